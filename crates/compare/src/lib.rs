@@ -1,0 +1,1 @@
+//! Is this content the same, near, or changed, and by how much?

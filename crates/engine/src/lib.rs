@@ -1,0 +1,1 @@
+//! The walk itself: due, fetch, extract, compare, archive, commit, next due.

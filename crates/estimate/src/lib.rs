@@ -1,0 +1,1 @@
+//! How often does this page change, and how sure are we?

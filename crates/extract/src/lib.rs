@@ -1,0 +1,1 @@
+//! Bytes to links, text, title, sitemap and feed entries.

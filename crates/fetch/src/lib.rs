@@ -1,0 +1,1 @@
+//! The only outward sockets: DNS, connections, conditional requests, caps.

@@ -1,0 +1,128 @@
+//! What do we know of a page and of its host?
+
+use std::fmt;
+
+/// Why a URL is not fetched. One reason a refusal, counted and shown by its code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Refusal {
+    /// It cannot be read as a URL.
+    BadUrl,
+    /// Its scheme is neither `http` nor `https`.
+    Scheme,
+    /// It lies outside the crawl's scope.
+    OutOfScope,
+    /// No include pattern matches it.
+    NotIncluded,
+    /// An exclude pattern matches it.
+    Excluded,
+    /// Its host is on the deny list.
+    DeniedHost,
+    /// Its file extension is filtered.
+    Extension,
+    /// It is more links away from a seed than allowed.
+    TooDeep,
+    /// It is longer than allowed.
+    TooLong,
+    /// Its path has more segments than allowed.
+    TooManySegments,
+    /// Its path repeats itself, as endless paths do.
+    RepeatedSegments,
+    /// It has more parameters than allowed.
+    TooManyParameters,
+    /// It looks like a day of an endless calendar.
+    Calendar,
+    /// One path of its host already has as many parameter variants as allowed.
+    ParameterExplosion,
+    /// Its host already has as many known pages as allowed.
+    HostFull,
+    /// robots.txt disallows it.
+    Robots,
+    /// robots.txt could not be had, so everything is disallowed for a while.
+    RobotsUnreachable,
+    /// The page or the link says `nofollow`.
+    NoFollow,
+    /// Its host resolves to a private, loopback or otherwise special address.
+    PrivateAddress,
+    /// Too many redirects led here.
+    RedirectLimit,
+    /// Its content type is filtered.
+    ContentType,
+    /// Its host has not answered for a long time.
+    HostDead,
+    /// It failed too often.
+    ErrorHistory,
+}
+
+impl Refusal {
+    /// Every reason there is, in the order of their numbers.
+    pub const ALL: [Refusal; 23] = [
+        Refusal::BadUrl,
+        Refusal::Scheme,
+        Refusal::OutOfScope,
+        Refusal::NotIncluded,
+        Refusal::Excluded,
+        Refusal::DeniedHost,
+        Refusal::Extension,
+        Refusal::TooDeep,
+        Refusal::TooLong,
+        Refusal::TooManySegments,
+        Refusal::RepeatedSegments,
+        Refusal::TooManyParameters,
+        Refusal::Calendar,
+        Refusal::ParameterExplosion,
+        Refusal::HostFull,
+        Refusal::Robots,
+        Refusal::RobotsUnreachable,
+        Refusal::NoFollow,
+        Refusal::PrivateAddress,
+        Refusal::RedirectLimit,
+        Refusal::ContentType,
+        Refusal::HostDead,
+        Refusal::ErrorHistory,
+    ];
+
+    /// The reason's code, as users see and filter it.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Refusal::BadUrl => "bad_url",
+            Refusal::Scheme => "scheme",
+            Refusal::OutOfScope => "out_of_scope",
+            Refusal::NotIncluded => "not_included",
+            Refusal::Excluded => "excluded",
+            Refusal::DeniedHost => "denied_host",
+            Refusal::Extension => "extension",
+            Refusal::TooDeep => "too_deep",
+            Refusal::TooLong => "too_long",
+            Refusal::TooManySegments => "too_many_segments",
+            Refusal::RepeatedSegments => "repeated_segments",
+            Refusal::TooManyParameters => "too_many_parameters",
+            Refusal::Calendar => "calendar",
+            Refusal::ParameterExplosion => "parameter_explosion",
+            Refusal::HostFull => "host_full",
+            Refusal::Robots => "robots",
+            Refusal::RobotsUnreachable => "robots_unreachable",
+            Refusal::NoFollow => "nofollow",
+            Refusal::PrivateAddress => "private_address",
+            Refusal::RedirectLimit => "redirect_limit",
+            Refusal::ContentType => "content_type",
+            Refusal::HostDead => "host_dead",
+            Refusal::ErrorHistory => "error_history",
+        }
+    }
+
+    /// Its number in compact rows.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// Reads what [`number`](Self::number) gave.
+    pub fn from_number(n: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(n)).copied()
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}

@@ -1,0 +1,1 @@
+//! Given estimates, importance and a budget: when should each page be fetched next?

@@ -1,0 +1,1 @@
+//! May we fetch this? RFC 9309, meta robots, X-Robots-Tag.

@@ -1,0 +1,1 @@
+//! How does a server divide into sites with top pages, and who depends on whom?

@@ -1,0 +1,1 @@
+//! An evolving, misbehaving web on loopback, for tests, demo and benchmarks.

@@ -1,0 +1,1 @@
+//! Which URL is this really, is it in scope, is it a trap?
