@@ -1,6 +1,6 @@
 //! Which row? Keys of pages and hosts: fixed length, big endian, ordered by shard, host, URL.
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
 
 /// A host's key: its shard, then a keyed hash of its name (with the port where it is not the
 /// scheme's own, so that `http` and `https` of one name share a queue and its pace).
@@ -99,9 +99,14 @@ impl Keyer {
         HostKey { shard, host: xxh3_64_with_seed(authority.as_bytes(), self.seed) }
     }
 
-    /// The key of canonical URL `url` on `host`, before any collision is known.
-    pub fn page(&self, host: HostKey, url: &str) -> PageKey {
-        PageKey { host, url: xxh3_64_with_seed(url.as_bytes(), self.seed) }
+    /// The key of canonical URL `url` on `host`, before any collision is known, and 64 more bits
+    /// of its hash to tell colliding URLs apart by.
+    pub fn page(&self, host: HostKey, url: &str) -> (PageKey, u64) {
+        let hash = xxh3_128_with_seed(url.as_bytes(), self.seed);
+        // The two halves of the hash: each is meant to be cut off.
+        #[allow(clippy::cast_possible_truncation)]
+        let (low, high) = (hash as u64, (hash >> 64) as u64);
+        (PageKey { host, url: low }, high)
     }
 }
 

@@ -3,10 +3,14 @@
 //! Every other crate speaks in these types. They know nothing of disks, sockets or clocks: a
 //! [`Time`] is handed in by whoever owns one.
 
+mod event;
 mod key;
 mod page;
 mod time;
+mod visit;
 
+pub use event::{Discovery, Event, HostUpdate, RobotsCopy, Shape, Visited};
 pub use key::{HostKey, Keyer, PageKey};
-pub use page::Refusal;
+pub use page::{Band, Kind, Refusal, Validators};
 pub use time::{ParseTimeError, Time};
+pub use visit::{Change, Outcome, RecordAt, Visit};

@@ -126,3 +126,73 @@ impl fmt::Display for Refusal {
         f.write_str(self.code())
     }
 }
+
+/// What a URL is for: a page of the collection, or a list that leads to pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// An ordinary page.
+    #[default]
+    Page,
+    /// A sitemap or an index of sitemaps.
+    Sitemap,
+    /// An RSS, Atom or JSON feed.
+    Feed,
+}
+
+impl Kind {
+    /// The kind's name, as users see it.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Kind::Page => "page",
+            Kind::Sitemap => "sitemap",
+            Kind::Feed => "feed",
+        }
+    }
+
+    /// Its number in compact rows.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// Reads what [`number`](Self::number) gave.
+    pub fn from_number(n: u8) -> Option<Self> {
+        [Kind::Page, Kind::Sitemap, Kind::Feed].get(usize::from(n)).copied()
+    }
+}
+
+/// The front queue a new page waits in: 0 is taken from most often, [`Band::LAST`] least.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Band(u8);
+
+impl Band {
+    /// How many front queues there are.
+    pub const COUNT: u8 = 8;
+    /// The queue of the least urgent pages.
+    pub const LAST: Band = Band(Self::COUNT - 1);
+
+    /// Band `n`, or the last one where there are not so many.
+    pub fn new(n: u8) -> Self {
+        Band(n.min(Self::LAST.0))
+    }
+
+    /// Its number, 0 for the most urgent.
+    pub fn number(self) -> u8 {
+        self.0
+    }
+}
+
+/// What a server gave us to ask "has it changed since?" with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Validators {
+    /// The `ETag` header, as received.
+    pub etag: Option<String>,
+    /// The `Last-Modified` header, as received.
+    pub last_modified: Option<String>,
+}
+
+impl Validators {
+    /// True when there is nothing to ask with.
+    pub fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.last_modified.is_none()
+    }
+}

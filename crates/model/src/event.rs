@@ -1,0 +1,153 @@
+//! What can happen to the state? Everything that changes it is one of these.
+//!
+//! Times and random draws are inside the event, so that applying the same events to the same
+//! state gives the same bytes: on another machine, in a simulation, after a crash.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use crate::{Band, HostKey, Kind, PageKey, Refusal, Time, Validators, Visit};
+
+/// Something that changes the state.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A URL was found; it enters the frontier unless it is known.
+    Discovered(Discovery),
+    /// A page was visited.
+    Visited(Box<Visited>),
+    /// A page of the frontier will not be fetched, for now or for good.
+    Refused {
+        /// The page.
+        page: PageKey,
+        /// Why.
+        reason: Refusal,
+        /// When to look again, if ever.
+        again: Option<Time>,
+    },
+    /// A visit is put off: the page stays what it is, and is due at another time.
+    PutOff {
+        /// The page.
+        page: PageKey,
+        /// When it is due now.
+        until: Time,
+    },
+    /// Something was learned about a host.
+    HostLearned {
+        /// The host.
+        host: HostKey,
+        /// What.
+        update: HostUpdate,
+    },
+    /// A host leaves the active set and waits on disk until `wake`, in the front queue `band`.
+    HostRested {
+        /// The host.
+        host: HostKey,
+        /// The front queue to wait in; `None` when nothing at all waits for it.
+        front: Option<(Band, Time)>,
+    },
+    /// A robots.txt was fetched, or could not be.
+    RobotsLearned {
+        /// Scheme, host and port it speaks for.
+        origin: String,
+        /// What came.
+        copy: RobotsCopy,
+    },
+    /// Links were refused before they entered the frontier: `count` more for `reason`.
+    LinksRefused {
+        /// Why.
+        reason: Refusal,
+        /// How many.
+        count: u64,
+    },
+}
+
+/// A URL that was found, with where and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Discovery {
+    /// Its key.
+    pub page: PageKey,
+    /// Another 64 bits of the URL's hash: with the key, an identity that needs no look-up.
+    pub check: u64,
+    /// The canonical URL.
+    pub url: Box<str>,
+    /// What it is for.
+    pub kind: Kind,
+    /// Links away from a seed.
+    pub depth: u16,
+    /// Redirects that led here without a page between.
+    pub hops: u8,
+    /// The page that it was found on.
+    pub via: Option<PageKey>,
+    /// The set of tags that it inherits (0: none).
+    pub tags: u32,
+    /// The front queue to wait in.
+    pub band: Band,
+    /// When it was found.
+    pub at: Time,
+    /// When its source says it last changed (sitemaps, feeds).
+    pub claimed_change: Option<Time>,
+    /// The URL's shape, where its like can be endless, and how many of a shape a host may have.
+    pub shape: Option<Shape>,
+    /// True when the user gave it.
+    pub seed: bool,
+}
+
+/// The shape of a URL whose like can be endless.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Hash of what the URLs of the family have in common.
+    pub hash: u64,
+    /// How many of them one host may have.
+    pub cap: u32,
+    /// The reason to give for those beyond.
+    pub refusal: Refusal,
+}
+
+/// A visit with what it means for the page's row.
+#[derive(Clone, Debug)]
+pub struct Visited {
+    /// The visit, as the log keeps it.
+    pub visit: Visit,
+    /// When to come again; `None`: never by itself.
+    pub next_due: Option<Time>,
+    /// Validators to ask with next time.
+    pub validators: Validators,
+    /// Fingerprint of the text, where there was text.
+    pub simhash: Option<u64>,
+    /// True when this digest is the first of its kind, so that later ones refer to it.
+    pub first_of_digest: bool,
+    /// When the server says the content last changed.
+    pub last_modified: Option<Time>,
+    /// What the page turned out to be.
+    pub kind: Kind,
+    /// What was learned about the host on the way.
+    pub host: HostUpdate,
+}
+
+/// What was learned about a host. `None` leaves what was known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostUpdate {
+    /// No request before this moment (the host's pace).
+    pub next_allowed: Option<Time>,
+    /// No request before this moment because the host asked for it or did not answer.
+    pub blocked_until: Option<Time>,
+    /// Failures in a row.
+    pub failures: Option<u16>,
+    /// Its address.
+    pub ip: Option<IpAddr>,
+    /// How long its last answer took.
+    pub answer_time: Option<Duration>,
+}
+
+/// A robots.txt as it came, or that it did not come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RobotsCopy {
+    /// When it was fetched.
+    pub at: Time,
+    /// When to fetch it again.
+    pub expires: Time,
+    /// The final status; 0 where no answer came.
+    pub status: u16,
+    /// The body, cut to the size that is read.
+    pub body: Vec<u8>,
+}

@@ -1,0 +1,171 @@
+//! What came of a visit?
+
+use crate::{PageKey, Time};
+
+/// How an attempt to fetch a page ended. A failed fetch is no error: it is one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// A 2xx answer.
+    Ok,
+    /// A 304: the server says that nothing changed.
+    NotModified,
+    /// A 3xx answer that leads elsewhere.
+    Redirect,
+    /// A 4xx answer.
+    ClientError,
+    /// A 5xx answer, or one with no meaning.
+    ServerError,
+    /// The host's name could not be resolved.
+    Dns,
+    /// No connection could be made, or it broke before an answer.
+    Connect,
+    /// TLS failed.
+    Tls,
+    /// A phase took longer than allowed.
+    Timeout,
+    /// What came was not HTTP.
+    Protocol,
+    /// The address is one that we do not connect to.
+    Forbidden,
+}
+
+impl Outcome {
+    /// Every outcome there is, in the order of their numbers.
+    pub const ALL: [Outcome; 11] = [
+        Outcome::Ok,
+        Outcome::NotModified,
+        Outcome::Redirect,
+        Outcome::ClientError,
+        Outcome::ServerError,
+        Outcome::Dns,
+        Outcome::Connect,
+        Outcome::Tls,
+        Outcome::Timeout,
+        Outcome::Protocol,
+        Outcome::Forbidden,
+    ];
+
+    /// The outcome of an answer with `status`.
+    pub fn of_status(status: u16) -> Self {
+        match status {
+            200..=299 => Outcome::Ok,
+            304 => Outcome::NotModified,
+            300..=399 => Outcome::Redirect,
+            400..=499 => Outcome::ClientError,
+            _ => Outcome::ServerError,
+        }
+    }
+
+    /// The outcome's code, as users see it.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Outcome::Ok => "ok",
+            Outcome::NotModified => "not_modified",
+            Outcome::Redirect => "redirect",
+            Outcome::ClientError => "client_error",
+            Outcome::ServerError => "server_error",
+            Outcome::Dns => "dns",
+            Outcome::Connect => "connect",
+            Outcome::Tls => "tls",
+            Outcome::Timeout => "timeout",
+            Outcome::Protocol => "protocol",
+            Outcome::Forbidden => "private_address",
+        }
+    }
+
+    /// True when the server answered with a status.
+    pub fn answered(self) -> bool {
+        (self as u8) <= Outcome::ServerError as u8
+    }
+
+    /// Its number in compact rows.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// Reads what [`number`](Self::number) gave.
+    pub fn from_number(n: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(n)).copied()
+    }
+}
+
+/// What a visit told about the page's content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// The first content we have of this page.
+    New,
+    /// Other content than before.
+    Changed,
+    /// Other bytes, but nearly the same text.
+    Near,
+    /// The same content: a 304, or an equal digest.
+    Same,
+    /// The page is not there any more.
+    Gone,
+    /// Nothing could be learned.
+    Failed,
+}
+
+impl Change {
+    /// Every kind of change, in the order of their numbers.
+    pub const ALL: [Change; 6] =
+        [Change::New, Change::Changed, Change::Near, Change::Same, Change::Gone, Change::Failed];
+
+    /// The change's code, as users see it.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Change::New => "new",
+            Change::Changed => "changed",
+            Change::Near => "near",
+            Change::Same => "same",
+            Change::Gone => "gone",
+            Change::Failed => "failed",
+        }
+    }
+
+    /// Its number in compact rows.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// Reads what [`number`](Self::number) gave.
+    pub fn from_number(n: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(n)).copied()
+    }
+}
+
+/// Where a record lies in the archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RecordAt {
+    /// The WARC file's serial number.
+    pub file: u32,
+    /// Where the record's gzip member begins.
+    pub offset: u64,
+    /// How long that member is.
+    pub length: u32,
+}
+
+/// One visit to one page, as the visit log keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Visit {
+    /// The page.
+    pub page: PageKey,
+    /// When the request was sent.
+    pub at: Time,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The HTTP status; 0 where no answer came.
+    pub status: u16,
+    /// What it told about the content.
+    pub change: Change,
+    /// SHA-1 of the payload, where there was one.
+    pub digest: Option<[u8; 20]>,
+    /// Bytes of the payload as it came (content coding kept).
+    pub bytes: u64,
+    /// How long the whole exchange took, in milliseconds.
+    pub ms: u32,
+    /// The archive's record of it.
+    pub record: Option<RecordAt>,
+    /// The page whose text this one nearly repeats, where there is one.
+    pub near: Option<PageKey>,
+}
