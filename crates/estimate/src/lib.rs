@@ -1,1 +1,10 @@
 //! How often does this page change, and how sure are we?
+
+pub mod gamma;
+pub mod prior;
+pub mod special;
+#[cfg(test)]
+mod testing;
+
+pub use gamma::Gamma;
+pub use prior::{Evidence, GroupRates};
