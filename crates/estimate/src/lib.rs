@@ -1,6 +1,8 @@
 //! How often does this page change, and how sure are we?
 
+pub mod curve;
 pub mod gamma;
+mod index;
 pub mod prior;
 pub mod special;
 #[cfg(test)]
