@@ -7,10 +7,10 @@
 
 use memchr::{memchr, memchr2, memrchr2};
 
-/// How much of a file is read; what follows the last line end before it is ignored.
+/// How much of a file is read.
 ///
-/// Whoever fetches keeps at least one byte more, so that a cut is seen as one and half a line is
-/// never taken for a rule.
+/// A file this long or longer is taken to be cut, by us or by whoever fetched it, and what follows
+/// its last line end is ignored: half a line is never taken for a rule.
 pub const MAX_BYTES: usize = 512 * 1024;
 
 /// RFC 9309 (2.5) demands at least this much, even if a giant line crosses the cap.
@@ -40,7 +40,7 @@ pub(crate) struct Rule<'a> {
 /// Reads a file and returns what binds the agent, a product token.
 pub(crate) fn read<'a>(bytes: &'a [u8], agent: &str) -> Bound<'a> {
     let mut groups = Groups::default();
-    for (number, raw) in lines(within_cap(without_mark(bytes))) {
+    for (number, raw) in lines(without_mark(within_cap(bytes))) {
         let line = strip(raw);
         let Some((key, value)) = field(line) else { continue };
         match key {
@@ -207,9 +207,7 @@ fn without_mark(bytes: &[u8]) -> &[u8] {
 }
 
 fn within_cap(bytes: &[u8]) -> &[u8] {
-    let Some(head) = bytes.get(..MAX_BYTES).filter(|head| head.len() < bytes.len()) else {
-        return bytes;
-    };
+    let Some(head) = bytes.get(..MAX_BYTES) else { return bytes };
     match memrchr2(b'\n', b'\r', head) {
         Some(end) if end >= MIN_BYTES => &head[..end],
         _ => head,
@@ -358,8 +356,8 @@ mod tests {
         let read_rules = paths(&file, "f");
         assert_eq!(read_rules.len(), (MAX_BYTES - "User-agent: *\n".len()) / rule.len());
         assert!(read_rules.iter().all(|path| path == "/0123456789"));
-        let exact = &file[..MAX_BYTES];
-        assert_eq!(within_cap(exact.as_bytes()).len(), MAX_BYTES);
+        assert_eq!(paths(&file[..MAX_BYTES], "f"), read_rules);
+        assert_eq!(within_cap(&file.as_bytes()[..MAX_BYTES - 1]).len(), MAX_BYTES - 1);
     }
 
     #[test]
