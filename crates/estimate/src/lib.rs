@@ -4,6 +4,7 @@ pub mod curve;
 pub mod gamma;
 mod index;
 pub mod prior;
+pub mod signal;
 pub mod special;
 #[cfg(test)]
 mod testing;

@@ -1,0 +1,147 @@
+//! When is this one page worth fetching, given only its own row and a threshold?
+//!
+//! The index rule: a page is due when its index reaches μ, whatever all other pages do. With known
+//! rates that is the exact optimum of the freshness allocation (its KKT condition, read in time
+//! instead of frequency); with a belief it also explores. O(1) a page, so it scales to any number.
+
+use evercrawl_estimate::Gamma;
+use evercrawl_estimate::curve::{time_to_worth, worth};
+use evercrawl_estimate::signal::SignalRates;
+
+/// What is known of a page's change rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rate {
+    /// Known for certain (the lab's clairvoyant, or an estimate taken at its word).
+    Known(f64),
+    /// Believed, with its uncertainty (the live crawler).
+    Believed(Gamma),
+}
+
+/// Returns the index of a page of weight `w` when `tau` has passed since its last fetch.
+///
+/// Known: w g(λτ)/λ. Believed: its mean over the belief, [`Gamma::index`]. Divide `w` by the cost
+/// of a fetch where costs differ.
+pub fn index(rate: Rate, w: f64, tau: f64) -> f64 {
+    match rate {
+        Rate::Known(rate) => worth(w, rate, tau),
+        Rate::Believed(belief) => belief.index(w, tau),
+    }
+}
+
+/// Returns how long after its last fetch a page's index reaches `mu`; infinity if never.
+pub fn due_after(rate: Rate, w: f64, mu: f64) -> f64 {
+    match rate {
+        Rate::Known(rate) => time_to_worth(w, rate, mu),
+        Rate::Believed(belief) => belief.time_to_index(w, mu),
+    }
+}
+
+/// The shortest and the longest time allowed between two fetches of a page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Never sooner than this.
+    pub min: f64,
+    /// Never later than this: the index of a well-known page is bounded, so it may never be due.
+    pub max: f64,
+}
+
+impl Limits {
+    /// Returns the interval, brought within the limits; the longest one for NaN.
+    pub fn apply(self, interval: f64) -> f64 {
+        if interval.is_nan() { self.max } else { interval.min(self.max).max(self.min) }
+    }
+}
+
+/// How the clock of a page runs under signals: a slower tick, and a jump at each signal.
+///
+/// Equivalent elapsed time = `tick` τ + `jump` n. The index and the due time are then those of the
+/// equivalent time, so a signal is one more number in the row, not another rule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SignalClock {
+    /// Equivalent time per unit of quiet time: the share of changes that go unsignalled.
+    pub tick: f64,
+    /// Equivalent time per signal; infinite where a signal is always true.
+    pub jump: f64,
+}
+
+impl SignalClock {
+    /// The clock of a page without signals.
+    pub const PLAIN: Self = Self { tick: 1.0, jump: 0.0 };
+
+    /// Returns the clock that these signal rates make.
+    pub fn new(rates: SignalRates) -> Self {
+        Self { tick: rates.equivalent_time(1.0, 0.0), jump: rates.equivalent_time(0.0, 1.0) }
+    }
+
+    /// Returns the equivalent elapsed time after `tau` with `signals` signals.
+    pub fn elapsed(self, tau: f64, signals: f64) -> f64 {
+        self.tick * tau.max(0.0) + self.jumped(signals)
+    }
+
+    /// Returns the true time at which the equivalent time reaches `equivalent`, if no more signals
+    /// come: 0 if it already has, infinity if only a signal could bring it there.
+    pub fn reached_after(self, equivalent: f64, signals: f64) -> f64 {
+        let missing = equivalent - self.jumped(signals);
+        if missing > 0.0 { missing / self.tick } else { 0.0 }
+    }
+
+    fn jumped(self, signals: f64) -> f64 {
+        if signals > 0.0 { self.jump * signals } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_confident_belief_acts_like_a_known_rate() {
+        let sure = Rate::Believed(Gamma::with_mean(0.5, 1e8));
+        for tau in [0.1, 1.0, 5.0] {
+            let (known, believed) = (index(Rate::Known(0.5), 2.0, tau), index(sure, 2.0, tau));
+            assert!((known - believed).abs() < 1e-6 * known, "{known} {believed}");
+        }
+        let (known, believed) = (due_after(Rate::Known(0.5), 2.0, 1.0), due_after(sure, 2.0, 1.0));
+        assert!((known - believed).abs() < 1e-6 * known, "{known} {believed}");
+    }
+
+    #[test]
+    fn doubt_makes_a_page_due_that_certainty_would_drop() {
+        assert_eq!(due_after(Rate::Known(10.0), 1.0, 0.2), f64::INFINITY);
+        let doubtful = Rate::Believed(Gamma::with_mean(10.0, 1.0));
+        assert!(due_after(doubtful, 1.0, 0.2).is_finite());
+    }
+
+    #[test]
+    fn limits_hold_even_where_they_cross() {
+        let limits = Limits { min: 1.0, max: 10.0 };
+        assert_eq!(limits.apply(0.1), 1.0);
+        assert_eq!(limits.apply(f64::INFINITY), 10.0);
+        assert_eq!(limits.apply(f64::NAN), 10.0);
+        assert_eq!(Limits { min: 5.0, max: 2.0 }.apply(3.0), 5.0);
+    }
+
+    #[test]
+    fn a_reliable_push_makes_the_clock_stand_until_it_comes() {
+        let push = SignalRates { seen: 1.0, hidden: 0.0, false_alarms: 0.0 };
+        let clock = SignalClock::new(push);
+        assert_eq!(clock.elapsed(100.0, 0.0), 0.0);
+        assert_eq!(clock.elapsed(100.0, 1.0), f64::INFINITY);
+        assert_eq!(clock.reached_after(1.0, 0.0), f64::INFINITY);
+        assert_eq!(clock.reached_after(1.0, 1.0), 0.0);
+        assert_eq!(SignalClock::PLAIN.elapsed(3.0, 2.0), 3.0);
+    }
+
+    proptest! {
+        #[test]
+        fn the_clock_and_its_inverse_agree(seen in 0.01..5.0_f64, hidden in 0.01..5.0_f64, lies in 0.01..5.0_f64, tau in 0.0..50.0_f64, n in 0u8..4) {
+            let rates = SignalRates { seen, hidden, false_alarms: lies };
+            let clock = SignalClock::new(rates);
+            let n = f64::from(n);
+            let equivalent = clock.elapsed(tau, n);
+            prop_assert!((equivalent - rates.equivalent_time(tau, n)).abs() < 1e-9);
+            prop_assert!((clock.reached_after(equivalent, n) - tau).abs() < 1e-9 * tau.max(1.0));
+        }
+    }
+}
