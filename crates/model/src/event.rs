@@ -24,13 +24,6 @@ pub enum Event {
         /// When to look again, if ever.
         again: Option<Time>,
     },
-    /// A visit is put off: the page stays what it is, and is due at another time.
-    PutOff {
-        /// The page.
-        page: PageKey,
-        /// When it is due now.
-        until: Time,
-    },
     /// Something was learned about a host.
     HostLearned {
         /// The host.
@@ -88,6 +81,8 @@ pub struct Discovery {
     pub claimed_change: Option<Time>,
     /// The URL's shape, where its like can be endless, and how many of a shape a host may have.
     pub shape: Option<Shape>,
+    /// How many pages its host may have.
+    pub host_cap: Option<u32>,
     /// True when the user gave it.
     pub seed: bool,
 }
@@ -108,16 +103,17 @@ pub struct Shape {
 pub struct Visited {
     /// The visit, as the log keeps it.
     pub visit: Visit,
+    /// What the page's content is told apart by at the next visit: the payload's digest, or for a
+    /// redirect that of its target. `None` leaves what was held.
+    pub identity: Option<[u8; 20]>,
     /// When to come again; `None`: never by itself.
     pub next_due: Option<Time>,
-    /// Validators to ask with next time.
-    pub validators: Validators,
+    /// Validators to ask with next time; `None` leaves those that were held.
+    pub validators: Option<Validators>,
     /// Fingerprint of the text, where there was text.
     pub simhash: Option<u64>,
     /// True when this digest is the first of its kind, so that later ones refer to it.
     pub first_of_digest: bool,
-    /// When the server says the content last changed.
-    pub last_modified: Option<Time>,
     /// What the page turned out to be.
     pub kind: Kind,
     /// What was learned about the host on the way.

@@ -1,1 +1,52 @@
-//! The frontier's rows, the seen set and the visit log; one atomic commit of events.
+//! What does the crawler know, and what is due? The frontier's rows, the seen set and the visit
+//! log, changed only by events, in atomic commits.
+//!
+//! [`State::apply`] is the one function through which anything changes. It writes to a layer in
+//! memory; [`State::freeze`] hands that layer out to be committed (after the archive was synced),
+//! while new changes gather in the next one. So nothing waits for a disk, everything applied is
+//! visible at once, and a commit never speaks of a record that the archive could still lose.
+
+mod apply;
+mod codec;
+mod counters;
+mod keys;
+mod layers;
+mod rows;
+mod seen;
+mod state;
+mod store;
+
+pub use apply::Applied;
+pub use counters::Counters;
+pub use keys::Lane;
+pub use rows::{HostRow, PageRow, Past, Place, Standing};
+pub use state::{ArchiveFile, FirstSeen, Queued, Reading, Settings, State};
+pub use store::{DiskStore, MemoryStore, Overlay, Row, Slice, Space, Store, StoreLimits};
+
+/// What went wrong with the state.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// Another process holds the store.
+    #[error("the data directory is in use by another process")]
+    InUse,
+    /// The disk failed or is full.
+    #[error("the disk refused: {0}")]
+    Disk(#[from] std::io::Error),
+    /// The store's own trouble.
+    #[error("the store failed: {0}")]
+    Store(String),
+    /// A row cannot be read.
+    #[error("the state is damaged: {0}; run `evercrawl check`")]
+    Corrupt(String),
+}
+
+impl From<fjall::Error> for StateError {
+    fn from(error: fjall::Error) -> Self {
+        match error {
+            fjall::Error::Io(error) => StateError::Disk(error),
+            fjall::Error::Locked => StateError::InUse,
+            other => StateError::Store(format!("{other:?}")),
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! What does an event do to the state? One deterministic function: same events, same bytes.
+
+use evercrawl_model::{
+    Band, Change, Discovery, Event, HostKey, HostUpdate, Outcome, PageKey, Refusal, Shape, Time,
+    Visited,
+};
+
+use crate::StateError;
+use crate::keys;
+use crate::rows::{self, HostRow, PageRow, Past, Place, Standing};
+use crate::seen::{self, Quick};
+use crate::state::{CachedHost, FirstSeen, Probe, State, encode_first_seen};
+use crate::store::{Space, Store};
+
+/// Band in which a host waits that only has pages to come back to.
+const REVISITS: u8 = 3;
+
+/// What applying an event did, as far as the frontier must know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// A page that now waits, and where.
+    pub queued: Option<(PageKey, Place)>,
+    /// A host whose place among the front queues moved, and where to.
+    pub front: Option<(HostKey, Band, Time)>,
+    /// Why a discovery was refused.
+    pub refused: Option<Refusal>,
+    /// True when the event brought a host that was not known.
+    pub new_host: bool,
+}
+
+impl<S: Store> State<S> {
+    /// Applies an event. Everything that ever changes goes through here.
+    pub fn apply(&mut self, event: &Event) -> Result<Applied, StateError> {
+        self.dirty = true;
+        match event {
+            Event::Discovered(found) => self.discovered(found),
+            Event::Visited(visited) => self.visited(visited),
+            Event::Refused { page, reason, again } => self.refused(*page, *reason, *again),
+            Event::HostLearned { host, update } => self.host_learned(*host, update),
+            Event::HostRested { host, front } => self.host_rested(*host, *front),
+            Event::RobotsLearned { origin, copy } => {
+                self.layers.put(Space::Hosts, &keys::robots(origin), &rows::encode_robots(copy));
+                Ok(Applied::default())
+            }
+            Event::LinksRefused { reason, count } => {
+                self.counters.refuse(*reason, *count);
+                Ok(Applied::default())
+            }
+        }
+    }
+
+    fn discovered(&mut self, found: &Discovery) -> Result<Applied, StateError> {
+        let page = match self.seen.ask(found.page, found.check) {
+            Quick::Known => return Ok(Applied::default()),
+            Quick::New => found.page,
+            Quick::Unsure => match self.probe(found.page, &found.url)? {
+                Probe::Known(page) => {
+                    self.seen.known(page, found.check);
+                    return Ok(Applied::default());
+                }
+                Probe::Free(page) => page,
+            },
+        };
+        if let Some(reason) = self.overflow(found)? {
+            self.counters.refuse(reason, 1);
+            return Ok(Applied { refused: Some(reason), ..Applied::default() });
+        }
+        self.enter(page, found)
+    }
+
+    /// The reason for which a host takes no more URLs like this one.
+    fn overflow(&mut self, found: &Discovery) -> Result<Option<Refusal>, StateError> {
+        if found.seed {
+            return Ok(None);
+        }
+        if let Some(cap) = found.host_cap
+            && self.host(found.page.host)?.is_some_and(|host| host.known >= cap)
+        {
+            return Ok(Some(Refusal::HostFull));
+        }
+        let Some(Shape { hash, cap, refusal }) = found.shape else { return Ok(None) };
+        let key = keys::shape(found.page.host, hash);
+        let count = self.layers.get(Space::Hosts, &key)?;
+        let count =
+            count.and_then(|row| row.as_ref().try_into().ok()).map_or(0, u32::from_le_bytes);
+        if count >= cap {
+            return Ok(Some(refusal));
+        }
+        self.layers.put(Space::Hosts, &key, &(count + 1).to_le_bytes());
+        Ok(None)
+    }
+
+    fn enter(&mut self, page: PageKey, found: &Discovery) -> Result<Applied, StateError> {
+        self.counters.turns += 1;
+        let place = Place::New(found.band, self.counters.turns);
+        let row = PageRow {
+            url: found.url.to_string(),
+            kind: found.kind,
+            depth: found.depth,
+            hops: found.hops,
+            via: found.via,
+            tags: found.tags,
+            seed: found.seed,
+            found: found.at,
+            claimed_change: found.claimed_change,
+            standing: Standing::New,
+            place: Some(place),
+            past: None,
+        };
+        self.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
+        self.layers.put(Space::Queues, &keys::queue(page, place), b"");
+        self.seen.insert(page, found.check);
+        self.new_pages.extend_from_slice(&seen::filter_hash(page).to_le_bytes());
+        self.counters.pages += 1;
+        self.counters.move_standing(None, Standing::New);
+        let new_host = self.cached_host(page.host, Some(&found.url))?.is_none();
+        let front = self.page_awaits(page.host, found)?;
+        Ok(Applied { queued: Some((page, place)), front, refused: None, new_host })
+    }
+
+    /// A new page waits on `host`: the host must be found among the front queues in time.
+    fn page_awaits(
+        &mut self,
+        key: HostKey,
+        found: &Discovery,
+    ) -> Result<Option<(HostKey, Band, Time)>, StateError> {
+        let host = self.host_mut(key)?;
+        host.known += 1;
+        host.waiting += 1;
+        host.seed |= found.seed;
+        let sooner = match host.front {
+            _ if host.waiting == 1 => true,
+            None => true,
+            Some((band, wake)) => found.band < band || wake > found.at,
+        };
+        if !sooner {
+            return Ok(None);
+        }
+        let band = host.front.map_or(found.band, |(band, _)| band.min(found.band));
+        self.move_front(key, Some((band, found.at)))?;
+        Ok(Some((key, band, found.at)))
+    }
+
+    fn visited(&mut self, visited: &Visited) -> Result<Applied, StateError> {
+        let page = visited.visit.page;
+        let mut row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
+        let number = self.counters.visits;
+        let before = row.past.as_ref().map(|past| past.log);
+        let log = rows::encode_visit(&visited.visit, before);
+        self.layers.put(Space::Visits, &number.to_be_bytes(), &log);
+        self.counters.count_visit(&visited.visit, visited.first_of_digest);
+        self.remember_content(visited);
+        self.host_learned(page.host, &visited.host)?;
+        row.kind = visited.kind;
+        row.past = Some(learn(row.past.take(), visited, number));
+        let gone = visited.visit.change == Change::Gone;
+        let standing = if gone { Standing::Gone } else { Standing::Live };
+        self.settle(page, row, standing, visited.next_due.map(Place::Due))
+    }
+
+    fn refused(
+        &mut self,
+        page: PageKey,
+        reason: Refusal,
+        again: Option<Time>,
+    ) -> Result<Applied, StateError> {
+        let row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
+        if row.standing != Standing::Refused(reason) {
+            self.counters.refuse(reason, 1);
+        }
+        self.settle(page, row, Standing::Refused(reason), again.map(Place::Due))
+    }
+
+    /// Moves a page to another standing and place, and writes its row.
+    fn settle(
+        &mut self,
+        page: PageKey,
+        mut row: PageRow,
+        standing: Standing,
+        place: Option<Place>,
+    ) -> Result<Applied, StateError> {
+        if let Some(old) = row.place {
+            self.layers.remove(Space::Queues, &keys::queue(page, old));
+        }
+        if let Some(place) = place {
+            self.layers.put(Space::Queues, &keys::queue(page, place), b"");
+        }
+        if let Some(Place::New(..)) = row.place {
+            let host = self.host_mut(page.host)?;
+            host.waiting = host.waiting.saturating_sub(1);
+        }
+        self.counters.move_standing(Some(row.standing), standing);
+        row.standing = standing;
+        row.place = place;
+        self.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
+        let front = self.return_awaits(page.host, place)?;
+        Ok(Applied { queued: place.map(|place| (page, place)), front, ..Applied::default() })
+    }
+
+    /// A page waits to be visited again: a host that waits for nothing else must wake for it.
+    fn return_awaits(
+        &mut self,
+        key: HostKey,
+        place: Option<Place>,
+    ) -> Result<Option<(HostKey, Band, Time)>, StateError> {
+        let Some(Place::Due(at)) = place else { return Ok(None) };
+        let host = self.host_mut(key)?;
+        if host.front.is_some_and(|(_, wake)| wake <= at) {
+            return Ok(None);
+        }
+        let band = host.front.map_or(Band::new(REVISITS), |(band, _)| band);
+        self.move_front(key, Some((band, at)))?;
+        Ok(Some((key, band, at)))
+    }
+
+    fn remember_content(&mut self, visited: &Visited) {
+        let visit = &visited.visit;
+        let (Some(digest), true) = (visit.digest, visited.first_of_digest) else { return };
+        let first = encode_first_seen(FirstSeen { page: visit.page, at: visit.at });
+        self.layers.put(Space::Content, &keys::digest(&digest), &first);
+        if let (Some(simhash), None) = (visited.simhash, visit.near) {
+            for table in 0..4 {
+                let key = keys::fingerprint(table, simhash);
+                self.layers.put(Space::Content, &key, &visit.page.to_bytes());
+            }
+        }
+    }
+
+    fn host_learned(&mut self, key: HostKey, update: &HostUpdate) -> Result<Applied, StateError> {
+        let host = self.host_mut(key)?;
+        host.next_allowed = update.next_allowed.unwrap_or(host.next_allowed);
+        host.blocked_until = update.blocked_until.unwrap_or(host.blocked_until);
+        host.failures = update.failures.unwrap_or(host.failures);
+        host.ip = update.ip.or(host.ip);
+        host.answer_time = update.answer_time.unwrap_or(host.answer_time);
+        Ok(Applied::default())
+    }
+
+    fn host_rested(
+        &mut self,
+        key: HostKey,
+        front: Option<(Band, Time)>,
+    ) -> Result<Applied, StateError> {
+        self.move_front(key, front)?;
+        Ok(Applied { front: front.map(|(band, wake)| (key, band, wake)), ..Applied::default() })
+    }
+
+    fn move_front(&mut self, key: HostKey, to: Option<(Band, Time)>) -> Result<(), StateError> {
+        let from = std::mem::replace(&mut self.host_mut(key)?.front, to);
+        if from == to {
+            return Ok(());
+        }
+        if let Some((band, wake)) = from {
+            self.layers.remove(Space::Hosts, &keys::front(band, wake, key));
+        }
+        if let Some((band, wake)) = to {
+            self.layers.put(Space::Hosts, &keys::front(band, wake, key), b"");
+        }
+        Ok(())
+    }
+
+    fn host_mut(&mut self, key: HostKey) -> Result<&mut HostRow, StateError> {
+        self.cached_host(key, None)?;
+        let host = self.hosts.get_mut(&key);
+        let host = host.ok_or_else(|| StateError::Corrupt("a page without a host".into()))?;
+        host.dirty = true;
+        Ok(&mut host.row)
+    }
+
+    /// Brings a host's row into memory; `None` when it did not exist, and was made from the URL
+    /// of its first page where one is given.
+    fn cached_host(&mut self, key: HostKey, url: Option<&str>) -> Result<Option<()>, StateError> {
+        if self.hosts.contains_key(&key) {
+            return Ok(Some(()));
+        }
+        if let Some(row) = self.layers.get(Space::Hosts, &keys::host(key))? {
+            let row = HostRow::decode(&row)?;
+            self.hosts.insert(key, CachedHost { row, dirty: false });
+            return Ok(Some(()));
+        }
+        if let Some(url) = url {
+            let row = HostRow::new(authority(url).to_owned());
+            self.hosts.insert(key, CachedHost { row, dirty: true });
+            self.counters.hosts += 1;
+        }
+        Ok(None)
+    }
+}
+
+/// What is known of a page after one more visit.
+fn learn(past: Option<Past>, visited: &Visited, number: u64) -> Past {
+    let visit = &visited.visit;
+    let mut past = past.unwrap_or_else(|| never_visited(visit.at));
+    past.visits += 1;
+    past.last_visit = visit.at;
+    past.outcome = visit.outcome;
+    past.status = visit.status;
+    past.log = number;
+    let failed = visit.change == Change::Failed;
+    past.failures = if failed { past.failures.saturating_add(1) } else { 0 };
+    if matches!(visit.change, Change::New | Change::Changed | Change::Near | Change::Same) {
+        look(&mut past, visit.change, visit.at);
+    }
+    past.digest = visited.identity.or(past.digest);
+    past.simhash = visited.simhash.or(past.simhash);
+    if let Some(validators) = &visited.validators {
+        past.validators = validators.clone();
+    }
+    past
+}
+
+/// The content was looked at: what that says of how often it changes.
+fn look(past: &mut Past, change: Change, at: Time) {
+    let differs = matches!(change, Change::Changed | Change::Near);
+    if let (Some(before), true) = (past.last_look, change != Change::New) {
+        past.checks += 1;
+        past.changes += u32::from(differs);
+        past.watched += at.since(before).as_secs_f32();
+    }
+    past.last_look = Some(at);
+    past.last_change = if differs { Some(at) } else { past.last_change };
+}
+
+fn never_visited(at: Time) -> Past {
+    Past {
+        visits: 0,
+        checks: 0,
+        changes: 0,
+        watched: 0.0,
+        last_visit: at,
+        last_look: None,
+        last_change: None,
+        outcome: Outcome::Ok,
+        status: 0,
+        failures: 0,
+        digest: None,
+        simhash: None,
+        validators: evercrawl_model::Validators::default(),
+        log: 0,
+    }
+}
+
+/// Name and port in a canonical URL.
+fn authority(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or(rest)
+}
+
+fn unknown_page(page: PageKey) -> StateError {
+    StateError::Corrupt(format!("an event speaks of page {page:?}, which is not known"))
+}

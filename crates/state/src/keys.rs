@@ -1,0 +1,181 @@
+//! Under which key does a row lie? Every key that the state writes is made here.
+
+use evercrawl_model::{Band, HostKey, PageKey, Time};
+
+use crate::rows::Place;
+
+/// Queue class of pages to come back to: after all bands of new pages.
+const DUE: u8 = 0x80;
+
+/// Which order of a host's back queue: new pages of a band, or known pages by due time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Pages never visited, of one band, by turn.
+    New(Band),
+    /// Pages to come back to, by time.
+    Due,
+}
+
+impl Lane {
+    fn byte(self) -> u8 {
+        match self {
+            Lane::New(band) => band.number(),
+            Lane::Due => DUE,
+        }
+    }
+}
+
+/// Bytes of a back-queue key: host, lane, position (six bytes), URL.
+pub(crate) const QUEUE_LEN: usize = HostKey::LEN + 1 + 6 + 8;
+
+/// The key of a page's place in its host's back queue.
+pub(crate) fn queue(page: PageKey, place: Place) -> [u8; QUEUE_LEN] {
+    let (lane, position) = match place {
+        Place::New(band, turn) => (Lane::New(band), turn),
+        Place::Due(at) => (Lane::Due, at.millis()),
+    };
+    queue_at(page.host, lane, position, page.url)
+}
+
+/// The key of position `position` in a lane; `url` 0 is before all pages there.
+pub(crate) fn queue_at(host: HostKey, lane: Lane, position: u64, url: u64) -> [u8; QUEUE_LEN] {
+    let mut key = [0; QUEUE_LEN];
+    key[..10].copy_from_slice(&host.to_bytes());
+    key[10] = lane.byte();
+    key[11..17].copy_from_slice(&six(position));
+    key[17..].copy_from_slice(&url.to_be_bytes());
+    key
+}
+
+/// Position and URL hash of a back-queue key.
+pub(crate) fn parse_queue(key: &[u8]) -> Option<(u64, u64)> {
+    let position = from_six(key.get(11..17)?)?;
+    let url = u64::from_be_bytes(key.get(17..QUEUE_LEN)?.try_into().ok()?);
+    Some((position, url))
+}
+
+/// Bytes of a front-queue key: a letter, the band, the time, the host.
+const FRONT_LEN: usize = 1 + 1 + 6 + HostKey::LEN;
+
+/// The key of a host's place among the front queues.
+pub(crate) fn front(band: Band, wake: Time, host: HostKey) -> [u8; FRONT_LEN] {
+    let mut key = [0; FRONT_LEN];
+    key[0] = b'f';
+    key[1] = band.number();
+    key[2..8].copy_from_slice(&six(wake.millis()));
+    key[8..].copy_from_slice(&host.to_bytes());
+    key
+}
+
+/// The key after every host of a front queue.
+pub(crate) fn front_end(band: Band) -> [u8; 2] {
+    [b'f', band.number() + 1]
+}
+
+/// Time and host of a front-queue key.
+pub(crate) fn parse_front(key: &[u8]) -> Option<(Time, HostKey)> {
+    let wake = Time::from_millis(from_six(key.get(2..8)?)?);
+    Some((wake, HostKey::from_bytes(key.get(8..)?)?))
+}
+
+/// The key of a host's own row.
+pub(crate) fn host(host: HostKey) -> [u8; 1 + HostKey::LEN] {
+    tagged(b'h', host.to_bytes())
+}
+
+/// The key of the count of a host's URLs of one shape.
+pub(crate) fn shape(host: HostKey, shape: u64) -> [u8; 1 + PageKey::LEN] {
+    tagged(b's', PageKey { host, url: shape }.to_bytes())
+}
+
+/// The key of an origin's robots.txt.
+pub(crate) fn robots(origin: &str) -> Vec<u8> {
+    [b"r", origin.as_bytes()].concat()
+}
+
+/// The key of what is known about a digest.
+pub(crate) fn digest(digest: &[u8; 20]) -> [u8; 21] {
+    tagged(b'd', *digest)
+}
+
+/// The key of a fingerprint in table `table` of the near-duplicate index: turned so that the
+/// table's own sixteen bits come first.
+pub(crate) fn fingerprint(table: u8, simhash: u64) -> [u8; 10] {
+    let turned = simhash.rotate_left(16 * u32::from(table));
+    let mut key = [0; 10];
+    key[0] = b's';
+    key[1] = table;
+    key[2..].copy_from_slice(&turned.to_be_bytes());
+    key
+}
+
+/// The fingerprint in a key of the near-duplicate index.
+pub(crate) fn parse_fingerprint(key: &[u8]) -> Option<u64> {
+    let turned = u64::from_be_bytes(key.get(2..10)?.try_into().ok()?);
+    Some(turned.rotate_right(16 * u32::from(*key.get(1)?)))
+}
+
+/// The key after every host row.
+pub(crate) const HOSTS_END: [u8; 1] = [b'h' + 1];
+
+/// A numbered row of the meta space.
+pub(crate) fn numbered(letter: u8, number: u64) -> [u8; 9] {
+    tagged(letter, number.to_be_bytes())
+}
+
+fn tagged<const N: usize, const M: usize>(letter: u8, rest: [u8; N]) -> [u8; M] {
+    let mut key = [letter; M];
+    key[M - N..].copy_from_slice(&rest);
+    key
+}
+
+/// Six bytes hold milliseconds until the year 10889 and turns beyond any crawl.
+fn six(value: u64) -> [u8; 6] {
+    let capped = value.min((1 << 48) - 1).to_be_bytes();
+    [capped[2], capped[3], capped[4], capped[5], capped[6], capped[7]]
+}
+
+fn from_six(bytes: &[u8]) -> Option<u64> {
+    let mut out = [0; 8];
+    out[2..].copy_from_slice(bytes.get(..6)?);
+    Some(u64::from_be_bytes(out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOST: HostKey = HostKey { shard: 1, host: 0xabcd };
+
+    #[test]
+    fn queue_keys_order_by_lane_then_position() {
+        let page = PageKey { host: HOST, url: 5 };
+        let keys = [
+            queue(page, Place::New(Band::new(0), 9)),
+            queue(page, Place::New(Band::new(1), 2)),
+            queue(page, Place::Due(Time::from_secs(1))),
+            queue(page, Place::Due(Time::from_secs(2))),
+        ];
+        assert!(keys.is_sorted());
+        assert_eq!(parse_queue(&keys[1]), Some((2, 5)));
+        assert_eq!(parse_queue(&keys[1][..20]), None);
+    }
+
+    #[test]
+    fn front_keys_round_trip_and_end_after_their_band() {
+        let key = front(Band::new(3), Time::from_millis(77), HOST);
+        assert_eq!(parse_front(&key), Some((Time::from_millis(77), HOST)));
+        assert!(key.as_slice() < front_end(Band::new(3)).as_slice());
+        assert!(
+            front_end(Band::new(3)).as_slice() < front(Band::new(4), Time::EPOCH, HOST).as_slice()
+        );
+    }
+
+    #[test]
+    fn fingerprints_turn_back() {
+        for table in 0..4 {
+            let key = fingerprint(table, 0x0123_4567_89ab_cdef);
+            assert_eq!(parse_fingerprint(&key), Some(0x0123_4567_89ab_cdef));
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What does the state look like right now? The store, with the changes that are on their way
+//! into it laid on top.
+
+use std::iter::Peekable;
+use std::sync::Arc;
+
+use crate::StateError;
+use crate::store::{Overlay, Row, Slice, Space, Store};
+
+/// A store under two layers of changes: those being written out, and those since.
+pub(crate) struct Layers<S> {
+    store: Arc<S>,
+    flushing: Option<Arc<Overlay>>,
+    pending: Overlay,
+}
+
+impl<S: Store> Layers<S> {
+    pub(crate) fn new(store: Arc<S>) -> Self {
+        Layers { store, flushing: None, pending: Overlay::default() }
+    }
+
+    pub(crate) fn store(&self) -> &Arc<S> {
+        &self.store
+    }
+
+    pub(crate) fn pending(&self) -> &Overlay {
+        &self.pending
+    }
+
+    pub(crate) fn put(&mut self, space: Space, key: &[u8], value: &[u8]) {
+        self.pending.put(space, key, value);
+    }
+
+    pub(crate) fn remove(&mut self, space: Space, key: &[u8]) {
+        self.pending.remove(space, key);
+    }
+
+    pub(crate) fn get(&self, space: Space, key: &[u8]) -> Result<Option<Slice>, StateError> {
+        if let Some(known) = self.pending.get(space, key) {
+            return Ok(known.clone());
+        }
+        if let Some(known) = self.flushing.as_ref().and_then(|layer| layer.get(space, key)) {
+            return Ok(known.clone());
+        }
+        self.store.get(space, key)
+    }
+
+    pub(crate) fn scan<'a>(
+        &'a self,
+        space: Space,
+        from: &[u8],
+        to: &[u8],
+    ) -> impl Iterator<Item = Row> + use<'a, S> {
+        let base = Some(self.store.scan(space, from, to).map(|row| row.map(|(k, v)| (k, Some(v)))));
+        let middle = self.flushing.as_ref().map(|layer| owned(layer.range(space, from, to)));
+        let below = Over { above: middle.into_iter().flatten().peekable(), below: flat(base) };
+        let above = owned(self.pending.range(space, from, to)).peekable();
+        let all = Over { above, below: flat(Some(below)) };
+        all.filter_map(|entry| match entry {
+            Ok((key, Some(value))) => Some(Ok((key, value))),
+            Ok((_, None)) => None,
+            Err(error) => Some(Err(error)),
+        })
+    }
+
+    /// Takes what changed since the last time, to be written out; it stays visible until
+    /// [`flushed`](Self::flushed). `None` while an earlier part is still on its way.
+    pub(crate) fn freeze(&mut self) -> Option<Arc<Overlay>> {
+        if self.flushing.is_some() || self.pending.is_empty() {
+            return None;
+        }
+        let frozen = Arc::new(std::mem::take(&mut self.pending));
+        self.flushing = Some(frozen.clone());
+        Some(frozen)
+    }
+
+    pub(crate) fn flushed(&mut self) {
+        self.flushing = None;
+    }
+}
+
+type Entry = Result<(Slice, Option<Slice>), StateError>;
+
+fn owned<'a>(
+    range: impl Iterator<Item = (&'a Slice, &'a Option<Slice>)> + 'a,
+) -> impl Iterator<Item = Entry> + 'a {
+    range.map(|(key, value)| Ok((key.clone(), value.clone())))
+}
+
+fn flat<I: Iterator>(source: Option<I>) -> Peekable<std::iter::Flatten<std::option::IntoIter<I>>> {
+    source.into_iter().flatten().peekable()
+}
+
+/// Two ordered sources as one; where both have a key, `above` is right.
+struct Over<A: Iterator<Item = Entry>, B: Iterator<Item = Entry>> {
+    above: Peekable<A>,
+    below: Peekable<B>,
+}
+
+impl<A: Iterator<Item = Entry>, B: Iterator<Item = Entry>> Iterator for Over<A, B> {
+    type Item = Entry;
+
+    fn next(&mut self) -> Option<Entry> {
+        let order = match (self.above.peek(), self.below.peek()) {
+            (Some(Ok((a, _))), Some(Ok((b, _)))) => a.cmp(b),
+            (None, _) | (_, Some(Err(_))) => std::cmp::Ordering::Greater,
+            (_, None) | (Some(Err(_)), _) => std::cmp::Ordering::Less,
+        };
+        if order.is_eq() {
+            self.below.next();
+        }
+        if order.is_gt() { self.below.next() } else { self.above.next() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::MemoryStore;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn rows(layers: &Layers<MemoryStore>) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let found = layers.scan(Space::Pages, &[0], &[255]);
+        found.map(|row| row.unwrap()).map(|(k, v)| (k.to_vec(), v.to_vec())).collect()
+    }
+
+    proptest! {
+        /// Whatever is put, removed, frozen and flushed in any order: the layers answer as one map.
+        #[test]
+        fn layers_are_one_map(ops in proptest::collection::vec((0u8..4, 1u8..40, any::<u8>()), 0..200)) {
+            let mut layers = Layers::new(Arc::new(MemoryStore::default()));
+            let mut model = BTreeMap::new();
+            let mut flushing = None;
+            for (op, key, value) in ops {
+                match op {
+                    0 => { layers.put(Space::Pages, &[key], &[value]); model.insert(vec![key], vec![value]); }
+                    1 => { layers.remove(Space::Pages, &[key]); model.remove(&vec![key]); }
+                    2 => flushing = layers.freeze().or(flushing),
+                    _ => if let Some(frozen) = flushing.take() {
+                        layers.store().commit(&frozen).unwrap();
+                        layers.flushed();
+                    },
+                }
+                prop_assert_eq!(layers.get(Space::Pages, &[key]).unwrap().map(|v| v.to_vec()), model.get(&vec![key]).cloned());
+            }
+            prop_assert_eq!(rows(&layers), model.into_iter().collect::<Vec<_>>());
+        }
+    }
+}

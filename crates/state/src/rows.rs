@@ -1,0 +1,451 @@
+//! What is kept of a page, a host, a visit? Compact rows, each with a format byte.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use evercrawl_model::{
+    Band, Change, Kind, Outcome, PageKey, RecordAt, Refusal, RobotsCopy, Time, Validators, Visit,
+};
+
+use crate::StateError;
+use crate::codec::{Reader, Writer};
+
+const PAGE: u8 = 1;
+const HOST: u8 = 1;
+const VISIT: u8 = 1;
+const ROBOTS: u8 = 1;
+
+/// Where a page waits in its host's back queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Among the pages never visited: its band, and its turn within the band.
+    New(Band, u64),
+    /// Among the pages to come back to: when.
+    Due(Time),
+}
+
+/// What stands of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Known, never visited.
+    New,
+    /// Visited; to be visited again.
+    Live,
+    /// Its server says that it is gone.
+    Gone,
+    /// Not to be fetched.
+    Refused(Refusal),
+}
+
+/// A page's row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageRow {
+    /// The canonical URL.
+    pub url: String,
+    /// What it is for.
+    pub kind: Kind,
+    /// Links away from a seed.
+    pub depth: u16,
+    /// Redirects that led here without a page between.
+    pub hops: u8,
+    /// The page it was found on.
+    pub via: Option<PageKey>,
+    /// The set of tags it inherits.
+    pub tags: u32,
+    /// True when the user gave it.
+    pub seed: bool,
+    /// When it was found.
+    pub found: Time,
+    /// When its source says it last changed.
+    pub claimed_change: Option<Time>,
+    /// What stands of it.
+    pub standing: Standing,
+    /// Where it waits; `None` when it does not.
+    pub place: Option<Place>,
+    /// What the visits so far have taught.
+    pub past: Option<Past>,
+}
+
+/// What the visits to a page have taught.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Past {
+    /// How many visits there were.
+    pub visits: u32,
+    /// How many checks could have seen a change (visits with content before them).
+    pub checks: u32,
+    /// How many of the checks saw one.
+    pub changes: u32,
+    /// Seconds that the checks span.
+    pub watched: f32,
+    /// When the last visit was.
+    pub last_visit: Time,
+    /// When its content was last looked at with success.
+    pub last_look: Option<Time>,
+    /// When a change was last seen.
+    pub last_change: Option<Time>,
+    /// How the last visit ended.
+    pub outcome: Outcome,
+    /// Its status.
+    pub status: u16,
+    /// Failures in a row.
+    pub failures: u8,
+    /// Digest of the content held.
+    pub digest: Option<[u8; 20]>,
+    /// Fingerprint of its text.
+    pub simhash: Option<u64>,
+    /// What to ask "changed since?" with.
+    pub validators: Validators,
+    /// The last visit's number in the visit log.
+    pub log: u64,
+}
+
+impl PageRow {
+    /// The row as it stands in the store.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Writer::new(PAGE);
+        out.text(&self.url);
+        out.byte(self.kind.number() | u8::from(self.seed) << 7);
+        out.number(self.depth.into());
+        out.byte(self.hops);
+        out.maybe(self.via, Writer::page);
+        out.number(self.tags.into());
+        out.time(self.found);
+        out.maybe(self.claimed_change, Writer::time);
+        encode_standing(&mut out, self.standing);
+        encode_place(&mut out, self.place);
+        out.maybe(self.past.as_ref(), encode_past);
+        out.finish()
+    }
+
+    /// Reads what [`encode`](Self::encode) wrote.
+    pub fn decode(row: &[u8]) -> Result<Self, StateError> {
+        let mut row = Reader::new(row, PAGE)?;
+        let url = row.text()?.to_owned();
+        let flags = row.byte()?;
+        let kind = Kind::from_number(flags & 0x7f).unwrap_or_default();
+        Ok(PageRow {
+            url,
+            kind,
+            seed: flags & 0x80 != 0,
+            depth: row.small()?,
+            hops: row.byte()?,
+            via: row.maybe(Reader::page)?,
+            tags: row.small()?,
+            found: row.time()?,
+            claimed_change: row.maybe(Reader::time)?,
+            standing: decode_standing(&mut row)?,
+            place: decode_place(&mut row)?,
+            past: row.maybe(decode_past)?,
+        })
+    }
+
+    /// The URL in an encoded row, without reading the rest.
+    pub(crate) fn url_of(row: &[u8]) -> Result<&str, StateError> {
+        Reader::new(row, PAGE)?.text()
+    }
+
+    /// True when content of this page is held.
+    pub fn held(&self) -> bool {
+        self.standing == Standing::Live && self.past.as_ref().is_some_and(|p| p.digest.is_some())
+    }
+}
+
+fn encode_standing(out: &mut Writer, standing: Standing) {
+    match standing {
+        Standing::New => out.byte(0),
+        Standing::Live => out.byte(1),
+        Standing::Gone => out.byte(2),
+        Standing::Refused(reason) => out.byte(3 + reason.number()),
+    }
+}
+
+fn decode_standing(row: &mut Reader<'_>) -> Result<Standing, StateError> {
+    row.code(|n| match n {
+        0 => Some(Standing::New),
+        1 => Some(Standing::Live),
+        2 => Some(Standing::Gone),
+        _ => Refusal::from_number(n - 3).map(Standing::Refused),
+    })
+}
+
+fn encode_place(out: &mut Writer, place: Option<Place>) {
+    match place {
+        None => out.byte(0),
+        Some(Place::Due(at)) => {
+            out.byte(1);
+            out.time(at);
+        }
+        Some(Place::New(band, turn)) => {
+            out.byte(2 + band.number());
+            out.number(turn);
+        }
+    }
+}
+
+fn decode_place(row: &mut Reader<'_>) -> Result<Option<Place>, StateError> {
+    Ok(match row.byte()? {
+        0 => None,
+        1 => Some(Place::Due(row.time()?)),
+        n => Some(Place::New(Band::new(n - 2), row.number()?)),
+    })
+}
+
+fn encode_past(out: &mut Writer, past: &Past) {
+    out.number(past.visits.into());
+    out.number(past.checks.into());
+    out.number(past.changes.into());
+    out.float(past.watched);
+    out.time(past.last_visit);
+    out.maybe(past.last_look, Writer::time);
+    out.maybe(past.last_change, Writer::time);
+    out.byte(past.outcome.number());
+    out.number(past.status.into());
+    out.byte(past.failures);
+    out.maybe(past.digest, |out, digest| out.fixed(&digest));
+    out.maybe(past.simhash, |out, hash| out.fixed(&hash.to_le_bytes()));
+    out.maybe(past.validators.etag.as_deref(), Writer::text);
+    out.maybe(past.validators.last_modified.as_deref(), Writer::text);
+    out.number(past.log);
+}
+
+fn decode_past(row: &mut Reader<'_>) -> Result<Past, StateError> {
+    Ok(Past {
+        visits: row.small()?,
+        checks: row.small()?,
+        changes: row.small()?,
+        watched: row.float()?,
+        last_visit: row.time()?,
+        last_look: row.maybe(Reader::time)?,
+        last_change: row.maybe(Reader::time)?,
+        outcome: row.code(Outcome::from_number)?,
+        status: row.small()?,
+        failures: row.byte()?,
+        digest: row.maybe(Reader::array)?,
+        simhash: row.maybe(|row| Ok(u64::from_le_bytes(row.array()?)))?,
+        validators: Validators {
+            etag: row.maybe(|row| row.text().map(str::to_owned))?,
+            last_modified: row.maybe(|row| row.text().map(str::to_owned))?,
+        },
+        log: row.number()?,
+    })
+}
+
+/// A host's row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostRow {
+    /// Its name, with the port where it is not the scheme's own.
+    pub authority: String,
+    /// Its entry among the front queues: the band, and when it has something to fetch.
+    pub front: Option<(Band, Time)>,
+    /// Known pages.
+    pub known: u32,
+    /// Pages that were never visited and wait.
+    pub waiting: u32,
+    /// No request before this moment (its pace).
+    pub next_allowed: Time,
+    /// No request before this moment, because it asked for it or did not answer.
+    pub blocked_until: Time,
+    /// Failures in a row.
+    pub failures: u16,
+    /// Its address.
+    pub ip: Option<IpAddr>,
+    /// How long its last answer took.
+    pub answer_time: Duration,
+    /// True when a seed lies on it.
+    pub seed: bool,
+}
+
+impl HostRow {
+    /// A host of which nothing but the name is known.
+    pub fn new(authority: String) -> Self {
+        HostRow {
+            authority,
+            front: None,
+            known: 0,
+            waiting: 0,
+            next_allowed: Time::EPOCH,
+            blocked_until: Time::EPOCH,
+            failures: 0,
+            ip: None,
+            answer_time: Duration::ZERO,
+            seed: false,
+        }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Writer::new(HOST);
+        out.text(&self.authority);
+        out.maybe(self.front, |out, (band, wake)| {
+            out.byte(band.number());
+            out.time(wake);
+        });
+        out.number(self.known.into());
+        out.number(self.waiting.into());
+        out.time(self.next_allowed);
+        out.time(self.blocked_until);
+        out.number(self.failures.into());
+        out.maybe(self.ip, |out, ip| match ip {
+            IpAddr::V4(ip) => out.bytes(&ip.octets()),
+            IpAddr::V6(ip) => out.bytes(&ip.octets()),
+        });
+        out.number(u64::try_from(self.answer_time.as_millis()).unwrap_or(u64::MAX));
+        out.byte(u8::from(self.seed));
+        out.finish()
+    }
+
+    pub(crate) fn decode(row: &[u8]) -> Result<Self, StateError> {
+        let mut row = Reader::new(row, HOST)?;
+        Ok(HostRow {
+            authority: row.text()?.to_owned(),
+            front: row.maybe(|row| Ok((Band::new(row.byte()?), row.time()?)))?,
+            known: row.small()?,
+            waiting: row.small()?,
+            next_allowed: row.time()?,
+            blocked_until: row.time()?,
+            failures: row.small()?,
+            ip: row.maybe(decode_ip)?,
+            answer_time: Duration::from_millis(row.number()?),
+            seed: row.byte()? != 0,
+        })
+    }
+}
+
+fn decode_ip(row: &mut Reader<'_>) -> Result<IpAddr, StateError> {
+    let bytes = row.bytes()?;
+    let v4 = <[u8; 4]>::try_from(bytes).map(IpAddr::from);
+    v4.or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from))
+        .map_err(|_| StateError::Corrupt("address of odd length".into()))
+}
+
+/// A visit of the log, and the number of the page's visit before it.
+pub(crate) fn encode_visit(visit: &Visit, before: Option<u64>) -> Vec<u8> {
+    let mut out = Writer::new(VISIT);
+    out.page(visit.page);
+    out.time(visit.at);
+    out.byte(visit.outcome.number());
+    out.number(visit.status.into());
+    out.byte(visit.change.number());
+    out.maybe(visit.digest, |out, digest| out.fixed(&digest));
+    out.number(visit.bytes);
+    out.number(visit.ms.into());
+    out.maybe(visit.record, |out, at| {
+        out.number(at.file.into());
+        out.number(at.offset);
+        out.number(at.length.into());
+    });
+    out.maybe(visit.near, Writer::page);
+    out.maybe(before, Writer::number);
+    out.finish()
+}
+
+pub(crate) fn decode_visit(row: &[u8]) -> Result<(Visit, Option<u64>), StateError> {
+    let mut row = Reader::new(row, VISIT)?;
+    let visit = Visit {
+        page: row.page()?,
+        at: row.time()?,
+        outcome: row.code(Outcome::from_number)?,
+        status: row.small()?,
+        change: row.code(Change::from_number)?,
+        digest: row.maybe(Reader::array)?,
+        bytes: row.number()?,
+        ms: row.small()?,
+        record: row.maybe(|row| {
+            Ok(RecordAt { file: row.small()?, offset: row.number()?, length: row.small()? })
+        })?,
+        near: row.maybe(Reader::page)?,
+    };
+    Ok((visit, row.maybe(Reader::number)?))
+}
+
+pub(crate) fn encode_robots(copy: &RobotsCopy) -> Vec<u8> {
+    let mut out = Writer::new(ROBOTS);
+    out.time(copy.at);
+    out.time(copy.expires);
+    out.number(copy.status.into());
+    out.bytes(&copy.body);
+    out.finish()
+}
+
+pub(crate) fn decode_robots(row: &[u8]) -> Result<RobotsCopy, StateError> {
+    let mut row = Reader::new(row, ROBOTS)?;
+    Ok(RobotsCopy {
+        at: row.time()?,
+        expires: row.time()?,
+        status: row.small()?,
+        body: row.bytes()?.to_vec(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evercrawl_model::HostKey;
+    use proptest::prelude::*;
+
+    fn full_page() -> PageRow {
+        PageRow {
+            url: "http://a.test/x?y=1".into(),
+            kind: Kind::Feed,
+            depth: 3,
+            hops: 1,
+            via: Some(PageKey { host: HostKey { shard: 1, host: 2 }, url: 3 }),
+            tags: 7,
+            seed: true,
+            found: Time::from_millis(1_794_780_950_123),
+            claimed_change: Some(Time::from_secs(5)),
+            standing: Standing::Refused(Refusal::Robots),
+            place: Some(Place::New(Band::new(2), 99)),
+            past: Some(Past {
+                visits: 4,
+                checks: 3,
+                changes: 2,
+                watched: 12.5,
+                last_visit: Time::from_secs(9),
+                last_look: Some(Time::from_secs(9)),
+                last_change: None,
+                outcome: Outcome::NotModified,
+                status: 304,
+                failures: 2,
+                digest: Some([7; 20]),
+                simhash: Some(u64::MAX),
+                validators: Validators { etag: Some("\"é\"".into()), last_modified: None },
+                log: 12,
+            }),
+        }
+    }
+
+    #[test]
+    fn rows_round_trip() {
+        let page = full_page();
+        assert_eq!(PageRow::decode(&page.encode()).unwrap(), page);
+        assert_eq!(PageRow::url_of(&page.encode()).unwrap(), page.url);
+        let due = PageRow { place: Some(Place::Due(Time::from_secs(1))), past: None, ..page };
+        assert_eq!(PageRow::decode(&due.encode()).unwrap(), due);
+        let mut host = HostRow::new("a.test:8080".into());
+        host.front = Some((Band::LAST, Time::from_secs(3)));
+        host.ip = Some([127, 0, 0, 1].into());
+        assert_eq!(HostRow::decode(&host.encode()).unwrap(), host);
+        host.ip = Some("::1".parse().unwrap());
+        assert_eq!(HostRow::decode(&host.encode()).unwrap(), host);
+    }
+
+    #[test]
+    fn a_page_never_visited_costs_little_more_than_its_url() {
+        let page = PageRow { past: None, claimed_change: None, ..full_page() };
+        assert!(page.encode().len() <= page.url.len() + 40, "{}", page.encode().len());
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_rows_are_errors_not_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut bytes = bytes;
+            if let Some(first) = bytes.first_mut() { *first = 1; }
+            let _ = PageRow::decode(&bytes);
+            let _ = HostRow::decode(&bytes);
+            let _ = decode_visit(&bytes);
+            let _ = decode_robots(&bytes);
+            let cut = full_page().encode();
+            for len in 0..cut.len() { prop_assert!(PageRow::decode(&cut[..len]).is_err()); }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Was this URL seen before? Two quick answers before the store is asked.
+//!
+//! A filter that never forgets says "surely new" for most new URLs. A small table of URLs lately
+//! found to be known says "surely known" for the links that every page of a site repeats. Only
+//! what neither can tell costs a look-up. A wrong "known" would lose a page, so the table compares
+//! 128 bits of the URL's hash, and the filter is never believed when it says "known".
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use evercrawl_model::PageKey;
+use fastbloom::BloomFilter;
+
+/// What the quick answers say of a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quick {
+    /// It was never seen.
+    New,
+    /// It is known.
+    Known,
+    /// Ask the store.
+    Unsure,
+}
+
+/// The filter and the table.
+pub(crate) struct Seen {
+    filter: Filter,
+    table: Vec<(u64, u64)>,
+}
+
+impl Seen {
+    const TABLE: usize = 1 << 17;
+
+    pub(crate) fn new(filter: Filter) -> Self {
+        Seen { filter, table: vec![(0, 0); Self::TABLE] }
+    }
+
+    pub(crate) fn ask(&self, page: PageKey, check: u64) -> Quick {
+        if self.table[Self::slot(page)] == identity(page, check) {
+            Quick::Known
+        } else if self.filter.contains(filter_hash(page)) {
+            Quick::Unsure
+        } else {
+            Quick::New
+        }
+    }
+
+    /// The URL is in the store.
+    pub(crate) fn known(&mut self, page: PageKey, check: u64) {
+        self.table[Self::slot(page)] = identity(page, check);
+    }
+
+    /// The URL came into the store.
+    pub(crate) fn insert(&mut self, page: PageKey, check: u64) {
+        self.known(page, check);
+        self.filter.insert(filter_hash(page));
+    }
+
+    pub(crate) fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
+    fn slot(page: PageKey) -> usize {
+        usize::try_from((page.url ^ page.host.host) % Self::TABLE as u64).unwrap_or_default()
+    }
+}
+
+fn identity(page: PageKey, check: u64) -> (u64, u64) {
+    (page.url ^ page.host.host.rotate_left(32), check)
+}
+
+/// What the filter knows a page by.
+pub(crate) fn filter_hash(page: PageKey) -> u64 {
+    page.url ^ page.host.host.rotate_left(17)
+}
+
+/// A Bloom filter that grows: parts of rising size, of which only the last takes more.
+pub(crate) struct Filter {
+    parts: Vec<Part>,
+}
+
+struct Part {
+    bits: BloomFilter,
+    items: u64,
+    room: u64,
+}
+
+impl Filter {
+    const FIRST_ROOM: u64 = 1 << 18;
+    const BITS_EACH: u64 = 12;
+    const HASHES: u32 = 6;
+    const MAGIC: &[u8; 8] = b"evseen01";
+
+    pub(crate) fn empty() -> Self {
+        Filter { parts: Vec::new() }
+    }
+
+    pub(crate) fn contains(&self, hash: u64) -> bool {
+        self.parts.iter().rev().any(|part| part.bits.contains_hash(hash))
+    }
+
+    pub(crate) fn insert(&mut self, hash: u64) {
+        if self.parts.last().is_none_or(|part| part.items >= part.room) {
+            self.grow();
+        }
+        if let Some(part) = self.parts.last_mut() {
+            part.bits.insert_hash(hash);
+            part.items += 1;
+        }
+    }
+
+    fn grow(&mut self) {
+        let room = self.parts.last().map_or(Self::FIRST_ROOM, |part| part.room * 4);
+        let words = usize::try_from(room * Self::BITS_EACH / 64).unwrap_or(usize::MAX);
+        self.parts.push(Part::new(vec![0; words], 0, room));
+    }
+
+    /// Writes the filter, with the number of the batch it reflects, in place of the old file.
+    pub(crate) fn save(&self, path: &Path, batch: u64) -> io::Result<()> {
+        let aside = aside(path);
+        let mut out = io::BufWriter::with_capacity(1 << 20, File::create(&aside)?);
+        out.write_all(Self::MAGIC)?;
+        out.write_all(&batch.to_le_bytes())?;
+        out.write_all(&(self.parts.len() as u64).to_le_bytes())?;
+        for part in &self.parts {
+            out.write_all(&part.items.to_le_bytes())?;
+            out.write_all(&part.room.to_le_bytes())?;
+            for word in part.bits.as_slice() {
+                out.write_all(&word.to_le_bytes())?;
+            }
+        }
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()?;
+        std::fs::rename(&aside, path)
+    }
+
+    /// Reads a saved filter and the number of the batch it reflects; `None` when there is none
+    /// that can be used, and the pages must be scanned instead.
+    pub(crate) fn load(path: &Path) -> Option<(Self, u64)> {
+        let mut file = io::BufReader::with_capacity(1 << 20, File::open(path).ok()?);
+        let mut magic = [0; 8];
+        file.read_exact(&mut magic).ok()?;
+        if &magic != Self::MAGIC {
+            return None;
+        }
+        let batch = word(&mut file)?;
+        let count = word(&mut file)?;
+        let mut parts = Vec::new();
+        for _ in 0..count {
+            let (items, room) = (word(&mut file)?, word(&mut file)?);
+            let words = usize::try_from(room * Self::BITS_EACH / 64).ok()?;
+            let bits = (0..words).map(|_| word(&mut file)).collect::<Option<Vec<_>>>()?;
+            parts.push(Part::new(bits, items, room));
+        }
+        Some((Filter { parts }, batch))
+    }
+}
+
+impl Part {
+    fn new(bits: Vec<u64>, items: u64, room: u64) -> Self {
+        // The keys are hashes already; the seed only has to be the same each time.
+        let bits = BloomFilter::from_vec(bits).seed(&0).hashes(Filter::HASHES);
+        Part { bits, items, room }
+    }
+}
+
+fn aside(path: &Path) -> PathBuf {
+    path.with_extension("new")
+}
+
+fn word(file: &mut impl Read) -> Option<u64> {
+    let mut bytes = [0; 8];
+    file.read_exact(&mut bytes).ok()?;
+    Some(u64::from_le_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evercrawl_model::HostKey;
+
+    fn page(n: u64) -> PageKey {
+        let mixed = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        PageKey { host: HostKey { shard: 0, host: mixed.rotate_left(9) }, url: mixed }
+    }
+
+    #[test]
+    fn never_forgets_and_seldom_errs_as_it_grows() {
+        let mut filter = Filter::empty();
+        let count = Filter::FIRST_ROOM * 3;
+        (0..count).for_each(|n| filter.insert(filter_hash(page(n))));
+        assert_eq!(filter.parts.len(), 2);
+        assert!((0..count).all(|n| filter.contains(filter_hash(page(n)))));
+        let wrong = (count..2 * count).filter(|&n| filter.contains(filter_hash(page(n)))).count();
+        assert!((wrong as f64) < 0.01 * count as f64, "{wrong} of {count}");
+    }
+
+    #[test]
+    fn survives_being_saved() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("seen");
+        assert!(Filter::load(&path).is_none());
+        let mut filter = Filter::empty();
+        (0..1000).for_each(|n| filter.insert(filter_hash(page(n))));
+        filter.save(&path, 42).unwrap();
+        let (loaded, batch) = Filter::load(&path).unwrap();
+        assert_eq!(batch, 42);
+        assert!((0..1000).all(|n| loaded.contains(filter_hash(page(n)))));
+        std::fs::write(&path, b"evseen01short").unwrap();
+        assert!(Filter::load(&path).is_none());
+    }
+
+    #[test]
+    fn the_table_answers_only_for_what_it_saw() {
+        let mut seen = Seen::new(Filter::empty());
+        assert_eq!(seen.ask(page(1), 7), Quick::New);
+        seen.insert(page(1), 7);
+        assert_eq!(seen.ask(page(1), 7), Quick::Known);
+        assert_eq!(seen.ask(page(1), 8), Quick::Unsure, "same key, other URL");
+    }
+}

@@ -1,0 +1,551 @@
+//! What do we know? The state as readers and the frontier see it; `apply` changes it.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use evercrawl_model::{Band, HostKey, Keyer, PageKey, RobotsCopy, Time, Visit};
+
+use crate::StateError;
+use crate::codec::{Reader, Writer};
+use crate::counters::Counters;
+use crate::keys::{self, Lane};
+use crate::layers::Layers;
+use crate::rows::{self, HostRow, PageRow};
+use crate::seen::{self, Filter, Seen};
+use crate::store::{Overlay, Slice, Space, Store};
+
+const SETTINGS: &[u8] = b"k";
+const COUNTERS: &[u8] = b"c";
+const CLEAN: &[u8] = b"x";
+const NEW_PAGES: u8 = b'n';
+const FILES: u8 = b'f';
+const TAGS: u8 = b't';
+
+/// How many host rows are kept in memory besides those that changed.
+const HOSTS_KEPT: usize = 20_000;
+/// How many batches of new pages may pile up before the filter is saved.
+const FILTER_EVERY: u64 = 2_000_000;
+
+/// What is fixed when a data directory is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Secret seed of the URL hashes.
+    pub seed: u64,
+    /// Parts that the URL space is divided into.
+    pub shards: u16,
+}
+
+/// How far a WARC file and its index are committed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchiveFile {
+    /// The file's serial number.
+    pub serial: u32,
+    /// Its name, without any suffix for being open.
+    pub name: String,
+    /// Bytes of the WARC file that are committed.
+    pub warc_len: u64,
+    /// Bytes of the index that are committed.
+    pub cdxj_len: u64,
+    /// True while records are appended to it.
+    pub open: bool,
+}
+
+/// A page's place in a lane of its host's back queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queued {
+    /// The turn (new pages) or the due time in milliseconds (known pages).
+    pub position: u64,
+    /// The page.
+    pub page: PageKey,
+}
+
+/// Where content was first seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FirstSeen {
+    /// The page that had it.
+    pub page: PageKey,
+    /// When it was fetched.
+    pub at: Time,
+}
+
+/// Everything the crawler knows.
+pub struct State<S> {
+    pub(crate) layers: Layers<S>,
+    pub(crate) keyer: Keyer,
+    pub(crate) counters: Counters,
+    pub(crate) seen: Seen,
+    pub(crate) hosts: HashMap<HostKey, CachedHost>,
+    /// New pages since the last freeze, for the filter's log.
+    pub(crate) new_pages: Vec<u8>,
+    pub(crate) dirty: bool,
+    batch: u64,
+    filter_path: Option<PathBuf>,
+    filter_batch: u64,
+    filter_behind: u64,
+    was_clean: bool,
+    tags: HashMap<String, u32>,
+}
+
+/// A host row in memory; written back at the next freeze when it changed.
+pub(crate) struct CachedHost {
+    pub(crate) row: HostRow,
+    pub(crate) dirty: bool,
+}
+
+impl<S: Store> State<S> {
+    /// Opens the state in `store`, or begins one there with `fresh` settings. `filter_path` is
+    /// where the seen filter is kept between runs; without one it is rebuilt by a scan.
+    pub fn open(
+        store: Arc<S>,
+        fresh: Settings,
+        filter_path: Option<&Path>,
+    ) -> Result<Self, StateError> {
+        let mut layers = Layers::new(store);
+        let settings = match layers.get(Space::Meta, SETTINGS)? {
+            Some(row) => decode_settings(&row)?,
+            None => {
+                layers.put(Space::Meta, SETTINGS, &encode_settings(fresh));
+                fresh
+            }
+        };
+        let counters = match layers.get(Space::Meta, COUNTERS)? {
+            Some(row) => Counters::decode(&row)?,
+            None => Counters::default(),
+        };
+        let was_clean = counters.visits == 0 || layers.get(Space::Meta, CLEAN)?.is_some();
+        layers.remove(Space::Meta, CLEAN);
+        let (filter, filter_batch, batch) = load_filter(&layers, filter_path)?;
+        Ok(State {
+            layers,
+            keyer: Keyer::new(settings.seed, settings.shards),
+            counters,
+            seen: Seen::new(filter),
+            hosts: HashMap::new(),
+            new_pages: Vec::new(),
+            dirty: true,
+            batch,
+            filter_path: filter_path.map(Path::to_owned),
+            filter_batch,
+            filter_behind: 0,
+            was_clean,
+            tags: HashMap::new(),
+        })
+    }
+
+    /// False when the last run ended without saying goodbye.
+    pub fn was_clean(&self) -> bool {
+        self.was_clean
+    }
+
+    /// What makes keys here.
+    pub fn keyer(&self) -> Keyer {
+        self.keyer
+    }
+
+    /// Totals.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The store below, for readers on other threads; it lags behind by what is not committed.
+    pub fn reading(&self) -> Reading<S> {
+        Reading(self.layers.store().clone())
+    }
+
+    /// The page at `key`.
+    pub fn page(&self, key: PageKey) -> Result<Option<PageRow>, StateError> {
+        let row = self.layers.get(Space::Pages, &key.to_bytes())?;
+        row.map(|row| PageRow::decode(&row)).transpose()
+    }
+
+    /// The page with canonical URL `url` on `host`.
+    pub fn find(&self, host: HostKey, url: &str) -> Result<Option<(PageKey, PageRow)>, StateError> {
+        let (key, _) = self.keyer.page(host, url);
+        match self.probe(key, url)? {
+            Probe::Known(key) => Ok(self.page(key)?.map(|row| (key, row))),
+            Probe::Free(_) => Ok(None),
+        }
+    }
+
+    /// Follows the chain of colliding URLs to `url`, or to the place where it would go.
+    pub(crate) fn probe(&self, mut key: PageKey, url: &str) -> Result<Probe, StateError> {
+        loop {
+            match self.layers.get(Space::Pages, &key.to_bytes())? {
+                None => return Ok(Probe::Free(key)),
+                Some(row) if PageRow::url_of(&row)? == url => return Ok(Probe::Known(key)),
+                Some(_) => key = key.next_probe(),
+            }
+        }
+    }
+
+    /// Every page, in the order of their keys.
+    pub fn pages(&self) -> impl Iterator<Item = Result<(PageKey, PageRow), StateError>> + '_ {
+        self.layers.scan(Space::Pages, &[], &[0xff; 19]).map(|row| {
+            let (key, row) = row?;
+            let key = PageKey::from_bytes(&key).ok_or_else(|| bad_key("page"))?;
+            Ok((key, PageRow::decode(&row)?))
+        })
+    }
+
+    /// The row of a host.
+    pub fn host(&self, key: HostKey) -> Result<Option<HostRow>, StateError> {
+        if let Some(cached) = self.hosts.get(&key) {
+            return Ok(Some(cached.row.clone()));
+        }
+        let row = self.layers.get(Space::Hosts, &keys::host(key))?;
+        row.map(|row| HostRow::decode(&row)).transpose()
+    }
+
+    /// Every host that was committed.
+    pub fn hosts(&self) -> impl Iterator<Item = Result<(HostKey, HostRow), StateError>> + '_ {
+        self.layers.scan(Space::Hosts, b"h", &keys::HOSTS_END).map(|row| {
+            let (key, row) = row?;
+            let key = HostKey::from_bytes(&key[1..]).ok_or_else(|| bad_key("host"))?;
+            Ok((key, HostRow::decode(&row)?))
+        })
+    }
+
+    /// At most `limit` pages of a lane, at `from` (position, URL hash) or after it, and before
+    /// position `until`.
+    pub fn lane(
+        &self,
+        host: HostKey,
+        lane: Lane,
+        from: (u64, u64),
+        until: u64,
+        limit: usize,
+    ) -> Result<Vec<Queued>, StateError> {
+        let from = keys::queue_at(host, lane, from.0, from.1);
+        let until = keys::queue_at(host, lane, until, 0);
+        let rows = self.layers.scan(Space::Queues, &from, &until).take(limit);
+        rows.map(|row| {
+            let (position, url) =
+                keys::parse_queue(&row?.0).ok_or_else(|| bad_key("back queue"))?;
+            Ok(Queued { position, page: PageKey { host, url } })
+        })
+        .collect()
+    }
+
+    /// At most `limit` hosts of a front queue that have something to fetch at `from` or later.
+    pub fn front(
+        &self,
+        band: Band,
+        from: (Time, HostKey),
+        limit: usize,
+    ) -> Result<Vec<(Time, HostKey)>, StateError> {
+        let from = keys::front(band, from.0, from.1);
+        let rows = self.layers.scan(Space::Hosts, &from, &keys::front_end(band)).take(limit);
+        rows.map(|row| keys::parse_front(&row?.0).ok_or_else(|| bad_key("front queue"))).collect()
+    }
+
+    /// The copy held of an origin's robots.txt.
+    pub fn robots(&self, origin: &str) -> Result<Option<RobotsCopy>, StateError> {
+        let row = self.layers.get(Space::Hosts, &keys::robots(origin))?;
+        row.map(|row| rows::decode_robots(&row)).transpose()
+    }
+
+    /// A page's visits, latest first, with their numbers.
+    pub fn history(
+        &self,
+        page: &PageRow,
+    ) -> impl Iterator<Item = Result<(u64, Visit), StateError>> + '_ {
+        let mut next = page.past.as_ref().map(|past| past.log);
+        std::iter::from_fn(move || {
+            let number = next.take()?;
+            let row = match self.layers.get(Space::Visits, &number.to_be_bytes()) {
+                Ok(row) => row?,
+                Err(error) => return Some(Err(error)),
+            };
+            Some(rows::decode_visit(&row).map(|(visit, before)| {
+                next = before;
+                (number, visit)
+            }))
+        })
+    }
+
+    /// Every visit from number `from` on, in the order of their commits.
+    pub fn visits(&self, from: u64) -> impl Iterator<Item = Result<(u64, Visit), StateError>> + '_ {
+        self.layers.scan(Space::Visits, &from.to_be_bytes(), &[0xff; 9]).map(|row| {
+            let (key, row) = row?;
+            let number = key.as_ref().try_into().map(u64::from_be_bytes);
+            Ok((number.map_err(|_| bad_key("visit"))?, rows::decode_visit(&row)?.0))
+        })
+    }
+
+    /// The number of a set of tags; a new set is given one.
+    pub fn tag_set(&mut self, tags: &str) -> Result<u32, StateError> {
+        if tags.is_empty() {
+            return Ok(0);
+        }
+        if self.tags.is_empty() {
+            self.tags = self.tag_sets()?.into_iter().map(|(id, tags)| (tags, id)).collect();
+        }
+        if let Some(&id) = self.tags.get(tags) {
+            return Ok(id);
+        }
+        self.counters.tag_sets += 1;
+        let id = u32::try_from(self.counters.tag_sets).unwrap_or(u32::MAX);
+        let key = keys::numbered(TAGS, id.into());
+        self.layers.put(Space::Meta, &key, tags.as_bytes());
+        self.dirty = true;
+        self.tags.insert(tags.to_owned(), id);
+        Ok(id)
+    }
+
+    /// Every set of tags, by number.
+    pub fn tag_sets(&self) -> Result<HashMap<u32, String>, StateError> {
+        let rows = self.layers.scan(Space::Meta, &[TAGS], &[TAGS + 1]);
+        rows.map(|row| {
+            let (key, tags) = row?;
+            let id = number_of(&key)?;
+            let id = u32::try_from(id).map_err(|_| bad_key("tag set"))?;
+            Ok((id, String::from_utf8_lossy(&tags).into_owned()))
+        })
+        .collect()
+    }
+
+    /// Records how far the archive's files are written; part of the next commit.
+    pub fn set_archive(&mut self, files: &[ArchiveFile]) {
+        for file in files {
+            let key = keys::numbered(FILES, file.serial.into());
+            self.layers.put(Space::Meta, &key, &encode_file(file));
+        }
+    }
+
+    /// The archive's files as last committed.
+    pub fn archive(&self) -> Result<Vec<ArchiveFile>, StateError> {
+        let rows = self.layers.scan(Space::Meta, &[FILES], &[FILES + 1]);
+        rows.map(|row| decode_file(&row?.1)).collect()
+    }
+
+    /// How many keys changed since the last freeze.
+    pub fn pending(&self) -> usize {
+        self.layers.pending().len()
+    }
+
+    /// True when something was applied since the last freeze.
+    pub fn is_dirty(&self) -> bool {
+        self.dirty
+    }
+
+    /// Hands out what changed, to be committed elsewhere; `None` when nothing did or an earlier
+    /// part is still on its way. Call [`flushed`](Self::flushed) when it is committed.
+    pub fn freeze(&mut self) -> Option<Arc<Overlay>> {
+        if !self.dirty {
+            return None;
+        }
+        self.write_back();
+        let frozen = self.layers.freeze()?;
+        self.dirty = false;
+        Some(frozen)
+    }
+
+    /// The part that was handed out is committed.
+    pub fn flushed(&mut self) -> Result<(), StateError> {
+        self.layers.flushed();
+        if self.filter_behind >= FILTER_EVERY {
+            self.save_filter()?;
+        }
+        Ok(())
+    }
+
+    /// Commits everything and marks the end of a clean run.
+    pub fn close(&mut self) -> Result<(), StateError> {
+        self.flush_now()?;
+        self.save_filter()?;
+        self.layers.put(Space::Meta, CLEAN, b"");
+        self.dirty = true;
+        self.flush_now()
+    }
+
+    /// Commits everything here and now.
+    pub fn flush_now(&mut self) -> Result<(), StateError> {
+        if let Some(frozen) = self.freeze() {
+            self.layers.store().commit(&frozen)?;
+            self.flushed()?;
+        }
+        Ok(())
+    }
+
+    /// Bytes that the state takes on disk.
+    pub fn disk_bytes(&self) -> u64 {
+        self.layers.store().disk_bytes()
+    }
+
+    fn write_back(&mut self) {
+        self.batch += 1;
+        for (key, host) in self.hosts.iter_mut().filter(|(_, host)| host.dirty) {
+            self.layers.put(Space::Hosts, &keys::host(*key), &host.row.encode());
+            host.dirty = false;
+        }
+        if self.hosts.len() > HOSTS_KEPT {
+            self.hosts.clear();
+        }
+        if !self.new_pages.is_empty() {
+            let key = keys::numbered(NEW_PAGES, self.batch);
+            self.layers.put(Space::Meta, &key, &self.new_pages);
+            self.filter_behind += self.new_pages.len() as u64 / 8;
+            self.new_pages.clear();
+        }
+        self.layers.put(Space::Meta, COUNTERS, &self.counters.encode());
+    }
+
+    /// Saves the filter and drops the log of what it did not have yet. Only right after a commit:
+    /// what the filter has must be in the store.
+    fn save_filter(&mut self) -> Result<(), StateError> {
+        let Some(path) = &self.filter_path else { return Ok(()) };
+        self.seen.filter().save(path, self.batch)?;
+        for batch in self.filter_batch + 1..=self.batch {
+            self.layers.remove(Space::Meta, &keys::numbered(NEW_PAGES, batch));
+        }
+        self.filter_batch = self.batch;
+        self.filter_behind = 0;
+        self.dirty = true;
+        Ok(())
+    }
+}
+
+/// Where a URL is, or would go.
+pub(crate) enum Probe {
+    Known(PageKey),
+    Free(PageKey),
+}
+
+/// The committed state, for readers on other threads.
+pub struct Reading<S>(Arc<S>);
+
+impl<S> Clone for Reading<S> {
+    fn clone(&self) -> Self {
+        Reading(self.0.clone())
+    }
+}
+
+impl<S: Store> Reading<S> {
+    /// How many candidates of one table of the near-duplicate index are looked at.
+    const CANDIDATES: usize = 256;
+
+    /// Where content with this digest was first seen.
+    pub fn first_seen(&self, digest: &[u8; 20]) -> Result<Option<FirstSeen>, StateError> {
+        let row = self.0.get(Space::Content, &keys::digest(digest))?;
+        row.map(|row| decode_first_seen(&row)).transpose()
+    }
+
+    /// A page whose text is within `distance` bits of this fingerprint.
+    pub fn near(&self, simhash: u64, distance: u32) -> Result<Option<PageKey>, StateError> {
+        for table in 0..4 {
+            let from = keys::fingerprint(table, simhash);
+            let (low, high) = block_bounds(from);
+            for row in self.0.scan(Space::Content, &low, &high).take(Self::CANDIDATES) {
+                let (key, page) = row?;
+                let found = keys::parse_fingerprint(&key).ok_or_else(|| bad_key("fingerprint"))?;
+                if (found ^ simhash).count_ones() <= distance {
+                    return Ok(PageKey::from_bytes(&page));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The URL of the page at `key`.
+    pub fn url(&self, key: PageKey) -> Result<Option<String>, StateError> {
+        let row = self.0.get(Space::Pages, &key.to_bytes())?;
+        row.map(|row| PageRow::url_of(&row).map(str::to_owned)).transpose()
+    }
+
+    /// Commits a frozen part.
+    pub fn commit(&self, frozen: &Overlay) -> Result<(), StateError> {
+        self.0.commit(frozen)
+    }
+}
+
+/// All keys that share the table and its sixteen bits.
+fn block_bounds(key: [u8; 10]) -> ([u8; 10], [u8; 11]) {
+    let (mut low, mut high) = ([0; 10], [0xff; 11]);
+    low[..4].copy_from_slice(&key[..4]);
+    high[..4].copy_from_slice(&key[..4]);
+    (low, high)
+}
+
+fn load_filter<S: Store>(
+    layers: &Layers<S>,
+    path: Option<&Path>,
+) -> Result<(Filter, u64, u64), StateError> {
+    let saved = path.and_then(Filter::load);
+    let (mut filter, from) = match saved {
+        Some(saved) => saved,
+        None => (scan_filter(layers)?, 0),
+    };
+    let mut batch = from;
+    for row in layers.scan(Space::Meta, &keys::numbered(NEW_PAGES, from + 1), &[NEW_PAGES + 1]) {
+        let (key, hashes) = row?;
+        batch = number_of(&key)?;
+        for hash in hashes.as_chunks::<8>().0 {
+            filter.insert(u64::from_le_bytes(*hash));
+        }
+    }
+    Ok((filter, from, batch))
+}
+
+fn scan_filter<S: Store>(layers: &Layers<S>) -> Result<Filter, StateError> {
+    let mut filter = Filter::empty();
+    for row in layers.scan(Space::Pages, &[], &[0xff; 19]) {
+        let key = PageKey::from_bytes(&row?.0).ok_or_else(|| bad_key("page"))?;
+        filter.insert(seen::filter_hash(key));
+    }
+    Ok(filter)
+}
+
+fn number_of(key: &Slice) -> Result<u64, StateError> {
+    let bytes = key.get(1..9).and_then(|bytes| bytes.try_into().ok());
+    bytes.map(u64::from_be_bytes).ok_or_else(|| bad_key("numbered"))
+}
+
+fn bad_key(what: &str) -> StateError {
+    StateError::Corrupt(format!("a {what} key cannot be read"))
+}
+
+fn encode_settings(settings: Settings) -> Vec<u8> {
+    let mut out = Writer::new(1);
+    out.fixed(&settings.seed.to_le_bytes());
+    out.number(settings.shards.into());
+    out.finish()
+}
+
+fn decode_settings(row: &[u8]) -> Result<Settings, StateError> {
+    let mut row = Reader::new(row, 1)?;
+    Ok(Settings { seed: u64::from_le_bytes(row.array()?), shards: row.small()? })
+}
+
+fn encode_file(file: &ArchiveFile) -> Vec<u8> {
+    let mut out = Writer::new(1);
+    out.number(file.serial.into());
+    out.text(&file.name);
+    out.number(file.warc_len);
+    out.number(file.cdxj_len);
+    out.byte(u8::from(file.open));
+    out.finish()
+}
+
+fn decode_file(row: &[u8]) -> Result<ArchiveFile, StateError> {
+    let mut row = Reader::new(row, 1)?;
+    Ok(ArchiveFile {
+        serial: row.small()?,
+        name: row.text()?.to_owned(),
+        warc_len: row.number()?,
+        cdxj_len: row.number()?,
+        open: row.byte()? != 0,
+    })
+}
+
+pub(crate) fn encode_first_seen(first: FirstSeen) -> Vec<u8> {
+    let mut out = Writer::new(1);
+    out.page(first.page);
+    out.time(first.at);
+    out.finish()
+}
+
+fn decode_first_seen(row: &[u8]) -> Result<FirstSeen, StateError> {
+    let mut row = Reader::new(row, 1)?;
+    Ok(FirstSeen { page: row.page()?, at: row.time()? })
+}

@@ -1,0 +1,242 @@
+//! Where do rows live? An ordered key-value space with one atomic commit, on disk or in memory.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+
+pub use fjall::Slice;
+use fjall::config::{BlockSizePolicy, CompressionPolicy};
+use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+
+use crate::StateError;
+
+/// The spaces that rows are kept in. Few, because each idle one holds on to journal files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// Page rows, by page key.
+    Pages,
+    /// Back queues: what each host has to fetch, in order.
+    Queues,
+    /// Host rows, front queues, robots.txt copies, counts of URL shapes.
+    Hosts,
+    /// The visit log, by sequence number.
+    Visits,
+    /// Digests and fingerprints of content seen.
+    Content,
+    /// Counters, archive files, tags, settings fixed at creation.
+    Meta,
+}
+
+impl Space {
+    const ALL: [Space; 6] =
+        [Space::Pages, Space::Queues, Space::Hosts, Space::Visits, Space::Content, Space::Meta];
+
+    fn name(self) -> &'static str {
+        match self {
+            Space::Pages => "pages",
+            Space::Queues => "queues",
+            Space::Hosts => "hosts",
+            Space::Visits => "visits",
+            Space::Content => "content",
+            Space::Meta => "meta",
+        }
+    }
+}
+
+/// A row, or an error of the disk under it.
+pub type Row = Result<(Slice, Slice), StateError>;
+
+/// An ordered key-value space with atomic commits.
+pub trait Store: Send + Sync {
+    /// The value at `key`.
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Slice>, StateError>;
+
+    /// Rows with `from <= key < to`, in order.
+    fn scan<'a>(
+        &'a self,
+        space: Space,
+        from: &[u8],
+        to: &[u8],
+    ) -> Box<dyn Iterator<Item = Row> + 'a>;
+
+    /// Writes all of `changes` or nothing; returns when it will survive a power cut.
+    fn commit(&self, changes: &Overlay) -> Result<(), StateError>;
+
+    /// Bytes on disk, as far as that can be told.
+    fn disk_bytes(&self) -> u64;
+}
+
+/// Changes on top of a store: not yet committed, but visible to whoever looks through them.
+#[derive(Debug, Default)]
+pub struct Overlay {
+    spaces: [BTreeMap<Slice, Option<Slice>>; 6],
+}
+
+impl Overlay {
+    /// Sets `key` to `value`.
+    pub fn put(&mut self, space: Space, key: &[u8], value: &[u8]) {
+        self.spaces[space as usize].insert(Slice::from(key), Some(Slice::from(value)));
+    }
+
+    /// Removes `key`.
+    pub fn remove(&mut self, space: Space, key: &[u8]) {
+        self.spaces[space as usize].insert(Slice::from(key), None);
+    }
+
+    /// What this says of `key`: `None` nothing, `Some(None)` that it was removed.
+    pub fn get(&self, space: Space, key: &[u8]) -> Option<&Option<Slice>> {
+        self.spaces[space as usize].get(key)
+    }
+
+    /// Number of changed keys.
+    pub fn len(&self) -> usize {
+        self.spaces.iter().map(BTreeMap::len).sum()
+    }
+
+    /// True when nothing changed.
+    pub fn is_empty(&self) -> bool {
+        self.spaces.iter().all(BTreeMap::is_empty)
+    }
+
+    pub(crate) fn range<'a>(
+        &'a self,
+        space: Space,
+        from: &[u8],
+        to: &[u8],
+    ) -> impl Iterator<Item = (&'a Slice, &'a Option<Slice>)> + use<'a> {
+        // An empty range is asked for as from > to, which BTreeMap refuses.
+        let to = if to < from { from } else { to };
+        self.spaces[space as usize].range::<[u8], _>((Bound::Included(from), Bound::Excluded(to)))
+    }
+}
+
+/// How much memory and disk cache the store may take.
+#[derive(Clone, Copy, Debug)]
+pub struct StoreLimits {
+    /// Bytes of blocks kept in memory for reading.
+    pub cache: u64,
+    /// Bytes of writes that each space gathers in memory before they become a sorted file.
+    pub memtable: u64,
+}
+
+impl Default for StoreLimits {
+    fn default() -> Self {
+        StoreLimits { cache: 64 << 20, memtable: 8 << 20 }
+    }
+}
+
+/// The store on disk: an LSM tree with a journal.
+pub struct DiskStore {
+    db: Database,
+    spaces: [Keyspace; 6],
+}
+
+impl DiskStore {
+    /// Opens the store in `dir`, or creates it there.
+    pub fn open(dir: &Path, limits: StoreLimits) -> Result<Self, StateError> {
+        let db = Database::builder(dir)
+            .cache_size(limits.cache)
+            .max_journaling_size(96 << 20)
+            .worker_threads(2)
+            .open()?;
+        let open = |space: Space| {
+            db.keyspace(space.name(), || {
+                KeyspaceCreateOptions::default()
+                    .max_memtable_size(limits.memtable)
+                    .data_block_size_policy(BlockSizePolicy::all(8 << 10))
+                    .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
+                    .expect_point_read_hits(false)
+            })
+        };
+        let [a, b, c, d, e, f] = Space::ALL;
+        let spaces = [open(a)?, open(b)?, open(c)?, open(d)?, open(e)?, open(f)?];
+        Ok(DiskStore { db, spaces })
+    }
+
+    fn space(&self, space: Space) -> &Keyspace {
+        &self.spaces[space as usize]
+    }
+}
+
+impl Store for DiskStore {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Slice>, StateError> {
+        Ok(self.space(space).get(key)?)
+    }
+
+    fn scan<'a>(
+        &'a self,
+        space: Space,
+        from: &[u8],
+        to: &[u8],
+    ) -> Box<dyn Iterator<Item = Row> + 'a> {
+        if to <= from {
+            return Box::new(std::iter::empty());
+        }
+        let rows = self.space(space).range::<&[u8], _>(from..to);
+        Box::new(rows.map(|row| Ok(row.into_inner()?)))
+    }
+
+    fn commit(&self, changes: &Overlay) -> Result<(), StateError> {
+        let mut batch = self.db.batch().durability(Some(PersistMode::SyncData));
+        for space in Space::ALL {
+            for (key, value) in &changes.spaces[space as usize] {
+                match value {
+                    Some(value) => batch.insert(self.space(space), key.clone(), value.clone()),
+                    None => batch.remove(self.space(space), key.clone()),
+                }
+            }
+        }
+        Ok(batch.commit()?)
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        self.db.disk_space().unwrap_or_default()
+    }
+}
+
+/// The store in memory: for tests, simulations and dry runs.
+#[derive(Clone, Default)]
+pub struct MemoryStore {
+    rows: Arc<RwLock<[BTreeMap<Slice, Slice>; 6]>>,
+}
+
+impl Store for MemoryStore {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Slice>, StateError> {
+        let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(rows[space as usize].get(key).cloned())
+    }
+
+    fn scan<'a>(
+        &'a self,
+        space: Space,
+        from: &[u8],
+        to: &[u8],
+    ) -> Box<dyn Iterator<Item = Row> + 'a> {
+        if to <= from {
+            return Box::new(std::iter::empty());
+        }
+        let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
+        let range = (Bound::Included(from), Bound::Excluded(to));
+        let found = rows[space as usize].range::<[u8], _>(range);
+        let found: Vec<Row> = found.map(|(k, v)| Ok((k.clone(), v.clone()))).collect();
+        Box::new(found.into_iter())
+    }
+
+    fn commit(&self, changes: &Overlay) -> Result<(), StateError> {
+        let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
+        for (space, changed) in rows.iter_mut().zip(&changes.spaces) {
+            for (key, value) in changed {
+                match value {
+                    Some(value) => space.insert(key.clone(), value.clone()),
+                    None => space.remove(key),
+                };
+            }
+        }
+        Ok(())
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        0
+    }
+}

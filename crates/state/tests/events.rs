@@ -1,0 +1,278 @@
+//! The state as its users see it: events in, rows out, through crashes and reopenings.
+
+#![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use evercrawl_model::{
+    Band, Change, Discovery, Event, HostKey, HostUpdate, Kind, Outcome, PageKey, Refusal, Shape,
+    Time, Visit, Visited,
+};
+use evercrawl_state::{
+    DiskStore, Lane, MemoryStore, Place, Settings, Standing, State, Store, StoreLimits,
+};
+
+const SETTINGS: Settings = Settings { seed: 7, shards: 64 };
+
+fn at(s: u64) -> Time {
+    Time::from_secs(1_000_000 + s)
+}
+
+fn memory() -> State<MemoryStore> {
+    State::open(Arc::new(MemoryStore::default()), SETTINGS, None).unwrap()
+}
+
+fn discovery<S: Store>(state: &State<S>, host: &str, path: &str) -> Discovery {
+    let url = format!("http://{host}{path}");
+    let (page, check) = state.keyer().page(state.keyer().host(host, host), &url);
+    Discovery {
+        page,
+        check,
+        url: url.into(),
+        kind: Kind::Page,
+        depth: 1,
+        hops: 0,
+        via: None,
+        tags: 0,
+        band: Band::new(2),
+        at: at(0),
+        claimed_change: None,
+        shape: None,
+        host_cap: None,
+        seed: false,
+    }
+}
+
+fn discover<S: Store>(state: &mut State<S>, host: &str, path: &str) -> PageKey {
+    let found = discovery(state, host, path);
+    let page = found.page;
+    state.apply(&Event::Discovered(found)).unwrap();
+    page
+}
+
+fn visit(page: PageKey, second: u64, change: Change, next: Option<Time>) -> Event {
+    let content = matches!(change, Change::New | Change::Changed);
+    let digest = content.then_some([u8::try_from(second % 251).unwrap(); 20]);
+    Event::Visited(Box::new(Visited {
+        visit: Visit {
+            page,
+            at: at(second),
+            outcome: if change == Change::Failed { Outcome::Timeout } else { Outcome::Ok },
+            status: 200,
+            change,
+            digest,
+            bytes: 10,
+            ms: 3,
+            record: None,
+            near: None,
+        },
+        identity: digest,
+        next_due: next,
+        validators: None,
+        simhash: None,
+        first_of_digest: content,
+        kind: Kind::Page,
+        host: HostUpdate { next_allowed: Some(at(second + 1)), ..HostUpdate::default() },
+    }))
+}
+
+fn lane<S: Store>(state: &State<S>, host: HostKey, lane: Lane) -> Vec<PageKey> {
+    let queued = state.lane(host, lane, (0, 0), u64::MAX, 100).unwrap();
+    queued.into_iter().map(|queued| queued.page).collect()
+}
+
+#[test]
+fn a_page_is_found_once_and_waits_in_turn() {
+    let mut state = memory();
+    let a = discover(&mut state, "a.test", "/1");
+    let b = discover(&mut state, "a.test", "/2");
+    discover(&mut state, "a.test", "/1");
+    assert_eq!(state.counters().pages, 2);
+    assert_eq!(lane(&state, a.host, Lane::New(Band::new(2))), [a, b]);
+    let host = state.host(a.host).unwrap().unwrap();
+    assert_eq!((host.authority.as_str(), host.known, host.waiting), ("a.test", 2, 2));
+    assert_eq!(host.front, Some((Band::new(2), at(0))));
+    let front = state.front(Band::new(2), (Time::EPOCH, HostKey::default()), 9).unwrap();
+    assert_eq!(front, [(at(0), a.host)]);
+}
+
+#[test]
+fn a_visit_moves_the_page_to_its_next_due_time_and_into_the_log() {
+    let mut state = memory();
+    let page = discover(&mut state, "a.test", "/1");
+    state.apply(&visit(page, 1, Change::New, Some(at(100)))).unwrap();
+    state.apply(&visit(page, 100, Change::Changed, Some(at(200)))).unwrap();
+    state.apply(&visit(page, 150, Change::Same, Some(at(300)))).unwrap();
+    assert!(lane(&state, page.host, Lane::New(Band::new(2))).is_empty());
+    assert_eq!(lane(&state, page.host, Lane::Due), [page]);
+    let row = state.page(page).unwrap().unwrap();
+    assert_eq!((row.standing, row.place), (Standing::Live, Some(Place::Due(at(300)))));
+    let past = row.past.clone().unwrap();
+    assert_eq!((past.visits, past.checks, past.changes), (3, 2, 1));
+    assert_eq!(past.watched, 149.0);
+    assert_eq!(past.last_change, Some(at(100)));
+    let seen: Vec<_> = state.history(&row).map(|visit| visit.unwrap().1.change).collect();
+    assert_eq!(seen, [Change::Same, Change::Changed, Change::New]);
+    let host = state.host(page.host).unwrap().unwrap();
+    assert_eq!((host.waiting, host.next_allowed), (0, at(151)));
+}
+
+#[test]
+fn a_page_that_goes_or_is_refused_leaves_the_queue_and_can_be_looked_at_again() {
+    let mut state = memory();
+    let (a, b) = (discover(&mut state, "a.test", "/1"), discover(&mut state, "a.test", "/2"));
+    state.apply(&visit(a, 1, Change::Gone, None)).unwrap();
+    let refusal = Event::Refused { page: b, reason: Refusal::Robots, again: Some(at(500)) };
+    state.apply(&refusal).unwrap();
+    state.apply(&refusal).unwrap();
+    assert_eq!(state.page(a).unwrap().unwrap().standing, Standing::Gone);
+    assert_eq!(state.page(b).unwrap().unwrap().standing, Standing::Refused(Refusal::Robots));
+    assert_eq!(state.counters().refused(Refusal::Robots), 1, "looked at twice, refused once");
+    assert_eq!(state.counters().standing, [0, 0, 1, 1]);
+    assert_eq!(lane(&state, a.host, Lane::Due), [b]);
+}
+
+#[test]
+fn endless_shapes_and_full_hosts_are_refused_except_to_seeds() {
+    let mut state = memory();
+    let shape = Some(Shape { hash: 5, cap: 2, refusal: Refusal::ParameterExplosion });
+    let mut refused = Vec::new();
+    for n in 0..4 {
+        let found = Discovery { shape, ..discovery(&state, "a.test", &format!("/?n={n}")) };
+        refused.push(state.apply(&Event::Discovered(found)).unwrap().refused);
+    }
+    let reason = Some(Refusal::ParameterExplosion);
+    assert_eq!(refused, [None, None, reason, reason]);
+    let full = Discovery { host_cap: Some(2), ..discovery(&state, "a.test", "/x") };
+    assert_eq!(
+        state.apply(&Event::Discovered(full.clone())).unwrap().refused,
+        Some(Refusal::HostFull)
+    );
+    let seed = Discovery { seed: true, ..full };
+    assert_eq!(state.apply(&Event::Discovered(seed)).unwrap().refused, None);
+    assert_eq!(state.counters().pages, 3);
+}
+
+#[test]
+fn colliding_urls_are_both_kept() {
+    let mut state = memory();
+    let first = discovery(&state, "a.test", "/1");
+    let second = Discovery { page: first.page, ..discovery(&state, "a.test", "/2") };
+    state.apply(&Event::Discovered(first.clone())).unwrap();
+    let applied = state.apply(&Event::Discovered(second.clone())).unwrap();
+    assert_eq!(applied.queued.unwrap().0, first.page.next_probe());
+    state.apply(&Event::Discovered(second)).unwrap();
+    assert_eq!(state.counters().pages, 2);
+}
+
+#[test]
+fn a_host_wakes_for_its_earliest_work() {
+    let mut state = memory();
+    let page = discover(&mut state, "a.test", "/1");
+    state.apply(&visit(page, 1, Change::New, Some(at(100)))).unwrap();
+    let rest = Event::HostRested { host: page.host, front: Some((Band::new(3), at(100))) };
+    state.apply(&rest).unwrap();
+    assert_eq!(state.host(page.host).unwrap().unwrap().front, Some((Band::new(3), at(100))));
+    let later = Discovery { at: at(50), ..discovery(&state, "a.test", "/2") };
+    let applied = state.apply(&Event::Discovered(later)).unwrap();
+    assert_eq!(applied.front, Some((page.host, Band::new(2), at(50))));
+    let all: usize = (0..Band::COUNT)
+        .map(|n| state.front(Band::new(n), (Time::EPOCH, HostKey::default()), 9).unwrap().len())
+        .sum();
+    assert_eq!(all, 1, "one place among the front queues");
+}
+
+#[test]
+fn what_was_committed_is_there_after_a_crash_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let filter = dir.path().join("seen");
+    let open = || {
+        let store = DiskStore::open(&dir.path().join("db"), StoreLimits::default()).unwrap();
+        State::open(Arc::new(store), SETTINGS, Some(&filter)).unwrap()
+    };
+    let mut state = open();
+    let page = discover(&mut state, "a.test", "/1");
+    state.apply(&visit(page, 1, Change::New, Some(at(9)))).unwrap();
+    state.flush_now().unwrap();
+    discover(&mut state, "a.test", "/lost");
+    drop(state);
+
+    let mut state = open();
+    assert!(!state.was_clean());
+    assert_eq!((state.counters().pages, state.counters().visits), (1, 1));
+    assert_eq!(state.page(page).unwrap().unwrap().past.unwrap().visits, 1);
+    discover(&mut state, "a.test", "/1");
+    assert_eq!(state.counters().pages, 1, "the filter was brought up to date");
+    discover(&mut state, "a.test", "/lost");
+    assert_eq!(state.counters().pages, 2);
+    state.close().unwrap();
+    drop(state);
+
+    let mut state = open();
+    assert!(state.was_clean());
+    discover(&mut state, "a.test", "/lost");
+    assert_eq!(state.counters().pages, 2);
+}
+
+#[test]
+fn what_is_on_its_way_to_disk_stays_visible() {
+    let mut state = memory();
+    let a = discover(&mut state, "a.test", "/1");
+    let frozen = state.freeze().unwrap();
+    let b = discover(&mut state, "a.test", "/2");
+    assert!(state.freeze().is_none(), "one part at a time");
+    assert_eq!(lane(&state, a.host, Lane::New(Band::new(2))), [a, b]);
+    state.reading().commit(&frozen).unwrap();
+    state.flushed().unwrap();
+    assert_eq!(lane(&state, a.host, Lane::New(Band::new(2))), [a, b]);
+    assert!(state.freeze().is_some());
+}
+
+#[test]
+fn content_is_found_by_digest_and_by_likeness() {
+    let mut state = memory();
+    let page = discover(&mut state, "a.test", "/1");
+    let Event::Visited(mut visited) = visit(page, 1, Change::New, None) else { unreachable!() };
+    visited.simhash = Some(0xdead_beef_0bad_cafe);
+    let digest = visited.visit.digest.unwrap();
+    state.apply(&Event::Visited(visited)).unwrap();
+    state.flush_now().unwrap();
+    let reading = state.reading();
+    let first = reading.first_seen(&digest).unwrap().unwrap();
+    assert_eq!((first.page, first.at), (page, at(1)));
+    assert_eq!(reading.near(0xdead_beef_0bad_cafe ^ 0x8000_0100_0000_0001, 3).unwrap(), Some(page));
+    assert_eq!(reading.near(0xdead_beef_0bad_cafe ^ 0x8000_0100_0010_0001, 3).unwrap(), None);
+    assert_eq!(reading.first_seen(&[0; 20]).unwrap(), None);
+}
+
+#[test]
+fn tags_are_numbered_once() {
+    let mut state = memory();
+    assert_eq!(state.tag_set("").unwrap(), 0);
+    let id = state.tag_set("news").unwrap();
+    assert_eq!(state.tag_set("news").unwrap(), id);
+    assert_ne!(state.tag_set("country:jp").unwrap(), id);
+    assert_eq!(state.tag_sets().unwrap()[&id], "news");
+}
+
+/// Same events, same bytes: two states fed alike hold alike, however their commits fell.
+#[test]
+fn the_same_events_give_the_same_rows() {
+    let run = |commit_every: usize| {
+        let mut state = memory();
+        for n in 0..200usize {
+            let page = discover(&mut state, &format!("h{}.test", n % 7), &format!("/{}", n % 50));
+            let due = Some(at(500).after(Duration::from_secs(n as u64)));
+            state.apply(&visit(page, n as u64, Change::New, due)).unwrap();
+            if n % commit_every == 0 {
+                state.flush_now().unwrap();
+            }
+        }
+        state.flush_now().unwrap();
+        let pages: Vec<_> = state.pages().map(|page| page.unwrap()).collect();
+        let hosts: Vec<_> = state.hosts().map(|host| host.unwrap()).collect();
+        (pages, hosts, state.counters().clone())
+    };
+    assert_eq!(run(1), run(17));
+}
