@@ -1,1 +1,57 @@
-//! WARC files and their CDXJ indexes: append, recover, read back, verify.
+//! Where is the record of what was fetched? WARC/1.1 files and their CDXJ indexes: append, recover,
+//! read back, verify.
+//!
+//! A visit is written in two steps, so that the costly one runs on many threads:
+//!
+//! ```text
+//! Exchange --Encoder::encode--> Encoded --Writer::append--> RecordAt
+//!            digests, gzip;               copies bytes,
+//!            one Encoder a thread         one Writer in all
+//! ```
+//!
+//! What has been appended counts once the state has committed it:
+//!
+//! ```text
+//! Writer::checkpoint -> Checkpoint::sync -> (state commits checkpoint.files) -> Checkpoint::finish
+//! ```
+//!
+//! Only the first of these needs the writer; the others run on any thread. After a crash
+//! [`Writer::open`] cuts every file to the length that the last commit knew, so no record survives
+//! that the state does not know, and none is missing that it does.
+//!
+//! # Layout
+//!
+//! - [`Exchange`], [`Kind`]: what was asked and answered
+//! - [`Encoder`], [`Encoded`]: its bytes as WARC records
+//! - [`Writer`], [`Checkpoint`], [`FilePosition`]: files that grow, roll and survive a crash
+//! - [`surt()`]: the sort key of a URL, as replay tools compute it
+//! - [`read_record`], [`Scan`], [`RecordCache`], [`verify`]: reading back
+//! - [`check_file`]: is a file what it claims to be?
+
+mod cache;
+mod cdx;
+mod check;
+mod encode;
+mod error;
+mod exchange;
+mod files;
+mod head;
+mod read;
+mod recover;
+mod surt;
+mod verify;
+mod warc;
+mod writer;
+
+pub use cache::RecordCache;
+pub use check::{CheckReport, check_file};
+pub use encode::{DEFAULT_LEVEL, Encoded, Encoder};
+pub use error::{ReadError, WriteError};
+pub use exchange::{Exchange, Kind, Original, Protocol, Tls, Truncated};
+pub use files::{FilePosition, find_warc};
+pub use read::{Record, Scan, Scanned, read_record};
+pub use recover::Recovery;
+pub use surt::surt;
+pub use verify::{VerifyError, payload_digest, verify};
+pub use warc::{FileId, Uuid};
+pub use writer::{Checkpoint, DEFAULT_ROLL_AT, RecordAt, Settings, Writer};

@@ -1,0 +1,119 @@
+//! What does the index say of a record?
+//!
+//! One CDXJ line a response or revisit: `surt timestamp {json}`, with the fields and the order
+//! that pywb writes. The offset is known only when the record is appended, so a line is made in
+//! two steps; the costly one is done while encoding.
+
+use std::fmt::Write as _;
+
+use evercrawl_model::Time;
+
+use crate::head;
+use crate::read::Record;
+use crate::surt::surt;
+
+/// What a line says of the record itself.
+pub(crate) struct Entry<'a> {
+    /// The target URI as it stands in the record.
+    pub(crate) uri: &'a str,
+    pub(crate) date: Time,
+    /// The payload digest in base 32.
+    pub(crate) digest: &'a str,
+    /// The HTTP head as it stands in the record.
+    pub(crate) head: &'a [u8],
+    pub(crate) is_revisit: bool,
+}
+
+impl Entry<'_> {
+    /// The line up to where the record's place belongs.
+    pub(crate) fn start(&self) -> String {
+        let media_type = match self.is_revisit {
+            true => "warc/revisit".to_owned(),
+            false => head::media_type(self.head).unwrap_or_else(|| "unk".to_owned()),
+        };
+        let mut line = format!("{} {} {{\"url\":", surt(self.uri), self.date.digits14());
+        push_json(self.uri, &mut line);
+        line.push_str(",\"mime\":");
+        push_json(&media_type, &mut line);
+        // Writing to memory does not fail.
+        let _ = match head::status(self.head) {
+            Some(status) => write!(line, ",\"status\":\"{status}\""),
+            None => write!(line, ",\"status\":\"-\""),
+        };
+        line.push_str(",\"digest\":");
+        push_json(self.digest, &mut line);
+        line
+    }
+}
+
+/// Ends the line that `start` began with the record's place, and adds it to `out`.
+pub(crate) fn push_line(start: &str, offset: u64, length: u64, file: &str, out: &mut Vec<u8>) {
+    let mut end = format!(",\"length\":\"{length}\",\"offset\":\"{offset}\",\"filename\":");
+    push_json(file, &mut end);
+    end.push_str("}\n");
+    out.extend_from_slice(start.as_bytes());
+    out.extend_from_slice(end.as_bytes());
+}
+
+/// The line that belongs to a record read back, newline included; `None` for records that are not
+/// indexed.
+pub(crate) fn line_of(record: &Record, offset: u64, length: u64, file: &str) -> Option<Vec<u8>> {
+    let is_revisit = match record.header("WARC-Type")? {
+        "response" => false,
+        "revisit" => true,
+        _ => return None,
+    };
+    let digest = record.header("WARC-Payload-Digest").unwrap_or("-");
+    let start = Entry {
+        uri: record.header("WARC-Target-URI")?,
+        date: Time::parse_iso(record.header("WARC-Date")?).ok()?,
+        digest: digest.strip_prefix("sha1:").unwrap_or(digest),
+        head: record.http_head(),
+        is_revisit,
+    }
+    .start();
+    let mut line = Vec::with_capacity(start.len() + 128);
+    push_line(&start, offset, length, file, &mut line);
+    Some(line)
+}
+
+/// The lines in the order of their bytes, which is the one that searches rely on.
+pub(crate) fn sorted(lines: &[u8]) -> Vec<u8> {
+    let mut order: Vec<&[u8]> = lines.split_inclusive(|&b| b == b'\n').collect();
+    order.sort_unstable();
+    order.concat()
+}
+
+fn push_json(text: &str, line: &mut String) {
+    line.push_str(&serde_json::Value::from(text).to_string());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_holds_what_replay_needs() {
+        let entry = Entry {
+            uri: "http://www.a.org/%C3%BC?\"x\\",
+            date: Time::from_secs(1_794_780_950),
+            digest: "VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5",
+            head: b"HTTP/1.1 200 OK\r\nContent-Type: Text/HTML; charset=x\r\n\r\n",
+            is_revisit: false,
+        };
+        let mut line = Vec::new();
+        push_line(&entry.start(), 7, 9, "x.warc.gz", &mut line);
+        assert_eq!(
+            String::from_utf8(line).unwrap(),
+            "org,a)/%c3%bc?\"x\\ 20261115221550 {\"url\":\"http://www.a.org/%C3%BC?\\\"x\\\\\",\
+             \"mime\":\"text/html\",\"status\":\"200\",\
+             \"digest\":\"VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5\",\
+             \"length\":\"9\",\"offset\":\"7\",\"filename\":\"x.warc.gz\"}\n"
+        );
+    }
+
+    #[test]
+    fn lines_sort_by_bytes() {
+        assert_eq!(sorted(b"b\na,\na)\na\n"), b"a\na)\na,\nb\n");
+    }
+}

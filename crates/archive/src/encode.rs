@@ -1,0 +1,190 @@
+//! Which bytes record an exchange?
+//!
+//! The response (or revisit) record first, then the request and the metadata, each one gzip member
+//! of its own, so that any can be read without the others. This is the archive's whole CPU cost,
+//! and it needs no writer: every thread has an [`Encoder`].
+
+use data_encoding::BASE32;
+use libdeflater::{CompressionLvl, Compressor};
+
+use crate::cdx::Entry;
+use crate::error::WriteError;
+use crate::exchange::{Exchange, Kind, Original};
+use crate::head;
+use crate::warc::{Fields, FileId, Uuid, printable_uri, warc_fields};
+
+/// The gzip level that pays: see `examples/levels.rs`.
+pub const DEFAULT_LEVEL: u8 = 1;
+
+/// Buffers larger than this are given back after use.
+const KEEP: usize = 4 << 20;
+
+const SAME_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
+
+/// The records of one exchange, ready to be appended.
+#[derive(Clone, Debug)]
+pub struct Encoded {
+    /// All members, the response's first.
+    pub(crate) bytes: Vec<u8>,
+    /// Length of the response's member.
+    pub(crate) response: u32,
+    /// The index line up to where the place in the file belongs.
+    pub(crate) cdx: String,
+    /// The file that the records name.
+    pub(crate) file: FileId,
+}
+
+impl Encoded {
+    /// The compressed size of all its records.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// Turns exchanges into WARC records; reuses its memory from one to the next.
+pub struct Encoder {
+    gzip: Compressor,
+    record: Vec<u8>,
+    member: Vec<u8>,
+}
+
+impl Encoder {
+    /// An encoder at gzip `level`, 1 (fast) to 12 (small).
+    pub fn new(level: u8) -> Self {
+        let level = CompressionLvl::new(i32::from(level.clamp(1, 12))).unwrap_or_default();
+        Encoder { gzip: Compressor::new(level), record: Vec::new(), member: Vec::new() }
+    }
+
+    /// Encodes an exchange for `file`, the one that the writer names as current.
+    ///
+    /// `id` is new and random; the identities of all the records derive from it.
+    pub fn encode(
+        &mut self,
+        exchange: &Exchange,
+        kind: Kind,
+        id: [u8; 16],
+        file: FileId,
+    ) -> Result<Encoded, WriteError> {
+        let id = Uuid::random(id);
+        let uri = printable_uri(exchange.uri);
+        let body = (!matches!(kind, Kind::NotModified(_))).then_some(exchange.payload.len());
+        let head = head::stored(exchange.head, body);
+
+        self.response(exchange, kind, id, file, &head);
+        let mut bytes = Vec::new();
+        let response = self.pack_into(&mut bytes)?;
+        if !exchange.request.is_empty() {
+            self.request(exchange, id, file);
+            self.pack_into(&mut bytes)?;
+        }
+        if !exchange.metadata.is_empty() {
+            self.metadata(exchange, id, file);
+            self.pack_into(&mut bytes)?;
+        }
+        self.shrink();
+        let digest = BASE32.encode(&exchange.payload_digest);
+        let is_revisit = kind != Kind::Response;
+        let date = exchange.date;
+        let cdx = Entry { uri: &uri, date, digest: &digest, head: &head, is_revisit }.start();
+        Ok(Encoded { bytes, response, cdx, file })
+    }
+
+    /// Encodes a `warcinfo` record, the first of every file.
+    pub(crate) fn warcinfo<'a>(
+        &mut self,
+        name: &str,
+        date: &str,
+        file: FileId,
+        fields: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Vec<u8>, WriteError> {
+        let mut header = Fields::start(&mut self.record, "warcinfo");
+        header.id("WARC-Record-ID", file.warcinfo);
+        header.plain("WARC-Date", date);
+        header.text("WARC-Filename", name);
+        header.plain("Content-Type", "application/warc-fields");
+        header.block(&[&warc_fields(fields)]);
+        let mut bytes = Vec::new();
+        self.pack_into(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn response(&mut self, x: &Exchange, kind: Kind, id: Uuid, file: FileId, head: &[u8]) {
+        let word = if kind == Kind::Response { "response" } else { "revisit" };
+        let mut fields = Fields::start(&mut self.record, word);
+        common(&mut fields, x, id, file);
+        fields.digest("WARC-Payload-Digest", &x.payload_digest);
+        if let Some(truncated) = x.truncated {
+            fields.plain("WARC-Truncated", truncated.word());
+        }
+        if let Some(media_type) = x.identified_type {
+            fields.text("WARC-Identified-Payload-Type", media_type);
+        }
+        fields.plain("Content-Type", "application/http; msgtype=response");
+        let payload = match kind {
+            Kind::Response => x.payload,
+            Kind::SamePayload(original) => refer(&mut fields, SAME_PAYLOAD, original),
+            Kind::NotModified(original) => refer(&mut fields, NOT_MODIFIED, original),
+        };
+        fields.block(&[head, payload]);
+    }
+
+    fn request(&mut self, x: &Exchange, id: Uuid, file: FileId) {
+        let mut fields = Fields::start(&mut self.record, "request");
+        common(&mut fields, x, id.sibling(1), file);
+        fields.id("WARC-Concurrent-To", id);
+        fields.plain("Content-Type", "application/http; msgtype=request");
+        fields.block(&[x.request]);
+    }
+
+    fn metadata(&mut self, x: &Exchange, id: Uuid, file: FileId) {
+        let mut fields = Fields::start(&mut self.record, "metadata");
+        common(&mut fields, x, id.sibling(2), file);
+        fields.id("WARC-Concurrent-To", id);
+        fields.plain("Content-Type", "application/warc-fields");
+        fields.block(&[&warc_fields(x.metadata.iter().copied())]);
+    }
+
+    /// Packs the record under construction as one gzip member at the end of `out`.
+    fn pack_into(&mut self, out: &mut Vec<u8>) -> Result<u32, WriteError> {
+        self.member.resize(self.gzip.gzip_compress_bound(self.record.len()), 0);
+        let too_large = |bytes| WriteError::TooLarge { bytes };
+        let packed = self.gzip.gzip_compress(&self.record, &mut self.member);
+        let length = packed.map_err(|_| too_large(self.record.len()))?;
+        out.extend_from_slice(&self.member[..length]);
+        u32::try_from(length).map_err(|_| too_large(length))
+    }
+
+    /// One huge page must not keep its memory for the rest of the crawl.
+    fn shrink(&mut self) {
+        for buffer in [&mut self.record, &mut self.member] {
+            if buffer.capacity() > KEEP {
+                *buffer = Vec::new();
+            }
+        }
+    }
+}
+
+/// The fields that every record of an exchange has.
+fn common(fields: &mut Fields, x: &Exchange, id: Uuid, file: FileId) {
+    fields.id("WARC-Record-ID", id);
+    fields.id("WARC-Warcinfo-ID", file.warcinfo);
+    fields.plain("WARC-Date", x.date.rfc3339());
+    fields.uri("WARC-Target-URI", x.uri);
+    if let Some(ip) = x.ip {
+        fields.plain("WARC-IP-Address", ip);
+    }
+    fields.plain("WARC-Protocol", x.protocol.name());
+    if let Some(tls) = x.tls {
+        fields.text("WARC-Protocol", &format!("tls/{}", tls.version));
+        fields.text("WARC-Cipher-Suite", tls.cipher);
+    }
+}
+
+/// Says where the payload of a revisit is; the record itself has none.
+fn refer(fields: &mut Fields, profile: &str, original: Original) -> &'static [u8] {
+    fields.plain("WARC-Profile", profile);
+    fields.uri("WARC-Refers-To-Target-URI", original.uri);
+    fields.plain("WARC-Refers-To-Date", original.date.rfc3339());
+    &[]
+}

@@ -1,0 +1,46 @@
+//! Is a record what was written? Its digests say so.
+
+use data_encoding::BASE32;
+use sha1::{Digest, Sha1};
+
+use crate::read::Record;
+
+/// In which way a record contradicts itself.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VerifyError {
+    /// The block is not the one that was digested.
+    #[error("its block digest does not hold")]
+    Block,
+    /// The payload is not the one that was digested.
+    #[error("its payload digest does not hold")]
+    Payload,
+    /// The digest is of a kind that is not known here, so it says nothing.
+    #[error("its digest {0:?} is not of a kind that can be checked")]
+    Unknown(String),
+}
+
+/// Checks the block digest, and the payload digest where the payload is in the record.
+pub fn verify(record: &Record) -> Result<(), VerifyError> {
+    hold(record.header("WARC-Block-Digest"), record.block(), VerifyError::Block)?;
+    if record.header("WARC-Type") == Some("revisit") {
+        return Ok(());
+    }
+    hold(record.header("WARC-Payload-Digest"), record.payload(), VerifyError::Payload)
+}
+
+/// The digest that identifies a payload here and in indexes.
+pub fn payload_digest(payload: &[u8]) -> [u8; 20] {
+    Sha1::digest(payload).into()
+}
+
+fn hold(digest: Option<&str>, bytes: &[u8], otherwise: VerifyError) -> Result<(), VerifyError> {
+    let Some(digest) = digest else { return Ok(()) };
+    let Some(("sha1", text)) = digest.split_once(':') else {
+        return Err(VerifyError::Unknown(digest.to_owned()));
+    };
+    match text.eq_ignore_ascii_case(&BASE32.encode(&payload_digest(bytes))) {
+        true => Ok(()),
+        false => Err(otherwise),
+    }
+}

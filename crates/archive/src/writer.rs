@@ -1,0 +1,293 @@
+//! Where do new records go?
+//!
+//! Into one growing WARC file and its index, until the file is large enough and the next begins.
+//! Appending copies bytes into a buffer; nothing here waits for a disk unless a buffer is full.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use evercrawl_model::Time;
+
+use crate::cdx;
+use crate::encode::{DEFAULT_LEVEL, Encoded, Encoder};
+use crate::error::WriteError;
+use crate::files::{self, FilePosition};
+use crate::recover::{Recovery, recover};
+use crate::warc::{FileId, Uuid};
+
+/// The size at which a WARC file is closed and the next begun, as the guidelines advise.
+pub const DEFAULT_ROLL_AT: u64 = 1_000_000_000;
+
+/// Bytes kept in memory before they go to the operating system.
+const BUFFER: usize = 1 << 20;
+
+/// Where and under whose name an archive is written.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What file names begin with.
+    pub prefix: String,
+    /// The crawling machine's name; file names end with it.
+    pub host: String,
+    /// Program and version.
+    pub software: String,
+    /// Who runs the crawl and can be asked about it.
+    pub operator: String,
+    /// The User-Agent that is sent.
+    pub user_agent: String,
+    /// How robots.txt is treated: `obey`, for one.
+    pub robots: String,
+    /// The name of the collection.
+    pub is_part_of: String,
+    /// The size at which a file is full.
+    pub roll_at: u64,
+    /// A serial number that no file ever had; matters where old files were moved away.
+    pub first_serial: u32,
+}
+
+/// Where a response or revisit record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordAt {
+    /// The serial number of its file.
+    pub file: u32,
+    /// Where its gzip member begins.
+    pub offset: u64,
+    /// How long the member is.
+    pub length: u32,
+}
+
+/// The one that writes an archive.
+pub struct Writer {
+    dir: PathBuf,
+    settings: Settings,
+    current: Pair,
+    /// Full files that are not known to be finished.
+    full: Vec<FilePosition>,
+    /// Full files, and directories with new names, that no checkpoint has yet taken along.
+    unsynced: Vec<(PathBuf, File)>,
+}
+
+impl Writer {
+    /// Opens the archive in `dir`, brings it to what the state last committed, and begins a file.
+    pub fn open(
+        dir: &Path,
+        committed: &[FilePosition],
+        settings: Settings,
+        now: Time,
+    ) -> Result<(Writer, Recovery), WriteError> {
+        let (recovery, highest) = recover(dir, committed)?;
+        let serial = settings.first_serial.max(highest.saturating_add(1));
+        let current = Pair::create(dir, &settings, serial, now)?;
+        let unsynced = vec![directory(dir)?];
+        let dir = dir.to_owned();
+        Ok((Writer { dir, settings, current, full: Vec::new(), unsynced }, recovery))
+    }
+
+    /// The file that records must be encoded for.
+    pub fn file(&self) -> FileId {
+        self.current.id
+    }
+
+    /// Appends the records of one exchange and tells where the first of them is.
+    ///
+    /// On an error nothing was appended. [`WriteError::Stale`] asks for another encoding, for what
+    /// [`file`](Self::file) now gives.
+    pub fn append(&mut self, encoded: &Encoded, now: Time) -> Result<RecordAt, WriteError> {
+        if self.current.is_full(self.settings.roll_at) {
+            self.roll(now)?;
+        }
+        if encoded.file != self.current.id {
+            return Err(WriteError::Stale);
+        }
+        if self.current.warc.pending.len() >= BUFFER {
+            self.current.flush()?;
+        }
+        Ok(self.current.append(encoded))
+    }
+
+    /// Hands all bytes to the operating system, and gives what is needed to make them last.
+    pub fn checkpoint(&mut self) -> Result<Checkpoint, WriteError> {
+        self.current.flush()?;
+        let handles = self.current.handles()?;
+        let mut unsynced = std::mem::take(&mut self.unsynced);
+        unsynced.extend(handles);
+        let mut files = self.full.clone();
+        files.push(self.current.position(true));
+        Ok(Checkpoint { dir: self.dir.clone(), files, unsynced })
+    }
+
+    /// Forgets files that [`Checkpoint::finish`] has finished.
+    pub fn finished(&mut self, serials: &[u32]) {
+        self.full.retain(|position| !serials.contains(&position.serial));
+    }
+
+    /// Ends writing: finishes what `committed`, the last checkpoint that the state has committed,
+    /// counts, and removes what was appended since.
+    pub fn close(self, committed: &Checkpoint) -> Result<(), WriteError> {
+        for position in self.full.iter().chain([&self.current.position(false)]) {
+            match committed.files.iter().find(|file| file.serial == position.serial) {
+                Some(file) => drop(file.finish(&self.dir)?),
+                None => position.discard(&self.dir)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn roll(&mut self, now: Time) -> Result<(), WriteError> {
+        self.current.flush()?;
+        let handles = self.current.handles()?;
+        let directory = directory(&self.dir)?;
+        let serial = self.current.id.serial.saturating_add(1);
+        let next = Pair::create(&self.dir, &self.settings, serial, now)?;
+        let full = std::mem::replace(&mut self.current, next);
+        self.full.push(full.position(false));
+        self.unsynced.extend(handles);
+        self.unsynced.push(directory);
+        Ok(())
+    }
+}
+
+/// How far the archive had come at one moment. Any thread makes it last, in three steps: sync,
+/// commit `files` to the state, finish.
+#[derive(Debug)]
+pub struct Checkpoint {
+    dir: PathBuf,
+    /// What the state commits, in place of what it committed before.
+    pub files: Vec<FilePosition>,
+    unsynced: Vec<(PathBuf, File)>,
+}
+
+impl Checkpoint {
+    /// Waits until all that was appended before is on disk.
+    pub fn sync(&self) -> Result<(), WriteError> {
+        for (path, file) in &self.unsynced {
+            file.sync_data().map_err(WriteError::io("sync", path))?;
+        }
+        Ok(())
+    }
+
+    /// Sorts the indexes of full files and gives them their final names; to be called once the
+    /// state has committed `files`. Gives the serial numbers for [`Writer::finished`].
+    pub fn finish(&self) -> Result<Vec<u32>, WriteError> {
+        let mut serials = Vec::new();
+        for position in self.files.iter().filter(|position| !position.open) {
+            position.finish(&self.dir)?;
+            serials.push(position.serial);
+        }
+        Ok(serials)
+    }
+}
+
+/// A growing WARC file and its index.
+struct Pair {
+    id: FileId,
+    name: String,
+    warc: Growing,
+    index: Growing,
+}
+
+impl Pair {
+    fn create(dir: &Path, settings: &Settings, serial: u32, now: Time) -> Result<Self, WriteError> {
+        let name = files::name(&settings.prefix, now, serial, &settings.host);
+        let id = FileId { serial, warcinfo: Uuid::named(&name) };
+        let info = warcinfo(&files::warc_name(&name), settings, id, now)?;
+        let mut warc = Growing::create(files::open_warc(dir, &name))?;
+        warc.pending.extend(info);
+        let index = Growing::create(files::open_index(dir, &name))?;
+        Ok(Pair { id, name, warc, index })
+    }
+
+    /// A file without pages is never full, however small the limit.
+    fn is_full(&self, roll_at: u64) -> bool {
+        self.index.len() > 0 && self.warc.len() >= roll_at
+    }
+
+    fn append(&mut self, encoded: &Encoded) -> RecordAt {
+        let (offset, length) = (self.warc.len(), encoded.response);
+        let file = files::warc_name(&self.name);
+        cdx::push_line(&encoded.cdx, offset, length.into(), &file, &mut self.index.pending);
+        self.warc.pending.extend_from_slice(&encoded.bytes);
+        RecordAt { file: self.id.serial, offset, length }
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        self.warc.flush()?;
+        self.index.flush()
+    }
+
+    fn handles(&self) -> Result<[(PathBuf, File); 2], WriteError> {
+        Ok([self.warc.handle()?, self.index.handle()?])
+    }
+
+    fn position(&self, open: bool) -> FilePosition {
+        FilePosition {
+            serial: self.id.serial,
+            name: self.name.clone(),
+            warc_len: self.warc.len(),
+            cdxj_len: self.index.len(),
+            open,
+        }
+    }
+}
+
+/// A file that only grows. What could not be written stays in memory and is tried again at the
+/// same place, so a full disk leaves no half-written record behind once there is space.
+struct Growing {
+    path: PathBuf,
+    file: File,
+    written: u64,
+    pending: Vec<u8>,
+}
+
+impl Growing {
+    fn create(path: PathBuf) -> Result<Self, WriteError> {
+        let file = File::create(&path).map_err(WriteError::io("create", &path))?;
+        Ok(Growing { path, file, written: 0, pending: Vec::new() })
+    }
+
+    fn len(&self) -> u64 {
+        self.written + self.pending.len() as u64
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        let place = self.file.seek(SeekFrom::Start(self.written));
+        let write = place.and_then(|_| self.file.write_all(&self.pending));
+        write.map_err(WriteError::io("write", &self.path))?;
+        self.written = self.len();
+        self.pending.clear();
+        Ok(())
+    }
+
+    fn handle(&self) -> Result<(PathBuf, File), WriteError> {
+        let file = self.file.try_clone().map_err(WriteError::io("open", &self.path))?;
+        Ok((self.path.clone(), file))
+    }
+}
+
+fn directory(dir: &Path) -> Result<(PathBuf, File), WriteError> {
+    Ok((dir.to_owned(), File::open(dir).map_err(WriteError::io("open", dir))?))
+}
+
+/// The first record of a file: who wrote it, with what, and by which rules.
+fn warcinfo(
+    name: &str,
+    settings: &Settings,
+    file: FileId,
+    now: Time,
+) -> Result<Vec<u8>, WriteError> {
+    let fields = [
+        ("software", settings.software.as_str()),
+        ("format", "WARC File Format 1.1"),
+        (
+            "conformsTo",
+            "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+        ),
+        ("operator", &settings.operator),
+        ("http-header-user-agent", &settings.user_agent),
+        ("robots", &settings.robots),
+        ("hostname", &settings.host),
+        ("isPartOf", &settings.is_part_of),
+    ];
+    let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
+    Encoder::new(DEFAULT_LEVEL).warcinfo(name, &now.rfc3339(), file, fields)
+}
