@@ -55,21 +55,21 @@ pub(crate) fn push_line(start: &str, offset: u64, length: u64, file: &str, out: 
     out.extend_from_slice(end.as_bytes());
 }
 
-/// The line that belongs to a record read back, newline included; `None` for records that are not
-/// indexed.
+/// Whether a record has a line in the index.
+pub(crate) fn is_indexed(record: &Record) -> bool {
+    matches!(record.header("WARC-Type"), Some("response" | "revisit"))
+}
+
+/// The line that belongs to an indexed record read back, newline included; `None` where the record
+/// lacks what a line must say.
 pub(crate) fn line_of(record: &Record, offset: u64, length: u64, file: &str) -> Option<Vec<u8>> {
-    let is_revisit = match record.header("WARC-Type")? {
-        "response" => false,
-        "revisit" => true,
-        _ => return None,
-    };
     let digest = record.header("WARC-Payload-Digest").unwrap_or("-");
     let start = Entry {
         uri: record.header("WARC-Target-URI")?,
         date: Time::parse_iso(record.header("WARC-Date")?).ok()?,
         digest: digest.strip_prefix("sha1:").unwrap_or(digest),
         head: record.http_head(),
-        is_revisit,
+        is_revisit: record.header("WARC-Type")? == "revisit",
     }
     .start();
     let mut line = Vec::with_capacity(start.len() + 128);

@@ -61,9 +61,12 @@ impl Check {
             self.problem(format!("{place}: {error}"));
         }
         self.report.records += 1;
-        if let Some(line) = cdx::line_of(record, *offset, *length, file) {
+        if cdx::is_indexed(record) {
             self.report.indexed += 1;
-            self.expected.push(line);
+            match cdx::line_of(record, *offset, *length, file) {
+                Some(line) => self.expected.push(line),
+                None => self.problem(format!("{place}: it has no target URI or no date")),
+            }
         }
     }
 

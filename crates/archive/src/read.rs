@@ -52,7 +52,8 @@ impl Record {
         self.block.len() + headers.sum::<usize>() + 128
     }
 
-    fn parse(mut bytes: Vec<u8>) -> Result<Self, ReadError> {
+    /// Reads an unpacked record.
+    pub(crate) fn parse(mut bytes: Vec<u8>) -> Result<Self, ReadError> {
         if !bytes.starts_with(b"WARC/1.") {
             return Err(ReadError::Broken("it does not begin with WARC/1"));
         }

@@ -44,3 +44,30 @@ fn hold(digest: Option<&str>, bytes: &[u8], otherwise: VerifyError) -> Result<()
         false => Err(otherwise),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(kind: &str, block_digest: &str, payload_digest: &str) -> Result<(), VerifyError> {
+        let record = format!(
+            "WARC/1.1\r\nWARC-Type: {kind}\r\nContent-Type: application/http\r\n\
+             WARC-Block-Digest: {block_digest}\r\nWARC-Payload-Digest: {payload_digest}\r\n\
+             Content-Length: 22\r\n\r\nHTTP/1.1 200 OK\r\n\r\nabc\r\n\r\n"
+        );
+        verify(&Record::parse(record.into_bytes()).unwrap())
+    }
+
+    #[test]
+    fn digests_hold_or_say_what_is_wrong() {
+        let (block, payload) =
+            ("sha1:HQKNH2NGZ2BZ27KBTACJFDT37URZITEZ", "sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5");
+        assert_eq!(check("response", block, payload), Ok(()));
+        assert_eq!(check("response", &block.to_lowercase(), payload), Ok(()));
+        assert_eq!(check("response", payload, payload), Err(VerifyError::Block));
+        assert_eq!(check("response", block, block), Err(VerifyError::Payload));
+        assert_eq!(check("revisit", block, block), Ok(()), "its payload is elsewhere");
+        let unknown = VerifyError::Unknown("md5:00".into());
+        assert_eq!(check("response", "md5:00", payload), Err(unknown));
+    }
+}

@@ -1,0 +1,63 @@
+//! Which gzip level pays? Encodes the files given as arguments, or invented pages, at each level.
+//!
+//! `cargo run --release -p evercrawl-archive --example levels -- $(find DIR -name '*.html' -size -200k)`
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "it measures and prints")]
+
+use std::time::Instant;
+
+use evercrawl_archive::{Encoder, Exchange, FileId, Kind, Protocol, Uuid, payload_digest};
+use evercrawl_model::Time;
+
+fn main() -> std::io::Result<()> {
+    let pages: Vec<Vec<u8>> =
+        std::env::args().skip(1).map(std::fs::read).collect::<Result<_, _>>()?;
+    let pages = if pages.is_empty() { invented() } else { pages };
+    let bytes: usize = pages.iter().map(Vec::len).sum();
+    println!("{} pages, mean {} bytes", pages.len(), bytes / pages.len());
+    println!("level  ms a page   MB/s  size %");
+    for level in 1..=8 {
+        let mut encoder = Encoder::new(level);
+        let started = Instant::now();
+        let size: usize = pages.iter().map(|page| encode(&mut encoder, page)).sum();
+        let seconds = started.elapsed().as_secs_f64();
+        println!(
+            "{level:5}  {:9.3}  {:5.0}  {:6.1}",
+            seconds * 1e3 / pages.len() as f64,
+            bytes as f64 / seconds / 1e6,
+            size as f64 * 100.0 / bytes as f64,
+        );
+    }
+    Ok(())
+}
+
+fn encode(encoder: &mut Encoder, payload: &[u8]) -> usize {
+    let exchange = Exchange {
+        uri: "https://docs.example.org/reference/chapter-12/section.html",
+        date: Time::from_secs(1_794_780_950),
+        ip: Some([192, 0, 2, 1].into()),
+        request: b"GET /reference/chapter-12/section.html HTTP/1.1\r\nHost: docs.example.org\r\n\
+            User-Agent: Evercrawl/0.1 (+https://example.org/bot)\r\nAccept: */*\r\n\r\n",
+        head: b"HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: Sun, 15 Nov 2026 22:15:50 GMT\r\n\
+            Content-Type: text/html\r\nLast-Modified: Mon, 02 Nov 2026 10:00:00 GMT\r\n\
+            ETag: \"6725f3a0-80e8\"\r\nAccept-Ranges: bytes\r\n\r\n",
+        payload,
+        payload_digest: payload_digest(payload),
+        truncated: None,
+        protocol: Protocol::Http11,
+        tls: None,
+        identified_type: None,
+        metadata: &[],
+    };
+    let file = FileId { serial: 1, warcinfo: Uuid::named("levels") };
+    encoder.encode(&exchange, Kind::Response, [7; 16], file).map_or(0, |encoded| encoded.size())
+}
+
+/// Pages of about 33 kB out of a small vocabulary: a stand-in where no real ones are at hand.
+fn invented() -> Vec<Vec<u8>> {
+    (0..500_usize).map(|page| (0..1100).map(|n| line(page, n)).collect::<String>().into()).collect()
+}
+
+fn line(page: usize, n: usize) -> String {
+    let word = (page * 31 + n * n * 7) % 1009;
+    format!("<li><a href=\"/w/{word}\">w{n}</a></li>\n")
+}

@@ -1,0 +1,238 @@
+//! Does the archive hold exactly what was committed, whatever happened in between?
+
+mod common;
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use common::{CAP, NOW, id, page, settings};
+use evercrawl_archive::{
+    Checkpoint, Encoder, FilePosition, Kind, RecordAt, RecordCache, WriteError, Writer, check_file,
+};
+use proptest::prelude::*;
+
+fn payload(n: usize) -> Vec<u8> {
+    (0..n % 700).map(|i| (i * i ^ n) as u8).collect()
+}
+
+/// Appends page number `n`, encoding again where a file was rolled, as the engine does.
+fn append(writer: &mut Writer, encoder: &mut Encoder, n: usize) -> RecordAt {
+    let (uri, payload) = (format!("http://example.org/{n}"), payload(n));
+    loop {
+        let exchange = page(&uri, NOW, &payload);
+        let encoded = encoder.encode(&exchange, Kind::Response, id(n), writer.file()).unwrap();
+        match writer.append(&encoded, NOW) {
+            Err(WriteError::Stale) => continue,
+            other => return other.unwrap(),
+        }
+    }
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Pages in all finished files, every one of which must be sound.
+fn checked_pages(dir: &Path) -> u64 {
+    let warcs = names(dir).into_iter().filter(|name| name.ends_with(".warc.gz"));
+    warcs
+        .map(|name| {
+            let index = dir.join(name.replace(".warc.gz", ".cdxj"));
+            let report = check_file(&dir.join(name), &index, CAP).unwrap();
+            assert_eq!(report.problems, Vec::<String>::new());
+            report.indexed
+        })
+        .sum()
+}
+
+fn assert_readable(dir: &Path, places: &[RecordAt]) {
+    let mut cache = RecordCache::new(dir, 4000, CAP);
+    for (n, at) in places.iter().enumerate() {
+        let record = cache.read(*at).unwrap();
+        assert_eq!(record.payload(), payload(n));
+        let uri = format!("http://example.org/{n}");
+        assert_eq!(record.header("WARC-Target-URI"), Some(uri.as_str()));
+    }
+}
+
+#[test]
+fn a_clean_stop_leaves_only_finished_files_and_the_next_start_begins_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let mut encoder = Encoder::new(1);
+    let (mut writer, recovery) = Writer::open(dir, &[], settings(u64::MAX), NOW).unwrap();
+    assert_eq!(recovery, Default::default());
+    let mut places = vec![append(&mut writer, &mut encoder, 0)];
+    let last = writer.checkpoint().unwrap();
+    last.sync().unwrap();
+    writer.close(&last).unwrap();
+    let stem = "test-20261115221550007-00001-crawler-1.example.org";
+    assert_eq!(names(dir), [format!("{stem}.cdxj"), format!("{stem}.warc.gz")]);
+
+    let (mut writer, _) = Writer::open(dir, &last.files, settings(u64::MAX), NOW).unwrap();
+    places.push(append(&mut writer, &mut encoder, 1));
+    assert_eq!(places[1].file, 2);
+    let last = writer.checkpoint().unwrap();
+    writer.close(&last).unwrap();
+    assert_readable(dir, &places);
+    assert_eq!(checked_pages(dir), 2);
+
+    // A run that stores nothing leaves nothing.
+    let (mut writer, _) = Writer::open(dir, &[], settings(u64::MAX), NOW).unwrap();
+    let last = writer.checkpoint().unwrap();
+    writer.close(&last).unwrap();
+    assert_eq!(names(dir).len(), 4);
+}
+
+#[test]
+fn closing_drops_what_was_never_committed() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut encoder = Encoder::new(1);
+    let (mut writer, _) = Writer::open(dir.path(), &[], settings(600), NOW).unwrap();
+    append(&mut writer, &mut encoder, 0);
+    let committed = writer.checkpoint().unwrap();
+    for n in 1..9 {
+        append(&mut writer, &mut encoder, n);
+    }
+    writer.checkpoint().unwrap();
+    writer.close(&committed).unwrap();
+    assert_eq!(checked_pages(dir.path()), 1);
+    assert_eq!(names(dir.path()).len(), 2);
+}
+
+#[test]
+fn records_of_an_earlier_file_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut encoder = Encoder::new(1);
+    let (mut writer, _) = Writer::open(dir.path(), &[], settings(1), NOW).unwrap();
+    let exchange = page("http://example.org/", NOW, b"x");
+    let old = encoder.encode(&exchange, Kind::Response, id(0), writer.file()).unwrap();
+    writer.append(&old, NOW).unwrap();
+    assert!(matches!(writer.append(&old, NOW), Err(WriteError::Stale)));
+    let new = encoder.encode(&exchange, Kind::Response, id(0), writer.file()).unwrap();
+    assert_eq!(writer.append(&new, NOW).unwrap().file, 2);
+}
+
+#[test]
+fn lost_data_is_an_error_that_names_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut encoder = Encoder::new(1);
+    let (mut writer, _) = Writer::open(dir.path(), &[], settings(u64::MAX), NOW).unwrap();
+    append(&mut writer, &mut encoder, 0);
+    let committed = writer.checkpoint().unwrap().files;
+    drop(writer);
+    let reopen = || Writer::open(dir.path(), &committed, settings(u64::MAX), NOW);
+    let warc = dir.path().join(format!("{}.open", committed[0].warc_name()));
+    OpenOptions::new().write(true).open(&warc).unwrap().set_len(10).unwrap();
+    let Err(error) = reopen() else { panic!("lost data went unnoticed") };
+    assert!(error.to_string().contains("holds 10 bytes"), "{error}");
+    fs::remove_file(&warc).unwrap();
+    let Err(error) = reopen() else { panic!("a lost file went unnoticed") };
+    assert!(matches!(error, WriteError::Lost { found: 0, .. }), "{error}");
+}
+
+#[test]
+fn files_of_others_are_left_alone_and_reported() {
+    let dir = tempfile::tempdir().unwrap();
+    let orphan = "test-20261115221550007-00007-x.warc.gz.open";
+    for name in ["notes.txt", "other.warc.gz", "draft.open", orphan] {
+        fs::write(dir.path().join(name), "mine").unwrap();
+    }
+    let (writer, recovery) = Writer::open(dir.path(), &[], settings(u64::MAX), NOW).unwrap();
+    assert_eq!(recovery.removed, [orphan]);
+    assert_eq!(recovery.unknown, ["draft.open", "notes.txt", "other.warc.gz"]);
+    assert_eq!(writer.file().serial, 8, "a serial number is not used twice");
+    assert_eq!(fs::read(dir.path().join("draft.open")).unwrap(), b"mine");
+}
+
+#[test]
+fn serials_go_on_where_old_files_were_moved_away() {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = evercrawl_archive::Settings { first_serial: 77, ..settings(u64::MAX) };
+    let (writer, _) = Writer::open(dir.path(), &[], settings, NOW).unwrap();
+    assert_eq!(writer.file().serial, 77);
+}
+
+/// What a crash does to a file beyond the part that was synced.
+fn damage(path: &Path, committed: u64, cut: u64, garbage: &[u8]) {
+    let Ok(mut file) = OpenOptions::new().append(true).open(path) else { return };
+    let length = file.metadata().unwrap().len();
+    file.set_len(committed.max(length.saturating_sub(cut))).unwrap();
+    file.write_all(garbage).unwrap();
+}
+
+fn growing(dir: &Path, position: &FilePosition) -> [(PathBuf, u64); 2] {
+    let path = |kind: &str| dir.join(format!("{}.{kind}.open", position.name));
+    [(path("warc.gz"), position.warc_len), (path("cdxj"), position.cdxj_len)]
+}
+
+/// Leaves full files as a crash amid finishing them does: `step` says how far it came.
+fn half_finish(dir: &Path, checkpoint: &Checkpoint, step: usize) {
+    let Some(full) = checkpoint.files.iter().find(|position| !position.open) else { return };
+    let [(warc, _), (index, _)] = growing(dir, full);
+    let unsorted = fs::read(&index).unwrap();
+    if step == 1 {
+        fs::write(dir.join(format!("{}.cdxj.sorting.open", full.name)), &unsorted[..9]).unwrap();
+    }
+    if step >= 2 {
+        checkpoint.finish().unwrap();
+    }
+    if step == 2 {
+        fs::rename(dir.join(full.warc_name()), &warc).unwrap();
+    }
+    if step == 3 {
+        fs::write(&index, unsorted).unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Pages are appended over several runs, each ended by a crash that harms only what was not
+    /// committed; then all committed pages and no others are there.
+    #[test]
+    fn exactly_what_was_committed_survives(
+        runs in prop::collection::vec(
+            (0usize..12, 0usize..12, 0u64..3000, prop::collection::vec(any::<u8>(), 0..40), 0usize..5),
+            1..5,
+        ),
+        roll_at in 500u64..6000,
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        let mut encoder = Encoder::new(1);
+        let (mut committed, mut places) = (Vec::new(), Vec::new());
+        for (before, after, cut, garbage, step) in runs {
+            let (mut writer, _) = Writer::open(dir, &committed, settings(roll_at), NOW).unwrap();
+            for _ in 0..before {
+                places.push(append(&mut writer, &mut encoder, places.len()));
+            }
+            let checkpoint = writer.checkpoint().unwrap();
+            checkpoint.sync().unwrap();
+            committed = checkpoint.files.clone();
+            half_finish(dir, &checkpoint, step);
+            for n in 0..after {
+                append(&mut writer, &mut encoder, 1000 + n);
+            }
+            if cut % 2 == 0 {
+                writer.checkpoint().unwrap();
+            }
+            drop(writer);
+            for (path, length) in committed.iter().flat_map(|position| growing(dir, position)) {
+                damage(&path, length, cut, &garbage);
+            }
+        }
+        let (mut writer, _) = Writer::open(dir, &committed, settings(roll_at), NOW).unwrap();
+        let last = writer.checkpoint().unwrap();
+        writer.close(&last).unwrap();
+        prop_assert!(names(dir).iter().all(|name| !name.ends_with(".open")));
+        prop_assert_eq!(checked_pages(dir), places.len() as u64);
+        assert_readable(dir, &places);
+    }
+}
