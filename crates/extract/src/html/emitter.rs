@@ -1,0 +1,421 @@
+//! What to do with each token? The tokenizer's callbacks, without an allocation a token.
+//!
+//! This is the hot path of the crawler. Names go into small arrays, attribute values only when they
+//! are of interest and then into one reused buffer, text straight into the page's.
+
+use std::convert::Infallible;
+
+use html5gum::{Emitter, Error, State};
+
+use super::context::Context;
+use super::names::{Attr, Name, Tag, ends_foreign_content};
+use super::rules;
+use super::text::Text;
+use super::{Options, Page};
+
+/// Longest attribute value that is kept: longer than any address that a server takes, and room for
+/// a long list of image sizes.
+const LONGEST_VALUE: usize = 32 << 10;
+/// Longest text of a link.
+const LONGEST_LABEL: usize = 256;
+
+/// Receives the tokens of one page.
+pub(super) struct Sink<'a> {
+    page: &'a mut Page,
+    text: &'a mut Text,
+    title: &'a mut Text,
+    options: &'a Options,
+    context: Context,
+    target: Target,
+    /// Where text goes outside of raw text: nowhere once a frameset took the place of the body.
+    ground: Target,
+    body_began: bool,
+    tag: CurrentTag,
+    attributes: Attributes<'a>,
+    /// The element whose end tag ends raw text.
+    last_start: Tag,
+    /// The link whose words are being gathered, and where they began.
+    anchor: Option<(usize, usize)>,
+}
+
+/// Where text goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Text,
+    Title,
+    Nowhere,
+}
+
+impl<'a> Sink<'a> {
+    pub(super) fn new(
+        page: &'a mut Page,
+        text: &'a mut Text,
+        title: &'a mut Text,
+        values: &'a mut Vec<u8>,
+        options: &'a Options,
+    ) -> Self {
+        Sink {
+            page,
+            text,
+            title,
+            options,
+            context: Context::default(),
+            target: Target::Text,
+            ground: Target::Text,
+            body_began: false,
+            tag: CurrentTag::default(),
+            attributes: Attributes::new(values),
+            last_start: Tag::Inline,
+            anchor: None,
+        }
+    }
+
+    fn start_tag(&mut self) -> Option<State> {
+        let tag = self.tag.tag();
+        if self.context.is_foreign() && ends_foreign_content(self.tag.name.as_bytes()) {
+            self.context.leave_foreign();
+        }
+        if tag.separates() {
+            self.text.space();
+        }
+        if tag.speaks() && !self.context.is_inert() {
+            self.take_links(tag);
+        }
+        self.last_start = tag;
+        self.next_state(tag)
+    }
+
+    fn take_links(&mut self, tag: Tag) {
+        let before = self.page.links.len();
+        if tag == Tag::A {
+            self.end_anchor();
+        }
+        rules::collect(tag, &self.attributes, self.page, self.options);
+        if tag == Tag::A && self.options.anchor_text && self.page.links.len() > before {
+            self.anchor = Some((before, self.text.len()));
+        }
+    }
+
+    /// How the tokenizer is to read on, as the tree builder would tell it without scripting.
+    fn next_state(&mut self, tag: Tag) -> Option<State> {
+        if self.context.is_foreign() || matches!(tag, Tag::Svg | Tag::Math) {
+            if !self.tag.self_closing {
+                self.enter_foreign(tag);
+            }
+            return None;
+        }
+        match tag {
+            Tag::Title => {
+                let first = self.title.len() == 0 && !self.context.is_hidden();
+                self.target = if first { Target::Title } else { Target::Nowhere };
+                Some(State::RcData)
+            }
+            Tag::Script | Tag::Style => {
+                self.target = Target::Nowhere;
+                Some(if tag == Tag::Script { State::ScriptData } else { State::RawText })
+            }
+            Tag::Textarea => Some(State::RcData),
+            Tag::Iframe | Tag::Noembed | Tag::Xmp => Some(State::RawText),
+            Tag::Noframes => {
+                self.target = Target::Text;
+                Some(State::RawText)
+            }
+            Tag::Plaintext => Some(State::PlainText),
+            // A template that makes a shadow root is shown where it stands.
+            Tag::Template if self.attributes.get(Attr::ShadowRootMode).is_some() => None,
+            Tag::Body => {
+                self.body_began = true;
+                None
+            }
+            Tag::Frameset => {
+                self.enter_frameset();
+                None
+            }
+            _ => {
+                self.context.enter(tag);
+                None
+            }
+        }
+    }
+
+    /// A frameset instead of a body shows no text of its own; after a body it means nothing.
+    fn enter_frameset(&mut self) {
+        if !self.body_began && self.text.len() == 0 && !self.context.is_inert() {
+            self.ground = Target::Nowhere;
+            self.target = Target::Nowhere;
+        }
+    }
+
+    fn enter_foreign(&mut self, tag: Tag) {
+        let holds_html = |encoding: &str| {
+            encoding.eq_ignore_ascii_case("text/html")
+                || encoding.eq_ignore_ascii_case("application/xhtml+xml")
+        };
+        let is_plain = tag == Tag::AnnotationXml
+            && !self.attributes.get(Attr::Encoding).is_some_and(holds_html);
+        if !is_plain {
+            self.context.enter(tag);
+        }
+    }
+
+    fn end_tag(&mut self) {
+        let tag = self.tag.tag();
+        self.target = self.ground;
+        if tag.separates() {
+            self.text.space();
+        }
+        if tag == Tag::A {
+            self.end_anchor();
+        }
+        if self.context.is_foreign()
+            && (tag == Tag::Backed || ends_foreign_content(self.tag.name.as_bytes()))
+        {
+            self.context.leave_foreign();
+        }
+        self.context.leave(tag);
+    }
+
+    fn end_anchor(&mut self) {
+        if let Some((link, start)) = self.anchor.take() {
+            self.page.links.label(link, self.text.since(start, LONGEST_LABEL));
+        }
+    }
+}
+
+impl Emitter for Sink<'_> {
+    type Token = Infallible;
+
+    #[inline]
+    fn emit_string(&mut self, bytes: &[u8]) {
+        match self.target {
+            Target::Text if self.context.is_hidden() => {}
+            // The tokenizer hands a NUL over by itself; HTML drops it.
+            Target::Text if bytes == b"\0" => {
+                if self.context.is_foreign() {
+                    self.text.push("\u{fffd}".as_bytes());
+                }
+            }
+            Target::Text => self.text.push(bytes),
+            Target::Title => self.title.push(bytes),
+            Target::Nowhere => {}
+        }
+    }
+
+    #[inline]
+    fn init_start_tag(&mut self) {
+        self.tag.begin(false);
+        self.attributes.clear();
+    }
+
+    #[inline]
+    fn init_end_tag(&mut self) {
+        self.tag.begin(true);
+        self.attributes.clear();
+    }
+
+    #[inline]
+    fn push_tag_name(&mut self, piece: &[u8]) {
+        self.tag.name.push(piece);
+    }
+
+    #[inline]
+    fn init_attribute(&mut self) {
+        self.attributes.end_attribute();
+        let wanted = !self.tag.is_end && self.tag.tag().speaks();
+        self.attributes.begin_attribute(wanted);
+    }
+
+    #[inline]
+    fn push_attribute_name(&mut self, piece: &[u8]) {
+        self.attributes.push_name(piece);
+    }
+
+    #[inline]
+    fn init_attribute_value(&mut self) {
+        self.attributes.begin_value();
+    }
+
+    #[inline]
+    fn push_attribute_value(&mut self, piece: &[u8]) {
+        self.attributes.push_value(piece);
+    }
+
+    #[inline]
+    fn set_self_closing(&mut self) {
+        self.tag.self_closing = true;
+    }
+
+    #[inline]
+    fn emit_current_tag(&mut self) -> Option<State> {
+        self.attributes.end_attribute();
+        if self.tag.is_end {
+            self.end_tag();
+            return None;
+        }
+        self.start_tag()
+    }
+
+    #[inline]
+    fn current_is_appropriate_end_tag_token(&mut self) -> bool {
+        self.tag.is_end && self.tag.tag() == self.last_start
+    }
+
+    #[inline]
+    fn adjusted_current_node_present_but_not_in_html_namespace(&mut self) -> bool {
+        self.context.is_foreign()
+    }
+
+    fn emit_eof(&mut self) {
+        self.end_anchor();
+    }
+
+    #[inline]
+    fn should_emit_errors(&mut self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn pop_token(&mut self) -> Option<Infallible> {
+        None
+    }
+
+    fn set_last_start_tag(&mut self, _: Option<&[u8]>) {}
+    fn emit_error(&mut self, _: Error) {}
+    fn init_comment(&mut self) {}
+    fn emit_current_comment(&mut self) {}
+    fn emit_current_doctype(&mut self) {}
+    fn set_force_quirks(&mut self) {}
+    fn push_comment(&mut self, _: &[u8]) {}
+    fn push_doctype_name(&mut self, _: &[u8]) {}
+    fn init_doctype(&mut self) {}
+    fn set_doctype_public_identifier(&mut self, _: &[u8]) {}
+    fn set_doctype_system_identifier(&mut self, _: &[u8]) {}
+    fn push_doctype_public_identifier(&mut self, _: &[u8]) {}
+    fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
+}
+
+/// The tag being read.
+#[derive(Default)]
+struct CurrentTag {
+    name: Name,
+    known: Option<Tag>,
+    is_end: bool,
+    self_closing: bool,
+}
+
+impl CurrentTag {
+    #[inline]
+    fn begin(&mut self, is_end: bool) {
+        self.name.clear();
+        self.known = None;
+        self.is_end = is_end;
+        self.self_closing = false;
+    }
+
+    /// Which element it is. Asked only once the name is complete, or while looking for the end of
+    /// raw text, so that the answer is kept only then.
+    #[inline]
+    fn tag(&mut self) -> Tag {
+        if self.is_end {
+            return Tag::named(self.name.as_bytes());
+        }
+        *self.known.get_or_insert_with(|| Tag::named(self.name.as_bytes()))
+    }
+}
+
+/// The attributes of interest of the tag being read.
+pub(super) struct Attributes<'a> {
+    values: &'a mut Vec<u8>,
+    spans: [(usize, usize); Attr::COUNT],
+    present: u32,
+    name: Name,
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Nothing,
+    Name,
+    Value(Attr),
+}
+
+impl<'a> Attributes<'a> {
+    fn new(values: &'a mut Vec<u8>) -> Self {
+        Attributes {
+            values,
+            spans: [(0, 0); Attr::COUNT],
+            present: 0,
+            name: Name::default(),
+            reading: Reading::Nothing,
+        }
+    }
+
+    /// The value of an attribute; nothing when it is absent or too long to mean anything.
+    pub(super) fn get(&self, attr: Attr) -> Option<&str> {
+        if self.present & (1 << attr as u32) == 0 {
+            return None;
+        }
+        let (start, end) = self.spans[attr as usize];
+        if end - start > LONGEST_VALUE {
+            return None;
+        }
+        std::str::from_utf8(self.values.get(start..end)?).ok()
+    }
+
+    #[inline]
+    fn clear(&mut self) {
+        self.values.clear();
+        self.present = 0;
+        self.reading = Reading::Nothing;
+    }
+
+    #[inline]
+    fn begin_attribute(&mut self, wanted: bool) {
+        if wanted {
+            self.name.clear();
+            self.reading = Reading::Name;
+        }
+    }
+
+    #[inline]
+    fn push_name(&mut self, piece: &[u8]) {
+        if self.reading == Reading::Name {
+            self.name.push(piece);
+        }
+    }
+
+    /// Turns to the value, if the attribute is of interest and the first of its name.
+    #[inline]
+    fn begin_value(&mut self) {
+        if self.reading != Reading::Name {
+            return;
+        }
+        self.reading = match Attr::named(self.name.as_bytes()) {
+            Some(attr) if self.present & (1 << attr as u32) == 0 => {
+                self.spans[attr as usize].0 = self.values.len();
+                Reading::Value(attr)
+            }
+            _ => Reading::Nothing,
+        };
+    }
+
+    /// Adds to the value; one byte beyond the longest is kept to tell that it was too long.
+    #[inline]
+    fn push_value(&mut self, piece: &[u8]) {
+        if let Reading::Value(attr) = self.reading {
+            let length = self.values.len() - self.spans[attr as usize].0;
+            let room = (LONGEST_VALUE + 1).saturating_sub(length);
+            self.values.extend_from_slice(&piece[..piece.len().min(room)]);
+        }
+    }
+
+    #[inline]
+    fn end_attribute(&mut self) {
+        self.begin_value();
+        if let Reading::Value(attr) = self.reading {
+            self.spans[attr as usize].1 = self.values.len();
+            self.present |= 1 << attr as u32;
+        }
+        self.reading = Reading::Nothing;
+    }
+}

@@ -1,0 +1,132 @@
+//! What does a reader see? Text gathered with its white space collapsed, up to a cap.
+
+/// A growing text in which words are one space apart.
+pub(super) struct Text {
+    bytes: Vec<u8>,
+    cap: usize,
+    /// Whether the text ends in a space, or is empty: the next space is not needed.
+    spaced: bool,
+    cut: bool,
+}
+
+impl Text {
+    pub(super) fn new(cap: usize) -> Self {
+        Self::reusing(String::new(), cap)
+    }
+
+    /// An empty text in the buffer of a former one.
+    pub(super) fn reusing(former: String, cap: usize) -> Self {
+        let mut bytes = former.into_bytes();
+        bytes.clear();
+        Text { bytes, cap, spaced: true, cut: false }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Adds characters as the tokenizer hands them over, possibly split inside a character.
+    #[inline]
+    pub(super) fn push(&mut self, chunk: &[u8]) {
+        let start = self.bytes.len();
+        let room = self.cap - start;
+        let taken = if chunk.len() > room {
+            self.cut = true;
+            &chunk[..room]
+        } else {
+            chunk
+        };
+        // Written without a branch a byte: this loop sees every byte of text.
+        self.bytes.resize(start + taken.len(), 0);
+        let target = &mut self.bytes[start..];
+        let (mut length, mut spaced) = (0, self.spaced);
+        for &byte in taken {
+            let space = is_space(byte);
+            target[length] = if space { b' ' } else { byte };
+            length += usize::from(!(space & spaced));
+            spaced = space;
+        }
+        self.spaced = spaced;
+        self.bytes.truncate(start + length);
+    }
+
+    /// Ends a word, as the edge of a block does.
+    #[inline]
+    pub(super) fn space(&mut self) {
+        if !self.spaced && self.bytes.len() < self.cap {
+            self.bytes.push(b' ');
+            self.spaced = true;
+        }
+    }
+
+    /// What was added since `start`, trimmed and at most `most` bytes of it.
+    pub(super) fn since(&self, start: usize, most: usize) -> &str {
+        let added = self.bytes.get(start..).unwrap_or_default();
+        valid_prefix(&added[..added.len().min(most)]).trim_ascii()
+    }
+
+    pub(super) fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// The text, ending at a whole character.
+    pub(super) fn finish(mut self) -> String {
+        self.bytes.truncate(valid_prefix(&self.bytes).trim_ascii_end().len());
+        String::from_utf8(self.bytes).unwrap_or_default()
+    }
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c)
+}
+
+/// As much of `bytes` as is whole characters: a cap may have fallen inside one.
+fn valid_prefix(bytes: &[u8]) -> &str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gather(cap: usize, chunks: &[&str]) -> (String, bool) {
+        let mut text = Text::new(cap);
+        for chunk in chunks {
+            if *chunk == "|" { text.space() } else { text.push(chunk.as_bytes()) }
+        }
+        let cut = text.is_cut();
+        (text.finish(), cut)
+    }
+
+    #[test]
+    fn white_space_becomes_one_space_across_chunks() {
+        for (chunks, want) in [
+            (&[" a ", " b\n", "\tc "][..], "a b c"),
+            (&["a", "b"], "ab"),
+            (&["a", "|", "b", "|", "|", " c"], "a b c"),
+            (&["|", " \r\n\x0c"], ""),
+            (&["a\u{a0} b"], "a\u{a0} b"),
+        ] {
+            assert_eq!(gather(100, chunks), (want.to_owned(), false), "{chunks:?}");
+        }
+    }
+
+    #[test]
+    fn a_cap_never_splits_a_character() {
+        assert_eq!(gather(4, &["abé", "c"]), ("abé".to_owned(), true));
+        assert_eq!(gather(3, &["abé"]), ("ab".to_owned(), true));
+        assert_eq!(gather(0, &["a", "|"]), (String::new(), true));
+    }
+
+    #[test]
+    fn characters_split_between_chunks_are_joined() {
+        let mut text = Text::new(10);
+        text.push(&[0xc3]);
+        text.push(&[0xa9]);
+        assert_eq!(text.since(0, 10), "é");
+        assert_eq!(text.finish(), "é");
+    }
+}

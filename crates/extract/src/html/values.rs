@@ -1,0 +1,158 @@
+//! What do attribute values mean? Addresses, lists of image sizes, refresh directives.
+
+use std::borrow::Cow;
+
+/// An address as the URL standard reads it: without control characters and spaces around it, and
+/// without tabs and line ends inside.
+pub(super) fn address(value: &str) -> Cow<'_, str> {
+    let trimmed = value.trim_matches(|c: char| c <= ' ');
+    if trimmed.bytes().any(is_removed) {
+        return Cow::Owned(trimmed.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect());
+    }
+    Cow::Borrowed(trimmed)
+}
+
+fn is_removed(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | b'\r')
+}
+
+/// Whether an address holds its own content or a program: nothing that could be fetched.
+pub(super) fn leads_nowhere(address: &str) -> bool {
+    let starts = |scheme: &str| {
+        address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    starts("javascript:") || starts("data:")
+}
+
+/// The addresses in a `srcset`.
+pub(super) fn srcset(value: &str) -> Srcset<'_> {
+    Srcset { rest: value }
+}
+
+/// Walks a `srcset` as the HTML standard does: a run without white space is an address, then
+/// descriptors follow up to a comma outside of parentheses.
+pub(super) struct Srcset<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Iterator for Srcset<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let rest = self.rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == ',');
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end);
+        let address = run.trim_end_matches(',');
+        self.rest = if address.len() < run.len() { after } else { skip_descriptors(after) };
+        Some(address)
+    }
+}
+
+fn skip_descriptors(rest: &str) -> &str {
+    let mut inside = false;
+    for (at, byte) in rest.bytes().enumerate() {
+        match byte {
+            b'(' => inside = true,
+            b')' => inside = false,
+            b',' if !inside => return &rest[at..],
+            _ => {}
+        }
+    }
+    ""
+}
+
+/// Reads `5; url=/next`: after how many seconds, and whither if anywhere else.
+pub(super) fn refresh(content: &str) -> Option<(u32, Option<&str>)> {
+    let content = content.trim_ascii_start();
+    let digits = content.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = content.split_at(digits);
+    if number.is_empty() && !rest.starts_with('.') {
+        return None;
+    }
+    let seconds = number.parse().unwrap_or(if number.is_empty() { 0 } else { u32::MAX });
+    let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let target = rest.trim_ascii_start();
+    if target.len() == rest.len() && !rest.is_empty() && !rest.starts_with([';', ',']) {
+        return None;
+    }
+    let target = target.strip_prefix([';', ',']).unwrap_or(target).trim_ascii_start();
+    Some((seconds, refresh_target(target)))
+}
+
+fn refresh_target(target: &str) -> Option<&str> {
+    let named = target.get(..3).filter(|name| name.eq_ignore_ascii_case("url"));
+    let after = named.and_then(|_| target[3..].trim_ascii_start().strip_prefix('='));
+    let address = after.map_or(target, str::trim_ascii_start);
+    let address = match address.chars().next() {
+        Some(quote @ ('"' | '\'')) => {
+            let inside = &address[1..];
+            &inside[..inside.find(quote).unwrap_or(inside.len())]
+        }
+        _ => address,
+    };
+    Some(address).filter(|address| !address.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_lose_what_the_url_standard_removes() {
+        for (value, want) in [
+            (" /a ", "/a"),
+            ("\x01/a\x1f", "/a"),
+            ("/a\n/b\t?c", "/a/b?c"),
+            ("/a b", "/a b"),
+            ("\u{a0}/a", "\u{a0}/a"),
+            ("  ", ""),
+        ] {
+            assert_eq!(address(value), want);
+        }
+        assert!(leads_nowhere("JavaScript:void(0)") && leads_nowhere("data:,x"));
+        assert!(!leads_nowhere("datap") && !leads_nowhere("mailto:a@b") && !leads_nowhere("é"));
+    }
+
+    #[test]
+    fn srcset_gives_its_addresses() {
+        for (value, want) in [
+            ("a.png", &["a.png"][..]),
+            ("a.png 1x, b.png 2x", &["a.png", "b.png"]),
+            ("a.png, b.png 100w", &["a.png", "b.png"]),
+            ("a.png,b.png", &["a.png,b.png"]),
+            (", ,a.png 1x,,b.png,", &["a.png", "b.png"]),
+            ("data:image/png;base64,AA== 1x, b.png", &["data:image/png;base64,AA==", "b.png"]),
+            ("a.png x(1,2) y, b.png", &["a.png", "b.png"]),
+            ("a.png x(1, b.png", &["a.png"]),
+            ("", &[]),
+            (" , ", &[]),
+        ] {
+            assert_eq!(srcset(value).collect::<Vec<_>>(), want, "{value}");
+        }
+    }
+
+    #[test]
+    fn refresh_is_read_as_browsers_do() {
+        for (content, want) in [
+            ("5", Some((5, None))),
+            ("0; url=/a", Some((0, Some("/a")))),
+            ("0;URL = '/a b'x", Some((0, Some("/a b")))),
+            (" 3 , /a", Some((3, Some("/a")))),
+            ("3 /a", Some((3, Some("/a")))),
+            ("1.5;url=/a", Some((1, Some("/a")))),
+            (".5;url=/a", Some((0, Some("/a")))),
+            ("0;url=\"/a", Some((0, Some("/a")))),
+            ("0; urls.html", Some((0, Some("urls.html")))),
+            ("0;url=", Some((0, None))),
+            ("99999999999;/a", Some((u32::MAX, Some("/a")))),
+            ("5x; url=/a", None),
+            ("url=/a", None),
+            ("", None),
+        ] {
+            assert_eq!(refresh(content), want, "{content}");
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Where do the shared test suites come from? A directory beside the project, which may be absent.
+
+use serde_json::Value;
+
+/// Reads a suite, or says loudly that its tests did not run.
+pub(crate) fn load(name: &str) -> Option<Value> {
+    let path = format!("{}/../../../shared/data/suites/{name}", env!("CARGO_MANIFEST_DIR"));
+    let Ok(bytes) = std::fs::read(&path) else {
+        eprintln!("SKIPPED: no test data at {path}");
+        return None;
+    };
+    Some(serde_json::from_slice(&bytes).expect("the suite is JSON"))
+}
+
+/// The strings of a JSON array.
+pub(crate) fn strings(list: &Value) -> Vec<String> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
