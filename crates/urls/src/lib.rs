@@ -1,1 +1,32 @@
 //! Which URL is this really, is it in scope, is it a trap?
+//!
+//! A link's text becomes a [`Canonical`] by the [`Steps`] in force, or a refusal. A [`Gate`] holds
+//! the crawl's [`Scope`] and [`Rules`] and judges canonical URLs. A [`Shape`] names the family a
+//! URL belongs to, so that the store can count families that grow without end. Seed lists are read
+//! line by line with [`parse_seed_line`].
+//!
+//! Everything here is a pure function of its arguments, and none of it panics on any input.
+
+mod calendar;
+mod canonical;
+mod escapes;
+mod explain;
+mod gate;
+mod parameters;
+mod read;
+mod rules;
+mod scope;
+mod seed;
+mod sessions;
+mod shape;
+mod steps;
+mod traps;
+
+pub use canonical::Canonical;
+pub use gate::Gate;
+pub use rules::{DEFAULT_EXTENSIONS, RuleError, Rules};
+pub use scope::{Scope, ScopeKind};
+pub use seed::{Seed, SeedError, Target, parse_seed_line};
+pub use shape::{Risk, Shape, shape};
+pub use steps::{Step, Steps};
+pub use url::Url;

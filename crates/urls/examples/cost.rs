@@ -1,0 +1,69 @@
+//! What does each call cost? `cargo run --release -p evercrawl-urls --example cost`
+#![allow(clippy::print_stdout, reason = "an example's output is what it is for")]
+#![allow(clippy::disallowed_methods, reason = "it measures")]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use evercrawl_model::Time;
+use evercrawl_urls::{Canonical, Gate, Rules, Scope, ScopeKind, Steps, Url, shape};
+
+/// Links as documentation and news sites have them: mostly relative, some absolute, few queries.
+const LINKS: [&str; 20] = [
+    "index.html",
+    "../index.html",
+    "sql-createtable.html",
+    "functions-aggregate.html#FUNCTIONS-AGGREGATE-TABLE",
+    "#top",
+    "/news/",
+    "/news/2026/11/some-longer-title-of-an-article.html",
+    "/static/css/main.css?v=3",
+    "https://www.example.org/about",
+    "https://www.example.org/docs/17/sql-commands.html",
+    "https://github.com/example/project/blob/main/README.md",
+    "//cdn.example.net/lib/x.js",
+    "?page=2&sort=name",
+    "/wiki/%E6%97%A5%E6%9C%AC",
+    "/search?q=a+b&lang=en",
+    "/product/12345/some-product-name",
+    "mailto:someone@example.org",
+    "javascript:void(0)",
+    "catalog/view?id=77&utm_source=mail&utm_medium=x",
+    "/a/very/deep/path/with/many/segments/file.html",
+];
+
+const ROUNDS: u32 = 100_000;
+
+fn main() {
+    let base = Url::parse("https://www.example.org/docs/17/tutorial-start.html").expect("a URL");
+    let steps = Steps::default();
+    // Taken in turns, so that other load on the machine falls on both alike.
+    for _ in 0..3 {
+        let bare = measure(&LINKS, |link| base.join(link).is_ok());
+        let ours = measure(&LINKS, |link| steps.canonicalize(Some(&base), link).is_ok());
+        println!("join {bare:.0} ns, canonicalize {ours:.0} ns, ratio {:.2}", ours / bare);
+    }
+    let urls: Vec<Canonical> =
+        LINKS.iter().filter_map(|link| steps.canonicalize(Some(&base), link).ok()).collect();
+    let mut scope = Scope::new(ScopeKind::Host);
+    scope.add(&urls[0]);
+    let gate = Gate::new(scope, Rules::default()).expect("the default rules are sound");
+    let now = Time::from_secs(1_794_780_950);
+    println!("judge {:.0} ns", measure(&urls, |url| gate.judge(url, 3, now).is_ok()));
+    println!("shape {:.0} ns", measure(&urls, |url| shape(url).is_some()));
+    println!("domain {:.0} ns", measure(&urls, |url| url.domain().len()));
+    let texts: Vec<String> = urls.iter().map(|url| url.as_str().to_owned()).collect();
+    let trusted = measure(&texts, |text| Canonical::from_trusted(text.clone()).is_some());
+    println!("from_trusted, with a copy of the text {trusted:.0} ns");
+}
+
+/// Nanoseconds a call.
+fn measure<T, R>(inputs: &[T], mut call: impl FnMut(&T) -> R) -> f64 {
+    let start = Instant::now();
+    for _ in 0..ROUNDS {
+        for input in inputs {
+            black_box(call(black_box(input)));
+        }
+    }
+    start.elapsed().as_nanos() as f64 / f64::from(ROUNDS) / inputs.len() as f64
+}

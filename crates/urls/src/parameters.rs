@@ -1,0 +1,92 @@
+//! Which parameters of a query follow clicks around, and in which order do the others stand?
+
+use std::borrow::Cow;
+
+/// Beginnings of names that only ad and mail senders use.
+const PREFIXES: [&str; 4] = ["utm_", "mtm_", "hsa_", "oly_"];
+
+/// Names that only ad and mail senders use: Google, Facebook, Microsoft, Yandex, TikTok, Twitter,
+/// LinkedIn, Mailchimp, HubSpot, Marketo, Matomo and others.
+const NAMES: [&str; 35] = [
+    "gclid",
+    "gclsrc",
+    "dclid",
+    "gbraid",
+    "wbraid",
+    "srsltid",
+    "_ga",
+    "_gl",
+    "fbclid",
+    "igsh",
+    "igshid",
+    "msclkid",
+    "yclid",
+    "ysclid",
+    "_openstat",
+    "ttclid",
+    "twclid",
+    "li_fat_id",
+    "mc_cid",
+    "mc_eid",
+    "_hsenc",
+    "_hsmi",
+    "mkt_tok",
+    "pk_campaign",
+    "pk_kwd",
+    "pk_source",
+    "pk_medium",
+    "pk_content",
+    "pk_cid",
+    "vero_id",
+    "vero_conv",
+    "wickedid",
+    "epik",
+    "s_kwcid",
+    "ef_id",
+];
+
+/// Whether `name=value` only tells the site where a click came from.
+pub(crate) fn is_tracking(parameter: &str) -> bool {
+    let name = name(parameter);
+    let prefix = name.get(..4).unwrap_or_default();
+    PREFIXES.iter().any(|known| known.eq_ignore_ascii_case(prefix))
+        || NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// The query with its parameters in the order of their names, equal names as they were: the order
+/// of a list's values is the list.
+pub(crate) fn sorted(query: &str) -> Cow<'_, str> {
+    if query.split('&').is_sorted_by_key(name) {
+        return Cow::Borrowed(query);
+    }
+    let mut parameters: Vec<&str> = query.split('&').collect();
+    parameters.sort_by_key(|parameter| name(parameter));
+    Cow::Owned(parameters.join("&"))
+}
+
+/// The name of a parameter `name=value`; one without a value is a name.
+pub(crate) fn name(parameter: &str) -> &str {
+    parameter.split_once('=').map_or(parameter, |(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tracking() {
+        for parameter in ["utm_source=a", "UTM_X", "gclid=1", "_ga=2.1", "mc_eid="] {
+            assert!(is_tracking(parameter), "{parameter}");
+        }
+        for parameter in ["utm=1", "id=gclid", "pk_id=3", "ref=a", "ga=1", "", "=utm_source"] {
+            assert!(!is_tracking(parameter), "{parameter}");
+        }
+    }
+
+    #[test]
+    fn sorting_is_by_name_and_stable() {
+        assert_eq!(sorted("c=1&b=2&a=3"), "a=3&b=2&c=1");
+        assert_eq!(sorted("b=5&b=2&a"), "a&b=5&b=2");
+        assert!(matches!(sorted("a=2&a=1&b"), Cow::Borrowed(_)));
+    }
+}

@@ -1,0 +1,360 @@
+//! Which rewritings make two spellings of a URL one, and which of them are in force?
+
+use std::borrow::Cow;
+
+use evercrawl_model::Refusal;
+use url::{Position, Url};
+
+use crate::{Canonical, escapes, parameters, read, sessions};
+
+/// A rewriting that can be switched on or off by itself.
+///
+/// Reading a URL as browsers do (WHATWG) comes first and cannot be switched: outer white space,
+/// scheme and host in lower case, international names in ASCII, the scheme's own port, dot
+/// segments, an empty path, characters that must be escaped. Fragment, user name and password
+/// always go: the first never reaches a server, the others are nobody's to crawl with. `www.`, a
+/// slash at the end, `index.html`, the case of the path, and `b` beside `b=` are always kept:
+/// they can be different pages.
+///
+/// Where normalisers differ, this is what the default steps decide:
+///
+/// | kind | decided | why |
+/// |---|---|---|
+/// | international host | ASCII (`xn--`), as WHATWG | it is what DNS and the `Host` header carry |
+/// | `straße.de` | `xn--strae-oqa.de`, not `strasse.de` | they are two registrations since IDNA 2008 |
+/// | `[ ] { } \| ^ \`` unescaped in path or query | escaped | RFC 3986 has no place for them, and sites link to both spellings |
+/// | a `%` that escapes nothing | `%25` | it is what the author meant, and no later reading can take it for an escape |
+/// | empty query, `?&a=1`, `a=1&` | `?` and `&` of nothing dropped | no parameter is lost |
+/// | `b=` and `b`, `=1` | kept as they are | form decoders tell some of them apart |
+/// | order of parameters | kept ([`SortedParameters`](Step::SortedParameters) is off) | order can carry meaning, and query keys without names do |
+/// | `+`, `%20`, `%28` in a query | kept as they are | `+` is a plus in some queries, a blank in others; reserved characters stay |
+/// | query in the page's legacy encoding | only through [`Steps::canonicalize_encoded`] | it needs the page |
+/// | `//` within a path | kept ([`SingleSlashes`](Step::SingleSlashes) is off) | RFC 3986 says they differ, and some paths hold URLs |
+/// | `example.org.` | `example.org` | one host, and the crawl would see it twice |
+/// | user name and password | dropped | see above |
+/// | `PHPSESSID=...` and its like | dropped | every visit would find a new page |
+/// | `ftp:`, `file:`, no authority | refused | not the web; a base or a seed line supplies what is missing |
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Step {
+    /// A host's dot at the end goes: `example.org.` is `example.org`.
+    TrailingDot,
+    /// An IPv4 address within IPv6 is written with dots (RFC 5952): `[::ffff:192.0.2.1]`.
+    MappedAddress,
+    /// Escapes are in upper case, unreserved characters unescaped, all others outside RFC 3986's
+    /// grammar escaped: `%7e%c3{` is `~%C3%7B`.
+    Escapes,
+    /// Queries and parameters without content go: `/a?` is `/a`, `?&b=1&` is `?b=1`.
+    EmptyQuery,
+    /// Session ids go from path and query: `;jsessionid=1A2B`, `PHPSESSID=...`, `/(S(...))/`.
+    SessionIds,
+    /// Parameters by which senders track clicks go: `utm_source`, `gclid`, `fbclid`. On by
+    /// default: pages do not depend on them, and every campaign would add a copy of a site.
+    Tracking,
+    /// Runs of slashes within the path become one. Off by default.
+    SingleSlashes,
+    /// Parameters stand in the order of their names, equal names in the order given. Off by
+    /// default.
+    SortedParameters,
+}
+
+impl Step {
+    /// Every step, in the order in which they apply.
+    pub const ALL: [Step; 8] = [
+        Step::TrailingDot,
+        Step::MappedAddress,
+        Step::Escapes,
+        Step::EmptyQuery,
+        Step::SessionIds,
+        Step::Tracking,
+        Step::SingleSlashes,
+        Step::SortedParameters,
+    ];
+
+    /// The step's name in configuration.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Step::TrailingDot => "trailing_dot",
+            Step::MappedAddress => "mapped_address",
+            Step::Escapes => "escapes",
+            Step::EmptyQuery => "empty_query",
+            Step::SessionIds => "session_ids",
+            Step::Tracking => "tracking",
+            Step::SingleSlashes => "single_slashes",
+            Step::SortedParameters => "sorted_parameters",
+        }
+    }
+
+    /// The step of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|step| step.name() == name)
+    }
+}
+
+/// The steps in force.
+///
+/// Canonical URLs are keys: changing the steps of a crawl makes new pages of old ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Steps(u8);
+
+impl Default for Steps {
+    /// Every step that does not risk making one page of two.
+    fn default() -> Self {
+        Steps(u8::MAX).without(Step::SingleSlashes).without(Step::SortedParameters)
+    }
+}
+
+impl Steps {
+    /// Reading alone, as browsers do.
+    pub const NONE: Steps = Steps(0);
+
+    /// These steps and `step`.
+    #[must_use]
+    pub const fn with(self, step: Step) -> Self {
+        Steps(self.0 | 1 << step as u8)
+    }
+
+    /// These steps but `step`.
+    #[must_use]
+    pub const fn without(self, step: Step) -> Self {
+        Steps(self.0 & !(1 << step as u8))
+    }
+
+    /// Whether `step` is in force.
+    pub const fn has(self, step: Step) -> bool {
+        self.0 & 1 << step as u8 != 0
+    }
+
+    /// Reads `href` as a link on the page `base`, or as an absolute URL where there is no base.
+    ///
+    /// Refuses what is no URL, has another scheme than `http` and `https`, or is longer than
+    /// [`Canonical::MAX_LEN`].
+    pub fn canonicalize(self, base: Option<&Url>, href: &str) -> Result<Canonical, Refusal> {
+        self.rewrite(read::read(base, href, None)?)
+    }
+
+    /// As [`canonicalize`](Self::canonicalize), for a page that is not in UTF-8: browsers write a
+    /// link's query in the encoding of the page, by `encode`.
+    pub fn canonicalize_encoded(
+        self,
+        base: Option<&Url>,
+        href: &str,
+        encode: &dyn Fn(&str) -> Cow<'_, [u8]>,
+    ) -> Result<Canonical, Refusal> {
+        self.rewrite(read::read(base, href, Some(encode))?)
+    }
+
+    fn rewrite(self, url: Url) -> Result<Canonical, Refusal> {
+        let host = self.rewrite_host(&url[Position::BeforeHost..Position::AfterHost])?;
+        let path = self.rewrite_path(url.path());
+        let query = url.query().map(|query| self.rewrite_query(query));
+        let has_userinfo = url[Position::AfterScheme..Position::BeforeHost].len() > "://".len();
+        if let (Cow::Borrowed(_), Cow::Borrowed(_), false) = (&host, &path, has_userinfo)
+            && matches!(query, None | Some(Some(Cow::Borrowed(_))))
+        {
+            return untouched(url);
+        }
+        let mut text = String::with_capacity(url.as_str().len() + 16);
+        text.push_str(&url[..Position::AfterScheme]);
+        text.push_str("://");
+        text.push_str(&host);
+        text.push_str(&url[Position::AfterHost..Position::BeforePath]);
+        text.push_str(&path);
+        if let Some(query) = query.flatten() {
+            text.push('?');
+            text.push_str(&query);
+        }
+        Canonical::from_trusted(text).ok_or(Refusal::TooLong)
+    }
+
+    fn rewrite_host(self, host: &str) -> Result<Cow<'_, str>, Refusal> {
+        if self.has(Step::MappedAddress) && host.starts_with("[::ffff:") {
+            return Ok(read::mapped_address(host).map_or(Cow::Borrowed(host), Cow::Owned));
+        }
+        match host.strip_suffix('.') {
+            Some(name) if self.has(Step::TrailingDot) => {
+                // Whatever still ends in a dot has an empty label and resolves nowhere.
+                let usable = !name.is_empty() && !name.ends_with('.');
+                usable.then(|| Cow::Owned(name.to_owned())).ok_or(Refusal::BadUrl)
+            }
+            _ => Ok(Cow::Borrowed(host)),
+        }
+    }
+
+    fn rewrite_path(self, path: &str) -> Cow<'_, str> {
+        let mut path = Cow::Borrowed(path);
+        if self.has(Step::Escapes) {
+            path = chain(path, escapes::in_path);
+        }
+        if self.has(Step::SessionIds) {
+            path = chain(path, sessions::strip_path);
+        }
+        if self.has(Step::SingleSlashes) {
+            path = chain(path, single_slashes);
+        }
+        path
+    }
+
+    /// The query as it is to be, or `None` when nothing is left of it.
+    fn rewrite_query(self, query: &str) -> Option<Cow<'_, str>> {
+        let mut query = Cow::Borrowed(query);
+        if self.has(Step::Escapes) {
+            query = chain(query, escapes::in_query);
+        }
+        let unwanted = |parameter: &str| self.drops(parameter, &query);
+        if query.split('&').any(unwanted) {
+            let wanted: Vec<&str> = query.split('&').filter(|p| !unwanted(p)).collect();
+            if wanted.is_empty() {
+                return None;
+            }
+            query = Cow::Owned(wanted.join("&"));
+        }
+        if self.has(Step::SortedParameters) {
+            query = chain(query, parameters::sorted);
+        }
+        Some(query)
+    }
+
+    fn drops(self, parameter: &str, query: &str) -> bool {
+        if parameter.is_empty() {
+            return self.has(Step::EmptyQuery);
+        }
+        self.has(Step::SessionIds) && sessions::is_session(parameter, query)
+            || self.has(Step::Tracking) && parameters::is_tracking(parameter)
+    }
+}
+
+/// Takes over the string of a URL that already is as it should be; only a fragment goes.
+fn untouched(url: Url) -> Result<Canonical, Refusal> {
+    let ends = [Position::AfterHost, Position::BeforePath, Position::AfterPath];
+    let offsets = ends.map(|end| url[..end].len());
+    let end = url[..Position::AfterQuery].len();
+    let mut text = String::from(url);
+    text.truncate(end);
+    Canonical::from_parts(text, offsets).ok_or(Refusal::TooLong)
+}
+
+/// Applies `rewrite`, which borrows from its argument where there is nothing to do.
+fn chain(text: Cow<'_, str>, rewrite: impl Fn(&str) -> Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => rewrite(text),
+        Cow::Owned(text) => match rewrite(&text) {
+            Cow::Owned(new) => Cow::Owned(new),
+            Cow::Borrowed(_) => Cow::Owned(text),
+        },
+    }
+}
+
+fn single_slashes(path: &str) -> Cow<'_, str> {
+    if !path.contains("//") {
+        return Cow::Borrowed(path);
+    }
+    let mut out = String::with_capacity(path.len());
+    out.extend(
+        path.chars()
+            .scan(' ', |before, c| {
+                let doubled = c == '/' && *before == '/';
+                *before = c;
+                Some((!doubled).then_some(c))
+            })
+            .flatten(),
+    );
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn canon(text: &str) -> String {
+        Canonical::parse(text).map_or_else(|why| why.code().to_owned(), Canonical::into_string)
+    }
+
+    #[test]
+    fn default_steps() {
+        for (text, want) in [
+            ("HTTP://User:Pw@EXAMPLE.org.:80/a/./b/../c#d", "http://example.org/a/c"),
+            ("https://example.org:443?", "https://example.org/"),
+            ("https://example.org:80/", "https://example.org:80/"),
+            ("http://[::ffff:c000:201]:8080/", "http://[::ffff:192.0.2.1]:8080/"),
+            (
+                "http://a.org/%7e%c3{[%zz?x[y]=%7E|'",
+                "http://a.org/~%C3%7B%5B%25zz?x%5By%5D=~%7C%27",
+            ),
+            ("http://a.org/?&b=1&&c&", "http://a.org/?b=1&c"),
+            ("http://a.org/x;JSessionID=1F;v=2?PHPSESSID=9", "http://a.org/x;v=2"),
+            ("http://a.org/?utm_source=x&id=7&fbclid=y", "http://a.org/?id=7"),
+            ("http://a.org//b//c/", "http://a.org//b//c/"),
+            ("http://a.org/?b=1&a=2", "http://a.org/?b=1&a=2"),
+            ("http://user@a.org/?utm_medium=x", "http://a.org/"),
+            ("http://a.org../", "bad_url"),
+            ("http://./", "bad_url"),
+            ("mailto:me@a.org", "scheme"),
+            ("ftp://a.org/", "scheme"),
+            ("/relative", "bad_url"),
+            ("", "bad_url"),
+        ] {
+            assert_eq!(canon(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn each_step_does_its_part_alone() {
+        for (step, text, want) in [
+            (Step::TrailingDot, "http://a.org./", "http://a.org/"),
+            (Step::MappedAddress, "http://[::ffff:1.2.3.4]/", "http://[::ffff:1.2.3.4]/"),
+            (Step::Escapes, "http://a.org/%7e", "http://a.org/~"),
+            (Step::EmptyQuery, "http://a.org/?", "http://a.org/"),
+            (Step::SessionIds, "http://a.org/?phpsessid=1", "http://a.org/"),
+            (Step::Tracking, "http://a.org/?gclid=1", "http://a.org/"),
+            (Step::SingleSlashes, "http://a.org///b//", "http://a.org/b/"),
+            (Step::SortedParameters, "http://a.org/?b=2&a&b=1", "http://a.org/?a&b=2&b=1"),
+        ] {
+            let only = Steps::NONE.with(step);
+            assert_eq!(only.canonicalize(None, text).unwrap().as_str(), want);
+            let bare = Steps::NONE.canonicalize(None, text).unwrap();
+            assert_ne!(bare.as_str(), want, "{step:?} changes nothing");
+            assert!(only.has(step) && !only.without(step).has(step));
+            assert_eq!(Step::from_name(step.name()), Some(step));
+        }
+        assert_eq!(Step::from_name("no_such_step"), None);
+    }
+
+    #[test]
+    fn links_join_to_their_page() {
+        let base = Url::parse("https://a.org/dir/page?x=1").unwrap();
+        for (href, want) in [
+            ("", "https://a.org/dir/page?x=1"),
+            ("#top", "https://a.org/dir/page?x=1"),
+            ("other", "https://a.org/dir/other"),
+            ("?y", "https://a.org/dir/page?y"),
+            ("//b.org", "https://b.org/"),
+            ("///b.org/c", "https://b.org/c"),
+            (" \\\\\\b.org/c", "https://b.org/c"),
+            ("https:c", "https://a.org/dir/c"),
+        ] {
+            let url = Steps::default().canonicalize(Some(&base), href).unwrap();
+            assert_eq!(url.as_str(), want, "{href}");
+        }
+    }
+
+    #[test]
+    fn a_page_in_another_encoding_writes_its_queries_so() {
+        let base = Url::parse("http://a.jp/").unwrap();
+        fn latin1(text: &str) -> Cow<'_, [u8]> {
+            Cow::Owned(text.chars().map(|c| c as u8).collect())
+        }
+        let url = Steps::default().canonicalize_encoded(Some(&base), "/é?q=é", &latin1).unwrap();
+        assert_eq!(url.as_str(), "http://a.jp/%C3%A9?q=%E9");
+    }
+
+    #[test]
+    fn too_long_is_refused_whole() {
+        let long = format!("http://a.org/{}", "x".repeat(Canonical::MAX_LEN));
+        assert_eq!(canon(&long), "too_long");
+        let grows = format!("http://a.org/{}", "{".repeat(30_000));
+        assert_eq!(canon(&grows), "too_long");
+        let inline = format!("data:image/png;base64,{}", "x".repeat(100_000));
+        assert_eq!(canon(&inline), "scheme");
+    }
+}
