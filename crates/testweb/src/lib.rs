@@ -1,1 +1,30 @@
 //! An evolving, misbehaving web on loopback, for tests, demo and benchmarks.
+//!
+//! Two halves. [`World`] is pure: from one seed it computes any page of any host at any moment, and what is true about it
+//! (when it changed, whether robots allow it, which pages a perfect crawler would reach), without storing a page. The
+//! server half, [`serve`], puts a world behind sockets, misbehaves as the world says, and logs every request so that
+//! [`check_access_log`] can tell whether the caller was polite.
+//!
+//! ```
+//! use evercrawl_testweb::{Config, Scope, World};
+//!
+//! let world = World::new(Config { hosts: 3, pages: 10, ..Config::calm() });
+//! let at_ms = world.config().origin_ms;
+//! let reached: Vec<String> = world.reachable(["http://h0.test/"], Scope::Host, false, at_ms).collect();
+//! assert!(reached.iter().all(|url| url.starts_with("http://h0.test/")));
+//! ```
+
+mod check;
+mod config;
+mod options;
+mod server;
+mod world;
+
+pub use check::{Report, check_access_log};
+pub use config::{Config, HostShares, PageShares};
+pub use options::{Options, UnknownPreset};
+pub use server::{Error, ServeConfig, Server, serve};
+pub use world::{
+    Answer, Charset, Edit, Fate, Fault, Host, HostClass, Layout, Life, Limit, Noise, Page, Request,
+    RetryAfter, Robots, Scope, Sitemap, Trap, Truth, Validators, World,
+};

@@ -1,0 +1,328 @@
+//! What kind of world is wanted? Sizes, rates and shares, all with defaults, and the named presets.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything that decides what a world is like. Two worlds with equal configurations are equal at every moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Decides every draw.
+    pub seed: u64,
+    /// Number of hosts, named `h0` to `h<hosts-1>` before the suffix.
+    pub hosts: u32,
+    /// Number of page slots on each host; a mortal slot holds one page after another.
+    pub pages: u32,
+    /// What host names end with.
+    pub suffix: String,
+    /// The port that URLs name; 80 is left out. Answers follow the port of the request's Host header instead.
+    pub port: u16,
+    /// When the world begins, in Unix milliseconds. Nothing changes before it; moments before it are not meant.
+    pub origin_ms: u64,
+    /// Seconds of the world's days that pass in a real second: 1440 lets a minute stand for a day.
+    pub time_scale: f64,
+    /// Children of a section page in the tree of links.
+    pub fanout: u32,
+    /// Mean bytes of text on a page; single pages have between half and one and a half times as much.
+    pub page_bytes: u32,
+    /// Links shown on a page at the least; the page's distinct links are repeated with fragments to get there.
+    pub anchors: u32,
+    /// Further distinct links to pages of the same host.
+    pub extra_links: u32,
+    /// Mean number of links to other hosts on a page.
+    pub external_links: f64,
+    /// Mean over pages of the changes in a day of the world.
+    pub changes_per_day: f64,
+    /// Spread of the change rates: sigma of their lognormal distribution.
+    pub change_sigma: f64,
+    /// Mean life of a mortal page, in days of the world.
+    pub life_days: f64,
+    /// Crawl-delay asked for, in seconds, by the hosts that ask.
+    pub crawl_delay_s: u32,
+    /// Longest wait before the answer of a slow host; single hosts have between half of it and all.
+    pub slow_ms: u32,
+    /// Least time between two requests that a limited host puts up with.
+    pub limit_gap_ms: u32,
+    /// Which hosts are of which kind.
+    pub host_shares: HostShares,
+    /// Which pages are of which kind.
+    pub page_shares: PageShares,
+}
+
+/// Shares of the hosts, from 0 to 1. Kinds that exclude each other share what is left over with the plain kind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HostShares {
+    /// Neither ETag nor Last-Modified.
+    pub no_validators: f64,
+    /// Last-Modified without ETag.
+    pub last_modified_only: f64,
+    /// A new ETag at every fetch.
+    pub etag_always_new: f64,
+    /// One ETag for ever, and 304 to whoever sends it back.
+    pub etag_frozen: f64,
+    /// Last-Modified is always the present moment.
+    pub last_modified_now: f64,
+    /// A sitemap whose lastmod is right.
+    pub sitemap_right: f64,
+    /// A sitemap whose lastmod is made up.
+    pub sitemap_wrong: f64,
+    /// A sitemap without lastmod.
+    pub sitemap_undated: f64,
+    /// A feed of the latest changes.
+    pub feed: f64,
+    /// robots.txt forbids a directory.
+    pub robots_disallow: f64,
+    /// robots.txt is not there (404), so all is allowed.
+    pub robots_missing: f64,
+    /// robots.txt fails (503), so nothing is allowed.
+    pub robots_failing: f64,
+    /// robots.txt asks for a Crawl-delay.
+    pub crawl_delay: f64,
+    /// A change alters one sentence.
+    pub edits_sentence: f64,
+    /// A change alters all the text; the rest of the hosts alter a paragraph.
+    pub edits_everything: f64,
+    /// Something on the page differs at every fetch.
+    pub noise: f64,
+    /// Text in ISO-8859-1.
+    pub latin1: f64,
+    /// Text in UTF-8 that does not say so.
+    pub no_charset: f64,
+    /// Slow answers.
+    pub slow: f64,
+    /// 429 or 503 to whoever calls too fast.
+    pub limited: f64,
+    /// Endless pages.
+    pub trap: f64,
+    /// Takes requests and never answers.
+    pub silent: f64,
+    /// Some answers are broken off, too long, or dripping.
+    pub faulty: f64,
+}
+
+/// Shares of the leaf pages, from 0 to 1. Section pages, those with children, are always plain and immortal.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PageShares {
+    /// No page links to it; only a sitemap may name it.
+    pub orphan: f64,
+    /// All links to it say nofollow.
+    pub nofollow: f64,
+    /// It lies in the directory that robots.txt forbids, on the hosts that forbid one.
+    pub private: f64,
+    /// Links name its former URL, which redirects, sometimes by way of others.
+    pub moved: f64,
+    /// Always answers 500.
+    pub failing: f64,
+    /// Answers 503 at times.
+    pub flaky: f64,
+    /// Is born and dies; another page then takes its slot under another URL.
+    pub mortal: f64,
+    /// Has the very bytes of another page, on its own or another host.
+    pub duplicate: f64,
+    /// Has the bytes of another page but for one word.
+    pub near_duplicate: f64,
+    /// Says nofollow in a robots meta element.
+    pub meta_nofollow: f64,
+    /// Shows a link that leads to 404, 410 or a redirect loop.
+    pub broken_link: f64,
+}
+
+impl Default for Config {
+    /// A small world of well-behaved hosts whose pages change once a day on average.
+    fn default() -> Self {
+        Config {
+            seed: 1,
+            hosts: 20,
+            pages: 50,
+            suffix: ".test".to_owned(),
+            port: 80,
+            origin_ms: 1_767_225_600_000,
+            time_scale: 1.0,
+            fanout: 6,
+            page_bytes: 3_000,
+            anchors: 0,
+            extra_links: 4,
+            external_links: 1.0,
+            changes_per_day: 1.0,
+            change_sigma: 1.0,
+            life_days: 30.0,
+            crawl_delay_s: 1,
+            slow_ms: 500,
+            limit_gap_ms: 100,
+            host_shares: HostShares::default(),
+            page_shares: PageShares::default(),
+        }
+    }
+}
+
+impl Config {
+    /// Names of the presets, for help texts and suggestions.
+    pub const PRESETS: [&'static str; 4] = ["calm", "demo", "wild", "bench"];
+
+    /// Finds a preset by its name.
+    pub fn preset(name: &str) -> Option<Self> {
+        match name {
+            "calm" => Some(Config::calm()),
+            "demo" => Some(Config::demo()),
+            "wild" => Some(Config::wild()),
+            "bench" => Some(Config::bench()),
+            _ => None,
+        }
+    }
+
+    /// Static and without errors, so that the set of pages a crawl should end with is exact. It still has rules to obey:
+    /// robots.txt, nofollow, redirects, and orphans that only sitemaps name.
+    pub fn calm() -> Self {
+        Config {
+            changes_per_day: 0.0,
+            host_shares: HostShares {
+                sitemap_right: 0.4,
+                feed: 0.3,
+                robots_disallow: 0.5,
+                robots_missing: 0.2,
+                ..HostShares::default()
+            },
+            page_shares: PageShares {
+                orphan: 0.05,
+                nofollow: 0.05,
+                private: 0.15,
+                moved: 0.05,
+                meta_nofollow: 0.05,
+                ..PageShares::default()
+            },
+            ..Config::default()
+        }
+    }
+
+    /// A dozen hosts where a minute stands for a day, so that a minute shows a lot.
+    pub fn demo() -> Self {
+        Config {
+            hosts: 12,
+            pages: 30,
+            time_scale: 1_440.0,
+            change_sigma: 1.5,
+            life_days: 4.0,
+            slow_ms: 300,
+            host_shares: HostShares {
+                no_validators: 0.2,
+                last_modified_only: 0.2,
+                sitemap_right: 0.4,
+                sitemap_wrong: 0.1,
+                feed: 0.4,
+                robots_disallow: 0.4,
+                robots_missing: 0.2,
+                edits_sentence: 0.4,
+                edits_everything: 0.2,
+                noise: 0.15,
+                latin1: 0.1,
+                slow: 0.1,
+                ..HostShares::default()
+            },
+            page_shares: PageShares {
+                orphan: 0.03,
+                nofollow: 0.03,
+                private: 0.1,
+                moved: 0.05,
+                flaky: 0.03,
+                mortal: 0.2,
+                duplicate: 0.04,
+                near_duplicate: 0.04,
+                broken_link: 0.05,
+                ..PageShares::default()
+            },
+            ..Config::default()
+        }
+    }
+
+    /// Everything on: each kind of misbehaviour on a share of hosts or pages that hurts.
+    pub fn wild() -> Self {
+        Config {
+            hosts: 200,
+            time_scale: 1_440.0,
+            change_sigma: 2.0,
+            life_days: 5.0,
+            host_shares: WILD_HOSTS,
+            page_shares: WILD_PAGES,
+            ..Config::default()
+        }
+    }
+
+    /// Large static pages like those of software manuals: about 33 kB, 78 links of which 15 are distinct on the host.
+    pub fn bench() -> Self {
+        Config {
+            hosts: 100,
+            pages: 1_000,
+            fanout: 10,
+            page_bytes: 27_000,
+            anchors: 78,
+            extra_links: 13,
+            external_links: 0.5,
+            changes_per_day: 0.0,
+            ..Config::default()
+        }
+    }
+}
+
+const WILD_HOSTS: HostShares = HostShares {
+    no_validators: 0.15,
+    last_modified_only: 0.15,
+    etag_always_new: 0.1,
+    etag_frozen: 0.05,
+    last_modified_now: 0.1,
+    sitemap_right: 0.25,
+    sitemap_wrong: 0.15,
+    sitemap_undated: 0.1,
+    feed: 0.3,
+    robots_disallow: 0.4,
+    robots_missing: 0.2,
+    robots_failing: 0.03,
+    crawl_delay: 0.1,
+    edits_sentence: 0.4,
+    edits_everything: 0.2,
+    noise: 0.2,
+    latin1: 0.15,
+    no_charset: 0.15,
+    slow: 0.1,
+    limited: 0.1,
+    trap: 0.1,
+    silent: 0.03,
+    faulty: 0.1,
+};
+
+const WILD_PAGES: PageShares = PageShares {
+    orphan: 0.05,
+    nofollow: 0.05,
+    private: 0.1,
+    moved: 0.08,
+    failing: 0.03,
+    flaky: 0.05,
+    mortal: 0.25,
+    duplicate: 0.05,
+    near_duplicate: 0.05,
+    meta_nofollow: 0.03,
+    broken_link: 0.1,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_named_preset_exists_and_survives_json() {
+        for name in Config::PRESETS {
+            let config = Config::preset(name).unwrap();
+            let json = serde_json::to_string(&config).unwrap();
+            assert_eq!(serde_json::from_str::<Config>(&json).unwrap(), config);
+        }
+        assert_eq!(Config::preset("mild"), None);
+    }
+
+    #[test]
+    fn a_missing_field_has_its_default_and_an_unknown_one_is_refused() {
+        let config: Config =
+            serde_json::from_str(r#"{"hosts": 3, "page_shares": {"mortal": 0.5}}"#).unwrap();
+        assert_eq!((config.hosts, config.pages, config.page_shares.mortal), (3, 50, 0.5));
+        assert!(serde_json::from_str::<Config>(r#"{"host": 3}"#).is_err());
+    }
+}

@@ -1,0 +1,60 @@
+//! The pure half: what is there, at any moment, and what is true about it? Everything is computed from the seed.
+
+mod answer;
+mod arrivals;
+mod bytes;
+mod dates;
+mod dice;
+mod history;
+mod host;
+mod html;
+mod life;
+mod links;
+mod listings;
+mod page;
+mod paths;
+mod prose;
+mod reach;
+mod traps;
+mod truth;
+
+pub use answer::{Answer, Request};
+pub(crate) use bytes::{push, push_number};
+pub(crate) use dates::push_http_date;
+pub use host::{
+    Charset, Edit, Fault, Host, HostClass, Layout, Limit, Noise, RetryAfter, Robots, Sitemap, Trap,
+    Validators,
+};
+pub use life::Life;
+pub use page::{Fate, Page};
+pub(crate) use paths::split_port;
+pub use reach::Scope;
+pub use truth::Truth;
+
+use crate::Config;
+use prose::Prose;
+
+/// A web that follows from its configuration. It holds no pages, only the sentences that pages are made of.
+#[derive(Debug)]
+pub struct World {
+    config: Config,
+    prose: Prose,
+}
+
+impl World {
+    /// Creates a world. Sizes of zero and senseless scales are raised to the least that makes sense.
+    pub fn new(mut config: Config) -> Self {
+        config.hosts = config.hosts.max(1);
+        config.pages = config.pages.max(1);
+        config.fanout = config.fanout.max(2);
+        if !(config.time_scale.is_finite() && config.time_scale > 0.0) {
+            config.time_scale = 1.0;
+        }
+        World { prose: Prose::new(config.seed), config }
+    }
+
+    /// The configuration, as corrected.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+}

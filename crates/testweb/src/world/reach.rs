@@ -1,0 +1,126 @@
+//! Which pages would a perfect crawler end up with? Computed from the links themselves, not by fetching.
+
+use super::links::{Link, Target};
+use super::{Fate, Fault, Page, Robots, World};
+use std::collections::{HashSet, VecDeque};
+
+/// How far a crawl may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The hosts of the seeds.
+    Host,
+    /// Anywhere.
+    Any,
+}
+
+impl World {
+    /// Walks the URLs that answer 200 to a crawler which starts from the seeds at a moment, obeys robots.txt and nofollow,
+    /// follows redirects, tries again what fails at times, stays out of traps and, if told so, reads sitemaps. Feeds name no
+    /// page that links do not.
+    pub fn reachable<'s>(
+        &self,
+        seeds: impl IntoIterator<Item = &'s str>,
+        scope: Scope,
+        sitemaps: bool,
+        at_ms: u64,
+    ) -> impl Iterator<Item = String> {
+        self.reachable_pages(seeds, scope, sitemaps, at_ms).map(|page| self.url(page))
+    }
+
+    /// Walks the same pages as [`World::reachable`], as pages.
+    pub fn reachable_pages<'s>(
+        &self,
+        seeds: impl IntoIterator<Item = &'s str>,
+        scope: Scope,
+        sitemaps: bool,
+        at_ms: u64,
+    ) -> impl Iterator<Item = Page> {
+        let seeds: Vec<Page> = seeds.into_iter().filter_map(|seed| self.find(seed)).collect();
+        let inside = (scope == Scope::Host).then(|| seeds.iter().map(|page| page.host).collect());
+        let mut walk = Walk::new(self, inside, sitemaps, at_ms);
+        seeds.into_iter().for_each(|page| walk.discover(page));
+        walk
+    }
+
+    /// Whether a crawler that may and does ask for a page gets it whole.
+    fn delivers(&self, page: Page, at_ms: u64) -> bool {
+        let host = self.host(page.host);
+        host.allows(&self.path(page))
+            && self.life(page).covers(at_ms)
+            && self.fate(&host, page.slot) != Fate::Failing
+            && !self.is_cut(&host, page.slot)
+    }
+}
+
+struct Walk<'w> {
+    world: &'w World,
+    /// The hosts that the walk must not leave.
+    inside: Option<HashSet<u32>>,
+    sitemaps: bool,
+    at_ms: u64,
+    seen: HashSet<Page>,
+    hosts: HashSet<u32>,
+    queue: VecDeque<Page>,
+    links: Vec<Link>,
+}
+
+impl<'w> Walk<'w> {
+    fn new(world: &'w World, inside: Option<HashSet<u32>>, sitemaps: bool, at_ms: u64) -> Self {
+        Walk {
+            world,
+            inside,
+            sitemaps,
+            at_ms,
+            seen: HashSet::new(),
+            hosts: HashSet::new(),
+            queue: VecDeque::new(),
+            links: Vec::new(),
+        }
+    }
+
+    fn discover(&mut self, page: Page) {
+        if self.inside.as_ref().is_some_and(|hosts| !hosts.contains(&page.host)) {
+            return;
+        }
+        let host = self.world.host(page.host);
+        if host.fault == Some(Fault::Silent) || host.robots == Robots::Failing {
+            return;
+        }
+        if self.seen.insert(page) {
+            self.queue.push_back(page);
+        }
+        if self.sitemaps && self.hosts.insert(page.host) {
+            let listed = self.world.sitemap_pages(&host, self.at_ms);
+            self.queue.extend(listed.filter(|&page| self.seen.insert(page)));
+        }
+    }
+
+    fn follow_links_of(&mut self, page: Page) {
+        let source = self.world.source(page).page;
+        if self.world.says_nofollow(source) {
+            return;
+        }
+        let mut links = std::mem::take(&mut self.links);
+        self.world.links(&self.world.host(source.host), source, self.at_ms, &mut links);
+        for link in links.iter().filter(|link| !link.nofollow) {
+            if let Target::Page(to) | Target::Former(to, _) = link.target {
+                self.discover(to);
+            }
+        }
+        self.links = links;
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Page;
+
+    fn next(&mut self) -> Option<Page> {
+        while let Some(page) = self.queue.pop_front() {
+            if self.world.delivers(page, self.at_ms) {
+                self.follow_links_of(page);
+                return Some(page);
+            }
+        }
+        None
+    }
+}
