@@ -1,1 +1,38 @@
-//! The only outward sockets: DNS, connections, conditional requests, caps.
+//! How do we get these bytes, exactly as sent, without ever hanging, bloating or going where we
+//! must not?
+//!
+//! [`Client::fetch`] makes one GET request and returns a [`Fetched`]: the request and the response
+//! head byte for byte, the body with only its transfer coding removed, what every phase took, or a
+//! [`Failure`] that says what to do next. It follows no redirect, keeps no cookie and decodes no
+//! content coding. These are the only sockets of the crawler that lead outwards.
+//!
+//! - Every phase has a timeout and every buffer a cap ([`Limits`]); what was cut is kept and marked
+//!   ([`Truncation`]).
+//! - Every address is checked after DNS, just before connecting ([`AllowPrivate`]).
+//! - Names are looked up once for all who wait, and cached ([`DnsSettings`]).
+
+mod addr;
+mod client;
+mod config;
+mod connect_to;
+mod dial;
+mod dns;
+mod failure;
+mod link;
+mod oldest;
+mod pool;
+mod request;
+mod response;
+mod tap;
+mod tape;
+mod tls;
+
+pub use addr::{AllowPrivate, BadNetwork, Network, is_public};
+pub use client::{Client, Hop};
+pub use config::{BadConfig, Config, Identity, Limits, PoolSettings, TlsSettings};
+pub use connect_to::{BadConnectTo, ConnectTo};
+pub use dns::{DnsSettings, NameServers};
+pub use failure::{ConnectTrouble, DnsTrouble, Failure, Phase, TlsTrouble};
+pub use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+pub use request::{BadUrl, Request, Validators};
+pub use response::{Fetched, Protocol, Response, Times, TlsInfo, Truncation};

@@ -1,0 +1,188 @@
+//! How does a request become a fetch?
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tokio::time::Instant;
+use url::Url;
+
+use crate::config::{BadConfig, Config, Limits, Persona};
+use crate::connect_to::ConnectTo;
+use crate::dial::{Destination, Dialer, Patience};
+use crate::dns::{Answer, Resolver};
+use crate::failure::{Failure, Phase};
+use crate::link::Link;
+use crate::pool::Pool;
+use crate::request::Request;
+use crate::response::{Fetched, Response, Times};
+
+/// Fetches pages. It is shared by all who fetch; what it holds (connections, names) is bounded.
+pub struct Client {
+    persona: Persona,
+    limits: Limits,
+    connect_to: Vec<ConnectTo>,
+    resolver: Arc<Resolver>,
+    dialer: Dialer,
+    pool: Pool,
+}
+
+/// One step of a chain of redirects.
+#[derive(Clone, Debug)]
+pub struct Hop {
+    /// What was asked for.
+    pub url: Url,
+    /// What came of it.
+    pub fetched: Fetched,
+}
+
+impl Client {
+    /// Makes a client; it opens no connection yet.
+    pub fn new(config: Config) -> Result<Self, BadConfig> {
+        Ok(Client {
+            persona: Persona::new(&config)?,
+            dialer: Dialer::new(&config)?,
+            resolver: Resolver::new(config.dns)?,
+            limits: config.limits,
+            connect_to: config.connect_to,
+            pool: Pool::new(config.pool),
+        })
+    }
+
+    /// Fetches once, following no redirect. Never waits longer than the limits say.
+    pub async fn fetch(&self, request: &Request) -> Fetched {
+        let mut visit = Visit::start(request.own_limits().unwrap_or(&self.limits));
+        let result = self.answer(request, &mut visit).await;
+        visit.times.total = visit.started.elapsed();
+        Fetched {
+            result,
+            request_bytes: visit.request_bytes,
+            times: visit.times,
+            ip: visit.ip,
+            bytes_on_wire: visit.bytes_on_wire,
+        }
+    }
+
+    /// Fetches and follows up to `max_redirects` redirects; every hop is checked as the first is, and
+    /// all are returned, the last one last.
+    pub async fn fetch_following(&self, request: &Request, max_redirects: usize) -> Vec<Hop> {
+        let mut hops = Vec::new();
+        let mut next = Some(request.clone());
+        while let Some(request) = next.take() {
+            let fetched = self.fetch(&request).await;
+            if hops.len() < max_redirects
+                && let Ok(response) = &fetched.result
+                && let Some(url) = response.location(request.url())
+            {
+                next = request.redirected(url).ok();
+            }
+            hops.push(Hop { url: request.url().clone(), fetched });
+        }
+        hops
+    }
+
+    async fn answer(&self, request: &Request, visit: &mut Visit<'_>) -> Result<Response, Failure> {
+        let (host, port) = ConnectTo::route(&self.connect_to, request.host(), request.port());
+        let ips = self.addresses(host, visit).await?;
+        if let Some(mut link) = self.parked(request, port, &ips).await {
+            let result = self.exchange(&mut link, request, visit).await;
+            // A server may close a connection that lay idle just as we use it. Where nothing came
+            // back it never took the request up, so it is safe, and right, to ask once more.
+            if !(matches!(result, Err(Failure::Disconnected)) && link.is_unanswered()) {
+                return self.finish(link, request, result).await;
+            }
+        }
+        let secure = request.is_secure();
+        let to = Destination { host: request.host(), secure, ips: &ips, port };
+        let dialed = self.dialer.dial(&to, visit.limits, visit.patience, &mut visit.times);
+        let mut link = dialed.await?;
+        let result = self.exchange(&mut link, request, visit).await;
+        self.finish(link, request, result).await
+    }
+
+    async fn addresses(&self, host: &str, visit: &mut Visit<'_>) -> Result<Arc<[IpAddr]>, Failure> {
+        let answer: Answer = match self.resolver.known(host) {
+            Some(answer) => answer,
+            None => {
+                let lookup = self.resolver.lookup(host);
+                let answer = visit.patience.wait(Phase::Dns, visit.limits.dns, lookup).await;
+                visit.times.dns = visit.started.elapsed();
+                answer?
+            }
+        };
+        Ok(answer?)
+    }
+
+    /// A parked connection that leads where a new one would.
+    async fn parked(&self, request: &Request, port: u16, ips: &[IpAddr]) -> Option<Link> {
+        let suits = |link: &Link| {
+            let peer = link.peer();
+            link.is_secure() == request.is_secure()
+                && peer.port() == port
+                && ips.contains(&peer.ip())
+        };
+        let mut link = self.pool.take(request.host(), suits)?;
+        link.is_ready().await.then_some(link)
+    }
+
+    async fn exchange(
+        &self,
+        link: &mut Link,
+        request: &Request,
+        visit: &mut Visit<'_>,
+    ) -> Result<Response, Failure> {
+        let asked = Instant::now();
+        let result = link.exchange(request, &self.persona, visit.limits, visit.patience).await;
+        visit.note(link, asked);
+        result
+    }
+
+    /// Parks `link` if it can serve again.
+    async fn finish(
+        &self,
+        mut link: Link,
+        request: &Request,
+        result: Result<Response, Failure>,
+    ) -> Result<Response, Failure> {
+        if result.is_ok() && link.is_ready().await {
+            self.pool.put(request.host(), link);
+        }
+        result
+    }
+}
+
+/// What a fetch has come to so far.
+struct Visit<'a> {
+    limits: &'a Limits,
+    started: Instant,
+    patience: Patience,
+    times: Times,
+    request_bytes: Bytes,
+    ip: Option<IpAddr>,
+    bytes_on_wire: u64,
+}
+
+impl<'a> Visit<'a> {
+    fn start(limits: &'a Limits) -> Self {
+        Visit {
+            limits,
+            started: Instant::now(),
+            patience: Patience::new(limits.total),
+            times: Times::default(),
+            request_bytes: Bytes::new(),
+            ip: None,
+            bytes_on_wire: 0,
+        }
+    }
+
+    /// Notes what the tape of `link` has to say of an exchange begun at `asked`.
+    fn note(&mut self, link: &Link, asked: Instant) {
+        let mut tape = link.tape().lock();
+        self.ip = Some(link.peer().ip());
+        self.request_bytes = tape.request();
+        self.bytes_on_wire += tape.bytes_received();
+        if let Some(first_byte) = tape.first_byte() {
+            self.times.first_byte = first_byte.duration_since(asked);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! How does a new connection come about?
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+use crate::addr::AllowPrivate;
+use crate::config::{BadConfig, Config, Limits};
+use crate::failure::{ConnectTrouble, Failure, Phase};
+use crate::link::Link;
+use crate::response::Times;
+use crate::tap::Stream;
+use crate::tls::Tls;
+
+/// The most addresses of one host that are tried.
+const MOST_ATTEMPTS: usize = 3;
+
+/// Opens connections, and only to where we may go.
+pub(crate) struct Dialer {
+    tls: Tls,
+    allow_private: AllowPrivate,
+}
+
+/// Where a new connection should lead.
+pub(crate) struct Destination<'a> {
+    /// The URL's host, which a certificate must name.
+    pub(crate) host: &'a str,
+    pub(crate) secure: bool,
+    pub(crate) ips: &'a [IpAddr],
+    pub(crate) port: u16,
+}
+
+impl Dialer {
+    pub(crate) fn new(config: &Config) -> Result<Self, BadConfig> {
+        let tls = Tls::new(&config.tls, config.http2)?;
+        Ok(Dialer { tls, allow_private: config.allow_private.clone() })
+    }
+
+    /// Opens a connection and notes in `times` what that took.
+    pub(crate) async fn dial(
+        &self,
+        to: &Destination<'_>,
+        limits: &Limits,
+        patience: Patience,
+        times: &mut Times,
+    ) -> Result<Link, Failure> {
+        let started = Instant::now();
+        let (tcp, peer) = self.connect(to, limits, patience).await?;
+        times.connect += started.elapsed();
+        // Requests are written in one piece; waiting for more would only delay them.
+        let _ = tcp.set_nodelay(true);
+        if !to.secure {
+            return Link::http1(Stream::Plain(tcp), peer, None).await;
+        }
+        let started = Instant::now();
+        let secured = self.tls.secure(tcp, to.host);
+        let (stream, info) = patience.wait(Phase::Tls, limits.tls, secured).await??;
+        times.tls += started.elapsed();
+        let chosen = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        let stream = Stream::Tls(Box::new(stream));
+        if chosen {
+            let opened = Link::http2(stream, peer, Some(info));
+            patience.wait(Phase::Head, limits.head, opened).await?
+        } else {
+            Link::http1(stream, peer, Some(info)).await
+        }
+    }
+
+    /// Tries the permitted addresses in order, each for its share of the time that is left.
+    async fn connect(
+        &self,
+        to: &Destination<'_>,
+        limits: &Limits,
+        patience: Patience,
+    ) -> Result<(TcpStream, SocketAddr), Failure> {
+        let permitted = to.ips.iter().filter(|ip| self.allow_private.permits(**ip));
+        let permitted: Vec<IpAddr> = permitted.take(MOST_ATTEMPTS).copied().collect();
+        let mut failure =
+            to.ips.first().map_or(Failure::Disconnected, |ip| Failure::Forbidden(*ip));
+        let end = after(limits.connect);
+        for (tried, ip) in permitted.iter().enumerate() {
+            let peer = SocketAddr::new(*ip, to.port);
+            let left = end.saturating_duration_since(Instant::now());
+            let share = left / u32::try_from(permitted.len() - tried).unwrap_or(1);
+            match patience.wait(Phase::Connect, share, TcpStream::connect(peer)).await {
+                Ok(Ok(tcp)) => return Ok((tcp, peer)),
+                Ok(Err(error)) => failure = explain(&error).into(),
+                Err(timeout) => failure = timeout,
+            }
+        }
+        Err(failure)
+    }
+}
+
+fn explain(error: &io::Error) -> ConnectTrouble {
+    use io::ErrorKind as Kind;
+    match error.kind() {
+        Kind::ConnectionRefused => ConnectTrouble::Refused,
+        Kind::ConnectionReset | Kind::ConnectionAborted => ConnectTrouble::Reset,
+        Kind::HostUnreachable | Kind::NetworkUnreachable | Kind::TimedOut => {
+            ConnectTrouble::Unreachable
+        }
+        _ => ConnectTrouble::Local(error.to_string()),
+    }
+}
+
+/// How long the whole fetch may still take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    end: Instant,
+}
+
+impl Patience {
+    pub(crate) fn new(total: Duration) -> Self {
+        Patience { end: after(total) }
+    }
+
+    /// The deadline of something that may take `limit` from now.
+    pub(crate) fn until(self, limit: Duration) -> Instant {
+        after(limit).min(self.end)
+    }
+
+    /// The failure of a phase whose deadline has passed.
+    pub(crate) fn over(self, phase: Phase) -> Failure {
+        Failure::Timeout(if Instant::now() >= self.end { Phase::Total } else { phase })
+    }
+
+    /// Waits for `work`, but not for longer than `limit`.
+    pub(crate) async fn wait<T>(
+        self,
+        phase: Phase,
+        limit: Duration,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Failure> {
+        tokio::time::timeout_at(self.until(limit), work).await.map_err(|_| self.over(phase))
+    }
+}
+
+/// `limit` from now, or in a year if that is sooner: moments cannot be arbitrarily far away.
+fn after(limit: Duration) -> Instant {
+    Instant::now() + limit.min(Duration::from_secs(365 * 24 * 60 * 60))
+}

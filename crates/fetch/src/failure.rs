@@ -1,0 +1,145 @@
+//! Why did no response come, and what should the caller do next?
+
+use std::net::IpAddr;
+
+use thiserror::Error;
+
+/// A fetch that got no response head. The variants differ in what the caller does next: ask again
+/// later, give the host a rest, give the page up, or ask the operator.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The host's name leads nowhere: give the host a rest.
+    #[error("{0}")]
+    Dns(#[from] DnsTrouble),
+    /// No connection came about: give the host a rest, unless the trouble is local.
+    #[error("{0}")]
+    Connect(#[from] ConnectTrouble),
+    /// No secure connection came about: give the host a rest, or ask the operator.
+    #[error("{0}")]
+    Tls(#[from] TlsTrouble),
+    /// The address is outside the public internet and not allowed: never fetch it.
+    #[error("{0} is not a public address; allow its network if it is meant to be crawled")]
+    Forbidden(IpAddr),
+    /// A phase took longer than allowed: ask again later.
+    #[error("timed out while {}", .0.doing())]
+    Timeout(Phase),
+    /// The server hung up before its response head was complete: ask again later.
+    #[error("the server closed the connection before it had answered")]
+    Disconnected,
+    /// The response head is larger, or has more fields, than allowed: give the page up.
+    #[error("the response head is larger than allowed")]
+    HeadTooLarge,
+    /// What came back is no HTTP that can be read: give the page up.
+    #[error("the server does not speak HTTP properly: {0}")]
+    Protocol(String),
+}
+
+impl Failure {
+    /// The failure's code, as users see and filter it.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Failure::Dns(DnsTrouble::NotFound) => "dns_not_found",
+            Failure::Dns(DnsTrouble::Temporary(_)) => "dns_temporary",
+            Failure::Connect(ConnectTrouble::Refused) => "connect_refused",
+            Failure::Connect(ConnectTrouble::Unreachable) => "connect_unreachable",
+            Failure::Connect(ConnectTrouble::Reset) => "connect_reset",
+            Failure::Connect(ConnectTrouble::Local(_)) => "connect_local",
+            Failure::Tls(TlsTrouble::Certificate(_)) => "tls_certificate",
+            Failure::Tls(TlsTrouble::Handshake(_)) => "tls_handshake",
+            Failure::Forbidden(_) => "private_address",
+            Failure::Timeout(Phase::Dns) => "timeout_dns",
+            Failure::Timeout(Phase::Connect) => "timeout_connect",
+            Failure::Timeout(Phase::Tls) => "timeout_tls",
+            Failure::Timeout(Phase::Head) => "timeout_head",
+            Failure::Timeout(Phase::Total) => "timeout_total",
+            Failure::Disconnected => "disconnected",
+            Failure::HeadTooLarge => "head_too_large",
+            Failure::Protocol(_) => "protocol",
+        }
+    }
+}
+
+/// Why a name gave no address.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum DnsTrouble {
+    /// There is no such name, or it has no address.
+    #[error("there is no address for this name")]
+    NotFound,
+    /// The name servers failed or did not answer; the name may well exist.
+    #[error("the name could not be looked up: {0}")]
+    Temporary(String),
+}
+
+/// Why no connection came about.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ConnectTrouble {
+    /// Nothing listens there.
+    #[error("the server refused the connection")]
+    Refused,
+    /// No route leads there.
+    #[error("the server cannot be reached")]
+    Unreachable,
+    /// The server, or something before it, cut the connection off.
+    #[error("the server reset the connection")]
+    Reset,
+    /// This machine could not open a socket; the host is not to blame.
+    #[error("this machine could not open a connection: {0}")]
+    Local(String),
+}
+
+/// Why no secure connection came about.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TlsTrouble {
+    /// The server's certificate is not to be trusted.
+    #[error("the server's certificate is not valid: {0}")]
+    Certificate(String),
+    /// The two sides could not agree, or the server does not speak TLS.
+    #[error("no secure connection could be agreed on: {0}")]
+    Handshake(String),
+}
+
+/// A phase of a fetch that has a timeout of its own. A body that takes too long is not a failure
+/// but a truncated response, so it has no phase here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// Looking the name up.
+    Dns,
+    /// Opening the connection.
+    Connect,
+    /// Agreeing on keys.
+    Tls,
+    /// From sending the request until the response head is complete.
+    Head,
+    /// All of it together.
+    Total,
+}
+
+impl Phase {
+    const fn doing(self) -> &'static str {
+        match self {
+            Phase::Dns => "looking up the name",
+            Phase::Connect => "connecting",
+            Phase::Tls => "agreeing on a secure connection",
+            Phase::Head => "waiting for the response head",
+            Phase::Total => "fetching",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_say_what_happened_in_plain_words() {
+        for (failure, code, words) in [
+            (Failure::Timeout(Phase::Head), "timeout_head", "timed out while waiting for the"),
+            (DnsTrouble::NotFound.into(), "dns_not_found", "there is no address for this name"),
+            (Failure::Forbidden([10, 0, 0, 1].into()), "private_address", "10.0.0.1 is not a pub"),
+        ] {
+            assert_eq!(failure.code(), code);
+            assert!(failure.to_string().starts_with(words), "{failure}");
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! How does one request and its response go over a connection?
+//!
+//! An HTTP/1 connection is not given a task of its own: whoever waits for the response also moves
+//! the bytes. That saves two task switches a read, and a connection that lies idle costs nothing.
+
+use std::error::Error as _;
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::Duration;
+use std::{io, mem};
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::{BodyExt, Empty};
+use hyper::Version;
+use hyper::body::{Body, Incoming};
+use hyper::client::conn::{http1, http2};
+use tokio::time::{Instant, Sleep};
+
+use crate::config::{Limits, Persona};
+use crate::dial::Patience;
+use crate::failure::{Failure, Phase, TlsTrouble};
+use crate::request::Request;
+use crate::response::{self, Protocol, Response, TlsInfo, Truncation};
+use crate::tap::{SharedTape, Stream, Tap};
+use crate::tape::HeadTooLarge;
+
+/// The most header fields a response may have.
+const MOST_FIELDS: usize = 500;
+
+/// The most that is set aside for a body before any of it has come.
+const MOST_RESERVED: usize = 1024 * 1024;
+
+/// How long a body may start slowly before a least rate counts.
+const RATE_GRACE: Duration = Duration::from_secs(10);
+
+/// An open connection to one address.
+#[derive(Debug)]
+pub(crate) struct Link {
+    sender: Sender,
+    driver: Option<Driver>,
+    tape: SharedTape,
+    peer: SocketAddr,
+    tls: Option<TlsInfo>,
+}
+
+#[derive(Debug)]
+enum Sender {
+    Http1(http1::SendRequest<Empty<Bytes>>),
+    Http2(http2::SendRequest<Empty<Bytes>>),
+}
+
+type Driver = Box<http1::Connection<Tap, Empty<Bytes>>>;
+
+impl Link {
+    /// A connection that speaks HTTP/1.1, as leniently as the web does.
+    pub(crate) async fn http1(
+        stream: Stream,
+        peer: SocketAddr,
+        tls: Option<TlsInfo>,
+    ) -> Result<Self, Failure> {
+        let tape = SharedTape::new();
+        let (sender, driver) = http1::Builder::new()
+            .http09_responses(true)
+            .allow_obsolete_multiline_headers_in_responses(true)
+            .allow_spaces_after_header_name_in_responses(true)
+            .ignore_invalid_headers_in_responses(true)
+            .max_headers(MOST_FIELDS)
+            .title_case_headers(true)
+            .handshake(Tap::new(stream, tape.clone()))
+            .await
+            .map_err(|error| explain(&error))?;
+        let driver = Some(Box::new(driver));
+        Ok(Link { sender: Sender::Http1(sender), driver, tape, peer, tls })
+    }
+
+    /// A connection that speaks HTTP/2; it has a task of its own, as it may have to answer pings.
+    pub(crate) async fn http2(
+        stream: Stream,
+        peer: SocketAddr,
+        tls: Option<TlsInfo>,
+    ) -> Result<Self, Failure> {
+        let tape = SharedTape::new();
+        let (sender, driver) = http2::Builder::new(TokioExecutor)
+            .handshake(Tap::new(stream, tape.clone()))
+            .await
+            .map_err(|error| explain(&error))?;
+        tokio::spawn(driver);
+        Ok(Link { sender: Sender::Http2(sender), driver: None, tape, peer, tls })
+    }
+
+    /// The address at the other end.
+    pub(crate) fn peer(&self) -> SocketAddr {
+        self.peer
+    }
+
+    /// Whether TLS lies under it.
+    pub(crate) fn is_secure(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// What was recorded of the exchange that is under way or was the last.
+    pub(crate) fn tape(&self) -> &SharedTape {
+        &self.tape
+    }
+
+    /// Whether another request can be sent, as far as can be known without sending one.
+    pub(crate) async fn is_ready(&mut self) -> bool {
+        let driver = &mut self.driver;
+        poll_fn(|cx| {
+            if let Some(running) = driver
+                && Pin::new(running).poll(cx).is_ready()
+            {
+                *driver = None;
+            }
+            Poll::Ready(())
+        })
+        .await;
+        match &self.sender {
+            Sender::Http1(sender) => self.driver.is_some() && sender.is_ready(),
+            Sender::Http2(sender) => sender.is_ready(),
+        }
+    }
+
+    /// Whether nothing came back in the last exchange, so that the server cannot have taken it up.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        matches!(self.sender, Sender::Http2(_)) || self.tape.lock().bytes_received() == 0
+    }
+
+    /// Sends the request and reads its response.
+    pub(crate) async fn exchange(
+        &mut self,
+        request: &Request,
+        persona: &Persona,
+        limits: &Limits,
+        patience: Patience,
+    ) -> Result<Response, Failure> {
+        let outgoing = self.prepare(request, persona, limits)?;
+        let mut alarm = pin!(tokio::time::sleep_until(patience.until(limits.head)));
+        let answer = self.ask(outgoing, alarm.as_mut(), patience).await?;
+        let (parts, mut incoming) = answer.into_parts();
+        let mut gathered = Gathered::new(&incoming, limits);
+        let truncated = self.read_body(&mut incoming, &mut gathered, alarm, patience).await;
+        if truncated.is_some() {
+            self.hang_up();
+        }
+        let mut tape = self.tape.lock();
+        let (mut head, interim) = (tape.head(), tape.interim());
+        if parts.version == Version::HTTP_2 {
+            head = response::synthetic_head(parts.status, &parts.headers);
+        }
+        Ok(Response {
+            head,
+            interim,
+            status: parts.status.as_u16(),
+            chunked: parts.version == Version::HTTP_11 && response::is_chunked(&parts.headers),
+            headers: parts.headers,
+            body: gathered.into_bytes(),
+            truncated,
+            protocol: Protocol::from(parts.version),
+            tls: self.tls.clone(),
+        })
+    }
+
+    /// Rewinds the tape and puts the request into the words of the protocol spoken here.
+    fn prepare(
+        &self,
+        request: &Request,
+        persona: &Persona,
+        limits: &Limits,
+    ) -> Result<hyper::Request<Empty<Bytes>>, Failure> {
+        let is_http2 = matches!(self.sender, Sender::Http2(_));
+        let outgoing = request.outgoing(persona, is_http2)?;
+        let mut tape = self.tape.lock();
+        if is_http2 {
+            tape.rewind_counting(&request.synthetic_head(outgoing.headers()));
+        } else {
+            tape.rewind(limits.head_bytes);
+        }
+        Ok(outgoing)
+    }
+
+    /// Sends the request and waits for the response head, until the alarm rings.
+    async fn ask(
+        &mut self,
+        outgoing: hyper::Request<Empty<Bytes>>,
+        alarm: Pin<&mut Sleep>,
+        patience: Patience,
+    ) -> Result<hyper::Response<Incoming>, Failure> {
+        let answer = match &mut self.sender {
+            Sender::Http1(sender) => {
+                drive(&mut self.driver, alarm, pin!(sender.send_request(outgoing))).await
+            }
+            Sender::Http2(sender) => {
+                drive(&mut self.driver, alarm, pin!(sender.send_request(outgoing))).await
+            }
+        };
+        let answer = answer.ok_or_else(|| patience.over(Phase::Head))?;
+        let answer = answer.map_err(|error| explain(&error))?;
+        if answer.version() == Version::HTTP_09 && self.tape.lock().has_head() {
+            return Err(Failure::Protocol("this version of HTTP is not known".to_owned()));
+        }
+        Ok(answer)
+    }
+
+    /// Reads the body to its end; says why where it does not get there.
+    async fn read_body(
+        &mut self,
+        incoming: &mut Incoming,
+        gathered: &mut Gathered,
+        mut alarm: Pin<&mut Sleep>,
+        patience: Patience,
+    ) -> Option<Truncation> {
+        while !incoming.is_end_stream() {
+            alarm.as_mut().reset(gathered.deadline(patience));
+            let Some(frame) = drive(&mut self.driver, alarm.as_mut(), incoming.frame()).await
+            else {
+                return Some(Truncation::Time);
+            };
+            match frame {
+                Some(Ok(frame)) => {
+                    let data = frame.into_data().unwrap_or_default();
+                    if !gathered.add(data) {
+                        return Some(Truncation::Size);
+                    }
+                }
+                Some(Err(_)) => return Some(Truncation::Disconnect),
+                None => break,
+            }
+        }
+        None
+    }
+
+    /// Gives the connection up: what would still come on it belongs to nobody.
+    fn hang_up(&mut self) {
+        self.driver = None;
+    }
+}
+
+/// Polls `work`, and the connection under it, until `work` is done; `None` if the alarm rings first.
+async fn drive<T>(
+    driver: &mut Option<Driver>,
+    mut alarm: Pin<&mut Sleep>,
+    mut work: impl Future<Output = T> + Unpin,
+) -> Option<T> {
+    poll_fn(|cx| {
+        if let Poll::Ready(done) = Pin::new(&mut work).poll(cx) {
+            return Poll::Ready(Some(done));
+        }
+        if let Some(running) = driver {
+            if Pin::new(running).poll(cx).is_ready() {
+                *driver = None;
+            }
+            if let Poll::Ready(done) = Pin::new(&mut work).poll(cx) {
+                return Poll::Ready(Some(done));
+            }
+        }
+        alarm.as_mut().poll(cx).map(|()| None)
+    })
+    .await
+}
+
+/// A body as it comes in: within its cap, in time, and without a copy if it comes in one piece.
+struct Gathered {
+    first: Bytes,
+    whole: BytesMut,
+    expected: usize,
+    cap: usize,
+    idle: Duration,
+    min_rate: Option<u32>,
+    started: Instant,
+}
+
+impl Gathered {
+    fn new(incoming: &Incoming, limits: &Limits) -> Self {
+        let expected = usize::try_from(incoming.size_hint().lower()).unwrap_or(usize::MAX);
+        Gathered {
+            first: Bytes::new(),
+            whole: BytesMut::new(),
+            expected: expected.min(limits.body_bytes).min(MOST_RESERVED),
+            cap: limits.body_bytes,
+            idle: limits.idle,
+            min_rate: limits.min_rate,
+            started: Instant::now(),
+        }
+    }
+
+    /// Takes as much of `data` as there is room for, and says whether that was all.
+    fn add(&mut self, mut data: Bytes) -> bool {
+        let room = self.cap - self.len();
+        let fits = data.len() <= room;
+        data.truncate(room);
+        if self.len() == 0 {
+            self.first = data;
+            return fits;
+        }
+        if self.whole.is_empty() {
+            self.whole.reserve(self.expected.max(self.first.len() + data.len()));
+            self.whole.extend_from_slice(&mem::take(&mut self.first));
+        }
+        self.whole.extend_from_slice(&data);
+        fits
+    }
+
+    fn len(&self) -> usize {
+        self.first.len() + self.whole.len()
+    }
+
+    /// Until when more must have come. A least rate is a moment too: what is here already would have
+    /// taken until then at that rate, and one spell of idleness is forgiven.
+    fn deadline(&self, patience: Patience) -> Instant {
+        let idle = patience.until(self.idle);
+        let Some(rate) = self.min_rate else { return idle };
+        let seconds = u32::try_from(self.len()).unwrap_or(u32::MAX) / rate.max(1);
+        let at_this_rate = Duration::from_secs(seconds.into());
+        idle.min(self.started + self.idle.min(RATE_GRACE) + at_this_rate)
+    }
+
+    fn into_bytes(self) -> Bytes {
+        if self.whole.is_empty() { self.first } else { self.whole.freeze() }
+    }
+}
+
+/// Why no response head came. hyper does not show its kinds of errors, only asks and answers.
+fn explain(error: &hyper::Error) -> Failure {
+    let io = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    if let Some(cause) = io.and_then(io::Error::get_ref) {
+        if cause.is::<HeadTooLarge>() {
+            return Failure::HeadTooLarge;
+        }
+        if cause.is::<rustls::Error>() {
+            return TlsTrouble::Handshake(cause.to_string()).into();
+        }
+    }
+    if error.is_parse_too_large() {
+        Failure::HeadTooLarge
+    } else if error.is_parse() {
+        Failure::Protocol(error.to_string())
+    } else if io.is_none() && !is_hang_up(error) {
+        Failure::Protocol(source_or_self(error))
+    } else {
+        Failure::Disconnected
+    }
+}
+
+fn is_hang_up(error: &hyper::Error) -> bool {
+    error.is_incomplete_message() || error.is_closed() || error.is_canceled()
+}
+
+fn source_or_self(error: &hyper::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// Runs HTTP/2's housekeeping.
+#[derive(Clone, Copy, Debug)]
+struct TokioExecutor;
+
+impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for TokioExecutor {
+    fn execute(&self, task: F) {
+        tokio::spawn(task);
+    }
+}

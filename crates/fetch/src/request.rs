@@ -1,0 +1,274 @@
+//! What is asked for, and in which words?
+
+use std::net::IpAddr;
+
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Uri, Version};
+use thiserror::Error;
+use url::{Host, Position, Url};
+
+use crate::config::{Limits, Persona};
+use crate::failure::Failure;
+
+/// One GET request. It carries no cookies, and no credentials that its URL may contain.
+#[derive(Clone, Debug)]
+pub struct Request {
+    url: Url,
+    target: Uri,
+    authority: HeaderValue,
+    validators: Validators,
+    extra: Vec<(HeaderName, HeaderValue)>,
+    limits: Option<Limits>,
+}
+
+/// What an earlier response said of its version, word for word. Given these, an unchanged page comes
+/// back as a bare 304.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Validators {
+    /// The `ETag` header.
+    pub etag: Option<String>,
+    /// The `Last-Modified` header.
+    pub last_modified: Option<String>,
+}
+
+impl Request {
+    /// Asks for `url`, without its fragment.
+    pub fn new(url: &str) -> Result<Self, BadUrl> {
+        Self::of(Url::parse(url).map_err(|error| BadUrl::NotOne(error.to_string()))?)
+    }
+
+    /// Asks for a URL that is already parsed.
+    pub fn of(url: Url) -> Result<Self, BadUrl> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(BadUrl::Scheme(url.scheme().to_owned()));
+        }
+        let target = &url[Position::BeforePath..Position::AfterQuery];
+        let target = Uri::try_from(target).map_err(|error| BadUrl::NotOne(error.to_string()))?;
+        let authority = HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort])
+            .map_err(|error| BadUrl::NotOne(error.to_string()))?;
+        let validators = Validators::default();
+        Ok(Request { url, target, authority, validators, extra: Vec::new(), limits: None })
+    }
+
+    /// Asks only for a version other than the one `validators` name.
+    #[must_use]
+    pub fn if_changed(mut self, validators: Validators) -> Self {
+        self.validators = validators;
+        self
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.extra.push((name, value));
+        self
+    }
+
+    /// Takes these limits instead of the client's.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = Some(limits);
+        self
+    }
+
+    /// The URL asked for.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// The same request for another URL, to which the validators say nothing.
+    pub(crate) fn redirected(&self, url: Url) -> Result<Self, BadUrl> {
+        let extra = self.extra.clone();
+        Ok(Request { extra, limits: self.limits.clone(), ..Request::of(url)? })
+    }
+
+    pub(crate) fn own_limits(&self) -> Option<&Limits> {
+        self.limits.as_ref()
+    }
+
+    pub(crate) fn is_secure(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    /// The host as the URL writes it: IPv6 addresses stand in brackets.
+    pub(crate) fn host(&self) -> &str {
+        self.url.host_str().unwrap_or_default()
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.url.port_or_known_default().unwrap_or_default()
+    }
+
+    /// The request for hyper, in the form that HTTP/2 or HTTP/1.1 wants it.
+    pub(crate) fn outgoing(
+        &self,
+        persona: &Persona,
+        http2: bool,
+    ) -> Result<hyper::Request<Empty<Bytes>>, Failure> {
+        let mut request = hyper::Request::new(Empty::new());
+        if http2 {
+            *request.version_mut() = Version::HTTP_2;
+            *request.uri_mut() = self.absolute_uri()?;
+        } else {
+            *request.uri_mut() = self.target.clone();
+        }
+        self.fill_headers(request.headers_mut(), persona, http2);
+        Ok(request)
+    }
+
+    /// The request head as HTTP/1.1 would have put it, for protocols whose heads are not text.
+    pub(crate) fn synthetic_head(&self, headers: &HeaderMap) -> Bytes {
+        let mut head = format!("GET {} HTTP/1.1\r\nhost: ", self.target).into_bytes();
+        head.extend_from_slice(self.authority.as_bytes());
+        head.extend_from_slice(b"\r\n");
+        crate::response::write_fields(headers, &mut head);
+        head.into()
+    }
+
+    fn absolute_uri(&self) -> Result<Uri, Failure> {
+        let mut uri = Uri::builder().scheme(self.url.scheme()).authority(self.authority.as_bytes());
+        if let Some(target) = self.target.path_and_query() {
+            uri = uri.path_and_query(target.clone());
+        }
+        uri.build().map_err(|error| Failure::Protocol(error.to_string()))
+    }
+
+    fn fill_headers(&self, headers: &mut HeaderMap, persona: &Persona, http2: bool) {
+        if !http2 {
+            headers.insert(header::HOST, self.authority.clone());
+        }
+        headers.insert(header::USER_AGENT, persona.user_agent.clone());
+        if let Some(from) = &persona.from {
+            headers.insert(header::FROM, from.clone());
+        }
+        headers.insert(header::ACCEPT, persona.accept.clone());
+        let codings = HeaderValue::from_static("gzip, deflate, br, zstd");
+        headers.insert(header::ACCEPT_ENCODING, codings);
+        self.validators.fill(headers);
+        for (name, value) in &self.extra {
+            headers.append(name.clone(), value.clone());
+        }
+        if persona.close && !http2 {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+    }
+}
+
+impl Validators {
+    /// Sets the conditional headers. A validator that no header can hold is none.
+    fn fill(&self, headers: &mut HeaderMap) {
+        let conditions =
+            [(header::IF_NONE_MATCH, &self.etag), (header::IF_MODIFIED_SINCE, &self.last_modified)];
+        for (name, validator) in conditions {
+            let value = validator.as_ref().map(|text| HeaderValue::from_bytes(text.as_bytes()));
+            if let Some(Ok(value)) = value {
+                headers.insert(name, value);
+            }
+        }
+    }
+}
+
+/// The IP address that a URL's or rule's host is, if it is one.
+pub(crate) fn literal_address(host: &str) -> Option<IpAddr> {
+    // Names do not begin with a digit or bracket often; this spares most hosts the parse.
+    if !host.starts_with(|first: char| first.is_ascii_digit() || first == '[') {
+        return None;
+    }
+    match Host::parse(host).ok()? {
+        Host::Ipv4(ip) => Some(ip.into()),
+        Host::Ipv6(ip) => Some(ip.into()),
+        Host::Domain(_) => None,
+    }
+}
+
+/// This cannot be fetched, whatever the server would say.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum BadUrl {
+    /// It is no URL, or one that HTTP cannot carry.
+    #[error("this is no URL that can be fetched: {0}")]
+    NotOne(String),
+    /// It is of another scheme.
+    #[error("only http and https can be fetched, not {0}")]
+    Scheme(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Identity};
+    use proptest::prelude::*;
+
+    fn persona() -> Persona {
+        let identity =
+            Identity { product: "t/1".to_owned(), contact: None, from: Some("a@b.c".to_owned()) };
+        Persona::new(&Config::new(identity)).unwrap()
+    }
+
+    fn names(request: &Request, http2: bool) -> Vec<String> {
+        let outgoing = request.outgoing(&persona(), http2).unwrap();
+        outgoing.headers().keys().map(|name| name.to_string()).collect()
+    }
+
+    #[test]
+    fn requests_say_what_they_must_and_no_more() {
+        let plain = ["host", "user-agent", "from", "accept", "accept-encoding"];
+        let request = Request::new("http://me:secret@Example.ORG:80/a b?c=d#e").unwrap();
+        assert_eq!(names(&request, false), plain);
+        assert_eq!(names(&request, true), plain[1..]);
+        let outgoing = request.outgoing(&persona(), false).unwrap();
+        assert_eq!(outgoing.uri(), "/a%20b?c=d");
+        assert_eq!(outgoing.headers()["host"], "example.org");
+        let outgoing = request.outgoing(&persona(), true).unwrap();
+        assert_eq!(outgoing.uri(), "http://example.org/a%20b?c=d");
+    }
+
+    #[test]
+    fn validators_become_conditions() {
+        let etag = Some("W/\"x\"".to_owned());
+        let last_modified = Some("bad\r\nvalue".to_owned());
+        let request = Request::new("http://h/").unwrap();
+        let request = request.if_changed(Validators { etag, last_modified });
+        let outgoing = request.outgoing(&persona(), false).unwrap();
+        assert_eq!(outgoing.headers()["if-none-match"], "W/\"x\"");
+        assert!(!outgoing.headers().contains_key("if-modified-since"));
+    }
+
+    #[test]
+    fn only_http_urls_are_requests() {
+        for url in ["ftp://h/", "file:///etc/passwd", "data:,x", "javascript:1"] {
+            assert!(matches!(Request::new(url), Err(BadUrl::Scheme(_))), "{url}");
+        }
+        for url in ["", "h/", "http://", "http://[::1", "http://h:99999/"] {
+            assert!(matches!(Request::new(url), Err(BadUrl::NotOne(_))), "{url}");
+        }
+        let long = format!("http://h/{}", "a".repeat(70_000));
+        assert!(matches!(Request::new(&long), Err(BadUrl::NotOne(_))));
+    }
+
+    #[test]
+    fn literal_addresses_are_known_from_names() {
+        for (host, literal) in [
+            ("127.0.0.1", Some("127.0.0.1")),
+            ("[::1]", Some("::1")),
+            ("1.example.org", None),
+            ("example.org", None),
+        ] {
+            let literal = literal.map(|ip| ip.parse().unwrap());
+            assert_eq!(literal_address(host), literal, "{host}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_parses_can_be_sent(path in "\\PC{0,30}", query in "\\PC{0,30}") {
+            let request = Request::new(&format!("https://h.test:8443/{path}?{query}"));
+            if let Ok(request) = request {
+                prop_assert!(request.outgoing(&persona(), false).is_ok());
+                prop_assert!(request.outgoing(&persona(), true).is_ok());
+            }
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! What came back?
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::header::{self, HeaderMap};
+use hyper::{StatusCode, Version};
+use url::Url;
+
+use crate::failure::Failure;
+
+/// All there is to know of one fetch.
+#[derive(Clone, Debug)]
+pub struct Fetched {
+    /// The response, or why there is none.
+    pub result: Result<Response, Failure>,
+    /// The request head as it was sent; empty when nothing was.
+    pub request_bytes: Bytes,
+    /// What the phases took.
+    pub times: Times,
+    /// The address that was asked, once there was one.
+    pub ip: Option<IpAddr>,
+    /// Bytes received above TLS, framing and abandoned attempts included.
+    pub bytes_on_wire: u64,
+}
+
+/// What the phases of a fetch took; zero for a phase that was not needed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Looking the name up.
+    pub dns: Duration,
+    /// Opening the connection.
+    pub connect: Duration,
+    /// Agreeing on keys.
+    pub tls: Duration,
+    /// From sending the request to the first byte of the response.
+    pub first_byte: Duration,
+    /// All of it.
+    pub total: Duration,
+}
+
+/// A response whose head was read to its end. Its body may have been cut off.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// Status line and header fields as they were received, to the blank line that ends them. Empty
+    /// for HTTP/0.9; rebuilt as HTTP/1.1 for HTTP/2.
+    pub head: Bytes,
+    /// Interim (1xx) heads that came before, as they were received.
+    pub interim: Bytes,
+    /// The status code.
+    pub status: u16,
+    /// The header fields, parsed.
+    pub headers: HeaderMap,
+    /// The body with its transfer coding removed and its content coding as sent.
+    pub body: Bytes,
+    /// Why the body is not whole, if it is not.
+    pub truncated: Option<Truncation>,
+    /// Whether the body came in chunks.
+    pub chunked: bool,
+    /// Which HTTP was spoken.
+    pub protocol: Protocol,
+    /// How the connection was secured, if it was.
+    pub tls: Option<TlsInfo>,
+}
+
+impl Response {
+    /// Where a redirect from `base` leads, if this is one to another page of the web.
+    pub fn location(&self, base: &Url) -> Option<Url> {
+        if !matches!(self.status, 301 | 302 | 303 | 307 | 308) {
+            return None;
+        }
+        let location = escaped(self.headers.get(header::LOCATION)?.as_bytes());
+        let url = base.join(location.trim()).ok()?;
+        matches!(url.scheme(), "http" | "https").then_some(url)
+    }
+}
+
+/// Why a body is not whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Truncation {
+    /// It was larger than allowed.
+    Size,
+    /// It took longer than allowed.
+    Time,
+    /// The server hung up early, or what it sent could no longer be told apart.
+    Disconnect,
+}
+
+/// Which HTTP was spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// A body without any head.
+    Http09,
+    /// HTTP/1.0.
+    Http10,
+    /// HTTP/1.1.
+    Http11,
+    /// HTTP/2.
+    H2,
+}
+
+impl Protocol {
+    /// The name as archives write it: `http/1.1`, `h2`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Protocol::Http09 => "http/0.9",
+            Protocol::Http10 => "http/1.0",
+            Protocol::Http11 => "http/1.1",
+            Protocol::H2 => "h2",
+        }
+    }
+}
+
+impl From<Version> for Protocol {
+    fn from(version: Version) -> Self {
+        match version {
+            Version::HTTP_09 => Protocol::Http09,
+            Version::HTTP_10 => Protocol::Http10,
+            Version::HTTP_2 => Protocol::H2,
+            _ => Protocol::Http11,
+        }
+    }
+}
+
+/// How a connection was secured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsInfo {
+    /// The version as archives write it: `tls/1.3`.
+    pub version: &'static str,
+    /// The cipher suite by its registered name.
+    pub cipher: String,
+    /// What is wrong with the certificate, where invalid ones are accepted.
+    pub verify_error: Option<String>,
+}
+
+/// The response head as HTTP/1.1 would have put it, for protocols whose heads are not text.
+pub(crate) fn synthetic_head(status: StatusCode, headers: &HeaderMap) -> Bytes {
+    let mut head = format!("HTTP/1.1 {} \r\n", status.as_str()).into_bytes();
+    write_fields(headers, &mut head);
+    head.into()
+}
+
+/// Writes header fields and the blank line after them.
+pub(crate) fn write_fields(headers: &HeaderMap, out: &mut Vec<u8>) {
+    for (name, value) in headers {
+        out.extend_from_slice(name.as_str().as_bytes());
+        out.extend_from_slice(b": ");
+        out.extend_from_slice(value.as_bytes());
+        out.extend_from_slice(b"\r\n");
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Whether chunks are the last transfer coding, so the one that delimits the body.
+pub(crate) fn is_chunked(headers: &HeaderMap) -> bool {
+    let codings = headers.get_all(header::TRANSFER_ENCODING);
+    let last =
+        codings.iter().next_back().and_then(|value| value.as_bytes().rsplit(is_comma).next());
+    last.is_some_and(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"chunked"))
+}
+
+fn is_comma(byte: &u8) -> bool {
+    *byte == b','
+}
+
+/// Header bytes as text: UTF-8 if they are, and otherwise with every other byte percent-encoded, so
+/// that a URL in an unknown encoding keeps its bytes.
+fn escaped(bytes: &[u8]) -> String {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return text.to_owned();
+    }
+    let escape = |&byte: &u8| match byte {
+        0..=0x7f => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    bytes.iter().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::header::HeaderValue;
+
+    fn redirect(status: u16, location: &[u8]) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::LOCATION, HeaderValue::from_bytes(location).unwrap());
+        let response = Response {
+            head: Bytes::new(),
+            interim: Bytes::new(),
+            status,
+            headers,
+            body: Bytes::new(),
+            truncated: None,
+            chunked: false,
+            protocol: Protocol::Http11,
+            tls: None,
+        };
+        response.location(&Url::parse("https://a.test/x/y?z").unwrap()).map(String::from)
+    }
+
+    #[test]
+    fn redirects_lead_to_absolute_urls() {
+        for (location, want) in [
+            (&b"/b"[..], Some("https://a.test/b")),
+            (b"b", Some("https://a.test/x/b")),
+            (b" //c.test ", Some("https://c.test/")),
+            (b"http://c.test/#f", Some("http://c.test/#f")),
+            (b"/caf\xc3\xa9", Some("https://a.test/caf%C3%A9")),
+            (b"/caf\xe9", Some("https://a.test/caf%E9")),
+            (b"ftp://c.test/", None),
+            (b"http://[", None),
+        ] {
+            assert_eq!(redirect(301, location).as_deref(), want, "{location:?}");
+        }
+        assert_eq!(redirect(200, b"/b"), None);
+        assert_eq!(redirect(304, b"/b"), None);
+    }
+
+    #[test]
+    fn only_a_last_chunked_counts() {
+        for (codings, chunked) in [
+            (&["chunked"][..], true),
+            (&["gzip, Chunked "], true),
+            (&["gzip", "chunked"], true),
+            (&["chunked, gzip"], false),
+            (&["identity"], false),
+            (&[], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            for coding in codings {
+                headers.append(header::TRANSFER_ENCODING, coding.parse().unwrap());
+            }
+            assert_eq!(is_chunked(&headers), chunked, "{codings:?}");
+        }
+    }
+
+    #[test]
+    fn synthetic_heads_read_as_http_1() {
+        let mut headers = HeaderMap::new();
+        headers.insert("a", HeaderValue::from_static("1"));
+        headers.append("b", HeaderValue::from_static("2"));
+        headers.append("b", HeaderValue::from_static("3"));
+        let head = synthetic_head(StatusCode::OK, &headers);
+        assert_eq!(head, "HTTP/1.1 200 \r\na: 1\r\nb: 2\r\nb: 3\r\n\r\n");
+    }
+}

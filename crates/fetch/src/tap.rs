@@ -1,0 +1,122 @@
+//! How do bytes get from the socket to hyper, and past the tape?
+
+use std::cell::RefCell;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use hyper::rt::{Read, ReadBufCursor, Write};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+
+use crate::tape::Tape;
+
+/// A connection, plain or secured.
+#[derive(Debug)]
+pub(crate) enum Stream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// A connection as hyper wants it, whose every byte passes the tape. It sits above TLS, so the tape
+/// holds plain text.
+#[derive(Debug)]
+pub(crate) struct Tap {
+    stream: Stream,
+    tape: SharedTape,
+}
+
+/// The tape, held by the tap inside hyper and by the link outside it.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedTape(Arc<Mutex<Tape>>);
+
+impl SharedTape {
+    pub(crate) fn new() -> Self {
+        SharedTape(Arc::new(Mutex::new(Tape::new())))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Tape> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tap {
+    pub(crate) fn new(stream: Stream, tape: SharedTape) -> Self {
+        Tap { stream, tape }
+    }
+}
+
+/// The most that is read at once.
+const SCRATCH_BYTES: usize = 64 * 1024;
+
+thread_local! {
+    // hyper's own buffer can only be filled in place by unsafe code. One buffer a thread, always
+    // warm in the cache, makes the copy that safe code costs hardly measurable.
+    static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; SCRATCH_BYTES].into());
+}
+
+impl Read for Tap {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        mut out: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        SCRATCH.with_borrow_mut(|scratch| {
+            let most = out.remaining().min(scratch.len());
+            let mut read = ReadBuf::new(&mut scratch[..most]);
+            ready!(self.stream.poll_read(cx, &mut read))?;
+            self.tape.lock().received(read.filled()).map_err(io::Error::other)?;
+            out.put_slice(read.filled());
+            Poll::Ready(Ok(()))
+        })
+    }
+}
+
+impl Write for Tap {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = ready!(self.stream.poll_write(cx, bytes))?;
+        self.tape.lock().sent(&bytes[..written]);
+        Poll::Ready(Ok(written))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            Stream::Plain(tcp) => Pin::new(tcp).poll_flush(cx),
+            Stream::Tls(tls) => Pin::new(tls).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            Stream::Plain(tcp) => Pin::new(tcp).poll_shutdown(cx),
+            Stream::Tls(tls) => Pin::new(tls).poll_shutdown(cx),
+        }
+    }
+}
+
+impl Stream {
+    fn poll_read(&mut self, cx: &mut Context<'_>, read: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Stream::Plain(tcp) => Pin::new(tcp).poll_read(cx, read),
+            Stream::Tls(tls) => match ready!(Pin::new(tls).poll_read(cx, read)) {
+                // Many servers just hang up, without TLS's goodbye. Whether the message was whole
+                // is known from its own framing, as it is without TLS.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
+                done => Poll::Ready(done),
+            },
+        }
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self {
+            Stream::Plain(tcp) => Pin::new(tcp).poll_write(cx, bytes),
+            Stream::Tls(tls) => Pin::new(tls).poll_write(cx, bytes),
+        }
+    }
+}
