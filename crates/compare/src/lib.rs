@@ -1,1 +1,28 @@
 //! Is this content the same, near, or changed, and by how much?
+//!
+//! Bytes are told apart by their [`Digest`], texts by their [`Fingerprint`]; [`classify`] puts both
+//! together for two visits of a page.
+//!
+//! ```
+//! use evercrawl_compare::{Digest, Fingerprint, Likeness, Seen, classify};
+//!
+//! let seen = |page: &str, text: &str| Seen {
+//!     digest: Digest::of(page.as_bytes()),
+//!     text: Fingerprint::of(text),
+//!     text_len: text.len() as u32,
+//! };
+//! let before = seen("<p>One text", "One text");
+//! let now = seen("<P>One text</P>", "One text");
+//! assert_eq!(classify(None, &before).likeness, Likeness::First);
+//! assert_eq!(classify(Some(&before), &now).likeness, Likeness::Near);
+//! ```
+
+mod digest;
+mod fingerprint;
+mod likeness;
+mod tally;
+mod words;
+
+pub use digest::{Digest, NotADigest};
+pub use fingerprint::{Fingerprint, NEAR};
+pub use likeness::{Comparison, Likeness, Seen, classify};
