@@ -19,7 +19,7 @@ const TABLE_LEN: usize = 0x2000;
 
 /// The small letter for each character that is a letter or digit, 0 for all others.
 ///
-/// The standard library searches for these, which is ten times as slow as all else done here.
+/// The standard library searches for these, which takes several times as long as all else done here.
 static SMALL_LETTERS: LazyLock<[u16; TABLE_LEN]> = LazyLock::new(|| {
     std::array::from_fn(|code| {
         let small = char::from_u32(code as u32).and_then(small_letter);
