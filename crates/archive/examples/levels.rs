@@ -1,12 +1,13 @@
 //! Which gzip level pays? Encodes the files given as arguments, or invented pages, at each level.
 //!
 //! `cargo run --release -p evercrawl-archive --example levels -- $(find DIR -name '*.html' -size -200k)`
-#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "it measures and prints")]
+#![allow(clippy::print_stdout, reason = "it prints its findings")]
 
-use std::time::Instant;
-
-use evercrawl_archive::{Encoder, Exchange, FileId, Kind, Protocol, Uuid, payload_digest};
+use evercrawl_archive::{Encoder, Exchange, FileId, Kind, Uuid, payload_digest};
 use evercrawl_model::Time;
+
+/// The best of so many passes counts: whatever else the machine does can only add time.
+const PASSES: usize = 9;
 
 fn main() -> std::io::Result<()> {
     let pages: Vec<Vec<u8>> =
@@ -15,11 +16,14 @@ fn main() -> std::io::Result<()> {
     let bytes: usize = pages.iter().map(Vec::len).sum();
     println!("{} pages, mean {} bytes", pages.len(), bytes / pages.len());
     println!("level  ms a page   MB/s  size %");
-    for level in 1..=8 {
+    for level in [1, 2, 3, 4, 5, 6, 9] {
         let mut encoder = Encoder::new(level);
-        let started = Instant::now();
-        let size: usize = pages.iter().map(|page| encode(&mut encoder, page)).sum();
-        let seconds = started.elapsed().as_secs_f64();
+        let (mut seconds, mut size) = (f64::INFINITY, 0);
+        for _ in 0..PASSES {
+            let started = cpu_seconds()?;
+            size = pages.iter().map(|page| encode(&mut encoder, page)).sum();
+            seconds = seconds.min(cpu_seconds()? - started);
+        }
         println!(
             "{level:5}  {:9.3}  {:5.0}  {:6.1}",
             seconds * 1e3 / pages.len() as f64,
@@ -28,6 +32,13 @@ fn main() -> std::io::Result<()> {
         );
     }
     Ok(())
+}
+
+/// CPU time of this thread, which a busy machine does not lengthen much (Linux only).
+fn cpu_seconds() -> std::io::Result<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanoseconds = text.split(' ').next().and_then(|n| n.parse::<f64>().ok());
+    Ok(nanoseconds.unwrap_or(f64::NAN) / 1e9)
 }
 
 fn encode(encoder: &mut Encoder, payload: &[u8]) -> usize {
@@ -43,7 +54,7 @@ fn encode(encoder: &mut Encoder, payload: &[u8]) -> usize {
         payload,
         payload_digest: payload_digest(payload),
         truncated: None,
-        protocol: Protocol::Http11,
+        protocol: "http/1.1",
         tls: None,
         identified_type: None,
         metadata: &[],
@@ -52,9 +63,9 @@ fn encode(encoder: &mut Encoder, payload: &[u8]) -> usize {
     encoder.encode(&exchange, Kind::Response, [7; 16], file).map_or(0, |encoded| encoded.size())
 }
 
-/// Pages of about 33 kB out of a small vocabulary: a stand-in where no real ones are at hand.
+/// Pages of about 38 kB out of a small vocabulary: a stand-in where no real ones are at hand.
 fn invented() -> Vec<Vec<u8>> {
-    (0..500_usize).map(|page| (0..1100).map(|n| line(page, n)).collect::<String>().into()).collect()
+    (0..100_usize).map(|page| (0..1100).map(|n| line(page, n)).collect::<String>().into()).collect()
 }
 
 fn line(page: usize, n: usize) -> String {

@@ -5,10 +5,11 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use evercrawl_model::RecordAt;
+
 use crate::error::ReadError;
 use crate::files;
 use crate::read::{Record, read_record};
-use crate::writer::RecordAt;
 
 /// Reads records of one archive by their coordinates, and keeps the latest within a memory limit.
 pub struct RecordCache {

@@ -3,6 +3,9 @@
 //! One CDXJ line a response or revisit: `surt timestamp {json}`, with the fields and the order
 //! that pywb writes. The offset is known only when the record is appended, so a line is made in
 //! two steps; the costly one is done while encoding.
+//!
+//! A 304 has no line: replay tools would show it as it is, which is an empty page. Without it they
+//! show the capture that it confirms.
 
 use std::fmt::Write as _;
 
@@ -25,8 +28,12 @@ pub(crate) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// The line up to where the record's place belongs.
-    pub(crate) fn start(&self) -> String {
+    /// The line up to where the record's place belongs; `None` for a 304.
+    pub(crate) fn start(&self) -> Option<String> {
+        let status = head::status(self.head);
+        if status == Some(304) {
+            return None;
+        }
         let media_type = match self.is_revisit {
             true => "warc/revisit".to_owned(),
             false => head::media_type(self.head).unwrap_or_else(|| "unk".to_owned()),
@@ -36,13 +43,13 @@ impl Entry<'_> {
         line.push_str(",\"mime\":");
         push_json(&media_type, &mut line);
         // Writing to memory does not fail.
-        let _ = match head::status(self.head) {
+        let _ = match status {
             Some(status) => write!(line, ",\"status\":\"{status}\""),
             None => write!(line, ",\"status\":\"-\""),
         };
         line.push_str(",\"digest\":");
         push_json(self.digest, &mut line);
-        line
+        Some(line)
     }
 }
 
@@ -55,23 +62,21 @@ pub(crate) fn push_line(start: &str, offset: u64, length: u64, file: &str, out: 
     out.extend_from_slice(end.as_bytes());
 }
 
-/// Whether a record has a line in the index.
-pub(crate) fn is_indexed(record: &Record) -> bool {
-    matches!(record.header("WARC-Type"), Some("response" | "revisit"))
-}
-
-/// The line that belongs to an indexed record read back, newline included; `None` where the record
-/// lacks what a line must say.
+/// The line that belongs to a record read back, newline included; `None` where it has none.
 pub(crate) fn line_of(record: &Record, offset: u64, length: u64, file: &str) -> Option<Vec<u8>> {
+    let kind = record.header("WARC-Type")?;
+    if !matches!(kind, "response" | "revisit") {
+        return None;
+    }
     let digest = record.header("WARC-Payload-Digest").unwrap_or("-");
     let start = Entry {
         uri: record.header("WARC-Target-URI")?,
         date: Time::parse_iso(record.header("WARC-Date")?).ok()?,
         digest: digest.strip_prefix("sha1:").unwrap_or(digest),
         head: record.http_head(),
-        is_revisit: record.header("WARC-Type")? == "revisit",
+        is_revisit: kind == "revisit",
     }
-    .start();
+    .start()?;
     let mut line = Vec::with_capacity(start.len() + 128);
     push_line(&start, offset, length, file, &mut line);
     Some(line)
@@ -102,7 +107,7 @@ mod tests {
             is_revisit: false,
         };
         let mut line = Vec::new();
-        push_line(&entry.start(), 7, 9, "x.warc.gz", &mut line);
+        push_line(&entry.start().unwrap(), 7, 9, "x.warc.gz", &mut line);
         assert_eq!(
             String::from_utf8(line).unwrap(),
             "org,a)/%c3%bc?\"x\\ 20261115221550 {\"url\":\"http://www.a.org/%C3%BC?\\\"x\\\\\",\
@@ -110,6 +115,14 @@ mod tests {
              \"digest\":\"VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5\",\
              \"length\":\"9\",\"offset\":\"7\",\"filename\":\"x.warc.gz\"}\n"
         );
+    }
+
+    #[test]
+    fn a_304_has_no_line() {
+        let head = b"HTTP/1.1 304 Not Modified\r\n\r\n";
+        let entry =
+            Entry { uri: "http://a/", date: Time::EPOCH, digest: "", head, is_revisit: true };
+        assert_eq!(entry.start(), None);
     }
 
     #[test]

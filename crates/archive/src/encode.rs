@@ -13,7 +13,8 @@ use crate::exchange::{Exchange, Kind, Original};
 use crate::head;
 use crate::warc::{Fields, FileId, Uuid, printable_uri, warc_fields};
 
-/// The gzip level that pays: see `examples/levels.rs`.
+/// The gzip level that pays: on documentation pages of 30 kB, level 6 takes 1.6 times the CPU time
+/// of level 1 for files smaller by 6 % (`examples/levels.rs`).
 pub const DEFAULT_LEVEL: u8 = 1;
 
 /// Buffers larger than this are given back after use.
@@ -29,8 +30,8 @@ pub struct Encoded {
     pub(crate) bytes: Vec<u8>,
     /// Length of the response's member.
     pub(crate) response: u32,
-    /// The index line up to where the place in the file belongs.
-    pub(crate) cdx: String,
+    /// The index line up to where the place in the file belongs; a 304 has none.
+    pub(crate) cdx: Option<String>,
     /// The file that the records name.
     pub(crate) file: FileId,
 }
@@ -174,9 +175,9 @@ fn common(fields: &mut Fields, x: &Exchange, id: Uuid, file: FileId) {
     if let Some(ip) = x.ip {
         fields.plain("WARC-IP-Address", ip);
     }
-    fields.plain("WARC-Protocol", x.protocol.name());
+    fields.text("WARC-Protocol", x.protocol);
     if let Some(tls) = x.tls {
-        fields.text("WARC-Protocol", &format!("tls/{}", tls.version));
+        fields.text("WARC-Protocol", tls.version);
         fields.text("WARC-Cipher-Suite", tls.cipher);
     }
 }

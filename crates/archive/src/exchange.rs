@@ -24,8 +24,8 @@ pub struct Exchange<'a> {
     pub payload_digest: [u8; 20],
     /// Why the payload is not whole, if it is not.
     pub truncated: Option<Truncated>,
-    /// The protocol spoken.
-    pub protocol: Protocol,
+    /// The protocol spoken, by the name under which it is negotiated: `http/1.1`, `h2`.
+    pub protocol: &'a str,
     /// How the connection was encrypted, if it was.
     pub tls: Option<Tls<'a>>,
     /// The payload's media type as found by looking at it.
@@ -79,32 +79,10 @@ impl Truncated {
     }
 }
 
-/// A version of HTTP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protocol {
-    /// HTTP/1.0.
-    Http10,
-    /// HTTP/1.1.
-    Http11,
-    /// HTTP/2.
-    H2,
-}
-
-impl Protocol {
-    /// Its name in protocol negotiation, which is also the one in the record.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Protocol::Http10 => "http/1.0",
-            Protocol::Http11 => "http/1.1",
-            Protocol::H2 => "h2",
-        }
-    }
-}
-
 /// How a connection was encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tls<'a> {
-    /// The version: `1.2`, `1.3`.
+    /// The version: `tls/1.2`, `tls/1.3`.
     pub version: &'a str,
     /// The cipher suite by its registered name.
     pub cipher: &'a str,

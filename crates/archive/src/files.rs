@@ -24,7 +24,7 @@ pub struct FilePosition {
     pub serial: u32,
     /// The name that both files share, without extensions.
     pub name: String,
-    /// Bytes in the WARC file.
+    /// Bytes in the WARC file; none as long as only its `warcinfo` is there.
     pub warc_len: u64,
     /// Bytes in the index.
     pub cdxj_len: u64,
@@ -39,9 +39,9 @@ impl FilePosition {
     }
 
     /// Makes the growing files final, as far as this position counts them, and says how many bytes
-    /// it cut off. A file without pages is removed.
+    /// it cut off. An empty file is removed.
     pub(crate) fn finish(&self, dir: &Path) -> Result<u64, WriteError> {
-        if self.cdxj_len == 0 {
+        if self.warc_len == 0 {
             return self.discard(dir).map(|()| 0);
         }
         let cut_index = self.finish_index(dir)?;

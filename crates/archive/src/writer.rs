@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use evercrawl_model::Time;
+use evercrawl_model::{RecordAt, Time};
 
 use crate::cdx;
 use crate::encode::{DEFAULT_LEVEL, Encoded, Encoder};
@@ -45,17 +45,6 @@ pub struct Settings {
     pub first_serial: u32,
 }
 
-/// Where a response or revisit record is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RecordAt {
-    /// The serial number of its file.
-    pub file: u32,
-    /// Where its gzip member begins.
-    pub offset: u64,
-    /// How long the member is.
-    pub length: u32,
-}
-
 /// The one that writes an archive.
 pub struct Writer {
     dir: PathBuf,
@@ -90,7 +79,7 @@ impl Writer {
 
     /// Appends the records of one exchange and tells where the first of them is.
     ///
-    /// On an error nothing was appended. [`WriteError::Stale`] asks for another encoding, for what
+    /// It can be read after the next checkpoint. On an error nothing was appended; [`WriteError::Stale`] asks for another encoding, for what
     /// [`file`](Self::file) now gives.
     pub fn append(&mut self, encoded: &Encoded, now: Time) -> Result<RecordAt, WriteError> {
         if self.current.is_full(self.settings.roll_at) {
@@ -184,6 +173,8 @@ struct Pair {
     name: String,
     warc: Growing,
     index: Growing,
+    /// Length of the `warcinfo` record.
+    info: u64,
 }
 
 impl Pair {
@@ -194,18 +185,24 @@ impl Pair {
         let mut warc = Growing::create(files::open_warc(dir, &name))?;
         warc.pending.extend(info);
         let index = Growing::create(files::open_index(dir, &name))?;
-        Ok(Pair { id, name, warc, index })
+        Ok(Pair { id, name, info: warc.len(), warc, index })
     }
 
-    /// A file without pages is never full, however small the limit.
+    fn is_empty(&self) -> bool {
+        self.warc.len() == self.info
+    }
+
+    /// An empty file is never full, however small the limit.
     fn is_full(&self, roll_at: u64) -> bool {
-        self.index.len() > 0 && self.warc.len() >= roll_at
+        !self.is_empty() && self.warc.len() >= roll_at
     }
 
     fn append(&mut self, encoded: &Encoded) -> RecordAt {
         let (offset, length) = (self.warc.len(), encoded.response);
-        let file = files::warc_name(&self.name);
-        cdx::push_line(&encoded.cdx, offset, length.into(), &file, &mut self.index.pending);
+        if let Some(start) = &encoded.cdx {
+            let file = files::warc_name(&self.name);
+            cdx::push_line(start, offset, length.into(), &file, &mut self.index.pending);
+        }
         self.warc.pending.extend_from_slice(&encoded.bytes);
         RecordAt { file: self.id.serial, offset, length }
     }
@@ -223,7 +220,7 @@ impl Pair {
         FilePosition {
             serial: self.id.serial,
             name: self.name.clone(),
-            warc_len: self.warc.len(),
+            warc_len: if self.is_empty() { 0 } else { self.warc.len() },
             cdxj_len: self.index.len(),
             open,
         }

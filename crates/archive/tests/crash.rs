@@ -1,4 +1,5 @@
 //! Does the archive hold exactly what was committed, whatever happened in between?
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test panics")]
 
 mod common;
 
@@ -8,12 +9,14 @@ use std::path::{Path, PathBuf};
 
 use common::{CAP, NOW, id, page, settings};
 use evercrawl_archive::{
-    Checkpoint, Encoder, FilePosition, Kind, RecordAt, RecordCache, WriteError, Writer, check_file,
+    Checkpoint, Encoder, Exchange, FilePosition, Kind, Original, ReadError, RecordCache,
+    WriteError, Writer, check_file,
 };
+use evercrawl_model::RecordAt;
 use proptest::prelude::*;
 
 fn payload(n: usize) -> Vec<u8> {
-    (0..n % 700).map(|i| (i * i ^ n) as u8).collect()
+    (0..n * 37 % 5000).map(|i| ((i * i) ^ n) as u8).collect()
 }
 
 /// Appends page number `n`, encoding again where a file was rolled, as the engine does.
@@ -91,6 +94,24 @@ fn a_clean_stop_leaves_only_finished_files_and_the_next_start_begins_another() {
 }
 
 #[test]
+fn a_file_of_nothing_but_304s_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut writer, _) = Writer::open(dir.path(), &[], settings(u64::MAX), NOW).unwrap();
+    let head = b"HTTP/1.1 304 Not Modified\r\n\r\n";
+    let exchange = Exchange { head, ..page("http://example.org/", NOW, b"") };
+    let original = Original { uri: exchange.uri, date: NOW };
+    let kind = Kind::NotModified(original);
+    let encoded = Encoder::new(1).encode(&exchange, kind, id(0), writer.file()).unwrap();
+    let at = writer.append(&encoded, NOW).unwrap();
+    let committed = writer.checkpoint().unwrap().files;
+    drop(writer);
+    Writer::open(dir.path(), &committed, settings(u64::MAX), NOW).unwrap();
+    let record = RecordCache::new(dir.path(), 0, CAP).read(at).unwrap();
+    assert_eq!(record.http_head(), head);
+    assert_eq!(checked_pages(dir.path()), 0, "replay tools show the capture that it confirms");
+}
+
+#[test]
 fn closing_drops_what_was_never_committed() {
     let dir = tempfile::tempdir().unwrap();
     let mut encoder = Encoder::new(1);
@@ -157,6 +178,49 @@ fn serials_go_on_where_old_files_were_moved_away() {
     let settings = evercrawl_archive::Settings { first_serial: 77, ..settings(u64::MAX) };
     let (writer, _) = Writer::open(dir.path(), &[], settings, NOW).unwrap();
     assert_eq!(writer.file().serial, 77);
+}
+
+#[test]
+fn a_record_is_found_before_and_after_its_file_is_finished() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut encoder = Encoder::new(1);
+    let (mut writer, _) = Writer::open(dir.path(), &[], settings(u64::MAX), NOW).unwrap();
+    let places: Vec<RecordAt> = (0..2).map(|n| append(&mut writer, &mut encoder, n)).collect();
+    let last = writer.checkpoint().unwrap();
+    let mut cache = RecordCache::new(dir.path(), 1 << 20, CAP);
+    cache.read(places[0]).unwrap();
+    writer.close(&last).unwrap();
+    assert_eq!(cache.read(places[1]).unwrap().payload(), payload(1));
+    let nowhere = RecordAt { file: 99, ..places[0] };
+    assert!(matches!(cache.read(nowhere), Err(ReadError::NoSuchFile { serial: 99 })));
+}
+
+#[test]
+fn the_cache_keeps_what_was_used_last() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut encoder = Encoder::new(1);
+    let (mut writer, _) = Writer::open(dir.path(), &[], settings(u64::MAX), NOW).unwrap();
+    let places: Vec<RecordAt> =
+        (0..3).map(|n| append(&mut writer, &mut encoder, 100 + n)).collect();
+    let last = writer.checkpoint().unwrap();
+    writer.close(&last).unwrap();
+    // Each of these records takes some 5 kB: two fit.
+    let mut cache = RecordCache::new(dir.path(), 12_000, CAP);
+    for n in [0, 1, 0, 2] {
+        cache.read(places[n]).unwrap();
+    }
+    for name in names(dir.path()) {
+        fs::remove_file(dir.path().join(name)).unwrap();
+    }
+    assert_eq!(cache.read(places[0]).unwrap().payload(), payload(100));
+    assert_eq!(cache.read(places[2]).unwrap().payload(), payload(102));
+    assert!(cache.read(places[1]).is_err(), "the one used longest ago had to go");
+}
+
+#[test]
+fn what_must_change_threads_can() {
+    fn is_send<T: Send>() {}
+    is_send::<(Encoder, evercrawl_archive::Encoded, Checkpoint, Writer, RecordCache)>();
 }
 
 /// What a crash does to a file beyond the part that was synced.

@@ -1,6 +1,6 @@
 //! Invented exchanges and the settings that tests share.
 
-use evercrawl_archive::{Exchange, Protocol, Settings, payload_digest};
+use evercrawl_archive::{Exchange, Settings, payload_digest};
 use evercrawl_model::Time;
 
 pub(crate) const NOW: Time = Time::from_millis(1_794_780_950_007);
@@ -30,7 +30,7 @@ pub(crate) fn page<'a>(uri: &'a str, date: Time, payload: &'a [u8]) -> Exchange<
         payload,
         payload_digest: payload_digest(payload),
         truncated: None,
-        protocol: Protocol::Http11,
+        protocol: "http/1.1",
         tls: None,
         identified_type: None,
         metadata: &[],
