@@ -1,0 +1,242 @@
+//! How is a policy driven? Pages in order of due time, rounds, a budget: all in memory.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::page::{Days, NEVER, Page, Visit};
+use crate::policy::{Policy, Round};
+
+/// The share of a page's interval by which its due time may be off. Multipliers move a little with
+/// every fetch: without slack, each of them would send many pages back.
+const SLACK: f64 = 0.02;
+
+/// A policy at work on pages that are held in memory: the lab's driver.
+///
+/// Ask [`next`](Self::next) for a page, fetch it, [`report`](Self::report) what came of it. The
+/// budget is there to be spent: when nothing is due, the page that is due next is fetched ahead of
+/// its time. Never more than the round allows, never a dead page, never a page that is still out.
+pub struct Agenda {
+    policy: Box<dyn Policy>,
+    pages: Vec<Page>,
+    queue: BinaryHeap<Reverse<Entry>>,
+    chosen: Vec<u32>,
+    out: Vec<bool>,
+    room: usize,
+}
+
+impl Agenda {
+    /// Tells `policy` of all `pages` at `now`. Page i must have number i; numbers are set here.
+    pub fn new(policy: Box<dyn Policy>, pages: Vec<Page>, now: Days) -> Self {
+        let out = vec![false; pages.len()];
+        let mut agenda =
+            Agenda { policy, pages, queue: BinaryHeap::new(), chosen: Vec::new(), out, room: 0 };
+        for (id, page) in (0u32..).zip(&mut agenda.pages) {
+            page.id = id;
+            agenda.policy.discovered(page, now);
+        }
+        agenda.rebuild();
+        agenda
+    }
+
+    /// Begins a round: what was left of the last one's budget lapses.
+    pub fn begin(&mut self, round: &Round) {
+        self.room = round.fetches;
+        self.chosen.clear();
+        if self.policy.plan(round, &mut self.pages) {
+            self.rebuild();
+        }
+    }
+
+    /// The page to fetch now; `None` when the budget of the round is spent or nothing is wanted.
+    pub fn next(&mut self, now: Days) -> Option<u32> {
+        if self.room == 0 {
+            return None;
+        }
+        let id = self.next_chosen(now).or_else(|| self.next_due(now))?;
+        self.room -= 1;
+        self.out[id as usize] = true;
+        Some(id)
+    }
+
+    /// Tells what came of the fetch of page `id`.
+    pub fn report(&mut self, id: u32, visit: &Visit) {
+        let Some(page) = self.pages.get_mut(id as usize) else { return };
+        self.out[id as usize] = false;
+        let seen = page.record(visit);
+        self.policy.visited(page, &seen);
+        if page.missing >= self.policy.patience() {
+            page.alive = false;
+            self.policy.gone(page);
+        } else {
+            enqueue(&mut self.queue, page);
+        }
+    }
+
+    /// Tells of a sign that page `id` may have changed.
+    pub fn signal(&mut self, id: u32, now: Days) {
+        if let Some(page) = self.pages.get_mut(id as usize) {
+            self.policy.signalled(page, now);
+            enqueue(&mut self.queue, page);
+        }
+    }
+
+    /// Adds a page that was found at `now`, and returns its number.
+    pub fn discover(&mut self, mut page: Page, now: Days) -> u32 {
+        page.id = u32::try_from(self.pages.len()).unwrap_or(u32::MAX);
+        self.policy.discovered(&mut page, now);
+        enqueue(&mut self.queue, &page);
+        self.pages.push(page);
+        self.out.push(false);
+        page.id
+    }
+
+    /// All pages, by number.
+    pub fn pages(&self) -> &[Page] {
+        &self.pages
+    }
+
+    /// The policy at work.
+    pub fn policy(&self) -> &dyn Policy {
+        &*self.policy
+    }
+
+    fn next_chosen(&mut self, now: Days) -> Option<u32> {
+        if self.chosen.is_empty() {
+            self.policy.choose(now, self.room, &self.pages, &mut self.chosen);
+            self.chosen.reverse();
+        }
+        while let Some(id) = self.chosen.pop() {
+            if self.is_free(id) {
+                return Some(id);
+            }
+        }
+        None
+    }
+
+    /// Takes the page that is due first. One whose due time has moved on meanwhile goes back, unless
+    /// it moved by next to nothing.
+    fn next_due(&mut self, now: Days) -> Option<u32> {
+        while let Some(Reverse(entry)) = self.queue.pop() {
+            let Some(page) = self.pages.get(entry.page as usize).copied() else { continue };
+            if entry != Entry::of(&page) || !self.is_free(page.id) {
+                continue;
+            }
+            let due = self.policy.due(&page, now);
+            let moved = due - page.due;
+            if due <= now || moved <= SLACK * page.elapsed(due) {
+                return Some(page.id);
+            }
+            let page = &mut self.pages[entry.page as usize];
+            page.due = due;
+            enqueue(&mut self.queue, page);
+        }
+        None
+    }
+
+    fn is_free(&self, id: u32) -> bool {
+        self.pages.get(id as usize).is_some_and(|page| page.alive && !self.out[id as usize])
+    }
+
+    fn rebuild(&mut self) {
+        let waiting = self.pages.iter().filter(|page| page.alive && page.due < NEVER);
+        self.queue = waiting.map(|page| Reverse(Entry::of(page))).collect();
+    }
+}
+
+fn enqueue(queue: &mut BinaryHeap<Reverse<Entry>>, page: &Page) {
+    if page.due < NEVER {
+        queue.push(Reverse(Entry::of(page)));
+    }
+}
+
+/// A place in the queue. It is void when the page's due time is no longer the one it was made with.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    due: u64,
+    page: u32,
+}
+
+impl Entry {
+    fn of(page: &Page) -> Self {
+        // The bits of a double order like the number once the sign is folded in.
+        let bits = page.due.to_bits();
+        let due = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
+        Entry { due, page: page.id }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::{Found, Seen};
+
+    /// Due every `id + 1` days; with `late`, only twice as late as was promised.
+    struct Fixed {
+        late: bool,
+    }
+
+    impl Policy for Fixed {
+        fn discovered(&mut self, page: &mut Page, now: Days) {
+            page.due = now - 1.0 + f64::from(page.id);
+        }
+
+        fn visited(&mut self, page: &mut Page, seen: &Seen) {
+            page.due = seen.at + f64::from(page.id + 1);
+        }
+
+        fn due(&self, page: &Page, _now: Days) -> Days {
+            if self.late { 50.0 - f64::from(page.id) } else { page.due }
+        }
+    }
+
+    fn agenda(late: bool, fetches: usize) -> Agenda {
+        let pages = (0..3).map(|id| Page { last: -1.0, ..Page::new(id) }).collect();
+        let mut agenda = Agenda::new(Box::new(Fixed { late }), pages, 0.0);
+        agenda.begin(&Round { start: 0.0, length: 1.0, fetches });
+        agenda
+    }
+
+    #[test]
+    fn takes_pages_in_order_of_due_time_within_the_budget() {
+        let mut agenda = agenda(false, 4);
+        assert_eq!(agenda.next(0.0), Some(0));
+        agenda.report(0, &Visit::new(0.0, Found::Same));
+        assert_eq!(agenda.next(0.0), Some(1), "due now; 0 is due at 1");
+        assert_eq!(agenda.next(0.0), Some(0), "ahead of its time");
+        assert_eq!(agenda.next(0.0), Some(2));
+        assert_eq!(agenda.next(0.0), None, "the budget is spent");
+    }
+
+    #[test]
+    fn never_hands_out_a_page_that_is_out_or_dead() {
+        let mut agenda = agenda(false, 100);
+        assert_eq!((0..5).filter_map(|_| agenda.next(0.0)).count(), 3);
+        agenda.report(1, &Visit::new(1.0, Found::Gone));
+        assert_eq!(agenda.next(9.0), None);
+        assert!(!agenda.pages()[1].alive);
+        agenda.report(2, &Visit::new(1.0, Found::Failed));
+        assert_eq!(agenda.next(9.0), Some(2));
+        agenda.report(99, &Visit::new(1.0, Found::Same));
+    }
+
+    #[test]
+    fn a_page_that_is_no_longer_due_goes_back() {
+        let mut agenda = agenda(true, 3);
+        assert_eq!(agenda.next(0.0), Some(2), "now the first of all, though none is due");
+        assert_eq!(agenda.pages()[2].due, 48.0);
+    }
+
+    #[test]
+    fn new_pages_join() {
+        let mut agenda = agenda(false, 9);
+        assert_eq!(agenda.discover(Page::new(0), -9.0), 3);
+        assert_eq!(agenda.next(0.0), Some(3));
+    }
+
+    #[test]
+    fn due_times_of_either_sign_order() {
+        let at = |due| Entry::of(&Page { due, ..Page::new(0) });
+        let order = [f64::NEG_INFINITY, -2.0, -1.0, 0.0, 1.0, 2.0, 1e300];
+        assert!(order.windows(2).all(|pair| at(pair[0]) < at(pair[1])));
+    }
+}

@@ -1,0 +1,74 @@
+//! Which pages should be fetched next, or when? The one question every scheduler answers.
+
+use crate::page::{Days, Page, Seen};
+
+/// A scheduler: it is told what visits found and answers when, or which, pages are fetched next.
+///
+/// Two kinds fit. A policy in continuous time sets [`Page::due`] whenever it sees a page, from that
+/// page and a few numbers of its own; whoever drives it keeps pages in order of due time. A policy
+/// in rounds leaves `due` at [`NEVER`](crate::NEVER) and names pages in [`choose`](Self::choose); it
+/// is asked again when those were fetched, so it can look at some before it names others.
+///
+/// The lab drives policies by [`Agenda`](crate::Agenda). The live crawler keeps [`Page`]s and due
+/// times on disk and calls [`visited`](Self::visited) at commit, [`due`](Self::due) when a page comes
+/// up, and [`plan`](Self::plan) now and then; so a policy must not assume that it sees all pages, and
+/// one that is to run live must not look at [`Page::id`].
+///
+/// Policies are deterministic: the same calls give the same answers.
+pub trait Policy {
+    /// A page became known: sets when it is due.
+    fn discovered(&mut self, page: &mut Page, now: Days);
+
+    /// A page was visited ([`Page::record`] has already counted the visit): sets when it is due.
+    fn visited(&mut self, page: &mut Page, seen: &Seen);
+
+    /// Something other than a visit says that `page` may have changed (a sitemap, a feed, a push): may
+    /// move its due time.
+    fn signalled(&mut self, _page: &mut Page, _now: Days) {}
+
+    /// When `page` is due by what is known now. Asked when [`Page::due`] has come, since numbers that
+    /// belong to all pages may have moved while it waited: a later answer puts the page back.
+    fn due(&self, page: &Page, _now: Days) -> Days {
+        page.due
+    }
+
+    /// A period begins: a chance to look at all pages, or at some. True when it moved due times.
+    fn plan(&mut self, _round: &Round, _pages: &mut [Page]) -> bool {
+        false
+    }
+
+    /// Names up to `room` pages to fetch now, in order, none twice; none when there is nothing more to
+    /// do in this round. Asked again when those it named before were fetched.
+    fn choose(&mut self, _now: Days, _room: usize, _pages: &[Page], _out: &mut Vec<u32>) {}
+
+    /// A page will not be fetched any more.
+    fn gone(&mut self, _page: &Page) {}
+
+    /// How many times in a row a page may be missing before it is given up.
+    fn patience(&self) -> u8 {
+        1
+    }
+
+    /// The numbers behind a page's due time, by name, for `why`.
+    fn reasons(&self, _page: &Page, _now: Days) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+}
+
+/// A stretch of time and how many fetches may be made in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Round {
+    /// When it begins.
+    pub start: Days,
+    /// How long it lasts.
+    pub length: Days,
+    /// How many fetches it allows.
+    pub fetches: usize,
+}
+
+impl Round {
+    /// Fetches a day.
+    pub fn rate(&self) -> f64 {
+        if self.length > 0.0 { self.fetches as f64 / self.length } else { 0.0 }
+    }
+}

@@ -1,0 +1,337 @@
+//! `index`: a page is due when a fetch of it is worth as much as the next best use of the budget.
+
+use std::collections::HashMap;
+
+use evercrawl_estimate::{Evidence, Gamma, GroupRates, prior, signal::Trust};
+
+use crate::index::{Limits, Rate, SignalClock, due_after, index};
+use crate::page::{Days, Page, Seen};
+use crate::policy::{Policy, Round};
+
+/// A page is first looked at again when its index reaches this share of the threshold: the threshold
+/// may fall so far while the page waits, and the page still comes up in time.
+const BAND: f64 = 0.7;
+
+/// How many fetches the threshold remembers.
+const MEMORY: f64 = 1000.0;
+
+/// How many pages the prior is fitted to.
+const SAMPLE: usize = 500;
+
+/// The index rule over a Gamma belief of each page's change rate: the default policy.
+///
+/// The worth of a fetch grows while a page waits ([`Gamma::index`]); it is due when that reaches μ,
+/// the same for all. μ follows the worth at which pages are in fact fetched, so that fetches meet the
+/// budget. What is not known of a page comes from its group, and of a group from all pages; what a
+/// page's own visits showed is kept apart from that, so that it stays when the prior moves. O(1) a
+/// fetch, four numbers a page.
+#[derive(Debug)]
+pub struct IndexRule {
+    /// The belief about a page of which nothing is known.
+    all: Gamma,
+    groups: HashMap<u32, GroupRates>,
+    /// μ; 0 before anything is known of budget and pages.
+    threshold: f64,
+    /// The highest μ by which a waiting page may have been put off.
+    highest: f64,
+    fetches: f64,
+    /// The budget of the last round, and how many fetches it was to end with.
+    round: f64,
+    planned: f64,
+    checks_fitted: u64,
+    limits: Limits,
+    signals: HashMap<u32, Trust>,
+}
+
+/// What a page's notes mean here.
+const CHANGES: usize = 0;
+const TIME: usize = 1;
+const RATE: usize = 2;
+const SIGNALS: usize = 3;
+
+impl IndexRule {
+    /// Starts from the belief `all` about any page, and keeps intervals within `limits`.
+    pub fn new(all: Gamma, limits: Limits) -> Self {
+        IndexRule {
+            all,
+            groups: HashMap::new(),
+            threshold: 0.0,
+            highest: 0.0,
+            fetches: 0.0,
+            round: 0.0,
+            planned: 0.0,
+            checks_fitted: 0,
+            limits,
+            signals: HashMap::new(),
+        }
+    }
+
+    /// μ: what a fetch must be worth.
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// The belief about `page`: its own evidence on its group's prior.
+    pub fn belief(&self, page: &Page) -> Gamma {
+        evidence(page).on(self.prior(page))
+    }
+
+    fn prior(&self, page: &Page) -> Gamma {
+        self.groups.get(&page.group).copied().unwrap_or_default().prior(self.all)
+    }
+
+    /// How long after its last visit `page` is worth `threshold`, if no more signals come.
+    fn wait(&self, page: &Page, threshold: f64) -> Days {
+        let belief = self.belief(page);
+        let equivalent = due_after(Rate::Believed(belief), worth(page), threshold);
+        let signals = f64::from(page.note[SIGNALS]);
+        self.limits.apply(self.clock(page, belief).reached_after(equivalent, signals))
+    }
+
+    fn clock(&self, page: &Page, belief: Gamma) -> SignalClock {
+        let trust = self.signals.get(&page.host);
+        trust.map_or(SignalClock::PLAIN, |trust| SignalClock::new(trust.rates(belief.mean())))
+    }
+
+    /// Learns from a visit that could tell, and returns what the fetch was worth beforehand.
+    fn learn(&mut self, page: &mut Page, elapsed: Days, changed: bool, age: Option<Days>) -> f64 {
+        let prior = self.prior(page);
+        let belief = evidence(page).on(prior);
+        let signals = f64::from(page.note[SIGNALS]);
+        let before = self.clock(page, belief).elapsed(elapsed, signals);
+        let learned = match (changed, age) {
+            (false, _) => belief.observe_unchanged(elapsed),
+            (true, Some(age)) => belief.observe_change_at(elapsed, age),
+            (true, None) => belief.observe_changed(elapsed),
+        };
+        self.note(page, Evidence::since(prior, learned), learned.mean());
+        if let Some(trust) = self.signals.get_mut(&page.host) {
+            *trust = trust.observe(signals > 0.0, changed);
+        }
+        index(Rate::Believed(belief), worth(page), before)
+    }
+
+    fn note(&mut self, page: &mut Page, evidence: Evidence, rate: f64) {
+        let group = self.groups.entry(page.group).or_default();
+        if page.checks <= 1 {
+            group.add(rate);
+        } else {
+            group.replace(f64::from(page.note[RATE]), rate);
+        }
+        page.note[CHANGES] = evidence.changes as f32;
+        page.note[TIME] = evidence.time as f32;
+        page.note[RATE] = rate as f32;
+    }
+
+    /// Moves μ towards what this fetch was worth: pages fetched late show that μ is too low, pages
+    /// fetched ahead of their time that it is too high.
+    fn steer(&mut self, worth: f64) {
+        if worth > 0.0 && self.threshold > 0.0 {
+            let step = (1.0 / (self.fetches + 1.0)).max(1.0 / MEMORY);
+            let miss = (worth / self.threshold).ln().clamp(-1.0, 1.0);
+            self.threshold *= (step * miss).exp();
+            self.highest = self.highest.max(self.threshold);
+        }
+    }
+
+    /// Lowers μ if the last round left part of its budget: pages were not due in time.
+    fn spend_up(&mut self) {
+        let unspent = (self.planned - self.fetches) / self.round;
+        if unspent > 0.1 {
+            self.threshold *= 1.0 - 0.5 * unspent.min(1.0);
+        }
+    }
+
+    /// Where μ fell out of the band, pages that wait would come up too late: moves them.
+    fn sweep(&mut self, pages: &mut [Page]) -> bool {
+        let fallen = self.threshold < BAND * self.highest;
+        if fallen || self.highest <= 0.0 {
+            self.highest = self.threshold;
+            for page in pages.iter_mut().filter(|page| page.alive && page.is_known()) {
+                page.due = page.last + self.wait(page, BAND * self.threshold);
+            }
+            return true;
+        }
+        false
+    }
+
+    /// Where to begin: what an average page is worth when all are fetched in turn.
+    fn first_threshold(&self, round: &Round, pages: &[Page]) -> f64 {
+        let alive = pages.iter().filter(|page| page.alive);
+        let (count, sum) = alive.fold((0.0, 0.0), |(n, sum), page| (n + 1.0, sum + worth(page)));
+        if count > 0.0 && round.rate() > 0.0 {
+            self.all.index(sum / count, count / round.rate())
+        } else {
+            0.0
+        }
+    }
+
+    fn fit_prior(&mut self, pages: &[Page]) {
+        let checked = pages.iter().filter(|page| page.checks > 0);
+        let checks: u64 = checked.clone().map(|page| u64::from(page.checks)).sum();
+        // Each fit sees a fifth more than the one before: few fits, none of them stale for long.
+        if checks * 5 > self.checks_fitted * 6 {
+            self.checks_fitted = checks;
+            let step = checked.clone().count().div_ceil(SAMPLE).max(1);
+            let sample: Vec<Evidence> = checked.step_by(step).map(evidence).collect();
+            self.all = prior::fit(self.all, &sample);
+        }
+    }
+}
+
+impl Default for IndexRule {
+    /// Believes that a page changes about once in a month, and looks at each once a year at least.
+    fn default() -> Self {
+        IndexRule::new(Gamma::with_mean(1.0 / 30.0, 1.0), Limits { min: 0.0, max: 365.0 })
+    }
+}
+
+impl Policy for IndexRule {
+    fn discovered(&mut self, page: &mut Page, now: Days) {
+        page.due =
+            if page.is_known() { page.last + self.wait(page, BAND * self.threshold) } else { now };
+    }
+
+    fn visited(&mut self, page: &mut Page, seen: &Seen) {
+        self.fetches += 1.0;
+        if let Some((elapsed, changed)) = seen.check() {
+            let worth = self.learn(page, elapsed, changed, seen.age);
+            if elapsed < self.limits.max {
+                self.steer(worth);
+            }
+        }
+        if seen.succeeded() {
+            page.note[SIGNALS] = 0.0;
+        }
+        page.due = seen.at + self.wait(page, BAND * self.threshold);
+    }
+
+    fn signalled(&mut self, page: &mut Page, _now: Days) {
+        self.signals.entry(page.host).or_default();
+        page.note[SIGNALS] += 1.0;
+        if page.is_known() {
+            page.due = page.last + self.wait(page, BAND * self.threshold);
+        }
+    }
+
+    fn due(&self, page: &Page, _now: Days) -> Days {
+        if page.is_known() { page.last + self.wait(page, self.threshold) } else { page.due }
+    }
+
+    fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
+        self.fit_prior(pages);
+        if self.threshold > 0.0 {
+            self.spend_up();
+        } else {
+            self.threshold = self.first_threshold(round, pages);
+        }
+        self.planned = self.fetches + round.fetches as f64;
+        self.round = round.fetches as f64;
+        self.sweep(pages)
+    }
+
+    fn reasons(&self, page: &Page, now: Days) -> Vec<(&'static str, f64)> {
+        let belief = self.belief(page);
+        let elapsed =
+            self.clock(page, belief).elapsed(page.elapsed(now), f64::from(page.note[SIGNALS]));
+        vec![
+            ("rate", belief.mean()),
+            ("rate low", belief.quantile(0.05)),
+            ("rate high", belief.quantile(0.95)),
+            ("worth now", index(Rate::Believed(belief), worth(page), elapsed)),
+            ("threshold", self.threshold),
+            ("interval", self.wait(page, self.threshold)),
+        ]
+    }
+}
+
+fn evidence(page: &Page) -> Evidence {
+    Evidence { changes: f64::from(page.note[CHANGES]), time: f64::from(page.note[TIME]) }
+}
+
+fn worth(page: &Page) -> f64 {
+    f64::from(page.weight) / f64::from(page.cost).max(f64::MIN_POSITIVE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::{Found, Visit};
+    use crate::testing::World;
+
+    /// Page 0 changes every 3 days, page 1 once, the others never.
+    fn world() -> World {
+        let often = (0..80).map(|i| (0, f64::from(i) * 3.0 + 0.7));
+        World::with_changes(20, often.chain([(1, 50.0)]))
+    }
+
+    #[test]
+    fn what_changes_is_fetched_more_often_and_nothing_is_forgotten() {
+        let fetched = world().run(Box::new(IndexRule::default()), 200, 4);
+        assert!(fetched.iter().all(|&n| n >= 5), "{fetched:?}");
+        let others = fetched[2..].iter().sum::<usize>() as f64 / 18.0;
+        assert!(fetched[0] as f64 > 3.0 * others, "{fetched:?}");
+        assert_eq!(fetched.iter().sum::<usize>(), 800, "the budget is spent");
+    }
+
+    #[test]
+    fn the_threshold_settles_whatever_it_started_from() {
+        let settled = |rate: f64| {
+            let limits = Limits { min: 0.0, max: 365.0 };
+            let mut policy = IndexRule::new(Gamma::with_mean(rate, 1.0), limits);
+            let mut world = world();
+            world.fetch_all(0.0);
+            let mut queue: Vec<Page> = world.pages.clone();
+            policy.plan(&Round { start: 0.0, length: 1.0, fetches: 4 }, &mut queue);
+            for slot in 0..1500 {
+                let now = f64::from(slot) / 4.0;
+                let due = |page: &Page| policy.due(page, now);
+                let next =
+                    (0..queue.len()).min_by(|&a, &b| due(&queue[a]).total_cmp(&due(&queue[b])));
+                let page = &mut queue[next.unwrap()];
+                let seen = page.record(&world.visit(page, now));
+                policy.visited(page, &seen);
+            }
+            policy.threshold()
+        };
+        let (low, high) = (settled(0.003), settled(0.3));
+        assert!((low / high).ln().abs() < 0.7, "{low} {high}");
+    }
+
+    #[test]
+    fn heavier_and_cheaper_pages_are_due_sooner() {
+        let policy = IndexRule { threshold: 1.0, ..IndexRule::default() };
+        let wait = |weight, cost| policy.wait(&Page { weight, cost, ..Page::new(0) }, 1.0);
+        assert!(wait(2.0, 1.0) < wait(1.0, 1.0));
+        assert!(wait(1.0, 2.0) > wait(1.0, 1.0));
+        assert_eq!(wait(0.0, 1.0), 365.0, "worth nothing: as late as allowed");
+        assert!(wait(1.0, 0.0).is_finite());
+    }
+
+    #[test]
+    fn signals_that_told_the_truth_bring_a_page_forward() {
+        let mut policy = IndexRule { threshold: 1.0, ..IndexRule::default() };
+        let mut page = Page { last: 0.0, ..Page::new(0) };
+        for visit in 1..20 {
+            let now = f64::from(visit) * 10.0;
+            policy.signalled(&mut page, now);
+            let seen = page.record(&Visit::new(now, Found::Changed));
+            policy.visited(&mut page, &seen);
+        }
+        let before = page.due;
+        policy.signalled(&mut page, 190.5);
+        assert!(page.due < before, "{} {before}", page.due);
+    }
+
+    #[test]
+    fn groups_tell_about_pages_never_checked() {
+        let mut policy = IndexRule::default();
+        for id in 0..9 {
+            let mut page = Page { last: 0.0, group: 5, ..Page::new(id) };
+            let seen = page.record(&Visit::new(1.0, Found::Changed));
+            policy.visited(&mut page, &seen);
+        }
+        let rate = |group| policy.belief(&Page { group, ..Page::new(99) }).mean();
+        assert!(rate(5) > 3.0 * rate(6), "{} {}", rate(5), rate(6));
+    }
+}

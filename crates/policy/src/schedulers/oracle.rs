@@ -1,0 +1,154 @@
+//! `oracle`: knows every change, past and to come. No crawler can be better at the same budget.
+
+use std::collections::BinaryHeap;
+
+use crate::page::{Days, NEVER, Page, Seen};
+use crate::policy::Policy;
+use crate::truth::Changes;
+
+/// How far apart weights of one class may lie: a factor of two.
+const CLASSES: usize = 256;
+
+/// Fetches only stale pages, first the one whose copy will then be worth most: weight times the time
+/// until it changes again.
+///
+/// That worth falls for all waiting pages alike, so a page keeps its place among those of its weight;
+/// weights are told apart to a factor of two.
+#[derive(Debug)]
+pub struct Oracle {
+    changes: Changes,
+    events: Vec<(Days, u32)>,
+    at: usize,
+    stale: Vec<BinaryHeap<Stale>>,
+}
+
+/// A page that is stale until it is fetched, ranked by when it changes next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Stale {
+    next: Days,
+    page: u32,
+    weight: f32,
+}
+
+impl Oracle {
+    /// Knows `changes`.
+    pub fn new(changes: Changes) -> Self {
+        let events = changes.by_time();
+        Oracle { changes, events, at: 0, stale: vec![BinaryHeap::new(); CLASSES] }
+    }
+
+    fn put(&mut self, page: &Page, now: Days) {
+        let next = self.changes.next(page.id, now).unwrap_or(NEVER);
+        let stale = Stale { next, page: page.id, weight: page.weight };
+        self.stale[class(page.weight)].push(stale);
+    }
+
+    /// Takes note of the changes up to `now`.
+    fn catch_up(&mut self, now: Days, pages: &[Page]) {
+        while let Some(&(at, id)) = self.events.get(self.at).filter(|(at, _)| *at <= now) {
+            self.at += 1;
+            let stale = |page: &&Page| page.alive && page.is_known() && page.last < at;
+            if let Some(page) = pages.get(id as usize).filter(stale) {
+                self.put(page, at);
+            }
+        }
+    }
+
+    /// Drops what is no longer stale, or changed again and stands further down by its new change.
+    fn settle(&mut self, class: usize, now: Days, pages: &[Page]) {
+        while let Some(top) = self.stale[class].peek() {
+            let page = pages.get(top.page as usize).filter(|page| page.alive);
+            let held = page.is_some_and(|page| {
+                let fresh =
+                    page.is_known() && !self.changes.changed_within(page.id, page.last, now);
+                !fresh && top.next > now
+            });
+            if held {
+                return;
+            }
+            self.stale[class].pop();
+        }
+    }
+}
+
+impl Policy for Oracle {
+    fn discovered(&mut self, page: &mut Page, now: Days) {
+        page.due = NEVER;
+        if !page.is_known() || self.changes.changed_within(page.id, page.last, now) {
+            self.put(page, now);
+        }
+    }
+
+    fn visited(&mut self, page: &mut Page, seen: &Seen) {
+        if !page.is_known() {
+            self.put(page, seen.at);
+        }
+    }
+
+    fn choose(&mut self, now: Days, _room: usize, pages: &[Page], out: &mut Vec<u32>) {
+        self.catch_up(now, pages);
+        for class in 0..CLASSES {
+            self.settle(class, now, pages);
+        }
+        let worth = |stale: &&Stale| f64::from(stale.weight) * (stale.next.min(1e300) - now);
+        let tops = self.stale.iter().filter_map(BinaryHeap::peek);
+        let best = tops.max_by(|a, b| worth(a).total_cmp(&worth(b))).copied();
+        if let Some(best) = best {
+            self.stale[class(best.weight)].pop();
+            out.push(best.page);
+        }
+    }
+}
+
+/// The binary exponent of the weight.
+fn class(weight: f32) -> usize {
+    (weight.max(0.0).to_bits() >> 23) as usize % CLASSES
+}
+
+impl Eq for Stale {}
+
+impl Ord for Stale {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.next.total_cmp(&other.next).then(other.page.cmp(&self.page))
+    }
+}
+
+impl PartialOrd for Stale {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::World;
+
+    #[test]
+    fn fetches_only_what_is_stale_and_lasts_longest_first() {
+        // Page 0 changes daily; 1 and 2 once, 1 again soon.
+        let daily = (0..9).map(|day| (0, f64::from(day) + 0.1));
+        let mut world = World::with_changes(4, daily.chain([(1, 0.2), (2, 0.3), (1, 4.0)]));
+        world.fetch_all(0.0);
+        let oracle = Oracle::new(world.changes.clone());
+        let fetched = world.run(Box::new(oracle), 3, 1);
+        assert_eq!(fetched, [1, 1, 1, 0]);
+    }
+
+    #[test]
+    fn weight_counts() {
+        let mut world = World::with_changes(2, [(0, 0.1), (1, 0.1), (0, 10.0), (1, 3.0)]);
+        world.fetch_all(0.0);
+        world.pages[1].weight = 8.0;
+        let oracle = Oracle::new(world.changes.clone());
+        assert_eq!(world.run(Box::new(oracle), 1, 1), [0, 1]);
+    }
+
+    #[test]
+    fn unknown_pages_are_stale_and_dead_ones_are_left_alone() {
+        let mut world = World::still(3);
+        world.pages[1].alive = false;
+        let oracle = Oracle::new(world.changes.clone());
+        assert_eq!(world.run(Box::new(oracle), 2, 5), [1, 0, 1]);
+    }
+}

@@ -1,0 +1,185 @@
+//! `A`, `B`, `C`, `C1`, `C-then-B`: top pages tell whether to look at the rest of their site.
+
+use evercrawl_sites::{Method, Partition, Server};
+
+use crate::page::{Days, Found, NEVER, Page, Seen};
+use crate::policy::{Policy, Round};
+use crate::schedulers::walk::{SiteWalk, Stop};
+use crate::schedulers::worklist::Worklist;
+
+/// Which sites' tops are looked at in a walk over a server (S0, sections 5.2 to 5.4 and 6.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Looks {
+    /// All of them (methods A and B).
+    All,
+    /// Those below a site that changed, from the roots on (method C).
+    Chain,
+    /// All that have a site below them; the lowest only if one directly above has changed. Looser than
+    /// the chain, which one unchanged page breaks (C1).
+    OneStep,
+    /// First the chain, then the tops that it left out: S0's own suggestion for spare budget.
+    ChainThenAll,
+}
+
+/// Fetches the tops of sites, and the members of those whose top had changed.
+///
+/// One walk over all sites a round at most; where the budget does not last, the walk goes on in the
+/// next round. What is left when a walk is done stays unspent: the method wants nothing more. Pages
+/// that were found later than the links belong to no site and are looked at first.
+#[derive(Debug)]
+pub struct Tops {
+    walk: SiteWalk,
+    order: Vec<Stop>,
+    strays: Vec<u32>,
+    stray_list: Worklist,
+}
+
+impl Tops {
+    /// Cuts `server` by `method` and looks at its tops as `looks` says.
+    pub fn new(server: &Server, method: Method, looks: Looks) -> Self {
+        let walk = SiteWalk::new(Partition::new(server, method), server.pages());
+        let order = order(server, walk.partition(), looks);
+        Tops { walk, order, strays: Vec::new(), stray_list: Worklist::default() }
+    }
+}
+
+impl Policy for Tops {
+    fn discovered(&mut self, page: &mut Page, _now: Days) {
+        page.due = NEVER;
+        if self.walk.partition().sites_of(page.id).is_empty() {
+            self.strays.push(page.id);
+        }
+    }
+
+    fn visited(&mut self, page: &mut Page, seen: &Seen) {
+        self.walk.visited(page.id, seen.found == Found::Changed);
+    }
+
+    fn plan(&mut self, _round: &Round, _pages: &mut [Page]) -> bool {
+        if self.walk.is_done() && self.stray_list.is_done() {
+            self.walk.begin(self.order.clone());
+            self.stray_list.set(self.strays.clone());
+        } else {
+            self.walk.resume();
+        }
+        false
+    }
+
+    fn choose(&mut self, _now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
+        self.stray_list.give(room, pages, out);
+        if out.is_empty() {
+            self.walk.choose(room, pages, out);
+        }
+    }
+}
+
+/// Sites from the root outwards, so that what lies above is seen before what lies below.
+pub(crate) fn order(server: &Server, partition: &Partition, looks: Looks) -> Vec<Stop> {
+    let depth = |&site: &u32| partition.tops(site).iter().map(|&top| server.depth(top)).min();
+    let mut sites: Vec<u32> = partition.sites().collect();
+    sites.sort_by_key(depth);
+    let stops = |gated: bool| sites.iter().map(move |&site| Stop { site, gated });
+    match looks {
+        Looks::All => stops(false).collect(),
+        Looks::Chain => stops(true).collect(),
+        Looks::ChainThenAll => stops(true).chain(stops(false)).collect(),
+        Looks::OneStep => {
+            let above = has_sites_below(server, partition);
+            let (upper, lowest): (Vec<u32>, Vec<u32>) =
+                sites.iter().partition(|&&site| above[site as usize]);
+            let upper = upper.into_iter().map(|site| Stop { site, gated: false });
+            upper.chain(lowest.into_iter().map(|site| Stop { site, gated: true })).collect()
+        }
+    }
+}
+
+fn has_sites_below(server: &Server, partition: &Partition) -> Vec<bool> {
+    let mut is_parent = vec![false; server.pages()];
+    for site in partition.sites() {
+        for &page in partition.parents(site) {
+            is_parent[page as usize] = true;
+        }
+    }
+    let pages_of = |site| partition.tops(site).iter().chain(partition.members(site));
+    partition.sites().map(|site| pages_of(site).any(|&page| is_parent[page as usize])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::World;
+
+    const NAMES: [&str; 9] = ["R", "A", "B", "C", "D", "E", "F", "G", "H"];
+
+    /// S0's worked example: R links to A and D, A to B and C, D to E, E to F, C to G, G to H.
+    fn example() -> Server {
+        let directories = ["/", "/x/", "/x/", "/x/", "/x/", "/x/", "/y/", "/y/", "/y/"];
+        let links = [(0, 1), (0, 4), (1, 2), (1, 3), (4, 5), (5, 6), (3, 7), (7, 8)];
+        Server::new(&directories, &links, &[0])
+    }
+
+    /// The pages fetched in a second round, after `changed` changed.
+    fn fetched(method: Method, looks: Looks, changed: &str, budget: usize) -> String {
+        let pages = NAMES.iter().enumerate().filter(|(_, name)| changed.contains(*name));
+        let mut world = World::with_changes(9, pages.map(|(page, _)| (page as u32, 0.5)));
+        world.fetch_all(0.0);
+        let mut policy = Tops::new(&example(), method, looks);
+        let mut names: Vec<&str> = Vec::new();
+        world.round(&mut policy, 1.0, budget, |page| names.push(NAMES[page as usize]));
+        names.sort_unstable();
+        names.concat()
+    }
+
+    #[test]
+    fn methods_a_and_b_fetch_members_of_changed_tops_only() {
+        let all = Looks::All;
+        assert_eq!(fetched(Method::A, all, "", 99), "ADFGR");
+        assert_eq!(fetched(Method::A, all, "D", 99), "ABCDEFGR", "one of two tops is enough");
+        assert_eq!(fetched(Method::B, all, "", 99), "ADEGR");
+        assert_eq!(fetched(Method::B, all, "AE", 99), "ABCDEFGR");
+        assert_eq!(fetched(Method::B, all, "H", 99), "ADEGR", "a silent top hides its members");
+    }
+
+    #[test]
+    fn method_c_follows_the_chain_as_in_the_reference() {
+        let chain = Looks::Chain;
+        for method in [Method::C, Method::Open] {
+            assert_eq!(
+                fetched(method, chain, "RDEG", 99),
+                "ADEFR",
+                "A unchanged: G is not looked at"
+            );
+            assert_eq!(fetched(method, chain, "RADEG", 99), "ABCDEFGHR");
+            assert_eq!(fetched(method, chain, "RAEG", 99), "ABCDGHR", "D unchanged: E is not");
+            assert_eq!(
+                fetched(method, chain, "ADEG", 99),
+                "R",
+                "nothing at the root, nothing below"
+            );
+        }
+    }
+
+    #[test]
+    fn c1_needs_only_the_site_directly_above() {
+        assert_eq!(fetched(Method::C, Looks::OneStep, "AG", 99), "ABCDGHR");
+        assert_eq!(fetched(Method::C, Looks::OneStep, "G", 99), "ADR");
+    }
+
+    #[test]
+    fn c_then_b_spends_what_is_left_on_the_other_tops() {
+        assert_eq!(fetched(Method::C, Looks::ChainThenAll, "G", 99), "ADEGHR");
+        assert_eq!(fetched(Method::C, Looks::ChainThenAll, "G", 1), "R");
+    }
+
+    #[test]
+    fn a_walk_that_a_round_cannot_finish_goes_on_in_the_next() {
+        let mut world = World::with_changes(9, (1..9).map(|page| (page, 0.5)));
+        world.fetch_all(0.0);
+        let mut policy = Tops::new(&example(), Method::B, Looks::All);
+        let mut counts = [0; 9];
+        for day in 1..=9 {
+            world.round(&mut policy, f64::from(day), 1, |page| counts[page as usize] += 1);
+        }
+        assert_eq!(counts, [1; 9]);
+    }
+}

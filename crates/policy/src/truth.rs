@@ -1,0 +1,74 @@
+//! When did each page really change? Only references that no crawler can be may know it.
+
+use evercrawl_sites::Lists;
+
+use crate::page::Days;
+
+/// The times of all changes of all pages, of the past and to come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    order: Lists,
+    times: Vec<Days>,
+}
+
+impl Changes {
+    /// Takes `(page, time)` pairs in any order; what names no page or no time is left out.
+    pub fn new(pages: usize, changes: &[(u32, Days)]) -> Self {
+        let mut changes: Vec<(u32, Days)> = changes
+            .iter()
+            .copied()
+            .filter(|&(page, at)| at.is_finite() && (page as usize) < pages)
+            .collect();
+        changes.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        let places = changes.iter().zip(0u32..).map(|(&(page, _), place)| (page, place));
+        let order = Lists::new(pages, places);
+        Changes { order, times: changes.into_iter().map(|(_, at)| at).collect() }
+    }
+
+    /// How many pages there are.
+    pub fn pages(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The change times of `page`, ascending.
+    pub fn of(&self, page: u32) -> impl DoubleEndedIterator<Item = Days> {
+        self.order.of(page).iter().map(|&place| self.times[place as usize])
+    }
+
+    /// When `page` first changes after `now`.
+    pub fn next(&self, page: u32, now: Days) -> Option<Days> {
+        let places = self.order.of(page);
+        let after = places.partition_point(|&place| self.times[place as usize] <= now);
+        places.get(after).map(|&place| self.times[place as usize])
+    }
+
+    /// Whether `page` changed after `from`, up to and including `to`.
+    pub fn changed_within(&self, page: u32, from: Days, to: Days) -> bool {
+        self.next(page, from).is_some_and(|at| at <= to)
+    }
+
+    /// All `(time, page)`, by time.
+    pub(crate) fn by_time(&self) -> Vec<(Days, u32)> {
+        let mut pages = vec![0; self.times.len()];
+        for (page, place) in self.order.pairs() {
+            pages[place as usize] = page;
+        }
+        self.times.iter().copied().zip(pages).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_next_change_and_what_lies_between() {
+        let changes = Changes::new(3, &[(1, 5.0), (0, 2.0), (1, 1.0), (1, f64::NAN), (9, 3.0)]);
+        assert_eq!(changes.of(1).collect::<Vec<_>>(), [1.0, 5.0]);
+        assert_eq!(changes.next(1, 1.0), Some(5.0));
+        assert_eq!(changes.next(1, 0.0), Some(1.0));
+        assert_eq!((changes.next(1, 5.0), changes.next(2, 0.0)), (None, None));
+        assert!(changes.changed_within(1, 1.0, 5.0) && !changes.changed_within(1, 1.0, 4.9));
+        assert_eq!(changes.next(77, 0.0), None);
+    }
+}
