@@ -3,8 +3,9 @@
 use super::emitter::Attributes;
 use super::links::{LinkKind, Rel};
 use super::names::{Attr, Tag};
-use super::values::{address, leads_nowhere, refresh, srcset};
+use super::values::{refresh, srcset};
 use super::{Options, Page};
+use crate::address::{clean, leads_nowhere};
 
 /// Takes what a start tag says into the page.
 pub(super) fn collect(tag: Tag, attributes: &Attributes<'_>, page: &mut Page, options: &Options) {
@@ -51,7 +52,7 @@ impl Taker<'_> {
         let href = self.attributes.get(Attr::Href).or(self.attributes.get(Attr::XlinkHref));
         let Some(href) = href else { return };
         let rel = self.attributes.get(Attr::Rel).map(Rel::parse).unwrap_or_default();
-        self.push(&address(href), kind, rel);
+        self.push(&clean(href), kind, rel);
     }
 
     fn link(&mut self) {
@@ -80,7 +81,7 @@ impl Taker<'_> {
     fn graphic(&mut self) {
         let href = self.attributes.get(Attr::Href).or(self.attributes.get(Attr::XlinkHref));
         let Some(href) = href.or(self.attributes.get(Attr::Src)) else { return };
-        let href = address(href);
+        let href = clean(href);
         if !href.is_empty() && !href.starts_with('#') {
             self.push(&href, LinkKind::Embed, Rel::default());
         }
@@ -88,7 +89,7 @@ impl Taker<'_> {
 
     fn url(&mut self, attr: Attr, kind: LinkKind) {
         let Some(value) = self.attributes.get(attr) else { return };
-        let href = address(value);
+        let href = clean(value);
         if !href.is_empty() {
             self.push(&href, kind, Rel::default());
         }
@@ -96,7 +97,7 @@ impl Taker<'_> {
 
     fn sources(&mut self, attr: Attr) {
         for source in self.attributes.get(attr).into_iter().flat_map(srcset) {
-            self.push(&address(source), LinkKind::Embed, Rel::default());
+            self.push(&clean(source), LinkKind::Embed, Rel::default());
         }
     }
 
@@ -117,13 +118,13 @@ impl Taker<'_> {
     fn refresh(&mut self, content: &str) {
         if let Some((seconds, Some(target))) = refresh(content) {
             self.page.refresh_after.get_or_insert(seconds);
-            self.push(&address(target), LinkKind::Refresh, Rel::default());
+            self.push(&clean(target), LinkKind::Refresh, Rel::default());
         }
     }
 
     fn base(&mut self) {
         if let (None, Some(href)) = (&self.page.base, self.attributes.get(Attr::Href)) {
-            self.page.base = Some(address(href).into_owned());
+            self.page.base = Some(clean(href).into_owned());
         }
     }
 

@@ -1,28 +1,4 @@
-//! What do attribute values mean? Addresses, lists of image sizes, refresh directives.
-
-use std::borrow::Cow;
-
-/// An address as the URL standard reads it: without control characters and spaces around it, and
-/// without tabs and line ends inside.
-pub(super) fn address(value: &str) -> Cow<'_, str> {
-    let trimmed = value.trim_matches(|c: char| c <= ' ');
-    if trimmed.bytes().any(is_removed) {
-        return Cow::Owned(trimmed.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect());
-    }
-    Cow::Borrowed(trimmed)
-}
-
-fn is_removed(byte: u8) -> bool {
-    matches!(byte, b'\t' | b'\n' | b'\r')
-}
-
-/// Whether an address holds its own content or a program: nothing that could be fetched.
-pub(super) fn leads_nowhere(address: &str) -> bool {
-    let starts = |scheme: &str| {
-        address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    };
-    starts("javascript:") || starts("data:")
-}
+//! What do attribute values mean? Lists of image sizes, refresh directives.
 
 /// The addresses in a `srcset`.
 pub(super) fn srcset(value: &str) -> Srcset<'_> {
@@ -99,22 +75,6 @@ fn refresh_target(target: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn addresses_lose_what_the_url_standard_removes() {
-        for (value, want) in [
-            (" /a ", "/a"),
-            ("\x01/a\x1f", "/a"),
-            ("/a\n/b\t?c", "/a/b?c"),
-            ("/a b", "/a b"),
-            ("\u{a0}/a", "\u{a0}/a"),
-            ("  ", ""),
-        ] {
-            assert_eq!(address(value), want);
-        }
-        assert!(leads_nowhere("JavaScript:void(0)") && leads_nowhere("data:,x"));
-        assert!(!leads_nowhere("datap") && !leads_nowhere("mailto:a@b") && !leads_nowhere("é"));
-    }
 
     #[test]
     fn srcset_gives_its_addresses() {

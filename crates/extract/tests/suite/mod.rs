@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 /// Reads a suite, or says loudly that its tests did not run.
+#[allow(dead_code, reason = "each suite uses its part")]
 pub(crate) fn load(name: &str) -> Option<Value> {
     let path = format!("{}/../../../shared/data/suites/{name}", env!("CARGO_MANIFEST_DIR"));
     let Ok(bytes) = std::fs::read(&path) else {
@@ -13,6 +14,7 @@ pub(crate) fn load(name: &str) -> Option<Value> {
 }
 
 /// The strings of a JSON array.
+#[allow(dead_code, reason = "each suite uses its part")]
 pub(crate) fn strings(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }

@@ -1,0 +1,161 @@
+//! Which pages does this sitemap or feed list, and when does it claim that they changed?
+//!
+//! Sitemaps, sitemap indexes, RSS, Atom and JSON Feed all are lists of addresses with dates, so they
+//! become one type. Whatever can be read of a broken one is kept, and the listing is marked.
+
+mod fields;
+mod json;
+mod xml;
+
+use std::borrow::Cow;
+
+use evercrawl_model::Time;
+
+use crate::Document;
+use crate::address::has_scheme;
+use crate::charset::{decode_text, header_charset};
+use crate::decode::{Caps, Cut, decode};
+use crate::sniff::{Kind, sniff};
+
+/// Most addresses and bytes that a sitemap may have by its protocol.
+const MAX_ENTRIES: usize = 50_000;
+const MAX_BYTES: usize = 50 << 20;
+
+/// The addresses of a sitemap or feed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listing {
+    /// What it is: one of the listing kinds, or [`Kind::Text`] for a plain list of addresses.
+    pub kind: Kind,
+    /// What it lists, in order.
+    pub entries: Vec<Entry>,
+    /// Where to subscribe to changes of a feed.
+    pub hubs: Vec<String>,
+    /// The address that a feed gives itself, which is the topic to subscribe to.
+    pub topic: Option<String>,
+    /// Whether it is broken, so that entries may be missing.
+    pub damaged: bool,
+    /// Whether it is longer than the protocol allows, so that entries were dropped.
+    pub cut: bool,
+}
+
+/// One address of a listing, as written: not yet resolved against the listing's own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Entry {
+    /// The address of the page, or of the sitemap in an index.
+    pub url: String,
+    /// When it is said to have changed.
+    pub modified: Option<Time>,
+    /// When it is said to have been published.
+    pub published: Option<Time>,
+    /// How often it is said to change.
+    pub frequency: Option<Frequency>,
+    /// Its weight among the pages of its site, from 0 to 1, as its owner sees it.
+    pub priority: Option<f32>,
+    /// The same page in other languages.
+    pub alternates: Vec<Alternate>,
+    /// Images and videos that it is said to hold.
+    pub media: Vec<String>,
+}
+
+/// The same page in another language.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Alternate {
+    /// The language, such as `de-CH`.
+    pub lang: String,
+    /// The address.
+    pub url: String,
+}
+
+/// The `changefreq` of a sitemap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Frequency {
+    /// At every look.
+    Always,
+    /// Every hour.
+    Hourly,
+    /// Every day.
+    Daily,
+    /// Every week.
+    Weekly,
+    /// Every month.
+    Monthly,
+    /// Every year.
+    Yearly,
+    /// No more.
+    Never,
+}
+
+impl Listing {
+    /// Reads a document that is known to be a sitemap or feed, whatever its type is said to be:
+    /// packed with gzip or not, XML, JSON, or plain text with an address a line.
+    pub fn read(document: &Document<'_>) -> Listing {
+        let (bytes, cut) = unpacked(document.bytes);
+        let header = document.content_type.and_then(header_charset);
+        let Some(text) = decode_text(&bytes, header, None) else {
+            return Listing { damaged: true, ..Listing::new(Kind::Text) };
+        };
+        let kind = sniff(&bytes, document.content_type, document.url);
+        let mut listing = Self::read_text(kind, &text.text);
+        listing.damaged |= matches!(cut, Some(Cut::Corrupt { .. }));
+        listing.cut |= matches!(cut, Some(Cut::Size | Cut::Ratio));
+        listing
+    }
+
+    /// Reads the text of a listing whose kind is known.
+    pub(crate) fn read_text(kind: Kind, text: &str) -> Listing {
+        match kind {
+            Kind::JsonFeed => json::read(text),
+            Kind::Sitemap | Kind::SitemapIndex | Kind::Rss | Kind::Atom | Kind::Xml => {
+                xml::read(kind, text)
+            }
+            _ => read_lines(text),
+        }
+    }
+
+    fn new(kind: Kind) -> Self {
+        Listing { kind, entries: Vec::new(), hubs: Vec::new(), topic: None, damaged: false, cut: false }
+    }
+
+    /// Takes an entry, unless the listing is full. Tells whether there is room for more.
+    fn push(&mut self, entry: Entry) -> bool {
+        if self.entries.len() >= MAX_ENTRIES {
+            self.cut = true;
+            return false;
+        }
+        self.entries.push(entry);
+        true
+    }
+}
+
+/// The bytes without gzip, and at most as many as a sitemap may have.
+fn unpacked(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<Cut>) {
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let caps = Caps { bytes: MAX_BYTES, ..Caps::default() };
+        let decoded = decode("gzip", bytes, caps);
+        return (decoded.bytes, decoded.cut);
+    }
+    let kept = bytes.get(..MAX_BYTES).unwrap_or(bytes);
+    (Cow::Borrowed(kept), (kept.len() < bytes.len()).then_some(Cut::Size))
+}
+
+/// Reads a text sitemap: the lines that are addresses.
+fn read_lines(text: &str) -> Listing {
+    let mut listing = Listing::new(Kind::Text);
+    for line in text.lines() {
+        let line = trimmed(line);
+        if is_web_address(line) && !listing.push(Entry { url: line.to_owned(), ..Entry::default() }) {
+            break;
+        }
+    }
+    listing
+}
+
+fn is_web_address(text: &str) -> bool {
+    (has_scheme(text, "http://") || has_scheme(text, "https://"))
+        && !text.contains(char::is_whitespace)
+}
+
+/// Without white space around it, including the invisible kinds that editors leave behind.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '\u{feff}' | '\u{200b}'))
+}

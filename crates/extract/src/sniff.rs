@@ -1,0 +1,305 @@
+//! What kind of document is this? The header is heard, the bytes decide.
+//!
+//! Servers send sitemaps as HTML, PDFs as text and feeds as anything. So signatures that no text
+//! can have come first, then the first element of markup, and the header's word last.
+
+/// What a document is, as far as it decides how to read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// HTML or XHTML.
+    Html,
+    /// A sitemap that lists pages.
+    Sitemap,
+    /// A sitemap that lists sitemaps.
+    SitemapIndex,
+    /// RSS of any version.
+    Rss,
+    /// Atom.
+    Atom,
+    /// JSON Feed.
+    JsonFeed,
+    /// Other XML.
+    Xml,
+    /// Other JSON.
+    Json,
+    /// Text of any kind.
+    Text,
+    /// The robots.txt of a host.
+    Robots,
+    /// No text; of this type, as far as the first bytes tell.
+    Other(&'static str),
+}
+
+impl Kind {
+    /// The type by its standard name, as indexes record it.
+    pub fn mime(self) -> &'static str {
+        match self {
+            Kind::Html => "text/html",
+            Kind::Sitemap | Kind::SitemapIndex | Kind::Xml => "application/xml",
+            Kind::Rss => "application/rss+xml",
+            Kind::Atom => "application/atom+xml",
+            Kind::JsonFeed => "application/feed+json",
+            Kind::Json => "application/json",
+            Kind::Text | Kind::Robots => "text/plain",
+            Kind::Other(mime) => mime,
+        }
+    }
+
+    /// Whether it lists pages with the times they changed.
+    pub fn is_listing(self) -> bool {
+        matches!(
+            self,
+            Kind::Sitemap | Kind::SitemapIndex | Kind::Rss | Kind::Atom | Kind::JsonFeed
+        )
+    }
+}
+
+/// Bytes that are looked at.
+const WINDOW: usize = 4096;
+const UNKNOWN: &str = "application/octet-stream";
+pub(crate) const GZIP: &str = "application/gzip";
+
+/// Tells what `bytes` are, received from `url` with that `Content-Type`.
+pub fn sniff(bytes: &[u8], content_type: Option<&str>, url: &str) -> Kind {
+    let window = bytes.get(..WINDOW).unwrap_or(bytes);
+    if let Some(mime) = signature(window) {
+        return Kind::Other(mime);
+    }
+    let text = narrow(window);
+    let markup = first_element(&text);
+    if let Some(kind) = markup.and_then(|name| listing_kind(name, &text)) {
+        return kind;
+    }
+    match declared(content_type) {
+        Declared::Html => Kind::Html,
+        Declared::Xml if markup.is_some_and(|name| name.eq_ignore_ascii_case(b"html")) => Kind::Html,
+        Declared::Xml => Kind::Xml,
+        Declared::Json => json_kind(&text),
+        Declared::Binary => Kind::Other(UNKNOWN),
+        Declared::Text if is_binary(&text) => Kind::Other(UNKNOWN),
+        Declared::Text => text_kind(url),
+        Declared::Nothing => undeclared_kind(&text, markup, url),
+    }
+}
+
+/// What the header says, in broad classes.
+enum Declared {
+    Html,
+    Xml,
+    Json,
+    Text,
+    Binary,
+    Nothing,
+}
+
+fn declared(content_type: Option<&str>) -> Declared {
+    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default();
+    let essence = essence.trim().to_ascii_lowercase();
+    let (class, subtype) = essence.split_once('/').unwrap_or_default();
+    match (class, subtype) {
+        ("text", "html") | ("application", "xhtml+xml") => Declared::Html,
+        ("image", _) | ("audio" | "video" | "font" | "model", _) => Declared::Binary,
+        (_, "xml") => Declared::Xml,
+        (_, kind) if kind.ends_with("+xml") => Declared::Xml,
+        (_, "json") => Declared::Json,
+        (_, kind) if kind.ends_with("+json") => Declared::Json,
+        ("text", _) | ("application", "javascript" | "x-javascript" | "ecmascript") => Declared::Text,
+        ("application", "pdf" | "zip" | "gzip" | "x-gzip" | "wasm" | "msword") => Declared::Binary,
+        ("application", kind) if kind.starts_with("vnd.") => Declared::Binary,
+        _ => Declared::Nothing,
+    }
+}
+
+fn undeclared_kind(text: &[u8], markup: Option<&[u8]>, url: &str) -> Kind {
+    if markup.is_some_and(is_html_element) || starts_with_doctype_html(text) {
+        return Kind::Html;
+    }
+    if is_binary(text) {
+        return Kind::Other(UNKNOWN);
+    }
+    match text.first() {
+        Some(b'<') if text.starts_with(b"<?xml") || markup.is_some() => Kind::Xml,
+        Some(b'{' | b'[') => json_kind(text),
+        _ => text_kind(url),
+    }
+}
+
+fn text_kind(url: &str) -> Kind {
+    let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let path = after_scheme.find('/').map_or("", |slash| &after_scheme[slash..]);
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    if path == "/robots.txt" { Kind::Robots } else { Kind::Text }
+}
+
+fn json_kind(text: &[u8]) -> Kind {
+    let version = memchr::memmem::find(text, b"//jsonfeed.org/version/")
+        .or_else(|| memchr::memmem::find(text, br"\/\/jsonfeed.org\/version\/"));
+    if version.is_some() { Kind::JsonFeed } else { Kind::Json }
+}
+
+fn listing_kind(element: &[u8], text: &[u8]) -> Option<Kind> {
+    const ROOTS: [(&[u8], Kind); 4] = [
+        (b"urlset", Kind::Sitemap),
+        (b"sitemapindex", Kind::SitemapIndex),
+        (b"rss", Kind::Rss),
+        (b"feed", Kind::Atom),
+    ];
+    if element.eq_ignore_ascii_case(b"rdf") {
+        return ["purl.org/rss/", "my.netscape.com/rdf", "channel.netscape.com/rdf"]
+            .iter()
+            .any(|namespace| memchr::memmem::find(text, namespace.as_bytes()).is_some())
+            .then_some(Kind::Rss);
+    }
+    ROOTS.iter().find(|(root, _)| element.eq_ignore_ascii_case(root)).map(|(_, kind)| *kind)
+}
+
+/// The bytes as ASCII-compatible text from the first character on: without a byte order mark and
+/// leading white space, and without the zero bytes of UTF-16.
+fn narrow(window: &[u8]) -> Vec<u8> {
+    let is_wide = matches!(window, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'<', 0, ..] | [0, b'<', ..]);
+    let bytes = match window {
+        [0xef, 0xbb, 0xbf, rest @ ..] | [0xff, 0xfe, rest @ ..] | [0xfe, 0xff, rest @ ..] => rest,
+        _ => window,
+    };
+    let mut text: Vec<u8> = bytes.iter().copied().filter(|byte| !is_wide || *byte != 0).collect();
+    let blank = text.len() - text.trim_ascii_start().len();
+    text.drain(..blank);
+    text
+}
+
+/// The local name of the first element, past declarations, comments and the document type.
+fn first_element(text: &[u8]) -> Option<&[u8]> {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_ascii_start();
+        let skip_to: &[u8] = match rest {
+            [b'<', b'!', b'-', b'-', ..] => b"-->",
+            [b'<', b'?', ..] if rest.starts_with(b"<?xml") => b"?>",
+            [b'<', b'!' | b'?', ..] => b">",
+            [b'<', letter, ..] if letter.is_ascii_alphabetic() => {
+                let name = rest[1..].split(|b| b.is_ascii_whitespace() || matches!(b, b'>' | b'/')).next()?;
+                return name.rsplit(|byte| *byte == b':').next();
+            }
+            _ => return None,
+        };
+        rest = &rest[memchr::memmem::find(rest, skip_to)? + skip_to.len()..];
+    }
+}
+
+fn starts_with_doctype_html(text: &[u8]) -> bool {
+    text.get(..14).is_some_and(|start| start.eq_ignore_ascii_case(b"<!doctype html"))
+}
+
+/// The elements that the MIME sniffing standard takes as a sign of HTML.
+fn is_html_element(name: &[u8]) -> bool {
+    const NAMES: [&str; 18] = [
+        "html", "head", "script", "iframe", "h1", "div", "font", "table", "a", "style", "title",
+        "b", "body", "br", "p", "meta", "link", "center",
+    ];
+    NAMES.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+}
+
+/// Whether there are control characters that text does not have.
+fn is_binary(text: &[u8]) -> bool {
+    text.iter().any(|byte| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f))
+}
+
+/// Formats known by their first bytes, none of which text begins with.
+fn signature(bytes: &[u8]) -> Option<&'static str> {
+    const SIGNATURES: [(&[u8], &str); 24] = [
+        (b"%PDF-", "application/pdf"),
+        (b"%!PS-Adobe-", "application/postscript"),
+        (b"\x89PNG\r\n\x1a\n", "image/png"),
+        (b"\xff\xd8\xff", "image/jpeg"),
+        (b"GIF87a", "image/gif"),
+        (b"GIF89a", "image/gif"),
+        (b"\0\0\x01\0", "image/x-icon"),
+        (b"II*\0", "image/tiff"),
+        (b"MM\0*", "image/tiff"),
+        (b"\x1f\x8b", GZIP),
+        (b"PK\x03\x04", "application/zip"),
+        (b"PK\x05\x06", "application/zip"),
+        (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+        (b"Rar!\x1a\x07", "application/vnd.rar"),
+        (b"BZh", "application/x-bzip2"),
+        (b"\xfd7zXZ\0", "application/x-xz"),
+        (b"\x28\xb5\x2f\xfd", "application/zstd"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+        (b"\0asm", "application/wasm"),
+        (b"\x7fELF", "application/x-elf"),
+        (b"OggS\0", "application/ogg"),
+        (b"ID3", "audio/mpeg"),
+        (b"\x1aE\xdf\xa3", "video/webm"),
+        (b"wOF2", "font/woff2"),
+    ];
+    match bytes {
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..] => Some("audio/wav"),
+        [_, _, _, _, b'f', b't', b'y', b'p', b'a', b'v', b'i', b'f', ..] => Some("image/avif"),
+        [0, _, _, _, b'f', b't', b'y', b'p', ..] => Some("video/mp4"),
+        _ => SIGNATURES.iter().find(|(sign, _)| bytes.starts_with(sign)).map(|(_, mime)| *mime),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_and_header_together_tell_the_kind() {
+        let html = Some("text/html; charset=utf-8");
+        for (bytes, header, want) in [
+            (&b"<p>x"[..], html, Kind::Html),
+            (b"hello", html, Kind::Html),
+            (b"<?xml version='1.0'?>\n<urlset xmlns='x'>", html, Kind::Sitemap),
+            (b"\xef\xbb\xbf \n<!-- a > b -->\n<sm:sitemapindex>", None, Kind::SitemapIndex),
+            (b"<?xml version='1.0'?><?xml-stylesheet href='a'?><rss version='2.0'>", None, Kind::Rss),
+            (b"<rdf:RDF xmlns='http://purl.org/rss/1.0/'>", Some("text/xml"), Kind::Rss),
+            (b"<rdf:RDF xmlns='http://example.org/'>", Some("text/xml"), Kind::Xml),
+            (b"<feed xmlns='http://www.w3.org/2005/Atom'>", Some("text/plain"), Kind::Atom),
+            (b"\xff\xfe<\0r\0s\0s\0>\0", None, Kind::Rss),
+            (b"<!DOCTYPE html><html>", None, Kind::Html),
+            (b"<!DOCTYPE html PUBLIC 'x'>text", None, Kind::Html),
+            (b"<?xml version='1.0'?><html xmlns='x'>", Some("application/xml"), Kind::Html),
+            (b"<svg xmlns='x'>", Some("image/svg+xml"), Kind::Other(UNKNOWN)),
+            (b"<other/>", Some("application/foo+xml"), Kind::Xml),
+            (b"<other/>", None, Kind::Xml),
+            (b"{\"version\": \"https://jsonfeed.org/version/1.1\"}", Some("application/json"), Kind::JsonFeed),
+            (b"{\"version\":\"https:\\/\\/jsonfeed.org\\/version\\/1\"}", None, Kind::JsonFeed),
+            (b"{}", None, Kind::Json),
+            (b"[1]", Some("application/ld+json"), Kind::Json),
+            (b"%PDF-1.4", html, Kind::Other("application/pdf")),
+            (b"\x1f\x8b\x08", Some("text/xml"), Kind::Other(GZIP)),
+            (b"<p>x", Some("text/plain"), Kind::Text),
+            (b"a\0b", Some("text/plain"), Kind::Other(UNKNOWN)),
+            (b"a\0b", None, Kind::Other(UNKNOWN)),
+            (b"plain words", None, Kind::Text),
+            (b"plain words", Some("application/bogus"), Kind::Text),
+            (b"words", Some("image/png"), Kind::Other(UNKNOWN)),
+            (b"", None, Kind::Text),
+        ] {
+            let found = sniff(bytes, header, "https://example.org/x");
+            assert_eq!(found, want, "{:?} {header:?}", String::from_utf8_lossy(bytes));
+        }
+    }
+
+    #[test]
+    fn robots_txt_is_known_by_its_address() {
+        for (url, want) in [
+            ("https://example.org/robots.txt", Kind::Robots),
+            ("https://example.org/robots.txt?x=/y", Kind::Robots),
+            ("https://example.org/a/robots.txt", Kind::Text),
+            ("https://example.org", Kind::Text),
+            ("", Kind::Text),
+        ] {
+            assert_eq!(sniff(b"User-agent: *", Some("text/plain"), url), want, "{url}");
+        }
+    }
+
+    #[test]
+    fn every_kind_has_a_type() {
+        assert_eq!(Kind::Html.mime(), "text/html");
+        assert_eq!(Kind::Other("image/png").mime(), "image/png");
+        assert!(Kind::Rss.is_listing() && !Kind::Xml.is_listing());
+    }
+}
