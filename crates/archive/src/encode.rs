@@ -13,7 +13,7 @@ use crate::exchange::{Exchange, Kind, Original};
 use crate::head;
 use crate::warc::{Fields, FileId, Uuid, printable_uri, warc_fields};
 
-/// The gzip level that pays: on documentation pages of 30 kB, level 6 takes 1.6 times the CPU time
+/// The gzip level that pays: on documentation pages of 30 kB, level 6 takes twice the CPU time
 /// of level 1 for files smaller by 6 % (`examples/levels.rs`).
 pub const DEFAULT_LEVEL: u8 = 1;
 

@@ -288,3 +288,65 @@ fn warcinfo(
     let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
     Encoder::new(DEFAULT_LEVEL).warcinfo(name, &now.rfc3339(), file, fields)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exchange::{Exchange, Kind};
+
+    /// What is not synced is not committed, so every file must be in the checkpoint after it grew,
+    /// and the directory after it got a name.
+    #[test]
+    fn a_checkpoint_takes_along_everything_written_since_the_last() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut writer, _) = Writer::open(dir.path(), &[], settings(), Time::EPOCH).unwrap();
+        let synced = |checkpoint: Checkpoint| -> Vec<String> {
+            let paths = checkpoint.unsynced.iter().map(|(path, _)| path.strip_prefix(&dir));
+            paths.map(|path| path.unwrap().display().to_string()).collect()
+        };
+        let first =
+            ["p-19700101000000000-00001-h.warc.gz.open", "p-19700101000000000-00001-h.cdxj.open"];
+        let second = first.map(|name| name.replace("00001", "00002"));
+        assert_eq!(synced(writer.checkpoint().unwrap()), ["", first[0], first[1]]);
+        assert_eq!(synced(writer.checkpoint().unwrap()), first);
+        let encoded = Encoder::new(1).encode(&EXCHANGE, Kind::Response, [0; 16], writer.file());
+        let encoded = encoded.unwrap();
+        writer.append(&encoded, Time::EPOCH).unwrap();
+        writer.append(&encoded, Time::EPOCH).unwrap_err();
+        let all = [first[0], first[1], "", &second[0], &second[1]];
+        assert_eq!(synced(writer.checkpoint().unwrap()), all);
+        assert_eq!(synced(writer.checkpoint().unwrap()), second);
+    }
+
+    const EXCHANGE: Exchange = Exchange {
+        uri: "http://a/",
+        date: Time::EPOCH,
+        ip: None,
+        request: b"",
+        head: b"",
+        payload: b"",
+        payload_digest: [0; 20],
+        truncated: None,
+        protocol: "http/1.1",
+        tls: None,
+        identified_type: None,
+        metadata: &[],
+    };
+
+    fn settings() -> Settings {
+        let [software, operator, user_agent, robots, is_part_of] = [const { String::new() }; 5];
+        let (prefix, host) = ("p".to_owned(), "h".to_owned());
+        let (roll_at, first_serial) = (1, 1);
+        Settings {
+            prefix,
+            host,
+            software,
+            operator,
+            user_agent,
+            robots,
+            is_part_of,
+            roll_at,
+            first_serial,
+        }
+    }
+}

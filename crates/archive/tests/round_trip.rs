@@ -226,6 +226,10 @@ fn hostile() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }
 
+fn hostile_text() -> impl Strategy<Value = String> {
+    hostile().prop_map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -233,12 +237,12 @@ proptest! {
     /// end: `check_file` also holds the index against the records.
     #[test]
     fn any_bytes_come_back(
-        uri in any::<String>(),
-        cipher in any::<String>(),
+        uri in prop_oneof![any::<String>(), hostile_text()],
+        cipher in prop_oneof![any::<String>(), hostile_text()],
         head in hostile(),
         request in hostile(),
         payload in prop_oneof![hostile(), prop::collection::vec(any::<u8>(), 0..5000)],
-        facts in prop::collection::vec((any::<String>(), any::<String>()), 0..3),
+        facts in prop::collection::vec((hostile_text(), hostile_text()), 0..3),
         same in any::<bool>(),
     ) {
         let metadata: Vec<(&str, &str)> = facts.iter().map(|(n, v)| (&n[..], &v[..])).collect();
@@ -260,6 +264,10 @@ proptest! {
         prop_assert!(records[1].http_head().starts_with(b"HTTP/1."));
         if !request.is_empty() {
             prop_assert_eq!(records[2].block(), &request[..]);
+        }
+        if !facts.is_empty() {
+            let lines = records[records.len() - 1].block().split(|&b| b == b'\n').count();
+            prop_assert_eq!(lines, facts.len() + 1);
         }
         let fields = records[1].headers().filter(|(name, _)| name.starts_with("WARC-")).count();
         prop_assert_eq!(fields, if same { 15 } else { 12 });
