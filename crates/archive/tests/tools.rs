@@ -2,7 +2,11 @@
 //!
 //! `python3 -m venv V && V/bin/pip install warcio pywb`, then `EVERCRAWL_TOOLS=V/bin cargo test`.
 //! Without the variable the tools are looked for on the PATH; without them the tests are skipped.
-#![allow(clippy::unwrap_used, reason = "a failing test panics")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::explicit_write,
+    reason = "a failing test panics, a skipped one is loud"
+)]
 
 mod common;
 
