@@ -92,11 +92,14 @@ mod tests {
     use super::*;
     use crate::Config;
     use proptest::prelude::*;
+    use std::sync::LazyLock;
+
+    static DEMO: LazyLock<World> = LazyLock::new(|| World::new(Config::demo()));
 
     proptest! {
         #[test]
         fn the_version_is_the_last_of_the_changes(slot in 0u32..30, host in 0u32..12, after in 0u64..20_000_000) {
-            let world = World::new(Config::demo());
+            let world = &*DEMO;
             let at_ms = world.config().origin_ms + after;
             let Some(page) = world.tenant(host, slot, at_ms) else { return Ok(()) };
             let created_ms = world.life(page).created_ms;
@@ -107,7 +110,7 @@ mod tests {
 
         #[test]
         fn no_change_between_two_moments_means_the_same_version(slot in 0u32..30, after in 0u64..5_000_000, span in 0u64..200_000) {
-            let world = World::new(Config::demo());
+            let world = &*DEMO;
             let from = world.config().origin_ms + after;
             let page = Page::first(1, slot);
             let same = world.last_change(page, from) == world.last_change(page, from + span);

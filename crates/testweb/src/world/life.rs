@@ -135,17 +135,18 @@ mod tests {
     use super::*;
     use crate::Config;
     use proptest::prelude::*;
+    use std::sync::LazyLock;
 
-    fn mortal_world() -> World {
+    static MORTAL: LazyLock<World> = LazyLock::new(|| {
         let mut config = Config::demo();
         config.page_shares.mortal = 1.0;
         World::new(config)
-    }
+    });
 
     proptest! {
         #[test]
         fn a_slot_has_at_most_one_tenant_and_it_is_alive(slot in 10u32..30, after in 0u64..100_000_000) {
-            let world = mortal_world();
+            let world = &*MORTAL;
             let at_ms = world.config().origin_ms + after;
             let living: Vec<Page> =
                 world.tenants(2, slot, at_ms).filter(|&page| world.life(page).covers(at_ms)).collect();
@@ -154,7 +155,7 @@ mod tests {
 
         #[test]
         fn turns_are_the_births_and_deaths_of_tenants(slot in 10u32..30, after in 0u64..50_000_000, span in 0u64..50_000_000) {
-            let world = mortal_world();
+            let world = &*MORTAL;
             let from = world.config().origin_ms + after;
             let cycle = world.cycle(2, slot).unwrap();
             let mut turns = Vec::new();
@@ -174,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_generation_from_a_made_up_url_does_not_overflow() {
-        let world = mortal_world();
+        let world = &*MORTAL;
         let page = Page { host: 0, slot: 20, generation: u32::MAX };
         assert!(world.life(page).created_ms > world.config().origin_ms);
         assert!(world.tenant(0, 20, u64::MAX).is_none_or(|page| page.generation > 0));

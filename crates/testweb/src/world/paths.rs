@@ -167,11 +167,15 @@ mod tests {
     use super::*;
     use crate::Config;
     use proptest::prelude::*;
+    use std::sync::LazyLock;
+
+    static WILD: LazyLock<World> =
+        LazyLock::new(|| World::new(Config { pages: 5_000, ..Config::wild() }));
 
     proptest! {
         #[test]
         fn every_page_is_found_by_its_url(host in 0u32..200, slot in 0u32..5_000, generation in 0u32..3) {
-            let world = World::new(Config { pages: 5_000, ..Config::wild() });
+            let world = &*WILD;
             let mortal = world.cycle(host, slot).is_some();
             let page = Page { host, slot, generation: if mortal { generation } else { 0 } };
             prop_assert_eq!(world.find(&world.url(page)), Some(page));
@@ -179,7 +183,7 @@ mod tests {
 
         #[test]
         fn no_path_panics(path in "\\PC{0,30}") {
-            let world = World::new(Config::wild());
+            let world = &*WILD;
             let _ = world.find(&path);
             let _ = world.find(&format!("http://h3.test/{path}"));
             let _ = world.find_host(&path);
