@@ -4,12 +4,21 @@ const STEPS: usize = 200;
 
 /// Returns a root of `f` between `a` and `b`, where its signs differ, to rounding error.
 ///
-/// Chandrupatla's method: inverse quadratic interpolation where that is safe, else bisection.
 /// Where the signs do not differ, the end with the smaller value is returned.
-pub fn between(mut a: f64, mut b: f64, f: impl Fn(f64) -> f64) -> f64 {
+pub fn between(a: f64, b: f64, f: impl Fn(f64) -> f64) -> f64 {
+    enclose(a, b, f).0
+}
+
+/// Returns the root's nearest neighbours: the better one, and the one on the other side of zero.
+///
+/// Chandrupatla's method: inverse quadratic interpolation where that is safe, else bisection. A
+/// function that is steeper than numbers can follow crosses zero between the two; one that is
+/// exactly zero somewhere, or has no crossing, gives the same point twice.
+pub fn enclose(mut a: f64, mut b: f64, f: impl Fn(f64) -> f64) -> (f64, f64) {
     let (mut fa, mut fb) = (f(a), f(b));
     if fa * fb > 0.0 || fa == 0.0 || fb == 0.0 {
-        return if fa.abs() <= fb.abs() { a } else { b };
+        let end = if fa.abs() <= fb.abs() { a } else { b };
+        return (end, end);
     }
     let mut t = 0.5;
     for _ in 0..STEPS {
@@ -23,15 +32,17 @@ pub fn between(mut a: f64, mut b: f64, f: impl Fn(f64) -> f64) -> f64 {
             (b, fb) = (a, fa);
         }
         (a, fa) = (x, fx);
-        let best = if fa.abs() < fb.abs() { a } else { b };
-        let limit = (2.0 * f64::EPSILON * best.abs() + f64::MIN_POSITIVE)
-            / (b - c).abs().max(f64::MIN_POSITIVE);
-        if limit > 0.5 || fa == 0.0 || fb == 0.0 {
-            return best;
+        if fa == 0.0 {
+            return (a, a);
+        }
+        let tolerance = 2.0 * f64::EPSILON * a.abs().min(b.abs()) + f64::MIN_POSITIVE;
+        let limit = tolerance / (b - c).abs().max(f64::MIN_POSITIVE);
+        if limit > 0.5 {
+            break;
         }
         t = next_share((a, fa), (b, fb), (c, fc)).clamp(limit, 1.0 - limit);
     }
-    a
+    if fa.abs() < fb.abs() { (a, b) } else { (b, a) }
 }
 
 /// How far from a to b to look next.
@@ -54,6 +65,13 @@ mod tests {
         assert!((between(0.0, 2.0, |x| x * x - 2.0) - 2f64.sqrt()).abs() < 1e-15);
         assert!((between(-4.0, 9.0, |x| (x - 1.0).powi(9)) - 1.0).abs() < 1e-12);
         assert!((between(0.0, 1.0, |x| (x - 1e-9).signum()) - 1e-9).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_jump_is_enclosed_by_its_neighbours() {
+        let (a, b) = enclose(0.0, 1.0, |x| if x < 0.3 { -1.0 } else { 2.0 });
+        assert!(a < 0.3 && b >= 0.3 && b - a < 1e-15, "{a} {b}");
+        assert_eq!(enclose(0.0, 1.0, |x| (x - 0.5).max(0.0)), (0.0, 0.0));
     }
 
     #[test]

@@ -46,6 +46,9 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// No limits at all.
+    pub const NONE: Self = Self { min: 0.0, max: f64::INFINITY };
+
     /// Returns the interval, brought within the limits; the longest one for NaN.
     pub fn apply(self, interval: f64) -> f64 {
         if interval.is_nan() { self.max } else { interval.min(self.max).max(self.min) }
