@@ -84,14 +84,17 @@ impl fmt::Display for Month {
 /// The far month that makes `url` a page of an endless calendar at time `now`, by the rule above.
 pub(crate) fn endless(url: &Canonical, now: Time) -> Option<Month> {
     let Month(now) = Month::of(now);
-    let in_path = date(url.path()).filter(|(_, end)| !has_title(&url.path()[*end..]));
     let query = url.query().unwrap_or_default();
-    let in_query = date(query).map(|(month, _)| month).or_else(|| named_date(query));
-    in_path.map(|(month, _)| month).into_iter().chain(in_query).find(|Month(month)| {
-        let ahead = *month > now + MONTHS_AHEAD;
-        let back = *month + MONTHS_BACK < now;
+    let in_path = date(url.path());
+    let in_query = date(query).or_else(|| Some((named_date(query)?, query.len())));
+    let is_endless = |Month(month): Month| {
+        let (ahead, back) = (month > now + MONTHS_AHEAD, month + MONTHS_BACK < now);
         (ahead || back) && smells(url.path_and_query(), ahead)
-    })
+    };
+    let in_path =
+        in_path.filter(|(month, end)| is_endless(*month) && !has_title(&url.path()[*end..]));
+    let found = in_path.or_else(|| in_query.filter(|(month, _)| is_endless(*month)));
+    found.map(|(month, _)| month)
 }
 
 /// Whether path or query hold a date, near or far.

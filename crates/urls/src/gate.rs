@@ -15,13 +15,17 @@ pub struct Gate {
     pub(crate) include: RegexSet,
     pub(crate) exclude: RegexSet,
     denied_hosts: HashSet<Box<str>>,
-    extensions: HashSet<Box<str>>,
+    /// [`packed`], in order.
+    extensions: Vec<u64>,
 }
 
 impl Gate {
     /// A gate for that scope and those rules.
     pub fn new(scope: Scope, rules: Rules) -> Result<Self, RuleError> {
-        let lower = |ending: &String| ending.trim_start_matches('.').to_ascii_lowercase().into();
+        let endings = rules.extensions.iter();
+        let mut extensions: Vec<u64> =
+            endings.filter_map(|ending| packed(ending.trim_start_matches('.'))).collect();
+        extensions.sort_unstable();
         Ok(Gate {
             scope,
             include: rules::compile("include", &rules.include)?,
@@ -31,7 +35,7 @@ impl Gate {
                 .iter()
                 .map(|name| denied_host(name))
                 .collect::<Result<_, _>>()?,
-            extensions: rules.extensions.iter().map(lower).collect(),
+            extensions,
             rules,
         })
     }
@@ -64,7 +68,7 @@ impl Gate {
         let endless = rules.refuse_calendars && calendar::endless(url, now).is_some();
         refuse(endless, Refusal::Calendar)?;
         let text = url.as_str().as_bytes();
-        refuse(self.exclude.is_match(text), Refusal::Excluded)?;
+        refuse(!self.exclude.is_empty() && self.exclude.is_match(text), Refusal::Excluded)?;
         refuse(!self.include.is_empty() && !self.include.is_match(text), Refusal::NotIncluded)
     }
 
@@ -81,8 +85,7 @@ impl Gate {
     /// The ending of the URL's file, where it is a filtered one.
     pub(crate) fn filtered_extension<'a>(&self, url: &'a Canonical) -> Option<&'a str> {
         let ending = extension(url)?;
-        let lower = ending.to_ascii_lowercase();
-        self.extensions.contains(lower.as_str()).then_some(ending)
+        self.extensions.binary_search(&packed(ending)?).is_ok().then_some(ending)
     }
 }
 
@@ -109,8 +112,13 @@ fn extension(url: &Canonical) -> Option<&str> {
     let file = file.split(';').next().unwrap_or(file);
     // Wikis describe `File:Cat.jpg` on a page of that name.
     let (name, ending) = file.rsplit_once('.')?;
-    let plausible = (1..=8).contains(&ending.len()) && !name.is_empty() && !name.contains(':');
-    plausible.then_some(ending)
+    (!name.is_empty() && !name.contains(':')).then_some(ending)
+}
+
+/// An ending of at most eight letters in lower case, as a number to search for.
+fn packed(ending: &str) -> Option<u64> {
+    let append = |packed: u64, byte: u8| packed << 8 | u64::from(byte.to_ascii_lowercase());
+    (1..=8).contains(&ending.len()).then(|| ending.bytes().fold(0, append))
 }
 
 /// A denied host's name as canonical URLs write it.

@@ -2,6 +2,10 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr_iter;
+
+use crate::sessions;
+
 /// Beginnings of names that only ad and mail senders use.
 const PREFIXES: [&str; 4] = ["utm_", "mtm_", "hsa_", "oly_"];
 
@@ -45,6 +49,38 @@ const NAMES: [&str; 35] = [
     "ef_id",
 ];
 
+/// By their first letter, the second letters of all names known here and in [`sessions`]; letters
+/// count by their lowest five bits, so in either case.
+const STARTS: [u32; 32] = {
+    let mut starts = [0; 32];
+    note_starts(&mut starts, &PREFIXES);
+    note_starts(&mut starts, &NAMES);
+    note_starts(&mut starts, &sessions::RESERVED);
+    note_starts(&mut starts, &sessions::AMBIGUOUS);
+    note_starts(&mut starts, &sessions::SPECIAL);
+    starts
+};
+
+const fn note_starts(starts: &mut [u32; 32], names: &[&str]) {
+    let mut index = 0;
+    while index < names.len() {
+        let name = names[index].as_bytes();
+        starts[(name[0] & 31) as usize] |= 1 << (name[1] & 31);
+        index += 1;
+    }
+}
+
+/// Whether a parameter of the query is empty or begins as a session id or tracking parameter does.
+/// Most queries have none, and this tells it in one pass.
+pub(crate) fn worth_a_look(query: &str) -> bool {
+    let rest = memchr_iter(b'&', query.as_bytes()).map(|at| &query.as_bytes()[at + 1..]);
+    std::iter::once(query.as_bytes()).chain(rest).any(|parameter| match parameter {
+        [] | [b'&', ..] => true,
+        [first, second, ..] => STARTS[usize::from(first & 31)] >> (second & 31) & 1 != 0,
+        _ => false,
+    })
+}
+
 /// Whether `name=value` only tells the site where a click came from.
 pub(crate) fn is_tracking(parameter: &str) -> bool {
     let name = name(parameter);
@@ -80,6 +116,22 @@ mod tests {
         }
         for parameter in ["utm=1", "id=gclid", "pk_id=3", "ref=a", "ga=1", "", "=utm_source"] {
             assert!(!is_tracking(parameter), "{parameter}");
+        }
+    }
+
+    #[test]
+    fn every_known_name_is_worth_a_look() {
+        let lists = [&PREFIXES[..], &NAMES, &sessions::RESERVED, &sessions::AMBIGUOUS];
+        for name in lists.concat().into_iter().chain(sessions::SPECIAL) {
+            for query in [name.to_owned(), format!("x=1&{}=1", name.to_ascii_uppercase())] {
+                assert!(worth_a_look(&query), "{query}");
+            }
+        }
+        for query in ["", "&a", "a&", "a&&b"] {
+            assert!(worth_a_look(query), "{query}");
+        }
+        for query in ["a", "page=2&sort=name", "q=utm_source&id=3"] {
+            assert!(!worth_a_look(query), "{query}");
         }
     }
 

@@ -46,21 +46,18 @@ fn is_web(scheme: &str) -> bool {
 
 /// Whether the text's scheme is one of the web's; `None` where it has no scheme.
 fn scheme(href: &str) -> Option<bool> {
-    let end = href.bytes().position(|b| !is_scheme_byte(b))?;
-    let begins = href.bytes().find(|b| !is_stripped(*b))?.is_ascii_alphabetic();
-    if !begins || href.as_bytes()[end] != b':' {
+    let end = href.bytes().position(|b| matches!(b, b':' | b'/' | b'?' | b'#' | b'\\'))?;
+    let (name, rest) = href.split_at(end);
+    if !rest.starts_with(':') {
         return None;
     }
-    let name = &href[..end];
-    if name.bytes().any(is_stripped) {
-        let name: String = name.chars().filter(|c| !is_stripped(*c as u8)).collect();
-        return Some(is_web(&name));
+    if is_web(name) {
+        return Some(true);
     }
-    Some(is_web(name))
-}
-
-fn is_scheme_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.') || is_stripped(byte)
+    let name: String = name.chars().filter(|c| !c.is_ascii() || !is_stripped(*c as u8)).collect();
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    let is_scheme = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(fits);
+    is_scheme.then(|| is_web(&name))
 }
 
 /// Tabs and line breaks are taken out of a URL wherever they stand.

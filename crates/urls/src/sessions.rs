@@ -8,22 +8,25 @@ use std::borrow::Cow;
 use memchr::memchr2;
 
 /// Reserved by PHP, Java, ColdFusion, osCommerce and Zen Cart.
-const RESERVED: [&str; 7] =
+pub(crate) const RESERVED: [&str; 7] =
     ["phpsessid", "jsessionid", "jsessionidsso", "cftoken", "oscsid", "oscadminid", "zenid"];
 
 /// Session ids in some places, something else in others.
-const AMBIGUOUS: [&str; 7] =
+pub(crate) const AMBIGUOUS: [&str; 7] =
     ["sid", "sess", "sessid", "session", "sessionid", "session_id", "session-id"];
+
+/// ColdFusion's number, which alone could be any `cfid`, and what ASP's names begin with.
+pub(crate) const SPECIAL: [&str; 2] = ["cfid", "aspsessionid"];
 
 /// Whether `name=value` is a session id; `beside` is the list of parameters it stands in.
 pub(crate) fn is_session(parameter: &str, beside: &str) -> bool {
     let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+    let [cfid, aspsessionid] = SPECIAL;
     let is = |known: &&str| known.eq_ignore_ascii_case(name);
     RESERVED.iter().any(is)
-        || starts_with(name, "aspsessionid")
+        || starts_with(name, aspsessionid)
         || AMBIGUOUS.iter().any(is) && looks_random(value)
-        // ColdFusion's second half is a plain number, which alone could be any `cfid`.
-        || is(&"cfid") && beside.split(['&', ';']).any(|other| starts_with(other, "cftoken="))
+        || is(&cfid) && beside.split(['&', ';']).any(|other| starts_with(other, "cftoken="))
 }
 
 /// Takes session ids out of a path: `;name=value` parameters of its segments, and ASP.NET's

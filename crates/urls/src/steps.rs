@@ -144,26 +144,20 @@ impl Steps {
         self.rewrite(read::read(base, href, Some(encode))?)
     }
 
+    /// Takes over the text of `url`, and writes a new one only where a step changes something.
     fn rewrite(self, url: Url) -> Result<Canonical, Refusal> {
-        let host = self.rewrite_host(&url[Position::BeforeHost..Position::AfterHost])?;
-        let path = self.rewrite_path(url.path());
-        let query = url.query().map(|query| self.rewrite_query(query));
-        let has_userinfo = url[Position::AfterScheme..Position::BeforeHost].len() > "://".len();
-        if let (Cow::Borrowed(_), Cow::Borrowed(_), false) = (&host, &path, has_userinfo)
-            && matches!(query, None | Some(Some(Cow::Borrowed(_))))
-        {
-            return untouched(url);
+        let read = without_extras(url)?;
+        let host = self.rewrite_host(read.host())?;
+        let path = self.rewrite_path(read.path());
+        let query = read.query().map(|query| self.rewrite_query(query));
+        let same_query = matches!(query, None | Some(Some(Cow::Borrowed(_))));
+        if let (Cow::Borrowed(_), Cow::Borrowed(_), true) = (&host, &path, same_query) {
+            return Ok(read);
         }
-        let mut text = String::with_capacity(url.as_str().len() + 16);
-        text.push_str(&url[..Position::AfterScheme]);
-        text.push_str("://");
-        text.push_str(&host);
-        text.push_str(&url[Position::AfterHost..Position::BeforePath]);
-        text.push_str(&path);
-        if let Some(query) = query.flatten() {
-            text.push('?');
-            text.push_str(&query);
-        }
+        let scheme = if read.is_https() { "https://" } else { "http://" };
+        let port = &read.authority()[read.host().len()..];
+        let (mark, query) = query.flatten().map_or(("", Cow::Borrowed("")), |query| ("?", query));
+        let text = [scheme, &host, port, &path, mark, &query].concat();
         Canonical::from_trusted(text).ok_or(Refusal::TooLong)
     }
 
@@ -202,7 +196,7 @@ impl Steps {
             query = chain(query, escapes::in_query);
         }
         let unwanted = |parameter: &str| self.drops(parameter, &query);
-        if query.split('&').any(unwanted) {
+        if parameters::worth_a_look(&query) && query.split('&').any(unwanted) {
             let wanted: Vec<&str> = query.split('&').filter(|p| !unwanted(p)).collect();
             if wanted.is_empty() {
                 return None;
@@ -224,8 +218,13 @@ impl Steps {
     }
 }
 
-/// Takes over the string of a URL that already is as it should be; only a fragment goes.
-fn untouched(url: Url) -> Result<Canonical, Refusal> {
+/// The URL as it was read, without fragment, user name and password.
+fn without_extras(mut url: Url) -> Result<Canonical, Refusal> {
+    let before_host = url[..Position::BeforeHost].len();
+    if before_host != url[..Position::AfterScheme].len() + "://".len() {
+        let dropped = url.set_username("").and_then(|()| url.set_password(None));
+        dropped.map_err(|()| Refusal::BadUrl)?;
+    }
     let ends = [Position::AfterHost, Position::BeforePath, Position::AfterPath];
     let offsets = ends.map(|end| url[..end].len());
     let end = url[..Position::AfterQuery].len();

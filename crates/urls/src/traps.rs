@@ -1,5 +1,7 @@
 //! Does a path go round in circles?
 
+use memchr::memchr_iter;
+
 /// The longest cycle looked for, in segments; it bounds the work on hostile paths.
 const LONGEST_CYCLE: usize = 8;
 
@@ -14,6 +16,9 @@ const ROUNDS: usize = 3;
 pub(crate) fn cycle(path: &str) -> Option<&str> {
     let body = path.strip_prefix('/').unwrap_or(path);
     let body = body.strip_suffix('/').unwrap_or(body);
+    if memchr_iter(b'/', body.as_bytes()).count() + 1 < ROUNDS {
+        return None;
+    }
     let segments: Vec<&str> = body.split('/').collect();
     let longest = LONGEST_CYCLE.min(segments.len() / ROUNDS);
     let (start, length) = (1..=longest).find_map(|length| {

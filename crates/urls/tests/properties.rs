@@ -1,5 +1,7 @@
 //! What holds for every input, however hostile?
 
+#![allow(clippy::expect_used, reason = "tests may fail")]
+
 use evercrawl_model::Time;
 use evercrawl_urls::{
     Canonical, Gate, Rules, Scope, ScopeKind, Step, Steps, Url, parse_seed_line, shape,

@@ -1,5 +1,7 @@
 //! Do the public suites hold? They live outside the project; without them the tests say so.
 
+#![allow(clippy::expect_used, clippy::print_stderr, reason = "tests may fail, and say so")]
+
 use std::collections::BTreeMap;
 
 use evercrawl_urls::{Canonical, Step, Steps, Url};
