@@ -43,7 +43,11 @@ pub enum Source {
 /// them as binary, since they were used to smuggle markup past filters).
 ///
 /// `header` is the charset of the `Content-Type`; `host` helps the guess by its top-level domain.
-pub fn decode_text<'a>(bytes: &'a [u8], header: Option<&str>, host: Option<&str>) -> Option<Text<'a>> {
+pub fn decode_text<'a>(
+    bytes: &'a [u8],
+    header: Option<&str>,
+    host: Option<&str>,
+) -> Option<Text<'a>> {
     let (encoding, source, skip) = find_encoding(bytes, header, host);
     if encoding == REPLACEMENT {
         return None;
@@ -120,14 +124,38 @@ mod tests {
         let marked = b"\xef\xbb\xbf<meta charset=koi8-r>\xc3\xa9";
         for (bytes, header, text, charset, source) in [
             (&marked[..], Some("koi8-r"), "<meta charset=koi8-r>é", "UTF-8", Source::Mark),
-            (&meta[..], Some("latin1"), "<meta charset=iso-8859-2>æ", "windows-1252", Source::Header),
+            (
+                &meta[..],
+                Some("latin1"),
+                "<meta charset=iso-8859-2>æ",
+                "windows-1252",
+                Source::Header,
+            ),
             (&meta[..], None, "<meta charset=iso-8859-2>ć", "ISO-8859-2", Source::Declared),
-            (&meta[..], Some("nonsense"), "<meta charset=iso-8859-2>ć", "ISO-8859-2", Source::Declared),
+            (
+                &meta[..],
+                Some("nonsense"),
+                "<meta charset=iso-8859-2>ć",
+                "ISO-8859-2",
+                Source::Declared,
+            ),
             ("caf\u{e9}".as_bytes(), None, "café", "UTF-8", Source::Valid),
             (b"\xff\xfea\0b\0", None, "ab", "UTF-16LE", Source::Mark),
             (b"\xfe\xff\0a\0b", None, "ab", "UTF-16BE", Source::Mark),
-            (b"<meta charset=utf-16>\xc3\xa9", None, "<meta charset=utf-16>é", "UTF-8", Source::Declared),
-            (b"<?xml version='1.0' encoding='koi8-r'?>\xc1", None, "<?xml version='1.0' encoding='koi8-r'?>а", "KOI8-R", Source::Declared),
+            (
+                b"<meta charset=utf-16>\xc3\xa9",
+                None,
+                "<meta charset=utf-16>é",
+                "UTF-8",
+                Source::Declared,
+            ),
+            (
+                b"<?xml version='1.0' encoding='koi8-r'?>\xc1",
+                None,
+                "<?xml version='1.0' encoding='koi8-r'?>а",
+                "KOI8-R",
+                Source::Declared,
+            ),
         ] {
             assert_eq!(read(bytes, header), (text.into(), charset, source));
         }
@@ -135,10 +163,13 @@ mod tests {
 
     #[test]
     fn guesses_from_letters_and_from_the_country() {
-        let (russian, _, _) = encoding_rs::WINDOWS_1251.encode("Съешь же ещё этих мягких французских булок");
+        let (russian, _, _) =
+            encoding_rs::WINDOWS_1251.encode("Съешь же ещё этих мягких французских булок");
         assert_eq!(read(&russian, None).1, "windows-1251");
         assert_eq!(read(&russian, None).2, Source::Guessed);
-        for host in [None, Some(""), Some("..."), Some("пример.рф"), Some("EXAMPLE.RU."), Some("10.0.0.1")] {
+        for host in
+            [None, Some(""), Some("..."), Some("пример.рф"), Some("EXAMPLE.RU."), Some("10.0.0.1")]
+        {
             assert!(decode_text(&russian, None, host).is_some(), "{host:?}");
         }
     }

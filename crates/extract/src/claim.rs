@@ -25,8 +25,10 @@ pub(crate) fn parse(text: &str) -> Option<Time> {
 
 /// `Thursday, 5 January 2017 ...` as `5 Jan 2017 ...`: weekdays are often wrong and months long.
 fn without_ornaments(text: &str) -> String {
-    let mut words: Vec<&str> =
-        text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()).collect();
+    let mut words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || c == ',')
+        .filter(|word| !word.is_empty())
+        .collect();
     if words.first().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic())) {
         words.remove(0);
     }

@@ -105,15 +105,23 @@ impl Listing {
     pub(crate) fn read_text(kind: Kind, text: &str) -> Listing {
         match kind {
             Kind::JsonFeed => json::read(text),
-            Kind::Sitemap | Kind::SitemapIndex | Kind::Rss | Kind::Atom | Kind::Xml => {
-                xml::read(kind, text)
-            }
+            // Markup with an error message before it passes for HTML.
+            Kind::Html if !text.contains('<') => read_lines(text),
+            Kind::Html | Kind::Xml => xml::read(kind, text),
+            _ if kind.is_listing() => xml::read(kind, text),
             _ => read_lines(text),
         }
     }
 
     fn new(kind: Kind) -> Self {
-        Listing { kind, entries: Vec::new(), hubs: Vec::new(), topic: None, damaged: false, cut: false }
+        Listing {
+            kind,
+            entries: Vec::new(),
+            hubs: Vec::new(),
+            topic: None,
+            damaged: false,
+            cut: false,
+        }
     }
 
     /// Takes an entry, unless the listing is full. Tells whether there is room for more.
@@ -143,7 +151,8 @@ fn read_lines(text: &str) -> Listing {
     let mut listing = Listing::new(Kind::Text);
     for line in text.lines() {
         let line = trimmed(line);
-        if is_web_address(line) && !listing.push(Entry { url: line.to_owned(), ..Entry::default() }) {
+        if is_web_address(line) && !listing.push(Entry { url: line.to_owned(), ..Entry::default() })
+        {
             break;
         }
     }
@@ -157,5 +166,7 @@ fn is_web_address(text: &str) -> bool {
 
 /// Without white space around it, including the invisible kinds that editors leave behind.
 fn trimmed(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '\u{feff}' | '\u{200b}'))
+    text.trim_matches(|c: char| {
+        c.is_whitespace() || c.is_control() || matches!(c, '\u{feff}' | '\u{200b}')
+    })
 }

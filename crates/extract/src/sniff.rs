@@ -47,10 +47,7 @@ impl Kind {
 
     /// Whether it lists pages with the times they changed.
     pub fn is_listing(self) -> bool {
-        matches!(
-            self,
-            Kind::Sitemap | Kind::SitemapIndex | Kind::Rss | Kind::Atom | Kind::JsonFeed
-        )
+        matches!(self, Kind::Sitemap | Kind::SitemapIndex | Kind::Rss | Kind::Atom | Kind::JsonFeed)
     }
 }
 
@@ -72,7 +69,9 @@ pub fn sniff(bytes: &[u8], content_type: Option<&str>, url: &str) -> Kind {
     }
     match declared(content_type) {
         Declared::Html => Kind::Html,
-        Declared::Xml if markup.is_some_and(|name| name.eq_ignore_ascii_case(b"html")) => Kind::Html,
+        Declared::Xml if markup.is_some_and(|name| name.eq_ignore_ascii_case(b"html")) => {
+            Kind::Html
+        }
         Declared::Xml => Kind::Xml,
         Declared::Json => json_kind(&text),
         Declared::Binary => Kind::Other(UNKNOWN),
@@ -103,7 +102,9 @@ fn declared(content_type: Option<&str>) -> Declared {
         (_, kind) if kind.ends_with("+xml") => Declared::Xml,
         (_, "json") => Declared::Json,
         (_, kind) if kind.ends_with("+json") => Declared::Json,
-        ("text", _) | ("application", "javascript" | "x-javascript" | "ecmascript") => Declared::Text,
+        ("text", _) | ("application", "javascript" | "x-javascript" | "ecmascript") => {
+            Declared::Text
+        }
         ("application", "pdf" | "zip" | "gzip" | "x-gzip" | "wasm" | "msword") => Declared::Binary,
         ("application", kind) if kind.starts_with("vnd.") => Declared::Binary,
         _ => Declared::Nothing,
@@ -156,7 +157,8 @@ fn listing_kind(element: &[u8], text: &[u8]) -> Option<Kind> {
 /// The bytes as ASCII-compatible text from the first character on: without a byte order mark and
 /// leading white space, and without the zero bytes of UTF-16.
 fn narrow(window: &[u8]) -> Vec<u8> {
-    let is_wide = matches!(window, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'<', 0, ..] | [0, b'<', ..]);
+    let is_wide =
+        matches!(window, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'<', 0, ..] | [0, b'<', ..]);
     let bytes = match window {
         [0xef, 0xbb, 0xbf, rest @ ..] | [0xff, 0xfe, rest @ ..] | [0xfe, 0xff, rest @ ..] => rest,
         _ => window,
@@ -172,18 +174,27 @@ fn first_element(text: &[u8]) -> Option<&[u8]> {
     let mut rest = text;
     loop {
         rest = rest.trim_ascii_start();
-        let skip_to: &[u8] = match rest {
-            [b'<', b'!', b'-', b'-', ..] => b"-->",
-            [b'<', b'?', ..] if rest.starts_with(b"<?xml") => b"?>",
-            [b'<', b'!' | b'?', ..] => b">",
-            [b'<', letter, ..] if letter.is_ascii_alphabetic() => {
-                let name = rest[1..].split(|b| b.is_ascii_whitespace() || matches!(b, b'>' | b'/')).next()?;
-                return name.rsplit(|byte| *byte == b':').next();
+        rest = match rest {
+            [b'<', b'!', b'-', b'-', ..] => after(rest, b"-->")?,
+            [b'<', b'!', ..] if has_subset(rest) => after(after(rest, b"]")?, b">")?,
+            [b'<', b'?', ..] if rest.starts_with(b"<?xml") => after(rest, b"?>")?,
+            [b'<', b'!' | b'?', ..] => after(rest, b">")?,
+            [b'<', name @ ..] if name.first().is_some_and(u8::is_ascii_alphabetic) => {
+                let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/');
+                return name.split(ends).next()?.rsplit(|byte| *byte == b':').next();
             }
             _ => return None,
         };
-        rest = &rest[memchr::memmem::find(rest, skip_to)? + skip_to.len()..];
     }
+}
+
+fn after<'a>(text: &'a [u8], end: &[u8]) -> Option<&'a [u8]> {
+    Some(&text[memchr::memmem::find(text, end)? + end.len()..])
+}
+
+/// Whether a document type declares entities of its own, between brackets.
+fn has_subset(doctype: &[u8]) -> bool {
+    memchr::memchr2(b'[', b'>', doctype).is_some_and(|at| doctype[at] == b'[')
 }
 
 fn starts_with_doctype_html(text: &[u8]) -> bool {
@@ -253,7 +264,11 @@ mod tests {
             (b"hello", html, Kind::Html),
             (b"<?xml version='1.0'?>\n<urlset xmlns='x'>", html, Kind::Sitemap),
             (b"\xef\xbb\xbf \n<!-- a > b -->\n<sm:sitemapindex>", None, Kind::SitemapIndex),
-            (b"<?xml version='1.0'?><?xml-stylesheet href='a'?><rss version='2.0'>", None, Kind::Rss),
+            (
+                b"<?xml version='1.0'?><?xml-stylesheet href='a'?><rss version='2.0'>",
+                None,
+                Kind::Rss,
+            ),
             (b"<rdf:RDF xmlns='http://purl.org/rss/1.0/'>", Some("text/xml"), Kind::Rss),
             (b"<rdf:RDF xmlns='http://example.org/'>", Some("text/xml"), Kind::Xml),
             (b"<feed xmlns='http://www.w3.org/2005/Atom'>", Some("text/plain"), Kind::Atom),
@@ -261,10 +276,15 @@ mod tests {
             (b"<!DOCTYPE html><html>", None, Kind::Html),
             (b"<!DOCTYPE html PUBLIC 'x'>text", None, Kind::Html),
             (b"<?xml version='1.0'?><html xmlns='x'>", Some("application/xml"), Kind::Html),
+            (b"<!DOCTYPE rss [<!ENTITY a '>'>] ><rss>", None, Kind::Rss),
             (b"<svg xmlns='x'>", Some("image/svg+xml"), Kind::Other(UNKNOWN)),
             (b"<other/>", Some("application/foo+xml"), Kind::Xml),
             (b"<other/>", None, Kind::Xml),
-            (b"{\"version\": \"https://jsonfeed.org/version/1.1\"}", Some("application/json"), Kind::JsonFeed),
+            (
+                b"{\"version\": \"https://jsonfeed.org/version/1.1\"}",
+                Some("application/json"),
+                Kind::JsonFeed,
+            ),
             (b"{\"version\":\"https:\\/\\/jsonfeed.org\\/version\\/1\"}", None, Kind::JsonFeed),
             (b"{}", None, Kind::Json),
             (b"[1]", Some("application/ld+json"), Kind::Json),

@@ -48,8 +48,13 @@ fn finds_the_links_that_other_crawlers_find() {
         let expected: BTreeSet<String> = strings(&case["expected"]).into_iter().collect();
         let may: BTreeSet<String> = strings(&case["may"]).into_iter().collect();
         let missing: Vec<_> = expected.difference(&found).collect();
-        let wrong: Vec<_> = found.iter().filter(|url| !expected.contains(*url) && !may.contains(*url)).collect();
-        assert!(missing.is_empty() && wrong.is_empty(), "{}: missing {missing:?}, wrong {wrong:?}", case["id"]);
+        let wrong: Vec<_> =
+            found.iter().filter(|url| !expected.contains(*url) && !may.contains(*url)).collect();
+        assert!(
+            missing.is_empty() && wrong.is_empty(),
+            "{}: missing {missing:?}, wrong {wrong:?}",
+            case["id"]
+        );
     }
 }
 

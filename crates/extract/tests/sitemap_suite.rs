@@ -25,7 +25,8 @@ fn reads_every_sitemap_as_expected() {
 fn check(case: &Value) {
     let id = &case["id"];
     let content = case["content"].as_str().unwrap();
-    let bytes = if case["base64"] == true { unbase64(content) } else { content.as_bytes().to_vec() };
+    let bytes =
+        if case["base64"] == true { unbase64(content) } else { content.as_bytes().to_vec() };
     let document = Document {
         bytes: &bytes,
         content_type: case["content_type"].as_str(),
@@ -40,7 +41,8 @@ fn check(case: &Value) {
         .entries
         .iter()
         .filter_map(|entry| {
-            let claimed = entry.modified.or(entry.published.filter(|_| listing.kind != Kind::Sitemap))?;
+            let claimed =
+                entry.modified.or(entry.published.filter(|_| listing.kind != Kind::Sitemap))?;
             Some((entry.url.clone(), claimed.rfc3339().replace("T00:00:00Z", "")))
         })
         .collect();

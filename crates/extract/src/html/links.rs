@@ -47,7 +47,16 @@ impl LinkKind {
         };
         matches!(
             self,
-            Anchor | Area | Frame | Refresh | Canonical | Alternate | Amp | Next | Previous | Related
+            Anchor
+                | Area
+                | Frame
+                | Refresh
+                | Canonical
+                | Alternate
+                | Amp
+                | Next
+                | Previous
+                | Related
         )
     }
 }

@@ -104,7 +104,8 @@ impl Tag {
     /// Whether words before and after its edge are different words.
     pub(super) fn separates(self) -> bool {
         use Tag::{
-            Backed, Block, Blockquote, Body, Form, Frameset, Iframe, Object, Plaintext, Textarea, Video, Xmp,
+            Backed, Block, Blockquote, Body, Form, Frameset, Iframe, Object, Plaintext, Textarea,
+            Video, Xmp,
         };
         matches!(
             self,

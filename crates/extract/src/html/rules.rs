@@ -156,7 +156,8 @@ fn kind_of_link(rel: &str, media_type: &str) -> Option<LinkKind> {
     let any = |words: &[&str]| words.iter().any(|word| has(word));
     let is_icon = || {
         rel.split_ascii_whitespace().any(|one| {
-            one.len() >= 4 && one.get(one.len() - 4..).is_some_and(|end| end.eq_ignore_ascii_case("icon"))
+            one.len() >= 4
+                && one.get(one.len() - 4..).is_some_and(|end| end.eq_ignore_ascii_case("icon"))
         })
     };
     Some(if any(&["stylesheet", "preload", "modulepreload", "manifest"]) || is_icon() {

@@ -28,26 +28,24 @@ impl Text {
     /// Adds characters as the tokenizer hands them over, possibly split inside a character.
     #[inline]
     pub(super) fn push(&mut self, chunk: &[u8]) {
-        let start = self.bytes.len();
-        let room = self.cap - start;
-        let taken = if chunk.len() > room {
-            self.cut = true;
-            &chunk[..room]
-        } else {
-            chunk
-        };
-        // Written without a branch a byte: this loop sees every byte of text.
-        self.bytes.resize(start + taken.len(), 0);
-        let target = &mut self.bytes[start..];
-        let (mut length, mut spaced) = (0, self.spaced);
-        for &byte in taken {
-            let space = is_space(byte);
-            target[length] = if space { b' ' } else { byte };
-            length += usize::from(!(space & spaced));
-            spaced = space;
+        let mut rest = chunk;
+        while !rest.is_empty() {
+            let (tidy, untidy) = rest.split_at(tidy_prefix(rest, self.spaced));
+            self.append(tidy);
+            rest = untidy.trim_ascii_start();
+            if rest.len() < untidy.len() {
+                self.space();
+            }
         }
-        self.spaced = spaced;
-        self.bytes.truncate(start + length);
+    }
+
+    fn append(&mut self, tidy: &[u8]) {
+        let taken = &tidy[..tidy.len().min(self.cap - self.bytes.len())];
+        self.bytes.extend_from_slice(taken);
+        self.cut |= taken.len() < tidy.len();
+        if let Some(last) = tidy.last() {
+            self.spaced = *last == b' ';
+        }
     }
 
     /// Ends a word, as the edge of a block does.
@@ -76,8 +74,37 @@ impl Text {
     }
 }
 
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c)
+/// How much of `chunk` can be taken as it is: no white space but single spaces between words.
+///
+/// Every byte of text passes here, so eight are looked at together: fine if none is a control
+/// character and no space follows a space.
+#[inline]
+fn tidy_prefix(chunk: &[u8], mut spaced: bool) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    const LOW: u64 = ONES * 0x7f;
+    const HIGH: u64 = ONES * 0x80;
+    let mut length = 0;
+    for group in chunk.chunks_exact(8) {
+        let word = group.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        let controls = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+        let other = word ^ (ONES * 0x20);
+        let spaces = !(((other & LOW) + LOW) | other | LOW);
+        let doubled = spaces & (spaces << 8 | u64::from(spaced) << 7);
+        if controls | doubled != 0 {
+            break;
+        }
+        spaced = spaces >> 63 == 1;
+        length += 8;
+    }
+    for &byte in &chunk[length..] {
+        let is_space = byte.is_ascii_whitespace();
+        if is_space && (spaced || byte != b' ') {
+            break;
+        }
+        spaced = is_space;
+        length += 1;
+    }
+    length
 }
 
 /// As much of `bytes` as is whole characters: a cap may have fallen inside one.
@@ -119,6 +146,18 @@ mod tests {
         assert_eq!(gather(4, &["abé", "c"]), ("abé".to_owned(), true));
         assert_eq!(gather(3, &["abé"]), ("ab".to_owned(), true));
         assert_eq!(gather(0, &["a", "|"]), (String::new(), true));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_comes_out_as_its_words_one_space_apart(
+            chunks in proptest::collection::vec("[ a-c\t\n\r\x0c\x01\u{e9}\u{3000}]{0,40}", 0..6),
+        ) {
+            let chunks: Vec<&str> = chunks.iter().map(String::as_str).collect();
+            let joined = chunks.concat();
+            let words: Vec<&str> = joined.split_ascii_whitespace().collect();
+            proptest::prop_assert_eq!(gather(1000, &chunks).0, words.join(" "));
+        }
     }
 
     #[test]

@@ -10,14 +10,18 @@ use crate::sniff::Kind;
 
 /// Longest name of interest.
 const LONGEST_NAME: usize = 16;
+/// Most images, videos and languages of one entry, and most hubs of a feed.
+const MOST_EXTRAS: usize = 1000;
 
 /// An element, as far as it matters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Element {
     /// `<urlset>`, `<sitemapindex>`, `<rss>`, `<rdf:RDF>`, `<channel>`, `<feed>`: holds entries.
     List,
-    /// `<url>`, `<sitemap>`, `<item>`, `<entry>`: is one, directly inside a list.
+    /// `<item>` or `<entry>` of a feed.
     Entry,
+    /// `<url>` or `<sitemap>` of a sitemap.
+    Url,
     /// `<image:image>` or `<video:video>` in a sitemap, or the image of an RSS channel.
     Media,
     News,
@@ -48,7 +52,8 @@ impl Element {
         lower.make_ascii_lowercase();
         match &*lower {
             b"urlset" | b"sitemapindex" | b"rss" | b"rdf" | b"channel" | b"feed" => Element::List,
-            b"url" | b"sitemap" | b"item" | b"entry" => Element::Entry,
+            b"item" | b"entry" => Element::Entry,
+            b"url" | b"sitemap" => Element::Url,
             b"image" | b"video" => Element::Media,
             b"news" => Element::News,
             b"loc" => Element::Loc,
@@ -65,10 +70,20 @@ impl Element {
         }
     }
 
-    /// Whether it holds only text, so that another element inside it means a forgotten end tag.
-    pub(super) fn is_field(self) -> bool {
-        use Element::{Entry, List, Media, News, Other};
-        !matches!(self, List | Entry | Media | News | Other)
+    /// Whether an `inner` element inside it shows that its end tag was forgotten.
+    pub(super) fn cannot_hold(self, inner: Element) -> bool {
+        let same_entry = self.is_entry() && self == inner;
+        same_entry || (self.is_field() && (inner.is_field() || inner.is_entry()))
+    }
+
+    fn is_entry(self) -> bool {
+        matches!(self, Element::Entry | Element::Url)
+    }
+
+    /// Whether it holds only text.
+    fn is_field(self) -> bool {
+        use Element::{List, Media, News, Other};
+        !self.is_entry() && !matches!(self, List | Media | News | Other)
     }
 }
 
@@ -91,13 +106,20 @@ impl Builder {
     }
 
     /// Takes the start of an element.
-    pub(super) fn begin(&mut self, element: Element, parent: Option<Element>, start: &BytesStart<'_>) {
+    pub(super) fn begin(
+        &mut self,
+        element: Element,
+        parent: Option<Element>,
+        start: &BytesStart<'_>,
+    ) {
         match (element, parent) {
-            (Element::Entry, None | Some(Element::List)) => {
+            (Element::Entry | Element::Url, None | Some(Element::List)) => {
                 self.end_entry();
                 self.entry = Some(Entry::default());
             }
-            (Element::Link, Some(Element::List | Element::Entry)) => self.link(start),
+            (Element::Link, Some(Element::List | Element::Entry | Element::Url)) => {
+                self.link(start)
+            }
             // A name for the entry that is expressly no address must not pass for one.
             (Element::Id, Some(Element::Entry)) if says_no_permalink(start) => {
                 self.id = "not an address".to_owned();
@@ -109,28 +131,33 @@ impl Builder {
     /// Takes an element's text when it ends.
     pub(super) fn end(&mut self, element: Element, parent: Option<Element>, text: &str) {
         let text = trimmed(text);
-        match (element, parent, &mut self.entry) {
-            (Element::Entry, None | Some(Element::List), _) => self.end_entry(),
-            (_, _, None) => {}
-            (_, _, Some(_)) if text.is_empty() => {}
-            (Element::Loc | Element::Link, Some(Element::Entry), Some(entry)) => {
-                set_address(&mut entry.url, text);
+        match (element, parent) {
+            (Element::Entry | Element::Url, None | Some(Element::List)) => self.end_entry(),
+            _ if text.is_empty() => {}
+            (_, Some(Element::Entry | Element::Url)) => self.field(element, text),
+            (Element::PublicationDate, Some(Element::News)) => self.field(element, text),
+            (Element::Loc | Element::MediaLoc, Some(Element::Media)) => {
+                self.field(Element::MediaLoc, text);
             }
-            (Element::Id, Some(Element::Entry), _) => set_address(&mut self.id, text),
-            (Element::LastMod | Element::Updated, Some(Element::Entry), Some(entry)) => {
-                entry.modified = entry.modified.or(claim::parse(text));
+            _ => {}
+        }
+    }
+
+    /// Takes a field of the open entry; where there are several, the first that can be read counts.
+    fn field(&mut self, element: Element, text: &str) {
+        let Some(entry) = &mut self.entry else { return };
+        match element {
+            Element::Loc | Element::Link => set_address(&mut entry.url, text),
+            Element::Id => set_address(&mut self.id, text),
+            Element::LastMod | Element::Updated => {
+                entry.modified = entry.modified.or_else(|| claim::parse(text));
             }
-            (Element::Published, Some(Element::Entry), Some(entry))
-            | (Element::PublicationDate, Some(Element::News), Some(entry)) => {
-                entry.published = entry.published.or(claim::parse(text));
+            Element::Published | Element::PublicationDate => {
+                entry.published = entry.published.or_else(|| claim::parse(text));
             }
-            (Element::ChangeFreq, Some(Element::Entry), Some(entry)) => {
-                entry.frequency = entry.frequency.or(frequency(text));
-            }
-            (Element::Priority, Some(Element::Entry), Some(entry)) => {
-                entry.priority = entry.priority.or(priority(text));
-            }
-            (Element::Loc | Element::MediaLoc, Some(Element::Media), Some(entry)) => {
+            Element::ChangeFreq => entry.frequency = entry.frequency.or_else(|| frequency(text)),
+            Element::Priority => entry.priority = entry.priority.or_else(|| priority(text)),
+            Element::MediaLoc if entry.media.len() < MOST_EXTRAS => {
                 entry.media.push(clean(text).into_owned());
             }
             _ => {}
@@ -162,12 +189,14 @@ impl Builder {
         let rel = attribute(start, "rel").unwrap_or_else(|| "alternate".to_owned());
         let lang = attribute(start, "hreflang");
         match (rel.trim(), &mut self.entry) {
-            ("hub", None) => self.listing.hubs.push(href),
+            ("hub", None) if self.listing.hubs.len() < MOST_EXTRAS => self.listing.hubs.push(href),
             ("self", None) => self.listing.topic = self.listing.topic.take().or(Some(href)),
-            ("alternate", Some(entry)) if self.listing.kind == Kind::Sitemap => {
+            ("alternate", Some(entry)) if self.listing.kind != Kind::Sitemap => {
+                set_address(&mut entry.url, &href);
+            }
+            ("alternate", Some(entry)) if entry.alternates.len() < MOST_EXTRAS => {
                 entry.alternates.push(Alternate { lang: lang.unwrap_or_default(), url: href });
             }
-            ("alternate", Some(entry)) => set_address(&mut entry.url, &href),
             _ => {}
         }
     }

@@ -18,11 +18,9 @@ const LONGEST_TEXT: usize = 8 << 10;
 /// Reads a sitemap or an RSS or Atom feed.
 pub(super) fn read(kind: Kind, text: &str) -> Listing {
     let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-    let mut walk = Walk { open: Vec::new(), too_deep: 0, text: String::new(), builder: Builder::new(kind) };
-    let damaged = walk.run(text);
-    let mut listing = walk.builder.finish();
-    listing.damaged |= damaged;
-    listing
+    let mut walk = Walk::new(kind);
+    walk.run(text);
+    Listing { damaged: walk.damaged, ..walk.builder.finish() }
 }
 
 struct Walk {
@@ -32,46 +30,54 @@ struct Walk {
     /// The text of the innermost element.
     text: String,
     builder: Builder,
+    damaged: bool,
 }
 
 impl Walk {
-    /// Walks the document, and tells whether it was damaged.
-    fn run(&mut self, text: &str) -> bool {
+    fn new(kind: Kind) -> Self {
+        let builder = Builder::new(kind);
+        Walk { open: Vec::new(), too_deep: 0, text: String::new(), builder, damaged: false }
+    }
+
+    fn run(&mut self, text: &str) {
         let mut reader = Reader::from_str(text);
         let config = reader.config_mut();
         config.check_end_names = false;
         config.allow_unmatched_ends = true;
         config.allow_dangling_amp = true;
-        let mut damaged = false;
         let mut position = None;
         while !self.builder.is_full() {
             match reader.read_event() {
-                Ok(Event::Eof) => return damaged || !self.open.is_empty(),
-                Ok(event) => damaged |= !self.take(event),
-                // Reading goes on behind the fault, as long as there is a way forward.
-                Err(_) if position == Some(reader.buffer_position()) => return true,
-                Err(_) => damaged = true,
+                Ok(Event::Eof) => {
+                    self.damaged |= !self.open.is_empty();
+                    return;
+                }
+                Ok(event) => self.take(&event),
+                Err(_) => {
+                    self.damaged = true;
+                    // Reading goes on behind the fault, as long as there is a way forward.
+                    if position == Some(reader.buffer_position()) {
+                        return;
+                    }
+                }
             }
             position = Some(reader.buffer_position());
         }
-        damaged
     }
 
-    /// Takes one event; tells whether it fitted.
-    fn take(&mut self, event: Event<'_>) -> bool {
+    fn take(&mut self, event: &Event<'_>) {
         match event {
-            Event::Start(start) => self.begin(&start),
+            Event::Start(start) => self.begin(start),
             Event::Empty(start) => {
-                self.begin(&start);
+                self.begin(start);
                 self.end(Element::named(start.local_name().as_ref()));
             }
-            Event::End(end) => return self.end(Element::named(end.local_name().as_ref())),
-            Event::Text(text) => self.add(&text),
-            Event::CData(text) => self.add(&text),
-            Event::GeneralRef(reference) => self.add_reference(&reference),
+            Event::End(end) => self.end(Element::named(end.local_name().as_ref())),
+            Event::Text(text) => self.add(text),
+            Event::CData(text) => self.add(text),
+            Event::GeneralRef(reference) => self.add_reference(reference),
             _ => {}
         }
-        true
     }
 
     fn begin(&mut self, start: &BytesStart<'_>) {
@@ -80,8 +86,8 @@ impl Walk {
             self.too_deep += 1;
             return;
         }
-        // A field inside a field: the end tag of the first was forgotten.
-        if element.is_field() && self.open.last().is_some_and(|open| open.is_field()) {
+        if self.open.last().is_some_and(|open| open.cannot_hold(element)) {
+            self.damaged = true;
             self.close();
         }
         self.text.clear();
@@ -89,18 +95,17 @@ impl Walk {
         self.open.push(element);
     }
 
-    /// Closes the innermost element of that name and all inside it; tells whether there was one.
-    fn end(&mut self, element: Element) -> bool {
+    /// Closes the innermost element of that name and all inside it.
+    fn end(&mut self, element: Element) {
         if self.too_deep > 0 {
             self.too_deep -= 1;
-            return true;
+            return;
         }
-        let Some(index) = self.open.iter().rposition(|open| *open == element) else { return false };
-        let fits = index + 1 == self.open.len();
-        while self.open.len() > index {
+        let open = self.open.iter().rposition(|open| *open == element);
+        self.damaged |= open.is_none_or(|index| index + 1 < self.open.len());
+        while open.is_some_and(|index| self.open.len() > index) {
             self.close();
         }
-        fits
     }
 
     fn close(&mut self) {
