@@ -1,1 +1,115 @@
 //! The walk itself: due, fetch, extract, compare, archive, commit, next due.
+//!
+//! - [`frontier`]: which page next, and when?
+//! - [`process`]: what does an answer mean? (on worker threads)
+//! - [`links`]: where does a page lead, and may we go there?
+//! - [`recent`]: was this content seen a moment ago?
+//! - [`schedule`]: when to come again?
+//! - [`walk`]: the loop's one owner, without a clock or a thread
+//! - [`live`]: the walk with real sockets, threads and time
+//! - [`data_dir`]: whose directory is this, and who else is in it?
+//! - [`freshness`]: how fresh is what is held?
+//! - [`check`]: do state and archive agree?
+
+pub mod check;
+pub mod config;
+pub mod data_dir;
+pub mod freshness;
+pub mod frontier;
+pub mod links;
+pub mod live;
+pub mod process;
+pub mod recent;
+pub mod schedule;
+pub mod walk;
+
+use std::path::PathBuf;
+
+pub use config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
+pub use data_dir::DataDir;
+pub use frontier::{FrontierConfig, Pace};
+pub use schedule::Schedule;
+
+/// What stops a crawl, by what the user can do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// Another process works in the data directory.
+    #[error(
+        "{dir} is in use by another process ({holder}); stop it, or use another --data directory"
+    )]
+    InUse {
+        /// The directory.
+        dir: PathBuf,
+        /// What is known of the other process.
+        holder: String,
+    },
+    /// The directory holds something else.
+    #[error("{dir} is not an Evercrawl data directory: {why}; give an empty or a new one as --data")]
+    NotOurs {
+        /// The directory.
+        dir: PathBuf,
+        /// What was found.
+        why: String,
+    },
+    /// The directory does not exist.
+    #[error("{dir} does not exist; `evercrawl crawl URL --data {dir}` makes it", dir = dir.display())]
+    Missing {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// The directory was written by a later version.
+    #[error(
+        "{dir} was written by a newer Evercrawl (data format {found}, this one reads up to {known}); \
+         upgrade Evercrawl to use it"
+    )]
+    Newer {
+        /// The directory.
+        dir: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The last format that this version knows.
+        known: u32,
+    },
+    /// The configuration cannot be used.
+    #[error("{0}")]
+    Config(String),
+    /// The state could not be read or written.
+    #[error(transparent)]
+    State(#[from] evercrawl_state::StateError),
+    /// The archive could not be written.
+    #[error(transparent)]
+    Archive(#[from] evercrawl_archive::WriteError),
+    /// A file could not be read or written.
+    #[error("cannot {doing} {path}: {source}")]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: std::io::Error,
+    },
+    /// A part of the engine ended before its time.
+    #[error("{0} stopped unexpectedly; what was committed is safe, run the crawl again to go on")]
+    Broken(&'static str),
+}
+
+impl EngineError {
+    /// True when there is no space left on the disk.
+    pub fn is_disk_full(&self) -> bool {
+        let full = |kind| kind == std::io::ErrorKind::StorageFull;
+        match self {
+            EngineError::Archive(evercrawl_archive::WriteError::DiskFull { .. }) => true,
+            EngineError::State(evercrawl_state::StateError::Disk(error)) => full(error.kind()),
+            EngineError::Io { source, .. } => full(source.kind()),
+            _ => false,
+        }
+    }
+}
+
+impl From<evercrawl_urls::RuleError> for EngineError {
+    fn from(error: evercrawl_urls::RuleError) -> Self {
+        EngineError::Config(error.to_string())
+    }
+}

@@ -85,6 +85,8 @@ pub struct Discovery {
     pub host_cap: Option<u32>,
     /// True when the user gave it.
     pub seed: bool,
+    /// True when the user gave a bare domain: `http` is tried where `https` cannot be had.
+    pub bare: bool,
 }
 
 /// The shape of a URL whose like can be endless.
@@ -106,8 +108,8 @@ pub struct Visited {
     /// What the page's content is told apart by at the next visit: the payload's digest, or for a
     /// redirect that of its target. `None` leaves what was held.
     pub identity: Option<[u8; 20]>,
-    /// When to come again; `None`: never by itself.
-    pub next_due: Option<Time>,
+    /// When to come again.
+    pub next: Next,
     /// Validators to ask with next time; `None` leaves those that were held.
     pub validators: Option<Validators>,
     /// Fingerprint of the text, where there was text.
@@ -118,6 +120,17 @@ pub struct Visited {
     pub kind: Kind,
     /// What was learned about the host on the way.
     pub host: HostUpdate,
+}
+
+/// When to visit a page again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// At this time.
+    Due(Time),
+    /// After the new pages of its host: the first visit failed, and is tried again.
+    Retry,
+    /// Not by itself.
+    Never,
 }
 
 /// What was learned about a host. `None` leaves what was known.

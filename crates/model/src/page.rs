@@ -167,6 +167,8 @@ pub struct Band(u8);
 impl Band {
     /// How many front queues there are.
     pub const COUNT: u8 = 8;
+    /// The queue of the most urgent pages.
+    pub const FIRST: Band = Band(0);
     /// The queue of the least urgent pages.
     pub const LAST: Band = Band(Self::COUNT - 1);
 

@@ -1,7 +1,7 @@
 //! What does an event do to the state? One deterministic function: same events, same bytes.
 
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostKey, HostUpdate, Outcome, PageKey, Refusal, Shape, Time,
+    Band, Change, Discovery, Event, HostKey, HostUpdate, Next, Outcome, PageKey, Refusal, Shape, Time,
     Visited,
 };
 
@@ -50,6 +50,9 @@ impl<S: Store> State<S> {
     }
 
     fn discovered(&mut self, found: &Discovery) -> Result<Applied, StateError> {
+        if found.seed {
+            self.layers.put(Space::Meta, &keys::seed(&found.url), b"");
+        }
         let page = match self.seen.ask(found.page, found.check) {
             Quick::Known => return Ok(Applied::default()),
             Quick::New => found.page,
@@ -101,6 +104,7 @@ impl<S: Store> State<S> {
             via: found.via,
             tags: found.tags,
             seed: found.seed,
+            bare: found.bare,
             found: found.at,
             claimed_change: found.claimed_change,
             standing: Standing::New,
@@ -155,7 +159,19 @@ impl<S: Store> State<S> {
         row.past = Some(learn(row.past.take(), visited, number));
         let gone = visited.visit.change == Change::Gone;
         let standing = if gone { Standing::Gone } else { Standing::Live };
-        self.settle(page, row, standing, visited.next_due.map(Place::Due))
+        let place = self.next_place(visited.next);
+        self.settle(page, row, standing, place)
+    }
+
+    fn next_place(&mut self, next: Next) -> Option<Place> {
+        match next {
+            Next::Due(at) => Some(Place::Due(at)),
+            Next::Never => None,
+            Next::Retry => {
+                self.counters.turns += 1;
+                Some(Place::New(Band::LAST, self.counters.turns))
+            }
+        }
     }
 
     fn refused(
@@ -185,10 +201,9 @@ impl<S: Store> State<S> {
         if let Some(place) = place {
             self.layers.put(Space::Queues, &keys::queue(page, place), b"");
         }
-        if let Some(Place::New(..)) = row.place {
-            let host = self.host_mut(page.host)?;
-            host.waiting = host.waiting.saturating_sub(1);
-        }
+        let new = |place: Option<Place>| u32::from(matches!(place, Some(Place::New(..))));
+        let host = self.host_mut(page.host)?;
+        host.waiting = (host.waiting + new(place)).saturating_sub(new(row.place));
         self.counters.move_standing(Some(row.standing), standing);
         row.standing = standing;
         row.place = place;

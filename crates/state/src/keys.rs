@@ -115,6 +115,15 @@ pub(crate) fn parse_fingerprint(key: &[u8]) -> Option<u64> {
     Some(turned.rotate_right(16 * u32::from(*key.get(1)?)))
 }
 
+/// The key under which a seed is remembered.
+pub(crate) fn seed(url: &str) -> Vec<u8> {
+    [SEED, url.as_bytes()].concat()
+}
+
+/// What the keys of seeds begin with, and what comes after them all.
+pub(crate) const SEED: &[u8] = b"s";
+pub(crate) const SEEDS_END: &[u8] = b"t";
+
 /// The key after every host row.
 pub(crate) const HOSTS_END: [u8; 1] = [b'h' + 1];
 

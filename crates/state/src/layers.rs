@@ -74,6 +74,10 @@ impl<S: Store> Layers<S> {
         Some(frozen)
     }
 
+    pub(crate) fn is_flushing(&self) -> bool {
+        self.flushing.is_some()
+    }
+
     pub(crate) fn flushed(&mut self) {
         self.flushing = None;
     }

@@ -54,6 +54,8 @@ pub struct PageRow {
     pub tags: u32,
     /// True when the user gave it.
     pub seed: bool,
+    /// True when the user gave a bare domain, so that its scheme is a guess.
+    pub bare: bool,
     /// When it was found.
     pub found: Time,
     /// When its source says it last changed.
@@ -104,7 +106,7 @@ impl PageRow {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Writer::new(PAGE);
         out.text(&self.url);
-        out.byte(self.kind.number() | u8::from(self.seed) << 7);
+        out.byte(self.kind.number() | u8::from(self.seed) << 7 | u8::from(self.bare) << 6);
         out.number(self.depth.into());
         out.byte(self.hops);
         out.maybe(self.via, Writer::page);
@@ -122,11 +124,12 @@ impl PageRow {
         let mut row = Reader::new(row, PAGE)?;
         let url = row.text()?.to_owned();
         let flags = row.byte()?;
-        let kind = Kind::from_number(flags & 0x7f).unwrap_or_default();
+        let kind = Kind::from_number(flags & 0x3f).unwrap_or_default();
         Ok(PageRow {
             url,
             kind,
             seed: flags & 0x80 != 0,
+            bare: flags & 0x40 != 0,
             depth: row.small()?,
             hops: row.byte()?,
             via: row.maybe(Reader::page)?,
@@ -391,6 +394,7 @@ mod tests {
             via: Some(PageKey { host: HostKey { shard: 1, host: 2 }, url: 3 }),
             tags: 7,
             seed: true,
+            bare: true,
             found: Time::from_millis(1_794_780_950_123),
             claimed_change: Some(Time::from_secs(5)),
             standing: Standing::Refused(Refusal::Robots),

@@ -305,6 +305,14 @@ impl<S: Store> State<S> {
         .collect()
     }
 
+    /// Every URL that the user gave.
+    pub fn seeds(&self) -> impl Iterator<Item = Result<String, StateError>> + '_ {
+        self.layers.scan(Space::Meta, keys::SEED, keys::SEEDS_END).map(|row| {
+            let url = row?.0[keys::SEED.len()..].to_vec();
+            String::from_utf8(url).map_err(|_| bad_key("seed"))
+        })
+    }
+
     /// Records how far the archive's files are written; part of the next commit.
     pub fn set_archive(&mut self, files: &[ArchiveFile]) {
         for file in files {
@@ -324,9 +332,9 @@ impl<S: Store> State<S> {
         self.layers.pending().len()
     }
 
-    /// True when something was applied since the last freeze.
-    pub fn is_dirty(&self) -> bool {
-        self.dirty
+    /// True when something changed and no earlier part is on its way.
+    pub fn can_freeze(&self) -> bool {
+        self.dirty && !self.layers.is_flushing()
     }
 
     /// Hands out what changed, to be committed elsewhere; `None` when nothing did or an earlier

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostKey, HostUpdate, Kind, Outcome, PageKey, Refusal, Shape,
+    Band, Change, Discovery, Event, HostKey, HostUpdate, Kind, Next, Outcome, PageKey, Refusal, Shape,
     Time, Visit, Visited,
 };
 use evercrawl_state::{
@@ -41,6 +41,7 @@ fn discovery<S: Store>(state: &State<S>, host: &str, path: &str) -> Discovery {
         shape: None,
         host_cap: None,
         seed: false,
+        bare: false,
     }
 }
 
@@ -68,7 +69,7 @@ fn visit(page: PageKey, second: u64, change: Change, next: Option<Time>) -> Even
             near: None,
         },
         identity: digest,
-        next_due: next,
+        next: next.map_or(Next::Never, Next::Due),
         validators: None,
         simhash: None,
         first_of_digest: content,

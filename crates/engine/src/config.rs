@@ -1,0 +1,108 @@
+//! What was the crawl told to do? Plain values; the edges fill them in.
+
+use std::time::Duration;
+
+use evercrawl_extract::decode::Caps;
+use evercrawl_fetch as fetch;
+use evercrawl_urls::{Rules, ScopeKind, Steps};
+
+use crate::frontier::FrontierConfig;
+use crate::schedule::Schedule;
+
+/// Everything a crawl is told.
+#[derive(Clone, Debug)]
+pub struct CrawlConfig {
+    /// Identity, limits, DNS and addresses.
+    pub fetch: fetch::Config,
+    /// The token that robots.txt and meta robots name us by.
+    pub agent: String,
+    /// Which URLs the crawl is about.
+    pub scope: ScopeKind,
+    /// Filters and traps.
+    pub rules: Rules,
+    /// How URLs are made canonical.
+    pub steps: Steps,
+    /// How much of an answer is unpacked.
+    pub unpack: Caps,
+    /// What is followed and kept.
+    pub take: Take,
+    /// Hosts at once, pauses, what is handed out.
+    pub frontier: FrontierConfig,
+    /// When to come again.
+    pub schedule: Schedule,
+    /// When to stop, and how fast to go.
+    pub limits: RunLimits,
+    /// How the archive is written.
+    pub archive: ArchiveConfig,
+    /// Threads that read pages.
+    pub workers: usize,
+}
+
+/// What is followed and kept of pages.
+#[derive(Clone, Copy, Debug)]
+pub struct Take {
+    /// Also fetch what pages are made of: images, scripts, style sheets.
+    pub embeds: bool,
+    /// Look for sitemaps: those that robots.txt names, and `/sitemap.xml` of seed hosts.
+    pub sitemaps: bool,
+    /// Heed `nofollow` and `noarchive` of pages and links.
+    pub page_directives: bool,
+    /// Most redirects in a row.
+    pub max_redirects: u8,
+    /// Most pages of one host.
+    pub pages_per_host: Option<u32>,
+    /// Most URLs of one shape on one host: by parameters or dates, and by numbers in the path.
+    pub shape_cap: u32,
+    /// Most URLs that differ only in numbers in their path, which mostly are real pages.
+    pub number_cap: u32,
+}
+
+impl Default for Take {
+    fn default() -> Self {
+        Take {
+            embeds: false,
+            sitemaps: true,
+            page_directives: true,
+            max_redirects: 10,
+            pages_per_host: None,
+            shape_cap: 10_000,
+            number_cap: 1_000_000,
+        }
+    }
+}
+
+/// When a run stops, and how fast it goes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RunLimits {
+    /// Stop when every known page was visited.
+    pub once: bool,
+    /// Stop after so many pages of this run.
+    pub pages: Option<u64>,
+    /// Stop after so long.
+    pub time: Option<Duration>,
+    /// Stop after so many bytes received in this run.
+    pub bytes: Option<u64>,
+    /// Requests a second, over all hosts.
+    pub budget: Option<f64>,
+    /// Requests out at once.
+    pub concurrency: usize,
+    /// Stop cleanly when less than this is free on the disk.
+    pub min_free_disk: u64,
+}
+
+/// How the archive is written.
+#[derive(Clone, Debug)]
+pub struct ArchiveConfig {
+    /// What file names begin with.
+    pub prefix: String,
+    /// Gzip level, 1 to 12.
+    pub level: u8,
+    /// Bytes at which a file is full.
+    pub roll_at: u64,
+    /// This machine's name, for file names.
+    pub machine: String,
+    /// Who runs the crawl.
+    pub operator: String,
+    /// Keep the request beside the response.
+    pub requests: bool,
+}

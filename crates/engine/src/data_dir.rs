@@ -1,0 +1,191 @@
+//! Whose directory is this, and who else is in it?
+//!
+//! ```text
+//! DIR/evercrawl.data   what this is, and in which format
+//! DIR/lock             held by the process that works here
+//! DIR/state/           the store, and the seen filter beside it
+//! DIR/archive/         WARC files and their CDXJ indexes
+//! DIR/status.json      how a running crawl is doing
+//! ```
+
+use std::fs::{self, File, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use evercrawl_archive as archive;
+use evercrawl_model::Time;
+use evercrawl_state::{DiskStore, Settings, State, StoreLimits};
+
+use crate::EngineError;
+
+/// The data format that this version writes, and the latest that it reads.
+pub const FORMAT: u32 = 1;
+const MARK: &str = "evercrawl.data";
+const MARK_TEXT: &str = "evercrawl data directory, format ";
+
+/// Parts that the URL space of a new data directory is divided into.
+const SHARDS: u16 = 64;
+
+/// A data directory that this process works in alone.
+#[derive(Debug)]
+pub struct DataDir {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl DataDir {
+    /// Opens an existing data directory.
+    pub fn open(path: &Path) -> Result<Self, EngineError> {
+        if !path.exists() {
+            return Err(EngineError::Missing { dir: path.to_owned() });
+        }
+        check_mark(path)?;
+        Self::lock(path)
+    }
+
+    /// Opens a data directory, or makes one where nothing is.
+    pub fn open_or_create(path: &Path) -> Result<Self, EngineError> {
+        fs::create_dir_all(path).map_err(io("create", path))?;
+        let mut entries = fs::read_dir(path).map_err(io("list", path))?;
+        if entries.next().is_none() {
+            let mark = path.join(MARK);
+            fs::write(&mark, format!("{MARK_TEXT}{FORMAT}\n")).map_err(io("write", &mark))?;
+        }
+        Self::open(path)
+    }
+
+    fn lock(path: &Path) -> Result<Self, EngineError> {
+        let file = path.join("lock");
+        let mut options = File::options();
+        let opened = options.read(true).write(true).create(true).truncate(false).open(&file);
+        let mut lock = opened.map_err(io("open", &file))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                let _ = lock.read_to_string(&mut holder);
+                let holder = holder.trim().to_owned();
+                return Err(EngineError::InUse { dir: path.to_owned(), holder });
+            }
+            Err(TryLockError::Error(error)) => return Err(io("lock", &file)(error)),
+        }
+        let write = || -> std::io::Result<()> {
+            lock.set_len(0)?;
+            lock.seek(SeekFrom::Start(0))?;
+            writeln!(lock, "process {}", std::process::id())
+        };
+        let mut write = write;
+        write().map_err(io("write", &file))?;
+        Ok(DataDir { path: path.to_owned(), _lock: lock })
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the WARC files are.
+    pub fn archive_dir(&self) -> PathBuf {
+        self.path.join("archive")
+    }
+
+    /// Where a running crawl says how it is doing.
+    pub fn status_file(path: &Path) -> PathBuf {
+        path.join("status.json")
+    }
+
+    /// Opens the state; `seed` is the secret of a new one.
+    pub fn state(&self, limits: StoreLimits, seed: u64) -> Result<State<DiskStore>, EngineError> {
+        let dir = self.path.join("state");
+        fs::create_dir_all(&dir).map_err(io("create", &dir))?;
+        let store = DiskStore::open(&dir.join("store"), limits)?;
+        let fresh = Settings { seed, shards: SHARDS };
+        Ok(State::open(Arc::new(store), fresh, Some(&dir.join("seen.filter")))?)
+    }
+
+    /// Opens the archive, brought to what `state` last committed.
+    pub fn archive<S: evercrawl_state::Store>(
+        &self,
+        state: &State<S>,
+        settings: archive::Settings,
+        now: Time,
+    ) -> Result<(archive::Writer, archive::Recovery), EngineError> {
+        let committed: Vec<archive::FilePosition> =
+            state.archive()?.into_iter().map(file_position).collect();
+        Ok(archive::Writer::open(&self.archive_dir(), &committed, settings, now)?)
+    }
+
+    /// Bytes free on the disk that the directory is on.
+    pub fn free_disk(&self) -> Option<u64> {
+        let stat = rustix::fs::statvfs(&self.path).ok()?;
+        Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
+}
+
+fn check_mark(path: &Path) -> Result<(), EngineError> {
+    let not_ours = |why: &str| EngineError::NotOurs { dir: path.to_owned(), why: why.to_owned() };
+    if !path.is_dir() {
+        return Err(not_ours("it is a file"));
+    }
+    let text = fs::read_to_string(path.join(MARK))
+        .map_err(|_| not_ours(&format!("there is no {MARK} in it")))?;
+    let format = text.strip_prefix(MARK_TEXT).and_then(|rest| rest.trim().parse::<u32>().ok());
+    match format {
+        Some(found) if found > FORMAT => {
+            Err(EngineError::Newer { dir: path.to_owned(), found, known: FORMAT })
+        }
+        Some(_) => Ok(()),
+        None => Err(not_ours(&format!("its {MARK} cannot be read"))),
+    }
+}
+
+fn file_position(file: evercrawl_state::ArchiveFile) -> archive::FilePosition {
+    archive::FilePosition {
+        serial: file.serial,
+        name: file.name,
+        warc_len: file.warc_len,
+        cdxj_len: file.cdxj_len,
+        open: file.open,
+    }
+}
+
+fn io<'a>(doing: &'static str, path: &'a Path) -> impl FnOnce(std::io::Error) -> EngineError + 'a {
+    move |source| EngineError::Io { doing, path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_directory_is_made_and_found_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("data");
+        assert!(matches!(DataDir::open(&path), Err(EngineError::Missing { .. })));
+        drop(DataDir::open_or_create(&path).unwrap());
+        drop(DataDir::open(&path).unwrap());
+    }
+
+    #[test]
+    fn two_do_not_work_in_one_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let _first = DataDir::open_or_create(dir.path()).unwrap();
+        let error = DataDir::open(dir.path()).unwrap_err();
+        let EngineError::InUse { holder, .. } = error else { panic!("{error}") };
+        assert_eq!(holder, format!("process {}", std::process::id()));
+    }
+
+    #[test]
+    fn foreign_and_newer_directories_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("thesis.txt"), "mine").unwrap();
+        let error = DataDir::open_or_create(dir.path()).unwrap_err();
+        assert!(matches!(error, EngineError::NotOurs { .. }), "{error}");
+        fs::write(dir.path().join(MARK), format!("{MARK_TEXT}99\n")).unwrap();
+        let error = DataDir::open(dir.path()).unwrap_err();
+        assert!(matches!(error, EngineError::Newer { found: 99, .. }), "{error}");
+        let file = dir.path().join("thesis.txt");
+        assert!(matches!(DataDir::open(&file), Err(EngineError::NotOurs { .. })));
+    }
+}

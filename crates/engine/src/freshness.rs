@@ -1,0 +1,145 @@
+//! How fresh is what is held? The chance, page by page, that nothing changed since the last look.
+//!
+//! Each page's change rate is a Gamma belief, begun from what all pages of the collection show
+//! (empirical Bayes) and moved by what its own checks saw. A page is fresh at `now` with the
+//! probability that a rate of that belief brought no change since the last look.
+
+use evercrawl_estimate::{Evidence, Gamma, prior};
+use evercrawl_model::Time;
+use evercrawl_state::{PageRow, Past, State, StateError, Store};
+
+/// How fresh a collection is, as far as the crawler can tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Freshness {
+    /// Pages whose content is held.
+    pub held: u64,
+    /// The expected share of them that is as it is on the web now.
+    pub fresh: f64,
+    /// The expected age of the copies: how long ago they stopped being right, in seconds.
+    pub age_seconds: f64,
+    /// How many changes a day a page has on average.
+    pub changes_a_day: f64,
+}
+
+/// Checks that say as much as a page's own history does; more would only slow the update down.
+const MOST_CHECKS: u32 = 64;
+const DAY: f64 = 86_400.0;
+
+/// Estimates how fresh the pages of `state` are at `now`. Reads every page twice: once to learn
+/// what is usual, once to judge each by it.
+pub fn estimate<S: Store>(state: &State<S>, now: Time) -> Result<Freshness, StateError> {
+    let usual = usual_rate(state)?;
+    let mut sum = Freshness::default();
+    for page in state.pages() {
+        let (_, row) = page?;
+        let Some((past, look)) = held(&row) else { continue };
+        let belief = belief(usual, past);
+        let elapsed = now.since(look).as_secs_f64();
+        sum.held += 1;
+        sum.fresh += belief.survival(elapsed);
+        sum.age_seconds += expected_age(belief.mean(), elapsed);
+        sum.changes_a_day += belief.mean() * DAY;
+    }
+    let count = sum.held.max(1) as f64;
+    sum.fresh /= count;
+    sum.age_seconds /= count;
+    sum.changes_a_day /= count;
+    Ok(sum)
+}
+
+/// What the checks of all pages say of a page that nothing else is known of.
+fn usual_rate<S: Store>(state: &State<S>) -> Result<Gamma, StateError> {
+    let (mut checks, mut changes, mut watched) = (0.0, 0.0, 0.0);
+    let mut evidence = Vec::new();
+    for page in state.pages() {
+        let (_, row) = page?;
+        let Some((past, _)) = held(&row) else { continue };
+        checks += f64::from(past.checks);
+        changes += f64::from(past.changes);
+        watched += f64::from(past.watched);
+        if past.checks > 0 && evidence.len() < MOST_EVIDENCE {
+            evidence.push((past.checks, past.changes, past.watched));
+        }
+    }
+    let start = Gamma::with_mean(mean_rate(checks, changes, watched), 1.0);
+    let evidence: Vec<Evidence> = evidence
+        .into_iter()
+        .map(|(checks, changes, watched)| {
+            Evidence::since(start, observe(start, checks, changes, watched))
+        })
+        .collect();
+    Ok(if evidence.is_empty() { start } else { prior::fit(start, &evidence) })
+}
+
+/// Pages that the usual rate is learned from; more teach nothing new.
+const MOST_EVIDENCE: usize = 100_000;
+
+/// The rate at which regular checks over `watched` seconds would find so many changes; a change a
+/// month where nothing is known.
+fn mean_rate(checks: f64, changes: f64, watched: f64) -> f64 {
+    if checks == 0.0 || watched <= 0.0 {
+        return 1.0 / (30.0 * DAY);
+    }
+    let unchanged = (checks - changes + 0.5) / (checks + 0.5);
+    (-unchanged.ln()).max(0.5 / checks) * checks / watched
+}
+
+fn belief(usual: Gamma, past: &Past) -> Gamma {
+    observe(usual, past.checks, past.changes, past.watched)
+}
+
+/// The belief after regular checks, of which some saw a change.
+fn observe(mut belief: Gamma, checks: u32, changes: u32, watched: f32) -> Gamma {
+    if checks == 0 {
+        return belief;
+    }
+    let interval = f64::from(watched) / f64::from(checks);
+    let counted = changes.min(MOST_CHECKS);
+    for _ in 0..counted {
+        belief = belief.observe_changed(interval);
+    }
+    // What was left out of the changes is left out of the rest in proportion.
+    let share = f64::from(counted) / f64::from(changes.max(1));
+    let share = if changes == 0 { 1.0 } else { share };
+    belief.observe_unchanged(interval * f64::from(checks - changes) * share)
+}
+
+/// How long ago a copy stopped being right, on average, `elapsed` after the last look.
+fn expected_age(rate: f64, elapsed: f64) -> f64 {
+    if rate <= 0.0 { 0.0 } else { elapsed - (1.0 - (-rate * elapsed).exp()) / rate }
+}
+
+fn held(row: &PageRow) -> Option<(&Past, Time)> {
+    let past = row.past.as_ref().filter(|_| row.held())?;
+    Some((past, past.last_look?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beliefs_follow_what_was_seen() {
+        let usual = Gamma::with_mean(1.0 / DAY, 1.0);
+        let daily = observe(usual, 20, 13, 20.0 * DAY as f32);
+        let quiet = observe(usual, 20, 0, 20.0 * DAY as f32);
+        assert!((0.7..1.5).contains(&(daily.mean() * DAY)), "{}", daily.mean() * DAY);
+        assert!(quiet.mean() * DAY < 0.1);
+        assert!(quiet.survival(DAY) > 0.9 && daily.survival(DAY) < 0.6);
+        let many = observe(usual, 2000, 1264, 2000.0 * DAY as f32);
+        assert!((0.9..1.1).contains(&(many.mean() * DAY)), "{}", many.mean() * DAY);
+    }
+
+    #[test]
+    fn the_usual_rate_needs_evidence() {
+        assert_eq!(mean_rate(0.0, 0.0, 0.0), 1.0 / (30.0 * DAY));
+        assert!((mean_rate(100.0, 63.2, 100.0) - 1.0).abs() < 0.01);
+        assert!(mean_rate(100.0, 0.0, 100.0) > 0.0);
+    }
+
+    #[test]
+    fn age_grows_from_nothing() {
+        assert_eq!(expected_age(0.0, 10.0), 0.0);
+        assert!((expected_age(1.0, 2.0) - 1.1353).abs() < 1e-4);
+    }
+}

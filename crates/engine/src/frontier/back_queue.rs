@@ -1,0 +1,145 @@
+//! What does one host have to fetch? A window in memory on its queue on disk.
+
+use std::collections::VecDeque;
+
+use evercrawl_model::{Band, HostKey, PageKey, Time};
+use evercrawl_state::{Lane, Place, Queued, State, StateError, Store};
+
+use super::lane_of;
+use super::selector::Selector;
+
+/// How many pages of a lane are read at once.
+const WINDOW: usize = 32;
+/// Band in which a host waits that only has pages to come back to.
+const REVISITS: u8 = 3;
+const BANDS: usize = Band::COUNT as usize;
+
+/// The back queue of an active host: a lane for each band of new pages, and one for known pages
+/// by due time.
+pub(super) struct BackQueue {
+    host: HostKey,
+    lanes: [Window; BANDS + 1],
+    /// Pages that are out, and so must not be handed out again.
+    leased: Vec<u64>,
+}
+
+/// The next pages of a lane, and where to read on.
+#[derive(Default)]
+struct Window {
+    pages: VecDeque<Queued>,
+    /// Where the part begins that was not read yet: before it nothing is left but what is leased.
+    low_water: (u64, u64),
+    /// True when nothing is left behind the window.
+    dry: bool,
+}
+
+impl BackQueue {
+    pub(super) fn new(host: HostKey) -> Self {
+        BackQueue { host, lanes: Default::default(), leased: Vec::new() }
+    }
+
+    /// Takes the next page: known pages that are due and new pages by turns, new ones from the
+    /// band that the selector chose.
+    pub(super) fn take<S: Store>(
+        &mut self,
+        state: &State<S>,
+        now: Time,
+        selector: &mut Selector,
+        new_only: bool,
+    ) -> Result<Option<(PageKey, Place)>, StateError> {
+        let due_first = !new_only && selector.coin();
+        if due_first && let Some(found) = self.pop(state, Lane::Due, now)? {
+            return Ok(Some(found));
+        }
+        for band in selector.bands() {
+            if let Some(found) = self.pop(state, Lane::New(band), now)? {
+                return Ok(Some(found));
+            }
+        }
+        if due_first || new_only { Ok(None) } else { self.pop(state, Lane::Due, now) }
+    }
+
+    fn pop<S: Store>(
+        &mut self,
+        state: &State<S>,
+        lane: Lane,
+        now: Time,
+    ) -> Result<Option<(PageKey, Place)>, StateError> {
+        let window = &mut self.lanes[slot(lane)];
+        if window.pages.is_empty() && !window.dry {
+            let until = if lane == Lane::Due { now.millis() + 1 } else { u64::MAX };
+            let pages = state.lane(self.host, lane, window.low_water, until, WINDOW)?;
+            if let Some(last) = pages.last() {
+                window.low_water = (last.position, last.page.url.wrapping_add(1));
+            }
+            // Time alone brings more pages into the lane of due ones: it is never dry for good.
+            window.dry = pages.is_empty() && lane != Lane::Due;
+            window.pages = pages.into();
+        }
+        let leased = &self.leased;
+        while window.pages.front().is_some_and(|queued| leased.contains(&queued.page.url)) {
+            window.pages.pop_front();
+        }
+        let found = window.pages.pop_front();
+        Ok(found.map(|queued| (queued.page, place_of(lane, queued.position))))
+    }
+
+    /// A page is handed out.
+    pub(super) fn leased(&mut self, page: PageKey) {
+        self.leased.push(page.url);
+    }
+
+    /// A page that was handed out is settled.
+    pub(super) fn released(&mut self, page: PageKey) {
+        self.leased.retain(|&url| url != page.url);
+    }
+
+    /// A page that was taken goes back to where it was.
+    pub(super) fn give_back(&mut self, page: PageKey, place: Place) {
+        let window = &mut self.lanes[slot(lane_of(place))];
+        window.pages.push_front(Queued { position: position_of(place), page });
+    }
+
+    /// A page came to wait: the window must not have passed it.
+    pub(super) fn noticed(&mut self, page: PageKey, place: Place) {
+        let window = &mut self.lanes[slot(lane_of(place))];
+        window.dry = false;
+        window.low_water = window.low_water.min((position_of(place), page.url));
+    }
+
+    /// The front queue to wait in, and from when on: now for new pages, else when the first known
+    /// page is due; `None` when nothing waits.
+    pub(super) fn front<S: Store>(
+        &self,
+        state: &State<S>,
+    ) -> Result<Option<(Band, Time)>, StateError> {
+        for band in (0..Band::COUNT).map(Band::new) {
+            if !state.lane(self.host, Lane::New(band), (0, 0), u64::MAX, 1)?.is_empty() {
+                return Ok(Some((band, Time::EPOCH)));
+            }
+        }
+        let first = state.lane(self.host, Lane::Due, (0, 0), u64::MAX, 1)?;
+        Ok(first.first().map(|due| (Band::new(REVISITS), Time::from_millis(due.position))))
+    }
+}
+
+fn slot(lane: Lane) -> usize {
+    match lane {
+        Lane::New(band) => usize::from(band.number()),
+        Lane::Due => BANDS,
+    }
+}
+
+fn place_of(lane: Lane, position: u64) -> Place {
+    match lane {
+        Lane::New(band) => Place::New(band, position),
+        Lane::Due => Place::Due(Time::from_millis(position)),
+    }
+}
+
+fn position_of(place: Place) -> u64 {
+    match place {
+        Place::New(_, turn) => turn,
+        Place::Due(at) => at.millis(),
+    }
+}

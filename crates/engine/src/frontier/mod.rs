@@ -1,0 +1,466 @@
+//! Which page next, and when? Politeness and order, in milliseconds.
+//!
+//! On disk, a host with work waits in a *front queue*: one per priority band, ordered by the time
+//! at which it has something to fetch. A biased selector takes hosts from higher bands more often.
+//! A host that was taken becomes active: its *back queue* (its own pages, in order) gets a window
+//! in memory, and a heap orders the active hosts by the moment at which each may next be asked,
+//! the later of the host's own pace and its address's. So memory grows with active hosts, never
+//! with URLs, and the next ready host is found in O(log n).
+//!
+//! A page handed out is leased, not popped: it stays on disk where it was until the commit of its
+//! visit moves it. After a crash it is simply there again.
+
+mod back_queue;
+mod pace;
+mod selector;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use evercrawl_model::{Band, Event, HostKey, PageKey, Time};
+use evercrawl_robots::RobotsTxt;
+use evercrawl_state::{Applied, HostRow, Lane, PageRow, Place, State, StateError, Store};
+
+use back_queue::BackQueue;
+pub use pace::Pace;
+use selector::Selector;
+
+/// A host that is blocked for longer than this waits on disk.
+const LONG_BLOCK: Duration = Duration::from_secs(60);
+
+/// Rules that an origin set, and until when they hold.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// The parsed robots.txt.
+    pub robots: Arc<RobotsTxt>,
+    /// When to fetch it again.
+    pub expires: Time,
+}
+
+/// A page handed out to be fetched.
+#[derive(Clone, Debug)]
+pub struct Lease {
+    /// Its key.
+    pub page: PageKey,
+    /// Its row as it was when it was handed out.
+    pub row: PageRow,
+    /// Where it waits on disk.
+    pub place: Place,
+    /// The host's address, where it is known.
+    pub ip: Option<IpAddr>,
+    /// Failures of the host in a row, before this.
+    pub host_failures: u16,
+}
+
+/// What the frontier answers.
+#[derive(Debug)]
+pub enum Next {
+    /// Ask for this page; nothing is known yet of whether robots.txt allows it.
+    Page(Box<Lease>),
+    /// Nothing may be asked before this moment.
+    Wait(Time),
+    /// Nothing waits at all.
+    Empty,
+}
+
+/// How wide the frontier is and what it hands out.
+#[derive(Clone, Copy, Debug)]
+pub struct FrontierConfig {
+    /// How many hosts are active at once.
+    pub active_hosts: usize,
+    /// How many requests one host gets at once.
+    pub per_host: usize,
+    /// Pages taken from a host before it lets waiting hosts take their turn.
+    pub quantum: u32,
+    /// Hand out only pages that were never visited.
+    pub new_only: bool,
+    /// Pauses between requests.
+    pub pace: Pace,
+}
+
+/// The active hosts, and the way to those that wait on disk.
+pub struct Frontier {
+    config: FrontierConfig,
+    active: HashMap<HostKey, Active>,
+    ready: BinaryHeap<Reverse<(Time, HostKey)>>,
+    addresses: HashMap<IpAddr, Time>,
+    /// For each front queue, the place before which no waiting host is left.
+    low_water: [(Time, HostKey); Band::COUNT as usize],
+    /// No host on disk has work before this moment.
+    next_wake: Time,
+    selector: Selector,
+    /// Leases that are out.
+    in_flight: usize,
+    opened: Time,
+    /// True when requests of the last run may be so recent that hosts still need their pause.
+    careful: bool,
+}
+
+/// A host whose pages are being fetched.
+struct Active {
+    row: HostRow,
+    queue: BackQueue,
+    rules: [Option<Rules>; 2],
+    in_flight: usize,
+    taken: u32,
+    next_allowed: Time,
+    blocked_until: Time,
+    /// The moment under which it stands in the heap; entries of other moments are stale.
+    queued_at: Option<Time>,
+    delay: Duration,
+}
+
+impl Frontier {
+    /// An empty frontier. `careful` says that the last run did not end cleanly, so that every host
+    /// may have been asked a moment ago.
+    pub fn new(config: FrontierConfig, seed: u64, opened: Time, careful: bool) -> Self {
+        Frontier {
+            config,
+            active: HashMap::new(),
+            ready: BinaryHeap::new(),
+            addresses: HashMap::new(),
+            low_water: [(Time::EPOCH, HostKey::default()); Band::COUNT as usize],
+            next_wake: Time::EPOCH,
+            selector: Selector::new(seed),
+            in_flight: 0,
+            opened,
+            careful,
+        }
+    }
+
+    /// Active hosts.
+    pub fn active_hosts(&self) -> usize {
+        self.active.len()
+    }
+
+    /// Leases that are out.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// The next page that may be asked for at `now`. Hosts that have nothing left are laid to
+    /// rest through `events`, which the caller applies.
+    pub fn next<S: Store>(
+        &mut self,
+        state: &State<S>,
+        now: Time,
+        events: &mut Vec<Event>,
+    ) -> Result<Next, StateError> {
+        self.wake_hosts(state, now)?;
+        loop {
+            let Some(&Reverse((at, host))) = self.ready.peek() else { break };
+            if at > now {
+                return Ok(Next::Wait(at.min(self.next_arrival())));
+            }
+            self.ready.pop();
+            if let Some(lease) = self.ask_host(state, host, at, now, events)? {
+                return Ok(Next::Page(Box::new(lease)));
+            }
+        }
+        Ok(match self.next_arrival() {
+            Time::NEVER if self.in_flight == 0 => Next::Empty,
+            wake => Next::Wait(wake),
+        })
+    }
+
+    /// When a host may next come in from disk: never, while there is no room for it.
+    fn next_arrival(&self) -> Time {
+        if self.active.len() < self.config.active_hosts { self.next_wake } else { Time::NEVER }
+    }
+
+    /// Takes hosts from the front queues until enough are active or none has work now.
+    fn wake_hosts<S: Store>(&mut self, state: &State<S>, now: Time) -> Result<(), StateError> {
+        while self.active.len() < self.config.active_hosts && self.next_wake <= now {
+            let Some(host) = self.select_host(state, now)? else { break };
+            self.activate(state, host, now)?;
+        }
+        Ok(())
+    }
+
+    /// A waiting host with work at `now`, from a front queue that the selector chose.
+    fn select_host<S: Store>(
+        &mut self,
+        state: &State<S>,
+        now: Time,
+    ) -> Result<Option<HostKey>, StateError> {
+        let mut next_wake = Time::NEVER;
+        for band in self.selector.bands() {
+            while let Some((wake, host)) = self.head(state, band)? {
+                if wake > now {
+                    next_wake = next_wake.min(wake);
+                    break;
+                }
+                self.low_water[usize::from(band.number())] = (wake, after(host));
+                if !self.active.contains_key(&host) && self.has_work(state, host)? {
+                    return Ok(Some(host));
+                }
+            }
+        }
+        self.next_wake = next_wake;
+        Ok(None)
+    }
+
+    fn head<S: Store>(
+        &self,
+        state: &State<S>,
+        band: Band,
+    ) -> Result<Option<(Time, HostKey)>, StateError> {
+        let from = self.low_water[usize::from(band.number())];
+        Ok(state.front(band, from, 1)?.first().copied())
+    }
+
+    fn has_work<S: Store>(&self, state: &State<S>, host: HostKey) -> Result<bool, StateError> {
+        let row = state.host(host)?;
+        Ok(row.is_some_and(|row| row.waiting > 0 || !self.config.new_only))
+    }
+
+    fn activate<S: Store>(
+        &mut self,
+        state: &State<S>,
+        key: HostKey,
+        now: Time,
+    ) -> Result<(), StateError> {
+        let Some(row) = state.host(key)? else { return Ok(()) };
+        let delay = self.config.pace.delay(None, row.answer_time);
+        let after_crash = if self.careful { self.opened.after(delay) } else { Time::EPOCH };
+        let host = Active {
+            next_allowed: row.next_allowed.max(after_crash),
+            blocked_until: row.blocked_until,
+            row,
+            queue: BackQueue::new(key),
+            rules: [None, None],
+            in_flight: 0,
+            taken: 0,
+            queued_at: None,
+            delay,
+        };
+        self.active.insert(key, host);
+        self.enqueue(key, now);
+        Ok(())
+    }
+
+    /// Puts a host into the heap at the moment it may next be asked.
+    fn enqueue(&mut self, key: HostKey, now: Time) {
+        let Some(host) = self.active.get_mut(&key) else { return };
+        if host.in_flight >= self.config.per_host {
+            return;
+        }
+        let address = host.row.ip.and_then(|ip| self.addresses.get(&ip)).copied();
+        let at = host.next_allowed.max(host.blocked_until).max(address.unwrap_or(now)).max(now);
+        host.queued_at = Some(at);
+        self.ready.push(Reverse((at, key)));
+    }
+
+    /// It is `key`'s turn: a lease on its next page, or `None` when it has to wait or rest.
+    fn ask_host<S: Store>(
+        &mut self,
+        state: &State<S>,
+        key: HostKey,
+        at: Time,
+        now: Time,
+        events: &mut Vec<Event>,
+    ) -> Result<Option<Lease>, StateError> {
+        let Some(host) = self.active.get_mut(&key) else { return Ok(None) };
+        if host.queued_at != Some(at) || host.in_flight >= self.config.per_host {
+            return Ok(None);
+        }
+        let address = host.row.ip.and_then(|ip| self.addresses.get(&ip)).copied();
+        if host.next_allowed.max(host.blocked_until).max(address.unwrap_or(now)) > now {
+            self.enqueue(key, now);
+            return Ok(None);
+        }
+        host.queued_at = None;
+        let crowded = self.next_wake <= now && host.taken >= self.config.quantum;
+        let taken = if crowded { None } else { host.queue.take(state, now, &mut self.selector, self.config.new_only)? };
+        match taken {
+            Some((page, place)) => self.lease(state, page, place, now),
+            None => {
+                self.rest(state, key, now, events)?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn lease<S: Store>(
+        &mut self,
+        state: &State<S>,
+        page: PageKey,
+        place: Place,
+        now: Time,
+    ) -> Result<Option<Lease>, StateError> {
+        let row = state.page(page)?;
+        let current = row.as_ref().is_some_and(|row| row.place == Some(place));
+        let Some(host) = self.active.get_mut(&page.host) else { return Ok(None) };
+        let (Some(row), true) = (row, current) else {
+            // It moved since the window was read: look at the host again at once.
+            self.enqueue(page.host, now);
+            return Ok(None);
+        };
+        host.in_flight += 1;
+        host.taken += 1;
+        host.queue.leased(page);
+        self.in_flight += 1;
+        let (ip, host_failures) = (host.row.ip, host.row.failures);
+        Ok(Some(Lease { page, row, place, ip, host_failures }))
+    }
+
+    /// A request for a leased page goes out now.
+    pub fn departs(&mut self, lease: &Lease, now: Time) {
+        let Some(host) = self.active.get_mut(&lease.page.host) else { return };
+        host.next_allowed = now.after(host.delay);
+        if let Some(ip) = lease.ip {
+            self.reserve_address(ip, now);
+        }
+        self.enqueue(lease.page.host, now);
+    }
+
+    /// The moment at which `ip` may be asked; asking it then is taken for granted.
+    pub fn reserve_address(&mut self, ip: IpAddr, now: Time) -> Time {
+        let delay = self.config.pace.address_delay(ip);
+        if delay.is_zero() {
+            return now;
+        }
+        if self.addresses.len() > 4 * self.config.active_hosts {
+            self.addresses.retain(|_, next| *next > now);
+        }
+        let next = self.addresses.entry(ip).or_insert(now);
+        let start = (*next).max(now);
+        *next = start.after(delay);
+        start
+    }
+
+    /// The rules that hold for pages of `host`, where they are in memory and not expired.
+    pub fn rules(&self, host: HostKey, https: bool, now: Time) -> Option<&Rules> {
+        let rules = self.active.get(&host)?.rules[usize::from(https)].as_ref()?;
+        (rules.expires > now).then_some(rules)
+    }
+
+    /// Rules were learned for pages of `host`.
+    pub fn set_rules(&mut self, host: HostKey, https: bool, rules: Rules) {
+        let Some(host) = self.active.get_mut(&host) else { return };
+        host.delay = self.config.pace.delay(rules.robots.crawl_delay(), host.row.answer_time);
+        host.rules[usize::from(https)] = Some(rules);
+    }
+
+    /// A lease is given back unused, to be handed out again.
+    pub fn give_back(&mut self, lease: &Lease, now: Time) {
+        if let Some(host) = self.active.get_mut(&lease.page.host) {
+            host.queue.give_back(lease.page, lease.place);
+            host.taken = host.taken.saturating_sub(1);
+        }
+        self.finished(lease.page, now);
+    }
+
+    /// A request to a host ended at `now`: it may be asked again after its pause.
+    /// Returns that moment.
+    pub fn answered(
+        &mut self,
+        key: HostKey,
+        ip: Option<IpAddr>,
+        answer_time: Duration,
+        now: Time,
+    ) -> Time {
+        let Some(host) = self.active.get_mut(&key) else { return now };
+        host.row.answer_time = answer_time;
+        host.row.ip = ip.or(host.row.ip);
+        let crawl_delay = host.rules.iter().flatten().filter_map(|r| r.robots.crawl_delay()).max();
+        host.delay = self.config.pace.delay(crawl_delay, answer_time);
+        host.next_allowed = now.after(host.delay);
+        host.row.next_allowed = host.next_allowed;
+        let ip_delay = ip.map(|ip| (ip, self.config.pace.address_delay(ip)));
+        let next = host.next_allowed;
+        if let Some((ip, delay)) = ip_delay.filter(|(_, delay)| !delay.is_zero()) {
+            let entry = self.addresses.entry(ip).or_insert(now);
+            *entry = (*entry).max(now.after(delay));
+        }
+        next
+    }
+
+    /// A host is not to be asked before `until`; `failures` in a row led to it.
+    pub fn block(&mut self, key: HostKey, until: Time, failures: u16) {
+        if let Some(host) = self.active.get_mut(&key) {
+            host.blocked_until = until;
+            host.row.failures = failures;
+        }
+    }
+
+    /// A lease is over: its visit is applied, or it was settled without asking the host. The
+    /// host's next turn may come.
+    pub fn finished(&mut self, page: PageKey, now: Time) {
+        if let Some(host) = self.active.get_mut(&page.host) {
+            host.in_flight = host.in_flight.saturating_sub(1);
+            host.queue.released(page);
+            self.in_flight = self.in_flight.saturating_sub(1);
+        }
+        self.enqueue(page.host, now);
+    }
+
+    /// What applying an event changed on disk: windows and low-water marks follow.
+    pub fn noticed(&mut self, applied: &Applied, now: Time) {
+        if let Some((key, band, wake)) = applied.front
+            && !self.active.contains_key(&key)
+        {
+            let mark = &mut self.low_water[usize::from(band.number())];
+            *mark = (*mark).min((wake, key));
+            self.next_wake = self.next_wake.min(wake);
+        }
+        let Some((page, place)) = applied.queued else { return };
+        let Some(host) = self.active.get_mut(&page.host) else { return };
+        host.queue.noticed(page, place);
+        if host.queued_at.is_none() {
+            self.enqueue(page.host, now);
+        }
+    }
+
+    /// A host that is blocked for long leaves memory, so that others can take its place.
+    pub fn rest_if_blocked<S: Store>(
+        &mut self,
+        state: &State<S>,
+        key: HostKey,
+        now: Time,
+        events: &mut Vec<Event>,
+    ) -> Result<(), StateError> {
+        let Some(host) = self.active.get(&key) else { return Ok(()) };
+        let until = host.blocked_until;
+        if until <= now.after(LONG_BLOCK) {
+            return Ok(());
+        }
+        self.rest(state, key, until, events)
+    }
+
+    /// Lays a host to rest on disk until it has work, but not before `earliest`; unless requests
+    /// to it are still out.
+    fn rest<S: Store>(
+        &mut self,
+        state: &State<S>,
+        key: HostKey,
+        earliest: Time,
+        events: &mut Vec<Event>,
+    ) -> Result<(), StateError> {
+        let Some(host) = self.active.get(&key) else { return Ok(()) };
+        if host.in_flight > 0 {
+            return Ok(());
+        }
+        let front = host.queue.front(state)?;
+        let front = front.map(|(band, wake)| (band, wake.max(earliest)));
+        self.active.remove(&key);
+        events.push(Event::HostRested { host: key, front });
+        Ok(())
+    }
+}
+
+/// The host key right after `host`.
+fn after(host: HostKey) -> HostKey {
+    HostKey { host: host.host.wrapping_add(1), ..host }
+}
+
+/// The lane that a place lies in.
+fn lane_of(place: Place) -> Lane {
+    match place {
+        Place::New(band, _) => Lane::New(band),
+        Place::Due(_) => Lane::Due,
+    }
+}

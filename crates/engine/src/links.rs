@@ -1,0 +1,241 @@
+//! Where does a page lead, and may we go there? Links become discoveries or counted refusals.
+
+use std::collections::HashSet;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use evercrawl_extract::{
+    self as extract, Content, Extracted, LinkKind, LinkRef, Listing, Options, Page,
+};
+use evercrawl_model::{Band, Discovery, Keyer, Kind, PageKey, Refusal, Shape, Time};
+use evercrawl_urls::{Canonical, Gate, Risk, Steps, Url, shape};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::config::{CrawlConfig, Take};
+use crate::frontier::Lease;
+
+/// Bands of what is found, besides by depth.
+const SITEMAP_BAND: Band = Band::FIRST;
+
+/// How many links were refused, by reason.
+#[derive(Clone, Debug, Default)]
+pub struct RefusalCounts([u32; Refusal::ALL.len()]);
+
+impl RefusalCounts {
+    /// One more for `reason`.
+    pub fn add(&mut self, reason: Refusal) {
+        self.0[usize::from(reason.number())] += 1;
+    }
+
+    /// The reasons that occurred, with their counts.
+    pub fn iter(&self) -> impl Iterator<Item = (Refusal, u64)> + '_ {
+        let counts = Refusal::ALL.iter().zip(self.0);
+        counts.filter(|(_, count)| *count > 0).map(|(&reason, count)| (reason, count.into()))
+    }
+}
+
+/// Where discoveries and refusals go.
+pub type Sink<'a> = (&'a mut Vec<Discovery>, &'a mut RefusalCounts);
+
+/// Turns links into discoveries.
+#[derive(Clone)]
+pub struct LinkReader {
+    gate: Arc<RwLock<Gate>>,
+    keyer: Keyer,
+    steps: Steps,
+    take: Take,
+    options: Arc<Options>,
+}
+
+/// What a link inherits from where it was found.
+struct From<'a> {
+    lease: &'a Lease,
+    depth: u16,
+    hops: u8,
+    at: Time,
+}
+
+impl LinkReader {
+    /// A reader for a crawl, with the gate that all its parts share.
+    pub fn new(config: &CrawlConfig, gate: Arc<RwLock<Gate>>, keyer: Keyer) -> Self {
+        let mut options = Options::default();
+        options.robots_names.push(config.agent.to_ascii_lowercase());
+        LinkReader { gate, keyer, steps: config.steps, take: config.take, options: options.into() }
+    }
+
+    /// What to take from pages.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Reads what a page leads to.
+    pub fn read(
+        &self,
+        lease: &Lease,
+        extracted: &Extracted<'_>,
+        nofollow: bool,
+        at: Time,
+        sink: Sink<'_>,
+    ) {
+        let from = From { lease, depth: lease.row.depth.saturating_add(1), hops: 0, at };
+        match &extracted.content {
+            Content::Page(page) => self.page(&from, page, nofollow, sink),
+            Content::Listing(listing) => self.listing(&from, listing, sink),
+            Content::Text(_) | Content::Nothing => {}
+        }
+    }
+
+    /// The entries of a sitemap or feed, with when their source says they changed.
+    fn listing(&self, from: &From<'_>, listing: &Listing, sink: Sink<'_>) {
+        let index = listing.kind == extract::Kind::SitemapIndex;
+        let base = Url::parse(&from.lease.row.url).ok();
+        let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        for entry in &listing.entries {
+            let found = self.steps.canonicalize(base.as_ref(), &entry.url);
+            match found.and_then(|url| self.judged(&gate, from, url)) {
+                Ok(found) => sink.0.push(Discovery {
+                    kind: if index { Kind::Sitemap } else { Kind::Page },
+                    band: if index { SITEMAP_BAND } else { found.band },
+                    claimed_change: entry.modified.or(entry.published),
+                    ..found
+                }),
+                Err(reason) => sink.1.add(reason),
+            }
+        }
+    }
+
+    fn page(&self, from: &From<'_>, page: &Page, nofollow: bool, sink: Sink<'_>) {
+        let Ok(own) = Url::parse(&from.lease.row.url) else { return };
+        let base = page.base.as_deref().and_then(|base| own.join(base).ok()).unwrap_or(own);
+        let mut seen = HashSet::with_capacity(page.links.len());
+        let mut keys = HashSet::with_capacity(page.links.len());
+        let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        for link in page.links.iter() {
+            // Menus repeat the same words; what differs only behind `#` is the same page.
+            let href = link.href.split('#').next().unwrap_or_default();
+            if href.is_empty() || !self.follows(&link) || !seen.insert(xxh3_64(href.as_bytes())) {
+                continue;
+            }
+            if self.take.page_directives && (nofollow || link.rel.nofollow) {
+                sink.1.add(Refusal::NoFollow);
+                continue;
+            }
+            let found = self.steps.canonicalize(Some(&base), href);
+            let found = found.and_then(|url| self.judged(&gate, from, url));
+            match found {
+                Ok(found) if keys.insert(found.page.url) => {
+                    let kind = if link.kind == LinkKind::Feed { Kind::Feed } else { Kind::Page };
+                    sink.0.push(Discovery { kind, ..found });
+                }
+                Ok(_) => {}
+                Err(reason) => sink.1.add(reason),
+            }
+        }
+    }
+
+    fn follows(&self, link: &LinkRef<'_>) -> bool {
+        link.kind.leads_to_page()
+            || link.kind == LinkKind::Feed
+            || link.kind == LinkKind::Embed && self.take.embeds
+    }
+
+    /// The target of a redirect: as far from the seed as the page that led to it, and as urgent.
+    pub fn redirected(&self, lease: &Lease, location: &str, at: Time, sink: Sink<'_>) {
+        let hops = lease.row.hops.saturating_add(1);
+        if hops > self.take.max_redirects {
+            sink.1.add(Refusal::RedirectLimit);
+            return;
+        }
+        let from = From { lease, depth: lease.row.depth, hops, at };
+        let base = Url::parse(&lease.row.url).ok();
+        let target = self.steps.canonicalize(base.as_ref(), location);
+        if let (Ok(target), true) = (&target, lease.row.seed) {
+            // A site that moved is still the site that was asked for.
+            self.add_seed(target);
+        }
+        let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        match target.and_then(|url| self.judged(&gate, &from, url)) {
+            Ok(found) => sink.0.push(Discovery {
+                seed: lease.row.seed,
+                kind: lease.row.kind,
+                ..found
+            }),
+            Err(reason) => sink.1.add(reason),
+        }
+    }
+
+    /// A bare domain that cannot be had by `https` is tried by `http`.
+    pub fn plain_twin(&self, lease: &Lease, at: Time) -> Option<Discovery> {
+        let rest = lease.row.url.strip_prefix("https://").filter(|_| lease.row.bare)?;
+        let url = self.steps.canonicalize(None, &format!("http://{rest}")).ok()?;
+        Some(Discovery { tags: lease.row.tags, ..self.seed(url, 0, at) })
+    }
+
+    /// A URL that the user gave. It widens the scope.
+    pub fn seed(&self, url: Canonical, tags: u32, at: Time) -> Discovery {
+        self.add_seed(&url);
+        Discovery { seed: true, tags, band: Band::FIRST, ..self.discovery(url, 0, at) }
+    }
+
+    /// A list of pages that a host is known or likely to have.
+    pub fn list(&self, url: Canonical, via: &Lease, at: Time) -> Discovery {
+        Discovery {
+            kind: Kind::Sitemap,
+            tags: via.row.tags,
+            band: SITEMAP_BAND,
+            ..self.discovery(url, 1, at)
+        }
+    }
+
+    /// The verdict that a URL would get, `depth` links away from a seed.
+    pub fn verdict(&self, url: &Canonical, depth: u16, at: Time) -> Result<(), (Refusal, String)> {
+        let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        let words = || gate.explain(url, depth, at).unwrap_or_default();
+        gate.judge(url, depth, at).map_err(|reason| (reason, words()))
+    }
+
+    fn add_seed(&self, url: &Canonical) {
+        self.gate.write().unwrap_or_else(PoisonError::into_inner).scope_mut().add(url);
+    }
+
+    fn judged(&self, gate: &Gate, from: &From<'_>, url: Canonical) -> Result<Discovery, Refusal> {
+        gate.judge(&url, from.depth, from.at)?;
+        let shape = shape(&url).map(|shape| Shape {
+            hash: shape.hash,
+            cap: if shape.risk == Risk::Numbers { self.take.number_cap } else { self.take.shape_cap },
+            refusal: shape.risk.refusal(),
+        });
+        Ok(Discovery {
+            hops: from.hops,
+            via: Some(from.lease.page),
+            tags: from.lease.row.tags,
+            shape,
+            ..self.discovery(url, from.depth, from.at)
+        })
+    }
+
+    fn discovery(&self, url: Canonical, depth: u16, at: Time) -> Discovery {
+        let (page, check) = self.key(&url);
+        Discovery {
+            page,
+            check,
+            url: url.into_string().into(),
+            kind: Kind::Page,
+            depth,
+            hops: 0,
+            via: None,
+            tags: 0,
+            band: Band::new(u8::try_from(depth).unwrap_or(u8::MAX)),
+            at,
+            claimed_change: None,
+            shape: None,
+            host_cap: self.take.pages_per_host,
+            seed: false,
+            bare: false,
+        }
+    }
+
+    /// The key of a URL, and more of its hash.
+    pub fn key(&self, url: &Canonical) -> (PageKey, u64) {
+        self.keyer.page(self.keyer.host(url.domain(), url.authority()), url.as_str())
+    }
+}

@@ -1,0 +1,438 @@
+//! What does an answer mean? From bytes to a visit, records and links; off the download path.
+//!
+//! Pure but for look-ups of what was seen before: no clock, no disk written, no socket.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use evercrawl_archive as archive;
+use evercrawl_compare::{self as compare, Fingerprint, Likeness};
+use evercrawl_extract::{self as extract, Content, Document, Extracted, Extractor, decode};
+use evercrawl_fetch::{Failure, Fetched, Response, Truncation};
+use evercrawl_model::{
+    Change, Discovery, HostUpdate, Kind, Next, Outcome, Time, Validators, Visit, Visited,
+};
+use evercrawl_robots::Directives;
+use evercrawl_state::{Reading, StateError, Store};
+
+use crate::config::CrawlConfig;
+use crate::frontier::Lease;
+use crate::links::{LinkReader, RefusalCounts};
+use crate::recent::{Digest, Holder, Recent};
+use crate::schedule::{is_host_trouble, retry_after};
+
+/// A page that was asked for, with what came.
+#[derive(Debug)]
+pub struct Job {
+    /// What was asked for.
+    pub lease: Box<Lease>,
+    /// What came.
+    pub fetched: Fetched,
+    /// When the request was sent.
+    pub asked: Time,
+    /// When the answer was complete.
+    pub ended: Time,
+}
+
+/// What an answer means.
+pub struct Processed {
+    /// The visit, but for where its record lies.
+    pub visited: Box<Visited>,
+    /// What to record of it, if anything.
+    pub plan: Option<RecordPlan>,
+    /// Its records, made for the archive file that was current then.
+    pub records: Option<archive::Encoded>,
+    /// Content that this visit claimed to store.
+    pub claim: Option<Digest>,
+    /// Links that may enter the frontier.
+    pub found: Vec<Discovery>,
+    /// Links that may not, by reason.
+    pub refused: RefusalCounts,
+    /// True when the host, not the page, was the trouble.
+    pub host_trouble: bool,
+    /// How long the host asked to be left alone.
+    pub asked_pause: Option<Duration>,
+    /// What was asked and came, in case the records must be made again.
+    pub job: Job,
+}
+
+/// What a record says, so that it can be made again for another file.
+#[derive(Debug)]
+pub struct RecordPlan {
+    digest: Digest,
+    /// The record that holds the content already.
+    holder: Option<Holder>,
+    media_type: Option<&'static str>,
+}
+
+/// Reads answers; one a thread.
+pub struct Processor<S> {
+    config: Arc<CrawlConfig>,
+    links: LinkReader,
+    reading: Reading<S>,
+    recent: Arc<Recent>,
+    extractor: Extractor,
+    encoder: archive::Encoder,
+    ids: Ids,
+}
+
+/// Draws identities for records; seeded, so that a simulation repeats itself.
+pub struct Ids(u64);
+
+impl Ids {
+    /// Identities of the sequence that `seed` begins.
+    pub fn new(seed: u64) -> Self {
+        Ids(seed)
+    }
+
+    fn draw(&mut self) -> [u8; 16] {
+        self.0 = self.0.wrapping_add(1);
+        xxhash_rust::xxh3::xxh3_128(&self.0.to_le_bytes()).to_le_bytes()
+    }
+}
+
+impl<S: Store> Processor<S> {
+    /// A processor for a crawl.
+    pub fn new(
+        config: Arc<CrawlConfig>,
+        links: LinkReader,
+        reading: Reading<S>,
+        recent: Arc<Recent>,
+        ids: Ids,
+    ) -> Self {
+        let encoder = archive::Encoder::new(config.archive.level);
+        Processor { config, links, reading, recent, extractor: Extractor::new(), encoder, ids }
+    }
+
+    /// Tells what an answer means; its records are made for `file`. After handing the result on
+    /// in order, the caller settles its claim.
+    pub fn process(&mut self, job: Job, file: archive::FileId) -> Result<Processed, StateError> {
+        match &job.fetched.result {
+            Err(failure) => Ok(self.failed(outcome_of(failure), job)),
+            Ok(response) if response.status == 304 => self.unmodified(job, file),
+            Ok(_) => self.answered(job, file),
+        }
+    }
+
+    /// No answer came.
+    fn failed(&self, outcome: Outcome, job: Job) -> Processed {
+        let visit = visit_of(&job, outcome, 0, Change::Failed);
+        let mut processed = self.processed(visit, job);
+        if outcome == Outcome::Forbidden {
+            processed.host_trouble = false;
+            processed.visited.next = Next::Never;
+        }
+        processed.found.extend(self.links.plain_twin(&processed.job.lease, processed.job.ended));
+        processed
+    }
+
+    /// The server says that nothing changed.
+    fn unmodified(&mut self, job: Job, file: archive::FileId) -> Result<Processed, StateError> {
+        let held = job.lease.row.past.as_ref().and_then(|past| past.digest);
+        let visit = visit_of(&job, Outcome::NotModified, 304, Change::Same);
+        let mut processed = self.processed(visit, job);
+        processed.visited.visit.digest = held;
+        if let Some(digest) = held
+            && let Some(holder) = self.recent.holder(digest, &self.reading)?
+        {
+            let holder = Some(holder);
+            processed.plan = Some(RecordPlan { digest, holder, media_type: None });
+            processed.records = self.encode(&processed, file);
+        }
+        Ok(processed)
+    }
+
+    /// An answer with a body of its own.
+    fn answered(&mut self, job: Job, file: archive::FileId) -> Result<Processed, StateError> {
+        let Ok(response) = &job.fetched.result else { return Ok(self.failed(Outcome::Protocol, job)) };
+        let (status, body) = (response.status, response.body.clone());
+        let outcome = Outcome::of_status(status);
+        let digest = compare::Digest::of(&body);
+        let visit = visit_of(&job, outcome, status, Change::Failed);
+        let mut processed = self.processed(visit, job);
+        processed.visited.visit.bytes = body.len() as u64;
+        processed.visited.visit.digest = Some(digest.to_bytes());
+        let mut kept = true;
+        let mut media_type = None;
+        match outcome {
+            Outcome::Ok => (kept, media_type) = self.content(&mut processed, &body, digest)?,
+            Outcome::Redirect => self.redirect(&mut processed),
+            Outcome::ClientError if matches!(status, 404 | 410) => {
+                processed.visited.visit.change = Change::Gone;
+            }
+            _ => {}
+        }
+        self.plan(&mut processed);
+        if kept {
+            self.store(&mut processed, digest.to_bytes(), media_type, file)?;
+        }
+        Ok(processed)
+    }
+
+    /// Reads a page's content: links, text, what changed. Tells whether it may be kept, and what
+    /// it turned out to be.
+    fn content(
+        &mut self,
+        processed: &mut Processed,
+        body: &[u8],
+        digest: compare::Digest,
+    ) -> Result<(bool, Option<&'static str>), StateError> {
+        let Ok(response) = &processed.job.fetched.result else { return Ok((false, None)) };
+        let row = &processed.job.lease.row;
+        let coding = header(response, "content-encoding").unwrap_or_default();
+        let unpacked = decode::decode(coding, body, self.config.unpack);
+        let document = Document {
+            bytes: &unpacked.bytes,
+            content_type: header(response, "content-type"),
+            url: &row.url,
+        };
+        let extracted = self.extractor.extract(&document, self.links.options());
+        let directives = directives(&self.config, response, &extracted);
+        let print = text_of(&extracted).and_then(Fingerprint::of);
+        processed.visited.kind = kind_of(extracted.kind, row.kind);
+        let media_type = Some(extracted.kind.mime());
+        let at = processed.job.ended;
+        let sink = (&mut processed.found, &mut processed.refused);
+        self.links.read(&processed.job.lease, &extracted, directives.nofollow, at, sink);
+        self.compare(&mut processed.visited, row.past.as_ref(), digest, print)?;
+        Ok((!directives.noarchive, media_type))
+    }
+
+    /// What became of the page's content since the last visit.
+    fn compare(
+        &self,
+        visited: &mut Visited,
+        past: Option<&evercrawl_state::Past>,
+        digest: compare::Digest,
+        print: Option<Fingerprint>,
+    ) -> Result<(), StateError> {
+        let seen = |digest, text| compare::Seen { digest, text, text_len: 0 };
+        let before = past.and_then(|past| {
+            let digest = compare::Digest::from_bytes(past.digest?);
+            Some(seen(digest, past.simhash.map(Fingerprint::from_bits)))
+        });
+        let likeness = compare::classify(before.as_ref(), &seen(digest, print)).likeness;
+        visited.visit.change = match likeness {
+            Likeness::First => Change::New,
+            Likeness::Same => Change::Same,
+            Likeness::Near => Change::Near,
+            Likeness::Changed => Change::Changed,
+        };
+        visited.identity = Some(digest.to_bytes());
+        visited.simhash = print.map(Fingerprint::to_bits);
+        if let (Some(print), true) = (print, likeness != Likeness::Same) {
+            visited.visit.near = self.recent.near(print, visited.visit.page, &self.reading)?;
+        }
+        Ok(())
+    }
+
+    /// A redirect is told apart by where it leads.
+    fn redirect(&self, processed: &mut Processed) {
+        let Ok(response) = &processed.job.fetched.result else { return };
+        let lease = &processed.job.lease;
+        let location = response.headers.get("location").map(|to| String::from_utf8_lossy(to.as_bytes()));
+        let identity = compare::Digest::of(location.as_deref().unwrap_or_default().as_bytes());
+        let before = lease.row.past.as_ref().and_then(|past| past.digest);
+        processed.visited.visit.change = match before {
+            None => Change::New,
+            Some(before) if before == identity.to_bytes() => Change::Same,
+            Some(_) => Change::Changed,
+        };
+        processed.visited.identity = Some(identity.to_bytes());
+        if let Some(location) = location {
+            let sink = (&mut processed.found, &mut processed.refused);
+            self.links.redirected(lease, &location, processed.job.ended, sink);
+        }
+    }
+
+    /// Stores the answer, or refers to the record that holds its content.
+    fn store(
+        &mut self,
+        processed: &mut Processed,
+        digest: Digest,
+        media_type: Option<&'static str>,
+        file: archive::FileId,
+    ) -> Result<(), StateError> {
+        let lease = &processed.job.lease;
+        let me = Holder { page: lease.page, url: lease.row.url.clone(), at: processed.job.asked };
+        // Empty bodies are all alike: a reference would say more than it saves.
+        let empty = processed.visited.visit.bytes == 0;
+        let holder = if empty { None } else { self.recent.claim(digest, &me, &self.reading)? };
+        let first = holder.is_none() && !empty;
+        processed.plan = Some(RecordPlan { digest, holder, media_type });
+        processed.records = self.encode(processed, file);
+        if first {
+            processed.claim = Some(digest);
+            processed.visited.first_of_digest = processed.records.is_some();
+            if let (Some(bits), None) = (processed.visited.simhash, processed.visited.visit.near) {
+                self.recent.remember(Fingerprint::from_bits(bits), me.page);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the records that were planned; `None` when they are too large to be kept.
+    pub fn encode(
+        &mut self,
+        processed: &Processed,
+        file: archive::FileId,
+    ) -> Option<archive::Encoded> {
+        let (job, plan) = (&processed.job, processed.plan.as_ref()?);
+        let Ok(response) = &job.fetched.result else { return None };
+        let request: &[u8] =
+            if self.config.archive.requests { &job.fetched.request_bytes } else { &[] };
+        let exchange = archive::Exchange {
+            uri: &job.lease.row.url,
+            date: job.asked,
+            ip: job.fetched.ip,
+            request,
+            head: &response.head,
+            payload: &response.body,
+            payload_digest: plan.digest,
+            truncated: response.truncated.map(truncated),
+            protocol: response.protocol.name(),
+            tls: response
+                .tls
+                .as_ref()
+                .map(|tls| archive::Tls { version: tls.version, cipher: &tls.cipher }),
+            identified_type: plan.media_type,
+            metadata: &[],
+        };
+        let original = plan.holder.as_ref().map(|h| archive::Original { uri: &h.url, date: h.at });
+        let kind = match original {
+            None => archive::Kind::Response,
+            Some(original) if response.status == 304 => archive::Kind::NotModified(original),
+            Some(original) => archive::Kind::SamePayload(original),
+        };
+        self.encoder.encode(&exchange, kind, self.ids.draw(), file).ok()
+    }
+
+    fn processed(&self, visit: Visit, job: Job) -> Processed {
+        let host_trouble = is_host_trouble(visit.outcome, visit.status);
+        let asked_pause = job.fetched.result.as_ref().ok().and_then(|response| {
+            let value = header(response, "retry-after").filter(|_| host_trouble)?;
+            retry_after(value, job.ended)
+        });
+        let visited = Visited {
+            next: Next::Never,
+            identity: None,
+            validators: validators_of(&job.fetched),
+            simhash: None,
+            first_of_digest: false,
+            kind: job.lease.row.kind,
+            host: HostUpdate { ip: job.fetched.ip, ..HostUpdate::default() },
+            visit,
+        };
+        let mut processed = Processed {
+            visited: Box::new(visited),
+            plan: None,
+            records: None,
+            claim: None,
+            found: Vec::new(),
+            refused: RefusalCounts::default(),
+            host_trouble,
+            asked_pause,
+            job,
+        };
+        self.plan(&mut processed);
+        processed
+    }
+
+    /// Sets when to come again.
+    fn plan(&self, processed: &mut Processed) {
+        let visit = &processed.visited.visit;
+        let past = processed.job.lease.row.past.as_ref();
+        let failures = past.map_or(0, |past| past.failures).saturating_add(1);
+        let held = past.is_some_and(|past| past.digest.is_some());
+        let ended = processed.job.ended;
+        processed.visited.next = self.config.schedule.next(visit.change, ended, failures, held);
+    }
+}
+
+/// How a fetch without an answer ended.
+fn outcome_of(failure: &Failure) -> Outcome {
+    match failure {
+        Failure::Dns(_) => Outcome::Dns,
+        Failure::Connect(_) | Failure::Disconnected => Outcome::Connect,
+        Failure::Tls(_) => Outcome::Tls,
+        Failure::Timeout(_) => Outcome::Timeout,
+        Failure::Forbidden(_) => Outcome::Forbidden,
+        _ => Outcome::Protocol,
+    }
+}
+
+fn visit_of(job: &Job, outcome: Outcome, status: u16, change: Change) -> Visit {
+    Visit {
+        page: job.lease.page,
+        at: job.asked,
+        outcome,
+        status,
+        change,
+        digest: None,
+        bytes: 0,
+        ms: u32::try_from(job.fetched.times.total.as_millis()).unwrap_or(u32::MAX),
+        record: None,
+        near: None,
+    }
+}
+
+fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
+    response.headers.get(name)?.to_str().ok()
+}
+
+/// What to ask "changed since?" with next time: as the answer says, whatever it says.
+fn validators_of(fetched: &Fetched) -> Option<Validators> {
+    let response = fetched.result.as_ref().ok()?;
+    let short = |name| header(response, name).filter(|value| value.len() <= 256).map(str::to_owned);
+    let found = Validators { etag: short("etag"), last_modified: short("last-modified") };
+    // A 304 need not repeat them, and an error page's are not the page's.
+    let keeps_old = response.status == 304 && found.is_empty() || response.status >= 400;
+    (!keeps_old).then_some(found)
+}
+
+/// What the page and its headers ask of us.
+fn directives(
+        config: &CrawlConfig,
+        response: &Response,
+        extracted: &Extracted<'_>,
+    ) -> Directives {
+        let mut all = Directives::default();
+        if !config.take.page_directives {
+            return all;
+        }
+        for value in response.headers.get_all("x-robots-tag") {
+            let value = String::from_utf8_lossy(value.as_bytes());
+            all |= Directives::from_header(&value, &config.agent);
+        }
+        if let Content::Page(page) = &extracted.content {
+            for (name, content) in &page.robots {
+                all |= Directives::from_meta(name, content, &config.agent);
+            }
+        }
+        all
+    }
+
+/// The text that a reader of the document sees.
+fn text_of<'a>(extracted: &'a Extracted<'_>) -> Option<&'a str> {
+    match &extracted.content {
+        Content::Page(page) => Some(&page.text),
+        Content::Text(text) => Some(text),
+        Content::Listing(_) | Content::Nothing => None,
+    }
+}
+
+fn kind_of(found: extract::Kind, before: Kind) -> Kind {
+    match found {
+        extract::Kind::Sitemap | extract::Kind::SitemapIndex => Kind::Sitemap,
+        extract::Kind::Rss | extract::Kind::Atom | extract::Kind::JsonFeed => Kind::Feed,
+        _ => before,
+    }
+}
+
+fn truncated(why: Truncation) -> archive::Truncated {
+    match why {
+        Truncation::Size => archive::Truncated::Length,
+        Truncation::Time => archive::Truncated::Time,
+        Truncation::Disconnect => archive::Truncated::Disconnect,
+    }
+}

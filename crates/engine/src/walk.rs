@@ -1,0 +1,467 @@
+//! The walk: due, fetch, extract, compare, archive, commit, next due.
+//!
+//! [`Walk`] owns the state, the frontier and the archive, and is driven from outside: asked for
+//! the next step, told what came of it, told to begin and end commits. It reads no clock, waits
+//! for nothing and starts no thread, so the live driver and the simulation run the very same walk.
+
+use std::net::IpAddr;
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use evercrawl_archive as archive;
+use evercrawl_model::{Event, HostUpdate, PageKey, RecordAt, Refusal, RobotsCopy, Time};
+use evercrawl_robots::{Access, RobotsTxt, availability};
+use evercrawl_state::{Applied, ArchiveFile, Counters, Overlay, Reading, State, Store};
+use evercrawl_urls::{Canonical, Gate, Scope, Seed};
+
+use crate::EngineError;
+use crate::config::CrawlConfig;
+use crate::frontier::{Frontier, Lease, Next, Rules};
+use crate::links::LinkReader;
+use crate::process::{Ids, Job, Processed, Processor};
+use crate::recent::Recent;
+
+/// How long a robots.txt is believed.
+const ROBOTS_FRESH: Duration = Duration::from_secs(24 * 3600);
+/// How long to wait before asking again for one that its host would not give.
+const ROBOTS_RETRY: Duration = Duration::from_secs(3600);
+
+/// What the driver is to do next.
+#[derive(Debug)]
+pub enum Step {
+    /// Ask for this page.
+    Fetch(Box<Lease>),
+    /// Ask for the robots.txt of this origin first.
+    Robots {
+        /// Scheme, host and port.
+        origin: String,
+        /// The page that it is asked for.
+        lease: Box<Lease>,
+    },
+    /// Nothing may be asked before this moment.
+    Wait(Time),
+    /// Nothing is left to do, now or later.
+    Empty,
+}
+
+/// A robots.txt that was asked for.
+#[derive(Debug)]
+pub struct RobotsAnswer {
+    /// Scheme, host and port.
+    pub origin: String,
+    /// The page that it was asked for.
+    pub lease: Box<Lease>,
+    /// The final status; `None` where no answer came.
+    pub status: Option<u16>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// The host's address.
+    pub ip: Option<IpAddr>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// What was done in this run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Pages asked for.
+    pub pages: u64,
+    /// robots.txt files asked for.
+    pub robots: u64,
+    /// Payload bytes received.
+    pub bytes: u64,
+    /// Bytes added to the archive.
+    pub archived: u64,
+}
+
+/// A commit on its way: to be synced, committed and finished in this order, on any thread.
+pub struct Commit<S> {
+    checkpoint: archive::Checkpoint,
+    changes: Arc<Overlay>,
+    reading: Reading<S>,
+    batch: u64,
+}
+
+impl<S: Store> Commit<S> {
+    /// Makes the archive last, then the state; then closes archive files that are full.
+    pub fn run(&self) -> Result<Committed, EngineError> {
+        self.checkpoint.sync()?;
+        self.reading.commit(&self.changes)?;
+        Ok(Committed { finished: self.checkpoint.finish()?, batch: self.batch })
+    }
+}
+
+/// A commit that is done.
+#[derive(Debug)]
+pub struct Committed {
+    finished: Vec<u32>,
+    batch: u64,
+}
+
+/// The walk, with all it owns.
+pub struct Walk<S> {
+    config: Arc<CrawlConfig>,
+    state: State<S>,
+    frontier: Frontier,
+    archive: archive::Writer,
+    links: LinkReader,
+    recent: Arc<Recent>,
+    again: Processor<S>,
+    tally: Tally,
+    seed: u64,
+}
+
+impl<S: Store> Walk<S> {
+    /// Begins or goes on with a crawl in `state`, archiving to `archive`.
+    pub fn new(
+        config: Arc<CrawlConfig>,
+        state: State<S>,
+        archive: archive::Writer,
+        seed: u64,
+        now: Time,
+    ) -> Result<Self, EngineError> {
+        let mut scope = Scope::new(config.scope);
+        for url in state.seeds() {
+            if let Some(url) = Canonical::from_trusted(url?) {
+                scope.add(&url);
+            }
+        }
+        let gate = Arc::new(RwLock::new(Gate::new(scope, config.rules.clone())?));
+        let links = LinkReader::new(&config, gate, state.keyer());
+        let careful = !state.was_clean();
+        let frontier = Frontier::new(config.frontier, seed, now, careful);
+        let recent = Arc::new(Recent::default());
+        let (reading, ids) = (state.reading(), Ids::new(seed));
+        let again = Processor::new(config.clone(), links.clone(), reading, recent.clone(), ids);
+        let tally = Tally::default();
+        Ok(Walk { config, state, frontier, archive, links, recent, again, tally, seed })
+    }
+
+    /// A processor for one more thread.
+    pub fn processor(&self, n: u64) -> Processor<S> {
+        let ids = Ids::new(self.seed ^ (n + 1) << 48);
+        let reading = self.state.reading();
+        Processor::new(self.config.clone(), self.links.clone(), reading, self.recent.clone(), ids)
+    }
+
+    /// What content is on its way to disk.
+    pub fn recent(&self) -> Arc<Recent> {
+        self.recent.clone()
+    }
+
+    /// The archive file that records must be made for.
+    pub fn file(&self) -> archive::FileId {
+        self.archive.file()
+    }
+
+    /// The state, for readers.
+    pub fn state(&self) -> &State<S> {
+        &self.state
+    }
+
+    /// Totals of the data directory.
+    pub fn counters(&self) -> &Counters {
+        self.state.counters()
+    }
+
+    /// What was done in this run.
+    pub fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// Leases that are out, and hosts that are active.
+    pub fn activity(&self) -> (usize, usize) {
+        (self.frontier.in_flight(), self.frontier.active_hosts())
+    }
+
+    /// Adds a seed; true when it was not known.
+    pub fn add_seed(&mut self, seed: &Seed, now: Time) -> Result<bool, EngineError> {
+        let tags = self.state.tag_set(&seed.tags.join(" "))?;
+        let candidates = seed.target.candidates(self.config.steps);
+        let Some(url) = candidates.first() else { return Ok(false) };
+        let mut found = self.links.seed(url.clone(), tags, now);
+        found.bare = candidates.len() > 1;
+        let applied = self.apply(&Event::Discovered(found), now)?;
+        Ok(applied.queued.is_some())
+    }
+
+    /// What to do next at `now`.
+    pub fn next(&mut self, now: Time) -> Result<Step, EngineError> {
+        loop {
+            let mut events = Vec::new();
+            let next = self.frontier.next(&self.state, now, &mut events)?;
+            for event in &events {
+                self.apply(event, now)?;
+            }
+            match next {
+                Next::Page(lease) => {
+                    if let Some(step) = self.admit(lease, now)? {
+                        return Ok(step);
+                    }
+                }
+                // Hosts laid to rest just now may be the ones to wait for.
+                Next::Wait(_) | Next::Empty if !events.is_empty() => {}
+                Next::Wait(until) => return Ok(Step::Wait(until)),
+                Next::Empty => return Ok(Step::Empty),
+            }
+        }
+    }
+
+    /// Lets a leased page through when robots.txt allows it; `None` when it does not.
+    fn admit(&mut self, lease: Box<Lease>, now: Time) -> Result<Option<Step>, EngineError> {
+        let Some(url) = Canonical::from_trusted(lease.row.url.clone()) else {
+            return self.refuse(&lease, Refusal::BadUrl, None, now);
+        };
+        let (host, https) = (lease.page.host, url.is_https());
+        if self.frontier.rules(host, https, now).is_none() {
+            let Some(rules) = self.stored_rules(url.origin(), now)? else {
+                self.frontier.departs(&lease, now);
+                return Ok(Some(Step::Robots { origin: url.origin().to_owned(), lease }));
+            };
+            self.frontier.set_rules(host, https, rules);
+        }
+        let rules = self.frontier.rules(host, https, now);
+        let allowed = rules.is_none_or(|r| r.robots.verdict(url.path_and_query()).allowed);
+        if !allowed {
+            let again = rules.map(|rules| rules.expires);
+            return self.refuse(&lease, Refusal::Robots, again, now);
+        }
+        self.frontier.departs(&lease, now);
+        Ok(Some(Step::Fetch(lease)))
+    }
+
+    fn refuse(
+        &mut self,
+        lease: &Lease,
+        reason: Refusal,
+        again: Option<Time>,
+        now: Time,
+    ) -> Result<Option<Step>, EngineError> {
+        let event = Event::Refused { page: lease.page, reason, again };
+        self.frontier.finished(lease.page, now);
+        self.apply(&event, now)?;
+        Ok(None)
+    }
+
+    /// The rules of an origin as last fetched, where they can still be believed.
+    fn stored_rules(&self, origin: &str, now: Time) -> Result<Option<Rules>, EngineError> {
+        let copy = self.state.robots(origin)?.filter(|copy| copy.expires > now);
+        Ok(copy.map(|copy| Rules {
+            robots: Arc::new(read_robots(&copy, &self.config.agent)),
+            expires: copy.expires,
+        }))
+    }
+
+    /// A robots.txt came, or did not.
+    pub fn robots(&mut self, answer: RobotsAnswer, now: Time) -> Result<(), EngineError> {
+        let page = answer.lease.page;
+        self.tally.robots += 1;
+        let access = availability(answer.status);
+        let next_allowed = self.frontier.answered(page.host, answer.ip, answer.took, now);
+        let mut update =
+            HostUpdate { next_allowed: Some(next_allowed), ip: answer.ip, ..HostUpdate::default() };
+        let mut expires = now.after(ROBOTS_FRESH);
+        if access == Access::DisallowAll {
+            // Nothing is allowed until it can be had: the whole host waits, its pages stay.
+            let failures = answer.lease.host_failures.saturating_add(1);
+            let asked = answer.status.map(|_| ROBOTS_RETRY);
+            expires = now.after(self.config.schedule.back_off(asked, failures, self.jitter(page, now)));
+            update.blocked_until = Some(expires);
+            update.failures = Some(failures);
+            self.frontier.block(page.host, expires, failures);
+        }
+        let body = if access == Access::Parse { answer.body } else { Vec::new() };
+        let copy = RobotsCopy { at: now, expires, status: answer.status.unwrap_or(0), body };
+        if access != Access::DisallowAll {
+            let robots = Arc::new(read_robots(&copy, &self.config.agent));
+            self.discover_sitemaps(&answer.origin, &robots, &answer.lease, now)?;
+            let https = answer.origin.starts_with("https:");
+            self.frontier.set_rules(page.host, https, Rules { robots, expires });
+        }
+        self.apply(&Event::RobotsLearned { origin: answer.origin, copy }, now)?;
+        self.apply(&Event::HostLearned { host: page.host, update }, now)?;
+        self.frontier.give_back(&answer.lease, now);
+        self.rest_if_blocked(page, now)
+    }
+
+    /// Sitemaps that robots.txt names; or on a seed's host the usual place, where it names none.
+    fn discover_sitemaps(
+        &mut self,
+        origin: &str,
+        robots: &RobotsTxt,
+        lease: &Lease,
+        now: Time,
+    ) -> Result<(), EngineError> {
+        if !self.config.take.sitemaps {
+            return Ok(());
+        }
+        let base = evercrawl_urls::Url::parse(&format!("{origin}/")).ok();
+        let mut named: Vec<String> = robots.sitemaps().map(str::to_owned).collect();
+        let seed_host = self.state.host(lease.page.host)?.is_some_and(|host| host.seed);
+        if named.is_empty() && seed_host {
+            named.push("/sitemap.xml".to_owned());
+        }
+        for href in named {
+            let Ok(url) = self.config.steps.canonicalize(base.as_ref(), &href) else { continue };
+            match self.links.verdict(&url, 0, now) {
+                Ok(()) => self.apply(&Event::Discovered(self.links.list(url, lease, now)), now)?,
+                Err((reason, _)) => self.apply(&Event::LinksRefused { reason, count: 1 }, now)?,
+            };
+        }
+        Ok(())
+    }
+
+    /// A page was visited: archive it, apply what it means, let its host go on.
+    pub fn complete(&mut self, mut processed: Processed, now: Time) -> Result<(), EngineError> {
+        if let Some(records) = processed.records.take() {
+            let at = self.append(records, &processed, now)?;
+            processed.visited.visit.record = at;
+        }
+        let lease = &processed.job.lease;
+        let page = lease.page;
+        let took = processed.job.fetched.times.total;
+        let next_allowed =
+            self.frontier.answered(page.host, processed.job.fetched.ip, took, processed.job.ended);
+        let host = &mut processed.visited.host;
+        host.next_allowed = Some(next_allowed);
+        host.answer_time = Some(took);
+        host.failures = (lease.host_failures > 0).then_some(0);
+        if processed.host_trouble {
+            let failures = lease.host_failures.saturating_add(1);
+            let jitter = self.jitter(page, now);
+            let pause = self.config.schedule.back_off(processed.asked_pause, failures, jitter);
+            host.failures = Some(failures);
+            host.blocked_until = Some(now.after(pause));
+            self.frontier.block(page.host, now.after(pause), failures);
+        }
+        self.tally.pages += 1;
+        self.tally.bytes += processed.visited.visit.bytes;
+        for (reason, count) in processed.refused.iter() {
+            self.apply(&Event::LinksRefused { reason, count }, now)?;
+        }
+        for found in processed.found {
+            self.apply(&Event::Discovered(found), now)?;
+        }
+        self.frontier.finished(page, now);
+        self.apply(&Event::Visited(processed.visited), now)?;
+        self.rest_if_blocked(page, now)
+    }
+
+    fn append(
+        &mut self,
+        mut records: archive::Encoded,
+        processed: &Processed,
+        now: Time,
+    ) -> Result<Option<RecordAt>, EngineError> {
+        loop {
+            match self.archive.append(&records, now) {
+                Ok(at) => {
+                    self.tally.archived += records.size() as u64;
+                    let (file, offset, length) = (at.file, at.offset, at.length);
+                    return Ok(Some(RecordAt { file, offset, length }));
+                }
+                Err(archive::WriteError::Stale) => {
+                    match self.again.encode(processed, self.archive.file()) {
+                        Some(fresh) => records = fresh,
+                        None => return Ok(None),
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// A lease ends with nothing asked, and nothing learned: the page stays where it was.
+    pub fn give_back(&mut self, lease: &Lease, now: Time) {
+        self.frontier.give_back(lease, now);
+    }
+
+    /// When `ip` may be asked for a page whose host's address was not known before.
+    pub fn reserve_address(&mut self, ip: IpAddr, now: Time) -> Time {
+        self.frontier.reserve_address(ip, now)
+    }
+
+    fn rest_if_blocked(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
+        let mut events = Vec::new();
+        self.frontier.rest_if_blocked(&self.state, page.host, now, &mut events)?;
+        for event in &events {
+            self.apply(event, now)?;
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, event: &Event, now: Time) -> Result<Applied, EngineError> {
+        let applied = self.state.apply(event)?;
+        self.frontier.noticed(&applied, now);
+        Ok(applied)
+    }
+
+    /// A number from 0 to 1 that differs between hosts and moments, and repeats in a simulation.
+    fn jitter(&self, page: PageKey, now: Time) -> f64 {
+        let mixed = (page.host.host ^ now.millis() ^ self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        f64::from(u32::try_from(mixed >> 32).unwrap_or(0)) / f64::from(u32::MAX)
+    }
+
+    /// Keys that changed since the last commit began.
+    pub fn pending(&self) -> usize {
+        self.state.pending()
+    }
+
+    /// Begins a commit of all that was applied so far; `None` when there is nothing to commit or
+    /// the last commit is not done.
+    pub fn begin_commit(&mut self) -> Result<Option<Commit<S>>, EngineError> {
+        if !self.state.can_freeze() {
+            return Ok(None);
+        }
+        let checkpoint = self.archive.checkpoint()?;
+        let files: Vec<ArchiveFile> = checkpoint.files.iter().map(archive_file).collect();
+        self.state.set_archive(&files);
+        let Some(changes) = self.state.freeze() else { return Ok(None) };
+        let batch = self.recent.begin_batch();
+        Ok(Some(Commit { checkpoint, changes, reading: self.state.reading(), batch }))
+    }
+
+    /// A commit is done.
+    pub fn end_commit(&mut self, done: &Committed) -> Result<(), EngineError> {
+        self.archive.finished(&done.finished);
+        self.recent.committed(done.batch);
+        Ok(self.state.flushed()?)
+    }
+
+    /// Commits everything, closes the archive and marks the end of a clean run.
+    pub fn close(mut self) -> Result<Counters, EngineError> {
+        let checkpoint = self.archive.checkpoint()?;
+        let files: Vec<ArchiveFile> = checkpoint.files.iter().map(archive_file).collect();
+        self.state.set_archive(&files);
+        checkpoint.sync()?;
+        self.state.close()?;
+        self.archive.close(&checkpoint)?;
+        Ok(self.state.counters().clone())
+    }
+
+    /// Reads an answer on this thread, as the workers do.
+    pub fn process(&mut self, job: Job) -> Result<Processed, EngineError> {
+        let file = self.archive.file();
+        Ok(self.again.process(job, file)?)
+    }
+}
+
+/// The rules in a stored robots.txt.
+pub fn read_robots(copy: &RobotsCopy, agent: &str) -> RobotsTxt {
+    let status = (copy.status > 0).then_some(copy.status);
+    match availability(status) {
+        Access::Parse => RobotsTxt::parse(&copy.body, agent),
+        Access::AllowAll => RobotsTxt::allow_all(),
+        Access::DisallowAll => RobotsTxt::disallow_all(),
+    }
+}
+
+fn archive_file(file: &archive::FilePosition) -> ArchiveFile {
+    ArchiveFile {
+        serial: file.serial,
+        name: file.name.clone(),
+        warc_len: file.warc_len,
+        cdxj_len: file.cdxj_len,
+        open: file.open,
+    }
+}
