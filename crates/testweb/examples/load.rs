@@ -8,7 +8,7 @@
 // A measuring program: it reads the clock and prints what it measured.
 #![allow(clippy::disallowed_methods, clippy::print_stdout)]
 
-use evercrawl_testweb::{Config, Page, ServeConfig, Server, World, serve};
+use evercrawl_testweb::{Answer, Config, Page, Request, ServeConfig, Server, World, serve};
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -30,6 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let server = serve(World::new(config), serving)?;
 
     let targets = targets(server.world());
+    println!("{:.1} us to compute an answer", compute_us(server.world(), &targets));
     let (started, cpu_before) = (Instant::now(), server_cpu_ns()?);
     let callers: Vec<_> = (0..CONNECTIONS)
         .map(|number| {
@@ -50,6 +51,16 @@ fn targets(world: &World) -> Vec<(String, String)> {
     let pages =
         (0..world.config().hosts).flat_map(|host| (0..10).map(move |slot| Page::first(host, slot)));
     pages.map(|page| (world.host_name(page.host), world.path(page))).collect()
+}
+
+/// Mean time of computing an answer without any socket.
+fn compute_us(world: &World, targets: &[(String, String)]) -> f64 {
+    let (started, mut answer) = (Instant::now(), Answer::new());
+    for (authority, target) in targets {
+        let request = Request { authority, target, ..Request::default() };
+        world.answer(&request, world.config().origin_ms, 1, &mut answer);
+    }
+    started.elapsed().as_secs_f64() * 1e6 / targets.len() as f64
 }
 
 /// Calls one page after another; answers the bytes of all bodies.

@@ -217,6 +217,8 @@ impl Config {
                 noise: 0.15,
                 latin1: 0.1,
                 slow: 0.1,
+                limited: 0.1,
+                trap: 0.1,
                 ..HostShares::default()
             },
             page_shares: PageShares {

@@ -1,5 +1,8 @@
 //! Do pages look as the world says they are: changed when they changed, alike when they are copies, honest when they should be?
 
+// Helpers of tests may panic as tests do; the lint only knows functions marked as tests.
+#![allow(clippy::unwrap_used)]
+
 use evercrawl_testweb::{
     Answer, Charset, Config, Edit, Host, Page, Request, Robots, Validators, World,
 };

@@ -1,5 +1,8 @@
 //! Does the server say over sockets what the world says, misbehave as told, and keep an honest log?
 
+// Helpers of tests may panic as tests do; the lint only knows functions marked as tests.
+#![allow(clippy::unwrap_used)]
+
 use evercrawl_testweb::{
     Config, Fault, Host, ServeConfig, Server, Truth, World, check_access_log, serve,
 };

@@ -110,6 +110,9 @@ impl Shared {
 }
 
 /// Serves a world until the handle is shut down or dropped.
+///
+/// The Host header selects the host, so a caller that connects every name to one address sees the whole world; so does one
+/// that takes the server for its HTTP proxy.
 pub fn serve(world: World, config: ServeConfig) -> Result<Server, Error> {
     let listeners =
         config.listen.iter().map(|&address| listen(address)).collect::<Result<Vec<_>, _>>()?;

@@ -17,17 +17,10 @@ pub(crate) enum Target {
     Page(Page),
     /// A former URL of a page, so many redirects away from it.
     Former(Page, u8),
-    /// Nothing, in one of three ways, on the page's own host.
-    Dead(DeadEnd),
+    /// A numbered place on the page's own host where there is no page: missing, gone, or an endless redirect.
+    Nowhere(&'static str, u32),
     /// The entrance of the host's trap.
-    Trap(Trap),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DeadEnd {
-    NotFound(u32),
-    Gone(u32),
-    Loop,
+    Trap(&'static str),
 }
 
 /// How links are to be written: on which port, and within the host with which session id.
@@ -52,12 +45,12 @@ impl World {
         self.add_extra_links(host, &mut dice, out);
         self.add_external_links(host, &mut dice, out);
         if dice.chance(self.config.page_shares.broken_link) {
-            out.push(follow(Target::Dead(draw_dead_end(&mut dice))));
+            out.push(follow(draw_nowhere(&mut dice)));
         }
-        if let Some(trap @ (Trap::Calendar | Trap::Maze)) =
-            host.trap.filter(|_| self.is_section(page.slot))
+        if let Some(entrance) =
+            host.trap.and_then(Trap::entrance).filter(|_| self.is_section(page.slot))
         {
-            out.push(follow(Target::Trap(trap)));
+            out.push(follow(Target::Trap(entrance)));
         }
     }
 
@@ -85,12 +78,11 @@ impl World {
         match target {
             Target::Page(page) => self.push_path(out, host, page),
             Target::Former(page, hops) => self.push_former_path(out, host, page, hops),
-            Target::Dead(DeadEnd::NotFound(number)) => push_dead(out, "/missing/", number),
-            Target::Dead(DeadEnd::Gone(number)) => push_dead(out, "/gone/", number),
-            Target::Dead(DeadEnd::Loop) => push(out, "/loop/1"),
-            Target::Trap(Trap::Calendar) => push(out, "/calendar/2026/1"),
-            Target::Trap(Trap::Maze) => push(out, "/maze/"),
-            Target::Trap(Trap::Session) => push(out, "/"),
+            Target::Nowhere(directory, number) => {
+                push(out, directory);
+                push_number(out, u64::from(number));
+            }
+            Target::Trap(entrance) => push(out, entrance),
         }
     }
 
@@ -126,7 +118,7 @@ impl World {
     }
 
     fn add_external_links(&self, host: &Host, dice: &mut Dice, out: &mut Vec<Link>) {
-        let mean = self.config.external_links.max(0.0);
+        let mean = self.config.external_links;
         let count = mean as u64 + u64::from(dice.chance(mean.fract()));
         for _ in 0..count {
             let id = dice.below(u64::from(self.config.hosts)) as u32;
@@ -148,18 +140,14 @@ fn follow(target: Target) -> Link {
 fn target_host(target: Target) -> Option<u32> {
     match target {
         Target::Page(page) | Target::Former(page, _) => Some(page.host),
-        Target::Dead(_) | Target::Trap(_) => None,
+        Target::Nowhere(..) | Target::Trap(_) => None,
     }
 }
 
-fn draw_dead_end(dice: &mut Dice) -> DeadEnd {
+fn draw_nowhere(dice: &mut Dice) -> Target {
     let number = dice.below(10_000) as u32;
-    dice.pick(&[(0.3, DeadEnd::Gone(number)), (0.2, DeadEnd::Loop)], DeadEnd::NotFound(number))
-}
-
-fn push_dead(out: &mut Vec<u8>, directory: &str, number: u32) {
-    push(out, directory);
-    push_number(out, u64::from(number));
+    let kinds = [(0.3, Target::Nowhere("/gone/", number)), (0.2, Target::Nowhere("/loop/", 1))];
+    dice.pick(&kinds, Target::Nowhere("/missing/", number))
 }
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ impl World {
         config.hosts = config.hosts.max(1);
         config.pages = config.pages.max(1);
         config.fanout = config.fanout.max(2);
+        config.external_links = config.external_links.clamp(0.0, MOST_EXTERNAL_LINKS);
         if !(config.time_scale.is_finite() && config.time_scale > 0.0) {
             config.time_scale = 1.0;
         }
@@ -58,3 +59,6 @@ impl World {
         &self.config
     }
 }
+
+/// More on one page would only be a way to hang.
+const MOST_EXTERNAL_LINKS: f64 = 1_000.0;

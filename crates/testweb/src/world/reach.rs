@@ -1,7 +1,7 @@
 //! Which pages would a perfect crawler end up with? Computed from the links themselves, not by fetching.
 
 use super::links::{Link, Target};
-use super::{Fate, Fault, Page, Robots, World};
+use super::{Fate, Fault, Page, World};
 use std::collections::{HashSet, VecDeque};
 
 /// How far a crawl may go.
@@ -45,7 +45,8 @@ impl World {
     /// Whether a crawler that may and does ask for a page gets it whole.
     fn delivers(&self, page: Page, at_ms: u64) -> bool {
         let host = self.host(page.host);
-        host.allows(&self.path(page))
+        host.fault != Some(Fault::Silent)
+            && host.allows(&self.path(page))
             && self.life(page).covers(at_ms)
             && self.fate(&host, page.slot) != Fate::Failing
             && !self.is_cut(&host, page.slot)
@@ -82,15 +83,11 @@ impl<'w> Walk<'w> {
         if self.inside.as_ref().is_some_and(|hosts| !hosts.contains(&page.host)) {
             return;
         }
-        let host = self.world.host(page.host);
-        if host.fault == Some(Fault::Silent) || host.robots == Robots::Failing {
-            return;
-        }
         if self.seen.insert(page) {
             self.queue.push_back(page);
         }
         if self.sitemaps && self.hosts.insert(page.host) {
-            let listed = self.world.sitemap_pages(&host, self.at_ms);
+            let listed = self.world.sitemap_pages(&self.world.host(page.host), self.at_ms);
             self.queue.extend(listed.filter(|&page| self.seen.insert(page)));
         }
     }

@@ -3,6 +3,17 @@
 use super::bytes::{push, push_number};
 use super::{Host, Trap, World};
 
+impl Trap {
+    /// Where links lead into the trap; sessions have no entrance, since one is always inside.
+    pub(crate) fn entrance(self) -> Option<&'static str> {
+        match self {
+            Trap::Calendar => Some("/calendar/2026/1"),
+            Trap::Maze => Some("/maze/"),
+            Trap::Session => None,
+        }
+    }
+}
+
 impl World {
     /// Appends a page of the host's trap when the path leads into it; says whether it did.
     pub(crate) fn push_trap(&self, out: &mut Vec<u8>, host: &Host, path: &str) -> bool {
