@@ -1,8 +1,9 @@
 //! What did the server mean to send? Undoes `Content-Encoding`, and never more of it than allowed.
 //!
-//! This is the only decompressor of the project. Whatever the coding, at most the cap plus one small
-//! buffer is allocated, and what could be read before a cap or a fault is kept: the prefix of a page
-//! is worth more than nothing, as long as it is marked.
+//! This is the only decompressor of the project. Whatever the coding, no more than the cap and the
+//! decoder's window is allocated (32 KiB for deflate, 8 MiB for zstd, 16 MiB for brotli, and less
+//! for short bodies). What could be read before a cap or a fault is kept: the prefix of a page is
+//! worth more than nothing, as long as it is marked.
 
 mod codec;
 

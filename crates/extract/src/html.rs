@@ -1,18 +1,22 @@
 //! What does this HTML page say and where does it lead? One pass over the markup.
 //!
 //! The pass is a tokenizer's, not a tree builder's: a third of the cost, and the same answer for
-//! all but odd markup. What it gets otherwise than a tree, of the html5lib tree construction cases:
+//! all but odd markup. Of the 1,592 tree construction cases of html5lib, 1,589 have the same links
+//! in the same order (all have the same set) and 1,575 the same text. The others are:
 //!
-//! - text and links that a table pushes out before itself come in source order, not before it;
-//! - links that the tree repeats (an `<a>` left open is opened again) come once;
-//! - text that the tree drops for where it stands (in a frameset, in a `<col>` group) may be kept;
-//! - what `<selectedcontent>` copies is not copied.
+//! - what a table pushes out before itself comes in source order, not before it (5 texts);
+//! - an `<a>` that the tree opens again after it was left open comes once (3 lists of links);
+//! - what `<selectedcontent>` copies is not copied (4 texts);
+//! - a `<noscript>` in the head is hidden like any other, though the tree takes its text for the
+//!   beginning of the body (4 texts): it is what browsers with scripts do not show;
+//! - zero bytes inside SVG, and its `<title>` left open (4 texts).
 
 mod context;
 mod emitter;
 mod links;
 mod names;
 mod rules;
+mod start_tag;
 mod text;
 mod values;
 

@@ -149,7 +149,7 @@ fn unpacked(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<Cut>) {
 /// Reads a text sitemap: the lines that are addresses.
 fn read_lines(text: &str) -> Listing {
     let mut listing = Listing::new(Kind::Text);
-    for line in text.lines() {
+    for line in text.split(['\n', '\r']) {
         let line = trimmed(line);
         if is_web_address(line) && !listing.push(Entry { url: line.to_owned(), ..Entry::default() })
         {

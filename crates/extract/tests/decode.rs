@@ -1,5 +1,7 @@
 //! Does the decoder undo every coding, survive every fault, and stay within its caps?
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::io::Write;
 
 use evercrawl_extract::decode::{Caps, Coding, Cut, Decoded, decode};

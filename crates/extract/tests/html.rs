@@ -1,5 +1,7 @@
 //! What does the extractor take from a page? Tables of markup and what it means.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use evercrawl_extract::LinkKind::{self, *};
 use evercrawl_extract::{Extractor, Options, Page, Rel};
 

@@ -1,5 +1,7 @@
 //! Does the extractor read pages as browsers and other crawlers do? Shared suites of both.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod suite;
 
 use std::collections::BTreeSet;
@@ -12,7 +14,7 @@ use url::Url;
 /// Of the html5lib tree construction cases, how many come out as the tree has them. Raise them when
 /// the extractor gets better; a fall is a regression.
 const EXACT_HREFS: usize = 1589;
-const EXACT_TEXTS: usize = 1567;
+const EXACT_TEXTS: usize = 1575;
 
 #[test]
 fn agrees_with_tree_construction() {

@@ -1,5 +1,7 @@
 //! Are feeds and sitemaps read, whole or broken?
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use evercrawl_extract::listing::{Alternate, Frequency};
 use evercrawl_extract::{Content, Document, Entry, Extractor, Kind, Listing, Options};
 

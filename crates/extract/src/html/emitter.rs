@@ -8,14 +8,12 @@ use std::convert::Infallible;
 use html5gum::{Emitter, Error, State};
 
 use super::context::Context;
-use super::names::{Attr, Name, Tag, ends_foreign_content};
+use super::names::{Attr, Tag, ends_foreign_content};
 use super::rules;
+use super::start_tag::{Attributes, CurrentTag};
 use super::text::Text;
 use super::{Options, Page};
 
-/// Longest attribute value that is kept: longer than any address that a server takes, and room for
-/// a long list of image sizes.
-const LONGEST_VALUE: usize = 32 << 10;
 /// Longest text of a link.
 const LONGEST_LABEL: usize = 256;
 
@@ -72,7 +70,7 @@ impl<'a> Sink<'a> {
 
     fn start_tag(&mut self) -> Option<State> {
         let tag = self.tag.tag();
-        if self.context.is_foreign() && ends_foreign_content(self.tag.name.as_bytes()) {
+        if self.context.is_foreign() && ends_foreign_content(self.tag.name()) {
             self.context.leave_foreign();
         }
         if tag.separates() {
@@ -168,7 +166,7 @@ impl<'a> Sink<'a> {
             self.end_anchor();
         }
         if self.context.is_foreign()
-            && (tag == Tag::Backed || ends_foreign_content(self.tag.name.as_bytes()))
+            && (tag == Tag::Backed || ends_foreign_content(self.tag.name()))
         {
             self.context.leave_foreign();
         }
@@ -215,7 +213,7 @@ impl Emitter for Sink<'_> {
 
     #[inline]
     fn push_tag_name(&mut self, piece: &[u8]) {
-        self.tag.name.push(piece);
+        self.tag.push_name(piece);
     }
 
     #[inline]
@@ -292,130 +290,4 @@ impl Emitter for Sink<'_> {
     fn set_doctype_system_identifier(&mut self, _: &[u8]) {}
     fn push_doctype_public_identifier(&mut self, _: &[u8]) {}
     fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
-}
-
-/// The tag being read.
-#[derive(Default)]
-struct CurrentTag {
-    name: Name,
-    known: Option<Tag>,
-    is_end: bool,
-    self_closing: bool,
-}
-
-impl CurrentTag {
-    #[inline]
-    fn begin(&mut self, is_end: bool) {
-        self.name.clear();
-        self.known = None;
-        self.is_end = is_end;
-        self.self_closing = false;
-    }
-
-    /// Which element it is. Asked only once the name is complete, or while looking for the end of
-    /// raw text, so that the answer is kept only then.
-    #[inline]
-    fn tag(&mut self) -> Tag {
-        if self.is_end {
-            return Tag::named(self.name.as_bytes());
-        }
-        *self.known.get_or_insert_with(|| Tag::named(self.name.as_bytes()))
-    }
-}
-
-/// The attributes of interest of the tag being read.
-pub(super) struct Attributes<'a> {
-    values: &'a mut Vec<u8>,
-    spans: [(usize, usize); Attr::COUNT],
-    present: u32,
-    name: Name,
-    reading: Reading,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reading {
-    Nothing,
-    Name,
-    Value(Attr),
-}
-
-impl<'a> Attributes<'a> {
-    fn new(values: &'a mut Vec<u8>) -> Self {
-        Attributes {
-            values,
-            spans: [(0, 0); Attr::COUNT],
-            present: 0,
-            name: Name::default(),
-            reading: Reading::Nothing,
-        }
-    }
-
-    /// The value of an attribute; nothing when it is absent or too long to mean anything.
-    pub(super) fn get(&self, attr: Attr) -> Option<&str> {
-        if self.present & (1 << attr as u32) == 0 {
-            return None;
-        }
-        let (start, end) = self.spans[attr as usize];
-        if end - start > LONGEST_VALUE {
-            return None;
-        }
-        std::str::from_utf8(self.values.get(start..end)?).ok()
-    }
-
-    #[inline]
-    fn clear(&mut self) {
-        self.values.clear();
-        self.present = 0;
-        self.reading = Reading::Nothing;
-    }
-
-    #[inline]
-    fn begin_attribute(&mut self, wanted: bool) {
-        if wanted {
-            self.name.clear();
-            self.reading = Reading::Name;
-        }
-    }
-
-    #[inline]
-    fn push_name(&mut self, piece: &[u8]) {
-        if self.reading == Reading::Name {
-            self.name.push(piece);
-        }
-    }
-
-    /// Turns to the value, if the attribute is of interest and the first of its name.
-    #[inline]
-    fn begin_value(&mut self) {
-        if self.reading != Reading::Name {
-            return;
-        }
-        self.reading = match Attr::named(self.name.as_bytes()) {
-            Some(attr) if self.present & (1 << attr as u32) == 0 => {
-                self.spans[attr as usize].0 = self.values.len();
-                Reading::Value(attr)
-            }
-            _ => Reading::Nothing,
-        };
-    }
-
-    /// Adds to the value; one byte beyond the longest is kept to tell that it was too long.
-    #[inline]
-    fn push_value(&mut self, piece: &[u8]) {
-        if let Reading::Value(attr) = self.reading {
-            let length = self.values.len() - self.spans[attr as usize].0;
-            let room = (LONGEST_VALUE + 1).saturating_sub(length);
-            self.values.extend_from_slice(&piece[..piece.len().min(room)]);
-        }
-    }
-
-    #[inline]
-    fn end_attribute(&mut self) {
-        self.begin_value();
-        if let Reading::Value(attr) = self.reading {
-            self.spans[attr as usize].1 = self.values.len();
-            self.present |= 1 << attr as u32;
-        }
-        self.reading = Reading::Nothing;
-    }
 }

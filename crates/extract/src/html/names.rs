@@ -154,53 +154,15 @@ impl Tag {
 
 /// Whether an HTML element inside SVG or MathML shows that its author is back in HTML.
 pub(super) fn ends_foreign_content(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"b" | b"big"
-            | b"blockquote"
-            | b"body"
-            | b"br"
-            | b"center"
-            | b"code"
-            | b"dd"
-            | b"div"
-            | b"dl"
-            | b"dt"
-            | b"em"
-            | b"embed"
-            | b"h1"
-            | b"h2"
-            | b"h3"
-            | b"h4"
-            | b"h5"
-            | b"h6"
-            | b"head"
-            | b"hr"
-            | b"i"
-            | b"img"
-            | b"li"
-            | b"listing"
-            | b"menu"
-            | b"meta"
-            | b"nobr"
-            | b"ol"
-            | b"p"
-            | b"pre"
-            | b"ruby"
-            | b"s"
-            | b"small"
-            | b"span"
-            | b"strong"
-            | b"strike"
-            | b"sub"
-            | b"sup"
-            | b"table"
-            | b"tt"
-            | b"u"
-            | b"ul"
-            | b"var"
-    )
+    name == b"blockquote" || HTML_ONLY.binary_search(&name).is_ok()
 }
+
+const HTML_ONLY: [&[u8]; 43] = [
+    b"b", b"big", b"body", b"br", b"center", b"code", b"dd", b"div", b"dl", b"dt", b"em", b"embed",
+    b"h1", b"h2", b"h3", b"h4", b"h5", b"h6", b"head", b"hr", b"i", b"img", b"li", b"listing",
+    b"menu", b"meta", b"nobr", b"ol", b"p", b"pre", b"ruby", b"s", b"small", b"span", b"strike",
+    b"strong", b"sub", b"sup", b"table", b"tt", b"u", b"ul", b"var",
+];
 
 /// An attribute, as far as it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -284,5 +246,27 @@ impl Name {
 
     pub(super) fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_to_search_is_sorted() {
+        assert!(HTML_ONLY.is_sorted());
+        assert!(ends_foreign_content(b"var") && !ends_foreign_content(b"path"));
+    }
+
+    #[test]
+    fn names_that_are_too_long_are_unknown() {
+        let mut name = Name::default();
+        name.push(b"a");
+        assert_eq!(Tag::named(name.as_bytes()), Tag::A);
+        for _ in 0..5 {
+            name.push(b"aaaaaaa");
+        }
+        assert_eq!(Tag::named(name.as_bytes()), Tag::Inline);
     }
 }

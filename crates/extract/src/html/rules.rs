@@ -1,8 +1,8 @@
 //! Which attributes of which elements are links, and of what kind?
 
-use super::emitter::Attributes;
 use super::links::{LinkKind, Rel};
 use super::names::{Attr, Tag};
+use super::start_tag::Attributes;
 use super::values::{refresh, srcset};
 use super::{Options, Page};
 use crate::address::{clean, leads_nowhere};

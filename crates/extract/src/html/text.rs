@@ -28,24 +28,21 @@ impl Text {
     /// Adds characters as the tokenizer hands them over, possibly split inside a character.
     #[inline]
     pub(super) fn push(&mut self, chunk: &[u8]) {
-        let mut rest = chunk;
-        while !rest.is_empty() {
-            let (tidy, untidy) = rest.split_at(tidy_prefix(rest, self.spaced));
-            self.append(tidy);
-            rest = untidy.trim_ascii_start();
-            if rest.len() < untidy.len() {
-                self.space();
-            }
+        let start = self.bytes.len();
+        let taken = &chunk[..chunk.len().min(self.cap - start)];
+        self.cut |= taken.len() < chunk.len();
+        // Every byte of text passes here, so there is no branch a byte: a space after a space is
+        // written like any other and then overwritten.
+        self.bytes.resize(start + taken.len(), 0);
+        let target = &mut self.bytes[start..];
+        let mut length = 0;
+        for &byte in taken {
+            let is_space = byte.is_ascii_whitespace();
+            target[length] = if is_space { b' ' } else { byte };
+            length += usize::from(!(is_space & self.spaced));
+            self.spaced = is_space;
         }
-    }
-
-    fn append(&mut self, tidy: &[u8]) {
-        let taken = &tidy[..tidy.len().min(self.cap - self.bytes.len())];
-        self.bytes.extend_from_slice(taken);
-        self.cut |= taken.len() < tidy.len();
-        if let Some(last) = tidy.last() {
-            self.spaced = *last == b' ';
-        }
+        self.bytes.truncate(start + length);
     }
 
     /// Ends a word, as the edge of a block does.
@@ -72,39 +69,6 @@ impl Text {
         self.bytes.truncate(valid_prefix(&self.bytes).trim_ascii_end().len());
         String::from_utf8(self.bytes).unwrap_or_default()
     }
-}
-
-/// How much of `chunk` can be taken as it is: no white space but single spaces between words.
-///
-/// Every byte of text passes here, so eight are looked at together: fine if none is a control
-/// character and no space follows a space.
-#[inline]
-fn tidy_prefix(chunk: &[u8], mut spaced: bool) -> usize {
-    const ONES: u64 = u64::MAX / 255;
-    const LOW: u64 = ONES * 0x7f;
-    const HIGH: u64 = ONES * 0x80;
-    let mut length = 0;
-    for group in chunk.chunks_exact(8) {
-        let word = group.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-        let controls = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
-        let other = word ^ (ONES * 0x20);
-        let spaces = !(((other & LOW) + LOW) | other | LOW);
-        let doubled = spaces & (spaces << 8 | u64::from(spaced) << 7);
-        if controls | doubled != 0 {
-            break;
-        }
-        spaced = spaces >> 63 == 1;
-        length += 8;
-    }
-    for &byte in &chunk[length..] {
-        let is_space = byte.is_ascii_whitespace();
-        if is_space && (spaced || byte != b' ') {
-            break;
-        }
-        spaced = is_space;
-        length += 1;
-    }
-    length
 }
 
 /// As much of `bytes` as is whole characters: a cap may have fallen inside one.

@@ -1,0 +1,142 @@
+//! Which tag is being read, and with which attributes of interest?
+
+use super::names::{Attr, Name, Tag};
+
+/// Longest attribute value that is kept: longer than any address that a server takes, and room for
+/// a long list of image sizes.
+const LONGEST_VALUE: usize = 32 << 10;
+
+/// The tag being read.
+#[derive(Default)]
+pub(super) struct CurrentTag {
+    name: Name,
+    known: Option<Tag>,
+    pub(super) is_end: bool,
+    pub(super) self_closing: bool,
+}
+
+impl CurrentTag {
+    #[inline]
+    pub(super) fn begin(&mut self, is_end: bool) {
+        self.name.clear();
+        self.known = None;
+        self.is_end = is_end;
+        self.self_closing = false;
+    }
+
+    #[inline]
+    pub(super) fn push_name(&mut self, piece: &[u8]) {
+        self.name.push(piece);
+    }
+
+    pub(super) fn name(&self) -> &[u8] {
+        self.name.as_bytes()
+    }
+
+    /// Which element it is. Asked only once the name is complete, or while looking for the end of
+    /// raw text, so that the answer is kept only then.
+    #[inline]
+    pub(super) fn tag(&mut self) -> Tag {
+        if self.is_end {
+            return Tag::named(self.name.as_bytes());
+        }
+        *self.known.get_or_insert_with(|| Tag::named(self.name.as_bytes()))
+    }
+}
+
+/// The attributes of interest of the tag being read.
+pub(super) struct Attributes<'a> {
+    values: &'a mut Vec<u8>,
+    spans: [(usize, usize); Attr::COUNT],
+    present: u32,
+    name: Name,
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Nothing,
+    Name,
+    Value(Attr),
+}
+
+impl<'a> Attributes<'a> {
+    pub(super) fn new(values: &'a mut Vec<u8>) -> Self {
+        Attributes {
+            values,
+            spans: [(0, 0); Attr::COUNT],
+            present: 0,
+            name: Name::default(),
+            reading: Reading::Nothing,
+        }
+    }
+
+    /// The value of an attribute; nothing when it is absent or too long to mean anything.
+    pub(super) fn get(&self, attr: Attr) -> Option<&str> {
+        if self.present & (1 << attr as u32) == 0 {
+            return None;
+        }
+        let (start, end) = self.spans[attr as usize];
+        if end - start > LONGEST_VALUE {
+            return None;
+        }
+        std::str::from_utf8(self.values.get(start..end)?).ok()
+    }
+
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.values.clear();
+        self.present = 0;
+        self.reading = Reading::Nothing;
+    }
+
+    #[inline]
+    pub(super) fn begin_attribute(&mut self, wanted: bool) {
+        if wanted {
+            self.name.clear();
+            self.reading = Reading::Name;
+        }
+    }
+
+    #[inline]
+    pub(super) fn push_name(&mut self, piece: &[u8]) {
+        if self.reading == Reading::Name {
+            self.name.push(piece);
+        }
+    }
+
+    /// Turns to the value, if the attribute is of interest and the first of its name.
+    #[inline]
+    pub(super) fn begin_value(&mut self) {
+        if self.reading != Reading::Name {
+            return;
+        }
+        self.reading = match Attr::named(self.name.as_bytes()) {
+            Some(attr) if self.present & (1 << attr as u32) == 0 => {
+                self.spans[attr as usize].0 = self.values.len();
+                Reading::Value(attr)
+            }
+            _ => Reading::Nothing,
+        };
+    }
+
+    /// Adds to the value; one byte beyond the longest is kept to tell that it was too long.
+    #[inline]
+    pub(super) fn push_value(&mut self, piece: &[u8]) {
+        if let Reading::Value(attr) = self.reading {
+            let length = self.values.len() - self.spans[attr as usize].0;
+            let room = (LONGEST_VALUE + 1).saturating_sub(length);
+            self.values.extend_from_slice(&piece[..piece.len().min(room)]);
+        }
+    }
+
+    #[inline]
+    pub(super) fn end_attribute(&mut self) {
+        self.begin_value();
+        if let Reading::Value(attr) = self.reading {
+            self.spans[attr as usize].1 = self.values.len();
+            self.present |= 1 << attr as u32;
+        }
+        self.reading = Reading::Nothing;
+    }
+}
