@@ -29,7 +29,7 @@ impl World {
     pub(crate) fn push_sitemap(&self, out: &mut Vec<u8>, host: &Host, now_ms: u64, port: u16) {
         push(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
         push(out, "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n");
-        for page in self.sitemap_pages(host, now_ms) {
+        for page in self.sitemap_pages(*host, now_ms) {
             push(out, "<url><loc>");
             self.push_page_url(out, host, page, port);
             push(out, "</loc>");
@@ -44,9 +44,8 @@ impl World {
     }
 
     /// The pages that a host's sitemap names; none when it has no sitemap.
-    pub(crate) fn sitemap_pages(&self, host: &Host, now_ms: u64) -> impl Iterator<Item = Page> {
+    pub(crate) fn sitemap_pages(&self, host: Host, now_ms: u64) -> impl Iterator<Item = Page> {
         let slots = if host.has_sitemap() { self.config.pages.min(SITEMAP_LIMIT) } else { 0 };
-        let host = *host;
         (0..slots)
             .filter(move |&slot| !matches!(self.fate(&host, slot), Fate::Private | Fate::Failing))
             .filter_map(move |slot| self.tenant(host.id, slot, now_ms))

@@ -87,7 +87,7 @@ impl<'w> Walk<'w> {
             self.queue.push_back(page);
         }
         if self.sitemaps && self.hosts.insert(page.host) {
-            let listed = self.world.sitemap_pages(&self.world.host(page.host), self.at_ms);
+            let listed = self.world.sitemap_pages(self.world.host(page.host), self.at_ms);
             self.queue.extend(listed.filter(|&page| self.seen.insert(page)));
         }
     }
