@@ -309,3 +309,11 @@ fn bench_pages_are_of_the_measured_size() {
     assert!((31_000..35_000).contains(&bytes), "{bytes} bytes");
     assert_eq!(anchors, 78);
 }
+
+#[test]
+fn the_last_page_of_a_huge_world_is_there_without_the_others() {
+    let mut reader = Reader::new(Config { hosts: 1_000_000, pages: 100, ..Config::calm() });
+    let page = Page::first(999_999, 99);
+    assert_eq!(reader.get(page, MINUTE_MS).status, 200);
+    assert_eq!(reader.world.find(&reader.world.url(page)), Some(page));
+}
