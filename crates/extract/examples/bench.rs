@@ -38,10 +38,6 @@ fn main() {
         let anchors = links.iter().filter(|link| link.kind == LinkKind::Anchor);
         anchors.filter(|link| !link.href.starts_with('#') && base.join(link.href).is_ok()).count()
     });
-    report("validate UTF-8", &pages, |page| {
-        evercrawl_extract::charset::decode_text(page.as_bytes(), Some("utf-8"), None)
-            .map_or(0, |text| text.text.len() & 1)
-    });
 }
 
 /// Prints the best of some rounds: noise only ever adds.

@@ -22,7 +22,7 @@ mod values;
 
 use html5gum::Tokenizer;
 
-use emitter::Sink;
+use emitter::{Output, Sink, Syntax};
 pub use links::{LinkKind, LinkRef, Links, Rel};
 use text::Text;
 
@@ -113,12 +113,22 @@ impl Extractor {
 
     /// Reads a page. What it returns lives until the next page is read; clone what must last.
     pub fn extract_html(&mut self, html: &str, options: &Options) -> &Page {
+        self.read(html, Syntax::Html, options)
+    }
+
+    /// Reads a page that was sent as XML, where `<script/>` is complete.
+    pub fn extract_xhtml(&mut self, xhtml: &str, options: &Options) -> &Page {
+        self.read(xhtml, Syntax::Xml, options)
+    }
+
+    fn read(&mut self, markup: &str, syntax: Syntax, options: &Options) -> &Page {
         self.page.clear();
         let mut text = Text::reusing(std::mem::take(&mut self.page.text), options.max_text);
         let mut title = Text::new(options.max_title);
-        let sink = Sink::new(&mut self.page, &mut text, &mut title, &mut self.values, options);
+        let output = Output { page: &mut self.page, text: &mut text, title: &mut title };
+        let sink = Sink::new(output, &mut self.values, syntax, options);
         // A slice in memory gives no read errors, and the sink gives no tokens.
-        let Ok(()) = Tokenizer::new_with_emitter(html, sink).finish();
+        let Ok(()) = Tokenizer::new_with_emitter(markup, sink).finish();
         self.page.text_cut = text.is_cut();
         self.page.text = text.finish();
         self.page.title = Some(title.finish()).filter(|title| !title.is_empty());

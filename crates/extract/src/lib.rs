@@ -4,6 +4,23 @@
 //! kind, [`charset::decode_text`] makes it UTF-8, and then [`html`] or [`listing`] reads it.
 //! [`Extractor::extract`] does the last three in one call. Nothing here fails: any bytes give an
 //! answer, in time linear in their number and within stated caps.
+//!
+//! ```
+//! use evercrawl_extract::{Content, Document, Extractor, Options};
+//!
+//! let document = Document {
+//!     bytes: b"<title>Hello</title><a href=/next rel=nofollow>on</a>",
+//!     content_type: Some("text/html"),
+//!     url: "https://example.org/",
+//! };
+//! let mut extractor = Extractor::new();
+//! let extracted = extractor.extract(&document, &Options::default());
+//! let Content::Page(page) = extracted.content else { unreachable!() };
+//! assert_eq!(page.title.as_deref(), Some("Hello"));
+//! assert_eq!(page.text, "on");
+//! let link = page.links.iter().next().unwrap();
+//! assert!(link.href == "/next" && link.rel.nofollow);
+//! ```
 
 mod address;
 pub mod charset;
@@ -79,6 +96,7 @@ impl Extractor {
         };
         let content = match kind {
             Kind::Html => Content::Page(self.extract_html(&decoded.text, options)),
+            Kind::Xhtml => Content::Page(self.extract_xhtml(&decoded.text, options)),
             _ if kind.is_listing() => {
                 Content::Listing(Box::new(Listing::read_text(kind, &decoded.text)))
             }

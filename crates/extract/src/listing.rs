@@ -107,7 +107,7 @@ impl Listing {
             Kind::JsonFeed => json::read(text),
             // Markup with an error message before it passes for HTML.
             Kind::Html if !text.contains('<') => read_lines(text),
-            Kind::Html | Kind::Xml => xml::read(kind, text),
+            Kind::Html | Kind::Xhtml | Kind::Xml => xml::read(kind, text),
             _ if kind.is_listing() => xml::read(kind, text),
             _ => read_lines(text),
         }

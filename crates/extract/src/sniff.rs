@@ -6,8 +6,10 @@
 /// What a document is, as far as it decides how to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// HTML or XHTML.
+    /// HTML.
     Html,
+    /// HTML in the syntax of XML.
+    Xhtml,
     /// A sitemap that lists pages.
     Sitemap,
     /// A sitemap that lists sitemaps.
@@ -35,6 +37,7 @@ impl Kind {
     pub fn mime(self) -> &'static str {
         match self {
             Kind::Html => "text/html",
+            Kind::Xhtml => "application/xhtml+xml",
             Kind::Sitemap | Kind::SitemapIndex | Kind::Xml => "application/xml",
             Kind::Rss => "application/rss+xml",
             Kind::Atom => "application/atom+xml",
@@ -69,8 +72,9 @@ pub fn sniff(bytes: &[u8], content_type: Option<&str>, url: &str) -> Kind {
     }
     match declared(content_type) {
         Declared::Html => Kind::Html,
+        Declared::Xhtml => Kind::Xhtml,
         Declared::Xml if markup.is_some_and(|name| name.eq_ignore_ascii_case(b"html")) => {
-            Kind::Html
+            Kind::Xhtml
         }
         Declared::Xml => Kind::Xml,
         Declared::Json => json_kind(&text),
@@ -84,6 +88,7 @@ pub fn sniff(bytes: &[u8], content_type: Option<&str>, url: &str) -> Kind {
 /// What the header says, in broad classes.
 enum Declared {
     Html,
+    Xhtml,
     Xml,
     Json,
     Text,
@@ -96,7 +101,8 @@ fn declared(content_type: Option<&str>) -> Declared {
     let essence = essence.trim().to_ascii_lowercase();
     let (class, subtype) = essence.split_once('/').unwrap_or_default();
     match (class, subtype) {
-        ("text", "html") | ("application", "xhtml+xml") => Declared::Html,
+        ("text", "html") => Declared::Html,
+        ("application", "xhtml+xml") => Declared::Xhtml,
         ("image", _) | ("audio" | "video" | "font" | "model", _) => Declared::Binary,
         (_, "xml") => Declared::Xml,
         (_, kind) if kind.ends_with("+xml") => Declared::Xml,
@@ -275,7 +281,8 @@ mod tests {
             (b"\xff\xfe<\0r\0s\0s\0>\0", None, Kind::Rss),
             (b"<!DOCTYPE html><html>", None, Kind::Html),
             (b"<!DOCTYPE html PUBLIC 'x'>text", None, Kind::Html),
-            (b"<?xml version='1.0'?><html xmlns='x'>", Some("application/xml"), Kind::Html),
+            (b"<?xml version='1.0'?><html xmlns='x'>", Some("application/xml"), Kind::Xhtml),
+            (b"<html>", Some("application/xhtml+xml"), Kind::Xhtml),
             (b"<!DOCTYPE rss [<!ENTITY a '>'>] ><rss>", None, Kind::Rss),
             (b"<svg xmlns='x'>", Some("image/svg+xml"), Kind::Other(UNKNOWN)),
             (b"<other/>", Some("application/foo+xml"), Kind::Xml),

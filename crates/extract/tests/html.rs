@@ -188,6 +188,16 @@ fn what_a_page_says_about_itself_is_kept() {
 }
 
 #[test]
+fn empty_elements_end_where_the_syntax_says() {
+    let markup = "<title/><script src='a'/><p>b<![CDATA[ < ]]>c</p><a href='d'/>";
+    let mut extractor = Extractor::new();
+    let page = extractor.extract_xhtml(markup, &Options::default());
+    assert_eq!((page.text.as_str(), page.links.len()), ("b < c", 2));
+    let page = extractor.extract_html(markup, &Options::default());
+    assert_eq!((page.text.as_str(), page.links.len()), ("", 0));
+}
+
+#[test]
 fn anchor_text_comes_when_asked_for() {
     let html = "<a href=1> one <b>two</b></a><a href=2>three<a href=3><img></a><a href=4>é";
     let options = Options { anchor_text: true, ..Options::default() };

@@ -19,9 +19,8 @@ const LONGEST_LABEL: usize = 256;
 
 /// Receives the tokens of one page.
 pub(super) struct Sink<'a> {
-    page: &'a mut Page,
-    text: &'a mut Text,
-    title: &'a mut Text,
+    output: Output<'a>,
+    syntax: Syntax,
     options: &'a Options,
     context: Context,
     target: Target,
@@ -36,6 +35,20 @@ pub(super) struct Sink<'a> {
     anchor: Option<(usize, usize)>,
 }
 
+/// What the tokens are gathered in.
+pub(super) struct Output<'a> {
+    pub(super) page: &'a mut Page,
+    pub(super) text: &'a mut Text,
+    pub(super) title: &'a mut Text,
+}
+
+/// Which rules the markup was written by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Syntax {
+    Html,
+    Xml,
+}
+
 /// Where text goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
@@ -46,16 +59,14 @@ enum Target {
 
 impl<'a> Sink<'a> {
     pub(super) fn new(
-        page: &'a mut Page,
-        text: &'a mut Text,
-        title: &'a mut Text,
+        output: Output<'a>,
         values: &'a mut Vec<u8>,
+        syntax: Syntax,
         options: &'a Options,
     ) -> Self {
         Sink {
-            page,
-            text,
-            title,
+            output,
+            syntax,
             options,
             context: Context::default(),
             target: Target::Text,
@@ -74,7 +85,7 @@ impl<'a> Sink<'a> {
             self.context.leave_foreign();
         }
         if tag.separates() {
-            self.text.space();
+            self.output.text.space();
         }
         if tag.speaks() && !self.context.is_inert() {
             self.take_links(tag);
@@ -84,13 +95,13 @@ impl<'a> Sink<'a> {
     }
 
     fn take_links(&mut self, tag: Tag) {
-        let before = self.page.links.len();
+        let before = self.output.page.links.len();
         if tag == Tag::A {
             self.end_anchor();
         }
-        rules::collect(tag, &self.attributes, self.page, self.options);
-        if tag == Tag::A && self.options.anchor_text && self.page.links.len() > before {
-            self.anchor = Some((before, self.text.len()));
+        rules::collect(tag, &self.attributes, self.output.page, self.options);
+        if tag == Tag::A && self.options.anchor_text && self.output.page.links.len() > before {
+            self.anchor = Some((before, self.output.text.len()));
         }
     }
 
@@ -102,9 +113,12 @@ impl<'a> Sink<'a> {
             }
             return None;
         }
+        if self.tag.self_closing && self.syntax == Syntax::Xml {
+            return None;
+        }
         match tag {
             Tag::Title => {
-                let first = self.title.len() == 0 && !self.context.is_hidden();
+                let first = self.output.title.len() == 0 && !self.context.is_hidden();
                 self.target = if first { Target::Title } else { Target::Nowhere };
                 Some(State::RcData)
             }
@@ -138,7 +152,7 @@ impl<'a> Sink<'a> {
 
     /// A frameset instead of a body shows no text of its own; after a body it means nothing.
     fn enter_frameset(&mut self) {
-        if !self.body_began && self.text.len() == 0 && !self.context.is_inert() {
+        if !self.body_began && self.output.text.len() == 0 && !self.context.is_inert() {
             self.ground = Target::Nowhere;
             self.target = Target::Nowhere;
         }
@@ -160,7 +174,7 @@ impl<'a> Sink<'a> {
         let tag = self.tag.tag();
         self.target = self.ground;
         if tag.separates() {
-            self.text.space();
+            self.output.text.space();
         }
         if tag == Tag::A {
             self.end_anchor();
@@ -175,7 +189,7 @@ impl<'a> Sink<'a> {
 
     fn end_anchor(&mut self) {
         if let Some((link, start)) = self.anchor.take() {
-            self.page.links.label(link, self.text.since(start, LONGEST_LABEL));
+            self.output.page.links.label(link, self.output.text.since(start, LONGEST_LABEL));
         }
     }
 }
@@ -190,11 +204,11 @@ impl Emitter for Sink<'_> {
             // The tokenizer hands a NUL over by itself; HTML drops it.
             Target::Text if bytes == b"\0" => {
                 if self.context.is_foreign() {
-                    self.text.push("\u{fffd}".as_bytes());
+                    self.output.text.push("\u{fffd}".as_bytes());
                 }
             }
-            Target::Text => self.text.push(bytes),
-            Target::Title => self.title.push(bytes),
+            Target::Text => self.output.text.push(bytes),
+            Target::Title => self.output.title.push(bytes),
             Target::Nowhere => {}
         }
     }
@@ -260,7 +274,7 @@ impl Emitter for Sink<'_> {
 
     #[inline]
     fn adjusted_current_node_present_but_not_in_html_namespace(&mut self) -> bool {
-        self.context.is_foreign()
+        self.syntax == Syntax::Xml || self.context.is_foreign()
     }
 
     fn emit_eof(&mut self) {
