@@ -4,7 +4,7 @@
 //! it fits a frontier row; every operation is O(1), so it runs at commit time for every visit.
 
 use crate::index::{gain, gain_inverse};
-use crate::special::gamma_p_inverse;
+use crate::special::{gamma_p_inverse, quick_decay, quick_ln_1p};
 
 const SHAPE: (f64, f64) = (1e-9, 1e9);
 const RATE: (f64, f64) = (1e-30, 1e30);
@@ -76,24 +76,22 @@ impl Gamma {
     /// a' = a (E₁/E₀)²/d,   b' = b (E₁/E₀)/d
     /// ```
     ///
-    /// where E₀E₂ - E₁² = -p(1-q)² has been used to take the cancellation out of the variance. The
-    /// limits hold by themselves: τ to 0 gives (a+1, b), τ to infinity leaves the belief as it was.
+    /// where E₀E₂ - E₁² = -p(1-q)² has been used to take the cancellation out of the variance; and
+    /// E₁ = E₀ + p(1-q), E₂ = E₁ + pq(1-q) need no further powers. The limits hold by themselves: τ
+    /// to 0 gives (a+1, b), τ to infinity leaves the belief as it was.
     #[must_use]
     pub fn observe_changed(self, tau: f64) -> Self {
         if tau.is_nan() || tau < 0.0 {
             return self;
         }
         let (a, b) = (self.shape, self.rate);
-        let x = self.log_time(tau);
-        let e0 = -(-a * x).exp_m1();
+        let e0 = quick_decay(a * self.log_time(tau));
         if e0 < 1e-140 {
             return Self::new(a + 1.0, b);
         }
-        let e1 = -(-(a + 1.0) * x).exp_m1();
-        let e2 = -(-(a + 2.0) * x).exp_m1();
-        let lost = -(-x).exp_m1() / e0;
-        let ratio = e1 / e0;
-        let d = e2 / e0 - a * (1.0 - e0) * lost * lost;
+        let (p, lost) = (1.0 - e0, 1.0 / (1.0 + b / tau));
+        let ratio = 1.0 + p * lost / e0;
+        let d = ratio + p * (1.0 - lost) * lost / e0 - a * p * (lost / e0) * (lost / e0);
         Self::new(a * ratio * ratio / d, b * ratio / d)
     }
 
@@ -171,7 +169,7 @@ impl Gamma {
 
     /// ln(1 + τ/b): the time scale on which every belief looks alike.
     fn log_time(self, tau: f64) -> f64 {
-        (at_least_zero(tau) / self.rate).min(f64::MAX).ln_1p()
+        quick_ln_1p((at_least_zero(tau) / self.rate).min(f64::MAX))
     }
 }
 

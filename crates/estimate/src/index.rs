@@ -3,7 +3,7 @@
 //! On the scale x = ln(1 + τ/b) the index of a page of weight 1 depends on the shape alone:
 //! G(x) = a ∫₀ˣ (e^y - 1)e^(-ay) dy in units of b. [`Gamma`](crate::Gamma) asks here.
 
-use crate::special::mean_decay;
+use crate::special::{mean_decay, quick_decay, quick_ln_1p};
 
 /// Returns G(x), by whichever of three forms of the integral neither cancels nor overflows.
 pub(crate) fn gain(a: f64, x: f64) -> f64 {
@@ -21,7 +21,7 @@ pub(crate) fn gain(a: f64, x: f64) -> f64 {
 ///
 /// With d = a-1 and K(x) = x - ln(1 + d(1 - e^-x))/d, the equation becomes K(x) = -ln(1 - dm)/d.
 /// K is convex, its slope t/(1+t) with t = a(e^x - 1) lies between 0 and 1, and it is smooth
-/// through a = 1, so few steps of third order suffice from any start.
+/// through a = 1, so one or two steps of fourth order suffice.
 pub(crate) fn gain_inverse(a: f64, m: f64) -> f64 {
     if m.is_nan() || m <= 0.0 {
         return 0.0;
@@ -31,25 +31,45 @@ pub(crate) fn gain_inverse(a: f64, m: f64) -> f64 {
         return f64::INFINITY;
     }
     let target = log_ratio(-d, m);
-    let early = (2.0 * target / a).sqrt();
-    if a * early < 1e-2 && early < 1e-2 {
+    let s = (2.0 * target / a).sqrt();
+    if (1.0 + a) * s < 1e-2 {
         return small_inverse(a, m);
     }
-    let mut x = early + target / (1.0 + early);
+    let mut x = first_guess(a, s, target);
     for _ in 0..40 {
-        let lost = -(-x).exp_m1();
-        let miss = x - log_ratio(d, lost) - target;
-        let t = a * lost / (1.0 - lost);
-        let (slope, bend) = (t / (1.0 + t), a / ((1.0 - lost) * (1.0 + t) * (1.0 + t)));
-        let newton = miss / slope;
-        let step = newton / (1.0 - 0.5 * newton * bend / slope).max(0.5);
+        let step = householder(a, d, x, target);
         x = (x - step).max(0.1 * x);
-        if step.abs() < 1e-5 * x {
+        if step.abs() < 1e-3 * x {
             break;
         }
     }
     // K is of the order of a; where that is small, its rounding error shows.
     if a < 0.1 { x - (gain(a, x) - m) / gain_slope(a, x) } else { x }
+}
+
+/// The root of K to about a hundredth.
+///
+/// x - K(x) is s - (a+1)/6 s² + (a²-a+1)/36 s³ for small s = √(2K/a), and ln(a)/(a-1), nearly
+/// 6/(1+a+4√a), for large: the rational function that has all four.
+fn first_guess(a: f64, s: f64, target: f64) -> f64 {
+    let root = a.sqrt();
+    let (c, p) = ((a + 1.0) / 6.0, root / 8.0);
+    let end = (1.0 + a + 4.0 * root) / 6.0;
+    target + s * (1.0 + p * s) / (1.0 + (c + p) * s + p * end * s * s)
+}
+
+/// Householder's step of fourth order towards K(x) = target.
+fn householder(a: f64, d: f64, x: f64, target: f64) -> f64 {
+    let lost = quick_decay(x);
+    let left = 1.0 - lost;
+    let miss = x - log_ratio(d, lost) - target;
+    // t, 1 + t and K's derivatives, all times e^-x so that nothing overflows.
+    let t = a * lost;
+    let whole = left + t;
+    let newton = miss * whole / t;
+    let bend = a * left / (t * whole);
+    let twist = bend * (left - t - 2.0 * a * left) / whole;
+    newton * (1.0 - 0.5 * newton * bend) / (1.0 - newton * bend + newton * newton * twist / 6.0)
 }
 
 /// G'(x) = a(e^x - 1)e^(-ax), written so that it does not overflow.
@@ -59,7 +79,7 @@ fn gain_slope(a: f64, x: f64) -> f64 {
 
 /// ln(1 + dv)/d, which is v at d = 0.
 fn log_ratio(d: f64, v: f64) -> f64 {
-    if (d * v).abs() < 1e-16 { v } else { (d * v).ln_1p() / d }
+    if (d * v).abs() < 1e-16 { v } else { quick_ln_1p(d * v) / d }
 }
 
 /// Where a x is small, G is nearly ax²/2: Newton on the series itself.
