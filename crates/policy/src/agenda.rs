@@ -122,8 +122,8 @@ impl Agenda {
                 continue;
             }
             let due = self.policy.due(&page, now);
-            let moved = due - page.due;
-            if due <= now || moved <= SLACK * page.elapsed(due) {
+            let put_off = due > now && due - page.due > SLACK * page.elapsed(due);
+            if !put_off {
                 return Some(page.id);
             }
             let page = &mut self.pages[entry.page as usize];

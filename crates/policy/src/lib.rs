@@ -1,6 +1,8 @@
 //! Given estimates, importance and a budget: when should each page be fetched next?
 
+pub mod allocate;
 pub mod index;
+pub mod registry;
 pub mod schedulers;
 
 mod agenda;

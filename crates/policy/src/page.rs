@@ -164,6 +164,11 @@ impl Seen {
         matches!(self.found, Found::Same | Found::Changed)
     }
 
+    /// Whether there is something that was not known: other content, the first, or that it is gone.
+    pub fn is_news(&self) -> bool {
+        matches!(self.found, Found::Changed | Found::Gone)
+    }
+
     /// The elapsed time and whether there was a change, where the visit can tell.
     pub fn check(&self) -> Option<(Days, bool)> {
         self.elapsed.filter(|_| self.succeeded()).map(|elapsed| (elapsed, self.changed))

@@ -3,7 +3,7 @@
 use crate::directories;
 use crate::links;
 use crate::lists::Lists;
-use crate::server::Server;
+use crate::server::{Server, UNREACHED};
 
 /// How a server is cut into sites (S0, sections 5.2 to 5.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,9 +96,9 @@ impl Partition {
         self.owners.of(page)
     }
 
-    /// The pages outside `site` that link to a top of it from nearer the root.
+    /// The pages that link to a top of `site` and lie nearer the root than any page of it.
     ///
-    /// Only from nearer: so that pages which link to each other do not wait for each other.
+    /// Only those: so that sites which link to each other do not wait for each other.
     pub fn parents(&self, site: u32) -> &[u32] {
         self.parents.of(site)
     }
@@ -114,11 +114,15 @@ impl Partition {
 }
 
 fn parents(server: &Server, tops: &Lists, members: &Lists) -> Lists {
+    let mut shallowest = vec![UNREACHED; tops.len()];
+    for (site, page) in tops.pairs().chain(members.pairs()) {
+        let least = &mut shallowest[site as usize];
+        *least = (*least).min(server.depth(page));
+    }
     let above = tops.pairs().flat_map(|(site, top)| {
-        let nearer = move |&&page: &&u32| server.depth(page) < server.depth(top);
-        let outside = move |&&page: &&u32| members.of(site).binary_search(&page).is_err();
-        let linking = server.linked_from(top).iter().filter(nearer).filter(outside);
-        linking.map(move |&page| (site, page))
+        let least = shallowest[site as usize];
+        let nearer = move |&&page: &&u32| server.depth(page) < least;
+        server.linked_from(top).iter().filter(nearer).map(move |&page| (site, page))
     });
     Lists::new(tops.len(), above)
 }
@@ -159,10 +163,11 @@ mod tests {
         fn upper_sites_never_wait_for_each_other(server in any_server()) {
             for method in METHODS {
                 let partition = Partition::new(&server, method);
+                let pages = |site| partition.tops(site).iter().chain(partition.members(site));
+                let shallowest = |site| pages(site).map(|&page| server.depth(page)).min();
                 for site in partition.sites() {
-                    for &page in partition.parents(site) {
-                        let deepest = partition.tops(site).iter().map(|&t| server.depth(t)).max();
-                        prop_assert!(Some(server.depth(page)) < deepest);
+                    for upper in partition.upper(site) {
+                        prop_assert!(shallowest(upper) < shallowest(site), "{method:?}");
                     }
                 }
             }

@@ -6,6 +6,7 @@ pub mod chile;
 pub mod dependence;
 pub mod history;
 pub mod index;
+pub mod optimal;
 pub mod oracle;
 pub mod proportional;
 pub mod sample_size;
@@ -13,6 +14,7 @@ pub mod sampling;
 pub mod tianwang;
 pub mod tops;
 pub mod uniform;
+pub mod webfountain;
 
 mod clusters;
 mod walk;

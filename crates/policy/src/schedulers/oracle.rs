@@ -47,7 +47,7 @@ impl Oracle {
     fn catch_up(&mut self, now: Days, pages: &[Page]) {
         while let Some(&(at, id)) = self.events.get(self.at).filter(|(at, _)| *at <= now) {
             self.at += 1;
-            let stale = |page: &&Page| page.alive && page.is_known() && page.last < at;
+            let stale = |page: &&Page| page.alive && page.last < at;
             if let Some(page) = pages.get(id as usize).filter(stale) {
                 self.put(page, at);
             }

@@ -7,8 +7,8 @@ use crate::policy::{Policy, Round};
 use crate::random::SplitMix64;
 use crate::schedulers::clusters::{Cluster, Clusters};
 use crate::schedulers::sample_size::{SampleSize, Spread};
-use crate::schedulers::tops::{Looks, order};
-use crate::schedulers::walk::{SiteWalk, Stop};
+use crate::schedulers::tops::{Looks, way};
+use crate::schedulers::walk::{SiteWalk, Way};
 use crate::schedulers::worklist::Worklist;
 use crate::truth::Changes;
 
@@ -51,7 +51,7 @@ pub enum Spend {
 #[derive(Debug)]
 pub struct SiteTops {
     walk: SiteWalk,
-    order: Vec<Stop>,
+    way: Way,
 }
 
 #[derive(Debug, PartialEq)]
@@ -64,8 +64,8 @@ impl Spend {
     /// Lets the tops of `server`, cut by `method`, tell what to fetch.
     pub fn tops(server: &Server, method: Method, looks: Looks) -> Self {
         let walk = SiteWalk::new(Partition::new(server, method), server.pages());
-        let order = order(server, walk.partition(), looks);
-        Spend::Tops(Box::new(SiteTops { walk, order }))
+        let way = way(server, &walk, looks);
+        Spend::Tops(Box::new(SiteTops { walk, way }))
     }
 }
 
@@ -96,11 +96,11 @@ impl Policy for Sampling {
     }
 
     fn visited(&mut self, page: &mut Page, seen: &Seen) {
-        let changed = seen.found == Found::Changed;
+        let changed = seen.is_news();
         if let Spend::Tops(tops) = &mut self.spend {
             tops.walk.visited(page.id, changed);
         }
-        if self.stage == Stage::Sampling && seen.succeeded() {
+        if self.stage == Stage::Sampling && seen.found != Found::Failed {
             self.clusters.count(page, changed);
         }
     }
@@ -109,7 +109,7 @@ impl Policy for Sampling {
         self.started = round.start;
         self.list.set(Vec::new());
         if let Spend::Tops(tops) = &mut self.spend {
-            tops.walk.begin(Vec::new());
+            tops.walk.begin(Way::default());
         }
         match &mut self.source {
             Source::Truth(changes) => {
@@ -147,14 +147,14 @@ impl SiteTops {
         for (place, &cluster) in ranked.iter().enumerate() {
             rank[cluster] = place;
         }
-        let place = |stop: &Stop| {
-            let top = self.walk.partition().tops(stop.site).first();
+        let place = |site: &u32| {
+            let top = self.walk.partition().tops(*site).first();
             let page = top.and_then(|&top| pages.get(top as usize));
             page.and_then(|page| clusters.of(page)).map_or(usize::MAX, |cluster| rank[cluster])
         };
-        let mut order = self.order.clone();
-        order.sort_by_cached_key(place);
-        self.walk.turn_to(order);
+        let mut way = self.way.clone();
+        way.first.make_contiguous().sort_by_cached_key(place);
+        self.walk.turn_to(way);
     }
 }
 

@@ -2,9 +2,9 @@
 
 use evercrawl_sites::{Method, Partition, Server};
 
-use crate::page::{Days, Found, NEVER, Page, Seen};
+use crate::page::{Days, NEVER, Page, Seen};
 use crate::policy::{Policy, Round};
-use crate::schedulers::walk::{SiteWalk, Stop};
+use crate::schedulers::walk::{SiteWalk, Way};
 use crate::schedulers::worklist::Worklist;
 
 /// Which sites' tops are looked at in a walk over a server (S0, sections 5.2 to 5.4 and 6.2).
@@ -29,7 +29,7 @@ pub enum Looks {
 #[derive(Debug)]
 pub struct Tops {
     walk: SiteWalk,
-    order: Vec<Stop>,
+    way: Way,
     strays: Vec<u32>,
     stray_list: Worklist,
 }
@@ -38,8 +38,8 @@ impl Tops {
     /// Cuts `server` by `method` and looks at its tops as `looks` says.
     pub fn new(server: &Server, method: Method, looks: Looks) -> Self {
         let walk = SiteWalk::new(Partition::new(server, method), server.pages());
-        let order = order(server, walk.partition(), looks);
-        Tops { walk, order, strays: Vec::new(), stray_list: Worklist::default() }
+        let way = way(server, &walk, looks);
+        Tops { walk, way, strays: Vec::new(), stray_list: Worklist::default() }
     }
 }
 
@@ -52,12 +52,12 @@ impl Policy for Tops {
     }
 
     fn visited(&mut self, page: &mut Page, seen: &Seen) {
-        self.walk.visited(page.id, seen.found == Found::Changed);
+        self.walk.visited(page.id, seen.is_news());
     }
 
     fn plan(&mut self, _round: &Round, _pages: &mut [Page]) -> bool {
         if self.walk.is_done() && self.stray_list.is_done() {
-            self.walk.begin(self.order.clone());
+            self.walk.begin(self.way.clone());
             self.stray_list.set(self.strays.clone());
         } else {
             self.walk.resume();
@@ -73,35 +73,27 @@ impl Policy for Tops {
     }
 }
 
-/// Sites from the root outwards, so that what lies above is seen before what lies below.
-pub(crate) fn order(server: &Server, partition: &Partition, looks: Looks) -> Vec<Stop> {
+/// The way that `looks` takes over the sites of `walk`, from the root outwards.
+pub(crate) fn way(server: &Server, walk: &SiteWalk, looks: Looks) -> Way {
+    let partition = walk.partition();
     let depth = |&site: &u32| partition.tops(site).iter().map(|&top| server.depth(top)).min();
-    let mut sites: Vec<u32> = partition.sites().collect();
-    sites.sort_by_key(depth);
-    let stops = |gated: bool| sites.iter().map(move |&site| Stop { site, gated });
+    let mut all: Vec<u32> = partition.sites().collect();
+    all.sort_by_key(depth);
+    let is_root = |site: &u32| partition.parents(*site).is_empty();
+    let leads_on = |site: &u32| {
+        let mut pages = partition.tops(*site).iter().chain(partition.members(*site));
+        pages.any(|&page| walk.leads_on(page))
+    };
+    let roots = || all.iter().copied().filter(is_root).collect();
     match looks {
-        Looks::All => stops(false).collect(),
-        Looks::Chain => stops(true).collect(),
-        Looks::ChainThenAll => stops(true).chain(stops(false)).collect(),
+        Looks::All => Way { first: all.into(), ..Way::default() },
+        Looks::Chain => Way { first: roots(), follow: true, ..Way::default() },
+        Looks::ChainThenAll => Way { first: roots(), follow: true, then: all.into() },
         Looks::OneStep => {
-            let above = has_sites_below(server, partition);
-            let (upper, lowest): (Vec<u32>, Vec<u32>) =
-                sites.iter().partition(|&&site| above[site as usize]);
-            let upper = upper.into_iter().map(|site| Stop { site, gated: false });
-            upper.chain(lowest.into_iter().map(|site| Stop { site, gated: true })).collect()
+            let upper = all.iter().copied().filter(|site| is_root(site) || leads_on(site));
+            Way { first: upper.collect(), follow: true, ..Way::default() }
         }
     }
-}
-
-fn has_sites_below(server: &Server, partition: &Partition) -> Vec<bool> {
-    let mut is_parent = vec![false; server.pages()];
-    for site in partition.sites() {
-        for &page in partition.parents(site) {
-            is_parent[page as usize] = true;
-        }
-    }
-    let pages_of = |site| partition.tops(site).iter().chain(partition.members(site));
-    partition.sites().map(|site| pages_of(site).any(|&page| is_parent[page as usize])).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! In what order are the sites of a server looked at: tops first, then the members of those whose
 //! top changed?
 
-use evercrawl_sites::Partition;
+use std::collections::VecDeque;
+
+use evercrawl_sites::{Lists, Partition};
 
 use crate::page::Page;
 use crate::schedulers::worklist::Worklist;
@@ -12,24 +14,26 @@ use crate::schedulers::worklist::Worklist;
 #[derive(Debug)]
 pub(crate) struct SiteWalk {
     partition: Partition,
-    order: Vec<Stop>,
-    at: usize,
+    /// For each page, the sites that it lies above.
+    below: Lists,
+    way: Way,
     /// The site whose tops are being looked at.
     open: Option<u32>,
     stage: Worklist,
     /// What this walk has seen of each page.
     marks: Vec<Mark>,
-    /// Whether each page lies in a site whose top changed during this walk.
-    stirred: Vec<bool>,
     done: Vec<bool>,
 }
 
-/// A site to look at.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stop {
-    pub(crate) site: u32,
-    /// Only if a site above it has changed during this walk, or nothing lies above it.
-    pub(crate) gated: bool,
+/// The sites to look at.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Way {
+    /// In this order.
+    pub(crate) first: VecDeque<u32>,
+    /// And the sites below each that changed, right after it.
+    pub(crate) follow: bool,
+    /// When nothing is left of those, these.
+    pub(crate) then: VecDeque<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,15 +45,17 @@ enum Mark {
 
 impl SiteWalk {
     pub(crate) fn new(partition: Partition, pages: usize) -> Self {
-        let sites = partition.len();
+        let above = partition
+            .sites()
+            .flat_map(|site| partition.parents(site).iter().map(move |&page| (page, site)));
+        let (below, sites) = (Lists::new(pages, above), partition.len());
         SiteWalk {
             partition,
-            order: Vec::new(),
-            at: 0,
+            below,
+            way: Way::default(),
             open: None,
             stage: Worklist::default(),
             marks: vec![Mark::Unseen; pages],
-            stirred: vec![false; pages],
             done: vec![false; sites],
         }
     }
@@ -58,23 +64,28 @@ impl SiteWalk {
         &self.partition
     }
 
-    /// Whether every site has had its turn.
-    pub(crate) fn is_done(&self) -> bool {
-        self.at >= self.order.len() && self.open.is_none() && self.stage.is_done()
+    /// Whether any site lies below `page`.
+    pub(crate) fn leads_on(&self, page: u32) -> bool {
+        !self.below.of(page).is_empty()
     }
 
-    /// Starts over, along `order`.
-    pub(crate) fn begin(&mut self, order: Vec<Stop>) {
+    /// Whether there is nothing left to look at.
+    pub(crate) fn is_done(&self) -> bool {
+        let Way { first, then, .. } = &self.way;
+        first.is_empty() && then.is_empty() && self.open.is_none() && self.stage.is_done()
+    }
+
+    /// Starts over, along `way`.
+    pub(crate) fn begin(&mut self, way: Way) {
         self.marks.fill(Mark::Unseen);
-        self.stirred.fill(false);
         self.done.fill(false);
         self.stage = Worklist::default();
-        (self.order, self.at, self.open) = (order, 0, None);
+        (self.way, self.open) = (way, None);
     }
 
-    /// Goes on along another way, with what was seen since it began.
-    pub(crate) fn turn_to(&mut self, order: Vec<Stop>) {
-        (self.order, self.at) = (order, 0);
+    /// Goes along another way, with what was seen since it began.
+    pub(crate) fn turn_to(&mut self, way: Way) {
+        self.way = way;
     }
 
     /// Goes on in a new round: what the last one named but did not reach is named again.
@@ -94,42 +105,46 @@ impl SiteWalk {
         let before = out.len();
         loop {
             self.stage.give(room, pages, out);
-            if out.len() > before || !self.next_stage() {
+            if out.len() > before || !self.next_stage(pages) {
                 return;
             }
         }
     }
 
-    fn next_stage(&mut self) -> bool {
+    fn next_stage(&mut self, pages: &[Page]) -> bool {
         if let Some(site) = self.open.take() {
-            self.close(site);
+            self.close(site, pages);
             return true;
         }
-        let Some(&Stop { site, gated }) = self.order.get(self.at) else { return false };
-        self.at += 1;
-        if !self.done[site as usize] && (!gated || self.is_enabled(site)) {
-            self.done[site as usize] = true;
+        let next = self.way.first.pop_front().or_else(|| self.way.then.pop_front());
+        let Some(site) = next else { return false };
+        if let Some(done @ false) = self.done.get_mut(site as usize) {
+            *done = true;
             self.open = Some(site);
             self.stage.set(self.unseen(self.partition.tops(site)));
         }
         true
     }
 
-    /// The tops have been looked at: if one had changed, the members are next.
-    fn close(&mut self, site: u32) {
+    /// The tops have been looked at: if one had changed, the members are next, and what lies below.
+    /// Members whose tops are all dead have nobody to tell of them: they are always looked at.
+    fn close(&mut self, site: u32, pages: &[Page]) {
         let (tops, members) = (self.partition.tops(site), self.partition.members(site));
-        if tops.iter().any(|&top| self.marks[top as usize] == Mark::Changed) {
-            for &page in tops.iter().chain(members) {
-                self.stirred[page as usize] = true;
-            }
-            self.stage.set(self.unseen(members));
+        let changed = |top: &u32| self.marks[*top as usize] == Mark::Changed;
+        let alive = |top: &u32| pages.get(*top as usize).is_some_and(|page| page.alive);
+        if !tops.iter().any(changed) && tops.iter().any(alive) {
+            return;
         }
-    }
-
-    /// Several sites may lie above one: any that changed is enough.
-    fn is_enabled(&self, site: u32) -> bool {
-        let parents = self.partition.parents(site);
-        parents.is_empty() || parents.iter().any(|&page| self.stirred[page as usize])
+        self.stage.set(self.unseen(members));
+        if self.way.follow {
+            for &page in tops.iter().chain(members).rev() {
+                for &lower in self.below.of(page).iter().rev() {
+                    if !self.done[lower as usize] {
+                        self.way.first.push_front(lower);
+                    }
+                }
+            }
+        }
     }
 
     fn unseen(&self, pages: &[u32]) -> Vec<u32> {
