@@ -1,3 +1,54 @@
-//! The binary.
+//! The binary: verbs, configuration, exit codes, printing.
 
-fn main() {}
+#![allow(clippy::print_stdout, clippy::print_stderr)] // the one crate that talks to people
+
+mod args;
+mod crawl_config;
+mod exit;
+mod print;
+mod report;
+mod seeds;
+mod settings;
+mod units;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Config, Verb};
+
+/// Long runs on the system's allocator grow by fragments.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli.verb) {
+        Ok(code) => code.into(),
+        Err(error) if exit::is_broken_pipe(&error) => exit::OK.into(),
+        Err(error) => {
+            eprintln!("evercrawl: {error:#}");
+            exit::code_of(&error)
+        }
+    }
+}
+
+fn run(verb: Verb) -> anyhow::Result<u8> {
+    match verb {
+        Verb::Init(args) => verbs::init::run(&args),
+        Verb::Add(args) => verbs::add::run(&args),
+        Verb::Crawl(args) => verbs::crawl::run(&args),
+        Verb::Status(args) => verbs::status::run(&args),
+        Verb::Urls(args) => verbs::urls::run(&args),
+        Verb::Why(args) => verbs::why::run(&args),
+        Verb::History(args) => verbs::history::run(&args),
+        Verb::Fetch(args) => verbs::fetch::run(&args),
+        Verb::Robots(args) => verbs::robots::run(&args),
+        Verb::Check(args) => verbs::check::run(&args),
+        Verb::Config(Config::Show { common, json }) => verbs::config::show(&common, json),
+        Verb::Testweb(args) => verbs::testweb::run(&args),
+        Verb::Demo(args) => verbs::demo::run(&args),
+        Verb::Completions { shell } => verbs::completions::run(shell),
+    }
+}

@@ -24,6 +24,9 @@ pub const FORMAT: u32 = 1;
 const MARK: &str = "evercrawl.data";
 const MARK_TEXT: &str = "evercrawl data directory, format ";
 
+/// What may lie in a directory that is to become a data directory.
+const OURS_BEFORE_FIRST_USE: [&str; 1] = ["evercrawl.toml"];
+
 /// Parts that the URL space of a new data directory is divided into.
 const SHARDS: u16 = 64;
 
@@ -47,8 +50,13 @@ impl DataDir {
     /// Opens a data directory, or makes one where nothing is.
     pub fn open_or_create(path: &Path) -> Result<Self, EngineError> {
         fs::create_dir_all(path).map_err(io("create", path))?;
-        let mut entries = fs::read_dir(path).map_err(io("list", path))?;
-        if entries.next().is_none() {
+        let entries = fs::read_dir(path).map_err(io("list", path))?;
+        let foreign = |entry: std::io::Result<fs::DirEntry>| {
+            entry.is_ok_and(|entry| {
+                !OURS_BEFORE_FIRST_USE.contains(&&*entry.file_name().to_string_lossy())
+            })
+        };
+        if !entries.into_iter().any(foreign) {
             let mark = path.join(MARK);
             fs::write(&mark, format!("{MARK_TEXT}{FORMAT}\n")).map_err(io("write", &mark))?;
         }
@@ -70,13 +78,7 @@ impl DataDir {
             }
             Err(TryLockError::Error(error)) => return Err(io("lock", &file)(error)),
         }
-        let write = || -> std::io::Result<()> {
-            lock.set_len(0)?;
-            lock.seek(SeekFrom::Start(0))?;
-            writeln!(lock, "process {}", std::process::id())
-        };
-        let mut write = write;
-        write().map_err(io("write", &file))?;
+        sign(&mut lock).map_err(io("write", &file))?;
         Ok(DataDir { path: path.to_owned(), _lock: lock })
     }
 
@@ -108,11 +110,13 @@ impl DataDir {
     pub fn archive<S: evercrawl_state::Store>(
         &self,
         state: &State<S>,
-        settings: archive::Settings,
+        mut settings: archive::Settings,
         now: Time,
     ) -> Result<(archive::Writer, archive::Recovery), EngineError> {
-        let committed: Vec<archive::FilePosition> =
-            state.archive()?.into_iter().map(file_position).collect();
+        let files = state.archive()?;
+        settings.first_serial = files.iter().map(|file| file.serial + 1).max().unwrap_or(1);
+        let unfinished = files.into_iter().filter(|file| !file.finished);
+        let committed: Vec<archive::FilePosition> = unfinished.map(file_position).collect();
         Ok(archive::Writer::open(&self.archive_dir(), &committed, settings, now)?)
     }
 
@@ -121,6 +125,13 @@ impl DataDir {
         let stat = rustix::fs::statvfs(&self.path).ok()?;
         Some(stat.f_bavail.saturating_mul(stat.f_frsize))
     }
+}
+
+/// Writes into the lock who holds it.
+fn sign(lock: &mut File) -> std::io::Result<()> {
+    lock.set_len(0)?;
+    lock.seek(SeekFrom::Start(0))?;
+    writeln!(lock, "process {}", std::process::id())
 }
 
 fn check_mark(path: &Path) -> Result<(), EngineError> {

@@ -45,7 +45,9 @@ pub enum EngineError {
         holder: String,
     },
     /// The directory holds something else.
-    #[error("{dir} is not an Evercrawl data directory: {why}; give an empty or a new one as --data")]
+    #[error(
+        "{dir} is not an Evercrawl data directory: {why}; give an empty or a new one as --data"
+    )]
     NotOurs {
         /// The directory.
         dir: PathBuf,

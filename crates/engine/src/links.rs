@@ -154,11 +154,9 @@ impl LinkReader {
         }
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         match target.and_then(|url| self.judged(&gate, &from, url)) {
-            Ok(found) => sink.0.push(Discovery {
-                seed: lease.row.seed,
-                kind: lease.row.kind,
-                ..found
-            }),
+            Ok(found) => {
+                sink.0.push(Discovery { seed: lease.row.seed, kind: lease.row.kind, ..found })
+            }
             Err(reason) => sink.1.add(reason),
         }
     }
@@ -201,7 +199,11 @@ impl LinkReader {
         gate.judge(&url, from.depth, from.at)?;
         let shape = shape(&url).map(|shape| Shape {
             hash: shape.hash,
-            cap: if shape.risk == Risk::Numbers { self.take.number_cap } else { self.take.shape_cap },
+            cap: if shape.risk == Risk::Numbers {
+                self.take.number_cap
+            } else {
+                self.take.shape_cap
+            },
             refusal: shape.risk.refusal(),
         });
         Ok(Discovery {

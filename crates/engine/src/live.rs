@@ -172,8 +172,7 @@ impl<S: Store + 'static> Driver<S> {
             };
             threads.push(spawn("worker", move || worker.run())?);
         }
-        let fetcher =
-            Fetcher { client: client.into(), jobs: job, reports: report.clone(), clock };
+        let fetcher = Fetcher { client: client.into(), jobs: job, reports: report.clone(), clock };
         let (fetch_config, gone) = (config.clone(), abandon.clone());
         threads.push(spawn("fetcher", move || fetcher.run(order_queue, &fetch_config, &gone))?);
         threads.push(spawn("committer", move || commit_all(&commit_queue, &report))?);
@@ -333,7 +332,8 @@ impl<S: Store + 'static> Driver<S> {
     }
 
     fn commit_if_due(&mut self, now: Time) -> Result<(), EngineError> {
-        let due = now.since(self.committed_at) >= COMMIT_EVERY || self.walk.pending() >= COMMIT_KEYS;
+        let due =
+            now.since(self.committed_at) >= COMMIT_EVERY || self.walk.pending() >= COMMIT_KEYS;
         if self.committing || !due {
             return Ok(());
         }
@@ -505,12 +505,12 @@ impl Fetcher {
     async fn page(&self, lease: Box<Lease>) {
         let asked = self.clock.now();
         let held = lease.row.past.as_ref().map(|past| &past.validators);
-        let validators = held.map(|v| Validators {
-            etag: v.etag.clone(),
-            last_modified: v.last_modified.clone(),
-        });
+        let validators = held
+            .map(|v| Validators { etag: v.etag.clone(), last_modified: v.last_modified.clone() });
         let fetched = match Request::new(&lease.row.url) {
-            Ok(request) => self.client.fetch(&request.if_changed(validators.unwrap_or_default())).await,
+            Ok(request) => {
+                self.client.fetch(&request.if_changed(validators.unwrap_or_default())).await
+            }
             Err(_) => unaskable(),
         };
         let ended = self.clock.now();

@@ -144,7 +144,9 @@ impl<S: Store> Processor<S> {
 
     /// An answer with a body of its own.
     fn answered(&mut self, job: Job, file: archive::FileId) -> Result<Processed, StateError> {
-        let Ok(response) = &job.fetched.result else { return Ok(self.failed(Outcome::Protocol, job)) };
+        let Ok(response) = &job.fetched.result else {
+            return Ok(self.failed(Outcome::Protocol, job));
+        };
         let (status, body) = (response.status, response.body.clone());
         let outcome = Outcome::of_status(status);
         let digest = compare::Digest::of(&body);
@@ -230,7 +232,8 @@ impl<S: Store> Processor<S> {
     fn redirect(&self, processed: &mut Processed) {
         let Ok(response) = &processed.job.fetched.result else { return };
         let lease = &processed.job.lease;
-        let location = response.headers.get("location").map(|to| String::from_utf8_lossy(to.as_bytes()));
+        let location =
+            response.headers.get("location").map(|to| String::from_utf8_lossy(to.as_bytes()));
         let identity = compare::Digest::of(location.as_deref().unwrap_or_default().as_bytes());
         let before = lease.row.past.as_ref().and_then(|past| past.digest);
         processed.visited.visit.change = match before {
@@ -391,26 +394,22 @@ fn validators_of(fetched: &Fetched) -> Option<Validators> {
 }
 
 /// What the page and its headers ask of us.
-fn directives(
-        config: &CrawlConfig,
-        response: &Response,
-        extracted: &Extracted<'_>,
-    ) -> Directives {
-        let mut all = Directives::default();
-        if !config.take.page_directives {
-            return all;
-        }
-        for value in response.headers.get_all("x-robots-tag") {
-            let value = String::from_utf8_lossy(value.as_bytes());
-            all |= Directives::from_header(&value, &config.agent);
-        }
-        if let Content::Page(page) = &extracted.content {
-            for (name, content) in &page.robots {
-                all |= Directives::from_meta(name, content, &config.agent);
-            }
-        }
-        all
+fn directives(config: &CrawlConfig, response: &Response, extracted: &Extracted<'_>) -> Directives {
+    let mut all = Directives::default();
+    if !config.take.page_directives {
+        return all;
     }
+    for value in response.headers.get_all("x-robots-tag") {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        all |= Directives::from_header(&value, &config.agent);
+    }
+    if let Content::Page(page) = &extracted.content {
+        for (name, content) in &page.robots {
+            all |= Directives::from_meta(name, content, &config.agent);
+        }
+    }
+    all
+}
 
 /// The text that a reader of the document sees.
 fn text_of<'a>(extracted: &'a Extracted<'_>) -> Option<&'a str> {

@@ -142,10 +142,7 @@ impl Recent {
     }
 }
 
-fn stored<S: Store>(
-    digest: Digest,
-    reading: &Reading<S>,
-) -> Result<Option<Holder>, StateError> {
+fn stored<S: Store>(digest: Digest, reading: &Reading<S>) -> Result<Option<Holder>, StateError> {
     let Some(first) = reading.first_seen(&digest)? else { return Ok(None) };
     let url = reading.url(first.page)?.unwrap_or_default();
     Ok(Some(Holder { page: first.page, url, at: first.at }))

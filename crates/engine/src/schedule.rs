@@ -64,7 +64,8 @@ impl Schedule {
 /// True when an outcome speaks of the host rather than of the page: it did not answer at all, or
 /// asked to be left alone.
 pub fn is_host_trouble(outcome: Outcome, status: u16) -> bool {
-    let silent = matches!(outcome, Outcome::Dns | Outcome::Connect | Outcome::Tls | Outcome::Timeout);
+    let silent =
+        matches!(outcome, Outcome::Dns | Outcome::Connect | Outcome::Tls | Outcome::Timeout);
     silent || matches!(status, 429 | 503)
 }
 

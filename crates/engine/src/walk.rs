@@ -265,7 +265,8 @@ impl<S: Store> Walk<S> {
             // Nothing is allowed until it can be had: the whole host waits, its pages stay.
             let failures = answer.lease.host_failures.saturating_add(1);
             let asked = answer.status.map(|_| ROBOTS_RETRY);
-            expires = now.after(self.config.schedule.back_off(asked, failures, self.jitter(page, now)));
+            expires =
+                now.after(self.config.schedule.back_off(asked, failures, self.jitter(page, now)));
             update.blocked_until = Some(expires);
             update.failures = Some(failures);
             self.frontier.block(page.host, expires, failures);
@@ -425,7 +426,8 @@ impl<S: Store> Walk<S> {
     pub fn end_commit(&mut self, done: &Committed) -> Result<(), EngineError> {
         self.archive.finished(&done.finished);
         self.recent.committed(done.batch);
-        Ok(self.state.flushed()?)
+        self.state.flushed()?;
+        Ok(self.state.finish_archive(&done.finished)?)
     }
 
     /// Commits everything, closes the archive and marks the end of a clean run.
@@ -434,8 +436,11 @@ impl<S: Store> Walk<S> {
         let files: Vec<ArchiveFile> = checkpoint.files.iter().map(archive_file).collect();
         self.state.set_archive(&files);
         checkpoint.sync()?;
-        self.state.close()?;
+        self.state.flush_now()?;
         self.archive.close(&checkpoint)?;
+        let serials: Vec<u32> = files.iter().map(|file| file.serial).collect();
+        self.state.finish_archive(&serials)?;
+        self.state.close()?;
         Ok(self.state.counters().clone())
     }
 
@@ -463,5 +468,6 @@ fn archive_file(file: &archive::FilePosition) -> ArchiveFile {
         warc_len: file.warc_len,
         cdxj_len: file.cdxj_len,
         open: file.open,
+        finished: false,
     }
 }

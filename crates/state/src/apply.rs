@@ -1,8 +1,8 @@
 //! What does an event do to the state? One deterministic function: same events, same bytes.
 
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostKey, HostUpdate, Next, Outcome, PageKey, Refusal, Shape, Time,
-    Visited,
+    Band, Change, Discovery, Event, HostKey, HostUpdate, Next, Outcome, PageKey, Refusal, Shape,
+    Time, Visited,
 };
 
 use crate::StateError;

@@ -49,6 +49,8 @@ pub struct ArchiveFile {
     pub cdxj_len: u64,
     /// True while records are appended to it.
     pub open: bool,
+    /// True once it has its final name and its index is sorted: nobody will touch it again.
+    pub finished: bool,
 }
 
 /// A page's place in a lane of its host's back queue.
@@ -321,6 +323,17 @@ impl<S: Store> State<S> {
         }
     }
 
+    /// Files of the archive got their final names; part of the next commit.
+    pub fn finish_archive(&mut self, serials: &[u32]) -> Result<(), StateError> {
+        for mut file in self.archive()?.into_iter().filter(|file| serials.contains(&file.serial)) {
+            file.finished = true;
+            file.open = false;
+            self.set_archive(&[file]);
+            self.dirty = true;
+        }
+        Ok(())
+    }
+
     /// The archive's files as last committed.
     pub fn archive(&self) -> Result<Vec<ArchiveFile>, StateError> {
         let rows = self.layers.scan(Space::Meta, &[FILES], &[FILES + 1]);
@@ -531,19 +544,16 @@ fn encode_file(file: &ArchiveFile) -> Vec<u8> {
     out.text(&file.name);
     out.number(file.warc_len);
     out.number(file.cdxj_len);
-    out.byte(u8::from(file.open));
+    out.byte(u8::from(file.open) | u8::from(file.finished) << 1);
     out.finish()
 }
 
 fn decode_file(row: &[u8]) -> Result<ArchiveFile, StateError> {
     let mut row = Reader::new(row, 1)?;
-    Ok(ArchiveFile {
-        serial: row.small()?,
-        name: row.text()?.to_owned(),
-        warc_len: row.number()?,
-        cdxj_len: row.number()?,
-        open: row.byte()? != 0,
-    })
+    let (serial, name) = (row.small()?, row.text()?.to_owned());
+    let (warc_len, cdxj_len, flags) = (row.number()?, row.number()?, row.byte()?);
+    let (open, finished) = (flags & 1 != 0, flags & 2 != 0);
+    Ok(ArchiveFile { serial, name, warc_len, cdxj_len, open, finished })
 }
 
 pub(crate) fn encode_first_seen(first: FirstSeen) -> Vec<u8> {

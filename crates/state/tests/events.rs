@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostKey, HostUpdate, Kind, Next, Outcome, PageKey, Refusal, Shape,
-    Time, Visit, Visited,
+    Band, Change, Discovery, Event, HostKey, HostUpdate, Kind, Next, Outcome, PageKey, Refusal,
+    Shape, Time, Visit, Visited,
 };
 use evercrawl_state::{
     DiskStore, Lane, MemoryStore, Place, Settings, Standing, State, Store, StoreLimits,

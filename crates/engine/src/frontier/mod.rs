@@ -150,8 +150,7 @@ impl Frontier {
         events: &mut Vec<Event>,
     ) -> Result<Next, StateError> {
         self.wake_hosts(state, now)?;
-        loop {
-            let Some(&Reverse((at, host))) = self.ready.peek() else { break };
+        while let Some(&Reverse((at, host))) = self.ready.peek() {
             if at > now {
                 return Ok(Next::Wait(at.min(self.next_arrival())));
             }
@@ -274,7 +273,11 @@ impl Frontier {
         }
         host.queued_at = None;
         let crowded = self.next_wake <= now && host.taken >= self.config.quantum;
-        let taken = if crowded { None } else { host.queue.take(state, now, &mut self.selector, self.config.new_only)? };
+        let taken = if crowded {
+            None
+        } else {
+            host.queue.take(state, now, &mut self.selector, self.config.new_only)?
+        };
         match taken {
             Some((page, place)) => self.lease(state, page, place, now),
             None => {

@@ -15,7 +15,8 @@ impl Selector {
     /// All bands, beginning with one drawn with bias towards the urgent ones. The rest follow in
     /// order, so that something is found wherever something is.
     pub(super) fn bands(&mut self) -> impl Iterator<Item = Band> + use<> {
-        let first = u8::try_from(self.draw().trailing_zeros()).unwrap_or(0).min(Band::LAST.number());
+        let first =
+            u8::try_from(self.draw().trailing_zeros()).unwrap_or(0).min(Band::LAST.number());
         (first..Band::COUNT).chain(0..first).map(Band::new)
     }
 

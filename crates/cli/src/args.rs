@@ -1,0 +1,374 @@
+//! What can be said on the command line?
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// An incremental web crawler: finds pages, archives them, learns how often they change, and
+/// keeps them as fresh as a budget allows.
+#[derive(Debug, Parser)]
+#[command(name = "evercrawl", version, max_term_width = 100)]
+#[command(
+    after_help = "Exit codes: 0 ok, 1 unexpected or `no`, 2 usage, 3 configuration, 4 storage, \
+5 nothing reachable, 11 interrupted (run again to go on), 14 size limit, 15 time limit, 16 disk full."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Make a data directory with a short configuration file in it
+    Init(Init),
+    /// Add seeds without crawling
+    Add(Add),
+    /// Crawl: discover, fetch, archive, come again; goes on where the last run stopped
+    Crawl(Box<Crawl>),
+    /// How a crawl is doing: pages by state, what changed, how fresh it is
+    Status(Status),
+    /// Every known URL, with its state and why
+    Urls(Urls),
+    /// Where a URL is in the walk and why; also for URLs never seen
+    Why(Why),
+    /// A page's visits, one a line
+    History(History),
+    /// Fetch one URL and show what came; changes nothing
+    Fetch(Fetch),
+    /// May we fetch this? Exit 0 allowed, 1 disallowed; prints the deciding line
+    Robots(Robots),
+    /// Do state and archive agree? Exit 0 yes, 1 no
+    Check(Check),
+    /// The configuration in force
+    #[command(subcommand)]
+    Config(Config),
+    /// An evolving web on loopback, to try things on
+    Testweb(Testweb),
+    /// Crawl a web of our own for a minute and compare with the truth
+    Demo(Demo),
+    /// Completions for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Where the data is, and settings of any kind.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Common {
+    /// The data directory
+    #[arg(
+        long,
+        short,
+        env = "EVERCRAWL_DATA",
+        default_value = "evercrawl-data",
+        value_name = "DIR"
+    )]
+    pub(crate) data: PathBuf,
+    /// A configuration file; else evercrawl.toml in the data directory or here
+    #[arg(long, env = "EVERCRAWL_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Set anything: `-s pace.delay=2s` (see `evercrawl config show`)
+    #[arg(short, long = "set", value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// URL or mail where the crawl's operator can be reached
+    #[arg(long)]
+    pub(crate) contact: Option<String>,
+    /// Product token that robots.txt and the User-Agent name
+    #[arg(long)]
+    pub(crate) agent: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Seeds {
+    /// URLs or bare domains; `-` reads a list from standard input
+    #[arg(value_name = "URL")]
+    pub(crate) urls: Vec<String>,
+    /// A list: one URL or domain a line, `tag=...` after it, `#` begins a comment; `-` is stdin
+    #[arg(long, value_name = "FILE")]
+    pub(crate) seeds: Vec<PathBuf>,
+    /// A tag for what is given on the line
+    #[arg(long, value_name = "TAG")]
+    pub(crate) tag: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Add {
+    #[command(flatten)]
+    pub(crate) seeds: Seeds,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// JSON instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Crawl {
+    #[command(flatten)]
+    pub(crate) seeds: Seeds,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(flatten)]
+    pub(crate) rules: CrawlRules,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// JSON Lines of progress and a report on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// What a crawl is about; remembered for the next run on the same data directory.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "What to crawl (remembered in the data directory)")]
+pub(crate) struct CrawlRules {
+    /// How far around each seed [default: host]
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<ScopeArg>,
+    /// Only URLs that match one of these patterns
+    #[arg(long, value_name = "RE")]
+    pub(crate) include: Vec<String>,
+    /// No URLs that match one of these patterns
+    #[arg(long, value_name = "RE")]
+    pub(crate) exclude: Vec<String>,
+    /// Most links away from a seed
+    #[arg(long, value_name = "N")]
+    pub(crate) depth: Option<u16>,
+    /// Also fetch images, scripts and styles
+    #[arg(long)]
+    pub(crate) embeds: bool,
+    /// Requests over all hosts, as in 5/s
+    #[arg(long, value_name = "RATE")]
+    pub(crate) budget: Option<String>,
+    /// Requests out at once over all hosts [default: 256]
+    #[arg(long, value_name = "N")]
+    pub(crate) concurrency: Option<usize>,
+    /// Pause after each request to a host [default: 1s]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) delay: Option<String>,
+    /// Pause after each request to an address [default: 250ms, none on loopback]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) ip_delay: Option<String>,
+    /// Requests to one host at once [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) per_host: Option<usize>,
+    /// How long after a visit a page is due again [default: 1d]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) recrawl: Option<String>,
+    /// Allow private and loopback addresses: all, or the networks given
+    #[arg(long, value_name = "NETWORK", num_args = 0..=1, default_missing_value = "all", require_equals = true)]
+    pub(crate) allow_private: Vec<String>,
+    /// Connect to HOST2:PORT2 instead, as curl does; empty parts mean any
+    #[arg(long, value_name = "HOST1:PORT1:HOST2:PORT2")]
+    pub(crate) connect_to: Vec<String>,
+    /// Product token that robots.txt and the User-Agent name [default: evercrawl]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// URL or mail where you can be reached; needed for anything but loopback
+    #[arg(long, value_name = "URL|MAIL")]
+    pub(crate) contact: Option<String>,
+}
+
+/// When this run ends.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "When to stop (this run only)")]
+pub(crate) struct RunArgs {
+    /// Stop when every known page was visited
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Stop after so many pages
+    #[arg(long, value_name = "N")]
+    pub(crate) max_pages: Option<u64>,
+    /// Stop after so long
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) time: Option<String>,
+    /// Stop after so many bytes were received
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_bytes: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ScopeArg {
+    /// The seeds alone
+    Page,
+    /// What lies under the seed's directory
+    Prefix,
+    /// The seed's host
+    Host,
+    /// The seed's registered domain
+    Domain,
+    /// Everything
+    Any,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Status {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// JSON instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Urls {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// JSON Lines instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Only URLs in this state
+    #[arg(long, value_enum)]
+    pub(crate) state: Option<StateArg>,
+    /// Only URLs with this reason (a refusal or an outcome)
+    #[arg(long, value_name = "CODE")]
+    pub(crate) reason: Option<String>,
+    /// Only URLs that carry this tag
+    #[arg(long, value_name = "TAG")]
+    pub(crate) tag: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StateArg {
+    /// Known, never visited
+    New,
+    /// To be visited again, now
+    Due,
+    /// To be visited again, later
+    Resting,
+    /// Not there any more
+    Gone,
+    /// Not to be fetched
+    Refused,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Why {
+    /// The URL
+    pub(crate) url: String,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// JSON instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// The URL
+    pub(crate) url: String,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// JSON Lines instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Fetch {
+    /// The URL
+    pub(crate) url: String,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(flatten)]
+    pub(crate) rules: CrawlRules,
+    /// The body on standard output, unpacked, and nothing else
+    #[arg(long)]
+    pub(crate) body: bool,
+    /// JSON instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Robots {
+    /// The URL to be fetched
+    pub(crate) url: String,
+    /// Rules from this file instead of the URL's own host
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(flatten)]
+    pub(crate) rules: CrawlRules,
+    /// JSON instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// JSON instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    /// Every setting, its value, and who set it
+    Show {
+        #[command(flatten)]
+        common: Common,
+        /// JSON instead of a table
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Testweb {
+    /// What kind of web
+    #[arg(long, default_value = "calm", value_name = "calm|demo|wild|bench")]
+    pub(crate) preset: String,
+    /// How many hosts
+    #[arg(long, value_name = "N")]
+    pub(crate) hosts: Option<u32>,
+    /// How many pages a host
+    #[arg(long, value_name = "N")]
+    pub(crate) pages: Option<u32>,
+    /// Another seed, another web
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Where to listen
+    #[arg(long, default_value = "127.0.0.1:8088", value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Vec<std::net::SocketAddr>,
+    /// How many seconds pass there while one passes here
+    #[arg(long, value_name = "N")]
+    pub(crate) time_scale: Option<f64>,
+    /// Threads that serve
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+    /// Write what changed when to this file at the end, one page a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) truth: Option<PathBuf>,
+    /// Write every request to this file, one a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) access_log: Option<PathBuf>,
+    /// Stop after so long, else at Ctrl-C
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) time: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Where to keep what was crawled; made anew
+    #[arg(long, short, default_value = "demo-data", value_name = "DIR")]
+    pub(crate) data: PathBuf,
+    /// How long to crawl
+    #[arg(long = "for", default_value = "45s", value_name = "TIME")]
+    pub(crate) time: String,
+    /// JSON instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}

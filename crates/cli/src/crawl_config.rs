@@ -1,0 +1,299 @@
+//! From settings to what the engine is told.
+
+use std::path::{Path, PathBuf};
+
+use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
+use evercrawl_engine::{FrontierConfig, Pace, Schedule};
+use evercrawl_extract::decode::Caps;
+use evercrawl_fetch::{self as fetch, AllowPrivate, ConnectTo, NameServers};
+use evercrawl_state::StoreLimits;
+use evercrawl_urls::{DEFAULT_EXTENSIONS, Rules, ScopeKind, Step, Steps};
+
+use crate::args::{Common, CrawlRules, RunArgs, ScopeArg};
+use crate::exit::Failure;
+use crate::settings::{Origin, Settings};
+use crate::units;
+
+/// The file beside the data that keeps what earlier commands said.
+pub(crate) fn remembered(data: &Path) -> PathBuf {
+    data.join("remembered.toml")
+}
+
+/// The settings in force for a command on a data directory.
+pub(crate) fn settings(common: &Common, rules: Option<&CrawlRules>) -> anyhow::Result<Settings> {
+    let mut settings = Settings::defaults();
+    let remembered = remembered(&common.data);
+    if remembered.exists() {
+        settings.read_file(&remembered, &Origin::Remembered)?;
+    }
+    if let Some(path) = config_file(common) {
+        settings.read_file(&path, &Origin::File(path.clone()))?;
+    }
+    settings.read_environment(std::env::vars())?;
+    if let Some(rules) = rules {
+        take_flags(&mut settings, rules)?;
+    }
+    for pair in &common.set {
+        settings.set_pair(pair)?;
+    }
+    Ok(settings)
+}
+
+fn config_file(common: &Common) -> Option<PathBuf> {
+    let usual = [common.data.join("evercrawl.toml"), PathBuf::from("evercrawl.toml")];
+    common.config.clone().or_else(|| usual.into_iter().find(|path| path.exists()))
+}
+
+fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()> {
+    let scope = rules.scope.map(|scope| scope_name(scope).to_owned());
+    let text = |n: Option<usize>| n.map(|n| n.to_string());
+    let single = [
+        ("crawl.scope", scope),
+        ("crawl.depth", rules.depth.map(|n| n.to_string())),
+        ("crawl.embeds", rules.embeds.then(|| "true".to_owned())),
+        ("budget.rate", rules.budget.clone()),
+        ("budget.concurrency", text(rules.concurrency)),
+        ("pace.delay", rules.delay.clone()),
+        ("pace.ip_delay", rules.ip_delay.clone()),
+        ("pace.per_host", text(rules.per_host)),
+        ("schedule.recrawl", rules.recrawl.clone()),
+        ("identity.agent", rules.agent.clone()),
+        ("identity.contact", rules.contact.clone()),
+    ];
+    for (name, value) in single {
+        if let Some(value) = value {
+            settings.set(name, vec![value], Origin::Flag)?;
+        }
+    }
+    let lists = [
+        ("crawl.include", &rules.include),
+        ("crawl.exclude", &rules.exclude),
+        ("fetch.allow_private", &rules.allow_private),
+        ("fetch.connect_to", &rules.connect_to),
+    ];
+    for (name, items) in lists {
+        if !items.is_empty() {
+            settings.set(name, items.clone(), Origin::Flag)?;
+        }
+    }
+    Ok(())
+}
+
+fn scope_name(scope: ScopeArg) -> &'static str {
+    match scope {
+        ScopeArg::Page => "page",
+        ScopeArg::Prefix => "prefix",
+        ScopeArg::Host => "host",
+        ScopeArg::Domain => "domain",
+        ScopeArg::Any => "any",
+    }
+}
+
+/// What the engine is told by the settings and the limits of this run.
+pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result<CrawlConfig> {
+    Ok(CrawlConfig {
+        fetch: fetch_config(settings)?,
+        agent: agent(settings)?,
+        scope: settings.need("crawl.scope", |text| {
+            ScopeKind::from_name(text)
+                .ok_or_else(|| format!("`{text}` is none of page, prefix, host, domain, any"))
+        })?,
+        rules: rules(settings)?,
+        steps: steps(settings)?,
+        unpack: Caps {
+            bytes: settings.need("limits.unpacked", size)?,
+            ratio: settings.number("limits.unpack_ratio")?,
+        },
+        take: take(settings)?,
+        frontier: frontier(settings, run)?,
+        schedule: Schedule {
+            recrawl: settings.need("schedule.recrawl", units::duration)?,
+            tries: settings.number("schedule.tries")?,
+            ..Schedule::default()
+        },
+        limits: limits(settings, run)?,
+        archive: archive(settings)?,
+        workers: match settings.number("engine.workers")? {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            n => n,
+        },
+    })
+}
+
+fn size(text: &str) -> Result<usize, String> {
+    usize::try_from(units::size(text)?).map_err(|_| format!("`{text}` is too much"))
+}
+
+fn agent(settings: &Settings) -> anyhow::Result<String> {
+    settings.need("identity.agent", |text| {
+        let token = text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+        let named = token && text.starts_with(|c: char| c.is_ascii_alphabetic());
+        if named {
+            Ok(text.to_owned())
+        } else {
+            Err(format!("`{text}` must be letters, digits, - and _"))
+        }
+    })
+}
+
+pub(crate) fn fetch_config(settings: &Settings) -> anyhow::Result<fetch::Config> {
+    let contact = settings.items("identity.contact").first().cloned();
+    let from = contact.clone().filter(|text| text.contains('@') && !text.contains("://"));
+    let product = format!("{}/{}", agent(settings)?, env!("CARGO_PKG_VERSION"));
+    let mut config = fetch::Config::new(fetch::Identity { product, contact, from });
+    let time = |name| settings.need(name, units::duration);
+    config.limits.connect = time("fetch.timeout_connect")?;
+    config.limits.head = time("fetch.timeout_answer")?;
+    config.limits.idle = time("fetch.timeout_idle")?;
+    config.limits.total = time("fetch.timeout_total")?;
+    config.limits.body_bytes = settings.need("limits.body", size)?;
+    config.pool.per_host = settings.number("pace.per_host")?;
+    config.http2 = settings.flag("fetch.http2")?;
+    config.tls.accept_invalid = settings.flag("fetch.accept_invalid_certificates")?;
+    config.allow_private = allow_private(settings)?;
+    config.connect_to = connect_to(settings)?;
+    config.dns.servers = settings.need("fetch.dns", |text| match text {
+        "own" => Ok(NameServers::FromSystem),
+        "system" => Ok(NameServers::SystemResolver),
+        _ => Err(format!("`{text}` is neither own nor system")),
+    })?;
+    Ok(config)
+}
+
+fn allow_private(settings: &Settings) -> anyhow::Result<AllowPrivate> {
+    let items = settings.items("fetch.allow_private");
+    if items.iter().any(|item| item == "all" || item == "true") {
+        return Ok(AllowPrivate::all());
+    }
+    let networks = items.iter().map(|item| item.parse());
+    let networks: Result<Vec<_>, _> = networks.collect();
+    let networks =
+        networks.map_err(|error| Failure::config(format!("fetch.allow_private: {error}")))?;
+    Ok(AllowPrivate::networks(networks))
+}
+
+pub(crate) fn connect_to(settings: &Settings) -> anyhow::Result<Vec<ConnectTo>> {
+    let items = settings.items("fetch.connect_to").iter();
+    let rules: Result<_, _> = items.map(|item| item.parse()).collect();
+    rules
+        .map_err(|error: fetch::BadConnectTo| Failure::config(format!("fetch.connect_to: {error}")))
+}
+
+fn rules(settings: &Settings) -> anyhow::Result<Rules> {
+    let optional = |name| {
+        settings.get(name, |text| text.parse().map_err(|_| format!("`{text}` is no number")))
+    };
+    let extensions = settings.items("crawl.skip_extensions");
+    let default = || DEFAULT_EXTENSIONS.iter().map(|&e| e.to_owned());
+    let embeds = settings.flag("crawl.embeds")?;
+    let extensions = match extensions {
+        [word] if word == "none" => Vec::new(),
+        [word] if word == "default" && embeds => Vec::new(),
+        [word] if word == "default" => default().collect(),
+        list => list.to_vec(),
+    };
+    Ok(Rules {
+        include: settings.items("crawl.include").to_vec(),
+        exclude: settings.items("crawl.exclude").to_vec(),
+        denied_hosts: settings.items("crawl.deny_hosts").to_vec(),
+        extensions,
+        max_depth: optional("crawl.depth")?,
+        max_length: settings.number("crawl.max_url_length")?,
+        ..Rules::default()
+    })
+}
+
+pub(crate) fn steps(settings: &Settings) -> anyhow::Result<Steps> {
+    let mut steps = Steps::default();
+    for word in settings.items("crawl.url_steps") {
+        let (off, name) =
+            word.strip_prefix('-').map_or((false, word.as_str()), |name| (true, name));
+        if name == "default" {
+            continue;
+        }
+        let step = Step::from_name(name)
+            .ok_or_else(|| Failure::config(format!("crawl.url_steps: `{name}` is no step")))?;
+        steps = if off { steps.without(step) } else { steps.with(step) };
+    }
+    Ok(steps)
+}
+
+fn take(settings: &Settings) -> anyhow::Result<Take> {
+    Ok(Take {
+        embeds: settings.flag("crawl.embeds")?,
+        sitemaps: settings.flag("crawl.sitemaps")?,
+        page_directives: settings.flag("crawl.page_directives")?,
+        max_redirects: settings.number("crawl.max_redirects")?,
+        pages_per_host: settings.get("crawl.max_pages_per_host", |text| {
+            text.parse().map_err(|_| format!("`{text}` is no number"))
+        })?,
+        shape_cap: settings.number("crawl.max_per_shape")?,
+        ..Take::default()
+    })
+}
+
+fn frontier(settings: &Settings, run: &RunArgs) -> anyhow::Result<FrontierConfig> {
+    let time = |name| settings.need(name, units::duration);
+    let asked = settings
+        .iter()
+        .any(|(key, value)| key.name == "pace.ip_delay" && value.origin != Origin::Default);
+    let per_host: usize = settings.number("pace.per_host")?;
+    let active_hosts: usize = settings.number("engine.active_hosts")?;
+    Ok(FrontierConfig {
+        active_hosts: active_hosts.max(1),
+        per_host: per_host.max(1),
+        quantum: 100,
+        new_only: run.once,
+        pace: Pace {
+            host: time("pace.delay")?,
+            address: time("pace.ip_delay")?,
+            address_on_loopback: asked,
+            max_crawl_delay: time("pace.max_crawl_delay")?,
+            slow_factor: settings.number("pace.slow_factor")?,
+            ..Pace::default()
+        },
+    })
+}
+
+fn limits(settings: &Settings, run: &RunArgs) -> anyhow::Result<RunLimits> {
+    let flag = |name: &str, error: String| Failure::usage(format!("--{name}: {error}"));
+    let time = run.time.as_deref().map(units::duration).transpose();
+    let bytes = run.max_bytes.as_deref().map(units::size).transpose();
+    let concurrency: usize = settings.number("budget.concurrency")?;
+    Ok(RunLimits {
+        once: run.once,
+        pages: run.max_pages,
+        time: time.map_err(|error| flag("for", error))?,
+        bytes: bytes.map_err(|error| flag("max-bytes", error))?,
+        budget: settings.get("budget.rate", units::rate)?,
+        concurrency: concurrency.max(1),
+        min_free_disk: settings.need("limits.min_free_disk", units::size)?,
+    })
+}
+
+fn archive(settings: &Settings) -> anyhow::Result<ArchiveConfig> {
+    Ok(ArchiveConfig {
+        prefix: settings.need("archive.prefix", |text| Ok(text.to_owned()))?,
+        level: settings.number("archive.level")?,
+        roll_at: settings.need("archive.roll", units::size)?,
+        machine: machine(),
+        operator: settings.items("identity.contact").first().cloned().unwrap_or_default(),
+        requests: settings.flag("archive.requests")?,
+    })
+}
+
+/// This machine's name, for WARC file names.
+fn machine() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
+    let name: String = name.chars().filter(|&c| plain(c)).collect();
+    if name.is_empty() { "localhost".to_owned() } else { name }
+}
+
+/// How much memory the store may take.
+pub(crate) fn store_limits(settings: &Settings) -> anyhow::Result<StoreLimits> {
+    Ok(StoreLimits {
+        cache: settings.need("engine.store_cache", units::size)?,
+        memtable: settings.need("engine.store_buffer", units::size)?.max(1 << 20),
+    })
+}

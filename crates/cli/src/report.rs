@@ -1,0 +1,140 @@
+//! How did it go? The same figures in words and as JSON.
+
+use std::io::Write;
+
+use evercrawl_engine::freshness::Freshness;
+use evercrawl_engine::live::Progress;
+use evercrawl_model::{Change, Outcome, Refusal};
+use evercrawl_state::Counters;
+use serde_json::{Value, json};
+
+use crate::units::{show_count, show_duration, show_size};
+
+/// Totals of a data directory as JSON.
+pub(crate) fn counters_json(counters: &Counters) -> Value {
+    let [new, live, gone, refused] = counters.standing;
+    json!({
+        "hosts": counters.hosts,
+        "pages": counters.pages,
+        "pages_by_state": {"new": new, "visited": live, "gone": gone, "refused": refused},
+        "visits": counters.visits,
+        "visits_by_change": by_code(Change::ALL.map(|c| (c.code(), counters.changed(c)))),
+        "visits_by_outcome": by_code(Outcome::ALL.map(|o| (o.code(), counters.ended(o)))),
+        "unchanged": unchanged_json(counters),
+        "refused_by_reason": by_code(Refusal::ALL.map(|r| (r.code(), counters.refused(r)))),
+        "duplicates": counters.duplicates,
+        "near_duplicates": counters.near_duplicates,
+        "bytes_received": counters.bytes,
+    })
+}
+
+fn unchanged_json(counters: &Counters) -> Value {
+    let not_modified = counters.ended(Outcome::NotModified);
+    let same = counters.changed(Change::Same);
+    json!({"not_modified": not_modified, "same_digest": same.saturating_sub(not_modified)})
+}
+
+fn by_code<const N: usize>(counts: [(&'static str, u64); N]) -> Value {
+    let counted = counts.into_iter().filter(|(_, count)| *count > 0);
+    counted
+        .map(|(code, count)| (code.to_owned(), Value::from(count)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+/// Freshness as JSON.
+pub(crate) fn freshness_json(freshness: &Freshness) -> Value {
+    json!({
+        "pages_held": freshness.held,
+        "fresh_estimated": freshness.fresh,
+        "age_seconds_estimated": freshness.age_seconds,
+        "changes_a_day_estimated": freshness.changes_a_day,
+    })
+}
+
+/// How a run is doing, as JSON.
+pub(crate) fn progress_json(progress: &Progress) -> Value {
+    let seconds = progress.at.since(progress.began).as_secs_f64();
+    json!({
+        "at": progress.at.rfc3339(),
+        "seconds": seconds,
+        "pages": progress.tally.pages,
+        "pages_a_second": progress.tally.pages as f64 / seconds.max(0.001),
+        "robots": progress.tally.robots,
+        "bytes": progress.tally.bytes,
+        "bytes_archived": progress.tally.archived,
+        "in_flight": progress.in_flight,
+        "active_hosts": progress.active_hosts,
+        "total": counters_json(&progress.counters),
+    })
+}
+
+/// One line for a terminal or a log.
+pub(crate) fn progress_line(progress: &Progress) -> String {
+    let counters = &progress.counters;
+    let seconds = progress.at.since(progress.began);
+    let rate = progress.tally.pages as f64 / seconds.as_secs_f64().max(0.001);
+    let changed = counters.changed(Change::Changed) + counters.changed(Change::Near);
+    format!(
+        "{}: {} known, {} waiting; this run {} visited at {rate:.1}/s, {} archived, {} hosts active; \
+         {} changed in all",
+        show_duration(seconds),
+        show_count(counters.pages),
+        show_count(counters.standing[0]),
+        show_count(progress.tally.pages),
+        show_size(progress.tally.archived),
+        show_count(progress.active_hosts as u64),
+        show_count(changed),
+    )
+}
+
+/// The totals in words.
+pub(crate) fn write_counters(out: &mut impl Write, counters: &Counters) -> std::io::Result<()> {
+    let [new, live, gone, refused] = counters.standing.map(show_count);
+    let count = |change| show_count(counters.changed(change));
+    let not_modified = counters.ended(Outcome::NotModified);
+    let same = counters.changed(Change::Same).saturating_sub(not_modified);
+    let (pages, hosts) = (show_count(counters.pages), show_count(counters.hosts));
+    writeln!(out, "  found      {pages} pages on {hosts} hosts")?;
+    writeln!(out, "  state      {live} visited, {new} new, {gone} gone, {refused} refused")?;
+    writeln!(
+        out,
+        "  visits     {}: {} first, {} changed, {} nearly the same, {} gone, {} failed",
+        show_count(counters.visits),
+        count(Change::New),
+        count(Change::Changed),
+        count(Change::Near),
+        count(Change::Gone),
+        count(Change::Failed),
+    )?;
+    let (by_304, by_digest) = (show_count(not_modified), show_count(same));
+    writeln!(out, "  unchanged  {by_304} by 304, {by_digest} by equal digest")?;
+    let (exact, near) = (show_count(counters.duplicates), show_count(counters.near_duplicates));
+    writeln!(out, "  duplicates {exact} exact (not stored again), {near} near (marked)")?;
+    write_refusals(out, counters)
+}
+
+fn write_refusals(out: &mut impl Write, counters: &Counters) -> std::io::Result<()> {
+    let mut reasons: Vec<(u64, &str)> =
+        Refusal::ALL.iter().map(|&r| (counters.refused(r), r.code())).collect();
+    reasons.retain(|(count, _)| *count > 0);
+    reasons.sort_unstable_by(|a, b| b.cmp(a));
+    let words: Vec<String> =
+        reasons.iter().map(|(count, code)| format!("{code} {}", show_count(*count))).collect();
+    let words = if words.is_empty() { "nothing".to_owned() } else { words.join(", ") };
+    writeln!(out, "  refused    {words}")
+}
+
+/// How fresh the collection is, in words.
+pub(crate) fn freshness_line(freshness: &Freshness) -> String {
+    if freshness.held == 0 {
+        return "no page is held yet".to_owned();
+    }
+    let age = std::time::Duration::try_from_secs_f64(freshness.age_seconds).unwrap_or_default();
+    format!(
+        "{:.1} % of {} pages held are estimated to be as on the web now (mean age {})",
+        100.0 * freshness.fresh,
+        show_count(freshness.held),
+        show_duration(age)
+    )
+}

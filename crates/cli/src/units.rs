@@ -1,0 +1,157 @@
+//! How do people write durations, sizes and rates? `10s`, `2h`, `512MiB`, `5/s`.
+
+use std::time::Duration;
+
+const TIMES: [(&str, f64); 7] = [
+    ("ms", 0.001),
+    ("s", 1.0),
+    ("min", 60.0),
+    ("m", 60.0),
+    ("h", 3600.0),
+    ("d", 86_400.0),
+    ("w", 604_800.0),
+];
+
+const SIZES: [(&str, f64); 11] = [
+    ("kib", 1024.0),
+    ("mib", 1_048_576.0),
+    ("gib", 1_073_741_824.0),
+    ("tib", 1_099_511_627_776.0),
+    ("kb", 1e3),
+    ("mb", 1e6),
+    ("gb", 1e9),
+    ("tb", 1e12),
+    ("k", 1e3),
+    ("m", 1e6),
+    ("b", 1.0),
+];
+
+/// Reads `10s`, `1.5h`, `200ms`, `0`.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let example = "write it with a unit, as in `500ms`, `10s`, `5m`, `2h`, `7d`";
+    let seconds =
+        scaled(text, &TIMES, None).ok_or_else(|| format!("`{text}` is no duration: {example}"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| format!("`{text}` is too long"))
+}
+
+/// Reads `512MiB`, `2GB`, `1000`.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let example = "write it as in `512MiB`, `2GB` or `1000`";
+    let bytes = scaled(text, &SIZES, Some(1.0));
+    let bytes = bytes.filter(|bytes| *bytes < 1e19);
+    // In range and not negative, as checked above; a part of a byte is dropped.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    bytes.map(|bytes| bytes as u64).ok_or_else(|| format!("`{text}` is no size: {example}"))
+}
+
+/// Reads `5/s`, `300/m`, `10000/d` as events a second.
+pub(crate) fn rate(text: &str) -> Result<f64, String> {
+    let wrong = || format!("`{text}` is no rate: write it as in `5/s`, `300/m` or `10000/d`");
+    let (count, unit) = text.split_once('/').ok_or_else(wrong)?;
+    let count: f64 = count.trim().parse().map_err(|_| wrong())?;
+    let unit = unit.trim();
+    let seconds = TIMES.iter().find(|(name, _)| *name == unit).map(|(_, seconds)| seconds);
+    let rate = count / seconds.ok_or_else(wrong)?;
+    if rate > 0.0 && rate.is_finite() {
+        Ok(rate)
+    } else {
+        Err(format!("a rate of `{text}` fetches nothing: give more than 0"))
+    }
+}
+
+/// A number and a unit; a number alone only where `bare` says what it counts, or where it is 0.
+fn scaled(text: &str, units: &[(&str, f64)], bare: Option<f64>) -> Option<f64> {
+    let lower = text.trim().to_ascii_lowercase();
+    let digits = lower.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(lower.len());
+    let (number, unit) = lower.split_at(digits);
+    let number: f64 = number.parse().ok()?;
+    let factor = match unit.trim() {
+        "" if number == 0.0 => 1.0,
+        "" => bare?,
+        unit => units.iter().find(|(name, _)| *name == unit)?.1,
+    };
+    Some(number * factor)
+}
+
+/// `3.2 d`, `14 h`, `9 s`, `20 ms`: two digits are enough for a reader.
+pub(crate) fn show_duration(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    let (value, unit) = match seconds {
+        s if s < 1.0 => (s * 1000.0, "ms"),
+        s if s < 120.0 => (s, "s"),
+        s if s < 7200.0 => (s / 60.0, "min"),
+        s if s < 172_800.0 => (s / 3600.0, "h"),
+        s => (s / 86_400.0, "d"),
+    };
+    if value < 10.0 && value.fract() > 0.05 {
+        format!("{value:.1} {unit}")
+    } else {
+        format!("{value:.0} {unit}")
+    }
+}
+
+/// `1.4 GB`, `320 kB`, `17 B`.
+pub(crate) fn show_size(bytes: u64) -> String {
+    let bytes = bytes as f64;
+    let (value, unit) = match bytes {
+        b if b < 1e3 => return format!("{b:.0} B"),
+        b if b < 1e6 => (b / 1e3, "kB"),
+        b if b < 1e9 => (b / 1e6, "MB"),
+        b if b < 1e12 => (b / 1e9, "GB"),
+        b => (b / 1e12, "TB"),
+    };
+    if value < 10.0 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
+}
+
+/// `12,345`.
+pub(crate) fn show_count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_need_a_unit() {
+        assert_eq!(duration("10s").unwrap(), Duration::from_secs(10));
+        assert_eq!(duration("1.5h").unwrap(), Duration::from_secs(5400));
+        assert_eq!(duration(" 200 ms").unwrap(), Duration::from_millis(200));
+        assert_eq!(duration("0").unwrap(), Duration::ZERO);
+        for bad in ["", "10", "s", "-1s", "1 fortnight", "1e9d"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn sizes_and_rates() {
+        assert_eq!(size("2GiB").unwrap(), 2 << 30);
+        assert_eq!(size("1.5 kB").unwrap(), 1500);
+        assert_eq!(size("1000").unwrap(), 1000);
+        assert!(size("lots").is_err() && size("-1").is_err());
+        assert_eq!(rate("5/s").unwrap(), 5.0);
+        assert_eq!(rate("300/m").unwrap(), 5.0);
+        for bad in ["5", "0/s", "-1/s", "5/x", "/s", "inf/s"] {
+            assert!(rate(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn shown_as_people_say_it() {
+        assert_eq!(show_duration(Duration::from_millis(20)), "20 ms");
+        assert_eq!(show_duration(Duration::from_secs(9)), "9 s");
+        assert_eq!(show_duration(Duration::from_secs(276_480)), "3.2 d");
+        assert_eq!(show_size(17), "17 B");
+        assert_eq!(show_size(1_400_000_000), "1.4 GB");
+        assert_eq!(show_count(1_234_567), "1,234,567");
+        assert_eq!(show_count(999), "999");
+    }
+}

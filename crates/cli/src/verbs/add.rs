@@ -1,0 +1,47 @@
+//! `evercrawl add`: seeds without crawling.
+
+use std::sync::Arc;
+
+use evercrawl_engine::DataDir;
+use evercrawl_engine::live::SystemClock;
+use serde_json::json;
+
+use super::crawl::open_walk;
+use crate::args::{Add, RunArgs};
+use crate::units::show_count;
+use crate::{crawl_config, exit, print, seeds};
+
+pub(crate) fn run(args: &Add) -> anyhow::Result<u8> {
+    let settings = crawl_config::settings(&args.common, None)?;
+    let config = Arc::new(crawl_config::crawl_config(&settings, &RunArgs::default())?);
+    let dir = DataDir::open_or_create(&args.common.data)?;
+    let clock = SystemClock;
+    let mut walk = open_walk(&dir, &settings, &config, clock.now())?;
+    let (mut given, mut new) = (0, 0);
+    seeds::read(&args.seeds, config.steps, |seed| {
+        given += 1;
+        new += u64::from(walk.add_seed(&seed, clock.now())?);
+        if walk.pending() > COMMIT_KEYS
+            && let Some(commit) = walk.begin_commit()?
+        {
+            walk.end_commit(&commit.run()?)?;
+        }
+        Ok(())
+    })?;
+    if given == 0 {
+        return Err(exit::Failure::usage("nothing to add: give URLs, or a list by --seeds FILE"));
+    }
+    let counters = walk.close()?;
+    if args.json {
+        let line = json!({"given": given, "new": new, "pages": counters.pages});
+        print::json_line(&mut print::data(), &line)?;
+    } else {
+        let (new, given) = (show_count(new), show_count(given));
+        println!("{new} of {given} are new; {} pages known", show_count(counters.pages));
+        eprintln!("next: evercrawl crawl --data {}", dir.path().display());
+    }
+    Ok(exit::OK)
+}
+
+/// Changed keys after which what was read so far is committed.
+const COMMIT_KEYS: usize = 100_000;

@@ -1,0 +1,313 @@
+//! `evercrawl crawl`: discover, fetch, archive, come again.
+
+use std::io::{IsTerminal, Write};
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use evercrawl_archive as archive;
+use evercrawl_engine::config::CrawlConfig;
+use evercrawl_engine::live::{self, Ended, Progress, Stopper, SystemClock};
+use evercrawl_engine::walk::Walk;
+use evercrawl_engine::{DataDir, freshness};
+use evercrawl_model::{Outcome, Time};
+use evercrawl_state::{Counters, DiskStore};
+use evercrawl_urls::{ScopeKind, Seed, Target};
+use serde_json::json;
+
+use crate::args::Crawl;
+use crate::settings::Settings;
+use crate::units::{show_count, show_duration, show_size};
+use crate::{crawl_config, exit, print, report, seeds};
+
+pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
+    let settings = crawl_config::settings(&args.common, Some(&args.rules))?;
+    let config = Arc::new(crawl_config::crawl_config(&settings, &args.run)?);
+    let mut given = Vec::new();
+    seeds::read(&args.seeds, config.steps, |seed| {
+        given.push(seed);
+        Ok(())
+    })?;
+    let dir = DataDir::open_or_create(&args.common.data)?;
+    let clock = SystemClock;
+    let mut walk = open_walk(&dir, &settings, &config, clock.now())?;
+    require_identity(&config, &settings, &walk, &given)?;
+    settings.remember(&crawl_config::remembered(dir.path()))?;
+    for seed in &given {
+        walk.add_seed(seed, clock.now())?;
+    }
+    if walk.counters().pages == 0 {
+        return Err(exit::Failure::usage(
+            "nothing to crawl: give a URL, or a list by --seeds FILE",
+        ));
+    }
+    let before = walk.counters().clone();
+    let mut screen = Screen::new(args.json, args.quiet, dir.path());
+    let stopper = Stopper::default();
+    listen_for_signals(stopper.clone());
+    let show = |progress: &Progress, _: &Walk<DiskStore>| screen.show(progress);
+    let (ended, progress, walk) = live::run(walk, &config, &stopper, || dir.free_disk(), show)?;
+    screen.clear();
+    finish(args, walk, ended, &progress, &before, &dir)
+}
+
+/// Opens state and archive and puts the walk together.
+pub(crate) fn open_walk(
+    dir: &DataDir,
+    settings: &Settings,
+    config: &Arc<CrawlConfig>,
+    now: Time,
+) -> anyhow::Result<Walk<DiskStore>> {
+    let state = dir.state(crawl_config::store_limits(settings)?, random())?;
+    let writer_settings = archive::Settings {
+        prefix: config.archive.prefix.clone(),
+        host: config.archive.machine.clone(),
+        software: format!("evercrawl/{}", env!("CARGO_PKG_VERSION")),
+        operator: config.archive.operator.clone(),
+        user_agent: config.fetch.identity.user_agent(),
+        robots: "obey".to_owned(),
+        is_part_of: dir.path().file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        roll_at: config.archive.roll_at,
+        first_serial: 1,
+    };
+    let (writer, recovery) = dir.archive(&state, writer_settings, now)?;
+    if recovery.cut_bytes > 0 {
+        let cut = show_size(recovery.cut_bytes);
+        eprintln!("the last run ended abruptly: {cut} that were not committed are fetched again");
+    }
+    Ok(Walk::new(config.clone(), state, writer, random(), now)?)
+}
+
+/// A number that nobody can guess.
+fn random() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    // The standard library seeds its hash maps from the operating system.
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
+
+/// Whoever crawls other people's servers says who they are.
+fn require_identity(
+    config: &CrawlConfig,
+    settings: &Settings,
+    walk: &Walk<DiskStore>,
+    given: &[Seed],
+) -> anyhow::Result<()> {
+    if config.fetch.identity.contact.is_some() || connects_home(settings) {
+        return Ok(());
+    }
+    let known: Result<Vec<String>, _> = walk.state().seeds().take(1000).collect();
+    let given = given.iter().map(|seed| match &seed.target {
+        Target::Url(url) => url.as_str().to_owned(),
+        Target::Domain(domain) => format!("https://{domain}"),
+    });
+    let stays_home = config.scope != ScopeKind::Any
+        && known?.into_iter().chain(given).all(|url| is_own_machine(&url));
+    if stays_home {
+        return Ok(());
+    }
+    Err(exit::Failure::config(
+        "who are you? Servers must be able to reach whoever crawls them: give --contact \
+         URL-or-mail (kept for later runs), or set identity.contact in evercrawl.toml",
+    ))
+}
+
+/// True when every connection is directed to this machine.
+fn connects_home(settings: &Settings) -> bool {
+    settings.items("fetch.connect_to").iter().any(|rule| {
+        rule.strip_prefix("::").is_some_and(|to| {
+            let host = to.rsplit_once(':').map_or(to, |(host, _)| host);
+            is_loopback(host.trim_matches(['[', ']']))
+        })
+    })
+}
+
+fn is_own_machine(url: &str) -> bool {
+    let host = evercrawl_urls::Canonical::parse(url);
+    host.is_ok_and(|url| is_loopback(url.host().trim_matches(['[', ']'])))
+}
+
+fn is_loopback(host: &str) -> bool {
+    let literal = host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    literal || host == "localhost" || host.ends_with(".localhost")
+}
+
+/// Ctrl-C and a polite kill: once lets what is in flight finish, twice does not.
+pub(crate) fn listen_for_signals(stopper: Stopper) {
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let Ok(runtime) = runtime else { return };
+        runtime.block_on(async {
+            use tokio::signal::unix::{SignalKind, signal};
+            let Ok(mut terminate) = signal(SignalKind::terminate()) else { return };
+            let mut asked = 0;
+            loop {
+                tokio::select! {
+                    _ = tokio::signal::ctrl_c() => {}
+                    _ = terminate.recv() => {}
+                }
+                asked += 1;
+                stopper.stop();
+                if asked == 1 {
+                    eprintln!("\nfinishing what is in flight; again to stop at once");
+                }
+            }
+        });
+    });
+}
+
+/// Shows progress: one line that changes on a terminal, a line now and then elsewhere, and a file
+/// for `evercrawl status`.
+pub(crate) struct Screen<'a> {
+    json: bool,
+    quiet: bool,
+    terminal: bool,
+    dir: &'a Path,
+    shown: Time,
+    saved: Time,
+}
+
+impl<'a> Screen<'a> {
+    pub(crate) fn new(json: bool, quiet: bool, dir: &'a Path) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        Screen { json, quiet, terminal, dir, shown: Time::EPOCH, saved: Time::EPOCH }
+    }
+
+    pub(crate) fn show(&mut self, progress: &Progress) {
+        if progress.at.since(self.saved) >= Duration::from_secs(1) {
+            self.saved = progress.at;
+            self.save(progress);
+        }
+        let every = if self.terminal && !self.json { 200 } else { 10_000 };
+        if self.quiet || progress.at.since(self.shown) < Duration::from_millis(every) {
+            return;
+        }
+        self.shown = progress.at;
+        if self.json {
+            let line = json!({"event": "progress", "run": report::progress_json(progress)});
+            println!("{line}");
+        } else if self.terminal {
+            eprint!("\r\x1b[2K{}", fit(&report::progress_line(progress)));
+            let _ = std::io::stderr().flush();
+        } else {
+            eprintln!("{}", report::progress_line(progress));
+        }
+    }
+
+    /// Others read the file at any moment, so it is replaced whole.
+    fn save(&self, progress: &Progress) {
+        let path = DataDir::status_file(self.dir);
+        let aside = path.with_extension("json.new");
+        let text = report::progress_json(progress).to_string();
+        let _ = std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, &path));
+    }
+
+    pub(crate) fn clear(&self) {
+        let _ = std::fs::remove_file(DataDir::status_file(self.dir));
+        if self.terminal && !self.json && !self.quiet {
+            eprint!("\r\x1b[2K");
+        }
+    }
+}
+
+/// As much of a line as the terminal is wide.
+fn fit(line: &str) -> String {
+    let width = rustix::termios::tcgetwinsize(std::io::stderr()).map_or(100, |size| size.ws_col);
+    line.chars().take(usize::from(width.max(20)) - 1).collect()
+}
+
+fn finish(
+    args: &Crawl,
+    walk: Walk<DiskStore>,
+    ended: Ended,
+    progress: &Progress,
+    before: &Counters,
+    dir: &DataDir,
+) -> anyhow::Result<u8> {
+    let fresh = freshness::estimate(walk.state(), SystemClock.now())?;
+    let resting = walk.counters().standing[0];
+    let counters = walk.close()?;
+    let code = exit_code(ended, before, &counters, progress);
+    let mut out = print::data();
+    if args.json {
+        let line = json!({
+            "event": "report",
+            "finish_reason": reason(ended),
+            "exit_code": code,
+            "run": report::progress_json(progress),
+            "freshness": report::freshness_json(&fresh),
+        });
+        print::json_line(&mut out, &line)?;
+        return Ok(code);
+    }
+    let (pages, time) = (progress.tally.pages, progress.at.since(progress.began));
+    let rate = pages as f64 / time.as_secs_f64().max(0.001);
+    writeln!(
+        out,
+        "{}: {} pages in {} ({rate:.1}/s), {} received, {} archived",
+        words(ended),
+        show_count(pages),
+        show_duration(time),
+        show_size(progress.tally.bytes),
+        show_size(progress.tally.archived),
+    )?;
+    report::write_counters(&mut out, &counters)?;
+    writeln!(out, "  freshness  {}", report::freshness_line(&fresh))?;
+    out.flush()?;
+    say_what_next(ended, resting, dir.path());
+    Ok(code)
+}
+
+fn say_what_next(ended: Ended, resting: u64, dir: &Path) {
+    let dir = dir.display();
+    match ended {
+        Ended::Done => {}
+        Ended::DoneButResting => eprintln!(
+            "{resting} pages wait on hosts that asked to be left alone or do not answer; \
+             `evercrawl crawl --data {dir} --once` tries again"
+        ),
+        Ended::DiskFull => {
+            eprintln!("free some space, then `evercrawl crawl --data {dir}` goes on")
+        }
+        _ => eprintln!("all is saved; `evercrawl crawl --data {dir}` goes on"),
+    }
+}
+
+fn exit_code(ended: Ended, before: &Counters, after: &Counters, progress: &Progress) -> u8 {
+    let answered = |counters: &Counters| -> u64 {
+        let outcomes = Outcome::ALL.iter().filter(|outcome| outcome.answered());
+        outcomes.map(|&outcome| counters.ended(outcome)).sum()
+    };
+    let asked = progress.tally.pages + progress.tally.robots > 0;
+    let silent = asked && answered(after) == answered(before);
+    match ended {
+        Ended::Done | Ended::DoneButResting if silent => exit::UNREACHABLE,
+        Ended::Done | Ended::DoneButResting => exit::OK,
+        Ended::SizeLimit => exit::SIZE_LIMIT,
+        Ended::TimeLimit => exit::TIME_LIMIT,
+        Ended::DiskFull => exit::DISK_LIMIT,
+        Ended::Interrupted => exit::INTERRUPTED,
+    }
+}
+
+fn reason(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Done => "done",
+        Ended::DoneButResting => "done_but_resting",
+        Ended::SizeLimit => "size_limit",
+        Ended::TimeLimit => "time_limit",
+        Ended::DiskFull => "disk_full",
+        Ended::Interrupted => "interrupted",
+    }
+}
+
+fn words(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Done => "every known page was visited",
+        Ended::DoneButResting => "every page that may be asked for was visited",
+        Ended::SizeLimit => "size limit reached",
+        Ended::TimeLimit => "time limit reached",
+        Ended::DiskFull => "the disk is nearly full",
+        Ended::Interrupted => "interrupted",
+    }
+}

@@ -1,0 +1,125 @@
+//! `evercrawl fetch`: one URL, and what came; changes nothing.
+
+use std::io::Write;
+
+use evercrawl_compare::{Digest, Fingerprint};
+use evercrawl_extract::decode::{self, Caps};
+use evercrawl_extract::{Content, Document, Extractor, Options};
+use evercrawl_fetch::{Client, Hop, Request, Response};
+use serde_json::json;
+
+use crate::args::Fetch;
+use crate::exit::Failure;
+use crate::units::{show_duration, show_size};
+use crate::{crawl_config, exit, print};
+
+pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
+    let settings = crawl_config::settings(&args.common, Some(&args.rules))?;
+    let url = super::canonical(&settings, &args.url)?;
+    let request = Request::new(url.as_str()).map_err(|error| Failure::usage(error.to_string()))?;
+    let client = Client::new(crawl_config::fetch_config(&settings)?)
+        .map_err(|error| Failure::config(error.to_string()))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let hops = runtime.block_on(client.fetch_following(&request, 10));
+    for hop in &hops[..hops.len().saturating_sub(1)] {
+        if let (Ok(response), false) = (&hop.fetched.result, args.json) {
+            eprintln!("{} {}", response.status, print::plain(hop.url.as_str()));
+        }
+    }
+    let Some(last) = hops.last() else { return Ok(exit::UNREACHABLE) };
+    match &last.fetched.result {
+        Ok(response) if args.body => body(response),
+        Ok(response) => show(args, last, response, hops.len() - 1),
+        Err(failure) => {
+            let message = format!("{}: {failure}", print::plain(last.url.as_str()));
+            Err(Failure { code: exit::UNREACHABLE, message }.into())
+        }
+    }
+}
+
+fn unpacked(response: &Response) -> decode::Decoded<'_> {
+    let coding = response.headers.get("content-encoding");
+    let coding = coding.and_then(|value| value.to_str().ok()).unwrap_or_default();
+    decode::decode(coding, &response.body, Caps::default())
+}
+
+fn body(response: &Response) -> anyhow::Result<u8> {
+    let mut out = print::data();
+    out.write_all(&unpacked(response).bytes)?;
+    out.flush()?;
+    Ok(exit::OK)
+}
+
+fn show(args: &Fetch, hop: &Hop, response: &Response, redirects: usize) -> anyhow::Result<u8> {
+    let content_type = response.headers.get("content-type").and_then(|value| value.to_str().ok());
+    let unpacked = unpacked(response);
+    let document = Document { bytes: &unpacked.bytes, content_type, url: hop.url.as_str() };
+    let mut extractor = Extractor::new();
+    let extracted = extractor.extract(&document, &Options::default());
+    let (title, text, links) = match &extracted.content {
+        Content::Page(page) => (page.title.as_deref(), page.text.as_str(), page.links.len()),
+        Content::Listing(listing) => (None, "", listing.entries.len()),
+        Content::Text(text) => (None, text.as_ref(), 0),
+        Content::Nothing => (None, "", 0),
+    };
+    let simhash = Fingerprint::of(text).map(|print| format!("{:016x}", print.to_bits()));
+    let times = hop.fetched.times;
+    let mut out = print::data();
+    if args.json {
+        let headers: Vec<_> = response
+            .headers
+            .iter()
+            .map(|(name, value)| json!([name.as_str(), String::from_utf8_lossy(value.as_bytes())]))
+            .collect();
+        let line = json!({
+            "url": hop.url.as_str(),
+            "redirects": redirects,
+            "status": response.status,
+            "ip": hop.fetched.ip,
+            "headers": headers,
+            "kind": extracted.kind.mime(),
+            "charset": extracted.charset,
+            "bytes": response.body.len(),
+            "digest": format!("sha1:{}", Digest::of(&response.body)),
+            "title": title,
+            "text_bytes": text.len(),
+            "simhash": simhash,
+            "links": links,
+            "ms": times.total.as_millis() as u64,
+        });
+        print::json_line(&mut out, &line)?;
+        return Ok(exit::OK);
+    }
+    out.write_all(print_head(&response.head).as_bytes())?;
+    writeln!(out)?;
+    writeln!(out, "title   {}", print::plain(title.unwrap_or("-")))?;
+    writeln!(
+        out,
+        "kind    {}, charset {}",
+        extracted.kind.mime(),
+        extracted.charset.unwrap_or("-")
+    )?;
+    writeln!(
+        out,
+        "body    {}, {} of text, {links} links",
+        show_size(response.body.len() as u64),
+        show_size(text.len() as u64)
+    )?;
+    writeln!(out, "digest  sha1:{}", Digest::of(&response.body))?;
+    writeln!(
+        out,
+        "time    {} (dns {}, connect {}, tls {}, first byte {})",
+        show_duration(times.total),
+        show_duration(times.dns),
+        show_duration(times.connect),
+        show_duration(times.tls),
+        show_duration(times.first_byte)
+    )?;
+    Ok(exit::OK)
+}
+
+/// The head as it came, line by line, safe to show.
+fn print_head(head: &[u8]) -> String {
+    let text = String::from_utf8_lossy(head);
+    text.lines().filter(|line| !line.is_empty()).map(|line| print::plain(line) + "\n").collect()
+}

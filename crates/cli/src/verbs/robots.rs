@@ -1,0 +1,81 @@
+//! `evercrawl robots`: may we fetch this?
+
+use std::io::Write;
+
+use evercrawl_extract::decode::{self, Caps};
+use evercrawl_fetch::{Client, Request};
+use evercrawl_robots::{Access, MIN_REDIRECTS, RobotsTxt, availability};
+use serde_json::json;
+
+use crate::args::Robots;
+use crate::exit::Failure;
+use crate::{crawl_config, exit, print};
+
+pub(crate) fn run(args: &Robots) -> anyhow::Result<u8> {
+    let settings = crawl_config::settings(&args.common, Some(&args.rules))?;
+    let agent = settings.items("identity.agent").first().cloned().unwrap_or_default();
+    let (robots, source) = match &args.file {
+        Some(path) => {
+            let bytes = std::fs::read(path).map_err(|error| {
+                Failure::usage(format!("cannot read {}: {error}", path.display()))
+            })?;
+            (RobotsTxt::parse(&bytes, &agent), path.display().to_string())
+        }
+        None => fetch(&settings, &args.url, &agent)?,
+    };
+    // The rules are matched against the URL as it is, not against its canonical form.
+    let verdict = robots.verdict_for_url(&args.url);
+    let word = if verdict.allowed { "allowed" } else { "disallowed" };
+    let mut out = print::data();
+    if args.json {
+        let line = json!({
+            "url": args.url,
+            "agent": agent,
+            "allowed": verdict.allowed,
+            "line": verdict.line.map(|line| line.number),
+            "text": verdict.line.map(|line| line.text),
+            "source": source,
+            "crawl_delay_seconds": robots.crawl_delay().map(|delay| delay.as_secs_f64()),
+            "sitemaps": robots.sitemaps().collect::<Vec<_>>(),
+        });
+        print::json_line(&mut out, &line)?;
+    } else {
+        let why = verdict.line.map_or("no line applies".to_owned(), |line| {
+            format!("line {}: {}", line.number, print::plain(line.text))
+        });
+        writeln!(out, "{word} for {agent}: {why} ({source})")?;
+    }
+    Ok(if verdict.allowed { exit::OK } else { exit::UNEXPECTED })
+}
+
+/// Fetches the robots.txt that speaks for a URL.
+fn fetch(
+    settings: &crate::settings::Settings,
+    url: &str,
+    agent: &str,
+) -> anyhow::Result<(RobotsTxt, String)> {
+    let url = super::canonical(settings, url)?;
+    let address = format!("{}/robots.txt", url.origin());
+    let request = Request::new(&address).map_err(|error| Failure::usage(error.to_string()))?;
+    let client = Client::new(crawl_config::fetch_config(settings)?)
+        .map_err(|error| Failure::config(error.to_string()))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut hops = runtime.block_on(client.fetch_following(&request, MIN_REDIRECTS + 5));
+    let result = hops.pop().map(|hop| hop.fetched.result);
+    let (status, body, words) = match result {
+        Some(Ok(response)) => {
+            let coding = response.headers.get("content-encoding");
+            let coding = coding.and_then(|value| value.to_str().ok()).unwrap_or_default();
+            let body = decode::decode(coding, &response.body, Caps::default()).bytes.into_owned();
+            (Some(response.status), body, format!("status {}", response.status))
+        }
+        Some(Err(failure)) => (None, Vec::new(), failure.to_string()),
+        None => (None, Vec::new(), "no answer".to_owned()),
+    };
+    let robots = match availability(status) {
+        Access::Parse => RobotsTxt::parse(&body, agent),
+        Access::AllowAll => RobotsTxt::allow_all(),
+        Access::DisallowAll => RobotsTxt::disallow_all(),
+    };
+    Ok((robots, format!("{address}: {words}")))
+}

@@ -1,0 +1,163 @@
+//! `evercrawl why`: where a URL is in the walk and why; also for URLs never seen.
+
+use std::io::Write;
+use std::sync::{Arc, RwLock};
+
+use evercrawl_engine::links::LinkReader;
+use evercrawl_engine::live::SystemClock;
+use evercrawl_engine::walk::read_robots;
+use evercrawl_model::Time;
+use evercrawl_state::{HostRow, PageRow, Place};
+use evercrawl_urls::{Canonical, Gate, Scope};
+use serde_json::{Value, json};
+
+use super::{Opened, urls};
+use crate::args::{RunArgs, Why};
+use crate::units::show_duration;
+use crate::{crawl_config, exit, print};
+
+/// One thing to know about a URL: what about it, and in words.
+struct Fact(&'static str, String);
+
+pub(crate) fn run(args: &Why) -> anyhow::Result<u8> {
+    let opened = super::open(&args.common)?;
+    let url = super::canonical(&opened.settings, &args.url)?;
+    let now = SystemClock.now();
+    let host = super::host_of(&opened.state, &url);
+    let page = opened.state.find(host, url.as_str())?.map(|(_, row)| row);
+    let mut facts = vec![Fact("url", url.as_str().to_owned())];
+    facts.push(match &page {
+        Some(row) => Fact("state", urls::state_of(row, now).to_owned()),
+        None => Fact("state", "never seen".to_owned()),
+    });
+    facts.push(scope_fact(&opened, &url, page.as_ref(), now)?);
+    facts.push(robots_fact(&opened, &url)?);
+    if let Some(row) = &page {
+        facts.extend(page_facts(&opened, row, now)?);
+    }
+    if let Some(row) = opened.state.host(host)? {
+        facts.extend(host_facts(&row, now));
+    }
+    show(args, &facts)
+}
+
+fn show(args: &Why, facts: &[Fact]) -> anyhow::Result<u8> {
+    let mut out = print::data();
+    if args.json {
+        let object: serde_json::Map<String, Value> =
+            facts.iter().map(|Fact(name, words)| ((*name).to_owned(), json!(words))).collect();
+        print::json_line(&mut out, &object.into())?;
+    } else {
+        for Fact(name, words) in facts {
+            writeln!(out, "{name:<12} {}", print::plain(words))?;
+        }
+    }
+    Ok(exit::OK)
+}
+
+fn scope_fact(
+    opened: &Opened,
+    url: &Canonical,
+    page: Option<&PageRow>,
+    now: Time,
+) -> anyhow::Result<Fact> {
+    let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
+    let mut scope = Scope::new(config.scope);
+    for seed in opened.state.seeds() {
+        if let Some(seed) = Canonical::from_trusted(seed?) {
+            scope.add(&seed);
+        }
+    }
+    let gate = Arc::new(RwLock::new(Gate::new(scope, config.rules.clone())?));
+    let links = LinkReader::new(&config, gate, opened.state.keyer());
+    let depth = page.map_or(0, |row| row.depth);
+    Ok(Fact(
+        "rules",
+        match links.verdict(url, depth, now) {
+            Ok(()) => "in scope, and no filter or trap rule refuses it".to_owned(),
+            Err((reason, words)) => format!("refused: {reason} ({words})"),
+        },
+    ))
+}
+
+fn robots_fact(opened: &Opened, url: &Canonical) -> anyhow::Result<Fact> {
+    let Some(copy) = opened.state.robots(url.origin())? else {
+        return Ok(Fact("robots", "not fetched yet; asked before the first page".to_owned()));
+    };
+    let agent = opened.settings.items("identity.agent").first().cloned().unwrap_or_default();
+    let robots = read_robots(&copy, &agent);
+    let verdict = robots.verdict(url.path_and_query());
+    let allowed = if verdict.allowed { "allowed" } else { "disallowed" };
+    let line = verdict.line.map_or("no line applies".to_owned(), |line| {
+        format!("line {} `{}`", line.number, line.text)
+    });
+    let status =
+        if copy.status == 0 { "no answer".to_owned() } else { format!("status {}", copy.status) };
+    Ok(Fact("robots", format!("{allowed}: {line} ({status}, fetched {})", copy.at)))
+}
+
+fn page_facts(opened: &Opened, row: &PageRow, now: Time) -> anyhow::Result<Vec<Fact>> {
+    let mut facts = Vec::new();
+    if let Some(reason) = urls::reason(row) {
+        facts.push(Fact("reason", reason.to_owned()));
+    }
+    let via = match row.via {
+        Some(key) => opened.state.reading().url(key)?,
+        None => None,
+    };
+    let origin = via.map_or("a seed or a list".to_owned(), |via| format!("a link on {via}"));
+    facts
+        .push(Fact("found", format!("{} by {origin}, {} links from a seed", row.found, row.depth)));
+    if let Some(past) = &row.past {
+        facts.push(Fact(
+            "visits",
+            format!(
+                "{}, the last {} ago: {} {}; {} of {} checks saw a change",
+                past.visits,
+                show_duration(now.since(past.last_visit)),
+                past.outcome.code(),
+                past.status,
+                past.changes,
+                past.checks,
+            ),
+        ));
+    }
+    facts.push(Fact(
+        "next",
+        match row.place {
+            Some(Place::New(band, turn)) => {
+                format!("waits for its first visit in front queue {} (turn {turn})", band.number())
+            }
+            Some(Place::Due(at)) if at <= now => {
+                format!("due since {}", show_duration(now.since(at)))
+            }
+            Some(Place::Due(at)) => format!("due at {at}, in {}", show_duration(at.since(now))),
+            None => "never by itself".to_owned(),
+        },
+    ));
+    Ok(facts)
+}
+
+fn host_facts(row: &HostRow, now: Time) -> Vec<Fact> {
+    let mut facts = vec![Fact(
+        "host",
+        format!(
+            "{}: {} pages known, {} never visited, last answer took {}",
+            row.authority,
+            row.known,
+            row.waiting,
+            show_duration(row.answer_time),
+        ),
+    )];
+    if row.blocked_until > now {
+        let pause = show_duration(row.blocked_until.since(now));
+        facts.push(Fact(
+            "blocked",
+            format!("left alone for {pause} more after {} failures", row.failures),
+        ));
+    } else if row.next_allowed > now {
+        let pause = show_duration(row.next_allowed.since(now));
+        facts.push(Fact("politeness", format!("may be asked again in {pause}")));
+    }
+    facts
+}
