@@ -28,7 +28,7 @@ impl Canonical {
 
     /// Reads an absolute URL by the default steps.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
-        Steps::default().canonicalize(None, text)
+        Steps::default().canonicalize(text)
     }
 
     /// Finds the parts of a string that [`as_str`](Self::as_str) gave earlier, without parsing it.
@@ -61,6 +61,15 @@ impl Canonical {
         Some(Canonical { text, host_end, path_start, path_end })
     }
 
+    /// This URL up to byte `keep`, which lies in its path, then the rest of a path, then a query
+    /// with its question mark or nothing; `None` when too long.
+    pub(crate) fn with_tail(&self, keep: usize, path: &str, query: &str) -> Option<Self> {
+        let text = [&self.text[..keep], path, query].concat();
+        let path_end = u16::try_from(keep + path.len()).ok()?;
+        u16::try_from(text.len()).ok()?;
+        Some(Canonical { text, path_end, ..*self })
+    }
+
     /// The URL itself.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -71,7 +80,7 @@ impl Canonical {
         self.text
     }
 
-    /// The URL as the `url` crate knows it: the base to join a page's links to.
+    /// The URL as the `url` crate knows it.
     pub fn to_url(&self) -> Option<Url> {
         Url::parse(&self.text).ok()
     }

@@ -1,12 +1,14 @@
 //! Which URL is this really, is it in scope, is it a trap?
 //!
-//! A link's text becomes a [`Canonical`] by the [`Steps`] in force, or a refusal. A [`Gate`] holds
+//! A link on a page becomes a [`Canonical`] by the page's [`Base`] and the [`Steps`] in force, or a
+//! refusal. A [`Gate`] holds
 //! the crawl's [`Scope`] and [`Rules`] and judges canonical URLs. A [`Shape`] names the family a
 //! URL belongs to, so that the store can count families that grow without end. Seed lists are read
 //! line by line with [`parse_seed_line`].
 //!
 //! Everything here is a pure function of its arguments, and none of it panics on any input.
 
+mod base;
 mod calendar;
 mod canonical;
 mod escapes;
@@ -22,6 +24,7 @@ mod shape;
 mod steps;
 mod traps;
 
+pub use base::Base;
 pub use canonical::Canonical;
 pub use gate::Gate;
 pub use rules::{DEFAULT_EXTENSIONS, RuleError, Rules};

@@ -15,16 +15,16 @@ pub(crate) fn read(
     href: &str,
     encoding: EncodingOverride<'_>,
 ) -> Result<Url, Refusal> {
-    let href = href.trim_matches(|c: char| c <= ' ');
-    let has_scheme = match scheme(href) {
-        Some(true) => true,
-        Some(false) => return Err(Refusal::Scheme),
-        None => false,
-    };
+    // The parser trims both ends; the look at the scheme needs the front only.
+    let href = href.trim_start_matches(|c: char| c <= ' ');
+    let has_scheme = scheme(href);
+    if has_scheme == Some(false) {
+        return Err(Refusal::Scheme);
+    }
     if href.len() > Canonical::MAX_LEN {
         return Err(Refusal::TooLong);
     }
-    let href = if has_scheme { Cow::Borrowed(href) } else { collapse_slashes(href) };
+    let href = if has_scheme.is_some() { Cow::Borrowed(href) } else { collapse_slashes(href) };
     let parser = Url::options().base_url(base).encoding_override(encoding);
     let url = parser.parse(&href).map_err(|_| Refusal::BadUrl)?;
     if !is_web(url.scheme()) {
@@ -54,10 +54,12 @@ fn scheme(href: &str) -> Option<bool> {
     if is_web(name) {
         return Some(true);
     }
-    let name: String = name.chars().filter(|c| !c.is_ascii() || !is_stripped(*c as u8)).collect();
+    if name.bytes().any(is_stripped) {
+        return scheme(&href.replace(['\t', '\n', '\r'], ""));
+    }
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     let is_scheme = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(fits);
-    is_scheme.then(|| is_web(&name))
+    is_scheme.then_some(false)
 }
 
 /// Tabs and line breaks are taken out of a URL wherever they stand.

@@ -29,7 +29,7 @@ impl Target {
             Target::Url(url) => vec![url.clone()],
             Target::Domain(rest) => ["https", "http"]
                 .into_iter()
-                .filter_map(|scheme| steps.canonicalize(None, &format!("{scheme}://{rest}")).ok())
+                .filter_map(|scheme| steps.canonicalize(&format!("{scheme}://{rest}")).ok())
                 .collect(),
         }
     }
@@ -89,9 +89,9 @@ fn parse_target(word: &str, steps: Steps) -> Result<Target, SeedError> {
         _ => SeedError::Unreadable(word.to_owned()),
     };
     if has_scheme(word) {
-        return steps.canonicalize(None, word).map(Target::Url).map_err(fault);
+        return steps.canonicalize(word).map(Target::Url).map_err(fault);
     }
-    let url = steps.canonicalize(None, &format!("https://{word}")).map_err(fault)?;
+    let url = steps.canonicalize(&format!("https://{word}")).map_err(fault)?;
     if !is_domain(word, &url) {
         return Err(fault(Refusal::BadUrl));
     }

@@ -28,7 +28,7 @@ use crate::{Canonical, escapes, parameters, read, sessions};
 /// | `b=` and `b`, `=1` | kept as they are | form decoders tell some of them apart |
 /// | order of parameters | kept ([`SortedParameters`](Step::SortedParameters) is off) | order can carry meaning, and query keys without names do |
 /// | `+`, `%20`, `%28` in a query | kept as they are | `+` is a plus in some queries, a blank in others; reserved characters stay |
-/// | query in the page's legacy encoding | only through [`Steps::canonicalize_encoded`] | it needs the page |
+/// | query in the page's legacy encoding | only through [`Base::join_encoded`](crate::Base::join_encoded) | it needs the page |
 /// | `//` within a path | kept ([`SingleSlashes`](Step::SingleSlashes) is off) | RFC 3986 says they differ, and some paths hold URLs |
 /// | `example.org.` | `example.org` | one host, and the crawl would see it twice |
 /// | user name and password | dropped | see above |
@@ -125,27 +125,16 @@ impl Steps {
         self.0 & 1 << step as u8 != 0
     }
 
-    /// Reads `href` as a link on the page `base`, or as an absolute URL where there is no base.
+    /// Reads an absolute URL; links are read by a [`Base`](crate::Base).
     ///
     /// Refuses what is no URL, has another scheme than `http` and `https`, or is longer than
     /// [`Canonical::MAX_LEN`].
-    pub fn canonicalize(self, base: Option<&Url>, href: &str) -> Result<Canonical, Refusal> {
-        self.rewrite(read::read(base, href, None)?)
-    }
-
-    /// As [`canonicalize`](Self::canonicalize), for a page that is not in UTF-8: browsers write a
-    /// link's query in the encoding of the page, by `encode`.
-    pub fn canonicalize_encoded(
-        self,
-        base: Option<&Url>,
-        href: &str,
-        encode: &dyn Fn(&str) -> Cow<'_, [u8]>,
-    ) -> Result<Canonical, Refusal> {
-        self.rewrite(read::read(base, href, Some(encode))?)
+    pub fn canonicalize(self, text: &str) -> Result<Canonical, Refusal> {
+        self.rewrite(read::read(None, text, None)?)
     }
 
     /// Takes over the text of `url`, and writes a new one only where a step changes something.
-    fn rewrite(self, url: Url) -> Result<Canonical, Refusal> {
+    pub(crate) fn rewrite(self, url: Url) -> Result<Canonical, Refusal> {
         let read = without_extras(url)?;
         let host = self.rewrite_host(read.host())?;
         let path = self.rewrite_path(read.path());
@@ -195,13 +184,16 @@ impl Steps {
         if self.has(Step::Escapes) {
             query = chain(query, escapes::in_query);
         }
-        let unwanted = |parameter: &str| self.drops(parameter, &query);
-        if parameters::worth_a_look(&query) && query.split('&').any(unwanted) {
-            let wanted: Vec<&str> = query.split('&').filter(|p| !unwanted(p)).collect();
+        if parameters::worth_a_look(&query) {
+            let wanted = query.split('&').filter(|parameter| !self.drops(parameter, &query));
+            let wanted: Vec<&str> = wanted.collect();
             if wanted.is_empty() {
                 return None;
             }
-            query = Cow::Owned(wanted.join("&"));
+            let kept = wanted.iter().map(|parameter| parameter.len() + 1).sum::<usize>() - 1;
+            if kept < query.len() {
+                query = Cow::Owned(wanted.join("&"));
+            }
         }
         if self.has(Step::SortedParameters) {
             query = chain(query, parameters::sorted);
@@ -213,24 +205,25 @@ impl Steps {
         if parameter.is_empty() {
             return self.has(Step::EmptyQuery);
         }
-        self.has(Step::SessionIds) && sessions::is_session(parameter, query)
-            || self.has(Step::Tracking) && parameters::is_tracking(parameter)
+        self.has(Step::Tracking) && parameters::is_tracking(parameter)
+            || self.has(Step::SessionIds) && sessions::is_session(parameter, query)
     }
 }
 
 /// The URL as it was read, without fragment, user name and password.
 fn without_extras(mut url: Url) -> Result<Canonical, Refusal> {
-    let before_host = url[..Position::BeforeHost].len();
-    if before_host != url[..Position::AfterScheme].len() + "://".len() {
+    if !url.username().is_empty() || url.password().is_some() {
         let dropped = url.set_username("").and_then(|()| url.set_password(None));
         dropped.map_err(|()| Refusal::BadUrl)?;
     }
-    let ends = [Position::AfterHost, Position::BeforePath, Position::AfterPath];
-    let offsets = ends.map(|end| url[..end].len());
-    let end = url[..Position::AfterQuery].len();
+    let end_of = |position: Position| url[..position].len();
+    let host_end = end_of(Position::AfterHost);
+    let path_start = end_of(Position::BeforePath);
+    let path_end = end_of(Position::AfterPath);
+    let query_end = end_of(Position::AfterQuery);
     let mut text = String::from(url);
-    text.truncate(end);
-    Canonical::from_parts(text, offsets).ok_or(Refusal::TooLong)
+    text.truncate(query_end);
+    Canonical::from_parts(text, [host_end, path_start, path_end]).ok_or(Refusal::TooLong)
 }
 
 /// Applies `rewrite`, which borrows from its argument where there is nothing to do.
@@ -310,41 +303,13 @@ mod tests {
             (Step::SortedParameters, "http://a.org/?b=2&a&b=1", "http://a.org/?a&b=2&b=1"),
         ] {
             let only = Steps::NONE.with(step);
-            assert_eq!(only.canonicalize(None, text).unwrap().as_str(), want);
-            let bare = Steps::NONE.canonicalize(None, text).unwrap();
+            assert_eq!(only.canonicalize(text).unwrap().as_str(), want);
+            let bare = Steps::NONE.canonicalize(text).unwrap();
             assert_ne!(bare.as_str(), want, "{step:?} changes nothing");
             assert!(only.has(step) && !only.without(step).has(step));
             assert_eq!(Step::from_name(step.name()), Some(step));
         }
         assert_eq!(Step::from_name("no_such_step"), None);
-    }
-
-    #[test]
-    fn links_join_to_their_page() {
-        let base = Url::parse("https://a.org/dir/page?x=1").unwrap();
-        for (href, want) in [
-            ("", "https://a.org/dir/page?x=1"),
-            ("#top", "https://a.org/dir/page?x=1"),
-            ("other", "https://a.org/dir/other"),
-            ("?y", "https://a.org/dir/page?y"),
-            ("//b.org", "https://b.org/"),
-            ("///b.org/c", "https://b.org/c"),
-            (" \\\\\\b.org/c", "https://b.org/c"),
-            ("https:c", "https://a.org/dir/c"),
-        ] {
-            let url = Steps::default().canonicalize(Some(&base), href).unwrap();
-            assert_eq!(url.as_str(), want, "{href}");
-        }
-    }
-
-    #[test]
-    fn a_page_in_another_encoding_writes_its_queries_so() {
-        let base = Url::parse("http://a.jp/").unwrap();
-        fn latin1(text: &str) -> Cow<'_, [u8]> {
-            Cow::Owned(text.chars().map(|c| c as u8).collect())
-        }
-        let url = Steps::default().canonicalize_encoded(Some(&base), "/é?q=é", &latin1).unwrap();
-        assert_eq!(url.as_str(), "http://a.jp/%C3%A9?q=%E9");
     }
 
     #[test]
