@@ -6,16 +6,17 @@ const STEPS: usize = 200;
 ///
 /// Where the signs do not differ, the end with the smaller value is returned.
 pub fn between(a: f64, b: f64, f: impl Fn(f64) -> f64) -> f64 {
-    enclose(a, b, f).0
+    enclose((a, f(a)), (b, f(b)), f).0
 }
 
 /// Returns the root's nearest neighbours: the better one, and the one on the other side of zero.
 ///
-/// Chandrupatla's method: inverse quadratic interpolation where that is safe, else bisection. A
-/// function that is steeper than numbers can follow crosses zero between the two; one that is
-/// exactly zero somewhere, or has no crossing, gives the same point twice.
-pub fn enclose(mut a: f64, mut b: f64, f: impl Fn(f64) -> f64) -> (f64, f64) {
-    let (mut fa, mut fb) = (f(a), f(b));
+/// `a` and `b` come with their values, which are not asked for again. Chandrupatla's method: inverse
+/// quadratic interpolation where that is safe, else bisection. A function that is steeper than
+/// numbers can follow crosses zero between the two; one that is exactly zero somewhere, or has no
+/// crossing, gives the same point twice.
+pub fn enclose(a: (f64, f64), b: (f64, f64), f: impl Fn(f64) -> f64) -> (f64, f64) {
+    let ((mut a, mut fa), (mut b, mut fb)) = (a, b);
     if fa * fb > 0.0 || fa == 0.0 || fb == 0.0 {
         let end = if fa.abs() <= fb.abs() { a } else { b };
         return (end, end);
@@ -69,9 +70,10 @@ mod tests {
 
     #[test]
     fn a_jump_is_enclosed_by_its_neighbours() {
-        let (a, b) = enclose(0.0, 1.0, |x| if x < 0.3 { -1.0 } else { 2.0 });
+        let step = |x: f64| if x < 0.3 { -1.0 } else { 2.0 };
+        let (a, b) = enclose((0.0, -1.0), (1.0, 2.0), step);
         assert!(a < 0.3 && b >= 0.3 && b - a < 1e-15, "{a} {b}");
-        assert_eq!(enclose(0.0, 1.0, |x| (x - 0.5).max(0.0)), (0.0, 0.0));
+        assert_eq!(enclose((0.0, 0.0), (1.0, 0.5), |x| (x - 0.5).max(0.0)), (0.0, 0.0));
     }
 
     #[test]

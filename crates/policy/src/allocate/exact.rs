@@ -7,7 +7,7 @@ use crate::index::Limits;
 
 /// Above this many pages the search starts from the threshold of a sample.
 const MANY: usize = 1 << 17;
-const SAMPLE: usize = 1 << 12;
+const SAMPLE: usize = 1 << 15;
 
 /// Divides `budget` (cost per unit of time) over pages so that `objective` is best.
 ///
@@ -265,7 +265,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(96))]
+        #![proptest_config(ProptestConfig::with_cases(48))]
 
         #[test]
         fn the_optimality_conditions_hold(pages in wide(), budget in -6.0..6.0_f64) {

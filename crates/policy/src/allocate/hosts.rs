@@ -199,7 +199,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(32))]
+        #![proptest_config(ProptestConfig::with_cases(12))]
 
         #[test]
         fn caps_and_budget_hold_and_prices_explain_them(seed in any::<u64>(), budget in 1.0..40.0_f64, cap in 0.5..5.0_f64) {

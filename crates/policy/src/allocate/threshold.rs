@@ -3,7 +3,10 @@
 use evercrawl_estimate::root::enclose;
 
 /// How far from the budget a sum may be and still count as having met it.
-const MET: f64 = 1e-13;
+const MET: f64 = 2e-13;
+
+/// The logarithm of a threshold, with the excess there.
+type Point = (f64, f64);
 
 /// Two thresholds next to each other, one spending at least the budget and one at most.
 ///
@@ -35,10 +38,13 @@ impl Threshold {
             if (ratio - 1.0).abs() < MET { 0.0 } else { ratio.ln().clamp(-700.0, 700.0) }
         };
         let start = if start > 0.0 && start.is_finite() { start.ln() } else { 0.0 };
-        let Some((low, high)) = surround(start, &excess) else {
-            return Self::at(if excess(start) > 0.0 { f64::INFINITY } else { 0.0 });
+        let (best, other) = match surround(start, &excess) {
+            Ok((near, far)) => enclose(near, far, &excess),
+            Err(sign) => return Self::at(if sign > 0.0 { f64::INFINITY } else { 0.0 }),
         };
-        let (best, other) = enclose(low, high, &excess);
+        if best == other {
+            return Self::at(best.exp());
+        }
         Self::mixed(best.exp(), other.exp(), budget, spent)
     }
 
@@ -73,24 +79,20 @@ impl Threshold {
 }
 
 /// Walks from `start` with growing steps until the excess changes its sign.
-fn surround(start: f64, excess: impl Fn(f64) -> f64) -> Option<(f64, f64)> {
-    let sign = excess(start);
-    if sign == 0.0 {
-        return Some((start, start));
-    }
-    let (mut near, mut step) = (start, 0.02_f64.copysign(sign));
-    while near.abs() < 690.0 {
-        let far = near + step;
-        let there = excess(far);
-        if there == 0.0 {
-            return Some((far, far));
-        }
-        if there.signum() != sign.signum() {
-            return Some((near.min(far), near.max(far)));
+///
+/// Returns the last two points with their values, or the sign that never changed.
+fn surround(start: f64, excess: impl Fn(f64) -> f64) -> Result<(Point, Point), f64> {
+    let mut near = (start, excess(start));
+    let sign = near.1;
+    let mut step = 0.02_f64.copysign(sign);
+    while sign != 0.0 && near.0.abs() < 690.0 {
+        let far = (near.0 + step, excess(near.0 + step));
+        if far.1 == 0.0 || far.1.signum() != sign.signum() {
+            return Ok((near, far));
         }
         (near, step) = (far, step * 4.0);
     }
-    None
+    if sign == 0.0 { Ok((near, near)) } else { Err(sign) }
 }
 
 #[cfg(test)]
