@@ -256,10 +256,11 @@ impl<S: Store + 'static> Driver<S> {
     /// hosts that rest for long.
     fn wait_or_end(&self, until: Time, now: Time) -> Ordered {
         let idle = self.walk.activity().0 == 0;
-        if self.config.limits.once && idle && until > now.after(PATIENCE) {
-            return Ordered::Over(Ended::DoneButResting);
+        if !self.config.limits.once || !idle || until <= now.after(PATIENCE) {
+            return Ordered::Wait(until);
         }
-        Ordered::Wait(until)
+        let [new, ..] = self.walk.counters().standing;
+        Ordered::Over(if new == 0 { Ended::Done } else { Ended::DoneButResting })
     }
 
     /// The pages asked for and out reach the limit.

@@ -101,6 +101,12 @@ mod tests {
                 assert_close(got.variance, number(row, "var"), 1e-9);
             }
         }
+        for row in rows(&golden, "estimator_eq27_mc") {
+            let (n, r) = (number(row, "n") as u64, number(row, "r"));
+            assert_close(naive(n, r).mean, number(row, "naive_mean"), 1e-9);
+            assert_close(eq13(n, r).mean, number(row, "eq13_mean"), 1e-9);
+            assert_close(eq13(n, r).variance.sqrt(), number(row, "eq13_sd"), 1e-9);
+        }
         for row in rows(&golden, "eq14_exact_a") {
             assert_close(unbiased_shift(number(row, "n") as u64), number(row, "a"), 1e-9);
         }

@@ -137,6 +137,17 @@ impl Gamma {
         at_least_zero(w) * (self.rate * gain(self.shape, x))
     }
 
+    /// Returns the same for a crawler that counts changes found instead of time spent fresh.
+    ///
+    /// w E\[g(λτ)\] = w {1 - q^a (1 + aτ/(b+τ))}. With known rates it leads to proportional
+    /// allocation: it wants the very pages that [`index`](Self::index) gives up.
+    pub fn coverage_index(self, w: f64, tau: f64) -> f64 {
+        let tau = at_least_zero(tau);
+        let changed = quick_decay(self.shape * self.log_time(tau));
+        let once = self.shape * (1.0 - changed) / (1.0 + self.rate / tau);
+        at_least_zero(w) * (changed - once).max(0.0)
+    }
+
     /// Returns the time since the last fetch at which the index reaches `mu`; infinity if never.
     pub fn time_to_index(self, w: f64, mu: f64) -> f64 {
         if w > 0.0 {
@@ -230,6 +241,8 @@ mod tests {
                     }
                     assert!((0.0..=1.0).contains(&belief.survival(tau)));
                     assert!(belief.index(a, tau) >= 0.0, "{belief:?} {a} {tau}");
+                    assert!(belief.coverage_index(a, tau) >= 0.0, "{belief:?} {a} {tau}");
+                    assert!(belief.time_to_index(a, tau) >= 0.0, "{belief:?} {a} {tau}");
                 }
             }
         }
@@ -244,6 +257,16 @@ mod tests {
         assert_eq!(learned.forget(prior, 0.5), Gamma::new(3.0, 6.0));
         assert_eq!(learned.capped(1.0), Gamma::new(1.0, 2.0));
         assert_eq!(learned.capped(7.0), learned);
+    }
+
+    #[test]
+    fn coverage_wants_what_freshness_gives_up() {
+        let (busy, quiet) = (Gamma::with_mean(9.0, 50.0), Gamma::with_mean(0.5, 50.0));
+        assert!(busy.coverage_index(1.0, 1.0) > quiet.coverage_index(1.0, 1.0));
+        assert!(busy.index(1.0, 4.0) < quiet.index(1.0, 4.0));
+        // A belief that is nearly certain has the index of the known rate.
+        let sure = Gamma::with_mean(0.5, 1e8).coverage_index(2.0, 3.0);
+        assert!((sure - 2.0 * crate::curve::g(1.5)).abs() < 1e-7);
     }
 
     #[test]

@@ -84,6 +84,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_references_own_simulation_agrees() {
+        let Some(golden) = golden() else { return };
+        for row in rows(&golden, "table1_mc") {
+            let (order, _) = ALL.into_iter().find(|(_, name)| row["policy"] == *name).unwrap();
+            let r = number(row, "r");
+            assert_close(order.freshness(r, 1.0), number(row, "exact_freshness"), 1e-9);
+            assert_close(order.age(r, 1.0), number(row, "exact_age"), 1e-9);
+            assert!((order.freshness(r, 1.0) - number(row, "mc_freshness")).abs() < 0.01);
+            assert!((order.age(r, 1.0) - number(row, "mc_age")).abs() < 0.02);
+        }
+    }
+
     /// The visits of one page at frequency 1, up to `end`.
     fn visits(order: Order, end: u32, random: &mut Uniforms) -> Vec<f64> {
         match order {

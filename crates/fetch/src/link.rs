@@ -7,7 +7,7 @@ use std::error::Error as _;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use std::{io, mem};
 
@@ -39,7 +39,7 @@ const RATE_GRACE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Link {
     sender: Sender,
-    driver: Option<Driver>,
+    motor: Motor,
     tape: SharedTape,
     peer: SocketAddr,
     tls: Option<TlsInfo>,
@@ -51,7 +51,14 @@ enum Sender {
     Http2(http2::SendRequest<Empty<Bytes>>),
 }
 
-type Driver = Box<http1::Connection<Tap, Empty<Bytes>>>;
+/// What moves the bytes while somebody waits for them, and ends the waiting.
+#[derive(Debug)]
+struct Motor {
+    /// None once it has nothing left to do, and for HTTP/2, which moves by itself.
+    connection: Option<Box<http1::Connection<Tap, Empty<Bytes>>>>,
+    /// Kept from one exchange to the next: putting an alarm off is far cheaper than setting one.
+    alarm: Pin<Box<Sleep>>,
+}
 
 impl Link {
     /// A connection that speaks HTTP/1.1, as leniently as the web does.
@@ -61,7 +68,7 @@ impl Link {
         tls: Option<TlsInfo>,
     ) -> Result<Self, Failure> {
         let tape = SharedTape::new();
-        let (sender, driver) = http1::Builder::new()
+        let (sender, connection) = http1::Builder::new()
             .http09_responses(true)
             .allow_obsolete_multiline_headers_in_responses(true)
             .allow_spaces_after_header_name_in_responses(true)
@@ -71,8 +78,8 @@ impl Link {
             .handshake(Tap::new(stream, tape.clone()))
             .await
             .map_err(|error| explain(&error))?;
-        let driver = Some(Box::new(driver));
-        Ok(Link { sender: Sender::Http1(sender), driver, tape, peer, tls })
+        let motor = Motor::new(Some(Box::new(connection)));
+        Ok(Link { sender: Sender::Http1(sender), motor, tape, peer, tls })
     }
 
     /// A connection that speaks HTTP/2; it has a task of its own, as it may have to answer pings.
@@ -82,12 +89,13 @@ impl Link {
         tls: Option<TlsInfo>,
     ) -> Result<Self, Failure> {
         let tape = SharedTape::new();
-        let (sender, driver) = http2::Builder::new(TokioExecutor)
+        let (sender, connection) = http2::Builder::new(TokioExecutor)
             .handshake(Tap::new(stream, tape.clone()))
             .await
             .map_err(|error| explain(&error))?;
-        tokio::spawn(driver);
-        Ok(Link { sender: Sender::Http2(sender), driver: None, tape, peer, tls })
+        tokio::spawn(connection);
+        let motor = Motor::new(None);
+        Ok(Link { sender: Sender::Http2(sender), motor, tape, peer, tls })
     }
 
     /// The address at the other end.
@@ -107,18 +115,9 @@ impl Link {
 
     /// Whether another request can be sent, as far as can be known without sending one.
     pub(crate) async fn is_ready(&mut self) -> bool {
-        let driver = &mut self.driver;
-        poll_fn(|cx| {
-            if let Some(running) = driver
-                && Pin::new(running).poll(cx).is_ready()
-            {
-                *driver = None;
-            }
-            Poll::Ready(())
-        })
-        .await;
+        poll_fn(|cx| Poll::Ready(self.motor.turn(cx))).await;
         match &self.sender {
-            Sender::Http1(sender) => self.driver.is_some() && sender.is_ready(),
+            Sender::Http1(sender) => self.motor.is_running() && sender.is_ready(),
             Sender::Http2(sender) => sender.is_ready(),
         }
     }
@@ -137,13 +136,12 @@ impl Link {
         patience: Patience,
     ) -> Result<Response, Failure> {
         let outgoing = self.prepare(request, persona, limits)?;
-        let mut alarm = pin!(tokio::time::sleep_until(patience.until(limits.head)));
-        let answer = self.ask(outgoing, alarm.as_mut(), patience).await?;
+        let answer = self.ask(outgoing, limits, patience).await?;
         let (parts, mut incoming) = answer.into_parts();
         let mut gathered = Gathered::new(&incoming, limits);
-        let truncated = self.read_body(&mut incoming, &mut gathered, alarm, patience).await;
+        let truncated = self.read_body(&mut incoming, &mut gathered, patience).await;
         if truncated.is_some() {
-            self.hang_up();
+            self.motor.stop();
         }
         let mut tape = self.tape.lock();
         let (mut head, interim) = (tape.head(), tape.interim());
@@ -181,19 +179,20 @@ impl Link {
         Ok(outgoing)
     }
 
-    /// Sends the request and waits for the response head, until the alarm rings.
+    /// Sends the request and waits for the response head.
     async fn ask(
         &mut self,
         outgoing: hyper::Request<Empty<Bytes>>,
-        alarm: Pin<&mut Sleep>,
+        limits: &Limits,
         patience: Patience,
     ) -> Result<hyper::Response<Incoming>, Failure> {
+        let deadline = patience.until(limits.head);
         let answer = match &mut self.sender {
             Sender::Http1(sender) => {
-                drive(&mut self.driver, alarm, pin!(sender.send_request(outgoing))).await
+                self.motor.run(deadline, pin!(sender.send_request(outgoing))).await
             }
             Sender::Http2(sender) => {
-                drive(&mut self.driver, alarm, pin!(sender.send_request(outgoing))).await
+                self.motor.run(deadline, pin!(sender.send_request(outgoing))).await
             }
         };
         let answer = answer.ok_or_else(|| patience.over(Phase::Head))?;
@@ -209,13 +208,11 @@ impl Link {
         &mut self,
         incoming: &mut Incoming,
         gathered: &mut Gathered,
-        mut alarm: Pin<&mut Sleep>,
         patience: Patience,
     ) -> Option<Truncation> {
         while !incoming.is_end_stream() {
-            alarm.as_mut().reset(gathered.deadline(patience));
-            let Some(frame) = drive(&mut self.driver, alarm.as_mut(), incoming.frame()).await
-            else {
+            let deadline = gathered.deadline(patience);
+            let Some(frame) = self.motor.run(deadline, incoming.frame()).await else {
                 return Some(Truncation::Time);
             };
             match frame {
@@ -231,34 +228,55 @@ impl Link {
         }
         None
     }
-
-    /// Gives the connection up: what would still come on it belongs to nobody.
-    fn hang_up(&mut self) {
-        self.driver = None;
-    }
 }
 
-/// Polls `work`, and the connection under it, until `work` is done; `None` if the alarm rings first.
-async fn drive<T>(
-    driver: &mut Option<Driver>,
-    mut alarm: Pin<&mut Sleep>,
-    mut work: impl Future<Output = T> + Unpin,
-) -> Option<T> {
-    poll_fn(|cx| {
-        if let Poll::Ready(done) = Pin::new(&mut work).poll(cx) {
-            return Poll::Ready(Some(done));
-        }
-        if let Some(running) = driver {
-            if Pin::new(running).poll(cx).is_ready() {
-                *driver = None;
-            }
+impl Motor {
+    fn new(connection: Option<Box<http1::Connection<Tap, Empty<Bytes>>>>) -> Self {
+        Motor { connection, alarm: Box::pin(tokio::time::sleep(Duration::ZERO)) }
+    }
+
+    /// Polls `work`, and the connection under it, until `work` is done; `None` if the deadline passes
+    /// first.
+    async fn run<T>(
+        &mut self,
+        deadline: Instant,
+        mut work: impl Future<Output = T> + Unpin,
+    ) -> Option<T> {
+        let mut is_set = false;
+        poll_fn(|cx| {
             if let Poll::Ready(done) = Pin::new(&mut work).poll(cx) {
                 return Poll::Ready(Some(done));
             }
+            self.turn(cx);
+            if let Poll::Ready(done) = Pin::new(&mut work).poll(cx) {
+                return Poll::Ready(Some(done));
+            }
+            if !is_set {
+                self.alarm.as_mut().reset(deadline);
+                is_set = true;
+            }
+            self.alarm.as_mut().poll(cx).map(|()| None)
+        })
+        .await
+    }
+
+    /// Moves what can be moved now.
+    fn turn(&mut self, cx: &mut Context<'_>) {
+        if let Some(connection) = &mut self.connection
+            && Pin::new(connection).poll(cx).is_ready()
+        {
+            self.stop();
         }
-        alarm.as_mut().poll(cx).map(|()| None)
-    })
-    .await
+    }
+
+    fn is_running(&self) -> bool {
+        self.connection.is_some()
+    }
+
+    /// Closes the connection: what would still come on it belongs to nobody.
+    fn stop(&mut self) {
+        self.connection = None;
+    }
 }
 
 /// A body as it comes in: within its cap, in time, and without a copy if it comes in one piece.

@@ -96,6 +96,8 @@ impl SignalClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::allocate::{Demand, Objective, allocate};
+    use crate::testing::golden;
     use proptest::prelude::*;
 
     #[test]
@@ -134,6 +136,73 @@ mod tests {
         assert_eq!(clock.reached_after(1.0, 0.0), f64::INFINITY);
         assert_eq!(clock.reached_after(1.0, 1.0), 0.0);
         assert_eq!(SignalClock::PLAIN.elapsed(3.0, 2.0), 3.0);
+    }
+
+    /// The mean freshness from `burn` to `end` when one page is fetched every 1/`budget`: exact, by
+    /// the integral of each page's expected freshness between its fetches.
+    fn freshness(
+        rates: &[f64],
+        budget: f64,
+        (burn, end): (f64, f64),
+        mut choose: impl FnMut(f64, &[f64]) -> usize,
+    ) -> f64 {
+        let mut last = vec![0.0; rates.len()];
+        let mut fresh = 0.0;
+        let since = |page: usize, from: f64, to: f64| {
+            let fresh_until = |t: f64| -(-rates[page] * (t - from)).exp_m1() / rates[page];
+            if to > burn { fresh_until(to) - fresh_until(from.max(burn)) } else { 0.0 }
+        };
+        for slot in 1..=(end * budget) as u32 {
+            let now = f64::from(slot) / budget;
+            let page = choose(now, &last);
+            fresh += since(page, last[page], now);
+            last[page] = now;
+        }
+        fresh += (0..rates.len()).map(|page| since(page, last[page], end)).sum::<f64>();
+        fresh / (end - burn) / rates.len() as f64
+    }
+
+    /// The page whose index is highest.
+    fn argmax(rates: &[f64]) -> impl FnMut(f64, &[f64]) -> usize {
+        move |now, last| {
+            let index = |page: &usize| index(Rate::Known(rates[*page]), 1.0, now - last[*page]);
+            (0..rates.len()).max_by(|a, b| index(a).total_cmp(&index(b))).unwrap_or(0)
+        }
+    }
+
+    /// The page whose virtual due time, one interval after the one before, is earliest.
+    fn due(frequency: &[f64]) -> impl FnMut(f64, &[f64]) -> usize {
+        let interval: Vec<f64> = frequency.iter().map(|f| 1.0 / f).collect();
+        let mut due = interval.clone();
+        move |_, _| {
+            let next = (0..due.len()).min_by(|a, b| due[*a].total_cmp(&due[*b])).unwrap_or(0);
+            due[next] += interval[next];
+            next
+        }
+    }
+
+    #[test]
+    fn five_pages_lock_the_index_rule_into_a_round_and_due_times_do_not() {
+        let Some(golden) = golden("cho5") else { return };
+        let rates = [1.0, 2.0, 3.0, 4.0, 5.0];
+        let pages = rates.map(|rate| Demand::new(rate, 1.0));
+        let best = allocate(Objective::Freshness, &pages, 5.0, Limits::NONE).frequency;
+        let want = |key: &str| golden[key].as_f64().unwrap();
+        let locked = freshness(&rates, 5.0, (100.0, 2000.0), argmax(&rates));
+        assert!((locked - want("sim_argmax_index_T2000_burn100")).abs() < 1e-9, "{locked}");
+        let spread = freshness(&rates, 5.0, (100.0, 2000.0), due(&best));
+        assert!((spread - want("sim_due_T2000_burn100")).abs() < 1e-3, "{spread}");
+    }
+
+    #[test]
+    fn five_hundred_pages_reach_the_optimum_by_the_index_rule() {
+        let Some(golden) = golden("exp500_B250") else { return };
+        let mut random = crate::SplitMix64::new(42);
+        let rates: Vec<f64> = (0..500).map(|_| -random.uniform().ln()).collect();
+        let got = freshness(&rates, 250.0, (20.0, 40.0), argmax(&rates));
+        let want = |key: &str| golden[key].as_f64().unwrap();
+        assert!((got - want("sim_argmax_index_T40_burn20")).abs() < 1e-3, "{got}");
+        assert!(got > 0.999 * want("F_opt") && got < 1.001 * want("F_opt"), "{got}");
     }
 
     proptest! {

@@ -25,7 +25,8 @@ pub struct Counters {
     pub outcomes: [u64; Outcome::ALL.len()],
     /// Pages and links refused, by reason.
     pub refusals: [u64; Refusal::ALL.len()],
-    /// Visits whose content was already held, here or elsewhere, and so was not stored again.
+    /// Visits that brought new content of a page which was already held from elsewhere, and so
+    /// was not stored again.
     pub duplicates: u64,
     /// Visits whose text nearly repeats another page's.
     pub near_duplicates: u64,
@@ -61,7 +62,9 @@ impl Counters {
         self.visits += 1;
         self.changes[usize::from(visit.change.number())] += 1;
         self.outcomes[usize::from(visit.outcome.number())] += 1;
-        self.duplicates += u64::from(visit.digest.is_some() && !first_of_digest);
+        let fresh = matches!(visit.change, Change::New | Change::Changed | Change::Near);
+        let copied = visit.outcome == Outcome::Ok && visit.bytes > 0 && !first_of_digest;
+        self.duplicates += u64::from(fresh && copied);
         self.near_duplicates += u64::from(visit.near.is_some());
         self.bytes += visit.bytes;
     }

@@ -3,16 +3,18 @@
 use regex::bytes::{RegexSet, RegexSetBuilder};
 
 /// Endings of files that an HTML-first crawler leaves alone: images, sound, film, archives,
-/// programs, fonts, office documents, style sheets and scripts.
+/// programs, fonts, office documents and style sheets.
+///
+/// Scripts (`js`) are not among them: pages about `Node.js` and its like end so too.
 pub const DEFAULT_EXTENSIONS: &[&str] = &[
-    "3gp", "7z", "aac", "ai", "apk", "appimage", "avi", "avif", "bin", "bmp", "bz2", "cab", "css",
-    "dat", "deb", "dll", "dmg", "doc", "docx", "dvi", "eot", "eps", "epub", "exe", "flac", "flv",
-    "gif", "gz", "heic", "ico", "img", "iso", "jar", "jpe", "jpeg", "jpg", "js", "lz", "lz4",
-    "m4a", "m4v", "mid", "mjs", "mkv", "mobi", "mov", "mp2", "mp3", "mp4", "mpeg", "mpg", "msi",
-    "odp", "ods", "odt", "ogg", "ogv", "opus", "otf", "pdf", "pkg", "png", "ppt", "pptx", "ps",
-    "psd", "ra", "rar", "rm", "rpm", "rtf", "sqlite", "svg", "svgz", "swf", "tar", "tbz2", "tgz",
-    "tif", "tiff", "ttf", "txz", "wasm", "wav", "webm", "webp", "whl", "wma", "wmv", "woff",
-    "woff2", "xls", "xlsx", "xpi", "xz", "z", "zip", "zst",
+    "3gp", "7z", "aac", "apk", "appimage", "avi", "avif", "bin", "bmp", "bz2", "cab", "css", "dat",
+    "deb", "dll", "dmg", "doc", "docx", "dvi", "eot", "eps", "epub", "exe", "flac", "flv", "gif",
+    "gz", "heic", "ico", "img", "iso", "jar", "jpe", "jpeg", "jpg", "lz", "lz4", "m4a", "m4v",
+    "mid", "mkv", "mobi", "mov", "mp2", "mp3", "mp4", "mpeg", "mpg", "msi", "odp", "ods", "odt",
+    "ogg", "ogv", "opus", "otf", "pdf", "pkg", "png", "ppt", "pptx", "ps", "psd", "ra", "rar",
+    "rm", "rpm", "rtf", "sqlite", "svg", "svgz", "swf", "tar", "tbz2", "tgz", "tif", "tiff", "ttf",
+    "txz", "wasm", "wav", "webm", "webp", "whl", "wma", "wmv", "woff", "woff2", "xls", "xlsx",
+    "xpi", "xz", "zip", "zst",
 ];
 
 /// What a crawl takes, beside its scope. Patterns match anywhere in the canonical URL.

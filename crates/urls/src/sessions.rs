@@ -18,15 +18,28 @@ pub(crate) const AMBIGUOUS: [&str; 7] =
 /// ColdFusion's number, which alone could be any `cfid`, and what ASP's names begin with.
 pub(crate) const SPECIAL: [&str; 2] = ["cfid", "aspsessionid"];
 
-/// Whether `name=value` is a session id; `beside` is the list of parameters it stands in.
-pub(crate) fn is_session(parameter: &str, beside: &str) -> bool {
-    let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-    let [cfid, aspsessionid] = SPECIAL;
-    let is = |known: &&str| known.eq_ignore_ascii_case(name);
-    RESERVED.iter().any(is)
-        || starts_with(name, aspsessionid)
-        || AMBIGUOUS.iter().any(is) && looks_random(value)
-        || is(&cfid) && beside.split(['&', ';']).any(|other| starts_with(other, "cftoken="))
+/// Tells which parameters of one list are session ids.
+#[derive(Clone, Copy)]
+pub(crate) struct Sessions {
+    coldfusion: bool,
+}
+
+impl Sessions {
+    /// For the parameters in `list`, between which `separator` stands.
+    pub(crate) fn among(list: &str, separator: char) -> Self {
+        Sessions { coldfusion: list.split(separator).any(|one| starts_with(one, "cftoken=")) }
+    }
+
+    /// Whether `name=value` is a session id.
+    pub(crate) fn has(self, parameter: &str) -> bool {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        let [cfid, aspsessionid] = SPECIAL;
+        let is = |known: &&str| known.eq_ignore_ascii_case(name);
+        RESERVED.iter().any(is)
+            || starts_with(name, aspsessionid)
+            || AMBIGUOUS.iter().any(is) && looks_random(value)
+            || self.coldfusion && is(&cfid)
+    }
 }
 
 /// Takes session ids out of a path: `;name=value` parameters of its segments, and ASP.NET's
@@ -50,13 +63,18 @@ pub(crate) fn strip_path(path: &str) -> Cow<'_, str> {
 }
 
 fn strip_segment(segment: &str) -> Cow<'_, str> {
-    let unwanted = |parameter: &str| is_session(parameter, segment);
-    if !segment.split(';').skip(1).any(unwanted) {
+    let Some((name, parameters)) = segment.split_once(';') else {
+        return Cow::Borrowed(segment);
+    };
+    let sessions = Sessions::among(parameters, ';');
+    if !parameters.split(';').any(|parameter| sessions.has(parameter)) {
         return Cow::Borrowed(segment);
     }
-    let name = segment.split(';').take(1);
-    let wanted = segment.split(';').skip(1).filter(|parameter| !unwanted(parameter));
-    let kept = name.chain(wanted).collect::<Vec<_>>().join(";");
+    let mut kept = name.to_owned();
+    for parameter in parameters.split(';').filter(|parameter| !sessions.has(parameter)) {
+        kept.push(';');
+        kept.push_str(parameter);
+    }
     // `..;jsessionid=1` without its parameter would climb when it is next read.
     if is_dots(&kept) { Cow::Borrowed(segment) } else { Cow::Owned(kept) }
 }
@@ -116,9 +134,9 @@ mod tests {
             ("CFTOKEN=34", true),
             ("id=9f86d081884c7d65", false),
         ] {
-            assert_eq!(is_session(parameter, parameter), want, "{parameter}");
+            assert_eq!(Sessions::among(parameter, '&').has(parameter), want, "{parameter}");
         }
-        assert!(is_session("CFID=12", "a=1&CFID=12&CFTOKEN=34"));
+        assert!(Sessions::among("a=1&CFID=12&CFTOKEN=34", '&').has("CFID=12"));
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use evercrawl_model::Refusal;
 use url::{Position, Url};
 
-use crate::{Canonical, escapes, parameters, read, sessions};
+use crate::sessions::{self, Sessions};
+use crate::{Canonical, escapes, parameters, read};
 
 /// A rewriting that can be switched on or off by itself.
 ///
@@ -22,7 +23,7 @@ use crate::{Canonical, escapes, parameters, read, sessions};
 /// |---|---|---|
 /// | international host | ASCII (`xn--`), as WHATWG | it is what DNS and the `Host` header carry |
 /// | `straße.de` | `xn--strae-oqa.de`, not `strasse.de` | they are two registrations since IDNA 2008 |
-/// | `[ ] { } \| ^ \`` unescaped in path or query | escaped | RFC 3986 has no place for them, and sites link to both spellings |
+/// | ``[ ] { } \| ^ ` `` unescaped in path or query | escaped | RFC 3986 has no place for them, and sites link to both spellings |
 /// | a `%` that escapes nothing | `%25` | it is what the author meant, and no later reading can take it for an escape |
 /// | empty query, `?&a=1`, `a=1&` | `?` and `&` of nothing dropped | no parameter is lost |
 /// | `b=` and `b`, `=1` | kept as they are | form decoders tell some of them apart |
@@ -185,8 +186,7 @@ impl Steps {
             query = chain(query, escapes::in_query);
         }
         if parameters::worth_a_look(&query) {
-            let wanted = query.split('&').filter(|parameter| !self.drops(parameter, &query));
-            let wanted: Vec<&str> = wanted.collect();
+            let wanted = self.wanted(&query);
             if wanted.is_empty() {
                 return None;
             }
@@ -201,12 +201,17 @@ impl Steps {
         Some(query)
     }
 
-    fn drops(self, parameter: &str, query: &str) -> bool {
-        if parameter.is_empty() {
-            return self.has(Step::EmptyQuery);
-        }
-        self.has(Step::Tracking) && parameters::is_tracking(parameter)
-            || self.has(Step::SessionIds) && sessions::is_session(parameter, query)
+    /// The parameters that no step drops.
+    fn wanted(self, query: &str) -> Vec<&str> {
+        let sessions = Sessions::among(query, '&');
+        let is_wanted = |parameter: &&str| {
+            if parameter.is_empty() {
+                return !self.has(Step::EmptyQuery);
+            }
+            let tracks = self.has(Step::Tracking) && parameters::is_tracking(parameter);
+            !tracks && !(self.has(Step::SessionIds) && sessions.has(parameter))
+        };
+        query.split('&').filter(is_wanted).collect()
     }
 }
 
@@ -242,15 +247,11 @@ fn single_slashes(path: &str) -> Cow<'_, str> {
         return Cow::Borrowed(path);
     }
     let mut out = String::with_capacity(path.len());
-    out.extend(
-        path.chars()
-            .scan(' ', |before, c| {
-                let doubled = c == '/' && *before == '/';
-                *before = c;
-                Some((!doubled).then_some(c))
-            })
-            .flatten(),
-    );
+    for c in path.chars() {
+        if c != '/' || !out.ends_with('/') {
+            out.push(c);
+        }
+    }
     Cow::Owned(out)
 }
 

@@ -169,3 +169,21 @@ proptest! {
         }
     }
 }
+
+/// Work that grew with the square of the length would hang the suite here.
+#[test]
+fn the_longest_inputs_are_read_like_any_other() {
+    let rules = Rules { max_length: usize::MAX, max_segments: usize::MAX, ..Rules::default() };
+    let gate = Gate::new(Scope::new(ScopeKind::Any), rules).expect("the rules are sound");
+    let base = Base::new("http://a.org/", Steps::default()).expect("a URL");
+    for unit in ["cfid&", "a/", "../", "a;", "%%36", "(S(", "1/", "2031/05/", "&", "sid=1&", "["] {
+        let tail = unit.repeat(60_000 / unit.len());
+        for href in [tail.clone(), format!("?{tail}"), format!("http://{tail}b/")] {
+            let Ok(url) = base.join(&href) else { continue };
+            let again = base.join(url.as_str());
+            assert_eq!(again.as_ref(), Ok(&url), "{unit}");
+            assert_eq!(gate.judge(&url, 0, Time::EPOCH), gate.judge(&url, 0, Time::EPOCH));
+            assert_eq!(shape(&url), shape(&url.clone()));
+        }
+    }
+}

@@ -64,25 +64,32 @@ impl Problem<'_> {
     /// Every page's frequency, and every host's price, when the budget's price is `mu`.
     fn at(&self, mu: f64) -> (Vec<f64>, Vec<f64>) {
         let mut frequency = vec![0.0; self.pages.len()];
-        let mut prices = vec![0.0; self.caps.len()];
-        for host in 0..=self.caps.len() {
-            let members = self.groups.members(host);
-            let free = self.total(members, mu, 0.0);
-            let cap = self.caps.get(host).map_or(f64::INFINITY, |cap| cap.max(0.0));
-            if free <= cap {
-                for &i in members {
-                    frequency[i as usize] = self.frequency(i, mu, 0.0);
-                }
-                continue;
-            }
-            let price = Threshold::find(mu, cap, |nu| self.total(members, mu, nu));
-            prices[host] = price.mu;
-            for &i in members {
-                frequency[i as usize] = price.mix(|nu| self.frequency(i, mu, nu));
-            }
-            self.stretch(members, cap, &mut frequency);
+        for &i in self.groups.members(self.caps.len()) {
+            frequency[i as usize] = self.frequency(i, mu, 0.0);
         }
+        let serve = |(host, cap): (usize, &f64)| {
+            self.serve(self.groups.members(host), cap.max(0.0), mu, &mut frequency)
+        };
+        let prices = self.caps.iter().enumerate().map(serve).collect();
         (frequency, prices)
+    }
+
+    /// Sets the frequencies of one host's pages within its cap, and returns the price that this takes.
+    fn serve(&self, members: &[u32], cap: f64, mu: f64, frequency: &mut [f64]) -> f64 {
+        if self.total(members, mu, 0.0) <= cap {
+            for &i in members {
+                frequency[i as usize] = self.frequency(i, mu, 0.0);
+            }
+            return 0.0;
+        }
+        let price = Threshold::find(mu, cap, |nu| self.total(members, mu, nu));
+        // Where even the longest intervals exceed the cap, the cap wins.
+        let least = self.bounds.low * members.len() as f64;
+        let stretch = if least > cap { cap / least } else { 1.0 };
+        for &i in members {
+            frequency[i as usize] = stretch * price.mix(|nu| self.frequency(i, mu, nu));
+        }
+        price.mu
     }
 
     fn total(&self, members: &[u32], mu: f64, nu: f64) -> f64 {
@@ -92,14 +99,6 @@ impl Problem<'_> {
     fn frequency(&self, page: u32, mu: f64, nu: f64) -> f64 {
         let page = &self.pages[page as usize];
         self.bounds.at_price(self.objective, page, mu * page.price() + nu)
-    }
-
-    /// Where even the longest intervals exceed the cap, the cap wins.
-    fn stretch(&self, members: &[u32], cap: f64, frequency: &mut [f64]) {
-        let least = self.bounds.low * members.len() as f64;
-        if least > cap {
-            members.iter().for_each(|&i| frequency[i as usize] = self.bounds.low * cap / least);
-        }
     }
 }
 

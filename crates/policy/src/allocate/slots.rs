@@ -99,8 +99,8 @@ impl Tails {
         let mut next = vec![f64::INFINITY; least.len()];
         let mut chosen = vec![0; least.len()];
         for end in 1..least.len() {
-            for start in 0..end {
-                let stale = least[start] + self.between(start, end);
+            for (start, before) in least[..end].iter().enumerate() {
+                let stale = before + self.between(start, end);
                 if stale < next[end] {
                     (next[end], chosen[end]) = (stale, start);
                 }

@@ -38,8 +38,8 @@ impl Threshold {
             if (ratio - 1.0).abs() < MET { 0.0 } else { ratio.ln().clamp(-700.0, 700.0) }
         };
         let start = if start > 0.0 && start.is_finite() { start.ln() } else { 0.0 };
-        let (best, other) = match surround(start, &excess) {
-            Ok((near, far)) => enclose(near, far, &excess),
+        let (best, other) = match surround(start, excess) {
+            Ok((near, far)) => enclose(near, far, excess),
             Err(sign) => return Self::at(if sign > 0.0 { f64::INFINITY } else { 0.0 }),
         };
         if best == other {

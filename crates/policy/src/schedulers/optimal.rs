@@ -7,9 +7,13 @@ use crate::page::{Days, NEVER, Page, Seen};
 use crate::policy::{Policy, Round};
 use crate::schedulers::{advance, estimated_rate, mean, spread};
 
+/// How many times as long as a turn of all pages an estimated page waits at most.
+const TURNS: f64 = 10.0;
+
 /// Fetches every page at the frequency that is optimal for its rate (B13), evenly spaced.
 ///
-/// Every round finds the one number μ that makes all frequencies meet the budget; a page's own
+/// An estimate may be wrong, so a page that would get nothing by it still gets a tenth of its turn;
+/// the clairvoyant drops such pages. Every round finds the one number μ that makes all frequencies meet the budget; a page's own
 /// frequency follows from it and from the page alone.
 #[derive(Debug)]
 pub struct Optimal {
@@ -41,8 +45,7 @@ impl Optimal {
     }
 
     fn new(objective: Objective, rates: Rates) -> Self {
-        let limits = Limits { min: 0.0, max: NEVER };
-        Optimal { objective, rates, limits, threshold: 0.0 }
+        Optimal { objective, rates, limits: Limits::NONE, threshold: 0.0 }
     }
 
     fn rate(&self, page: &Page) -> f64 {
@@ -54,7 +57,8 @@ impl Optimal {
 
     fn interval(&self, page: &Page) -> Days {
         let price = self.threshold * cost(page);
-        1.0 / self.objective.frequency(self.rate(page), f64::from(page.weight), price)
+        let frequency = self.objective.frequency(self.rate(page), f64::from(page.weight), price);
+        self.limits.apply(1.0 / frequency)
     }
 
     /// Moves due times to the new frequencies: those that came into or fell out of the optimum, and
@@ -82,6 +86,7 @@ impl Policy for Optimal {
         let alive = || pages.iter().filter(|page| page.alive);
         if let Rates::Estimated(usual) = &mut self.rates {
             *usual = mean(alive().filter_map(estimated_rate)).unwrap_or(*usual);
+            self.limits.max = TURNS * alive().count() as f64 / round.rate();
         }
         let demand = |page: &Page| Demand {
             rate: self.rate(page),

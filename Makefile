@@ -1,0 +1,43 @@
+# `make` prints what there is. Nothing but cargo (1.95 or newer) and python3 need be present.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+TOOLS := $(CURDIR)/.tools
+export EVERCRAWL_TOOLS ?= $(TOOLS)/venv/bin
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+
+demo: ## crawl an evolving web of our own for a minute, and compare with the truth
+	@cargo build --release --package evercrawl-cli
+	@target/release/evercrawl demo --data demo-data
+
+build: ## the binary, at target/release/evercrawl
+	cargo build --release --package evercrawl-cli
+
+install: ## the binary, into cargo's bin directory
+	cargo install --locked --path crates/cli
+
+test: tools format-check lint deny unit docs ## everything that must hold: format, lints, licences, tests, docs
+
+tools: ## what tests need beside cargo, once, pinned, into .tools
+	@tools/install
+
+format-check:
+	cargo fmt --all --check
+
+lint: ## clippy, warnings denied
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+deny: tools ## dependencies: bans, licences, sources
+	$(TOOLS)/bin/cargo-deny check bans licenses sources
+
+unit: tools ## all tests
+	cargo test --workspace --locked
+
+docs: ## rustdoc, warnings denied
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+check-large: ## the large end-to-end checks, some minutes
+	cargo test --release --package evercrawl-cli --locked -- --ignored --nocapture
+
+.PHONY: help demo build install test tools format-check lint deny unit docs check-large
