@@ -27,7 +27,7 @@ pub(crate) fn gain_inverse(a: f64, m: f64) -> f64 {
         return 0.0;
     }
     let d = a - 1.0;
-    if d * m >= 1.0 {
+    if d * m >= 1.0 || m == f64::INFINITY {
         return f64::INFINITY;
     }
     let target = log_ratio(-d, m);
