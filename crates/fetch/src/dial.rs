@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::addr::AllowPrivate;
 use crate::config::{BadConfig, Config, Limits};
-use crate::failure::{ConnectTrouble, Failure, Phase};
+use crate::failure::{ConnectTrouble, DnsTrouble, Failure, Phase};
 use crate::link::Link;
 use crate::response::Times;
 use crate::tap::Stream;
@@ -78,8 +78,10 @@ impl Dialer {
     ) -> Result<(TcpStream, SocketAddr), Failure> {
         let permitted = to.ips.iter().filter(|ip| self.allow_private.permits(**ip));
         let permitted: Vec<IpAddr> = permitted.take(MOST_ATTEMPTS).copied().collect();
-        let mut failure =
-            to.ips.first().map_or(Failure::Disconnected, |ip| Failure::Forbidden(*ip));
+        let mut failure = match to.ips.first() {
+            Some(ip) => Failure::Forbidden(*ip),
+            None => DnsTrouble::NotFound.into(),
+        };
         let end = after(limits.connect);
         for (tried, ip) in permitted.iter().enumerate() {
             let peer = SocketAddr::new(*ip, to.port);

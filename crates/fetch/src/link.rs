@@ -115,7 +115,11 @@ impl Link {
 
     /// Whether another request can be sent, as far as can be known without sending one.
     pub(crate) async fn is_ready(&mut self) -> bool {
-        poll_fn(|cx| Poll::Ready(self.motor.turn(cx))).await;
+        poll_fn(|cx| {
+            self.motor.turn(cx);
+            Poll::Ready(())
+        })
+        .await;
         match &self.sender {
             Sender::Http1(sender) => self.motor.is_running() && sender.is_ready(),
             Sender::Http2(sender) => sender.is_ready(),

@@ -3,6 +3,7 @@
 mod support;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
 use evercrawl_fetch::{AllowPrivate, BadConfig, Client, Config, Failure, NameServers, Request};
 use support::{config, serve, serve_once, stall};
@@ -112,6 +113,7 @@ async fn a_name_server_that_is_silent_times_out() {
     let silent = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let mut config = config();
     config.dns.servers = NameServers::These(vec![silent.local_addr().unwrap()]);
+    config.limits.dns = Duration::from_millis(100);
     let client = Client::new(config).unwrap();
     let failure = fetch(&client, "http://a.test/").await.unwrap_err();
     assert_eq!(failure.code(), "timeout_dns");

@@ -5,17 +5,26 @@ mod support;
 use std::time::{Duration, Instant};
 
 use evercrawl_fetch::{Client, ConnectTrouble, Failure, Limits, Phase, Truncation};
-use support::{SHORT, client, config, fetch, read_head, request, serve, serve_once, stall};
+use support::{client, config, fetch, read_head, request, serve, serve_once, stall};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
-/// A little more than a short timeout may take on a busy machine.
-const SOON: Duration = Duration::from_millis(1500);
+const SHORT: Duration = Duration::from_millis(150);
+
+/// More than a short timeout may take on a busy machine.
+const SOON: Duration = Duration::from_secs(3);
 
 fn limited(change: impl FnOnce(&mut Limits)) -> Client {
     let mut config = config();
     change(&mut config.limits);
     Client::new(config).unwrap()
+}
+
+/// A client that gives every phase little time.
+fn hasty() -> Client {
+    limited(|limits| {
+        (limits.connect, limits.tls, limits.head, limits.idle) = (SHORT, SHORT, SHORT, SHORT);
+    })
 }
 
 #[tokio::test]
@@ -28,7 +37,7 @@ async fn a_silent_server_times_out_while_waiting_for_the_head() {
         });
         let address = address.await;
         let started = Instant::now();
-        let fetched = fetch(address).await;
+        let fetched = hasty().fetch(&request(address)).await;
         assert_eq!(fetched.result.unwrap_err(), Failure::Timeout(Phase::Head), "{sent:?}");
         assert!(started.elapsed() >= SHORT && started.elapsed() < SOON);
         assert_eq!(fetched.bytes_on_wire, sent.len() as u64);
@@ -54,7 +63,7 @@ async fn a_server_that_accepts_nobody_times_out_while_connecting() {
     while let Ok(Ok(peer)) = tokio::time::timeout(SHORT, TcpStream::connect(address)).await {
         queue.push(peer);
     }
-    let failure = fetch(address).await.result.unwrap_err();
+    let failure = hasty().fetch(&request(address)).await.result.unwrap_err();
     assert_eq!(failure, Failure::Timeout(Phase::Connect));
 }
 
@@ -62,7 +71,7 @@ async fn a_server_that_accepts_nobody_times_out_while_connecting() {
 async fn a_server_that_says_no_hello_times_out_while_agreeing_on_keys() {
     let address = serve(|peer, _| stall(peer)).await;
     let request = evercrawl_fetch::Request::new(&format!("https://{address}/")).unwrap();
-    let failure = client().fetch(&request).await.result.unwrap_err();
+    let failure = hasty().fetch(&request).await.result.unwrap_err();
     assert_eq!(failure, Failure::Timeout(Phase::Tls));
 }
 
@@ -83,7 +92,7 @@ async fn a_body_that_stops_coming_is_cut_off_by_time() {
         peer.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbody").await.unwrap();
         stall(peer).await;
     });
-    let response = fetch(address.await).await.result.unwrap();
+    let response = hasty().fetch(&request(address.await)).await.result.unwrap();
     assert_eq!(
         (response.body.as_ref(), response.truncated),
         (&b"body"[..], Some(Truncation::Time))
@@ -111,7 +120,7 @@ async fn a_body_that_drips_is_cut_off_by_time() {
     assert_eq!(response.truncated, Some(Truncation::Time));
     assert!(response.body.len() > 5 && started.elapsed() < SOON);
 
-    let rate = limited(|limits| limits.min_rate = Some(1000));
+    let rate = limited(|limits| (limits.idle, limits.min_rate) = (2 * SHORT, Some(1000)));
     let started = Instant::now();
     let response = rate.fetch(&request(address)).await.result.unwrap();
     assert_eq!(response.truncated, Some(Truncation::Time));

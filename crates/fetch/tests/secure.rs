@@ -49,7 +49,6 @@ async fn serve_tls(own: &CertifiedKey<KeyPair>) -> SocketAddr {
 /// Fetches `https://name/` from `address`, after `change` to the configuration.
 async fn fetch_as(name: &str, address: SocketAddr, change: impl FnOnce(&mut Config)) -> Fetched {
     let mut config = config();
-    config.limits.tls = std::time::Duration::from_secs(2);
     config.connect_to = vec![format!("::{address}").parse::<ConnectTo>().unwrap()];
     change(&mut config);
     let request = Request::new(&format!("https://{name}/")).unwrap();
@@ -153,7 +152,6 @@ async fn secure_connections_are_reused_too() {
     let own = certificate("a.test");
     let address = serve_tls(&own).await;
     let mut config = config();
-    config.limits.tls = std::time::Duration::from_secs(2);
     config.connect_to = vec![format!("::{address}").parse().unwrap()];
     trust(&own)(&mut config);
     let client = Client::new(config).unwrap();
@@ -252,7 +250,6 @@ mod http2 {
         let own = certificate("a.test");
         let mut config = config();
         config.http2 = true;
-        config.limits.tls = std::time::Duration::from_secs(2);
         config.connect_to = vec![format!("::{}", serve_http2(&own).await).parse().unwrap()];
         trust(&own)(&mut config);
         let client = Client::new(config).unwrap();
