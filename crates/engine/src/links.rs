@@ -7,7 +7,7 @@ use evercrawl_extract::{
     self as extract, Content, Extracted, LinkKind, LinkRef, Listing, Options, Page,
 };
 use evercrawl_model::{Band, Discovery, Keyer, Kind, PageKey, Refusal, Shape, Time};
-use evercrawl_urls::{Canonical, Gate, Risk, Steps, Url, shape};
+use evercrawl_urls::{Base, Canonical, Gate, Risk, Steps, shape};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::config::{CrawlConfig, Take};
@@ -87,11 +87,10 @@ impl LinkReader {
     /// The entries of a sitemap or feed, with when their source says they changed.
     fn listing(&self, from: &From<'_>, listing: &Listing, sink: Sink<'_>) {
         let index = listing.kind == extract::Kind::SitemapIndex;
-        let base = Url::parse(&from.lease.row.url).ok();
+        let Ok(base) = Base::new(&from.lease.row.url, self.steps) else { return };
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         for entry in &listing.entries {
-            let found = self.steps.canonicalize(base.as_ref(), &entry.url);
-            match found.and_then(|url| self.judged(&gate, from, url)) {
+            match base.join(&entry.url).and_then(|url| self.judged(&gate, from, url)) {
                 Ok(found) => sink.0.push(Discovery {
                     kind: if index { Kind::Sitemap } else { Kind::Page },
                     band: if index { SITEMAP_BAND } else { found.band },
@@ -104,8 +103,8 @@ impl LinkReader {
     }
 
     fn page(&self, from: &From<'_>, page: &Page, nofollow: bool, sink: Sink<'_>) {
-        let Ok(own) = Url::parse(&from.lease.row.url) else { return };
-        let base = page.base.as_deref().and_then(|base| own.join(base).ok()).unwrap_or(own);
+        let Ok(own) = Base::new(&from.lease.row.url, self.steps) else { return };
+        let base = page.base.as_deref().and_then(|href| own.rebased(href).ok()).unwrap_or(own);
         let mut seen = HashSet::with_capacity(page.links.len());
         let mut keys = HashSet::with_capacity(page.links.len());
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
@@ -119,9 +118,7 @@ impl LinkReader {
                 sink.1.add(Refusal::NoFollow);
                 continue;
             }
-            let found = self.steps.canonicalize(Some(&base), href);
-            let found = found.and_then(|url| self.judged(&gate, from, url));
-            match found {
+            match base.join(href).and_then(|url| self.judged(&gate, from, url)) {
                 Ok(found) if keys.insert(found.page.url) => {
                     let kind = if link.kind == LinkKind::Feed { Kind::Feed } else { Kind::Page };
                     sink.0.push(Discovery { kind, ..found });
@@ -146,8 +143,7 @@ impl LinkReader {
             return;
         }
         let from = From { lease, depth: lease.row.depth, hops, at };
-        let base = Url::parse(&lease.row.url).ok();
-        let target = self.steps.canonicalize(base.as_ref(), location);
+        let target = Base::new(&lease.row.url, self.steps).and_then(|base| base.join(location));
         if let (Ok(target), true) = (&target, lease.row.seed) {
             // A site that moved is still the site that was asked for.
             self.add_seed(target);
@@ -164,7 +160,7 @@ impl LinkReader {
     /// A bare domain that cannot be had by `https` is tried by `http`.
     pub fn plain_twin(&self, lease: &Lease, at: Time) -> Option<Discovery> {
         let rest = lease.row.url.strip_prefix("https://").filter(|_| lease.row.bare)?;
-        let url = self.steps.canonicalize(None, &format!("http://{rest}")).ok()?;
+        let url = self.steps.canonicalize(&format!("http://{rest}")).ok()?;
         Some(Discovery { tags: lease.row.tags, ..self.seed(url, 0, at) })
     }
 

@@ -12,7 +12,7 @@ use evercrawl_archive as archive;
 use evercrawl_model::{Event, HostUpdate, PageKey, RecordAt, Refusal, RobotsCopy, Time};
 use evercrawl_robots::{Access, RobotsTxt, availability};
 use evercrawl_state::{Applied, ArchiveFile, Counters, Overlay, Reading, State, Store};
-use evercrawl_urls::{Canonical, Gate, Scope, Seed};
+use evercrawl_urls::{Base, Canonical, Gate, Scope, Seed};
 
 use crate::EngineError;
 use crate::config::CrawlConfig;
@@ -115,7 +115,7 @@ impl<S: Store> Walk<S> {
     /// Begins or goes on with a crawl in `state`, archiving to `archive`.
     pub fn new(
         config: Arc<CrawlConfig>,
-        state: State<S>,
+        mut state: State<S>,
         archive: archive::Writer,
         seed: u64,
         now: Time,
@@ -129,6 +129,8 @@ impl<S: Store> Walk<S> {
         let gate = Arc::new(RwLock::new(Gate::new(scope, config.rules.clone())?));
         let links = LinkReader::new(&config, gate, state.keyer());
         let careful = !state.was_clean();
+        // From the first request on, a crash must be seen as one.
+        state.flush_now()?;
         let frontier = Frontier::new(config.frontier, seed, now, careful);
         let recent = Arc::new(Recent::default());
         let (reading, ids) = (state.reading(), Ids::new(seed));
@@ -296,14 +298,14 @@ impl<S: Store> Walk<S> {
         if !self.config.take.sitemaps {
             return Ok(());
         }
-        let base = evercrawl_urls::Url::parse(&format!("{origin}/")).ok();
+        let Ok(base) = Base::new(&format!("{origin}/"), self.config.steps) else { return Ok(()) };
         let mut named: Vec<String> = robots.sitemaps().map(str::to_owned).collect();
         let seed_host = self.state.host(lease.page.host)?.is_some_and(|host| host.seed);
         if named.is_empty() && seed_host {
             named.push("/sitemap.xml".to_owned());
         }
         for href in named {
-            let Ok(url) = self.config.steps.canonicalize(base.as_ref(), &href) else { continue };
+            let Ok(url) = base.join(&href) else { continue };
             match self.links.verdict(&url, 0, now) {
                 Ok(()) => self.apply(&Event::Discovered(self.links.list(url, lease, now)), now)?,
                 Err((reason, _)) => self.apply(&Event::LinksRefused { reason, count: 1 }, now)?,

@@ -104,7 +104,9 @@ impl<S: Store> State<S> {
         filter_path: Option<&Path>,
     ) -> Result<Self, StateError> {
         let mut layers = Layers::new(store);
-        let settings = match layers.get(Space::Meta, SETTINGS)? {
+        let stored = layers.get(Space::Meta, SETTINGS)?;
+        let was_clean = stored.is_none() || layers.get(Space::Meta, CLEAN)?.is_some();
+        let settings = match stored {
             Some(row) => decode_settings(&row)?,
             None => {
                 layers.put(Space::Meta, SETTINGS, &encode_settings(fresh));
@@ -115,7 +117,6 @@ impl<S: Store> State<S> {
             Some(row) => Counters::decode(&row)?,
             None => Counters::default(),
         };
-        let was_clean = counters.visits == 0 || layers.get(Space::Meta, CLEAN)?.is_some();
         layers.remove(Space::Meta, CLEAN);
         let (filter, filter_batch, batch) = load_filter(&layers, filter_path)?;
         Ok(State {

@@ -45,7 +45,7 @@ pub(crate) fn canonical(settings: &Settings, url: &str) -> anyhow::Result<Canoni
     let steps = crawl_config::steps(settings)?;
     let with_scheme = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
     steps
-        .canonicalize(None, &with_scheme)
+        .canonicalize(&with_scheme)
         .map_err(|reason| Failure::usage(format!("`{url}` cannot be crawled: {reason}")))
 }
 

@@ -1,0 +1,434 @@
+//! The real walk under a virtual clock, against a computed web, with crashes: the same seed, the
+//! same crawl, to the byte.
+
+#![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use evercrawl_archive as archive;
+use evercrawl_engine::check::check;
+use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
+use evercrawl_engine::process::Job;
+use evercrawl_engine::walk::{RobotsAnswer, Step, Walk};
+use evercrawl_engine::{FrontierConfig, Pace, Schedule};
+use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderName, HeaderValue, Response};
+use evercrawl_model::{Change, Time};
+use evercrawl_state::{MemoryStore, PageRow, Settings, Standing, State};
+use evercrawl_testweb::{Answer, Config, Request, Scope, World};
+use evercrawl_urls::{Rules, ScopeKind, Steps, parse_seed_line};
+
+const START: Time = Time::from_secs(1_800_000_000);
+const DELAY: Duration = Duration::from_millis(1000);
+
+/// A web, a crawl of it, and the moment that both are at.
+struct Sim<'a> {
+    world: &'a World,
+    config: Arc<CrawlConfig>,
+    store: MemoryStore,
+    dir: &'a Path,
+    walk: Walk<MemoryStore>,
+    now: Time,
+    out: BinaryHeap<Reverse<(Time, u64)>>,
+    waiting: HashMap<u64, Reply>,
+    count: u64,
+    committed: Time,
+    seed: u64,
+    /// Start of every request, by host.
+    requests: BTreeMap<String, Vec<(Time, String)>>,
+}
+
+enum Reply {
+    Page(Box<Job>),
+    Robots(Box<RobotsAnswer>),
+}
+
+impl<'a> Sim<'a> {
+    fn new(world: &'a World, dir: &'a Path, config: CrawlConfig, seed: u64) -> Self {
+        let (store, config) = (MemoryStore::default(), Arc::new(config));
+        let walk = open(&store, dir, &config, seed, START);
+        Sim {
+            world,
+            config,
+            store,
+            dir,
+            walk,
+            now: START,
+            out: BinaryHeap::new(),
+            waiting: HashMap::new(),
+            count: 0,
+            committed: START,
+            seed,
+            requests: BTreeMap::new(),
+        }
+    }
+
+    fn add_seeds(&mut self) {
+        for n in 0..self.world.config().hosts {
+            let url = format!("http://{}/", self.world.host_name(n));
+            let seed = parse_seed_line(&url, self.config.steps).unwrap().unwrap();
+            self.walk.add_seed(&seed, self.now).unwrap();
+        }
+    }
+
+    /// Crawls until nothing is left to do, or until `until`.
+    fn run(&mut self, until: Time) {
+        while self.now < until {
+            if self.now.since(self.committed) >= Duration::from_secs(1) {
+                self.commit();
+            }
+            match self.walk.next(self.now).unwrap() {
+                Step::Fetch(lease) => self.ask_page(lease),
+                Step::Robots { origin, lease } => self.ask_robots(origin, lease),
+                Step::Wait(at) if self.out.is_empty() && at > self.now.after(LONG) => return,
+                Step::Wait(at) => self.wait(at.min(until)),
+                Step::Empty => return,
+            }
+        }
+    }
+
+    fn commit(&mut self) {
+        self.committed = self.now;
+        if let Some(commit) = self.walk.begin_commit().unwrap() {
+            let done = commit.run().unwrap();
+            self.walk.end_commit(&done).unwrap();
+        }
+    }
+
+    /// The process dies: what was not committed is gone, and what was out is forgotten.
+    fn crash(&mut self) {
+        self.out.clear();
+        self.waiting.clear();
+        self.walk = open(&self.store, self.dir, &self.config, self.seed, self.now);
+        self.add_seeds();
+    }
+
+    fn wait(&mut self, at: Time) {
+        match self.out.peek() {
+            Some(&Reverse((answered, id))) if answered <= at => {
+                self.out.pop();
+                self.now = self.now.max(answered);
+                match self.waiting.remove(&id).unwrap() {
+                    Reply::Page(job) => {
+                        let processed = self.walk.process(*job).unwrap();
+                        if let Some(digest) = processed.claim {
+                            self.walk.recent().settle(digest, true);
+                        }
+                        self.walk.complete(processed, self.now).unwrap();
+                    }
+                    Reply::Robots(answer) => self.walk.robots(*answer, self.now).unwrap(),
+                }
+            }
+            _ => self.now = at.max(self.now.after(Duration::from_millis(1))),
+        }
+    }
+
+    fn ask_page(&mut self, lease: Box<evercrawl_engine::frontier::Lease>) {
+        let url = lease.row.url.clone();
+        let past = lease.row.past.as_ref();
+        let etag = past.and_then(|past| past.validators.etag.clone());
+        let modified = past.and_then(|past| past.validators.last_modified.clone());
+        let (fetched, took) = self.ask(&url, etag.as_deref(), modified.as_deref());
+        let (asked, ended) = (self.now, self.now.after(took));
+        self.send(ended, Reply::Page(Box::new(Job { lease, fetched, asked, ended })));
+    }
+
+    fn ask_robots(&mut self, origin: String, lease: Box<evercrawl_engine::frontier::Lease>) {
+        let (fetched, took) = self.ask(&format!("{origin}/robots.txt"), None, None);
+        let (status, body) = match fetched.result {
+            Ok(response) => (Some(response.status), response.body.to_vec()),
+            Err(_) => (None, Vec::new()),
+        };
+        let answer = RobotsAnswer { origin, lease, status, body, ip: fetched.ip, took };
+        self.send(self.now.after(took), Reply::Robots(Box::new(answer)));
+    }
+
+    fn send(&mut self, at: Time, reply: Reply) {
+        self.count += 1;
+        self.out.push(Reverse((at, self.count)));
+        self.waiting.insert(self.count, reply);
+    }
+
+    /// What the web answers now, and how long that takes.
+    fn ask(&mut self, url: &str, etag: Option<&str>, modified: Option<&str>) -> (Fetched, Duration) {
+        let rest = url.strip_prefix("http://").unwrap();
+        let slash = rest.find('/').unwrap();
+        let (host, path) = rest.split_at(slash);
+        self.requests.entry(host.to_owned()).or_default().push((self.now, path.to_owned()));
+        let request = Request {
+            authority: host,
+            target: path,
+            if_none_match: etag,
+            if_modified_since: modified,
+        };
+        let mut answer = Answer::new();
+        self.world.answer(&request, self.now.millis(), self.count, &mut answer);
+        let took = Duration::from_millis(5 + (self.count * 7919) % 60);
+        (fetched(&answer, took), took)
+    }
+
+    fn close(self) -> State<MemoryStore> {
+        self.walk.close().unwrap();
+        State::open(Arc::new(self.store), SETTINGS, None).unwrap()
+    }
+}
+
+const SETTINGS: Settings = Settings { seed: 11, shards: 64 };
+const LONG: Duration = Duration::from_secs(3 * 3600);
+
+fn open(
+    store: &MemoryStore,
+    dir: &Path,
+    config: &Arc<CrawlConfig>,
+    seed: u64,
+    now: Time,
+) -> Walk<MemoryStore> {
+    let state = State::open(Arc::new(store.clone()), SETTINGS, None).unwrap();
+    let files = state.archive().unwrap();
+    let settings = archive::Settings {
+        prefix: "sim".into(),
+        host: "sim".into(),
+        software: "evercrawl".into(),
+        operator: String::new(),
+        user_agent: String::new(),
+        robots: "obey".into(),
+        is_part_of: String::new(),
+        roll_at: config.archive.roll_at,
+        first_serial: files.iter().map(|file| file.serial + 1).max().unwrap_or(1),
+    };
+    let committed: Vec<archive::FilePosition> = files
+        .into_iter()
+        .filter(|file| !file.finished)
+        .map(|file| archive::FilePosition {
+            serial: file.serial,
+            name: file.name,
+            warc_len: file.warc_len,
+            cdxj_len: file.cdxj_len,
+            open: file.open,
+        })
+        .collect();
+    let (writer, _) = archive::Writer::open(dir, &committed, settings, now).unwrap();
+    Walk::new(config.clone(), state, writer, seed, now).unwrap()
+}
+
+fn fetched(answer: &Answer, took: Duration) -> Fetched {
+    let mut headers = HeaderMap::new();
+    let mut head = format!("HTTP/1.1 {} \r\n", answer.status).into_bytes();
+    for line in String::from_utf8_lossy(&answer.headers).lines() {
+        let (name, value) = line.split_once(": ").unwrap();
+        let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
+        headers.append(name, HeaderValue::from_str(value).unwrap());
+        head.extend_from_slice(line.as_bytes());
+        head.extend_from_slice(b"\r\n");
+    }
+    head.extend_from_slice(b"\r\n");
+    let response = Response {
+        head: head.into(),
+        interim: bytes::Bytes::new(),
+        status: answer.status,
+        headers,
+        body: answer.body.clone().into(),
+        truncated: None,
+        chunked: false,
+        protocol: fetch::Protocol::Http11,
+        tls: None,
+    };
+    let silent = answer.status == 0;
+    Fetched {
+        result: if silent { Err(fetch::Failure::Disconnected) } else { Ok(response) },
+        request_bytes: bytes::Bytes::from_static(b"GET / HTTP/1.1\r\n\r\n"),
+        times: fetch::Times { total: took, ..fetch::Times::default() },
+        ip: Some([127, 0, 0, 1].into()),
+        bytes_on_wire: 0,
+    }
+}
+
+fn config(once: bool, recrawl: Duration) -> CrawlConfig {
+    CrawlConfig {
+        fetch: fetch::Config::new(fetch::Identity {
+            product: "evercrawl/0".into(),
+            contact: None,
+            from: None,
+        }),
+        agent: "evercrawl".into(),
+        scope: ScopeKind::Host,
+        rules: Rules::default(),
+        steps: Steps::default(),
+        unpack: evercrawl_extract::decode::Caps::default(),
+        take: Take::default(),
+        frontier: FrontierConfig {
+            active_hosts: 5,
+            per_host: 1,
+            quantum: 7,
+            new_only: once,
+            pace: Pace { host: DELAY, ..Pace::default() },
+        },
+        schedule: Schedule { recrawl, ..Schedule::default() },
+        limits: RunLimits { once, concurrency: 100, ..RunLimits::default() },
+        archive: ArchiveConfig {
+            prefix: "sim".into(),
+            level: 1,
+            roll_at: 60_000,
+            machine: "sim".into(),
+            operator: String::new(),
+            requests: true,
+        },
+        workers: 1,
+    }
+}
+
+fn calm() -> World {
+    World::new(Config { hosts: 12, pages: 15, origin_ms: START.millis(), ..Config::calm() })
+}
+
+fn reachable(world: &World) -> BTreeSet<String> {
+    let seeds: Vec<String> = (0..world.config().hosts)
+        .map(|n| format!("http://{}/", world.host_name(n)))
+        .collect();
+    let seeds = seeds.iter().map(String::as_str);
+    world.reachable(seeds, Scope::Host, true, START.millis()).collect()
+}
+
+/// Pages whose content is held.
+fn held(state: &State<MemoryStore>, world: &World) -> BTreeSet<String> {
+    let pages = state.pages().map(|page| page.unwrap().1);
+    pages.filter(|row| row.held() && world.find(&row.url).is_some()).map(|row| row.url).collect()
+}
+
+fn assert_polite(requests: &BTreeMap<String, Vec<(Time, String)>>) {
+    for (host, asked) in requests {
+        for pair in asked.windows(2) {
+            let gap = pair[1].0.since(pair[0].0);
+            assert!(gap >= DELAY, "{host}: {:?} then {:?}", pair[0], pair[1]);
+        }
+    }
+}
+
+fn assert_agree(state: &State<MemoryStore>, dir: &Path) {
+    let report = check(state, dir, |_| {}).unwrap();
+    assert_eq!(report.problems, Vec::<String>::new());
+    assert!(report.records > 0);
+}
+
+#[test]
+fn every_reachable_page_is_visited_once_politely_and_nothing_else() {
+    let world = calm();
+    let dir = tempfile::tempdir().unwrap();
+    let mut sim = Sim::new(&world, dir.path(), config(true, LONG), 1);
+    sim.add_seeds();
+    sim.run(Time::NEVER);
+    assert_polite(&sim.requests);
+    for (host, asked) in &sim.requests {
+        let paths: BTreeSet<&str> = asked.iter().map(|(_, path)| path.as_str()).collect();
+        assert_eq!(paths.len(), asked.len(), "{host} was asked twice for something");
+        assert!(asked.iter().all(|(_, path)| world.allows(host, path)), "{host}");
+    }
+    let state = sim.close();
+    assert_eq!(held(&state, &world), reachable(&world));
+    assert_agree(&state, dir.path());
+}
+
+#[test]
+fn crashes_at_any_moment_lose_nothing_and_repeat_little() {
+    for seed in 0..6u64 {
+        let world = calm();
+        let dir = tempfile::tempdir().unwrap();
+        let mut sim = Sim::new(&world, dir.path(), config(true, LONG), seed);
+        sim.add_seeds();
+        let mut at = START;
+        for n in 0..8u64 {
+            at = at.after(Duration::from_millis(300 + (seed * 977 + n * 1613) % 2900));
+            sim.run(at);
+            sim.crash();
+        }
+        sim.run(Time::NEVER);
+        assert_polite(&sim.requests);
+        let asked: usize = sim.requests.values().map(Vec::len).sum();
+        let state = sim.close();
+        assert_eq!(held(&state, &world), reachable(&world), "seed {seed}");
+        assert_agree(&state, dir.path());
+        // Each crash repeats at most what was asked since the last commit: two seconds' worth.
+        let once = usize::try_from(state.counters().visits).unwrap() + 12;
+        assert!(asked <= once + 8 * 5 * 3, "seed {seed}: {asked} requests for {once}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_crawl_to_the_byte() {
+    let run = || {
+        let world = calm();
+        let dir = tempfile::tempdir().unwrap();
+        let mut sim = Sim::new(&world, dir.path(), config(true, LONG), 5);
+        sim.add_seeds();
+        sim.run(Time::NEVER);
+        let requests = sim.requests.clone();
+        let rows: Vec<PageRow> = sim.close().pages().map(|page| page.unwrap().1).collect();
+        let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(dir.path())
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .map(|e| (e.file_name().into_string().unwrap(), std::fs::read(e.path()).unwrap()))
+            .collect();
+        files.sort();
+        (requests, rows, files)
+    };
+    let (first, second) = (run(), run());
+    assert!(first.2.len() > 4, "several archive files: {}", first.2.len());
+    assert!(first == second);
+}
+
+#[test]
+fn a_changing_web_is_followed_for_hours_and_every_change_is_real() {
+    let config_of_web = Config {
+        hosts: 4,
+        pages: 12,
+        origin_ms: START.millis(),
+        changes_per_day: 200.0,
+        ..Config::calm()
+    };
+    let world = World::new(config_of_web);
+    let dir = tempfile::tempdir().unwrap();
+    let mut sim = Sim::new(&world, dir.path(), config(false, Duration::from_secs(600)), 3);
+    sim.add_seeds();
+    let end = START.after(Duration::from_secs(2 * 3600));
+    sim.run(end);
+    assert_polite(&sim.requests);
+    let state = sim.close();
+    let mut changes = 0;
+    for page in state.pages() {
+        let (_, row) = page.unwrap();
+        let Some(page) = world.find(&row.url).filter(|_| row.held()) else { continue };
+        let mut visits: Vec<_> = state.history(&row).map(|visit| visit.unwrap().1).collect();
+        visits.reverse();
+        for pair in visits.windows(2) {
+            let same = world.version_at(page, pair[0].at.millis())
+                == world.version_at(page, pair[1].at.millis());
+            let told = pair[1].change == Change::Same;
+            assert_eq!(told, same, "{} at {}", row.url, pair[1].at);
+            changes += usize::from(!same);
+        }
+        assert!(visits.len() >= 10, "{} was visited {} times", row.url, visits.len());
+        assert_eq!(row.standing, Standing::Live);
+    }
+    assert!(changes > 100, "{changes}");
+    assert_agree(&state, dir.path());
+}
+
+/// A host with many pages does not keep others waiting, though few can be active at once.
+#[test]
+fn no_host_starves_when_few_can_be_active() {
+    let world = World::new(Config {
+        hosts: 30,
+        pages: 12,
+        origin_ms: START.millis(),
+        ..Config::calm()
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let mut sim = Sim::new(&world, dir.path(), config(true, LONG), 9);
+    sim.add_seeds();
+    sim.run(START.after(Duration::from_secs(150)));
+    let asked = sim.requests.len();
+    assert_eq!(asked, 30, "every host has had a turn");
+}
