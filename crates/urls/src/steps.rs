@@ -209,7 +209,8 @@ impl Steps {
                 return !self.has(Step::EmptyQuery);
             }
             let tracks = self.has(Step::Tracking) && parameters::is_tracking(parameter);
-            !tracks && !(self.has(Step::SessionIds) && sessions.has(parameter))
+            let session = self.has(Step::SessionIds) && sessions.has(parameter);
+            !tracks && !session
         };
         query.split('&').filter(is_wanted).collect()
     }
