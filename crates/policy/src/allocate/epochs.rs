@@ -7,6 +7,7 @@
 
 const SWEEPS: usize = 100;
 const MOVES: usize = 200;
+const NEARBY: usize = 2;
 
 /// A bucket of pages that change alike.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -68,7 +69,7 @@ impl Epochs {
     /// The problem is not convex, but linear in each epoch alone: one epoch at a time is filled with
     /// what saves most per cost, until nothing changes. That cannot move new pages from one full
     /// epoch to another, so such moves are then tried, and kept if they help. No proof of a global
-    /// optimum.
+    /// optimum. A sweep takes O(buckets epochs²): meant for tens of either, not thousands.
     pub fn plan(&self) -> Plan {
         let mut best = Plan {
             old: vec![vec![0.0; self.capacity.len()]; self.buckets.len()],
@@ -89,12 +90,12 @@ impl Epochs {
         best
     }
 
-    /// Every plan that moves part of an epoch's new pages to another, settled again.
+    /// Every plan that moves part of an epoch's new pages to one nearby, or drops it, settled again.
     fn shifted(&self, plan: &Plan) -> Vec<Plan> {
         let epochs = self.capacity.len();
         let mut plans = Vec::new();
         for from in 0..epochs {
-            for to in 0..epochs {
+            for to in from.saturating_sub(NEARBY)..(from + NEARBY + 1).min(epochs) {
                 for share in [1.0, 0.5, 0.25] {
                     let mut moved = plan.clone();
                     let amount = plan.new[from] * share;

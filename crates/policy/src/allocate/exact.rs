@@ -67,7 +67,13 @@ impl Bounds {
     }
 }
 
-fn find(objective: Objective, pages: &[Demand], budget: f64, bounds: Bounds) -> Threshold {
+/// The threshold that spends the budget, with nothing but the interval limits to heed.
+pub(super) fn find(
+    objective: Objective,
+    pages: &[Demand],
+    budget: f64,
+    bounds: Bounds,
+) -> Threshold {
     let spent =
         |mu: f64| parallel::sum(pages, |page| page.price() * bounds.frequency(objective, page, mu));
     Threshold::find(start(objective, pages, budget, bounds), budget, spent)

@@ -3,7 +3,7 @@
 //! Kolobov et al. (SIGIR 2019) treat the problem; the conditions used here are our own derivation: a
 //! host whose cap binds charges its pages a price ν on top of μ, so that the cap is just met.
 
-use super::exact::{Bounds, finite};
+use super::exact::{self, Bounds, finite};
 use super::objective::Objective;
 use super::threshold::Threshold;
 use super::{Allocation, Demand};
@@ -34,7 +34,9 @@ pub fn allocate_capped(
 ) -> CappedAllocation {
     let groups = Groups::new(pages.len(), hosts, caps.len());
     let problem = Problem { objective, pages, caps, groups, bounds: Bounds::new(limits) };
-    let threshold = Threshold::find(1.0, budget, |mu| problem.spent(mu));
+    // Without caps more is spent, so that threshold is a little too high: a good place to start.
+    let start = exact::find(objective, pages, budget, problem.bounds).mu;
+    let threshold = Threshold::find(start, budget, |mu| problem.spent(mu));
     let (frequency, host_price) = problem.at(threshold.mu);
     let other = threshold.other().map(|mu| problem.at(mu).0);
     let mixed = (0..pages.len()).map(|i| {
