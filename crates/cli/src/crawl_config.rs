@@ -99,6 +99,7 @@ pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result
                 .ok_or_else(|| format!("`{text}` is none of page, prefix, host, domain, any"))
         })?,
         rules: rules(settings)?,
+        skip_types: settings.items("crawl.skip_types").to_vec(),
         steps: steps(settings)?,
         unpack: Caps {
             bytes: settings.need("limits.unpacked", size)?,

@@ -41,6 +41,7 @@ pub(crate) const KEYS: &[Key] = &[
     list("crawl.exclude", "", "patterns of URLs to leave out"),
     list("crawl.deny_hosts", "", "hosts to leave out, with all below them"),
     list("crawl.skip_extensions", "default", "file extensions to leave out; `none` for none"),
+    list("crawl.skip_types", "", "content types to leave out, as in `image/` or `application/pdf`"),
     one("crawl.depth", "", "most links away from a seed"),
     one("crawl.embeds", "false", "also fetch what pages are made of: images, scripts, styles"),
     one("crawl.sitemaps", "true", "look for sitemaps in robots.txt and at /sitemap.xml"),

@@ -20,6 +20,8 @@ pub struct CrawlConfig {
     pub scope: ScopeKind,
     /// Filters and traps.
     pub rules: Rules,
+    /// What content types begin with that are neither kept nor followed.
+    pub skip_types: Vec<String>,
     /// How URLs are made canonical.
     pub steps: Steps,
     /// How much of an answer is unpacked.

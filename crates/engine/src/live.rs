@@ -10,6 +10,7 @@
 //! Everything in flight is a lease of the walk, so the walk alone knows when all is done: the
 //! queues between are bounded by the number of leases it lets out.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread::JoinHandle;
@@ -18,7 +19,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use evercrawl_archive::FileId;
 use evercrawl_extract::decode;
-use evercrawl_fetch::{Client, Request, Validators};
+use evercrawl_fetch::{Client, Failure, Request, Validators};
 use evercrawl_model::Time;
 use evercrawl_state::Store;
 
@@ -104,11 +105,13 @@ pub struct Progress {
 
 enum Order {
     Page(Box<Lease>),
+    Locate(Box<Lease>),
     Robots { origin: String, lease: Box<Lease> },
 }
 
 enum Report {
     Page(Box<Processed>),
+    Located(Box<Lease>, Option<IpAddr>),
     Robots(Box<RobotsAnswer>),
     Committed(Committed),
     Broken(EngineError),
@@ -238,6 +241,10 @@ impl<S: Store + 'static> Driver<S> {
             }
             let order = match self.walk.next(now)? {
                 Step::Fetch(lease) => Order::Page(lease),
+                Step::Locate(lease) => {
+                    self.send(Order::Locate(lease))?;
+                    continue;
+                }
                 Step::Robots { origin, lease } => Order::Robots { origin, lease },
                 Step::Wait(until) => return Ok(self.wait_or_end(until, now)),
                 Step::Empty => return Ok(Ordered::Over(Ended::Done)),
@@ -245,11 +252,13 @@ impl<S: Store + 'static> Driver<S> {
             if let Some(budget) = &mut self.budget {
                 budget.take(now);
             }
-            let sent = self.orders.as_ref().is_some_and(|orders| orders.send(order).is_ok());
-            if !sent {
-                return Err(EngineError::Broken("the fetcher"));
-            }
+            self.send(order)?;
         }
+    }
+
+    fn send(&self, order: Order) -> Result<(), EngineError> {
+        let sent = self.orders.as_ref().is_some_and(|orders| orders.send(order).is_ok());
+        if sent { Ok(()) } else { Err(EngineError::Broken("the fetcher")) }
     }
 
     /// Nothing can be asked before `until`: a run that ends when all is visited does not wait for
@@ -314,6 +323,10 @@ impl<S: Store + 'static> Driver<S> {
             Report::Page(processed) => {
                 self.walk.complete(*processed, now)?;
                 self.publish_file();
+                Ok(())
+            }
+            Report::Located(lease, ip) => {
+                self.walk.located(&lease, ip, now);
                 Ok(())
             }
             Report::Robots(answer) => self.walk.robots(*answer, now),
@@ -493,6 +506,7 @@ impl Fetcher {
                 tokio::task::spawn_local(async move {
                     match order {
                         Order::Page(lease) => fetcher.page(lease).await,
+                        Order::Locate(lease) => fetcher.locate(lease).await,
                         Order::Robots { origin, lease } => {
                             fetcher.robots(origin, lease, redirects, unpack).await;
                         }
@@ -501,6 +515,14 @@ impl Fetcher {
             }
         });
         debug_assert!(abandon.load(Ordering::Relaxed), "orders end only when the run does");
+    }
+
+    async fn locate(&self, lease: Box<Lease>) {
+        let ip = match Request::new(&lease.row.url) {
+            Ok(request) => self.client.locate(&request).await.ok(),
+            Err(_) => None,
+        };
+        let _ = self.reports.send(Report::Located(lease, ip));
     }
 
     async fn page(&self, lease: Box<Lease>) {
@@ -528,6 +550,7 @@ impl Fetcher {
         let mut answer = RobotsAnswer {
             lease,
             status: None,
+            forbidden: false,
             body: Vec::new(),
             ip: None,
             took: Duration::ZERO,
@@ -537,7 +560,9 @@ impl Fetcher {
             let mut hops = self.client.fetch_following(&request, redirects).await;
             answer.ip = hops.first().and_then(|hop| hop.fetched.ip);
             answer.took = hops.iter().map(|hop| hop.fetched.times.total).sum();
-            if let Some(Ok(response)) = hops.pop().map(|hop| hop.fetched.result) {
+            let result = hops.pop().map(|hop| hop.fetched.result);
+            answer.forbidden = matches!(result, Some(Err(Failure::Forbidden(_))));
+            if let Some(Ok(response)) = result {
                 let coding = response.headers.get("content-encoding");
                 let coding = coding.and_then(|value| value.to_str().ok()).unwrap_or_default();
                 answer.status = Some(response.status);
@@ -551,7 +576,7 @@ impl Fetcher {
 /// What stands for a fetch of a URL that cannot be asked for.
 fn unaskable() -> evercrawl_fetch::Fetched {
     evercrawl_fetch::Fetched {
-        result: Err(evercrawl_fetch::Failure::Protocol("the URL cannot be asked for".into())),
+        result: Err(Failure::Protocol("the URL cannot be asked for".into())),
         request_bytes: bytes::Bytes::new(),
         times: evercrawl_fetch::Times::default(),
         ip: None,

@@ -10,7 +10,7 @@ use evercrawl_compare::{self as compare, Fingerprint, Likeness};
 use evercrawl_extract::{self as extract, Content, Document, Extracted, Extractor, decode};
 use evercrawl_fetch::{Failure, Fetched, Response, Truncation};
 use evercrawl_model::{
-    Change, Discovery, HostUpdate, Kind, Next, Outcome, Time, Validators, Visit, Visited,
+    Change, Discovery, HostUpdate, Kind, Next, Outcome, Refusal, Time, Validators, Visit, Visited,
 };
 use evercrawl_robots::Directives;
 use evercrawl_state::{Reading, StateError, Store};
@@ -42,6 +42,8 @@ pub struct Processed {
     pub plan: Option<RecordPlan>,
     /// Its records, made for the archive file that was current then.
     pub records: Option<archive::Encoded>,
+    /// Why the page is not to be fetched again as things are, and when to look again.
+    pub verdict: Option<(Refusal, Option<Time>)>,
     /// Content that this visit claimed to store.
     pub claim: Option<Digest>,
     /// Links that may enter the frontier.
@@ -119,8 +121,7 @@ impl<S: Store> Processor<S> {
         let visit = visit_of(&job, outcome, 0, Change::Failed);
         let mut processed = self.processed(visit, job);
         if outcome == Outcome::Forbidden {
-            processed.host_trouble = false;
-            processed.visited.next = Next::Never;
+            processed.verdict = Some((Refusal::PrivateAddress, None));
         }
         processed.found.extend(self.links.plain_twin(&processed.job.lease, processed.job.ended));
         processed
@@ -156,7 +157,9 @@ impl<S: Store> Processor<S> {
         processed.visited.visit.digest = Some(digest.to_bytes());
         let mut kept = true;
         let mut media_type = None;
+        let unwanted = self.is_unwanted(&processed);
         match outcome {
+            Outcome::Ok if unwanted => kept = false,
             Outcome::Ok => (kept, media_type) = self.content(&mut processed, &body, digest)?,
             Outcome::Redirect => self.redirect(&mut processed),
             Outcome::ClientError if matches!(status, 404 | 410) => {
@@ -165,10 +168,23 @@ impl<S: Store> Processor<S> {
             _ => {}
         }
         self.plan(&mut processed);
+        if unwanted && outcome == Outcome::Ok {
+            processed.verdict = Some((Refusal::ContentType, None));
+        }
         if kept {
             self.store(&mut processed, digest.to_bytes(), media_type, file)?;
         }
         Ok(processed)
+    }
+
+    /// True when the answer is of a type that is filtered.
+    fn is_unwanted(&self, processed: &Processed) -> bool {
+        let Ok(response) = &processed.job.fetched.result else { return false };
+        let found = header(response, "content-type").unwrap_or_default().trim_start();
+        let starts = |kind: &String| {
+            found.get(..kind.len()).is_some_and(|head| head.eq_ignore_ascii_case(kind))
+        };
+        self.config.skip_types.iter().any(starts)
     }
 
     /// Reads a page's content: links, text, what changed. Tells whether it may be kept, and what
@@ -330,6 +346,7 @@ impl<S: Store> Processor<S> {
             visited: Box::new(visited),
             plan: None,
             records: None,
+            verdict: None,
             claim: None,
             found: Vec::new(),
             refused: RefusalCounts::default(),
@@ -343,12 +360,15 @@ impl<S: Store> Processor<S> {
 
     /// Sets when to come again.
     fn plan(&self, processed: &mut Processed) {
+        let schedule = &self.config.schedule;
         let visit = &processed.visited.visit;
         let past = processed.job.lease.row.past.as_ref();
         let failures = past.map_or(0, |past| past.failures).saturating_add(1);
         let held = past.is_some_and(|past| past.digest.is_some());
         let ended = processed.job.ended;
-        processed.visited.next = self.config.schedule.next(visit.change, ended, failures, held);
+        processed.visited.next = schedule.next(visit.change, ended, failures, held);
+        let hopeless = visit.change == Change::Failed && failures >= schedule.give_up_after;
+        processed.verdict = hopeless.then(|| (Refusal::ErrorHistory, Some(schedule.rarely(ended))));
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Schedule {
     /// After so many failures in a row a host counts as dead and is asked once in
     /// `max_back_off`.
     pub dead_after: u16,
+    /// After so many failed visits in a row a page is refused, and looked at again rarely.
+    pub give_up_after: u8,
 }
 
 impl Default for Schedule {
@@ -28,22 +30,28 @@ impl Default for Schedule {
             back_off: Duration::from_secs(5),
             max_back_off: Duration::from_secs(24 * 3600),
             dead_after: 8,
+            give_up_after: 10,
         }
     }
 }
 
-/// A page that is gone is looked for this many intervals later.
-const GONE_FACTOR: u32 = 10;
+/// A page that is gone, or given up, is looked for this many intervals later.
+const RARELY: u32 = 10;
 
 impl Schedule {
     /// When to visit a page again that was visited at `at`, after `failures` failed visits in a
     /// row (this one included); `held` says that content of it is held.
     pub fn next(&self, change: Change, at: Time, failures: u8, held: bool) -> Next {
         match change {
-            Change::Gone => Next::Due(at.after(self.recrawl.saturating_mul(GONE_FACTOR))),
+            Change::Gone => Next::Due(self.rarely(at)),
             Change::Failed if !held && failures < self.tries => Next::Retry,
             _ => Next::Due(at.after(self.recrawl)),
         }
+    }
+
+    /// When to look again at a page that there is little hope for.
+    pub fn rarely(&self, at: Time) -> Time {
+        at.after(self.recrawl.saturating_mul(RARELY))
     }
 
     /// How long to leave a host alone after it failed or asked for it: what it asked for, else a

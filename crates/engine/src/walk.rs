@@ -31,6 +31,8 @@ const ROBOTS_RETRY: Duration = Duration::from_secs(3600);
 pub enum Step {
     /// Ask for this page.
     Fetch(Box<Lease>),
+    /// Find out the address of the page's host first, so that it can be paced.
+    Locate(Box<Lease>),
     /// Ask for the robots.txt of this origin first.
     Robots {
         /// Scheme, host and port.
@@ -53,6 +55,8 @@ pub struct RobotsAnswer {
     pub lease: Box<Lease>,
     /// The final status; `None` where no answer came.
     pub status: Option<u16>,
+    /// True when the host's address is one that we do not connect to.
+    pub forbidden: bool,
     /// The body.
     pub body: Vec<u8>,
     /// The host's address.
@@ -215,6 +219,9 @@ impl<S: Store> Walk<S> {
             return self.refuse(&lease, Refusal::BadUrl, None, now);
         };
         let (host, https) = (lease.page.host, url.is_https());
+        if self.frontier.needs_address(host) {
+            return Ok(Some(Step::Locate(lease)));
+        }
         if self.frontier.rules(host, https, now).is_none() {
             let Some(rules) = self.stored_rules(url.origin(), now)? else {
                 self.frontier.departs(&lease, now);
@@ -254,9 +261,19 @@ impl<S: Store> Walk<S> {
         }))
     }
 
+    /// The address of a page's host was looked up; `None` where that failed, which the visit
+    /// itself will tell.
+    pub fn located(&mut self, lease: &Lease, ip: Option<IpAddr>, now: Time) {
+        self.frontier.located(lease.page.host, ip);
+        self.frontier.give_back(lease, now);
+    }
+
     /// A robots.txt came, or did not.
     pub fn robots(&mut self, answer: RobotsAnswer, now: Time) -> Result<(), EngineError> {
         let page = answer.lease.page;
+        if answer.forbidden {
+            return self.refuse(&answer.lease, Refusal::PrivateAddress, None, now).map(drop);
+        }
         self.tally.robots += 1;
         let access = availability(answer.status);
         let next_allowed = self.frontier.answered(page.host, answer.ip, answer.took, now);
@@ -347,6 +364,9 @@ impl<S: Store> Walk<S> {
         }
         self.frontier.finished(page, now);
         self.apply(&Event::Visited(processed.visited), now)?;
+        if let Some((reason, again)) = processed.verdict {
+            self.apply(&Event::Refused { page, reason, again }, now)?;
+        }
         self.rest_if_blocked(page, now)
     }
 
@@ -372,16 +392,6 @@ impl<S: Store> Walk<S> {
                 Err(error) => return Err(error.into()),
             }
         }
-    }
-
-    /// A lease ends with nothing asked, and nothing learned: the page stays where it was.
-    pub fn give_back(&mut self, lease: &Lease, now: Time) {
-        self.frontier.give_back(lease, now);
-    }
-
-    /// When `ip` may be asked for a page whose host's address was not known before.
-    pub fn reserve_address(&mut self, ip: IpAddr, now: Time) -> Time {
-        self.frontier.reserve_address(ip, now)
     }
 
     fn rest_if_blocked(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {

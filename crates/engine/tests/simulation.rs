@@ -82,6 +82,9 @@ impl<'a> Sim<'a> {
             }
             match self.walk.next(self.now).unwrap() {
                 Step::Fetch(lease) => self.ask_page(lease),
+                Step::Locate(lease) => {
+                    self.walk.located(&lease, Some([127, 0, 0, 1].into()), self.now);
+                }
                 Step::Robots { origin, lease } => self.ask_robots(origin, lease),
                 Step::Wait(at) if self.out.is_empty() && at > self.now.after(LONG) => return,
                 Step::Wait(at) => self.wait(at.min(until)),
@@ -142,7 +145,8 @@ impl<'a> Sim<'a> {
             Ok(response) => (Some(response.status), response.body.to_vec()),
             Err(_) => (None, Vec::new()),
         };
-        let answer = RobotsAnswer { origin, lease, status, body, ip: fetched.ip, took };
+        let answer =
+            RobotsAnswer { origin, lease, status, forbidden: false, body, ip: fetched.ip, took };
         self.send(self.now.after(took), Reply::Robots(Box::new(answer)));
     }
 
@@ -153,7 +157,12 @@ impl<'a> Sim<'a> {
     }
 
     /// What the web answers now, and how long that takes.
-    fn ask(&mut self, url: &str, etag: Option<&str>, modified: Option<&str>) -> (Fetched, Duration) {
+    fn ask(
+        &mut self,
+        url: &str,
+        etag: Option<&str>,
+        modified: Option<&str>,
+    ) -> (Fetched, Duration) {
         let rest = url.strip_prefix("http://").unwrap();
         let slash = rest.find('/').unwrap();
         let (host, path) = rest.split_at(slash);
@@ -256,6 +265,7 @@ fn config(once: bool, recrawl: Duration) -> CrawlConfig {
         agent: "evercrawl".into(),
         scope: ScopeKind::Host,
         rules: Rules::default(),
+        skip_types: Vec::new(),
         steps: Steps::default(),
         unpack: evercrawl_extract::decode::Caps::default(),
         take: Take::default(),
@@ -285,9 +295,8 @@ fn calm() -> World {
 }
 
 fn reachable(world: &World) -> BTreeSet<String> {
-    let seeds: Vec<String> = (0..world.config().hosts)
-        .map(|n| format!("http://{}/", world.host_name(n)))
-        .collect();
+    let seeds: Vec<String> =
+        (0..world.config().hosts).map(|n| format!("http://{}/", world.host_name(n))).collect();
     let seeds = seeds.iter().map(String::as_str);
     world.reachable(seeds, Scope::Host, true, START.millis()).collect()
 }
@@ -419,12 +428,8 @@ fn a_changing_web_is_followed_for_hours_and_every_change_is_real() {
 /// A host with many pages does not keep others waiting, though few can be active at once.
 #[test]
 fn no_host_starves_when_few_can_be_active() {
-    let world = World::new(Config {
-        hosts: 30,
-        pages: 12,
-        origin_ms: START.millis(),
-        ..Config::calm()
-    });
+    let world =
+        World::new(Config { hosts: 30, pages: 12, origin_ms: START.millis(), ..Config::calm() });
     let dir = tempfile::tempdir().unwrap();
     let mut sim = Sim::new(&world, dir.path(), config(true, LONG), 9);
     sim.add_seeds();

@@ -63,6 +63,15 @@ impl Client {
         }
     }
 
+    /// The address that a request would go to first, without asking anything of it: whoever paces
+    /// requests by address needs it beforehand.
+    pub async fn locate(&self, request: &Request) -> Result<IpAddr, Failure> {
+        let mut visit = Visit::start(request.own_limits().unwrap_or(&self.limits));
+        let (host, _) = ConnectTo::route(&self.connect_to, request.host(), request.port());
+        let ips = self.addresses(host, &mut visit).await?;
+        self.dialer.choose(&ips)
+    }
+
     /// Fetches and follows up to `max_redirects` redirects; every hop is checked as the first is, and
     /// all are returned, the last one last.
     pub async fn fetch_following(&self, request: &Request, max_redirects: usize) -> Vec<Hop> {

@@ -39,6 +39,12 @@ impl Dialer {
         Ok(Dialer { tls, allow_private: config.allow_private.clone() })
     }
 
+    /// The first of `ips` that may be connected to.
+    pub(crate) fn choose(&self, ips: &[IpAddr]) -> Result<IpAddr, Failure> {
+        let permitted = ips.iter().find(|ip| self.allow_private.permits(**ip));
+        permitted.copied().ok_or_else(|| refusal(ips))
+    }
+
     /// Opens a connection and notes in `times` what that took.
     pub(crate) async fn dial(
         &self,
@@ -78,10 +84,7 @@ impl Dialer {
     ) -> Result<(TcpStream, SocketAddr), Failure> {
         let permitted = to.ips.iter().filter(|ip| self.allow_private.permits(**ip));
         let permitted: Vec<IpAddr> = permitted.take(MOST_ATTEMPTS).copied().collect();
-        let mut failure = match to.ips.first() {
-            Some(ip) => Failure::Forbidden(*ip),
-            None => DnsTrouble::NotFound.into(),
-        };
+        let mut failure = refusal(to.ips);
         let end = after(limits.connect);
         for (tried, ip) in permitted.iter().enumerate() {
             let peer = SocketAddr::new(*ip, to.port);
@@ -144,4 +147,12 @@ impl Patience {
 /// `limit` from now, or in a year if that is sooner: moments cannot be arbitrarily far away.
 fn after(limit: Duration) -> Instant {
     Instant::now() + limit.min(Duration::from_secs(365 * 24 * 60 * 60))
+}
+
+/// What to say when none of a host's addresses may be connected to.
+fn refusal(ips: &[IpAddr]) -> Failure {
+    match ips.first() {
+        Some(ip) => Failure::Forbidden(*ip),
+        None => DnsTrouble::NotFound.into(),
+    }
 }

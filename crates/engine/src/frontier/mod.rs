@@ -111,6 +111,8 @@ struct Active {
     /// The moment under which it stands in the heap; entries of other moments are stale.
     queued_at: Option<Time>,
     delay: Duration,
+    /// True once its address was looked up in vain or with success.
+    located: bool,
 }
 
 impl Frontier {
@@ -235,6 +237,7 @@ impl Frontier {
             taken: 0,
             queued_at: None,
             delay,
+            located: false,
         };
         self.active.insert(key, host);
         self.enqueue(key, now);
@@ -320,19 +323,17 @@ impl Frontier {
         self.enqueue(lease.page.host, now);
     }
 
-    /// The moment at which `ip` may be asked; asking it then is taken for granted.
-    pub fn reserve_address(&mut self, ip: IpAddr, now: Time) -> Time {
+    /// Counts a request to `ip` that goes out now.
+    fn reserve_address(&mut self, ip: IpAddr, now: Time) {
         let delay = self.config.pace.address_delay(ip);
         if delay.is_zero() {
-            return now;
+            return;
         }
         if self.addresses.len() > 4 * self.config.active_hosts {
             self.addresses.retain(|_, next| *next > now);
         }
         let next = self.addresses.entry(ip).or_insert(now);
-        let start = (*next).max(now);
-        *next = start.after(delay);
-        start
+        *next = (*next).max(now).after(delay);
     }
 
     /// The rules that hold for pages of `host`, where they are in memory and not expired.
@@ -346,6 +347,20 @@ impl Frontier {
         let Some(host) = self.active.get_mut(&host) else { return };
         host.delay = self.config.pace.delay(rules.robots.crawl_delay(), host.row.answer_time);
         host.rules[usize::from(https)] = Some(rules);
+    }
+
+    /// Whether a host's address must be found out before it can be asked at the right pace.
+    pub fn needs_address(&self, key: HostKey) -> bool {
+        let paced = !self.config.pace.address.is_zero();
+        paced && self.active.get(&key).is_some_and(|host| host.row.ip.is_none() && !host.located)
+    }
+
+    /// A host's address was looked up; `None` where it has none that could be had.
+    pub fn located(&mut self, key: HostKey, ip: Option<IpAddr>) {
+        if let Some(host) = self.active.get_mut(&key) {
+            host.row.ip = ip.or(host.row.ip);
+            host.located = true;
+        }
     }
 
     /// A lease is given back unused, to be handed out again.
