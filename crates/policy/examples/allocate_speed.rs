@@ -6,6 +6,7 @@
 use std::time::Instant;
 
 use evercrawl_policy::SplitMix64;
+use evercrawl_policy::allocate::hosts::allocate_capped;
 use evercrawl_policy::allocate::{Demand, Objective, allocate};
 use evercrawl_policy::index::Limits;
 
@@ -32,6 +33,24 @@ fn main() {
         );
     }
     println!("{} MB more at the peak", peak_megabytes() - before);
+    capped(&pages[..count / 10], budget / 10.0);
+}
+
+/// A tenth of the pages on hosts of a hundred, half of which bind.
+fn capped(pages: &[Demand], budget: f64) {
+    let hosts: Vec<u32> = (0..pages.len() as u32).map(|page| page / 100).collect();
+    let caps: Vec<f64> = (0..pages.len() / 100).map(|host| [30.0, 200.0][host % 2]).collect();
+    let (start, cpu) = (Instant::now(), cpu_seconds());
+    let best = allocate_capped(Objective::Freshness, pages, &hosts, &caps, budget, Limits::NONE);
+    let binding = best.host_price.iter().filter(|price| **price > 0.0).count();
+    println!(
+        "{} pages on {} hosts, {binding} at their caps: {:.2} s ({:.2} s of processor), mu {:.9}",
+        pages.len(),
+        caps.len(),
+        start.elapsed().as_secs_f64(),
+        cpu_seconds() - cpu,
+        best.allocation.mu,
+    );
 }
 
 /// The processor time that all threads have taken, from the kernel; 0 where it does not say.

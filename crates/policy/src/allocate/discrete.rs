@@ -1,7 +1,7 @@
 //! How is a whole number of fetches divided over pages, one by one?
 //!
-//! Wolf et al.'s resource allocation (the survey's B11 in our numbering of eq. 35 and 36; methods of
-//! Fox 1966, and of Ibaraki and Katoh 1988).
+//! The second half of Wolf et al.'s method (the survey's eq. 35 and 36): Fox's greedy rule (1966), and
+//! the dynamic programming of Ibaraki and Katoh (1988) where that rule is not exact.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

@@ -79,7 +79,7 @@ pub(super) fn find(
     Threshold::find(start(objective, pages, budget, bounds), budget, spent)
 }
 
-/// A threshold near the answer, from every so-manieth page.
+/// A threshold near the answer, from a sample taken at even steps.
 fn start(objective: Objective, pages: &[Demand], budget: f64, bounds: Bounds) -> f64 {
     if pages.len() < MANY {
         return 1.0;
