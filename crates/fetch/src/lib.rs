@@ -18,6 +18,7 @@ mod connect_to;
 mod dial;
 mod dns;
 mod failure;
+mod gathered;
 mod link;
 mod oldest;
 mod pool;

@@ -5,13 +5,13 @@
 
 use std::error::Error as _;
 use std::future::poll_fn;
+use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
-use std::{io, mem};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
 use hyper::Version;
 use hyper::body::{Body, Incoming};
@@ -21,6 +21,7 @@ use tokio::time::{Instant, Sleep};
 use crate::config::{Limits, Persona};
 use crate::dial::Patience;
 use crate::failure::{Failure, Phase, TlsTrouble};
+use crate::gathered::Gathered;
 use crate::request::Request;
 use crate::response::{self, Protocol, Response, TlsInfo, Truncation};
 use crate::tap::{SharedTape, Stream, Tap};
@@ -28,12 +29,6 @@ use crate::tape::HeadTooLarge;
 
 /// The most header fields a response may have.
 const MOST_FIELDS: usize = 500;
-
-/// The most that is set aside for a body before any of it has come.
-const MOST_RESERVED: usize = 1024 * 1024;
-
-/// How long a body may start slowly before a least rate counts.
-const RATE_GRACE: Duration = Duration::from_secs(10);
 
 /// An open connection to one address.
 #[derive(Debug)]
@@ -142,7 +137,7 @@ impl Link {
         let outgoing = self.prepare(request, persona, limits)?;
         let answer = self.ask(outgoing, limits, patience).await?;
         let (parts, mut incoming) = answer.into_parts();
-        let mut gathered = Gathered::new(&incoming, limits);
+        let mut gathered = Gathered::new(incoming.size_hint().lower(), limits);
         let truncated = self.read_body(&mut incoming, &mut gathered, patience).await;
         if truncated.is_some() {
             self.motor.stop();
@@ -280,67 +275,6 @@ impl Motor {
     /// Closes the connection: what would still come on it belongs to nobody.
     fn stop(&mut self) {
         self.connection = None;
-    }
-}
-
-/// A body as it comes in: within its cap, in time, and without a copy if it comes in one piece.
-struct Gathered {
-    first: Bytes,
-    whole: BytesMut,
-    expected: usize,
-    cap: usize,
-    idle: Duration,
-    min_rate: Option<u32>,
-    started: Instant,
-}
-
-impl Gathered {
-    fn new(incoming: &Incoming, limits: &Limits) -> Self {
-        let expected = usize::try_from(incoming.size_hint().lower()).unwrap_or(usize::MAX);
-        Gathered {
-            first: Bytes::new(),
-            whole: BytesMut::new(),
-            expected: expected.min(limits.body_bytes).min(MOST_RESERVED),
-            cap: limits.body_bytes,
-            idle: limits.idle,
-            min_rate: limits.min_rate,
-            started: Instant::now(),
-        }
-    }
-
-    /// Takes as much of `data` as there is room for, and says whether that was all.
-    fn add(&mut self, mut data: Bytes) -> bool {
-        let room = self.cap - self.len();
-        let fits = data.len() <= room;
-        data.truncate(room);
-        if self.len() == 0 {
-            self.first = data;
-            return fits;
-        }
-        if self.whole.is_empty() {
-            self.whole.reserve(self.expected.max(self.first.len() + data.len()));
-            self.whole.extend_from_slice(&mem::take(&mut self.first));
-        }
-        self.whole.extend_from_slice(&data);
-        fits
-    }
-
-    fn len(&self) -> usize {
-        self.first.len() + self.whole.len()
-    }
-
-    /// Until when more must have come. A least rate is a moment too: what is here already would have
-    /// taken until then at that rate, and one spell of idleness is forgiven.
-    fn deadline(&self, patience: Patience) -> Instant {
-        let idle = patience.until(self.idle);
-        let Some(rate) = self.min_rate else { return idle };
-        let seconds = u32::try_from(self.len()).unwrap_or(u32::MAX) / rate.max(1);
-        let at_this_rate = Duration::from_secs(seconds.into());
-        idle.min(self.started + self.idle.min(RATE_GRACE) + at_this_rate)
-    }
-
-    fn into_bytes(self) -> Bytes {
-        if self.whole.is_empty() { self.first } else { self.whole.freeze() }
     }
 }
 

@@ -1,4 +1,5 @@
 //! Do we ever go where we must not, and where rules lead us instead?
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests, helpers included")]
 
 mod support;
 

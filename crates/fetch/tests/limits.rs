@@ -1,13 +1,15 @@
 //! Does every fetch end, in time and within its caps, whatever the server does?
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests, helpers included")]
 
 mod support;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use evercrawl_fetch::{Client, ConnectTrouble, Failure, Limits, Phase, Truncation};
 use support::{client, config, fetch, read_head, request, serve, serve_once, stall};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::time::Instant;
 
 const SHORT: Duration = Duration::from_millis(150);
 

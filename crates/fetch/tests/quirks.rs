@@ -1,4 +1,5 @@
 //! Every oddity of servers that is known: what comes out, and is it byte for byte what went in?
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests, helpers included")]
 
 mod support;
 

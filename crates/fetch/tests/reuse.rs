@@ -1,4 +1,5 @@
 //! Are connections used again when they can be, and only then?
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests, helpers included")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Is the server who it says it is, and what if it is not?
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests, helpers included")]
 
 mod support;
 

@@ -1,0 +1,129 @@
+//! How much of a body has come, how much may come, and until when?
+
+use std::mem;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use tokio::time::Instant;
+
+use crate::config::Limits;
+use crate::dial::Patience;
+
+/// The most that is set aside for a body before any of it has come.
+const MOST_RESERVED: usize = 1024 * 1024;
+
+/// How long a body may start slowly before a least rate counts.
+const RATE_GRACE: Duration = Duration::from_secs(10);
+
+/// A body as it comes in: within its cap, in time, and without a copy if it comes in one piece.
+pub(crate) struct Gathered {
+    first: Bytes,
+    whole: BytesMut,
+    expected: usize,
+    cap: usize,
+    idle: Duration,
+    min_rate: Option<u32>,
+    started: Instant,
+}
+
+impl Gathered {
+    /// A body that says it has `expected` bytes, or at least so many.
+    pub(crate) fn new(expected: u64, limits: &Limits) -> Self {
+        let expected = usize::try_from(expected).unwrap_or(usize::MAX);
+        Gathered {
+            first: Bytes::new(),
+            whole: BytesMut::new(),
+            expected: expected.min(limits.body_bytes).min(MOST_RESERVED),
+            cap: limits.body_bytes,
+            idle: limits.idle,
+            min_rate: limits.min_rate,
+            started: Instant::now(),
+        }
+    }
+
+    /// Takes as much of `data` as there is room for, and says whether that was all.
+    pub(crate) fn add(&mut self, mut data: Bytes) -> bool {
+        let room = self.cap - self.len();
+        let fits = data.len() <= room;
+        data.truncate(room);
+        if self.len() == 0 {
+            self.first = data;
+            return fits;
+        }
+        if self.whole.is_empty() {
+            self.whole.reserve(self.expected.max(self.first.len() + data.len()));
+            self.whole.extend_from_slice(&mem::take(&mut self.first));
+        }
+        self.whole.extend_from_slice(&data);
+        fits
+    }
+
+    fn len(&self) -> usize {
+        self.first.len() + self.whole.len()
+    }
+
+    /// Until when more must have come. A least rate is a moment too: what is here already would have
+    /// taken until then at that rate, and one spell of idleness is forgiven.
+    pub(crate) fn deadline(&self, patience: Patience) -> Instant {
+        let idle = patience.until(self.idle);
+        let Some(rate) = self.min_rate else { return idle };
+        let seconds = u32::try_from(self.len()).unwrap_or(u32::MAX) / rate.max(1);
+        let at_this_rate = Duration::from_secs(seconds.into());
+        idle.min(self.started + self.idle.min(RATE_GRACE) + at_this_rate)
+    }
+
+    /// What came.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        if self.whole.is_empty() { self.first } else { self.whole.freeze() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gather(cap: usize, pieces: &[&'static str]) -> (Bytes, bool) {
+        let limits = Limits { body_bytes: cap, ..Limits::default() };
+        let mut gathered = Gathered::new(u64::MAX, &limits);
+        let all = pieces.iter().all(|piece| gathered.add(Bytes::from_static(piece.as_bytes())));
+        (gathered.into_bytes(), all)
+    }
+
+    #[test]
+    fn pieces_add_up_to_their_cap() {
+        for (cap, pieces, body, all) in [
+            (9, &[][..], "", true),
+            (9, &["abc"], "abc", true),
+            (9, &["abc", "", "def", "ghi"], "abcdefghi", true),
+            (9, &["", "abc"], "abc", true),
+            (8, &["abc", "def", "ghi"], "abcdefgh", false),
+            (3, &["abc", "d"], "abc", false),
+            (2, &["abc"], "ab", false),
+            (0, &["a"], "", false),
+        ] {
+            assert_eq!(gather(cap, pieces), (Bytes::from(body), all), "{cap} {pieces:?}");
+        }
+    }
+
+    #[test]
+    fn one_piece_is_not_copied() {
+        let piece = Bytes::from(vec![b'x'; 100]);
+        let mut gathered = Gathered::new(100, &Limits::default());
+        assert!(gathered.add(piece.clone()));
+        assert_eq!(gathered.into_bytes().as_ptr(), piece.as_ptr());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_least_rate_is_a_deadline_that_bytes_put_off() {
+        let second = Duration::from_secs(1);
+        let limits = Limits { idle: 20 * second, min_rate: Some(100), ..Limits::default() };
+        let patience = Patience::new(1000 * second);
+        let start = Instant::now();
+        let mut gathered = Gathered::new(0, &limits);
+        assert_eq!(gathered.deadline(patience), start + 10 * second);
+        assert!(gathered.add(Bytes::from(vec![0; 500])));
+        assert_eq!(gathered.deadline(patience), start + 15 * second);
+        assert!(gathered.add(Bytes::from(vec![0; 5000])));
+        assert_eq!(gathered.deadline(patience), start + 20 * second, "but no idleness that long");
+    }
+}
