@@ -1,10 +1,11 @@
 //! How did it go? The same figures in words and as JSON.
 
 use std::io::Write;
+use std::time::Duration;
 
 use evercrawl_engine::freshness::Freshness;
 use evercrawl_engine::live::Progress;
-use evercrawl_model::{Change, Outcome, Refusal};
+use evercrawl_model::{Change, Outcome, Refusal, Time};
 use evercrawl_state::Counters;
 use serde_json::{Value, json};
 
@@ -69,15 +70,23 @@ pub(crate) fn progress_json(progress: &Progress) -> Value {
     })
 }
 
+/// Pauses shorter than this are not worth a word.
+const PAUSE: Duration = Duration::from_secs(2);
+
 /// One line for a terminal or a log.
 pub(crate) fn progress_line(progress: &Progress) -> String {
     let counters = &progress.counters;
     let seconds = progress.at.since(progress.began);
     let rate = progress.tally.pages as f64 / seconds.as_secs_f64().max(0.001);
     let changed = counters.changed(Change::Changed) + counters.changed(Change::Near);
+    let waiting = progress.waiting_until.filter(|until| until.since(progress.at) > PAUSE);
+    let waiting = match waiting {
+        Some(Time::NEVER) | None => String::new(),
+        Some(until) => format!("; nothing is due for {}", show_duration(until.since(progress.at))),
+    };
     format!(
         "{}: {} known, {} waiting; this run {} visited at {rate:.1}/s, {} archived, {} hosts active; \
-         {} changed in all",
+         {} changed in all{waiting}",
         show_duration(seconds),
         show_count(counters.pages),
         show_count(counters.standing[0]),
@@ -130,7 +139,7 @@ pub(crate) fn freshness_line(freshness: &Freshness) -> String {
     if freshness.held == 0 {
         return "no page is held yet".to_owned();
     }
-    let age = std::time::Duration::try_from_secs_f64(freshness.age_seconds).unwrap_or_default();
+    let age = Duration::try_from_secs_f64(freshness.age_seconds).unwrap_or_default();
     format!(
         "{:.1} % of {} pages held are estimated to be as on the web now (mean age {})",
         100.0 * freshness.fresh,

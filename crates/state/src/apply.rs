@@ -7,9 +7,10 @@ use evercrawl_model::{
 
 use crate::StateError;
 use crate::keys;
+use crate::reading::{FirstSeen, encode_first_seen};
 use crate::rows::{self, HostRow, PageRow, Past, Place, Standing};
 use crate::seen::{self, Quick};
-use crate::state::{CachedHost, FirstSeen, Probe, State, encode_first_seen};
+use crate::state::{CachedHost, Probe, State};
 use crate::store::{Space, Store};
 
 /// Band in which a host waits that only has pages to come back to.

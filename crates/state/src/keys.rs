@@ -2,6 +2,7 @@
 
 use evercrawl_model::{Band, HostKey, PageKey, Time};
 
+use crate::StateError;
 use crate::rows::Place;
 
 /// Queue class of pages to come back to: after all bands of new pages.
@@ -130,6 +131,11 @@ pub(crate) const HOSTS_END: [u8; 1] = [b'h' + 1];
 /// A numbered row of the meta space.
 pub(crate) fn numbered(letter: u8, number: u64) -> [u8; 9] {
     tagged(letter, number.to_be_bytes())
+}
+
+/// A key that no version of us writes.
+pub(crate) fn bad(what: &str) -> StateError {
+    StateError::Corrupt(format!("a {what} key cannot be read"))
 }
 
 fn tagged<const N: usize, const M: usize>(letter: u8, rest: [u8; N]) -> [u8; M] {

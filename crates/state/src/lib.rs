@@ -11,6 +11,8 @@ mod codec;
 mod counters;
 mod keys;
 mod layers;
+mod meta;
+mod reading;
 mod rows;
 mod seen;
 mod state;
@@ -19,8 +21,10 @@ mod store;
 pub use apply::Applied;
 pub use counters::Counters;
 pub use keys::Lane;
+pub use meta::{ArchiveFile, Settings};
+pub use reading::{FirstSeen, Reading};
 pub use rows::{HostRow, PageRow, Past, Place, Standing};
-pub use state::{ArchiveFile, FirstSeen, Queued, Reading, Settings, State};
+pub use state::{Queued, State};
 pub use store::{DiskStore, MemoryStore, Overlay, Row, Slice, Space, Store, StoreLimits};
 
 /// What went wrong with the state.

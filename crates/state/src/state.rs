@@ -7,10 +7,11 @@ use std::sync::Arc;
 use evercrawl_model::{Band, HostKey, Keyer, PageKey, RobotsCopy, Time, Visit};
 
 use crate::StateError;
-use crate::codec::{Reader, Writer};
 use crate::counters::Counters;
 use crate::keys::{self, Lane};
 use crate::layers::Layers;
+use crate::meta::{self, ArchiveFile, Settings};
+use crate::reading::Reading;
 use crate::rows::{self, HostRow, PageRow};
 use crate::seen::{self, Filter, Seen};
 use crate::store::{Overlay, Slice, Space, Store};
@@ -27,32 +28,6 @@ const HOSTS_KEPT: usize = 20_000;
 /// How many batches of new pages may pile up before the filter is saved.
 const FILTER_EVERY: u64 = 2_000_000;
 
-/// What is fixed when a data directory is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Secret seed of the URL hashes.
-    pub seed: u64,
-    /// Parts that the URL space is divided into.
-    pub shards: u16,
-}
-
-/// How far a WARC file and its index are committed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArchiveFile {
-    /// The file's serial number.
-    pub serial: u32,
-    /// Its name, without any suffix for being open.
-    pub name: String,
-    /// Bytes of the WARC file that are committed.
-    pub warc_len: u64,
-    /// Bytes of the index that are committed.
-    pub cdxj_len: u64,
-    /// True while records are appended to it.
-    pub open: bool,
-    /// True once it has its final name and its index is sorted: nobody will touch it again.
-    pub finished: bool,
-}
-
 /// A page's place in a lane of its host's back queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queued {
@@ -60,15 +35,6 @@ pub struct Queued {
     pub position: u64,
     /// The page.
     pub page: PageKey,
-}
-
-/// Where content was first seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FirstSeen {
-    /// The page that had it.
-    pub page: PageKey,
-    /// When it was fetched.
-    pub at: Time,
 }
 
 /// Everything the crawler knows.
@@ -107,9 +73,9 @@ impl<S: Store> State<S> {
         let stored = layers.get(Space::Meta, SETTINGS)?;
         let was_clean = stored.is_none() || layers.get(Space::Meta, CLEAN)?.is_some();
         let settings = match stored {
-            Some(row) => decode_settings(&row)?,
+            Some(row) => meta::decode_settings(&row)?,
             None => {
-                layers.put(Space::Meta, SETTINGS, &encode_settings(fresh));
+                layers.put(Space::Meta, SETTINGS, &meta::encode_settings(fresh));
                 fresh
             }
         };
@@ -186,7 +152,7 @@ impl<S: Store> State<S> {
     pub fn pages(&self) -> impl Iterator<Item = Result<(PageKey, PageRow), StateError>> + '_ {
         self.layers.scan(Space::Pages, &[], &[0xff; 19]).map(|row| {
             let (key, row) = row?;
-            let key = PageKey::from_bytes(&key).ok_or_else(|| bad_key("page"))?;
+            let key = PageKey::from_bytes(&key).ok_or_else(|| keys::bad("page"))?;
             Ok((key, PageRow::decode(&row)?))
         })
     }
@@ -204,7 +170,7 @@ impl<S: Store> State<S> {
     pub fn hosts(&self) -> impl Iterator<Item = Result<(HostKey, HostRow), StateError>> + '_ {
         self.layers.scan(Space::Hosts, b"h", &keys::HOSTS_END).map(|row| {
             let (key, row) = row?;
-            let key = HostKey::from_bytes(&key[1..]).ok_or_else(|| bad_key("host"))?;
+            let key = HostKey::from_bytes(&key[1..]).ok_or_else(|| keys::bad("host"))?;
             Ok((key, HostRow::decode(&row)?))
         })
     }
@@ -224,7 +190,7 @@ impl<S: Store> State<S> {
         let rows = self.layers.scan(Space::Queues, &from, &until).take(limit);
         rows.map(|row| {
             let (position, url) =
-                keys::parse_queue(&row?.0).ok_or_else(|| bad_key("back queue"))?;
+                keys::parse_queue(&row?.0).ok_or_else(|| keys::bad("back queue"))?;
             Ok(Queued { position, page: PageKey { host, url } })
         })
         .collect()
@@ -239,7 +205,7 @@ impl<S: Store> State<S> {
     ) -> Result<Vec<(Time, HostKey)>, StateError> {
         let from = keys::front(band, from.0, from.1);
         let rows = self.layers.scan(Space::Hosts, &from, &keys::front_end(band)).take(limit);
-        rows.map(|row| keys::parse_front(&row?.0).ok_or_else(|| bad_key("front queue"))).collect()
+        rows.map(|row| keys::parse_front(&row?.0).ok_or_else(|| keys::bad("front queue"))).collect()
     }
 
     /// The copy held of an origin's robots.txt.
@@ -272,7 +238,7 @@ impl<S: Store> State<S> {
         self.layers.scan(Space::Visits, &from.to_be_bytes(), &[0xff; 9]).map(|row| {
             let (key, row) = row?;
             let number = key.as_ref().try_into().map(u64::from_be_bytes);
-            Ok((number.map_err(|_| bad_key("visit"))?, rows::decode_visit(&row)?.0))
+            Ok((number.map_err(|_| keys::bad("visit"))?, rows::decode_visit(&row)?.0))
         })
     }
 
@@ -302,7 +268,7 @@ impl<S: Store> State<S> {
         rows.map(|row| {
             let (key, tags) = row?;
             let id = number_of(&key)?;
-            let id = u32::try_from(id).map_err(|_| bad_key("tag set"))?;
+            let id = u32::try_from(id).map_err(|_| keys::bad("tag set"))?;
             Ok((id, String::from_utf8_lossy(&tags).into_owned()))
         })
         .collect()
@@ -312,7 +278,7 @@ impl<S: Store> State<S> {
     pub fn seeds(&self) -> impl Iterator<Item = Result<String, StateError>> + '_ {
         self.layers.scan(Space::Meta, keys::SEED, keys::SEEDS_END).map(|row| {
             let url = row?.0[keys::SEED.len()..].to_vec();
-            String::from_utf8(url).map_err(|_| bad_key("seed"))
+            String::from_utf8(url).map_err(|_| keys::bad("seed"))
         })
     }
 
@@ -320,7 +286,7 @@ impl<S: Store> State<S> {
     pub fn set_archive(&mut self, files: &[ArchiveFile]) {
         for file in files {
             let key = keys::numbered(FILES, file.serial.into());
-            self.layers.put(Space::Meta, &key, &encode_file(file));
+            self.layers.put(Space::Meta, &key, &meta::encode_file(file));
         }
     }
 
@@ -338,7 +304,7 @@ impl<S: Store> State<S> {
     /// The archive's files as last committed.
     pub fn archive(&self) -> Result<Vec<ArchiveFile>, StateError> {
         let rows = self.layers.scan(Space::Meta, &[FILES], &[FILES + 1]);
-        rows.map(|row| decode_file(&row?.1)).collect()
+        rows.map(|row| meta::decode_file(&row?.1)).collect()
     }
 
     /// How many keys changed since the last freeze.
@@ -434,61 +400,6 @@ pub(crate) enum Probe {
     Free(PageKey),
 }
 
-/// The committed state, for readers on other threads.
-pub struct Reading<S>(Arc<S>);
-
-impl<S> Clone for Reading<S> {
-    fn clone(&self) -> Self {
-        Reading(self.0.clone())
-    }
-}
-
-impl<S: Store> Reading<S> {
-    /// How many candidates of one table of the near-duplicate index are looked at.
-    const CANDIDATES: usize = 256;
-
-    /// Where content with this digest was first seen.
-    pub fn first_seen(&self, digest: &[u8; 20]) -> Result<Option<FirstSeen>, StateError> {
-        let row = self.0.get(Space::Content, &keys::digest(digest))?;
-        row.map(|row| decode_first_seen(&row)).transpose()
-    }
-
-    /// A page whose text is within `distance` bits of this fingerprint.
-    pub fn near(&self, simhash: u64, distance: u32) -> Result<Option<PageKey>, StateError> {
-        for table in 0..4 {
-            let from = keys::fingerprint(table, simhash);
-            let (low, high) = block_bounds(from);
-            for row in self.0.scan(Space::Content, &low, &high).take(Self::CANDIDATES) {
-                let (key, page) = row?;
-                let found = keys::parse_fingerprint(&key).ok_or_else(|| bad_key("fingerprint"))?;
-                if (found ^ simhash).count_ones() <= distance {
-                    return Ok(PageKey::from_bytes(&page));
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    /// The URL of the page at `key`.
-    pub fn url(&self, key: PageKey) -> Result<Option<String>, StateError> {
-        let row = self.0.get(Space::Pages, &key.to_bytes())?;
-        row.map(|row| PageRow::url_of(&row).map(str::to_owned)).transpose()
-    }
-
-    /// Commits a frozen part.
-    pub fn commit(&self, frozen: &Overlay) -> Result<(), StateError> {
-        self.0.commit(frozen)
-    }
-}
-
-/// All keys that share the table and its sixteen bits.
-fn block_bounds(key: [u8; 10]) -> ([u8; 10], [u8; 11]) {
-    let (mut low, mut high) = ([0; 10], [0xff; 11]);
-    low[..4].copy_from_slice(&key[..4]);
-    high[..4].copy_from_slice(&key[..4]);
-    (low, high)
-}
-
 fn load_filter<S: Store>(
     layers: &Layers<S>,
     path: Option<&Path>,
@@ -512,7 +423,7 @@ fn load_filter<S: Store>(
 fn scan_filter<S: Store>(layers: &Layers<S>) -> Result<Filter, StateError> {
     let mut filter = Filter::empty();
     for row in layers.scan(Space::Pages, &[], &[0xff; 19]) {
-        let key = PageKey::from_bytes(&row?.0).ok_or_else(|| bad_key("page"))?;
+        let key = PageKey::from_bytes(&row?.0).ok_or_else(|| keys::bad("page"))?;
         filter.insert(seen::filter_hash(key));
     }
     Ok(filter)
@@ -520,51 +431,5 @@ fn scan_filter<S: Store>(layers: &Layers<S>) -> Result<Filter, StateError> {
 
 fn number_of(key: &Slice) -> Result<u64, StateError> {
     let bytes = key.get(1..9).and_then(|bytes| bytes.try_into().ok());
-    bytes.map(u64::from_be_bytes).ok_or_else(|| bad_key("numbered"))
-}
-
-fn bad_key(what: &str) -> StateError {
-    StateError::Corrupt(format!("a {what} key cannot be read"))
-}
-
-fn encode_settings(settings: Settings) -> Vec<u8> {
-    let mut out = Writer::new(1);
-    out.fixed(&settings.seed.to_le_bytes());
-    out.number(settings.shards.into());
-    out.finish()
-}
-
-fn decode_settings(row: &[u8]) -> Result<Settings, StateError> {
-    let mut row = Reader::new(row, 1)?;
-    Ok(Settings { seed: u64::from_le_bytes(row.array()?), shards: row.small()? })
-}
-
-fn encode_file(file: &ArchiveFile) -> Vec<u8> {
-    let mut out = Writer::new(1);
-    out.number(file.serial.into());
-    out.text(&file.name);
-    out.number(file.warc_len);
-    out.number(file.cdxj_len);
-    out.byte(u8::from(file.open) | u8::from(file.finished) << 1);
-    out.finish()
-}
-
-fn decode_file(row: &[u8]) -> Result<ArchiveFile, StateError> {
-    let mut row = Reader::new(row, 1)?;
-    let (serial, name) = (row.small()?, row.text()?.to_owned());
-    let (warc_len, cdxj_len, flags) = (row.number()?, row.number()?, row.byte()?);
-    let (open, finished) = (flags & 1 != 0, flags & 2 != 0);
-    Ok(ArchiveFile { serial, name, warc_len, cdxj_len, open, finished })
-}
-
-pub(crate) fn encode_first_seen(first: FirstSeen) -> Vec<u8> {
-    let mut out = Writer::new(1);
-    out.page(first.page);
-    out.time(first.at);
-    out.finish()
-}
-
-fn decode_first_seen(row: &[u8]) -> Result<FirstSeen, StateError> {
-    let mut row = Reader::new(row, 1)?;
-    Ok(FirstSeen { page: row.page()?, at: row.time()? })
+    bytes.map(u64::from_be_bytes).ok_or_else(|| keys::bad("numbered"))
 }

@@ -1,0 +1,73 @@
+//! May another request go now? A steady flow, whatever the hosts could take.
+
+use std::time::Duration;
+
+use evercrawl_model::Time;
+
+/// Tokens for requests: a steady flow with a little room for bursts.
+pub(super) struct Bucket {
+    rate: f64,
+    tokens: f64,
+    at: Time,
+}
+
+impl Bucket {
+    pub(super) fn new(rate: f64, at: Time) -> Self {
+        Bucket { rate, tokens: 1.0, at }
+    }
+
+    fn level(&self, now: Time) -> f64 {
+        let burst = (self.rate / 10.0).max(1.0);
+        (self.tokens + now.since(self.at).as_secs_f64() * self.rate).min(burst)
+    }
+
+    /// When the next request may go; `None`: now.
+    pub(super) fn wait(&self, now: Time) -> Option<Time> {
+        let missing = 1.0 - self.level(now);
+        let pause = Duration::try_from_secs_f64(missing / self.rate).unwrap_or(Duration::MAX);
+        (missing > 0.0).then(|| now.after(pause).after(Duration::from_millis(1)))
+    }
+
+    pub(super) fn take(&mut self, now: Time) {
+        self.tokens = self.level(now) - 1.0;
+        self.at = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Time = Time::from_secs(1_000_000);
+
+    /// Takes whenever it may, for a minute; returns how often that was.
+    fn taken_in_a_minute(rate: f64) -> u32 {
+        let mut bucket = Bucket::new(rate, START);
+        let (mut now, mut taken) = (START, 0);
+        let end = START.after(Duration::from_secs(60));
+        while now < end {
+            match bucket.wait(now) {
+                Some(until) => now = until,
+                None => {
+                    bucket.take(now);
+                    taken += 1;
+                }
+            }
+        }
+        taken
+    }
+
+    #[test]
+    fn the_flow_is_what_was_asked_for() {
+        for rate in [0.5, 5.0, 100.0] {
+            let (want, got) = (rate * 60.0, f64::from(taken_in_a_minute(rate)));
+            assert!(got <= want + 1.0 + rate / 10.0 && got > 0.9 * want, "{rate}: {got}");
+        }
+    }
+
+    #[test]
+    fn what_was_left_unused_is_not_saved_up() {
+        let bucket = Bucket::new(5.0, START);
+        assert!(bucket.level(START.after(Duration::from_secs(3600))) <= 1.0);
+    }
+}

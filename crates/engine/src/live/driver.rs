@@ -1,0 +1,306 @@
+//! Who keeps the walk going? One thread: it takes reports, begins commits, orders what may be
+//! fetched, and alone knows when all is done.
+
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
+use evercrawl_archive::FileId;
+use evercrawl_fetch::Client;
+use evercrawl_model::Time;
+use evercrawl_state::Store;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use super::budget::Bucket;
+use super::fetcher::Fetcher;
+use super::worker::{Worker, commit_all};
+use super::{Ended, Order, Progress, Report, Stopper, SystemClock};
+use crate::EngineError;
+use crate::config::CrawlConfig;
+use crate::walk::{Commit, Step, Walk};
+
+/// Changed keys after which a commit begins, whatever the time.
+const COMMIT_KEYS: usize = 50_000;
+/// How long changes wait for a commit.
+const COMMIT_EVERY: Duration = Duration::from_millis(1000);
+/// How long the walk sleeps at most before it looks at stop signals and the clock again.
+const TICK: Duration = Duration::from_millis(200);
+/// How long a run that ends when all is visited waits for hosts that asked to be left alone.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+pub(super) struct Driver<S> {
+    walk: Walk<S>,
+    config: Arc<CrawlConfig>,
+    clock: SystemClock,
+    began: Time,
+    orders: Option<UnboundedSender<Order>>,
+    reports: Receiver<Report>,
+    commits: Option<Sender<Commit<S>>>,
+    current_file: Arc<Mutex<FileId>>,
+    threads: Vec<JoinHandle<()>>,
+    budget: Option<Bucket>,
+    committed_at: Time,
+    committing: bool,
+    /// Nothing may be asked before this moment, and nothing is out.
+    waiting_until: Option<Time>,
+}
+
+impl<S: Store + 'static> Driver<S> {
+    pub(super) fn start(
+        walk: Walk<S>,
+        config: &Arc<CrawlConfig>,
+        clock: SystemClock,
+    ) -> Result<Self, EngineError> {
+        let (report, reports) = unbounded();
+        let (job, jobs) = unbounded();
+        let (orders, order_queue) = unbounded_channel();
+        let (commits, commit_queue) = bounded(1);
+        let client = Client::new(config.fetch.clone())
+            .map_err(|error| EngineError::Config(error.to_string()))?;
+        let current_file = Arc::new(Mutex::new(walk.file()));
+        let mut threads = Vec::new();
+        for n in 0..config.workers.max(1) {
+            let worker = Worker {
+                processor: walk.processor(n as u64),
+                jobs: jobs.clone(),
+                reports: report.clone(),
+                recent: walk.recent(),
+                current_file: current_file.clone(),
+            };
+            threads.push(spawn("worker", move || worker.run())?);
+        }
+        let fetcher = Fetcher { client: client.into(), jobs: job, reports: report.clone(), clock };
+        let fetch_config = config.clone();
+        threads.push(spawn("fetcher", move || fetcher.run(order_queue, &fetch_config))?);
+        threads.push(spawn("committer", move || commit_all(&commit_queue, &report))?);
+        let now = clock.now();
+        Ok(Driver {
+            walk,
+            config: config.clone(),
+            clock,
+            began: now,
+            orders: Some(orders),
+            reports,
+            commits: Some(commits),
+            current_file,
+            threads,
+            budget: config.limits.budget.map(|rate| Bucket::new(rate, now)),
+            committed_at: now,
+            committing: false,
+            waiting_until: None,
+        })
+    }
+
+    pub(super) fn drive(
+        &mut self,
+        stopper: &Stopper,
+        free_disk: &impl Fn() -> Option<u64>,
+        show: &mut impl FnMut(&Progress, &Walk<S>),
+    ) -> Result<Ended, EngineError> {
+        let mut shown = Time::EPOCH;
+        let mut ending: Option<Ended> = None;
+        loop {
+            let now = self.clock.now();
+            self.take_reports(now)?;
+            self.commit_if_due(now)?;
+            if now.since(shown) >= TICK {
+                shown = now;
+                show(&self.progress(now), &self.walk);
+                ending = ending.or_else(|| self.limit_reached(stopper, free_disk, now));
+            }
+            if let Some(ended) = ending {
+                if stopper.asked() > 1 || self.walk.activity().0 == 0 {
+                    return Ok(ended);
+                }
+                self.wait_for_reports(now.after(TICK), now)?;
+                continue;
+            }
+            match self.order(now)? {
+                Ordered::Wait(until) => {
+                    let idle = self.walk.activity().0 == 0;
+                    self.waiting_until = idle.then_some(until);
+                    self.wait_for_reports(until.min(now.after(TICK)), now)?;
+                }
+                Ordered::Over(ended) => ending = Some(ended),
+            }
+        }
+    }
+
+    /// Orders what may be fetched now.
+    fn order(&mut self, now: Time) -> Result<Ordered, EngineError> {
+        loop {
+            if self.walk.activity().0 >= self.config.limits.concurrency || self.page_limit_near() {
+                return Ok(Ordered::Wait(Time::NEVER));
+            }
+            if let Some(until) = self.budget.as_ref().and_then(|budget| budget.wait(now)) {
+                return Ok(Ordered::Wait(until));
+            }
+            let order = match self.walk.next(now)? {
+                Step::Fetch(lease) => Order::Page(lease),
+                Step::Locate(lease) => {
+                    self.send(Order::Locate(lease))?;
+                    continue;
+                }
+                Step::Robots { origin, lease } => Order::Robots { origin, lease },
+                Step::Wait(until) => return Ok(self.wait_or_end(until, now)),
+                Step::Empty => return Ok(Ordered::Over(Ended::Done)),
+            };
+            if let Some(budget) = &mut self.budget {
+                budget.take(now);
+            }
+            self.send(order)?;
+        }
+    }
+
+    fn send(&self, order: Order) -> Result<(), EngineError> {
+        let sent = self.orders.as_ref().is_some_and(|orders| orders.send(order).is_ok());
+        if sent { Ok(()) } else { Err(EngineError::Broken("the fetcher")) }
+    }
+
+    /// Nothing can be asked before `until`: a run that ends when all is visited does not wait for
+    /// hosts that rest for long.
+    fn wait_or_end(&self, until: Time, now: Time) -> Ordered {
+        let idle = self.walk.activity().0 == 0;
+        if !self.config.limits.once || !idle || until <= now.after(PATIENCE) {
+            return Ordered::Wait(until);
+        }
+        let [new, ..] = self.walk.counters().standing;
+        Ordered::Over(if new == 0 { Ended::Done } else { Ended::DoneButResting })
+    }
+
+    /// The pages asked for and out reach the limit.
+    fn page_limit_near(&self) -> bool {
+        let asked = self.walk.tally().pages + self.walk.activity().0 as u64;
+        self.config.limits.pages.is_some_and(|most| asked >= most)
+    }
+
+    fn limit_reached(
+        &self,
+        stopper: &Stopper,
+        free_disk: &impl Fn() -> Option<u64>,
+        now: Time,
+    ) -> Option<Ended> {
+        let limits = &self.config.limits;
+        let tally = self.walk.tally();
+        let size = limits.pages.is_some_and(|most| tally.pages >= most)
+            || limits.bytes.is_some_and(|most| tally.bytes >= most);
+        if stopper.asked() > 0 {
+            Some(Ended::Interrupted)
+        } else if free_disk().is_some_and(|free| free < limits.min_free_disk) {
+            Some(Ended::DiskFull)
+        } else if size {
+            Some(Ended::SizeLimit)
+        } else if limits.time.is_some_and(|most| now.since(self.began) >= most) {
+            Some(Ended::TimeLimit)
+        } else {
+            None
+        }
+    }
+
+    fn take_reports(&mut self, now: Time) -> Result<(), EngineError> {
+        while let Ok(report) = self.reports.try_recv() {
+            self.take(report, now)?;
+        }
+        Ok(())
+    }
+
+    /// Sleeps until a report comes, but not beyond `until`.
+    fn wait_for_reports(&mut self, until: Time, now: Time) -> Result<(), EngineError> {
+        let patience = until.since(now).min(TICK);
+        match self.reports.recv_timeout(patience) {
+            Ok(report) => self.take(report, self.clock.now()),
+            Err(RecvTimeoutError::Timeout) => Ok(()),
+            Err(RecvTimeoutError::Disconnected) => Err(EngineError::Broken("the workers")),
+        }
+    }
+
+    fn take(&mut self, report: Report, now: Time) -> Result<(), EngineError> {
+        match report {
+            Report::Page(processed) => {
+                self.walk.complete(*processed, now)?;
+                self.publish_file();
+                Ok(())
+            }
+            Report::Located(lease, ip) => {
+                self.walk.located(&lease, ip, now);
+                Ok(())
+            }
+            Report::Robots(answer) => self.walk.robots(*answer, now),
+            Report::Committed(done) => {
+                self.committing = false;
+                self.walk.end_commit(&done)
+            }
+            Report::Broken(error) => Err(error),
+        }
+    }
+
+    /// Workers make records for the file that is current.
+    fn publish_file(&self) {
+        if let Ok(mut current) = self.current_file.lock() {
+            *current = self.walk.file();
+        }
+    }
+
+    fn commit_if_due(&mut self, now: Time) -> Result<(), EngineError> {
+        let due =
+            now.since(self.committed_at) >= COMMIT_EVERY || self.walk.pending() >= COMMIT_KEYS;
+        if self.committing || !due {
+            return Ok(());
+        }
+        self.committed_at = now;
+        let Some(commit) = self.walk.begin_commit()? else { return Ok(()) };
+        self.committing = true;
+        let sent = self.commits.as_ref().is_some_and(|commits| commits.send(commit).is_ok());
+        if sent { Ok(()) } else { Err(EngineError::Broken("the committer")) }
+    }
+
+    pub(super) fn progress(&self, at: Time) -> Progress {
+        let (in_flight, active_hosts) = self.walk.activity();
+        Progress {
+            at,
+            began: self.began,
+            tally: self.walk.tally(),
+            counters: self.walk.counters().clone(),
+            in_flight,
+            active_hosts,
+            waiting_until: self.waiting_until,
+        }
+    }
+
+    /// Lets all threads end, and the commit that is on its way.
+    pub(super) fn finish(mut self) -> Result<Walk<S>, EngineError> {
+        self.orders = None;
+        self.commits = None;
+        while self.committing {
+            match self.reports.recv() {
+                Ok(Report::Committed(done)) => {
+                    self.committing = false;
+                    self.walk.end_commit(&done)?;
+                }
+                Ok(Report::Broken(error)) => return Err(error),
+                Ok(_) => {}
+                Err(_) => return Err(EngineError::Broken("the committer")),
+            }
+        }
+        // Whoever still sends a report must not wait for somebody to take it: the queue of
+        // reports has no bound, so all threads come to their end.
+        for thread in self.threads.drain(..) {
+            thread.join().map_err(|_| EngineError::Broken("a thread"))?;
+        }
+        Ok(self.walk)
+    }
+}
+
+enum Ordered {
+    Wait(Time),
+    Over(Ended),
+}
+
+fn spawn(
+    name: &'static str,
+    run: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, EngineError> {
+    let builder = std::thread::Builder::new().name(name.to_owned());
+    builder.spawn(run).map_err(|_| EngineError::Broken(name))
+}

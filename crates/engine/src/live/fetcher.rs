@@ -1,0 +1,119 @@
+//! Who asks for pages? One thread with all the sockets, many requests at a time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::Sender;
+use evercrawl_extract::decode;
+use evercrawl_fetch::{Client, Failure, Fetched, Request, Times, Validators};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::{Order, Report, SystemClock};
+use crate::EngineError;
+use crate::config::CrawlConfig;
+use crate::frontier::Lease;
+use crate::process::Job;
+use crate::walk::RobotsAnswer;
+
+/// Asks for pages, on one thread, many at a time.
+#[derive(Clone)]
+pub(super) struct Fetcher {
+    pub(super) client: Arc<Client>,
+    pub(super) jobs: Sender<Job>,
+    pub(super) reports: Sender<Report>,
+    pub(super) clock: SystemClock,
+}
+
+impl Fetcher {
+    /// Takes orders until no more can come; what is out then is dropped.
+    pub(super) fn run(self, mut orders: UnboundedReceiver<Order>, config: &CrawlConfig) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let Ok(runtime) = runtime else {
+            let _ = self.reports.send(Report::Broken(EngineError::Broken("the fetcher")));
+            return;
+        };
+        let redirects = usize::from(config.take.max_redirects).max(5);
+        let unpack = config.unpack;
+        let local = tokio::task::LocalSet::new();
+        local.block_on(&runtime, async move {
+            while let Some(order) = orders.recv().await {
+                let fetcher = self.clone();
+                tokio::task::spawn_local(async move {
+                    match order {
+                        Order::Page(lease) => fetcher.page(lease).await,
+                        Order::Locate(lease) => fetcher.locate(lease).await,
+                        Order::Robots { origin, lease } => {
+                            fetcher.robots(origin, lease, redirects, unpack).await;
+                        }
+                    }
+                });
+            }
+        });
+    }
+
+    async fn locate(&self, lease: Box<Lease>) {
+        let ip = match Request::new(&lease.row.url) {
+            Ok(request) => self.client.locate(&request).await.ok(),
+            Err(_) => None,
+        };
+        let _ = self.reports.send(Report::Located(lease, ip));
+    }
+
+    async fn page(&self, lease: Box<Lease>) {
+        let asked = self.clock.now();
+        let held = lease.row.past.as_ref().map(|past| &past.validators);
+        let validators = held
+            .map(|v| Validators { etag: v.etag.clone(), last_modified: v.last_modified.clone() });
+        let fetched = match Request::new(&lease.row.url) {
+            Ok(request) => {
+                self.client.fetch(&request.if_changed(validators.unwrap_or_default())).await
+            }
+            Err(_) => unaskable(),
+        };
+        let ended = self.clock.now();
+        let _ = self.jobs.send(Job { lease, fetched, asked, ended });
+    }
+
+    async fn robots(
+        &self,
+        origin: String,
+        lease: Box<Lease>,
+        redirects: usize,
+        unpack: decode::Caps,
+    ) {
+        let mut answer = RobotsAnswer {
+            lease,
+            status: None,
+            forbidden: false,
+            body: Vec::new(),
+            ip: None,
+            took: Duration::ZERO,
+            origin,
+        };
+        if let Ok(request) = Request::new(&format!("{}/robots.txt", answer.origin)) {
+            let mut hops = self.client.fetch_following(&request, redirects).await;
+            answer.ip = hops.first().and_then(|hop| hop.fetched.ip);
+            answer.took = hops.iter().map(|hop| hop.fetched.times.total).sum();
+            let result = hops.pop().map(|hop| hop.fetched.result);
+            answer.forbidden = matches!(result, Some(Err(Failure::Forbidden(_))));
+            if let Some(Ok(response)) = result {
+                let coding = response.headers.get("content-encoding");
+                let coding = coding.and_then(|value| value.to_str().ok()).unwrap_or_default();
+                answer.status = Some(response.status);
+                answer.body = decode::decode(coding, &response.body, unpack).bytes.into_owned();
+            }
+        }
+        let _ = self.reports.send(Report::Robots(Box::new(answer)));
+    }
+}
+
+/// What stands for a fetch of a URL that cannot be asked for.
+fn unaskable() -> Fetched {
+    Fetched {
+        result: Err(Failure::Protocol("the URL cannot be asked for".into())),
+        request_bytes: bytes::Bytes::new(),
+        times: Times::default(),
+        ip: None,
+        bytes_on_wire: 0,
+    }
+}

@@ -1,0 +1,128 @@
+//! The walk with real sockets, threads and time.
+//!
+//! ```text
+//!            orders                    jobs                     reports
+//! walk ────────────────> fetcher ─────────────> workers ─────────────────> walk
+//! (this thread)          (one thread, async)    (own threads)                │
+//!   └── commits ──> committer (own thread) ── done ──────────────────────────┘
+//! ```
+//!
+//! Everything in flight is a lease of the walk, so the walk alone knows when all is done: the
+//! queues between are bounded by the number of leases it lets out.
+
+mod budget;
+mod driver;
+mod fetcher;
+mod worker;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use evercrawl_model::Time;
+use evercrawl_state::{Counters, Store};
+
+use crate::EngineError;
+use crate::config::CrawlConfig;
+use crate::frontier::Lease;
+use crate::process::Processed;
+use crate::walk::{Committed, RobotsAnswer, Tally, Walk};
+
+use driver::Driver;
+
+/// Reads the wall clock, in the one place that may.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl SystemClock {
+    /// Now.
+    #[allow(clippy::disallowed_methods)] // the crawler's one clock
+    pub fn now(self) -> Time {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        Time::from_millis(now.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX)))
+    }
+}
+
+/// Asks a running crawl to stop, from a signal handler or another thread.
+#[derive(Clone, Debug, Default)]
+pub struct Stopper(Arc<AtomicU8>);
+
+impl Stopper {
+    /// The first call lets what is in flight finish; the second does not wait for it.
+    pub fn stop(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn asked(&self) -> u8 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Everything was visited.
+    Done,
+    /// Only hosts that asked to be left alone still have pages.
+    DoneButResting,
+    /// The page or byte limit was reached.
+    SizeLimit,
+    /// The time limit was reached.
+    TimeLimit,
+    /// The disk is nearly full.
+    DiskFull,
+    /// The user asked.
+    Interrupted,
+}
+
+/// How a run is doing, for whoever shows it.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    /// When.
+    pub at: Time,
+    /// When the run began.
+    pub began: Time,
+    /// What was done in this run.
+    pub tally: Tally,
+    /// Totals of the data directory.
+    pub counters: Counters,
+    /// Requests out.
+    pub in_flight: usize,
+    /// Hosts active.
+    pub active_hosts: usize,
+    /// When something may next be asked, where nothing may now.
+    pub waiting_until: Option<Time>,
+}
+
+/// What the fetcher is to do.
+enum Order {
+    Page(Box<Lease>),
+    Locate(Box<Lease>),
+    Robots { origin: String, lease: Box<Lease> },
+}
+
+/// What the walk hears from its helpers.
+enum Report {
+    Page(Box<Processed>),
+    Located(Box<Lease>, Option<IpAddr>),
+    Robots(Box<RobotsAnswer>),
+    Committed(Committed),
+    Broken(EngineError),
+}
+
+/// Runs `walk` until one of its limits is reached or `stopper` is asked; `show` hears how it is
+/// doing, a few times a second.
+pub fn run<S: Store + 'static>(
+    walk: Walk<S>,
+    config: &Arc<CrawlConfig>,
+    stopper: &Stopper,
+    free_disk: impl Fn() -> Option<u64>,
+    mut show: impl FnMut(&Progress, &Walk<S>),
+) -> Result<(Ended, Progress, Walk<S>), EngineError> {
+    let clock = SystemClock;
+    let mut driver = Driver::start(walk, config, clock)?;
+    let ended = driver.drive(stopper, &free_disk, &mut show);
+    let progress = driver.progress(clock.now());
+    let walk = driver.finish()?;
+    Ok((ended?, progress, walk))
+}

@@ -1,0 +1,88 @@
+//! What was committed? A view of the store for readers on other threads.
+
+use std::sync::Arc;
+
+use evercrawl_model::{PageKey, Time};
+
+use crate::StateError;
+use crate::codec::{Reader, Writer};
+use crate::keys;
+use crate::rows::PageRow;
+use crate::store::{Overlay, Space, Store};
+
+/// Where content was first seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FirstSeen {
+    /// The page that had it.
+    pub page: PageKey,
+    /// When it was fetched.
+    pub at: Time,
+}
+
+/// The committed state, for readers on other threads.
+pub struct Reading<S>(pub(crate) Arc<S>);
+
+impl<S> Clone for Reading<S> {
+    fn clone(&self) -> Self {
+        Reading(self.0.clone())
+    }
+}
+
+impl<S: Store> Reading<S> {
+    /// How many candidates of one table of the near-duplicate index are looked at.
+    const CANDIDATES: usize = 256;
+
+    /// Where content with this digest was first seen.
+    pub fn first_seen(&self, digest: &[u8; 20]) -> Result<Option<FirstSeen>, StateError> {
+        let row = self.0.get(Space::Content, &keys::digest(digest))?;
+        row.map(|row| decode_first_seen(&row)).transpose()
+    }
+
+    /// A page whose text is within `distance` bits of this fingerprint.
+    pub fn near(&self, simhash: u64, distance: u32) -> Result<Option<PageKey>, StateError> {
+        for table in 0..4 {
+            let from = keys::fingerprint(table, simhash);
+            let (low, high) = block_bounds(from);
+            for row in self.0.scan(Space::Content, &low, &high).take(Self::CANDIDATES) {
+                let (key, page) = row?;
+                let found =
+                    keys::parse_fingerprint(&key).ok_or_else(|| keys::bad("fingerprint"))?;
+                if (found ^ simhash).count_ones() <= distance {
+                    return Ok(PageKey::from_bytes(&page));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The URL of the page at `key`.
+    pub fn url(&self, key: PageKey) -> Result<Option<String>, StateError> {
+        let row = self.0.get(Space::Pages, &key.to_bytes())?;
+        row.map(|row| PageRow::url_of(&row).map(str::to_owned)).transpose()
+    }
+
+    /// Commits a frozen part.
+    pub fn commit(&self, frozen: &Overlay) -> Result<(), StateError> {
+        self.0.commit(frozen)
+    }
+}
+
+/// All keys that share the table and its sixteen bits.
+fn block_bounds(key: [u8; 10]) -> ([u8; 10], [u8; 11]) {
+    let (mut low, mut high) = ([0; 10], [0xff; 11]);
+    low[..4].copy_from_slice(&key[..4]);
+    high[..4].copy_from_slice(&key[..4]);
+    (low, high)
+}
+
+pub(crate) fn encode_first_seen(first: FirstSeen) -> Vec<u8> {
+    let mut out = Writer::new(1);
+    out.page(first.page);
+    out.time(first.at);
+    out.finish()
+}
+
+fn decode_first_seen(row: &[u8]) -> Result<FirstSeen, StateError> {
+    let mut row = Reader::new(row, 1)?;
+    Ok(FirstSeen { page: row.page()?, at: row.time()? })
+}
