@@ -1,4 +1,32 @@
 //! Given estimates, importance and a budget: when should each page be fetched next?
+//!
+//! One trait, [`Policy`], answers it for the lab and for the live crawler alike. A policy in
+//! continuous time sets a page's due time from the page itself and a few numbers of its own, so that
+//! it needs no more than a row on disk; a policy in rounds names pages, sees what came of them, and
+//! names more. [`Agenda`] drives either over pages held in memory.
+//!
+//! | module | question |
+//! |---|---|
+//! | [`registry`] | which policies are there, by name? |
+//! | [`schedulers`] | how does each of them decide? |
+//! | [`index`] | when is a page worth fetching, by its own row and a threshold? |
+//! | [`allocate`] | how is a budget divided over pages whose rates are known? |
+//!
+//! ```
+//! use evercrawl_policy::registry::{Setup, find};
+//! use evercrawl_policy::{Agenda, Found, Page, Round, Visit};
+//!
+//! let policy = find("index")?.make(&Setup::default())?;
+//! let mut agenda = Agenda::new(policy, (0..10).map(Page::new).collect(), 0.0);
+//! agenda.begin(&Round { start: 0.0, length: 1.0, fetches: 3 });
+//! let mut fetched = 0;
+//! while let Some(page) = agenda.next(0.5) {
+//!     agenda.report(page, &Visit::new(0.5, Found::Changed));
+//!     fetched += 1;
+//! }
+//! assert_eq!(fetched, 3);
+//! # Ok::<(), evercrawl_policy::registry::Unfit>(())
+//! ```
 
 pub mod allocate;
 pub mod index;
@@ -8,6 +36,7 @@ pub mod schedulers;
 mod agenda;
 mod page;
 mod policy;
+mod queue;
 mod random;
 #[cfg(test)]
 mod testing;

@@ -32,7 +32,10 @@ pub trait Policy {
         page.due
     }
 
-    /// A period begins: a chance to look at all pages, or at some. True when it moved due times.
+    /// A period begins: a chance to look at all pages. True when it moved due times.
+    ///
+    /// The live crawler may show a fair sample instead, with the budget scaled down alike, to policies
+    /// in continuous time.
     fn plan(&mut self, _round: &Round, _pages: &mut [Page]) -> bool {
         false
     }

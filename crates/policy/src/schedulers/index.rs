@@ -12,17 +12,21 @@ use crate::policy::{Policy, Round};
 /// may fall so far while the page waits, and the page still comes up in time.
 const BAND: f64 = 0.7;
 
-/// How many fetches the threshold remembers.
-const MEMORY: f64 = 1000.0;
-
-/// How many pages the prior is fitted to.
+/// How many pages the prior and the threshold are fitted to.
 const SAMPLE: usize = 500;
+
+/// How far, and how closely, the threshold is searched for.
+const DOUBLINGS: usize = 40;
+const HALVINGS: usize = 12;
+
+/// The least number of fetches over which the threshold is corrected.
+const MEMORY: f64 = 1000.0;
 
 /// The index rule over a Gamma belief of each page's change rate: the default policy.
 ///
 /// The worth of a fetch grows while a page waits ([`Gamma::index`]); it is due when that reaches μ,
-/// the same for all. μ follows the worth at which pages are in fact fetched, so that fetches meet the
-/// budget. What is not known of a page comes from its group, and of a group from all pages; what a
+/// the same for all. μ is the price at which as many pages come due as the budget allows, corrected
+/// slowly by what pages are in fact worth when they are fetched. What is not known of a page comes from its group, and of a group from all pages; what a
 /// page's own visits showed is kept apart from that, so that it stays when the prior moves. O(1) a
 /// fetch, four numbers a page.
 #[derive(Debug)]
@@ -30,14 +34,14 @@ pub struct IndexRule {
     /// The belief about a page of which nothing is known.
     all: Gamma,
     groups: HashMap<u32, GroupRates>,
-    /// μ; 0 before anything is known of budget and pages.
+    /// μ; 0 before the first plan.
     threshold: f64,
     /// The highest μ by which a waiting page may have been put off.
     highest: f64,
-    fetches: f64,
-    /// The budget of the last round, and how many fetches it was to end with.
-    round: f64,
-    planned: f64,
+    /// What the planned price is multiplied by.
+    correction: f64,
+    /// Pages that share the budget.
+    pages: f64,
     checks_fitted: u64,
     limits: Limits,
     signals: HashMap<u32, Trust>,
@@ -57,9 +61,8 @@ impl IndexRule {
             groups: HashMap::new(),
             threshold: 0.0,
             highest: 0.0,
-            fetches: 0.0,
-            round: 0.0,
-            planned: 0.0,
+            correction: 1.0,
+            pages: 0.0,
             checks_fitted: 0,
             limits,
             signals: HashMap::new(),
@@ -127,25 +130,43 @@ impl IndexRule {
     /// fetched ahead of their time that it is too high.
     fn steer(&mut self, worth: f64) {
         if worth > 0.0 && self.threshold > 0.0 {
-            let step = (1.0 / (self.fetches + 1.0)).max(1.0 / MEMORY);
             let miss = (worth / self.threshold).ln().clamp(-1.0, 1.0);
-            self.threshold *= (step * miss).exp();
+            let step = (miss / self.pages.max(MEMORY)).exp();
+            self.correction = (self.correction * step).clamp(0.25, 4.0);
+            self.threshold *= step;
             self.highest = self.highest.max(self.threshold);
         }
     }
 
-    /// Lowers μ if the last round left part of its budget: pages were not due in time.
-    fn spend_up(&mut self) {
-        let unspent = (self.planned - self.fetches) / self.round;
-        if unspent > 0.1 {
-            self.threshold *= 1.0 - 0.5 * unspent.min(1.0);
+    /// The μ at which as many pages come due a day as may be fetched, by a sample of the pages.
+    fn price(&self, rate: f64, pages: &[Page]) -> f64 {
+        let step = pages.len().div_ceil(SAMPLE).max(1);
+        let sample: Vec<&Page> = pages.iter().step_by(step).filter(|page| page.alive).collect();
+        let share = sample.len() as f64 / self.pages.max(1.0);
+        let flow = |mu: f64| sample.iter().map(|page| 1.0 / self.wait(page, mu)).sum::<f64>();
+        let is_low = |mu: f64| flow(mu) > rate * share;
+        let mut low = if self.threshold > 0.0 { self.threshold } else { 1.0 };
+        let mut high = low;
+        for _ in 0..DOUBLINGS {
+            match (is_low(low), is_low(high)) {
+                (false, _) => low /= 4.0,
+                (_, true) => high *= 4.0,
+                _ => break,
+            }
         }
+        for _ in 0..HALVINGS {
+            let middle = (low * high).sqrt();
+            *(if is_low(middle) { &mut low } else { &mut high }) = middle;
+        }
+        high
     }
 
     /// Where μ fell out of the band, pages that wait would come up too late: moves them.
     fn sweep(&mut self, pages: &mut [Page]) -> bool {
         let fallen = self.threshold < BAND * self.highest;
-        if fallen || self.highest <= 0.0 {
+        let first = self.highest <= 0.0;
+        self.highest = self.highest.max(self.threshold);
+        if fallen || first {
             self.highest = self.threshold;
             for page in pages.iter_mut().filter(|page| page.alive && page.is_known()) {
                 page.due = page.last + self.wait(page, BAND * self.threshold);
@@ -153,17 +174,6 @@ impl IndexRule {
             return true;
         }
         false
-    }
-
-    /// Where to begin: what an average page is worth when all are fetched in turn.
-    fn first_threshold(&self, round: &Round, pages: &[Page]) -> f64 {
-        let alive = pages.iter().filter(|page| page.alive);
-        let (count, sum) = alive.fold((0.0, 0.0), |(n, sum), page| (n + 1.0, sum + worth(page)));
-        if count > 0.0 && round.rate() > 0.0 {
-            self.all.index(sum / count, count / round.rate())
-        } else {
-            0.0
-        }
     }
 
     fn fit_prior(&mut self, pages: &[Page]) {
@@ -193,7 +203,6 @@ impl Policy for IndexRule {
     }
 
     fn visited(&mut self, page: &mut Page, seen: &Seen) {
-        self.fetches += 1.0;
         if let Some((elapsed, changed)) = seen.check() {
             let worth = self.learn(page, elapsed, changed, seen.age);
             if elapsed < self.limits.max {
@@ -220,13 +229,10 @@ impl Policy for IndexRule {
 
     fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
         self.fit_prior(pages);
-        if self.threshold > 0.0 {
-            self.spend_up();
-        } else {
-            self.threshold = self.first_threshold(round, pages);
+        self.pages = pages.iter().filter(|page| page.alive).count() as f64;
+        if round.rate() > 0.0 && self.pages > 0.0 {
+            self.threshold = self.correction * self.price(round.rate(), pages);
         }
-        self.planned = self.fetches + round.fetches as f64;
-        self.round = round.fetches as f64;
         self.sweep(pages)
     }
 
@@ -275,27 +281,27 @@ mod tests {
     }
 
     #[test]
-    fn the_threshold_settles_whatever_it_started_from() {
-        let settled = |rate: f64| {
+    fn the_threshold_lets_as_many_pages_come_due_as_the_budget_allows() {
+        for (rate, budget) in [(0.003, 4), (0.3, 4), (0.03, 40)] {
             let limits = Limits { min: 0.0, max: 365.0 };
             let mut policy = IndexRule::new(Gamma::with_mean(rate, 1.0), limits);
-            let mut world = world();
-            world.fetch_all(0.0);
-            let mut queue: Vec<Page> = world.pages.clone();
-            policy.plan(&Round { start: 0.0, length: 1.0, fetches: 4 }, &mut queue);
-            for slot in 0..1500 {
-                let now = f64::from(slot) / 4.0;
-                let due = |page: &Page| policy.due(page, now);
-                let next =
-                    (0..queue.len()).min_by(|&a, &b| due(&queue[a]).total_cmp(&due(&queue[b])));
-                let page = &mut queue[next.unwrap()];
-                let seen = page.record(&world.visit(page, now));
-                policy.visited(page, &seen);
-            }
-            policy.threshold()
-        };
-        let (low, high) = (settled(0.003), settled(0.3));
-        assert!((low / high).ln().abs() < 0.7, "{low} {high}");
+            let mut pages = world().pages;
+            policy.plan(&Round { start: 0.0, length: 1.0, fetches: budget }, &mut pages);
+            let flow: f64 = pages.iter().map(|p| 1.0 / policy.wait(p, policy.threshold())).sum();
+            assert!((flow / budget as f64 - 1.0).abs() < 0.02, "{flow} of {budget}");
+        }
+    }
+
+    #[test]
+    fn late_pages_raise_the_threshold_and_early_ones_lower_it() {
+        let mut policy = IndexRule { threshold: 1.0, ..IndexRule::default() };
+        policy.steer(2.0);
+        assert!(policy.threshold > 1.0 && policy.correction > 1.0);
+        (0..9).for_each(|_| policy.steer(0.5));
+        assert!(policy.threshold < 1.0);
+        policy.steer(f64::NAN);
+        (0..1_000_000).for_each(|_| policy.steer(1e9));
+        assert_eq!(policy.correction, 4.0);
     }
 
     #[test]
