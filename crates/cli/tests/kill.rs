@@ -1,0 +1,104 @@
+//! Does a crawl that is killed again and again end as if nothing had happened?
+#![allow(clippy::unwrap_used, reason = "a failing test panics")]
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use common::web::{Web, pages_by_status};
+use common::{Place, pause};
+use evercrawl_testweb::{Config, Scope};
+
+const HOSTS: u32 = 40;
+const KILLS: usize = 20;
+/// Long enough that the crawl is not over before the last kill.
+const DELAY: Duration = Duration::from_millis(250);
+/// How long a visit may wait for its commit: a second, and what a busy disk takes on top.
+const UNCOMMITTED: Duration = Duration::from_secs(2);
+
+/// What was so when the crawler was killed.
+struct Kill {
+    /// When, in microseconds of the server's clock.
+    at_us: u64,
+    /// Pages that the data directory knew to be visited.
+    committed: BTreeSet<String>,
+}
+
+/// Draws moments; the same at every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
+}
+
+#[test]
+fn twenty_kills_lose_nothing() {
+    let world = Config { hosts: HOSTS, pages: 25, seed: 11, ..Config::calm() };
+    let (web, place) = (Web::serve(world), Place::new());
+    let seeds = web.seeds(HOSTS);
+    place.write("seeds.txt", &seeds.join("\n"));
+    let first = format!("--seeds seeds.txt --delay {}ms {}", DELAY.as_millis(), web.flags());
+
+    let mut kills = Vec::new();
+    let mut dice = Dice(2026);
+    for n in 0..KILLS {
+        let flags = if n == 0 { first.as_str() } else { "" };
+        let mut crawl = place.start(&format!("crawl --once {flags}"));
+        pause(Duration::from_millis(100 + dice.below(2300)));
+        assert!(crawl.is_running(), "the crawl was over before kill {n}: {:?}", crawl.said());
+        crawl.child().kill().unwrap();
+        let at_us = web.now_ms() * 1000;
+        drop(crawl);
+        kills.push(Kill { at_us, committed: visited(&place) });
+    }
+    place.run("check").expect(0);
+    place.run("crawl --once").expect(0);
+    place.run("check").expect(0);
+
+    let expected = web.reachable(&seeds, Scope::Host);
+    let found = pages_by_status(&place).remove(&Some(200)).unwrap();
+    assert_eq!(found, expected);
+    let log = web.stop();
+    let manners = log.manners(DELAY);
+    assert!(manners.is_clean(), "{manners:#?}");
+    asked_again_only_if_not_committed(&log.requests(), &kills, &expected);
+}
+
+/// What the data directory says was visited; nothing before the first commit.
+fn visited(place: &Place) -> BTreeSet<String> {
+    let mut pages = pages_by_status(place);
+    pages.remove(&None);
+    pages.into_values().flatten().collect()
+}
+
+fn asked_again_only_if_not_committed(
+    requests: &[common::web::Asked],
+    kills: &[Kill],
+    pages: &BTreeSet<String>,
+) {
+    let mut times: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for asked in requests.iter().filter(|asked| pages.contains(&asked.url())) {
+        times.entry(asked.url()).or_default().push(asked.start_us);
+    }
+    let window = u64::try_from(UNCOMMITTED.as_micros()).unwrap();
+    for (url, times) in &times {
+        for kill in kills.iter().filter(|kill| kill.committed.contains(url)) {
+            let again = times.iter().find(|&&at| at > kill.at_us);
+            assert_eq!(again, None, "{url} was committed at {} and asked for again", kill.at_us);
+        }
+        for pair in times.windows(2) {
+            let lost = |kill: &&Kill| (pair[0]..pair[0] + window).contains(&kill.at_us);
+            let kill = kills.iter().find(lost);
+            assert!(kill.is_some(), "{url} was asked for at {pair:?}, with no kill soon after");
+        }
+    }
+    let asked: usize = times.values().map(Vec::len).sum();
+    let in_flight = usize::try_from(HOSTS).unwrap() * (window / 250_000) as usize;
+    assert!(asked <= pages.len() + kills.len() * in_flight, "{asked} requests");
+    assert!(asked > pages.len(), "no kill cost anything: they came at the wrong moments");
+}
