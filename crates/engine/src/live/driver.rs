@@ -20,10 +20,13 @@ use crate::EngineError;
 use crate::config::CrawlConfig;
 use crate::walk::{Commit, Step, Walk};
 
-/// Changed keys after which a commit begins, whatever the time.
+/// Visits after which a commit begins, whatever the time. A crash costs at most what was visited
+/// since the last commit, so this bounds how many pages are ever asked for twice.
+const COMMIT_VISITS: u64 = 128;
+/// Changed keys after which a commit begins: pages full of links must not pile up in memory.
 const COMMIT_KEYS: usize = 50_000;
 /// How long changes wait for a commit.
-const COMMIT_EVERY: Duration = Duration::from_millis(1000);
+const COMMIT_EVERY: Duration = Duration::from_millis(250);
 /// How long the walk sleeps at most before it looks at stop signals and the clock again.
 const TICK: Duration = Duration::from_millis(200);
 /// How long a run that ends when all is visited waits for hosts that asked to be left alone.
@@ -41,6 +44,8 @@ pub(super) struct Driver<S> {
     threads: Vec<JoinHandle<()>>,
     budget: Option<Bucket>,
     committed_at: Time,
+    /// Pages that were visited when the last commit began.
+    committed_pages: u64,
     committing: bool,
     /// Nothing may be asked before this moment, and nothing is out.
     waiting_until: Option<Time>,
@@ -87,6 +92,7 @@ impl<S: Store + 'static> Driver<S> {
             threads,
             budget: config.limits.budget.map(|rate| Bucket::new(rate, now)),
             committed_at: now,
+            committed_pages: 0,
             committing: false,
             waiting_until: None,
         })
@@ -243,12 +249,15 @@ impl<S: Store + 'static> Driver<S> {
     }
 
     fn commit_if_due(&mut self, now: Time) -> Result<(), EngineError> {
-        let due =
-            now.since(self.committed_at) >= COMMIT_EVERY || self.walk.pending() >= COMMIT_KEYS;
+        let pages = self.walk.tally().pages;
+        let due = now.since(self.committed_at) >= COMMIT_EVERY
+            || pages - self.committed_pages >= COMMIT_VISITS
+            || self.walk.pending() >= COMMIT_KEYS;
         if self.committing || !due {
             return Ok(());
         }
         self.committed_at = now;
+        self.committed_pages = pages;
         let Some(commit) = self.walk.begin_commit()? else { return Ok(()) };
         self.committing = true;
         let sent = self.commits.as_ref().is_some_and(|commits| commits.send(commit).is_ok());
