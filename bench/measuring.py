@@ -30,8 +30,8 @@ class Cost:
         return json.loads(self.output.splitlines()[-1])
 
 
-def run(command, stdin=None):
-    """Runs a command to its end."""
+def run(command, stdin=None, expected=(0,)):
+    """Runs a command to its end; another exit code than expected ends the measuring."""
     began = time.monotonic()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(list(map(str, command)), stdin=stdin, stdout=output, stderr=errors)
@@ -39,7 +39,7 @@ def run(command, stdin=None):
         process.returncode = os.waitstatus_to_exitcode(status)
         wall = time.monotonic() - began
         output.seek(0), errors.seek(0)
-        if process.returncode != 0:
+        if process.returncode not in expected:
             sys.exit(f"{' '.join(map(str, command))}: exit {process.returncode}\n{errors.read().decode()}")
         cpu = usage.ru_utime + usage.ru_stime
         return Cost(cpu, wall, usage.ru_maxrss / 1024, output.read().decode())
@@ -92,18 +92,18 @@ def wait_for(server, port, log):
     sys.exit(f"the server does not answer: {Path(log).read_text()}")
 
 
-def testweb(binary, work, *options):
+def testweb(binary, work, *options, preset="bench"):
     """Pages of our own making, one thread."""
     port = free_port()
-    command = [binary, "testweb", "--preset", "bench", "--threads", 1, "--listen", f"127.0.0.1:{port}", *options]
+    command = [binary, "testweb", "--preset", preset, "--threads", 1, "--listen", f"127.0.0.1:{port}", *options]
     return served(command, port, work / "testweb.log")
 
 
-def crawl_command(binary, seed, address, data, *options):
-    """A crawl of a host of our own, as fast as it goes."""
+def crawl_command(binary, address, data, *options):
+    """A crawl of hosts of our own, as fast as it goes."""
     pace = ["--delay", "0", "--per-host", "16", "--concurrency", "64"]
     where = ["--allow-private", "--connect-to", f"::{address}", "--data", data]
-    return [binary, "crawl", seed, *pace, *where, "--json", "--quiet", *options]
+    return [binary, "crawl", *pace, *where, "--json", "--quiet", *options]
 
 
 def spread(values, digits=3):
