@@ -87,10 +87,17 @@ impl LinkReader {
     /// The entries of a sitemap or feed, with when their source says they changed.
     fn listing(&self, from: &From<'_>, listing: &Listing, sink: Sink<'_>) {
         let index = listing.kind == extract::Kind::SitemapIndex;
+        // A list of lists leads no further away from the seed than the list it names.
+        let depth = if index { from.lease.row.depth } else { from.depth };
+        let from = &From { depth, ..*from };
         let Ok(base) = Base::new(&from.lease.row.url, self.steps) else { return };
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         for entry in &listing.entries {
-            match base.join(&entry.url).and_then(|url| self.judged(&gate, from, url)) {
+            let judged = base.join(&entry.url).and_then(|url| match index {
+                true => self.judged_list(&gate, from, url),
+                false => self.judged(&gate, from, url),
+            });
+            match judged {
                 Ok(found) => sink.0.push(Discovery {
                     kind: if index { Kind::Sitemap } else { Kind::Page },
                     band: if index { SITEMAP_BAND } else { found.band },
@@ -176,8 +183,14 @@ impl LinkReader {
             kind: Kind::Sitemap,
             tags: via.row.tags,
             band: SITEMAP_BAND,
-            ..self.discovery(url, 1, at)
+            ..self.discovery(url, 0, at)
         }
+    }
+
+    /// Whether a list of pages may be fetched.
+    pub fn list_verdict(&self, url: &Canonical, at: Time) -> Result<(), Refusal> {
+        let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        packed_allowed(gate.judge(url, 0, at))
     }
 
     /// The verdict that a URL would get, `depth` links away from a seed.
@@ -193,6 +206,20 @@ impl LinkReader {
 
     fn judged(&self, gate: &Gate, from: &From<'_>, url: Canonical) -> Result<Discovery, Refusal> {
         gate.judge(&url, from.depth, from.at)?;
+        Ok(self.found(from, url))
+    }
+
+    fn judged_list(
+        &self,
+        gate: &Gate,
+        from: &From<'_>,
+        url: Canonical,
+    ) -> Result<Discovery, Refusal> {
+        packed_allowed(gate.judge(&url, from.depth, from.at))?;
+        Ok(self.found(from, url))
+    }
+
+    fn found(&self, from: &From<'_>, url: Canonical) -> Discovery {
         let shape = shape(&url).map(|shape| Shape {
             hash: shape.hash,
             cap: if shape.risk == Risk::Numbers {
@@ -202,13 +229,13 @@ impl LinkReader {
             },
             refusal: shape.risk.refusal(),
         });
-        Ok(Discovery {
+        Discovery {
             hops: from.hops,
             via: Some(from.lease.page),
             tags: from.lease.row.tags,
             shape,
             ..self.discovery(url, from.depth, from.at)
-        })
+        }
     }
 
     fn discovery(&self, url: Canonical, depth: u16, at: Time) -> Discovery {
@@ -236,4 +263,9 @@ impl LinkReader {
     pub fn key(&self, url: &Canonical) -> (PageKey, u64) {
         self.keyer.page(self.keyer.host(url.domain(), url.authority()), url.as_str())
     }
+}
+
+/// Sitemaps come packed, so an extension that pages are filtered by says nothing against them.
+fn packed_allowed(verdict: Result<(), Refusal>) -> Result<(), Refusal> {
+    if verdict == Err(Refusal::Extension) { Ok(()) } else { verdict }
 }

@@ -293,6 +293,8 @@ impl<S: Store> Walk<S> {
         let body = if access == Access::Parse { answer.body } else { Vec::new() };
         let copy = RobotsCopy { at: now, expires, status: answer.status.unwrap_or(0), body };
         if access != Access::DisallowAll {
+            update.failures = (answer.lease.host_failures > 0).then_some(0);
+            self.frontier.recovered(page.host);
             let robots = Arc::new(read_robots(&copy, &self.config.agent));
             self.discover_sitemaps(&answer.origin, &robots, &answer.lease, now)?;
             let https = answer.origin.starts_with("https:");
@@ -323,9 +325,9 @@ impl<S: Store> Walk<S> {
         }
         for href in named {
             let Ok(url) = base.join(&href) else { continue };
-            match self.links.verdict(&url, 0, now) {
+            match self.links.list_verdict(&url, now) {
                 Ok(()) => self.apply(&Event::Discovered(self.links.list(url, lease, now)), now)?,
-                Err((reason, _)) => self.apply(&Event::LinksRefused { reason, count: 1 }, now)?,
+                Err(reason) => self.apply(&Event::LinksRefused { reason, count: 1 }, now)?,
             };
         }
         Ok(())
@@ -353,6 +355,8 @@ impl<S: Store> Walk<S> {
             host.failures = Some(failures);
             host.blocked_until = Some(now.after(pause));
             self.frontier.block(page.host, now.after(pause), failures);
+        } else {
+            self.frontier.recovered(page.host);
         }
         self.tally.pages += 1;
         self.tally.bytes += processed.visited.visit.bytes;

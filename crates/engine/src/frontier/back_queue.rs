@@ -107,13 +107,14 @@ impl BackQueue {
         window.low_water = window.low_water.min((position_of(place), page.url));
     }
 
-    /// The front queue to wait in, and from when on: now for new pages, else when the first known
-    /// page is due; `None` when nothing waits.
+    /// The front queue to wait in, and from when on: now for new pages (if any are `waiting`),
+    /// else when the first known page is due; `None` when nothing waits.
     pub(super) fn front<S: Store>(
         &self,
         state: &State<S>,
+        waiting: bool,
     ) -> Result<Option<(Band, Time)>, StateError> {
-        for band in (0..Band::COUNT).map(Band::new) {
+        for band in (0..Band::COUNT).map(Band::new).filter(|_| waiting) {
             if !state.lane(self.host, Lane::New(band), (0, 0), u64::MAX, 1)?.is_empty() {
                 return Ok(Some((band, Time::EPOCH)));
             }

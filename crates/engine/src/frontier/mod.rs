@@ -405,6 +405,13 @@ impl Frontier {
         }
     }
 
+    /// A host answered as it should: its failures are forgiven.
+    pub fn recovered(&mut self, key: HostKey) {
+        if let Some(host) = self.active.get_mut(&key) {
+            host.row.failures = 0;
+        }
+    }
+
     /// A lease is over: its visit is applied, or it was settled without asking the host. The
     /// host's next turn may come.
     pub fn finished(&mut self, page: PageKey, now: Time) {
@@ -462,7 +469,8 @@ impl Frontier {
         if host.in_flight > 0 {
             return Ok(());
         }
-        let front = host.queue.front(state)?;
+        let waiting = state.host(key)?.is_some_and(|row| row.waiting > 0);
+        let front = host.queue.front(state, waiting)?;
         let front = front.map(|(band, wake)| (band, wake.max(earliest)));
         self.active.remove(&key);
         events.push(Event::HostRested { host: key, front });
