@@ -3,6 +3,7 @@
 use crate::agenda::Agenda;
 use crate::page::{Days, Found, Page, Visit};
 use crate::policy::{Policy, Round};
+use crate::random::SplitMix64;
 use crate::truth::Changes;
 
 /// Pages that change when they are told to.
@@ -103,8 +104,9 @@ pub(crate) fn golden(part: &str) -> Option<serde_json::Value> {
     Some(all[part].clone())
 }
 
-/// The expected freshness, averaged over pages and the days after `from`, when `policy` makes
-/// `budget` fetches a day: exact, by integrating over the gaps between fetches.
+/// The freshness of pages that change at random, averaged over pages and the days after `from`, when
+/// `policy` makes `budget` fetches a day. What visits find is drawn; given the visits, the freshness
+/// is its exact expectation.
 pub(crate) fn expected_freshness(
     policy: Box<dyn Policy>,
     rates: &[f64],
@@ -114,6 +116,7 @@ pub(crate) fn expected_freshness(
 ) -> f64 {
     let pages = (0..rates.len() as u32).map(|id| Page { last: 0.0, ..Page::new(id) });
     let mut agenda = Agenda::new(policy, pages.collect(), 0.0);
+    let mut random = SplitMix64::new(7);
     let mut fresh = 0.0;
     let mut add = |rate: f64, last: Days, until: Days| {
         let fresh_until = |t: Days| -(-rate * (t - last)).exp_m1() / rate;
@@ -124,8 +127,10 @@ pub(crate) fn expected_freshness(
         for slot in 0..budget {
             let now = f64::from(day) + slot as f64 / budget as f64;
             let Some(id) = agenda.next(now) else { break };
-            add(rates[id as usize], agenda.pages()[id as usize].last, now);
-            agenda.report(id, &Visit::new(now, Found::Same));
+            let (rate, last) = (rates[id as usize], agenda.pages()[id as usize].last);
+            add(rate, last, now);
+            let same = random.uniform() < (-rate * (now - last)).exp();
+            agenda.report(id, &Visit::new(now, if same { Found::Same } else { Found::Changed }));
         }
     }
     for page in agenda.pages() {

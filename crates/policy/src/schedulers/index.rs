@@ -262,8 +262,10 @@ fn worth(page: &Page) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::allocate::{Demand, Objective, allocate};
     use crate::page::{Found, Visit};
-    use crate::testing::World;
+    use crate::random::SplitMix64;
+    use crate::testing::{World, expected_freshness};
 
     /// Page 0 changes every 3 days, page 1 once, the others never.
     fn world() -> World {
@@ -278,6 +280,22 @@ mod tests {
         let others = fetched[2..].iter().sum::<usize>() as f64 / 18.0;
         assert!(fetched[0] as f64 > 3.0 * others, "{fetched:?}");
         assert_eq!(fetched.iter().sum::<usize>(), 800, "the budget is spent");
+    }
+
+    #[test]
+    fn learns_to_do_nearly_as_well_as_one_who_knows_the_rates() {
+        let mut random = SplitMix64::new(3);
+        let rates: Vec<f64> =
+            (0..400).map(|_| (3.0 * random.uniform() - 1.5).exp() / 14.0).collect();
+        let demands: Vec<Demand> = rates.iter().map(|&rate| Demand::new(rate, 1.0)).collect();
+        let best = allocate(Objective::Freshness, &demands, 40.0, Limits::NONE);
+        let optimum = Objective::Freshness.value(&demands, &best.frequency);
+        for wrong in [0.1, 1.0, 10.0] {
+            let prior = Gamma::with_mean(wrong / 14.0, 1.0);
+            let policy = IndexRule::new(prior, Limits { min: 0.0, max: 365.0 });
+            let reached = expected_freshness(Box::new(policy), &rates, 40, 200, 100) / optimum;
+            assert!((0.97..1.0).contains(&reached), "prior x{wrong}: {reached}");
+        }
     }
 
     #[test]

@@ -77,6 +77,7 @@ impl SampleSize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::SplitMix64;
     use crate::testing::golden;
 
     #[test]
@@ -131,6 +132,46 @@ mod tests {
                 let got = rule.of(pages, r, Some(spread));
                 assert!((got - want).abs() < 1e-9 * want, "{rule:?} {got} {want}");
             }
+        }
+    }
+
+    /// The share of all pages that greedy sampling finds changed, over many sites of 100 pages whose
+    /// shares of changed pages are spread evenly, with a budget of a tenth of all pages.
+    fn yield_of(size: usize) -> f64 {
+        const SITES: usize = 20_000;
+        const PAGES: usize = 100;
+        let mut random = SplitMix64::new(17);
+        let mut sites: Vec<(usize, u64, usize)> = (0..SITES)
+            .map(|_| {
+                let changed = random.below(PAGES + 1);
+                let mut left = changed;
+                for drawn in 0..size {
+                    left -= usize::from(random.below(PAGES - drawn) < left);
+                }
+                (changed - left, random.next_u64(), left)
+            })
+            .collect();
+        sites.sort_unstable_by(|a, b| b.cmp(a));
+        let found: usize = sites.iter().map(|&(in_sample, _, _)| in_sample).sum();
+        let whole = (SITES * PAGES / 10 - SITES * size) / (PAGES - size);
+        let more: usize = sites[..whole].iter().map(|&(_, _, left)| left).sum();
+        (found + more) as f64 / (SITES * PAGES) as f64
+    }
+
+    #[test]
+    fn all_forms_come_near_the_best_yield() {
+        let yields: Vec<f64> = (0..=8).map(|size| yield_of(size.max(1))).collect();
+        let best = yields.iter().copied().fold(0.0, f64::max);
+        assert!((best - 0.0713).abs() < 0.001, "the reference found 0.0713: {yields:?}");
+        let even = Spread { threshold: 0.9, density: 1.0, mean: 0.5, mean_above: 0.95 };
+        for (rule, loss) in [
+            (SampleSize::Root, 0.01),
+            (SampleSize::Derived, 0.01),
+            (SampleSize::Printed, 0.03),
+            (SampleSize::Barred, 0.03),
+        ] {
+            let size = rule.of(100.0, 0.1, Some(even)).round() as usize;
+            assert!(yields[size] > best * (1.0 - loss), "{rule:?} {size}: {yields:?}");
         }
     }
 }
