@@ -23,7 +23,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut agenda = Agenda::new(policy, (0..pages).map(known).collect(), 0.0);
     let (mut fetches, mut fresh) = (0u64, 0.0);
     for week in 0..weeks {
-        let round = Round { start: f64::from(week) * 7.0, length: 7.0, fetches: pages as usize / 2 };
+        let round =
+            Round { start: f64::from(week) * 7.0, length: 7.0, fetches: pages as usize / 2 };
         agenda.begin(&round);
         for slot in 0..round.fetches {
             let now = round.start + round.length * slot as f64 / round.fetches as f64;
@@ -43,7 +44,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds = start.elapsed().as_secs_f64();
     let each = seconds / fetches.max(1) as f64 * 1e9;
     let freshness = fresh / (end / 2.0) / f64::from(pages);
-    println!("{name}: {pages} pages, {fetches} fetches in {seconds:.1} s, {each:.0} ns each; freshness in the second half {freshness:.5}");
+    println!(
+        "{name}: {pages} pages, {fetches} fetches in {seconds:.1} s, {each:.0} ns each; freshness in the second half {freshness:.5}"
+    );
     Ok(())
 }
 
