@@ -268,6 +268,9 @@ impl Settings {
                 continue;
             }
             let Some((section, key)) = name.split_once('.') else { continue };
+            if OF_ONE_RUN.contains(&section) {
+                continue;
+            }
             let items = value.items.iter().cloned().map(toml::Value::String).collect();
             let section = table.entry(section).or_insert_with(|| toml::Table::new().into());
             if let toml::Value::Table(section) = section {
@@ -282,6 +285,9 @@ impl Settings {
         Ok(())
     }
 }
+
+/// Sections that say nothing of what a crawl is about, and so hold for one run only.
+const OF_ONE_RUN: [&str; 2] = ["limits", "engine"];
 
 /// The environment variable of a setting.
 pub(crate) fn variable(name: &str) -> String {

@@ -166,7 +166,7 @@ impl LinkReader {
 
     /// A bare domain that cannot be had by `https` is tried by `http`.
     pub fn plain_twin(&self, lease: &Lease, at: Time) -> Option<Discovery> {
-        let rest = lease.row.url.strip_prefix("https://").filter(|_| lease.row.bare)?;
+        let rest = lease.row.url.strip_prefix("https://").filter(|_| lease.row.guess)?;
         let url = self.steps.canonicalize(&format!("http://{rest}")).ok()?;
         Some(Discovery { tags: lease.row.tags, ..self.seed(url, 0, at) })
     }
@@ -178,9 +178,10 @@ impl LinkReader {
     }
 
     /// A list of pages that a host is known or likely to have.
-    pub fn list(&self, url: Canonical, via: &Lease, at: Time) -> Discovery {
+    pub fn list(&self, url: Canonical, via: &Lease, guess: bool, at: Time) -> Discovery {
         Discovery {
             kind: Kind::Sitemap,
+            guess,
             tags: via.row.tags,
             band: SITEMAP_BAND,
             ..self.discovery(url, 0, at)
@@ -255,7 +256,7 @@ impl LinkReader {
             shape: None,
             host_cap: self.take.pages_per_host,
             seed: false,
-            bare: false,
+            guess: false,
         }
     }
 

@@ -58,6 +58,14 @@ pub struct Processed {
     pub job: Job,
 }
 
+impl Processed {
+    /// True when a list was looked for where lists usually are, and there is none.
+    pub fn is_empty_guess(&self) -> bool {
+        let row = &self.job.lease.row;
+        row.guess && row.kind == Kind::Sitemap && self.visited.visit.change == Change::Gone
+    }
+}
+
 /// What a record says, so that it can be made again for another file.
 #[derive(Debug)]
 pub struct RecordPlan {
@@ -159,7 +167,11 @@ impl<S: Store> Processor<S> {
         let mut media_type = None;
         let unwanted = self.is_unwanted(&processed);
         match outcome {
-            Outcome::Ok if unwanted => kept = false,
+            Outcome::Ok if unwanted => {
+                kept = false;
+                let past = processed.job.lease.row.past.as_ref();
+                self.compare(&mut processed.visited, past, digest, None)?;
+            }
             Outcome::Ok => (kept, media_type) = self.content(&mut processed, &body, digest)?,
             Outcome::Redirect => self.redirect(&mut processed),
             Outcome::ClientError if matches!(status, 404 | 410) => {
@@ -168,6 +180,7 @@ impl<S: Store> Processor<S> {
             _ => {}
         }
         self.plan(&mut processed);
+        kept &= !processed.is_empty_guess();
         if unwanted && outcome == Outcome::Ok {
             processed.verdict = Some((Refusal::ContentType, None));
         }

@@ -29,7 +29,7 @@ impl Default for Schedule {
             tries: 3,
             back_off: Duration::from_secs(5),
             max_back_off: Duration::from_secs(24 * 3600),
-            dead_after: 8,
+            dead_after: 5,
             give_up_after: 10,
         }
     }
@@ -110,11 +110,11 @@ mod tests {
     fn pauses_double_up_to_a_day() {
         let schedule = Schedule::default();
         let pause = |failures| schedule.back_off(None, failures, 0.5).as_secs();
-        assert_eq!([1, 2, 3, 4, 7].map(pause), [5, 10, 20, 40, 320]);
-        assert_eq!(pause(8), 24 * 3600);
+        assert_eq!([1, 2, 3, 4].map(pause), [5, 10, 20, 40]);
+        assert_eq!(pause(5), 24 * 3600);
         assert!(schedule.back_off(None, 1, 0.0) < schedule.back_off(None, 1, 1.0));
         let asked = Some(Duration::from_secs(90));
-        assert_eq!(schedule.back_off(asked, 5, 0.5).as_secs(), 90);
+        assert_eq!(schedule.back_off(asked, 9, 0.5).as_secs(), 90);
         let absurd = Some(Duration::from_secs(1 << 40));
         assert_eq!(schedule.back_off(absurd, 1, 0.5), schedule.max_back_off);
     }

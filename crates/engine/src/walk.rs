@@ -57,6 +57,8 @@ pub struct RobotsAnswer {
     pub status: Option<u16>,
     /// True when the host's address is one that we do not connect to.
     pub forbidden: bool,
+    /// How long the host asked to be left alone.
+    pub asked_pause: Option<Duration>,
     /// The body.
     pub body: Vec<u8>,
     /// The host's address.
@@ -186,7 +188,7 @@ impl<S: Store> Walk<S> {
         let candidates = seed.target.candidates(self.config.steps);
         let Some(url) = candidates.first() else { return Ok(false) };
         let mut found = self.links.seed(url.clone(), tags, now);
-        found.bare = candidates.len() > 1;
+        found.guess = candidates.len() > 1;
         let applied = self.apply(&Event::Discovered(found), now)?;
         Ok(applied.queued.is_some())
     }
@@ -276,6 +278,9 @@ impl<S: Store> Walk<S> {
         }
         self.tally.robots += 1;
         let access = availability(answer.status);
+        if answer.status.is_none() && answer.lease.row.guess && answer.lease.row.seed {
+            return self.try_plain(&answer.lease, now);
+        }
         let next_allowed = self.frontier.answered(page.host, answer.ip, answer.took, now);
         let mut update =
             HostUpdate { next_allowed: Some(next_allowed), ip: answer.ip, ..HostUpdate::default() };
@@ -283,7 +288,7 @@ impl<S: Store> Walk<S> {
         if access == Access::DisallowAll {
             // Nothing is allowed until it can be had: the whole host waits, its pages stay.
             let failures = answer.lease.host_failures.saturating_add(1);
-            let asked = answer.status.map(|_| ROBOTS_RETRY);
+            let asked = answer.asked_pause.or(answer.status.map(|_| ROBOTS_RETRY));
             expires =
                 now.after(self.config.schedule.back_off(asked, failures, self.jitter(page, now)));
             update.blocked_until = Some(expires);
@@ -306,6 +311,15 @@ impl<S: Store> Walk<S> {
         self.rest_if_blocked(page, now)
     }
 
+    /// A bare domain does not answer by `https`: it is tried by `http`.
+    fn try_plain(&mut self, lease: &Lease, now: Time) -> Result<(), EngineError> {
+        if let Some(twin) = self.links.plain_twin(lease, now) {
+            self.apply(&Event::Discovered(twin), now)?;
+        }
+        let again = Some(self.config.schedule.rarely(now));
+        self.refuse(lease, Refusal::HostDead, again, now).map(drop)
+    }
+
     /// Sitemaps that robots.txt names; or on a seed's host the usual place, where it names none.
     fn discover_sitemaps(
         &mut self,
@@ -320,13 +334,16 @@ impl<S: Store> Walk<S> {
         let Ok(base) = Base::new(&format!("{origin}/"), self.config.steps) else { return Ok(()) };
         let mut named: Vec<String> = robots.sitemaps().map(str::to_owned).collect();
         let seed_host = self.state.host(lease.page.host)?.is_some_and(|host| host.seed);
-        if named.is_empty() && seed_host {
+        let guess = named.is_empty() && seed_host;
+        if guess {
             named.push("/sitemap.xml".to_owned());
         }
         for href in named {
             let Ok(url) = base.join(&href) else { continue };
             match self.links.list_verdict(&url, now) {
-                Ok(()) => self.apply(&Event::Discovered(self.links.list(url, lease, now)), now)?,
+                Ok(()) => {
+                    self.apply(&Event::Discovered(self.links.list(url, lease, guess, now)), now)?
+                }
                 Err(reason) => self.apply(&Event::LinksRefused { reason, count: 1 }, now)?,
             };
         }
@@ -335,6 +352,9 @@ impl<S: Store> Walk<S> {
 
     /// A page was visited: archive it, apply what it means, let its host go on.
     pub fn complete(&mut self, mut processed: Processed, now: Time) -> Result<(), EngineError> {
+        if processed.is_empty_guess() {
+            return self.forget(&processed, now);
+        }
         if let Some(records) = processed.records.take() {
             let at = self.append(records, &processed, now)?;
             processed.visited.visit.record = at;
@@ -372,6 +392,15 @@ impl<S: Store> Walk<S> {
             self.apply(&Event::Refused { page, reason, again }, now)?;
         }
         self.rest_if_blocked(page, now)
+    }
+
+    /// A list was looked for where lists usually are, and there is none.
+    fn forget(&mut self, processed: &Processed, now: Time) -> Result<(), EngineError> {
+        let (page, fetched) = (processed.job.lease.page, &processed.job.fetched);
+        self.frontier.answered(page.host, fetched.ip, fetched.times.total, processed.job.ended);
+        self.frontier.finished(page, now);
+        self.apply(&Event::Forgotten { page }, now)?;
+        Ok(())
     }
 
     fn append(

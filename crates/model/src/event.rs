@@ -24,6 +24,11 @@ pub enum Event {
         /// When to look again, if ever.
         again: Option<Time>,
     },
+    /// A URL that was only a guess leads nowhere: it is as if it had never been found.
+    Forgotten {
+        /// The page.
+        page: PageKey,
+    },
     /// Something was learned about a host.
     HostLearned {
         /// The host.
@@ -85,8 +90,9 @@ pub struct Discovery {
     pub host_cap: Option<u32>,
     /// True when the user gave it.
     pub seed: bool,
-    /// True when the user gave a bare domain: `http` is tried where `https` cannot be had.
-    pub bare: bool,
+    /// True when it is a guess: a bare domain by `https` (`http` is tried where that cannot be
+    /// had), or a usual place that may well be empty.
+    pub guess: bool,
 }
 
 /// The shape of a URL whose like can be endless.

@@ -37,6 +37,7 @@ impl<S: Store> State<S> {
             Event::Discovered(found) => self.discovered(found),
             Event::Visited(visited) => self.visited(visited),
             Event::Refused { page, reason, again } => self.refused(*page, *reason, *again),
+            Event::Forgotten { page } => self.forgotten(*page),
             Event::HostLearned { host, update } => self.host_learned(*host, update),
             Event::HostRested { host, front } => self.host_rested(*host, *front),
             Event::RobotsLearned { origin, copy } => {
@@ -105,7 +106,7 @@ impl<S: Store> State<S> {
             via: found.via,
             tags: found.tags,
             seed: found.seed,
-            bare: found.bare,
+            guess: found.guess,
             found: found.at,
             claimed_change: found.claimed_change,
             standing: Standing::New,
@@ -186,6 +187,21 @@ impl<S: Store> State<S> {
             self.counters.refuse(reason, 1);
         }
         self.settle(page, row, Standing::Refused(reason), again.map(Place::Due))
+    }
+
+    fn forgotten(&mut self, page: PageKey) -> Result<Applied, StateError> {
+        let row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
+        let host = self.host_mut(page.host)?;
+        host.known = host.known.saturating_sub(1);
+        if let Some(place) = row.place {
+            host.waiting = host.waiting.saturating_sub(u32::from(matches!(place, Place::New(..))));
+            self.layers.remove(Space::Queues, &keys::queue(page, place));
+        }
+        self.layers.remove(Space::Pages, &page.to_bytes());
+        self.seen.forget(page);
+        self.counters.pages = self.counters.pages.saturating_sub(1);
+        self.counters.leave_standing(row.standing);
+        Ok(Applied::default())
     }
 
     /// Moves a page to another standing and place, and writes its row.

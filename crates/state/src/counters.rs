@@ -63,7 +63,8 @@ impl Counters {
         self.changes[usize::from(visit.change.number())] += 1;
         self.outcomes[usize::from(visit.outcome.number())] += 1;
         let fresh = matches!(visit.change, Change::New | Change::Changed | Change::Near);
-        let copied = visit.outcome == Outcome::Ok && visit.bytes > 0 && !first_of_digest;
+        let copied = visit.outcome == Outcome::Ok && visit.record.is_some() && !first_of_digest;
+        let copied = copied && visit.bytes > 0;
         self.duplicates += u64::from(fresh && copied);
         self.near_duplicates += u64::from(visit.near.is_some());
         self.bytes += visit.bytes;
@@ -71,10 +72,14 @@ impl Counters {
 
     pub(crate) fn move_standing(&mut self, from: Option<Standing>, to: Standing) {
         if let Some(from) = from {
-            let count = &mut self.standing[slot(from)];
-            *count = count.saturating_sub(1);
+            self.leave_standing(from);
         }
         self.standing[slot(to)] += 1;
+    }
+
+    pub(crate) fn leave_standing(&mut self, from: Standing) {
+        let count = &mut self.standing[slot(from)];
+        *count = count.saturating_sub(1);
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {

@@ -54,8 +54,8 @@ pub struct PageRow {
     pub tags: u32,
     /// True when the user gave it.
     pub seed: bool,
-    /// True when the user gave a bare domain, so that its scheme is a guess.
-    pub bare: bool,
+    /// True when it is a guess: a bare domain by `https`, or a usual place that may be empty.
+    pub guess: bool,
     /// When it was found.
     pub found: Time,
     /// When its source says it last changed.
@@ -106,7 +106,7 @@ impl PageRow {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Writer::new(PAGE);
         out.text(&self.url);
-        out.byte(self.kind.number() | u8::from(self.seed) << 7 | u8::from(self.bare) << 6);
+        out.byte(self.kind.number() | u8::from(self.seed) << 7 | u8::from(self.guess) << 6);
         out.number(self.depth.into());
         out.byte(self.hops);
         out.maybe(self.via, Writer::page);
@@ -129,7 +129,7 @@ impl PageRow {
             url,
             kind,
             seed: flags & 0x80 != 0,
-            bare: flags & 0x40 != 0,
+            guess: flags & 0x40 != 0,
             depth: row.small()?,
             hops: row.byte()?,
             via: row.maybe(Reader::page)?,
@@ -394,7 +394,7 @@ mod tests {
             via: Some(PageKey { host: HostKey { shard: 1, host: 2 }, url: 3 }),
             tags: 7,
             seed: true,
-            bare: true,
+            guess: true,
             found: Time::from_millis(1_794_780_950_123),
             claimed_change: Some(Time::from_secs(5)),
             standing: Standing::Refused(Refusal::Robots),

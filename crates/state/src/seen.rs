@@ -51,6 +51,11 @@ impl Seen {
         self.table[Self::slot(page)] = identity(page, check);
     }
 
+    /// The page left the store; the filter keeps it, which only costs a look-up.
+    pub(crate) fn forget(&mut self, page: PageKey) {
+        self.table[Self::slot(page)] = (0, 0);
+    }
+
     /// The URL came into the store.
     pub(crate) fn insert(&mut self, page: PageKey, check: u64) {
         self.known(page, check);

@@ -41,7 +41,7 @@ fn discovery<S: Store>(state: &State<S>, host: &str, path: &str) -> Discovery {
         shape: None,
         host_cap: None,
         seed: false,
-        bare: false,
+        guess: false,
     }
 }
 
@@ -153,6 +153,21 @@ fn endless_shapes_and_full_hosts_are_refused_except_to_seeds() {
     let seed = Discovery { seed: true, ..full };
     assert_eq!(state.apply(&Event::Discovered(seed)).unwrap().refused, None);
     assert_eq!(state.counters().pages, 3);
+}
+
+#[test]
+fn a_guess_that_leads_nowhere_leaves_no_trace() {
+    let mut state = memory();
+    let kept = discover(&mut state, "a.test", "/1");
+    let guess = discover(&mut state, "a.test", "/sitemap.xml");
+    state.apply(&Event::Forgotten { page: guess }).unwrap();
+    assert_eq!(state.page(guess).unwrap(), None);
+    assert_eq!((state.counters().pages, state.counters().standing), (1, [1, 0, 0, 0]));
+    assert_eq!(lane(&state, kept.host, Lane::New(Band::new(2))), [kept]);
+    let host = state.host(kept.host).unwrap().unwrap();
+    assert_eq!((host.known, host.waiting), (1, 1));
+    discover(&mut state, "a.test", "/sitemap.xml");
+    assert_eq!(state.counters().pages, 2, "it can be found again");
 }
 
 #[test]

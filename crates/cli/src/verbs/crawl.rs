@@ -11,7 +11,7 @@ use evercrawl_engine::config::CrawlConfig;
 use evercrawl_engine::live::{self, Ended, Progress, Stopper, SystemClock};
 use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{DataDir, freshness};
-use evercrawl_model::{Outcome, Time};
+use evercrawl_model::{Outcome, Refusal, Time};
 use evercrawl_state::{Counters, DiskStore};
 use evercrawl_urls::{ScopeKind, Seed, Target};
 use serde_json::json;
@@ -29,6 +29,9 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
         given.push(seed);
         Ok(())
     })?;
+    if given.is_empty() && !args.common.data.exists() {
+        return Err(nothing_to_crawl());
+    }
     let dir = DataDir::open_or_create(&args.common.data)?;
     let clock = SystemClock;
     let mut walk = open_walk(&dir, &settings, &config, clock.now())?;
@@ -38,9 +41,7 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
         walk.add_seed(seed, clock.now())?;
     }
     if walk.counters().pages == 0 {
-        return Err(exit::Failure::usage(
-            "nothing to crawl: give a URL, or a list by --seeds FILE",
-        ));
+        return Err(nothing_to_crawl());
     }
     let before = walk.counters().clone();
     let mut screen = Screen::new(args.json, args.quiet, dir.path());
@@ -50,6 +51,10 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     let (ended, progress, walk) = live::run(walk, &config, &stopper, || dir.free_disk(), show)?;
     screen.clear();
     finish(args, walk, ended, &progress, &before, &dir)
+}
+
+fn nothing_to_crawl() -> anyhow::Error {
+    exit::Failure::usage("nothing to crawl: give a URL, or a list by --seeds FILE")
 }
 
 /// Opens state and archive and puts the walk together.
@@ -254,6 +259,12 @@ fn finish(
     report::write_counters(&mut out, &counters)?;
     writeln!(out, "  freshness  {}", report::freshness_line(&fresh))?;
     out.flush()?;
+    let private = |counters: &Counters| counters.refused(Refusal::PrivateAddress);
+    if private(&counters) > private(before) {
+        eprintln!(
+            "some hosts have private addresses; --allow-private=NETWORK (or --allow-private) lets them in"
+        );
+    }
     say_what_next(ended, resting, dir.path());
     Ok(code)
 }
@@ -278,7 +289,8 @@ fn exit_code(ended: Ended, before: &Counters, after: &Counters, progress: &Progr
         let outcomes = Outcome::ALL.iter().filter(|outcome| outcome.answered());
         outcomes.map(|&outcome| counters.ended(outcome)).sum()
     };
-    let asked = progress.tally.pages + progress.tally.robots > 0;
+    let private = after.refused(Refusal::PrivateAddress) > before.refused(Refusal::PrivateAddress);
+    let asked = private || progress.tally.pages + progress.tally.robots > 0;
     let silent = asked && answered(after) == answered(before);
     match ended {
         Ended::Done | Ended::DoneButResting if silent => exit::UNREACHABLE,

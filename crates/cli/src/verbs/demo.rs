@@ -131,10 +131,11 @@ fn show_report(
     writeln!(out, "  freshness as the web itself knows it    {:>5.1} %", 100.0 * real)?;
     writeln!(out)?;
     let data = args.data.display();
+    let me = std::env::args().next().unwrap_or_else(|| "evercrawl".to_owned());
     writeln!(out, "try next:")?;
-    writeln!(out, "  evercrawl urls --data {data} --state refused")?;
-    writeln!(out, "  evercrawl history http://h0.test/ --data {data}")?;
-    writeln!(out, "  evercrawl check --data {data}")?;
+    writeln!(out, "  {me} urls --data {data} --state refused")?;
+    writeln!(out, "  {me} history http://h0.test/ --data {data}")?;
+    writeln!(out, "  {me} check --data {data}")?;
     Ok(exit::OK)
 }
 

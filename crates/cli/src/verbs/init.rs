@@ -39,17 +39,17 @@ fn template(contact: Option<&str>, agent: Option<&str>) -> String {
 agent = {agent}
 
 [crawl]
-scope = \"host\"        # page | prefix | host | domain | any, around each seed
+# scope = \"host\"      # page | prefix | host | domain | any, around each seed
 # exclude = [\"/private/\"]
 
 [pace]
-delay = \"1s\"          # pause after each request to a host
+# delay = \"1s\"        # pause after each request to a host
 
 [budget]
 # rate = \"5/s\"        # requests over all hosts
 
 [schedule]
-recrawl = \"1d\"        # how long after a visit a page is due again
+# recrawl = \"1d\"      # how long after a visit a page is due again
 "
     )
 }

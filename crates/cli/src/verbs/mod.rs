@@ -43,7 +43,7 @@ pub(crate) fn open(common: &Common) -> anyhow::Result<Opened> {
 /// Reads a URL as the crawl would.
 pub(crate) fn canonical(settings: &Settings, url: &str) -> anyhow::Result<Canonical> {
     let steps = crawl_config::steps(settings)?;
-    let with_scheme = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
+    let with_scheme = if has_scheme(url) { url.to_owned() } else { format!("http://{url}") };
     steps
         .canonicalize(&with_scheme)
         .map_err(|reason| Failure::usage(format!("`{url}` cannot be crawled: {reason}")))
@@ -52,4 +52,12 @@ pub(crate) fn canonical(settings: &Settings, url: &str) -> anyhow::Result<Canoni
 /// The host that a URL belongs to.
 pub(crate) fn host_of(state: &State<DiskStore>, url: &Canonical) -> HostKey {
     state.keyer().host(url.domain(), url.authority())
+}
+
+/// `mailto:x` has a scheme, `localhost:8080` a port.
+fn has_scheme(url: &str) -> bool {
+    url.split_once(':').is_some_and(|(head, rest)| {
+        let word = !head.is_empty() && head.chars().all(|c| c.is_ascii_alphanumeric() || c == '+');
+        word && !rest.starts_with(|c: char| c.is_ascii_digit())
+    })
 }

@@ -23,8 +23,11 @@ pub(crate) fn run(args: &Testweb) -> anyhow::Result<u8> {
     println!("{}", addresses.join(" "));
     std::io::stdout().flush()?;
     eprintln!(
-        "{} hosts (h0.{} ...) of {} pages; crawl them with --allow-private --connect-to ::{}",
-        config.hosts, config.suffix, config.pages, addresses[0]
+        "{} hosts ({} ...) of {} pages; crawl them with --allow-private --connect-to ::{}",
+        config.hosts,
+        server.world().host_name(0),
+        config.pages,
+        addresses[0]
     );
     wait(time)?;
     server

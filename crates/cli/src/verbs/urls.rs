@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 use std::io::Write;
 
+use evercrawl_engine::Schedule;
 use evercrawl_engine::live::SystemClock;
-use evercrawl_model::Time;
+use evercrawl_model::{HostKey, PageKey, Refusal, Time};
+use evercrawl_robots::{Access, availability};
 use evercrawl_state::{DiskStore, PageRow, Place, Standing, State};
+use evercrawl_urls::Canonical;
 use serde_json::{Value, json};
 
 use crate::args::{StateArg, Urls};
@@ -13,36 +16,132 @@ use crate::{exit, print};
 
 pub(crate) fn run(args: &Urls) -> anyhow::Result<u8> {
     let opened = super::open(&args.common)?;
-    let now = SystemClock.now();
-    let tags = opened.state.tag_sets()?;
+    let mut view = View::new(&opened.state, SystemClock.now())?;
     let mut out = print::data();
     for page in opened.state.pages() {
-        let (_, row) = page?;
-        if !wanted(args, &row, &tags, now) {
+        let (key, row) = page?;
+        if !view.wants(args, key, &row)? {
             continue;
         }
         if args.json {
-            print::json_line(&mut out, &describe(&opened.state, &row, &tags, now)?)?;
+            print::json_line(&mut out, &view.describe(key, &row)?)?;
         } else {
             let status = row.past.as_ref().map_or(0, |past| past.status);
-            let reason = reason(&row).unwrap_or("-");
-            writeln!(
-                out,
-                "{:<8} {status:<3} {reason:<20} {}",
-                state_of(&row, now),
-                print::plain(&row.url)
-            )?;
+            let reason = view.reason(key, &row)?.unwrap_or("-");
+            let (state, url) = (state_of(&row, view.now), print::plain(&row.url));
+            writeln!(out, "{state:<8} {status:<3} {reason:<20} {url}")?;
         }
     }
     out.flush()?;
     Ok(exit::OK)
 }
 
-fn wanted(args: &Urls, row: &PageRow, tags: &HashMap<u32, String>, now: Time) -> bool {
-    let state = args.state.is_none_or(|state| state_name(state) == state_of(row, now));
-    let why = args.reason.as_deref().is_none_or(|code| reason(row) == Some(code));
-    let tag = args.tag.as_deref().is_none_or(|tag| tags_of(row, tags).any(|has| has == tag));
-    state && why && tag
+/// Pages as users see them, with what is known of their hosts.
+pub(crate) struct View<'a> {
+    state: &'a State<DiskStore>,
+    tags: HashMap<u32, String>,
+    now: Time,
+    /// The host of the last page, and why its pages wait: pages come host by host.
+    host: Option<(HostKey, HostView)>,
+}
+
+/// Why the pages of a host have to wait, and until when.
+#[derive(Clone, Copy, Default)]
+struct HostView {
+    waits: Option<Refusal>,
+    until: Time,
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn new(state: &'a State<DiskStore>, now: Time) -> anyhow::Result<Self> {
+        Ok(View { state, tags: state.tag_sets()?, now, host: None })
+    }
+
+    fn wants(&mut self, args: &Urls, key: PageKey, row: &PageRow) -> anyhow::Result<bool> {
+        let state = args.state.is_none_or(|state| state_name(state) == state_of(row, self.now));
+        let tag = args.tag.as_deref().is_none_or(|tag| self.tags_of(row).any(|has| has == tag));
+        let why = match args.reason.as_deref() {
+            Some(code) => self.reason(key, row)? == Some(code),
+            None => true,
+        };
+        Ok(state && tag && why)
+    }
+
+    /// Why a page is refused, how its last visit failed, or why its host's pages wait.
+    pub(crate) fn reason(
+        &mut self,
+        key: PageKey,
+        row: &PageRow,
+    ) -> anyhow::Result<Option<&'static str>> {
+        Ok(match (row.standing, &row.past) {
+            (Standing::Refused(reason), _) => Some(reason.code()),
+            (_, Some(past)) if past.failures > 0 || past.status >= 300 && past.status != 304 => {
+                Some(past.outcome.code())
+            }
+            (Standing::New, _) => self.host(key.host, row)?.waits.map(Refusal::code),
+            _ => None,
+        })
+    }
+
+    fn host(&mut self, key: HostKey, row: &PageRow) -> anyhow::Result<HostView> {
+        if let Some((last, view)) = self.host
+            && last == key
+        {
+            return Ok(view);
+        }
+        let mut view = HostView::default();
+        let host = self.state.host(key)?.filter(|host| host.blocked_until > self.now);
+        if let Some(host) = host {
+            view.until = host.blocked_until;
+            view.waits =
+                (host.failures >= Schedule::default().dead_after).then_some(Refusal::HostDead);
+            let url = Canonical::from_trusted(row.url.clone());
+            let robots = url.map(|url| self.state.robots(url.origin())).transpose()?.flatten();
+            if robots.is_some_and(|copy| availability(Some(copy.status)) == Access::DisallowAll) {
+                view.waits = Some(Refusal::RobotsUnreachable);
+            }
+        }
+        self.host = Some((key, view));
+        Ok(view)
+    }
+
+    fn tags_of(&self, row: &PageRow) -> impl Iterator<Item = &str> {
+        self.tags.get(&row.tags).map(|tags| tags.split(' ')).into_iter().flatten()
+    }
+
+    /// A page as JSON.
+    pub(crate) fn describe(&mut self, key: PageKey, row: &PageRow) -> anyhow::Result<Value> {
+        let via = match row.via {
+            Some(key) => self.state.reading().url(key)?,
+            None => None,
+        };
+        let past = row.past.as_ref();
+        let time = |at: Option<Time>| at.map(Time::rfc3339);
+        let next_due = match row.place {
+            Some(Place::Due(at)) => Some(at),
+            Some(Place::New(..)) => Some(row.found.max(self.host(key.host, row)?.until)),
+            None => None,
+        };
+        Ok(json!({
+            "url": row.url,
+            "state": state_of(row, self.now),
+            "reason": self.reason(key, row)?,
+            "status": past.map(|past| past.status).filter(|status| *status > 0),
+            "kind": row.kind.code(),
+            "depth": row.depth,
+            "via": via,
+            "seed": row.seed,
+            "tags": self.tags_of(row).collect::<Vec<_>>(),
+            "found": row.found.rfc3339(),
+            "visits": past.map_or(0, |past| past.visits),
+            "changes": past.map_or(0, |past| past.changes),
+            "last_visit": time(past.map(|past| past.last_visit)),
+            "last_change": time(past.and_then(|past| past.last_change)),
+            "claimed_change": time(row.claimed_change),
+            "next_due": time(next_due),
+            "digest": past.and_then(|past| past.digest).map(digest),
+        }))
+    }
 }
 
 fn state_name(state: StateArg) -> &'static str {
@@ -64,60 +163,6 @@ pub(crate) fn state_of(row: &PageRow, now: Time) -> &'static str {
         (_, Some(Place::Due(at))) if at <= now => "due",
         _ => "resting",
     }
-}
-
-/// Why a page is refused, or how its last visit failed.
-pub(crate) fn reason(row: &PageRow) -> Option<&'static str> {
-    match (row.standing, &row.past) {
-        (Standing::Refused(reason), _) => Some(reason.code()),
-        (_, Some(past)) if past.failures > 0 || past.status >= 300 && past.status != 304 => {
-            Some(past.outcome.code())
-        }
-        _ => None,
-    }
-}
-
-fn tags_of<'a>(row: &PageRow, tags: &'a HashMap<u32, String>) -> impl Iterator<Item = &'a str> {
-    tags.get(&row.tags).map(|tags| tags.split(' ')).into_iter().flatten()
-}
-
-/// A page as JSON.
-pub(crate) fn describe(
-    state: &State<DiskStore>,
-    row: &PageRow,
-    tags: &HashMap<u32, String>,
-    now: Time,
-) -> anyhow::Result<Value> {
-    let via = match row.via {
-        Some(key) => state.reading().url(key)?,
-        None => None,
-    };
-    let past = row.past.as_ref();
-    let time = |at: Option<Time>| at.map(Time::rfc3339);
-    let next_due = match row.place {
-        Some(Place::Due(at)) => Some(at),
-        Some(Place::New(..)) => Some(row.found),
-        None => None,
-    };
-    Ok(json!({
-        "url": row.url,
-        "state": state_of(row, now),
-        "reason": reason(row),
-        "status": past.map(|past| past.status).filter(|status| *status > 0),
-        "kind": row.kind.code(),
-        "depth": row.depth,
-        "via": via,
-        "seed": row.seed,
-        "tags": tags_of(row, tags).collect::<Vec<_>>(),
-        "found": row.found.rfc3339(),
-        "visits": past.map_or(0, |past| past.visits),
-        "changes": past.map_or(0, |past| past.changes),
-        "last_visit": time(past.map(|past| past.last_visit)),
-        "last_change": time(past.and_then(|past| past.last_change)),
-        "claimed_change": time(row.claimed_change),
-        "next_due": time(next_due),
-        "digest": past.and_then(|past| past.digest).map(digest),
-    }))
 }
 
 /// A digest as WARC writes it.

@@ -7,11 +7,13 @@ use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::walk::read_robots;
 use evercrawl_model::Time;
+use evercrawl_robots::{Access, availability};
 use evercrawl_state::{HostRow, PageRow, Place};
 use evercrawl_urls::{Canonical, Gate, Scope};
 use serde_json::{Value, json};
 
-use super::{Opened, urls};
+use super::Opened;
+use super::urls::{self, View};
 use crate::args::{RunArgs, Why};
 use crate::units::show_duration;
 use crate::{crawl_config, exit, print};
@@ -24,7 +26,7 @@ pub(crate) fn run(args: &Why) -> anyhow::Result<u8> {
     let url = super::canonical(&opened.settings, &args.url)?;
     let now = SystemClock.now();
     let host = super::host_of(&opened.state, &url);
-    let page = opened.state.find(host, url.as_str())?.map(|(_, row)| row);
+    let (key, page) = opened.state.find(host, url.as_str())?.unzip();
     let mut facts = vec![Fact("url", url.as_str().to_owned())];
     facts.push(match &page {
         Some(row) => Fact("state", urls::state_of(row, now).to_owned()),
@@ -32,20 +34,28 @@ pub(crate) fn run(args: &Why) -> anyhow::Result<u8> {
     });
     facts.push(scope_fact(&opened, &url, page.as_ref(), now)?);
     facts.push(robots_fact(&opened, &url)?);
-    if let Some(row) = &page {
+    let mut view = View::new(&opened.state, now)?;
+    let mut described = Value::Null;
+    if let (Some(key), Some(row)) = (key, &page) {
+        if let Some(reason) = view.reason(key, row)? {
+            facts.push(Fact("reason", reason.to_owned()));
+        }
         facts.extend(page_facts(&opened, row, now)?);
+        described = view.describe(key, row)?;
     }
     if let Some(row) = opened.state.host(host)? {
         facts.extend(host_facts(&row, now));
     }
-    show(args, &facts)
+    show(args, &facts, described)
 }
 
-fn show(args: &Why, facts: &[Fact]) -> anyhow::Result<u8> {
+/// Words for people; for programs also the page as `urls` describes it.
+fn show(args: &Why, facts: &[Fact], described: Value) -> anyhow::Result<u8> {
     let mut out = print::data();
     if args.json {
-        let object: serde_json::Map<String, Value> =
+        let mut object: serde_json::Map<String, Value> =
             facts.iter().map(|Fact(name, words)| ((*name).to_owned(), json!(words))).collect();
+        object.insert("page".to_owned(), described);
         print::json_line(&mut out, &object.into())?;
     } else {
         for Fact(name, words) in facts {
@@ -93,14 +103,15 @@ fn robots_fact(opened: &Opened, url: &Canonical) -> anyhow::Result<Fact> {
     });
     let status =
         if copy.status == 0 { "no answer".to_owned() } else { format!("status {}", copy.status) };
+    if availability(Some(copy.status)) == Access::DisallowAll {
+        let until = format!("asked for again at {}", copy.expires);
+        return Ok(Fact("robots", format!("robots_unreachable: {status} at {}; {until}", copy.at)));
+    }
     Ok(Fact("robots", format!("{allowed}: {line} ({status}, fetched {})", copy.at)))
 }
 
 fn page_facts(opened: &Opened, row: &PageRow, now: Time) -> anyhow::Result<Vec<Fact>> {
     let mut facts = Vec::new();
-    if let Some(reason) = urls::reason(row) {
-        facts.push(Fact("reason", reason.to_owned()));
-    }
     let via = match row.via {
         Some(key) => opened.state.reading().url(key)?,
         None => None,

@@ -13,6 +13,7 @@ use crate::EngineError;
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
 use crate::process::Job;
+use crate::schedule::retry_after;
 use crate::walk::RobotsAnswer;
 
 /// Asks for pages, on one thread, many at a time.
@@ -85,6 +86,7 @@ impl Fetcher {
             lease,
             status: None,
             forbidden: false,
+            asked_pause: None,
             body: Vec::new(),
             ip: None,
             took: Duration::ZERO,
@@ -100,6 +102,8 @@ impl Fetcher {
                 let coding = response.headers.get("content-encoding");
                 let coding = coding.and_then(|value| value.to_str().ok()).unwrap_or_default();
                 answer.status = Some(response.status);
+                let pause = response.headers.get("retry-after").and_then(|v| v.to_str().ok());
+                answer.asked_pause = pause.and_then(|v| retry_after(v, self.clock.now()));
                 answer.body = decode::decode(coding, &response.body, unpack).bytes.into_owned();
             }
         }
