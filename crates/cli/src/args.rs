@@ -46,6 +46,9 @@ pub(crate) enum Verb {
     Testweb(Testweb),
     /// Crawl a web of our own for a minute and compare with the truth
     Demo(Demo),
+    /// The arithmetic behind the schedule, on files: estimates, budgets, sites
+    #[command(subcommand)]
+    Lab(crate::verbs::lab::Lab),
     /// Completions for a shell
     Completions {
         /// Which shell

@@ -49,6 +49,7 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         Verb::Config(Config::Show { common, json }) => verbs::config::show(&common, json),
         Verb::Testweb(args) => verbs::testweb::run(&args),
         Verb::Demo(args) => verbs::demo::run(&args),
+        Verb::Lab(lab) => verbs::lab::run(&lab),
         Verb::Completions { shell } => verbs::completions::run(shell),
     }
 }

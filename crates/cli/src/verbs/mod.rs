@@ -9,6 +9,7 @@ pub(crate) mod demo;
 pub(crate) mod fetch;
 pub(crate) mod history;
 pub(crate) mod init;
+pub(crate) mod lab;
 pub(crate) mod robots;
 pub(crate) mod status;
 pub(crate) mod testweb;
