@@ -87,7 +87,7 @@ fn one_signal_ends_with_11_and_what_is_in_flight() {
 /// A page that takes too long to wait for.
 fn stuck(request: &Request) -> Answer {
     if request.page == "a.test/slow" {
-        pause(Duration::from_secs(20));
+        pause(Duration::from_secs(25));
     }
     Answer::page("<a href='/slow'>slow</a>")
 }
@@ -110,14 +110,36 @@ fn a_second_signal_does_not_wait_and_loses_nothing() {
     assert_eq!(state("http://a.test/slow"), "new");
 }
 
+/// Flags that lead to a port where nobody listens any more.
+fn dead_end() -> String {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    format!("--delay 5ms --allow-private --connect-to ::127.0.0.1:{port}")
+}
+
+#[test]
+fn a_time_limit_does_not_wait_long_for_a_slow_server() {
+    let (site, place) = (Site::serve(stuck), Place::new());
+    let began = Instant::now();
+    let flags = format!("--delay 5ms --for 1s {}", site.flags());
+    place.run(&format!("crawl http://a.test/ {flags}")).expect(15);
+    assert!(began.elapsed() < Duration::from_secs(15), "it took {:?}", began.elapsed());
+    place.run("check").expect(0);
+}
+
 #[test]
 fn nothing_reachable_ends_with_5() {
     let place = Place::new();
-    // Nobody listens on this port any more.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let flags = format!("--allow-private --connect-to ::127.0.0.1:{port}");
-    place.run(&format!("fetch http://a.test/ {flags}")).expect(5).explains(&["a.test"]);
-    place.run(&format!("crawl --once http://a.test/ --delay 5ms {flags} --for 60s")).expect(5);
+    place.run(&format!("fetch http://a.test/ {}", dead_end())).expect(5).explains(&["a.test"]);
+    let site = Site::serve(|_| Answer::status("503 Service Unavailable"));
+    let crawl = format!("crawl --once http://a.test/ --delay 5ms {}", site.flags());
+    place.run(&crawl).expect(5).explains(&["1 pages wait", "tries again"]);
+}
+
+#[test]
+#[ignore = "minutes of waiting for a host that is dead; `make check-large`"]
+fn a_dead_host_ends_with_5_too() {
+    let place = Place::new();
+    place.run(&format!("crawl --once http://a.test/ {}", dead_end())).expect(5);
 }
 
 #[test]

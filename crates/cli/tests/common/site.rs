@@ -79,6 +79,15 @@ impl Site {
         format!("--allow-private=127.0.0.0/8 --connect-to ::{}", self.address)
     }
 
+    /// When anything was asked for, and what, in the order of time.
+    pub(crate) fn all_asked(&self) -> Vec<(Instant, String)> {
+        let log = self.asked.lock().unwrap();
+        let each = log.iter().flat_map(|(page, times)| times.iter().map(|&at| (at, page.clone())));
+        let mut all: Vec<_> = each.collect();
+        all.sort();
+        all
+    }
+
     /// When a page was asked for.
     pub(crate) fn asked(&self, page: &str) -> Vec<Instant> {
         self.asked.lock().unwrap().get(page).cloned().unwrap_or_default()
