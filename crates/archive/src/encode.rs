@@ -73,7 +73,7 @@ impl Encoder {
         let head = head::stored(exchange.head, body);
 
         self.response(exchange, kind, id, file, &head);
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(self.record.len() / 3 + 1024);
         let response = self.pack_into(&mut bytes)?;
         if !exchange.request.is_empty() {
             self.request(exchange, id, file);

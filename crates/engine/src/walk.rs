@@ -12,7 +12,7 @@ use evercrawl_archive as archive;
 use evercrawl_model::{Event, HostUpdate, PageKey, RecordAt, Refusal, RobotsCopy, Time};
 use evercrawl_robots::{Access, RobotsTxt, availability};
 use evercrawl_state::{Applied, ArchiveFile, Counters, Overlay, Reading, State, Store};
-use evercrawl_urls::{Base, Canonical, Gate, Scope, Seed};
+use evercrawl_urls::{Base, Canonical, Gate, Scope, ScopeKind, Seed};
 
 use crate::EngineError;
 use crate::config::CrawlConfig;
@@ -126,12 +126,7 @@ impl<S: Store> Walk<S> {
         seed: u64,
         now: Time,
     ) -> Result<Self, EngineError> {
-        let mut scope = Scope::new(config.scope);
-        for url in state.seeds() {
-            if let Some(url) = Canonical::from_trusted(url?) {
-                scope.add(&url);
-            }
-        }
+        let scope = scope(config.scope, &state)?;
         let gate = Arc::new(RwLock::new(Gate::new(scope, config.rules.clone())?));
         let links = LinkReader::new(&config, gate, state.keyer());
         let careful = !state.was_clean();
@@ -494,6 +489,20 @@ impl<S: Store> Walk<S> {
         let file = self.archive.file();
         Ok(self.again.process(job, file)?)
     }
+}
+
+/// What a crawl from the seeds in `state` is about.
+pub fn scope<S: Store>(kind: ScopeKind, state: &State<S>) -> Result<Scope, EngineError> {
+    let mut scope = Scope::new(kind);
+    if kind == ScopeKind::Any {
+        return Ok(scope);
+    }
+    for url in state.seeds() {
+        if let Some(url) = Canonical::from_trusted(url?) {
+            scope.add(&url);
+        }
+    }
+    Ok(scope)
 }
 
 /// The rules in a stored robots.txt.

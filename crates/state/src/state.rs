@@ -344,7 +344,8 @@ impl<S: Store> State<S> {
         self.save_filter()?;
         self.layers.put(Space::Meta, CLEAN, b"");
         self.dirty = true;
-        self.flush_now()
+        self.flush_now()?;
+        self.layers.store().settle()
     }
 
     /// Commits everything here and now.

@@ -63,6 +63,9 @@ pub trait Store: Send + Sync {
     /// Writes all of `changes` or nothing; returns when it will survive a power cut.
     fn commit(&self, changes: &Overlay) -> Result<(), StateError>;
 
+    /// Brings what was committed into its final form, so that the next open has nothing to redo.
+    fn settle(&self) -> Result<(), StateError>;
+
     /// Bytes on disk, as far as that can be told.
     fn disk_bytes(&self) -> u64;
 }
@@ -190,6 +193,13 @@ impl Store for DiskStore {
         Ok(batch.commit()?)
     }
 
+    fn settle(&self) -> Result<(), StateError> {
+        for space in &self.spaces {
+            space.rotate_memtable_and_wait()?;
+        }
+        Ok(())
+    }
+
     fn disk_bytes(&self) -> u64 {
         self.db.disk_space().unwrap_or_default()
     }
@@ -233,6 +243,10 @@ impl Store for MemoryStore {
                 };
             }
         }
+        Ok(())
+    }
+
+    fn settle(&self) -> Result<(), StateError> {
         Ok(())
     }
 

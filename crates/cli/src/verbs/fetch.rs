@@ -4,9 +4,9 @@ use std::io::Write;
 
 use evercrawl_compare::{Digest, Fingerprint};
 use evercrawl_extract::decode::{self, Caps};
-use evercrawl_extract::{Content, Document, Extractor, Options};
+use evercrawl_extract::{Content, Document, Extracted, Extractor, Options};
 use evercrawl_fetch::{Client, Hop, Request, Response};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::Fetch;
 use crate::exit::Failure;
@@ -56,66 +56,71 @@ fn show(args: &Fetch, hop: &Hop, response: &Response, redirects: usize) -> anyho
     let document = Document { bytes: &unpacked.bytes, content_type, url: hop.url.as_str() };
     let mut extractor = Extractor::new();
     let extracted = extractor.extract(&document, &Options::default());
-    let (title, text, links) = match &extracted.content {
+    let mut out = print::data();
+    if args.json {
+        let mut line = summary(hop, response, &extracted);
+        line["redirects"] = redirects.into();
+        print::json_line(&mut out, &line)?;
+    } else {
+        write_words(&mut out, hop, response, &extracted)?;
+    }
+    Ok(exit::OK)
+}
+
+/// What was read from a document: its title, its text, and how many links it has.
+fn contents<'a>(extracted: &'a Extracted<'_>) -> (Option<&'a str>, &'a str, usize) {
+    match &extracted.content {
         Content::Page(page) => (page.title.as_deref(), page.text.as_str(), page.links.len()),
         Content::Listing(listing) => (None, "", listing.entries.len()),
         Content::Text(text) => (None, text.as_ref(), 0),
         Content::Nothing => (None, "", 0),
-    };
-    let simhash = Fingerprint::of(text).map(|print| format!("{:016x}", print.to_bits()));
-    let times = hop.fetched.times;
-    let mut out = print::data();
-    if args.json {
-        let headers: Vec<_> = response
-            .headers
-            .iter()
-            .map(|(name, value)| json!([name.as_str(), String::from_utf8_lossy(value.as_bytes())]))
-            .collect();
-        let line = json!({
-            "url": hop.url.as_str(),
-            "redirects": redirects,
-            "status": response.status,
-            "ip": hop.fetched.ip,
-            "headers": headers,
-            "kind": extracted.kind.mime(),
-            "charset": extracted.charset,
-            "bytes": response.body.len(),
-            "digest": format!("sha1:{}", Digest::of(&response.body)),
-            "title": title,
-            "text_bytes": text.len(),
-            "simhash": simhash,
-            "links": links,
-            "ms": times.total.as_millis() as u64,
-        });
-        print::json_line(&mut out, &line)?;
-        return Ok(exit::OK);
     }
+}
+
+fn summary(hop: &Hop, response: &Response, extracted: &Extracted<'_>) -> Value {
+    let (title, text, links) = contents(extracted);
+    let simhash = Fingerprint::of(text).map(|print| format!("{:016x}", print.to_bits()));
+    let headers: Vec<_> = response
+        .headers
+        .iter()
+        .map(|(name, value)| json!([name.as_str(), String::from_utf8_lossy(value.as_bytes())]))
+        .collect();
+    json!({
+        "url": hop.url.as_str(),
+        "status": response.status,
+        "ip": hop.fetched.ip,
+        "headers": headers,
+        "kind": extracted.kind.mime(),
+        "charset": extracted.charset,
+        "bytes": response.body.len(),
+        "digest": format!("sha1:{}", Digest::of(&response.body)),
+        "title": title,
+        "text_bytes": text.len(),
+        "simhash": simhash,
+        "links": links,
+        "ms": u64::try_from(hop.fetched.times.total.as_millis()).unwrap_or(u64::MAX),
+    })
+}
+
+fn write_words(
+    out: &mut impl Write,
+    hop: &Hop,
+    response: &Response,
+    extracted: &Extracted<'_>,
+) -> std::io::Result<()> {
+    let (title, text, links) = contents(extracted);
+    let (body, words) = (response.body.len() as u64, text.len() as u64);
+    let charset = extracted.charset.unwrap_or("-");
+    let times = hop.fetched.times;
     out.write_all(print_head(&response.head).as_bytes())?;
     writeln!(out)?;
     writeln!(out, "title   {}", print::plain(title.unwrap_or("-")))?;
-    writeln!(
-        out,
-        "kind    {}, charset {}",
-        extracted.kind.mime(),
-        extracted.charset.unwrap_or("-")
-    )?;
-    writeln!(
-        out,
-        "body    {}, {} of text, {links} links",
-        show_size(response.body.len() as u64),
-        show_size(text.len() as u64)
-    )?;
+    writeln!(out, "kind    {}, charset {charset}", extracted.kind.mime())?;
+    writeln!(out, "body    {}, {} of text, {links} links", show_size(body), show_size(words))?;
     writeln!(out, "digest  sha1:{}", Digest::of(&response.body))?;
-    writeln!(
-        out,
-        "time    {} (dns {}, connect {}, tls {}, first byte {})",
-        show_duration(times.total),
-        show_duration(times.dns),
-        show_duration(times.connect),
-        show_duration(times.tls),
-        show_duration(times.first_byte)
-    )?;
-    Ok(exit::OK)
+    let [all, dns, connect, tls, first] =
+        [times.total, times.dns, times.connect, times.tls, times.first_byte].map(show_duration);
+    writeln!(out, "time    {all} (dns {dns}, connect {connect}, tls {tls}, first byte {first})")
 }
 
 /// The head as it came, line by line, safe to show.

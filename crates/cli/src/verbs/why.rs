@@ -5,11 +5,11 @@ use std::sync::{Arc, RwLock};
 
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
-use evercrawl_engine::walk::read_robots;
+use evercrawl_engine::walk::{read_robots, scope};
 use evercrawl_model::Time;
 use evercrawl_robots::{Access, availability};
 use evercrawl_state::{HostRow, PageRow, Place};
-use evercrawl_urls::{Canonical, Gate, Scope};
+use evercrawl_urls::{Canonical, Gate};
 use serde_json::{Value, json};
 
 use super::Opened;
@@ -72,12 +72,7 @@ fn scope_fact(
     now: Time,
 ) -> anyhow::Result<Fact> {
     let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
-    let mut scope = Scope::new(config.scope);
-    for seed in opened.state.seeds() {
-        if let Some(seed) = Canonical::from_trusted(seed?) {
-            scope.add(&seed);
-        }
-    }
+    let scope = scope(config.scope, &opened.state)?;
     let gate = Arc::new(RwLock::new(Gate::new(scope, config.rules.clone())?));
     let links = LinkReader::new(&config, gate, opened.state.keyer());
     let depth = page.map_or(0, |row| row.depth);

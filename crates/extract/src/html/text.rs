@@ -31,18 +31,32 @@ impl Text {
         let start = self.bytes.len();
         let taken = &chunk[..chunk.len().min(self.cap - start)];
         self.cut |= taken.len() < chunk.len();
-        // Every byte of text passes here, so there is no branch a byte: a space after a space is
-        // written like any other and then overwritten.
         self.bytes.resize(start + taken.len(), 0);
-        let target = &mut self.bytes[start..];
-        let mut length = 0;
-        for &byte in taken {
+        let mut end = start;
+        let (blocks, rest) = taken.as_chunks::<BLOCK>();
+        for block in blocks {
+            if is_plain(block, self.spaced) {
+                self.bytes[end..end + BLOCK].copy_from_slice(block);
+                self.spaced = block[BLOCK - 1] == b' ';
+                end += BLOCK;
+            } else {
+                end = self.collapse(block, end);
+            }
+        }
+        end = self.collapse(rest, end);
+        self.bytes.truncate(end);
+    }
+
+    /// Writes bytes at `end`, white space collapsed; returns where they end. There is no branch a
+    /// byte: a space after a space is written like any other and then overwritten.
+    fn collapse(&mut self, bytes: &[u8], mut end: usize) -> usize {
+        for &byte in bytes {
             let is_space = byte.is_ascii_whitespace();
-            target[length] = if is_space { b' ' } else { byte };
-            length += usize::from(!(is_space & self.spaced));
+            self.bytes[end] = if is_space { b' ' } else { byte };
+            end += usize::from(!(is_space & self.spaced));
             self.spaced = is_space;
         }
-        self.bytes.truncate(start + length);
+        end
     }
 
     /// Ends a word, as the edge of a block does.
@@ -69,6 +83,17 @@ impl Text {
         self.bytes.truncate(valid_prefix(&self.bytes).trim_ascii_end().len());
         String::from_utf8(self.bytes).unwrap_or_default()
     }
+}
+
+/// Bytes that are looked at together: most of a text needs no change at all.
+const BLOCK: usize = 16;
+
+/// True when nothing in a block collapses, given that the text before it ends in a space or not.
+fn is_plain(block: &[u8; BLOCK], spaced: bool) -> bool {
+    let control = block.iter().fold(false, |any, &byte| any | (byte < b' '));
+    let pairs = block.iter().zip(&block[1..]);
+    let double = pairs.fold(false, |any, (&a, &b)| any | ((a == b' ') & (b == b' ')));
+    !(control | double | (spaced & (block[0] == b' ')))
 }
 
 /// As much of `bytes` as is whole characters: a cap may have fallen inside one.
@@ -100,6 +125,15 @@ mod tests {
             (&["a", "|", "b", "|", "|", " c"], "a b c"),
             (&["|", " \r\n\x0c"], ""),
             (&["a\u{a0} b"], "a\u{a0} b"),
+            (
+                &["a text of several words, and  more\tof it"],
+                "a text of several words, and more of it",
+            ),
+            (&["sixteen bytes   ", " and then others "], "sixteen bytes and then others"),
+            (
+                &["ends in a space ", "0123456789abcdef", " fedcba9876543210"],
+                "ends in a space 0123456789abcdef fedcba9876543210",
+            ),
         ] {
             assert_eq!(gather(100, chunks), (want.to_owned(), false), "{chunks:?}");
         }
