@@ -9,7 +9,7 @@ use evercrawl_policy::index::Limits;
 use serde::Serialize;
 
 use super::args::Allocate;
-use super::csv::{Columns, Names, Range, Table};
+use super::table::{Columns, Names, Range, Row, Table};
 use super::{json_line, one_stdin, shown};
 use crate::exit::Failure;
 use crate::{exit, print};
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Allocate) -> anyhow::Result<u8> {
 }
 
 fn demands(table: &Table) -> anyhow::Result<Vec<Demand>> {
-    let demand = |row: super::csv::Row<'_>| {
+    let demand = |row: Row<'_>| {
         Ok(Demand {
             rate: row.number(RATE, Range::NotNegativeOrInfinite)?,
             weight: row.number(WEIGHT, Range::NotNegative)?,
@@ -95,7 +95,7 @@ impl<'a> Caps<'a> {
             return Err(Failure::usage(format!("{file}, line 1: caps need a column host")));
         }
         let names = caps.names(0)?;
-        let cap = |row: super::csv::Row<'_>| row.number(CAP, Range::NotNegative);
+        let cap = |row: Row<'_>| row.number(CAP, Range::NotNegative);
         let most = caps.rows().map(cap).collect::<anyhow::Result<_>>()?;
         let mut used = vec![false; names.list.len()];
         let mut host_of_page = Vec::with_capacity(pages.len());

@@ -8,7 +8,7 @@ use evercrawl_estimate::irregular::Interval;
 use serde::Serialize;
 
 use super::args::Estimate;
-use super::csv::{Columns, Range, Table};
+use super::table::{Columns, Range, Table};
 use super::{json_line, shown};
 use crate::{exit, print};
 

@@ -6,6 +6,7 @@ mod csv;
 mod estimate;
 mod figures;
 mod sites;
+mod table;
 
 use std::io::Write;
 use std::path::Path;

@@ -4,7 +4,7 @@ use evercrawl_sites::{Partition, Server, directory_of, roots_of};
 use serde::Serialize;
 
 use super::args::Sites;
-use super::csv::{Columns, Names, Row, Table};
+use super::table::{Columns, Names, Row, Table};
 use super::{json_line, one_stdin};
 use crate::{exit, print};
 

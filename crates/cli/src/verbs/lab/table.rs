@@ -1,0 +1,309 @@
+//! What stands in the columns of a file, and where exactly is it wrong?
+//!
+//! The first row names the columns, in any order. Every complaint names file, line and column, and
+//! nothing is guessed: a number that might be meant otherwise is refused.
+
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::io::Read;
+use std::path::Path;
+
+use super::csv::Rows;
+use crate::exit::Failure;
+use crate::print;
+
+/// The columns that a kind of file has.
+pub(super) struct Columns {
+    /// Those without which there is no sense in it.
+    pub(super) required: &'static [&'static str],
+    /// Those that may be left out.
+    pub(super) optional: &'static [&'static str],
+    /// Those of recorded histories that are allowed, and not looked at.
+    pub(super) unused: &'static [&'static str],
+}
+
+/// A file's rows, their columns numbered as in [`Columns`]: required ones, then optional ones.
+pub(super) struct Table {
+    file: String,
+    columns: &'static Columns,
+    places: Vec<Option<usize>>,
+    rows: Rows,
+}
+
+impl Table {
+    /// Reads a file, or standard input for `-`.
+    pub(super) fn open(path: &Path, columns: &'static Columns) -> anyhow::Result<Self> {
+        let (file, bytes) = if path == Path::new("-") {
+            let mut bytes = Vec::new();
+            std::io::stdin().lock().read_to_end(&mut bytes)?;
+            ("standard input".to_owned(), bytes)
+        } else {
+            let unreadable = |e| Failure::usage(format!("cannot read {}: {e}", path.display()));
+            (path.display().to_string(), std::fs::read(path).map_err(unreadable)?)
+        };
+        Self::read(file, &bytes, columns)
+    }
+
+    fn read(file: String, bytes: &[u8], columns: &'static Columns) -> anyhow::Result<Self> {
+        let rows = Rows::read(&file, text(&file, bytes)?)?;
+        if rows.len() == 0 {
+            let wanted = columns.required.join(",");
+            return Err(Failure::usage(format!("{file}, line 1: no header; expected {wanted}")));
+        }
+        let places = places(&file, &rows, columns)?;
+        Ok(Self { file, columns, places, rows })
+    }
+
+    /// Whether the file has the column.
+    pub(super) fn has(&self, column: usize) -> bool {
+        self.places.get(column).is_some_and(Option::is_some)
+    }
+
+    /// How many rows there are under the header.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len() - 1
+    }
+
+    /// The rows, in the file's order.
+    pub(super) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        (1..self.rows.len()).map(|number| Row { table: self, number })
+    }
+
+    /// The name of the file in words.
+    pub(super) fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// Numbers what a column names, by the rows' order; twice the same is an error.
+    pub(super) fn names(&self, column: usize) -> anyhow::Result<Names<'_>> {
+        let mut names = Names { list: Vec::with_capacity(self.len()), numbers: HashMap::new() };
+        for (number, row) in (0u32..).zip(self.rows()) {
+            let name = row.text(column)?;
+            if let Some(first) = names.numbers.insert(name, number) {
+                let line = self.rows.line(first as usize + 1);
+                return Err(row.wrong(column, format_args!("is already on line {line}")));
+            }
+            names.list.push(name);
+        }
+        Ok(names)
+    }
+
+    fn column_name(&self, column: usize) -> &'static str {
+        let optional = column.checked_sub(self.columns.required.len());
+        optional.map_or_else(|| self.columns.required[column], |i| self.columns.optional[i])
+    }
+}
+
+/// The names that a column lists, and the number of each.
+pub(super) struct Names<'a> {
+    pub(super) list: Vec<&'a str>,
+    numbers: HashMap<&'a str, u32>,
+}
+
+impl Names<'_> {
+    /// The number of a name.
+    pub(super) fn number(&self, name: &str) -> Option<u32> {
+        self.numbers.get(name).copied()
+    }
+}
+
+/// Which numbers a cell may hold.
+#[derive(Clone, Copy)]
+pub(super) enum Range {
+    /// Above 0, and finite.
+    Positive,
+    /// 0 or more, and finite.
+    NotNegative,
+    /// 0 or more, or `inf`.
+    NotNegativeOrInfinite,
+}
+
+impl Range {
+    fn holds(self, value: f64) -> bool {
+        match self {
+            Range::Positive => value > 0.0 && value.is_finite(),
+            Range::NotNegative => value >= 0.0 && value.is_finite(),
+            Range::NotNegativeOrInfinite => value >= 0.0,
+        }
+    }
+
+    fn in_words(self) -> &'static str {
+        match self {
+            Range::Positive => "a number above 0",
+            Range::NotNegative => "a number of 0 or more",
+            Range::NotNegativeOrInfinite => "a number of 0 or more, nor `inf`",
+        }
+    }
+}
+
+/// One row of a table.
+#[derive(Clone, Copy)]
+pub(super) struct Row<'a> {
+    table: &'a Table,
+    number: usize,
+}
+
+impl<'a> Row<'a> {
+    /// The text of a cell, which must not be empty.
+    pub(super) fn text(self, column: usize) -> anyhow::Result<&'a str> {
+        self.cell(column).ok_or_else(|| self.wrong(column, "is empty"))
+    }
+
+    /// The number in a cell.
+    pub(super) fn number(self, column: usize, range: Range) -> anyhow::Result<f64> {
+        let text = self.text(column)?;
+        let number = text.parse().ok().filter(|value| range.holds(*value));
+        number.ok_or_else(|| self.wrong(column, format_args!("is not {}", range.in_words())))
+    }
+
+    /// The number in a cell; `None` where it is empty or the file has no such column.
+    pub(super) fn optional_number(
+        self,
+        column: usize,
+        range: Range,
+    ) -> anyhow::Result<Option<f64>> {
+        self.cell(column).map(|_| self.number(column, range)).transpose()
+    }
+
+    /// Yes or no.
+    pub(super) fn flag(self, column: usize) -> anyhow::Result<bool> {
+        match self.text(column)?.to_ascii_lowercase().as_str() {
+            "1" | "true" => Ok(true),
+            "0" | "false" => Ok(false),
+            _ => Err(self.wrong(column, "is none of 0, 1, true and false")),
+        }
+    }
+
+    /// An error that names the place and quotes what stands there.
+    pub(super) fn wrong(self, column: usize, what: impl Display) -> anyhow::Error {
+        let (file, line) = (&self.table.file, self.table.rows.line(self.number));
+        let (name, cell) = (self.table.column_name(column), self.cell(column).unwrap_or_default());
+        let cell = shortened(cell);
+        Failure::usage(format!("{file}, line {line}, column {name}: `{cell}` {what}"))
+    }
+
+    fn cell(self, column: usize) -> Option<&'a str> {
+        let place = self.table.places.get(column).copied().flatten()?;
+        Some(self.table.rows.cell(self.number, place)).filter(|cell| !cell.is_empty())
+    }
+}
+
+/// Checks the header and finds each column in it.
+fn places(file: &str, rows: &Rows, columns: &Columns) -> anyhow::Result<Vec<Option<usize>>> {
+    let line = rows.line(0);
+    let header: Vec<&str> = rows.cells(0).collect();
+    let known = || columns.required.iter().chain(columns.optional);
+    for (place, name) in header.iter().enumerate() {
+        let shown = shortened(name);
+        if !known().chain(columns.unused).any(|known| known == name) {
+            let expected = known().copied().collect::<Vec<_>>().join(", ");
+            return Err(Failure::usage(format!(
+                "{file}, line {line}, column {}: no column is called `{shown}`; expected {expected}",
+                place + 1
+            )));
+        }
+        if header[..place].contains(name) {
+            return Err(Failure::usage(format!(
+                "{file}, line {line}: column {shown} stands twice"
+            )));
+        }
+    }
+    let place = |name: &&str| header.iter().position(|cell| cell == name);
+    if let Some(name) = columns.required.iter().find(|name| place(name).is_none()) {
+        return Err(Failure::usage(format!("{file}, line {line}: column {name} is missing")));
+    }
+    Ok(known().map(place).collect())
+}
+
+/// The file as text, without a byte order mark.
+fn text<'a>(file: &str, bytes: &'a [u8]) -> anyhow::Result<&'a str> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+        Failure::usage(format!("{file}, line {line}: not UTF-8 text"))
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// Enough of a cell to know it by, safe to show.
+fn shortened(cell: &str) -> String {
+    let short: String = cell.chars().take(60).collect();
+    let dots = if short.len() < cell.len() { "…" } else { "" };
+    print::plain(&short) + dots
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static COLUMNS: Columns =
+        Columns { required: &["page", "rate"], optional: &["cost"], unused: &["size"] };
+
+    fn table(text: &str) -> Result<Table, String> {
+        Table::read("p.csv".to_owned(), text.as_bytes(), &COLUMNS).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn columns_are_found_in_any_order() {
+        for text in [
+            "page,rate,cost\na,1,2\n",
+            "cost,page,rate\r\n2,a,1\r\n",
+            "\u{feff}page,rate,cost\na,1,2",
+            "size,page,\"rate\",cost\n9,a,1,2",
+        ] {
+            let table = table(text).unwrap();
+            let row = table.rows().next().unwrap();
+            let cells = [0, 1, 2].map(|column| row.text(column).unwrap());
+            assert_eq!((table.len(), cells), (1, ["a", "1", "2"]), "{text:?}");
+        }
+        let short = table("page,rate\na,\n").unwrap();
+        assert!(short.has(1) && !short.has(2));
+        assert!(short.rows().next().unwrap().text(1).is_err());
+    }
+
+    #[test]
+    fn what_is_not_the_table_wanted_is_refused_with_its_place() {
+        for (text, words) in [
+            ("", "line 1: no header; expected page,rate"),
+            ("\n\n", "line 1: no header"),
+            ("page,rate,price\n", "line 1, column 3: no column is called `price`"),
+            ("page, rate\n", "column 2: no column is called ` rate`"),
+            ("page\n", "line 1: column rate is missing"),
+            ("page,rate,page\n", "column page stands twice"),
+        ] {
+            let error = table(text).err().unwrap_or_else(|| panic!("{text:?} was taken"));
+            assert!(
+                error.contains(words) && error.starts_with("p.csv, line "),
+                "{text:?}: {error}"
+            );
+        }
+        let bytes = b"page,rate\n\xff,1\n";
+        let error = Table::read("p.csv".to_owned(), bytes, &COLUMNS).err().unwrap().to_string();
+        assert!(error.contains("p.csv, line 2: not UTF-8"), "{error}");
+    }
+
+    #[test]
+    fn numbers_are_what_they_must_be() {
+        let number = |cell: &str, range| {
+            let table = table(&format!("page,rate\na,{cell}\n")).unwrap();
+            table.rows().next().unwrap().number(1, range).ok()
+        };
+        for bad in ["-1", "nan", "NaN", "-inf", "", "x", " 1", "1 ", "0x1", "1_0", "1.2.3"] {
+            for range in [Range::Positive, Range::NotNegative, Range::NotNegativeOrInfinite] {
+                assert_eq!(number(bad, range), None, "{bad:?}");
+            }
+        }
+        assert_eq!(number("0", Range::Positive), None);
+        assert_eq!(number("inf", Range::NotNegative), None);
+        assert_eq!(number("1e400", Range::NotNegative), None);
+        assert_eq!(number("0", Range::NotNegative), Some(0.0));
+        assert_eq!(number("1e-3", Range::Positive), Some(1e-3));
+        assert_eq!(number("inf", Range::NotNegativeOrInfinite), Some(f64::INFINITY));
+    }
+
+    #[test]
+    fn a_name_may_be_listed_once() {
+        let twice = table("page,rate\na,1\nb,1\na,2\n").unwrap();
+        let error = twice.names(0).err().unwrap().to_string();
+        assert_eq!(error, "p.csv, line 4, column page: `a` is already on line 2");
+    }
+}
