@@ -198,6 +198,13 @@ pub(crate) fn pause(time: Duration) {
     std::thread::sleep(time);
 }
 
+/// How long something takes.
+pub(crate) fn time_of(run: impl FnOnce()) -> Duration {
+    let began = Instant::now();
+    run();
+    began.elapsed()
+}
+
 /// Waits for something that must come.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut came: impl FnMut() -> bool) {
