@@ -69,7 +69,8 @@ pub fn estimator_bias() -> Figure {
 pub fn freshness_by_budget() -> Figure {
     let pages = population();
     let value = |frequency: &[f64]| Objective::Freshness.value(&pages, frequency);
-    let budgets = factors(0.05, 20.0);
+    // Every fourth is enough for curves as smooth as these, and each is an optimisation.
+    let budgets: Vec<f64> = factors(0.05, 20.0).into_iter().step_by(4).collect();
     let curve = |divide: &dyn Fn(f64) -> Vec<f64>| {
         budgets.iter().map(|&budget| (budget, value(&divide(budget)))).collect()
     };
@@ -218,7 +219,8 @@ mod tests {
         let figure = freshness_by_budget();
         let [best, even, by_rate] =
             ["optimal", "uniform", "proportional"].map(|label| heights(&figure, 0, label));
-        for i in 0..=POINTS {
+        assert!(best.len() > 50);
+        for i in 0..best.len() {
             assert!(best[i] > even[i] && even[i] > by_rate[i], "{i}");
         }
     }

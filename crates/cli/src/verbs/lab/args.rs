@@ -7,6 +7,9 @@ use evercrawl_estimate::Gamma;
 use evercrawl_policy::allocate::Objective;
 use evercrawl_sites::Method;
 
+const FILES: &str = "Files are CSV; the first row names the columns, in any order. A file that is \
+wrong is refused with its line and column, and exit code 2.";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Lab {
     /// How often each page changes, by every estimator, from a history of checks
@@ -19,8 +22,8 @@ pub(crate) enum Lab {
     Figures(Figures),
 }
 
-/// CSV, the first row names the columns. Exit 2 where a file is wrong, with its line and column.
 #[derive(Debug, Args)]
+#[command(after_help = FILES)]
 pub(crate) struct Estimate {
     /// page,interval,changed[,unmodified]: the time since the check before, 0 or 1, and (from
     /// Last-Modified) for how long at its end the page is known unmodified; `-` is stdin
@@ -37,8 +40,8 @@ pub(crate) struct Estimate {
     pub(super) json: bool,
 }
 
-/// CSV, the first row names the columns. Exit 2 where a file is wrong, with its line and column.
 #[derive(Debug, Args)]
+#[command(after_help = FILES)]
 pub(crate) struct Allocate {
     /// page,rate,weight[,cost][,host]; `-` is stdin
     #[arg(long, value_name = "FILE")]
@@ -57,8 +60,8 @@ pub(crate) struct Allocate {
     pub(super) json: bool,
 }
 
-/// CSV, the first row names the columns. Exit 2 where a file is wrong, with its line and column.
 #[derive(Debug, Args)]
+#[command(after_help = FILES)]
 pub(crate) struct Sites {
     /// page,url[,dir]; without dir it is read from the URL; `-` is stdin
     #[arg(long, value_name = "FILE")]

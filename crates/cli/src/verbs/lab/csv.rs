@@ -200,4 +200,18 @@ mod tests {
             assert!(error.starts_with(words), "{text:?}: {error}");
         }
     }
+
+    #[test]
+    fn every_short_text_is_refused_or_read_as_it_would_be_written() {
+        let letters = ['a', ',', '"', '\n', '\r'];
+        for number in 0..letters.len().pow(6) {
+            let letter = |place| letters[number / letters.len().pow(place) % letters.len()];
+            let text: String = (0..6).map(letter).collect();
+            let Ok(read) = rows(&text) else { continue };
+            let quoted = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
+            let line = |row: &Vec<String>| row.iter().map(quoted).collect::<Vec<_>>().join(",");
+            let written: Vec<String> = read.iter().map(line).collect();
+            assert_eq!(rows(&written.join("\r\n")).unwrap(), read, "{text:?}");
+        }
+    }
 }
