@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use evercrawl_estimate::Gamma;
 use evercrawl_estimate::history::{Estimates, Visit, estimates};
-use evercrawl_estimate::irregular::Interval;
+use evercrawl_estimate::irregular::{Check, Interval, Intervals};
 use serde::Serialize;
 
 use super::args::Estimate;
@@ -109,7 +109,8 @@ impl<'a> Answer<'a> {
         // The mode on a logarithmic scale of the rate: with the density of ln λ, which has one more
         // λ. So one prior serves both estimates, and a shape of 1 does not pull to zero.
         let by_log = Gamma::new(args.prior.shape() + 1.0, args.prior.rate());
-        let map = estimates(visits, by_log, args.level).map;
+        let checks = visits.iter().map(|v| Check { interval: v.interval, changed: v.changed });
+        let map = Intervals::new(checks).map(by_log);
         Answer { page, checks: all.checks, changes: all.changes, estimates: Rates::new(&all, map) }
     }
 
