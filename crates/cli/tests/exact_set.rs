@@ -6,10 +6,11 @@ mod common;
 use std::time::Duration;
 
 use common::Place;
+use common::tools::warcio_accepts;
 use common::web::{Web, pages_by_status};
 use evercrawl_testweb::{Config, Scope};
 
-const DELAY: Duration = Duration::from_millis(20);
+const DELAY: Duration = Duration::from_millis(50);
 
 /// Crawls from the front pages of `seeds` hosts and compares with what the world knows.
 fn crawl_finds_what_is_reachable(config: Config, seeds: u32, scope: Scope) {
@@ -39,6 +40,7 @@ fn crawl_finds_what_is_reachable(config: Config, seeds: u32, scope: Scope) {
         }
     }
     place.run("check").expect(0);
+    warcio_accepts(&place.archive_files(".warc.gz"));
     let manners = web.stop().manners(DELAY);
     assert!(manners.is_clean(), "{manners:#?}");
     assert!(manners.requests as usize > expected.len());

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use common::site::{Answer, Site};
+use common::tools::warcio_accepts;
 use common::web::{Asked, Web, pages_by_status};
 use common::{Place, pause, wait_until};
 use evercrawl_testweb::{Config, Scope};
 
-const HOSTS: u32 = 40;
 const KILLS: usize = 20;
 /// Long enough that the crawl is not over before the last kill.
 const DELAY: Duration = Duration::from_millis(250);
@@ -37,11 +37,11 @@ impl Dice {
     }
 }
 
-#[test]
-fn twenty_kills_lose_nothing() {
-    let world = Config { hosts: HOSTS, pages: 25, seed: 11, ..Config::calm() };
+/// Kills a crawl of a world again and again, at most so long after each start, and lets it end.
+fn kills_lose_nothing(world: Config, longest_life: Duration) {
+    let hosts = world.hosts;
     let (web, place) = (Web::serve(world), Place::new());
-    let seeds = web.seeds(HOSTS);
+    let seeds = web.seeds(hosts);
     place.write("seeds.txt", &seeds.join("\n"));
     place.run("add --seeds seeds.txt").expect(0);
     let flags = format!("--delay {}ms -s archive.roll=100kB {}", DELAY.as_millis(), web.flags());
@@ -50,7 +50,7 @@ fn twenty_kills_lose_nothing() {
     let mut dice = Dice(2026);
     for n in 0..KILLS {
         let mut crawl = place.start(&format!("crawl --once {flags}"));
-        pause(Duration::from_millis(50 + dice.below(1000)));
+        pause(Duration::from_millis(50 + dice.below(longest_life.as_millis() as u64)));
         assert!(crawl.is_running(), "the crawl was over before kill {n}: {:?}", crawl.said());
         crawl.child().kill().unwrap();
         drop(crawl);
@@ -67,10 +67,24 @@ fn twenty_kills_lose_nothing() {
     assert_eq!(found, expected);
     assert!(place.archive_files(".warc.gz").len() > 3, "files should have been rolled meanwhile");
     assert_eq!(place.archive_files(".open").len(), 0, "every file is closed");
+    warcio_accepts(&place.archive_files(".warc.gz"));
     let log = web.stop();
     let manners = log.manners(DELAY);
     assert!(manners.is_clean(), "{manners:#?}");
     asked_again_only_if_not_committed(&log.requests(), &kills, &expected);
+}
+
+#[test]
+fn twenty_kills_lose_nothing() {
+    let world = Config { hosts: 40, pages: 25, seed: 11, ..Config::calm() };
+    kills_lose_nothing(world, Duration::from_millis(1000));
+}
+
+#[test]
+#[ignore = "ten thousand pages; `make check-large`"]
+fn twenty_kills_lose_nothing_of_ten_thousand_pages() {
+    let world = Config { hosts: 200, pages: 50, seed: 12, ..Config::calm() };
+    kills_lose_nothing(world, Duration::from_millis(1500));
 }
 
 #[test]
@@ -108,7 +122,8 @@ fn asked_again_only_if_not_committed(requests: &[Asked], kills: &[Kill], pages: 
         }
     }
     let asked: usize = times.values().map(Vec::len).sum();
-    let in_flight = HOSTS as usize * (1 + UNCOMMITTED.as_millis() / DELAY.as_millis()) as usize;
+    let hosts: BTreeSet<&str> = requests.iter().map(|asked| asked.host.as_str()).collect();
+    let in_flight = hosts.len() * (1 + UNCOMMITTED.as_millis() / DELAY.as_millis()) as usize;
     assert!(asked <= pages.len() + kills.len() * in_flight, "{asked} requests");
     assert!(asked > pages.len(), "no kill cost anything: they came at the wrong moments");
 }

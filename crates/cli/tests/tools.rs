@@ -1,12 +1,6 @@
 //! Do other people's tools read the archive of a crawl, find everything in its index, and replay
 //! its pages?
-//!
-//! `tools/install` brings them; $EVERCRAWL_TOOLS names another directory that has them.
-#![allow(
-    clippy::unwrap_used,
-    clippy::explicit_write,
-    reason = "a failing test panics, a skipped one is loud"
-)]
+#![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
 mod common;
 
@@ -14,12 +8,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use common::tools::{records, tool, warcio_accepts};
 use common::web::Web;
 use common::{Place, wait_until};
-use evercrawl_archive::{Scan, Scanned, surt};
+use evercrawl_archive::{Scanned, surt};
 use evercrawl_testweb::{Config, PageShares};
 use serde_json::Value;
 
@@ -44,52 +39,16 @@ fn others_read_the_archive() {
     let files = place.archive_files(".warc.gz");
     assert!(files.len() > 2, "several files were wanted: {files:?}");
     the_index_is_sorted_and_complete(&place);
-    if let Some(warcio) = tool("warcio") {
-        files.iter().for_each(|file| warcio_accepts(&warcio, file));
-    }
+    warcio_accepts(&files);
     if let Some(wayback) = tool("wayback") {
         pywb_replays_every_page(&wayback, &web, &place);
     }
-}
-
-fn tool(name: &str) -> Option<PathBuf> {
-    let usual = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools/venv/bin");
-    let dir = std::env::var_os("EVERCRAWL_TOOLS").unwrap_or_else(|| usual.into());
-    let found = Some(Path::new(&dir).join(name)).filter(|file| file.is_file());
-    if found.is_none() {
-        // Not by `eprintln`, which the test runner keeps to itself.
-        let dir = dir.display();
-        writeln!(std::io::stderr(), "SKIPPED: no {name} in {dir}; run tools/install").unwrap();
-    }
-    found
-}
-
-fn run(command: &mut Command) -> String {
-    let output = command.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    text
-}
-
-fn records(warc: &Path) -> Vec<Scanned> {
-    Scan::open(warc, 1 << 24).unwrap().map(Result::unwrap).collect()
 }
 
 /// Whether a record belongs into the index: not a 304, which would be replayed as an empty page.
 fn is_capture(scanned: &Scanned) -> bool {
     let answer = matches!(scanned.record.header("WARC-Type"), Some("response" | "revisit"));
     answer && !scanned.record.http_head().starts_with(b"HTTP/1.1 304")
-}
-
-/// Reads every record, and finds every digest right.
-fn warcio_accepts(warcio: &Path, file: &Path) {
-    let records = records(file);
-    let checked = run(Command::new(warcio).args(["check", "-v"]).arg(file));
-    let passed =
-        ["digest pass", "not checked (revisit)"].map(|words| checked.matches(words).count());
-    assert_eq!(passed.iter().sum::<usize>(), records.len(), "{checked}");
-    let index = run(Command::new(warcio).args(["index", "-f", "offset,length"]).arg(file));
-    assert_eq!(index.lines().count(), records.len());
 }
 
 fn the_index_is_sorted_and_complete(place: &Place) {

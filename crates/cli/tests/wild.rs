@@ -16,8 +16,8 @@ fn nothing_a_server_does_stops_the_crawl() {
     place.write("seeds.txt", &web.seeds(60).join("\n"));
     // Some servers never answer, and others give a byte a second.
     let patience = "-s fetch.timeout_answer=2s -s fetch.timeout_total=4s";
-    let flags = format!("--delay 20ms --recrawl 3s {patience} {}", web.flags());
-    place.run(&format!("crawl --seeds seeds.txt --for 8s {flags}")).expect(15);
+    let flags = format!("--delay 20ms --recrawl 1s {patience} {}", web.flags());
+    place.run(&format!("crawl --seeds seeds.txt --for 5s {flags}")).expect(15);
     place.run("check").expect(0);
 
     let total = &place.run("status --json").expect(0).json()["total"];

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes, in real time")]
 
 pub(crate) mod site;
+pub(crate) mod tools;
 pub(crate) mod web;
 
 use std::ffi::OsStr;
@@ -17,6 +18,9 @@ use tempfile::TempDir;
 
 /// Whatever takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How late a server may note what happened, on a machine that has other things to do.
+pub(crate) const NOISE: Duration = Duration::from_millis(10);
 
 /// An empty place to run commands in, with a data directory that they all mean.
 pub(crate) struct Place {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use evercrawl_testweb::{
@@ -12,7 +12,7 @@ use evercrawl_testweb::{
 use serde::Deserialize;
 use tempfile::TempDir;
 
-use super::Place;
+use super::{NOISE, Place};
 
 /// A world being served, and the log of who asked for what.
 pub(crate) struct Web {
@@ -88,13 +88,10 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Whether the caller kept to robots.txt and to its own pace.
     pub(crate) fn manners(&self, delay: Duration) -> Report {
-        check_access_log(&self.path, delay, |host, path| self.world.allows(host, path)).unwrap()
+        let gap = delay.saturating_sub(NOISE);
+        check_access_log(&self.path, gap, |host, path| self.world.allows(host, path)).unwrap()
     }
 
     /// Requests in the order in which they came.
