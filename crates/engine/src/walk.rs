@@ -221,7 +221,7 @@ impl<S: Store> Walk<S> {
         }
         if self.frontier.rules(host, https, now).is_none() {
             let Some(rules) = self.stored_rules(url.origin(), now)? else {
-                self.frontier.departs(&lease, now);
+                self.frontier.asks_rules(&lease, now);
                 return Ok(Some(Step::Robots { origin: url.origin().to_owned(), lease }));
             };
             self.frontier.set_rules(host, https, rules);
@@ -267,34 +267,28 @@ impl<S: Store> Walk<S> {
 
     /// A robots.txt came, or did not.
     pub fn robots(&mut self, answer: RobotsAnswer, now: Time) -> Result<(), EngineError> {
-        let page = answer.lease.page;
+        let (page, access) = (answer.lease.page, availability(answer.status));
+        self.frontier.rules_answered(page.host);
         if answer.forbidden {
             return self.refuse(&answer.lease, Refusal::PrivateAddress, None, now).map(drop);
         }
         self.tally.robots += 1;
-        let access = availability(answer.status);
+        let next_allowed = self.frontier.answered(page.host, answer.ip, answer.took, now);
         if answer.status.is_none() && answer.lease.row.guess && answer.lease.row.seed {
             return self.try_plain(&answer.lease, now);
         }
-        let next_allowed = self.frontier.answered(page.host, answer.ip, answer.took, now);
         let mut update =
             HostUpdate { next_allowed: Some(next_allowed), ip: answer.ip, ..HostUpdate::default() };
         let mut expires = now.after(ROBOTS_FRESH);
         if access == Access::DisallowAll {
             // Nothing is allowed until it can be had: the whole host waits, its pages stay.
-            let failures = answer.lease.host_failures.saturating_add(1);
             let asked = answer.asked_pause.or(answer.status.map(|_| ROBOTS_RETRY));
-            expires =
-                now.after(self.config.schedule.back_off(asked, failures, self.jitter(page, now)));
-            update.blocked_until = Some(expires);
-            update.failures = Some(failures);
-            self.frontier.block(page.host, expires, failures);
+            expires = self.leave_alone(&answer.lease, asked, &mut update, now);
         }
         let body = if access == Access::Parse { answer.body } else { Vec::new() };
         let copy = RobotsCopy { at: now, expires, status: answer.status.unwrap_or(0), body };
         if access != Access::DisallowAll {
-            update.failures = (answer.lease.host_failures > 0).then_some(0);
-            self.frontier.recovered(page.host);
+            self.recovered(&answer.lease, &mut update);
             let robots = Arc::new(read_robots(&copy, &self.config.agent));
             self.discover_sitemaps(&answer.origin, &robots, &answer.lease, now)?;
             let https = answer.origin.starts_with("https:");
@@ -304,6 +298,29 @@ impl<S: Store> Walk<S> {
         self.apply(&Event::HostLearned { host: page.host, update }, now)?;
         self.frontier.give_back(&answer.lease, now);
         self.rest_if_blocked(page, now)
+    }
+
+    /// A host failed or asked for a pause: it gets one, and the moment it ends is returned.
+    fn leave_alone(
+        &mut self,
+        lease: &Lease,
+        asked: Option<Duration>,
+        update: &mut HostUpdate,
+        now: Time,
+    ) -> Time {
+        let failures = lease.host_failures.saturating_add(1);
+        let jitter = self.jitter(lease.page, now);
+        let until = now.after(self.config.schedule.back_off(asked, failures, jitter));
+        update.failures = Some(failures);
+        update.blocked_until = Some(until);
+        self.frontier.block(lease.page.host, until, failures);
+        until
+    }
+
+    /// A host answered as it should: its failures are forgiven.
+    fn recovered(&mut self, lease: &Lease, update: &mut HostUpdate) {
+        update.failures = (lease.host_failures > 0).then_some(0);
+        self.frontier.recovered(lease.page.host);
     }
 
     /// A bare domain does not answer by `https`: it is tried by `http`.
@@ -354,25 +371,8 @@ impl<S: Store> Walk<S> {
             let at = self.append(records, &processed, now)?;
             processed.visited.visit.record = at;
         }
-        let lease = &processed.job.lease;
-        let page = lease.page;
-        let took = processed.job.fetched.times.total;
-        let next_allowed =
-            self.frontier.answered(page.host, processed.job.fetched.ip, took, processed.job.ended);
-        let host = &mut processed.visited.host;
-        host.next_allowed = Some(next_allowed);
-        host.answer_time = Some(took);
-        host.failures = (lease.host_failures > 0).then_some(0);
-        if processed.host_trouble {
-            let failures = lease.host_failures.saturating_add(1);
-            let jitter = self.jitter(page, now);
-            let pause = self.config.schedule.back_off(processed.asked_pause, failures, jitter);
-            host.failures = Some(failures);
-            host.blocked_until = Some(now.after(pause));
-            self.frontier.block(page.host, now.after(pause), failures);
-        } else {
-            self.frontier.recovered(page.host);
-        }
+        let page = processed.job.lease.page;
+        self.settle_host(&mut processed, now);
         self.tally.pages += 1;
         self.tally.bytes += processed.visited.visit.bytes;
         for (reason, count) in processed.refused.iter() {
@@ -387,6 +387,21 @@ impl<S: Store> Walk<S> {
             self.apply(&Event::Refused { page, reason, again }, now)?;
         }
         self.rest_if_blocked(page, now)
+    }
+
+    /// What a visit means for its host: when it may be asked again.
+    fn settle_host(&mut self, processed: &mut Processed, now: Time) {
+        let Job { lease, fetched, ended, .. } = &processed.job;
+        let took = fetched.times.total;
+        let next = self.frontier.answered(lease.page.host, fetched.ip, took, *ended);
+        let host = &mut processed.visited.host;
+        host.next_allowed = Some(next);
+        host.answer_time = Some(took);
+        if processed.host_trouble {
+            self.leave_alone(lease, processed.asked_pause, host, now);
+        } else {
+            self.recovered(lease, host);
+        }
     }
 
     /// A list was looked for where lists usually are, and there is none.
@@ -408,8 +423,7 @@ impl<S: Store> Walk<S> {
             match self.archive.append(&records, now) {
                 Ok(at) => {
                     self.tally.archived += records.size() as u64;
-                    let (file, offset, length) = (at.file, at.offset, at.length);
-                    return Ok(Some(RecordAt { file, offset, length }));
+                    return Ok(Some(at));
                 }
                 Err(archive::WriteError::Stale) => {
                     match self.again.encode(processed, self.archive.file()) {

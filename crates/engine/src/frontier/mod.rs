@@ -113,6 +113,8 @@ struct Active {
     delay: Duration,
     /// True once its address was looked up in vain or with success.
     located: bool,
+    /// True while its robots.txt is asked for: until that is known, nothing else is.
+    asks_rules: bool,
 }
 
 impl Frontier {
@@ -238,6 +240,7 @@ impl Frontier {
             queued_at: None,
             delay,
             located: false,
+            asks_rules: false,
         };
         self.active.insert(key, host);
         self.enqueue(key, now);
@@ -247,7 +250,7 @@ impl Frontier {
     /// Puts a host into the heap at the moment it may next be asked.
     fn enqueue(&mut self, key: HostKey, now: Time) {
         let Some(host) = self.active.get_mut(&key) else { return };
-        if host.in_flight >= self.config.per_host {
+        if host.asks_rules || host.in_flight >= self.config.per_host {
             return;
         }
         let address = host.row.ip.and_then(|ip| self.addresses.get(&ip)).copied();
@@ -266,7 +269,8 @@ impl Frontier {
         events: &mut Vec<Event>,
     ) -> Result<Option<Lease>, StateError> {
         let Some(host) = self.active.get_mut(&key) else { return Ok(None) };
-        if host.queued_at != Some(at) || host.in_flight >= self.config.per_host {
+        let busy = host.asks_rules || host.in_flight >= self.config.per_host;
+        if host.queued_at != Some(at) || busy {
             return Ok(None);
         }
         let address = host.row.ip.and_then(|ip| self.addresses.get(&ip)).copied();
@@ -321,6 +325,21 @@ impl Frontier {
             self.reserve_address(ip, now);
         }
         self.enqueue(lease.page.host, now);
+    }
+
+    /// A request for the rules that a leased page needs goes out now.
+    pub fn asks_rules(&mut self, lease: &Lease, now: Time) {
+        if let Some(host) = self.active.get_mut(&lease.page.host) {
+            host.asks_rules = true;
+        }
+        self.departs(lease, now);
+    }
+
+    /// The request for a host's rules ended, however it did.
+    pub fn rules_answered(&mut self, key: HostKey) {
+        if let Some(host) = self.active.get_mut(&key) {
+            host.asks_rules = false;
+        }
     }
 
     /// Counts a request to `ip` that goes out now.
