@@ -31,6 +31,10 @@ use selector::Selector;
 /// A host that is blocked for longer than this waits on disk.
 const LONG_BLOCK: Duration = Duration::from_secs(60);
 
+/// Our clock counts whole milliseconds, and a server sees the end of its answer a little later
+/// than we do: with this much more, a pause is one by the server's clock too.
+const MARGIN: Duration = Duration::from_millis(2);
+
 /// Rules that an origin set, and until when they hold.
 #[derive(Clone, Debug)]
 pub struct Rules {
@@ -405,7 +409,8 @@ impl Frontier {
         host.row.ip = ip.or(host.row.ip);
         let crawl_delay = host.rules.iter().flatten().filter_map(|r| r.robots.crawl_delay()).max();
         host.delay = self.config.pace.delay(crawl_delay, answer_time);
-        host.next_allowed = now.after(host.delay);
+        let margin = if host.delay.is_zero() { Duration::ZERO } else { MARGIN };
+        host.next_allowed = now.after(host.delay + margin);
         host.row.next_allowed = host.next_allowed;
         let ip_delay = ip.map(|ip| (ip, self.config.pace.address_delay(ip)));
         let next = host.next_allowed;
