@@ -484,6 +484,14 @@ impl<S: Store> Walk<S> {
         Ok(self.state.finish_archive(&done.finished)?)
     }
 
+    /// Commits what was applied so far, here and now.
+    pub fn commit_now(&mut self) -> Result<(), EngineError> {
+        match self.begin_commit()? {
+            Some(commit) => self.end_commit(&commit.run()?),
+            None => Ok(()),
+        }
+    }
+
     /// Commits everything, closes the archive and marks the end of a clean run.
     pub fn close(mut self) -> Result<Counters, EngineError> {
         let checkpoint = self.archive.checkpoint()?;

@@ -95,10 +95,7 @@ impl<'a> Sim<'a> {
 
     fn commit(&mut self) {
         self.committed = self.now;
-        if let Some(commit) = self.walk.begin_commit().unwrap() {
-            let done = commit.run().unwrap();
-            self.walk.end_commit(&done).unwrap();
-        }
+        self.walk.commit_now().unwrap();
     }
 
     /// The process dies: what was not committed is gone, and what was out is forgotten.

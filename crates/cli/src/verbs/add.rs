@@ -21,10 +21,8 @@ pub(crate) fn run(args: &Add) -> anyhow::Result<u8> {
     seeds::read(&args.seeds, config.steps, |seed| {
         given += 1;
         new += u64::from(walk.add_seed(&seed, clock.now())?);
-        if walk.pending() > COMMIT_KEYS
-            && let Some(commit) = walk.begin_commit()?
-        {
-            walk.end_commit(&commit.run()?)?;
+        if walk.pending() > COMMIT_KEYS {
+            walk.commit_now()?;
         }
         Ok(())
     })?;

@@ -40,6 +40,8 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     for seed in &given {
         walk.add_seed(seed, clock.now())?;
     }
+    // Whatever happens from here on, the crawl can be gone on with.
+    walk.commit_now()?;
     if walk.counters().pages == 0 {
         return Err(nothing_to_crawl());
     }

@@ -91,8 +91,6 @@ impl Log {
     /// Whether the caller kept to robots.txt and to its own pace.
     pub(crate) fn manners(&self, delay: Duration) -> Report {
         let gap = delay.saturating_sub(NOISE);
-        // A busy server notes the end of an answer some time after the crawler has it.
-        let gap = gap.saturating_sub(Duration::from_millis(4));
         check_access_log(&self.path, gap, |host, path| self.world.allows(host, path)).unwrap()
     }
 
