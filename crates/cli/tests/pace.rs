@@ -39,9 +39,9 @@ fn keeps_apart_from(site: &Site, host: &str, gap: Duration, first: usize) {
 
 #[test]
 fn a_crawl_delay_counts_where_it_is_longer() {
-    let (site, place) = (site("User-agent: *\nCrawl-delay: 0.7\n"), Place::new());
+    let (site, place) = (site("User-agent: *\nCrawl-delay: 0.4\n"), Place::new());
     place.run(&format!("crawl --once http://a.test/ --delay 20ms {}", site.flags())).expect(0);
-    keeps_apart(&site, "a.test", Duration::from_millis(700));
+    keeps_apart(&site, "a.test", Duration::from_millis(400));
 }
 
 #[test]
@@ -78,11 +78,11 @@ fn the_pause_outlives_the_run() {
 
 #[test]
 fn a_crawl_delay_outlives_a_kill() {
-    let (site, place) = (site("User-agent: *\nCrawl-delay: 1.5\n"), Place::new());
+    let (site, place) = (site("User-agent: *\nCrawl-delay: 0.8\n"), Place::new());
     place.run("add http://a.test/").expect(0);
     let crawl = place.start(&format!("crawl --once --delay 20ms {}", site.flags()));
     wait_until("the second page", || site.all_asked().len() > 2);
     drop(crawl);
     place.run("crawl --once").expect(0);
-    keeps_apart_from(&site, "a.test", Duration::from_millis(1500), 1);
+    keeps_apart_from(&site, "a.test", Duration::from_millis(800), 1);
 }
