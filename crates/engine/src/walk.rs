@@ -225,6 +225,10 @@ impl<S: Store> Walk<S> {
                 return Ok(Some(Step::Robots { origin: url.origin().to_owned(), lease }));
             };
             self.frontier.set_rules(host, https, rules);
+            if self.frontier.must_wait(host, now) {
+                self.frontier.give_back(&lease, now);
+                return Ok(None);
+            }
         }
         let rules = self.frontier.rules(host, https, now);
         let allowed = rules.is_none_or(|r| r.robots.verdict(url.path_and_query()).allowed);
@@ -273,12 +277,11 @@ impl<S: Store> Walk<S> {
             return self.refuse(&answer.lease, Refusal::PrivateAddress, None, now).map(drop);
         }
         self.tally.robots += 1;
-        let next_allowed = self.frontier.answered(page.host, answer.ip, answer.took, now);
+        let mut update = HostUpdate { ip: answer.ip, ..HostUpdate::default() };
         if answer.status.is_none() && answer.lease.row.guess && answer.lease.row.seed {
+            self.frontier.answered(page.host, answer.ip, answer.took, now);
             return self.try_plain(&answer.lease, now);
         }
-        let mut update =
-            HostUpdate { next_allowed: Some(next_allowed), ip: answer.ip, ..HostUpdate::default() };
         let mut expires = now.after(ROBOTS_FRESH);
         if access == Access::DisallowAll {
             // Nothing is allowed until it can be had: the whole host waits, its pages stay.
@@ -294,6 +297,9 @@ impl<S: Store> Walk<S> {
             let https = answer.origin.starts_with("https:");
             self.frontier.set_rules(page.host, https, Rules { robots, expires });
         }
+        // By the rules just learned: a Crawl-delay holds from the first page on.
+        let next_allowed = self.frontier.answered(page.host, answer.ip, answer.took, now);
+        update.next_allowed = Some(next_allowed);
         self.apply(&Event::RobotsLearned { origin: answer.origin, copy }, now)?;
         self.apply(&Event::HostLearned { host: page.host, update }, now)?;
         self.frontier.give_back(&answer.lease, now);

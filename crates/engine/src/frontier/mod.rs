@@ -370,6 +370,14 @@ impl Frontier {
         let Some(host) = self.active.get_mut(&host) else { return };
         host.delay = self.config.pace.delay(rules.robots.crawl_delay(), host.row.answer_time);
         host.rules[usize::from(https)] = Some(rules);
+        if self.careful {
+            host.next_allowed = host.next_allowed.max(self.opened.after(host.delay));
+        }
+    }
+
+    /// Whether a host's pause is not over, by rules that were learned since its turn came.
+    pub fn must_wait(&self, key: HostKey, now: Time) -> bool {
+        self.active.get(&key).is_some_and(|host| host.next_allowed > now)
     }
 
     /// Whether a host's address must be found out before it can be asked at the right pace.
