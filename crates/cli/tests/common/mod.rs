@@ -17,7 +17,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Whatever takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// How late a server may note what happened, on a machine that has other things to do.
 pub(crate) const NOISE: Duration = Duration::from_millis(10);
