@@ -281,7 +281,10 @@ impl Settings {
             return Ok(());
         }
         let head = "# What was said on the command line, so that the next run goes on alike.\n";
-        std::fs::write(path, format!("{head}{table}"))?;
+        // A crawl that is killed right here must not forget where it was told to stay.
+        let aside = path.with_extension("toml.new");
+        std::fs::write(&aside, format!("{head}{table}"))?;
+        std::fs::rename(&aside, path)?;
         Ok(())
     }
 }

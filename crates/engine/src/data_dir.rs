@@ -22,10 +22,11 @@ use crate::EngineError;
 /// The data format that this version writes, and the latest that it reads.
 pub const FORMAT: u32 = 1;
 const MARK: &str = "evercrawl.data";
+const MARK_ASIDE: &str = "evercrawl.data.new";
 const MARK_TEXT: &str = "evercrawl data directory, format ";
 
 /// What may lie in a directory that is to become a data directory.
-const OURS_BEFORE_FIRST_USE: [&str; 1] = ["evercrawl.toml"];
+const OURS_BEFORE_FIRST_USE: [&str; 2] = ["evercrawl.toml", MARK_ASIDE];
 
 /// Parts that the URL space of a new data directory is divided into.
 const SHARDS: u16 = 64;
@@ -57,8 +58,7 @@ impl DataDir {
             })
         };
         if !entries.into_iter().any(foreign) {
-            let mark = path.join(MARK);
-            fs::write(&mark, format!("{MARK_TEXT}{FORMAT}\n")).map_err(io("write", &mark))?;
+            write_mark(path)?;
         }
         Self::open(path)
     }
@@ -132,6 +132,13 @@ fn sign(lock: &mut File) -> std::io::Result<()> {
     lock.set_len(0)?;
     lock.seek(SeekFrom::Start(0))?;
     writeln!(lock, "process {}", std::process::id())
+}
+
+/// Says what the directory is. Aside and renamed: half a mark would make it nobody's.
+fn write_mark(path: &Path) -> Result<(), EngineError> {
+    let (mark, aside) = (path.join(MARK), path.join(MARK_ASIDE));
+    fs::write(&aside, format!("{MARK_TEXT}{FORMAT}\n")).map_err(io("write", &aside))?;
+    fs::rename(&aside, &mark).map_err(io("rename", &aside))
 }
 
 fn check_mark(path: &Path) -> Result<(), EngineError> {

@@ -1,5 +1,6 @@
 //! `evercrawl add`: seeds without crawling.
 
+use std::io::Write;
 use std::sync::Arc;
 
 use evercrawl_engine::DataDir;
@@ -35,7 +36,8 @@ pub(crate) fn run(args: &Add) -> anyhow::Result<u8> {
         print::json_line(&mut print::data(), &line)?;
     } else {
         let (new, given) = (show_count(new), show_count(given));
-        println!("{new} of {given} are new; {} pages known", show_count(counters.pages));
+        let pages = show_count(counters.pages);
+        writeln!(print::data(), "{new} of {given} are new; {pages} pages known")?;
         eprintln!("next: evercrawl crawl --data {}", dir.path().display());
     }
     Ok(exit::OK)

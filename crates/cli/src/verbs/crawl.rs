@@ -192,7 +192,8 @@ impl<'a> Screen<'a> {
         self.shown = progress.at;
         if self.json {
             let line = json!({"event": "progress", "run": report::progress_json(progress)});
-            println!("{line}");
+            // Whoever reads may go away; the crawl goes on.
+            let _ = writeln!(std::io::stdout(), "{line}");
         } else if self.terminal {
             eprint!("\r\x1b[2K{}", fit(&report::progress_line(progress)));
             let _ = std::io::stderr().flush();

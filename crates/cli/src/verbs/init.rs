@@ -1,9 +1,11 @@
 //! `evercrawl init`: a data directory with a short configuration file.
 
+use std::io::Write;
+
 use evercrawl_engine::DataDir;
 
 use crate::args::Init;
-use crate::exit;
+use crate::{exit, print};
 
 pub(crate) fn run(args: &Init) -> anyhow::Result<u8> {
     let dir = DataDir::open_or_create(&args.common.data)?;
@@ -13,7 +15,7 @@ pub(crate) fn run(args: &Init) -> anyhow::Result<u8> {
         return Err(exit::Failure::config(format!("{shown} exists already; edit it as you like")));
     }
     std::fs::write(&path, template(args.contact.as_deref(), args.agent.as_deref()))?;
-    println!("{shown}");
+    writeln!(print::data(), "{shown}")?;
     let data = dir.path().display();
     if args.contact.is_none() {
         eprintln!("next: put your address into {shown} as identity.contact");

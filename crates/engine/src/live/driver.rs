@@ -29,6 +29,8 @@ const COMMIT_KEYS: usize = 50_000;
 const COMMIT_EVERY: Duration = Duration::from_millis(250);
 /// How long the walk sleeps at most before it looks at stop signals and the clock again.
 const TICK: Duration = Duration::from_millis(200);
+/// How long a run that reached a limit waits for what is in flight.
+const GRACE: Duration = Duration::from_secs(5);
 /// How long a run that ends when all is visited waits for hosts that asked to be left alone.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -105,7 +107,7 @@ impl<S: Store + 'static> Driver<S> {
         show: &mut impl FnMut(&Progress, &Walk<S>),
     ) -> Result<Ended, EngineError> {
         let mut shown = Time::EPOCH;
-        let mut ending: Option<Ended> = None;
+        let mut ending: Option<(Ended, Time)> = None;
         loop {
             let now = self.clock.now();
             self.take_reports(now)?;
@@ -113,10 +115,13 @@ impl<S: Store + 'static> Driver<S> {
             if now.since(shown) >= TICK {
                 shown = now;
                 show(&self.progress(now), &self.walk);
-                ending = ending.or_else(|| self.limit_reached(stopper, free_disk, now));
+                let reached = || Some((self.limit_reached(stopper, free_disk, now)?, now));
+                ending = ending.or_else(reached);
             }
-            if let Some(ended) = ending {
-                if stopper.asked() > 1 || self.walk.activity().0 == 0 {
+            if let Some((ended, since)) = ending {
+                // Whoever interrupts can do so twice; a limit is not to be overrun by a slow server.
+                let late = ended != Ended::Interrupted && now.since(since) >= GRACE;
+                if late || stopper.asked() > 1 || self.walk.activity().0 == 0 {
                     return Ok(ended);
                 }
                 self.wait_for_reports(now.after(TICK), now)?;
@@ -128,7 +133,7 @@ impl<S: Store + 'static> Driver<S> {
                     self.waiting_until = idle.then_some(until);
                     self.wait_for_reports(until.min(now.after(TICK)), now)?;
                 }
-                Ordered::Over(ended) => ending = Some(ended),
+                Ordered::Over(ended) => ending = Some((ended, now)),
             }
         }
     }
