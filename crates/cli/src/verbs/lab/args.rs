@@ -25,7 +25,7 @@ pub(crate) enum Lab {
 #[derive(Debug, Args)]
 #[command(after_help = FILES)]
 pub(crate) struct Estimate {
-    /// page,interval,changed[,unmodified]: the time since the check before, 0 or 1, and (from
+    /// `page,interval,changed[,unmodified]`: the time since the check before, 0 or 1, and (from
     /// Last-Modified) for how long at its end the page is known unmodified; `-` is stdin
     #[arg(long, value_name = "FILE")]
     pub(super) history: PathBuf,
@@ -43,7 +43,7 @@ pub(crate) struct Estimate {
 #[derive(Debug, Args)]
 #[command(after_help = FILES)]
 pub(crate) struct Allocate {
-    /// page,rate,weight[,cost][,host]; `-` is stdin
+    /// `page,rate,weight[,cost][,host]`; `-` is stdin
     #[arg(long, value_name = "FILE")]
     pub(super) pages: PathBuf,
     /// What may be spent: fetches (or cost) per unit of time
@@ -63,7 +63,7 @@ pub(crate) struct Allocate {
 #[derive(Debug, Args)]
 #[command(after_help = FILES)]
 pub(crate) struct Sites {
-    /// page,url[,dir]; without dir it is read from the URL; `-` is stdin
+    /// `page,url[,dir]`; without dir it is read from the URL; `-` is stdin
     #[arg(long, value_name = "FILE")]
     pub(super) pages: PathBuf,
     /// src,dst: who links to whom; `-` is stdin
