@@ -193,7 +193,7 @@ impl<S: Store> Processor<S> {
     /// True when the answer is of a type that is filtered.
     fn is_unwanted(&self, processed: &Processed) -> bool {
         let Ok(response) = &processed.job.fetched.result else { return false };
-        let found = header(response, "content-type").unwrap_or_default().trim_start();
+        let found = response.header("content-type").unwrap_or_default().trim_start();
         let starts = |kind: &String| {
             found.get(..kind.len()).is_some_and(|head| head.eq_ignore_ascii_case(kind))
         };
@@ -210,11 +210,11 @@ impl<S: Store> Processor<S> {
     ) -> Result<(bool, Option<&'static str>), StateError> {
         let Ok(response) = &processed.job.fetched.result else { return Ok((false, None)) };
         let row = &processed.job.lease.row;
-        let coding = header(response, "content-encoding").unwrap_or_default();
+        let coding = response.header("content-encoding").unwrap_or_default();
         let unpacked = decode::decode(coding, body, self.config.unpack);
         let document = Document {
             bytes: &unpacked.bytes,
-            content_type: header(response, "content-type"),
+            content_type: response.header("content-type"),
             url: &row.url,
         };
         let extracted = self.extractor.extract(&document, self.links.options());
@@ -342,7 +342,7 @@ impl<S: Store> Processor<S> {
     fn processed(&self, visit: Visit, job: Job) -> Processed {
         let host_trouble = is_host_trouble(visit.outcome, visit.status);
         let asked_pause = job.fetched.result.as_ref().ok().and_then(|response| {
-            let value = header(response, "retry-after").filter(|_| host_trouble)?;
+            let value = response.header("retry-after").filter(|_| host_trouble)?;
             retry_after(value, job.ended)
         });
         let visited = Visited {
@@ -412,14 +412,10 @@ fn visit_of(job: &Job, outcome: Outcome, status: u16, change: Change) -> Visit {
     }
 }
 
-fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
-    response.headers.get(name)?.to_str().ok()
-}
-
 /// What to ask "changed since?" with next time: as the answer says, whatever it says.
 fn validators_of(fetched: &Fetched) -> Option<Validators> {
     let response = fetched.result.as_ref().ok()?;
-    let short = |name| header(response, name).filter(|value| value.len() <= 256).map(str::to_owned);
+    let short = |name| response.header(name).filter(|value| value.len() <= 256).map(str::to_owned);
     let found = Validators { etag: short("etag"), last_modified: short("last-modified") };
     // A 304 need not repeat them, and an error page's are not the page's.
     let keeps_old = response.status == 304 && found.is_empty() || response.status >= 400;

@@ -474,12 +474,18 @@ impl<S: Store> Walk<S> {
         if !self.state.can_freeze() {
             return Ok(None);
         }
-        let checkpoint = self.archive.checkpoint()?;
-        let files: Vec<ArchiveFile> = checkpoint.files.iter().map(archive_file).collect();
-        self.state.set_archive(&files);
+        let checkpoint = self.checkpoint()?;
         let Some(changes) = self.state.freeze() else { return Ok(None) };
         let batch = self.recent.begin_batch();
         Ok(Some(Commit { checkpoint, changes, reading: self.state.reading(), batch }))
+    }
+
+    /// How far the archive has come, told to the state as part of the next commit.
+    fn checkpoint(&mut self) -> Result<archive::Checkpoint, EngineError> {
+        let checkpoint = self.archive.checkpoint()?;
+        let files: Vec<ArchiveFile> = checkpoint.files.iter().map(archive_file).collect();
+        self.state.set_archive(&files);
+        Ok(checkpoint)
     }
 
     /// A commit is done.
@@ -500,13 +506,11 @@ impl<S: Store> Walk<S> {
 
     /// Commits everything, closes the archive and marks the end of a clean run.
     pub fn close(mut self) -> Result<Counters, EngineError> {
-        let checkpoint = self.archive.checkpoint()?;
-        let files: Vec<ArchiveFile> = checkpoint.files.iter().map(archive_file).collect();
-        self.state.set_archive(&files);
+        let checkpoint = self.checkpoint()?;
         checkpoint.sync()?;
         self.state.flush_now()?;
         self.archive.close(&checkpoint)?;
-        let serials: Vec<u32> = files.iter().map(|file| file.serial).collect();
+        let serials: Vec<u32> = checkpoint.files.iter().map(|file| file.serial).collect();
         self.state.finish_archive(&serials)?;
         self.state.close()?;
         Ok(self.state.counters().clone())
@@ -535,12 +539,7 @@ pub fn scope<S: Store>(kind: ScopeKind, state: &State<S>) -> Result<Scope, Engin
 
 /// The rules in a stored robots.txt.
 pub fn read_robots(copy: &RobotsCopy, agent: &str) -> RobotsTxt {
-    let status = (copy.status > 0).then_some(copy.status);
-    match availability(status) {
-        Access::Parse => RobotsTxt::parse(&copy.body, agent),
-        Access::AllowAll => RobotsTxt::allow_all(),
-        Access::DisallowAll => RobotsTxt::disallow_all(),
-    }
+    RobotsTxt::of_answer((copy.status > 0).then_some(copy.status), &copy.body, agent)
 }
 
 fn archive_file(file: &archive::FilePosition) -> ArchiveFile {

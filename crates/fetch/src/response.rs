@@ -65,6 +65,11 @@ pub struct Response {
 }
 
 impl Response {
+    /// A header's value, where it is there and plain text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
     /// Where a redirect from `base` leads, if this is one to another page of the web.
     pub fn location(&self, base: &Url) -> Option<Url> {
         if !matches!(self.status, 301 | 302 | 303 | 307 | 308) {

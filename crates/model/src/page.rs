@@ -169,6 +169,8 @@ impl Band {
     pub const COUNT: u8 = 8;
     /// The queue of the most urgent pages.
     pub const FIRST: Band = Band(0);
+    /// Where a host waits that only has pages to come back to.
+    pub const REVISITS: Band = Band(3);
     /// The queue of the least urgent pages.
     pub const LAST: Band = Band(Self::COUNT - 1);
 

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
+use crate::access::{Access, availability};
 use crate::grammar;
 use crate::pattern;
 
@@ -85,6 +86,16 @@ impl RobotsTxt {
     /// Returns the rules of a host whose own cannot be known now.
     pub fn disallow_all() -> Self {
         Self { allowed_by_default: false, ..Self::allow_all() }
+    }
+
+    /// The rules that an answer to the request for `/robots.txt` sets, as [`availability`] reads
+    /// its final status.
+    pub fn of_answer(status: Option<u16>, body: &[u8], agent: &str) -> Self {
+        match availability(status) {
+            Access::Parse => Self::parse(body, agent),
+            Access::AllowAll => Self::allow_all(),
+            Access::DisallowAll => Self::disallow_all(),
+        }
     }
 
     /// Tells whether a path (with its query, as in a request line) may be fetched, and why.

@@ -13,9 +13,6 @@ use crate::seen::{self, Quick};
 use crate::state::{CachedHost, Probe, State};
 use crate::store::{Space, Store};
 
-/// Band in which a host waits that only has pages to come back to.
-const REVISITS: u8 = 3;
-
 /// What applying an event did, as far as the frontier must know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
@@ -240,7 +237,7 @@ impl<S: Store> State<S> {
         if host.front.is_some_and(|(_, wake)| wake <= at) {
             return Ok(None);
         }
-        let band = host.front.map_or(Band::new(REVISITS), |(band, _)| band);
+        let band = host.front.map_or(Band::REVISITS, |(band, _)| band);
         self.move_front(key, Some((band, at)))?;
         Ok(Some((key, band, at)))
     }

@@ -38,8 +38,7 @@ pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
 }
 
 fn unpacked(response: &Response) -> decode::Decoded<'_> {
-    let coding = response.headers.get("content-encoding");
-    let coding = coding.and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let coding = response.header("content-encoding").unwrap_or_default();
     decode::decode(coding, &response.body, Caps::default())
 }
 
@@ -51,7 +50,7 @@ fn body(response: &Response) -> anyhow::Result<u8> {
 }
 
 fn show(args: &Fetch, hop: &Hop, response: &Response, redirects: usize) -> anyhow::Result<u8> {
-    let content_type = response.headers.get("content-type").and_then(|value| value.to_str().ok());
+    let content_type = response.header("content-type");
     let unpacked = unpacked(response);
     let document = Document { bytes: &unpacked.bytes, content_type, url: hop.url.as_str() };
     let mut extractor = Extractor::new();

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use evercrawl_extract::decode::{self, Caps};
 use evercrawl_fetch::{Client, Request};
-use evercrawl_robots::{Access, MIN_REDIRECTS, RobotsTxt, availability};
+use evercrawl_robots::{MIN_REDIRECTS, RobotsTxt};
 use serde_json::json;
 
 use crate::args::Robots;
@@ -64,18 +64,12 @@ fn fetch(
     let result = hops.pop().map(|hop| hop.fetched.result);
     let (status, body, words) = match result {
         Some(Ok(response)) => {
-            let coding = response.headers.get("content-encoding");
-            let coding = coding.and_then(|value| value.to_str().ok()).unwrap_or_default();
+            let coding = response.header("content-encoding").unwrap_or_default();
             let body = decode::decode(coding, &response.body, Caps::default()).bytes.into_owned();
             (Some(response.status), body, format!("status {}", response.status))
         }
         Some(Err(failure)) => (None, Vec::new(), failure.to_string()),
         None => (None, Vec::new(), "no answer".to_owned()),
     };
-    let robots = match availability(status) {
-        Access::Parse => RobotsTxt::parse(&body, agent),
-        Access::AllowAll => RobotsTxt::allow_all(),
-        Access::DisallowAll => RobotsTxt::disallow_all(),
-    };
-    Ok((robots, format!("{address}: {words}")))
+    Ok((RobotsTxt::of_answer(status, &body, agent), format!("{address}: {words}")))
 }

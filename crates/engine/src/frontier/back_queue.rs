@@ -10,8 +10,6 @@ use super::selector::Selector;
 
 /// How many pages of a lane are read at once.
 const WINDOW: usize = 32;
-/// Band in which a host waits that only has pages to come back to.
-const REVISITS: u8 = 3;
 const BANDS: usize = Band::COUNT as usize;
 
 /// The back queue of an active host: a lane for each band of new pages, and one for known pages
@@ -120,7 +118,7 @@ impl BackQueue {
             }
         }
         let first = state.lane(self.host, Lane::Due, (0, 0), u64::MAX, 1)?;
-        Ok(first.first().map(|due| (Band::new(REVISITS), Time::from_millis(due.position))))
+        Ok(first.first().map(|due| (Band::REVISITS, Time::from_millis(due.position))))
     }
 }
 

@@ -121,6 +121,14 @@ struct Active {
     asks_rules: bool,
 }
 
+impl Active {
+    /// When it may next be asked: by its own pace, by its address's, and once it is not blocked.
+    fn ready_at(&self, addresses: &HashMap<IpAddr, Time>) -> Time {
+        let address = self.row.ip.and_then(|ip| addresses.get(&ip)).copied();
+        self.next_allowed.max(self.blocked_until).max(address.unwrap_or(Time::EPOCH))
+    }
+}
+
 impl Frontier {
     /// An empty frontier. `careful` says that the last run did not end cleanly, so that every host
     /// may have been asked a moment ago.
@@ -257,8 +265,7 @@ impl Frontier {
         if host.asks_rules || host.in_flight >= self.config.per_host {
             return;
         }
-        let address = host.row.ip.and_then(|ip| self.addresses.get(&ip)).copied();
-        let at = host.next_allowed.max(host.blocked_until).max(address.unwrap_or(now)).max(now);
+        let at = host.ready_at(&self.addresses).max(now);
         host.queued_at = Some(at);
         self.ready.push(Reverse((at, key)));
     }
@@ -277,8 +284,7 @@ impl Frontier {
         if host.queued_at != Some(at) || busy {
             return Ok(None);
         }
-        let address = host.row.ip.and_then(|ip| self.addresses.get(&ip)).copied();
-        if host.next_allowed.max(host.blocked_until).max(address.unwrap_or(now)) > now {
+        if host.ready_at(&self.addresses) > now {
             self.enqueue(key, now);
             return Ok(None);
         }

@@ -99,10 +99,9 @@ impl Fetcher {
             let result = hops.pop().map(|hop| hop.fetched.result);
             answer.forbidden = matches!(result, Some(Err(Failure::Forbidden(_))));
             if let Some(Ok(response)) = result {
-                let coding = response.headers.get("content-encoding");
-                let coding = coding.and_then(|value| value.to_str().ok()).unwrap_or_default();
+                let coding = response.header("content-encoding").unwrap_or_default();
+                let pause = response.header("retry-after");
                 answer.status = Some(response.status);
-                let pause = response.headers.get("retry-after").and_then(|v| v.to_str().ok());
                 answer.asked_pause = pause.and_then(|v| retry_after(v, self.clock.now()));
                 answer.body = decode::decode(coding, &response.body, unpack).bytes.into_owned();
             }
