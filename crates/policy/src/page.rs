@@ -19,6 +19,8 @@ pub struct Page {
     pub host: u32,
     /// The number of the directory, or whatever group of like pages it belongs to.
     pub group: u32,
+    /// The numbers of its section, hub and base ([`evercrawl_sites::Kin`]); `u32::MAX` where it has none.
+    pub kin: [u32; 3],
     /// What a fresh copy is worth; 1 where nothing is known.
     pub weight: f32,
     /// What a fetch costs; 1 where nothing is known.
@@ -41,7 +43,7 @@ pub struct Page {
     /// Whether it may be fetched at all.
     pub alive: bool,
     /// What its policy notes; means something to that policy alone.
-    pub note: [f32; 4],
+    pub note: [f32; 8],
 }
 
 impl Page {
@@ -51,6 +53,7 @@ impl Page {
             id,
             host: 0,
             group: 0,
+            kin: [u32::MAX; 3],
             weight: 1.0,
             cost: 1.0,
             last: f64::NEG_INFINITY,
@@ -61,7 +64,7 @@ impl Page {
             unmodified: 0.0,
             missing: 0,
             alive: true,
-            note: [0.0; 4],
+            note: [0.0; 8],
         }
     }
 

@@ -37,6 +37,20 @@ pub struct Setup<'a> {
     pub changes: Option<&'a Changes>,
     /// Where random draws start from.
     pub seed: u64,
+    /// What the crawl is for.
+    pub goal: Goal,
+}
+
+/// What a crawl is for; policies that can serve several ask.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Goal {
+    /// Copies that are current, for as much of the time as can be.
+    #[default]
+    Freshness,
+    /// As many changes found as can be.
+    Coverage,
+    /// Copies that are out of date for as short a time as can be.
+    Age,
 }
 
 /// A policy by name.

@@ -18,11 +18,13 @@
 //! | `coupling` | how likely did a member change, given its top? |
 //! | `dependence` | how closely do a member's updates follow those of its top? |
 //! | `groups` | which members belong together by that value? |
+//! | `kin` | which pages is a page akin to, by address and hub? |
 
 mod coupling;
 mod dependence;
 mod directories;
 mod groups;
+mod kin;
 mod links;
 mod lists;
 mod partition;
@@ -31,6 +33,7 @@ mod server;
 pub use coupling::Coupling;
 pub use dependence::{Pairing, dependence, mean_gap};
 pub use groups::{DependenceHeap, Interval, pivot_groups, width_groups};
+pub use kin::{Kin, NO_KIN};
 pub use lists::Lists;
 pub use partition::{Method, Partition};
 pub use server::{Server, UNREACHED, directory_of, roots_of};

@@ -121,7 +121,7 @@ pub fn roots_of<S: AsRef<str>>(urls: &[S]) -> Vec<u32> {
     roots
 }
 
-fn authority_end(url: &str) -> usize {
+pub(crate) fn authority_end(url: &str) -> usize {
     let start = url.find("://").map_or(0, |at| at + 3);
     let rest = &url[start..];
     if start == 0 { 0 } else { start + rest.find(['/', '?', '#']).unwrap_or(rest.len()) }
