@@ -1,0 +1,103 @@
+//! What does a run yield? One of these, one JSON object a line.
+
+use serde::{Deserialize, Serialize};
+
+/// The score of one policy in one world at one budget from one seed.
+///
+/// A change counts once a page and week. Freshness and age are exact means over all moments of all
+/// live pages in the scored window; a page is live from its birth to its death, known or not.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The world.
+    pub world: String,
+    /// The policy.
+    pub policy: String,
+    /// The budget, as it was written.
+    pub budget: String,
+    /// What the policy was told to aim at.
+    pub goal: String,
+    /// Where random draws started from.
+    pub seed: u64,
+    /// Pages that lived in the scored window.
+    pub pages: u64,
+    /// Fetches in the scored window, failed ones with the others.
+    pub fetches: u64,
+    /// What they cost.
+    pub cost: f64,
+    /// All changes there were.
+    pub edits: u64,
+    /// Page-weeks in which there was one, or the page went.
+    pub changes: u64,
+    /// Page-weeks in which a fetch found one.
+    pub detected: u64,
+    /// Fetches that found a change.
+    pub finds: u64,
+    /// Fetches that did not.
+    pub wasted: u64,
+    /// `detected` over `changes`.
+    pub coverage: f64,
+    /// `finds` over `fetches`.
+    pub update_rate: f64,
+    /// The share of copies that are current.
+    pub freshness: f64,
+    /// The low end of its 95 % interval, by bootstrap over pages.
+    pub freshness_low: f64,
+    /// The high end of it.
+    pub freshness_high: f64,
+    /// The share of worth that is current.
+    pub freshness_weighted: f64,
+    /// Days since the first change that was not fetched; 0 while a copy is current.
+    pub age: f64,
+    /// The same, pages counting by their worth.
+    pub age_weighted: f64,
+    /// Freshness over that of one who knows the true mean rates; null where that was not run.
+    pub freshness_of_clairvoyant: Option<f64>,
+    /// Freshness over that of one who knows all that is to come; null where that was not run.
+    pub freshness_of_oracle: Option<f64>,
+    /// Week by week.
+    pub weeks: Vec<Week>,
+    /// Host by host; none where there are too many to list.
+    pub hosts: Vec<Part>,
+    /// By how often pages change.
+    pub classes: Vec<Part>,
+    /// The version of the program.
+    pub version: String,
+    /// Processor time of the run. This and the next depend on the machine; all else on the seed.
+    pub cpu_seconds: f64,
+    /// The most memory that the process held so far.
+    pub peak_rss_bytes: u64,
+}
+
+/// One week of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Week {
+    /// Counted from 0 at the start of the scored window.
+    pub week: u32,
+    /// As in [`Row`], for this week.
+    pub freshness: f64,
+    /// As in [`Row`], for this week.
+    pub age: f64,
+    /// As in [`Row`], for this week.
+    pub fetches: u64,
+    /// As in [`Row`], for this week.
+    pub detected: u64,
+    /// As in [`Row`], for this week.
+    pub changes: u64,
+}
+
+/// A part of a world: a host, or pages that change about as often as each other.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// What it is called.
+    pub name: String,
+    /// As in [`Row`], for this part.
+    pub pages: u64,
+    /// As in [`Row`], for this part.
+    pub freshness: f64,
+    /// As in [`Row`], for this part.
+    pub age: f64,
+    /// As in [`Row`], for this part.
+    pub coverage: f64,
+    /// As in [`Row`], for this part.
+    pub fetches: u64,
+}

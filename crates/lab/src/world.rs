@@ -1,0 +1,206 @@
+//! What is a world: which pages are there, when do they change, and what does a crawler see of it?
+
+use evercrawl_policy::{Changes, Days, NEVER};
+use evercrawl_sites::Server;
+
+/// One or several servers, with all that a judge knows of them and a crawler must find out.
+///
+/// Pages are numbered by birth, so that a crawler which is told of pages as they are born knows page
+/// i by the number i. Moments are days: since the Unix epoch where the world was recorded, since 0
+/// where it was made.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// What it is called in tables.
+    pub name: String,
+    /// What is true of each page, by birth.
+    pub pages: Vec<Fact>,
+    /// What is true of each host.
+    pub hosts: Vec<HostFacts>,
+    /// When pages change.
+    pub truth: Truth,
+    /// Directories and links, if there are any.
+    pub server: Option<Server>,
+    /// What is known, and what is scored.
+    pub span: Span,
+    /// The pages' addresses; none where pages were made.
+    pub urls: Vec<String>,
+    /// `(page, time)` of changes before [`Span::begin`], for methods that are handed a history.
+    pub past: Vec<(u32, Days)>,
+}
+
+/// What is true of a page besides its changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fact {
+    /// When it came to be.
+    pub born: Days,
+    /// When it goes; [`NEVER`] if it stays.
+    pub dies: Days,
+    /// The number of its host.
+    pub host: u32,
+    /// The number of its directory, or whatever like pages have in common.
+    pub group: u32,
+    /// The numbers of its section, of the page that lists it, and of what it translates or versions;
+    /// [`NO_KIN`] where there is none.
+    pub kin: [u32; 3],
+    /// What a fresh copy is worth.
+    pub weight: f32,
+    /// What a fetch costs.
+    pub cost: f32,
+}
+
+/// The number of a group that does not exist.
+pub const NO_KIN: u32 = u32::MAX;
+
+impl Fact {
+    /// A page of weight and cost 1 that is there all the time.
+    pub const PLAIN: Fact = Fact {
+        born: f64::NEG_INFINITY,
+        dies: NEVER,
+        host: 0,
+        group: 0,
+        kin: [NO_KIN; 3],
+        weight: 1.0,
+        cost: 1.0,
+    };
+
+    /// Whether it is there at `now`.
+    pub fn lives(&self, now: Days) -> bool {
+        self.born <= now && now < self.dies
+    }
+}
+
+/// What is true of all pages of a host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostFacts {
+    /// What it is called in tables.
+    pub name: String,
+    /// The chance that a fetch shows a difference that is no change.
+    pub noise: f32,
+    /// The chance that a fetch fails.
+    pub failure: f32,
+    /// The share of its signals that tell of a change.
+    pub precision: f32,
+    /// The share of its changes that a signal tells of; 0 where it sends none.
+    pub recall: f32,
+    /// How long after the change the signal comes.
+    pub delay: Days,
+    /// Whether its pages say when they last changed.
+    pub lastmod: bool,
+}
+
+impl HostFacts {
+    /// A host that neither fails nor tells.
+    pub fn plain(name: impl Into<String>) -> Self {
+        let name = name.into();
+        HostFacts {
+            name,
+            noise: 0.0,
+            failure: 0.0,
+            precision: 1.0,
+            recall: 0.0,
+            delay: 0.0,
+            lastmod: false,
+        }
+    }
+}
+
+/// The times that matter in a world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// From when on changes are known.
+    pub since: Days,
+    /// When the crawl begins.
+    pub begin: Days,
+    /// From when on it is scored.
+    pub from: Days,
+    /// When it ends.
+    pub to: Days,
+}
+
+/// When pages change.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Truth {
+    /// At recorded times, births and deaths not among them.
+    Listed(Changes),
+}
+
+/// Where a page stands in its history: its next change, and what it takes to find the one after.
+///
+/// So a million pages need no lists of changes: whoever walks through a history holds one of these.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cursor {
+    pub(crate) at: Days,
+    /// For what draws changes: the state of its generator. For lists: the place in the list.
+    pub(crate) state: u64,
+    /// For what draws changes: whatever else it remembers from one change to the next.
+    pub(crate) memory: u64,
+}
+
+impl Cursor {
+    /// When the change comes; [`NEVER`] after the last.
+    pub fn at(&self) -> Days {
+        self.at
+    }
+}
+
+impl Truth {
+    /// The first change of `page` that is known.
+    pub fn first(&self, page: u32) -> Cursor {
+        match self {
+            Truth::Listed(changes) => listed(changes, page, 0),
+        }
+    }
+
+    /// The change of `page` after the one at `cursor`.
+    pub fn next(&self, page: u32, cursor: Cursor) -> Cursor {
+        match self {
+            Truth::Listed(changes) => listed(changes, page, cursor.state + 1),
+        }
+    }
+
+    /// How often `page` changes between two moments, on the mean, in changes a day.
+    pub fn rate(&self, page: u32, from: Days, to: Days) -> f64 {
+        match self {
+            Truth::Listed(changes) => {
+                let within = changes.of(page).filter(|&at| from <= at && at < to).count();
+                within as f64 / (to - from)
+            }
+        }
+    }
+
+    /// All changes of the first `pages` pages up to `until`: for those who know what is to come.
+    pub fn all(&self, pages: u32, until: Days) -> Changes {
+        let mut list = Vec::new();
+        for page in 0..pages {
+            let mut cursor = self.first(page);
+            while cursor.at() <= until {
+                list.push((page, cursor.at()));
+                cursor = self.next(page, cursor);
+            }
+        }
+        Changes::new(pages as usize, &list)
+    }
+}
+
+fn listed(changes: &Changes, page: u32, place: u64) -> Cursor {
+    let at = changes.of(page).nth(usize::try_from(place).unwrap_or(usize::MAX));
+    Cursor { at: at.unwrap_or(NEVER), state: place, memory: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listed_history_is_walked_to_its_end() {
+        let list = [(0, 1.0), (1, 2.0), (1, 4.0)];
+        let truth = Truth::Listed(Changes::new(3, &list));
+        let first = truth.first(1);
+        let second = truth.next(1, first);
+        assert_eq!((first.at(), second.at(), truth.next(1, second).at()), (2.0, 4.0, NEVER));
+        assert_eq!(truth.first(2).at(), NEVER);
+        assert_eq!(truth.rate(1, 2.0, 4.0), 0.5);
+        assert_eq!(truth.all(3, 3.0), Changes::new(3, &list[..2]));
+    }
+}
