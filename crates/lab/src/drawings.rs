@@ -42,9 +42,9 @@ pub fn estimator_bias() -> Figure {
         Panel {
             heading: format!("{checks} checks"),
             lines: vec![
-                line("eq. 9", mean(bias::naive)),
-                line("eq. 12", mean(bias::log)),
-                line("eq. 13", mean(bias::eq13)),
+                Line::curve("eq. 9", mean(bias::naive)),
+                Line::curve("eq. 12", mean(bias::log)),
+                Line::curve("eq. 13", mean(bias::eq13)),
             ],
         }
     };
@@ -55,8 +55,8 @@ pub fn estimator_bias() -> Figure {
                       where it is finite, and eq. 13 stay near it up to a rate that grows with the \
                       number of checks, eq. 13 the closer of the two."
                 .to_owned(),
-        x: linear("true rate, changes per check", &[0.0, 1.0, 2.0, 3.0]),
-        y: linear(
+        x: Axis::linear("true rate, changes per check", &[0.0, 1.0, 2.0, 3.0]),
+        y: Axis::linear(
             "mean estimate minus true rate, changes per check",
             &[-2.0, -1.5, -1.0, -0.5, 0.0, 0.5],
         ),
@@ -84,16 +84,16 @@ pub fn freshness_by_budget() -> Figure {
                       are fetched alike, and least fresh when they are fetched in proportion to their \
                       change rates."
             .to_owned(),
-        x: log("fetches per page and unit of time (mean change rate 1)", &[
+        x: Axis::log("fetches per page and unit of time (mean change rate 1)", &[
             0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0,
         ]),
-        y: linear("mean freshness, share of time", &[0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        y: Axis::linear("mean freshness, share of time", &[0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
         panels: vec![Panel {
             heading: String::new(),
             lines: vec![
-                line("optimal", curve(&optimal)),
-                line("uniform", curve(&|budget| vec![budget; PAGES])),
-                line("proportional", curve(&proportional)),
+                Line::curve("optimal", curve(&optimal)),
+                Line::curve("uniform", curve(&|budget| vec![budget; PAGES])),
+                Line::curve("proportional", curve(&proportional)),
             ],
         }],
         rule: None,
@@ -115,15 +115,18 @@ pub fn frequency_by_rate() -> Figure {
                       nothing for the busiest pages; for age and for the harmonic penalty it \
                       rises towards a limit; in proportion it grows without end."
                 .to_owned(),
-        x: log("change rate, per unit of time", &[0.01, 0.1, 1.0, 10.0, 100.0]),
-        y: linear("fetch rate, per unit of time (1 on average)", &[0.0, 0.5, 1.0, 1.5, 2.0, 2.5]),
+        x: Axis::log("change rate, per unit of time", &[0.01, 0.1, 1.0, 10.0, 100.0]),
+        y: Axis::linear(
+            "fetch rate, per unit of time (1 on average)",
+            &[0.0, 0.5, 1.0, 1.5, 2.0, 2.5],
+        ),
         panels: vec![Panel {
             heading: String::new(),
             lines: vec![
-                line("best freshness", optimum(Objective::Freshness)),
-                line("best age", optimum(Objective::Age)),
-                line("best harmonic", optimum(Objective::Harmonic)),
-                line("proportional", rates.iter().map(|&rate| (rate, rate)).collect()),
+                Line::curve("best freshness", optimum(Objective::Freshness)),
+                Line::curve("best age", optimum(Objective::Age)),
+                Line::curve("best harmonic", optimum(Objective::Harmonic)),
+                Line::curve("proportional", rates.iter().map(|&rate| (rate, rate)).collect()),
             ],
         }],
         rule: Some(Rule { label: "uniform".to_owned(), y: 1.0 }),
@@ -134,7 +137,7 @@ pub fn frequency_by_rate() -> Figure {
 pub fn index_over_time() -> Figure {
     let times = steps(0.0, 8.0);
     let curve = |label: &str, rate: Rate| {
-        line(label, times.iter().map(|&time| (time, index(rate, 1.0, time))).collect())
+        Line::curve(label, times.iter().map(|&time| (time, index(rate, 1.0, time))).collect())
     };
     let believed = |mean: f64| Rate::Believed(Gamma::with_mean(mean, 1.0));
     Figure {
@@ -143,8 +146,8 @@ pub fn index_over_time() -> Figure {
                       three times per unit never does; pages of which the rate is only believed cross \
                       it sooner or later."
             .to_owned(),
-        x: linear("time since the last fetch, units of time", &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]),
-        y: linear("index, units of time (weight 1)", &[0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5]),
+        x: Axis::linear("time since the last fetch, units of time", &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]),
+        y: Axis::linear("index, units of time (weight 1)", &[0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5]),
         panels: vec![Panel {
             heading: String::new(),
             lines: vec![
@@ -170,18 +173,6 @@ fn population() -> Vec<Demand> {
     let rates: Vec<f64> = (0..PAGES).map(|_| (SIGMA * normal()).exp()).collect();
     let mean = rates.iter().sum::<f64>() / PAGES as f64;
     rates.into_iter().map(|rate| Demand::new(rate / mean, 1.0)).collect()
-}
-
-fn line(label: &str, points: Vec<(f64, f64)>) -> Line {
-    Line { label: label.to_owned(), points }
-}
-
-fn linear(label: &str, ticks: &[f64]) -> Axis {
-    Axis { label: label.to_owned(), ticks: ticks.to_vec(), logarithmic: false }
-}
-
-fn log(label: &str, ticks: &[f64]) -> Axis {
-    Axis { logarithmic: true, ..linear(label, ticks) }
 }
 
 /// Values from one end to the other in equal steps.

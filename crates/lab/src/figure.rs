@@ -1,8 +1,9 @@
 //! How is a line chart written so that it can be read on any screen, in the dark, and on paper?
 //!
 //! One SVG without scripts or fonts of its own: panels side by side with common axes, and a key at
-//! the right in the order in which the lines end. Lines differ by colour and by dash, so that a
-//! grey print can be read too; the colours follow the reader's light or dark preference.
+//! the right in the order in which the lines end. Lines differ by colour and by dash, dots by colour
+//! and by shape, so that a grey print can be read too; the colours follow the reader's light or dark
+//! preference.
 
 use std::fmt::Write;
 
@@ -16,17 +17,27 @@ const KEY_LINE: f64 = 26.0;
 const LETTER: f64 = 7.3;
 const LABEL_HEIGHT: f64 = 19.0;
 
-const STYLE: &str = "\
-text{font:13px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;fill:#1f2328}
-.title{font-size:15px;font-weight:600}.tick{font-size:12px;fill:#59636e}
+const DOT: f64 = 3.6;
+
+/// The looks of every figure: in the file of one that stands alone, once in a page that shows several.
+pub const STYLE: &str = "\
+svg text{font:13px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;fill:#1f2328}
+svg .title{font-size:15px;font-weight:600}svg .tick{font-size:12px;fill:#59636e}
 .paper{fill:#fff}.grid{stroke:#e4e7eb}.axis,.rule{stroke:#59636e}.rule{stroke-dasharray:1 3;stroke-linecap:round}
-path{fill:none}.line{stroke-width:2.2;stroke-linejoin:round}
+svg path{fill:none}.line{stroke-width:2.2;stroke-linejoin:round}svg .dots{stroke-width:1.8;stroke-dasharray:none;fill:#fff}
 .c0{stroke:#0969a8}.c1{stroke:#c2410c;stroke-dasharray:9 4}.c2{stroke:#0f7b55;stroke-dasharray:2.5 3}
 .c3{stroke:#8a3ea8;stroke-dasharray:12 3 2.5 3}.c4{stroke:#6b5a00;stroke-dasharray:5 3}
+.c5{stroke:#59636e}.c6{stroke:#b0185e;stroke-dasharray:7 3 2 3 2 3}.c7{stroke:#0a7d91;stroke-dasharray:14 4}
+.c8{stroke:#7c4a21;stroke-dasharray:3 5}.c9{stroke:#3d4fc4;stroke-dasharray:6 2}
 @media screen and (prefers-color-scheme:dark){
-text{fill:#e6edf3}.tick{fill:#9da7b3}.paper{fill:#0d1117}.grid{stroke:#262d36}.axis,.rule{stroke:#9da7b3}
-.c0{stroke:#5cb8f5}.c1{stroke:#ff9a5c}.c2{stroke:#4ccf9b}.c3{stroke:#d69af0}.c4{stroke:#d9c24a}}
+svg text{fill:#e6edf3}svg .tick{fill:#9da7b3}.paper{fill:#0d1117}.grid{stroke:#262d36}.axis,.rule{stroke:#9da7b3}
+svg .dots{fill:#0d1117}
+.c0{stroke:#5cb8f5}.c1{stroke:#ff9a5c}.c2{stroke:#4ccf9b}.c3{stroke:#d69af0}.c4{stroke:#d9c24a}
+.c5{stroke:#9da7b3}.c6{stroke:#ff84b7}.c7{stroke:#56d0e0}.c8{stroke:#d3a074}.c9{stroke:#9aa8ff}}
 ";
+
+/// How many lines of a panel can be told apart.
+pub const LOOKS: usize = 10;
 
 /// A line chart of one or more panels.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,6 +83,48 @@ pub struct Line {
     pub label: String,
     /// Its points, by ascending x. What lies outside the axes is cut off.
     pub points: Vec<(f64, f64)>,
+    /// Whether its points are joined, marked, or both.
+    pub drawn: Drawn,
+}
+
+/// How the points of a line are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drawn {
+    /// Joined.
+    Curve,
+    /// Each marked, none joined: measurements without an order.
+    Dots,
+    /// Joined and marked: few measurements in an order.
+    DottedCurve,
+}
+
+impl Line {
+    /// A curve through points.
+    pub fn curve(label: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Line { label: label.into(), points, drawn: Drawn::Curve }
+    }
+
+    /// Points that are marked and not joined.
+    pub fn dots(label: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Line { label: label.into(), points, drawn: Drawn::Dots }
+    }
+
+    /// Points that are marked and joined.
+    pub fn dotted_curve(label: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Line { label: label.into(), points, drawn: Drawn::DottedCurve }
+    }
+}
+
+impl Axis {
+    /// An axis on which equal steps take equal room.
+    pub fn linear(label: &str, ticks: &[f64]) -> Self {
+        Axis { label: label.to_owned(), ticks: ticks.to_vec(), logarithmic: false }
+    }
+
+    /// An axis on which equal factors take equal room.
+    pub fn log(label: &str, ticks: &[f64]) -> Self {
+        Axis { logarithmic: true, ..Axis::linear(label, ticks) }
+    }
 }
 
 /// A level to compare with.
@@ -86,26 +139,36 @@ pub struct Rule {
 impl Figure {
     /// Returns the figure as a whole SVG file.
     pub fn svg(&self) -> String {
+        self.written("", &format!("<style>\n{STYLE}</style>\n"))
+    }
+
+    /// Returns the figure to stand in a page that has [`STYLE`]; `id` keeps its inner names apart from
+    /// those of the other figures there.
+    pub fn inline(&self, id: &str) -> String {
+        self.written(id, "")
+    }
+
+    fn written(&self, id: &str, style: &str) -> String {
         let mut out = String::new();
-        self.write(&mut out).unwrap_or_default(); // Writing to a string cannot fail.
+        self.write(&mut out, id, style).unwrap_or_default(); // Writing to a string cannot fail.
         out
     }
 
-    fn write(&self, out: &mut String) -> std::fmt::Result {
+    fn write(&self, out: &mut String, id: &str, style: &str) -> std::fmt::Result {
         writeln!(
             out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
-             width=\"{WIDTH}\" height=\"{HEIGHT}\" role=\"img\" aria-labelledby=\"t d\">"
+             width=\"{WIDTH}\" height=\"{HEIGHT}\" role=\"img\" aria-labelledby=\"{id}t {id}d\">"
         )?;
-        writeln!(out, "<title id=\"t\">{}</title>", escaped(&self.title))?;
-        writeln!(out, "<desc id=\"d\">{}</desc>", escaped(&self.description))?;
-        writeln!(out, "<style>\n{STYLE}</style>")?;
+        writeln!(out, "<title id=\"{id}t\">{}</title>", escaped(&self.title))?;
+        writeln!(out, "<desc id=\"{id}d\">{}</desc>", escaped(&self.description))?;
+        out.push_str(style);
         writeln!(out, "<rect class=\"paper\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>")?;
         text(out, "class=\"title\"", (14.0, 26.0), &self.title)?;
         text(out, "", (14.0, 48.0), &self.y.label)?;
         let frames = self.frames();
         for (number, (panel, frame)) in self.panels.iter().zip(&frames).enumerate() {
-            self.write_panel(out, number, panel, frame)?;
+            self.write_panel(out, &format!("{id}p{number}"), panel, frame)?;
         }
         if let (Some(first), Some(last)) = (frames.first(), frames.last()) {
             let middle = (first.left + last.right) / 2.0;
@@ -133,11 +196,11 @@ impl Figure {
     fn write_panel(
         &self,
         out: &mut String,
-        number: usize,
+        clip: &str,
         panel: &Panel,
         frame: &Frame<'_>,
     ) -> std::fmt::Result {
-        frame.write_axes(out, number == 0)?;
+        frame.write_axes(out, frame.left <= LEFT)?;
         let middle = ((frame.left + frame.right) / 2.0, TOP - 9.0);
         text(out, "text-anchor=\"middle\"", middle, &panel.heading)?;
         if let Some(rule) = &self.rule {
@@ -148,15 +211,14 @@ impl Figure {
         let (width, height) = (frame.right - frame.left, frame.bottom() - TOP);
         writeln!(
             out,
-            "<clipPath id=\"p{number}\"><rect x=\"{:.1}\" y=\"{TOP:.1}\" width=\"{width:.1}\" \
+            "<clipPath id=\"{clip}\"><rect x=\"{:.1}\" y=\"{TOP:.1}\" width=\"{width:.1}\" \
              height=\"{height:.1}\"/></clipPath>",
             frame.left
         )?;
-        writeln!(out, "<g clip-path=\"url(#p{number})\">")?;
         for (place, line) in panel.lines.iter().enumerate() {
-            writeln!(out, "<path class=\"line c{place}\" d=\"{}\"/>", frame.path(&line.points))?;
+            frame.write_line(out, clip, place, line)?;
         }
-        writeln!(out, "</g>")
+        Ok(())
     }
 
     /// Names the last panel's lines in the order of their ends, each as near to its end as can be.
@@ -168,9 +230,14 @@ impl Figure {
         labels.sort_by(|a, b| a.0.total_cmp(&b.0));
         spread(&mut labels, frame.bottom());
         for (y, place) in labels {
-            let left = frame.right + 10.0;
-            segment(out, &format!("line c{place}"), (left, y), (left + KEY_LINE, y))?;
-            text(out, "", (left + KEY_LINE + 6.0, y + 4.5), &panel.lines[place].label)?;
+            let (left, line) = (frame.right + 10.0, &panel.lines[place]);
+            if line.drawn != Drawn::Dots {
+                segment(out, &format!("line c{}", place % LOOKS), (left, y), (left + KEY_LINE, y))?;
+            }
+            if line.drawn != Drawn::Curve {
+                dot(out, place, (left + KEY_LINE / 2.0, y))?;
+            }
+            text(out, "", (left + KEY_LINE + 6.0, y + 4.5), &line.label)?;
         }
         Ok(())
     }
@@ -230,6 +297,34 @@ impl Frame<'_> {
         Ok(())
     }
 
+    fn write_line(
+        &self,
+        out: &mut String,
+        clip: &str,
+        place: usize,
+        line: &Line,
+    ) -> std::fmt::Result {
+        if line.drawn != Drawn::Dots {
+            let (look, path) = (place % LOOKS, self.path(&line.points));
+            writeln!(
+                out,
+                "<path class=\"line c{look}\" clip-path=\"url(#{clip})\" d=\"{path}\"/>"
+            )?;
+        }
+        if line.drawn != Drawn::Curve {
+            for &(x, y) in line.points.iter().filter(|point| self.holds(**point)) {
+                dot(out, place, (self.x_of(x), self.y_of(y)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a point lies within the axes. Dots on an axis are shown whole, so they are not clipped.
+    fn holds(&self, (x, y): (f64, f64)) -> bool {
+        let within = 0.0..=1.0;
+        within.contains(&self.x.share(x)) && within.contains(&self.y.share(y))
+    }
+
     /// The path through all points that are numbers; the others break it.
     fn path(&self, points: &[(f64, f64)]) -> String {
         let mut path = String::new();
@@ -269,6 +364,24 @@ fn segment(out: &mut String, class: &str, from: (f64, f64), to: (f64, f64)) -> s
     writeln!(out, "<path class=\"{class}\" d=\"M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}\"/>")
 }
 
+/// A mark whose shape goes with its colour.
+fn dot(out: &mut String, place: usize, (x, y): (f64, f64)) -> std::fmt::Result {
+    let (look, d) = (place % LOOKS, DOT);
+    let path = match look % 5 {
+        0 => format!(
+            "M{:.1} {y:.1}a{d} {d} 0 1 0 {} 0a{d} {d} 0 1 0 -{} 0z",
+            x - d,
+            2.0 * d,
+            2.0 * d
+        ),
+        1 => format!("M{:.1} {:.1}h{}v{}h-{}z", x - d, y - d, 2.0 * d, 2.0 * d, 2.0 * d),
+        2 => format!("M{x:.1} {:.1}l{} {}h-{}z", y - 1.2 * d, 1.2 * d, 2.2 * d, 2.4 * d),
+        3 => format!("M{x:.1} {:.1}l{1} {1}l-{1} {1}l-{1} -{1}z", y - 1.3 * d, 1.3 * d),
+        _ => format!("M{x:.1} {:.1}l-{} -{}h{}z", y + 1.2 * d, 1.2 * d, 2.2 * d, 2.4 * d),
+    };
+    writeln!(out, "<path class=\"dots c{look}\" d=\"{path}\"/>")
+}
+
 fn text(out: &mut String, how: &str, place: (f64, f64), words: &str) -> std::fmt::Result {
     if words.is_empty() {
         return Ok(());
@@ -277,7 +390,7 @@ fn text(out: &mut String, how: &str, place: (f64, f64), words: &str) -> std::fmt
     writeln!(out, "<text{space}{how} x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(words))
 }
 
-fn escaped(words: &str) -> String {
+pub(crate) fn escaped(words: &str) -> String {
     words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
@@ -301,7 +414,7 @@ mod tests {
     }
 
     fn line(label: &str, points: &[(f64, f64)]) -> Line {
-        Line { label: label.to_owned(), points: points.to_vec() }
+        Line::curve(label, points.to_vec())
     }
 
     #[test]
@@ -328,6 +441,25 @@ mod tests {
         let middle = (frame.left + frame.right) / 2.0;
         assert!((frame.x_of(10.0) - middle).abs() < 1e-9);
         assert_eq!((frame.y_of(1.0), frame.y_of(-1.0)), (TOP, HEIGHT - BOTTOM));
+    }
+
+    #[test]
+    fn figures_of_one_page_share_looks_and_nothing_else() {
+        let figure = figure(vec![line("x", &[(1.0, 0.0), (100.0, 1.0)])]);
+        let (first, second) = (figure.inline("one-"), figure.inline("two-"));
+        assert!(!first.contains("<style>") && first.contains("url(#one-p0)"), "{first}");
+        assert_eq!(first.replace("one-", "two-"), second);
+    }
+
+    #[test]
+    fn dots_are_shown_where_they_lie_within_the_axes_and_not_joined() {
+        let points = vec![(1.0, 0.0), (100.0, 1.0), (50.0, 7.0), (f64::NAN, 0.0)];
+        let svg = figure(vec![Line::dots("x", points.clone())]).svg();
+        // Two points, and one in the key.
+        assert_eq!(svg.matches("class=\"dots c0\"").count(), 3, "{svg}");
+        assert!(!svg.contains("class=\"line"), "{svg}");
+        let both = figure(vec![Line::dotted_curve("x", points)]).svg();
+        assert!(both.contains("class=\"dots c0\"") && both.contains("class=\"line c0\""), "{both}");
     }
 
     #[test]

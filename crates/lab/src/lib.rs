@@ -1,12 +1,22 @@
 //! What does the theory look like, and how does each policy do, by the very code that crawls?
 //!
 //! A [`World`] is pages and when they change; a run drives a policy through it and yields a [`Row`].
-//! [`drawings`] computes the curves of the documentation, [`figure`] writes them as SVG.
+//! [`drawings`] computes the curves of the documentation, [`figure`] writes them as SVG, [`page`] makes
+//! a report of figures and tables.
 
 pub mod drawings;
 pub mod figure;
+mod malformed;
+pub mod page;
+mod judge;
+pub mod recorded;
 mod row;
+pub mod run;
+mod score;
+pub mod synthetic;
+pub mod table;
 mod world;
 
+pub use malformed::Malformed;
 pub use row::{Part, Row, Week};
 pub use world::{Cursor, Fact, HostFacts, NO_KIN, Span, Truth, World};
