@@ -3,6 +3,8 @@
 use evercrawl_policy::{Changes, Days, NEVER};
 use evercrawl_sites::Server;
 
+use crate::synthetic::Processes;
+
 /// One or several servers, with all that a judge knows of them and a crawler must find out.
 ///
 /// Pages are numbered by birth, so that a crawler which is told of pages as they are born knows page
@@ -119,10 +121,11 @@ pub struct Span {
 
 /// When pages change.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum Truth {
     /// At recorded times, births and deaths not among them.
     Listed(Changes),
+    /// Drawn one after the other, whenever one is asked for.
+    Drawn(Processes),
 }
 
 /// Where a page stands in its history: its next change, and what it takes to find the one after.
@@ -149,6 +152,7 @@ impl Truth {
     pub fn first(&self, page: u32) -> Cursor {
         match self {
             Truth::Listed(changes) => listed(changes, page, 0),
+            Truth::Drawn(processes) => processes.first(page),
         }
     }
 
@@ -156,6 +160,7 @@ impl Truth {
     pub fn next(&self, page: u32, cursor: Cursor) -> Cursor {
         match self {
             Truth::Listed(changes) => listed(changes, page, cursor.state + 1),
+            Truth::Drawn(processes) => processes.next(page, cursor),
         }
     }
 
@@ -166,6 +171,7 @@ impl Truth {
                 let within = changes.of(page).filter(|&at| from <= at && at < to).count();
                 within as f64 / (to - from)
             }
+            Truth::Drawn(processes) => processes.rate(page, from, to),
         }
     }
 

@@ -1,0 +1,191 @@
+//! Which pages, hosts and links does a world have that is made from its description?
+
+use evercrawl_policy::{Days, NEVER};
+use evercrawl_sites::Server;
+
+use super::batches::Batches;
+use super::dice::{Dice, Purpose, exponential};
+use super::layout::{Layout, Spot};
+use super::processes::{Line, Processes};
+use super::spec::{Class, HostKind, Spec};
+use crate::world::{Fact, HostFacts, Span, Truth, World};
+
+const WEEK: Days = 7.0;
+/// How long pages have been there at the start where none comes or goes.
+const OLD: Days = 730.0;
+
+impl Spec {
+    /// Makes the world that `seed` gives, called `name`.
+    ///
+    /// The crawl begins at 0. Changes are known from `history` days before on, for methods that are
+    /// handed a past.
+    pub fn world(&self, name: &str, seed: u64, history: Days) -> World {
+        let from = WEEK * f64::from(self.before);
+        let to = from + WEEK * f64::from(self.weeks);
+        let span = Span { since: -history.max(0.0), begin: 0.0, from, to };
+        let layout = Layout::new(self, seed, span.since, to);
+        let maker = Maker::new(self, seed, span.since);
+        let (pages, lines): (Vec<_>, Vec<_>) =
+            layout.spots().map(|(page, spot)| maker.page(page, &spot)).unzip();
+        let groups = (self.hosts, self.directories);
+        let times = (span.since, to);
+        let batches = Batches::new(seed, &self.batches, groups, times);
+        let truth = Truth::Drawn(Processes::new(seed, &self.classes, lines, batches, times));
+        let past = past(&truth, &pages, span.begin);
+        World {
+            name: name.to_owned(),
+            pages,
+            hosts: self.host_facts(seed),
+            truth,
+            server: self.server(&layout, seed),
+            span,
+            urls: Vec::new(),
+            past,
+        }
+    }
+
+    fn host_facts(&self, seed: u64) -> Vec<HostFacts> {
+        let dice = Dice::new(seed, Purpose::HostKind);
+        let shares: Vec<f64> = self.kinds.iter().map(|kind| kind.share).collect();
+        let facts = |host: u32| {
+            let kind = &self.kinds[pick(&shares, dice.uniform(host.into()))];
+            kind.facts(format!("host {host}"))
+        };
+        (0..self.hosts).map(facts).collect()
+    }
+
+    fn server(&self, layout: &Layout, seed: u64) -> Option<Server> {
+        let directories: Vec<u32> = layout.spots().map(|(_, spot)| spot.directory).collect();
+        let links = layout.links(self.links, seed);
+        (self.links > 0).then(|| Server::new(&directories, &links, &layout.roots()))
+    }
+}
+
+impl HostKind {
+    fn facts(&self, name: String) -> HostFacts {
+        HostFacts {
+            name,
+            noise: self.noise as f32,
+            failure: self.failure as f32,
+            precision: self.precision as f32,
+            recall: self.recall as f32,
+            delay: self.delay,
+            lastmod: self.lastmod,
+        }
+    }
+}
+
+/// What it takes to make a page of a description.
+struct Maker<'a> {
+    spec: &'a Spec,
+    start: Days,
+    seed: u64,
+    hubs: Option<usize>,
+    ordinary: Vec<f64>,
+}
+
+impl<'a> Maker<'a> {
+    fn new(spec: &'a Spec, seed: u64, start: Days) -> Self {
+        let share = |class: &Class| if class.hubs { 0.0 } else { class.share };
+        let hubs = spec.classes.iter().position(|class| class.hubs);
+        Maker { spec, start, seed, hubs, ordinary: spec.classes.iter().map(share).collect() }
+    }
+
+    fn page(&self, page: u32, spot: &Spot) -> (Fact, Line) {
+        let number = self.class(page, spot);
+        let class = &self.spec.classes[number];
+        let score = self.rate_score(page, spot.directory);
+        let (rate, later) = self.rates(page, class, score);
+        let (born, dies) = self.life(page, class, spot);
+        let line = Line {
+            rate: rate as f32,
+            later: later as f32,
+            born: born as f32,
+            dies: dies as f32,
+            group: spot.directory,
+            class: number as u8,
+            hub: spot.hub,
+        };
+        let fact = Fact {
+            born: spot.born.map_or(f64::NEG_INFINITY, f64::from),
+            dies: line.dies.into(),
+            host: spot.host,
+            group: spot.directory,
+            kin: spot.kin,
+            weight: self.weight(page, class, score) as f32,
+            cost: self.spec.cost.at(self.dice(Purpose::Cost).normal(page.into())) as f32,
+        };
+        (fact, line)
+    }
+
+    fn class(&self, page: u32, spot: &Spot) -> usize {
+        let drawn = || pick(&self.ordinary, self.dice(Purpose::Class).uniform(page.into()));
+        let hubs = self.hubs.filter(|_| spot.hub);
+        hubs.or(spot.class).unwrap_or_else(drawn)
+    }
+
+    /// Where the page stands among all by its rate: partly with its directory, partly by itself.
+    fn rate_score(&self, page: u32, directory: u32) -> f64 {
+        let alike = self.spec.alike;
+        let shared = self.dice(Purpose::RateOfDirectory).normal(directory.into());
+        let own = self.dice(Purpose::Rate).normal(page.into());
+        alike.sqrt() * shared + (1.0 - alike).sqrt() * own
+    }
+
+    /// Changes a day at first, and after the turn.
+    fn rates(&self, page: u32, class: &Class, score: f64) -> (f64, f64) {
+        if self.dice(Purpose::Never).uniform(page.into()) < class.never {
+            return (0.0, 0.0);
+        }
+        let rate = class.rate.at(score) / WEEK;
+        let turn = &mut self.dice(Purpose::LaterRate).roll(page.into());
+        let turns = class.turn.is_some_and(|it| turn.uniform() < it.share);
+        let later = if turns { class.rate.at(super::dice::normal(turn)) / WEEK } else { rate };
+        (rate, later)
+    }
+
+    /// Born and gone: where pages come and go, their ages at the start are as they will be.
+    fn life(&self, page: u32, class: &Class, spot: &Spot) -> (Days, Days) {
+        let random = &mut self.dice(Purpose::Life).roll(page.into());
+        let turnover = class.births.max(class.deaths);
+        let age = exponential(random) * if turnover > 0.0 { WEEK / turnover } else { OLD };
+        let born = spot.born.map_or(self.start - age, f64::from);
+        let span = exponential(random) * WEEK / class.deaths;
+        let dies = if class.deaths > 0.0 { born.max(self.start) + span } else { NEVER };
+        (born, dies)
+    }
+
+    fn weight(&self, page: u32, class: &Class, score: f64) -> f64 {
+        let together = self.spec.correlation;
+        let own = self.dice(Purpose::Importance).normal(page.into());
+        let score = together * score + (1.0 - together * together).sqrt() * own;
+        class.weight * self.spec.importance.at(score)
+    }
+
+    fn dice(&self, purpose: Purpose) -> Dice {
+        Dice::new(self.seed, purpose)
+    }
+}
+
+/// The item that `uniform` falls on when each has a part as large as its share.
+pub(super) fn pick(shares: &[f64], uniform: f64) -> usize {
+    let mut left = uniform * shares.iter().sum::<f64>();
+    let fits = |share: &f64| {
+        left -= share;
+        left < 0.0
+    };
+    shares.iter().position(fits).unwrap_or(shares.len().saturating_sub(1))
+}
+
+/// All changes before the crawl begins.
+fn past(truth: &Truth, pages: &[Fact], begin: Days) -> Vec<(u32, Days)> {
+    let mut past = Vec::new();
+    for (page, fact) in (0u32..).zip(pages) {
+        let mut cursor = truth.first(page);
+        while fact.born < begin && cursor.at() < begin {
+            past.push((page, cursor.at()));
+            cursor = truth.next(page, cursor);
+        }
+    }
+    past
+}
