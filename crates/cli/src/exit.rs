@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use evercrawl_engine::EngineError;
+use evercrawl_lab::table::Malformed;
 use evercrawl_state::StateError;
 
 /// All went well.
@@ -55,6 +56,9 @@ impl std::error::Error for Failure {}
 pub(crate) fn code_of(error: &anyhow::Error) -> ExitCode {
     if let Some(failure) = error.downcast_ref::<Failure>() {
         return failure.code.into();
+    }
+    if error.downcast_ref::<Malformed>().is_some() {
+        return USAGE.into();
     }
     match error.downcast_ref::<EngineError>() {
         Some(engine) if engine.is_disk_full() => DISK_LIMIT.into(),

@@ -10,6 +10,7 @@ mod malformed;
 pub mod page;
 mod judge;
 pub mod recorded;
+pub mod report;
 mod row;
 pub mod run;
 mod score;

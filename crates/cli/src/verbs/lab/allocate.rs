@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use evercrawl_lab::table::{Columns, Names, Range, Row, Table};
 use evercrawl_policy::allocate::hosts::{CappedAllocation, allocate_capped};
 use evercrawl_policy::allocate::{Allocation, Demand, allocate};
 use evercrawl_policy::index::Limits;
 use serde::Serialize;
 
 use super::args::Allocate;
-use super::table::{Columns, Names, Range, Row, Table};
 use super::{json_line, one_stdin, shown};
 use crate::exit::Failure;
 use crate::{exit, print};
@@ -96,7 +96,7 @@ impl<'a> Caps<'a> {
         }
         let names = caps.names(0)?;
         let cap = |row: Row<'_>| row.number(CAP, Range::NotNegative);
-        let most = caps.rows().map(cap).collect::<anyhow::Result<_>>()?;
+        let most = caps.rows().map(cap).collect::<Result<_, _>>()?;
         let mut used = vec![false; names.list.len()];
         let mut host_of_page = Vec::with_capacity(pages.len());
         for row in pages.rows() {
@@ -108,7 +108,7 @@ impl<'a> Caps<'a> {
             host_of_page.push(host.unwrap_or(u32::MAX));
         }
         match caps.rows().zip(used).find(|(_, used)| !used) {
-            Some((row, _)) => Err(row.wrong(0, format_args!("has no page in {}", pages.file()))),
+            Some((row, _)) => Err(row.wrong(0, format_args!("has no page in {}", pages.file())).into()),
             None => Ok(Self { names, most, host_of_page }),
         }
     }

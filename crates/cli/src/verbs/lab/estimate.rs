@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use evercrawl_estimate::Gamma;
 use evercrawl_estimate::history::{Estimates, Visit, estimates};
 use evercrawl_estimate::irregular::{Check, Interval, Intervals};
+use evercrawl_lab::table::{Columns, Range, Table};
 use serde::Serialize;
 
 use super::args::Estimate;
-use super::table::{Columns, Range, Table};
 use super::{json_line, shown};
 use crate::{exit, print};
 
@@ -44,9 +44,8 @@ fn visits_by_page(table: &Table) -> anyhow::Result<Vec<(&str, Vec<Visit>)>> {
         let interval = row.number(INTERVAL, Range::Positive)?;
         let unmodified = row.optional_number(UNMODIFIED, Range::NotNegative)?;
         if unmodified.is_some_and(|part| part > interval) {
-            return Err(
-                row.wrong(UNMODIFIED, format_args!("is more than the interval, {interval}"))
-            );
+            let what = format_args!("is more than the interval, {interval}");
+            return Err(row.wrong(UNMODIFIED, what).into());
         }
         let visit = Visit { interval, changed: row.flag(CHANGED)?, unmodified };
         let place = *places.entry(page).or_insert_with(|| {

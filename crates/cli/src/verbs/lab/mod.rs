@@ -2,11 +2,10 @@
 
 mod allocate;
 mod args;
-mod csv;
 mod estimate;
 mod figures;
+mod run;
 mod sites;
-mod table;
 
 use std::io::Write;
 use std::path::Path;
@@ -21,6 +20,7 @@ pub(crate) fn run(lab: &Lab) -> anyhow::Result<u8> {
         Lab::Estimate(args) => estimate::run(args),
         Lab::Allocate(args) => allocate::run(args),
         Lab::Sites(args) => sites::run(args),
+        Lab::Run(args) => run::run(args),
         Lab::Figures(args) => figures::run(args),
     }
 }

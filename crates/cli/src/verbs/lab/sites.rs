@@ -1,10 +1,10 @@
 //! `evercrawl lab sites`: how does a server divide into sites with top pages?
 
+use evercrawl_lab::table::{Columns, Names, Row, Table};
 use evercrawl_sites::{Partition, Server, directory_of, roots_of};
 use serde::Serialize;
 
 use super::args::Sites;
-use super::table::{Columns, Names, Row, Table};
 use super::{json_line, one_stdin};
 use crate::{exit, print};
 
@@ -74,7 +74,7 @@ fn links(table: &Table, names: &Names<'_>, pages: &str) -> anyhow::Result<Vec<(u
 
 /// Depth counts from the page with the shortest URL of each host.
 fn server(pages: &Table, links: &[(u32, u32)]) -> anyhow::Result<Server> {
-    let urls: Vec<&str> = pages.rows().map(|row| row.text(URL)).collect::<anyhow::Result<_>>()?;
+    let urls: Vec<&str> = pages.rows().map(|row| row.text(URL)).collect::<Result<_, _>>()?;
     let directory = |(row, url): (Row<'_>, &&str)| -> anyhow::Result<String> {
         Ok(if pages.has(DIR) { row.text(DIR)? } else { directory_of(url) }.to_owned())
     };

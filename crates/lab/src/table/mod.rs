@@ -3,27 +3,45 @@
 //! The first row names the columns, in any order. Every complaint names file, line and column, and
 //! nothing is guessed: a number that might be meant otherwise is refused.
 
+mod csv;
+
 use std::collections::HashMap;
 use std::fmt::Display;
-use std::io::Read;
+use std::fs::File;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
-use super::csv::Rows;
-use crate::exit::Failure;
-use crate::print;
+use csv::Rows;
+use flate2::bufread::MultiGzDecoder;
+use thiserror::Error;
+
+/// The largest file that is read, unpacked: a year of a million pages fits many times.
+const LARGEST: u64 = 4 << 30;
+
+/// A file that cannot be used as it is: says which, where in it, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct Malformed(String);
+
+impl Malformed {
+    /// With all that there is to say.
+    pub fn new(message: impl Into<String>) -> Self {
+        Malformed(message.into())
+    }
+}
 
 /// The columns that a kind of file has.
-pub(super) struct Columns {
+pub struct Columns {
     /// Those without which there is no sense in it.
-    pub(super) required: &'static [&'static str],
+    pub required: &'static [&'static str],
     /// Those that may be left out.
-    pub(super) optional: &'static [&'static str],
+    pub optional: &'static [&'static str],
     /// Those of recorded histories that are allowed, and not looked at.
-    pub(super) unused: &'static [&'static str],
+    pub unused: &'static [&'static str],
 }
 
 /// A file's rows, their columns numbered as in [`Columns`]: required ones, then optional ones.
-pub(super) struct Table {
+pub struct Table {
     file: String,
     columns: &'static Columns,
     places: Vec<Option<usize>>,
@@ -31,51 +49,51 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Reads a file, or standard input for `-`.
-    pub(super) fn open(path: &Path, columns: &'static Columns) -> anyhow::Result<Self> {
-        let (file, bytes) = if path == Path::new("-") {
+    /// Reads a file, or standard input for `-`. One whose name ends in `.gz` is unpacked.
+    pub fn open(path: &Path, columns: &'static Columns) -> Result<Self, Malformed> {
+        if path == Path::new("-") {
             let mut bytes = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut bytes)?;
-            ("standard input".to_owned(), bytes)
-        } else {
-            let unreadable = |e| Failure::usage(format!("cannot read {}: {e}", path.display()));
-            (path.display().to_string(), std::fs::read(path).map_err(unreadable)?)
-        };
-        Self::read(file, &bytes, columns)
+            let read = std::io::stdin().lock().read_to_end(&mut bytes);
+            read.map_err(|error| Malformed::new(format!("cannot read standard input: {error}")))?;
+            return Self::read("standard input".to_owned(), &bytes, columns);
+        }
+        let bytes = unpacked(path)
+            .map_err(|error| Malformed::new(format!("cannot read {}: {error}", path.display())))?;
+        Self::read(path.display().to_string(), &bytes, columns)
     }
 
-    fn read(file: String, bytes: &[u8], columns: &'static Columns) -> anyhow::Result<Self> {
+    fn read(file: String, bytes: &[u8], columns: &'static Columns) -> Result<Self, Malformed> {
         let rows = Rows::read(&file, text(&file, bytes)?)?;
         if rows.len() == 0 {
             let wanted = columns.required.join(",");
-            return Err(Failure::usage(format!("{file}, line 1: no header; expected {wanted}")));
+            return Err(Malformed::new(format!("{file}, line 1: no header; expected {wanted}")));
         }
         let places = places(&file, &rows, columns)?;
         Ok(Self { file, columns, places, rows })
     }
 
     /// Whether the file has the column.
-    pub(super) fn has(&self, column: usize) -> bool {
+    pub fn has(&self, column: usize) -> bool {
         self.places.get(column).is_some_and(Option::is_some)
     }
 
     /// How many rows there are under the header.
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.rows.len() - 1
     }
 
     /// The rows, in the file's order.
-    pub(super) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         (1..self.rows.len()).map(|number| Row { table: self, number })
     }
 
     /// The name of the file in words.
-    pub(super) fn file(&self) -> &str {
+    pub fn file(&self) -> &str {
         &self.file
     }
 
     /// Numbers what a column names, by the rows' order; twice the same is an error.
-    pub(super) fn names(&self, column: usize) -> anyhow::Result<Names<'_>> {
+    pub fn names(&self, column: usize) -> Result<Names<'_>, Malformed> {
         let mut names = Names { list: Vec::with_capacity(self.len()), numbers: HashMap::new() };
         for (number, row) in (0u32..).zip(self.rows()) {
             let name = row.text(column)?;
@@ -95,21 +113,21 @@ impl Table {
 }
 
 /// The names that a column lists, and the number of each.
-pub(super) struct Names<'a> {
-    pub(super) list: Vec<&'a str>,
+pub struct Names<'a> {
+    pub list: Vec<&'a str>,
     numbers: HashMap<&'a str, u32>,
 }
 
 impl Names<'_> {
     /// The number of a name.
-    pub(super) fn number(&self, name: &str) -> Option<u32> {
+    pub fn number(&self, name: &str) -> Option<u32> {
         self.numbers.get(name).copied()
     }
 }
 
 /// Which numbers a cell may hold.
 #[derive(Clone, Copy)]
-pub(super) enum Range {
+pub enum Range {
     /// Above 0, and finite.
     Positive,
     /// 0 or more, and finite.
@@ -138,35 +156,35 @@ impl Range {
 
 /// One row of a table.
 #[derive(Clone, Copy)]
-pub(super) struct Row<'a> {
+pub struct Row<'a> {
     table: &'a Table,
     number: usize,
 }
 
 impl<'a> Row<'a> {
     /// The text of a cell, which must not be empty.
-    pub(super) fn text(self, column: usize) -> anyhow::Result<&'a str> {
+    pub fn text(self, column: usize) -> Result<&'a str, Malformed> {
         self.cell(column).ok_or_else(|| self.wrong(column, "is empty"))
     }
 
     /// The number in a cell.
-    pub(super) fn number(self, column: usize, range: Range) -> anyhow::Result<f64> {
+    pub fn number(self, column: usize, range: Range) -> Result<f64, Malformed> {
         let text = self.text(column)?;
         let number = text.parse().ok().filter(|value| range.holds(*value));
         number.ok_or_else(|| self.wrong(column, format_args!("is not {}", range.in_words())))
     }
 
     /// The number in a cell; `None` where it is empty or the file has no such column.
-    pub(super) fn optional_number(
+    pub fn optional_number(
         self,
         column: usize,
         range: Range,
-    ) -> anyhow::Result<Option<f64>> {
+    ) -> Result<Option<f64>, Malformed> {
         self.cell(column).map(|_| self.number(column, range)).transpose()
     }
 
     /// Yes or no.
-    pub(super) fn flag(self, column: usize) -> anyhow::Result<bool> {
+    pub fn flag(self, column: usize) -> Result<bool, Malformed> {
         match self.text(column)?.to_ascii_lowercase().as_str() {
             "1" | "true" => Ok(true),
             "0" | "false" => Ok(false),
@@ -175,11 +193,11 @@ impl<'a> Row<'a> {
     }
 
     /// An error that names the place and quotes what stands there.
-    pub(super) fn wrong(self, column: usize, what: impl Display) -> anyhow::Error {
+    pub fn wrong(self, column: usize, what: impl Display) -> Malformed {
         let (file, line) = (&self.table.file, self.table.rows.line(self.number));
         let (name, cell) = (self.table.column_name(column), self.cell(column).unwrap_or_default());
         let cell = shortened(cell);
-        Failure::usage(format!("{file}, line {line}, column {name}: `{cell}` {what}"))
+        Malformed::new(format!("{file}, line {line}, column {name}: `{cell}` {what}"))
     }
 
     fn cell(self, column: usize) -> Option<&'a str> {
@@ -189,7 +207,7 @@ impl<'a> Row<'a> {
 }
 
 /// Checks the header and finds each column in it.
-fn places(file: &str, rows: &Rows, columns: &Columns) -> anyhow::Result<Vec<Option<usize>>> {
+fn places(file: &str, rows: &Rows, columns: &Columns) -> Result<Vec<Option<usize>>, Malformed> {
     let line = rows.line(0);
     let header: Vec<&str> = rows.cells(0).collect();
     let known = || columns.required.iter().chain(columns.optional);
@@ -197,38 +215,50 @@ fn places(file: &str, rows: &Rows, columns: &Columns) -> anyhow::Result<Vec<Opti
         let shown = shortened(name);
         if !known().chain(columns.unused).any(|known| known == name) {
             let expected = known().copied().collect::<Vec<_>>().join(", ");
-            return Err(Failure::usage(format!(
+            return Err(Malformed::new(format!(
                 "{file}, line {line}, column {}: no column is called `{shown}`; expected {expected}",
                 place + 1
             )));
         }
         if header[..place].contains(name) {
-            return Err(Failure::usage(format!(
+            return Err(Malformed::new(format!(
                 "{file}, line {line}: column {shown} stands twice"
             )));
         }
     }
     let place = |name: &&str| header.iter().position(|cell| cell == name);
     if let Some(name) = columns.required.iter().find(|name| place(name).is_none()) {
-        return Err(Failure::usage(format!("{file}, line {line}: column {name} is missing")));
+        return Err(Malformed::new(format!("{file}, line {line}: column {name} is missing")));
     }
     Ok(known().map(place).collect())
 }
 
+fn unpacked(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = BufReader::new(File::open(path)?);
+    if path.extension().is_some_and(|extension| extension == "gz") {
+        MultiGzDecoder::new(file).take(LARGEST).read_to_end(&mut bytes)?;
+    } else {
+        file.take(LARGEST).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
 /// The file as text, without a byte order mark.
-fn text<'a>(file: &str, bytes: &'a [u8]) -> anyhow::Result<&'a str> {
+fn text<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Malformed> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
-        Failure::usage(format!("{file}, line {line}: not UTF-8 text"))
+        Malformed::new(format!("{file}, line {line}: not UTF-8 text"))
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
 /// Enough of a cell to know it by, safe to show.
 fn shortened(cell: &str) -> String {
-    let short: String = cell.chars().take(60).collect();
-    let dots = if short.len() < cell.len() { "…" } else { "" };
-    print::plain(&short) + dots
+    let visible = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let short: String = cell.chars().take(60).map(visible).collect();
+    let dots = if cell.chars().nth(60).is_some() { "…" } else { "" };
+    short + dots
 }
 
 #[cfg(test)]

@@ -1,0 +1,241 @@
+//! `evercrawl lab run`: how do policies do in worlds, at budgets?
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::{Args, ValueEnum};
+use evercrawl_lab::Row;
+use evercrawl_lab::run::{Budget, News, Plan, Source, Terms};
+use evercrawl_policy::Days;
+use evercrawl_policy::registry::{self, Entry, Goal};
+
+use super::json_line;
+use crate::exit::Failure;
+use crate::{exit, print, units};
+
+const WORLDS: &str = "A world is a folder of recorded changes. Times are written with a unit: 12h, \
+1d, 4w. Ctrl-C keeps what is done, and ends with code 11.";
+
+#[derive(Debug, Args)]
+#[command(after_help = WORLDS)]
+pub(crate) struct Run {
+    /// The worlds
+    #[arg(required = true, value_name = "WORLD")]
+    worlds: Vec<PathBuf>,
+    /// Take all folders together as one world of several servers
+    #[arg(long)]
+    together: bool,
+    /// The policies, or `all`
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_value = "index,uniform")]
+    policy: Vec<String>,
+    /// How much may be fetched: a share of the live pages, or a number
+    #[arg(long, value_name = "5%/week,..", value_delimiter = ',', default_value = "10%/week")]
+    budget: Vec<Budget>,
+    /// What policies that can choose aim at
+    #[arg(long, value_enum, default_value = "freshness")]
+    goal: GoalArg,
+    /// How long a round lasts
+    #[arg(long, value_name = "TIME", default_value = "1w", value_parser = days)]
+    rounds: Days,
+    /// How many times to run each, with other draws
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seeds: u64,
+    /// Weekly fetches of every page, free, for so long before the start
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = days)]
+    warm: Days,
+    /// What a fetch costs that finds nothing new; others cost 1
+    #[arg(long, value_name = "COST", default_value_t = 1.0, value_parser = cost)]
+    cost_unchanged: f64,
+    /// Count changes that touched a whole site at once
+    #[arg(long)]
+    sitewide: bool,
+    /// Compare with those who know the truth; by default unless a world is large
+    #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "true")]
+    references: Option<bool>,
+    /// Runs at a time; by default as many as there are processors
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// JSON Lines instead of a table: one object a run
+    #[arg(long)]
+    json: bool,
+    /// No progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum GoalArg {
+    /// Copies that are current
+    Freshness,
+    /// As many changes found as can be
+    Coverage,
+    /// Copies that are out of date for a short time only
+    Age,
+}
+
+pub(super) fn run(args: &Run) -> anyhow::Result<u8> {
+    let plan = args.plan()?;
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_ctrl_c(stop.clone());
+    let mut screen = Screen::new(args);
+    let mut written = Ok(());
+    evercrawl_lab::run::run(&plan, &stop, |news| {
+        if let Err(error) = screen.show(news) {
+            stop.store(true, Ordering::Relaxed);
+            written = Err(error);
+        }
+    })?;
+    written?;
+    screen.finish()?;
+    Ok(if stop.load(Ordering::Relaxed) { exit::INTERRUPTED } else { exit::OK })
+}
+
+impl Run {
+    fn plan(&self) -> anyhow::Result<Plan> {
+        Ok(Plan {
+            worlds: self.sources(),
+            policies: policies(&self.policy)?,
+            budgets: self.budget.clone(),
+            seeds: (0..self.seeds.max(1)).collect(),
+            terms: Terms {
+                goal: self.goal.goal(),
+                round: positive(self.rounds)?,
+                warm: self.warm,
+                cost_unchanged: self.cost_unchanged,
+            },
+            references: self.references,
+            threads: self.threads.unwrap_or_else(processors),
+        })
+    }
+
+    fn sources(&self) -> Vec<Source> {
+        let recorded = |folders| Source::Recorded { folders, sitewide: self.sitewide };
+        if self.together {
+            return vec![recorded(self.worlds.clone())];
+        }
+        self.worlds.iter().map(|folder| recorded(vec![folder.clone()])).collect()
+    }
+}
+
+impl GoalArg {
+    fn goal(self) -> Goal {
+        match self {
+            Self::Freshness => Goal::Freshness,
+            Self::Coverage => Goal::Coverage,
+            Self::Age => Goal::Age,
+        }
+    }
+}
+
+/// What is shown while runs are made: rows on standard output, progress and complaints beside it.
+struct Screen {
+    json: bool,
+    progress: bool,
+    rows: Vec<Row>,
+}
+
+impl Screen {
+    fn new(args: &Run) -> Self {
+        let progress = !args.quiet && std::io::stderr().is_terminal();
+        Screen { json: args.json, progress, rows: Vec::new() }
+    }
+
+    fn show(&mut self, news: News) -> anyhow::Result<()> {
+        match news {
+            News::Row(row) if self.json => {
+                let mut out = print::data();
+                json_line(&mut out, &row)?;
+                out.flush()?;
+            }
+            News::Row(row) => self.rows.push(*row),
+            News::Unfit { world, why } => {
+                self.clear();
+                eprintln!("{}: {why}", print::plain(&world));
+            }
+            News::Progress { world, done, total } if self.progress => {
+                eprint!("\r\x1b[2K{}: {done} of {total} runs", print::plain(&world));
+                std::io::stderr().flush()?;
+            }
+            News::Progress { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn clear(&self) {
+        if self.progress {
+            eprint!("\r\x1b[2K");
+        }
+    }
+
+    fn finish(&self) -> anyhow::Result<()> {
+        self.clear();
+        if !self.json {
+            let head = [
+                "world", "policy", "budget", "seed", "fetches", "freshness", "95 %", "age",
+                "coverage", "update rate", "of clairvoyant", "of oracle",
+            ];
+            let rows: Vec<Vec<String>> = self.rows.iter().map(cells).collect();
+            print::table(&mut print::data(), &head, &rows)?;
+        }
+        Ok(())
+    }
+}
+
+fn cells(row: &Row) -> Vec<String> {
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let beside = |share: Option<f64>| share.map_or("-".to_owned(), percent);
+    vec![
+        print::plain(&row.world),
+        row.policy.clone(),
+        row.budget.clone(),
+        row.seed.to_string(),
+        units::show_count(row.fetches),
+        percent(row.freshness),
+        format!("{:.1}-{:.1}", 100.0 * row.freshness_low, 100.0 * row.freshness_high),
+        format!("{:.2} d", row.age),
+        percent(row.coverage),
+        percent(row.update_rate),
+        beside(row.freshness_of_clairvoyant),
+        beside(row.freshness_of_oracle),
+    ]
+}
+
+fn policies(names: &[String]) -> anyhow::Result<Vec<&'static Entry>> {
+    if names.iter().any(|name| name == "all") {
+        return Ok(registry::ALL.iter().collect());
+    }
+    let find = |name: &String| registry::find(name).map_err(|e| Failure::usage(e.to_string()));
+    names.iter().map(find).collect()
+}
+
+fn positive(time: Days) -> anyhow::Result<Days> {
+    if time > 0.0 { Ok(time) } else { Err(Failure::usage("a round must last some time: give 1w")) }
+}
+
+fn days(text: &str) -> Result<Days, String> {
+    units::duration(text).map(|time| time.as_secs_f64() / 86_400.0)
+}
+
+fn cost(text: &str) -> Result<f64, String> {
+    let cost = text.parse().ok().filter(|v: &f64| *v > 0.0 && *v <= 1.0);
+    cost.ok_or_else(|| "expected a number above 0, at most 1".to_owned())
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Once stops after the runs under way were given up; twice ends the process.
+fn stop_on_ctrl_c(stop: Arc<AtomicBool>) {
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let Ok(runtime) = runtime else { return };
+        runtime.block_on(async {
+            if tokio::signal::ctrl_c().await.is_ok() {
+                stop.store(true, Ordering::Relaxed);
+            }
+        });
+    });
+}

@@ -1,0 +1,109 @@
+//! What does a judge know of a world that no crawler does?
+
+use std::sync::OnceLock;
+
+use evercrawl_policy::{Changes, Days};
+
+use crate::world::World;
+
+/// What is computed of a world once, for all runs in it.
+pub(crate) struct Judge {
+    from: Days,
+    to: Days,
+    classes: Vec<Class>,
+    /// When pages go, ascending.
+    deaths: Vec<Days>,
+    rates: OnceLock<Vec<f64>>,
+    changes: OnceLock<Changes>,
+}
+
+/// How often a page changes, beside the others of its world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    Never,
+    Slow,
+    Medium,
+    Fast,
+}
+
+impl Class {
+    pub(crate) const ALL: [Class; 4] = [Class::Never, Class::Slow, Class::Medium, Class::Fast];
+
+    /// What it is called in tables.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Class::Never => "never",
+            Class::Slow => "slow",
+            Class::Medium => "medium",
+            Class::Fast => "fast",
+        }
+    }
+}
+
+impl Judge {
+    pub(crate) fn new(world: &World, from: Days, to: Days) -> Self {
+        let dying = world.pages.iter().map(|page| page.dies).filter(|dies| dies.is_finite());
+        let mut deaths: Vec<Days> = dying.collect();
+        deaths.sort_by(f64::total_cmp);
+        let numbers = 0..world.pages.len() as u32;
+        let rates = numbers.map(|page| rate(world, page, from, to) as f32).collect();
+        let classes = classes(rates);
+        Judge { from, to, classes, deaths, rates: OnceLock::new(), changes: OnceLock::new() }
+    }
+
+    pub(crate) fn class(&self, page: u32) -> Class {
+        self.classes[page as usize]
+    }
+
+    /// How many pages live at `now`.
+    pub(crate) fn live(&self, world: &World, now: Days) -> usize {
+        let born = world.pages.partition_point(|page| page.born <= now);
+        born.saturating_sub(self.deaths.partition_point(|dies| *dies <= now))
+    }
+
+    /// How often each page changes while it is scored.
+    pub(crate) fn rates(&self, world: &World) -> &[f64] {
+        let numbers = || 0..world.pages.len() as u32;
+        self.rates.get_or_init(|| numbers().map(|p| rate(world, p, self.from, self.to)).collect())
+    }
+
+    /// All changes up to the end, in pages that live.
+    pub(crate) fn changes(&self, world: &World) -> &Changes {
+        self.changes.get_or_init(|| world.truth.all(world.pages.len() as u32, self.to))
+    }
+}
+
+/// The mean rate over what is scored of a page's life.
+fn rate(world: &World, page: u32, from: Days, to: Days) -> f64 {
+    let fact = &world.pages[page as usize];
+    let (from, to) = (fact.born.max(from), fact.dies.min(to));
+    if from < to { world.truth.rate(page, from, to) } else { 0.0 }
+}
+
+/// Those that never change, and the others in thirds.
+fn classes(rates: Vec<f32>) -> Vec<Class> {
+    let mut sorted: Vec<f32> = rates.iter().copied().filter(|&rate| rate > 0.0).collect();
+    sorted.sort_by(f32::total_cmp);
+    let bound = |third: usize| sorted.get(third * sorted.len() / 3).copied().unwrap_or(0.0);
+    let (medium, fast) = (bound(1), bound(2));
+    let class = |rate: f32| match rate {
+        rate if rate <= 0.0 => Class::Never,
+        rate if rate < medium => Class::Slow,
+        rate if rate < fast => Class::Medium,
+        _ => Class::Fast,
+    };
+    rates.into_iter().map(class).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_that_change_are_cut_in_thirds() {
+        let rates = vec![0.0, 3.0, 1.0, 2.0, 6.0, 5.0, 4.0];
+        use Class::{Fast, Medium, Never, Slow};
+        assert_eq!(classes(rates), [Never, Medium, Slow, Slow, Fast, Fast, Medium]);
+        assert_eq!(classes(vec![0.0]), [Never]);
+    }
+}

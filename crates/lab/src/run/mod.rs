@@ -1,0 +1,319 @@
+//! How do policies do in worlds, at budgets, from seeds? One row each, the same on any number of
+//! threads.
+
+mod budget;
+mod copies;
+mod crawl;
+mod machine;
+mod signals;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use evercrawl_policy::registry::{Entry, Goal, Setup, Unfit, find};
+use evercrawl_policy::{Days, Policy};
+
+pub use budget::Budget;
+
+use crate::judge::Judge;
+use crate::recorded;
+use crate::row::Row;
+use crate::table::Malformed;
+use crate::world::{Span, World};
+
+/// The policy that knows the true mean rates.
+const CLAIRVOYANT: &str = "clairvoyant";
+/// The policy that knows all that is to come.
+const ORACLE: &str = "oracle";
+
+/// The largest world in which those two run unasked.
+const REFERENCES_UP_TO: usize = 50_000;
+
+/// What is to be run: every policy in every world at every budget from every seed.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Where worlds come from.
+    pub worlds: Vec<Source>,
+    /// The policies.
+    pub policies: Vec<&'static Entry>,
+    /// The budgets.
+    pub budgets: Vec<Budget>,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// What all runs have in common.
+    pub terms: Terms,
+    /// Whether each is compared with those who know the truth; `None`: unless the world is large.
+    pub references: Option<bool>,
+    /// How many run at a time.
+    pub threads: usize,
+}
+
+/// Where a world comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Folders of recorded changes, taken as one world; with changes of a whole site at once or not.
+    Recorded {
+        /// The folders.
+        folders: Vec<PathBuf>,
+        /// Whether changes that touched a whole site count.
+        sitewide: bool,
+    },
+}
+
+/// The terms of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terms {
+    /// What policies are told to aim at.
+    pub goal: Goal,
+    /// How long a round lasts.
+    pub round: Days,
+    /// For how long every page was fetched every week before the crawl begins.
+    pub warm: Days,
+    /// What a fetch costs that finds nothing new; one that does costs 1.
+    pub cost_unchanged: f64,
+}
+
+impl Default for Terms {
+    /// Freshness, rounds of a week, nothing known before, every fetch at the same cost.
+    fn default() -> Self {
+        Terms { goal: Goal::Freshness, round: 7.0, warm: 0.0, cost_unchanged: 1.0 }
+    }
+}
+
+/// What happens while a plan is carried out.
+#[derive(Debug)]
+pub enum News {
+    /// A run is done.
+    Row(Box<Row>),
+    /// A policy cannot run in a world.
+    Unfit {
+        /// The world.
+        world: String,
+        /// Why not.
+        why: Unfit,
+    },
+    /// So many runs of so many of this world are done.
+    Progress {
+        /// The world.
+        world: String,
+        /// Runs done.
+        done: usize,
+        /// Runs in all.
+        total: usize,
+    },
+}
+
+/// Carries out `plan`, world by world, and tells `listen` in the plan's order; ends early, with what
+/// is done, when `stop` is set.
+pub fn run(
+    plan: &Plan,
+    stop: &AtomicBool,
+    mut listen: impl FnMut(News),
+) -> Result<(), Malformed> {
+    for source in &plan.worlds {
+        let world = source.world()?;
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        Batch::new(plan, &world, &plan.seeds, &mut listen).run(stop, &mut listen);
+    }
+    Ok(())
+}
+
+impl Source {
+    fn world(&self) -> Result<World, Malformed> {
+        match self {
+            Source::Recorded { folders, sitewide } => recorded::read(folders, *sitewide),
+        }
+    }
+}
+
+impl Terms {
+    fn span(&self, world: &World) -> Span {
+        world.span
+    }
+}
+
+/// The runs of one world.
+struct Batch<'a> {
+    plan: &'a Plan,
+    world: &'a World,
+    judge: Judge,
+    jobs: Vec<Job>,
+    asked: Vec<Asked>,
+}
+
+#[derive(Clone, Copy)]
+struct Job {
+    policy: &'static Entry,
+    /// By number in the plan.
+    budget: usize,
+    seed: u64,
+}
+
+/// A run that was asked for, and those that it is compared with, by number.
+struct Asked {
+    job: usize,
+    clairvoyant: Option<usize>,
+    oracle: Option<usize>,
+}
+
+impl<'a> Batch<'a> {
+    /// References come first, as every other run waits for them.
+    fn new(
+        plan: &'a Plan,
+        world: &'a World,
+        seeds: &[u64],
+        listen: &mut impl FnMut(News),
+    ) -> Self {
+        let span = plan.terms.span(world);
+        let judge = Judge::new(world, span.from, span.to);
+        let mut batch = Batch { plan, world, judge, jobs: Vec::new(), asked: Vec::new() };
+        let fit: Vec<&'static Entry> =
+            plan.policies.iter().copied().filter(|policy| batch.fits(policy, listen)).collect();
+        let compare = plan.references.unwrap_or(world.pages.len() <= REFERENCES_UP_TO);
+        for budget in 0..plan.budgets.len() {
+            for &seed in seeds {
+                let reference = |name| find(name).ok().filter(|_| compare);
+                let mut place = |policy| batch.place(Job { policy, budget, seed });
+                let clairvoyant = reference(CLAIRVOYANT).map(&mut place);
+                let oracle = reference(ORACLE).map(&mut place);
+                for &policy in &fit {
+                    let job = batch.place(Job { policy, budget, seed });
+                    batch.asked.push(Asked { job, clairvoyant, oracle });
+                }
+            }
+        }
+        batch
+    }
+
+    fn fits(&self, policy: &Entry, listen: &mut impl FnMut(News)) -> bool {
+        let lacks_links = policy.needs_links()
+            && self.world.server.as_ref().is_none_or(|server| server.total_links() == 0);
+        if lacks_links {
+            let why = Unfit::NeedsLinks(policy.name);
+            listen(News::Unfit { world: self.world.name.clone(), why });
+        }
+        !lacks_links
+    }
+
+    /// The number of the job; the same for the same job.
+    fn place(&mut self, job: Job) -> usize {
+        let same = |other: &Job| {
+            (other.policy.name, other.budget, other.seed) == (job.policy.name, job.budget, job.seed)
+        };
+        self.jobs.iter().position(same).unwrap_or_else(|| {
+            self.jobs.push(job);
+            self.jobs.len() - 1
+        })
+    }
+
+    fn run(&self, stop: &AtomicBool, listen: &mut impl FnMut(News)) {
+        let (sender, receiver) = mpsc::channel();
+        let next = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..self.plan.threads.clamp(1, self.jobs.len().max(1)) {
+                let (sender, next) = (sender.clone(), &next);
+                scope.spawn(move || {
+                    while let Some(&job) = self.jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let Some(row) = self.row(job, stop) else { return };
+                        if sender.send((job, row)).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            self.tell(receiver, listen);
+        });
+    }
+
+    /// Tells of rows in the order in which they were asked for, each as soon as all before it and what
+    /// it is compared with are there.
+    fn tell(&self, receiver: mpsc::Receiver<(Job, Row)>, listen: &mut impl FnMut(News)) {
+        let mut rows: Vec<Option<Row>> = vec![None; self.jobs.len()];
+        let mut told = 0;
+        for (done, (job, row)) in (1..).zip(receiver) {
+            if let Some(number) = self.jobs.iter().position(|other| other.is(&job)) {
+                rows[number] = Some(row);
+            }
+            while let Some(row) = self.asked.get(told).and_then(|asked| asked.row(&rows)) {
+                listen(News::Row(Box::new(row)));
+                told += 1;
+            }
+            let (world, total) = (self.world.name.clone(), self.jobs.len());
+            listen(News::Progress { world, done, total });
+        }
+    }
+
+    /// `None` if stopped before the end.
+    fn row(&self, job: Job, stop: &AtomicBool) -> Option<Row> {
+        let before = machine::cpu_time();
+        let policy = self.policy(job).ok()?;
+        let crawl = crawl::Crawl::new(self.world, &self.judge, &self.plan.terms, policy, job.seed);
+        let budget = &self.plan.budgets[job.budget];
+        let row = crawl.run(budget, job.seed, stop)?;
+        let used = machine::cpu_time().saturating_sub(before);
+        Some(Row {
+            world: self.world.name.clone(),
+            policy: job.policy.name.to_owned(),
+            budget: budget.to_string(),
+            goal: goal_name(self.plan.terms.goal).to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            cpu_seconds: used.as_secs_f64(),
+            peak_rss_bytes: machine::peak_memory(),
+            ..row
+        })
+    }
+
+    /// Makes the policy of what a crawler may know; of the truth, only for those who need it.
+    fn policy(&self, job: Job) -> Result<Box<dyn Policy>, Unfit> {
+        let setup = Setup {
+            server: self.world.server.as_ref(),
+            past: &self.world.past,
+            seed: job.seed,
+            goal: self.plan.terms.goal,
+            ..Setup::default()
+        };
+        if !job.policy.needs_truth() {
+            return job.policy.make(&setup);
+        }
+        let rates = self.judge.rates(self.world);
+        job.policy.make(&Setup { rates: Some(rates), ..setup }).or_else(|_| {
+            let changes = self.judge.changes(self.world);
+            job.policy.make(&Setup { changes: Some(changes), ..setup })
+        })
+    }
+}
+
+impl Job {
+    fn is(&self, other: &Job) -> bool {
+        (self.policy.name, self.budget, self.seed) == (other.policy.name, other.budget, other.seed)
+    }
+}
+
+impl Asked {
+    /// The row beside its references, once all are there.
+    fn row(&self, rows: &[Option<Row>]) -> Option<Row> {
+        let mut row = rows[self.job].clone()?;
+        let freshness = row.freshness;
+        let beside = |reference: Option<usize>| -> Option<Option<f64>> {
+            let Some(number) = reference else { return Some(None) };
+            let best = rows[number].as_ref()?.freshness;
+            Some((best > 0.0).then(|| freshness / best))
+        };
+        row.freshness_of_clairvoyant = beside(self.clairvoyant)?;
+        row.freshness_of_oracle = beside(self.oracle)?;
+        Some(row)
+    }
+}
+
+/// What a goal is called.
+pub fn goal_name(goal: Goal) -> &'static str {
+    match goal {
+        Goal::Freshness => "freshness",
+        Goal::Coverage => "coverage",
+        Goal::Age => "age",
+    }
+}
