@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use evercrawl_engine::EngineError;
-use evercrawl_lab::table::Malformed;
+use evercrawl_lab::WorldError;
+use evercrawl_lab::table::TableError;
 use evercrawl_state::StateError;
 
 /// All went well.
@@ -57,7 +58,8 @@ pub(crate) fn code_of(error: &anyhow::Error) -> ExitCode {
     if let Some(failure) = error.downcast_ref::<Failure>() {
         return failure.code.into();
     }
-    if error.downcast_ref::<Malformed>().is_some() {
+    let file = error.downcast_ref::<TableError>().is_some();
+    if file || error.downcast_ref::<WorldError>().is_some() {
         return USAGE.into();
     }
     match error.downcast_ref::<EngineError>() {

@@ -8,8 +8,6 @@ use crate::world::World;
 
 /// What is computed of a world once, for all runs in it.
 pub(crate) struct Judge {
-    from: Days,
-    to: Days,
     classes: Vec<Class>,
     /// When pages go, ascending.
     deaths: Vec<Days>,
@@ -41,14 +39,14 @@ impl Class {
 }
 
 impl Judge {
-    pub(crate) fn new(world: &World, from: Days, to: Days) -> Self {
+    pub(crate) fn new(world: &World) -> Self {
         let dying = world.pages.iter().map(|page| page.dies).filter(|dies| dies.is_finite());
         let mut deaths: Vec<Days> = dying.collect();
         deaths.sort_by(f64::total_cmp);
         let numbers = 0..world.pages.len() as u32;
-        let rates = numbers.map(|page| rate(world, page, from, to) as f32).collect();
+        let rates = numbers.map(|page| rate(world, page) as f32).collect();
         let classes = classes(rates);
-        Judge { from, to, classes, deaths, rates: OnceLock::new(), changes: OnceLock::new() }
+        Judge { classes, deaths, rates: OnceLock::new(), changes: OnceLock::new() }
     }
 
     pub(crate) fn class(&self, page: u32) -> Class {
@@ -64,19 +62,19 @@ impl Judge {
     /// How often each page changes while it is scored.
     pub(crate) fn rates(&self, world: &World) -> &[f64] {
         let numbers = || 0..world.pages.len() as u32;
-        self.rates.get_or_init(|| numbers().map(|p| rate(world, p, self.from, self.to)).collect())
+        self.rates.get_or_init(|| numbers().map(|page| rate(world, page)).collect())
     }
 
     /// All changes up to the end, in pages that live.
     pub(crate) fn changes(&self, world: &World) -> &Changes {
-        self.changes.get_or_init(|| world.truth.all(world.pages.len() as u32, self.to))
+        self.changes.get_or_init(|| world.truth.all(world.pages.len() as u32, world.span.to))
     }
 }
 
 /// The mean rate over what is scored of a page's life.
-fn rate(world: &World, page: u32, from: Days, to: Days) -> f64 {
+fn rate(world: &World, page: u32) -> f64 {
     let fact = &world.pages[page as usize];
-    let (from, to) = (fact.born.max(from), fact.dies.min(to));
+    let (from, to) = (fact.born.max(world.span.from), fact.dies.min(world.span.to));
     if from < to { world.truth.rate(page, from, to) } else { 0.0 }
 }
 

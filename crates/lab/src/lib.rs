@@ -6,18 +6,20 @@
 
 pub mod drawings;
 pub mod figure;
+mod judge;
 mod malformed;
 pub mod page;
-mod judge;
 pub mod recorded;
 pub mod report;
 mod row;
 pub mod run;
 mod score;
+mod source;
 pub mod synthetic;
 pub mod table;
 mod world;
 
 pub use malformed::Malformed;
 pub use row::{Part, Row, Week};
+pub use source::{Source, WorldError};
 pub use world::{Cursor, Fact, HostFacts, NO_KIN, Span, Truth, World};

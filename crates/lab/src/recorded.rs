@@ -11,7 +11,7 @@ use evercrawl_policy::{Changes, Days, NEVER};
 use evercrawl_sites::{Kin, Server, roots_of};
 use serde::Deserialize;
 
-use crate::table::{Columns, Malformed, Names, Range, Row, Table};
+use crate::table::{Columns, Names, Range, Row, Table, TableError};
 use crate::world::{Fact, HostFacts, Span, Truth, World};
 
 /// How long before the scored window a crawl begins.
@@ -30,11 +30,8 @@ const CREATED: usize = 2;
 const DIR: usize = 3;
 const DELETED: usize = 4;
 
-static CHANGES: Columns = Columns {
-    required: &["page", "time", "kind"],
-    optional: &["sitewide"],
-    unused: &["batch"],
-};
+static CHANGES: Columns =
+    Columns { required: &["page", "time", "kind"], optional: &["sitewide"], unused: &["batch"] };
 const TIME: usize = 1;
 const KIND: usize = 2;
 const SITEWIDE: usize = 3;
@@ -50,7 +47,7 @@ struct Header {
 }
 
 /// Reads `folders` as one world; changes that touched a whole site at once only if `sitewide`.
-pub fn read(folders: &[PathBuf], sitewide: bool) -> Result<World, Malformed> {
+pub fn read(folders: &[PathBuf], sitewide: bool) -> Result<World, TableError> {
     let mut gathered = Gathered::default();
     for folder in folders {
         gathered.add(folder, sitewide)?;
@@ -71,7 +68,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn add(&mut self, folder: &Path, sitewide: bool) -> Result<(), Malformed> {
+    fn add(&mut self, folder: &Path, sitewide: bool) -> Result<(), TableError> {
         let header = header(folder)?;
         let from = header.window_start / SECONDS_A_DAY;
         let to = header.window_end / SECONDS_A_DAY;
@@ -87,13 +84,13 @@ impl Gathered {
         if links.exists() {
             let links = Table::open(&links, &LINKS)?;
             let ends = |row: Row<'_>| Ok((reader.page(row, 0)?, reader.page(row, 1)?));
-            self.links.extend(links.rows().map(ends).collect::<Result<Vec<_>, Malformed>>()?);
+            self.links.extend(links.rows().map(ends).collect::<Result<Vec<_>, TableError>>()?);
         }
         self.hosts.push(HostFacts::plain(header.site));
         Ok(())
     }
 
-    fn add_pages(&mut self, pages: &Table, site: &str, moved: Days) -> Result<(), Malformed> {
+    fn add_pages(&mut self, pages: &Table, site: &str, moved: Days) -> Result<(), TableError> {
         let host = u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
         for row in pages.rows() {
             let url = format!("http://{site}{}", row.text(URL)?);
@@ -118,7 +115,7 @@ impl Gathered {
         folder: &Path,
         reader: &Reader<'_>,
         sitewide: bool,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), TableError> {
         for row in Table::open(&file(folder, "changes.csv"), &CHANGES)?.rows() {
             let (page, at) = (reader.page(row, PAGE)?, row.number(TIME, Range::NotNegative)?);
             let everywhere = row.optional_number(SITEWIDE, Range::NotNegative)?.unwrap_or(0.0);
@@ -134,16 +131,17 @@ impl Gathered {
 
     /// Numbers pages by birth, those of one moment as they were read, and leaves out what was gone
     /// before anything is known.
-    fn world(self) -> Result<World, Malformed> {
+    fn world(self) -> Result<World, TableError> {
         let Some(mut span) = self.span else {
-            return Err(Malformed::new("no folder of recorded changes was named"));
+            return Err(TableError::new("no folder of recorded changes was named"));
         };
         let known = self.changes.iter().map(|&(_, at)| at).fold(span.begin, f64::min);
         span.since = known;
         let mut order: Vec<usize> =
             (0..self.facts.len()).filter(|&page| self.facts[page].dies > known).collect();
         order.sort_by(|&a, &b| self.facts[a].born.total_cmp(&self.facts[b].born));
-        let numbers: HashMap<u32, u32> = (0u32..).zip(&order).map(|(n, &p)| (p as u32, n)).collect();
+        let numbers: HashMap<u32, u32> =
+            (0u32..).zip(&order).map(|(n, &p)| (p as u32, n)).collect();
         let renumbered = |page: u32| numbers.get(&page).copied();
         let changes: Vec<(u32, Days)> =
             self.changes.iter().filter_map(|&(p, at)| Some((renumbered(p)?, at))).collect();
@@ -184,25 +182,25 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn page(&self, row: Row<'_>, column: usize) -> Result<u32, Malformed> {
+    fn page(&self, row: Row<'_>, column: usize) -> Result<u32, TableError> {
         let number = self.names.number(row.text(column)?).map(|number| self.first + number);
         number.ok_or_else(|| row.wrong(column, format_args!("is not a page of {}", self.pages)))
     }
 }
 
-fn header(folder: &Path) -> Result<Header, Malformed> {
+fn header(folder: &Path) -> Result<Header, TableError> {
     let path = folder.join("trace.json");
     let shown = path.display();
     let text = std::fs::read_to_string(&path)
-        .map_err(|error| Malformed::new(format!("cannot read {shown}: {error}")))?;
+        .map_err(|error| TableError::new(format!("cannot read {shown}: {error}")))?;
     let header: Header = serde_json::from_str(&text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
-        Malformed::new(format!("{shown}, line {line}, column {column}: {error}"))
+        TableError::new(format!("{shown}, line {line}, column {column}: {error}"))
     })?;
     if header.window_start < header.window_end {
         Ok(header)
     } else {
-        Err(Malformed::new(format!("{shown}: the window ends before it starts")))
+        Err(TableError::new(format!("{shown}: the window ends before it starts")))
     }
 }
 

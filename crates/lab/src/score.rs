@@ -5,7 +5,7 @@ use evercrawl_policy::{Days, SplitMix64};
 
 use crate::judge::{Class, Judge};
 use crate::row::{Part, Row, Week};
-use crate::world::World;
+use crate::world::{Span, World};
 
 /// Worlds with more hosts than this are not listed host by host.
 const MOST_HOSTS: usize = 200;
@@ -74,7 +74,8 @@ pub(crate) enum Gain {
 }
 
 impl<'a> Score<'a> {
-    pub(crate) fn new(world: &'a World, judge: &'a Judge, from: Days, to: Days) -> Self {
+    pub(crate) fn new(world: &'a World, judge: &'a Judge) -> Self {
+        let Span { from, to, .. } = world.span;
         let weeks = ((to - from) / WEEK).ceil().max(1.0) as usize;
         Score {
             world,

@@ -33,7 +33,8 @@ impl FromStr for Budget {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no budget: write it as in 5%/week, 2000/day or 80/hour");
+        let wrong =
+            || format!("`{text}` is no budget: write it as in 5%/week, 2000/day or 80/hour");
         let (amount, unit) = text.split_once('/').ok_or_else(wrong)?;
         let share = amount.trim().strip_suffix('%');
         let amount: f64 = share.unwrap_or(amount).trim().parse().map_err(|_| wrong())?;
@@ -43,7 +44,11 @@ impl FromStr for Budget {
             return Err(format!("a budget of `{text}` fetches nothing: give more than 0"));
         }
         let amount = if share.is_some() { amount / 100.0 } else { amount };
-        Ok(Budget { text: text.trim().to_owned(), rate: amount / period, is_share: share.is_some() })
+        Ok(Budget {
+            text: text.trim().to_owned(),
+            rate: amount / period,
+            is_share: share.is_some(),
+        })
     }
 }
 
@@ -70,7 +75,8 @@ mod tests {
             assert!((budget.over(7.0, 200) - fetches).abs() < 1e-9, "{text}");
             assert_eq!(budget.to_string(), text);
         }
-        for bad in ["5%", "5", "/week", "0/day", "-1/day", "inf/day", "5%/fortnight", "x%/week", ""] {
+        for bad in ["5%", "5", "/week", "0/day", "-1/day", "inf/day", "5%/fortnight", "x%/week", ""]
+        {
             assert!(bad.parse::<Budget>().is_err(), "{bad}");
         }
     }

@@ -21,12 +21,12 @@ struct Copy {
     /// When it was made; once it is out of date, since when.
     mark: Days,
     state: State,
-    /// The week of the last change that no fetch has seen.
-    unseen: i16,
+    /// Whether there was a change since the last fetch.
+    unseen: bool,
     /// The week of the last change.
     changed: i16,
     /// The week of the last change that was found, and the week in which one was found.
-    found: (i16, i16),
+    found: [i16; 2],
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -73,7 +73,7 @@ impl<'a> Copies<'a> {
             Some(_) => State::Fresh,
             None => State::None,
         };
-        let (unseen, changed, found) = (NO_WEEK, NO_WEEK, (NO_WEEK, NO_WEEK));
+        let (unseen, changed, found) = (false, NO_WEEK, [NO_WEEK; 2]);
         self.list.push(Copy { cursor, mark, state, unseen, changed, found });
     }
 
@@ -82,7 +82,7 @@ impl<'a> Copies<'a> {
         let modified = self.catch_up(page, now, score);
         let copy = &mut self.list[page as usize];
         let news = !matches!(copy.state, State::Fresh | State::Buried);
-        if copy.unseen > NO_WEEK {
+        if copy.unseen {
             copy.count_find(page, now, score);
         }
         let found = match copy.state {
@@ -101,7 +101,7 @@ impl<'a> Copies<'a> {
             }
             (copy.state, copy.mark) = (State::Fresh, now);
         }
-        copy.unseen = NO_WEEK;
+        copy.unseen = false;
         Look { found, gain: if news { Gain::News } else { Gain::Nothing }, modified }
     }
 
@@ -148,16 +148,16 @@ impl Copy {
         }
         let week = score.week(at);
         score.changed(page, at, week > self.changed);
-        (self.changed, self.unseen) = (week, week);
+        (self.changed, self.unseen) = (week, true);
     }
 
     /// Counts one find a week, and no changed week twice.
     fn count_find(&mut self, page: u32, now: Days, score: &mut Score) {
         let week = score.week(now);
-        let is_new = self.unseen > self.found.0 && week > self.found.1;
+        let is_new = self.changed > self.found[0] && week > self.found[1];
         if is_new && score.covers(now) {
             score.detected(page, now);
-            self.found = (self.unseen, week);
+            self.found = [self.changed, week];
         }
     }
 }

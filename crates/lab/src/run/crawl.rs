@@ -42,7 +42,7 @@ impl<'a> Crawl<'a> {
         policy: Box<dyn Policy>,
         seed: u64,
     ) -> Self {
-        let span = terms.span(world);
+        let span = world.span;
         let start = span.begin - terms.warm;
         let mut random = SplitMix64::new(seed);
         let mut copies = Copies::new(world);
@@ -60,7 +60,7 @@ impl<'a> Crawl<'a> {
             agenda: Agenda::new(policy, pages, start),
             copies,
             signals: Signals::new(world, start, span.to, seed),
-            score: Score::new(world, judge, span.from, span.to),
+            score: Score::new(world, judge),
             random,
             usual_cost: 1.0,
         }

@@ -7,7 +7,6 @@ mod crawl;
 mod machine;
 mod signals;
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -17,10 +16,9 @@ use evercrawl_policy::{Days, Policy};
 pub use budget::Budget;
 
 use crate::judge::Judge;
-use crate::recorded;
 use crate::row::Row;
-use crate::table::Malformed;
-use crate::world::{Span, World};
+use crate::source::{Source, WorldError};
+use crate::world::World;
 
 /// The policy that knows the true mean rates.
 const CLAIRVOYANT: &str = "clairvoyant";
@@ -47,18 +45,6 @@ pub struct Plan {
     pub references: Option<bool>,
     /// How many run at a time.
     pub threads: usize,
-}
-
-/// Where a world comes from.
-#[derive(Clone, Debug)]
-pub enum Source {
-    /// Folders of recorded changes, taken as one world; with changes of a whole site at once or not.
-    Recorded {
-        /// The folders.
-        folders: Vec<PathBuf>,
-        /// Whether changes that touched a whole site count.
-        sitewide: bool,
-    },
 }
 
 /// The terms of a run.
@@ -106,33 +92,18 @@ pub enum News {
 
 /// Carries out `plan`, world by world, and tells `listen` in the plan's order; ends early, with what
 /// is done, when `stop` is set.
-pub fn run(
-    plan: &Plan,
-    stop: &AtomicBool,
-    mut listen: impl FnMut(News),
-) -> Result<(), Malformed> {
+pub fn run(plan: &Plan, stop: &AtomicBool, mut listen: impl FnMut(News)) -> Result<(), WorldError> {
     for source in &plan.worlds {
-        let world = source.world()?;
-        if stop.load(Ordering::Relaxed) {
-            break;
+        let alike = if source.is_made() { 1 } else { plan.seeds.len().max(1) };
+        for seeds in plan.seeds.chunks(alike) {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let world = source.world(seeds[0], plan.terms.warm)?;
+            Batch::new(plan, &world, seeds, &mut listen).run(stop, &mut listen);
         }
-        Batch::new(plan, &world, &plan.seeds, &mut listen).run(stop, &mut listen);
     }
     Ok(())
-}
-
-impl Source {
-    fn world(&self) -> Result<World, Malformed> {
-        match self {
-            Source::Recorded { folders, sitewide } => recorded::read(folders, *sitewide),
-        }
-    }
-}
-
-impl Terms {
-    fn span(&self, world: &World) -> Span {
-        world.span
-    }
 }
 
 /// The runs of one world.
@@ -161,14 +132,8 @@ struct Asked {
 
 impl<'a> Batch<'a> {
     /// References come first, as every other run waits for them.
-    fn new(
-        plan: &'a Plan,
-        world: &'a World,
-        seeds: &[u64],
-        listen: &mut impl FnMut(News),
-    ) -> Self {
-        let span = plan.terms.span(world);
-        let judge = Judge::new(world, span.from, span.to);
+    fn new(plan: &'a Plan, world: &'a World, seeds: &[u64], listen: &mut impl FnMut(News)) -> Self {
+        let judge = Judge::new(world);
         let mut batch = Batch { plan, world, judge, jobs: Vec::new(), asked: Vec::new() };
         let fit: Vec<&'static Entry> =
             plan.policies.iter().copied().filter(|policy| batch.fits(policy, listen)).collect();
@@ -200,10 +165,7 @@ impl<'a> Batch<'a> {
 
     /// The number of the job; the same for the same job.
     fn place(&mut self, job: Job) -> usize {
-        let same = |other: &Job| {
-            (other.policy.name, other.budget, other.seed) == (job.policy.name, job.budget, job.seed)
-        };
-        self.jobs.iter().position(same).unwrap_or_else(|| {
+        self.jobs.iter().position(|other| other.is(&job)).unwrap_or_else(|| {
             self.jobs.push(job);
             self.jobs.len() - 1
         })

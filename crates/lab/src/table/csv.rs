@@ -3,7 +3,7 @@
 //! RFC 4180: commas, quotes, doubled quotes within them, CRLF or LF. What is not well formed is
 //! refused, with its line and column.
 
-use super::Malformed;
+use super::TableError;
 
 /// The rows of a text, all equally wide, packed: millions of small cells cost little more than
 /// their letters.
@@ -18,7 +18,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Reads all rows of a text; lines without anything on them are none.
-    pub(super) fn read(file: &str, text: &str) -> Result<Self, Malformed> {
+    pub(super) fn read(file: &str, text: &str) -> Result<Self, TableError> {
         let mut rows = Rows { text: String::new(), ends: Vec::new(), lines: Vec::new(), width: 0 };
         let mut reader = Reader { file, rest: text, line: 1 };
         while !reader.rest.is_empty() {
@@ -51,7 +51,7 @@ impl Rows {
         (0..self.width).map(move |place| self.cell(row, place))
     }
 
-    fn add(&mut self, reader: &mut Reader<'_>) -> Result<(), Malformed> {
+    fn add(&mut self, reader: &mut Reader<'_>) -> Result<(), TableError> {
         let (file, line, before) = (reader.file, reader.line, self.ends.len());
         loop {
             let place = self.ends.len() - before + 1;
@@ -63,7 +63,7 @@ impl Rows {
         }
         let (count, width) = (self.ends.len() - before, self.width);
         if !self.lines.is_empty() && count != width {
-            return Err(Malformed::new(format!(
+            return Err(TableError::new(format!(
                 "{file}, line {line}: {count} cells where the header has {width}"
             )));
         }
@@ -82,7 +82,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Reads a cell to the end of `text`.
-    fn cell(&mut self, place: usize, text: &mut String) -> Result<(), Malformed> {
+    fn cell(&mut self, place: usize, text: &mut String) -> Result<(), TableError> {
         match self.rest.strip_prefix('"') {
             Some(rest) => {
                 self.rest = rest;
@@ -93,7 +93,7 @@ impl Reader<'_> {
     }
 
     /// Steps over what follows a cell, and says whether another one of the row does.
-    fn goes_on(&mut self, place: usize) -> Result<bool, Malformed> {
+    fn goes_on(&mut self, place: usize) -> Result<bool, TableError> {
         if let Some(rest) = self.rest.strip_prefix(',') {
             self.rest = rest;
             Ok(true)
@@ -105,7 +105,7 @@ impl Reader<'_> {
     }
 
     /// A cell up to the next comma or line end.
-    fn bare(&mut self, place: usize, text: &mut String) -> Result<(), Malformed> {
+    fn bare(&mut self, place: usize, text: &mut String) -> Result<(), TableError> {
         let end = self.rest.find([',', '\n']).unwrap_or(self.rest.len());
         let line_ends = !self.rest[end..].starts_with(',');
         let cell = &self.rest[..end];
@@ -119,7 +119,7 @@ impl Reader<'_> {
     }
 
     /// A cell up to its closing quote, which is behind the reader then.
-    fn quoted(&mut self, place: usize, text: &mut String) -> Result<(), Malformed> {
+    fn quoted(&mut self, place: usize, text: &mut String) -> Result<(), TableError> {
         loop {
             let Some(end) = self.rest.find('"') else {
                 return Err(self.wrong(place, "a quote that is never closed"));
@@ -148,9 +148,9 @@ impl Reader<'_> {
         rest.is_some()
     }
 
-    fn wrong(&self, place: usize, what: &str) -> Malformed {
+    fn wrong(&self, place: usize, what: &str) -> TableError {
         let (file, line) = (self.file, self.line);
-        Malformed::new(format!("{file}, line {line}, column {place}: {what}"))
+        TableError::new(format!("{file}, line {line}, column {place}: {what}"))
     }
 }
 

@@ -21,12 +21,12 @@ const LARGEST: u64 = 4 << 30;
 /// A file that cannot be used as it is: says which, where in it, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
-pub struct Malformed(String);
+pub struct TableError(String);
 
-impl Malformed {
+impl TableError {
     /// With all that there is to say.
     pub fn new(message: impl Into<String>) -> Self {
-        Malformed(message.into())
+        TableError(message.into())
     }
 }
 
@@ -50,23 +50,23 @@ pub struct Table {
 
 impl Table {
     /// Reads a file, or standard input for `-`. One whose name ends in `.gz` is unpacked.
-    pub fn open(path: &Path, columns: &'static Columns) -> Result<Self, Malformed> {
+    pub fn open(path: &Path, columns: &'static Columns) -> Result<Self, TableError> {
         if path == Path::new("-") {
             let mut bytes = Vec::new();
             let read = std::io::stdin().lock().read_to_end(&mut bytes);
-            read.map_err(|error| Malformed::new(format!("cannot read standard input: {error}")))?;
+            read.map_err(|error| TableError::new(format!("cannot read standard input: {error}")))?;
             return Self::read("standard input".to_owned(), &bytes, columns);
         }
         let bytes = unpacked(path)
-            .map_err(|error| Malformed::new(format!("cannot read {}: {error}", path.display())))?;
+            .map_err(|error| TableError::new(format!("cannot read {}: {error}", path.display())))?;
         Self::read(path.display().to_string(), &bytes, columns)
     }
 
-    fn read(file: String, bytes: &[u8], columns: &'static Columns) -> Result<Self, Malformed> {
+    fn read(file: String, bytes: &[u8], columns: &'static Columns) -> Result<Self, TableError> {
         let rows = Rows::read(&file, text(&file, bytes)?)?;
         if rows.len() == 0 {
             let wanted = columns.required.join(",");
-            return Err(Malformed::new(format!("{file}, line 1: no header; expected {wanted}")));
+            return Err(TableError::new(format!("{file}, line 1: no header; expected {wanted}")));
         }
         let places = places(&file, &rows, columns)?;
         Ok(Self { file, columns, places, rows })
@@ -93,7 +93,7 @@ impl Table {
     }
 
     /// Numbers what a column names, by the rows' order; twice the same is an error.
-    pub fn names(&self, column: usize) -> Result<Names<'_>, Malformed> {
+    pub fn names(&self, column: usize) -> Result<Names<'_>, TableError> {
         let mut names = Names { list: Vec::with_capacity(self.len()), numbers: HashMap::new() };
         for (number, row) in (0u32..).zip(self.rows()) {
             let name = row.text(column)?;
@@ -163,12 +163,12 @@ pub struct Row<'a> {
 
 impl<'a> Row<'a> {
     /// The text of a cell, which must not be empty.
-    pub fn text(self, column: usize) -> Result<&'a str, Malformed> {
+    pub fn text(self, column: usize) -> Result<&'a str, TableError> {
         self.cell(column).ok_or_else(|| self.wrong(column, "is empty"))
     }
 
     /// The number in a cell.
-    pub fn number(self, column: usize, range: Range) -> Result<f64, Malformed> {
+    pub fn number(self, column: usize, range: Range) -> Result<f64, TableError> {
         let text = self.text(column)?;
         let number = text.parse().ok().filter(|value| range.holds(*value));
         number.ok_or_else(|| self.wrong(column, format_args!("is not {}", range.in_words())))
@@ -179,12 +179,12 @@ impl<'a> Row<'a> {
         self,
         column: usize,
         range: Range,
-    ) -> Result<Option<f64>, Malformed> {
+    ) -> Result<Option<f64>, TableError> {
         self.cell(column).map(|_| self.number(column, range)).transpose()
     }
 
     /// Yes or no.
-    pub fn flag(self, column: usize) -> Result<bool, Malformed> {
+    pub fn flag(self, column: usize) -> Result<bool, TableError> {
         match self.text(column)?.to_ascii_lowercase().as_str() {
             "1" | "true" => Ok(true),
             "0" | "false" => Ok(false),
@@ -193,11 +193,11 @@ impl<'a> Row<'a> {
     }
 
     /// An error that names the place and quotes what stands there.
-    pub fn wrong(self, column: usize, what: impl Display) -> Malformed {
+    pub fn wrong(self, column: usize, what: impl Display) -> TableError {
         let (file, line) = (&self.table.file, self.table.rows.line(self.number));
         let (name, cell) = (self.table.column_name(column), self.cell(column).unwrap_or_default());
         let cell = shortened(cell);
-        Malformed::new(format!("{file}, line {line}, column {name}: `{cell}` {what}"))
+        TableError::new(format!("{file}, line {line}, column {name}: `{cell}` {what}"))
     }
 
     fn cell(self, column: usize) -> Option<&'a str> {
@@ -207,7 +207,7 @@ impl<'a> Row<'a> {
 }
 
 /// Checks the header and finds each column in it.
-fn places(file: &str, rows: &Rows, columns: &Columns) -> Result<Vec<Option<usize>>, Malformed> {
+fn places(file: &str, rows: &Rows, columns: &Columns) -> Result<Vec<Option<usize>>, TableError> {
     let line = rows.line(0);
     let header: Vec<&str> = rows.cells(0).collect();
     let known = || columns.required.iter().chain(columns.optional);
@@ -215,20 +215,20 @@ fn places(file: &str, rows: &Rows, columns: &Columns) -> Result<Vec<Option<usize
         let shown = shortened(name);
         if !known().chain(columns.unused).any(|known| known == name) {
             let expected = known().copied().collect::<Vec<_>>().join(", ");
-            return Err(Malformed::new(format!(
+            return Err(TableError::new(format!(
                 "{file}, line {line}, column {}: no column is called `{shown}`; expected {expected}",
                 place + 1
             )));
         }
         if header[..place].contains(name) {
-            return Err(Malformed::new(format!(
+            return Err(TableError::new(format!(
                 "{file}, line {line}: column {shown} stands twice"
             )));
         }
     }
     let place = |name: &&str| header.iter().position(|cell| cell == name);
     if let Some(name) = columns.required.iter().find(|name| place(name).is_none()) {
-        return Err(Malformed::new(format!("{file}, line {line}: column {name} is missing")));
+        return Err(TableError::new(format!("{file}, line {line}: column {name} is missing")));
     }
     Ok(known().map(place).collect())
 }
@@ -245,10 +245,10 @@ fn unpacked(path: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 /// The file as text, without a byte order mark.
-fn text<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Malformed> {
+fn text<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, TableError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
-        Malformed::new(format!("{file}, line {line}: not UTF-8 text"))
+        TableError::new(format!("{file}, line {line}: not UTF-8 text"))
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }

@@ -108,7 +108,9 @@ impl<'a> Caps<'a> {
             host_of_page.push(host.unwrap_or(u32::MAX));
         }
         match caps.rows().zip(used).find(|(_, used)| !used) {
-            Some((row, _)) => Err(row.wrong(0, format_args!("has no page in {}", pages.file())).into()),
+            Some((row, _)) => {
+                Err(row.wrong(0, format_args!("has no page in {}", pages.file())).into())
+            }
             None => Ok(Self { names, most, host_of_page }),
         }
     }

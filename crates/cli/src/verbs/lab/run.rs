@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, ValueEnum};
-use evercrawl_lab::Row;
-use evercrawl_lab::run::{Budget, News, Plan, Source, Terms};
+use evercrawl_lab::run::{Budget, News, Plan, Terms};
+use evercrawl_lab::{Row, Source, WorldError};
 use evercrawl_policy::Days;
 use evercrawl_policy::registry::{self, Entry, Goal};
 
@@ -15,7 +15,7 @@ use super::json_line;
 use crate::exit::Failure;
 use crate::{exit, print, units};
 
-const WORLDS: &str = "A world is a folder of recorded changes. Times are written with a unit: 12h, \
+const WORLDS: &str = "A world is a folder of recorded changes or a TOML file that describes one. Times are written with a unit: 12h, \
 1d, 4w. Ctrl-C keeps what is done, and ends with code 11.";
 
 #[derive(Debug, Args)]
@@ -95,7 +95,7 @@ pub(super) fn run(args: &Run) -> anyhow::Result<u8> {
 impl Run {
     fn plan(&self) -> anyhow::Result<Plan> {
         Ok(Plan {
-            worlds: self.sources(),
+            worlds: self.sources()?,
             policies: policies(&self.policy)?,
             budgets: self.budget.clone(),
             seeds: (0..self.seeds.max(1)).collect(),
@@ -110,12 +110,12 @@ impl Run {
         })
     }
 
-    fn sources(&self) -> Vec<Source> {
-        let recorded = |folders| Source::Recorded { folders, sitewide: self.sitewide };
+    fn sources(&self) -> Result<Vec<Source>, WorldError> {
         if self.together {
-            return vec![recorded(self.worlds.clone())];
+            let folders = self.worlds.clone();
+            return Ok(vec![Source::Recorded { folders, sitewide: self.sitewide }]);
         }
-        self.worlds.iter().map(|folder| recorded(vec![folder.clone()])).collect()
+        self.worlds.iter().map(|path| Source::open(path, self.sitewide)).collect()
     }
 }
 
@@ -173,8 +173,18 @@ impl Screen {
         self.clear();
         if !self.json {
             let head = [
-                "world", "policy", "budget", "seed", "fetches", "freshness", "95 %", "age",
-                "coverage", "update rate", "of clairvoyant", "of oracle",
+                "world",
+                "policy",
+                "budget",
+                "seed",
+                "fetches",
+                "freshness",
+                "95 %",
+                "age",
+                "coverage",
+                "update rate",
+                "of clairvoyant",
+                "of oracle",
             ];
             let rows: Vec<Vec<String>> = self.rows.iter().map(cells).collect();
             print::table(&mut print::data(), &head, &rows)?;
