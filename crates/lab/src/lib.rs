@@ -4,10 +4,12 @@
 //! [`drawings`] computes the curves of the documentation, [`figure`] writes them as SVG, [`page`] makes
 //! a report of figures and tables.
 
+mod dice;
 pub mod drawings;
 pub mod figure;
 mod judge;
 mod malformed;
+pub mod microsoft;
 pub mod page;
 pub mod recorded;
 pub mod report;
@@ -17,6 +19,7 @@ mod score;
 mod source;
 pub mod synthetic;
 pub mod table;
+pub mod visit_log;
 mod world;
 
 pub use malformed::Malformed;

@@ -1,4 +1,5 @@
-//! Where does a world come from: a folder of what was recorded, or a description of what to make?
+//! Where does a world come from: what was recorded, measured or logged, or a description of what to
+//! make?
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +7,11 @@ use evercrawl_policy::Days;
 use thiserror::Error;
 
 use crate::malformed::Malformed;
+use crate::microsoft::{self, DataSetError, Entry};
 use crate::recorded;
-use crate::synthetic::Spec;
+use crate::synthetic::{Shipped, Spec};
 use crate::table::TableError;
+use crate::visit_log::VisitLog;
 use crate::world::World;
 
 /// Where a world comes from.
@@ -28,6 +31,20 @@ pub enum Source {
         /// What it is like.
         spec: Box<Spec>,
     },
+    /// Change rates and importance that somebody measured; changes are drawn anew for every seed.
+    Measured {
+        /// What it is called.
+        name: String,
+        /// The pages.
+        entries: Vec<Entry>,
+    },
+    /// The visit log of a crawl; what it leaves open is drawn anew for every seed.
+    Logged {
+        /// What it is called.
+        name: String,
+        /// The log.
+        log: Box<VisitLog>,
+    },
 }
 
 /// Why there is no such world.
@@ -40,6 +57,9 @@ pub enum WorldError {
     /// A description is wrong.
     #[error(transparent)]
     Spec(#[from] Malformed),
+    /// A data set is wrong or cannot be read.
+    #[error(transparent)]
+    DataSet(#[from] DataSetError),
     /// A description cannot be read.
     #[error("cannot read {file}: {error}")]
     Unreadable {
@@ -51,21 +71,25 @@ pub enum WorldError {
 }
 
 impl Source {
-    /// The source that `path` names: a folder of recorded changes or a description.
+    /// The source that `path` names: a folder of recorded changes, a data set, a description, or a
+    /// world that comes with the program.
     pub fn open(path: &Path, sitewide: bool) -> Result<Self, WorldError> {
-        if path.is_dir() {
-            return Ok(Source::Recorded { folders: vec![path.to_owned()], sitewide });
-        }
-        let file = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| WorldError::Unreadable { file: file.clone(), error })?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Source::Made { name, spec: Box::new(Spec::parse(&file, &text)?) })
+        if path.is_dir() {
+            return if microsoft::is_data_set(path) {
+                Ok(Source::Measured { name, entries: microsoft::read(path)? })
+            } else {
+                Ok(Source::Recorded { folders: vec![path.to_owned()], sitewide })
+            };
+        }
+        let shipped = path.to_str().filter(|_| !path.exists()).and_then(Shipped::find);
+        let spec = shipped.map_or_else(|| described(path), |shipped| Ok(shipped.spec()?))?;
+        Ok(Source::Made { name, spec: Box::new(spec) })
     }
 
     /// Whether every seed gives another world.
     pub fn is_made(&self) -> bool {
-        matches!(self, Source::Made { .. })
+        !matches!(self, Source::Recorded { .. })
     }
 
     /// The world, with changes known from `history` before it begins.
@@ -73,6 +97,15 @@ impl Source {
         match self {
             Source::Recorded { folders, sitewide } => Ok(recorded::read(folders, *sitewide)?),
             Source::Made { name, spec } => Ok(spec.world(name, seed, history)),
+            Source::Measured { name, entries } => Ok(microsoft::world(name, entries, seed)),
+            Source::Logged { name, log } => Ok(log.world(name, seed)),
         }
     }
+}
+
+fn described(path: &Path) -> Result<Spec, WorldError> {
+    let file = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| WorldError::Unreadable { file: file.clone(), error })?;
+    Ok(Spec::parse(&file, &text)?)
 }

@@ -5,8 +5,8 @@
 
 use evercrawl_policy::{Days, NEVER};
 
-use super::dice::{Dice, Purpose, exponential};
 use super::spec::{Batch, Scope};
+use crate::dice::{Dice, Purpose, exponential};
 
 /// The events of all groups, and who takes part.
 #[derive(Clone, Debug)]

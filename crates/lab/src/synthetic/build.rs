@@ -4,10 +4,10 @@ use evercrawl_policy::{Days, NEVER};
 use evercrawl_sites::Server;
 
 use super::batches::Batches;
-use super::dice::{Dice, Purpose, exponential};
 use super::layout::{Layout, Spot};
 use super::processes::{Line, Processes};
 use super::spec::{Class, HostKind, Spec};
+use crate::dice::{Dice, Purpose, exponential};
 use crate::world::{Fact, HostFacts, Span, Truth, World};
 
 const WEEK: Days = 7.0;
@@ -140,7 +140,7 @@ impl<'a> Maker<'a> {
         let rate = class.rate.at(score) / WEEK;
         let turn = &mut self.dice(Purpose::LaterRate).roll(page.into());
         let turns = class.turn.is_some_and(|it| turn.uniform() < it.share);
-        let later = if turns { class.rate.at(super::dice::normal(turn)) / WEEK } else { rate };
+        let later = if turns { class.rate.at(crate::dice::normal(turn)) / WEEK } else { rate };
         (rate, later)
     }
 

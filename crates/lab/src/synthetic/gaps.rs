@@ -3,7 +3,7 @@
 
 use evercrawl_policy::SplitMix64;
 
-use super::dice::{exponential, gamma};
+use crate::dice::{exponential, gamma};
 
 /// How regular the gaps between changes are. All have mean 1.
 #[derive(Clone, Copy, Debug, PartialEq)]

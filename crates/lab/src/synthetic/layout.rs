@@ -6,9 +6,9 @@
 
 use evercrawl_policy::Days;
 
-use super::dice::{Dice, Purpose};
 use super::spec::Spec;
 use crate::NO_KIN;
+use crate::dice::{Dice, Purpose};
 
 /// Directories that share the first part of their path.
 const DIRECTORIES_A_SECTION: u32 = 8;

@@ -11,21 +11,27 @@
 //! | `season` | when is there most to do? |
 //! | `batches` | which pages change together? |
 //! | `spread` | how do pages differ? |
-//! | `dice` | where do draws come from? |
+//! | `summary` | what is a world like, in a line? |
+//! | `shipped` | which worlds come with the program? |
 
 mod batches;
 mod build;
-mod dice;
 mod gaps;
 mod layout;
 mod processes;
 mod read;
 mod season;
+mod shipped;
 mod spec;
 mod spread;
+mod summary;
+#[cfg(test)]
+mod tests;
 
 pub use gaps::Gaps;
 pub use processes::Processes;
 pub use season::Season;
+pub use shipped::{SHIPPED, Shipped};
 pub use spec::{Batch, Class, Fading, HostKind, Scope, Spec, Turn, Wandering};
 pub use spread::{Shape, Spread};
+pub use summary::Summary;

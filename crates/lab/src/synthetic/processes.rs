@@ -9,10 +9,10 @@
 use evercrawl_policy::{Days, NEVER};
 
 use super::batches::Batches;
-use super::dice::{Dice, Purpose};
 use super::gaps::Gaps;
 use super::season::Season;
 use super::spec::{Class, Fading, Turn, Wandering};
+use crate::dice::{Dice, Purpose};
 use crate::world::Cursor;
 
 /// The change processes of all pages of a made world.
@@ -101,16 +101,17 @@ impl Processes {
             class: 0,
             hub: false,
         };
-        let course = Course {
-            gaps: Gaps::Poisson,
-            season: None,
-            fading: None,
-            turn: None,
-            wandering: None,
-        };
+        let course =
+            Course { gaps: Gaps::Poisson, season: None, fading: None, turn: None, wandering: None };
         Processes {
             courses: vec![course],
-            ..Processes::new(seed, &[], rates.iter().map(line).collect(), Batches::none(), (0.0, end))
+            ..Processes::new(
+                seed,
+                &[],
+                rates.iter().map(line).collect(),
+                Batches::none(),
+                (0.0, end),
+            )
         }
     }
 
@@ -125,7 +126,11 @@ impl Processes {
         let start = self.start.max(line.born.into());
         let gap = self.course(line).gaps.first(self.key(page), line.rate.into());
         let own = self.carried(page, line, start, gap);
-        self.settled(page, line, Place { own, drawn: 0, group: self.batches.first(line.group, start) })
+        self.settled(
+            page,
+            line,
+            Place { own, drawn: 0, group: self.batches.first(line.group, start) },
+        )
     }
 
     /// The change of `page` after the one at `cursor`.

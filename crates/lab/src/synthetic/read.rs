@@ -125,7 +125,11 @@ impl<'a> Section<'a> {
             let (count, is) = (count.unwrap_or_default(), array.len());
             return Err(self.wrong(key, format!("`{key}` must have {count} numbers, not {is}")));
         }
-        array.iter().map(|value| self.as_number(key, value, range)).collect::<Result<_, _>>().map(Some)
+        array
+            .iter()
+            .map(|value| self.as_number(key, value, range))
+            .collect::<Result<_, _>>()
+            .map(Some)
     }
 
     /// The table at `key`, if there is one.
@@ -170,7 +174,9 @@ impl<'a> Section<'a> {
         range: Range,
     ) -> Result<f64, Malformed> {
         let number: Option<f64> = match value.get_ref() {
-            DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix()).ok().map(|n| n as f64),
+            DeValue::Integer(n) => {
+                i64::from_str_radix(n.as_str(), n.radix()).ok().map(|n| n as f64)
+            }
             DeValue::Float(x) => x.as_str().parse().ok(),
             _ => None,
         };

@@ -167,8 +167,19 @@ const WORLD: &[&str] = &[
     "host",
 ];
 const CLASS: &[&str] = &[
-    "name", "share", "hubs", "weight", "rate", "never", "gaps", "season", "fading", "turn",
-    "wandering", "births", "deaths",
+    "name",
+    "share",
+    "hubs",
+    "weight",
+    "rate",
+    "never",
+    "gaps",
+    "season",
+    "fading",
+    "turn",
+    "wandering",
+    "births",
+    "deaths",
 ];
 const BATCH: &[&str] = &["of", "rate", "share", "hub"];
 const HOST: &[&str] =
@@ -195,7 +206,11 @@ impl Spec {
             about: first_comment(text),
             pages,
             hosts,
-            host_skew: top.number("host_skew", Range::new(0.0, 3.0, "a number from 0 to 3"), 0.0)?,
+            host_skew: top.number(
+                "host_skew",
+                Range::new(0.0, 3.0, "a number from 0 to 3"),
+                0.0,
+            )?,
             directories: top.count("directories", DIRECTORIES, 1)?,
             links: top.count("links", LINKS, 0)?,
             before: top.count("before", WEEKS, 26)?,
@@ -258,7 +273,8 @@ impl HostKind {
 
 fn class(at: Section<'_>) -> Result<Class, Malformed> {
     let rate = spread(at, "rate", f64::NAN)?;
-    let rate = rate.ok_or_else(|| at.wrong("rate", "this class lacks a `rate`, as in rate = 1.5"))?;
+    let rate =
+        rate.ok_or_else(|| at.wrong("rate", "this class lacks a `rate`, as in rate = 1.5"))?;
     let hubs = at.flag("hubs")?;
     if let Some(key) = ["births", "deaths"].into_iter().find(|key| hubs && at.has(key)) {
         return Err(at.wrong(key, "hubs are there all the time; no births, no deaths"));
@@ -302,7 +318,9 @@ fn spread(at: Section<'_>, key: &str, mean: f64) -> Result<Option<Spread>, Malfo
 fn shape(table: Section<'_>) -> Result<Shape, Malformed> {
     if let Some(sigma) = table.maybe_number("lognormal", SIGMA)? {
         Ok(Shape::Lognormal(sigma))
-    } else if let Some(exponent) = table.maybe_number("pareto", Range { least: 0.1, ..ABOVE_ZERO })? {
+    } else if let Some(exponent) =
+        table.maybe_number("pareto", Range { least: 0.1, ..ABOVE_ZERO })?
+    {
         let most = Range::new(1.0, 1e9, "how many times the least value is the most: 1 or more");
         Ok(Shape::Pareto { exponent, most: table.number("most", most, 1000.0)? })
     } else if let Some(mut values) = table.list("values", NOT_NEGATIVE, None)? {
@@ -379,7 +397,8 @@ fn batch(at: Section<'_>) -> Result<Batch, Malformed> {
         "host" => Scope::Host,
         "world" => Scope::World,
         other => {
-            let message = format!("`of` must be \"directory\", \"host\" or \"world\", not {other:?}");
+            let message =
+                format!("`of` must be \"directory\", \"host\" or \"world\", not {other:?}");
             return Err(at.wrong("of", message));
         }
     };

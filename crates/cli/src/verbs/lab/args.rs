@@ -18,6 +18,8 @@ pub(crate) enum Lab {
     Allocate(Allocate),
     /// How a server divides into sites with top pages
     Sites(Sites),
+    /// Worlds that come with the program
+    Worlds(super::worlds::Worlds),
     /// How policies do in worlds, at budgets
     Run(super::run::Run),
     /// Draw the figures of the documentation

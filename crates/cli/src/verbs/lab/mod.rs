@@ -6,6 +6,8 @@ mod estimate;
 mod figures;
 mod run;
 mod sites;
+mod sources;
+mod worlds;
 
 use std::io::Write;
 use std::path::Path;
@@ -21,6 +23,7 @@ pub(crate) fn run(lab: &Lab) -> anyhow::Result<u8> {
         Lab::Allocate(args) => allocate::run(args),
         Lab::Sites(args) => sites::run(args),
         Lab::Run(args) => run::run(args),
+        Lab::Worlds(args) => worlds::run(args),
         Lab::Figures(args) => figures::run(args),
     }
 }

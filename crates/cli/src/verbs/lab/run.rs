@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, ValueEnum};
 use evercrawl_lab::run::{Budget, News, Plan, Terms};
-use evercrawl_lab::{Row, Source, WorldError};
+use evercrawl_lab::{Row, Source};
 use evercrawl_policy::Days;
 use evercrawl_policy::registry::{self, Entry, Goal};
 
-use super::json_line;
+use super::{json_line, sources};
 use crate::exit::Failure;
 use crate::{exit, print, units};
 
@@ -110,12 +110,12 @@ impl Run {
         })
     }
 
-    fn sources(&self) -> Result<Vec<Source>, WorldError> {
+    fn sources(&self) -> anyhow::Result<Vec<Source>> {
         if self.together {
             let folders = self.worlds.clone();
             return Ok(vec![Source::Recorded { folders, sitewide: self.sitewide }]);
         }
-        self.worlds.iter().map(|path| Source::open(path, self.sitewide)).collect()
+        self.worlds.iter().map(|path| sources::open(path, self.sitewide)).collect()
     }
 }
 

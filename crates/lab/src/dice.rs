@@ -5,7 +5,7 @@ use evercrawl_policy::SplitMix64;
 
 /// What a draw decides.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     Class,
     Rate,
     RateOfDirectory,
@@ -21,39 +21,40 @@ pub(super) enum Purpose {
     HostKind,
     Place,
     Links,
+    Imputation,
 }
 
 /// The draws of one world for one purpose.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    pub(super) fn new(seed: u64, purpose: Purpose) -> Self {
+    pub(crate) fn new(seed: u64, purpose: Purpose) -> Self {
         Dice(mixed(mixed(seed).wrapping_add(purpose as u64)))
     }
 
     /// The draws of an item that has items of its own, by its key.
-    pub(super) fn of_key(key: u64) -> Self {
+    pub(crate) fn of_key(key: u64) -> Self {
         Dice(key)
     }
 
     /// A number of its own for item `n`: a seed for what has items of its own.
-    pub(super) fn key(self, n: u64) -> u64 {
+    pub(crate) fn key(self, n: u64) -> u64 {
         mixed(self.0.wrapping_add(n))
     }
 
     /// The generator of item `n`.
-    pub(super) fn roll(self, n: u64) -> SplitMix64 {
+    pub(crate) fn roll(self, n: u64) -> SplitMix64 {
         SplitMix64::new(self.key(n))
     }
 
     /// A number between 0 and 1 for item `n`.
-    pub(super) fn uniform(self, n: u64) -> f64 {
+    pub(crate) fn uniform(self, n: u64) -> f64 {
         self.roll(n).uniform()
     }
 
     /// A standard normal number for item `n`.
-    pub(super) fn normal(self, n: u64) -> f64 {
+    pub(crate) fn normal(self, n: u64) -> f64 {
         normal(&mut self.roll(n))
     }
 }
@@ -63,18 +64,18 @@ fn mixed(number: u64) -> u64 {
 }
 
 /// A standard normal number (Box and Muller).
-pub(super) fn normal(random: &mut SplitMix64) -> f64 {
+pub(crate) fn normal(random: &mut SplitMix64) -> f64 {
     let length = (-2.0 * random.uniform().ln()).sqrt();
     length * (std::f64::consts::TAU * random.uniform()).cos()
 }
 
 /// An exponential number of mean 1.
-pub(super) fn exponential(random: &mut SplitMix64) -> f64 {
+pub(crate) fn exponential(random: &mut SplitMix64) -> f64 {
     -random.uniform().ln()
 }
 
 /// A Gamma number of the given shape and scale 1 (Marsaglia and Tsang, 2000).
-pub(super) fn gamma(random: &mut SplitMix64, shape: f64) -> f64 {
+pub(crate) fn gamma(random: &mut SplitMix64, shape: f64) -> f64 {
     if shape < 1.0 {
         return gamma(random, shape + 1.0) * random.uniform().powf(1.0 / shape);
     }

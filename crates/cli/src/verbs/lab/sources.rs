@@ -1,0 +1,26 @@
+//! Which world does a word on the command line mean?
+
+use std::path::Path;
+
+use evercrawl_engine::DataDir;
+use evercrawl_lab::Source;
+use evercrawl_lab::visit_log::VisitLog;
+use evercrawl_state::StoreLimits;
+
+use crate::print;
+
+/// What lies in every data directory, and in no other.
+const DATA_MARK: &str = "evercrawl.data";
+
+/// The world of `path`: a data directory's own past, or whatever else a world can be.
+pub(super) fn open(path: &Path, sitewide: bool) -> anyhow::Result<Source> {
+    if !path.join(DATA_MARK).is_file() {
+        return Ok(Source::open(path, sitewide)?);
+    }
+    let dir = DataDir::open(path)?;
+    let state = dir.state(StoreLimits::default(), 0)?;
+    let log = VisitLog::read(&state)?;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    eprintln!("{}: {}", print::plain(&name), log.account());
+    Ok(Source::Logged { name, log: Box::new(log) })
+}

@@ -1,0 +1,511 @@
+//! What would another policy have made of my own pages? A crawl's visit log as a world.
+//!
+//! A log is censored at its visits. Between two visits it says only whether there was at least one
+//! change, not how many nor when; before a page's first visit and after its last it says nothing.
+//! What is missing is drawn, and drawn anew from each seed (multiple imputation):
+//!
+//! - a page's rate from what its own visits say, on a prior that all pages of the log make;
+//! - in an interval that ended unchanged, no change: that is known;
+//! - in one that ended changed, a Poisson process given that it has at least one change;
+//! - outside, a Poisson process.
+//!
+//! Rate and changes are drawn in turn, each given the other (Gibbs sampling), so both are draws from
+//! the posterior and not best guesses. Every world drawn agrees with the log exactly: whoever had made
+//! the log's own visits in it would have written the log.
+//!
+//! What this means for the score: between visits that are close together it rests on facts; the
+//! longer the gaps, the more on the belief that pages change as Poisson processes, which flatters
+//! policies that believe the same. Differences between policies that are smaller than the spread over
+//! seeds are none. [`VisitLog::account`] says how much of the scored time was watched.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use evercrawl_estimate::{Evidence, Gamma, prior};
+use evercrawl_model::{Change, PageKey, Visit};
+use evercrawl_policy::{Changes, Days, NEVER, SplitMix64};
+use evercrawl_sites::{Kin, Server, directory_of};
+use evercrawl_state::{PageRow, State, StateError, Store};
+
+use crate::dice::{Dice, Purpose, exponential, gamma};
+use crate::world::{Fact, HostFacts, Span, Truth, World};
+
+const DAY_MILLIS: f64 = 86_400_000.0;
+/// The shortest time that is scored; what a young crawl lacks of it is drawn.
+const SHORTEST: Days = 28.0;
+/// The part of the time that is there to learn in, before the score begins.
+const LEARNING: f64 = 1.0 / 3.0;
+/// Rounds of drawing rate and changes in turn. They forget their start within a few.
+const ROUNDS: usize = 20;
+
+/// The visits of a crawl, page by page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VisitLog {
+    pages: Vec<PageLog>,
+}
+
+/// The visits of a page that told something of its content.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageLog {
+    /// Its address.
+    pub url: String,
+    /// When it was first heard of.
+    pub found: Days,
+    /// The page that it was found on, by its place in the log.
+    pub via: Option<u32>,
+    /// Its visits, by time. Failed ones tell nothing and are left out.
+    pub looks: Vec<Look>,
+}
+
+/// A visit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// When.
+    pub at: Days,
+    /// What it told.
+    pub saw: Saw,
+}
+
+/// What a visit told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saw {
+    /// Content, the same as before.
+    Same,
+    /// Content, other than before or the first.
+    Other,
+    /// That the page is not there.
+    Gone,
+}
+
+impl VisitLog {
+    /// Takes pages that were visited with success at least once.
+    pub fn new(pages: Vec<PageLog>) -> Self {
+        let held = |page: &PageLog| page.looks.iter().any(|look| look.saw != Saw::Gone);
+        if pages.iter().all(held) {
+            return VisitLog { pages };
+        }
+        // Pages that go take their numbers along: those found on them were found nowhere.
+        let mut numbers: HashMap<u32, u32> = HashMap::new();
+        let kept = (0u32..).zip(&pages).filter(|(_, page)| held(page)).map(|(number, _)| number);
+        kept.zip(0..).for_each(|(old, new)| _ = numbers.insert(old, new));
+        let renumbered = |mut page: PageLog| {
+            page.via = page.via.and_then(|via| numbers.get(&via).copied());
+            page
+        };
+        VisitLog { pages: pages.into_iter().filter(held).map(renumbered).collect() }
+    }
+
+    /// Reads the log of a data directory.
+    pub fn read<S: Store>(state: &State<S>) -> Result<Self, StateError> {
+        let mut rows: Vec<(PageKey, PageRow)> = Vec::new();
+        for page in state.pages() {
+            let (key, row) = page?;
+            if row.past.is_some() {
+                rows.push((key, row));
+            }
+        }
+        let numbers: HashMap<PageKey, u32> = rows.iter().map(|(key, _)| *key).zip(0..).collect();
+        let mut pages = Vec::with_capacity(rows.len());
+        for (_, row) in &rows {
+            let mut looks = Vec::new();
+            for visit in state.history(row) {
+                looks.extend(look(&visit?.1));
+            }
+            looks.sort_by(|a, b| a.at.total_cmp(&b.at));
+            pages.push(PageLog {
+                url: row.url.clone(),
+                found: days(row.found.millis()),
+                via: row.via.and_then(|via| numbers.get(&via).copied()),
+                looks,
+            });
+        }
+        Ok(VisitLog::new(pages))
+    }
+
+    /// The pages, in the order of their numbers.
+    pub fn pages(&self) -> &[PageLog] {
+        &self.pages
+    }
+
+    /// A world that agrees with the log; each seed draws another.
+    pub fn world(&self, name: &str, seed: u64) -> World {
+        let span = self.span();
+        let usual = self.usual();
+        let mut order: Vec<u32> = (0..self.pages.len() as u32).collect();
+        let born = |page: u32| self.pages[page as usize].born(span.begin);
+        order.sort_by(|&a, &b| born(a).total_cmp(&born(b)).then(a.cmp(&b)));
+        let place: HashMap<u32, u32> = order.iter().copied().zip(0..).collect();
+        let ordered = || order.iter().map(|&page| &self.pages[page as usize]);
+        let urls: Vec<String> = ordered().map(|page| page.url.clone()).collect();
+        let links: Vec<(u32, u32)> = ordered()
+            .zip(0..)
+            .filter_map(|(page, to)| Some((*place.get(&page.via?)?, to)))
+            .collect();
+        let server = Server::from_urls(&urls, &links);
+        let dice = Dice::new(seed, Purpose::Imputation);
+        let mut facts = Facts::new(&urls, &links);
+        let mut changes = Vec::new();
+        for (page, number) in ordered().zip(0..) {
+            // From the page's own number in the log, so that new pages do not move old ones' draws.
+            let mut random = dice.roll(order[number as usize].into());
+            let history = page.drawn(usual, span, &mut random);
+            changes.extend(history.changes.iter().map(|at| (number, *at)));
+            facts.add(page.born(span.begin), history.dies, server.directory(number));
+        }
+        World {
+            name: name.to_owned(),
+            truth: Truth::Listed(Changes::new(urls.len(), &changes)),
+            server: Some(server),
+            pages: facts.pages,
+            hosts: facts.hosts,
+            span,
+            urls,
+            past: Vec::new(),
+        }
+    }
+
+    /// How much of what is scored is known, for whoever reads the score.
+    pub fn account(&self) -> Account {
+        let span = self.span();
+        let (mut scored, mut watched) = (0.0, 0.0);
+        for page in &self.pages {
+            let (first, last) = page.ends();
+            scored += span.to - page.born(span.begin).max(span.from);
+            watched += (last.min(span.to) - first.max(span.from)).max(0.0);
+        }
+        let checks = || self.pages.iter().flat_map(PageLog::checks);
+        Account {
+            pages: self.pages.len(),
+            checks: checks().count(),
+            changed: checks().filter(|check| check.2).count(),
+            days: span.to - span.from,
+            watched: if scored > 0.0 { watched / scored } else { 0.0 },
+        }
+    }
+
+    /// From the first visit to the last, or somewhat longer.
+    fn span(&self) -> Span {
+        let looks = || self.pages.iter().flat_map(|page| &page.looks).map(|look| look.at);
+        let (first, last) = (looks().fold(NEVER, f64::min), looks().fold(0.0, f64::max));
+        let begin = if first < NEVER { first } else { 0.0 };
+        let length = (last - begin).max(SHORTEST / (1.0 - LEARNING));
+        let to = begin + length;
+        Span { since: begin, begin, from: to - (1.0 - LEARNING) * length, to }
+    }
+
+    /// What all pages say of a page that nothing else is known of: empirical Bayes.
+    fn usual(&self) -> Gamma {
+        let (mut changed, mut time) = (1.0, 30.0);
+        for (from, to, other) in self.pages.iter().flat_map(PageLog::checks) {
+            changed += f64::from(u8::from(other));
+            time += to - from;
+        }
+        let start = Gamma::with_mean(changed / time, 1.0);
+        let evidence: Vec<Evidence> =
+            self.pages.iter().map(|page| Evidence::since(start, page.belief(start))).collect();
+        prior::fit(start, &evidence)
+    }
+}
+
+/// How much of a score rests on facts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Account {
+    /// Pages in the log.
+    pub pages: usize,
+    /// Intervals between two visits of a page.
+    pub checks: usize,
+    /// Those that ended with other content.
+    pub changed: usize,
+    /// How long the world is scored.
+    pub days: Days,
+    /// The part of the scored time, over all pages, that lies between two visits.
+    pub watched: f64,
+}
+
+impl fmt::Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Account { pages, checks, changed, days, watched } = self;
+        write!(
+            f,
+            "{pages} pages; {checks} intervals between visits, {changed} of them with a change. \
+             {:.0} % of the {days:.0} days that are scored lie between visits. When exactly pages \
+             changed is drawn, anew with each seed, and so is what nobody watched: trust what holds \
+             for all seeds.",
+            100.0 * watched
+        )
+    }
+}
+
+/// What is drawn of a page.
+struct History {
+    changes: Vec<Days>,
+    dies: Days,
+}
+
+impl PageLog {
+    /// When it came to be, as far as the world knows: those of the first day were always there.
+    fn born(&self, begin: Days) -> Days {
+        let first = self.looks.first().map_or(begin, |look| look.at);
+        let born = self.found.min(first);
+        if born <= begin { f64::NEG_INFINITY } else { born }
+    }
+
+    /// The first and the last visit that saw content.
+    fn ends(&self) -> (Days, Days) {
+        let mut seen = self.looks.iter().filter(|look| look.saw != Saw::Gone).map(|look| look.at);
+        let first = seen.next().unwrap_or_default();
+        (first, seen.next_back().unwrap_or(first))
+    }
+
+    /// Intervals between visits that saw content, and whether it had changed.
+    fn checks(&self) -> impl Iterator<Item = (Days, Days, bool)> {
+        let seen = || self.looks.iter().filter(|look| look.saw != Saw::Gone);
+        seen().zip(seen().skip(1)).map(|(a, b)| (a.at, b.at, b.saw == Saw::Other))
+    }
+
+    fn belief(&self, prior: Gamma) -> Gamma {
+        self.checks().fold(prior, |belief, (from, to, changed)| {
+            let interval = to - from;
+            if changed {
+                belief.observe_changed(interval)
+            } else {
+                belief.observe_unchanged(interval)
+            }
+        })
+    }
+
+    /// Draws the page's changes and its end.
+    fn drawn(&self, prior: Gamma, span: Span, random: &mut SplitMix64) -> History {
+        let dies = self.death(random);
+        let (mut rate, mut inside) = (self.belief(prior).mean(), Vec::new());
+        let watched: Days = self.checks().map(|(from, to, _)| to - from).sum();
+        for _ in 0..ROUNDS {
+            inside.clear();
+            for (from, to, _) in self.checks().filter(|check| check.2) {
+                at_least_one(rate, from, to, random, &mut inside);
+            }
+            let shape = prior.shape() + inside.len() as f64;
+            rate = gamma(random, shape) / (prior.rate() + watched);
+        }
+        let (first, last) = self.ends();
+        let mut changes = Vec::new();
+        poisson(rate, self.born(span.begin).max(span.begin), first, random, &mut changes);
+        changes.append(&mut inside);
+        poisson(rate, last, span.to.min(dies), random, &mut changes);
+        History { changes, dies }
+    }
+
+    /// Some time between the last visit that saw it and the first that did not, if none came after.
+    fn death(&self, random: &mut SplitMix64) -> Days {
+        let (_, last) = self.ends();
+        let gone = self.looks.iter().find(|look| look.at > last && look.saw == Saw::Gone);
+        gone.map_or(NEVER, |look| last + (look.at - last) * random.uniform())
+    }
+}
+
+/// A Poisson process between two moments.
+fn poisson(rate: f64, from: Days, to: Days, random: &mut SplitMix64, times: &mut Vec<Days>) {
+    let mut at = from + exponential(random) / rate;
+    while at < to {
+        times.push(at);
+        at += exponential(random) / rate;
+    }
+}
+
+/// A Poisson process after `from`, up to `to`, that is known to have a change.
+///
+/// Its first is exponential, cut off at the end; what follows is as always.
+fn at_least_one(rate: f64, from: Days, to: Days, random: &mut SplitMix64, times: &mut Vec<Days>) {
+    let chance = -(-rate * (to - from)).exp_m1();
+    let wait = -(-chance * random.uniform()).ln_1p() / rate;
+    // A rate near 0 leaves nothing but chance: anywhere in the interval.
+    let wait =
+        if wait.is_finite() && chance > 1e-12 { wait } else { (to - from) * random.uniform() };
+    // A visit at the very moment of a change would see it.
+    let first = (from + wait).min(to).max(from.next_up().min(to));
+    times.push(first);
+    poisson(rate, first, to, random, times);
+}
+
+fn look(visit: &Visit) -> Option<Look> {
+    let saw = match visit.change {
+        Change::Same => Saw::Same,
+        Change::New | Change::Changed | Change::Near => Saw::Other,
+        Change::Gone => Saw::Gone,
+        Change::Failed => return None,
+    };
+    Some(Look { at: days(visit.at.millis()), saw })
+}
+
+fn days(millis: u64) -> Days {
+    millis as f64 / DAY_MILLIS
+}
+
+/// Facts of pages and hosts, as pages are added in their order.
+struct Facts<'a> {
+    urls: &'a [String],
+    kin: Vec<Kin>,
+    numbers: HashMap<&'a str, u32>,
+    pages: Vec<Fact>,
+    hosts: Vec<HostFacts>,
+}
+
+impl<'a> Facts<'a> {
+    fn new(urls: &'a [String], links: &[(u32, u32)]) -> Self {
+        let kin = Kin::of_all(urls, links);
+        Facts { urls, kin, numbers: HashMap::new(), pages: Vec::new(), hosts: Vec::new() }
+    }
+
+    fn add(&mut self, born: Days, dies: Days, group: u32) {
+        let (url, kin) = (self.urls[self.pages.len()].as_str(), self.kin[self.pages.len()]);
+        let host = self.host(host_of(url));
+        let kin = [kin.section, kin.hub, kin.base];
+        self.pages.push(Fact { born, dies, host, group, kin, ..Fact::PLAIN });
+    }
+
+    fn host(&mut self, name: &'a str) -> u32 {
+        let next = self.hosts.len() as u32;
+        let number = *self.numbers.entry(name).or_insert(next);
+        if number == next {
+            self.hosts.push(HostFacts::plain(name));
+        }
+        number
+    }
+}
+
+/// Scheme and host of a URL: its directory, up to the first slash after them.
+fn host_of(url: &str) -> &str {
+    let directory = directory_of(url);
+    let start = directory.find("://").map_or(0, |at| at + 3);
+    let end = directory[start..].find('/').map_or(directory.len(), |at| start + at);
+    &directory[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(url: &str, looks: &[(Days, Saw)]) -> PageLog {
+        let looks: Vec<Look> = looks.iter().map(|&(at, saw)| Look { at, saw }).collect();
+        PageLog { url: url.to_owned(), found: looks[0].at, via: None, looks }
+    }
+
+    /// A log of daily visits to pages that change once in `every` days.
+    fn daily(pages: usize, visits: usize, every: Days) -> VisitLog {
+        let mut random = SplitMix64::new(3);
+        let mut looks = || {
+            let rest = (0..visits).map(|visit| {
+                let changed = random.uniform() > (-1.0 / every).exp();
+                (1.0 + visit as f64, if changed { Saw::Other } else { Saw::Same })
+            });
+            std::iter::once((0.0, Saw::Other)).chain(rest).collect::<Vec<_>>()
+        };
+        let pages = (0..pages).map(|i| page(&format!("http://a/{}/{i}", i % 3), &looks()));
+        VisitLog::new(pages.collect())
+    }
+
+    fn times(world: &World, page: u32) -> Vec<Days> {
+        world.truth.all(world.pages.len() as u32, world.span.to).of(page).collect()
+    }
+
+    #[test]
+    fn every_world_agrees_with_the_log() {
+        let log = daily(60, 50, 4.0);
+        for seed in 0..5 {
+            let world = log.world("mine", seed);
+            let Truth::Listed(changes) = &world.truth else { panic!("drawn once, then listed") };
+            for (number, page) in (0..).zip(log.pages()) {
+                for (from, to, changed) in page.checks() {
+                    assert_eq!(changes.changed_within(number, from, to), changed, "{number}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn seeds_differ_in_what_is_not_known_and_only_there() {
+        let log = daily(20, 30, 3.0);
+        let (one, again, two) = (log.world("w", 1), log.world("w", 1), log.world("w", 2));
+        assert_eq!(times(&one, 5), times(&again, 5));
+        assert_ne!(times(&one, 5), times(&two, 5));
+    }
+
+    #[test]
+    fn as_many_changes_are_drawn_as_there_were() {
+        // Daily visits to pages that change twice a day see a change nearly always, and miss most.
+        for every in [0.5, 4.0] {
+            let world = daily(150, 60, every).world("w", 1);
+            let counts: Vec<f64> = (0..150)
+                .map(|page| times(&world, page).iter().filter(|at| **at <= 60.0).count() as f64)
+                .collect();
+            let mean = counts.iter().sum::<f64>() / 150.0;
+            let want = 60.0 / every;
+            // Information per interval of length t at rate λ: t²/(e^(λt) - 1); pages lean on each
+            // other through the prior, so one standard error of the mean is that of them all.
+            let error = 60.0 * ((1.0 / every).exp_m1() / (60.0 * 150.0)).sqrt();
+            assert!((mean - want).abs() < 5.0 * error, "{every}: {mean}, not {want} ± {error}");
+        }
+    }
+
+    #[test]
+    fn changes_within_an_interval_are_where_a_poisson_process_has_them() {
+        let (mut random, mut firsts, mut counts) = (SplitMix64::new(1), Vec::new(), Vec::new());
+        for _ in 0..40_000 {
+            let mut times = Vec::new();
+            at_least_one(0.7, 10.0, 12.0, &mut random, &mut times);
+            assert!(!times.is_empty() && times.iter().all(|at| *at > 10.0 && *at <= 12.0));
+            firsts.push(times[0] - 10.0);
+            counts.push(times.len() as f64);
+        }
+        let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
+        let (m, chance) = (1.4_f64, -(-1.4_f64).exp_m1());
+        assert!((mean(&counts) - m / chance).abs() < 5.0 * 0.93 / 200.0, "{}", mean(&counts));
+        let first = 1.0 / 0.7 - 2.0 * (-m).exp() / chance;
+        assert!((mean(&firsts) - first).abs() < 5.0 * 0.58 / 200.0, "{} {first}", mean(&firsts));
+    }
+
+    #[test]
+    fn pages_are_born_when_found_and_die_between_the_last_two_visits() {
+        let log = VisitLog::new(vec![
+            page("http://a/", &[(0.0, Saw::Other), (90.0, Saw::Same)]),
+            page("http://a/x/gone", &[(0.0, Saw::Other), (30.0, Saw::Same), (40.0, Saw::Gone)]),
+            page("http://b/y/late", &[(50.0, Saw::Other), (60.0, Saw::Gone), (70.0, Saw::Other)]),
+            page("http://b/never", &[(5.0, Saw::Gone)]),
+            PageLog { via: Some(3), ..page("http://a/x/new", &[(20.0, Saw::Other)]) },
+            PageLog { via: Some(0), ..page("http://a/x/old", &[(0.0, Saw::Other)]) },
+        ]);
+        let world = log.world("w", 7);
+        assert_eq!(world.urls.len(), 5, "a page never seen is none");
+        let fact = |url: &str| world.pages[world.urls.iter().position(|u| u == url).unwrap()];
+        assert!((30.0..40.0).contains(&fact("http://a/x/gone").dies));
+        assert_eq!((fact("http://b/y/late").born, fact("http://b/y/late").dies), (50.0, NEVER));
+        assert_eq!(fact("http://a/x/new").born, 20.0);
+        assert!(world.pages.windows(2).all(|pages| pages[0].born <= pages[1].born));
+        assert_eq!(fact("http://a/x/new").group, fact("http://a/x/gone").group);
+        assert_eq!(
+            world.hosts.iter().map(|h| h.name.as_str()).collect::<Vec<_>>(),
+            ["http://a", "http://b"]
+        );
+        let root = world.urls.iter().position(|url| url == "http://a/").unwrap() as u32;
+        let old = world.urls.iter().position(|url| url == "http://a/x/old").unwrap() as u32;
+        assert_eq!(world.server.as_ref().unwrap().links(root), [old]);
+        for page in 0..5 {
+            let fact = world.pages[page as usize];
+            assert!(times(&world, page).iter().all(|&at| fact.lives(at)));
+        }
+        assert_eq!((world.span.begin, world.span.to), (0.0, 90.0));
+    }
+
+    #[test]
+    fn an_account_is_given_of_what_is_known() {
+        let account = daily(10, 60, 5.0).account();
+        assert_eq!((account.pages, account.checks), (10, 600));
+        assert_eq!((account.days, account.watched), (40.0, 1.0));
+        let young = daily(10, 7, 5.0).account();
+        assert!((young.days - 28.0).abs() < 1e-9 && young.watched < 0.01, "{young:?}");
+        assert!(young.to_string().contains("0 % of the 28 days"), "{young}");
+        let nothing = VisitLog::default();
+        assert_eq!(nothing.account().watched, 0.0);
+        assert!(nothing.world("w", 1).pages.is_empty());
+    }
+}
