@@ -79,7 +79,7 @@ pub(crate) const KEYS: &[Key] = &[
     one("archive.prefix", "evercrawl", "what WARC file names begin with"),
     one("engine.workers", "0", "threads that read pages; 0: one a core"),
     one("engine.active_hosts", "10000", "hosts that are crawled at once"),
-    one("engine.store_cache", "64MiB", "memory for reading the state"),
+    one("engine.store_cache", "96MiB", "memory for reading the state"),
     one("engine.store_buffer", "8MiB", "memory for each kind of row before it is written"),
 ];
 

@@ -504,6 +504,12 @@ impl<S: Store> Walk<S> {
         }
     }
 
+    /// Sorts what was added in bulk into the rest of the state, so that the next crawl need not.
+    pub fn merge(&mut self) -> Result<(), EngineError> {
+        self.commit_now()?;
+        Ok(self.state.merge()?)
+    }
+
     /// Commits everything, closes the archive and marks the end of a clean run.
     pub fn close(mut self) -> Result<Counters, EngineError> {
         let checkpoint = self.checkpoint()?;

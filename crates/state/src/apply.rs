@@ -10,7 +10,7 @@ use crate::keys;
 use crate::reading::{FirstSeen, encode_first_seen};
 use crate::rows::{self, HostRow, PageRow, Past, Place, Standing};
 use crate::seen::{self, Quick};
-use crate::state::{CachedHost, Probe, State};
+use crate::state::{CachedHost, Probe, State, known_by};
 use crate::store::{Space, Store};
 
 /// What applying an event did, as far as the frontier must know.
@@ -55,7 +55,7 @@ impl<S: Store> State<S> {
         let page = match self.seen.ask(found.page, found.check) {
             Quick::Known => return Ok(Applied::default()),
             Quick::New => found.page,
-            Quick::Unsure => match self.probe(found.page, &found.url)? {
+            Quick::Unsure => match self.probe(found.page, found.check)? {
                 Probe::Known(page) => {
                     self.seen.known(page, found.check);
                     return Ok(Applied::default());
@@ -111,6 +111,7 @@ impl<S: Store> State<S> {
             past: None,
         };
         self.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
+        self.layers.put(Space::Known, &page.to_bytes(), &known_by(found.check));
         self.layers.put(Space::Queues, &keys::queue(page, place), b"");
         self.seen.insert(page, found.check);
         self.new_pages.extend_from_slice(&seen::filter_hash(page).to_le_bytes());
@@ -195,6 +196,7 @@ impl<S: Store> State<S> {
             self.layers.remove(Space::Queues, &keys::queue(page, place));
         }
         self.layers.remove(Space::Pages, &page.to_bytes());
+        self.layers.remove(Space::Known, &page.to_bytes());
         self.seen.forget(page);
         self.counters.pages = self.counters.pages.saturating_sub(1);
         self.counters.leave_standing(row.standing);

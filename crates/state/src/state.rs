@@ -130,19 +130,20 @@ impl<S: Store> State<S> {
 
     /// The page with canonical URL `url` on `host`.
     pub fn find(&self, host: HostKey, url: &str) -> Result<Option<(PageKey, PageRow)>, StateError> {
-        let (key, _) = self.keyer.page(host, url);
-        match self.probe(key, url)? {
+        let (key, check) = self.keyer.page(host, url);
+        match self.probe(key, check)? {
             Probe::Known(key) => Ok(self.page(key)?.map(|row| (key, row))),
             Probe::Free(_) => Ok(None),
         }
     }
 
-    /// Follows the chain of colliding URLs to `url`, or to the place where it would go.
-    pub(crate) fn probe(&self, mut key: PageKey, url: &str) -> Result<Probe, StateError> {
+    /// Follows the chain of colliding URLs to the one with hash `check`, or to the place where it
+    /// would go.
+    pub(crate) fn probe(&self, mut key: PageKey, check: u64) -> Result<Probe, StateError> {
         loop {
-            match self.layers.get(Space::Pages, &key.to_bytes())? {
+            match self.layers.get(Space::Known, &key.to_bytes())? {
                 None => return Ok(Probe::Free(key)),
-                Some(row) if PageRow::url_of(&row)? == url => return Ok(Probe::Known(key)),
+                Some(row) if *row == known_by(check) => return Ok(Probe::Known(key)),
                 Some(_) => key = key.next_probe(),
             }
         }
@@ -357,6 +358,12 @@ impl<S: Store> State<S> {
         Ok(())
     }
 
+    /// Merges what was added into what was there. Worth its time after much was added at once.
+    pub fn merge(&mut self) -> Result<(), StateError> {
+        self.flush_now()?;
+        self.layers.store().merge()
+    }
+
     /// Bytes that the state takes on disk.
     pub fn disk_bytes(&self) -> u64 {
         self.layers.store().disk_bytes()
@@ -393,6 +400,13 @@ impl<S: Store> State<S> {
         self.dirty = true;
         Ok(())
     }
+}
+
+/// The part of a URL's second hash that tells it from others with the same key. With the key that
+/// makes 96 bits within a host: no two URLs ever met are the same in all.
+pub(crate) fn known_by(check: u64) -> [u8; 4] {
+    let [a, b, c, d, ..] = check.to_be_bytes();
+    [a, b, c, d]
 }
 
 /// Where a URL is, or would go.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 pub use fjall::Slice;
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
@@ -16,6 +17,9 @@ use crate::StateError;
 pub enum Space {
     /// Page rows, by page key.
     Pages,
+    /// Which URL each page key stands for, as a hash: small, so that a link can be known without
+    /// its row being read.
+    Known,
     /// Back queues: what each host has to fetch, in order.
     Queues,
     /// Host rows, front queues, robots.txt copies, counts of URL shapes.
@@ -29,18 +33,32 @@ pub enum Space {
 }
 
 impl Space {
-    const ALL: [Space; 6] =
-        [Space::Pages, Space::Queues, Space::Hosts, Space::Visits, Space::Content, Space::Meta];
+    const COUNT: usize = 7;
+    const ALL: [Space; Self::COUNT] = [
+        Space::Pages,
+        Space::Known,
+        Space::Queues,
+        Space::Hosts,
+        Space::Visits,
+        Space::Content,
+        Space::Meta,
+    ];
 
     fn name(self) -> &'static str {
         match self {
             Space::Pages => "pages",
+            Space::Known => "known",
             Space::Queues => "queues",
             Space::Hosts => "hosts",
             Space::Visits => "visits",
             Space::Content => "content",
             Space::Meta => "meta",
         }
+    }
+
+    /// Hashes do not compress.
+    fn compression(self) -> CompressionType {
+        if self == Space::Known { CompressionType::None } else { CompressionType::Lz4 }
     }
 }
 
@@ -66,6 +84,10 @@ pub trait Store: Send + Sync {
     /// Brings what was committed into its final form, so that the next open has nothing to redo.
     fn settle(&self) -> Result<(), StateError>;
 
+    /// Merges everything into one sorted run: after much was added at once, so that the next run
+    /// does not pay for it.
+    fn merge(&self) -> Result<(), StateError>;
+
     /// Bytes on disk, as far as that can be told.
     fn disk_bytes(&self) -> u64;
 }
@@ -73,7 +95,7 @@ pub trait Store: Send + Sync {
 /// Changes on top of a store: not yet committed, but visible to whoever looks through them.
 #[derive(Debug, Default)]
 pub struct Overlay {
-    spaces: [BTreeMap<Slice, Option<Slice>>; 6],
+    spaces: [BTreeMap<Slice, Option<Slice>>; Space::COUNT],
 }
 
 impl Overlay {
@@ -125,14 +147,16 @@ pub struct StoreLimits {
 
 impl Default for StoreLimits {
     fn default() -> Self {
-        StoreLimits { cache: 64 << 20, memtable: 8 << 20 }
+        StoreLimits { cache: 96 << 20, memtable: 8 << 20 }
     }
 }
 
 /// The store on disk: an LSM tree with a journal.
 pub struct DiskStore {
     db: Database,
-    spaces: [Keyspace; 6],
+    spaces: [Keyspace; Space::COUNT],
+    /// Bytes of writes that may wait in memory, over all spaces.
+    buffer: u64,
 }
 
 impl DiskStore {
@@ -141,24 +165,33 @@ impl DiskStore {
         let db = Database::builder(dir)
             .cache_size(limits.cache)
             .max_journaling_size(96 << 20)
-            .worker_threads(2)
+            // With more, one of them spins for as long as another merges files.
+            .worker_threads(1)
             .open()?;
         let open = |space: Space| {
             db.keyspace(space.name(), || {
                 KeyspaceCreateOptions::default()
                     .max_memtable_size(limits.memtable)
-                    .data_block_size_policy(BlockSizePolicy::all(8 << 10))
-                    .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
+                    .data_block_size_policy(BlockSizePolicy::all(4 << 10))
+                    .data_block_compression_policy(CompressionPolicy::all(space.compression()))
                     .expect_point_read_hits(false)
             })
         };
-        let [a, b, c, d, e, f] = Space::ALL;
-        let spaces = [open(a)?, open(b)?, open(c)?, open(d)?, open(e)?, open(f)?];
-        Ok(DiskStore { db, spaces })
+        let [a, b, c, d, e, f, g] = Space::ALL;
+        let spaces = [open(a)?, open(b)?, open(c)?, open(d)?, open(e)?, open(f)?, open(g)?];
+        Ok(DiskStore { db, spaces, buffer: limits.memtable * Space::COUNT as u64 })
     }
 
     fn space(&self, space: Space) -> &Keyspace {
         &self.spaces[space as usize]
+    }
+
+    /// Lets the store's own thread catch up: what it has yet to write is held in memory.
+    #[allow(clippy::disallowed_methods)] // It tells nobody when it is done.
+    fn wait_while(busy: impl Fn() -> bool) {
+        while busy() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
     }
 }
 
@@ -190,12 +223,22 @@ impl Store for DiskStore {
                 }
             }
         }
-        Ok(batch.commit()?)
+        batch.commit()?;
+        Self::wait_while(|| self.db.write_buffer_size() > self.buffer);
+        Ok(())
     }
 
     fn settle(&self) -> Result<(), StateError> {
         for space in &self.spaces {
             space.rotate_memtable_and_wait()?;
+        }
+        Ok(())
+    }
+
+    fn merge(&self) -> Result<(), StateError> {
+        self.settle()?;
+        for space in &self.spaces {
+            space.major_compact()?;
         }
         Ok(())
     }
@@ -208,7 +251,7 @@ impl Store for DiskStore {
 /// The store in memory: for tests, simulations and dry runs.
 #[derive(Clone, Default)]
 pub struct MemoryStore {
-    rows: Arc<RwLock<[BTreeMap<Slice, Slice>; 6]>>,
+    rows: Arc<RwLock<[BTreeMap<Slice, Slice>; Space::COUNT]>>,
 }
 
 impl Store for MemoryStore {
@@ -247,6 +290,10 @@ impl Store for MemoryStore {
     }
 
     fn settle(&self) -> Result<(), StateError> {
+        Ok(())
+    }
+
+    fn merge(&self) -> Result<(), StateError> {
         Ok(())
     }
 

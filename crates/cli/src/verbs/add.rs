@@ -30,6 +30,9 @@ pub(crate) fn run(args: &Add) -> anyhow::Result<u8> {
     if given == 0 {
         return Err(exit::Failure::usage("nothing to add: give URLs, or a list by --seeds FILE"));
     }
+    if new >= BULK {
+        walk.merge()?;
+    }
     let counters = walk.close()?;
     if args.json {
         let line = json!({"given": given, "new": new, "pages": counters.pages});
@@ -44,4 +47,7 @@ pub(crate) fn run(args: &Add) -> anyhow::Result<u8> {
 }
 
 /// Changed keys after which what was read so far is committed.
-const COMMIT_KEYS: usize = 100_000;
+const COMMIT_KEYS: usize = 40_000;
+
+/// New pages from which on the next crawl would notice how they were added.
+const BULK: u64 = 100_000;
