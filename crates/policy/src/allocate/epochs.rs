@@ -44,6 +44,8 @@ pub struct Epochs {
     pub cost_new: f64,
     /// What a waiting new page costs per epoch (newwt).
     pub weight_new: f64,
+    /// What each epoch counts (the t of oldwt and newwt); those beyond the end of the list count 1.
+    pub emphasis: Vec<f64>,
 }
 
 /// What to fetch in each epoch.
@@ -59,9 +61,19 @@ impl Epochs {
     /// Returns what a plan costs: the objective.
     pub fn cost(&self, plan: &Plan) -> f64 {
         let old: f64 = (0..self.buckets.len())
-            .map(|i| self.buckets[i].weight * self.stale_after(plan, i).iter().sum::<f64>())
+            .map(|i| self.buckets[i].weight * self.emphasised(&self.stale_after(plan, i)))
             .sum();
-        old + self.weight_new * self.waiting_after(&plan.new).iter().sum::<f64>()
+        old + self.weight_new * self.emphasised(&self.waiting_after(&plan.new))
+    }
+
+    /// Returns how many pages a plan leaves stale at the end of each epoch.
+    pub fn stale(&self, plan: &Plan) -> Vec<f64> {
+        let mut sums = vec![0.0; self.capacity.len()];
+        for bucket in 0..self.buckets.len() {
+            let stale = self.stale_after(plan, bucket);
+            sums.iter_mut().zip(stale).for_each(|(sum, stale)| *sum += stale);
+        }
+        sums
     }
 
     /// Finds a good plan: a local optimum that no shift of new pages between epochs improves.
@@ -138,8 +150,8 @@ impl Epochs {
             (0..new).map(|i| (self.saving_old(plan, i, epoch), i)).collect();
         if move_new {
             plan.new[epoch] = 0.0;
-            let epochs_left = (self.capacity.len() - epoch) as f64;
-            items.push((self.weight_new * epochs_left / self.cost_new, new));
+            let to_come: f64 = (epoch..self.capacity.len()).map(|later| self.counts(later)).sum();
+            items.push((self.weight_new * to_come / self.cost_new, new));
         }
         items.sort_by(|a, b| b.0.total_cmp(&a.0));
         for (saving, item) in items {
@@ -164,10 +176,10 @@ impl Epochs {
         let Bucket { size, change, weight, stale } = self.buckets[bucket];
         let before =
             epoch.checked_sub(1).map_or(stale, |earlier| self.stale_after(plan, bucket)[earlier]);
-        let (mut carried, mut sum) = (1.0, 1.0);
-        for later in &plan.old[bucket][epoch + 1..] {
-            carried *= (1.0 - change) * (1.0 - later / size);
-            sum += carried;
+        let (mut carried, mut sum) = (1.0, self.counts(epoch));
+        for (later, x) in plan.old[bucket].iter().enumerate().skip(epoch + 1) {
+            carried *= (1.0 - change) * (1.0 - x / size);
+            sum += carried * self.counts(later);
         }
         weight * (before + change * (size - before)) / size * sum / self.cost_old
     }
@@ -180,6 +192,14 @@ impl Epochs {
             now
         };
         plan.old[bucket].iter().map(step).collect()
+    }
+
+    fn counts(&self, epoch: usize) -> f64 {
+        self.emphasis.get(epoch).copied().unwrap_or(1.0)
+    }
+
+    fn emphasised(&self, pages: &[f64]) -> f64 {
+        pages.iter().enumerate().map(|(epoch, pages)| self.counts(epoch) * pages).sum()
     }
 
     fn waiting_after(&self, new: &[f64]) -> Vec<f64> {
@@ -224,6 +244,7 @@ mod tests {
             cost_old: number(golden, "cost_old"),
             cost_new: number(golden, "cost_new"),
             weight_new: 1.0,
+            emphasis: Vec::new(),
         }
     }
 
@@ -250,6 +271,7 @@ mod tests {
                 cost_old: 1.0,
                 cost_new: 1.5,
                 weight_new: 2.0,
+                emphasis: Vec::new(),
             };
             let plan = problem.plan();
             assert!(problem.allows(&plan.new));
@@ -263,6 +285,26 @@ mod tests {
     }
 
     #[test]
+    fn epochs_that_count_more_end_with_fewer_stale_pages() {
+        let bucket = Bucket { size: 50.0, change: 0.4, stale: 20.0, weight: 1.0 };
+        let mut problem = Epochs {
+            buckets: vec![bucket, Bucket { change: 0.1, ..bucket }],
+            waiting: 10.0,
+            arriving: vec![10.0; 3],
+            capacity: vec![30.0; 3],
+            cost_old: 1.0,
+            cost_new: 1.0,
+            weight_new: 1.0,
+            emphasis: vec![1.0; 3],
+        };
+        let alike = problem.plan();
+        let end = problem.stale(&alike)[2];
+        assert_eq!(alike, Epochs { emphasis: Vec::new(), ..problem.clone() }.plan());
+        problem.emphasis = vec![1.0, 1.0, 100.0];
+        assert!(problem.stale(&problem.plan())[2] <= end);
+    }
+
+    #[test]
     fn edges_are_answered() {
         let mut problem = Epochs {
             buckets: Vec::new(),
@@ -272,6 +314,7 @@ mod tests {
             cost_old: 0.0,
             cost_new: 0.0,
             weight_new: 1.0,
+            emphasis: Vec::new(),
         };
         assert_eq!(problem.cost(&problem.plan()), 0.0);
         problem.capacity = vec![f64::NAN, -1.0];

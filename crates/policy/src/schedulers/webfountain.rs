@@ -60,6 +60,7 @@ impl WebFountain {
             cost_old: 1.0,
             cost_new: 1.0,
             weight_new: 1.0,
+            emphasis: Vec::new(),
         };
         let plan = model.plan();
         let mut epochs = vec![Epoch::default(); AHEAD];
