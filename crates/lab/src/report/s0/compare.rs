@@ -1,0 +1,526 @@
+//! Figures 5 to 9 and 12 to 18: how do the methods compare?
+
+use super::collect::{How, Rates};
+use super::measure::{BUDGETS, DEPTHS, HORIZONS, METHODS, Measured, PRINTED, RATIOS, SWEPT};
+use super::survey::weeks;
+use crate::figure::{Axis, Figure, Line, Panel};
+use crate::page::{Cell, Table, cell, number, percent};
+use crate::report::Document;
+use crate::report::trace::Trace;
+
+const SHARES: [f64; 6] = [0.0, 20.0, 40.0, 60.0, 80.0, 100.0];
+/// Four weeks, by its place in the horizons.
+const FOUR: usize = 1;
+const TWENTY_FOUR: usize = 6;
+
+pub(super) fn write(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]) {
+    told(document, traces, measured);
+    by_weeks(document, measured);
+    by_site(document, traces, measured);
+    breadth(document, measured);
+    history(document, measured);
+    cho(document, measured);
+    combinations(document, measured);
+}
+
+/// The mean of all sites.
+fn mean(measured: &[Vec<Measured>], of: impl Fn(&[Measured]) -> Rates) -> Rates {
+    Rates::mean(&measured.iter().map(|site| of(site)).collect::<Vec<_>>())
+}
+
+fn told(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]) {
+    document.section("What a changed top says of its members");
+    let mut table = Table::new(
+        "told",
+        "Chance that a member had changed after so many weeks, %, if its top had and if it had not.",
+        &[
+            "site",
+            "A, 4 weeks: changed top",
+            "unchanged top",
+            "A, 24 weeks: changed",
+            "unchanged",
+            "B, 4 weeks: changed",
+            "unchanged",
+        ],
+    );
+    for (trace, of) in traces.iter().zip(measured) {
+        let pairs = [of[FOUR].told[0], of[TWENTY_FOUR].told[0], of[FOUR].told[1]]
+            .map(|told| told.chances());
+        let cells =
+            pairs.into_iter().flat_map(|(with, without)| [percent(with, 1), percent(without, 1)]);
+        table.row([Cell::from(trace.name.as_str())].into_iter().chain(cells));
+    }
+    document.table(table);
+    let lifts =
+        measured.iter().map(|of| of[FOUR].told[0].chances()).map(|(with, without)| with / without);
+    let (low, high) = lifts.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), lift| {
+        (low.min(lift), high.max(lift))
+    });
+    document.beside(
+        "The top page reflects the changes of its server: that is assumed of every site (section 5).",
+        format!(
+            "After four weeks a member is {} to {} times as likely to have changed if its directory's top \
+             has.",
+            number(low, 1),
+            number(high, 1),
+        ),
+        "The worth of a top differs from site to site, so it has to be learned and must not be assumed.",
+    );
+}
+
+fn by_weeks(document: &mut Document, measured: &[Vec<Measured>]) {
+    document.section("Figures 5 and 6: update rate and cover");
+    document.paragraph(
+        "Every k weeks one round: each method collects what it wants, and stops. Update rate is the share \
+         of collected pages that had changed, cover the share of changed pages that was collected. BFS, \
+         HIST, C then B and Cho's sampling want no end by themselves; they collect as many pages as A does. \
+         Tops count as collected. Each number is the mean of all rounds of a site, then of all sites.",
+    );
+    document.figure("update-rate", lines_by_weeks("Update rate", measured, |rates| rates.update));
+    document.figure("cover", lines_by_weeks("Cover", measured, |rates| rates.cover));
+    document.table(weeks_table(measured));
+    let at = |how: How, horizon: usize| mean(measured, |site| site[horizon].rates(how));
+    let times = |how: How, horizon: usize| at(how, horizon).update / at(How::All, horizon).update;
+    document.beside(
+        "All three methods have a higher update rate than all pages, two to three times as high over short \
+         times; C about twice on average. The higher the update rate, the lower the cover: C covers 70 to \
+         80 %.",
+        format!(
+            "At 4 weeks A has {:.1} times the update rate of all pages, B {:.1} and C {:.1}; at 24 weeks {:.1}, \
+             {:.1} and {:.1}. A covers {:.0} and {:.0} %, B {:.0} and {:.0} %, C {:.0} and {:.0} %; C1, which \
+             asks only the site directly above, {:.0} and {:.0} %.",
+            times(How::A, FOUR),
+            times(How::B, FOUR),
+            times(How::C, FOUR),
+            times(How::A, TWENTY_FOUR),
+            times(How::B, TWENTY_FOUR),
+            times(How::C, TWENTY_FOUR),
+            100.0 * at(How::A, FOUR).cover,
+            100.0 * at(How::A, TWENTY_FOUR).cover,
+            100.0 * at(How::B, FOUR).cover,
+            100.0 * at(How::B, TWENTY_FOUR).cover,
+            100.0 * at(How::C, FOUR).cover,
+            100.0 * at(How::C, TWENTY_FOUR).cover,
+            100.0 * at(How::C1, FOUR).cover,
+            100.0 * at(How::C1, TWENTY_FOUR).cover,
+        ),
+        "Where half of the pages change anyway nothing can be twice as good, and on deep sites one unchanged \
+         page breaks C's chain from the root, which the small servers of 2003 did not have.",
+    );
+}
+
+fn lines_by_weeks(what: &str, measured: &[Vec<Measured>], value: fn(&Rates) -> f64) -> Figure {
+    let line = |&how: &How| {
+        let point = |(horizon, &weeks): (usize, &u32)| {
+            let rates = mean(measured, |site| site[horizon].rates(how));
+            (f64::from(weeks), 100.0 * value(&rates))
+        };
+        Line::dotted_curve(how.name(), HORIZONS.iter().enumerate().map(point).collect())
+    };
+    let is_cover = what == "Cover";
+    let description = if is_cover {
+        "Cover rises with the time between rounds for every method; B and the top pages of A find most, the \
+         chain of C least."
+    } else {
+        "Every method that looks at tops first collects a larger share of changed pages than collecting \
+         all does; the advantage melts away as the time between rounds grows and most pages have changed."
+    };
+    Figure {
+        title: format!("{what} by method, mean of all sites"),
+        description: description.to_owned(),
+        x: weeks(),
+        y: Axis::linear(
+            if is_cover {
+                "changed pages that were collected, %"
+            } else {
+                "collected pages that had changed, %"
+            },
+            if is_cover { &SHARES } else { &[0.0, 20.0, 40.0, 60.0, 80.0] },
+        ),
+        panels: vec![Panel { heading: String::new(), lines: METHODS.iter().map(line).collect() }],
+        rule: None,
+    }
+}
+
+fn weeks_table(measured: &[Vec<Measured>]) -> Table {
+    let mut table = Table::new(
+        "methods",
+        "Update rate, cover and share of pages collected, %, mean of all sites.",
+        &[
+            "method",
+            "update rate, 2 weeks",
+            "4",
+            "12",
+            "24",
+            "cover, 2 weeks",
+            "4 ",
+            "12 ",
+            "24 ",
+            "collected, 2 weeks",
+            "4  ",
+            "12  ",
+            "24  ",
+        ],
+    );
+    for how in METHODS {
+        let at = PRINTED.map(|horizon| mean(measured, |site| site[horizon].rates(how)));
+        let values: [fn(&Rates) -> f64; 3] = [|r| r.update, |r| r.cover, |r| r.collected];
+        let cells = values.into_iter().flat_map(|value| at.map(|rates| percent(value(&rates), 0)));
+        table.row([Cell::from(how.name())].into_iter().chain(cells));
+    }
+    table
+}
+
+fn by_site(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]) {
+    document.section("Figures 7 and 8: site by site");
+    let mut table = Table::new(
+        "sites",
+        "Cover in % and, after the stroke, update rate as a multiple of that of all pages; from 4 to 24 \
+         weeks.",
+        &[
+            "site",
+            "all: update rate, %",
+            "BFS",
+            "HIST",
+            "A",
+            "B",
+            "C",
+            "C1",
+            "C, then B",
+            "Cho, true ratios",
+            "Cho, sampled",
+        ],
+    );
+    for (trace, of) in traces.iter().zip(measured) {
+        let shown = |horizon: usize, rates: &Rates| {
+            let times = rates.update / of[horizon].rates(How::All).update;
+            format!("{:.0}/{times:.1}", 100.0 * rates.cover)
+        };
+        let cells = METHODS[1..].iter().map(|&how| {
+            let [first, last] = [FOUR, TWENTY_FOUR].map(|h| shown(h, &of[h].rates(how)));
+            Cell::from(format!("{first}\u{2192}{last}"))
+        });
+        let all = [FOUR, TWENTY_FOUR].map(|h| number(100.0 * of[h].rates(How::All).update, 1));
+        let first = [trace.name.as_str().into(), Cell::from(all.join("\u{2192}"))];
+        table.row(first.into_iter().chain(cells));
+    }
+    document.table(table);
+    for (place, (traces, measured)) in traces.chunks(3).zip(measured.chunks(3)).enumerate() {
+        document.figure(&format!("sites-{}", place + 1), site_figure(traces, measured));
+    }
+    let best = |how: How| {
+        let rates = traces.iter().zip(measured).map(|(trace, of)| {
+            (of[FOUR].rates(how).update / of[FOUR].rates(How::All).update, trace.name.as_str())
+        });
+        rates.fold((0.0, ""), |best, next| if next.0 > best.0 { next } else { best })
+    };
+    let (c, b) = (best(How::C), best(How::B));
+    document.beside(
+        "In every domain C > B > A > all in update rate; A and B cover evenly, C's cover differs greatly \
+         (low for AC and OR, as high as the others' for ED, the domain it suits best).",
+        format!(
+            "At 4 weeks C does best on {} ({:.1} times the rate of all pages), B on {} ({:.1} times); {}",
+            c.1,
+            c.0,
+            b.1,
+            b.0,
+            exceptions(traces, measured),
+        ),
+        "The order rests on tops that announce what changed below them; a site whose listings are rendered \
+         by a generator, and whose own sources do not change with them, has no such tops.",
+    );
+}
+
+/// The sites on which the paper's order does not hold.
+fn exceptions(traces: &[Trace], measured: &[Vec<Measured>]) -> String {
+    let in_order = |of: &Vec<Measured>| {
+        [How::C, How::B, How::A, How::All]
+            .map(|how| of[FOUR].rates(how).update)
+            .is_sorted_by(|a, b| a >= b)
+    };
+    let others: Vec<&str> = traces
+        .iter()
+        .zip(measured)
+        .filter(|(_, of)| !in_order(of))
+        .map(|(trace, _)| trace.name.as_str())
+        .collect();
+    if others.is_empty() {
+        "the paper's order holds on every site.".to_owned()
+    } else {
+        format!("the paper's order does not hold on {}.", others.join(", "))
+    }
+}
+
+fn site_figure(traces: &[Trace], measured: &[Vec<Measured>]) -> Figure {
+    let shown = [How::All, How::A, How::B, How::C, How::C1];
+    let panel = |(trace, of): (&Trace, &Vec<Measured>)| {
+        let line = |&how: &How| {
+            let points = of
+                .iter()
+                .zip(HORIZONS)
+                .map(|(m, weeks)| (f64::from(weeks), 100.0 * m.rates(how).update));
+            Line::dotted_curve(how.name(), points.collect())
+        };
+        Panel { heading: trace.name.clone(), lines: shown.iter().map(line).collect() }
+    };
+    Figure {
+        title: "Update rate on each site".to_owned(),
+        description:
+            "What looking at tops gains differs from site to site: much where tops announce \
+                      changes, nothing where they do not."
+                .to_owned(),
+        x: Axis::linear("weeks from one round to the next", &[0.0, 8.0, 16.0, 24.0]),
+        y: Axis::linear("collected pages that had changed, %", &SHARES),
+        panels: traces.iter().zip(measured).map(panel).collect(),
+        rule: None,
+    }
+}
+
+/// `(cover, collected)`, as the paper draws it.
+fn point(rates: &Rates) -> (f64, f64) {
+    (100.0 * rates.cover, 100.0 * rates.collected)
+}
+
+fn collected_axes() -> (Axis, Axis) {
+    let x = Axis::linear("changed pages that were collected (cover), %", &SHARES);
+    (x, Axis::linear("pages collected, %", &SHARES))
+}
+
+fn breadth(document: &mut Document, measured: &[Vec<Measured>]) {
+    document.section("Figure 9: against breadth-first collection");
+    let depth = |at: usize| mean(measured, |site| site[FOUR].depths[at]);
+    let mut lines = vec![
+        Line::curve("at random", vec![(0.0, 0.0), (100.0, 100.0)]),
+        Line::dotted_curve(
+            "depth 1, 2, …",
+            (0..DEPTHS as usize).map(|at| point(&depth(at))).collect(),
+        ),
+    ];
+    for how in [How::A, How::B, How::C, How::C1] {
+        let rates = mean(measured, |site| site[FOUR].rates(how));
+        lines.push(Line::dots(how.name(), vec![point(&rates)]));
+    }
+    let (x, y) = collected_axes();
+    document.figure(
+        "breadth-first",
+        Figure {
+            title: "What has to be collected for so much of what changed, 4 weeks".to_owned(),
+            description: "The further below the diagonal, the better: A, B and C1 find what they find with \
+                          fewer pages than going down level by level; breadth-first itself is no better \
+                          than chance."
+                .to_owned(),
+            x,
+            y,
+            panels: vec![Panel { heading: String::new(), lines }],
+            rule: None,
+        },
+    );
+    let gain = |how: How| {
+        let rates = mean(measured, |site| site[FOUR].rates(how));
+        let breadth = mean(measured, |site| site[FOUR].rates(How::BreadthFirst));
+        rates.update / breadth.update
+    };
+    document.beside(
+        "Breadth-first is better than random; each proposed method is better than breadth-first, two to \
+         three times in update rate.",
+        format!(
+            "With as many pages as A, breadth-first finds {:.0} % of what changed where A finds {:.0} %; A, B \
+             and C have {:.1}, {:.1} and {:.1} times its update rate.",
+            100.0 * mean(measured, |site| site[FOUR].rates(How::BreadthFirst)).cover,
+            100.0 * mean(measured, |site| site[FOUR].rates(How::A)).cover,
+            gain(How::A),
+            gain(How::B),
+            gain(How::C),
+        ),
+        "On a site of thousands of pages the shallow ones are a small part and mostly lists, while on the \
+         paper's servers of 94 pages two levels were most of the server.",
+    );
+}
+
+fn history(document: &mut Document, measured: &[Vec<Measured>]) {
+    document.section("Section 6.3.2: against history");
+    let at = |how: How, horizon: usize| mean(measured, |site| site[horizon].rates(how));
+    document.beside(
+        "Methods by update interval need a long watch and cannot cover half of the changed pages, since \
+         fewer than half change twice; they are discussed, not measured.",
+        format!(
+            "Measured, with a year of weekly checks and as many pages as A: HIST covers {:.0} % at 4 weeks and \
+             {:.0} % at 24, where A covers {:.0} and {:.0} %.",
+            100.0 * at(How::History, FOUR).cover,
+            100.0 * at(How::History, TWENTY_FOUR).cover,
+            100.0 * at(How::A, FOUR).cover,
+            100.0 * at(How::A, TWENTY_FOUR).cover,
+        ),
+        "That a page changed once in half a year says little in half a year, but a year of history sorts \
+         pages well; the paper is right that it takes that long, and top pages need no history at all.",
+    );
+}
+
+fn cho(document: &mut Document, measured: &[Vec<Measured>]) {
+    document.section("Figures 12 and 13: the most changed directories first");
+    let by_ratio = |value: fn(&Rates) -> f64| {
+        let line = |&horizon: &usize| {
+            let points = RATIOS.iter().enumerate().map(|(at, least)| {
+                (100.0 * least, 100.0 * value(&mean(measured, |site| site[horizon].ratios[at])))
+            });
+            Line::dotted_curve(format!("{} weeks", HORIZONS[horizon]), points.rev().collect())
+        };
+        PRINTED.iter().map(line).collect::<Vec<Line>>()
+    };
+    let least = Line::curve("least possible", vec![(0.0, 0.0), (90.0, 90.0)]);
+    let mut update = by_ratio(|rates| rates.update);
+    update.push(least);
+    let x = Axis::linear(
+        "least share of changed pages of a directory, %",
+        &[0.0, 20.0, 40.0, 60.0, 80.0, 100.0],
+    );
+    document.figure(
+        "cho",
+        Figure {
+            title: "Whole directories above a change ratio: update rate and cover".to_owned(),
+            description: "The higher the ratio that is asked for, the larger the share of changed pages in \
+                          what is collected, and the less of all that changed is in it; the ratios are the \
+                          true ones."
+                .to_owned(),
+            x,
+            y: Axis::linear("left: update rate, %; right: cover, %", &SHARES),
+            panels: vec![
+                Panel { heading: "update rate".to_owned(), lines: update },
+                Panel { heading: "cover".to_owned(), lines: by_ratio(|rates| rates.cover) },
+            ],
+            rule: None,
+        },
+    );
+    let ten = |horizon: usize| mean(measured, |site| site[horizon].ratios[8]);
+    document.beside(
+        "Servers with a ratio of 10 % or more hold 60 to 70 % of the changes, at an update rate above 40 %.",
+        format!(
+            "Directories with 10 % or more hold {:.0} % of the changes at 4 weeks at an update rate of {:.0} %, \
+             and {:.0} % at 24 weeks at {:.0} %.",
+            100.0 * ten(FOUR).cover,
+            100.0 * ten(FOUR).update,
+            100.0 * ten(TWENTY_FOUR).cover,
+            100.0 * ten(TWENTY_FOUR).update,
+        ),
+        "The true ratios are known to nobody before collecting, so that both are upper bounds; directories \
+         are smaller than servers, and small units have extreme ratios.",
+    );
+    against_cho(document, measured);
+}
+
+fn against_cho(document: &mut Document, measured: &[Vec<Measured>]) {
+    document.section("Figures 14 to 17: against Cho's sampling");
+    let panel = |&horizon: &usize| {
+        let mut lines = vec![swept(measured, horizon, 0), swept(measured, horizon, 1)];
+        for how in [How::A, How::B, How::C, How::C1] {
+            let rates = mean(measured, |site| site[horizon].rates(how));
+            lines.push(Line::dots(how.name(), vec![point(&rates)]));
+        }
+        Panel { heading: format!("{} weeks", HORIZONS[horizon]), lines }
+    };
+    for (name, pair) in [("against-cho-1", &PRINTED[..2]), ("against-cho-2", &PRINTED[2..])] {
+        let (x, y) = collected_axes();
+        document.figure(
+            name,
+            Figure {
+                title: "What has to be collected for so much of what changed".to_owned(),
+                description:
+                    "Told the true ratios, Cho's method needs the fewest pages; with ratios from \
+                              samples it needs far more, and A and B lie below it."
+                        .to_owned(),
+                x,
+                y,
+                panels: pair.iter().map(panel).collect(),
+                rule: None,
+            },
+        );
+    }
+    let cover =
+        |how: How, horizon: usize| 100.0 * mean(measured, |site| site[horizon].rates(how)).cover;
+    document.beside(
+        "Over long times the methods and Cho's do not differ, over short ones Cho's is better; the true \
+         ratios of servers were used, not samples.",
+        format!(
+            "With as many pages as A, Cho's method with true ratios covers {:.0} % at 4 weeks and {:.0} % at \
+             24, A {:.0} and {:.0} %; with sampled ratios Cho's covers {:.0} and {:.0} %.",
+            cover(How::ChoTrue, FOUR),
+            cover(How::ChoTrue, TWENTY_FOUR),
+            cover(How::A, FOUR),
+            cover(How::A, TWENTY_FOUR),
+            cover(How::ChoSampled, FOUR),
+            cover(How::ChoSampled, TWENTY_FOUR),
+        ),
+        "The paper's Cho was told what it would have had to find out; asked to find out, by a sample of each \
+         directory, it loses its lead.",
+    );
+}
+
+fn swept(measured: &[Vec<Measured>], horizon: usize, how: usize) -> Line {
+    let points =
+        (0..BUDGETS.len()).map(|b| point(&mean(measured, |site| site[horizon].sweeps[how][b])));
+    Line::dotted_curve(SWEPT[how].name(), points.collect())
+}
+
+fn combinations(document: &mut Document, measured: &[Vec<Measured>]) {
+    document.section("Figure 18: Cho's sampling with A, B and C");
+    let panel = |&horizon: &usize| Panel {
+        heading: format!("{} weeks", HORIZONS[horizon]),
+        lines: [0, 2, 3, 4].map(|how| swept(measured, horizon, how)).to_vec(),
+    };
+    for (name, pair) in [("combined-1", &PRINTED[..2]), ("combined-2", &PRINTED[2..])] {
+        let (x, y) = collected_axes();
+        document.figure(
+            name,
+            Figure {
+                title: "The most changed directories first, and inside them tops first".to_owned(),
+                description:
+                    "The combinations end where the method inside wants nothing more; up to there \
+                              they need about as many pages as Cho's method alone with true ratios."
+                        .to_owned(),
+                x,
+                y,
+                panels: pair.iter().map(panel).collect(),
+                rule: None,
+            },
+        );
+    }
+    let mut table = Table::new(
+        "combined",
+        "Cover, %, when 20 % of the pages may be collected, ratios known; mean of all sites.",
+        &["weeks", "Cho alone", "Cho + A", "Cho + B", "Cho + C", "sampled"],
+    );
+    let twenty = BUDGETS.iter().position(|share| *share == 0.2).unwrap_or_default();
+    let cover =
+        |horizon: usize, how: usize| mean(measured, |site| site[horizon].sweeps[how][twenty]).cover;
+    for horizon in PRINTED {
+        let order = [0, 2, 3, 4, 1];
+        let best = order[..4].iter().map(|&how| cover(horizon, how)).fold(0.0, f64::max);
+        let cells =
+            order.map(|how| percent(cover(horizon, how), 1).bold_if(cover(horizon, how) == best));
+        table.row([cell(f64::from(HORIZONS[horizon]), 0)].into_iter().chain(cells));
+    }
+    document.table(table);
+    let helps = |how: usize| {
+        let weeks: Vec<String> = PRINTED
+            .iter()
+            .filter(|&&horizon| cover(horizon, how) > cover(horizon, 0))
+            .map(|&horizon| HORIZONS[horizon].to_string())
+            .collect();
+        if weeks.is_empty() {
+            "at no horizon".to_owned()
+        } else {
+            format!("at {} weeks", weeks.join(", "))
+        }
+    };
+    document.beside(
+        "At 2 weeks Cho alone is best; A helps from 4 weeks on, B from 12; C does not.",
+        format!(
+            "At a budget of 20 % of the pages A helps {}, B {} and C {}.",
+            helps(2),
+            helps(3),
+            helps(4)
+        ),
+        "Inside a server of many directories tops save pages; inside one directory that is known to have \
+         changed nearly wholly there is little left to save.",
+    );
+}
