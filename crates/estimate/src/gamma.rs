@@ -148,6 +148,62 @@ impl Gamma {
         at_least_zero(w) * (changed - once).max(0.0)
     }
 
+    /// Returns the same for a crawler that counts how long copies have been out of date.
+    ///
+    /// w E\[τ²/2 - g(λτ)/λ²\] = w ∫₀^τ s (1 - S(s)) ds. It grows without bound for every belief, so no
+    /// page is ever given up.
+    pub fn age_index(self, w: f64, tau: f64) -> f64 {
+        let tau = at_least_zero(tau).min(1e100);
+        let (a, x) = (self.shape, self.log_time(tau));
+        let late = if (a + 3.0) * x < 1e-2 {
+            // The closed form cancels: the first terms of the series.
+            a * tau * tau * tau / self.rate * (1.0 / 3.0 - (a + 1.0) * tau / self.rate / 8.0)
+        } else {
+            let same = power_integral(2.0 - a, x) - power_integral(1.0 - a, x);
+            0.5 * tau * tau - self.rate * self.rate * same
+        };
+        at_least_zero(w) * at_least_zero(late)
+    }
+
+    /// Returns the time since the last fetch at which [`coverage_index`](Self::coverage_index) reaches
+    /// `mu`, to a part in a thousand; infinity if never.
+    pub fn time_to_coverage(self, w: f64, mu: f64) -> f64 {
+        if mu < w {
+            self.first_reached(mu, |tau| self.coverage_index(w, tau))
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// Returns the time since the last fetch at which [`age_index`](Self::age_index) reaches `mu`, to a
+    /// part in a thousand; infinity if never.
+    pub fn time_to_age(self, w: f64, mu: f64) -> f64 {
+        self.first_reached(mu, |tau| self.age_index(w, tau))
+    }
+
+    /// Where an index that grows with time reaches `mu`, by halving its logarithm.
+    fn first_reached(self, mu: f64, index: impl Fn(f64) -> f64) -> f64 {
+        if mu.is_nan() || mu <= 0.0 {
+            return 0.0;
+        }
+        let (mut low, mut high) = (0.5 / self.mean(), 1.0 / self.mean());
+        for _ in 0..200 {
+            match (index(low) < mu, index(high) < mu) {
+                (false, _) => (high, low) = (low, low / 8.0),
+                (_, true) => (low, high) = (high, high * 8.0),
+                _ => break,
+            }
+        }
+        if index(high) < mu {
+            return f64::INFINITY;
+        }
+        while high > low * 1.001 {
+            let middle = (low * high).sqrt();
+            *(if index(middle) < mu { &mut low } else { &mut high }) = middle;
+        }
+        high
+    }
+
     /// Returns the time since the last fetch at which the index reaches `mu`; infinity if never.
     pub fn time_to_index(self, w: f64, mu: f64) -> f64 {
         if w > 0.0 {
@@ -182,6 +238,11 @@ impl Gamma {
     fn log_time(self, tau: f64) -> f64 {
         quick_ln_1p((at_least_zero(tau) / self.rate).min(f64::MAX))
     }
+}
+
+/// ∫ v^(p-1) dv from 1 to e^x.
+fn power_integral(p: f64, x: f64) -> f64 {
+    if (p * x).abs() < 1e-12 { x } else { (p * x).exp_m1() / p }
 }
 
 fn within(value: f64, (low, high): (f64, f64)) -> f64 {
@@ -267,6 +328,43 @@ mod tests {
         // A belief that is nearly certain has the index of the known rate.
         let sure = Gamma::with_mean(0.5, 1e8).coverage_index(2.0, 3.0);
         assert!((sure - 2.0 * crate::curve::g(1.5)).abs() < 1e-7);
+    }
+
+    #[test]
+    fn the_age_index_is_its_integral_and_that_of_a_known_rate_when_sure() {
+        for (a, b) in [(0.3, 2.0), (1.0, 1.0), (2.0, 5.0), (7.0, 3.0)] {
+            let belief = Gamma::new(a, b);
+            for tau in [1e-4, 0.02, 0.5, 3.0, 40.0] {
+                let steps = 20_000;
+                let step = tau / f64::from(steps);
+                let at = |i: i32| (f64::from(i) + 0.5) * step;
+                let sum: f64 = (0..steps).map(|i| at(i) * (1.0 - belief.survival(at(i)))).sum();
+                let got = belief.age_index(1.0, tau);
+                assert!((got - sum * step).abs() < 1e-4 * got, "{a} {b} {tau}: {got}");
+            }
+        }
+        let sure = Gamma::with_mean(0.5, 1e6).age_index(2.0, 3.0);
+        let known = 2.0 * (4.5 - crate::curve::g(1.5) / 0.25);
+        assert!((sure - known).abs() < 1e-4 * known, "{sure} {known}");
+    }
+
+    #[test]
+    fn coverage_and_age_are_reached_when_foretold() {
+        for (a, b) in [(0.3, 2.0), (1.0, 1.0), (9.0, 50.0)] {
+            let belief = Gamma::new(a, b);
+            for tau in [0.01, 1.0, 30.0] {
+                for (index, found) in [
+                    (belief.coverage_index(2.0, tau), Gamma::time_to_coverage as fn(_, _, _) -> _),
+                    (belief.age_index(2.0, tau), Gamma::time_to_age),
+                ] {
+                    let again: f64 = found(belief, 2.0, index);
+                    assert!((again / tau - 1.0).abs() < 2e-3, "{a} {b}: {tau} {again}");
+                }
+            }
+            assert_eq!(belief.time_to_coverage(1.0, 1.0), f64::INFINITY);
+            assert_eq!(belief.time_to_age(0.0, 1.0), f64::INFINITY);
+            assert_eq!(belief.time_to_age(1.0, f64::NAN), 0.0);
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! How is a policy driven? Pages in order of due time, rounds, a budget: all in memory.
 
-use crate::page::{Days, NEVER, Page, Visit};
+use crate::members::Members;
+use crate::page::{Days, Group, NEVER, Page, Visit};
 use crate::policy::{Policy, Round};
 use crate::queue::{DueQueue, Entry};
 
@@ -20,14 +21,24 @@ pub struct Agenda {
     chosen: Vec<u32>,
     out: Vec<bool>,
     room: usize,
+    members: Members,
+    stirred: Vec<Group>,
 }
 
 impl Agenda {
     /// Tells `policy` of all `pages` at `now`. Page i must have number i; numbers are set here.
     pub fn new(policy: Box<dyn Policy>, pages: Vec<Page>, now: Days) -> Self {
         let out = vec![false; pages.len()];
-        let mut agenda =
-            Agenda { policy, pages, queue: DueQueue::default(), chosen: Vec::new(), out, room: 0 };
+        let mut agenda = Agenda {
+            policy,
+            pages,
+            queue: DueQueue::default(),
+            chosen: Vec::new(),
+            out,
+            room: 0,
+            members: Members::default(),
+            stirred: Vec::new(),
+        };
         for (id, page) in (0u32..).zip(&mut agenda.pages) {
             page.id = id;
             agenda.policy.discovered(page, now);
@@ -68,6 +79,7 @@ impl Agenda {
         } else {
             enqueue(&mut self.queue, page);
         }
+        self.look_again(visit.at);
     }
 
     /// Tells of a sign that page `id` may have changed.
@@ -83,6 +95,7 @@ impl Agenda {
         page.id = u32::try_from(self.pages.len()).unwrap_or(u32::MAX);
         self.policy.discovered(&mut page, now);
         enqueue(&mut self.queue, &page);
+        self.members.add(&page);
         self.pages.push(page);
         self.out.push(false);
         page.id
@@ -129,6 +142,26 @@ impl Agenda {
             enqueue(&mut self.queue, page);
         }
         None
+    }
+
+    /// Asks again when the pages are due whose groups were stirred; only what is due sooner moves.
+    fn look_again(&mut self, now: Days) {
+        self.policy.stirred(&mut self.stirred);
+        if self.stirred.is_empty() {
+            return;
+        }
+        self.members.gather(&self.pages);
+        for group in self.stirred.drain(..) {
+            for &id in self.members.of(group) {
+                let page = &mut self.pages[id as usize];
+                let due =
+                    if page.alive && page.is_known() { self.policy.due(page, now) } else { NEVER };
+                if due < page.due && page.due < NEVER {
+                    page.due = due;
+                    enqueue(&mut self.queue, page);
+                }
+            }
+        }
     }
 
     fn is_free(&self, id: u32) -> bool {

@@ -34,6 +34,7 @@ pub mod registry;
 pub mod schedulers;
 
 mod agenda;
+mod members;
 mod page;
 mod policy;
 mod queue;
@@ -43,7 +44,7 @@ mod testing;
 mod truth;
 
 pub use agenda::Agenda;
-pub use page::{Days, Found, NEVER, Page, Seen, Visit};
+pub use page::{Days, Found, Group, NEVER, Page, Seen, Visit};
 pub use policy::{Policy, Round};
 pub use random::SplitMix64;
 pub use truth::Changes;

@@ -10,6 +10,21 @@ pub type Days = f64;
 /// A moment that never comes.
 pub const NEVER: Days = f64::INFINITY;
 
+/// A group of pages that are akin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Group {
+    kind: u8,
+    /// Its number among groups of its kind.
+    pub number: u32,
+}
+
+impl Group {
+    /// 0 for a [`Page::group`], 1 to 3 for the places of [`Page::kin`].
+    pub fn kind(self) -> usize {
+        usize::from(self.kind)
+    }
+}
+
 /// What is known of a page: what it is, what its visits showed, and what its policy noted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Page {
@@ -66,6 +81,14 @@ impl Page {
             alive: true,
             note: [0.0; 8],
         }
+    }
+
+    /// The groups it belongs to.
+    pub fn groups(&self) -> impl Iterator<Item = Group> + use<> {
+        let [section, hub, base] = self.kin;
+        let numbers = [self.group, section, hub, base];
+        let groups = (0u8..).zip(numbers).map(|(kind, number)| Group { kind, number });
+        groups.filter(|group| group.number != u32::MAX)
     }
 
     /// Whether it was ever visited with success.

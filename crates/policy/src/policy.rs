@@ -1,6 +1,6 @@
 //! Which pages should be fetched next, or when? The one question every scheduler answers.
 
-use crate::page::{Days, Page, Seen};
+use crate::page::{Days, Group, Page, Seen};
 
 /// A scheduler: it is told what visits found and answers when, or which, pages are fetched next.
 ///
@@ -43,6 +43,11 @@ pub trait Policy {
     /// Names up to `room` pages to fetch now, in order, none twice; none when there is nothing more to
     /// do in this round. Asked again when those it named before were fetched.
     fn choose(&mut self, _now: Days, _room: usize, _pages: &[Page], _out: &mut Vec<u32>) {}
+
+    /// Moves to `out` the groups whose pages may be due sooner than they were told, by what was just
+    /// found on one of them. Whoever keeps the pages asks [`due`](Self::due) again for the members, or
+    /// leaves it: each is judged anew when it comes up.
+    fn stirred(&mut self, _out: &mut Vec<Group>) {}
 
     /// A page will not be fetched any more.
     fn gone(&mut self, _page: &Page) {}

@@ -11,6 +11,7 @@ use crate::schedulers::adaptive::Adaptive;
 use crate::schedulers::breadth::BreadthFirst;
 use crate::schedulers::chile::{Chile, Reading};
 use crate::schedulers::dependence::{Dependence, Grouping};
+use crate::schedulers::gamma::GammaIndex;
 use crate::schedulers::history::History;
 use crate::schedulers::index::IndexRule;
 use crate::schedulers::optimal::Optimal;
@@ -91,8 +92,13 @@ pub enum Unfit {
 pub const ALL: &[Entry] = &[
     Entry {
         name: "index",
-        about: "a page is due when a fetch of it is worth a threshold; belief and threshold are learned (default)",
-        make: Make::Plain(|_| Box::new(IndexRule::default())),
+        about: "a page is due when a fetch is worth a threshold, by its own visits and those of its kin (default)",
+        make: Make::Plain(|setup| Box::new(IndexRule::for_goal(setup.goal))),
+    },
+    Entry {
+        name: "gamma",
+        about: "the index rule over what a page's own visits and its directory's showed",
+        make: Make::Plain(|_| Box::new(GammaIndex::default())),
     },
     Entry {
         name: "uniform",
@@ -312,7 +318,7 @@ mod tests {
             assert!(!entry.about.is_empty() && entry.about.len() < 110, "{}", entry.name);
         }
         let unknown = find("newest").err().unwrap();
-        assert!(unknown.to_string().contains("index, uniform"), "{unknown}");
+        assert!(unknown.to_string().contains("index, gamma, uniform"), "{unknown}");
     }
 
     #[test]

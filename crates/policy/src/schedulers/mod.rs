@@ -4,6 +4,7 @@ pub mod adaptive;
 pub mod breadth;
 pub mod chile;
 pub mod dependence;
+pub mod gamma;
 pub mod history;
 pub mod index;
 pub mod optimal;
@@ -16,6 +17,7 @@ pub mod tops;
 pub mod uniform;
 pub mod webfountain;
 
+mod beliefs;
 mod clusters;
 mod walk;
 mod worklist;

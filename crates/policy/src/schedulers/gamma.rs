@@ -1,18 +1,21 @@
-//! `index`: a page is due when a fetch of it is worth as much as the next best use of the budget.
+//! `gamma`: a page is due when a fetch of it is worth a threshold, by its own visits and its
+//! directory's. What `index` is measured against.
 
 use std::collections::HashMap;
 
-use evercrawl_estimate::{Evidence, Gamma, GroupRates, prior, signal::Trust};
+use evercrawl_estimate::Gamma;
+use evercrawl_estimate::signal::Trust;
 
 use crate::index::{Limits, Rate, SignalClock, due_after, index};
 use crate::page::{Days, Page, Seen};
 use crate::policy::{Policy, Round};
+use crate::schedulers::beliefs::{Beliefs, importance};
 
 /// A page is first looked at again when its index reaches this share of the threshold: the threshold
 /// may fall so far while the page waits, and the page still comes up in time.
 const BAND: f64 = 0.7;
 
-/// How many pages the prior and the threshold are fitted to.
+/// How many pages the threshold is fitted to.
 const SAMPLE: usize = 500;
 
 /// How far, and how closely, the threshold is searched for.
@@ -22,7 +25,7 @@ const HALVINGS: usize = 12;
 /// The least number of fetches over which the threshold is corrected.
 const MEMORY: f64 = 1000.0;
 
-/// The index rule over a Gamma belief of each page's change rate: the default policy.
+/// The plain index rule over a Gamma belief of each page's change rate.
 ///
 /// The worth of a fetch grows while a page waits ([`Gamma::index`]); it is due when that reaches μ,
 /// the same for all. μ is the price at which as many pages come due as the budget allows, corrected
@@ -30,10 +33,8 @@ const MEMORY: f64 = 1000.0;
 /// page's own visits showed is kept apart from that, so that it stays when the prior moves. O(1) a
 /// fetch, four numbers a page.
 #[derive(Debug)]
-pub struct IndexRule {
-    /// The belief about a page of which nothing is known.
-    all: Gamma,
-    groups: HashMap<u32, GroupRates>,
+pub struct GammaIndex {
+    beliefs: Beliefs,
     /// μ; 0 before the first plan.
     threshold: f64,
     /// The highest μ by which a waiting page may have been put off.
@@ -42,28 +43,22 @@ pub struct IndexRule {
     correction: f64,
     /// Pages that share the budget.
     pages: f64,
-    checks_fitted: u64,
     limits: Limits,
     signals: HashMap<u32, Trust>,
 }
 
-/// What a page's notes mean here.
-const CHANGES: usize = 0;
-const TIME: usize = 1;
-const RATE: usize = 2;
+/// Where the signals since a page's last visit are counted.
 const SIGNALS: usize = 3;
 
-impl IndexRule {
+impl GammaIndex {
     /// Starts from the belief `all` about any page, and keeps intervals within `limits`.
     pub fn new(all: Gamma, limits: Limits) -> Self {
-        IndexRule {
-            all,
-            groups: HashMap::new(),
+        GammaIndex {
+            beliefs: Beliefs::new(all),
             threshold: 0.0,
             highest: 0.0,
             correction: 1.0,
             pages: 0.0,
-            checks_fitted: 0,
             limits,
             signals: HashMap::new(),
         }
@@ -76,17 +71,13 @@ impl IndexRule {
 
     /// The belief about `page`: its own evidence on its group's prior.
     pub fn belief(&self, page: &Page) -> Gamma {
-        evidence(page).on(self.prior(page))
-    }
-
-    fn prior(&self, page: &Page) -> Gamma {
-        self.groups.get(&page.group).copied().unwrap_or_default().prior(self.all)
+        self.beliefs.of(page)
     }
 
     /// How long after its last visit `page` is worth `threshold`, if no more signals come.
     fn wait(&self, page: &Page, threshold: f64) -> Days {
         let belief = self.belief(page);
-        let equivalent = due_after(Rate::Believed(belief), worth(page), threshold);
+        let equivalent = due_after(Rate::Believed(belief), importance(page), threshold);
         let signals = f64::from(page.note[SIGNALS]);
         self.limits.apply(self.clock(page, belief).reached_after(equivalent, signals))
     }
@@ -98,32 +89,14 @@ impl IndexRule {
 
     /// Learns from a visit that could tell, and returns what the fetch was worth beforehand.
     fn learn(&mut self, page: &mut Page, elapsed: Days, changed: bool, age: Option<Days>) -> f64 {
-        let prior = self.prior(page);
-        let belief = evidence(page).on(prior);
+        let belief = self.belief(page);
         let signals = f64::from(page.note[SIGNALS]);
         let before = self.clock(page, belief).elapsed(elapsed, signals);
-        let learned = match (changed, age) {
-            (false, _) => belief.observe_unchanged(elapsed),
-            (true, Some(age)) => belief.observe_change_at(elapsed, age),
-            (true, None) => belief.observe_changed(elapsed),
-        };
-        self.note(page, Evidence::since(prior, learned), learned.mean());
+        self.beliefs.learn(page, elapsed, changed, age);
         if let Some(trust) = self.signals.get_mut(&page.host) {
             *trust = trust.observe(signals > 0.0, changed);
         }
-        index(Rate::Believed(belief), worth(page), before)
-    }
-
-    fn note(&mut self, page: &mut Page, evidence: Evidence, rate: f64) {
-        let group = self.groups.entry(page.group).or_default();
-        if page.checks <= 1 {
-            group.add(rate);
-        } else {
-            group.replace(f64::from(page.note[RATE]), rate);
-        }
-        page.note[CHANGES] = evidence.changes as f32;
-        page.note[TIME] = evidence.time as f32;
-        page.note[RATE] = rate as f32;
+        index(Rate::Believed(belief), importance(page), before)
     }
 
     /// Moves μ towards what this fetch was worth: pages fetched late show that μ is too low, pages
@@ -175,28 +148,16 @@ impl IndexRule {
         }
         false
     }
-
-    fn fit_prior(&mut self, pages: &[Page]) {
-        let checked = pages.iter().filter(|page| page.checks > 0);
-        let checks: u64 = checked.clone().map(|page| u64::from(page.checks)).sum();
-        // Each fit sees a fifth more than the one before: few fits, none of them stale for long.
-        if checks * 5 > self.checks_fitted * 6 {
-            self.checks_fitted = checks;
-            let step = checked.clone().count().div_ceil(SAMPLE).max(1);
-            let sample: Vec<Evidence> = checked.step_by(step).map(evidence).collect();
-            self.all = prior::fit(self.all, &sample);
-        }
-    }
 }
 
-impl Default for IndexRule {
+impl Default for GammaIndex {
     /// Believes that a page changes about once in a month, and looks at each once a year at least.
     fn default() -> Self {
-        IndexRule::new(Gamma::with_mean(1.0 / 30.0, 1.0), Limits { min: 0.0, max: 365.0 })
+        GammaIndex::new(Gamma::with_mean(1.0 / 30.0, 1.0), Limits { min: 0.0, max: 365.0 })
     }
 }
 
-impl Policy for IndexRule {
+impl Policy for GammaIndex {
     fn discovered(&mut self, page: &mut Page, now: Days) {
         page.due =
             if page.is_known() { page.last + self.wait(page, BAND * self.threshold) } else { now };
@@ -228,7 +189,7 @@ impl Policy for IndexRule {
     }
 
     fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
-        self.fit_prior(pages);
+        self.beliefs.fit(pages);
         self.pages = pages.iter().filter(|page| page.alive).count() as f64;
         if round.rate() > 0.0 && self.pages > 0.0 {
             self.threshold = self.correction * self.price(round.rate(), pages);
@@ -244,19 +205,11 @@ impl Policy for IndexRule {
             ("rate", belief.mean()),
             ("rate low", belief.quantile(0.05)),
             ("rate high", belief.quantile(0.95)),
-            ("worth now", index(Rate::Believed(belief), worth(page), elapsed)),
+            ("worth now", index(Rate::Believed(belief), importance(page), elapsed)),
             ("threshold", self.threshold),
             ("interval", self.wait(page, self.threshold)),
         ]
     }
-}
-
-fn evidence(page: &Page) -> Evidence {
-    Evidence { changes: f64::from(page.note[CHANGES]), time: f64::from(page.note[TIME]) }
-}
-
-fn worth(page: &Page) -> f64 {
-    f64::from(page.weight) / f64::from(page.cost).max(f64::MIN_POSITIVE)
 }
 
 #[cfg(test)]
@@ -275,7 +228,7 @@ mod tests {
 
     #[test]
     fn what_changes_is_fetched_more_often_and_nothing_is_forgotten() {
-        let fetched = world().run(Box::new(IndexRule::default()), 200, 4);
+        let fetched = world().run(Box::new(GammaIndex::default()), 200, 4);
         assert!(fetched.iter().all(|&n| n >= 5), "{fetched:?}");
         let others = fetched[2..].iter().sum::<usize>() as f64 / 18.0;
         assert!(fetched[0] as f64 > 3.0 * others, "{fetched:?}");
@@ -292,7 +245,7 @@ mod tests {
         let optimum = Objective::Freshness.value(&demands, &best.frequency);
         for wrong in [0.1, 1.0, 10.0] {
             let prior = Gamma::with_mean(wrong / 14.0, 1.0);
-            let policy = IndexRule::new(prior, Limits { min: 0.0, max: 365.0 });
+            let policy = GammaIndex::new(prior, Limits { min: 0.0, max: 365.0 });
             let reached = expected_freshness(Box::new(policy), &rates, 40, 200, 100) / optimum;
             assert!((0.97..1.0).contains(&reached), "prior x{wrong}: {reached}");
         }
@@ -302,7 +255,7 @@ mod tests {
     fn the_threshold_lets_as_many_pages_come_due_as_the_budget_allows() {
         for (rate, budget) in [(0.003, 4), (0.3, 4), (0.03, 40)] {
             let limits = Limits { min: 0.0, max: 365.0 };
-            let mut policy = IndexRule::new(Gamma::with_mean(rate, 1.0), limits);
+            let mut policy = GammaIndex::new(Gamma::with_mean(rate, 1.0), limits);
             let mut pages = world().pages;
             policy.plan(&Round { start: 0.0, length: 1.0, fetches: budget }, &mut pages);
             let flow: f64 = pages.iter().map(|p| 1.0 / policy.wait(p, policy.threshold())).sum();
@@ -312,7 +265,7 @@ mod tests {
 
     #[test]
     fn late_pages_raise_the_threshold_and_early_ones_lower_it() {
-        let mut policy = IndexRule { threshold: 1.0, ..IndexRule::default() };
+        let mut policy = GammaIndex { threshold: 1.0, ..GammaIndex::default() };
         policy.steer(2.0);
         assert!(policy.threshold > 1.0 && policy.correction > 1.0);
         (0..9).for_each(|_| policy.steer(0.5));
@@ -324,7 +277,7 @@ mod tests {
 
     #[test]
     fn heavier_and_cheaper_pages_are_due_sooner() {
-        let policy = IndexRule { threshold: 1.0, ..IndexRule::default() };
+        let policy = GammaIndex { threshold: 1.0, ..GammaIndex::default() };
         let wait = |weight, cost| policy.wait(&Page { weight, cost, ..Page::new(0) }, 1.0);
         assert!(wait(2.0, 1.0) < wait(1.0, 1.0));
         assert!(wait(1.0, 2.0) > wait(1.0, 1.0));
@@ -334,7 +287,7 @@ mod tests {
 
     #[test]
     fn signals_that_told_the_truth_bring_a_page_forward() {
-        let mut policy = IndexRule { threshold: 1.0, ..IndexRule::default() };
+        let mut policy = GammaIndex { threshold: 1.0, ..GammaIndex::default() };
         let mut page = Page { last: 0.0, ..Page::new(0) };
         for visit in 1..20 {
             let now = f64::from(visit) * 10.0;
@@ -345,17 +298,5 @@ mod tests {
         let before = page.due;
         policy.signalled(&mut page, 190.5);
         assert!(page.due < before, "{} {before}", page.due);
-    }
-
-    #[test]
-    fn groups_tell_about_pages_never_checked() {
-        let mut policy = IndexRule::default();
-        for id in 0..9 {
-            let mut page = Page { last: 0.0, group: 5, ..Page::new(id) };
-            let seen = page.record(&Visit::new(1.0, Found::Changed));
-            policy.visited(&mut page, &seen);
-        }
-        let rate = |group| policy.belief(&Page { group, ..Page::new(99) }).mean();
-        assert!(rate(5) > 3.0 * rate(6), "{} {}", rate(5), rate(6));
     }
 }

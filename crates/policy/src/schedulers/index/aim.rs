@@ -1,0 +1,27 @@
+//! What is a fetch worth, by what the crawl is for?
+
+use evercrawl_estimate::Gamma;
+
+use crate::page::Days;
+use crate::registry::Goal;
+
+/// The index that `goal` selects, of a page of weight `w` that has waited `tau`.
+///
+/// Freshness gives up pages that change faster than they can be fetched, coverage wants those most, age
+/// gives up none: a user must choose.
+pub(crate) fn worth(goal: Goal, belief: Gamma, w: f64, tau: Days) -> f64 {
+    match goal {
+        Goal::Freshness => belief.index(w, tau),
+        Goal::Coverage => belief.coverage_index(w, tau),
+        Goal::Age => belief.age_index(w, tau),
+    }
+}
+
+/// How long a page must wait to be worth `price`; infinite if it never is.
+pub(crate) fn time_to_worth(goal: Goal, belief: Gamma, w: f64, price: f64) -> Days {
+    match goal {
+        Goal::Freshness => belief.time_to_index(w, price),
+        Goal::Coverage => belief.time_to_coverage(w, price),
+        Goal::Age => belief.time_to_age(w, price),
+    }
+}

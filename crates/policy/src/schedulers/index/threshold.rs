@@ -1,0 +1,80 @@
+//! What must a fetch be worth, so that as many pages come due as may be fetched?
+
+/// A page is first looked at again when its index reaches this share of the threshold: the threshold
+/// may fall so far while the page waits, and the page still comes up in time.
+const BAND: f64 = 0.7;
+
+/// The least number of fetches over which the threshold follows what pages are worth.
+const LEAST: f64 = 50.0;
+
+/// μ, the price of a fetch: it follows what the pages that are fetched are worth, within about a week.
+///
+/// When pages wait longer than they should, they are worth more than μ when their turn comes, and it
+/// rises; when nothing is due, pages are fetched ahead of their time for less, and it falls.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Threshold {
+    price: f64,
+    /// The highest price by which a waiting page may have been put off.
+    highest: f64,
+    fetches_a_week: f64,
+}
+
+impl Threshold {
+    /// μ; 0 before the first fetch.
+    pub(crate) fn price(&self) -> f64 {
+        self.price
+    }
+
+    /// The share of μ at which a page is looked at again.
+    pub(crate) fn look_again(&self) -> f64 {
+        BAND * self.price
+    }
+
+    /// Tells how many fetches there will be.
+    pub(crate) fn expect(&mut self, fetches_a_week: f64) {
+        self.fetches_a_week = fetches_a_week;
+    }
+
+    /// Moves towards what a fetch was worth.
+    pub(crate) fn follow(&mut self, worth: f64) {
+        if !(worth > 0.0 && worth.is_finite()) {
+            return;
+        }
+        if self.price <= 0.0 {
+            self.price = worth;
+        }
+        let miss = (worth / self.price).ln().clamp(-1.0, 1.0);
+        self.price *= (miss / self.fetches_a_week.max(LEAST)).exp();
+        self.highest = self.highest.max(self.price);
+    }
+
+    /// Whether it fell so far since this last was true that waiting pages would come up too late.
+    pub(crate) fn has_fallen(&mut self) -> bool {
+        let fallen = self.price < BAND * self.highest;
+        if fallen {
+            self.highest = self.price;
+        }
+        fallen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn follows_what_fetches_are_worth_and_says_when_it_fell() {
+        let mut threshold = Threshold::default();
+        threshold.expect(100.0);
+        threshold.follow(f64::NAN);
+        assert_eq!(threshold.price(), 0.0);
+        (0..1000).for_each(|_| threshold.follow(8.0));
+        assert!((threshold.price() - 8.0).abs() < 0.01);
+        assert!(!threshold.has_fallen());
+        (0..1000).for_each(|_| threshold.follow(2.0));
+        assert!((threshold.price() - 2.0).abs() < 0.01);
+        assert!(threshold.has_fallen() && !threshold.has_fallen());
+        threshold.follow(1e300);
+        assert!(threshold.price() < 2.1, "one page alone moves it little");
+    }
+}
