@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::units;
+
 /// An incremental web crawler: finds pages, archives them, learns how often they change, and
 /// keeps them as fresh as a budget allows.
 #[derive(Debug, Parser)]
@@ -33,6 +35,8 @@ pub(crate) enum Verb {
     Why(Why),
     /// A page's visits, one a line
     History(History),
+    /// What was found new, changed or gone, in order: a log to follow, and to go on from
+    Changes(Changes),
     /// Fetch one URL and show what came; changes nothing
     Fetch(Fetch),
     /// May we fetch this? Exit 0 allowed, 1 disallowed; prints the deciding line
@@ -271,6 +275,30 @@ pub(crate) struct History {
     pub(crate) url: String,
     #[command(flatten)]
     pub(crate) common: Common,
+    /// JSON Lines instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Changes {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Only what comes after this number: that of the last line already dealt with
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) after: Option<u64>,
+    /// Only visits from this time on: 2026-11-16T08:00:00Z, or 2h for so long ago
+    #[arg(long, value_name = "TIME", value_parser = units::moment, conflicts_with = "after")]
+    pub(crate) since: Option<units::Moment>,
+    /// Wait for more while the crawl runs
+    #[arg(long)]
+    pub(crate) follow: bool,
+    /// Every visit, also those that found nothing new
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// At most so many lines
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
     /// JSON Lines instead of a table
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,7 +1,5 @@
 //! What does the exit code say?
 
-use std::process::ExitCode;
-
 use evercrawl_engine::EngineError;
 use evercrawl_lab::WorldError;
 use evercrawl_lab::table::TableError;
@@ -54,21 +52,21 @@ impl std::fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 /// The code that an error ends with.
-pub(crate) fn code_of(error: &anyhow::Error) -> ExitCode {
+pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
     if let Some(failure) = error.downcast_ref::<Failure>() {
-        return failure.code.into();
+        return failure.code;
     }
     let file = error.downcast_ref::<TableError>().is_some();
     if file || error.downcast_ref::<WorldError>().is_some() {
-        return USAGE.into();
+        return USAGE;
     }
     match error.downcast_ref::<EngineError>() {
-        Some(engine) if engine.is_disk_full() => DISK_LIMIT.into(),
-        Some(EngineError::Config(_)) => CONFIG.into(),
-        Some(EngineError::Broken(_)) => UNEXPECTED.into(),
-        Some(_) => STORAGE.into(),
-        None if error.downcast_ref::<StateError>().is_some() => STORAGE.into(),
-        None => UNEXPECTED.into(),
+        Some(engine) if engine.is_disk_full() => DISK_LIMIT,
+        Some(EngineError::Config(_)) => CONFIG,
+        Some(EngineError::Broken(_)) => UNEXPECTED,
+        Some(_) => STORAGE,
+        None if error.downcast_ref::<StateError>().is_some() => STORAGE,
+        None => UNEXPECTED,
     }
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // the one crate that talks to people
 
 mod args;
+mod control;
 mod crawl_config;
 mod exit;
 mod print;
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
         Err(error) if exit::is_broken_pipe(&error) => exit::OK.into(),
         Err(error) => {
             eprintln!("evercrawl: {error:#}");
-            exit::code_of(&error)
+            exit::code_of(&error).into()
         }
     }
 }
@@ -43,9 +44,18 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         Verb::Add(args) => verbs::add::run(&args),
         Verb::Crawl(args) => verbs::crawl::run(&args),
         Verb::Status(args) => verbs::status::run(&args),
-        Verb::Urls(args) => verbs::urls::run(&args),
-        Verb::Why(args) => verbs::why::run(&args),
-        Verb::History(args) => verbs::history::run(&args),
+        Verb::Urls(args) => {
+            verbs::read(&args.common, |opened, out| verbs::urls::show(&args, opened, out))
+        }
+        Verb::Why(args) => {
+            verbs::read(&args.common, |opened, out| verbs::why::show(&args, opened, out))
+        }
+        Verb::History(args) => {
+            verbs::read(&args.common, |opened, out| verbs::history::show(&args, opened, out))
+        }
+        Verb::Changes(args) => {
+            verbs::read(&args.common, |opened, out| verbs::changes::show(&args, opened, out))
+        }
         Verb::Fetch(args) => verbs::fetch::run(&args),
         Verb::Robots(args) => verbs::robots::run(&args),
         Verb::Check(args) => verbs::check::run(&args),

@@ -10,7 +10,7 @@ pub(crate) fn data() -> BufWriter<StdoutLock<'static>> {
 }
 
 /// One JSON object on a line.
-pub(crate) fn json_line(out: &mut impl Write, value: &Value) -> io::Result<()> {
+pub(crate) fn json_line(out: &mut (impl Write + ?Sized), value: &Value) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
     writeln!(out)
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use evercrawl_model::Time;
+
 const TIMES: [(&str, f64); 7] = [
     ("ms", 0.001),
     ("s", 1.0),
@@ -74,6 +76,33 @@ fn scaled(text: &str, units: &[(&str, f64)], bare: Option<f64>) -> Option<f64> {
 }
 
 /// `3.2 d`, `14 h`, `9 s`, `20 ms`: two digits are enough for a reader.
+/// A moment given on the command line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Moment {
+    At(Time),
+    Ago(Duration),
+}
+
+impl Moment {
+    /// The moment meant, when it is `now`.
+    pub(crate) fn at(self, now: Time) -> Time {
+        match self {
+            Moment::At(time) => time,
+            Moment::Ago(time) => now.before(time),
+        }
+    }
+}
+
+/// Reads a time, or how long ago it was.
+pub(crate) fn moment(text: &str) -> Result<Moment, String> {
+    let time = Time::parse_iso(text).map(Moment::At);
+    time.or_else(|_| duration(text).map(Moment::Ago)).map_err(|_| {
+        format!(
+            "`{text}` is no time: write 2026-11-16T08:00:00Z, 2026-11-16, or 2h for so long ago"
+        )
+    })
+}
+
 pub(crate) fn show_duration(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     let (value, unit) = match seconds {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use evercrawl_archive as archive;
 use evercrawl_model::Visit;
-use evercrawl_state::{State, Store};
+use evercrawl_state::{Store, View};
 
 use crate::EngineError;
 
@@ -36,7 +36,7 @@ struct Expected {
 
 /// Checks the archive in `dir` against `state`; `progress` hears of each file.
 pub fn check<S: Store>(
-    state: &State<S>,
+    state: &View<S>,
     dir: &Path,
     mut progress: impl FnMut(&str),
 ) -> Result<Report, EngineError> {
@@ -66,7 +66,7 @@ pub fn check<S: Store>(
 type ByOffset = BTreeMap<u64, Expected>;
 
 fn expected_records<S: Store>(
-    state: &State<S>,
+    state: &View<S>,
     report: &mut Report,
 ) -> Result<BTreeMap<u32, ByOffset>, EngineError> {
     let mut files: BTreeMap<u32, ByOffset> = BTreeMap::new();

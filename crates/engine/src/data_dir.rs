@@ -6,6 +6,7 @@
 //! DIR/state/           the store, and the seen filter beside it
 //! DIR/archive/         WARC files and their CDXJ indexes
 //! DIR/status.json      how a running crawl is doing
+//! DIR/control.sock     where it answers reading verbs
 //! ```
 
 use std::fs::{self, File, TryLockError};
@@ -15,7 +16,7 @@ use std::sync::Arc;
 
 use evercrawl_archive as archive;
 use evercrawl_model::Time;
-use evercrawl_state::{DiskStore, Settings, State, StoreLimits};
+use evercrawl_state::{DiskStore, Settings, State, StoreLimits, View};
 
 use crate::EngineError;
 
@@ -89,7 +90,12 @@ impl DataDir {
 
     /// Where the WARC files are.
     pub fn archive_dir(&self) -> PathBuf {
-        self.path.join("archive")
+        Self::archive_in(&self.path)
+    }
+
+    /// Where the WARC files of the data directory at `path` are.
+    pub fn archive_in(path: &Path) -> PathBuf {
+        path.join("archive")
     }
 
     /// Where a running crawl says how it is doing.
@@ -99,17 +105,26 @@ impl DataDir {
 
     /// Opens the state; `seed` is the secret of a new one.
     pub fn state(&self, limits: StoreLimits, seed: u64) -> Result<State<DiskStore>, EngineError> {
+        let filter = self.path.join("state").join("seen.filter");
+        let fresh = Settings { seed, shards: SHARDS };
+        Ok(State::open(self.store(limits)?, fresh, Some(&filter))?)
+    }
+
+    /// Opens the state for reading alone: at once, however much is known.
+    pub fn view(&self, limits: StoreLimits) -> Result<View<DiskStore>, EngineError> {
+        Ok(View::open(self.store(limits)?)?)
+    }
+
+    fn store(&self, limits: StoreLimits) -> Result<Arc<DiskStore>, EngineError> {
         let dir = self.path.join("state");
         fs::create_dir_all(&dir).map_err(io("create", &dir))?;
-        let store = DiskStore::open(&dir.join("store"), limits)?;
-        let fresh = Settings { seed, shards: SHARDS };
-        Ok(State::open(Arc::new(store), fresh, Some(&dir.join("seen.filter")))?)
+        Ok(Arc::new(DiskStore::open(&dir.join("store"), limits)?))
     }
 
     /// Opens the archive, brought to what `state` last committed.
     pub fn archive<S: evercrawl_state::Store>(
         &self,
-        state: &State<S>,
+        state: &View<S>,
         mut settings: archive::Settings,
         now: Time,
     ) -> Result<(archive::Writer, archive::Recovery), EngineError> {

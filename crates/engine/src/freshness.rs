@@ -6,7 +6,7 @@
 
 use evercrawl_estimate::{Evidence, Gamma, prior};
 use evercrawl_model::Time;
-use evercrawl_state::{PageRow, Past, State, StateError, Store};
+use evercrawl_state::{PageRow, Past, StateError, Store, View};
 
 /// How fresh a collection is, as far as the crawler can tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,7 +27,7 @@ const DAY: f64 = 86_400.0;
 
 /// Estimates how fresh the pages of `state` are at `now`. Reads every page twice: once to learn
 /// what is usual, once to judge each by it.
-pub fn estimate<S: Store>(state: &State<S>, now: Time) -> Result<Freshness, StateError> {
+pub fn estimate<S: Store>(state: &View<S>, now: Time) -> Result<Freshness, StateError> {
     let usual = usual_rate(state)?;
     let mut sum = Freshness::default();
     for page in state.pages() {
@@ -48,7 +48,7 @@ pub fn estimate<S: Store>(state: &State<S>, now: Time) -> Result<Freshness, Stat
 }
 
 /// What the checks of all pages say of a page that nothing else is known of.
-fn usual_rate<S: Store>(state: &State<S>) -> Result<Gamma, StateError> {
+fn usual_rate<S: Store>(state: &View<S>) -> Result<Gamma, StateError> {
     let (mut checks, mut changes, mut watched) = (0.0, 0.0, 0.0);
     let mut evidence = Vec::new();
     for page in state.pages() {

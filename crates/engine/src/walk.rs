@@ -11,7 +11,7 @@ use std::time::Duration;
 use evercrawl_archive as archive;
 use evercrawl_model::{Event, HostUpdate, PageKey, RecordAt, Refusal, RobotsCopy, Time};
 use evercrawl_robots::{Access, RobotsTxt, availability};
-use evercrawl_state::{Applied, ArchiveFile, Counters, Overlay, Reading, State, Store};
+use evercrawl_state::{Applied, ArchiveFile, Counters, Overlay, Reading, State, Store, View};
 use evercrawl_urls::{Base, Canonical, Gate, Scope, ScopeKind, Seed};
 
 use crate::EngineError;
@@ -530,7 +530,7 @@ impl<S: Store> Walk<S> {
 }
 
 /// What a crawl from the seeds in `state` is about.
-pub fn scope<S: Store>(kind: ScopeKind, state: &State<S>) -> Result<Scope, EngineError> {
+pub fn scope<S: Store>(kind: ScopeKind, state: &View<S>) -> Result<Scope, EngineError> {
     let mut scope = Scope::new(kind);
     if kind == ScopeKind::Any {
         return Ok(scope);

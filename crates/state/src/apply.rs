@@ -10,8 +10,9 @@ use crate::keys;
 use crate::reading::{FirstSeen, encode_first_seen};
 use crate::rows::{self, HostRow, PageRow, Past, Place, Standing};
 use crate::seen::{self, Quick};
-use crate::state::{CachedHost, Probe, State, known_by};
+use crate::state::{CachedHost, State};
 use crate::store::{Space, Store};
+use crate::view::{Probe, known_by};
 
 /// What applying an event did, as far as the frontier must know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,11 +39,15 @@ impl<S: Store> State<S> {
             Event::HostLearned { host, update } => self.host_learned(*host, update),
             Event::HostRested { host, front } => self.host_rested(*host, *front),
             Event::RobotsLearned { origin, copy } => {
-                self.layers.put(Space::Hosts, &keys::robots(origin), &rows::encode_robots(copy));
+                self.view.layers.put(
+                    Space::Hosts,
+                    &keys::robots(origin),
+                    &rows::encode_robots(copy),
+                );
                 Ok(Applied::default())
             }
             Event::LinksRefused { reason, count } => {
-                self.counters.refuse(*reason, *count);
+                self.view.counters.refuse(*reason, *count);
                 Ok(Applied::default())
             }
         }
@@ -50,7 +55,7 @@ impl<S: Store> State<S> {
 
     fn discovered(&mut self, found: &Discovery) -> Result<Applied, StateError> {
         if found.seed {
-            self.layers.put(Space::Meta, &keys::seed(&found.url), b"");
+            self.view.layers.put(Space::Meta, &keys::seed(&found.url), b"");
         }
         let page = match self.seen.ask(found.page, found.check) {
             Quick::Known => return Ok(Applied::default()),
@@ -64,7 +69,7 @@ impl<S: Store> State<S> {
             },
         };
         if let Some(reason) = self.overflow(found)? {
-            self.counters.refuse(reason, 1);
+            self.view.counters.refuse(reason, 1);
             return Ok(Applied { refused: Some(reason), ..Applied::default() });
         }
         self.enter(page, found)
@@ -82,19 +87,19 @@ impl<S: Store> State<S> {
         }
         let Some(Shape { hash, cap, refusal }) = found.shape else { return Ok(None) };
         let key = keys::shape(found.page.host, hash);
-        let count = self.layers.get(Space::Hosts, &key)?;
+        let count = self.view.layers.get(Space::Hosts, &key)?;
         let count =
             count.and_then(|row| row.as_ref().try_into().ok()).map_or(0, u32::from_le_bytes);
         if count >= cap {
             return Ok(Some(refusal));
         }
-        self.layers.put(Space::Hosts, &key, &(count + 1).to_le_bytes());
+        self.view.layers.put(Space::Hosts, &key, &(count + 1).to_le_bytes());
         Ok(None)
     }
 
     fn enter(&mut self, page: PageKey, found: &Discovery) -> Result<Applied, StateError> {
-        self.counters.turns += 1;
-        let place = Place::New(found.band, self.counters.turns);
+        self.view.counters.turns += 1;
+        let place = Place::New(found.band, self.view.counters.turns);
         let row = PageRow {
             url: found.url.to_string(),
             kind: found.kind,
@@ -110,13 +115,13 @@ impl<S: Store> State<S> {
             place: Some(place),
             past: None,
         };
-        self.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
-        self.layers.put(Space::Known, &page.to_bytes(), &known_by(found.check));
-        self.layers.put(Space::Queues, &keys::queue(page, place), b"");
+        self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
+        self.view.layers.put(Space::Known, &page.to_bytes(), &known_by(found.check));
+        self.view.layers.put(Space::Queues, &keys::queue(page, place), b"");
         self.seen.insert(page, found.check);
         self.new_pages.extend_from_slice(&seen::filter_hash(page).to_le_bytes());
-        self.counters.pages += 1;
-        self.counters.move_standing(None, Standing::New);
+        self.view.counters.pages += 1;
+        self.view.counters.move_standing(None, Standing::New);
         let new_host = self.cached_host(page.host, Some(&found.url))?.is_none();
         let front = self.page_awaits(page.host, found)?;
         Ok(Applied { queued: Some((page, place)), front, refused: None, new_host })
@@ -148,11 +153,11 @@ impl<S: Store> State<S> {
     fn visited(&mut self, visited: &Visited) -> Result<Applied, StateError> {
         let page = visited.visit.page;
         let mut row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
-        let number = self.counters.visits;
+        let number = self.view.counters.visits;
         let before = row.past.as_ref().map(|past| past.log);
         let log = rows::encode_visit(&visited.visit, before);
-        self.layers.put(Space::Visits, &number.to_be_bytes(), &log);
-        self.counters.count_visit(&visited.visit, visited.first_of_digest);
+        self.view.layers.put(Space::Visits, &number.to_be_bytes(), &log);
+        self.view.counters.count_visit(&visited.visit, visited.first_of_digest);
         self.remember_content(visited);
         self.host_learned(page.host, &visited.host)?;
         row.kind = visited.kind;
@@ -168,8 +173,8 @@ impl<S: Store> State<S> {
             Next::Due(at) => Some(Place::Due(at)),
             Next::Never => None,
             Next::Retry => {
-                self.counters.turns += 1;
-                Some(Place::New(Band::LAST, self.counters.turns))
+                self.view.counters.turns += 1;
+                Some(Place::New(Band::LAST, self.view.counters.turns))
             }
         }
     }
@@ -182,7 +187,7 @@ impl<S: Store> State<S> {
     ) -> Result<Applied, StateError> {
         let row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
         if row.standing != Standing::Refused(reason) {
-            self.counters.refuse(reason, 1);
+            self.view.counters.refuse(reason, 1);
         }
         self.settle(page, row, Standing::Refused(reason), again.map(Place::Due))
     }
@@ -193,13 +198,13 @@ impl<S: Store> State<S> {
         host.known = host.known.saturating_sub(1);
         if let Some(place) = row.place {
             host.waiting = host.waiting.saturating_sub(u32::from(matches!(place, Place::New(..))));
-            self.layers.remove(Space::Queues, &keys::queue(page, place));
+            self.view.layers.remove(Space::Queues, &keys::queue(page, place));
         }
-        self.layers.remove(Space::Pages, &page.to_bytes());
-        self.layers.remove(Space::Known, &page.to_bytes());
+        self.view.layers.remove(Space::Pages, &page.to_bytes());
+        self.view.layers.remove(Space::Known, &page.to_bytes());
         self.seen.forget(page);
-        self.counters.pages = self.counters.pages.saturating_sub(1);
-        self.counters.leave_standing(row.standing);
+        self.view.counters.pages = self.view.counters.pages.saturating_sub(1);
+        self.view.counters.leave_standing(row.standing);
         Ok(Applied::default())
     }
 
@@ -212,18 +217,18 @@ impl<S: Store> State<S> {
         place: Option<Place>,
     ) -> Result<Applied, StateError> {
         if let Some(old) = row.place {
-            self.layers.remove(Space::Queues, &keys::queue(page, old));
+            self.view.layers.remove(Space::Queues, &keys::queue(page, old));
         }
         if let Some(place) = place {
-            self.layers.put(Space::Queues, &keys::queue(page, place), b"");
+            self.view.layers.put(Space::Queues, &keys::queue(page, place), b"");
         }
         let new = |place: Option<Place>| u32::from(matches!(place, Some(Place::New(..))));
         let host = self.host_mut(page.host)?;
         host.waiting = (host.waiting + new(place)).saturating_sub(new(row.place));
-        self.counters.move_standing(Some(row.standing), standing);
+        self.view.counters.move_standing(Some(row.standing), standing);
         row.standing = standing;
         row.place = place;
-        self.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
+        self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
         let front = self.return_awaits(page.host, place)?;
         Ok(Applied { queued: place.map(|place| (page, place)), front, ..Applied::default() })
     }
@@ -248,11 +253,11 @@ impl<S: Store> State<S> {
         let visit = &visited.visit;
         let (Some(digest), true) = (visit.digest, visited.first_of_digest) else { return };
         let first = encode_first_seen(FirstSeen { page: visit.page, at: visit.at });
-        self.layers.put(Space::Content, &keys::digest(&digest), &first);
+        self.view.layers.put(Space::Content, &keys::digest(&digest), &first);
         if let (Some(simhash), None) = (visited.simhash, visit.near) {
             for table in 0..4 {
                 let key = keys::fingerprint(table, simhash);
-                self.layers.put(Space::Content, &key, &visit.page.to_bytes());
+                self.view.layers.put(Space::Content, &key, &visit.page.to_bytes());
             }
         }
     }
@@ -282,10 +287,10 @@ impl<S: Store> State<S> {
             return Ok(());
         }
         if let Some((band, wake)) = from {
-            self.layers.remove(Space::Hosts, &keys::front(band, wake, key));
+            self.view.layers.remove(Space::Hosts, &keys::front(band, wake, key));
         }
         if let Some((band, wake)) = to {
-            self.layers.put(Space::Hosts, &keys::front(band, wake, key), b"");
+            self.view.layers.put(Space::Hosts, &keys::front(band, wake, key), b"");
         }
         Ok(())
     }
@@ -304,7 +309,7 @@ impl<S: Store> State<S> {
         if self.hosts.contains_key(&key) {
             return Ok(Some(()));
         }
-        if let Some(row) = self.layers.get(Space::Hosts, &keys::host(key))? {
+        if let Some(row) = self.view.layers.get(Space::Hosts, &keys::host(key))? {
             let row = HostRow::decode(&row)?;
             self.hosts.insert(key, CachedHost { row, dirty: false });
             return Ok(Some(()));
@@ -312,7 +317,7 @@ impl<S: Store> State<S> {
         if let Some(url) = url {
             let row = HostRow::new(authority(url).to_owned());
             self.hosts.insert(key, CachedHost { row, dirty: true });
-            self.counters.hosts += 1;
+            self.view.counters.hosts += 1;
         }
         Ok(None)
     }

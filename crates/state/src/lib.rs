@@ -17,6 +17,7 @@ mod rows;
 mod seen;
 mod state;
 mod store;
+mod view;
 
 pub use apply::Applied;
 pub use counters::Counters;
@@ -24,8 +25,9 @@ pub use keys::Lane;
 pub use meta::{ArchiveFile, Settings};
 pub use reading::{FirstSeen, Reading};
 pub use rows::{HostRow, PageRow, Past, Place, Standing};
-pub use state::{Queued, State};
+pub use state::State;
 pub use store::{DiskStore, MemoryStore, Overlay, Row, Slice, Space, Store, StoreLimits};
+pub use view::{Queued, View};
 
 /// What went wrong with the state.
 #[derive(Debug, thiserror::Error)]

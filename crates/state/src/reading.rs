@@ -9,6 +9,7 @@ use crate::codec::{Reader, Writer};
 use crate::keys;
 use crate::rows::PageRow;
 use crate::store::{Overlay, Space, Store};
+use crate::view::View;
 
 /// Where content was first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,11 @@ impl<S> Clone for Reading<S> {
 impl<S: Store> Reading<S> {
     /// How many candidates of one table of the near-duplicate index are looked at.
     const CANDIDATES: usize = 256;
+
+    /// Everything that was committed.
+    pub fn view(&self) -> Result<View<S>, StateError> {
+        View::open(self.0.clone())
+    }
 
     /// Where content with this digest was first seen.
     pub fn first_seen(&self, digest: &[u8; 20]) -> Result<Option<FirstSeen>, StateError> {

@@ -16,7 +16,7 @@ use crate::{crawl_config, exit, print};
 pub(crate) fn run(args: &Check) -> anyhow::Result<u8> {
     recover(&args.common)?;
     let opened = super::open(&args.common)?;
-    let archive = opened.dir.archive_dir();
+    let archive = opened.archive_dir();
     let report = check(&opened.state, &archive, |file| {
         if !args.json {
             eprintln!("checking {file}");

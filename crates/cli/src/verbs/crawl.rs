@@ -17,12 +17,13 @@ use evercrawl_urls::{ScopeKind, Seed, Target};
 use serde_json::json;
 
 use crate::args::Crawl;
+use crate::control::Door;
 use crate::settings::Settings;
 use crate::units::{show_count, show_duration, show_size};
 use crate::{crawl_config, exit, print, report, seeds};
 
 pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
-    let settings = crawl_config::settings(&args.common, Some(&args.rules))?;
+    let settings = Arc::new(crawl_config::settings(&args.common, Some(&args.rules))?);
     let config = Arc::new(crawl_config::crawl_config(&settings, &args.run)?);
     let mut given = Vec::new();
     seeds::read(&args.seeds, config.steps, |seed| {
@@ -49,6 +50,11 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     let mut screen = Screen::new(args.json, args.quiet, dir.path());
     let stopper = Stopper::default();
     listen_for_signals(stopper.clone());
+    // Without a door the crawl is as good; only verbs have to wait until it ends.
+    let door = Door::open(dir.path(), walk.state().reading(), settings.clone());
+    if let Err(error) = &door {
+        eprintln!("other verbs cannot reach this crawl: {error}");
+    }
     let show = |progress: &Progress, _: &Walk<DiskStore>| screen.show(progress);
     let (ended, progress, walk) = live::run(walk, &config, &stopper, || dir.free_disk(), show)?;
     screen.clear();

@@ -6,14 +6,15 @@ use std::io::Write;
 use evercrawl_model::Visit;
 use serde_json::{Value, json};
 
+use super::Opened;
 use super::urls::digest;
 use crate::args::History;
 use crate::exit::Failure;
 use crate::units::show_size;
 use crate::{exit, print};
 
-pub(crate) fn run(args: &History) -> anyhow::Result<u8> {
-    let opened = super::open(&args.common)?;
+/// Shows the visits of the page that `args` names.
+pub(crate) fn show(args: &History, opened: &Opened, out: &mut dyn Write) -> anyhow::Result<u8> {
     let url = super::canonical(&opened.settings, &args.url)?;
     let found = opened.state.find(super::host_of(&opened.state, &url), url.as_str())?;
     let Some((_, row)) = found else {
@@ -25,16 +26,14 @@ pub(crate) fn run(args: &History) -> anyhow::Result<u8> {
     let visits: Result<Vec<_>, _> = opened.state.history(&row).collect();
     let mut visits = visits?;
     visits.reverse();
-    let files: HashMap<u32, String> =
-        opened.state.archive()?.into_iter().map(|file| (file.serial, file.name)).collect();
-    let mut out = print::data();
+    let files = opened.file_names()?;
     for (_, visit) in &visits {
         let near = match visit.near {
             Some(key) => opened.state.reading().url(key)?,
             None => None,
         };
         if args.json {
-            print::json_line(&mut out, &describe(visit, near, &files))?;
+            print::json_line(out, &describe(visit, near, &files).into())?;
         } else {
             writeln!(
                 out,
@@ -64,18 +63,24 @@ fn warc(serial: u32, files: &HashMap<u32, String>) -> String {
     files.get(&serial).map_or_else(|| format!("file {serial}"), |name| format!("{name}.warc.gz"))
 }
 
-fn describe(visit: &Visit, near: Option<String>, files: &HashMap<u32, String>) -> Value {
-    json!({
-        "time": visit.at.rfc3339(),
-        "outcome": visit.outcome.code(),
-        "status": Some(visit.status).filter(|status| *status > 0),
-        "change": visit.change.code(),
-        "digest": visit.digest.map(digest),
-        "bytes": visit.bytes,
-        "ms": visit.ms,
-        "near": near,
-        "warc": visit.record.map(|at| warc(at.file, files)),
-        "offset": visit.record.map(|at| at.offset),
-        "length": visit.record.map(|at| at.length),
-    })
+/// A visit as JSON.
+pub(crate) fn describe(
+    visit: &Visit,
+    near: Option<String>,
+    files: &HashMap<u32, String>,
+) -> serde_json::Map<String, Value> {
+    let fields = [
+        ("time", json!(visit.at.rfc3339())),
+        ("outcome", json!(visit.outcome.code())),
+        ("status", json!(Some(visit.status).filter(|status| *status > 0))),
+        ("change", json!(visit.change.code())),
+        ("digest", json!(visit.digest.map(digest))),
+        ("bytes", json!(visit.bytes)),
+        ("ms", json!(visit.ms)),
+        ("near", json!(near)),
+        ("warc", json!(visit.record.map(|at| warc(at.file, files)))),
+        ("offset", json!(visit.record.map(|at| at.offset))),
+        ("length", json!(visit.record.map(|at| at.length))),
+    ];
+    fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
 }

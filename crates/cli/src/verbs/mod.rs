@@ -1,6 +1,7 @@
 //! One file a verb.
 
 pub(crate) mod add;
+pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -16,29 +17,66 @@ pub(crate) mod testweb;
 pub(crate) mod urls;
 pub(crate) mod why;
 
-use evercrawl_engine::DataDir;
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use evercrawl_engine::{DataDir, EngineError};
 use evercrawl_model::HostKey;
-use evercrawl_state::{DiskStore, State};
+use evercrawl_state::{DiskStore, StateError, View};
 use evercrawl_urls::Canonical;
 
 use crate::args::Common;
-use crate::crawl_config;
 use crate::exit::Failure;
 use crate::settings::Settings;
+use crate::{control, crawl_config, print};
 
-/// A data directory opened for reading: nothing is committed.
+/// A data directory opened for reading, by the verb itself or by the crawl that works in it.
 pub(crate) struct Opened {
-    pub(crate) dir: DataDir,
-    pub(crate) state: State<DiskStore>,
-    pub(crate) settings: Settings,
+    pub(crate) path: PathBuf,
+    pub(crate) state: View<DiskStore>,
+    pub(crate) settings: Arc<Settings>,
+    /// Keeps others out, where no crawl does.
+    pub(crate) held: Option<DataDir>,
+}
+
+impl Opened {
+    /// Where the WARC files are.
+    pub(crate) fn archive_dir(&self) -> PathBuf {
+        DataDir::archive_in(&self.path)
+    }
+
+    /// What the files of the archive are called, by their numbers.
+    pub(crate) fn file_names(&self) -> Result<HashMap<u32, String>, StateError> {
+        let files = self.state.archive()?;
+        Ok(files.into_iter().map(|file| (file.serial, file.name)).collect())
+    }
+}
+
+/// Runs a verb that only reads: here, or in the crawl that has the data directory open.
+pub(crate) fn read(
+    common: &Common,
+    show: impl FnOnce(&Opened, &mut dyn Write) -> anyhow::Result<u8>,
+) -> anyhow::Result<u8> {
+    match open(common) {
+        Ok(opened) => show(&opened, &mut print::data()),
+        Err(error) if is_in_use(&error) => control::forward(&common.data)?.ok_or(error),
+        Err(error) => Err(error),
+    }
 }
 
 /// Opens the data directory of a reading verb.
 pub(crate) fn open(common: &Common) -> anyhow::Result<Opened> {
-    let settings = crawl_config::settings(common, None)?;
+    let settings = Arc::new(crawl_config::settings(common, None)?);
     let dir = DataDir::open(&common.data)?;
-    let state = dir.state(crawl_config::store_limits(&settings)?, 0)?;
-    Ok(Opened { dir, state, settings })
+    let state = dir.view(crawl_config::store_limits(&settings)?)?;
+    Ok(Opened { path: dir.path().to_owned(), state, settings, held: Some(dir) })
+}
+
+/// True when another process works in the data directory.
+pub(crate) fn is_in_use(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref::<EngineError>(), Some(EngineError::InUse { .. }))
 }
 
 /// Reads a URL as the crawl would.
@@ -51,7 +89,7 @@ pub(crate) fn canonical(settings: &Settings, url: &str) -> anyhow::Result<Canoni
 }
 
 /// The host that a URL belongs to.
-pub(crate) fn host_of(state: &State<DiskStore>, url: &Canonical) -> HostKey {
+pub(crate) fn host_of(state: &View<DiskStore>, url: &Canonical) -> HostKey {
     state.keyer().host(url.domain(), url.authority())
 }
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use evercrawl_engine::live::SystemClock;
-use evercrawl_engine::{DataDir, EngineError, freshness};
+use evercrawl_engine::{DataDir, freshness};
 use serde_json::{Value, json};
 
 use crate::args::Status;
@@ -13,10 +13,8 @@ use crate::{exit, print, report};
 pub(crate) fn run(args: &Status) -> anyhow::Result<u8> {
     match super::open(&args.common) {
         Ok(opened) => stopped(args, &opened),
-        Err(error) => match error.downcast_ref::<EngineError>() {
-            Some(EngineError::InUse { .. }) => running(args, error),
-            _ => Err(error),
-        },
+        Err(error) if super::is_in_use(&error) => running(args, error),
+        Err(error) => Err(error),
     }
 }
 
@@ -39,7 +37,7 @@ fn stopped(args: &Status, opened: &super::Opened) -> anyhow::Result<u8> {
         print::json_line(&mut out, &line)?;
         return Ok(exit::OK);
     }
-    writeln!(out, "{}: not running", opened.dir.path().display())?;
+    writeln!(out, "{}: not running", opened.path.display())?;
     report::write_counters(&mut out, counters)?;
     writeln!(out, "  freshness  {}", report::freshness_line(&fresh))?;
     let state = opened.state.disk_bytes();

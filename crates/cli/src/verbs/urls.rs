@@ -7,28 +7,28 @@ use evercrawl_engine::Schedule;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_model::{HostKey, PageKey, Refusal, Time};
 use evercrawl_robots::{Access, availability};
-use evercrawl_state::{DiskStore, PageRow, Place, Standing, State};
+use evercrawl_state::{DiskStore, PageRow, Place, Standing, View};
 use evercrawl_urls::Canonical;
 use serde_json::{Value, json};
 
+use super::Opened;
 use crate::args::{StateArg, Urls};
 use crate::{exit, print};
 
-pub(crate) fn run(args: &Urls) -> anyhow::Result<u8> {
-    let opened = super::open(&args.common)?;
-    let mut view = View::new(&opened.state, SystemClock.now())?;
-    let mut out = print::data();
+/// Shows the known URLs that `args` asks for.
+pub(crate) fn show(args: &Urls, opened: &Opened, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let mut pages = Pages::new(&opened.state, SystemClock.now())?;
     for page in opened.state.pages() {
         let (key, row) = page?;
-        if !view.wants(args, key, &row)? {
+        if !pages.wants(args, key, &row)? {
             continue;
         }
         if args.json {
-            print::json_line(&mut out, &view.describe(key, &row)?)?;
+            print::json_line(out, &pages.describe(key, &row)?)?;
         } else {
             let status = row.past.as_ref().map_or(0, |past| past.status);
-            let reason = view.reason(key, &row)?.unwrap_or("-");
-            let (state, url) = (state_of(&row, view.now), print::plain(&row.url));
+            let reason = pages.reason(key, &row)?.unwrap_or("-");
+            let (state, url) = (state_of(&row, pages.now), print::plain(&row.url));
             writeln!(out, "{state:<8} {status:<3} {reason:<20} {url}")?;
         }
     }
@@ -37,8 +37,8 @@ pub(crate) fn run(args: &Urls) -> anyhow::Result<u8> {
 }
 
 /// Pages as users see them, with what is known of their hosts.
-pub(crate) struct View<'a> {
-    state: &'a State<DiskStore>,
+pub(crate) struct Pages<'a> {
+    state: &'a View<DiskStore>,
     tags: HashMap<u32, String>,
     now: Time,
     /// The host of the last page, and why its pages wait: pages come host by host.
@@ -52,9 +52,9 @@ struct HostView {
     until: Time,
 }
 
-impl<'a> View<'a> {
-    pub(crate) fn new(state: &'a State<DiskStore>, now: Time) -> anyhow::Result<Self> {
-        Ok(View { state, tags: state.tag_sets()?, now, host: None })
+impl<'a> Pages<'a> {
+    pub(crate) fn new(state: &'a View<DiskStore>, now: Time) -> anyhow::Result<Self> {
+        Ok(Pages { state, tags: state.tag_sets()?, now, host: None })
     }
 
     fn wants(&mut self, args: &Urls, key: PageKey, row: &PageRow) -> anyhow::Result<bool> {

@@ -13,7 +13,7 @@ use evercrawl_urls::{Canonical, Gate};
 use serde_json::{Value, json};
 
 use super::Opened;
-use super::urls::{self, View};
+use super::urls::{self, Pages};
 use crate::args::{RunArgs, Why};
 use crate::units::show_duration;
 use crate::{crawl_config, exit, print};
@@ -21,8 +21,8 @@ use crate::{crawl_config, exit, print};
 /// One thing to know about a URL: what about it, and in words.
 struct Fact(&'static str, String);
 
-pub(crate) fn run(args: &Why) -> anyhow::Result<u8> {
-    let opened = super::open(&args.common)?;
+/// Shows where the URL is and why.
+pub(crate) fn show(args: &Why, opened: &Opened, out: &mut dyn Write) -> anyhow::Result<u8> {
     let url = super::canonical(&opened.settings, &args.url)?;
     let now = SystemClock.now();
     let host = super::host_of(&opened.state, &url);
@@ -32,31 +32,30 @@ pub(crate) fn run(args: &Why) -> anyhow::Result<u8> {
         Some(row) => Fact("state", urls::state_of(row, now).to_owned()),
         None => Fact("state", "never seen".to_owned()),
     });
-    facts.push(scope_fact(&opened, &url, page.as_ref(), now)?);
-    facts.push(robots_fact(&opened, &url)?);
-    let mut view = View::new(&opened.state, now)?;
+    facts.push(scope_fact(opened, &url, page.as_ref(), now)?);
+    facts.push(robots_fact(opened, &url)?);
+    let mut pages = Pages::new(&opened.state, now)?;
     let mut described = Value::Null;
     if let (Some(key), Some(row)) = (key, &page) {
-        if let Some(reason) = view.reason(key, row)? {
+        if let Some(reason) = pages.reason(key, row)? {
             facts.push(Fact("reason", reason.to_owned()));
         }
-        facts.extend(page_facts(&opened, row, now)?);
-        described = view.describe(key, row)?;
+        facts.extend(page_facts(opened, row, now)?);
+        described = pages.describe(key, row)?;
     }
     if let Some(row) = opened.state.host(host)? {
         facts.extend(host_facts(&row, now));
     }
-    show(args, &facts, described)
+    write(args, &facts, described, out)
 }
 
 /// Words for people; for programs also the page as `urls` describes it.
-fn show(args: &Why, facts: &[Fact], described: Value) -> anyhow::Result<u8> {
-    let mut out = print::data();
+fn write(args: &Why, facts: &[Fact], described: Value, out: &mut dyn Write) -> anyhow::Result<u8> {
     if args.json {
         let mut object: serde_json::Map<String, Value> =
             facts.iter().map(|Fact(name, words)| ((*name).to_owned(), json!(words))).collect();
         object.insert("page".to_owned(), described);
-        print::json_line(&mut out, &object.into())?;
+        print::json_line(out, &object.into())?;
     } else {
         for Fact(name, words) in facts {
             writeln!(out, "{name:<12} {}", print::plain(words))?;

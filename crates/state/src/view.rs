@@ -1,0 +1,247 @@
+//! What is known? Everything that can be read, from a store that nobody else need stop using.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use evercrawl_model::{Band, HostKey, Keyer, PageKey, RobotsCopy, Time, Visit};
+
+use crate::StateError;
+use crate::counters::Counters;
+use crate::keys::{self, Lane};
+use crate::layers::Layers;
+use crate::meta::{self, ArchiveFile, Settings};
+use crate::reading::Reading;
+use crate::rows::{self, HostRow, PageRow};
+use crate::store::{Slice, Space, Store};
+
+pub(crate) const SETTINGS: &[u8] = b"k";
+pub(crate) const COUNTERS: &[u8] = b"c";
+pub(crate) const CLEAN: &[u8] = b"x";
+pub(crate) const FILES: u8 = b'f';
+pub(crate) const TAGS: u8 = b't';
+
+/// A page's place in a lane of its host's back queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queued {
+    /// The turn (new pages) or the due time in milliseconds (known pages).
+    pub position: u64,
+    /// The page.
+    pub page: PageKey,
+}
+
+/// The state as readers see it. Opened from a store alone it shows what was committed, and costs
+/// next to nothing; [`State`](crate::State) sees through one what it has changed since.
+pub struct View<S> {
+    pub(crate) layers: Layers<S>,
+    pub(crate) keyer: Keyer,
+    pub(crate) counters: Counters,
+    was_clean: bool,
+}
+
+impl<S: Store> View<S> {
+    /// Looks at what was committed to `store`; one that nothing was ever committed to reads as
+    /// empty.
+    pub fn open(store: Arc<S>) -> Result<Self, StateError> {
+        Self::with(Layers::new(store), Settings { seed: 0, shards: 1 })
+    }
+
+    /// Begins a state with `fresh` settings where there is none.
+    pub(crate) fn with(layers: Layers<S>, fresh: Settings) -> Result<Self, StateError> {
+        let stored = layers.get(Space::Meta, SETTINGS)?;
+        let was_clean = stored.is_none() || layers.get(Space::Meta, CLEAN)?.is_some();
+        let settings = stored.map_or(Ok(fresh), |row| meta::decode_settings(&row))?;
+        let counters = match layers.get(Space::Meta, COUNTERS)? {
+            Some(row) => Counters::decode(&row)?,
+            None => Counters::default(),
+        };
+        let keyer = Keyer::new(settings.seed, settings.shards);
+        Ok(View { layers, keyer, counters, was_clean })
+    }
+
+    /// False when the last run ended without saying goodbye.
+    pub fn was_clean(&self) -> bool {
+        self.was_clean
+    }
+
+    /// What makes keys here.
+    pub fn keyer(&self) -> Keyer {
+        self.keyer
+    }
+
+    /// Totals.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The store below, for readers on other threads; it lags behind by what is not committed.
+    pub fn reading(&self) -> Reading<S> {
+        Reading(self.layers.store().clone())
+    }
+
+    /// The page at `key`.
+    pub fn page(&self, key: PageKey) -> Result<Option<PageRow>, StateError> {
+        let row = self.layers.get(Space::Pages, &key.to_bytes())?;
+        row.map(|row| PageRow::decode(&row)).transpose()
+    }
+
+    /// The page with canonical URL `url` on `host`.
+    pub fn find(&self, host: HostKey, url: &str) -> Result<Option<(PageKey, PageRow)>, StateError> {
+        let (key, check) = self.keyer.page(host, url);
+        match self.probe(key, check)? {
+            Probe::Known(key) => Ok(self.page(key)?.map(|row| (key, row))),
+            Probe::Free(_) => Ok(None),
+        }
+    }
+
+    /// Follows the chain of colliding URLs to the one with hash `check`, or to the place where it
+    /// would go.
+    pub(crate) fn probe(&self, mut key: PageKey, check: u64) -> Result<Probe, StateError> {
+        loop {
+            match self.layers.get(Space::Known, &key.to_bytes())? {
+                None => return Ok(Probe::Free(key)),
+                Some(row) if *row == known_by(check) => return Ok(Probe::Known(key)),
+                Some(_) => key = key.next_probe(),
+            }
+        }
+    }
+
+    /// Every page, in the order of their keys.
+    pub fn pages(&self) -> impl Iterator<Item = Result<(PageKey, PageRow), StateError>> + '_ {
+        self.layers.scan(Space::Pages, &[], &[0xff; 19]).map(|row| {
+            let (key, row) = row?;
+            let key = PageKey::from_bytes(&key).ok_or_else(|| keys::bad("page"))?;
+            Ok((key, PageRow::decode(&row)?))
+        })
+    }
+
+    /// The row of a host.
+    pub fn host(&self, key: HostKey) -> Result<Option<HostRow>, StateError> {
+        let row = self.layers.get(Space::Hosts, &keys::host(key))?;
+        row.map(|row| HostRow::decode(&row)).transpose()
+    }
+
+    /// Every host that was committed.
+    pub fn hosts(&self) -> impl Iterator<Item = Result<(HostKey, HostRow), StateError>> + '_ {
+        self.layers.scan(Space::Hosts, b"h", &keys::HOSTS_END).map(|row| {
+            let (key, row) = row?;
+            let key = HostKey::from_bytes(&key[1..]).ok_or_else(|| keys::bad("host"))?;
+            Ok((key, HostRow::decode(&row)?))
+        })
+    }
+
+    /// At most `limit` pages of a lane, at `from` (position, URL hash) or after it, and before
+    /// position `until`.
+    pub fn lane(
+        &self,
+        host: HostKey,
+        lane: Lane,
+        from: (u64, u64),
+        until: u64,
+        limit: usize,
+    ) -> Result<Vec<Queued>, StateError> {
+        let from = keys::queue_at(host, lane, from.0, from.1);
+        let until = keys::queue_at(host, lane, until, 0);
+        let rows = self.layers.scan(Space::Queues, &from, &until).take(limit);
+        rows.map(|row| {
+            let (position, url) =
+                keys::parse_queue(&row?.0).ok_or_else(|| keys::bad("back queue"))?;
+            Ok(Queued { position, page: PageKey { host, url } })
+        })
+        .collect()
+    }
+
+    /// At most `limit` hosts of a front queue that have something to fetch at `from` or later.
+    pub fn front(
+        &self,
+        band: Band,
+        from: (Time, HostKey),
+        limit: usize,
+    ) -> Result<Vec<(Time, HostKey)>, StateError> {
+        let from = keys::front(band, from.0, from.1);
+        let rows = self.layers.scan(Space::Hosts, &from, &keys::front_end(band)).take(limit);
+        rows.map(|row| keys::parse_front(&row?.0).ok_or_else(|| keys::bad("front queue"))).collect()
+    }
+
+    /// The copy held of an origin's robots.txt.
+    pub fn robots(&self, origin: &str) -> Result<Option<RobotsCopy>, StateError> {
+        let row = self.layers.get(Space::Hosts, &keys::robots(origin))?;
+        row.map(|row| rows::decode_robots(&row)).transpose()
+    }
+
+    /// A page's visits, latest first, with their numbers.
+    pub fn history(
+        &self,
+        page: &PageRow,
+    ) -> impl Iterator<Item = Result<(u64, Visit), StateError>> + '_ {
+        let mut next = page.past.as_ref().map(|past| past.log);
+        std::iter::from_fn(move || {
+            let number = next.take()?;
+            let row = match self.layers.get(Space::Visits, &number.to_be_bytes()) {
+                Ok(row) => row?,
+                Err(error) => return Some(Err(error)),
+            };
+            Some(rows::decode_visit(&row).map(|(visit, before)| {
+                next = before;
+                (number, visit)
+            }))
+        })
+    }
+
+    /// Every visit from number `from` on, in the order of their commits.
+    pub fn visits(&self, from: u64) -> impl Iterator<Item = Result<(u64, Visit), StateError>> + '_ {
+        self.layers.scan(Space::Visits, &from.to_be_bytes(), &[0xff; 9]).map(|row| {
+            let (key, row) = row?;
+            let number = key.as_ref().try_into().map(u64::from_be_bytes);
+            Ok((number.map_err(|_| keys::bad("visit"))?, rows::decode_visit(&row)?.0))
+        })
+    }
+
+    /// Every set of tags, by number.
+    pub fn tag_sets(&self) -> Result<HashMap<u32, String>, StateError> {
+        let rows = self.layers.scan(Space::Meta, &[TAGS], &[TAGS + 1]);
+        rows.map(|row| {
+            let (key, tags) = row?;
+            let id = number_of(&key)?;
+            let id = u32::try_from(id).map_err(|_| keys::bad("tag set"))?;
+            Ok((id, String::from_utf8_lossy(&tags).into_owned()))
+        })
+        .collect()
+    }
+
+    /// Every URL that the user gave.
+    pub fn seeds(&self) -> impl Iterator<Item = Result<String, StateError>> + '_ {
+        self.layers.scan(Space::Meta, keys::SEED, keys::SEEDS_END).map(|row| {
+            let url = row?.0[keys::SEED.len()..].to_vec();
+            String::from_utf8(url).map_err(|_| keys::bad("seed"))
+        })
+    }
+
+    /// The archive's files as last committed.
+    pub fn archive(&self) -> Result<Vec<ArchiveFile>, StateError> {
+        let rows = self.layers.scan(Space::Meta, &[FILES], &[FILES + 1]);
+        rows.map(|row| meta::decode_file(&row?.1)).collect()
+    }
+
+    /// Bytes that the state takes on disk.
+    pub fn disk_bytes(&self) -> u64 {
+        self.layers.store().disk_bytes()
+    }
+}
+
+/// The part of a URL's second hash that tells it from others with the same key. With the key that
+/// makes 96 bits within a host: no two URLs ever met are the same in all.
+pub(crate) fn known_by(check: u64) -> [u8; 4] {
+    let [a, b, c, d, ..] = check.to_be_bytes();
+    [a, b, c, d]
+}
+
+/// Where a URL is, or would go.
+pub(crate) enum Probe {
+    Known(PageKey),
+    Free(PageKey),
+}
+
+pub(crate) fn number_of(key: &Slice) -> Result<u64, StateError> {
+    let bytes = key.get(1..9).and_then(|bytes| bytes.try_into().ok());
+    bytes.map(u64::from_be_bytes).ok_or_else(|| keys::bad("numbered"))
+}
