@@ -4,6 +4,7 @@
 //! [`drawings`] computes the curves of the documentation, [`figure`] writes them as SVG, [`page`] makes
 //! a report of figures and tables.
 
+mod cache;
 mod dice;
 pub mod drawings;
 pub mod figure;
@@ -22,6 +23,7 @@ pub mod table;
 pub mod visit_log;
 mod world;
 
+pub use cache::Cache;
 pub use malformed::Malformed;
 pub use row::{Part, Row, Week};
 pub use source::{Source, WorldError};

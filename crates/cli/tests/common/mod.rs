@@ -57,6 +57,7 @@ impl Place {
             command.env_remove(name);
         }
         command.args(words.split_whitespace()).env("EVERCRAWL_DATA", "data");
+        command.env("XDG_CACHE_HOME", self.path().join("cache"));
         command.current_dir(self.path()).stdin(Stdio::null());
         command
     }

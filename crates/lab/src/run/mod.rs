@@ -15,6 +15,7 @@ use evercrawl_policy::{Days, Policy};
 
 pub use budget::Budget;
 
+use crate::cache::{self, Cache, Key};
 use crate::judge::Judge;
 use crate::row::Row;
 use crate::source::{Source, WorldError};
@@ -45,6 +46,8 @@ pub struct Plan {
     pub references: Option<bool>,
     /// How many run at a time.
     pub threads: usize,
+    /// Where rows of runs made before are; every new one is put there as soon as it is made.
+    pub cache: Option<Cache>,
 }
 
 /// The terms of a run.
@@ -94,13 +97,15 @@ pub enum News {
 /// is done, when `stop` is set.
 pub fn run(plan: &Plan, stop: &AtomicBool, mut listen: impl FnMut(News)) -> Result<(), WorldError> {
     for source in &plan.worlds {
+        // A world that cannot be read for its fingerprint cannot be read as a world: said there.
+        let shelf = plan.cache.as_ref().and_then(|c| Some((c, cache::fingerprint(source).ok()?)));
         let alike = if source.is_made() { 1 } else { plan.seeds.len().max(1) };
         for seeds in plan.seeds.chunks(alike) {
             if stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
             let world = source.world(seeds[0], plan.terms.warm)?;
-            Batch::new(plan, &world, seeds, &mut listen).run(stop, &mut listen);
+            Batch::new(plan, &world, shelf, seeds, &mut listen).run(stop, &mut listen);
         }
     }
     Ok(())
@@ -110,6 +115,8 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut listen: impl FnMut(News)) -> Resu
 struct Batch<'a> {
     plan: &'a Plan,
     world: &'a World,
+    /// Where its rows are kept, and the world's fingerprint.
+    shelf: Option<(&'a Cache, u128)>,
     judge: Judge,
     jobs: Vec<Job>,
     asked: Vec<Asked>,
@@ -132,9 +139,15 @@ struct Asked {
 
 impl<'a> Batch<'a> {
     /// References come first, as every other run waits for them.
-    fn new(plan: &'a Plan, world: &'a World, seeds: &[u64], listen: &mut impl FnMut(News)) -> Self {
+    fn new(
+        plan: &'a Plan,
+        world: &'a World,
+        shelf: Option<(&'a Cache, u128)>,
+        seeds: &[u64],
+        listen: &mut impl FnMut(News),
+    ) -> Self {
         let judge = Judge::new(world);
-        let mut batch = Batch { plan, world, judge, jobs: Vec::new(), asked: Vec::new() };
+        let mut batch = Batch { plan, world, shelf, judge, jobs: Vec::new(), asked: Vec::new() };
         let fit: Vec<&'static Entry> =
             plan.policies.iter().copied().filter(|policy| batch.fits(policy, listen)).collect();
         let compare = plan.references.unwrap_or(world.pages.len() <= REFERENCES_UP_TO);
@@ -209,8 +222,26 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// `None` if stopped before the end.
+    /// The row of a job: made before, or made now and kept. `None` if stopped before the end.
     fn row(&self, job: Job, stop: &AtomicBool) -> Option<Row> {
+        let Some((cache, key)) = self.place_in_cache(job) else { return self.made(job, stop) };
+        if let Some(row) = cache.find(&key) {
+            return Some(row);
+        }
+        let row = self.made(job, stop)?;
+        cache.keep(key, &row);
+        Some(row)
+    }
+
+    fn place_in_cache(&self, job: Job) -> Option<(&Cache, Key)> {
+        let (cache, world) = self.shelf?;
+        let budget = &self.plan.budgets[job.budget];
+        let rest = (job.policy.name, budget, job.seed, &self.plan.terms);
+        Some((cache, cache.key(world, &rest)))
+    }
+
+    /// `None` if stopped before the end.
+    fn made(&self, job: Job, stop: &AtomicBool) -> Option<Row> {
         let before = machine::cpu_time();
         let policy = self.policy(job).ok()?;
         let crawl = crawl::Crawl::new(self.world, &self.judge, &self.plan.terms, policy, job.seed);

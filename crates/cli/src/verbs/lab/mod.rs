@@ -2,6 +2,7 @@
 
 mod allocate;
 mod args;
+mod cache;
 mod estimate;
 mod figures;
 mod run;

@@ -11,6 +11,7 @@ use evercrawl_lab::{Row, Source};
 use evercrawl_policy::Days;
 use evercrawl_policy::registry::{self, Entry, Goal};
 
+use super::cache::CacheArgs;
 use super::{json_line, sources};
 use crate::exit::Failure;
 use crate::{exit, print, units};
@@ -57,6 +58,8 @@ pub(crate) struct Run {
     /// Runs at a time; by default as many as there are processors
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    #[command(flatten)]
+    cache: CacheArgs,
     /// JSON Lines instead of a table: one object a run
     #[arg(long)]
     json: bool,
@@ -107,6 +110,7 @@ impl Run {
             },
             references: self.references,
             threads: self.threads.unwrap_or_else(processors),
+            cache: self.cache.open()?,
         })
     }
 
