@@ -79,26 +79,29 @@ pub fn read(folder: &Path) -> Result<Vec<Entry>, DataSetError> {
     if folder.join(IMPORTANCE).is_file() { published(folder) } else { prepared(folder) }
 }
 
-/// The world of these pages, which `seed` gives.
-pub fn world(name: &str, entries: &[Entry], seed: u64) -> World {
+/// The world of these pages, which `seed` gives; changes are known from `history` before it begins.
+pub fn world(name: &str, entries: &[Entry], seed: u64, history: Days) -> World {
     let rates: Vec<f64> = entries.iter().map(|entry| entry.rate).collect();
     let fact = |entry: &Entry| {
         let host = u32::from(entry.observed);
         Fact { host, group: host, weight: entry.importance as f32, ..Fact::PLAIN }
     };
-    let span = Span { since: 0.0, begin: 0.0, from: BURN_IN, to: BURN_IN + SCORED };
+    let since = -history.max(0.0);
+    let span = Span { since, begin: 0.0, from: BURN_IN, to: BURN_IN + SCORED };
+    let pages: Vec<Fact> = entries.iter().map(fact).collect();
+    let truth = Truth::Drawn(Processes::poisson(seed, &rates, (since, span.to)));
     World {
         name: name.to_owned(),
-        pages: entries.iter().map(fact).collect(),
+        past: truth.before(&pages, span.begin),
+        pages,
         hosts: vec![
             HostFacts::plain("changes not reported"),
             HostFacts { recall: 1.0, ..HostFacts::plain("every change reported") },
         ],
-        truth: Truth::Drawn(Processes::poisson(seed, &rates, span.to)),
+        truth,
         server: None,
         span,
         urls: Vec::new(),
-        past: Vec::new(),
     }
 }
 
@@ -293,7 +296,7 @@ mod tests {
                 observed: i > 150,
             })
             .collect();
-        let world = world("set", &entries, 4);
+        let world = world("set", &entries, 4, 0.0);
         assert_eq!(super::entries(&world), entries);
         let changes = world.truth.all(199, world.span.to);
         let count: usize = (0..199).map(|page| changes.of(page).count()).sum();

@@ -97,8 +97,10 @@ impl Source {
         match self {
             Source::Recorded { folders, sitewide } => Ok(recorded::read(folders, *sitewide)?),
             Source::Made { name, spec } => Ok(spec.world(name, seed, history)),
-            Source::Measured { name, entries } => Ok(microsoft::world(name, entries, seed)),
-            Source::Logged { name, log } => Ok(log.world(name, seed)),
+            Source::Measured { name, entries } => {
+                Ok(microsoft::world(name, entries, seed, history))
+            }
+            Source::Logged { name, log } => Ok(log.world(name, seed, history)),
         }
     }
 }

@@ -175,6 +175,19 @@ impl Truth {
         }
     }
 
+    /// `(page, time)` of all changes before `begin` of pages that are there by then: their past.
+    pub(crate) fn before(&self, pages: &[Fact], begin: Days) -> Vec<(u32, Days)> {
+        let mut past = Vec::new();
+        for (page, _) in (0u32..).zip(pages).take_while(|(_, fact)| fact.born < begin) {
+            let mut cursor = self.first(page);
+            while cursor.at() < begin {
+                past.push((page, cursor.at()));
+                cursor = self.next(page, cursor);
+            }
+        }
+        past
+    }
+
     /// All changes of the first `pages` pages up to `until`: for those who know what is to come.
     pub fn all(&self, pages: u32, until: Days) -> Changes {
         let mut list = Vec::new();

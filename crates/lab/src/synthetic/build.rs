@@ -31,7 +31,7 @@ impl Spec {
         let times = (span.since, to);
         let batches = Batches::new(seed, &self.batches, groups, times);
         let truth = Truth::Drawn(Processes::new(seed, &self.classes, lines, batches, times));
-        let past = past(&truth, &pages, span.begin);
+        let past = truth.before(&pages, span.begin);
         World {
             name: name.to_owned(),
             pages,
@@ -175,17 +175,4 @@ pub(super) fn pick(shares: &[f64], uniform: f64) -> usize {
         left < 0.0
     };
     shares.iter().position(fits).unwrap_or(shares.len().saturating_sub(1))
-}
-
-/// All changes before the crawl begins.
-fn past(truth: &Truth, pages: &[Fact], begin: Days) -> Vec<(u32, Days)> {
-    let mut past = Vec::new();
-    for (page, fact) in (0u32..).zip(pages) {
-        let mut cursor = truth.first(page);
-        while fact.born < begin && cursor.at() < begin {
-            past.push((page, cursor.at()));
-            cursor = truth.next(page, cursor);
-        }
-    }
-    past
 }

@@ -59,6 +59,10 @@ struct Course {
 }
 
 impl Course {
+    /// Poisson at a fixed rate.
+    const PLAIN: Course =
+        Course { gaps: Gaps::Poisson, season: None, fading: None, turn: None, wandering: None };
+
     fn of(class: &Class) -> Self {
         Course {
             gaps: class.gaps,
@@ -90,8 +94,8 @@ impl Processes {
         }
     }
 
-    /// Poisson processes of the given rates, in changes a day, from time 0 to `end`.
-    pub fn poisson(seed: u64, rates: &[f64], end: Days) -> Self {
+    /// Poisson processes of the given rates, in changes a day, between two moments.
+    pub fn poisson(seed: u64, rates: &[f64], times: (Days, Days)) -> Self {
         let line = |rate: &f64| Line {
             rate: *rate as f32,
             later: *rate as f32,
@@ -101,18 +105,9 @@ impl Processes {
             class: 0,
             hub: false,
         };
-        let course =
-            Course { gaps: Gaps::Poisson, season: None, fading: None, turn: None, wandering: None };
-        Processes {
-            courses: vec![course],
-            ..Processes::new(
-                seed,
-                &[],
-                rates.iter().map(line).collect(),
-                Batches::none(),
-                (0.0, end),
-            )
-        }
+        let lines = rates.iter().map(line).collect();
+        let made = Processes::new(seed, &[], lines, Batches::none(), times);
+        Processes { courses: vec![Course::PLAIN], ..made }
     }
 
     /// How many pages there are.

@@ -34,7 +34,7 @@ fn assert_mean(values: &[f64], want: f64, what: &str) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n;
-    let error = 5.0 * (variance / n).sqrt() + 1e-9;
+    let error = 5.0 * (variance / n).sqrt() + 1e-6;
     assert!((mean - want).abs() < error, "{what}: {mean}, not {want} ± {error}");
 }
 
