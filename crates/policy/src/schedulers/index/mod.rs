@@ -47,8 +47,10 @@ const KINDS: usize = 4;
 /// since batches are large when they come; larger for sections, in which much happens by chance.
 const KAPPA: [f64; KINDS] = [0.05, 0.1, 0.05, 0.05];
 
-/// A group runs at most this many e-folds faster or slower than usual.
-const WIDEST: f64 = 4.0;
+/// By how many e-folds a group may run slower or faster than usual: that something happened is often
+/// certain, that nothing did hardly ever.
+const SLOWEST: f64 = -1.0;
+const FASTEST: f64 = 4.0;
 
 /// The waiting time at which the hint of waiting itself says nothing, and its bounds.
 const USUAL_WAIT: Days = 28.0;
@@ -58,9 +60,9 @@ const WAIT_BOUND: f64 = 3.0;
 /// delay, up to this many. New pages come before all of them.
 const LONGEST_DELAY: Days = 10.0;
 
-/// How closely a due time is searched for, as a share of the wait.
+/// How closely a due time is searched for, as a share of the wait, and in how many steps.
 const CLOSENESS: f64 = 0.02;
-const HALVINGS: usize = 12;
+const STEPS: usize = 16;
 
 /// Where the signals since a page's last visit are counted.
 const SIGNALS: usize = 3;
@@ -71,8 +73,10 @@ pub struct IndexRule {
     goal: Goal,
     beliefs: Beliefs,
     clocks: [HashMap<u32, GroupClock>; KINDS],
-    /// What each host's groups have proved to be worth; a new host starts from what holds for all.
+    /// What each host's groups have proved to be worth.
     weights: HashMap<u32, Weights>,
+    /// The same for a host of which nothing is known: what they were worth on the others.
+    elsewhere: Weights,
     signals: HashMap<u32, Trust>,
     threshold: Threshold,
     limits: Limits,
@@ -99,6 +103,7 @@ impl IndexRule {
             beliefs: Beliefs::new(all),
             clocks: Default::default(),
             weights: HashMap::new(),
+            elsewhere: Weights::new(),
             signals: HashMap::new(),
             threshold: Threshold::default(),
             limits,
@@ -119,7 +124,7 @@ impl IndexRule {
 
     fn look<'a>(&self, page: &'a Page, now: Days) -> Look<'a> {
         let belief = self.beliefs.of(page);
-        let weights = self.weights.get(&page.host).copied().unwrap_or_else(Weights::new);
+        let weights = *self.weights.get(&page.host).unwrap_or(&self.elsewhere);
         let trust = self.signals.get(&page.host);
         let signals =
             trust.map_or(SignalClock::PLAIN, |trust| SignalClock::new(trust.rates(belief.mean())));
@@ -156,6 +161,7 @@ impl IndexRule {
         let mut weights = look.weights;
         weights.learn(&hints, slope);
         self.weights.insert(page.host, weights);
+        self.elsewhere.lean(&weights);
         self.learn_groups(&before, seen.at, rate, changed, &weights);
         if let Some(trust) = self.signals.get_mut(&page.host) {
             *trust = trust.observe(page.note[SIGNALS] > 0.0, changed);
@@ -191,7 +197,7 @@ impl Look<'_> {
         let mut hints = [0.0; HINTS];
         for (hint, passed) in hints.iter_mut().zip(self.passed) {
             let ratio = (passed + ahead) / waited;
-            *hint = if ratio == 1.0 { 0.0 } else { ratio.ln().clamp(-WIDEST, WIDEST) };
+            *hint = if ratio == 1.0 { 0.0 } else { ratio.ln().clamp(SLOWEST, FASTEST) };
         }
         hints[KINDS] = 0.5 * (waited / USUAL_WAIT).ln().clamp(-WAIT_BOUND, WAIT_BOUND);
         hints[KINDS + 1] = 1.0;
@@ -228,24 +234,31 @@ impl Look<'_> {
             let delay = (self.worth() / price).ln().clamp(0.0, LONGEST_DELAY);
             return limits.apply(waited) - delay;
         }
-        let is_reached = |wait: Days| self.equivalent(self.page.last + wait) >= wanted;
-        if waited >= limits.max || !is_reached(limits.max) {
+        let reached = |wait: Days| self.equivalent(self.page.last + wait) / wanted;
+        let longest = reached(limits.max);
+        if waited >= limits.max || longest.is_nan() || longest < 1.0 {
             return limits.max;
         }
-        limits.apply(first(is_reached, waited, limits.max))
+        limits.apply(first(reached, waited, limits.max))
     }
 }
 
-/// Where between `low` and `high` the answer turns to yes.
-fn first(is_reached: impl Fn(Days) -> bool, mut low: Days, mut high: Days) -> Days {
-    for _ in 0..HALVINGS {
-        // In proportion, once there is one.
-        let middle =
-            if low > 0.5 { (low * high).sqrt() } else { 0.5 * (low + high.min(USUAL_WAIT)) };
-        *(if is_reached(middle) { &mut high } else { &mut low }) = middle;
-        if high < low * (1.0 + CLOSENESS) {
-            break;
+/// Where between `low` and `high` the share that is `reached`, which grows with time, becomes 1.
+///
+/// The share is nearly in proportion to the time: a few steps to where it would be 1 if it were so, or
+/// to the middle where that leads out of what is known.
+fn first(reached: impl Fn(Days) -> f64, mut low: Days, mut high: Days) -> Days {
+    let mut guess = high / reached(high);
+    for _ in 0..STEPS {
+        if !(guess > low && guess < high) {
+            guess = (low.max(1e-3) * high).sqrt();
         }
+        let share = reached(guess);
+        *(if share < 1.0 { &mut low } else { &mut high }) = guess;
+        if (share - 1.0).abs() < CLOSENESS || high < low * (1.0 + CLOSENESS) {
+            return guess;
+        }
+        guess /= share;
     }
     high
 }
@@ -328,5 +341,152 @@ impl Policy for IndexRule {
             reasons.push((trusts[kind], look.weights.of(kind)));
         }
         reasons
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocate::{Demand, Objective, allocate};
+    use crate::page::Visit;
+    use crate::random::SplitMix64;
+    use crate::testing::{World, expected_freshness};
+
+    fn rule() -> IndexRule {
+        IndexRule::for_goal(Goal::Freshness)
+    }
+
+    fn visit(policy: &mut IndexRule, page: &mut Page, at: Days, found: Found) {
+        let seen = page.record(&Visit::new(at, found));
+        policy.visited(page, &seen);
+    }
+
+    #[test]
+    fn what_changes_is_fetched_more_often_and_nothing_is_forgotten() {
+        for goal in [Goal::Freshness, Goal::Coverage, Goal::Age] {
+            let often = (0..80).map(|i| (0, f64::from(i) * 3.0 + 0.7));
+            let mut world = World::with_changes(20, often.chain([(1, 50.0)]));
+            let fetched = world.run(Box::new(IndexRule::for_goal(goal)), 200, 4);
+            assert!(fetched.iter().all(|&n| n >= 4), "{goal:?} {fetched:?}");
+            let others = fetched[2..].iter().sum::<usize>() as f64 / 18.0;
+            assert!(fetched[0] as f64 > 1.5 * others, "{goal:?} {fetched:?}");
+            assert_eq!(fetched.iter().sum::<usize>(), 800, "the budget is spent");
+        }
+    }
+
+    #[test]
+    fn learns_to_do_nearly_as_well_as_one_who_knows_the_rates() {
+        let mut random = SplitMix64::new(3);
+        let rates: Vec<f64> =
+            (0..400).map(|_| (3.0 * random.uniform() - 1.5).exp() / 14.0).collect();
+        let demands: Vec<Demand> = rates.iter().map(|&rate| Demand::new(rate, 1.0)).collect();
+        let best = allocate(Objective::Freshness, &demands, 40.0, Limits::NONE);
+        let optimum = Objective::Freshness.value(&demands, &best.frequency);
+        for wrong in [0.1, 1.0, 10.0] {
+            let prior = Gamma::with_mean(wrong / 14.0, 1.0);
+            let policy = IndexRule::new(Goal::Freshness, prior, Limits { min: 0.0, max: 365.0 });
+            let reached = expected_freshness(Box::new(policy), &rates, 40, 200, 100) / optimum;
+            assert!((0.97..1.0).contains(&reached), "prior x{wrong}: {reached}");
+        }
+    }
+
+    /// Two directories; in one, all pages change at once every 60 days, in the other never.
+    fn batches() -> World {
+        let batch = (1..12).flat_map(|n| (0..50).map(move |page| (page, 60.0 * f64::from(n))));
+        let mut world = World::with_changes(100, batch);
+        world.pages.iter_mut().for_each(|page| page.group = page.id / 50);
+        world.fetch_all(0.0);
+        world
+    }
+
+    #[test]
+    fn a_batch_found_on_one_page_brings_its_kin_forward() {
+        let fresh_share = |policy: Box<dyn Policy>| {
+            let mut world = batches();
+            let mut late = 0.0;
+            let mut agenda = crate::Agenda::new(policy, world.pages.clone(), 0.0);
+            for day in 0..700 {
+                agenda.begin(&Round { start: f64::from(day), length: 1.0, fetches: 5 });
+                while let Some(id) = agenda.next(f64::from(day) + 0.5) {
+                    let seen = world.visit(&agenda.pages()[id as usize], f64::from(day) + 0.5);
+                    agenda.report(id, &seen);
+                }
+                world.pages = agenda.pages().to_vec();
+                let at = f64::from(day) + 1.0;
+                let stale = |page: &&Page| world.changes.changed_within(page.id, page.last, at);
+                late += world.pages.iter().filter(stale).count() as f64;
+            }
+            1.0 - late / 70_000.0
+        };
+        let plain = fresh_share(Box::new(crate::schedulers::gamma::GammaIndex::default()));
+        let kin = fresh_share(Box::new(rule()));
+        assert!(kin > plain + 0.01, "{kin} {plain}");
+    }
+
+    #[test]
+    fn a_find_stirs_the_groups_of_its_page() {
+        let mut policy = rule();
+        let mut page = Page { last: 0.0, group: 7, kin: [3, u32::MAX, u32::MAX], ..Page::new(0) };
+        visit(&mut policy, &mut page, 5.0, Found::Changed);
+        let mut stirred = Vec::new();
+        policy.stirred(&mut stirred);
+        assert!(stirred.iter().any(|group| (group.kind(), group.number) == (0, 7)), "{stirred:?}");
+        stirred.clear();
+        policy.stirred(&mut stirred);
+        assert!(stirred.is_empty());
+    }
+
+    #[test]
+    fn what_is_found_on_some_moves_the_others_of_the_group_alone() {
+        let mut policy = rule();
+        (0..5).for_each(|_| policy.threshold.follow(1.0));
+        let waiting = |group| Page { last: 0.0, group, ..Page::new(9) };
+        for id in 0..4 {
+            let mut page = Page { last: 0.0, group: 1, ..Page::new(id) };
+            visit(&mut policy, &mut page, 20.0, Found::Changed);
+            let mut page = Page { last: 0.0, group: 2, ..Page::new(id + 10) };
+            visit(&mut policy, &mut page, 20.0, Found::Same);
+        }
+        let due = |group| policy.due(&waiting(group), 21.0);
+        assert!(due(1) < due(3) && due(3) < due(2), "{} {} {}", due(1), due(3), due(2));
+        let reasons = policy.reasons(&waiting(1), 21.0);
+        let pace = reasons.iter().find(|(name, _)| *name == "pace of directory");
+        assert!(pace.is_some_and(|(_, pace)| *pace > 1.5), "{reasons:?}");
+    }
+
+    #[test]
+    fn heavier_and_cheaper_pages_are_due_sooner() {
+        let policy = rule();
+        let wait =
+            |weight, cost| policy.wait(&Page { last: 0.0, weight, cost, ..Page::new(0) }, 0.0, 1.0);
+        assert!(wait(2.0, 1.0) < wait(1.0, 1.0));
+        assert!(wait(1.0, 2.0) > wait(1.0, 1.0));
+        assert_eq!(wait(0.0, 1.0), 730.0, "worth nothing: as late as allowed");
+        assert!(wait(1.0, 0.0).is_finite());
+    }
+
+    #[test]
+    fn signals_that_told_the_truth_are_believed() {
+        let mut policy = rule();
+        let mut page = Page { last: 0.0, ..Page::new(0) };
+        for round in 1..20 {
+            let now = f64::from(round) * 10.0;
+            policy.signalled(&mut page, now);
+            visit(&mut policy, &mut page, now, Found::Changed);
+        }
+        let chance = |policy: &IndexRule, page: &Page| policy.look(page, 190.5).chance();
+        let before = chance(&policy, &page);
+        policy.signalled(&mut page, 190.5);
+        let after = chance(&policy, &page);
+        assert!(after > 0.8 && before < 0.2, "{after} {before}");
+    }
+
+    #[test]
+    fn a_page_that_failed_is_not_due_at_once() {
+        let mut policy = rule();
+        (0..5).for_each(|_| policy.threshold.follow(1.0));
+        let mut page = Page { last: 0.0, ..Page::new(0) };
+        visit(&mut policy, &mut page, 300.0, Found::Failed);
+        assert!(page.due > 300.5, "{}", page.due);
     }
 }

@@ -4,10 +4,14 @@
 /// may fall so far while the page waits, and the page still comes up in time.
 const BAND: f64 = 0.7;
 
-/// The least number of fetches over which the threshold follows what pages are worth.
+/// How many e-folds the threshold can move in a week.
+const FOLDS_A_WEEK: f64 = 2.0;
+
+/// The least number of fetches that count as a week's: the threshold of a small crawl must not follow every
+/// single page.
 const LEAST: f64 = 50.0;
 
-/// μ, the price of a fetch: it follows what the pages that are fetched are worth, within about a week.
+/// μ, the price of a fetch: it follows what the pages that are fetched are worth, within days.
 ///
 /// When pages wait longer than they should, they are worth more than μ when their turn comes, and it
 /// rises; when nothing is due, pages are fetched ahead of their time for less, and it falls.
@@ -44,7 +48,7 @@ impl Threshold {
             self.price = worth;
         }
         let miss = (worth / self.price).ln().clamp(-1.0, 1.0);
-        self.price *= (miss / self.fetches_a_week.max(LEAST)).exp();
+        self.price *= (FOLDS_A_WEEK * miss / self.fetches_a_week.max(LEAST)).exp();
         self.highest = self.highest.max(self.price);
     }
 

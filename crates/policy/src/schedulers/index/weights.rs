@@ -37,6 +37,14 @@ impl Weights {
         sum.clamp(-MOST, MOST).exp()
     }
 
+    /// Moves a little towards what was learned on a host.
+    pub(crate) fn lean(&mut self, host: &Weights) {
+        const SHARE: f64 = 0.01;
+        for (weight, learned) in self.weight.iter_mut().zip(host.weight) {
+            *weight += SHARE * (learned - *weight);
+        }
+    }
+
     /// Moves along `slope`, the derivative of the log likelihood by the sum of weighted hints.
     pub(crate) fn learn(&mut self, hints: &Hints, slope: f64) {
         const STEP: f64 = 0.1;
