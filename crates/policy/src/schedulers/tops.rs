@@ -79,10 +79,11 @@ pub(crate) fn way(server: &Server, walk: &SiteWalk, looks: Looks) -> Way {
     let depth = |&site: &u32| partition.tops(site).iter().map(|&top| server.depth(top)).min();
     let mut all: Vec<u32> = partition.sites().collect();
     all.sort_by_key(depth);
-    let is_root = |site: &u32| partition.parents(*site).is_empty();
+    let is_start = starts(walk, &all);
+    let is_root = |site: &u32| is_start[*site as usize];
     let leads_on = |site: &u32| {
         let mut pages = partition.tops(*site).iter().chain(partition.members(*site));
-        pages.any(|&page| walk.leads_on(page))
+        pages.any(|&page| !walk.below(page).is_empty())
     };
     let roots = || all.iter().copied().filter(is_root).collect();
     match looks {
@@ -94,6 +95,26 @@ pub(crate) fn way(server: &Server, walk: &SiteWalk, looks: Looks) -> Way {
             Way { first: upper.collect(), follow: true, ..Way::default() }
         }
     }
+}
+
+/// The sites at which a chain begins: those with nothing above them, and of sites that only wait for
+/// each other the first in the order of `all`, so that none waits for ever.
+fn starts(walk: &SiteWalk, all: &[u32]) -> Vec<bool> {
+    let partition = walk.partition();
+    let mut is_start = vec![false; partition.len()];
+    let mut reached = is_start.clone();
+    let is_topmost = |site: &&u32| partition.parents(**site).is_empty();
+    for &start in all.iter().filter(is_topmost).chain(all) {
+        let mut open = if reached[start as usize] { Vec::new() } else { vec![start] };
+        is_start[start as usize] |= !open.is_empty();
+        while let Some(site) = open.pop() {
+            if !std::mem::replace(&mut reached[site as usize], true) {
+                let pages = partition.tops(site).iter().chain(partition.members(site));
+                open.extend(pages.flat_map(|&page| walk.below(page)));
+            }
+        }
+    }
+    is_start
 }
 
 #[cfg(test)]
@@ -161,6 +182,25 @@ mod tests {
     fn c_then_b_spends_what_is_left_on_the_other_tops() {
         assert_eq!(fetched(Method::C, Looks::ChainThenAll, "G", 99), "ADEGHR");
         assert_eq!(fetched(Method::C, Looks::ChainThenAll, "G", 1), "R");
+    }
+
+    #[test]
+    fn sites_that_wait_for_each_other_are_looked_at_all_the_same() {
+        // 2 and 4 are entered from each other's member 3 and 5, which they link back to.
+        let links = [(0, 1), (1, 3), (1, 5), (3, 4), (5, 2), (2, 3), (4, 5)];
+        let server = Server::new(&[0, 0, 1, 1, 2, 2], &links, &[0]);
+        let walk = SiteWalk::new(Partition::new(&server, Method::C), server.pages());
+        let mut way = way(&server, &walk, Looks::Chain);
+        let mut seen = vec![false; 6];
+        while let Some(site) = way.first.pop_front() {
+            let pages = [walk.partition().tops(site), walk.partition().members(site)].concat();
+            for page in pages {
+                if !std::mem::replace(&mut seen[page as usize], true) {
+                    way.first.extend(walk.below(page));
+                }
+            }
+        }
+        assert_eq!(seen, [true; 6], "when everything changes, everything is looked at");
     }
 
     #[test]

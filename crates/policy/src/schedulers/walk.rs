@@ -64,9 +64,9 @@ impl SiteWalk {
         &self.partition
     }
 
-    /// Whether any site lies below `page`.
-    pub(crate) fn leads_on(&self, page: u32) -> bool {
-        !self.below.of(page).is_empty()
+    /// The sites that lie below `page`.
+    pub(crate) fn below(&self, page: u32) -> &[u32] {
+        self.below.of(page)
     }
 
     /// Whether there is nothing left to look at.
