@@ -29,11 +29,13 @@ svg path{fill:none}.line{stroke-width:2.2;stroke-linejoin:round}svg .dots{stroke
 .c3{stroke:#8a3ea8;stroke-dasharray:12 3 2.5 3}.c4{stroke:#6b5a00;stroke-dasharray:5 3}
 .c5{stroke:#59636e}.c6{stroke:#b0185e;stroke-dasharray:7 3 2 3 2 3}.c7{stroke:#0a7d91;stroke-dasharray:14 4}
 .c8{stroke:#7c4a21;stroke-dasharray:3 5}.c9{stroke:#3d4fc4;stroke-dasharray:6 2}
+.faint{stroke:#c3cad2;stroke-width:1.1}
 @media screen and (prefers-color-scheme:dark){
 svg text{fill:#e6edf3}svg .tick{fill:#9da7b3}.paper{fill:#0d1117}.grid{stroke:#262d36}.axis,.rule{stroke:#9da7b3}
 svg .dots{fill:#0d1117}
 .c0{stroke:#5cb8f5}.c1{stroke:#ff9a5c}.c2{stroke:#4ccf9b}.c3{stroke:#d69af0}.c4{stroke:#d9c24a}
-.c5{stroke:#9da7b3}.c6{stroke:#ff84b7}.c7{stroke:#56d0e0}.c8{stroke:#d3a074}.c9{stroke:#9aa8ff}}
+.c5{stroke:#9da7b3}.c6{stroke:#ff84b7}.c7{stroke:#56d0e0}.c8{stroke:#d3a074}.c9{stroke:#9aa8ff}
+.faint{stroke:#3b444e}}
 ";
 
 /// How many lines of a panel can be told apart.
@@ -96,6 +98,14 @@ pub enum Drawn {
     Dots,
     /// Joined and marked: few measurements in an order.
     DottedCurve,
+    /// Joined, thin, grey and unnamed, behind the others: one of many that they are seen against.
+    Faint,
+}
+
+impl Drawn {
+    fn has_dots(self) -> bool {
+        matches!(self, Drawn::Dots | Drawn::DottedCurve)
+    }
 }
 
 impl Line {
@@ -107,6 +117,11 @@ impl Line {
     /// Points that are marked and not joined.
     pub fn dots(label: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         Line { label: label.into(), points, drawn: Drawn::Dots }
+    }
+
+    /// A curve without a name, behind the others.
+    pub fn faint(points: Vec<(f64, f64)>) -> Self {
+        Line { label: String::new(), points, drawn: Drawn::Faint }
     }
 
     /// Points that are marked and joined.
@@ -215,7 +230,9 @@ impl Figure {
              height=\"{height:.1}\"/></clipPath>",
             frame.left
         )?;
-        for (place, line) in panel.lines.iter().enumerate() {
+        let is_faint = |(_, line): &(usize, &Line)| line.drawn == Drawn::Faint;
+        let (behind, before): (Vec<_>, Vec<_>) = panel.lines.iter().enumerate().partition(is_faint);
+        for (place, line) in behind.into_iter().chain(before) {
             frame.write_line(out, clip, place, line)?;
         }
         Ok(())
@@ -227,6 +244,7 @@ impl Figure {
         let end = |line: &Line| line.points.last().map_or(frame.bottom(), |p| frame.y_of(p.1));
         let mut labels: Vec<(f64, usize)> =
             panel.lines.iter().map(end).map(|y| y.clamp(TOP, frame.bottom())).zip(0..).collect();
+        labels.retain(|&(_, place)| panel.lines[place].drawn != Drawn::Faint);
         labels.sort_by(|a, b| a.0.total_cmp(&b.0));
         spread(&mut labels, frame.bottom());
         for (y, place) in labels {
@@ -234,7 +252,7 @@ impl Figure {
             if line.drawn != Drawn::Dots {
                 segment(out, &format!("line c{}", place % LOOKS), (left, y), (left + KEY_LINE, y))?;
             }
-            if line.drawn != Drawn::Curve {
+            if line.drawn.has_dots() {
                 dot(out, place, (left + KEY_LINE / 2.0, y))?;
             }
             text(out, "", (left + KEY_LINE + 6.0, y + 4.5), &line.label)?;
@@ -305,13 +323,14 @@ impl Frame<'_> {
         line: &Line,
     ) -> std::fmt::Result {
         if line.drawn != Drawn::Dots {
-            let (look, path) = (place % LOOKS, self.path(&line.points));
-            writeln!(
-                out,
-                "<path class=\"line c{look}\" clip-path=\"url(#{clip})\" d=\"{path}\"/>"
-            )?;
+            let look = match line.drawn {
+                Drawn::Faint => "faint".to_owned(),
+                _ => format!("line c{}", place % LOOKS),
+            };
+            let path = self.path(&line.points);
+            writeln!(out, "<path class=\"{look}\" clip-path=\"url(#{clip})\" d=\"{path}\"/>")?;
         }
-        if line.drawn != Drawn::Curve {
+        if line.drawn.has_dots() {
             for &(x, y) in line.points.iter().filter(|point| self.holds(**point)) {
                 dot(out, place, (self.x_of(x), self.y_of(y)))?;
             }
@@ -460,6 +479,16 @@ mod tests {
         assert!(!svg.contains("class=\"line"), "{svg}");
         let both = figure(vec![Line::dotted_curve("x", points)]).svg();
         assert!(both.contains("class=\"dots c0\"") && both.contains("class=\"line c0\""), "{both}");
+    }
+
+    #[test]
+    fn faint_curves_lie_behind_and_have_no_name() {
+        let points = vec![(1.0, 0.0), (100.0, 1.0)];
+        let svg = figure(vec![line("x", &points), Line::faint(points.clone())]).svg();
+        let (faint, line) = (svg.find("class=\"faint\""), svg.find("class=\"line c0\""));
+        assert!(faint.is_some() && faint < line, "{svg}");
+        // One for the curve and one in the key.
+        assert_eq!(svg.matches("class=\"line ").count(), 2, "{svg}");
     }
 
     #[test]

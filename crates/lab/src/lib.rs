@@ -18,13 +18,16 @@ mod row;
 pub mod run;
 mod score;
 mod source;
+mod summary;
 pub mod synthetic;
 pub mod table;
 pub mod visit_log;
+pub mod whatif;
 mod world;
 
 pub use cache::Cache;
 pub use malformed::Malformed;
 pub use row::{Part, Row, Week};
 pub use source::{Source, WorldError};
+pub use summary::{Line, Summary};
 pub use world::{Cursor, Fact, HostFacts, NO_KIN, Span, Truth, World};

@@ -22,6 +22,8 @@ pub(crate) enum Lab {
     Worlds(super::worlds::Worlds),
     /// How policies do in worlds, at budgets
     Run(super::run::Run),
+    /// What more, or less, would buy: freshness against budget, with the knee marked
+    Whatif(super::whatif::Whatif),
     /// Draw the figures of the documentation
     Figures(Figures),
 }

@@ -5,9 +5,11 @@ mod args;
 mod cache;
 mod estimate;
 mod figures;
+mod output;
 mod run;
 mod sites;
 mod sources;
+mod whatif;
 mod worlds;
 
 use std::io::Write;
@@ -24,6 +26,7 @@ pub(crate) fn run(lab: &Lab) -> anyhow::Result<u8> {
         Lab::Allocate(args) => allocate::run(args),
         Lab::Sites(args) => sites::run(args),
         Lab::Run(args) => run::run(args),
+        Lab::Whatif(args) => whatif::run(args),
         Lab::Worlds(args) => worlds::run(args),
         Lab::Figures(args) => figures::run(args),
     }

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, ValueEnum};
 use evercrawl_lab::run::{Budget, News, Plan, Terms};
-use evercrawl_lab::{Row, Source};
+use evercrawl_lab::{Row, Source, Summary};
 use evercrawl_policy::Days;
 use evercrawl_policy::registry::{self, Entry, Goal};
 
 use super::cache::CacheArgs;
-use super::{json_line, sources};
+use super::{json_line, output, sources};
 use crate::exit::Failure;
 use crate::{exit, print, units};
 
@@ -63,6 +63,15 @@ pub(crate) struct Run {
     /// JSON Lines instead of a table: one object a run
     #[arg(long)]
     json: bool,
+    /// Instead of every run, one Markdown table to choose a policy by
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+    /// Write a report with tables and curves: one file that needs no other
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write summary.csv, weeks.csv, hosts.csv and classes.csv
+    #[arg(long, value_name = "DIR")]
+    csv: Option<PathBuf>,
     /// No progress
     #[arg(long, short)]
     quiet: bool,
@@ -80,8 +89,7 @@ enum GoalArg {
 
 pub(super) fn run(args: &Run) -> anyhow::Result<u8> {
     let plan = args.plan()?;
-    let stop = Arc::new(AtomicBool::new(false));
-    stop_on_ctrl_c(stop.clone());
+    let stop = stop_on_ctrl_c();
     let mut screen = Screen::new(args);
     let mut written = Ok(());
     evercrawl_lab::run::run(&plan, &stop, |news| {
@@ -92,6 +100,7 @@ pub(super) fn run(args: &Run) -> anyhow::Result<u8> {
     })?;
     written?;
     screen.finish()?;
+    args.write_files(&screen.rows)?;
     Ok(if stop.load(Ordering::Relaxed) { exit::INTERRUPTED } else { exit::OK })
 }
 
@@ -112,6 +121,17 @@ impl Run {
             threads: self.threads.unwrap_or_else(processors),
             cache: self.cache.open()?,
         })
+    }
+
+    fn write_files(&self, rows: &[Row]) -> anyhow::Result<()> {
+        let summary = Summary::new(rows);
+        if let Some(path) = &self.html {
+            output::write(path, &summary.html(&output::command_line()))?;
+        }
+        if let Some(dir) = &self.csv {
+            output::write_tables(dir, &summary.files())?;
+        }
+        Ok(())
     }
 
     fn sources(&self) -> anyhow::Result<Vec<Source>> {
@@ -136,24 +156,23 @@ impl GoalArg {
 /// What is shown while runs are made: rows on standard output, progress and complaints beside it.
 struct Screen {
     json: bool,
+    markdown: bool,
     progress: bool,
+    /// Whether rows are needed once more when all are there.
+    keep: bool,
     rows: Vec<Row>,
 }
 
 impl Screen {
     fn new(args: &Run) -> Self {
         let progress = !args.quiet && std::io::stderr().is_terminal();
-        Screen { json: args.json, progress, rows: Vec::new() }
+        let keep = !args.json || args.html.is_some() || args.csv.is_some();
+        Screen { json: args.json, markdown: args.markdown, progress, keep, rows: Vec::new() }
     }
 
     fn show(&mut self, news: News) -> anyhow::Result<()> {
         match news {
-            News::Row(row) if self.json => {
-                let mut out = print::data();
-                json_line(&mut out, &row)?;
-                out.flush()?;
-            }
-            News::Row(row) => self.rows.push(*row),
+            News::Row(row) => self.take(*row)?,
             News::Unfit { world, why } => {
                 self.clear();
                 eprintln!("{}: {why}", print::plain(&world));
@@ -167,6 +186,18 @@ impl Screen {
         Ok(())
     }
 
+    fn take(&mut self, row: Row) -> anyhow::Result<()> {
+        if self.json {
+            let mut out = print::data();
+            json_line(&mut out, &row)?;
+            out.flush()?;
+        }
+        if self.keep {
+            self.rows.push(row);
+        }
+        Ok(())
+    }
+
     fn clear(&self) {
         if self.progress {
             eprint!("\r\x1b[2K");
@@ -175,7 +206,10 @@ impl Screen {
 
     fn finish(&self) -> anyhow::Result<()> {
         self.clear();
-        if !self.json {
+        if self.markdown {
+            let table = Summary::new(&self.rows).choosing();
+            print::data().write_all(table.markdown().as_bytes())?;
+        } else if !self.json {
             let head = [
                 "world",
                 "policy",
@@ -237,19 +271,22 @@ fn cost(text: &str) -> Result<f64, String> {
     cost.ok_or_else(|| "expected a number above 0, at most 1".to_owned())
 }
 
-fn processors() -> usize {
+pub(super) fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Once stops after the runs under way were given up; twice ends the process.
-fn stop_on_ctrl_c(stop: Arc<AtomicBool>) {
+/// What Ctrl-C sets. Runs under way are then given up, and what is done is kept.
+pub(super) fn stop_on_ctrl_c() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let pressed = stop.clone();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let Ok(runtime) = runtime else { return };
         runtime.block_on(async {
             if tokio::signal::ctrl_c().await.is_ok() {
-                stop.store(true, Ordering::Relaxed);
+                pressed.store(true, Ordering::Relaxed);
             }
         });
     });
+    stop
 }

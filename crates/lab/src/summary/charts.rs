@@ -1,0 +1,197 @@
+//! What does it look like? Curves of the policies that stand out, the others in grey.
+
+use super::{Measure, Summary, marked};
+use crate::figure::{Axis, Figure, Line, Panel};
+
+/// So many budgets are shown side by side.
+const MOST_PANELS: usize = 3;
+
+/// About so many marks are set on an axis.
+const TICKS: f64 = 6.0;
+
+impl<'a> Summary<'a> {
+    /// Freshness and coverage against the budget in a world, or on the mean over all; `None` where
+    /// there is one budget only.
+    pub(super) fn by_budget_chart(&self, world: Option<&str>) -> Option<Figure> {
+        let value = |budget: &str, policy: &str, measure: Measure| match world {
+            Some(world) => self.line(world, budget, policy).map(|line| measure.mean(line)),
+            None => self.over_worlds(budget, policy, measure),
+        };
+        let sizes: Vec<f64> = self.budgets.iter().map(|b| self.size(world, b)).collect();
+        let points = |policy: &str, measure: Measure| -> Vec<(f64, f64)> {
+            let values = self.budgets.iter().map(|budget| value(budget, policy, measure));
+            sizes.iter().zip(values).filter_map(|(x, y)| Some((*x, y?))).collect()
+        };
+        let measures = [Measure::Freshness, Measure::Coverage];
+        let panels: Vec<Panel> = measures
+            .iter()
+            .map(|&measure| {
+                let lines = self.lines_of(|policy| points(policy, measure), Line::dotted_curve);
+                Panel { heading: measure.name().to_owned(), lines }
+            })
+            .collect();
+        let verdicts = measures.map(|measure| match world {
+            Some(world) => self.verdict(world, measure),
+            None => self.verdict_over_worlds(measure),
+        });
+        let figure = Figure {
+            title: match world {
+                Some(world) => format!("{world}: what a budget buys"),
+                None => format!("Mean over {} worlds: what a budget buys", self.worlds.len()),
+            },
+            description: format!("{} {}{}", verdicts[0], verdicts[1], self.grey()),
+            x: log_axis("budget, fetches a week for 100 pages", &sizes),
+            y: percent_axis(&panels),
+            panels,
+            rule: None,
+        };
+        (sizes.len() > 1).then_some(figure)
+    }
+
+    /// Freshness week by week in a world, at a few budgets side by side.
+    pub(super) fn weeks_chart(&self, world: &str) -> Figure {
+        let panels: Vec<Panel> = self
+            .some_budgets()
+            .into_iter()
+            .map(|budget| {
+                let weeks = |policy: &str| -> Vec<(f64, f64)> {
+                    let weeks = self.line(world, budget, policy).map(|line| line.weeks());
+                    weeks.unwrap_or_default().into_iter().map(|(x, y)| (x, 100.0 * y)).collect()
+                };
+                Panel { heading: budget.to_owned(), lines: self.lines_of(weeks, Line::curve) }
+            })
+            .collect();
+        let last = points(&panels).map(|(week, _)| week).fold(1.0, f64::max).ceil();
+        Figure {
+            title: format!("{world}: freshness over time"),
+            description: format!(
+                "Freshness in each week of the scored time: what lies level holds its pace, what dips \
+                 was overtaken by changes.{}",
+                self.grey()
+            ),
+            x: axis("week", 0.0, last),
+            y: percent_axis(&panels),
+            panels,
+            rule: None,
+        }
+    }
+
+    /// A curve for each policy: named and in colour, or in grey.
+    fn lines_of(
+        &self,
+        points: impl Fn(&str) -> Vec<(f64, f64)>,
+        drawn: fn(String, Vec<(f64, f64)>) -> Line,
+    ) -> Vec<Line> {
+        let picked = self.picked();
+        let name = |policy: &str, points: &[(f64, f64)]| {
+            if points.is_empty() { format!("{policy}: not run") } else { marked(policy) }
+        };
+        let named = picked.iter().map(|policy| {
+            let points = points(policy);
+            drawn(name(policy, &points), points)
+        });
+        let rest = self.policies.iter().filter(|policy| !picked.contains(policy));
+        named.chain(rest.map(|policy| Line::faint(points(policy)))).collect()
+    }
+
+    fn grey(&self) -> String {
+        match self.policies.len() - self.picked().len() {
+            0 => String::new(),
+            rest => format!(" In grey, {rest} other policies."),
+        }
+    }
+
+    /// How much a budget is, on the mean over the worlds.
+    fn size(&self, world: Option<&str>, budget: &str) -> f64 {
+        let lines = self.lines.iter().filter(|line| line.budget() == budget);
+        let here = lines.filter(|line| world.is_none_or(|world| line.world() == world));
+        let sizes: Vec<f64> = here.map(super::Line::size).collect();
+        sizes.iter().sum::<f64>() / sizes.len() as f64
+    }
+
+    /// The smallest, the middle and the largest budget.
+    fn some_budgets(&self) -> Vec<&'a str> {
+        let count = self.budgets.len();
+        if count <= MOST_PANELS {
+            return self.budgets.clone();
+        }
+        [0, count / 2, count - 1].map(|place| self.budgets[place]).to_vec()
+    }
+}
+
+/// An axis from at most `low` to at least `high`, marked at round numbers.
+pub(crate) fn axis(label: &str, low: f64, high: f64) -> Axis {
+    let wide = (high - low).max(1e-9);
+    let rough = wide / TICKS;
+    let power = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|s| *s >= rough * 0.999);
+    let step = step.unwrap_or(rough);
+    let (first, last) = ((low / step).floor(), (high / step).ceil());
+    let digits = (-power.log10().floor()).max(0.0) as i32;
+    let scale = 10_f64.powi(digits);
+    let count = (last - first).max(1.0) as u32;
+    let tick = |n: u32| ((first + f64::from(n)) * step * scale).round() / scale;
+    Axis::linear(label, &(0..=count).map(tick).collect::<Vec<f64>>())
+}
+
+/// An axis in equal factors, marked at the values themselves as far as there is room.
+pub(crate) fn log_axis(label: &str, values: &[f64]) -> Axis {
+    let mut ticks: Vec<f64> = values.iter().copied().filter(|v| *v > 0.0).map(rounded).collect();
+    ticks.sort_by(f64::total_cmp);
+    ticks.dedup();
+    let (Some(&first), Some(&last)) = (ticks.first(), ticks.last()) else {
+        return Axis::log(label, &[1.0, 10.0]);
+    };
+    let room = (last / first).ln() / 7.0;
+    let mut kept: Vec<f64> = Vec::new();
+    for &tick in &ticks {
+        if kept.last().is_none_or(|before| (tick / before).ln() >= room) {
+            kept.push(tick);
+        }
+    }
+    if kept.last() != Some(&last) {
+        kept.pop();
+        kept.push(last);
+    }
+    Axis::log(label, &kept)
+}
+
+/// Three digits, for marks on an axis.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.2e}").parse().unwrap_or(value)
+}
+
+fn percent_axis(panels: &[Panel]) -> Axis {
+    let (mut low, mut high) = (100.0, 0.0);
+    for (_, y) in points(panels) {
+        (low, high) = (f64::min(low, y), f64::max(high, y));
+    }
+    axis("%", f64::min(low, high), high)
+}
+
+fn points(panels: &[Panel]) -> impl Iterator<Item = (f64, f64)> {
+    panels.iter().flat_map(|panel| &panel.lines).flat_map(|line| line.points.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_round_numbers_around_all_values() {
+        for (low, high, ticks) in [
+            (0.0, 52.0, vec![0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]),
+            (41.3, 88.0, vec![40.0, 50.0, 60.0, 70.0, 80.0, 90.0]),
+            (0.12, 0.31, vec![0.1, 0.15, 0.2, 0.25, 0.3, 0.35]),
+            (5.0, 5.0, vec![5.0, 5.0]),
+        ] {
+            let found = axis("x", low, high).ticks;
+            assert_eq!(found.len(), ticks.len(), "{found:?}");
+            assert!(found.iter().zip(&ticks).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}");
+        }
+        assert_eq!(log_axis("x", &[2.0, 5.0, 40.0]).ticks, [2.0, 5.0, 40.0]);
+        let many: Vec<f64> = (1..=100).map(f64::from).collect();
+        let ticks = log_axis("x", &many).ticks;
+        assert!(ticks.len() <= 8 && ticks[0] == 1.0 && *ticks.last().unwrap() == 100.0);
+    }
+}

@@ -1,0 +1,157 @@
+//! What is the score of a policy in a world at a budget, over all its seeds?
+
+use std::cmp::Ordering;
+
+use crate::row::{Part, Row};
+use crate::run::Budget;
+
+/// From so many seeds on, the interval is that over seeds; with fewer, that over pages.
+const SEEDS_FOR_INTERVAL: usize = 3;
+
+/// The 97.5 % quantiles of Student's distribution with 2, 3, ... degrees of freedom.
+const STUDENT: [f64; 9] = [4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+
+/// The rows of one policy in one world at one budget: one a seed, at least one.
+#[derive(Clone, Debug)]
+pub struct Line<'a> {
+    pub(super) rows: Vec<&'a Row>,
+}
+
+impl<'a> Line<'a> {
+    /// Whether `row` differs in its seed only.
+    pub(super) fn holds(&self, row: &Row) -> bool {
+        (self.world(), self.budget(), self.policy()) == (&row.world, &row.budget, &row.policy)
+    }
+
+    /// The world.
+    pub fn world(&self) -> &'a str {
+        &self.rows[0].world
+    }
+
+    /// The budget, as it was written.
+    pub fn budget(&self) -> &'a str {
+        &self.rows[0].budget
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> &'a str {
+        &self.rows[0].policy
+    }
+
+    /// The budget as fetches a week for a hundred pages.
+    pub(super) fn size(&self) -> f64 {
+        let pages = self.rows[0].pages.max(1);
+        let budget = self.budget().parse::<Budget>();
+        budget.map_or(f64::NAN, |budget| 100.0 * budget.over(7.0, pages as usize) / pages as f64)
+    }
+
+    /// The mean over seeds.
+    pub fn mean(&self, of: impl Fn(&Row) -> f64) -> f64 {
+        self.rows.iter().map(|row| of(row)).sum::<f64>() / self.rows.len() as f64
+    }
+
+    /// The mean over seeds; `None` where a seed has none.
+    pub(super) fn mean_of_some(&self, of: impl Fn(&Row) -> Option<f64>) -> Option<f64> {
+        let all: Option<Vec<f64>> = self.rows.iter().map(|row| of(row)).collect();
+        all.map(|all| all.iter().sum::<f64>() / all.len() as f64)
+    }
+
+    /// The 95 % interval of freshness: over seeds where there are some, else over pages.
+    pub fn interval(&self) -> (f64, f64) {
+        let seeds = self.rows.len();
+        if seeds < SEEDS_FOR_INTERVAL {
+            return (self.mean(|row| row.freshness_low), self.mean(|row| row.freshness_high));
+        }
+        let mean = self.mean(|row| row.freshness);
+        let squares = self.mean(|row| (row.freshness - mean).powi(2)) * seeds as f64;
+        let error = (squares / ((seeds - 1) * seeds) as f64).sqrt();
+        let reach = error * STUDENT[(seeds - SEEDS_FOR_INTERVAL).min(STUDENT.len() - 1)];
+        ((mean - reach).max(0.0), (mean + reach).min(1.0))
+    }
+
+    /// A part of the world over all seeds that have it.
+    pub(super) fn part(&self, parts: fn(&Row) -> &[Part], name: &str) -> Option<f64> {
+        let found = self.rows.iter().filter_map(|r| parts(r).iter().find(|p| p.name == name));
+        let all: Vec<f64> = found.filter(|part| part.pages > 0).map(|p| p.freshness).collect();
+        (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+    }
+
+    /// Freshness in every week.
+    pub(super) fn weeks(&self) -> Vec<(f64, f64)> {
+        let count = self.rows.iter().map(|row| row.weeks.len()).min().unwrap_or(0);
+        (0..count).map(|w| (w as f64 + 0.5, self.mean(|row| row.weeks[w].freshness))).collect()
+    }
+}
+
+/// A number by which policies are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    Freshness,
+    Coverage,
+    UpdateRate,
+    Age,
+}
+
+impl Measure {
+    /// What a goal is measured by.
+    pub(super) fn of_goal(goal: &str) -> Self {
+        match goal {
+            "coverage" => Measure::Coverage,
+            "age" => Measure::Age,
+            _ => Measure::Freshness,
+        }
+    }
+
+    pub(crate) fn of(self, row: &Row) -> f64 {
+        match self {
+            Measure::Freshness => row.freshness,
+            Measure::Coverage => row.coverage,
+            Measure::UpdateRate => row.update_rate,
+            Measure::Age => row.age,
+        }
+    }
+
+    /// As people are shown it: shares in per cent, times in days.
+    pub(crate) fn mean(self, line: &Line<'_>) -> f64 {
+        let factor = if self == Measure::Age { 1.0 } else { 100.0 };
+        factor * line.mean(|row| self.of(row))
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Measure::Freshness => "freshness",
+            Measure::Coverage => "coverage",
+            Measure::UpdateRate => "update rate",
+            Measure::Age => "age",
+        }
+    }
+
+    pub(crate) fn unit(self) -> &'static str {
+        if self == Measure::Age { "days" } else { "%" }
+    }
+
+    /// How many decimal places are shown.
+    pub(super) fn digits(self) -> usize {
+        if self == Measure::Age { 2 } else { 1 }
+    }
+
+    pub(super) fn best_first(self, a: f64, b: f64) -> Ordering {
+        if self == Measure::Age { a.total_cmp(&b) } else { b.total_cmp(&a) }
+    }
+
+    /// Where one stands that was not measured.
+    pub(super) fn worst(self) -> f64 {
+        if self == Measure::Age { f64::INFINITY } else { f64::NEG_INFINITY }
+    }
+
+    /// How much better `a` is than `b`.
+    pub(super) fn lead(self, a: f64, b: f64) -> f64 {
+        if self == Measure::Age { b - a } else { a - b }
+    }
+
+    /// Whether two are the same as far as they are shown.
+    pub(super) fn same(self, a: f64, b: f64) -> bool {
+        let digits = self.digits();
+        format!("{a:.digits$}") == format!("{b:.digits$}")
+    }
+}

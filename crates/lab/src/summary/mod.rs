@@ -1,0 +1,155 @@
+//! What do many rows say together? Means over seeds, by world, budget and policy, for people to look at.
+//!
+//! | module | question |
+//! |---|---|
+//! | `line` | what is the score of a policy, over all its seeds? |
+//! | `words` | who leads, and by how much? |
+//! | `tables` | how do policies stand beside each other? |
+//! | `files` | where can a program read it all? |
+//! | `charts` | what does it look like? |
+//! | `report` | how is it all told on one page? |
+
+mod charts;
+mod files;
+mod line;
+mod report;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use evercrawl_policy::registry;
+
+pub(crate) use charts::{axis, log_axis};
+pub use line::Line;
+pub(crate) use line::Measure;
+
+use crate::row::Row;
+
+/// The policy that is run unless another is asked for.
+const OURS: &str = "index";
+
+/// The plainest policy of all, which every other has to beat.
+const PLAINEST: &str = "uniform";
+
+/// So many policies are told apart by colour; the others are shown in grey.
+const PICKED: usize = 7;
+
+/// All rows of a run, by world, budget and policy.
+#[derive(Clone, Debug)]
+pub struct Summary<'a> {
+    rows: &'a [Row],
+    lines: Vec<Line<'a>>,
+    worlds: Vec<&'a str>,
+    budgets: Vec<&'a str>,
+    policies: Vec<&'a str>,
+}
+
+impl<'a> Summary<'a> {
+    /// Takes rows of one goal; worlds and policies stay in the order of the rows, budgets go by size.
+    pub fn new(rows: &'a [Row]) -> Self {
+        let mut lines: Vec<Line<'a>> = Vec::new();
+        for row in rows {
+            match lines.iter_mut().find(|line| line.holds(row)) {
+                Some(line) => line.rows.push(row),
+                None => lines.push(Line { rows: vec![row] }),
+            }
+        }
+        let mut sized: Vec<(&str, f64)> =
+            lines.iter().map(|line| (line.budget(), line.size())).collect();
+        sized.sort_by(|a, b| a.1.total_cmp(&b.1));
+        Summary {
+            rows,
+            worlds: distinct(lines.iter().map(Line::world)),
+            budgets: distinct(sized.into_iter().map(|(budget, _)| budget)),
+            policies: distinct(lines.iter().map(Line::policy)),
+            lines,
+        }
+    }
+
+    /// Every score there is.
+    pub fn lines(&self) -> impl Iterator<Item = &Line<'a>> {
+        self.lines.iter()
+    }
+
+    /// The score of a policy, if it ran there.
+    fn line(&self, world: &str, budget: &str, policy: &str) -> Option<&Line<'a>> {
+        let wanted = (world, budget, policy);
+        self.lines.iter().find(|l| (l.world(), l.budget(), l.policy()) == wanted)
+    }
+
+    /// Those policies that know no more than a crawler.
+    fn honest(&self) -> impl Iterator<Item = &'a str> {
+        self.policies.iter().copied().filter(|policy| !knows_the_truth(policy))
+    }
+
+    /// What the runs aimed at.
+    fn goal(&self) -> Measure {
+        self.rows.first().map_or(Measure::Freshness, |row| Measure::of_goal(&row.goal))
+    }
+
+    /// The mean of a policy over all worlds at a budget; `None` unless it ran in all of them.
+    fn over_worlds(&self, budget: &str, policy: &str, measure: Measure) -> Option<f64> {
+        let one = |world: &&str| Some(measure.mean(self.line(world, budget, policy)?));
+        let all: Option<Vec<f64>> = self.worlds.iter().map(one).collect();
+        all.filter(|all| !all.is_empty()).map(|all| all.iter().sum::<f64>() / all.len() as f64)
+    }
+
+    /// The mean of a policy over all worlds and budgets, as [`Summary::over_worlds`].
+    fn over_all(&self, policy: &str, measure: Measure) -> Option<f64> {
+        let one = |budget: &&str| self.over_worlds(budget, policy, measure);
+        let all: Option<Vec<f64>> = self.budgets.iter().map(one).collect();
+        all.filter(|all| !all.is_empty()).map(|all| all.iter().sum::<f64>() / all.len() as f64)
+    }
+
+    /// The policies that stand out, ours first: the best of the others, the plainest, and those that
+    /// know the truth. All of them where they are few.
+    fn picked(&self) -> Vec<&'a str> {
+        let mut order: Vec<&str> = self.policies.clone();
+        let measure = self.goal();
+        let rank = |policy: &str| self.over_all(policy, measure).unwrap_or(measure.worst());
+        order.sort_by(|a, b| measure.best_first(rank(a), rank(b)));
+        let fixed = |policy: &str| [OURS, PLAINEST].contains(&policy) || is_reference(policy);
+        let room = PICKED.saturating_sub(order.iter().filter(|policy| fixed(policy)).count());
+        let others = order.iter().filter(|p| !fixed(p) && !knows_the_truth(p)).take(room);
+        let kept: Vec<&str> = others.chain(order.iter().filter(|p| fixed(p))).copied().collect();
+        let few = self.policies.len() <= PICKED;
+        order.retain(|policy| few || kept.contains(policy));
+        // Stable: ours, then the others by merit, then those that know the truth.
+        order.sort_by_key(|policy| (*policy != OURS, knows_the_truth(policy)));
+        order
+    }
+}
+
+/// What stands for a policy in tables: marked where it is ours, or knows too much.
+fn marked(policy: &str) -> String {
+    let mark = match policy {
+        OURS => " \u{2605}",
+        policy if knows_the_truth(policy) => " \u{2020}",
+        _ => "",
+    };
+    format!("{policy}{mark}")
+}
+
+/// What the marks mean.
+const MARKS: &str = "\u{2605} is Evercrawl's default; \u{2020} knows what no crawler can, and is not \
+                     compared. The best of the others is bold.";
+
+fn knows_the_truth(policy: &str) -> bool {
+    registry::find(policy).is_ok_and(|entry| entry.needs_truth())
+}
+
+/// Whether others are measured by it.
+fn is_reference(policy: &str) -> bool {
+    ["clairvoyant", "oracle"].contains(&policy)
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut list: Vec<&str> = Vec::new();
+    for name in names {
+        if !list.contains(&name) {
+            list.push(name);
+        }
+    }
+    list
+}

@@ -1,0 +1,232 @@
+//! How do policies stand beside each other? Tables for people.
+
+use super::{MARKS, Measure, OURS, Summary, distinct, knows_the_truth, marked};
+use crate::page::{Cell, Table, cell, count, percent};
+use crate::row::{Part, Row};
+
+/// So many hosts are shown, the largest; the rest is in the CSV.
+const MOST_HOSTS: usize = 24;
+
+impl<'a> Summary<'a> {
+    /// Policies by budgets, on the mean over all worlds.
+    pub(super) fn overview(&self, measure: Measure) -> Table {
+        let caption = format!(
+            "Mean {} over {} worlds, {}, by budget. {MARKS} A dash: it cannot run in all of them.",
+            measure.name(),
+            self.worlds.len(),
+            measure.unit()
+        );
+        let value = |budget: &str, policy: &str| self.over_worlds(budget, policy, measure);
+        self.by_budget(&format!("overview-{}", measure.name()), caption, measure, value)
+    }
+
+    /// Policies by budgets in one world.
+    pub(super) fn matrix(&self, world: &str, measure: Measure) -> Table {
+        let caption =
+            format!("{} in {world}, {}, by budget. {MARKS}", capital(measure), measure.unit());
+        let value = |budget: &str, policy: &str| {
+            self.line(world, budget, policy).map(|line| measure.mean(line))
+        };
+        self.by_budget(&format!("{world}-{}", measure.name()), caption, measure, value)
+    }
+
+    fn by_budget(
+        &self,
+        name: &str,
+        caption: String,
+        measure: Measure,
+        value: impl Fn(&str, &str) -> Option<f64>,
+    ) -> Table {
+        let heads = std::iter::once("policy").chain(self.budgets.iter().copied());
+        let mut table = Table::new(name, caption, &heads.collect::<Vec<_>>());
+        let policies: Vec<&str> = self.policies_by_merit(|policy| {
+            let values: Vec<f64> = self.budgets.iter().filter_map(|b| value(b, policy)).collect();
+            let missing = self.budgets.len() - values.len();
+            (missing == 0).then(|| values.iter().sum::<f64>())
+        });
+        for policy in policies {
+            let cells = self.budgets.iter().map(|budget| {
+                let best = self.best(measure, |policy| value(budget, policy));
+                self.scored(policy, value(budget, policy), best, measure)
+            });
+            table.row(std::iter::once(Cell::from(marked(policy))).chain(cells));
+        }
+        table
+    }
+
+    /// All that is known of the policies in a world at a budget, best first.
+    pub(super) fn details(&self, world: &str, budget: &str) -> Table {
+        let heads = [
+            "policy",
+            "freshness, %",
+            "95 % interval",
+            "age, days",
+            "coverage, %",
+            "update rate, %",
+            "fetches",
+            "% of clairvoyant",
+            "% of oracle",
+        ];
+        let caption = format!("{world} at {budget}, best first. {MARKS}");
+        let mut table = Table::new(&format!("{world}-{budget}"), caption, &heads);
+        let goal = self.goal();
+        let value = |policy: &str, m: Measure| Some(m.mean(self.line(world, budget, policy)?));
+        for policy in self.policies_by_merit(|policy| value(policy, goal)) {
+            let Some(line) = self.line(world, budget, policy) else { continue };
+            let scored = |measure: Measure| {
+                let best = self.best(measure, |policy| value(policy, measure));
+                self.scored(policy, Some(measure.mean(line)), best, measure)
+            };
+            let (low, high) = line.interval();
+            let beside = |share: Option<f64>| percent(share.unwrap_or(f64::NAN), 1);
+            table.row([
+                marked(policy).into(),
+                scored(Measure::Freshness),
+                format!("{:.1}\u{2013}{:.1}", 100.0 * low, 100.0 * high).into(),
+                scored(Measure::Age),
+                scored(Measure::Coverage),
+                scored(Measure::UpdateRate),
+                cell(line.mean(|row| row.fetches as f64), 0),
+                beside(line.mean_of_some(|row| row.freshness_of_clairvoyant)),
+                beside(line.mean_of_some(|row| row.freshness_of_oracle)),
+            ]);
+        }
+        table
+    }
+
+    /// Freshness by how often pages change.
+    pub(super) fn classes(&self, world: &str, budget: &str) -> Table {
+        let caption = format!(
+            "Freshness in {world} at {budget}, %, by how often pages change: never, or in the slow, \
+             medium or fast third of the others. {MARKS}"
+        );
+        let parts: fn(&Row) -> &[Part] = |row| &row.classes;
+        let names = self.parts(world, budget, parts);
+        let heads: Vec<&str> = std::iter::once("policy").chain(names.iter().copied()).collect();
+        let mut table = Table::new(&format!("{world}-classes"), caption, &heads);
+        let value = |policy: &str, name: &str| {
+            self.line(world, budget, policy)?.part(parts, name).map(|share| 100.0 * share)
+        };
+        for policy in self.policies_by_merit(|policy| {
+            self.line(world, budget, policy).map(|line| Measure::Freshness.mean(line))
+        }) {
+            let cells = names.iter().map(|name| {
+                let best = self.best(Measure::Freshness, |policy| value(policy, name));
+                self.scored(policy, value(policy, name), best, Measure::Freshness)
+            });
+            table.row(std::iter::once(Cell::from(marked(policy))).chain(cells));
+        }
+        table
+    }
+
+    /// Freshness by host, for the policies that stand out; `None` where there is one host only.
+    pub(super) fn hosts(&self, world: &str, budget: &str) -> Option<Table> {
+        let parts: fn(&Row) -> &[Part] = |row| &row.hosts;
+        let line = self.lines.iter().find(|l| l.world() == world && l.budget() == budget)?;
+        let mut hosts: Vec<&Part> = line.rows[0].hosts.iter().collect();
+        hosts.sort_by_key(|host| std::cmp::Reverse(host.pages));
+        let shown = hosts.len().min(MOST_HOSTS);
+        let which =
+            if shown < hosts.len() { format!("the {shown} largest of ") } else { String::new() };
+        let caption = format!(
+            "Freshness in {world} at {budget}, %, by host: {which}{} hosts. {MARKS}",
+            hosts.len()
+        );
+        let picked = self.picked();
+        let names: Vec<String> = picked.iter().map(|policy| marked(policy)).collect();
+        let heads: Vec<&str> =
+            ["host", "pages"].into_iter().chain(names.iter().map(String::as_str)).collect();
+        let mut table = Table::new(&format!("{world}-hosts"), caption, &heads);
+        for host in &hosts[..shown] {
+            let value = |policy: &str| {
+                self.line(world, budget, policy)?.part(parts, &host.name).map(|share| 100.0 * share)
+            };
+            let best = self.best(Measure::Freshness, |p| picked.contains(&p).then(|| value(p))?);
+            let cells = picked.iter().map(|p| self.scored(p, value(p), best, Measure::Freshness));
+            let head = [Cell::from(host.name.as_str()), count(host.pages as usize)];
+            table.row(head.into_iter().chain(cells));
+        }
+        (hosts.len() > 1).then_some(table)
+    }
+
+    /// The one table to choose a policy by: a row a world and budget, a column a policy that stands
+    /// out, and the best of all others with its name, so that nobody is left out.
+    pub fn choosing(&self) -> Table {
+        let measure = self.goal();
+        let picked = self.picked();
+        let names: Vec<String> = picked.iter().map(|policy| marked(policy)).collect();
+        let rest = self.honest().filter(|policy| !picked.contains(policy)).count();
+        let others = format!("best of {rest} others");
+        let mut heads: Vec<&str> = vec!["world", "budget"];
+        heads.extend(names.iter().map(String::as_str));
+        heads.extend((rest > 0).then_some(others.as_str()));
+        let caption = format!("{}, {}. {MARKS}", capital(measure), measure.unit());
+        let mut table = Table::new("choosing", caption, &heads);
+        for world in &self.worlds {
+            for budget in &self.budgets {
+                let value = |p: &str| self.line(world, budget, p).map(|line| measure.mean(line));
+                table.row(self.choice([world, budget], &picked, measure, value));
+            }
+        }
+        if self.worlds.len() > 1 {
+            for budget in &self.budgets {
+                let value = |policy: &str| self.over_worlds(budget, policy, measure);
+                table.row(self.choice(["mean of all", budget], &picked, measure, value));
+            }
+        }
+        table
+    }
+
+    fn choice(
+        &self,
+        heads: [&str; 2],
+        picked: &[&str],
+        measure: Measure,
+        value: impl Fn(&str) -> Option<f64>,
+    ) -> Vec<Cell> {
+        let best = self.best(measure, &value);
+        let mut cells: Vec<Cell> = heads.map(Cell::from).into();
+        cells.extend(picked.iter().map(|policy| self.scored(policy, value(policy), best, measure)));
+        let unpicked = |policy: &str| (!picked.contains(&policy)).then(|| value(policy))?;
+        if let Some((name, other)) = self.best_other(OURS, measure, unpicked) {
+            let digits = measure.digits();
+            let bold = best.is_some_and(|best| measure.same(other, best));
+            cells.push(Cell::from(format!("{other:.digits$} {name}")).bold_if(bold));
+        }
+        cells
+    }
+
+    /// A number of a policy, bold if no honest one is better.
+    fn scored(&self, policy: &str, value: Option<f64>, best: Option<f64>, m: Measure) -> Cell {
+        let is_best = value.zip(best).is_some_and(|(value, best)| m.same(value, best));
+        let number = cell(value.unwrap_or(f64::NAN), m.digits());
+        number.bold_if(is_best && !knows_the_truth(policy))
+    }
+
+    /// The best value of an honest policy.
+    fn best(&self, measure: Measure, value: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+        self.honest().filter_map(value).min_by(|a, b| measure.best_first(*a, *b))
+    }
+
+    /// Policies with the best first, those without a value last, those that know the truth after all.
+    fn policies_by_merit(&self, merit: impl Fn(&str) -> Option<f64>) -> Vec<&'a str> {
+        let measure = self.goal();
+        let key = |policy: &str| merit(policy).unwrap_or(measure.worst());
+        let mut policies = self.policies.clone();
+        policies.sort_by(|a, b| measure.best_first(key(a), key(b)));
+        policies.sort_by_key(|policy| knows_the_truth(policy));
+        policies
+    }
+
+    /// The names of the parts that the world has.
+    fn parts(&self, world: &str, budget: &str, parts: fn(&Row) -> &[Part]) -> Vec<&'a str> {
+        let lines = self.lines.iter().filter(|l| l.world() == world && l.budget() == budget);
+        let rows = lines.flat_map(|line| line.rows.iter().copied());
+        distinct(rows.flat_map(parts).filter(|part| part.pages > 0).map(|p| p.name.as_str()))
+    }
+}
+
+fn capital(measure: Measure) -> String {
+    let name = measure.name();
+    name[..1].to_uppercase() + &name[1..]
+}

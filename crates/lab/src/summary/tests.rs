@@ -1,0 +1,170 @@
+use super::*;
+use crate::page::Table;
+use crate::row::{Part, Week};
+
+/// Rows of 12 policies in two worlds at three budgets from `seeds` seeds, ours ahead but at the last.
+fn rows(seeds: u64) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for world in ["one", "two"] {
+        for (size, budget) in [(3, "20%/week"), (1, "2%/week"), (2, "5%/week")] {
+            for entry in
+                registry::ALL.iter().take(10).chain(&registry::ALL[registry::ALL.len() - 2..])
+            {
+                rows.extend((0..seeds).map(|seed| row(world, budget, entry.name, size, seed)));
+            }
+        }
+    }
+    rows
+}
+
+fn row(world: &str, budget: &str, policy: &str, size: u32, seed: u64) -> Row {
+    let place = registry::ALL.iter().position(|entry| entry.name == policy).unwrap() as f64;
+    let ours = if policy == OURS && size == 3 { -0.035 } else { 0.0 };
+    let freshness = 0.2 * f64::from(size) + 0.3 - 0.01 * place + ours + 0.001 * seed as f64;
+    let part = |name: &str| Part { name: name.to_owned(), pages: 9, freshness, ..Part::default() };
+    let week = |week| Week { week, freshness, ..Week::default() };
+    Row {
+        world: world.to_owned(),
+        policy: policy.to_owned(),
+        budget: budget.to_owned(),
+        goal: "freshness".to_owned(),
+        seed,
+        pages: 100,
+        freshness,
+        coverage: freshness / 2.0,
+        age: 1.0 - freshness,
+        freshness_of_clairvoyant: Some(0.5),
+        weeks: vec![week(0), week(1)],
+        hosts: vec![part("a.test"), part("b \"q\", <c>.test")],
+        classes: vec![part("never"), part("fast")],
+        ..Row::default()
+    }
+}
+
+fn bold<'a>(table: &'a Table, column: &str) -> Vec<&'a str> {
+    let place = table.columns.iter().position(|name| name == column).unwrap();
+    let words = |row: &'a Vec<crate::page::Cell>| match &row[0].value {
+        crate::page::Value::Words(words) => words.as_str(),
+        crate::page::Value::Number(..) => "",
+    };
+    table.rows.iter().filter(|row| row[place].bold).map(words).collect()
+}
+
+#[test]
+fn the_best_is_bold_whoever_it_is_and_nobody_who_knows_the_truth() {
+    let rows = rows(1);
+    let summary = Summary::new(&rows);
+    assert_eq!(summary.budgets, ["2%/week", "5%/week", "20%/week"]);
+    let table = summary.matrix("one", Measure::Freshness);
+    assert_eq!(bold(&table, "2%/week"), ["index \u{2605}"]);
+    assert_eq!(bold(&table, "20%/week"), [registry::ALL[1].name]);
+    let last = table.rows.last().unwrap();
+    assert!(last[0].value == crate::page::Value::Words("oracle \u{2020}".to_owned()));
+    let age = summary.details("one", "2%/week");
+    assert_eq!(bold(&age, "age, days"), ["index \u{2605}"], "less is better");
+}
+
+#[test]
+fn the_sentence_says_where_ours_loses() {
+    let rows = rows(1);
+    let verdict = Summary::new(&rows).verdict("one", Measure::Freshness);
+    let rival = registry::ALL[1].name;
+    assert!(verdict.contains("ahead of the best of the others at 2 of 3 budgets"), "{verdict}");
+    assert!(
+        verdict.contains(&format!(
+            "behind at the rest, by up to 2.5 points at `20%/week` (`{rival}`)"
+        )),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn few_stand_out_and_ours_leads_them() {
+    let rows = rows(1);
+    let picked = Summary::new(&rows).picked();
+    assert_eq!(picked.len(), PICKED);
+    assert_eq!((picked[0], &picked[5..]), (OURS, &["clairvoyant", "oracle"][..]));
+    assert!(picked.contains(&PLAINEST));
+}
+
+#[test]
+fn intervals_over_seeds_are_students() {
+    let rows = rows(3);
+    let line = Line { rows: rows[..3].iter().collect() };
+    let (low, high) = line.interval();
+    let (mean, reach) = (line.mean(|row| row.freshness), 4.303 * 0.001 / 3_f64.sqrt());
+    assert!((low - (mean - reach)).abs() < 1e-9 && (high - (mean + reach)).abs() < 1e-9);
+}
+
+#[test]
+fn a_report_names_every_policy_and_needs_nothing_outside() {
+    let rows = rows(2);
+    let html = Summary::new(&rows).html("evercrawl lab run <one>");
+    for entry in registry::ALL.iter().take(10) {
+        assert!(html.contains(&format!(">{}", entry.name)), "{}", entry.name);
+    }
+    let inside = html.replace("http://www.w3.org/2000/svg", "");
+    for outside in ["http:", "https:", "<script", "<link", "@import", "NaN"] {
+        assert!(!inside.contains(outside), "{outside}");
+    }
+    assert!(
+        html.contains("b \"q\", &lt;c&gt;.test")
+            && html.contains("<code>evercrawl lab run &lt;one&gt;")
+    );
+    assert_balanced(&html);
+    // One chart over all worlds, and two a world.
+    assert_eq!(html.matches("<figure>").count(), 5);
+}
+
+#[test]
+fn no_rows_make_an_empty_report() {
+    assert!(Summary::new(&[]).html("x").contains("No run was finished"));
+    assert!(Summary::new(&[]).choosing().rows.is_empty());
+}
+
+/// Every element that is opened is closed, in the right order.
+fn assert_balanced(html: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    for tag in html.split('<').skip(1) {
+        let tag = &tag[..tag.find('>').unwrap()];
+        let name = tag.trim_start_matches('/').split_whitespace().next().unwrap();
+        let alone = tag.ends_with('/') || ["!doctype", "meta"].contains(&name);
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else if !alone {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn the_table_to_choose_by_leaves_nobody_out() {
+    let mut rows = rows(1);
+    let shown = |rows: &[Row]| Summary::new(rows).choosing().markdown();
+    let table = shown(&rows);
+    assert!(table.contains("index \u{2605}") && table.contains("best of 5 others"), "{table}");
+    assert_eq!(table.lines().filter(|line| line.starts_with("| one ")).count(), 3);
+    assert_eq!(table.lines().filter(|line| line.starts_with("| mean of all ")).count(), 3);
+    // One that is good once, and bad on the mean, is named where it is good.
+    for row in rows.iter_mut().filter(|row| row.policy == registry::ALL[9].name) {
+        row.freshness = if row.world == "one" && row.budget == "2%/week" { 0.99 } else { 0.0 };
+    }
+    let table = shown(&rows);
+    assert!(table.contains(&format!("**99.0 {}**", registry::ALL[9].name)), "{table}");
+}
+
+#[test]
+fn files_hold_every_number_in_plain_form() {
+    let rows = rows(2);
+    let [summary, weeks, hosts, classes] = Summary::new(&rows).files();
+    assert_eq!(summary.rows.len(), rows.len() / 2);
+    for table in [&weeks, &hosts, &classes] {
+        assert_eq!(table.rows.len(), rows.len() * 2, "{}", table.name);
+    }
+    let csv = summary.csv();
+    let second: Vec<&str> = csv.lines().nth(1).unwrap().split(',').collect();
+    let place = csv.lines().next().unwrap().split(',').position(|name| name == "freshness");
+    assert_eq!(second[place.unwrap()], "0.8655");
+    assert!(hosts.csv().contains("\"b \"\"q\"\", <c>.test\""));
+}

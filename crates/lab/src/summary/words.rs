@@ -1,0 +1,86 @@
+//! Who leads, and by how much? One honest sentence.
+
+use super::{Measure, OURS, Summary};
+
+/// How the policy that is talked about does against the best of the others, budget by budget.
+struct Race<'a> {
+    budget: &'a str,
+    rival: &'a str,
+    lead: f64,
+}
+
+impl<'a> Summary<'a> {
+    /// Who leads in a world, as a sentence.
+    pub(super) fn verdict(&self, world: &str, measure: Measure) -> String {
+        let value = |budget: &str, policy: &str| {
+            self.line(world, budget, policy).map(|line| measure.mean(line))
+        };
+        self.sentence(measure, value)
+    }
+
+    /// Who leads on the mean over all worlds, as a sentence.
+    pub(super) fn verdict_over_worlds(&self, measure: Measure) -> String {
+        self.sentence(measure, |budget, policy| self.over_worlds(budget, policy, measure))
+    }
+
+    fn sentence(&self, measure: Measure, value: impl Fn(&str, &str) -> Option<f64>) -> String {
+        let ours = self.policies.contains(&OURS).then_some(OURS);
+        let Some(hero) = ours.or_else(|| self.honest().next()) else { return String::new() };
+        let races: Vec<Race<'a>> = self
+            .budgets
+            .iter()
+            .filter_map(|budget| {
+                let own = value(budget, hero)?;
+                let (rival, best) =
+                    self.best_other(hero, measure, |policy| value(budget, policy))?;
+                Some(Race { budget, rival, lead: measure.lead(own, best) })
+            })
+            .collect();
+        told(hero, measure, &races)
+    }
+
+    /// The best of the honest policies besides `hero`, with its value.
+    pub(super) fn best_other(
+        &self,
+        hero: &str,
+        measure: Measure,
+        value: impl Fn(&str) -> Option<f64>,
+    ) -> Option<(&'a str, f64)> {
+        let others = self.honest().filter(|policy| *policy != hero);
+        let valued = others.filter_map(|policy| Some((policy, value(policy)?)));
+        valued.min_by(|a, b| measure.best_first(a.1, b.1))
+    }
+}
+
+fn told(hero: &str, measure: Measure, races: &[Race<'_>]) -> String {
+    let (ahead, behind): (Vec<_>, Vec<_>) = races.iter().partition(|race| race.lead >= 0.0);
+    let by = |race: &Race<'_>| {
+        let (lead, digits) = (race.lead.abs(), measure.digits());
+        let unit = if measure == Measure::Age { "days" } else { "points" };
+        format!("{lead:.digits$} {unit} at `{}`", race.budget)
+    };
+    let most = |list: &[&Race<'_>]| {
+        let most = list.iter().max_by(|a, b| a.lead.abs().total_cmp(&b.lead.abs())).copied();
+        most.map(|race| format!("{} (`{}`)", by(race), race.rival)).unwrap_or_default()
+    };
+    let (name, count, all) = (measure.name(), ahead.len(), races.len());
+    match (ahead.is_empty(), behind.is_empty()) {
+        (true, true) => String::new(),
+        (false, true) => format!(
+            "In {name}, `{hero}` is ahead of the best of the others {}, by up to {}.",
+            if all == 1 { "here".to_owned() } else { format!("at all {all} budgets") },
+            most(&ahead)
+        ),
+        (true, false) => format!(
+            "In {name}, `{hero}` is behind the best of the others {}, by up to {}.",
+            if all == 1 { "here".to_owned() } else { format!("at all {all} budgets") },
+            most(&behind)
+        ),
+        (false, false) => format!(
+            "In {name}, `{hero}` is ahead of the best of the others at {count} of {all} budgets, by up \
+             to {}, and behind at the rest, by up to {}.",
+            most(&ahead),
+            most(&behind)
+        ),
+    }
+}
