@@ -15,7 +15,7 @@
 //! finds those of a directory or section side by side in its store; one that does not ask at all loses
 //! about a third of a point of freshness, no more, since pages that come up are judged by the clocks as
 //! they stand. A group takes about 250 bytes; those that nobody visited for half a year are forgotten,
-//! and beyond [`MOST_GROUPS`] of a kind new ones go without.
+//! and beyond a quarter of a million of a kind new ones go without.
 
 mod aim;
 mod clock;
@@ -156,8 +156,9 @@ impl IndexRule {
         let changed = seen.changed || seen.found == Found::Gone;
         let before = Page { last: seen.at - elapsed, ..*page };
         let look = self.look(&before, seen.at);
-        let (hints, slope) = (look.hints(seen.at), look.slope(changed));
-        let (rate, worth) = (look.belief.mean(), look.worth());
+        let waited = look.equivalent(look.now);
+        let (hints, slope) = (look.hints(look.now), look.slope(waited, changed));
+        let (rate, worth) = (look.belief.mean(), look.worth(waited));
         let mut weights = look.weights;
         weights.learn(&hints, slope);
         self.weights.insert(page.host, weights);
@@ -210,18 +211,13 @@ impl Look<'_> {
         self.signals.elapsed(waited, f64::from(self.page.note[SIGNALS]))
     }
 
-    fn worth(&self) -> f64 {
-        worth(self.goal, self.belief, importance(self.page), self.equivalent(self.now))
-    }
-
-    /// The chance that the page has changed.
-    fn chance(&self) -> f64 {
-        1.0 - self.belief.survival(self.equivalent(self.now))
+    /// What a fetch is worth when the page has waited so long, as its kin and signals make it.
+    fn worth(&self, waited: Days) -> f64 {
+        worth(self.goal, self.belief, importance(self.page), waited)
     }
 
     /// The derivative of the log likelihood of what a visit finds by the logarithm of the time waited.
-    fn slope(&self, changed: bool) -> f64 {
-        let waited = self.equivalent(self.now);
+    fn slope(&self, waited: Days, changed: bool) -> f64 {
         let hazard = self.belief.shape() * waited / (self.belief.rate() + waited);
         let same = self.belief.survival(waited);
         if changed { hazard * same / (1.0 - same).max(1e-9) } else { -hazard }
@@ -230,8 +226,9 @@ impl Look<'_> {
     fn wait(&self, price: f64, limits: Limits) -> Days {
         let wanted = time_to_worth(self.goal, self.belief, importance(self.page), price);
         let waited = self.now - self.page.last;
-        if waited > 0.0 && self.equivalent(self.now) >= wanted {
-            let delay = (self.worth() / price).ln().clamp(0.0, LONGEST_DELAY);
+        let equivalent = if waited > 0.0 { self.equivalent(self.now) } else { 0.0 };
+        if waited > 0.0 && equivalent >= wanted {
+            let delay = (self.worth(equivalent) / price).ln().clamp(0.0, LONGEST_DELAY);
             return limits.apply(waited) - delay;
         }
         let reached = |wait: Days| self.equivalent(self.page.last + wait) / wanted;
@@ -321,15 +318,15 @@ impl Policy for IndexRule {
 
     fn reasons(&self, page: &Page, now: Days) -> Vec<(&'static str, f64)> {
         let look = self.look(page, now);
-        let hints = look.hints(look.now);
+        let (hints, waited) = (look.hints(look.now), look.equivalent(look.now));
         let mut reasons = vec![
             ("rate", look.belief.mean()),
             ("rate low", look.belief.quantile(0.05)),
             ("rate high", look.belief.quantile(0.95)),
             ("waited", page.elapsed(now)),
-            ("waited by its kin", look.equivalent(look.now)),
-            ("chance of a change", look.chance()),
-            ("worth now", look.worth()),
+            ("waited by its kin", waited),
+            ("chance of a change", 1.0 - look.belief.survival(waited)),
+            ("worth now", look.worth(waited)),
             ("threshold", self.threshold.price()),
             ("interval", self.wait(page, now, self.threshold.price())),
         ];
@@ -418,7 +415,8 @@ mod tests {
             }
             1.0 - late / 70_000.0
         };
-        let plain = fresh_share(Box::new(crate::schedulers::gamma::GammaIndex::default()));
+        let plain =
+            fresh_share(crate::registry::find("gamma").unwrap().make(&Default::default()).unwrap());
         let kin = fresh_share(Box::new(rule()));
         assert!(kin > plain + 0.01, "{kin} {plain}");
     }
@@ -474,7 +472,10 @@ mod tests {
             policy.signalled(&mut page, now);
             visit(&mut policy, &mut page, now, Found::Changed);
         }
-        let chance = |policy: &IndexRule, page: &Page| policy.look(page, 190.5).chance();
+        let chance = |policy: &IndexRule, page: &Page| {
+            let reasons = policy.reasons(page, 190.5);
+            reasons.iter().find(|(name, _)| *name == "chance of a change").unwrap().1
+        };
         let before = chance(&policy, &page);
         policy.signalled(&mut page, 190.5);
         let after = chance(&policy, &page);
