@@ -10,17 +10,11 @@ use crate::index::{Limits, Rate, SignalClock, due_after, index};
 use crate::page::{Days, Page, Seen};
 use crate::policy::{Policy, Round};
 use crate::schedulers::beliefs::{Beliefs, importance};
+use crate::schedulers::price::price;
 
 /// A page is first looked at again when its index reaches this share of the threshold: the threshold
 /// may fall so far while the page waits, and the page still comes up in time.
 const BAND: f64 = 0.7;
-
-/// How many pages the threshold is fitted to.
-const SAMPLE: usize = 500;
-
-/// How far, and how closely, the threshold is searched for.
-const DOUBLINGS: usize = 40;
-const HALVINGS: usize = 12;
 
 /// The least number of fetches over which the threshold is corrected.
 const MEMORY: f64 = 1000.0;
@@ -29,9 +23,9 @@ const MEMORY: f64 = 1000.0;
 ///
 /// The worth of a fetch grows while a page waits ([`Gamma::index`]); it is due when that reaches μ,
 /// the same for all. μ is the price at which as many pages come due as the budget allows, corrected
-/// slowly by what pages are in fact worth when they are fetched. What is not known of a page comes from its group, and of a group from all pages; what a
-/// page's own visits showed is kept apart from that, so that it stays when the prior moves. O(1) a
-/// fetch, four numbers a page.
+/// slowly by what pages are in fact worth when they are fetched. What is not known of a page comes from
+/// its group, and of a group from all pages; what a page's own visits showed is kept apart from that, so
+/// that it stays when the prior moves. O(1) a fetch, four numbers a page.
 #[derive(Debug)]
 pub struct GammaIndex {
     beliefs: Beliefs,
@@ -111,29 +105,6 @@ impl GammaIndex {
         }
     }
 
-    /// The μ at which as many pages come due a day as may be fetched, by a sample of the pages.
-    fn price(&self, rate: f64, pages: &[Page]) -> f64 {
-        let step = pages.len().div_ceil(SAMPLE).max(1);
-        let sample: Vec<&Page> = pages.iter().step_by(step).filter(|page| page.alive).collect();
-        let share = sample.len() as f64 / self.pages.max(1.0);
-        let flow = |mu: f64| sample.iter().map(|page| 1.0 / self.wait(page, mu)).sum::<f64>();
-        let is_low = |mu: f64| flow(mu) > rate * share;
-        let mut low = if self.threshold > 0.0 { self.threshold } else { 1.0 };
-        let mut high = low;
-        for _ in 0..DOUBLINGS {
-            match (is_low(low), is_low(high)) {
-                (false, _) => low /= 4.0,
-                (_, true) => high *= 4.0,
-                _ => break,
-            }
-        }
-        for _ in 0..HALVINGS {
-            let middle = (low * high).sqrt();
-            *(if is_low(middle) { &mut low } else { &mut high }) = middle;
-        }
-        high
-    }
-
     /// Where μ fell out of the band, pages that wait would come up too late: moves them.
     fn sweep(&mut self, pages: &mut [Page]) -> bool {
         let fallen = self.threshold < BAND * self.highest;
@@ -192,7 +163,8 @@ impl Policy for GammaIndex {
         self.beliefs.fit(pages);
         self.pages = pages.iter().filter(|page| page.alive).count() as f64;
         if round.rate() > 0.0 && self.pages > 0.0 {
-            self.threshold = self.correction * self.price(round.rate(), pages);
+            let wait = |page: &Page, mu| self.wait(page, mu);
+            self.threshold = self.correction * price(round.rate(), pages, self.threshold, wait);
         }
         self.sweep(pages)
     }

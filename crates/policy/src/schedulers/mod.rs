@@ -19,6 +19,7 @@ pub mod webfountain;
 
 mod beliefs;
 mod clusters;
+mod price;
 mod walk;
 mod worklist;
 

@@ -2,18 +2,20 @@
 
 use std::collections::BinaryHeap;
 
-use crate::page::{Days, NEVER, Page, Seen};
+use crate::page::{Days, Found, NEVER, Page, Seen};
 use crate::policy::Policy;
 use crate::truth::Changes;
 
-/// How far apart weights of one class may lie: a factor of two.
+/// How many classes of worth there are, each within a factor of two.
 const CLASSES: usize = 256;
 
-/// Fetches only stale pages, first the one whose copy will then be worth most: weight times the time
-/// until it changes again.
+/// Fetches only stale pages, first the one whose copy will then be worth most: the time until it changes
+/// again, goes, or all is over, times its weight, over its cost.
 ///
-/// That worth falls for all waiting pages alike, so a page keeps its place among those of its weight;
-/// weights are told apart to a factor of two.
+/// That time falls for all waiting pages alike, so a page keeps its place among those of its worth;
+/// worths are told apart to a factor of two. Where all pages are worth the same, nothing is better:
+/// were another page fetched now and this one later, the two could change places, and what was lost
+/// by waiting would be the same or less.
 #[derive(Debug)]
 pub struct Oracle {
     changes: Changes,
@@ -27,7 +29,7 @@ pub struct Oracle {
 struct Stale {
     next: Days,
     page: u32,
-    weight: f32,
+    worth: f32,
 }
 
 impl Oracle {
@@ -38,9 +40,9 @@ impl Oracle {
     }
 
     fn put(&mut self, page: &Page, now: Days) {
-        let next = self.changes.next(page.id, now).unwrap_or(NEVER);
-        let stale = Stale { next, page: page.id, weight: page.weight };
-        self.stale[class(page.weight)].push(stale);
+        let next = self.changes.next(page.id, now).unwrap_or(NEVER).min(self.changes.end(page.id));
+        let worth = if page.cost > 0.0 { page.weight / page.cost } else { page.weight };
+        self.stale[class(worth)].push(Stale { next, page: page.id, worth });
     }
 
     /// Takes note of the changes up to `now`.
@@ -80,7 +82,7 @@ impl Policy for Oracle {
     }
 
     fn visited(&mut self, page: &mut Page, seen: &Seen) {
-        if !page.is_known() {
+        if seen.found == Found::Failed {
             self.put(page, seen.at);
         }
     }
@@ -90,19 +92,19 @@ impl Policy for Oracle {
         for class in 0..CLASSES {
             self.settle(class, now, pages);
         }
-        let worth = |stale: &&Stale| f64::from(stale.weight) * (stale.next.min(1e300) - now);
+        let worth = |stale: &&Stale| f64::from(stale.worth) * (stale.next.min(1e300) - now);
         let tops = self.stale.iter().filter_map(BinaryHeap::peek);
         let best = tops.max_by(|a, b| worth(a).total_cmp(&worth(b))).copied();
         if let Some(best) = best {
-            self.stale[class(best.weight)].pop();
+            self.stale[class(best.worth)].pop();
             out.push(best.page);
         }
     }
 }
 
-/// The binary exponent of the weight.
-fn class(weight: f32) -> usize {
-    (weight.max(0.0).to_bits() >> 23) as usize % CLASSES
+/// The binary exponent of the worth.
+fn class(worth: f32) -> usize {
+    (worth.max(0.0).to_bits() >> 23) as usize % CLASSES
 }
 
 impl Eq for Stale {}
@@ -122,6 +124,7 @@ impl PartialOrd for Stale {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::Visit;
     use crate::testing::World;
 
     #[test]
@@ -142,6 +145,24 @@ mod tests {
         world.pages[1].weight = 8.0;
         let oracle = Oracle::new(world.changes.clone());
         assert_eq!(world.run(Box::new(oracle), 1, 1), [0, 1]);
+    }
+
+    #[test]
+    fn what_goes_soon_or_fails_is_not_misjudged() {
+        let world = World::with_changes(2, [(0, 0.1), (1, 0.1), (1, 3.0)]);
+        let changes = world.changes.clone().with_ends(vec![1.0, 9.0]);
+        let mut oracle = Oracle::new(changes);
+        let mut pages = world.pages.clone();
+        pages.iter_mut().for_each(|page| page.last = 0.0);
+        let mut out = Vec::new();
+        oracle.choose(0.5, 9, &pages, &mut out);
+        assert_eq!(out, [1], "0 goes before 1 changes again");
+        let seen = pages[1].record(&Visit::new(0.5, Found::Failed));
+        oracle.visited(&mut pages[1], &seen);
+        oracle.choose(0.6, 9, &pages, &mut out);
+        assert_eq!(out, [1, 1], "it failed, so it is still stale");
+        oracle.choose(2.0, 9, &pages, &mut out);
+        assert_eq!(out, [1, 1], "0 is gone");
     }
 
     #[test]

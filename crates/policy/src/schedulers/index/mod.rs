@@ -32,6 +32,7 @@ use crate::page::{Days, Found, Group, Page, Seen};
 use crate::policy::{Policy, Round};
 use crate::registry::Goal;
 use crate::schedulers::beliefs::{Beliefs, importance};
+use crate::schedulers::price::price;
 use aim::{time_to_worth, worth};
 use clock::GroupClock;
 use threshold::Threshold;
@@ -299,7 +300,10 @@ impl Policy for IndexRule {
 
     fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
         self.beliefs.fit(pages);
-        self.threshold.expect(7.0 * round.rate());
+        if self.threshold.expect(7.0 * round.rate()) {
+            let wait = |page: &Page, mu| self.wait(&Page { last: 0.0, ..*page }, 0.0, mu);
+            self.threshold.set(price(round.rate(), pages, self.threshold.price(), wait));
+        }
         for clocks in self.clocks.iter_mut().filter(|clocks| clocks.len() > MOST_GROUPS / 2) {
             clocks.retain(|_, clock| !clock.is_idle(round.start));
         }

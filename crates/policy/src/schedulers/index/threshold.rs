@@ -9,7 +9,7 @@ const FOLDS_A_WEEK: f64 = 2.0;
 
 /// The least number of fetches that count as a week's: the threshold of a small crawl must not follow every
 /// single page.
-const LEAST: f64 = 50.0;
+const LEAST: f64 = 20.0;
 
 /// μ, the price of a fetch: it follows what the pages that are fetched are worth, within days.
 ///
@@ -34,9 +34,21 @@ impl Threshold {
         BAND * self.price
     }
 
-    /// Tells how many fetches there will be.
-    pub(crate) fn expect(&mut self, fetches_a_week: f64) {
+    /// Tells how many fetches there will be. True when that is so many more or fewer than before that the
+    /// price should be asked for anew.
+    pub(crate) fn expect(&mut self, fetches_a_week: f64) -> bool {
+        const FACTOR: f64 = 1.5;
+        let ratio = fetches_a_week / self.fetches_a_week;
         self.fetches_a_week = fetches_a_week;
+        self.price > 0.0 && fetches_a_week > 0.0 && !(1.0 / FACTOR..=FACTOR).contains(&ratio)
+    }
+
+    /// Starts anew from `price`.
+    pub(crate) fn set(&mut self, price: f64) {
+        if price > 0.0 && price.is_finite() {
+            self.price = price;
+            self.highest = self.highest.max(price);
+        }
     }
 
     /// Moves towards what a fetch was worth.
@@ -69,7 +81,7 @@ mod tests {
     #[test]
     fn follows_what_fetches_are_worth_and_says_when_it_fell() {
         let mut threshold = Threshold::default();
-        threshold.expect(100.0);
+        assert!(!threshold.expect(100.0), "there is no price yet");
         threshold.follow(f64::NAN);
         assert_eq!(threshold.price(), 0.0);
         (0..1000).for_each(|_| threshold.follow(8.0));
@@ -78,7 +90,11 @@ mod tests {
         (0..1000).for_each(|_| threshold.follow(2.0));
         assert!((threshold.price() - 2.0).abs() < 0.01);
         assert!(threshold.has_fallen() && !threshold.has_fallen());
+        assert!(!threshold.expect(120.0) && threshold.expect(12.0) && !threshold.expect(12.0));
+        threshold.set(3.0);
+        threshold.set(f64::NAN);
+        assert_eq!(threshold.price(), 3.0);
         threshold.follow(1e300);
-        assert!(threshold.price() < 2.1, "one page alone moves it little");
+        assert!(threshold.price() < 3.4, "one page alone moves it little");
     }
 }

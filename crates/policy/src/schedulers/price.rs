@@ -1,0 +1,40 @@
+//! At which price do as many pages come due as may be fetched?
+
+use crate::page::{Days, Page};
+
+/// How many pages are asked.
+const SAMPLE: usize = 500;
+
+/// How far, and how closely, the price is searched for.
+const DOUBLINGS: usize = 40;
+const HALVINGS: usize = 12;
+
+/// The price at which `pages` come due `rate` times a day, by a sample of them; `wait` tells how long one
+/// takes to be worth a price. Searched for from `start` on, where that is a price.
+pub(crate) fn price(
+    rate: f64,
+    pages: &[Page],
+    start: f64,
+    wait: impl Fn(&Page, f64) -> Days,
+) -> f64 {
+    let alive = pages.iter().filter(|page| page.alive).count() as f64;
+    let step = pages.len().div_ceil(SAMPLE).max(1);
+    let sample: Vec<&Page> = pages.iter().step_by(step).filter(|page| page.alive).collect();
+    let share = sample.len() as f64 / alive.max(1.0);
+    let flow = |mu: f64| sample.iter().map(|page| 1.0 / wait(page, mu)).sum::<f64>();
+    let is_low = |mu: f64| flow(mu) > rate * share;
+    let mut low = if start > 0.0 { start } else { 1.0 };
+    let mut high = low;
+    for _ in 0..DOUBLINGS {
+        match (is_low(low), is_low(high)) {
+            (false, _) => low /= 4.0,
+            (_, true) => high *= 4.0,
+            _ => break,
+        }
+    }
+    for _ in 0..HALVINGS {
+        let middle = (low * high).sqrt();
+        *(if is_low(middle) { &mut low } else { &mut high }) = middle;
+    }
+    high
+}
