@@ -7,6 +7,7 @@ mod estimate;
 mod figures;
 mod output;
 mod run;
+mod running;
 mod sites;
 mod sources;
 mod whatif;

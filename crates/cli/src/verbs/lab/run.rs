@@ -2,8 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum};
 use evercrawl_lab::run::{Budget, News, Plan, Terms};
@@ -12,6 +11,7 @@ use evercrawl_policy::Days;
 use evercrawl_policy::registry::{self, Entry, Goal};
 
 use super::cache::CacheArgs;
+use super::running::{processors, stop_on_ctrl_c};
 use super::{json_line, output, sources};
 use crate::exit::Failure;
 use crate::{exit, print, units};
@@ -269,24 +269,4 @@ fn days(text: &str) -> Result<Days, String> {
 fn cost(text: &str) -> Result<f64, String> {
     let cost = text.parse().ok().filter(|v: &f64| *v > 0.0 && *v <= 1.0);
     cost.ok_or_else(|| "expected a number above 0, at most 1".to_owned())
-}
-
-pub(super) fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// What Ctrl-C sets. Runs under way are then given up, and what is done is kept.
-pub(super) fn stop_on_ctrl_c() -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let pressed = stop.clone();
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let Ok(runtime) = runtime else { return };
-        runtime.block_on(async {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                pressed.store(true, Ordering::Relaxed);
-            }
-        });
-    });
-    stop
 }

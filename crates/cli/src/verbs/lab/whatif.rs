@@ -11,7 +11,8 @@ use evercrawl_lab::{Row, Source};
 use evercrawl_policy::registry;
 
 use super::cache::CacheArgs;
-use super::{json_line, output, run, sources};
+use super::running::{processors, stop_on_ctrl_c};
+use super::{json_line, output, sources};
 use crate::exit::Failure;
 use crate::{exit, print};
 
@@ -99,14 +100,14 @@ impl Whatif {
             seeds: (0..self.seeds.max(1)).collect(),
             terms: Terms::default(),
             references: Some(false),
-            threads: self.threads.unwrap_or_else(run::processors),
+            threads: self.threads.unwrap_or_else(processors),
             cache: self.cache.open()?,
         })
     }
 
     /// The rows, and whether Ctrl-C ended the runs before the last.
     fn rows(&self, plan: &Plan) -> anyhow::Result<(Vec<Row>, bool)> {
-        let stop = run::stop_on_ctrl_c();
+        let stop = stop_on_ctrl_c();
         let progress = !self.quiet && std::io::stderr().is_terminal();
         let (mut rows, mut unfit) = (Vec::new(), None);
         evercrawl_lab::run::run(plan, &stop, |news| match news {
