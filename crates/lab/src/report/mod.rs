@@ -5,17 +5,20 @@
 //! | `document` | what does a report consist of, and which files does it make? |
 //! | `trace` | what does a recorded site look like to a method that knows its links? |
 //! | `s0` | Kumagai and Yamana (2004): changed pages by the links of their server |
+//! | `s1` | Hiromichi et al. (2010): pages that follow their top, archived together |
 //! | `s3` | Meng, Wang and Yan (2006): the mathematics of incremental crawling |
 //! | `threads` | how is the work shared out over cores? |
 
 mod document;
 mod s0;
+mod s1;
 mod s3;
 mod threads;
 mod trace;
 
 pub use document::{Beside, Document, File, index};
 pub use s0::s0;
+pub use s1::s1;
 pub use s3::s3;
 pub use trace::{LINKED_SITES, Trace};
 
