@@ -59,22 +59,26 @@ impl Judge {
         born.saturating_sub(self.deaths.partition_point(|dies| *dies <= now))
     }
 
-    /// How often each page changes while it is scored.
+    /// How often each page changes during the crawl.
     pub(crate) fn rates(&self, world: &World) -> &[f64] {
         let numbers = || 0..world.pages.len() as u32;
         self.rates.get_or_init(|| numbers().map(|page| rate(world, page)).collect())
     }
 
-    /// All changes up to the end, in pages that live.
+    /// All changes up to the end, and when each page's story ends.
     pub(crate) fn changes(&self, world: &World) -> &Changes {
-        self.changes.get_or_init(|| world.truth.all(world.pages.len() as u32, world.span.to))
+        self.changes.get_or_init(|| {
+            let changes = world.truth.all(world.pages.len() as u32, world.span.to);
+            changes.with_ends(world.pages.iter().map(|page| page.dies.min(world.span.to)).collect())
+        })
     }
 }
 
-/// The mean rate over what is scored of a page's life.
+/// The mean rate over what the crawl sees of a page's life, the time before the scored window with the
+/// rest: what changed last before it would be given up otherwise.
 fn rate(world: &World, page: u32) -> f64 {
     let fact = &world.pages[page as usize];
-    let (from, to) = (fact.born.max(world.span.from), fact.dies.min(world.span.to));
+    let (from, to) = (fact.born.max(world.span.begin), fact.dies.min(world.span.to));
     if from < to { world.truth.rate(page, from, to) } else { 0.0 }
 }
 

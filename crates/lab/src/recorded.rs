@@ -109,7 +109,8 @@ impl Gathered {
         Ok(())
     }
 
-    /// Additions and deletions are left to the pages' own dates.
+    /// When pages come and go is left to their own dates; whether their end counts stands here. One that
+    /// went and came back has changed.
     fn add_changes(
         &mut self,
         folder: &Path,
@@ -117,12 +118,16 @@ impl Gathered {
         sitewide: bool,
     ) -> Result<(), TableError> {
         for row in Table::open(&file(folder, "changes.csv"), &CHANGES)?.rows() {
-            let (page, at) = (reader.page(row, PAGE)?, row.number(TIME, Range::NotNegative)?);
+            let page = reader.page(row, PAGE)?;
+            let at = day(row.number(TIME, Range::NotNegative)?) + reader.moved;
             let everywhere = row.optional_number(SITEWIDE, Range::NotNegative)?.unwrap_or(0.0);
+            let counts = everywhere == 0.0 || sitewide;
+            let fact = &mut self.facts[page as usize];
             match row.text(KIND)? {
-                "A" | "D" => {}
-                "M" if everywhere > 0.0 && !sitewide => {}
-                "M" => self.changes.push((page, day(at) + reader.moved)),
+                "A" => {}
+                "D" if at >= fact.dies => fact.quiet = !counts,
+                "M" | "D" if counts => self.changes.push((page, at)),
+                "M" | "D" => {}
                 _ => return Err(row.wrong(KIND, "is none of A, M and D")),
             }
         }

@@ -48,6 +48,8 @@ pub struct Fact {
     pub weight: f32,
     /// What a fetch costs.
     pub cost: f32,
+    /// Whether its end counts as no change: it went with a whole site at once.
+    pub quiet: bool,
 }
 
 /// The number of a group that does not exist.
@@ -63,6 +65,7 @@ impl Fact {
         kin: [NO_KIN; 3],
         weight: 1.0,
         cost: 1.0,
+        quiet: false,
     };
 
     /// Whether it is there at `now`.

@@ -2,13 +2,14 @@
 
 use evercrawl_sites::Lists;
 
-use crate::page::Days;
+use crate::page::{Days, NEVER};
 
 /// The times of all changes of all pages, of the past and to come.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     order: Lists,
     times: Vec<Days>,
+    ends: Vec<Days>,
 }
 
 impl Changes {
@@ -22,7 +23,18 @@ impl Changes {
         changes.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
         let places = changes.iter().zip(0u32..).map(|(&(page, _), place)| (page, place));
         let order = Lists::new(pages, places);
-        Changes { order, times: changes.into_iter().map(|(_, at)| at).collect() }
+        Changes { order, times: changes.into_iter().map(|(_, at)| at).collect(), ends: Vec::new() }
+    }
+
+    /// The same, with the moment after which nothing of page i matters any more: it went, or all is
+    /// over.
+    pub fn with_ends(self, ends: Vec<Days>) -> Self {
+        Changes { ends, ..self }
+    }
+
+    /// After which moment nothing of `page` matters any more.
+    pub fn end(&self, page: u32) -> Days {
+        self.ends.get(page as usize).copied().unwrap_or(NEVER)
     }
 
     /// How many pages there are.

@@ -3,7 +3,7 @@
 use evercrawl_policy::{Days, Found};
 
 use crate::score::{Gain, Score};
-use crate::world::{Cursor, World};
+use crate::world::{Cursor, Fact, World};
 
 /// No week at all, before all others.
 const NO_WEEK: i16 = i16::MIN;
@@ -90,17 +90,9 @@ impl<'a> Copies<'a> {
             _ if news => Found::Changed,
             _ => Found::Same,
         };
-        if matches!(copy.state, State::Stale | State::None) {
-            score.was_stale(page, copy.mark, now);
-        }
-        if found == Found::Gone {
-            copy.state = State::Buried;
-        } else {
-            if copy.state == State::Fresh {
-                score.was_fresh(page, copy.mark, now);
-            }
-            (copy.state, copy.mark) = (State::Fresh, now);
-        }
+        copy.close(page, now, score);
+        copy.state = if found == Found::Gone { State::Buried } else { State::Fresh };
+        copy.mark = now;
         copy.unseen = false;
         Look { found, gain: if news { Gain::News } else { Gain::Nothing }, modified }
     }
@@ -111,11 +103,7 @@ impl<'a> Copies<'a> {
             self.catch_up(page, end, score);
             let fact = &self.world.pages[page as usize];
             let copy = &self.list[page as usize];
-            match copy.state {
-                State::Fresh => score.was_fresh(page, copy.mark, end),
-                State::Stale | State::None => score.was_stale(page, copy.mark, end),
-                State::Dead | State::Buried => {}
-            }
+            copy.close(page, end, score);
             score.lived(page, fact.born, fact.dies.min(end));
         }
     }
@@ -123,7 +111,7 @@ impl<'a> Copies<'a> {
     /// Goes through what happened to `page` up to `now`, and tells when it last changed, if it did.
     fn catch_up(&mut self, page: u32, now: Days, score: &mut Score) -> Option<Days> {
         let copy = &mut self.list[page as usize];
-        let dies = self.world.pages[page as usize].dies;
+        let Fact { dies, quiet, .. } = self.world.pages[page as usize];
         let mut last = None;
         while copy.cursor.at() <= now && copy.cursor.at() < dies {
             let at = copy.cursor.at();
@@ -132,15 +120,26 @@ impl<'a> Copies<'a> {
             copy.cursor = self.world.truth.next(page, copy.cursor);
         }
         if dies <= now && !matches!(copy.state, State::Dead | State::Buried) {
-            copy.change(page, dies, score);
-            score.was_stale(page, copy.mark, dies);
+            copy.close(page, dies, score);
             copy.state = State::Dead;
+            if !quiet {
+                copy.change(page, dies, score);
+            }
         }
         last
     }
 }
 
 impl Copy {
+    /// Accounts for the time up to `end`.
+    fn close(&self, page: u32, end: Days, score: &mut Score) {
+        match self.state {
+            State::Fresh => score.was_fresh(page, self.mark, end),
+            State::Stale | State::None => score.was_stale(page, self.mark, end),
+            State::Dead | State::Buried => {}
+        }
+    }
+
     fn change(&mut self, page: u32, at: Days, score: &mut Score) {
         if self.state == State::Fresh {
             score.was_fresh(page, self.mark, at);
@@ -151,11 +150,12 @@ impl Copy {
         (self.changed, self.unseen) = (week, true);
     }
 
-    /// Counts one find a week, and no changed week twice.
+    /// Counts one find a week, and no changed week twice; what changed before the window is no part of
+    /// the score.
     fn count_find(&mut self, page: u32, now: Days, score: &mut Score) {
         let week = score.week(now);
         let is_new = self.changed > self.found[0] && week > self.found[1];
-        if is_new && score.covers(now) {
+        if is_new && self.changed >= 0 && score.covers(now) {
             score.detected(page, now);
             self.found = [self.changed, week];
         }

@@ -114,6 +114,7 @@ impl<'a> Maker<'a> {
             kin: spot.kin,
             weight: self.weight(page, class, score) as f32,
             cost: self.spec.cost.at(self.dice(Purpose::Cost).normal(page.into())) as f32,
+            quiet: false,
         };
         (fact, line)
     }

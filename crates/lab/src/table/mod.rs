@@ -114,6 +114,7 @@ impl Table {
 
 /// The names that a column lists, and the number of each.
 pub struct Names<'a> {
+    /// By number.
     pub list: Vec<&'a str>,
     numbers: HashMap<&'a str, u32>,
 }
