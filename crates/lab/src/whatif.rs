@@ -171,7 +171,7 @@ impl WhatIf {
             "budget",
             "fetches a week",
             "freshness, %",
-            "95 % interval",
+            "\u{b1} (95 %)",
             "gain a doubling, points",
             "coverage, %",
             "age, days",
@@ -181,16 +181,11 @@ impl WhatIf {
         let mut table = Table::new("whatif", caption, &heads);
         for point in &self.points {
             let is_knee = self.knee == Some(point.factor);
-            let interval = format!(
-                "{:.1}\u{2013}{:.1}",
-                100.0 * point.freshness_low,
-                100.0 * point.freshness_high
-            );
             table.row([
                 Cell::from(format!("{}x", point.factor)).bold_if(is_knee),
                 cell(point.fetches_a_week, 1),
                 percent(point.freshness, 1).bold_if(is_knee),
-                interval.into(),
+                percent((point.freshness_high - point.freshness_low) / 2.0, 1),
                 percent(point.gain_a_doubling.unwrap_or(f64::NAN), 1),
                 percent(point.coverage, 1),
                 cell(point.age, 2),
@@ -223,7 +218,7 @@ impl WhatIf {
             title: format!("{}: what a budget buys", self.world),
             description: self.words(),
             x: log_axis(&format!("times the budget of {}", self.base), &factors),
-            y: axis("%", low, high),
+            y: axis("share, %", low, high),
             panels: vec![panel(Measure::Freshness), panel(Measure::Coverage)],
             rule: None,
         }

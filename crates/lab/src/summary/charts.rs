@@ -22,7 +22,7 @@ impl<'a> Summary<'a> {
             let values = self.budgets.iter().map(|budget| value(budget, policy, measure));
             sizes.iter().zip(values).filter_map(|(x, y)| Some((*x, y?))).collect()
         };
-        let measures = [Measure::Freshness, Measure::Coverage];
+        let measures = self.measures();
         let panels: Vec<Panel> = measures
             .iter()
             .map(|&measure| {
@@ -30,16 +30,17 @@ impl<'a> Summary<'a> {
                 Panel { heading: measure.name().to_owned(), lines }
             })
             .collect();
-        let verdicts = measures.map(|measure| match world {
-            Some(world) => self.verdict(world, measure),
-            None => self.verdict_over_worlds(measure),
-        });
+        let verdict = |measure: &Measure| match world {
+            Some(world) => self.verdict(world, *measure),
+            None => self.verdict_over_worlds(*measure),
+        };
+        let verdicts: Vec<String> = measures.iter().map(verdict).collect();
         let figure = Figure {
             title: match world {
                 Some(world) => format!("{world}: what a budget buys"),
                 None => format!("Mean over {} worlds: what a budget buys", self.worlds.len()),
             },
-            description: format!("{} {}{}", verdicts[0], verdicts[1], self.grey()),
+            description: format!("{}{}", verdicts.join(" "), self.grey()),
             x: log_axis("budget, fetches a week for 100 pages", &sizes),
             y: percent_axis(&panels),
             panels,
@@ -69,7 +70,7 @@ impl<'a> Summary<'a> {
                  was overtaken by changes.{}",
                 self.grey()
             ),
-            x: axis("week", 0.0, last),
+            x: Axis::linear("week", &[0.0, 0.25, 0.5, 0.75, 1.0].map(|part| (part * last).round())),
             y: percent_axis(&panels),
             panels,
             rule: None,
@@ -166,7 +167,7 @@ fn percent_axis(panels: &[Panel]) -> Axis {
     for (_, y) in points(panels) {
         (low, high) = (f64::min(low, y), f64::max(high, y));
     }
-    axis("%", f64::min(low, high), high)
+    axis("share, %", f64::min(low, high), high)
 }
 
 fn points(panels: &[Panel]) -> impl Iterator<Item = (f64, f64)> {

@@ -87,6 +87,8 @@ impl<'a> Line<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measure {
     Freshness,
+    /// Pages counting by their worth: what policies aim at. The same where all are worth as much.
+    Weighted,
     Coverage,
     UpdateRate,
     Age,
@@ -98,13 +100,14 @@ impl Measure {
         match goal {
             "coverage" => Measure::Coverage,
             "age" => Measure::Age,
-            _ => Measure::Freshness,
+            _ => Measure::Weighted,
         }
     }
 
     pub(crate) fn of(self, row: &Row) -> f64 {
         match self {
             Measure::Freshness => row.freshness,
+            Measure::Weighted => row.freshness_weighted,
             Measure::Coverage => row.coverage,
             Measure::UpdateRate => row.update_rate,
             Measure::Age => row.age,
@@ -120,6 +123,7 @@ impl Measure {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Measure::Freshness => "freshness",
+            Measure::Weighted => "weighted freshness",
             Measure::Coverage => "coverage",
             Measure::UpdateRate => "update rate",
             Measure::Age => "age",

@@ -85,7 +85,22 @@ impl<'a> Summary<'a> {
 
     /// What the runs aimed at.
     fn goal(&self) -> Measure {
-        self.rows.first().map_or(Measure::Freshness, |row| Measure::of_goal(&row.goal))
+        let goal = self.rows.first().map_or(Measure::Weighted, |row| Measure::of_goal(&row.goal));
+        if goal == Measure::Weighted && !self.has_weights() { Measure::Freshness } else { goal }
+    }
+
+    /// Whether some pages are worth more than others, so that it matters which are fresh.
+    fn has_weights(&self) -> bool {
+        self.rows.iter().any(|row| (row.freshness - row.freshness_weighted).abs() > 1e-9)
+    }
+
+    /// What is shown of every world.
+    fn measures(&self) -> Vec<Measure> {
+        let mut measures = vec![Measure::Freshness, Measure::Coverage];
+        if self.has_weights() {
+            measures.insert(1, Measure::Weighted);
+        }
+        measures
     }
 
     /// The mean of a policy over all worlds at a budget; `None` unless it ran in all of them.
@@ -124,8 +139,8 @@ impl<'a> Summary<'a> {
 /// What stands for a policy in tables: marked where it is ours, or knows too much.
 fn marked(policy: &str) -> String {
     let mark = match policy {
-        OURS => " \u{2605}",
-        policy if knows_the_truth(policy) => " \u{2020}",
+        OURS => "\u{a0}\u{2605}",
+        policy if knows_the_truth(policy) => "\u{a0}\u{2020}",
         _ => "",
     };
     format!("{policy}{mark}")

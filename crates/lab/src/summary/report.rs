@@ -1,14 +1,15 @@
 //! How is it all told on one page?
 
-use super::{Measure, Summary};
+use super::{MARKS, Summary};
 use crate::page::Page;
 
 impl Summary<'_> {
     /// Returns the report as one HTML file that needs nothing else; `command` is what made it.
     pub fn html(&self, command: &str) -> String {
         let mut page = Page::new(&self.title(), &self.lead());
-        page.contents();
+        page.paragraph(MARKS);
         if self.worlds.len() > 1 {
+            page.contents();
             self.add_overview(&mut page);
         }
         for world in &self.worlds {
@@ -42,7 +43,7 @@ impl Summary<'_> {
         if let Some(figure) = self.by_budget_chart(None) {
             page.figure(&figure);
         }
-        for measure in [Measure::Freshness, Measure::Coverage] {
+        for measure in self.measures() {
             page.table(&self.overview(measure));
         }
     }
@@ -54,8 +55,9 @@ impl Summary<'_> {
         }
         let budgets: Vec<&str> = self.budgets_of(world);
         if budgets.len() > 1 {
-            page.table(&self.matrix(world, Measure::Freshness));
-            page.table(&self.matrix(world, Measure::Coverage));
+            for measure in self.measures() {
+                page.table(&self.matrix(world, measure));
+            }
         }
         page.figure(&self.weeks_chart(world));
         for budget in &budgets {
@@ -81,7 +83,7 @@ impl Summary<'_> {
 
 const DEFINITIONS: &str = "Freshness is the share of live pages whose copy is current, and age the time since the first change \
      that a copy lacks (0 while it is current); both are exact means over all pages and all moments of the \
-     scored time. Coverage is the share of changes that a fetch found, a change counting once a page and \
+     scored time. Weighted freshness counts pages by their worth, which is what policies aim at. Coverage is the share of changes that a fetch found, a change counting once a page and \
      week; the update rate is the share of fetches that found one. Intervals of 95 % are over seeds from \
      three seeds on, else by bootstrap over pages. The clairvoyant knows every page's true mean change \
      rate, the oracle every change to come.";

@@ -11,7 +11,7 @@ impl<'a> Summary<'a> {
     /// Policies by budgets, on the mean over all worlds.
     pub(super) fn overview(&self, measure: Measure) -> Table {
         let caption = format!(
-            "Mean {} over {} worlds, {}, by budget. {MARKS} A dash: it cannot run in all of them.",
+            "Mean {} over {} worlds, {}, by budget. A dash: it cannot run in all of them.",
             measure.name(),
             self.worlds.len(),
             measure.unit()
@@ -22,8 +22,7 @@ impl<'a> Summary<'a> {
 
     /// Policies by budgets in one world.
     pub(super) fn matrix(&self, world: &str, measure: Measure) -> Table {
-        let caption =
-            format!("{} in {world}, {}, by budget. {MARKS}", capital(measure), measure.unit());
+        let caption = format!("{} in {world}, {}, by budget.", capital(measure), measure.unit());
         let value = |budget: &str, policy: &str| {
             self.line(world, budget, policy).map(|line| measure.mean(line))
         };
@@ -59,15 +58,15 @@ impl<'a> Summary<'a> {
         let heads = [
             "policy",
             "freshness, %",
-            "95 % interval",
+            "\u{b1} (95 %)",
+            "weighted, %",
             "age, days",
             "coverage, %",
             "update rate, %",
-            "fetches",
             "% of clairvoyant",
             "% of oracle",
         ];
-        let caption = format!("{world} at {budget}, best first. {MARKS}");
+        let caption = format!("{world} at {budget}, best first.");
         let mut table = Table::new(&format!("{world}-{budget}"), caption, &heads);
         let goal = self.goal();
         let value = |policy: &str, m: Measure| Some(m.mean(self.line(world, budget, policy)?));
@@ -82,11 +81,11 @@ impl<'a> Summary<'a> {
             table.row([
                 marked(policy).into(),
                 scored(Measure::Freshness),
-                format!("{:.1}\u{2013}{:.1}", 100.0 * low, 100.0 * high).into(),
+                percent((high - low) / 2.0, 1),
+                scored(Measure::Weighted),
                 scored(Measure::Age),
                 scored(Measure::Coverage),
                 scored(Measure::UpdateRate),
-                cell(line.mean(|row| row.fetches as f64), 0),
                 beside(line.mean_of_some(|row| row.freshness_of_clairvoyant)),
                 beside(line.mean_of_some(|row| row.freshness_of_oracle)),
             ]);
@@ -98,7 +97,7 @@ impl<'a> Summary<'a> {
     pub(super) fn classes(&self, world: &str, budget: &str) -> Table {
         let caption = format!(
             "Freshness in {world} at {budget}, %, by how often pages change: never, or in the slow, \
-             medium or fast third of the others. {MARKS}"
+             medium or fast third of the others."
         );
         let parts: fn(&Row) -> &[Part] = |row| &row.classes;
         let names = self.parts(world, budget, parts);
@@ -128,10 +127,8 @@ impl<'a> Summary<'a> {
         let shown = hosts.len().min(MOST_HOSTS);
         let which =
             if shown < hosts.len() { format!("the {shown} largest of ") } else { String::new() };
-        let caption = format!(
-            "Freshness in {world} at {budget}, %, by host: {which}{} hosts. {MARKS}",
-            hosts.len()
-        );
+        let caption =
+            format!("Freshness in {world} at {budget}, %, by host: {which}{} hosts.", hosts.len());
         let picked = self.picked();
         let names: Vec<String> = picked.iter().map(|policy| marked(policy)).collect();
         let heads: Vec<&str> =
