@@ -47,6 +47,11 @@ impl Changes {
         self.order.of(page).iter().map(|&place| self.times[place as usize])
     }
 
+    /// The change number `n` of `page`, from 0.
+    pub fn nth(&self, page: u32, n: usize) -> Option<Days> {
+        self.order.of(page).get(n).map(|&place| self.times[place as usize])
+    }
+
     /// When `page` first changes after `now`.
     pub fn next(&self, page: u32, now: Days) -> Option<Days> {
         let places = self.order.of(page);
@@ -77,6 +82,7 @@ mod tests {
     fn finds_the_next_change_and_what_lies_between() {
         let changes = Changes::new(3, &[(1, 5.0), (0, 2.0), (1, 1.0), (1, f64::NAN), (9, 3.0)]);
         assert_eq!(changes.of(1).collect::<Vec<_>>(), [1.0, 5.0]);
+        assert_eq!((changes.nth(1, 1), changes.nth(1, 2)), (Some(5.0), None));
         assert_eq!(changes.next(1, 1.0), Some(5.0));
         assert_eq!(changes.next(1, 0.0), Some(1.0));
         assert_eq!((changes.next(1, 5.0), changes.next(2, 0.0)), (None, None));
