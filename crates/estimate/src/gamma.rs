@@ -165,14 +165,18 @@ impl Gamma {
         at_least_zero(w) * at_least_zero(late)
     }
 
-    /// Returns the time since the last fetch at which [`coverage_index`](Self::coverage_index) reaches
+    /// Returns the geometric mean of [`index`](Self::index) and [`coverage_index`](Self::coverage_index).
+    ///
+    /// Real pages change in bursts, of which a visit sees one change only: the coverage index, made for
+    /// Poisson pages, hurries to those that have just changed.
+    pub fn balanced_index(self, w: f64, tau: f64) -> f64 {
+        (self.index(w, tau) * self.coverage_index(w, tau)).sqrt()
+    }
+
+    /// Returns the time since the last fetch at which [`balanced_index`](Self::balanced_index) reaches
     /// `mu`, to a part in a thousand; infinity if never.
-    pub fn time_to_coverage(self, w: f64, mu: f64) -> f64 {
-        if mu < w {
-            self.first_reached(mu, |tau| self.coverage_index(w, tau))
-        } else {
-            f64::INFINITY
-        }
+    pub fn time_to_balanced(self, w: f64, mu: f64) -> f64 {
+        self.first_reached(mu, |tau| self.balanced_index(w, tau))
     }
 
     /// Returns the time since the last fetch at which [`age_index`](Self::age_index) reaches `mu`, to a
@@ -349,19 +353,19 @@ mod tests {
     }
 
     #[test]
-    fn coverage_and_age_are_reached_when_foretold() {
+    fn balance_and_age_are_reached_when_foretold() {
         for (a, b) in [(0.3, 2.0), (1.0, 1.0), (9.0, 50.0)] {
             let belief = Gamma::new(a, b);
             for tau in [0.01, 1.0, 30.0] {
                 for (index, found) in [
-                    (belief.coverage_index(2.0, tau), Gamma::time_to_coverage as fn(_, _, _) -> _),
+                    (belief.balanced_index(2.0, tau), Gamma::time_to_balanced as fn(_, _, _) -> _),
                     (belief.age_index(2.0, tau), Gamma::time_to_age),
                 ] {
                     let again: f64 = found(belief, 2.0, index);
                     assert!((again / tau - 1.0).abs() < 2e-3, "{a} {b}: {tau} {again}");
                 }
             }
-            assert_eq!(belief.time_to_coverage(1.0, 1.0), f64::INFINITY);
+            assert_eq!(belief.time_to_balanced(0.0, 1.0), f64::INFINITY);
             assert_eq!(belief.time_to_age(0.0, 1.0), f64::INFINITY);
             assert_eq!(belief.time_to_age(1.0, f64::NAN), 0.0);
         }
