@@ -35,6 +35,8 @@ const DAY_MILLIS: f64 = 86_400_000.0;
 const SHORTEST: Days = 28.0;
 /// The part of the time that is there to learn in, before the score begins.
 const LEARNING: f64 = 1.0 / 3.0;
+/// The most changes a day that are drawn where nobody watched: no crawler keeps up with more.
+const FASTEST: f64 = 24.0;
 /// Rounds of drawing rate and changes in turn. They forget their start within a few.
 const ROUNDS: usize = 20;
 
@@ -292,6 +294,7 @@ impl PageLog {
             rate = gamma(random, shape) / (prior.rate() + watched);
         }
         let (first, last) = self.ends();
+        rate = rate.min(FASTEST);
         let mut changes = Vec::new();
         poisson(rate, self.born(span.begin).max(span.since), first, random, &mut changes);
         changes.append(&mut inside);

@@ -196,7 +196,7 @@ impl Truth {
         let mut list = Vec::new();
         for page in 0..pages {
             let mut cursor = self.first(page);
-            while cursor.at() <= until {
+            while cursor.at() <= until && cursor.at() < NEVER {
                 list.push((page, cursor.at()));
                 cursor = self.next(page, cursor);
             }
@@ -206,7 +206,7 @@ impl Truth {
 }
 
 fn listed(changes: &Changes, page: u32, place: u64) -> Cursor {
-    let at = changes.of(page).nth(usize::try_from(place).unwrap_or(usize::MAX));
+    let at = changes.nth(page, usize::try_from(place).unwrap_or(usize::MAX));
     Cursor { at: at.unwrap_or(NEVER), state: place, memory: 0 }
 }
 

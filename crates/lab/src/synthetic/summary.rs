@@ -4,7 +4,7 @@ use super::spec::Spec;
 use crate::world::World;
 
 /// Pages that are looked at; more would say the same.
-const SAMPLE: u32 = 4000;
+const SAMPLE: u32 = 12_000;
 
 /// A world in numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
