@@ -18,6 +18,7 @@ const LETTER: f64 = 7.3;
 const LABEL_HEIGHT: f64 = 19.0;
 
 const DOT: f64 = 3.6;
+const BORDER: f64 = 1.5;
 
 /// The looks of every figure: in the file of one that stands alone, once in a page that shows several.
 pub const STYLE: &str = "\
@@ -198,7 +199,8 @@ impl Figure {
     fn frames(&self) -> Vec<Frame<'_>> {
         let labels = self.panels.last().into_iter().flat_map(|panel| &panel.lines);
         let longest = labels.map(|line| line.label.chars().count()).max().unwrap_or(0);
-        let key = KEY_LINE + 24.0 + LETTER * longest as f64;
+        let gap = self.panels.last().map_or(0.0, key_gap);
+        let key = gap + KEY_LINE + 14.0 + LETTER * longest as f64;
         let count = self.panels.len();
         let width = (WIDTH - LEFT - key - GAP * count.saturating_sub(1) as f64) / count as f64;
         let frame = |number: usize| {
@@ -223,12 +225,14 @@ impl Figure {
             segment(out, "rule", (frame.left, y), (frame.right, y))?;
             text(out, "class=\"tick\"", (frame.left + 6.0, y - 6.0), &rule.label)?;
         }
-        let (width, height) = (frame.right - frame.left, frame.bottom() - TOP);
+        // A line along the border keeps its whole width.
+        let (left, top) = (frame.left - BORDER, TOP - BORDER);
+        let width = frame.right + BORDER - left;
+        let height = frame.bottom() + BORDER - top;
         writeln!(
             out,
-            "<clipPath id=\"{clip}\"><rect x=\"{:.1}\" y=\"{TOP:.1}\" width=\"{width:.1}\" \
-             height=\"{height:.1}\"/></clipPath>",
-            frame.left
+            "<clipPath id=\"{clip}\"><rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" \
+             height=\"{height:.1}\"/></clipPath>"
         )?;
         let is_faint = |(_, line): &(usize, &Line)| line.drawn == Drawn::Faint;
         let (behind, before): (Vec<_>, Vec<_>) = panel.lines.iter().enumerate().partition(is_faint);
@@ -248,7 +252,7 @@ impl Figure {
         labels.sort_by(|a, b| a.0.total_cmp(&b.0));
         spread(&mut labels, frame.bottom());
         for (y, place) in labels {
-            let (left, line) = (frame.right + 10.0, &panel.lines[place]);
+            let (left, line) = (frame.right + key_gap(panel), &panel.lines[place]);
             if line.drawn != Drawn::Dots {
                 segment(out, &format!("line c{}", place % LOOKS), (left, y), (left + KEY_LINE, y))?;
             }
@@ -259,6 +263,13 @@ impl Figure {
         }
         Ok(())
     }
+}
+
+/// How far the key stands off: dots on the last tick must not touch its own.
+fn key_gap(panel: &Panel) -> f64 {
+    let is_dotted = |line: &Line| matches!(line.drawn, Drawn::Dots | Drawn::DottedCurve);
+    let dotted = panel.lines.iter().any(is_dotted);
+    if dotted { 18.0 } else { 10.0 }
 }
 
 /// Moves labels apart that would cover each other; they come from above to below.

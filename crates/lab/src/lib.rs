@@ -21,6 +21,8 @@ mod source;
 mod summary;
 pub mod synthetic;
 pub mod table;
+#[cfg(test)]
+mod testing;
 pub mod visit_log;
 pub mod whatif;
 mod world;

@@ -218,3 +218,79 @@ fn file(folder: &Path, name: &str) -> PathBuf {
 fn day(seconds: f64) -> Days {
     seconds / SECONDS_A_DAY
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRACE: &str =
+        r#"{"site": "a.example", "window_start": 17280000, "window_end": 17884800}"#;
+    const PAGES: &str =
+        "page,url,dir,created,deleted\n7,/b,/,17000000,\n3,/,/,1,17500000\n4,/c,/,1,2\n";
+    const CHANGES: &str = "page,time,kind,sitewide\n7,17280086,M,0\n3,17300000,M,1\n\
+                           3,16000000,D,0\n3,17500000,D,1\n";
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let usual = [("trace.json", TRACE), ("pages.csv", PAGES), ("changes.csv", CHANGES)];
+        for (name, text) in usual.iter().chain(files) {
+            std::fs::write(dir.path().join(name), text).unwrap();
+        }
+        dir
+    }
+
+    fn read_one(dir: &tempfile::TempDir, sitewide: bool) -> Result<World, String> {
+        read(&[dir.path().to_owned()], sitewide).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn pages_are_numbered_by_birth_and_what_was_gone_is_left_out() {
+        let world = read_one(&folder(&[]), false).unwrap();
+        assert_eq!(world.urls, ["http://a.example/", "http://a.example/b"]);
+        assert_eq!((world.span.from, world.span.to), (200.0, 207.0));
+        assert!(world.pages[0].quiet && world.pages[0].dies == 17_500_000.0 / SECONDS_A_DAY);
+        let all = world.truth.all(2, NEVER);
+        assert_eq!(all.of(0).collect::<Vec<_>>(), [16_000_000.0 / SECONDS_A_DAY], "it came back");
+        assert_eq!(all.of(1).collect::<Vec<_>>(), [17_280_086.0 / SECONDS_A_DAY]);
+        assert_eq!(world.server.as_ref().map(Server::total_links), Some(0));
+    }
+
+    #[test]
+    fn changes_of_a_whole_site_count_when_asked_for() {
+        let world = read_one(&folder(&[]), true).unwrap();
+        assert!(!world.pages[0].quiet);
+        assert_eq!(world.truth.all(2, NEVER).of(0).count(), 2);
+    }
+
+    #[test]
+    fn several_folders_are_one_world_at_one_time() {
+        let later =
+            TRACE.replace("a.example", "b.example").replace("172", "272").replace("178", "278");
+        let one = folder(&[("links.csv", "src,dst\n3,7\n")]);
+        let two = folder(&[("trace.json", &later), ("links.csv", "src,dst\n7,3\n")]);
+        let world = read(&[one.path().to_owned(), two.path().to_owned()], false).unwrap();
+        assert_eq!(world.name, "a.example+b.example");
+        assert_eq!((world.pages.len(), world.hosts.len()), (4, 2));
+        assert_eq!(world.span.from, 200.0);
+        assert_eq!(world.server.unwrap().total_links(), 2);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place() {
+        for (name, text, words) in [
+            ("trace.json", "{\n \"site\": 1}", "trace.json, line 2, column 10: invalid type"),
+            ("trace.json", &TRACE.replace("1788", "1088"), "the window ends before it starts"),
+            ("pages.csv", "page,url\n1,/\n", "pages.csv, line 1: column created is missing"),
+            ("pages.csv", "page,url,created\n1,/,x\n", "line 2, column created: `x` is not"),
+            ("changes.csv", "page,time,kind\n9,1,M\n", "line 2, column page: `9` is not a page of"),
+            ("changes.csv", "page,time,kind\n3,1,Q\n", "line 2, column kind: `Q` is none of A, M"),
+            ("links.csv", "src,dst\n3,8\n", "links.csv, line 2, column dst: `8` is not a page of"),
+        ] {
+            let error = read_one(&folder(&[(name, text)]), false).err().unwrap_or_default();
+            assert!(error.contains(words), "{words}: {error}");
+        }
+        let missing = read(&[PathBuf::from("/nowhere")], false).err().unwrap().to_string();
+        assert!(missing.starts_with("cannot read /nowhere/trace.json"), "{missing}");
+        assert!(read(&[], false).is_err());
+    }
+}

@@ -216,7 +216,11 @@ impl WhatIf {
         let factors: Vec<f64> = self.points.iter().map(|point| point.factor).collect();
         Figure {
             title: format!("{}: what a budget buys", self.world),
-            description: self.words(),
+            description: format!(
+                "What `{}` makes of each budget, with as much room for every doubling: where the curve is \
+                 steep more buys much, where it is flat it buys little.",
+                self.policy
+            ),
             x: log_axis(&format!("times the budget of {}", self.base), &factors),
             y: axis("share, %", low, high),
             panels: vec![panel(Measure::Freshness), panel(Measure::Coverage)],

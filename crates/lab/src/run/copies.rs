@@ -161,3 +161,89 @@ impl Copy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::Judge;
+    use crate::row::Row;
+    use crate::testing::listed;
+
+    /// The score of a world whose pages are fetched at the given times, after a first look at 0.
+    fn row(world: &World, fetches: &[(u32, Days)]) -> Row {
+        let judge = Judge::new(world);
+        let mut score = Score::new(world, &judge);
+        let mut copies = Copies::new(world);
+        for page in &world.pages {
+            copies.add((page.born <= 0.0).then_some(0.0));
+        }
+        for &(page, now) in fetches {
+            let look = copies.fetch(page, now, &mut score);
+            score.fetched(page, now, 1.0, &look.gain);
+        }
+        copies.close(world.span.to, &mut score);
+        score.row(0)
+    }
+
+    fn close_to(left: f64, right: f64) -> bool {
+        (left - right).abs() < 1e-12
+    }
+
+    #[test]
+    fn freshness_and_age_are_exact() {
+        let world = listed(vec![Fact::PLAIN], &[(0, 2.0), (0, 3.0), (0, 9.0)], 14.0);
+        let row = row(&world, &[(0, 5.0), (0, 6.0)]);
+        assert!(close_to(row.freshness, (2.0 + 4.0) / 14.0), "{}", row.freshness);
+        assert!(close_to(row.age, (4.5 + 12.5) / 14.0), "{}", row.age);
+        assert!(
+            close_to(row.weeks[0].freshness, 4.0 / 7.0) && close_to(row.weeks[0].age, 4.5 / 7.0)
+        );
+        assert!(
+            close_to(row.weeks[1].freshness, 2.0 / 7.0) && close_to(row.weeks[1].age, 12.5 / 7.0)
+        );
+        assert_eq!((row.edits, row.changes, row.detected), (3, 2, 1));
+        assert_eq!((row.fetches, row.finds, row.wasted), (2, 1, 1));
+        assert_eq!((row.coverage, row.update_rate), (0.5, 0.5));
+    }
+
+    #[test]
+    fn a_week_counts_once_however_often_it_is_found() {
+        let changes = [(0, 1.0), (0, 3.0), (0, 5.0), (0, 8.0)];
+        let world = listed(vec![Fact::PLAIN], &changes, 14.0);
+        let row = row(&world, &[(0, 2.0), (0, 4.0), (0, 7.5), (0, 9.0)]);
+        assert_eq!((row.changes, row.detected, row.finds), (2, 2, 4));
+    }
+
+    #[test]
+    fn a_page_that_goes_is_live_no_more_and_its_end_is_a_change() {
+        let dying = Fact { dies: 4.0, ..Fact::PLAIN };
+        let world = listed(vec![dying, Fact { quiet: true, ..dying }], &[(0, 1.0)], 8.0);
+        let row = row(&world, &[(0, 6.0), (1, 6.0), (0, 7.0)]);
+        assert!(close_to(row.freshness, (1.0 + 4.0) / 8.0), "{}", row.freshness);
+        assert!(close_to(row.age, 4.5 / 8.0), "{}", row.age);
+        assert_eq!((row.changes, row.detected, row.finds, row.wasted), (1, 1, 2, 1));
+    }
+
+    #[test]
+    fn a_new_page_is_out_of_date_until_it_is_fetched() {
+        let new = Fact { born: 2.0, ..Fact::PLAIN };
+        let world = listed(vec![new], &[(0, 2.5)], 12.0);
+        let fetched = row(&world, &[(0, 6.0)]);
+        assert!(close_to(fetched.freshness, 0.6) && close_to(fetched.age, 0.8));
+        assert_eq!((fetched.detected, fetched.finds), (1, 1));
+        let never = row(&world, &[]);
+        assert!(never.freshness == 0.0 && close_to(never.age, 5.0));
+    }
+
+    #[test]
+    fn weights_and_parts_add_up() {
+        let heavy = Fact { weight: 3.0, ..Fact::PLAIN };
+        let world = listed(vec![heavy, Fact::PLAIN], &[(0, 5.0)], 10.0);
+        let row = row(&world, &[]);
+        assert!(close_to(row.freshness, 0.75) && close_to(row.freshness_weighted, 25.0 / 40.0));
+        assert!(close_to(row.age_weighted, 37.5 / 40.0));
+        let pages: Vec<u64> = row.classes.iter().map(|class| class.pages).collect();
+        assert_eq!((pages, row.hosts[0].pages, row.pages), (vec![1, 0, 0, 1], 2, 2));
+        assert!(row.freshness_low <= row.freshness && row.freshness <= row.freshness_high);
+    }
+}

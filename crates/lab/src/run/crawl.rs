@@ -168,3 +168,169 @@ fn known(id: u32, fact: &Fact) -> Page {
     let &Fact { host, group, kin, weight, cost, .. } = fact;
     Page { host, group, kin, weight, cost, ..Page::new(id) }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use evercrawl_policy::allocate::{Demand, Objective, allocate};
+    use evercrawl_policy::index::Limits;
+    use evercrawl_policy::registry::{Setup, find};
+    use evercrawl_policy::{NEVER, Seen};
+
+    use super::*;
+    use crate::testing::{listed, poisson};
+
+    static NOBODY_STOPS: AtomicBool = AtomicBool::new(false);
+
+    fn crawled(world: &World, policy: Box<dyn Policy>, terms: &Terms, budget: &str) -> Row {
+        let judge = Judge::new(world);
+        let crawl = Crawl::new(world, &judge, terms, policy, 1);
+        crawl.run(&budget.parse().unwrap(), 1, &NOBODY_STOPS).unwrap()
+    }
+
+    type Visits = Arc<Mutex<Vec<(u32, Seen)>>>;
+
+    /// Lets a policy do as it likes, and keeps its visits.
+    struct Watched {
+        policy: Box<dyn Policy>,
+        visits: Visits,
+    }
+
+    impl Policy for Watched {
+        fn discovered(&mut self, page: &mut Page, now: Days) {
+            self.policy.discovered(page, now);
+        }
+
+        fn visited(&mut self, page: &mut Page, seen: &Seen) {
+            self.visits.lock().unwrap().push((page.id, *seen));
+            self.policy.visited(page, seen);
+        }
+
+        fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
+            self.policy.plan(round, pages)
+        }
+
+        fn choose(&mut self, now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
+            self.policy.choose(now, room, pages, out);
+        }
+    }
+
+    /// The expected freshness between `from` and `to` of copies made at these times, and at 0.
+    fn expected(rates: &[f64], visits: &[(u32, Seen)], from: Days, to: Days) -> f64 {
+        let mut last = vec![0.0; rates.len()];
+        let mut fresh = 0.0;
+        let mut add = |rate: f64, last: Days, until: Days| {
+            let fresh_until = |t: Days| -(-rate * (t - last)).exp_m1() / rate;
+            fresh += fresh_until(until) - fresh_until(last.max(from).min(until));
+        };
+        let end = (0..rates.len() as u32).map(|page| (page, to));
+        for (page, at) in visits.iter().map(|(page, seen)| (*page, seen.at)).chain(end) {
+            add(rates[page as usize], last[page as usize], at);
+            last[page as usize] = at;
+        }
+        fresh / (to - from) / rates.len() as f64
+    }
+
+    /// What is drawn varies by a percent; what is to be expected of the clairvoyant's visits does not.
+    #[test]
+    fn the_clairvoyant_reaches_the_analytic_optimum_and_no_more() {
+        let mut random = SplitMix64::new(5);
+        let rates: Vec<f64> = (0..600).map(|_| -random.uniform().ln() / 7.0).collect();
+        let (from, to) = (140.0, 364.0);
+        let world = poisson(3, &rates, from, to);
+        let setup = Setup { rates: Some(&rates), ..Setup::default() };
+        let visits = Visits::default();
+        let policy = find("clairvoyant").unwrap().make(&setup).unwrap();
+        let watched = Watched { policy, visits: Arc::clone(&visits) };
+        let row = crawled(&world, Box::new(watched), &Terms::default(), "50%/week");
+        let demands: Vec<Demand> = rates.iter().map(|&rate| Demand::new(rate, 1.0)).collect();
+        let best = allocate(Objective::Freshness, &demands, 300.0 / 7.0, Limits::NONE);
+        let optimum = Objective::Freshness.value(&demands, &best.frequency);
+        let reached = expected(&rates, &visits.lock().unwrap(), from, to);
+        assert!((0.999..=1.0).contains(&(reached / optimum)), "{reached} of {optimum}");
+        assert!((row.freshness - reached).abs() < 0.01, "{} drawn, {reached}", row.freshness);
+    }
+
+    /// Wants the page that it is told to, at every turn.
+    struct Always(u32);
+
+    impl Policy for Always {
+        fn discovered(&mut self, page: &mut Page, _now: Days) {
+            page.due = NEVER;
+        }
+
+        fn visited(&mut self, _page: &mut Page, _seen: &Seen) {}
+
+        fn choose(&mut self, _now: Days, _room: usize, _pages: &[Page], out: &mut Vec<u32>) {
+            out.push(self.0);
+        }
+    }
+
+    #[test]
+    fn the_budget_is_spent_to_the_fraction_of_a_fetch() {
+        let world = listed(vec![Fact::PLAIN; 30], &[], 70.0);
+        for (budget, fetches) in [("1.5/week", 15), ("5%/week", 15), ("3/hour", 5040)] {
+            let row = crawled(&world, Box::new(Always(0)), &Terms::default(), budget);
+            assert_eq!(row.fetches, fetches, "{budget}");
+        }
+    }
+
+    #[test]
+    fn what_finds_nothing_may_cost_less() {
+        let daily: Vec<(u32, Days)> = (0..70).map(|day| (0, f64::from(day) + 0.5)).collect();
+        let terms = Terms { cost_unchanged: 0.1, ..Terms::default() };
+        let busy =
+            crawled(&listed(vec![Fact::PLAIN], &daily, 70.0), Box::new(Always(0)), &terms, "1/day");
+        let still =
+            crawled(&listed(vec![Fact::PLAIN], &[], 70.0), Box::new(Always(0)), &terms, "1/day");
+        for (row, fetches) in [(&busy, 65..=200), (&still, 690..=701)] {
+            assert!((row.cost - 70.0).abs() < 8.0, "{}", row.cost);
+            assert!(fetches.contains(&row.fetches), "{}", row.fetches);
+        }
+    }
+
+    #[test]
+    fn pages_are_known_from_birth_and_none_before() {
+        let new = Fact { born: 30.0, ..Fact::PLAIN };
+        let world = listed(vec![Fact::PLAIN, new], &[], 70.0);
+        let row = crawled(&world, Box::new(Always(1)), &Terms::default(), "1/day");
+        assert_eq!((row.fetches, row.finds), (40, 1));
+        assert!(row.freshness > 0.98, "{}", row.freshness);
+    }
+
+    #[test]
+    fn failures_and_noise_are_as_often_as_the_host_says() {
+        let mut world = listed(vec![Fact::PLAIN], &[], 1000.0);
+        (world.hosts[0].failure, world.hosts[0].noise) = (0.25, 0.5);
+        let visits = Visits::default();
+        let watched = Watched { policy: Box::new(Always(0)), visits: Arc::clone(&visits) };
+        let row = crawled(&world, Box::new(watched), &Terms::default(), "4/day");
+        assert_eq!((row.finds, row.changes), (0, 0), "noise is no change");
+        let visits = visits.lock().unwrap();
+        let share = |wanted: fn(&Seen) -> bool| {
+            visits.iter().filter(|(_, seen)| wanted(seen)).count() as f64 / visits.len() as f64
+        };
+        let (failed, changed) =
+            (share(|seen| seen.found == Found::Failed), share(|seen| seen.changed));
+        assert!(
+            (failed - 0.25).abs() < 0.03 && (changed - 0.375).abs() < 0.03,
+            "{failed} {changed}"
+        );
+    }
+
+    #[test]
+    fn a_warm_start_teaches_and_costs_nothing() {
+        let weekly: Vec<(u32, Days)> =
+            (0..30).map(|week| (0, f64::from(week) * 7.0 + 1.0)).collect();
+        let mut world = listed(vec![Fact::PLAIN; 20], &weekly, 200.0);
+        (world.span.begin, world.span.from) = (140.0, 140.0);
+        let terms = Terms { warm: 140.0, ..Terms::default() };
+        let visits = Visits::default();
+        let watched = Watched { policy: Box::new(Always(0)), visits: Arc::clone(&visits) };
+        let row = crawled(&world, Box::new(watched), &terms, "1/day");
+        let before = visits.lock().unwrap().iter().filter(|(_, seen)| seen.at < 140.0).count();
+        assert_eq!(before, 20 * 20);
+        assert!(row.fetches <= 60, "{}", row.fetches);
+    }
+}

@@ -107,3 +107,34 @@ impl PartialEq for Signal {
 }
 
 impl Eq for Signal {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::poisson;
+
+    #[test]
+    fn signals_come_as_often_as_recall_and_precision_say() {
+        let mut world = poisson(1, &[0.5; 400], 0.0, 100.0);
+        let host = &mut world.hosts[0];
+        (host.recall, host.precision, host.delay) = (0.6, 0.75, 0.25);
+        let changes = world.truth.all(400, 100.0);
+        let mut signals = Signals::new(&world, 0.0, 100.0, 7);
+        let (mut told, mut true_ones, mut before) = (0.0, 0.0, 0.0);
+        while let Some((page, at)) = signals.next(200.0) {
+            assert!(at >= before, "in order of time");
+            before = at;
+            told += 1.0;
+            true_ones += f64::from(changes.of(page).any(|change| change + 0.25 == at));
+        }
+        let all = (0..400).map(|page| changes.of(page).count()).sum::<usize>() as f64;
+        assert!((true_ones / all - 0.6).abs() < 0.02, "recall {}", true_ones / all);
+        assert!((true_ones / told - 0.75).abs() < 0.02, "precision {}", true_ones / told);
+    }
+
+    #[test]
+    fn hosts_that_tell_nothing_send_nothing() {
+        let world = poisson(1, &[1.0; 9], 0.0, 100.0);
+        assert_eq!(Signals::new(&world, 0.0, 100.0, 7).next(200.0), None);
+    }
+}

@@ -78,7 +78,7 @@ impl Table {
     }
 
     /// How many rows there are under the header.
-    pub fn len(&self) -> usize {
+    pub fn row_count(&self) -> usize {
         self.rows.len() - 1
     }
 
@@ -94,7 +94,8 @@ impl Table {
 
     /// Numbers what a column names, by the rows' order; twice the same is an error.
     pub fn names(&self, column: usize) -> Result<Names<'_>, TableError> {
-        let mut names = Names { list: Vec::with_capacity(self.len()), numbers: HashMap::new() };
+        let mut names =
+            Names { list: Vec::with_capacity(self.row_count()), numbers: HashMap::new() };
         for (number, row) in (0u32..).zip(self.rows()) {
             let name = row.text(column)?;
             if let Some(first) = names.numbers.insert(name, number) {
@@ -176,11 +177,7 @@ impl<'a> Row<'a> {
     }
 
     /// The number in a cell; `None` where it is empty or the file has no such column.
-    pub fn optional_number(
-        self,
-        column: usize,
-        range: Range,
-    ) -> Result<Option<f64>, TableError> {
+    pub fn optional_number(self, column: usize, range: Range) -> Result<Option<f64>, TableError> {
         self.cell(column).map(|_| self.number(column, range)).transpose()
     }
 
@@ -284,7 +281,7 @@ mod tests {
             let table = table(text).unwrap();
             let row = table.rows().next().unwrap();
             let cells = [0, 1, 2].map(|column| row.text(column).unwrap());
-            assert_eq!((table.len(), cells), (1, ["a", "1", "2"]), "{text:?}");
+            assert_eq!((table.row_count(), cells), (1, ["a", "1", "2"]), "{text:?}");
         }
         let short = table("page,rate\na,\n").unwrap();
         assert!(short.has(1) && !short.has(2));

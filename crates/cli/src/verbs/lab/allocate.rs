@@ -98,7 +98,7 @@ impl<'a> Caps<'a> {
         let cap = |row: Row<'_>| row.number(CAP, Range::NotNegative);
         let most = caps.rows().map(cap).collect::<Result<_, _>>()?;
         let mut used = vec![false; names.list.len()];
-        let mut host_of_page = Vec::with_capacity(pages.len());
+        let mut host_of_page = Vec::with_capacity(pages.row_count());
         for row in pages.rows() {
             let host = names.number(row.text(HOST)?);
             if let Some(host) = host {

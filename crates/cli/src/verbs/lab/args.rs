@@ -24,6 +24,8 @@ pub(crate) enum Lab {
     Run(super::run::Run),
     /// What more, or less, would buy: freshness against budget, with the knee marked
     Whatif(super::whatif::Whatif),
+    /// What the documents behind Evercrawl report, beside what its code finds
+    Report(super::report::Report),
     /// Draw the figures of the documentation
     Figures(Figures),
 }

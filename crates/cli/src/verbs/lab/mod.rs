@@ -6,6 +6,7 @@ mod cache;
 mod estimate;
 mod figures;
 mod output;
+mod report;
 mod run;
 mod running;
 mod sites;
@@ -29,6 +30,7 @@ pub(crate) fn run(lab: &Lab) -> anyhow::Result<u8> {
         Lab::Run(args) => run::run(args),
         Lab::Whatif(args) => whatif::run(args),
         Lab::Worlds(args) => worlds::run(args),
+        Lab::Report(args) => report::run(args),
         Lab::Figures(args) => figures::run(args),
     }
 }

@@ -3,7 +3,7 @@
 use super::collect::{How, Rates};
 use super::measure::{BUDGETS, DEPTHS, HORIZONS, METHODS, Measured, PRINTED, RATIOS, SWEPT};
 use super::survey::weeks;
-use crate::figure::{Axis, Figure, Line, Panel};
+use crate::figure::{Axis, Figure, Line, Panel, Rule};
 use crate::page::{Cell, Table, cell, number, percent};
 use crate::report::Document;
 use crate::report::trace::Trace;
@@ -76,8 +76,9 @@ fn by_weeks(document: &mut Document, measured: &[Vec<Measured>]) {
          HIST, C then B and Cho's sampling want no end by themselves; they collect as many pages as A does. \
          Tops count as collected. Each number is the mean of all rounds of a site, then of all sites.",
     );
-    document.figure("update-rate", lines_by_weeks("Update rate", measured, |rates| rates.update));
-    document.figure("cover", lines_by_weeks("Cover", measured, |rates| rates.cover));
+    document.figure("update-rate", update_figure(measured));
+    document.figure("times", times_figure(measured));
+    document.figure("cover", cover_figure(measured));
     document.table(weeks_table(measured));
     let at = |how: How, horizon: usize| mean(measured, |site| site[horizon].rates(how));
     let times = |how: How, horizon: usize| at(how, horizon).update / at(How::All, horizon).update;
@@ -109,35 +110,68 @@ fn by_weeks(document: &mut Document, measured: &[Vec<Measured>]) {
     );
 }
 
-fn lines_by_weeks(what: &str, measured: &[Vec<Measured>], value: fn(&Rates) -> f64) -> Figure {
-    let line = |&how: &How| {
-        let point = |(horizon, &weeks): (usize, &u32)| {
-            let rates = mean(measured, |site| site[horizon].rates(how));
-            (f64::from(weeks), 100.0 * value(&rates))
-        };
-        Line::dotted_curve(how.name(), HORIZONS.iter().enumerate().map(point).collect())
+/// A line through the value of `how` at every horizon, mean of all sites.
+fn line_by_weeks(
+    measured: &[Vec<Measured>],
+    how: How,
+    value: impl Fn(&Rates, usize) -> f64,
+) -> Line {
+    let point = |(horizon, &weeks): (usize, &u32)| {
+        let rates = mean(measured, |site| site[horizon].rates(how));
+        (f64::from(weeks), value(&rates, horizon))
     };
-    let is_cover = what == "Cover";
-    let description = if is_cover {
-        "Cover rises with the time between rounds for every method; B and the top pages of A find most, the \
-         chain of C least."
-    } else {
-        "Every method that looks at tops first collects a larger share of changed pages than collecting \
-         all does; the advantage melts away as the time between rounds grows and most pages have changed."
-    };
+    Line::dotted_curve(how.name(), HORIZONS.iter().enumerate().map(point).collect())
+}
+
+fn update_figure(measured: &[Vec<Measured>]) -> Figure {
+    let line = |how: How| line_by_weeks(measured, how, |rates, _| 100.0 * rates.update);
     Figure {
-        title: format!("{what} by method, mean of all sites"),
-        description: description.to_owned(),
+        title: "Update rate, mean of all sites".to_owned(),
+        description:
+            "The share of collected pages that had changed grows with the time between rounds, and \
+                      is a little higher for the paper's methods than for all pages."
+                .to_owned(),
         x: weeks(),
         y: Axis::linear(
-            if is_cover {
-                "changed pages that were collected, %"
-            } else {
-                "collected pages that had changed, %"
-            },
-            if is_cover { &SHARES } else { &[0.0, 20.0, 40.0, 60.0, 80.0] },
+            "collected pages that had changed, %",
+            &[0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0],
         ),
-        panels: vec![Panel { heading: String::new(), lines: METHODS.iter().map(line).collect() }],
+        panels: vec![Panel {
+            heading: String::new(),
+            lines: [How::All, How::A, How::B, How::C, How::C1].map(line).to_vec(),
+        }],
+        rule: None,
+    }
+}
+
+fn times_figure(measured: &[Vec<Measured>]) -> Figure {
+    let all = |horizon: usize| mean(measured, |site| site[horizon].rates(How::All)).update;
+    let line =
+        |&how: &How| line_by_weeks(measured, how, |rates, horizon| rates.update / all(horizon));
+    Figure {
+        title: "Update rate as a multiple of that of all pages".to_owned(),
+        description: "What a method gains over collecting everything melts away as the time between rounds \
+                      grows and more pages have changed anyway; only one that is told the true ratios gains \
+                      much."
+            .to_owned(),
+        x: weeks(),
+        y: Axis::linear("times the update rate of all pages", &[0.5, 1.0, 1.5, 2.0, 2.5]),
+        panels: vec![Panel { heading: String::new(), lines: METHODS[1..].iter().map(line).collect() }],
+        rule: Some(Rule { label: "all pages".to_owned(), y: 1.0 }),
+    }
+}
+
+fn cover_figure(measured: &[Vec<Measured>]) -> Figure {
+    let line = |&how: &How| line_by_weeks(measured, how, |rates, _| 100.0 * rates.cover);
+    Figure {
+        title: "Cover, mean of all sites".to_owned(),
+        description: "The share of changed pages that was collected: B and C1 find most but collect most, the \
+                      chain of C misses most, and breadth-first finds less than all others that collect as \
+                      many pages as A."
+            .to_owned(),
+        x: weeks(),
+        y: Axis::linear("changed pages that were collected, %", &SHARES),
+        panels: vec![Panel { heading: String::new(), lines: METHODS[1..].iter().map(line).collect() }],
         rule: None,
     }
 }
@@ -145,21 +179,21 @@ fn lines_by_weeks(what: &str, measured: &[Vec<Measured>], value: fn(&Rates) -> f
 fn weeks_table(measured: &[Vec<Measured>]) -> Table {
     let mut table = Table::new(
         "methods",
-        "Update rate, cover and share of pages collected, %, mean of all sites.",
+        "Update rate, cover and share of pages collected after 2, 4, 12 and 24 weeks, %, mean of all sites.",
         &[
             "method",
-            "update rate, 2 weeks",
-            "4",
-            "12",
-            "24",
-            "cover, 2 weeks",
-            "4 ",
-            "12 ",
-            "24 ",
-            "collected, 2 weeks",
-            "4  ",
-            "12  ",
-            "24  ",
+            "rate 2 w",
+            "rate 4 w",
+            "rate 12 w",
+            "rate 24 w",
+            "cover 2 w",
+            "cover 4 w",
+            "cover 12 w",
+            "cover 24 w",
+            "share 2 w",
+            "share 4 w",
+            "share 12 w",
+            "share 24 w",
         ],
     );
     for how in METHODS {

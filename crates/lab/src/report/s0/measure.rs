@@ -270,6 +270,7 @@ impl ByTop {
 mod tests {
     use super::super::collect::testing::example;
     use super::*;
+    use crate::report::trace::testing::recorded_sites;
 
     #[test]
     fn directories_depths_and_tops_are_counted_by_hand() {
@@ -283,11 +284,52 @@ mod tests {
         assert_eq!(counts(&round.ratios[6]), (4, 2), "F to H changed by a third");
         assert_eq!(counts(&round.ratios[7]), (9, 3), "A to E by a fifth");
         assert_eq!(counts(&round.depths[1]), (3, 2), "R, A and D");
-        // By directory: R alone; A and D are tops of B, C and E; F is the top of G and H.
-        assert_eq!(round.told[0], Told { with: (0, 3), without: (1, 2) });
+        // By directory: R alone; A and D are tops of B, C and E; F and G are tops of H.
+        assert_eq!(round.told[0], Told { with: (0, 3), without: (1, 1) });
         let want =
             ByTop { units: 3, units_told: 2, pages_told: 6, changed_told: 2, pages: 9, changed: 3 };
         assert_eq!(round.directories, want);
         assert_eq!((round.roots.units_told, round.roots.changed_told), (1, 3));
+    }
+
+    #[test]
+    fn a_recorded_site_comes_out_as_an_independent_prototype_had_it() {
+        let Some(folder) = recorded_sites() else { return };
+        let trace = Trace::read(&folder.join("httpd-manual")).unwrap();
+        for (horizon, all, methods) in [
+            (
+                1,
+                8.6,
+                [
+                    (How::A, 69.0, 1.2),
+                    (How::B, 99.0, 1.0),
+                    (How::C, 15.0, 0.4),
+                    (How::BreadthFirst, 55.0, 0.9),
+                ],
+            ),
+            (
+                6,
+                35.0,
+                [
+                    (How::A, 88.0, 1.1),
+                    (How::B, 99.0, 1.0),
+                    (How::C, 50.0, 0.5),
+                    (How::BreadthFirst, 78.0, 1.0),
+                ],
+            ),
+        ] {
+            let measured = Measured::of(&trace, horizon);
+            let whole = measured.rates(How::All).update;
+            assert!((100.0 * whole - all).abs() < 0.1, "{whole}");
+            for (how, cover, times) in methods {
+                let rates = measured.rates(how);
+                assert!((100.0 * rates.cover - cover).abs() < 1.0, "{how:?} {rates:?}");
+                assert!((rates.update / whole - times).abs() < 0.1, "{how:?} {rates:?}");
+            }
+            if horizon == 1 {
+                let (with, without) = measured.told[0].chances();
+                assert!((100.0 * with - 11.7).abs() < 0.1 && (100.0 * without - 5.0).abs() < 0.1);
+            }
+        }
     }
 }

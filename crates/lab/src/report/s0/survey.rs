@@ -108,14 +108,15 @@ fn top_pages(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured
          its top) or a directory (with its shallowest pages); all periods of the year together.",
         &["of", "unit", "2 weeks", "4 weeks", "12 weeks", "24 weeks"],
     );
-    let rows: [(&str, fn(&ByTop) -> f64); 4] = [
+    type Value = fn(&ByTop) -> f64;
+    let rows: [(&str, Value); 4] = [
         ("all changed pages, those told", |t| share(t.changed_told, t.changed)),
         ("pages told, those changed", |t| share(t.changed_told, t.pages_told)),
         ("all pages, those changed", |t| share(t.changed, t.pages)),
         ("all units, those told", |t| share(t.units_told, t.units)),
     ];
-    let units: [(&str, fn(&Measured) -> &ByTop); 2] =
-        [("server", |m| &m.roots), ("directory", |m| &m.directories)];
+    type Unit = fn(&Measured) -> &ByTop;
+    let units: [(&str, Unit); 2] = [("server", |m| &m.roots), ("directory", |m| &m.directories)];
     let mut told = Vec::new();
     for (name, value) in rows {
         for (unit, of) in units {

@@ -7,7 +7,7 @@ use evercrawl_sites::{
 
 use super::{METHODS, YEAR, rank_correlation, updates};
 use crate::figure::{Axis, Figure, Line, Panel};
-use crate::page::{Cell, Table, cell, count, percent};
+use crate::page::{Cell, Table, cell, count, number, percent};
 use crate::report::Document;
 use crate::report::trace::Trace;
 
@@ -35,11 +35,12 @@ pub(super) fn write(document: &mut Document, traces: &[Trace]) {
             traces
                 .iter()
                 .zip(&lasting)
-                .map(|(trace, value)| format!("{} {value:.2}", trace.name))
+                .map(|(trace, value)| format!("{} {}", trace.name, number(*value, 2)))
                 .collect::<Vec<_>>()
                 .join(", "),
         ),
-        "With one or two updates a year the value of a page is mostly chance, and chance does not repeat.",
+        "Many pages change once or twice a year; the value of such a page is mostly chance, and chance does \
+         not repeat.",
     );
     heap(document, traces);
     widths(document, traces);
@@ -109,7 +110,7 @@ fn table(traces: &[Trace], values: &[Values]) -> Table {
             "site",
             "members",
             "no value",
-            "within an hour",
+            "same day",
             "within a day",
             "within a week",
             "median",
@@ -122,7 +123,7 @@ fn table(traces: &[Trace], values: &[Values]) -> Table {
             trace.name.as_str().into(),
             count(next.len()),
             percent(1.0 - share_up_to(next, f64::MAX), 0),
-            percent(share_up_to(next, 1.0 / 24.0), 0),
+            percent(share_up_to(next, 0.0), 0),
             percent(share_up_to(next, 1.0), 0),
             percent(share_up_to(next, 7.0), 0),
             cell(median(next), 1),
@@ -133,7 +134,7 @@ fn table(traces: &[Trace], values: &[Values]) -> Table {
 }
 
 fn figure(traces: &[Trace], values: &[Values]) -> Figure {
-    let days: Vec<f64> = (0..=80).map(|i| 0.01 * 3.65e4f64.powf(f64::from(i) / 80.0)).collect();
+    let days: Vec<f64> = (0..=80).map(|i| 0.1 * 3650f64.powf(f64::from(i) / 80.0)).collect();
     let panel = |heading: &str, of: fn(&Values) -> &Vec<f64>| {
         let line = |(trace, values): (&Trace, &Values)| {
             let points = days.iter().map(|&day| (day, 100.0 * share_up_to(of(values), day)));
@@ -143,11 +144,11 @@ fn figure(traces: &[Trace], values: &[Values]) -> Figure {
     };
     Figure {
         title: "Members by how closely they follow their top".to_owned(),
-        description: "Some members change within the hour of their top, by the same commit; most of those \
+        description: "Some members change on the very days of their top, where the curves begin; most of those \
                       that change at all do so days to weeks apart from it, and many have no value because \
                       they or their top did not change in the year."
             .to_owned(),
-        x: Axis::log("dependence, days", &[0.01, 0.1, 1.0, 10.0, 100.0, 365.0]),
+        x: Axis::log("dependence, days", &[0.1, 1.0, 10.0, 100.0, 365.0]),
         y: Axis::linear("members up to that value, %", &[0.0, 20.0, 40.0, 60.0, 80.0, 100.0]),
         panels: vec![panel("the year before", |v| &v.before), panel("the scored year", |v| &v.next)],
         rule: None,
@@ -164,7 +165,8 @@ fn heap(document: &mut Document, traces: &[Trace]) {
         .iter()
         .map(|&width| group_of(&width_groups(&values, width, 0.0), values.len()))
         .collect();
-    let top = partition.tops(site).first().map_or("", |&top| trace.urls[top as usize].as_str());
+    let path = |page: u32| path_of(&trace.urls[page as usize]);
+    let top = partition.tops(site).first().map_or("", |&top| path(top));
     let mut table = Table::new(
         "heap",
         format!(
@@ -187,7 +189,7 @@ fn heap(document: &mut Document, traces: &[Trace]) {
         let first = [
             count(place + 1),
             Cell::from(above),
-            Cell::from(trace.urls[members[at] as usize].as_str()),
+            Cell::from(path(members[at])),
             cell(values[at], 3),
         ];
         table.row(first.into_iter().chain(places.iter().map(|places| count(places[at] + 1))));
@@ -209,6 +211,12 @@ fn heap(document: &mut Document, traces: &[Trace]) {
     );
 }
 
+/// What follows the host of a URL.
+fn path_of(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    url[host..].find('/').map_or("/", |at| &url[host + at..])
+}
+
 /// A site with six to twelve members, all with a value, two of them equal: the first that there is.
 fn example(traces: &[Trace]) -> Option<(&Trace, u32, Vec<f64>)> {
     traces.iter().find_map(|trace| {
@@ -218,7 +226,8 @@ fn example(traces: &[Trace]) -> Option<(&Trace, u32, Vec<f64>)> {
             let fits =
                 (6..=12).contains(&values.len()) && values.iter().all(|value| value.is_finite());
             let groups = width_groups(&values, 0.0, 0.0).len();
-            (fits && groups > 2 && groups < values.len()).then_some((trace, site, values))
+            let varied = groups > values.len() / 2 && groups < values.len();
+            (fits && varied).then_some((trace, site, values))
         })
     })
 }
@@ -275,8 +284,7 @@ fn widths(document: &mut Document, traces: &[Trace]) {
     let (members, widths) = left[2];
     let share = |groups: usize| 100.0 * groups as f64 / members as f64;
     document.beside(
-        "A width of 50 % makes the dependence of all pages alike; without width nearly every page stands \
-         alone.",
+        "A width of 50 % makes the dependence of all pages alike.",
         format!(
             "Cut the open way, {:.0} % of the members are groups of their own without width, {:.0} % with \
              5 %, {:.0} % with 20 % and {:.0} % with 50 %.",
@@ -317,6 +325,14 @@ mod tests {
         assert_eq!(values.next, [7.0, f64::INFINITY]);
         assert_eq!(values.before, [f64::INFINITY; 2], "the top did not change in that year");
         assert_eq!((share_up_to(&values.next, 7.0), median(&values.next)), (0.5, 7.0));
+    }
+
+    #[test]
+    fn paths_begin_behind_the_host() {
+        assert_eq!(
+            (path_of("http://s/a/b"), path_of("http://s"), path_of("/x")),
+            ("/a/b", "/", "/x")
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use evercrawl_sites::{Partition, UNREACHED};
 
 use super::{METHODS, YEAR, updates};
 use crate::figure::{Axis, Figure, Line, Panel};
-use crate::page::{Cell, Table, cell, count};
+use crate::page::{Cell, Table, cell, count, number};
 use crate::report::Document;
 use crate::report::trace::Trace;
 
@@ -16,7 +16,16 @@ pub(super) fn write(document: &mut Document, traces: &[Trace]) {
     let mut table = Table::new(
         "groups",
         "Groups and pages a group, by the way a site is cut.",
-        &["site", "pages", "groups: A", "B", "open", "pages a group: A", "B ", "open "],
+        &[
+            "site",
+            "pages",
+            "groups: A",
+            "groups: B",
+            "groups: open",
+            "pages a group: A",
+            "pages a group: B",
+            "pages a group: open",
+        ],
     );
     let mut sums = [0usize; 3];
     for trace in traces {
@@ -33,8 +42,9 @@ pub(super) fn write(document: &mut Document, traces: &[Trace]) {
         "11,582 pages under 13 links of the front page, within 5 links of it: 152 groups by A, 3129 by B and \
          2430 by C, that is 76, 3.7 and 4.8 pages a group.",
         format!(
-            "{pages} pages on {} sites: {} groups by A, {} by B and {} by open, {:.1}, {:.1} and {:.1} pages \
-             a group.",
+            "{} pages on {} sites: {} groups by A, {} by B and {} by open, {:.1}, {:.1} and {:.1} pages a \
+             group.",
+            number(pages as f64, 0),
             traces.len(),
             sums[0],
             sums[1],
@@ -43,8 +53,8 @@ pub(super) fn write(document: &mut Document, traces: &[Trace]) {
             size(1),
             size(2),
         ),
-        "A university's site keeps few large directories, a documentation site many small ones; by links \
-         groups come out alike.",
+        "A university's site keeps few large directories, a documentation site many small ones; by links, \
+         with the gaps closed, groups come out about as large.",
     );
     front_pages(document, traces);
 }
@@ -94,7 +104,7 @@ fn front_pages(document: &mut Document, traces: &[Trace]) {
     document.section("Figure 15: how regularly does a front page change?");
     let gaps: Vec<Vec<f64>> = traces.iter().map(front_gaps).collect();
     let line = |(trace, gaps): (&Trace, &Vec<f64>)| {
-        let points = gaps.iter().enumerate().map(|(at, gap)| (at as f64 + 1.0, gap.max(0.01)));
+        let points = gaps.iter().enumerate().map(|(at, gap)| (at as f64 + 1.0, *gap));
         Line::dots(trace.name.as_str(), points.collect())
     };
     let lines = traces.iter().zip(&gaps).map(line).collect();
@@ -110,7 +120,7 @@ fn front_pages(document: &mut Document, traces: &[Trace]) {
                 "number of the update in the year",
                 &[0.0, 10.0, 20.0, 30.0, 40.0, 50.0],
             ),
-            y: Axis::log("days since the update before", &[0.01, 0.1, 1.0, 10.0, 100.0]),
+            y: Axis::log("days since the update before", &[1.0, 3.0, 10.0, 30.0, 100.0]),
             panels: vec![Panel { heading: String::new(), lines }],
             rule: None,
         },
@@ -125,7 +135,7 @@ fn front_pages(document: &mut Document, traces: &[Trace]) {
             "Nor is any here: the standard deviation of the gaps is {low:.1} to {high:.1} times their mean, \
              where a page that changes at random has 1 and a regular one 0."
         ),
-        "They agree: people update in bouts, so that gaps are more uneven than chance.",
+        "They agree: people update when there is news, not by the calendar.",
     );
 }
 

@@ -36,9 +36,13 @@ pub fn s1(traces: &[Trace], progress: &(dyn Fn(&str) + Sync)) -> Document {
     document
 }
 
-/// The updates of a page within `(from, to]`.
+/// The days on which a page was updated within `(from, to]`: the paper counts by date, so that a bout of
+/// edits in an hour is one update.
 fn updates(trace: &Trace, page: u32, from: Days, to: Days) -> Vec<Days> {
-    trace.changes.of(page).filter(|&at| from < at && at <= to).collect()
+    let within = trace.changes.of(page).filter(|&at| from < at && at <= to);
+    let mut days: Vec<Days> = within.map(Days::floor).collect();
+    days.dedup();
+    days
 }
 
 /// Spearman's rank correlation; what is no number is left out.
@@ -71,6 +75,13 @@ fn ranks(values: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn updates_of_one_day_are_one() {
+        let trace =
+            crate::report::trace::testing::trace(&[0], &[], &[(0, 60.01), (0, 60.02), (0, 61.0)]);
+        assert_eq!(updates(&trace, 0, trace.from, trace.to), [420.0, 427.0]);
+    }
 
     #[test]
     fn ranks_of_equals_are_shared_and_order_decides() {

@@ -200,8 +200,8 @@ fn carney(document: &mut Document) {
             100.0 * low,
             100.0 * high,
         ),
-        "They agree, with the fourth key read as p F(f₀, λ) at one frequency for all; and the exact \
-         optimum is found in less time than the clustering takes, so that groups are no longer needed.",
+        "They agree, with the fourth key read as p F(f₀, λ) at one frequency for all; but the exact optimum \
+         needs no more than a search for one number, so that groups are no longer needed.",
     );
 }
 

@@ -7,6 +7,7 @@ mod epochs;
 mod estimators;
 mod orders;
 mod sampling;
+mod systems;
 
 use super::{Document, Effort};
 
@@ -24,5 +25,6 @@ pub fn s3(effort: Effort) -> Document {
     sampling::write(&mut document, effort);
     division::write(&mut document, effort);
     epochs::write(&mut document);
+    systems::write(&mut document, effort);
     document
 }

@@ -1,0 +1,154 @@
+//! Do runs hold what the theory promises, whatever the policy, and come out the same every time?
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use evercrawl_lab::run::{News, Plan, Terms, run};
+use evercrawl_lab::synthetic::Spec;
+use evercrawl_lab::{Row, Source};
+use evercrawl_policy::registry::{ALL, Entry, find};
+
+/// What differs from world to world here.
+const POISSON: &str = "
+pages = 150
+directories = 5
+links = 2
+before = 10
+weeks = 30
+[[class]]
+name = \"pages\"
+rate = { lognormal = 1.2, mean = 0.5 }
+";
+
+const LIVELY: &str = "
+pages = 120
+hosts = 3
+links = 2
+before = 6
+weeks = 20
+[[class]]
+name = \"pages\"
+rate = { lognormal = 1.2, mean = 0.7 }
+births = 0.02
+deaths = 0.02
+";
+
+fn made(text: &str) -> Source {
+    Source::Made {
+        name: "made".to_owned(),
+        spec: Box::new(Spec::parse("made.toml", text).unwrap()),
+    }
+}
+
+fn plan(world: Source, policies: Vec<&'static Entry>, budgets: &[&str]) -> Plan {
+    Plan {
+        worlds: vec![world],
+        policies,
+        budgets: budgets.iter().map(|budget| budget.parse().unwrap()).collect(),
+        seeds: vec![0, 1],
+        terms: Terms::default(),
+        references: Some(true),
+        threads: 1,
+        cache: None,
+    }
+}
+
+fn rows(plan: &Plan) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let listen = |news| {
+        if let News::Row(row) = news {
+            rows.push(*row);
+        }
+    };
+    run(plan, &AtomicBool::new(false), listen).unwrap();
+    rows
+}
+
+fn all() -> Vec<&'static Entry> {
+    ALL.iter().collect()
+}
+
+#[test]
+fn the_same_seed_gives_the_same_rows_on_any_number_of_threads() {
+    let one = plan(made(LIVELY), all(), &["10%/week", "9/day"]);
+    let two = Plan { threads: 2, ..one.clone() };
+    let on_any_machine = |mut row: Row| {
+        (row.cpu_seconds, row.peak_rss_bytes) = (0.0, 0);
+        serde_json::to_string(&row).unwrap()
+    };
+    let [first, second] = [one, two].map(|plan| rows(&plan).into_iter().map(on_any_machine));
+    let (first, second): (Vec<String>, Vec<String>) = (first.collect(), second.collect());
+    assert_eq!(first.len(), ALL.len() * 2 * 2);
+    assert!(first == second, "rows differ");
+}
+
+#[test]
+fn nobody_is_fresher_than_the_oracle() {
+    for text in [POISSON, LIVELY] {
+        for row in rows(&plan(made(text), all(), &["5%/week", "40%/week", "200%/week"])) {
+            let share = row.freshness_of_oracle.unwrap();
+            assert!(share <= 1.0 + 1e-9, "{} at {}: {share}", row.policy, row.budget);
+            assert!((0.0..=1.0).contains(&row.coverage), "{}: {}", row.policy, row.coverage);
+        }
+    }
+}
+
+#[test]
+fn nobody_is_fresher_than_the_oracle_when_fetches_that_find_nothing_cost_less() {
+    let cheap = Terms { cost_unchanged: 0.1, ..Terms::default() };
+    let plan = Plan { terms: cheap, ..plan(made(POISSON), all(), &["5%/week", "40%/week"]) };
+    for row in rows(&plan) {
+        let share = row.freshness_of_oracle.unwrap();
+        assert!(share <= 1.0 + 1e-9, "{} at {}: {share}", row.policy, row.budget);
+    }
+}
+
+#[test]
+fn in_a_poisson_world_no_learner_beats_the_true_rates_beyond_chance() {
+    let knowing = ["oracle", "sampling-true"];
+    for row in rows(&plan(made(POISSON), all(), &["10%/week", "50%/week"])) {
+        let share = row.freshness_of_clairvoyant.unwrap();
+        let learns = !knowing.contains(&row.policy.as_str());
+        assert!(!learns || share < 1.03, "{} at {}: {share}", row.policy, row.budget);
+    }
+}
+
+#[test]
+fn where_there_are_no_links_the_link_methods_say_so_and_the_others_run() {
+    let world = made(&POISSON.replace("links = 2", "links = 0"));
+    let (mut unfit, mut ran) = (Vec::new(), Vec::new());
+    let plan = plan(world, all(), &["10%/week"]);
+    run(&plan, &AtomicBool::new(false), |news| match news {
+        News::Unfit { why, .. } => unfit.push(why.to_string()),
+        News::Row(row) => ran.push(row.policy),
+        News::Progress { .. } => {}
+    })
+    .unwrap();
+    let linked = ALL.iter().filter(|policy| policy.needs_links()).count();
+    assert_eq!(unfit.len(), linked * plan.seeds.len());
+    assert!(unfit[0].contains("follows links and this world has none"), "{}", unfit[0]);
+    assert_eq!(ran.len(), (ALL.len() - linked) * plan.seeds.len());
+}
+
+#[test]
+fn a_plan_that_is_stopped_yields_nothing_more() {
+    let plan = plan(made(POISSON), vec![find("uniform").unwrap()], &["10%/week"]);
+    let mut heard = 0;
+    run(&plan, &AtomicBool::new(true), |_| heard += 1).unwrap();
+    assert_eq!(heard, 0);
+}
+
+#[test]
+fn on_a_real_site_nobody_is_fresher_than_the_oracle() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/traces/httpd-manual");
+    if !PathBuf::from(folder).is_dir() {
+        eprintln!("SKIPPED: no recorded site at {folder}");
+        return;
+    }
+    let site = Source::open(folder.as_ref(), false).unwrap();
+    for row in rows(&plan(site, all(), &["5%/week", "40%/week"])) {
+        let share = row.freshness_of_oracle.unwrap();
+        assert!(share <= 1.0 + 1e-9, "{} at {}: {share}", row.policy, row.budget);
+    }
+}
