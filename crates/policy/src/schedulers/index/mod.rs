@@ -11,10 +11,8 @@
 //! A fetch costs O(1): a look at four clocks, and a step of four clocks, six weights and one belief. All
 //! that is kept of a page stands in its row. A page's due time is set as if its kin stayed quiet. It is
 //! looked at again when it comes up; and when a group's clock has jumped, [`Policy::stirred`] names the
-//! group, at most once a day, so that whoever keeps the pages asks again for its members. A live crawler
-//! finds those of a directory or section side by side in its store; one that does not ask at all loses
-//! about a third of a point of freshness, no more, since pages that come up are judged by the clocks as
-//! they stand. A group takes about 250 bytes; those that nobody visited for half a year are forgotten,
+//! group, at most once a day, so that whoever keeps the pages asks again for its members. One that does
+//! not ask loses little, since pages that come up are judged by the clocks as they stand. A group takes about 250 bytes; those that nobody visited for half a year are forgotten,
 //! and beyond a quarter of a million of a kind new ones go without.
 
 mod aim;
