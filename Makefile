@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 TOOLS := $(CURDIR)/.tools
-export EVERCRAWL_TOOLS ?= $(TOOLS)/venv/bin
+export TEST_TOOLS ?= $(TOOLS)/venv/bin
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14

@@ -1,6 +1,6 @@
 //! Where are other people's tools, and what do they say of an archive?
 //!
-//! `tools/install` brings them; $EVERCRAWL_TOOLS names another directory that has them.
+//! `tools/install` brings them; $TEST_TOOLS names another directory that has them.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use evercrawl_archive::{Scan, Scanned};
 #[allow(clippy::explicit_write, reason = "the test runner keeps `eprintln` to itself")]
 pub(crate) fn tool(name: &str) -> Option<PathBuf> {
     let usual = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools/venv/bin");
-    let dir = std::env::var_os("EVERCRAWL_TOOLS").unwrap_or_else(|| usual.into());
+    let dir = std::env::var_os("TEST_TOOLS").unwrap_or_else(|| usual.into());
     let found = Some(Path::new(&dir).join(name)).filter(|file| file.is_file());
     if found.is_none() {
         let dir = dir.display();
