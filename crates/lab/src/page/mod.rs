@@ -28,7 +28,7 @@ thead th{border-bottom:2px solid var(--soft);vertical-align:bottom;white-space:n
 tbody th{font-weight:500}.words{text-align:left}td.words{white-space:normal;min-width:7rem}td b{color:var(--mark)}
 dl.beside{margin:1.1rem 0;padding:.7rem 1rem;background:var(--wash);border-left:3px solid var(--link);border-radius:0 .4rem .4rem 0}
 dl.beside dt{font-weight:600;font-size:.88rem;color:var(--soft)}dl.beside dd{margin:0 0 .5rem}dl.beside dd:last-child{margin-bottom:0}
-nav ul{columns:2;list-style:none;padding:0;font-size:.95rem}footer{margin-top:3rem;color:var(--soft);font-size:.88rem}
+nav ul{columns:2;list-style:none;padding:0;font-size:.95rem}nav li{margin:0;padding:.12rem 0;break-inside:avoid}footer{margin-top:3rem;color:var(--soft);font-size:.88rem}
 @media(max-width:36rem){nav ul{columns:1}}
 @media print{body{max-width:none;padding:0;font-size:10.5pt}h2,h3{break-after:avoid}figure,tr,dl.beside{break-inside:avoid}
 .wide{overflow:visible}th,td{padding:.15rem .35rem}table{font-size:8.5pt}nav{display:none}dl.beside{background:none}}
