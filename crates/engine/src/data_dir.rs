@@ -21,7 +21,7 @@ use evercrawl_state::{DiskStore, Settings, State, StoreLimits, View};
 use crate::EngineError;
 
 /// The data format that this version writes, and the latest that it reads.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 const MARK: &str = "evercrawl.data";
 const MARK_ASIDE: &str = "evercrawl.data.new";
 const MARK_TEXT: &str = "evercrawl data directory, format ";
@@ -168,6 +168,9 @@ fn check_mark(path: &Path) -> Result<(), EngineError> {
         Some(found) if found > FORMAT => {
             Err(EngineError::Newer { dir: path.to_owned(), found, known: FORMAT })
         }
+        Some(found) if found < FORMAT => {
+            Err(EngineError::Older { dir: path.to_owned(), found, known: FORMAT })
+        }
         Some(_) => Ok(()),
         None => Err(not_ours(&format!("its {MARK} cannot be read"))),
     }
@@ -210,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_and_newer_directories_are_refused() {
+    fn foreign_older_and_newer_directories_are_refused() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("thesis.txt"), "mine").unwrap();
         let error = DataDir::open_or_create(dir.path()).unwrap_err();
@@ -218,6 +221,9 @@ mod tests {
         fs::write(dir.path().join(MARK), format!("{MARK_TEXT}99\n")).unwrap();
         let error = DataDir::open(dir.path()).unwrap_err();
         assert!(matches!(error, EngineError::Newer { found: 99, .. }), "{error}");
+        fs::write(dir.path().join(MARK), format!("{MARK_TEXT}1\n")).unwrap();
+        let error = DataDir::open(dir.path()).unwrap_err();
+        assert!(matches!(error, EngineError::Older { found: 1, .. }), "{error}");
         let file = dir.path().join("thesis.txt");
         assert!(matches!(DataDir::open(&file), Err(EngineError::NotOurs { .. })));
     }

@@ -73,6 +73,19 @@ pub enum EngineError {
         /// The last format that this version knows.
         known: u32,
     },
+    /// The directory was written by an earlier version.
+    #[error(
+        "{dir} was written by an earlier Evercrawl (data format {found}; this one reads {known}); \
+         its WARC files are good as they are; crawl into a new --data directory"
+    )]
+    Older {
+        /// The directory.
+        dir: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The format that this version knows.
+        known: u32,
+    },
     /// The configuration cannot be used.
     #[error("{0}")]
     Config(String),

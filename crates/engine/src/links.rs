@@ -7,6 +7,7 @@ use evercrawl_extract::{
     self as extract, Content, Extracted, LinkKind, LinkRef, Listing, Options, Page,
 };
 use evercrawl_model::{Band, Discovery, Keyer, Kind, PageKey, Refusal, Shape, Time};
+use evercrawl_sites::Kin;
 use evercrawl_urls::{Base, Canonical, Gate, Risk, Steps, shape};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -51,6 +52,8 @@ struct From<'a> {
     lease: &'a Lease,
     depth: u16,
     hops: u8,
+    /// The number of the page as one that announces others, where it does.
+    hub: Option<u32>,
     at: Time,
 }
 
@@ -76,7 +79,12 @@ impl LinkReader {
         at: Time,
         sink: Sink<'_>,
     ) {
-        let from = From { lease, depth: lease.row.depth.saturating_add(1), hops: 0, at };
+        let links = match &extracted.content {
+            Content::Page(page) => page.links.len(),
+            _ => 0,
+        };
+        let hub = Kin::hub(&lease.row.url, links);
+        let from = From { lease, depth: lease.row.depth.saturating_add(1), hops: 0, hub, at };
         match &extracted.content {
             Content::Page(page) => self.page(&from, page, nofollow, sink),
             Content::Listing(listing) => self.listing(&from, listing, sink),
@@ -149,7 +157,7 @@ impl LinkReader {
             sink.1.add(Refusal::RedirectLimit);
             return;
         }
-        let from = From { lease, depth: lease.row.depth, hops, at };
+        let from = From { lease, depth: lease.row.depth, hops, hub: lease.row.hub, at };
         let target = Base::new(&lease.row.url, self.steps).and_then(|base| base.join(location));
         if let (Ok(target), true) = (&target, lease.row.seed) {
             // A site that moved is still the site that was asked for.
@@ -233,6 +241,7 @@ impl LinkReader {
         Discovery {
             hops: from.hops,
             via: Some(from.lease.page),
+            hub: from.hub,
             tags: from.lease.row.tags,
             shape,
             ..self.discovery(url, from.depth, from.at)
@@ -249,6 +258,7 @@ impl LinkReader {
             depth,
             hops: 0,
             via: None,
+            hub: None,
             tags: 0,
             band: Band::new(u8::try_from(depth).unwrap_or(u8::MAX)),
             at,

@@ -10,7 +10,8 @@ use evercrawl_compare::{self as compare, Fingerprint, Likeness};
 use evercrawl_extract::{self as extract, Content, Document, Extracted, Extractor, decode};
 use evercrawl_fetch::{Failure, Fetched, Response, Truncation};
 use evercrawl_model::{
-    Change, Discovery, HostUpdate, Kind, Next, Outcome, Refusal, Time, Validators, Visit, Visited,
+    Change, Discovery, HostUpdate, Kind, Next, Noted, Outcome, Refusal, Time, Validators, Visit,
+    Visited,
 };
 use evercrawl_robots::Directives;
 use evercrawl_state::{Reading, StateError, Store};
@@ -347,6 +348,7 @@ impl<S: Store> Processor<S> {
         });
         let visited = Visited {
             next: Next::Never,
+            noted: Noted::default(),
             identity: None,
             validators: validators_of(&job.fetched),
             simhash: None,

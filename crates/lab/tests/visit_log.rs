@@ -7,7 +7,8 @@ use std::sync::Arc;
 use evercrawl_lab::Truth;
 use evercrawl_lab::visit_log::{Saw, VisitLog};
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostUpdate, Kind, Next, Outcome, PageKey, Time, Visit, Visited,
+    Band, Change, Discovery, Event, HostUpdate, Kind, Next, Noted, Outcome, PageKey, Time, Visit,
+    Visited,
 };
 use evercrawl_state::{MemoryStore, Settings, State};
 
@@ -35,6 +36,7 @@ fn discover(
             depth: 1,
             hops: 0,
             via,
+            hub: None,
             tags: 0,
             band: Band::new(2),
             at: found,
@@ -67,6 +69,7 @@ fn visit(state: &mut State<MemoryStore>, page: PageKey, at: Time, change: Change
             visit,
             identity: None,
             next: Next::Never,
+            noted: Noted::default(),
             validators: None,
             simhash: None,
             first_of_digest: false,

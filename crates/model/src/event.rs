@@ -50,6 +50,15 @@ pub enum Event {
         /// What came.
         copy: RobotsCopy,
     },
+    /// A page is to be visited at another time than was planned.
+    Rescheduled {
+        /// The page.
+        page: PageKey,
+        /// When.
+        due: Time,
+        /// What the scheduler noted with it; `None` leaves what was noted.
+        noted: Option<Noted>,
+    },
     /// Links were refused before they entered the frontier: `count` more for `reason`.
     LinksRefused {
         /// Why.
@@ -76,6 +85,8 @@ pub struct Discovery {
     pub hops: u8,
     /// The page that it was found on.
     pub via: Option<PageKey>,
+    /// The number of the page that announces it and its like, where one does.
+    pub hub: Option<u32>,
     /// The set of tags that it inherits (0: none).
     pub tags: u32,
     /// The front queue to wait in.
@@ -116,6 +127,8 @@ pub struct Visited {
     pub identity: Option<[u8; 20]>,
     /// When to come again.
     pub next: Next,
+    /// What the scheduler keeps of the page.
+    pub noted: Noted,
     /// Validators to ask with next time; `None` leaves those that were held.
     pub validators: Option<Validators>,
     /// Fingerprint of the text, where there was text.
@@ -126,6 +139,15 @@ pub struct Visited {
     pub kind: Kind,
     /// What was learned about the host on the way.
     pub host: HostUpdate,
+}
+
+/// What the scheduler keeps of a page, in the page's row; it means something to the scheduler alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Noted {
+    /// Days in which the page is known not to have changed.
+    pub unmodified: f32,
+    /// What its policy noted.
+    pub numbers: [f32; 8],
 }
 
 /// When to visit a page again.

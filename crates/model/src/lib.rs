@@ -9,7 +9,7 @@ mod page;
 mod time;
 mod visit;
 
-pub use event::{Discovery, Event, HostUpdate, Next, RobotsCopy, Shape, Visited};
+pub use event::{Discovery, Event, HostUpdate, Next, Noted, RobotsCopy, Shape, Visited};
 pub use key::{HostKey, Keyer, PageKey};
 pub use page::{Band, Kind, Refusal, Validators};
 pub use time::{ParseTimeError, Time};

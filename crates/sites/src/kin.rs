@@ -39,13 +39,18 @@ impl Kin {
         let path = path.split(['?', '#']).next().unwrap_or_default().trim_start_matches('/');
         let (section, base) = path.split_once('/').unwrap_or(("", ""));
         let base = base.trim_end_matches('/');
-        let hub = found_on.filter(|(_, links)| (FEWEST_LINKS..=MOST_LINKS).contains(links));
         Kin {
             directory: number(&[directory_of(url)]),
             section: number(&[host, "/", section]),
-            hub: hub.map_or(NO_KIN, |(hub, _)| number(&[hub])),
+            hub: found_on.and_then(|(url, links)| Self::hub(url, links)).unwrap_or(NO_KIN),
             base: if base.is_empty() { NO_KIN } else { number(&[host, "/", base]) },
         }
+    }
+
+    /// The number by which a page at `url` announces what it links to; `None` where its `links` are too
+    /// few or too many for that.
+    pub fn hub(url: &str, links: usize) -> Option<u32> {
+        (FEWEST_LINKS..=MOST_LINKS).contains(&links).then(|| number(&[url]))
     }
 
     /// The kin of all pages of a world; of the pages that link to one, the one with fewest links that

@@ -1,8 +1,8 @@
 //! What does an event do to the state? One deterministic function: same events, same bytes.
 
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostKey, HostUpdate, Next, Outcome, PageKey, Refusal, Shape,
-    Time, Visited,
+    Band, Change, Discovery, Event, HostKey, HostUpdate, Next, Noted, Outcome, PageKey, Refusal,
+    Shape, Time, Visited,
 };
 
 use crate::StateError;
@@ -35,6 +35,7 @@ impl<S: Store> State<S> {
             Event::Discovered(found) => self.discovered(found),
             Event::Visited(visited) => self.visited(visited),
             Event::Refused { page, reason, again } => self.refused(*page, *reason, *again),
+            Event::Rescheduled { page, due, noted } => self.rescheduled(*page, *due, *noted),
             Event::Forgotten { page } => self.forgotten(*page),
             Event::HostLearned { host, update } => self.host_learned(*host, update),
             Event::HostRested { host, front } => self.host_rested(*host, *front),
@@ -106,6 +107,7 @@ impl<S: Store> State<S> {
             depth: found.depth,
             hops: found.hops,
             via: found.via,
+            hub: found.hub,
             tags: found.tags,
             seed: found.seed,
             guess: found.guess,
@@ -190,6 +192,20 @@ impl<S: Store> State<S> {
             self.view.counters.refuse(reason, 1);
         }
         self.settle(page, row, Standing::Refused(reason), again.map(Place::Due))
+    }
+
+    fn rescheduled(
+        &mut self,
+        page: PageKey,
+        due: Time,
+        noted: Option<Noted>,
+    ) -> Result<Applied, StateError> {
+        let mut row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
+        if let (Some(past), Some(noted)) = (&mut row.past, noted) {
+            past.noted = noted;
+        }
+        let standing = row.standing;
+        self.settle(page, row, standing, Some(Place::Due(due)))
     }
 
     fn forgotten(&mut self, page: PageKey) -> Result<Applied, StateError> {
@@ -332,6 +348,7 @@ fn learn(past: Option<Past>, visited: &Visited, number: u64) -> Past {
     past.outcome = visit.outcome;
     past.status = visit.status;
     past.log = number;
+    past.noted = visited.noted;
     let failed = visit.change == Change::Failed;
     past.failures = if failed { past.failures.saturating_add(1) } else { 0 };
     if matches!(visit.change, Change::New | Change::Changed | Change::Near | Change::Same) {
@@ -373,6 +390,7 @@ fn never_visited(at: Time) -> Past {
         simhash: None,
         validators: evercrawl_model::Validators::default(),
         log: 0,
+        noted: Noted::default(),
     }
 }
 

@@ -4,13 +4,14 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use evercrawl_model::{
-    Band, Change, Kind, Outcome, PageKey, RecordAt, Refusal, RobotsCopy, Time, Validators, Visit,
+    Band, Change, Kind, Noted, Outcome, PageKey, RecordAt, Refusal, RobotsCopy, Time, Validators,
+    Visit,
 };
 
 use crate::StateError;
 use crate::codec::{Reader, Writer};
 
-const PAGE: u8 = 1;
+const PAGE: u8 = 2;
 const HOST: u8 = 1;
 const VISIT: u8 = 1;
 const ROBOTS: u8 = 1;
@@ -50,6 +51,8 @@ pub struct PageRow {
     pub hops: u8,
     /// The page it was found on.
     pub via: Option<PageKey>,
+    /// The number of the page that announces it and its like, where one does.
+    pub hub: Option<u32>,
     /// The set of tags it inherits.
     pub tags: u32,
     /// True when the user gave it.
@@ -99,6 +102,8 @@ pub struct Past {
     pub validators: Validators,
     /// The last visit's number in the visit log.
     pub log: u64,
+    /// What the scheduler keeps of the page.
+    pub noted: Noted,
 }
 
 impl PageRow {
@@ -110,6 +115,7 @@ impl PageRow {
         out.number(self.depth.into());
         out.byte(self.hops);
         out.maybe(self.via, Writer::page);
+        out.maybe(self.hub, |out, hub| out.fixed(&hub.to_le_bytes()));
         out.number(self.tags.into());
         out.time(self.found);
         out.maybe(self.claimed_change, Writer::time);
@@ -133,6 +139,7 @@ impl PageRow {
             depth: row.small()?,
             hops: row.byte()?,
             via: row.maybe(Reader::page)?,
+            hub: row.maybe(|row| Ok(u32::from_le_bytes(row.array()?)))?,
             tags: row.small()?,
             found: row.time()?,
             claimed_change: row.maybe(Reader::time)?,
@@ -209,6 +216,7 @@ fn encode_past(out: &mut Writer, past: &Past) {
     out.maybe(past.validators.etag.as_deref(), Writer::text);
     out.maybe(past.validators.last_modified.as_deref(), Writer::text);
     out.number(past.log);
+    encode_noted(out, &past.noted);
 }
 
 fn decode_past(row: &mut Reader<'_>) -> Result<Past, StateError> {
@@ -230,7 +238,25 @@ fn decode_past(row: &mut Reader<'_>) -> Result<Past, StateError> {
             last_modified: row.maybe(|row| row.text().map(str::to_owned))?,
         },
         log: row.number()?,
+        noted: decode_noted(row)?,
     })
+}
+
+/// What a policy does not use, at the end of its numbers, takes no room.
+fn encode_noted(out: &mut Writer, noted: &Noted) {
+    let used = noted.numbers.iter().rposition(|number| *number != 0.0).map_or(0, |last| last + 1);
+    out.bytes(&noted.numbers[..used].iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>());
+    out.float(noted.unmodified);
+}
+
+fn decode_noted(row: &mut Reader<'_>) -> Result<Noted, StateError> {
+    let mut noted = Noted::default();
+    let bytes = row.bytes()?.chunks_exact(4).filter_map(|four| four.try_into().ok());
+    for (number, four) in noted.numbers.iter_mut().zip(bytes) {
+        *number = f32::from_le_bytes(four);
+    }
+    noted.unmodified = row.float()?;
+    Ok(noted)
 }
 
 /// A host's row.
@@ -392,6 +418,7 @@ mod tests {
             depth: 3,
             hops: 1,
             via: Some(PageKey { host: HostKey { shard: 1, host: 2 }, url: 3 }),
+            hub: Some(4),
             tags: 7,
             seed: true,
             guess: true,
@@ -414,6 +441,10 @@ mod tests {
                 simhash: Some(u64::MAX),
                 validators: Validators { etag: Some("\"é\"".into()), last_modified: None },
                 log: 12,
+                noted: Noted {
+                    unmodified: 1.5,
+                    numbers: [0.5, 0.0, -2.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+                },
             }),
         }
     }
@@ -436,14 +467,14 @@ mod tests {
     #[test]
     fn a_page_never_visited_costs_little_more_than_its_url() {
         let page = PageRow { past: None, claimed_change: None, ..full_page() };
-        assert!(page.encode().len() <= page.url.len() + 40, "{}", page.encode().len());
+        assert!(page.encode().len() <= page.url.len() + 45, "{}", page.encode().len());
     }
 
     proptest! {
         #[test]
         fn damaged_rows_are_errors_not_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let mut bytes = bytes;
-            if let Some(first) = bytes.first_mut() { *first = 1; }
+            if let Some(first) = bytes.first_mut() { *first = if first.is_multiple_of(2) { 1 } else { 2 }; }
             let _ = PageRow::decode(&bytes);
             let _ = HostRow::decode(&bytes);
             let _ = decode_visit(&bytes);

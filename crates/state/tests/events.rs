@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostKey, HostUpdate, Kind, Next, Outcome, PageKey, Refusal,
-    Shape, Time, Visit, Visited,
+    Band, Change, Discovery, Event, HostKey, HostUpdate, Kind, Next, Noted, Outcome, PageKey,
+    Refusal, Shape, Time, Visit, Visited,
 };
 use evercrawl_state::{
     DiskStore, Lane, MemoryStore, Place, Settings, Standing, State, Store, StoreLimits,
@@ -34,6 +34,7 @@ fn discovery<S: Store>(state: &State<S>, host: &str, path: &str) -> Discovery {
         depth: 1,
         hops: 0,
         via: None,
+        hub: None,
         tags: 0,
         band: Band::new(2),
         at: at(0),
@@ -70,6 +71,7 @@ fn visit(page: PageKey, second: u64, change: Change, next: Option<Time>) -> Even
         },
         identity: digest,
         next: next.map_or(Next::Never, Next::Due),
+        noted: Noted::default(),
         validators: None,
         simhash: None,
         first_of_digest: content,
