@@ -57,6 +57,11 @@ pub trait Policy {
         1
     }
 
+    /// The chance that the copy of `page` is still right at `now`; `None` where the policy does not say.
+    fn fresh(&self, _page: &Page, _now: Days) -> Option<f64> {
+        None
+    }
+
     /// The numbers behind a page's due time, by name, for `why`.
     fn reasons(&self, _page: &Page, _now: Days) -> Vec<(&'static str, f64)> {
         Vec::new()

@@ -315,7 +315,8 @@ impl Policy for IndexRule {
         self.beliefs.fit(pages);
         let alive = pages.iter().filter(|page| page.alive).count();
         self.turn = if round.fetches > 0 { alive as f64 / round.rate() } else { NEVER };
-        if self.threshold.expect(7.0 * round.rate()) {
+        // Where all pages are fetched several times a week, a turn is time enough to follow.
+        if self.threshold.expect((7.0 * round.rate()).min(alive as f64)) {
             let wait = |page: &Page, mu| self.wait(&Page { last: 0.0, ..*page }, 0.0, mu);
             self.threshold.set(price(round.rate(), pages, self.threshold.price(), wait));
         }
@@ -333,6 +334,11 @@ impl Policy for IndexRule {
 
     fn stirred(&mut self, out: &mut Vec<Group>) {
         out.append(&mut self.stirred);
+    }
+
+    fn fresh(&self, page: &Page, now: Days) -> Option<f64> {
+        let look = self.look(page, now);
+        page.is_known().then(|| look.belief.survival(look.equivalent(look.now)))
     }
 
     fn reasons(&self, page: &Page, now: Days) -> Vec<(&'static str, f64)> {
