@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use crate::{Band, HostKey, Kind, PageKey, Refusal, Time, Validators, Visit};
+use crate::{Band, HostKey, Kind, PageKey, Refusal, Time, Validators, Visit, Wish};
 
 /// Something that changes the state.
 #[derive(Clone, Debug)]
@@ -58,6 +58,30 @@ pub enum Event {
         due: Time,
         /// What the scheduler noted with it; `None` leaves what was noted.
         noted: Option<Noted>,
+    },
+    /// The user wishes something; it takes the place of an earlier wish of its kind and subject.
+    Wished {
+        /// What.
+        wish: Wish,
+        /// Since when.
+        at: Time,
+    },
+    /// The user wishes it no more.
+    Unwished {
+        /// What.
+        wish: Wish,
+    },
+    /// A page is excluded at the user's wish; where it was is kept.
+    PutAside {
+        /// The page.
+        page: PageKey,
+    },
+    /// A page is excluded no more: it is where it was.
+    PutBack {
+        /// The page.
+        page: PageKey,
+        /// Since when.
+        at: Time,
     },
     /// Links were refused before they entered the frontier: `count` more for `reason`.
     LinksRefused {

@@ -8,9 +8,11 @@ mod key;
 mod page;
 mod time;
 mod visit;
+mod wish;
 
 pub use event::{Discovery, Event, HostUpdate, Next, Noted, RobotsCopy, Shape, Visited};
 pub use key::{HostKey, Keyer, PageKey};
 pub use page::{Band, Kind, Refusal, Validators};
 pub use time::{ParseTimeError, Time};
 pub use visit::{Change, Outcome, RecordAt, Visit};
+pub use wish::Wish;

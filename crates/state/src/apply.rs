@@ -47,6 +47,10 @@ impl<S: Store> State<S> {
                 );
                 Ok(Applied::default())
             }
+            Event::Wished { wish, at } => Ok(self.wished(wish, *at)),
+            Event::Unwished { wish } => Ok(self.unwished(wish)),
+            Event::PutAside { page } => self.put_aside(*page),
+            Event::PutBack { page, at } => self.put_back(*page, *at),
             Event::LinksRefused { reason, count } => {
                 self.view.counters.refuse(*reason, *count);
                 Ok(Applied::default())
@@ -225,7 +229,7 @@ impl<S: Store> State<S> {
     }
 
     /// Moves a page to another standing and place, and writes its row.
-    fn settle(
+    pub(crate) fn settle(
         &mut self,
         page: PageKey,
         mut row: PageRow,
@@ -297,7 +301,11 @@ impl<S: Store> State<S> {
         Ok(Applied { front: front.map(|(band, wake)| (key, band, wake)), ..Applied::default() })
     }
 
-    fn move_front(&mut self, key: HostKey, to: Option<(Band, Time)>) -> Result<(), StateError> {
+    pub(crate) fn move_front(
+        &mut self,
+        key: HostKey,
+        to: Option<(Band, Time)>,
+    ) -> Result<(), StateError> {
         let from = std::mem::replace(&mut self.host_mut(key)?.front, to);
         if from == to {
             return Ok(());
@@ -311,7 +319,7 @@ impl<S: Store> State<S> {
         Ok(())
     }
 
-    fn host_mut(&mut self, key: HostKey) -> Result<&mut HostRow, StateError> {
+    pub(crate) fn host_mut(&mut self, key: HostKey) -> Result<&mut HostRow, StateError> {
         self.cached_host(key, None)?;
         let host = self.hosts.get_mut(&key);
         let host = host.ok_or_else(|| StateError::Corrupt("a page without a host".into()))?;

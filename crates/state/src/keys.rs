@@ -1,6 +1,6 @@
 //! Under which key does a row lie? Every key that the state writes is made here.
 
-use evercrawl_model::{Band, HostKey, PageKey, Time};
+use evercrawl_model::{Band, HostKey, PageKey, Time, Wish};
 
 use crate::StateError;
 use crate::rows::Place;
@@ -124,6 +124,39 @@ pub(crate) fn seed(url: &str) -> Vec<u8> {
 /// What the keys of seeds begin with, and what comes after them all.
 pub(crate) const SEED: &[u8] = b"s";
 pub(crate) const SEEDS_END: &[u8] = b"t";
+
+/// The key of a wish: its kind, then its subject.
+pub(crate) fn wish(wish: &Wish) -> Vec<u8> {
+    [WISHES, &[wish_letter(wish)], wish.subject().as_bytes()].concat()
+}
+
+/// The letter of a wish's kind; `h` is a host that is paused, `x` what is excluded.
+pub(crate) fn wish_letter(wish: &Wish) -> u8 {
+    match wish {
+        Wish::Pin { .. } => b'p',
+        Wish::Boost { .. } => b'b',
+        Wish::Pause { .. } => b'h',
+        Wish::Exclude { .. } => b'x',
+    }
+}
+
+/// What the keys of wishes begin with, and what comes after them all.
+pub(crate) const WISHES: &[u8] = b"w";
+pub(crate) const WISHES_END: &[u8] = b"x";
+
+/// The key under which is kept where an excluded page was.
+pub(crate) fn aside(page: PageKey) -> [u8; 1 + PageKey::LEN] {
+    tagged(b'e', page.to_bytes())
+}
+
+/// What those keys begin with, and what comes after them all.
+pub(crate) const ASIDE: &[u8] = b"e";
+pub(crate) const ASIDE_END: &[u8] = b"f";
+
+/// The first key that comes after `key`.
+pub(crate) fn after(key: &[u8]) -> Vec<u8> {
+    [key, &[0]].concat()
+}
 
 /// The key after every host row.
 pub(crate) const HOSTS_END: [u8; 1] = [b'h' + 1];

@@ -18,6 +18,7 @@ mod seen;
 mod state;
 mod store;
 mod view;
+mod wishes;
 
 pub use apply::Applied;
 pub use counters::Counters;

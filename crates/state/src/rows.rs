@@ -160,7 +160,7 @@ impl PageRow {
     }
 }
 
-fn encode_standing(out: &mut Writer, standing: Standing) {
+pub(crate) fn encode_standing(out: &mut Writer, standing: Standing) {
     match standing {
         Standing::New => out.byte(0),
         Standing::Live => out.byte(1),
@@ -169,7 +169,7 @@ fn encode_standing(out: &mut Writer, standing: Standing) {
     }
 }
 
-fn decode_standing(row: &mut Reader<'_>) -> Result<Standing, StateError> {
+pub(crate) fn decode_standing(row: &mut Reader<'_>) -> Result<Standing, StateError> {
     row.code(|n| match n {
         0 => Some(Standing::New),
         1 => Some(Standing::Live),
@@ -178,7 +178,7 @@ fn decode_standing(row: &mut Reader<'_>) -> Result<Standing, StateError> {
     })
 }
 
-fn encode_place(out: &mut Writer, place: Option<Place>) {
+pub(crate) fn encode_place(out: &mut Writer, place: Option<Place>) {
     match place {
         None => out.byte(0),
         Some(Place::Due(at)) => {
@@ -192,7 +192,7 @@ fn encode_place(out: &mut Writer, place: Option<Place>) {
     }
 }
 
-fn decode_place(row: &mut Reader<'_>) -> Result<Option<Place>, StateError> {
+pub(crate) fn decode_place(row: &mut Reader<'_>) -> Result<Option<Place>, StateError> {
     Ok(match row.byte()? {
         0 => None,
         1 => Some(Place::Due(row.time()?)),

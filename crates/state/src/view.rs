@@ -107,11 +107,7 @@ impl<S: Store> View<S> {
 
     /// Every page, in the order of their keys.
     pub fn pages(&self) -> impl Iterator<Item = Result<(PageKey, PageRow), StateError>> + '_ {
-        self.layers.scan(Space::Pages, &[], &[0xff; 19]).map(|row| {
-            let (key, row) = row?;
-            let key = PageKey::from_bytes(&key).ok_or_else(|| keys::bad("page"))?;
-            Ok((key, PageRow::decode(&row)?))
-        })
+        self.pages_after(None)
     }
 
     /// The row of a host.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use evercrawl_model::{
     Band, Change, Discovery, Event, HostKey, HostUpdate, Kind, Next, Noted, Outcome, PageKey,
-    Refusal, Shape, Time, Visit, Visited,
+    Refusal, Shape, Time, Visit, Visited, Wish,
 };
 use evercrawl_state::{
     DiskStore, Lane, MemoryStore, Place, Settings, Standing, State, Store, StoreLimits,
@@ -293,4 +293,67 @@ fn the_same_events_give_the_same_rows() {
         (pages, hosts, state.counters().clone())
     };
     assert_eq!(run(1), run(17));
+}
+
+#[test]
+fn an_excluded_page_leaves_the_queues_and_returns_to_where_it_was() {
+    let mut state = memory();
+    let (new, known) = (discover(&mut state, "a.test", "/1"), discover(&mut state, "a.test", "/2"));
+    let later = discover(&mut state, "a.test", "/3");
+    state.apply(&visit(known, 1, Change::New, Some(at(100)))).unwrap();
+    let before = [new, known].map(|page| state.page(page).unwrap().unwrap());
+    let counts = state.counters().standing;
+    for page in [new, known, known] {
+        state.apply(&Event::PutAside { page }).unwrap();
+        let row = state.page(page).unwrap().unwrap();
+        assert_eq!((row.standing, row.place), (Standing::Refused(Refusal::Excluded), None));
+    }
+    assert_eq!(state.counters().refused(Refusal::Excluded), 2);
+    assert_eq!(state.counters().standing[3], 2);
+    assert_eq!(lane(&state, new.host, Lane::New(Band::new(2))), [later]);
+    assert!(lane(&state, new.host, Lane::Due).is_empty());
+    assert_eq!(state.host(new.host).unwrap().unwrap().waiting, 1);
+    let aside: Vec<_> = state.aside_after(None).map(Result::unwrap).collect();
+    assert_eq!(aside.len(), 2);
+    assert_eq!(state.aside_after(Some(aside[0])).count(), 1);
+
+    state.apply(&Event::HostRested { host: new.host, front: None }).unwrap();
+    for page in [known, new] {
+        state.apply(&Event::PutBack { page, at: at(50) }).unwrap();
+    }
+    let after = [new, known].map(|page| state.page(page).unwrap().unwrap());
+    assert_eq!(after, before);
+    assert_eq!(state.counters().standing, counts);
+    assert_eq!(lane(&state, new.host, Lane::New(Band::new(2))), [new, later]);
+    assert_eq!(lane(&state, new.host, Lane::Due), [known]);
+    let host = state.host(new.host).unwrap().unwrap();
+    assert_eq!((host.waiting, host.front.unwrap().1), (2, at(50)));
+    assert_eq!(state.aside_after(None).count(), 0);
+}
+
+#[test]
+fn a_page_that_was_in_flight_when_it_was_put_aside_stays_where_its_visit_put_it() {
+    let mut state = memory();
+    let page = discover(&mut state, "a.test", "/1");
+    state.apply(&Event::PutAside { page }).unwrap();
+    state.apply(&visit(page, 1, Change::New, Some(at(100)))).unwrap();
+    let row = state.page(page).unwrap();
+    state.apply(&Event::PutBack { page, at: at(2) }).unwrap();
+    assert_eq!(state.page(page).unwrap(), row);
+    assert_eq!(state.aside_after(None).count(), 0);
+    state.apply(&Event::PutBack { page, at: at(3) }).unwrap();
+    assert_eq!(state.page(page).unwrap(), row);
+}
+
+#[test]
+fn a_wish_takes_the_place_of_an_earlier_one() {
+    let mut state = memory();
+    let boost = |times| Wish::Boost { pattern: "/news/".to_owned(), times };
+    let exclude = Wish::Exclude { pattern: "/news/".to_owned() };
+    for (second, wish) in [(1, boost(5.0)), (2, exclude.clone()), (3, boost(7.0))] {
+        state.apply(&Event::Wished { wish, at: at(second) }).unwrap();
+    }
+    assert_eq!(state.wishes().unwrap(), [(boost(7.0), at(3)), (exclude.clone(), at(2))]);
+    state.apply(&Event::Unwished { wish: boost(1.0) }).unwrap();
+    assert_eq!(state.wishes().unwrap(), [(exclude, at(2))]);
 }

@@ -1,0 +1,162 @@
+//! What does the user wish, and which pages were put aside for it?
+//!
+//! An excluded page leaves the queues, so that nobody passes over it again and again. Where it
+//! was is kept beside it, so that it can return there when it is excluded no more.
+
+use std::time::Duration;
+
+use evercrawl_model::{Band, HostKey, PageKey, Refusal, Time, Wish};
+
+use crate::StateError;
+use crate::apply::Applied;
+use crate::codec::{Reader, Writer};
+use crate::keys;
+use crate::rows::{self, PageRow, Place, Standing};
+use crate::state::State;
+use crate::store::{Space, Store};
+use crate::view::View;
+
+const WISH: u8 = 1;
+const ASIDE: u8 = 1;
+const EXCLUDED: Standing = Standing::Refused(Refusal::Excluded);
+
+impl<S: Store> View<S> {
+    /// What the user wishes, by kind, and since when.
+    pub fn wishes(&self) -> Result<Vec<(Wish, Time)>, StateError> {
+        let rows = self.layers.scan(Space::Meta, keys::WISHES, keys::WISHES_END);
+        rows.map(|row| decode_wish(&row?.1)).collect()
+    }
+
+    /// Pages that come after `key`, in the order of their keys; all where it is `None`.
+    pub fn pages_after(
+        &self,
+        key: Option<PageKey>,
+    ) -> impl Iterator<Item = Result<(PageKey, PageRow), StateError>> + '_ {
+        let from = key.map_or(Vec::new(), |key| keys::after(&key.to_bytes()));
+        self.layers.scan(Space::Pages, &from, &[0xff; 19]).map(|row| {
+            let (key, row) = row?;
+            let key = PageKey::from_bytes(&key).ok_or_else(|| keys::bad("page"))?;
+            Ok((key, PageRow::decode(&row)?))
+        })
+    }
+
+    /// Pages that were put aside and come after `key`; all where it is `None`.
+    pub fn aside_after(
+        &self,
+        key: Option<PageKey>,
+    ) -> impl Iterator<Item = Result<PageKey, StateError>> + '_ {
+        let from = key.map_or(keys::ASIDE.to_vec(), |key| keys::after(keys::aside(key).as_slice()));
+        self.layers.scan(Space::Meta, &from, keys::ASIDE_END).map(|row| {
+            PageKey::from_bytes(&row?.0[keys::ASIDE.len()..]).ok_or_else(|| keys::bad("aside"))
+        })
+    }
+}
+
+impl<S: Store> State<S> {
+    pub(crate) fn wished(&mut self, wish: &Wish, at: Time) -> Applied {
+        self.view.layers.put(Space::Meta, &keys::wish(wish), &encode_wish(wish, at));
+        Applied::default()
+    }
+
+    pub(crate) fn unwished(&mut self, wish: &Wish) -> Applied {
+        self.view.layers.remove(Space::Meta, &keys::wish(wish));
+        Applied::default()
+    }
+
+    pub(crate) fn put_aside(&mut self, page: PageKey) -> Result<Applied, StateError> {
+        let Some(row) = self.page(page)?.filter(|row| row.standing != EXCLUDED) else {
+            return Ok(Applied::default());
+        };
+        let mut kept = Writer::new(ASIDE);
+        rows::encode_standing(&mut kept, row.standing);
+        rows::encode_place(&mut kept, row.place);
+        self.view.layers.put(Space::Meta, &keys::aside(page), &kept.finish());
+        self.view.counters.refuse(Refusal::Excluded, 1);
+        self.settle(page, row, EXCLUDED, None)
+    }
+
+    pub(crate) fn put_back(&mut self, page: PageKey, at: Time) -> Result<Applied, StateError> {
+        let key = keys::aside(page);
+        let kept = self.view.layers.get(Space::Meta, &key)?;
+        self.view.layers.remove(Space::Meta, &key);
+        // A page that was in flight when it was put aside has found another place since.
+        let row = self.page(page)?.filter(|row| row.standing == EXCLUDED);
+        let (Some(kept), Some(row)) = (kept, row) else { return Ok(Applied::default()) };
+        let mut kept = Reader::new(&kept, ASIDE)?;
+        let (standing, place) = (rows::decode_standing(&mut kept)?, rows::decode_place(&mut kept)?);
+        let applied = self.settle(page, row, standing, place)?;
+        let Some(Place::New(band, _)) = place else { return Ok(applied) };
+        let front = Some(self.wake_for(page.host, band, at)?);
+        Ok(Applied { front, ..applied })
+    }
+
+    /// A host has a page to be visited for the first time: it is found among the front queues.
+    fn wake_for(
+        &mut self,
+        key: HostKey,
+        band: Band,
+        at: Time,
+    ) -> Result<(HostKey, Band, Time), StateError> {
+        let before = self.host_mut(key)?.front.unwrap_or((band, at));
+        let (band, wake) = (before.0.min(band), before.1.min(at));
+        self.move_front(key, Some((band, wake)))?;
+        Ok((key, band, wake))
+    }
+}
+
+fn encode_wish(wish: &Wish, since: Time) -> Vec<u8> {
+    let mut out = Writer::new(WISH);
+    out.time(since);
+    out.byte(keys::wish_letter(wish));
+    out.text(wish.subject());
+    match wish {
+        Wish::Pin { page, every, .. } => {
+            out.page(*page);
+            out.number(u64::try_from(every.as_millis()).unwrap_or(u64::MAX));
+        }
+        Wish::Boost { times, .. } => out.float(*times),
+        Wish::Pause { host, .. } => out.fixed(&host.to_bytes()),
+        Wish::Exclude { .. } => {}
+    }
+    out.finish()
+}
+
+fn decode_wish(row: &[u8]) -> Result<(Wish, Time), StateError> {
+    let mut row = Reader::new(row, WISH)?;
+    let (since, letter, subject) = (row.time()?, row.byte()?, row.text()?.to_owned());
+    let wish = match letter {
+        b'p' => {
+            let page = row.page()?;
+            Wish::Pin { page, url: subject, every: Duration::from_millis(row.number()?) }
+        }
+        b'b' => Wish::Boost { pattern: subject, times: row.float()? },
+        b'h' => {
+            let host = HostKey::from_bytes(row.fixed(HostKey::LEN)?);
+            Wish::Pause { host: host.ok_or_else(|| keys::bad("host"))?, authority: subject }
+        }
+        b'x' => Wish::Exclude { pattern: subject },
+        _ => return Err(StateError::Corrupt(format!("unknown kind of wish {letter}"))),
+    };
+    Ok((wish, since))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wishes_round_trip() {
+        let host = HostKey { shard: 1, host: 2 };
+        let (page, at) = (PageKey { host, url: 3 }, Time::from_secs(9));
+        let every = Duration::from_millis(1500);
+        for wish in [
+            Wish::Pin { page, url: "http://a.org/".to_owned(), every },
+            Wish::Boost { pattern: "/news/".to_owned(), times: 0.25 },
+            Wish::Pause { host, authority: "a.org:81".to_owned() },
+            Wish::Exclude { pattern: String::new() },
+        ] {
+            assert_eq!(decode_wish(&encode_wish(&wish, at)).unwrap(), (wish.clone(), at));
+            assert!(decode_wish(&encode_wish(&wish, at)[..3]).is_err());
+        }
+    }
+}
