@@ -168,7 +168,17 @@ pub(crate) struct CrawlRules {
     /// Requests to one host at once [default: 1]
     #[arg(long, value_name = "N")]
     pub(crate) per_host: Option<usize>,
-    /// How long after a visit a page is due again [default: 1d]
+    /// Share of the requests for new pages, while others are due too [default: 50%]
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) discover: Option<String>,
+    /// What the budget is spent for: freshness, coverage (miss no change) or age [default: freshness]
+    #[arg(long, value_name = "GOAL")]
+    pub(crate) goal: Option<String>,
+    /// How the budget is divided over known pages: index, gamma or uniform [default: index]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy: Option<String>,
+    /// Visit every page so often, whatever it does; auto: let the policy choose within the budget,
+    /// or 1d where there is none [default: auto]
     #[arg(long, value_name = "TIME")]
     pub(crate) recrawl: Option<String>,
     /// Allow private and loopback addresses: all, or the networks given

@@ -1,9 +1,10 @@
 //! From settings to what the engine is told.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
-use evercrawl_engine::{FrontierConfig, Pace, Schedule};
+use evercrawl_engine::{FrontierConfig, Pace, Plan, Schedule};
 use evercrawl_extract::decode::Caps;
 use evercrawl_fetch::{self as fetch, AllowPrivate, ConnectTo, NameServers};
 use evercrawl_state::StoreLimits;
@@ -56,6 +57,9 @@ fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()>
         ("pace.delay", rules.delay.clone()),
         ("pace.ip_delay", rules.ip_delay.clone()),
         ("pace.per_host", text(rules.per_host)),
+        ("budget.discover", rules.discover.clone()),
+        ("schedule.goal", rules.goal.clone()),
+        ("schedule.policy", rules.policy.clone()),
         ("schedule.recrawl", rules.recrawl.clone()),
         ("identity.agent", rules.agent.clone()),
         ("identity.contact", rules.contact.clone()),
@@ -108,10 +112,11 @@ pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result
         take: take(settings)?,
         frontier: frontier(settings, run)?,
         schedule: Schedule {
-            recrawl: settings.need("schedule.recrawl", units::duration)?,
+            recrawl: recrawl(settings)?.unwrap_or(Schedule::default().recrawl),
             tries: settings.number("schedule.tries")?,
             ..Schedule::default()
         },
+        plan: plan(settings)?,
         limits: limits(settings, run)?,
         archive: archive(settings)?,
         workers: match settings.number("engine.workers")? {
@@ -245,6 +250,7 @@ fn frontier(settings: &Settings, run: &RunArgs) -> anyhow::Result<FrontierConfig
         per_host: per_host.max(1),
         quantum: 100,
         new_only: run.once,
+        discover: settings.need("budget.discover", units::share)?,
         pace: Pace {
             host: time("pace.delay")?,
             address: time("pace.ip_delay")?,
@@ -255,6 +261,31 @@ fn frontier(settings: &Settings, run: &RunArgs) -> anyhow::Result<FrontierConfig
         },
     })
 }
+
+/// The fixed interval of every page; `None` where the policy is to choose.
+fn recrawl(settings: &Settings) -> anyhow::Result<Option<Duration>> {
+    settings.need("schedule.recrawl", |text| match text {
+        "auto" => Ok(None),
+        text => units::duration(text).map(Some),
+    })
+}
+
+fn plan(settings: &Settings) -> anyhow::Result<Plan> {
+    let rate = settings.get("budget.rate", units::rate)?;
+    Ok(Plan {
+        policy: settings.need("schedule.policy", |text| {
+            let known = LIVE_POLICIES.iter().find(|name| **name == text).copied();
+            known.ok_or_else(|| format!("`{text}` is none of {}", LIVE_POLICIES.join(", ")))
+        })?,
+        goal: settings.need("schedule.goal", units::goal)?,
+        rate: if recrawl(settings)?.is_some() { None } else { rate },
+        shortest: settings.need("schedule.min_interval", units::duration)?,
+        longest: settings.get("schedule.max_interval", units::duration)?,
+    })
+}
+
+/// Policies that decide page by page, and so can work on pages that lie on disk.
+const LIVE_POLICIES: [&str; 3] = ["index", "gamma", "uniform"];
 
 fn limits(settings: &Settings, run: &RunArgs) -> anyhow::Result<RunLimits> {
     let flag = |name: &str, error: String| Failure::usage(format!("--{name}: {error}"));

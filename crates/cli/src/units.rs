@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use evercrawl_model::Time;
+use evercrawl_policy::registry::Goal;
 
 const TIMES: [(&str, f64); 7] = [
     ("ms", 0.001),
@@ -58,6 +59,25 @@ pub(crate) fn rate(text: &str) -> Result<f64, String> {
         Ok(rate)
     } else {
         Err(format!("a rate of `{text}` fetches nothing: give more than 0"))
+    }
+}
+
+/// Reads `20%` or `0.2` as a share of the whole.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let (number, of) = text.trim().strip_suffix('%').map_or((text, 1.0), |rest| (rest, 100.0));
+    let share = number.trim().parse::<f64>().ok().map(|number| number / of);
+    share
+        .filter(|share| (0.0..=1.0).contains(share))
+        .ok_or_else(|| format!("`{text}` is no share: write it as in `20%`, from 0% to 100%"))
+}
+
+/// Reads what a crawl is for.
+pub(crate) fn goal(text: &str) -> Result<Goal, String> {
+    match text {
+        "freshness" => Ok(Goal::Freshness),
+        "coverage" => Ok(Goal::Coverage),
+        "age" => Ok(Goal::Age),
+        _ => Err(format!("`{text}` is none of freshness, coverage, age")),
     }
 }
 

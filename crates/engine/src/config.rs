@@ -7,6 +7,7 @@ use evercrawl_fetch as fetch;
 use evercrawl_urls::{Rules, ScopeKind, Steps};
 
 use crate::frontier::FrontierConfig;
+use crate::planner::Plan;
 use crate::schedule::Schedule;
 
 /// Everything a crawl is told.
@@ -30,8 +31,10 @@ pub struct CrawlConfig {
     pub take: Take,
     /// Hosts at once, pauses, what is handed out.
     pub frontier: FrontierConfig,
-    /// When to come again.
+    /// When to come again after a failure, or without a budget.
     pub schedule: Schedule,
+    /// How visits are planned.
+    pub plan: Plan,
     /// When to stop, and how fast to go.
     pub limits: RunLimits,
     /// How the archive is written.

@@ -4,7 +4,9 @@
 //! - [`process`]: what does an answer mean? (on worker threads)
 //! - [`links`]: where does a page lead, and may we go there?
 //! - [`recent`]: was this content seen a moment ago?
-//! - [`schedule`]: when to come again?
+//! - [`planner`]: when to come again, within a budget?
+//! - [`schedule`]: when to come again after a failure, or without a budget?
+//! - [`wishes`]: what does the user wish of this page or host?
 //! - [`walk`]: the loop's one owner, without a clock or a thread
 //! - [`live`]: the walk with real sockets, threads and time
 //! - [`data_dir`]: whose directory is this, and who else is in it?
@@ -18,16 +20,19 @@ pub mod freshness;
 pub mod frontier;
 pub mod links;
 pub mod live;
+pub mod planner;
 pub mod process;
 pub mod recent;
 pub mod schedule;
 pub mod walk;
+pub mod wishes;
 
 use std::path::PathBuf;
 
 pub use config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
 pub use data_dir::DataDir;
 pub use frontier::{FrontierConfig, Pace};
+pub use planner::{Plan, Planner};
 pub use schedule::Schedule;
 
 /// What stops a crawl, by what the user can do about it.

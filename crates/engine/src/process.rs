@@ -373,15 +373,13 @@ impl<S: Store> Processor<S> {
         processed
     }
 
-    /// Sets when to come again.
+    /// Gives a page up that failed too often.
     fn plan(&self, processed: &mut Processed) {
         let schedule = &self.config.schedule;
         let visit = &processed.visited.visit;
         let past = processed.job.lease.row.past.as_ref();
         let failures = past.map_or(0, |past| past.failures).saturating_add(1);
-        let held = past.is_some_and(|past| past.digest.is_some());
         let ended = processed.job.ended;
-        processed.visited.next = schedule.next(visit.change, ended, failures, held);
         let hopeless = visit.change == Change::Failed && failures >= schedule.give_up_after;
         processed.verdict = hopeless.then(|| (Refusal::ErrorHistory, Some(schedule.rarely(ended))));
     }

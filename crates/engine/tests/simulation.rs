@@ -14,7 +14,7 @@ use evercrawl_engine::check::check;
 use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
 use evercrawl_engine::process::Job;
 use evercrawl_engine::walk::{RobotsAnswer, Step, Walk};
-use evercrawl_engine::{FrontierConfig, Pace, Schedule};
+use evercrawl_engine::{FrontierConfig, Pace, Plan, Schedule};
 use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderName, HeaderValue, Response};
 use evercrawl_model::{Change, Time};
 use evercrawl_state::{MemoryStore, PageRow, Settings, Standing, State};
@@ -279,9 +279,11 @@ fn config(once: bool, recrawl: Duration) -> CrawlConfig {
             per_host: 1,
             quantum: 7,
             new_only: once,
+            discover: 0.5,
             pace: Pace { host: DELAY, ..Pace::default() },
         },
         schedule: Schedule { recrawl, ..Schedule::default() },
+        plan: Plan::default(),
         limits: RunLimits { once, concurrency: 100, ..RunLimits::default() },
         archive: ArchiveConfig {
             prefix: "sim".into(),

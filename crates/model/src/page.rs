@@ -173,10 +173,17 @@ impl Band {
     pub const REVISITS: Band = Band(3);
     /// The queue of the least urgent pages.
     pub const LAST: Band = Band(Self::COUNT - 1);
+    /// Where a host waits that is not to be asked, whatever it has: after all others.
+    pub const BLOCKED: Band = Band(Self::COUNT);
 
     /// Band `n`, or the last one where there are not so many.
     pub fn new(n: u8) -> Self {
         Band(n.min(Self::LAST.0))
+    }
+
+    /// The front queue of number `n`, blocked hosts' included.
+    pub fn of_front(n: u8) -> Self {
+        Band(n.min(Self::BLOCKED.0))
     }
 
     /// Its number, 0 for the most urgent.

@@ -45,6 +45,6 @@ mod truth;
 
 pub use agenda::Agenda;
 pub use page::{Days, Found, Group, NEVER, Page, Seen, Visit};
-pub use policy::{Policy, Round};
+pub use policy::{Outlook, Policy, Round};
 pub use random::SplitMix64;
 pub use truth::Changes;

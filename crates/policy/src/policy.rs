@@ -57,8 +57,9 @@ pub trait Policy {
         1
     }
 
-    /// The chance that the copy of `page` is still right at `now`; `None` where the policy does not say.
-    fn fresh(&self, _page: &Page, _now: Days) -> Option<f64> {
+    /// What is believed of `page` at `now`; `None` where it was never visited, or the policy has no
+    /// beliefs.
+    fn outlook(&self, _page: &Page, _now: Days) -> Option<Outlook> {
         None
     }
 
@@ -66,6 +67,15 @@ pub trait Policy {
     fn reasons(&self, _page: &Page, _now: Days) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
+}
+
+/// What is believed of a page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outlook {
+    /// The chance that the copy is still right.
+    pub fresh: f64,
+    /// Changes a day.
+    pub rate: f64,
 }
 
 /// A stretch of time and how many fetches may be made in it.

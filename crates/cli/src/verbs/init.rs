@@ -51,7 +51,7 @@ agent = {agent}
 # rate = \"5/s\"        # requests over all hosts
 
 [schedule]
-# recrawl = \"1d\"      # how long after a visit a page is due again
+# recrawl = \"auto\"    # a fixed interval; auto: the policy's choice with a budget, else 1d
 "
     )
 }

@@ -21,6 +21,14 @@ pub(super) struct BackQueue {
     leased: Vec<u64>,
 }
 
+/// Which kind of page is asked for first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    DueFirst,
+    NewFirst,
+    NewOnly,
+}
+
 /// The next pages of a lane, and where to read on.
 #[derive(Default)]
 struct Window {
@@ -36,36 +44,37 @@ impl BackQueue {
         BackQueue { host, lanes: Default::default(), leased: Vec::new() }
     }
 
-    /// Takes the next page: known pages that are due and new pages by turns, new ones from the
-    /// band that the selector chose.
+    /// Takes the next page: a known one that is due by `horizon`, or a new one from the band that
+    /// the selector chose; `order` says which kind is asked for first.
     pub(super) fn take<S: Store>(
         &mut self,
         state: &State<S>,
-        now: Time,
+        horizon: Time,
         selector: &mut Selector,
-        new_only: bool,
+        order: Order,
     ) -> Result<Option<(PageKey, Place)>, StateError> {
-        let due_first = !new_only && selector.coin();
-        if due_first && let Some(found) = self.pop(state, Lane::Due, now)? {
+        if order == Order::DueFirst
+            && let Some(found) = self.pop(state, Lane::Due, horizon)?
+        {
             return Ok(Some(found));
         }
         for band in selector.bands() {
-            if let Some(found) = self.pop(state, Lane::New(band), now)? {
+            if let Some(found) = self.pop(state, Lane::New(band), horizon)? {
                 return Ok(Some(found));
             }
         }
-        if due_first || new_only { Ok(None) } else { self.pop(state, Lane::Due, now) }
+        if order == Order::NewFirst { self.pop(state, Lane::Due, horizon) } else { Ok(None) }
     }
 
     fn pop<S: Store>(
         &mut self,
         state: &State<S>,
         lane: Lane,
-        now: Time,
+        horizon: Time,
     ) -> Result<Option<(PageKey, Place)>, StateError> {
         let window = &mut self.lanes[slot(lane)];
+        let until = if lane == Lane::Due { horizon.millis().saturating_add(1) } else { u64::MAX };
         if window.pages.is_empty() && !window.dry {
-            let until = if lane == Lane::Due { now.millis() + 1 } else { u64::MAX };
             let pages = state.lane(self.host, lane, window.low_water, until, WINDOW)?;
             if let Some(last) = pages.last() {
                 window.low_water = (last.position, last.page.url.wrapping_add(1));
@@ -78,7 +87,8 @@ impl BackQueue {
         while window.pages.front().is_some_and(|queued| leased.contains(&queued.page.url)) {
             window.pages.pop_front();
         }
-        let found = window.pages.pop_front();
+        // The window may have been read up to a later horizon.
+        let found = window.pages.pop_front_if(|queued| queued.position < until);
         Ok(found.map(|queued| (queued.page, place_of(lane, queued.position))))
     }
 

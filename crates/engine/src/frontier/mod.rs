@@ -7,6 +7,9 @@
 //! the later of the host's own pace and its address's. So memory grows with active hosts, never
 //! with URLs, and the next ready host is found in O(log n).
 //!
+//! Pages are due up to a *horizon*: the present, or a later moment where requests are left that
+//! nothing else asks for ([`Frontier::look_ahead`]); then what is due next comes ahead of its time.
+//!
 //! A page handed out is leased, not popped: it stays on disk where it was until the commit of its
 //! visit moves it. After a crash it is simply there again.
 
@@ -24,7 +27,7 @@ use evercrawl_model::{Band, Event, HostKey, PageKey, Time};
 use evercrawl_robots::RobotsTxt;
 use evercrawl_state::{Applied, HostRow, Lane, PageRow, Place, State, StateError, Store};
 
-use back_queue::BackQueue;
+use back_queue::{BackQueue, Order};
 pub use pace::Pace;
 use selector::Selector;
 
@@ -34,6 +37,9 @@ const LONG_BLOCK: Duration = Duration::from_secs(60);
 /// Our clock counts whole milliseconds, and a server sees the end of its answer a little later
 /// than we do: with this much more, a pause is one by the server's clock too.
 const MARGIN: Duration = Duration::from_millis(2);
+
+/// The front queues: one a band, and that of blocked hosts.
+const FRONTS: usize = Band::COUNT as usize + 1;
 
 /// Rules that an origin set, and until when they hold.
 #[derive(Clone, Debug)]
@@ -70,6 +76,9 @@ pub enum Next {
     Empty,
 }
 
+/// How far the share of new pages may be off, in pages.
+const MOST_CREDIT: f64 = 50.0;
+
 /// How wide the frontier is and what it hands out.
 #[derive(Clone, Copy, Debug)]
 pub struct FrontierConfig {
@@ -81,6 +90,9 @@ pub struct FrontierConfig {
     pub quantum: u32,
     /// Hand out only pages that were never visited.
     pub new_only: bool,
+    /// The share of requests that goes to pages never visited, while there are such and others are
+    /// due too. What one kind leaves, the other takes.
+    pub discover: f64,
     /// Pauses between requests.
     pub pace: Pace,
 }
@@ -92,9 +104,15 @@ pub struct Frontier {
     ready: BinaryHeap<Reverse<(Time, HostKey)>>,
     addresses: HashMap<IpAddr, Time>,
     /// For each front queue, the place before which no waiting host is left.
-    low_water: [(Time, HostKey); Band::COUNT as usize],
+    low_water: [(Time, HostKey); FRONTS],
     /// No host on disk has work before this moment.
     next_wake: Time,
+    /// No host on disk that may be asked has a page due before this moment.
+    next_due: Time,
+    /// Pages that are due up to here are handed out.
+    horizon: Time,
+    /// How many requests new pages are owed.
+    credit: f64,
     selector: Selector,
     /// Leases that are out.
     in_flight: usize,
@@ -138,8 +156,11 @@ impl Frontier {
             active: HashMap::new(),
             ready: BinaryHeap::new(),
             addresses: HashMap::new(),
-            low_water: [(Time::EPOCH, HostKey::default()); Band::COUNT as usize],
+            low_water: [(Time::EPOCH, HostKey::default()); FRONTS],
             next_wake: Time::EPOCH,
+            next_due: Time::NEVER,
+            horizon: Time::EPOCH,
+            credit: 0.0,
             selector: Selector::new(seed),
             in_flight: 0,
             opened,
@@ -165,7 +186,8 @@ impl Frontier {
         now: Time,
         events: &mut Vec<Event>,
     ) -> Result<Next, StateError> {
-        self.wake_hosts(state, now)?;
+        self.horizon = self.horizon.max(now);
+        self.wake_hosts(state, now, events)?;
         while let Some(&Reverse((at, host))) = self.ready.peek() {
             if at > now {
                 return Ok(Next::Wait(at.min(self.next_arrival())));
@@ -181,16 +203,38 @@ impl Frontier {
         })
     }
 
+    /// Lets the page that is due next be handed out ahead of its time, once nothing else is left to
+    /// ask for; false where there is none.
+    pub fn look_ahead(&mut self) -> bool {
+        let room = self.active.len() < self.config.active_hosts;
+        let ahead = room && self.next_due < Time::NEVER && self.next_due > self.horizon;
+        if ahead {
+            self.horizon = self.next_due;
+            self.next_wake = self.next_wake.min(self.next_due);
+        }
+        ahead
+    }
+
+    /// Hands out only what is due at `now`.
+    pub fn look_back(&mut self, now: Time) {
+        self.horizon = now;
+    }
+
     /// When a host may next come in from disk: never, while there is no room for it.
     fn next_arrival(&self) -> Time {
         if self.active.len() < self.config.active_hosts { self.next_wake } else { Time::NEVER }
     }
 
     /// Takes hosts from the front queues until enough are active or none has work now.
-    fn wake_hosts<S: Store>(&mut self, state: &State<S>, now: Time) -> Result<(), StateError> {
-        while self.active.len() < self.config.active_hosts && self.next_wake <= now {
+    fn wake_hosts<S: Store>(
+        &mut self,
+        state: &State<S>,
+        now: Time,
+        events: &mut Vec<Event>,
+    ) -> Result<(), StateError> {
+        while self.active.len() < self.config.active_hosts && self.next_wake <= self.horizon {
             let Some(host) = self.select_host(state, now)? else { break };
-            self.activate(state, host, now)?;
+            self.activate(state, host, now, events)?;
         }
         Ok(())
     }
@@ -201,11 +245,14 @@ impl Frontier {
         state: &State<S>,
         now: Time,
     ) -> Result<Option<HostKey>, StateError> {
-        let mut next_wake = Time::NEVER;
-        for band in self.selector.bands() {
+        let (mut next_wake, mut next_due) = (Time::NEVER, Time::NEVER);
+        for band in self.selector.bands().chain([Band::BLOCKED]) {
+            let blocked = band == Band::BLOCKED;
+            let until = if blocked { now } else { self.horizon };
             while let Some((wake, host)) = self.head(state, band)? {
-                if wake > now {
+                if wake > until {
                     next_wake = next_wake.min(wake);
+                    next_due = if blocked { next_due } else { next_due.min(wake) };
                     break;
                 }
                 self.low_water[usize::from(band.number())] = (wake, after(host));
@@ -214,7 +261,7 @@ impl Frontier {
                 }
             }
         }
-        self.next_wake = next_wake;
+        (self.next_wake, self.next_due) = (next_wake, next_due);
         Ok(None)
     }
 
@@ -237,8 +284,14 @@ impl Frontier {
         state: &State<S>,
         key: HostKey,
         now: Time,
+        events: &mut Vec<Event>,
     ) -> Result<(), StateError> {
         let Some(row) = state.host(key)? else { return Ok(()) };
+        if row.blocked_until > now.after(LONG_BLOCK) {
+            let front = Some((Band::BLOCKED, row.blocked_until));
+            events.push(Event::HostRested { host: key, front });
+            return Ok(());
+        }
         let delay = self.config.pace.delay(None, row.answer_time);
         let after_crash = if self.careful { self.opened.after(delay) } else { Time::EPOCH };
         let host = Active {
@@ -289,11 +342,16 @@ impl Frontier {
             return Ok(None);
         }
         host.queued_at = None;
-        let crowded = self.next_wake <= now && host.taken >= self.config.quantum;
+        let crowded = self.next_wake <= self.horizon && host.taken >= self.config.quantum;
+        let order = match (self.config.new_only, self.credit >= 0.0) {
+            (true, _) => Order::NewOnly,
+            (_, true) => Order::NewFirst,
+            (_, false) => Order::DueFirst,
+        };
         let taken = if crowded {
             None
         } else {
-            host.queue.take(state, now, &mut self.selector, self.config.new_only)?
+            host.queue.take(state, self.horizon, &mut self.selector, order)?
         };
         match taken {
             Some((page, place)) => self.lease(state, page, place, now),
@@ -324,6 +382,9 @@ impl Frontier {
         host.queue.leased(page);
         self.in_flight += 1;
         let (ip, host_failures) = (host.row.ip, host.row.failures);
+        let spent = f64::from(matches!(place, Place::New(..)));
+        let credit = self.credit + self.config.discover - spent;
+        self.credit = credit.clamp(-MOST_CREDIT, MOST_CREDIT);
         Ok(Some(Lease { page, row, place, ip, host_failures }))
     }
 
@@ -509,7 +570,11 @@ impl Frontier {
         }
         let waiting = state.host(key)?.is_some_and(|row| row.waiting > 0);
         let front = host.queue.front(state, waiting)?;
-        let front = front.map(|(band, wake)| (band, wake.max(earliest)));
+        let blocked = host.blocked_until >= earliest;
+        let front = front.map(|(band, wake)| match wake < earliest && blocked {
+            true => (Band::BLOCKED, earliest),
+            false => (band, wake.max(earliest)),
+        });
         self.active.remove(&key);
         events.push(Event::HostRested { host: key, front });
         Ok(())

@@ -20,11 +20,6 @@ impl Selector {
         (first..Band::COUNT).chain(0..first).map(Band::new)
     }
 
-    /// True half of the time.
-    pub(super) fn coin(&mut self) -> bool {
-        self.draw() & 1 == 0
-    }
-
     /// The next number of the splitmix64 sequence.
     fn draw(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -27,7 +27,7 @@ use evercrawl_estimate::signal::Trust;
 
 use crate::index::{Limits, SignalClock};
 use crate::page::{Days, Found, Group, NEVER, Page, Seen};
-use crate::policy::{Policy, Round};
+use crate::policy::{Outlook, Policy, Round};
 use crate::registry::Goal;
 use crate::schedulers::beliefs::{Beliefs, importance};
 use crate::schedulers::price::price;
@@ -336,9 +336,12 @@ impl Policy for IndexRule {
         out.append(&mut self.stirred);
     }
 
-    fn fresh(&self, page: &Page, now: Days) -> Option<f64> {
+    fn outlook(&self, page: &Page, now: Days) -> Option<Outlook> {
         let look = self.look(page, now);
-        page.is_known().then(|| look.belief.survival(look.equivalent(look.now)))
+        page.is_known().then(|| Outlook {
+            fresh: look.belief.survival(look.equivalent(look.now)),
+            rate: look.belief.mean(),
+        })
     }
 
     fn reasons(&self, page: &Page, now: Days) -> Vec<(&'static str, f64)> {

@@ -1,0 +1,266 @@
+//! When is each page to be visited again? The lab's policies, over pages that lie on disk.
+//!
+//! A [`Planner`] shows its policy one page at a time, made from the page's row: after a visit, to
+//! learn when it is due next, and when it comes up, to learn whether it still is. What the policy
+//! wants to know of all pages (what is usual, how many there are for the budget) it learns from a
+//! [`Sample`], which is also what the freshness of the collection is read from. So the cost of a
+//! visit does not grow with the collection, and memory holds groups and a sample, never all pages.
+
+mod sample;
+
+use std::time::Duration;
+
+use evercrawl_model::{Change, Next, Noted, PageKey, Time, Visited};
+use evercrawl_policy::registry::{self, Goal, Setup};
+use evercrawl_policy::{Days, Found, Page, Policy, Round, Visit};
+use evercrawl_sites::Kin;
+use evercrawl_state::{PageRow, Place, Standing};
+
+use crate::EngineError;
+use crate::freshness::Freshness;
+use crate::schedule::Schedule;
+use sample::Sample;
+
+/// The share of a page's interval by which its due time may be off: prices move a little with every
+/// visit, and without slack each of them would send many pages back.
+const SLACK: f64 = 0.02;
+
+/// What is less likely to have changed than this is not fetched ahead of its time: a budget is there
+/// to be spent, but not on what is all but certain.
+const LEAST_CHANCE: f64 = 0.001;
+
+/// How often the policy is told of the budget and of all pages.
+const PLAN_EVERY: Duration = Duration::from_secs(60);
+const PLAN_AT_MOST: Duration = Duration::from_secs(1);
+
+/// How visits are planned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// The policy's name.
+    pub policy: &'static str,
+    /// What the crawl is for.
+    pub goal: Goal,
+    /// Requests a second to divide over all pages; `None`: every page waits as long as the schedule
+    /// says, and the policy only learns.
+    pub rate: Option<f64>,
+    /// No page is visited again sooner.
+    pub shortest: Duration,
+    /// No page waits longer, where the budget allows it.
+    pub longest: Option<Duration>,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan {
+            policy: "index",
+            goal: Goal::Freshness,
+            rate: None,
+            shortest: Duration::from_secs(60),
+            longest: None,
+        }
+    }
+}
+
+/// Why a page that came up is not fetched now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotNow {
+    /// It is due at this later time by now.
+    PutOff(Time),
+    /// It would be ahead of its time, and no use before this moment.
+    NotWorthIt(Time),
+}
+
+/// The policy at work on a data directory.
+pub struct Planner {
+    plan: Plan,
+    policy: Box<dyn Policy>,
+    sample: Sample,
+    planned: Time,
+    visits: u64,
+    visits_planned: u64,
+}
+
+impl Planner {
+    /// A planner that knows nothing yet.
+    pub fn new(plan: Plan) -> Result<Self, EngineError> {
+        let unfit = |error: registry::Unfit| EngineError::Config(error.to_string());
+        let setup = Setup { goal: plan.goal, ..Setup::default() };
+        let policy = registry::find(plan.policy).and_then(|entry| entry.make(&setup));
+        Ok(Planner {
+            plan,
+            policy: policy.map_err(unfit)?,
+            sample: Sample::default(),
+            planned: Time::EPOCH,
+            visits: 0,
+            visits_planned: 0,
+        })
+    }
+
+    /// What it was told to do.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Another budget, from now on.
+    pub fn set_rate(&mut self, rate: Option<f64>) {
+        self.plan.rate = rate;
+        self.planned = Time::EPOCH;
+    }
+
+    /// Whether pages are fetched ahead of their time rather than leave requests unused.
+    pub fn spends_ahead(&self) -> bool {
+        self.plan.rate.is_some()
+    }
+
+    /// Takes a page that is held into the sample, as it stands in its row.
+    pub fn remember(&mut self, key: PageKey, row: &PageRow) {
+        if self.sample.wants(key) && row.held() {
+            self.sample.put(key, page_of(key, row));
+        }
+    }
+
+    /// A page is not held any more.
+    pub fn forget(&mut self, key: PageKey) {
+        self.sample.remove(key);
+    }
+
+    /// A page was visited: sets when it is visited again, and what is noted of it.
+    pub fn visited(
+        &mut self,
+        row: &PageRow,
+        schedule: &Schedule,
+        visited: &mut Visited,
+        ended: Time,
+    ) {
+        let (key, change) = (visited.visit.page, visited.visit.change);
+        let mut page = page_of(key, row);
+        let at = days(visited.visit.at);
+        let modified = visited.validators.as_ref().and_then(|v| v.last_modified.as_deref());
+        let modified = modified.and_then(|text| Time::parse_http(text).ok()).map(days);
+        let found = found(change);
+        let seen = page.record(&Visit { modified, ..Visit::new(at, found) });
+        self.policy.visited(&mut page, &seen);
+        visited.noted = Noted { unmodified: page.unmodified, numbers: page.note };
+        let failures = row.past.as_ref().map_or(0, |past| past.failures).saturating_add(1);
+        let held = row.past.as_ref().is_some_and(|past| past.digest.is_some());
+        visited.next = schedule.next(change, ended, failures, held);
+        if let (Next::Due(_), true, true) =
+            (visited.next, found != Found::Gone, self.spends_ahead())
+        {
+            visited.next = Next::Due(self.within_bounds(page.due, ended));
+        }
+        self.visits += 1;
+        match found {
+            Found::Same | Found::Changed if self.sample.wants(key) => self.sample.put(key, page),
+            Found::Gone => self.sample.remove(key),
+            _ => {}
+        }
+    }
+
+    /// When a page is due that the policy wants at `due`, having been visited at `last`.
+    fn within_bounds(&self, due: Days, last: Time) -> Time {
+        let longest = self.plan.longest.map_or(Time::NEVER, |longest| last.after(longest));
+        time(due).max(last.after(self.plan.shortest)).min(longest)
+    }
+
+    /// Whether a page that came up, due at `due`, is to be fetched at `now`.
+    pub fn judge(&self, key: PageKey, row: &PageRow, due: Time, now: Time) -> Result<(), NotNow> {
+        let Some(past) = row.past.as_ref().filter(|_| self.spends_ahead()) else { return Ok(()) };
+        if row.standing != Standing::Live {
+            return if due > now { Err(NotNow::NotWorthIt(due)) } else { Ok(()) };
+        }
+        let page = page_of(key, row);
+        let today = days(now);
+        let wanted = self.policy.due(&page, today);
+        let put_off = wanted > today && wanted - days(due) > SLACK * page.elapsed(wanted);
+        let longest = self.plan.longest.is_some_and(|most| past.last_visit.after(most) <= now);
+        let later = self.within_bounds(wanted, past.last_visit);
+        if put_off && !longest && later > due {
+            return Err(NotNow::PutOff(later));
+        }
+        let soonest = past.last_visit.after(self.plan.shortest);
+        if soonest > now {
+            return Err(if due > now {
+                NotNow::NotWorthIt(soonest)
+            } else {
+                NotNow::PutOff(soonest)
+            });
+        }
+        let outlook = self.policy.outlook(&page, today);
+        let sure = outlook.is_some_and(|outlook| 1.0 - outlook.fresh < LEAST_CHANCE);
+        if due > now && sure { Err(NotNow::NotWorthIt(due)) } else { Ok(()) }
+    }
+
+    /// Tells the policy of the budget and of all pages, when it is time to.
+    pub fn tick(&mut self, now: Time) {
+        let since = now.since(self.planned);
+        let much = (self.visits - self.visits_planned) as usize * 20 > self.sample.len();
+        let Some(rate) = self.plan.rate.filter(|_| since >= PLAN_EVERY || much) else { return };
+        if since < PLAN_AT_MOST || self.sample.len() == 0 {
+            return;
+        }
+        (self.planned, self.visits_planned) = (now, self.visits);
+        let length = 7.0;
+        let fetches = rate * 86_400.0 * length * self.sample.share();
+        let round = Round { start: days(now), length, fetches: fetches.round() as usize };
+        self.policy.plan(&round, self.sample.pages_mut());
+    }
+
+    /// How fresh the collection is by the sample; `None` where nothing is held.
+    pub fn freshness(&self, held: u64, now: Time) -> Option<Freshness> {
+        self.sample.freshness(&*self.policy, held, now)
+    }
+
+    /// The numbers behind the due time of a page.
+    pub fn reasons(&self, key: PageKey, row: &PageRow, now: Time) -> Vec<(&'static str, f64)> {
+        self.policy.reasons(&page_of(key, row), days(now))
+    }
+}
+
+/// A page as policies see it.
+fn page_of(key: PageKey, row: &PageRow) -> Page {
+    let kin = Kin::of(&row.url, None);
+    let hub = row.hub.unwrap_or(u32::MAX);
+    let known = Page {
+        host: folded(key.host.host),
+        group: kin.directory,
+        kin: [kin.section, hub, kin.base],
+        due: match row.place {
+            Some(Place::Due(at)) => days(at),
+            _ => evercrawl_policy::NEVER,
+        },
+        ..Page::new(0)
+    };
+    let Some(past) = &row.past else { return known };
+    Page {
+        last: past.last_look.map_or(f64::NEG_INFINITY, days),
+        checks: past.checks,
+        changes: past.changes,
+        watched: past.watched / 86_400.0,
+        unmodified: past.noted.unmodified,
+        note: past.noted.numbers,
+        ..known
+    }
+}
+
+fn found(change: Change) -> Found {
+    match change {
+        Change::New | Change::Changed | Change::Near => Found::Changed,
+        Change::Same => Found::Same,
+        Change::Gone => Found::Gone,
+        Change::Failed => Found::Failed,
+    }
+}
+
+/// Days since the epoch: what policies count in.
+fn days(time: Time) -> Days {
+    time.millis() as f64 / 86_400_000.0
+}
+
+fn time(days: Days) -> Time {
+    Time::from_millis((days * 86_400_000.0).max(0.0) as u64).min(Time::NEVER)
+}
+
+fn folded(hash: u64) -> u32 {
+    (hash ^ (hash >> 32)) as u32
+}

@@ -1,0 +1,99 @@
+//! What are the pages of a collection like? A fair sample of them, held in memory.
+//!
+//! A page is in the sample when its key, which is a hash, lies below a bound; when there are too
+//! many, the bound is halved. So who is in depends on nothing but the page, and the sample is as
+//! fair after a year as on the first day.
+
+use std::collections::HashMap;
+
+use evercrawl_model::{PageKey, Time};
+use evercrawl_policy::{Page, Policy};
+
+use super::days;
+use crate::freshness::Freshness;
+
+/// Most pages in a sample: enough for a share to be known to a third of a percent.
+const MOST: usize = 20_000;
+
+/// Pages that stand for all.
+#[derive(Debug, Default)]
+pub(super) struct Sample {
+    /// How often the bound was halved.
+    halvings: u32,
+    pages: Vec<Page>,
+    keys: Vec<PageKey>,
+    places: HashMap<PageKey, usize>,
+}
+
+impl Sample {
+    pub(super) fn len(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// The share of all pages that is in.
+    pub(super) fn share(&self) -> f64 {
+        0.5_f64.powi(i32::try_from(self.halvings).unwrap_or(i32::MAX))
+    }
+
+    /// Whether a page belongs into the sample.
+    pub(super) fn wants(&self, key: PageKey) -> bool {
+        key.url.leading_zeros() >= self.halvings
+    }
+
+    pub(super) fn pages_mut(&mut self) -> &mut [Page] {
+        &mut self.pages
+    }
+
+    /// Takes in a page, or what is new of it.
+    pub(super) fn put(&mut self, key: PageKey, page: Page) {
+        if let Some(&place) = self.places.get(&key) {
+            self.pages[place] = page;
+            return;
+        }
+        self.places.insert(key, self.pages.len());
+        self.pages.push(page);
+        self.keys.push(key);
+        while self.len() > MOST {
+            self.halve();
+        }
+    }
+
+    pub(super) fn remove(&mut self, key: PageKey) {
+        let Some(place) = self.places.remove(&key) else { return };
+        self.pages.swap_remove(place);
+        self.keys.swap_remove(place);
+        if let Some(&moved) = self.keys.get(place) {
+            self.places.insert(moved, place);
+        }
+    }
+
+    fn halve(&mut self) {
+        self.halvings += 1;
+        let out: Vec<PageKey> = self.keys.iter().copied().filter(|key| !self.wants(*key)).collect();
+        out.into_iter().for_each(|key| self.remove(key));
+    }
+
+    /// How fresh a collection of `held` pages is, of which these are a sample.
+    pub(super) fn freshness(&self, policy: &dyn Policy, held: u64, now: Time) -> Option<Freshness> {
+        let now = days(now);
+        let (mut count, mut fresh, mut age, mut rate) = (0.0_f64, 0.0, 0.0, 0.0);
+        for page in self.pages.iter().filter(|page| page.is_known()) {
+            let outlook = policy.outlook(page, now)?;
+            count += 1.0;
+            fresh += outlook.fresh;
+            rate += outlook.rate;
+            age += expected_age(outlook.rate, page.elapsed(now));
+        }
+        (count > 0.0).then(|| Freshness {
+            held,
+            fresh: fresh / count,
+            age_seconds: age / count * 86_400.0,
+            changes_a_day: rate / count,
+        })
+    }
+}
+
+/// How long ago a copy stopped being right, on average, `elapsed` after the last look.
+fn expected_age(rate: f64, elapsed: f64) -> f64 {
+    if rate <= 0.0 { 0.0 } else { elapsed - (1.0 - (-rate * elapsed).exp()) / rate }
+}
