@@ -27,7 +27,7 @@ mod traps;
 pub use base::Base;
 pub use canonical::Canonical;
 pub use gate::Gate;
-pub use rules::{DEFAULT_EXTENSIONS, RuleError, Rules};
+pub use rules::{DEFAULT_EXTENSIONS, Patterns, RuleError, Rules};
 pub use scope::{Scope, ScopeKind};
 pub use seed::{Seed, SeedError, Target, parse_seed_line};
 pub use shape::{Risk, Shape, shape};

@@ -88,6 +88,28 @@ pub enum RuleError {
     Host(String),
 }
 
+/// Patterns that match anywhere in a canonical URL, compiled together.
+#[derive(Clone, Debug)]
+pub struct Patterns(RegexSet);
+
+impl Patterns {
+    /// Compiles `patterns`; errors call them by the name of their `list`.
+    pub fn new(list: &'static str, patterns: &[String]) -> Result<Self, RuleError> {
+        compile(list, patterns).map(Patterns)
+    }
+
+    /// Whether any of them matches.
+    pub fn is_match(&self, url: &str) -> bool {
+        !self.0.is_empty() && self.0.is_match(url.as_bytes())
+    }
+
+    /// The places in the list of those that match.
+    pub fn matches(&self, url: &str) -> impl Iterator<Item = usize> {
+        let matches = (!self.0.is_empty()).then(|| self.0.matches(url.as_bytes()));
+        matches.into_iter().flat_map(regex::bytes::SetMatches::into_iter)
+    }
+}
+
 /// Compiles a list of patterns; canonical URLs are ASCII, so `\d` and `(?i)` need no Unicode.
 pub(crate) fn compile(list: &'static str, patterns: &[String]) -> Result<RegexSet, RuleError> {
     for (index, pattern) in patterns.iter().enumerate() {
