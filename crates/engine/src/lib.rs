@@ -9,10 +9,12 @@
 //! - [`wishes`]: what does the user wish of this page or host?
 //! - [`walk`]: the loop's one owner, without a clock or a thread
 //! - [`live`]: the walk with real sockets, threads and time
+//! - [`rehearsal`]: the walk under a clock of its own, against a computed web
 //! - [`data_dir`]: whose directory is this, and who else is in it?
 //! - [`freshness`]: how fresh is what is held?
 //! - [`check`]: do state and archive agree?
 
+mod budget;
 pub mod check;
 pub mod config;
 pub mod data_dir;
@@ -23,6 +25,7 @@ pub mod live;
 pub mod planner;
 pub mod process;
 pub mod recent;
+pub mod rehearsal;
 pub mod schedule;
 pub mod walk;
 pub mod wishes;

@@ -9,7 +9,7 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_model::{Event, HostUpdate, PageKey, RecordAt, Refusal, RobotsCopy, Time};
+use evercrawl_model::{Discovery, Event, HostUpdate, PageKey, RecordAt, Refusal, RobotsCopy, Time};
 use evercrawl_robots::{Access, RobotsTxt, availability};
 use evercrawl_state::{
     Applied, ArchiveFile, Counters, Overlay, Place, Reading, State, Store, View,
@@ -213,6 +213,28 @@ impl<S: Store> Walk<S> {
         found.guess = candidates.len() > 1;
         let applied = self.apply(&Event::Discovered(found), now)?;
         Ok(applied.queued.is_some())
+    }
+
+    /// Adds a page that is known from elsewhere, announced by the page numbered `hub`; true
+    /// when it was not known.
+    pub fn add_page(
+        &mut self,
+        url: Canonical,
+        hub: Option<u32>,
+        now: Time,
+    ) -> Result<bool, EngineError> {
+        let found = Discovery { hub, ..self.links.seed(url, 0, now) };
+        Ok(self.apply(&Event::Discovered(found), now)?.queued.is_some())
+    }
+
+    /// Another budget, in requests a second, from now on.
+    pub fn set_budget(&mut self, rate: Option<f64>) {
+        self.planner.set_rate(rate);
+    }
+
+    /// The planner, for readers.
+    pub fn planner(&self) -> &Planner {
+        &self.planner
     }
 
     /// What to do next at `now`.

@@ -3,8 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,8 +11,8 @@ use std::time::Duration;
 use evercrawl_archive as archive;
 use evercrawl_engine::check::check;
 use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
-use evercrawl_engine::process::Job;
-use evercrawl_engine::walk::{RobotsAnswer, Step, Walk};
+use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
+use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{FrontierConfig, Pace, Plan, Schedule};
 use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderName, HeaderValue, Response};
 use evercrawl_model::{Change, Time};
@@ -26,166 +25,76 @@ const DELAY: Duration = Duration::from_millis(1000);
 
 /// A web, a crawl of it, and the moment that both are at.
 struct Sim<'a> {
-    world: &'a World,
     config: Arc<CrawlConfig>,
     store: MemoryStore,
     dir: &'a Path,
-    walk: Walk<MemoryStore>,
-    now: Time,
-    out: BinaryHeap<Reverse<(Time, u64)>>,
-    waiting: HashMap<u64, Reply>,
-    count: u64,
-    committed: Time,
     seed: u64,
-    /// Start of every request, by host.
-    requests: BTreeMap<String, Vec<(Time, String)>>,
+    rehearsal: Rehearsal<MemoryStore, Watched<'a>>,
 }
 
-enum Reply {
-    Page(Box<Job>),
-    Robots(Box<RobotsAnswer>),
+/// A computed web, with the start of every request by host.
+struct Watched<'a> {
+    world: &'a World,
+    requests: BTreeMap<String, Vec<(Time, String)>>,
+    count: u64,
+}
+
+impl Web for Watched<'_> {
+    fn answer(&mut self, asked: &Asked<'_>, now: Time) -> (Fetched, Duration) {
+        let rest = asked.url.strip_prefix("http://").unwrap();
+        let (host, path) = rest.split_at(rest.find('/').unwrap());
+        self.requests.entry(host.to_owned()).or_default().push((now, path.to_owned()));
+        let request = Request {
+            authority: host,
+            target: path,
+            if_none_match: asked.etag,
+            if_modified_since: asked.last_modified,
+        };
+        let mut answer = Answer::new();
+        self.world.answer(&request, now.millis(), self.count, &mut answer);
+        self.count += 1;
+        let took = Duration::from_millis(5 + (self.count * 7919) % 60);
+        (fetched(&answer, took), took)
+    }
 }
 
 impl<'a> Sim<'a> {
     fn new(world: &'a World, dir: &'a Path, config: CrawlConfig, seed: u64) -> Self {
         let (store, config) = (MemoryStore::default(), Arc::new(config));
         let walk = open(&store, dir, &config, seed, START);
-        Sim {
-            world,
-            config,
-            store,
-            dir,
-            walk,
-            now: START,
-            out: BinaryHeap::new(),
-            waiting: HashMap::new(),
-            count: 0,
-            committed: START,
-            seed,
-            requests: BTreeMap::new(),
-        }
+        let web = Watched { world, requests: BTreeMap::new(), count: 0 };
+        let rehearsal = Rehearsal::new(walk, web, START, Duration::from_secs(1));
+        Sim { config, store, dir, seed, rehearsal }
     }
 
     fn add_seeds(&mut self) {
-        for n in 0..self.world.config().hosts {
-            let url = format!("http://{}/", self.world.host_name(n));
+        let (world, now) = (self.rehearsal.web.world, self.rehearsal.now());
+        for n in 0..world.config().hosts {
+            let url = format!("http://{}/", world.host_name(n));
             let seed = parse_seed_line(&url, self.config.steps).unwrap().unwrap();
-            self.walk.add_seed(&seed, self.now).unwrap();
+            self.rehearsal.walk.add_seed(&seed, now).unwrap();
         }
     }
 
     /// Crawls until nothing is left to do, or until `until`.
     fn run(&mut self, until: Time) {
-        while self.now < until {
-            if self.now.since(self.committed) >= Duration::from_secs(1) {
-                self.commit();
-            }
-            match self.walk.next(self.now).unwrap() {
-                Step::Fetch(lease) => self.ask_page(lease),
-                Step::Locate(lease) => {
-                    self.walk.located(&lease, Some([127, 0, 0, 1].into()), self.now);
-                }
-                Step::Robots { origin, lease } => self.ask_robots(origin, lease),
-                Step::Wait(at) if self.out.is_empty() && at > self.now.after(LONG) => return,
-                Step::Wait(at) => self.wait(at.min(until)),
-                Step::Empty => return,
-            }
-        }
-    }
-
-    fn commit(&mut self) {
-        self.committed = self.now;
-        self.walk.commit_now().unwrap();
+        self.rehearsal.run(until, LONG).unwrap();
     }
 
     /// The process dies: what was not committed is gone, and what was out is forgotten.
     fn crash(&mut self) {
-        self.out.clear();
-        self.waiting.clear();
-        self.walk = open(&self.store, self.dir, &self.config, self.seed, self.now);
+        let now = self.rehearsal.now();
+        let walk = open(&self.store, self.dir, &self.config, self.seed, now);
+        self.rehearsal.replace(walk);
         self.add_seeds();
     }
 
-    fn wait(&mut self, at: Time) {
-        match self.out.peek() {
-            Some(&Reverse((answered, id))) if answered <= at => {
-                self.out.pop();
-                self.now = self.now.max(answered);
-                match self.waiting.remove(&id).unwrap() {
-                    Reply::Page(job) => {
-                        let processed = self.walk.process(*job).unwrap();
-                        if let Some(digest) = processed.claim {
-                            self.walk.recent().settle(digest, true);
-                        }
-                        self.walk.complete(processed, self.now).unwrap();
-                    }
-                    Reply::Robots(answer) => self.walk.robots(*answer, self.now).unwrap(),
-                }
-            }
-            _ => self.now = at.max(self.now.after(Duration::from_millis(1))),
-        }
-    }
-
-    fn ask_page(&mut self, lease: Box<evercrawl_engine::frontier::Lease>) {
-        let url = lease.row.url.clone();
-        let past = lease.row.past.as_ref();
-        let etag = past.and_then(|past| past.validators.etag.clone());
-        let modified = past.and_then(|past| past.validators.last_modified.clone());
-        let (fetched, took) = self.ask(&url, etag.as_deref(), modified.as_deref());
-        let (asked, ended) = (self.now, self.now.after(took));
-        self.send(ended, Reply::Page(Box::new(Job { lease, fetched, asked, ended })));
-    }
-
-    fn ask_robots(&mut self, origin: String, lease: Box<evercrawl_engine::frontier::Lease>) {
-        let (fetched, took) = self.ask(&format!("{origin}/robots.txt"), None, None);
-        let (status, body) = match fetched.result {
-            Ok(response) => (Some(response.status), response.body.to_vec()),
-            Err(_) => (None, Vec::new()),
-        };
-        let answer = RobotsAnswer {
-            origin,
-            lease,
-            status,
-            forbidden: false,
-            asked_pause: None,
-            body,
-            ip: fetched.ip,
-            took,
-        };
-        self.send(self.now.after(took), Reply::Robots(Box::new(answer)));
-    }
-
-    fn send(&mut self, at: Time, reply: Reply) {
-        self.count += 1;
-        self.out.push(Reverse((at, self.count)));
-        self.waiting.insert(self.count, reply);
-    }
-
-    /// What the web answers now, and how long that takes.
-    fn ask(
-        &mut self,
-        url: &str,
-        etag: Option<&str>,
-        modified: Option<&str>,
-    ) -> (Fetched, Duration) {
-        let rest = url.strip_prefix("http://").unwrap();
-        let slash = rest.find('/').unwrap();
-        let (host, path) = rest.split_at(slash);
-        self.requests.entry(host.to_owned()).or_default().push((self.now, path.to_owned()));
-        let request = Request {
-            authority: host,
-            target: path,
-            if_none_match: etag,
-            if_modified_since: modified,
-        };
-        let mut answer = Answer::new();
-        self.world.answer(&request, self.now.millis(), self.count, &mut answer);
-        let took = Duration::from_millis(5 + (self.count * 7919) % 60);
-        (fetched(&answer, took), took)
+    fn requests(&self) -> &BTreeMap<String, Vec<(Time, String)>> {
+        &self.rehearsal.web.requests
     }
 
     fn close(self) -> State<MemoryStore> {
-        self.walk.close().unwrap();
+        self.rehearsal.walk.close().unwrap();
         State::open(Arc::new(self.store), SETTINGS, None).unwrap()
     }
 }
@@ -336,8 +245,8 @@ fn every_reachable_page_is_visited_once_politely_and_nothing_else() {
     let mut sim = Sim::new(&world, dir.path(), config(true, LONG), 1);
     sim.add_seeds();
     sim.run(Time::NEVER);
-    assert_polite(&sim.requests);
-    for (host, asked) in &sim.requests {
+    assert_polite(sim.requests());
+    for (host, asked) in sim.requests() {
         let paths: BTreeSet<&str> = asked.iter().map(|(_, path)| path.as_str()).collect();
         assert_eq!(paths.len(), asked.len(), "{host} was asked twice for something");
         assert!(asked.iter().all(|(_, path)| world.allows(host, path)), "{host}");
@@ -361,8 +270,8 @@ fn crashes_at_any_moment_lose_nothing_and_repeat_little() {
             sim.crash();
         }
         sim.run(Time::NEVER);
-        assert_polite(&sim.requests);
-        let asked: usize = sim.requests.values().map(Vec::len).sum();
+        assert_polite(sim.requests());
+        let asked: usize = sim.requests().values().map(Vec::len).sum();
         let state = sim.close();
         assert_eq!(held(&state, &world), reachable(&world), "seed {seed}");
         assert_agree(&state, dir.path());
@@ -381,7 +290,7 @@ fn the_same_seed_gives_the_same_crawl_to_the_byte() {
         let mut sim = Sim::new(&world, dir.path(), config(true, LONG), 5);
         sim.add_seeds();
         sim.run(Time::NEVER);
-        let requests = sim.requests.clone();
+        let requests = sim.requests().clone();
         let rows: Vec<PageRow> = sim.close().pages().map(|page| page.unwrap().1).collect();
         let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(dir.path())
             .unwrap()
@@ -411,7 +320,7 @@ fn a_changing_web_is_followed_for_hours_and_every_change_is_real() {
     sim.add_seeds();
     let end = START.after(Duration::from_secs(2 * 3600));
     sim.run(end);
-    assert_polite(&sim.requests);
+    assert_polite(sim.requests());
     let state = sim.close();
     let mut changes = 0;
     for page in state.pages() {
@@ -442,6 +351,6 @@ fn no_host_starves_when_few_can_be_active() {
     let mut sim = Sim::new(&world, dir.path(), config(true, LONG), 9);
     sim.add_seeds();
     sim.run(START.after(Duration::from_secs(150)));
-    let asked = sim.requests.len();
+    let asked = sim.requests().len();
     assert_eq!(asked, 30, "every host has had a turn");
 }

@@ -12,7 +12,7 @@ use evercrawl_model::Time;
 use evercrawl_state::Store;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use super::budget::Bucket;
+use crate::budget::Bucket;
 use super::fetcher::Fetcher;
 use super::worker::{Worker, commit_all};
 use super::{Ended, Order, Progress, Report, Stopper, SystemClock};

@@ -5,15 +5,20 @@ use std::time::Duration;
 use evercrawl_model::Time;
 
 /// Tokens for requests: a steady flow with a little room for bursts.
-pub(super) struct Bucket {
+pub(crate) struct Bucket {
     rate: f64,
     tokens: f64,
     at: Time,
 }
 
 impl Bucket {
-    pub(super) fn new(rate: f64, at: Time) -> Self {
+    pub(crate) fn new(rate: f64, at: Time) -> Self {
         Bucket { rate, tokens: 1.0, at }
+    }
+
+    /// The same at another rate from `now` on.
+    pub(crate) fn at_rate(self, rate: f64, now: Time) -> Self {
+        Bucket { rate, tokens: self.level(now), at: now }
     }
 
     fn level(&self, now: Time) -> f64 {
@@ -22,13 +27,13 @@ impl Bucket {
     }
 
     /// When the next request may go; `None`: now.
-    pub(super) fn wait(&self, now: Time) -> Option<Time> {
+    pub(crate) fn wait(&self, now: Time) -> Option<Time> {
         let missing = 1.0 - self.level(now);
         let pause = Duration::try_from_secs_f64(missing / self.rate).unwrap_or(Duration::MAX);
         (missing > 0.0).then(|| now.after(pause).after(Duration::from_millis(1)))
     }
 
-    pub(super) fn take(&mut self, now: Time) {
+    pub(crate) fn take(&mut self, now: Time) {
         self.tokens = self.level(now) - 1.0;
         self.at = now;
     }

@@ -1,0 +1,192 @@
+//! The walk under a clock of its own: months in seconds, against any web that can be computed.
+//!
+//! Nothing here waits or opens a socket. The same walk, frontier, planner and archive run as live;
+//! the lab measures them so, and the tests let them crash at any moment.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::net::IpAddr;
+use std::time::Duration;
+
+use evercrawl_fetch::Fetched;
+use evercrawl_model::Time;
+use evercrawl_state::Store;
+
+use crate::EngineError;
+use crate::budget::Bucket;
+use crate::frontier::Lease;
+use crate::process::Job;
+use crate::walk::{RobotsAnswer, Step, Walk};
+
+/// Every host's address.
+const ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+/// A request.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The URL.
+    pub url: &'a str,
+    /// The `ETag` that is held.
+    pub etag: Option<&'a str>,
+    /// The `Last-Modified` that is held.
+    pub last_modified: Option<&'a str>,
+}
+
+/// A web that can be asked at any moment.
+pub trait Web {
+    /// What it answers, and how long that takes.
+    fn answer(&mut self, asked: &Asked<'_>, now: Time) -> (Fetched, Duration);
+}
+
+/// A walk, the web it crawls, and the moment that both are at.
+pub struct Rehearsal<S, W> {
+    /// The walk.
+    pub walk: Walk<S>,
+    /// The web.
+    pub web: W,
+    now: Time,
+    out: BinaryHeap<Reverse<(Time, u64)>>,
+    waiting: HashMap<u64, Reply>,
+    count: u64,
+    committed: Time,
+    commit_every: Duration,
+    budget: Option<Bucket>,
+}
+
+enum Reply {
+    Page(Box<Job>),
+    Robots(Box<RobotsAnswer>),
+}
+
+impl<S: Store, W: Web> Rehearsal<S, W> {
+    /// Begins at `now`, and commits so often.
+    pub fn new(walk: Walk<S>, web: W, now: Time, commit_every: Duration) -> Self {
+        Rehearsal {
+            walk,
+            web,
+            now,
+            out: BinaryHeap::new(),
+            waiting: HashMap::new(),
+            count: 0,
+            committed: now,
+            commit_every,
+            budget: None,
+        }
+    }
+
+    /// The moment it is at.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// So many pages a second from now on; `None`: as many as hosts allow.
+    pub fn set_budget(&mut self, rate: Option<f64>) {
+        self.walk.set_budget(rate);
+        self.budget = rate.map(|rate| match self.budget.take() {
+            Some(bucket) => bucket.at_rate(rate, self.now),
+            None => Bucket::new(rate, self.now),
+        });
+    }
+
+    /// Another walk takes over, with nothing in flight: what a restart after a crash is like.
+    pub fn replace(&mut self, walk: Walk<S>) {
+        self.out.clear();
+        self.waiting.clear();
+        self.walk = walk;
+    }
+
+    /// Crawls until `until`, or until nothing is left to do within `patience`.
+    pub fn run(&mut self, until: Time, patience: Duration) -> Result<(), EngineError> {
+        while self.now < until {
+            if self.now.since(self.committed) >= self.commit_every {
+                self.committed = self.now;
+                self.walk.commit_now()?;
+            }
+            if let Some(at) = self.budget.as_ref().and_then(|budget| budget.wait(self.now)) {
+                self.wait(at.min(until))?;
+                continue;
+            }
+            match self.walk.next(self.now)? {
+                Step::Fetch(lease) => self.ask_page(lease),
+                Step::Locate(lease) => self.walk.located(&lease, Some(ADDRESS), self.now),
+                Step::Robots { origin, lease } => self.ask_robots(origin, lease),
+                Step::Wait(at) if self.out.is_empty() && at > self.now.after(patience) => {
+                    return Ok(());
+                }
+                Step::Wait(at) => self.wait(at.min(until))?,
+                Step::Empty => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets time pass until `at`, or until the next answer comes.
+    fn wait(&mut self, at: Time) -> Result<(), EngineError> {
+        match self.out.peek() {
+            Some(&Reverse((answered, id))) if answered <= at => {
+                self.out.pop();
+                self.now = self.now.max(answered);
+                match self.waiting.remove(&id) {
+                    Some(Reply::Page(job)) => self.page_came(*job),
+                    Some(Reply::Robots(answer)) => self.walk.robots(*answer, self.now),
+                    None => Ok(()),
+                }
+            }
+            _ => {
+                self.now = at.max(self.now.after(Duration::from_millis(1)));
+                Ok(())
+            }
+        }
+    }
+
+    fn page_came(&mut self, job: Job) -> Result<(), EngineError> {
+        let processed = self.walk.process(job)?;
+        if let Some(digest) = processed.claim {
+            self.walk.recent().settle(digest, true);
+        }
+        self.walk.complete(processed, self.now)
+    }
+
+    fn ask_page(&mut self, lease: Box<Lease>) {
+        if let Some(budget) = &mut self.budget {
+            budget.take(self.now);
+        }
+        let validators = lease.row.past.as_ref().map(|past| &past.validators);
+        let asked = Asked {
+            url: &lease.row.url,
+            etag: validators.and_then(|held| held.etag.as_deref()),
+            last_modified: validators.and_then(|held| held.last_modified.as_deref()),
+        };
+        let (fetched, took) = self.web.answer(&asked, self.now);
+        let (asked, ended) = (self.now, self.now.after(took));
+        self.send(ended, Reply::Page(Box::new(Job { lease, fetched, asked, ended })));
+    }
+
+    fn ask_robots(&mut self, origin: String, lease: Box<Lease>) {
+        let url = format!("{origin}/robots.txt");
+        let asked = Asked { url: &url, etag: None, last_modified: None };
+        let (fetched, took) = self.web.answer(&asked, self.now);
+        let (status, body) = match fetched.result {
+            Ok(response) => (Some(response.status), response.body.to_vec()),
+            Err(_) => (None, Vec::new()),
+        };
+        let ip = fetched.ip;
+        let answer = RobotsAnswer {
+            origin,
+            lease,
+            status,
+            forbidden: false,
+            asked_pause: None,
+            body,
+            ip,
+            took,
+        };
+        self.send(self.now.after(took), Reply::Robots(Box::new(answer)));
+    }
+
+    fn send(&mut self, at: Time, reply: Reply) {
+        self.count += 1;
+        self.out.push(Reverse((at, self.count)));
+        self.waiting.insert(self.count, reply);
+    }
+}
