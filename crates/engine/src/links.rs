@@ -8,7 +8,7 @@ use evercrawl_extract::{
 };
 use evercrawl_model::{Band, Discovery, Keyer, Kind, PageKey, Refusal, Shape, Time};
 use evercrawl_sites::Kin;
-use evercrawl_urls::{Base, Canonical, Gate, Risk, Steps, shape};
+use evercrawl_urls::{Base, Canonical, Gate, Risk, RuleError, Rules, Scope, Steps, shape};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::config::{CrawlConfig, Take};
@@ -207,6 +207,15 @@ impl LinkReader {
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         let words = || gate.explain(url, depth, at).unwrap_or_default();
         gate.judge(url, depth, at).map_err(|reason| (reason, words()))
+    }
+
+    /// Other rules hold from now on, for all that share the gate; the scope stays.
+    pub fn set_rules(&self, rules: Rules) -> Result<(), RuleError> {
+        let mut next = Gate::new(Scope::default(), rules)?;
+        let mut gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::swap(next.scope_mut(), gate.scope_mut());
+        *gate = next;
+        Ok(())
     }
 
     fn add_seed(&self, url: &Canonical) {

@@ -4,6 +4,8 @@
 //! the next step, told what came of it, told to begin and end commits. It reads no clock, waits
 //! for nothing and starts no thread, so the live driver and the simulation run the very same walk.
 
+mod wishing;
+
 use std::net::IpAddr;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
@@ -23,6 +25,9 @@ use crate::links::LinkReader;
 use crate::planner::{NotNow, Planner};
 use crate::process::{Ids, Job, Processed, Processor};
 use crate::recent::Recent;
+use crate::wishes::Wishes;
+use wishing::Sweep;
+pub use wishing::WishChange;
 
 /// How long a robots.txt is believed.
 const ROBOTS_FRESH: Duration = Duration::from_secs(24 * 3600);
@@ -121,6 +126,8 @@ pub struct Walk<S> {
     recent: Arc<Recent>,
     again: Processor<S>,
     planner: Planner,
+    wishes: Wishes,
+    sweep: Sweep,
     /// When the horizon was last taken back to the present.
     looked_back: Time,
     /// Nothing is fetched ahead of its time before this moment: it would be of no use.
@@ -139,7 +146,8 @@ impl<S: Store> Walk<S> {
         now: Time,
     ) -> Result<Self, EngineError> {
         let scope = scope(config.scope, &state)?;
-        let gate = Arc::new(RwLock::new(Gate::new(scope, config.rules.clone())?));
+        let wishes = Wishes::read(&state)?;
+        let gate = Arc::new(RwLock::new(Gate::new(scope, wishes.rules(&config.rules))?));
         let links = LinkReader::new(&config, gate, state.keyer());
         let careful = !state.was_clean();
         // From the first request on, a crash must be seen as one.
@@ -160,6 +168,8 @@ impl<S: Store> Walk<S> {
             recent,
             again,
             planner,
+            wishes,
+            sweep: Sweep::at_start(),
             looked_back,
             ahead_from,
             tally,
@@ -253,7 +263,8 @@ impl<S: Store> Walk<S> {
             }
             match next {
                 Next::Page(lease) => {
-                    if let Some(lease) = self.worth_it(lease, now)?
+                    if !self.withheld(&lease, now)?
+                        && let Some(lease) = self.worth_it(lease, now)?
                         && let Some(step) = self.admit(lease, now)?
                     {
                         return Ok(step);
@@ -284,9 +295,14 @@ impl<S: Store> Walk<S> {
         now: Time,
     ) -> Result<Option<Box<Lease>>, EngineError> {
         let Place::Due(due) = lease.place else { return Ok(Some(lease)) };
+        let pinned = self.pinned(&lease).unwrap_or(Time::NEVER);
+        if pinned <= now {
+            return Ok(Some(lease));
+        }
         match self.planner.judge(lease.page, &lease.row, due, now) {
             Ok(()) => return Ok(Some(lease)),
             Err(NotNow::PutOff(due)) => {
+                let due = due.min(pinned);
                 self.frontier.finished(lease.page, now);
                 self.apply(&Event::Rescheduled { page: lease.page, due, noted: None }, now)?;
             }
@@ -480,6 +496,8 @@ impl<S: Store> Walk<S> {
         self.frontier.finished(page, now);
         let Job { lease, ended, .. } = &processed.job;
         self.planner.visited(&lease.row, &self.config.schedule, &mut processed.visited, *ended);
+        let visited = &mut processed.visited;
+        visited.next = self.wishes.no_later(page, *ended, visited.next);
         self.apply(&Event::Visited(processed.visited), now)?;
         if let Some((reason, again)) = processed.verdict {
             self.planner.forget(page);

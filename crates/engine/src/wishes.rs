@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use evercrawl_model::{HostKey, Next, PageKey, Time, Wish};
 use evercrawl_state::{Store, View};
-use evercrawl_urls::Patterns;
+use evercrawl_urls::{Patterns, RuleError, Rules};
 
 use crate::EngineError;
 
@@ -18,8 +18,9 @@ pub const BOOSTS: RangeInclusive<f32> = 0.01..=1000.0;
 #[derive(Debug)]
 pub struct Wishes {
     pins: HashMap<PageKey, Duration>,
-    boosts: Patterns,
+    boosted: Vec<String>,
     times: Vec<f32>,
+    boosts: Patterns,
     paused: HashSet<HostKey>,
     excluded: Vec<String>,
     excludes: Patterns,
@@ -43,7 +44,7 @@ impl Wishes {
         }
         let boosts = Patterns::new("boost", &boosted)?;
         let excludes = Patterns::new("exclude", &excluded)?;
-        Ok(Wishes { pins, boosts, times, paused, excluded, excludes })
+        Ok(Wishes { pins, boosted, times, boosts, paused, excluded, excludes })
     }
 
     /// What the weight of a page is multiplied by.
@@ -67,9 +68,23 @@ impl Wishes {
         self.excludes.is_match(url)
     }
 
-    /// The patterns of all that is excluded.
-    pub fn excluded(&self) -> &[String] {
-        &self.excluded
+    /// Whether the pattern of one more wish can be used together with those that stand.
+    pub fn check(&self, wish: &Wish, configured: &Rules) -> Result<(), RuleError> {
+        let with = |stand: &[String], one: &String| [stand, std::slice::from_ref(one)].concat();
+        let (list, patterns) = match wish {
+            Wish::Boost { pattern, .. } => ("boost", with(&self.boosted, pattern)),
+            Wish::Exclude { pattern } => {
+                ("exclude", with(&self.rules(configured).exclude, pattern))
+            }
+            Wish::Pin { .. } | Wish::Pause { .. } => return Ok(()),
+        };
+        Patterns::new(list, &patterns).map(drop)
+    }
+
+    /// The rules of a crawl with what is excluded besides.
+    pub fn rules(&self, configured: &Rules) -> Rules {
+        let exclude = [&configured.exclude[..], &self.excluded].concat();
+        Rules { exclude, ..configured.clone() }
     }
 
     /// When to visit a page again that was visited at `at`: no later than its pin says.
@@ -149,6 +164,7 @@ mod tests {
         let some = wishes(&[pause, Wish::Exclude { pattern: "/tmp/".to_owned() }]);
         assert!(some.is_paused(HOST) && !some.is_paused(HostKey { host: 9, ..HOST }));
         assert!(some.excludes("http://a.org/tmp/x") && !some.excludes("http://a.org/tmpx"));
-        assert_eq!(some.excluded(), ["/tmp/"]);
+        let configured = Rules { exclude: vec!["/a/".to_owned()], ..Rules::default() };
+        assert_eq!(some.rules(&configured).exclude, ["/a/", "/tmp/"]);
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_engine::config::CrawlConfig;
-use evercrawl_engine::live::{self, Ended, Progress, Stopper, SystemClock};
+use evercrawl_engine::live::{self, Ended, Inbox, Progress, Stopper, SystemClock};
 use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{DataDir, freshness};
 use evercrawl_model::{Outcome, Refusal, Time};
@@ -56,7 +56,9 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
         eprintln!("other verbs cannot reach this crawl: {error}");
     }
     let show = |progress: &Progress, _: &Walk<DiskStore>| screen.show(progress);
-    let (ended, progress, walk) = live::run(walk, &config, &stopper, || dir.free_disk(), show)?;
+    let inbox = Inbox::default();
+    let (ended, progress, walk) =
+        live::run(walk, &config, &stopper, &inbox, || dir.free_disk(), show)?;
     screen.clear();
     finish(args, walk, ended, &progress, &before, &dir)
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use evercrawl_engine::live::{self, Progress, Stopper, SystemClock};
+use evercrawl_engine::live::{self, Inbox, Progress, Stopper, SystemClock};
 use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{DataDir, EngineError, freshness};
 use evercrawl_model::Time;
@@ -53,7 +53,8 @@ pub(crate) fn run(args: &Demo) -> anyhow::Result<u8> {
     listen_for_signals(stopper.clone());
     let mut screen = Screen::new(false, args.json, dir.path());
     let show = |progress: &Progress, _: &Walk<DiskStore>| screen.show(progress);
-    let (_, progress, walk) = live::run(walk, &config, &stopper, || dir.free_disk(), show)?;
+    let inbox = Inbox::default();
+    let (_, progress, walk) = live::run(walk, &config, &stopper, &inbox, || dir.free_disk(), show)?;
     screen.clear();
     let now = clock.now();
     let estimate = freshness::estimate(walk.state(), now)?;

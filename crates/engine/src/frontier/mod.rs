@@ -504,6 +504,14 @@ impl Frontier {
         }
     }
 
+    /// A host that was blocked may be asked from `until` on; false when it is not active.
+    pub fn unblock(&mut self, key: HostKey, until: Time, now: Time) -> bool {
+        let Some(host) = self.active.get_mut(&key) else { return false };
+        host.blocked_until = until;
+        self.enqueue(key, now);
+        true
+    }
+
     /// A host answered as it should: its failures are forgiven.
     pub fn recovered(&mut self, key: HostKey) {
         if let Some(host) = self.active.get_mut(&key) {

@@ -14,6 +14,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::budget::Bucket;
 use super::fetcher::Fetcher;
+use super::inbox::Inbox;
 use super::worker::{Worker, commit_all};
 use super::{Ended, Order, Progress, Report, Stopper, SystemClock};
 use crate::EngineError;
@@ -42,6 +43,9 @@ pub(super) struct Driver<S> {
     orders: Option<UnboundedSender<Order>>,
     reports: Receiver<Report>,
     commits: Option<Sender<Commit<S>>>,
+    inbox: Inbox,
+    /// Who waits for the next commit, and who for the one that is on its way.
+    waiting: [Vec<Sender<Result<(), EngineError>>>; 2],
     current_file: Arc<Mutex<FileId>>,
     threads: Vec<JoinHandle<()>>,
     budget: Option<Bucket>,
@@ -57,6 +61,7 @@ impl<S: Store + 'static> Driver<S> {
     pub(super) fn start(
         walk: Walk<S>,
         config: &Arc<CrawlConfig>,
+        inbox: Inbox,
         clock: SystemClock,
     ) -> Result<Self, EngineError> {
         let (report, reports) = unbounded();
@@ -90,6 +95,8 @@ impl<S: Store + 'static> Driver<S> {
             orders: Some(orders),
             reports,
             commits: Some(commits),
+            inbox,
+            waiting: Default::default(),
             current_file,
             threads,
             budget: config.limits.budget.map(|rate| Bucket::new(rate, now)),
@@ -111,6 +118,8 @@ impl<S: Store + 'static> Driver<S> {
         loop {
             let now = self.clock.now();
             self.take_reports(now)?;
+            self.take_requests(now)?;
+            let sweeps = self.walk.pending() < COMMIT_KEYS && self.walk.sweep(now)?;
             self.commit_if_due(now)?;
             if now.since(shown) >= TICK {
                 shown = now;
@@ -131,7 +140,8 @@ impl<S: Store + 'static> Driver<S> {
                 Ordered::Wait(until) => {
                     let idle = self.walk.activity().0 == 0;
                     self.waiting_until = idle.then_some(until);
-                    self.wait_for_reports(until.min(now.after(TICK)), now)?;
+                    let until = if sweeps { now } else { until.min(now.after(TICK)) };
+                    self.wait_for_reports(until, now)?;
                 }
                 Ordered::Over(ended) => ending = Some((ended, now)),
             }
@@ -216,6 +226,20 @@ impl<S: Store + 'static> Driver<S> {
         Ok(())
     }
 
+    /// Does what the user asked for; whoever asked hears of it once it is committed.
+    fn take_requests(&mut self, now: Time) -> Result<(), EngineError> {
+        while let Some(request) = self.inbox.take() {
+            let mut changes = request.changes.iter();
+            match changes.try_for_each(|change| self.walk.change_wish(change, now)) {
+                Ok(()) => self.waiting[0].push(request.done),
+                // It cannot be done as asked, and the crawl goes on as it was.
+                Err(error @ EngineError::Config(_)) => drop(request.done.send(Err(error))),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// Sleeps until a report comes, but not beyond `until`.
     fn wait_for_reports(&mut self, until: Time, now: Time) -> Result<(), EngineError> {
         let patience = until.since(now).min(TICK);
@@ -240,6 +264,10 @@ impl<S: Store + 'static> Driver<S> {
             Report::Robots(answer) => self.walk.robots(*answer, now),
             Report::Committed(done) => {
                 self.committing = false;
+                for done in self.waiting[1].drain(..) {
+                    // Whoever asked may have gone; what was asked for is done.
+                    let _ = done.send(Ok(()));
+                }
                 self.walk.end_commit(&done)
             }
             Report::Broken(error) => Err(error),
@@ -265,6 +293,7 @@ impl<S: Store + 'static> Driver<S> {
         self.committed_pages = pages;
         let Some(commit) = self.walk.begin_commit()? else { return Ok(()) };
         self.committing = true;
+        self.waiting[1] = std::mem::take(&mut self.waiting[0]);
         let sent = self.commits.as_ref().is_some_and(|commits| commits.send(commit).is_ok());
         if sent { Ok(()) } else { Err(EngineError::Broken("the committer")) }
     }

@@ -13,6 +13,7 @@
 
 mod driver;
 mod fetcher;
+mod inbox;
 mod worker;
 
 use std::net::IpAddr;
@@ -29,6 +30,7 @@ use crate::process::Processed;
 use crate::walk::{Committed, RobotsAnswer, Tally, Walk};
 
 use driver::Driver;
+pub use inbox::Inbox;
 
 /// Reads the wall clock, in the one place that may.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,17 +112,18 @@ enum Report {
     Broken(EngineError),
 }
 
-/// Runs `walk` until one of its limits is reached or `stopper` is asked; `show` hears how it is
-/// doing, a few times a second.
+/// Runs `walk` until one of its limits is reached or `stopper` is asked, and does what is left in
+/// `inbox`; `show` hears how it is doing, a few times a second.
 pub fn run<S: Store + 'static>(
     walk: Walk<S>,
     config: &Arc<CrawlConfig>,
     stopper: &Stopper,
+    inbox: &Inbox,
     free_disk: impl Fn() -> Option<u64>,
     mut show: impl FnMut(&Progress, &Walk<S>),
 ) -> Result<(Ended, Progress, Walk<S>), EngineError> {
     let clock = SystemClock;
-    let mut driver = Driver::start(walk, config, clock)?;
+    let mut driver = Driver::start(walk, config, inbox.clone(), clock)?;
     let ended = driver.drive(stopper, &free_disk, &mut show);
     let progress = driver.progress(clock.now());
     let walk = driver.finish()?;

@@ -1,0 +1,194 @@
+//! How do the user's wishes change the walk? From the moment they are told, without a restart.
+//!
+//! What is excluded is refused as soon as it comes up. Besides, pages are put aside and back in
+//! pieces between other work, so that a wish over millions of pages stops nobody.
+
+use std::time::Duration;
+
+use evercrawl_model::{Band, Event, HostKey, PageKey, Time, Wish};
+use evercrawl_state::{Place, Standing, Store};
+use evercrawl_urls::Canonical;
+
+use super::Walk;
+use crate::EngineError;
+use crate::frontier::Lease;
+use crate::wishes::Wishes;
+
+/// Pages that are looked at in one go.
+const PIECE: usize = 1000;
+
+/// A change of what the user wishes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WishChange {
+    /// This holds from now on.
+    Begin(Wish),
+    /// This holds no more.
+    End(Wish),
+}
+
+/// How far pages were looked at, after a wish that excludes some or lets some in again.
+#[derive(Debug, Default)]
+pub(super) struct Sweep {
+    aside: Option<Cursor>,
+    back: Option<Cursor>,
+}
+
+impl Sweep {
+    /// The last run may have ended before all pages were back.
+    pub(super) fn at_start() -> Self {
+        Sweep { aside: None, back: Some(Cursor::default()) }
+    }
+}
+
+/// The last page that was looked at; none at the beginning.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cursor(Option<PageKey>);
+
+impl<S: Store> Walk<S> {
+    /// What the user wishes.
+    pub fn wishes(&self) -> &Wishes {
+        &self.wishes
+    }
+
+    /// Makes a wish hold, or end. Where it cannot be used, nothing is changed.
+    pub fn change_wish(&mut self, change: &WishChange, now: Time) -> Result<(), EngineError> {
+        match change {
+            WishChange::Begin(wish) => self.begin_wish(wish.clone(), now),
+            WishChange::End(wish) => self.end_wish(wish, now),
+        }
+    }
+
+    fn begin_wish(&mut self, wish: Wish, now: Time) -> Result<(), EngineError> {
+        self.wishes.check(&wish, &self.config.rules)?;
+        let wish = match wish {
+            Wish::Pin { url, every, .. } => self.pin(url, every, now)?,
+            other => other,
+        };
+        if matches!(wish, Wish::Exclude { .. }) {
+            self.sweep.aside = Some(Cursor::default());
+        }
+        self.apply(&Event::Wished { wish, at: now }, now)?;
+        self.reread_wishes()
+    }
+
+    /// A page that is to be visited so often: it is known from now on, and due in time.
+    fn pin(&mut self, url: String, every: Duration, now: Time) -> Result<Wish, EngineError> {
+        let unusable = || EngineError::Config(format!("`{url}` cannot be crawled"));
+        let address = Canonical::from_trusted(url.clone()).ok_or_else(unusable)?;
+        let (found, _) = self.links.key(&address);
+        if self.state.find(found.host, &url)?.is_none() {
+            let seed = self.links.seed(address, 0, now);
+            self.apply(&Event::Discovered(seed), now)?;
+        }
+        let (page, row) = self.state.find(found.host, &url)?.ok_or_else(unusable)?;
+        let refused = matches!(row.standing, Standing::Refused(_));
+        if let (Some(Place::Due(due)), Some(past), false) = (row.place, &row.past, refused) {
+            let latest = past.last_visit.after(every).max(now);
+            if latest < due {
+                self.apply(&Event::Rescheduled { page, due: latest, noted: None }, now)?;
+            }
+        }
+        Ok(Wish::Pin { page, url, every })
+    }
+
+    fn end_wish(&mut self, wish: &Wish, now: Time) -> Result<(), EngineError> {
+        self.apply(&Event::Unwished { wish: wish.clone() }, now)?;
+        self.reread_wishes()?;
+        match wish {
+            Wish::Pause { host, .. } => self.wake(*host, now),
+            Wish::Exclude { .. } => {
+                self.sweep.back = Some(Cursor::default());
+                Ok(())
+            }
+            Wish::Pin { .. } | Wish::Boost { .. } => Ok(()),
+        }
+    }
+
+    fn reread_wishes(&mut self) -> Result<(), EngineError> {
+        self.wishes = Wishes::read(&self.state)?;
+        Ok(self.links.set_rules(self.wishes.rules(&self.config.rules))?)
+    }
+
+    /// A host is paused no more: it looks at once whether it has something to fetch.
+    fn wake(&mut self, host: HostKey, now: Time) -> Result<(), EngineError> {
+        let Some(row) = self.state.host(host)? else { return Ok(()) };
+        if !self.frontier.unblock(host, row.blocked_until, now) {
+            let front = Some((Band::REVISITS, now));
+            self.apply(&Event::HostRested { host, front }, now)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a leased page is not to be asked for at the user's wish; then the lease is over.
+    pub(super) fn withheld(&mut self, lease: &Lease, now: Time) -> Result<bool, EngineError> {
+        let page = lease.page;
+        if self.wishes.excludes(&lease.row.url) {
+            self.frontier.finished(page, now);
+            self.put_aside(page, now)?;
+            return Ok(true);
+        }
+        if self.wishes.is_paused(page.host) {
+            self.frontier.block(page.host, Time::NEVER, lease.host_failures);
+            self.frontier.give_back(lease, now);
+            self.rest_if_blocked(page, now)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// When a leased page must be visited because it is pinned.
+    pub(super) fn pinned(&self, lease: &Lease) -> Option<Time> {
+        let every = self.wishes.every(lease.page)?;
+        lease.row.past.as_ref().map(|past| past.last_visit.after(every))
+    }
+
+    /// Puts some more pages aside that are excluded by now, or back that are so no more; true
+    /// while there are more to look at.
+    pub fn sweep(&mut self, now: Time) -> Result<bool, EngineError> {
+        if let Some(from) = self.sweep.aside.take() {
+            self.sweep.aside = self.sweep_aside(from, now)?;
+        } else if let Some(from) = self.sweep.back.take() {
+            self.sweep.back = self.sweep_back(from, now)?;
+        }
+        Ok(self.sweep.aside.is_some() || self.sweep.back.is_some())
+    }
+
+    fn sweep_aside(&mut self, from: Cursor, now: Time) -> Result<Option<Cursor>, EngineError> {
+        let piece: Result<Vec<_>, _> = self.state.pages_after(from.0).take(PIECE).collect();
+        let piece = piece?;
+        let last = piece.last().map(|(page, _)| Cursor(Some(*page)));
+        for (page, row) in piece {
+            if row.place.is_some() && self.wishes.excludes(&row.url) {
+                self.put_aside(page, now)?;
+            }
+        }
+        Ok(last)
+    }
+
+    fn sweep_back(&mut self, from: Cursor, now: Time) -> Result<Option<Cursor>, EngineError> {
+        let piece: Result<Vec<_>, _> = self.state.aside_after(from.0).take(PIECE).collect();
+        let piece = piece?;
+        let last = piece.last().map(|page| Cursor(Some(*page)));
+        for page in piece {
+            let row = self.state.page(page)?;
+            if row.is_none_or(|row| !self.wishes.excludes(&row.url)) {
+                self.put_back(page, now)?;
+            }
+        }
+        Ok(last)
+    }
+
+    fn put_aside(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
+        self.planner.forget(page);
+        self.apply(&Event::PutAside { page }, now)?;
+        Ok(())
+    }
+
+    fn put_back(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
+        self.apply(&Event::PutBack { page, at: now }, now)?;
+        if let Some(row) = self.state.page(page)? {
+            self.planner.remember(page, &row);
+        }
+        Ok(())
+    }
+}
