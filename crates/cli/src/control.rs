@@ -1,8 +1,9 @@
-//! How do verbs read a data directory that a crawl is working in? Through the crawl.
+//! How do verbs work on a data directory that a crawl is working in? Through the crawl.
 //!
 //! Only one process may have the state open. So a crawl listens on `DIR/control.sock`; a verb that
 //! finds the directory in use sends its own command line there, and the crawl runs that verb over
-//! what it has committed so far, on a thread of its own. Nobody but the user who runs the crawl is
+//! what it has committed so far, on a thread of its own. What a verb changes is left to the walk's
+//! thread, and the verb ends once that has committed it. Nobody but the user who runs the crawl is
 //! let in.
 //!
 //! An answer is a row of frames: a letter (`o` output, `e` a word to the user, `x` the exit code),
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
+use evercrawl_engine::live::Inbox;
 use evercrawl_state::{DiskStore, Reading};
 
 use crate::args::{Cli, Verb};
@@ -46,13 +48,14 @@ impl Door {
         dir: &Path,
         reading: Reading<DiskStore>,
         settings: Arc<Settings>,
+        inbox: Inbox,
     ) -> io::Result<Self> {
         let path = dir.join(SOCKET);
         // What a crawl that was killed left behind: nobody listens there, since we hold the lock.
         let _ = std::fs::remove_file(&path);
         let listener = at_any_depth(dir, |socket| UnixListener::bind(socket))?;
         std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
-        let desk = Arc::new(Desk { dir: dir.to_owned(), reading, settings });
+        let desk = Arc::new(Desk { dir: dir.to_owned(), reading, settings, inbox });
         std::thread::Builder::new().name("control".into()).spawn(move || desk.answer(&listener))?;
         Ok(Door(path))
     }
@@ -92,6 +95,7 @@ struct Desk {
     dir: PathBuf,
     reading: Reading<DiskStore>,
     settings: Arc<Settings>,
+    inbox: Inbox,
 }
 
 impl Desk {
@@ -146,6 +150,7 @@ impl Desk {
             Verb::Why(args) => verbs::why::show(&args, &opened, out),
             Verb::History(args) => verbs::history::show(&args, &opened, out),
             Verb::Changes(args) => verbs::changes::show(&args, &opened, out),
+            Verb::Wish(verb) => verbs::wish::running(&verb, &opened, &self.inbox, out),
             _ => anyhow::bail!("a running crawl cannot do this; stop it first"),
         }
     }

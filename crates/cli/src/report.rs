@@ -73,6 +73,8 @@ pub(crate) fn progress_json(progress: &Progress) -> Value {
 /// Pauses shorter than this are not worth a word.
 const PAUSE: Duration = Duration::from_secs(2);
 
+const CENTURY: Duration = Duration::from_secs(100 * 366 * 86_400);
+
 /// One line for a terminal or a log.
 pub(crate) fn progress_line(progress: &Progress) -> String {
     let counters = &progress.counters;
@@ -82,6 +84,10 @@ pub(crate) fn progress_line(progress: &Progress) -> String {
     let waiting = progress.waiting_until.filter(|until| until.since(progress.at) > PAUSE);
     let waiting = match waiting {
         Some(Time::NEVER) | None => String::new(),
+        // Only a paused host waits without an end.
+        Some(until) if until.since(progress.at) > CENTURY => {
+            "; all that is due is paused".to_owned()
+        }
         Some(until) => format!("; nothing is due for {}", show_duration(until.since(progress.at))),
     };
     format!(

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use evercrawl_engine::wishes::BOOSTS;
 use evercrawl_model::Time;
 use evercrawl_policy::registry::Goal;
 
@@ -69,6 +70,16 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     share
         .filter(|share| (0.0..=1.0).contains(share))
         .ok_or_else(|| format!("`{text}` is no share: write it as in `20%`, from 0% to 100%"))
+}
+
+/// Reads `x5` or `0.2` as what a page's weight is multiplied by.
+pub(crate) fn factor(text: &str) -> Result<f32, String> {
+    let number = text.trim().trim_start_matches(['x', 'X', '\u{d7}']);
+    let factor = number.parse().ok().filter(|factor| BOOSTS.contains(factor));
+    factor.ok_or_else(|| {
+        let (least, most) = (BOOSTS.start(), BOOSTS.end());
+        format!("`{text}` is no factor: write it as in `x5` or `x0.2`, from x{least} to x{most}")
+    })
 }
 
 /// Reads what a crawl is for.

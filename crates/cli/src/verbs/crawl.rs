@@ -51,12 +51,13 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     let stopper = Stopper::default();
     listen_for_signals(stopper.clone());
     // Without a door the crawl is as good; only verbs have to wait until it ends.
-    let door = Door::open(dir.path(), walk.state().reading(), settings.clone());
+    let inbox = Inbox::default();
+    let reading = walk.state().reading();
+    let door = Door::open(dir.path(), reading, settings.clone(), inbox.clone());
     if let Err(error) = &door {
         eprintln!("other verbs cannot reach this crawl: {error}");
     }
     let show = |progress: &Progress, _: &Walk<DiskStore>| screen.show(progress);
-    let inbox = Inbox::default();
     let (ended, progress, walk) =
         live::run(walk, &config, &stopper, &inbox, || dir.free_disk(), show)?;
     screen.clear();
@@ -285,7 +286,7 @@ fn say_what_next(ended: Ended, resting: u64, dir: &Path) {
     match ended {
         Ended::Done => {}
         Ended::DoneButResting => eprintln!(
-            "{resting} pages wait on hosts that asked to be left alone or do not answer; \
+            "{resting} pages wait on hosts that are paused, asked to be left alone or do not answer; \
              `evercrawl crawl --data {dir} --once` tries again"
         ),
         Ended::DiskFull => {

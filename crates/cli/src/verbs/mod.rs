@@ -16,6 +16,7 @@ pub(crate) mod status;
 pub(crate) mod testweb;
 pub(crate) mod urls;
 pub(crate) mod why;
+pub(crate) mod wish;
 
 use std::collections::HashMap;
 use std::io::Write;

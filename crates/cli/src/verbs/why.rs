@@ -6,6 +6,7 @@ use std::sync::{Arc, RwLock};
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::walk::{read_robots, scope};
+use evercrawl_engine::wishes::Wishes;
 use evercrawl_model::Time;
 use evercrawl_robots::{Access, availability};
 use evercrawl_state::{HostRow, PageRow, Place};
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::Opened;
 use super::urls::{self, Pages};
+use super::wish;
 use crate::args::{RunArgs, Why};
 use crate::units::show_duration;
 use crate::{crawl_config, exit, print};
@@ -34,6 +36,10 @@ pub(crate) fn show(args: &Why, opened: &Opened, out: &mut dyn Write) -> anyhow::
     });
     facts.push(scope_fact(opened, &url, page.as_ref(), now)?);
     facts.push(robots_fact(opened, &url)?);
+    let wishes = wish::standing(opened, url.as_str(), host, key)?;
+    if !wishes.is_empty() {
+        facts.push(Fact("wishes", wishes.join("; ")));
+    }
     let mut pages = Pages::new(&opened.state, now)?;
     let mut described = Value::Null;
     if let (Some(key), Some(row)) = (key, &page) {
@@ -72,7 +78,8 @@ fn scope_fact(
 ) -> anyhow::Result<Fact> {
     let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
     let scope = scope(config.scope, &opened.state)?;
-    let gate = Arc::new(RwLock::new(Gate::new(scope, config.rules.clone())?));
+    let wishes = Wishes::read(&opened.state)?;
+    let gate = Arc::new(RwLock::new(Gate::new(scope, wishes.rules(&config.rules))?));
     let links = LinkReader::new(&config, gate, opened.state.keyer());
     let depth = page.map_or(0, |row| row.depth);
     Ok(Fact(

@@ -1,0 +1,289 @@
+//! Can it be done as asked, and what is to be changed for it?
+
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use evercrawl_engine::config::CrawlConfig;
+use evercrawl_engine::links::LinkReader;
+use evercrawl_engine::live::SystemClock;
+use evercrawl_engine::walk::{WishChange, read_robots, scope};
+use evercrawl_engine::wishes::Wishes;
+use evercrawl_model::Wish as Wished;
+use evercrawl_state::Standing;
+use evercrawl_urls::{Canonical, Gate, Patterns};
+use serde_json::{Value, json};
+
+use super::Opened;
+use super::show::{describe, words};
+use crate::args::{Boost, Exclude, Pause, Pin, RunArgs, Wish};
+use crate::exit::{self, Failure};
+use crate::units::{show_count, show_duration};
+use crate::verbs::{canonical, host_of};
+use crate::{crawl_config, print};
+
+/// Pages shown as examples.
+const EXAMPLES: usize = 10;
+/// No page is pinned to be visited more often, nor more rarely.
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(366 * 86_400);
+
+/// What a verb comes to.
+#[derive(Default)]
+pub(super) struct Decided {
+    /// To be made in one commit; none where the verb only shows something.
+    pub(super) changes: Vec<WishChange>,
+    /// What is said once they are made, for people and for programs.
+    pub(super) words: Vec<String>,
+    pub(super) json: Vec<Value>,
+}
+
+/// Decides what a verb comes to, by what is known.
+pub(super) fn decide(verb: &Wish, opened: &Opened) -> anyhow::Result<Decided> {
+    match verb {
+        Wish::Pin(Pin { url: Some(url), remove: true, .. }) => {
+            end(opened, canonical(&opened.settings, url)?.as_str(), &["pin"])
+        }
+        Wish::Pin(Pin { url: Some(url), every, .. }) => pin(opened, url, *every),
+        Wish::Boost(Boost { pattern: Some(pattern), remove: true, .. }) => {
+            end(opened, pattern, &["boost"])
+        }
+        Wish::Boost(Boost { pattern: Some(pattern), times, .. }) => boost(opened, pattern, *times),
+        Wish::Pause(Pause { host: Some(host), .. }) => pause(opened, host),
+        Wish::Exclude(Exclude { pattern: Some(pattern), remove: true, .. }) => {
+            end(opened, pattern, &["exclude"])
+        }
+        Wish::Exclude(args @ Exclude { pattern: Some(pattern), .. }) => {
+            exclude(opened, pattern, args)
+        }
+        Wish::Resume(args) => end(opened, &args.what, &["pin", "boost", "pause", "exclude"]),
+        Wish::Pin(_) => list(opened, Some("pin")),
+        Wish::Boost(_) => list(opened, Some("boost")),
+        Wish::Pause(_) => list(opened, Some("pause")),
+        Wish::Exclude(_) => list(opened, Some("exclude")),
+        Wish::Wishes(_) => list(opened, None),
+    }
+}
+
+/// What stands, of one kind or all.
+fn list(opened: &Opened, kind: Option<&str>) -> anyhow::Result<Decided> {
+    let mut decided = Decided::default();
+    for (wish, since) in opened.state.wishes()? {
+        if kind.is_none_or(|kind| kind == wish.code()) {
+            decided.words.push(format!("{} since {since}", words(&wish)));
+            decided.json.push(describe(&wish, Some(since)));
+        }
+    }
+    if decided.words.is_empty() {
+        let what = kind.map_or("nothing is wished".to_owned(), |kind| format!("no {kind} stands"));
+        decided.words.push(what);
+    }
+    Ok(decided)
+}
+
+/// A wish that holds from now on, and what is to be said besides.
+fn begin(opened: &Opened, wish: Wished, note: Option<String>) -> anyhow::Result<Decided> {
+    let stands = opened.state.wishes()?.into_iter().map(|(wish, _)| wish);
+    let before = stands
+        .into_iter()
+        .find(|other| (other.code(), other.subject()) == (wish.code(), wish.subject()));
+    let mut said = words(&wish);
+    if let Some(before) = before.filter(|before| words(before) != said) {
+        said = format!("{said} (before: {})", words(&before));
+    }
+    let mut json = describe(&wish, None);
+    json["now"] = json!("holds");
+    json["note"] = json!(note);
+    let words = std::iter::once(said).chain(note).collect();
+    Ok(Decided { changes: vec![WishChange::Begin(wish)], words, json: vec![json] })
+}
+
+/// Wishes of these kinds about `what`, which hold no more.
+fn end(opened: &Opened, what: &str, kinds: &[&str]) -> anyhow::Result<Decided> {
+    let mut stand: Vec<Wished> = opened.state.wishes()?.into_iter().map(|(wish, _)| wish).collect();
+    stand.retain(|wish| kinds.contains(&wish.code()));
+    let address = canonical(&opened.settings, what).ok();
+    let named = |wish: &Wished| wish.subject() == what;
+    let meant = |wish: &Wished| match (wish, &address) {
+        (Wished::Pin { url, .. }, Some(address)) => url == address.as_str(),
+        (Wished::Pause { authority, .. }, Some(address)) => {
+            authority == address.authority() && address.path_and_query() == "/"
+        }
+        _ => false,
+    };
+    if stand.iter().any(named) {
+        stand.retain(named);
+    } else {
+        stand.retain(meant);
+    }
+    if stand.is_empty() {
+        let message = format!(
+            "nothing stands for `{}` that could end; `evercrawl wishes` lists what does",
+            print::plain(what)
+        );
+        return Err(Failure { code: exit::UNEXPECTED, message }.into());
+    }
+    let mut decided = Decided::default();
+    for wish in stand {
+        decided.words.push(format!("no more: {}", words(&wish)));
+        let mut json = describe(&wish, None);
+        json["now"] = json!("ended");
+        decided.json.push(json);
+        decided.changes.push(WishChange::End(wish));
+    }
+    Ok(decided)
+}
+
+fn pin(opened: &Opened, url: &str, every: Option<Duration>) -> anyhow::Result<Decided> {
+    let every = every.ok_or_else(|| Failure::usage("how often? Give a time, as in --every 1h"))?;
+    let url = canonical(&opened.settings, url)?;
+    let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
+    within_bounds(opened, &config, &url, every)?;
+    let host = host_of(&opened.state, &url);
+    let wishes = Wishes::read(&opened.state)?;
+    let note = match opened.state.find(host, url.as_str())? {
+        None => {
+            in_scope(opened, &config, &wishes, &url)?;
+            Some("it was not known, and is a seed from now on".to_owned())
+        }
+        Some(_) if wishes.excludes(url.as_str()) => {
+            Some("it is excluded, and not visited until that ends".to_owned())
+        }
+        Some(_) if wishes.is_paused(host) => {
+            Some("its host is paused, and it is not visited until that ends".to_owned())
+        }
+        Some((_, row)) => match row.standing {
+            Standing::Refused(reason) => {
+                Some(format!("it is refused now ({reason}), and not visited while it is"))
+            }
+            _ => None,
+        },
+    };
+    let (page, _) = opened.state.keyer().page(host, url.as_str());
+    begin(opened, Wished::Pin { page, url: url.into_string(), every }, note)
+}
+
+/// A pin can ask for no more than the page's host allows.
+fn within_bounds(
+    opened: &Opened,
+    config: &CrawlConfig,
+    url: &Canonical,
+    every: Duration,
+) -> anyhow::Result<()> {
+    let robots = opened.state.robots(url.origin())?;
+    let crawl_delay = robots.and_then(|copy| read_robots(&copy, &config.agent).crawl_delay());
+    let pace = config.frontier.pace.delay(crawl_delay, Duration::ZERO);
+    let shortest = SHORTEST.max(pace);
+    let asked = show_duration(every);
+    if every < shortest {
+        let least = show_duration(shortest);
+        let why = if pace > SHORTEST {
+            format!("its host is asked at most once in {least}")
+        } else {
+            "no page is visited more often than once a second".to_owned()
+        };
+        return Err(Failure::usage(format!(
+            "a page cannot be visited every {asked}: {why}; give --every {} or more",
+            least.replace(' ', "")
+        )));
+    }
+    if every > LONGEST {
+        return Err(Failure::usage(format!(
+            "every {asked} is hardly ever: give --every 365d or less, or no pin at all"
+        )));
+    }
+    Ok(())
+}
+
+/// A page that is not known becomes a seed, but widens no scope.
+fn in_scope(
+    opened: &Opened,
+    config: &CrawlConfig,
+    wishes: &Wishes,
+    url: &Canonical,
+) -> anyhow::Result<()> {
+    let scope = scope(config.scope, &opened.state)?;
+    let gate = Arc::new(RwLock::new(Gate::new(scope, wishes.rules(&config.rules))?));
+    let links = LinkReader::new(config, gate, opened.state.keyer());
+    links.verdict(url, 0, SystemClock.now()).map_err(|(reason, words)| {
+        let url = print::plain(url.as_str());
+        Failure::usage(format!(
+            "{url} is not known, and the crawl would not take it ({reason}: {words}); \
+             `evercrawl add {url}` makes it a seed all the same"
+        ))
+    })
+}
+
+fn boost(opened: &Opened, pattern: &str, times: Option<f32>) -> anyhow::Result<Decided> {
+    let times = times
+        .ok_or_else(|| Failure::usage("by how much? Give a factor, as in x5, or x0.2 for less"))?;
+    usable("boost", pattern)?;
+    begin(opened, Wished::Boost { pattern: pattern.to_owned(), times }, None)
+}
+
+/// A pattern, alone and compiled.
+fn usable(list: &'static str, pattern: &str) -> anyhow::Result<Patterns> {
+    Patterns::new(list, &[pattern.to_owned()]).map_err(|error| {
+        Failure::usage(format!(
+            "{error}; patterns are regular expressions that match anywhere in a URL, as in `/news/`"
+        ))
+    })
+}
+
+fn pause(opened: &Opened, host: &str) -> anyhow::Result<Decided> {
+    let url = canonical(&opened.settings, host)?;
+    let (host, authority) = (host_of(&opened.state, &url), url.authority().to_owned());
+    if opened.state.host(host)?.is_none() {
+        let message = format!(
+            "no page of {} is known, so there is nothing to pause",
+            print::plain(&authority)
+        );
+        return Err(Failure { code: exit::UNEXPECTED, message }.into());
+    }
+    begin(opened, Wished::Pause { host, authority }, None)
+}
+
+fn exclude(opened: &Opened, pattern: &str, args: &Exclude) -> anyhow::Result<Decided> {
+    let alone = usable("exclude", pattern)?;
+    if args.dry_run {
+        return count(opened, pattern, &alone);
+    }
+    let wishes = Wishes::read(&opened.state)?;
+    let excluded = |url: &str| alone.is_match(url) || wishes.excludes(url);
+    let mut pages = opened.state.pages();
+    let stays = pages.find(|page| !matches!(page, Ok((_, row)) if excluded(&row.url)));
+    let all = stays.transpose()?.is_none() && opened.state.counters().pages > 0;
+    if all && !args.force {
+        return Err(Failure::usage(format!(
+            "`{}` would exclude every page that is known; add --force if that is what you want",
+            print::plain(pattern)
+        )));
+    }
+    begin(opened, Wished::Exclude { pattern: pattern.to_owned() }, None)
+}
+
+/// What an exclusion would do, without doing it.
+fn count(opened: &Opened, pattern: &str, alone: &Patterns) -> anyhow::Result<Decided> {
+    let (mut known, mut matching, mut examples) = (0, 0, Vec::new());
+    for page in opened.state.pages() {
+        let (_, row) = page?;
+        known += 1;
+        if alone.is_match(&row.url) {
+            matching += 1;
+            if examples.len() < EXAMPLES {
+                examples.push(row.url);
+            }
+        }
+    }
+    let (some, all) = (show_count(matching), show_count(known));
+    let mut words =
+        vec![format!("{some} of {all} known pages match `{pattern}`; none was excluded")];
+    words.extend(examples.iter().map(|url| format!("  {url}")));
+    let json = json!({
+        "pattern": pattern,
+        "matching": matching,
+        "known": known,
+        "examples": examples,
+        "now": "unchanged",
+    });
+    Ok(Decided { changes: Vec::new(), words, json: vec![json] })
+}

@@ -1,0 +1,258 @@
+//! Does the user get what they wish of a crawl, at once, whether it runs or not?
+#![allow(clippy::unwrap_used, reason = "a failing test panics")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use common::site::{Answer, Request, Site};
+use common::{Place, Running, pause, wait_until};
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// How soon a wish must be seen to hold.
+const SOON: Duration = Duration::from_secs(3);
+
+/// Two hosts with pages that lead to more pages without an end, a few a second.
+fn answer(request: &Request) -> Answer {
+    let (host, path) = request.page.split_once('/').unwrap();
+    if path == "robots.txt" || path == "sitemap.xml" {
+        return Answer::status("404 Not Found");
+    }
+    let number = path.rsplit('/').next().and_then(|last| last.parse().ok()).unwrap_or(0);
+    let next = number + 1;
+    Answer::page(format!(
+        "<p>page {number} of {host} <a href='/old/{next}'>o</a> <a href='/new/{next}'>n</a>"
+    ))
+}
+
+fn endless() -> Site {
+    Site::serve(answer)
+}
+
+/// A crawl of both hosts, some pages into it.
+fn crawl(place: &Place, site: &Site) -> Running {
+    let flags = format!("--delay 50ms --quiet -s crawl.max_per_shape=100000 {}", site.flags());
+    let running = place.start(&format!("crawl http://a.test/ http://b.test/ {flags}"));
+    wait_until("pages to be visited", || site.all_asked().len() > 10);
+    running
+}
+
+/// A data directory that a crawl has left.
+fn crawled(place: &Place, site: &Site) {
+    let running = crawl(place, site);
+    stop(running);
+}
+
+fn stop(running: Running) {
+    running.signal(Signal::INT);
+    running.wait().expect(11);
+}
+
+fn asked_of(site: &Site, host: &str) -> usize {
+    site.all_asked().iter().filter(|(_, page)| page.starts_with(host)).count()
+}
+
+/// What stands, without since when.
+fn wishes(place: &Place) -> Vec<Value> {
+    let mut lines = place.run("wishes --json").expect(0).json_lines();
+    for line in &mut lines {
+        assert!(line.as_object_mut().unwrap().remove("since").unwrap().is_string());
+    }
+    lines
+}
+
+#[test]
+fn a_paused_host_is_asked_for_nothing_until_it_is_resumed() {
+    let (site, place) = (endless(), Place::new());
+    let running = crawl(&place, &site);
+    place.run("pause a.test").expect(0);
+    // What was on its way when the verb ended may still be noted.
+    pause(Duration::from_millis(200));
+    let (paused, other) = (asked_of(&site, "a.test"), asked_of(&site, "b.test"));
+    pause(SOON);
+    assert_eq!(asked_of(&site, "a.test"), paused);
+    assert!(asked_of(&site, "b.test") > other + 10);
+    assert!(place.run("why http://a.test/").expect(0).out.contains("a.test is left alone"));
+    stop(running);
+
+    let again = crawl(&place, &site);
+    pause(SOON);
+    assert_eq!(asked_of(&site, "a.test"), paused, "a pause outlives the crawl");
+    place.run("resume a.test").expect(0);
+    let resumed = || asked_of(&site, "a.test") > paused + 5;
+    wait_until("the host to be asked again", resumed);
+    assert!(wishes(&place).is_empty());
+    stop(again);
+    place.run("check").expect(0);
+}
+
+#[test]
+fn a_crawl_whose_only_host_is_paused_waits_and_goes_on() {
+    let (site, place) = (endless(), Place::new());
+    crawled(&place, &site);
+    place.run("pause a.test").expect(0);
+    place.run("pause http://b.test/").expect(0);
+    let before = site.all_asked().len();
+    let mut running = place.start("crawl --quiet");
+    pause(SOON);
+    assert!(running.is_running());
+    assert_eq!(site.all_asked().len(), before);
+    place.run("resume b.test").expect(0);
+    wait_until("the host to be asked again", || site.all_asked().len() > before + 5);
+    stop(running);
+    let once = place.run("crawl --once --max-pages 5").expect(14);
+    assert!(once.err.contains("all is saved"), "{}", once.err);
+}
+
+#[test]
+fn excluded_pages_are_neither_fetched_nor_followed_and_come_back() {
+    let (site, place) = (endless(), Place::new());
+    let running = crawl(&place, &site);
+    let counted = place.run("exclude /old/ --dry-run --json").expect(0).json();
+    let (matching, known) = (counted["matching"].as_u64(), counted["known"].as_u64());
+    assert!(matching > Some(0) && matching < known, "{counted}");
+    assert!(counted["examples"][0].as_str().unwrap().contains("/old/"));
+    assert!(wishes(&place).is_empty());
+
+    place.run("exclude /old/").expect(0);
+    pause(Duration::from_millis(200));
+    let old = |site: &Site| site.all_asked().iter().filter(|(_, p)| p.contains("/old/")).count();
+    let (excluded, all) = (old(&site), site.all_asked().len());
+    pause(SOON);
+    assert_eq!(old(&site), excluded);
+    assert!(site.all_asked().len() > all + 10);
+    let known = |place: &Place| -> Vec<Value> {
+        let mut urls = place.urls();
+        urls.retain(|page| page["url"].as_str().unwrap().contains("/old/"));
+        urls
+    };
+    let found: BTreeSet<String> =
+        known(&place).iter().map(|page| page["url"].to_string()).collect();
+    let why = place.run("why http://a.test/old/1").expect(0).out;
+    assert!(why.contains("neither fetched nor followed"), "{why}");
+    assert!(why.contains("exclude pattern"), "{why}");
+    stop(running);
+    let after = known(&place);
+    let places: BTreeSet<String> = after.iter().map(|page| page["url"].to_string()).collect();
+    assert_eq!(places, found, "no page was found that is excluded");
+    for page in &after {
+        assert_eq!((&page["state"], &page["reason"]), (&"refused".into(), &"excluded".into()));
+    }
+
+    place.run("resume /old/").expect(0);
+    assert!(known(&place).iter().all(|page| page["reason"] != "excluded"));
+    assert!(known(&place).iter().any(|page| page["state"] == "new"));
+    let again = crawl(&place, &site);
+    wait_until("pages to come back", || old(&site) > excluded + 5);
+    stop(again);
+    place.run("check").expect(0);
+}
+
+#[test]
+fn a_pinned_page_is_visited_as_often_as_wished() {
+    let (site, place) = (endless(), Place::new());
+    let running = crawl(&place, &site);
+    place.run("pin http://a.test/ --every 1s").expect(0);
+    let visits = || site.asked("a.test/").len();
+    let before = visits();
+    pause(Duration::from_secs(5));
+    assert!((3..=6).contains(&(visits() - before)), "{} visits in 5 s", visits() - before);
+    let why = place.run("why http://a.test/").expect(0).out;
+    assert!(why.contains("is visited every 1 s"), "{why}");
+    stop(running);
+
+    place.run("pin http://a.test/ --every 2s").expect(0);
+    assert_eq!(wishes(&place).len(), 1);
+    let known = place.run("pin http://b.test/elsewhere --every 1s --json").expect(0).json();
+    assert!(known["note"].as_str().unwrap().contains("is a seed from now on"), "{known}");
+    let again = crawl(&place, &site);
+    wait_until("the pinned page to be visited twice", || site.asked("b.test/elsewhere").len() > 1);
+    place.run("pin http://a.test/ --remove").expect(0);
+    place.run("resume b.test/elsewhere").expect(0);
+    pause(Duration::from_millis(200));
+    let ended = visits();
+    pause(SOON);
+    assert!(visits() <= ended + 1, "one visit was due already");
+    stop(again);
+}
+
+#[test]
+fn what_is_wished_is_listed_alike_running_or_not() {
+    let (site, place) = (endless(), Place::new());
+    let running = crawl(&place, &site);
+    for verb in ["pin http://a.test/ --every 90m", "boost /new/ x5", "pause b.test", "exclude /x/"]
+    {
+        place.run(verb).expect(0);
+    }
+    place.run("boost /new/ 0.5").expect(0);
+    let stand = wishes(&place);
+    let text: Vec<String> = stand.iter().map(Value::to_string).collect();
+    assert_eq!(
+        text,
+        [
+            r#"{"pattern":"/new/","times":0.5,"wish":"boost"}"#,
+            r#"{"host":"b.test","wish":"pause"}"#,
+            r#"{"every_seconds":5400.0,"url":"http://a.test/","wish":"pin"}"#,
+            r#"{"pattern":"/x/","wish":"exclude"}"#,
+        ]
+    );
+    let one = place.run("boost").expect(0);
+    assert!(one.out.starts_with("pages that match `/new/` count x0.5 since "), "{}", one.out);
+    stop(running);
+    assert_eq!(wishes(&place), stand);
+    place.run("resume /new/").expect(0);
+    place.run("exclude --remove /x/").expect(0);
+    assert_eq!(wishes(&place).len(), 2);
+    assert!(place.run("exclude").expect(0).out.contains("no exclude stands"));
+}
+
+#[test]
+fn what_cannot_be_done_is_said_and_changes_nothing() {
+    let (site, place) = (endless(), Place::new());
+    place.run("wishes").expect(4).explains(&["does not exist"]);
+    let running = crawl(&place, &site);
+    let table: &[(&str, i32, &[&str])] = &[
+        ("pin http://a.test/ --every 1ms", 2, &["once a second", "--every 1s or more"]),
+        ("pin http://a.test/ --every 0", 2, &["once a second"]),
+        ("pin http://a.test/ --every 9000d", 2, &["hardly ever"]),
+        ("pin http://a.test/ --every often", 2, &["is no duration"]),
+        ("pin http://a.test/", 2, &["how often?", "--every 1h"]),
+        ("pin http://a.test/ --every -1s", 2, &[]),
+        ("pin mailto:x@y.test --every 1h", 2, &["cannot be crawled"]),
+        ("pin http://elsewhere.test/ --every 1h", 2, &["out_of_scope", "evercrawl add"]),
+        ("pin --remove", 2, &["required"]),
+        ("pin http://a.test/ --remove", 1, &["nothing stands for"]),
+        ("boost /new/", 2, &["by how much?", "x5"]),
+        ("boost /new/ x0", 2, &["from x0.01 to x1000"]),
+        ("boost /new/ x1001", 2, &["from x0.01 to x1000"]),
+        ("boost /new/ xNaN", 2, &["is no factor"]),
+        ("boost ( x2", 2, &["cannot be used", "regular expressions"]),
+        ("boost */new/* x2", 2, &["cannot be used", "as in `/news/`"]),
+        ("exclude (", 2, &["cannot be used", "regular expressions"]),
+        ("exclude é", 2, &["%C3%A9"]),
+        ("exclude .*", 2, &["every page that is known", "--force"]),
+        ("exclude .test", 2, &["every page that is known"]),
+        ("exclude --dry-run", 2, &["required"]),
+        ("pause nowhere.test", 1, &["nothing to pause"]),
+        ("pause ftp://a.test/", 2, &["cannot be crawled"]),
+        ("resume /never/", 1, &["nothing stands for `/never/`", "evercrawl wishes"]),
+        ("resume a.test", 1, &["nothing stands for"]),
+        ("resume", 2, &["required"]),
+    ];
+    for (verb, code, words) in table {
+        place.run(verb).expect(*code).explains(words);
+    }
+    assert!(wishes(&place).is_empty());
+    stop(running);
+    for (verb, code, words) in table {
+        place.run(verb).expect(*code).explains(words);
+    }
+    assert!(wishes(&place).is_empty());
+    place.run("exclude .* --force").expect(0);
+    assert!(place.urls().iter().all(|page| page["state"] == "refused"));
+    place.run("exclude .* --remove").expect(0);
+    assert!(place.urls().iter().all(|page| page["reason"] != "excluded"));
+    place.run("check").expect(0);
+}
