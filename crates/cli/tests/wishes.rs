@@ -35,7 +35,9 @@ fn endless() -> Site {
 fn crawl(place: &Place, site: &Site) -> Running {
     let flags = format!("--delay 50ms --quiet -s crawl.max_per_shape=100000 {}", site.flags());
     let running = place.start(&format!("crawl http://a.test/ http://b.test/ {flags}"));
-    wait_until("pages to be visited", || site.all_asked().len() > 10);
+    let before = site.all_asked().len();
+    let answers = || place.run("wishes").code == Some(0);
+    wait_until("pages to be visited", || site.all_asked().len() > before + 10 && answers());
     running
 }
 
@@ -254,5 +256,45 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
     assert!(place.urls().iter().all(|page| page["state"] == "refused"));
     place.run("exclude .* --remove").expect(0);
     assert!(place.urls().iter().all(|page| page["reason"] != "excluded"));
+    place.run("check").expect(0);
+}
+
+#[test]
+fn a_kill_leaves_all_of_a_wish_or_nothing() {
+    const KILLS: u64 = 14;
+    let (site, place) = (endless(), Place::new());
+    let seeds: Vec<String> = (0..3000).map(|n| format!("http://c.test/old/{n}")).collect();
+    place.write("seeds.txt", &format!("http://c.test/new/1\n{}", seeds.join("\n")));
+    place.run("add --seeds seeds.txt").expect(0);
+    let mut unheard = 0;
+    for n in 0..KILLS {
+        let stood = !wishes(&place).is_empty();
+        let verb = if stood { "resume /old/" } else { "exclude /old/" };
+        let crawl = (n % 2 == 0).then(|| crawl(&place, &site));
+        let asked = place.start(verb);
+        pause(Duration::from_millis(20 + n * n * 7919 % 400));
+        match crawl {
+            Some(crawl) => crawl.signal(Signal::KILL),
+            None => asked.signal(Signal::KILL),
+        }
+        let code = asked.wait().code;
+        let stands = !wishes(&place).is_empty();
+        if code == Some(0) {
+            assert_ne!(stands, stood, "kill {n}: what was told to be done is lost");
+        }
+        unheard += u32::from(code != Some(0));
+    }
+    assert!(unheard > 2, "the kills came too late to prove anything");
+    place.run("check").expect(0);
+    if !wishes(&place).is_empty() {
+        place.run("resume /old/").expect(0);
+    }
+    let last = crawl(&place, &site);
+    let excluded = || place.run("urls --json --reason excluded").expect(0).out;
+    wait_until("every page to be back", || excluded().is_empty());
+    stop(last);
+    let known: BTreeSet<String> =
+        place.urls().iter().map(|page| page["url"].as_str().unwrap().to_owned()).collect();
+    assert!(seeds.iter().all(|seed| known.contains(seed)));
     place.run("check").expect(0);
 }
