@@ -79,13 +79,23 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
         self.now
     }
 
-    /// So many pages a second from now on; `None`: as many as hosts allow.
-    pub fn set_budget(&mut self, rate: Option<f64>) {
-        self.walk.set_budget(rate);
+    /// So many pages a second from now on, divided by the planner.
+    pub fn set_budget(&mut self, rate: f64) {
+        self.walk.set_budget(Some(rate));
+        self.set_rate(Some(rate));
+    }
+
+    /// At most so many pages a second from now on; `None`: as many as hosts allow.
+    pub fn set_rate(&mut self, rate: Option<f64>) {
         self.budget = rate.map(|rate| match self.budget.take() {
             Some(bucket) => bucket.at_rate(rate, self.now),
             None => Bucket::new(rate, self.now),
         });
+    }
+
+    /// Lets time pass until `until`, with nothing to do.
+    pub fn pass(&mut self, until: Time) {
+        self.now = self.now.max(until);
     }
 
     /// Another walk takes over, with nothing in flight: what a restart after a crash is like.

@@ -273,8 +273,8 @@ impl<S: Store> Walk<S> {
                 // Hosts laid to rest just now may be the ones to wait for.
                 Next::Wait(_) | Next::Empty if !events.is_empty() => {}
                 Next::Wait(_) if self.looks_ahead(now) => {}
-                Next::Wait(until) if self.planner.spends_ahead() => {
-                    return Ok(Step::Wait(until.min(self.ahead_from.max(now))));
+                Next::Wait(until) if self.ahead_from > now => {
+                    return Ok(Step::Wait(until.min(self.ahead_from)));
                 }
                 Next::Wait(until) => return Ok(Step::Wait(until)),
                 Next::Empty => return Ok(Step::Empty),

@@ -7,7 +7,7 @@ use evercrawl_policy::{Changes, Days};
 use crate::world::World;
 
 /// What is computed of a world once, for all runs in it.
-pub(crate) struct Judge {
+pub struct Judge {
     classes: Vec<Class>,
     /// When pages go, ascending.
     deaths: Vec<Days>,
@@ -39,7 +39,8 @@ impl Class {
 }
 
 impl Judge {
-    pub(crate) fn new(world: &World) -> Self {
+    /// Knows all of `world`.
+    pub fn new(world: &World) -> Self {
         let dying = world.pages.iter().map(|page| page.dies).filter(|dies| dies.is_finite());
         let mut deaths: Vec<Days> = dying.collect();
         deaths.sort_by(f64::total_cmp);

@@ -28,6 +28,7 @@ pub mod whatif;
 mod world;
 
 pub use cache::Cache;
+pub use judge::Judge;
 pub use malformed::Malformed;
 pub use row::{Part, Row, Week};
 pub use source::{Source, WorldError};

@@ -538,6 +538,9 @@ impl Frontier {
             let mark = &mut self.low_water[usize::from(band.number())];
             *mark = (*mark).min((wake, key));
             self.next_wake = self.next_wake.min(wake);
+            if band != Band::BLOCKED {
+                self.next_due = self.next_due.min(wake);
+            }
         }
         let Some((page, place)) = applied.queued else { return };
         let Some(host) = self.active.get_mut(&page.host) else { return };

@@ -12,12 +12,12 @@ use evercrawl_model::Time;
 use evercrawl_state::Store;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use crate::budget::Bucket;
 use super::fetcher::Fetcher;
 use super::inbox::Inbox;
 use super::worker::{Worker, commit_all};
 use super::{Ended, Order, Progress, Report, Stopper, SystemClock};
 use crate::EngineError;
+use crate::budget::Bucket;
 use crate::config::CrawlConfig;
 use crate::walk::{Commit, Step, Walk};
 

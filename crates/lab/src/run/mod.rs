@@ -6,6 +6,7 @@ mod copies;
 mod crawl;
 mod machine;
 mod signals;
+mod witness;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -14,6 +15,7 @@ use evercrawl_policy::registry::{Entry, Goal, Setup, Unfit, find};
 use evercrawl_policy::{Days, Policy};
 
 pub use budget::Budget;
+pub use witness::{Sight, Witness};
 
 use crate::cache::{self, Cache, Key};
 use crate::judge::Judge;

@@ -22,6 +22,8 @@ pub(crate) enum Lab {
     Worlds(super::worlds::Worlds),
     /// How policies do in worlds, at budgets
     Run(super::run::Run),
+    /// Whether the engine does what the lab promises: it crawls a world by a clock of its own
+    Live(super::live::Live),
     /// What more, or less, would buy: freshness against budget, with the knee marked
     Whatif(super::whatif::Whatif),
     /// What the documents behind Evercrawl report, beside what its code finds

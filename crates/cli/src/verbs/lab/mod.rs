@@ -5,6 +5,7 @@ mod args;
 mod cache;
 mod estimate;
 mod figures;
+mod live;
 mod output;
 mod report;
 mod run;
@@ -28,6 +29,7 @@ pub(crate) fn run(lab: &Lab) -> anyhow::Result<u8> {
         Lab::Allocate(args) => allocate::run(args),
         Lab::Sites(args) => sites::run(args),
         Lab::Run(args) => run::run(args),
+        Lab::Live(args) => live::run(args),
         Lab::Whatif(args) => whatif::run(args),
         Lab::Worlds(args) => worlds::run(args),
         Lab::Report(args) => report::run(args),

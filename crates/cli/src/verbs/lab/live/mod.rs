@@ -1,0 +1,223 @@
+//! `evercrawl lab live`: does the engine do what the lab promises?
+//!
+//! The real engine (state, frontier, planner, archive) under a clock of its own, in a world of the lab;
+//! beside it the lab's own run of the same policy.
+
+mod web;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use evercrawl_archive as archive;
+use evercrawl_engine::config::CrawlConfig;
+use evercrawl_engine::rehearsal::Rehearsal;
+use evercrawl_engine::walk::Walk;
+use evercrawl_engine::{Pace, Plan};
+use evercrawl_lab::run::{Budget, News, Plan as LabPlan, Terms, Witness};
+use evercrawl_lab::{Judge, Row, Source, World};
+use evercrawl_model::Time;
+use evercrawl_policy::registry::find;
+use evercrawl_state::{MemoryStore, Settings as StateSettings, State};
+use evercrawl_urls::ScopeKind;
+
+use super::{json_line, sources};
+use crate::args::RunArgs;
+use crate::settings::Settings;
+use crate::{crawl_config, exit, print, units};
+use web::LabWeb;
+
+/// A walk commits so often by the world's clock: often enough to be real, seldom enough to be quick.
+const COMMIT_EVERY: Duration = Duration::from_secs(24 * 3600);
+/// Budgets that are shares of the live pages are reckoned anew so often.
+const ROUND: f64 = 7.0;
+/// All pages are fetched once, free of charge, in the day before the crawl begins.
+const FIRST_LOOK: f64 = 1.0;
+
+#[derive(Debug, Args)]
+pub(crate) struct Live {
+    /// The worlds
+    #[arg(required = true, value_name = "WORLD")]
+    worlds: Vec<PathBuf>,
+    /// The policy: index, gamma or uniform
+    #[arg(long, value_name = "NAME", default_value = "index")]
+    policy: String,
+    /// How much may be fetched: a share of the live pages, or a number
+    #[arg(long, value_name = "5%/week,..", value_delimiter = ',', default_value = "10%/week")]
+    budget: Vec<Budget>,
+    /// What the policy aims at: freshness, coverage or age
+    #[arg(long, default_value = "freshness", value_parser = units::goal)]
+    goal: evercrawl_policy::registry::Goal,
+    /// Pause after each request to a host, by the world's clock: shows what politeness costs
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = units::duration)]
+    delay: Duration,
+    /// The seed of all draws
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// JSON Lines instead of a table: for each budget the engine's row and the lab's
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Live) -> anyhow::Result<u8> {
+    let mut out = print::data();
+    if !args.json {
+        writeln!(out, "world                 budget      engine     lab    difference   fetches")?;
+    }
+    for path in &args.worlds {
+        let source = sources::open(path, false)?;
+        let world = source.world(args.seed, 0.0)?;
+        for budget in &args.budget {
+            let live = engine_row(args, &world, budget)?;
+            let lab = lab_row(args, &source, budget)?;
+            write(args, &mut out, &live, &lab)?;
+        }
+    }
+    Ok(exit::OK)
+}
+
+fn write(args: &Live, out: &mut impl Write, live: &Row, lab: &Row) -> anyhow::Result<()> {
+    if args.json {
+        json_line(out, live)?;
+        return json_line(out, lab);
+    }
+    let (engine, promised) = (100.0 * live.freshness, 100.0 * lab.freshness);
+    writeln!(
+        out,
+        "{:<20} {:>8} {engine:>9.2} % {promised:>6.2} % {:>+9.2}   {:>9}",
+        print::plain(&live.world),
+        live.budget,
+        engine - promised,
+        units::show_count(live.fetches),
+    )?;
+    Ok(out.flush()?)
+}
+
+/// What the lab makes of the same policy.
+fn lab_row(args: &Live, source: &Source, budget: &Budget) -> anyhow::Result<Row> {
+    let plan = LabPlan {
+        worlds: vec![source.clone()],
+        policies: vec![find(&args.policy)?],
+        budgets: vec![budget.clone()],
+        seeds: vec![args.seed],
+        terms: Terms { goal: args.goal, ..Terms::default() },
+        references: Some(false),
+        threads: 1,
+        cache: None,
+    };
+    let mut made = None;
+    evercrawl_lab::run::run(&plan, &AtomicBool::new(false), |news| {
+        if let News::Row(row) = news {
+            made = Some(*row);
+        }
+    })?;
+    made.ok_or_else(|| anyhow::anyhow!("the lab made nothing of it"))
+}
+
+/// Lets the engine crawl the world to its end.
+#[allow(clippy::disallowed_methods)] // how long it took is part of what is told
+fn engine_row(args: &Live, world: &World, budget: &Budget) -> anyhow::Result<Row> {
+    let began = Instant::now();
+    let judge = Judge::new(world);
+    let config = Arc::new(config(args)?);
+    let web = LabWeb::new(world, Witness::new(world, &judge), config.steps, args.seed);
+    let scratch = Scratch::new()?;
+    let start = web.time(world.span.begin - FIRST_LOOK);
+    let walk = open(&scratch, &config, args.seed, start)?;
+    let mut rehearsal = Rehearsal::new(walk, web, start, COMMIT_EVERY);
+    let begin = rehearsal.web.time(world.span.begin);
+    discover(&mut rehearsal, begin)?;
+    let known = rehearsal.walk.counters().pages;
+    rehearsal.set_rate(Some(known as f64 / (FIRST_LOOK * 86_400.0) * 1.01));
+    rehearsal.run(begin, Duration::MAX)?;
+    rehearsal.pass(begin);
+    rehearsal.web.charged = true;
+    let mut at = world.span.begin;
+    while at < world.span.to {
+        let length = ROUND.min(world.span.to - at);
+        let fetches = budget.over(length, rehearsal.web.witness.live(at));
+        rehearsal.set_budget(fetches / length / 86_400.0);
+        // Pages are told of within the hour of their birth.
+        let end = rehearsal.web.time(at + length);
+        while rehearsal.now() < end {
+            let now = rehearsal.now();
+            discover(&mut rehearsal, now)?;
+            let pause = now.after(Duration::from_secs(3600)).min(end);
+            rehearsal.run(pause, Duration::MAX)?;
+            rehearsal.pass(pause);
+        }
+        at += length;
+    }
+    let row = rehearsal.web.witness.row(args.seed);
+    Ok(Row {
+        world: world.name.clone(),
+        policy: format!("{} (engine)", args.policy),
+        budget: budget.to_string(),
+        goal: evercrawl_lab::run::goal_name(args.goal).to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        cpu_seconds: began.elapsed().as_secs_f64(),
+        ..row
+    })
+}
+
+fn discover(rehearsal: &mut Rehearsal<MemoryStore, LabWeb<'_>>, now: Time) -> anyhow::Result<()> {
+    for (url, hub) in rehearsal.web.born(now) {
+        rehearsal.walk.add_page(url, hub, rehearsal.now().min(now))?;
+    }
+    Ok(())
+}
+
+/// A crawl like any other, but that nothing but the budget holds it back.
+fn config(args: &Live) -> anyhow::Result<CrawlConfig> {
+    let mut config = crawl_config::crawl_config(&Settings::defaults(), &RunArgs::default())?;
+    config.scope = ScopeKind::Any;
+    config.take.sitemaps = false;
+    config.frontier.pace = Pace { host: args.delay, address: Duration::ZERO, ..Pace::default() };
+    let policy = find(&args.policy)?.name;
+    config.plan = Plan { policy, goal: args.goal, ..Plan::default() };
+    config.archive.level = 1;
+    Ok(config)
+}
+
+fn open(
+    scratch: &Scratch,
+    config: &Arc<CrawlConfig>,
+    seed: u64,
+    now: Time,
+) -> anyhow::Result<Walk<MemoryStore>> {
+    let settings = StateSettings { seed, shards: 64 };
+    let state = State::open(Arc::new(MemoryStore::default()), settings, None)?;
+    let settings = archive::Settings {
+        prefix: "lab".to_owned(),
+        host: "lab".to_owned(),
+        software: String::new(),
+        operator: String::new(),
+        user_agent: String::new(),
+        robots: "obey".to_owned(),
+        is_part_of: String::new(),
+        roll_at: config.archive.roll_at,
+        first_serial: 1,
+    };
+    let (writer, _) = archive::Writer::open(&scratch.0, &[], settings, now)?;
+    Ok(Walk::new(config.clone(), state, writer, seed, now)?)
+}
+
+/// A directory for the archive that is gone when the run is over.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> std::io::Result<Self> {
+        let path = std::env::temp_dir().join(format!("evercrawl-lab-live-{}", std::process::id()));
+        std::fs::create_dir_all(&path)?;
+        Ok(Scratch(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,63 @@
+//! How does someone else's crawl of a world do? Watched fetch by fetch, and scored like a run.
+
+use std::ops::Range;
+
+use evercrawl_policy::{Days, Found};
+
+use super::copies::Copies;
+use crate::judge::Judge;
+use crate::row::Row;
+use crate::score::Score;
+use crate::world::World;
+
+/// Sees every fetch of a crawl that is not driven from here, and knows the truth.
+pub struct Witness<'a> {
+    world: &'a World,
+    judge: &'a Judge,
+    copies: Copies<'a>,
+    score: Score<'a>,
+}
+
+/// What a fetch shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sight {
+    /// What was found.
+    pub found: Found,
+    /// When the page changed last, if that was since the last fetch.
+    pub modified: Option<Days>,
+}
+
+impl<'a> Witness<'a> {
+    /// Before the first page is known.
+    pub fn new(world: &'a World, judge: &'a Judge) -> Self {
+        Witness { world, judge, copies: Copies::new(world), score: Score::new(world, judge) }
+    }
+
+    /// The pages that came to be up to `now` and were not told of before.
+    pub fn born(&mut self, now: Days) -> Range<u32> {
+        let first = self.copies.len() as u32;
+        let born = self.world.pages[first as usize..].iter().take_while(|page| page.born <= now);
+        born.for_each(|_| self.copies.add(None));
+        first..self.copies.len() as u32
+    }
+
+    /// How many pages live at `now`.
+    pub fn live(&self, now: Days) -> usize {
+        self.judge.live(self.world, now)
+    }
+
+    /// `page` is fetched at `now`; it costs nothing where it is not `charged`.
+    pub fn look(&mut self, page: u32, now: Days, charged: bool) -> Sight {
+        let look = self.copies.fetch(page, now, &mut self.score);
+        if charged {
+            self.score.fetched(page, now, 1.0, &look.gain);
+        }
+        Sight { found: look.found, modified: look.modified }
+    }
+
+    /// The score at the end of the world.
+    pub fn row(mut self, seed: u64) -> Row {
+        self.copies.close(self.world.span.to, &mut self.score);
+        self.score.row(seed)
+    }
+}
