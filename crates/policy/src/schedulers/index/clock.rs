@@ -6,9 +6,14 @@
 
 use crate::page::Days;
 
-/// How long a bin is, and how many are kept: half a year.
-const BIN: Days = 7.0;
-const BINS: i64 = 26;
+/// Lately time is divided into weeks, further back into months of four weeks: half a year and two years of
+/// them. A slow crawl comes round once a year or less, and must still know which batch it is looking at.
+const WEEK: Days = 7.0;
+const WEEKS_A_MONTH: i64 = 4;
+const MONTHS_BY_WEEK: i64 = 7;
+const MONTHS: i64 = 20;
+const WEEKS: i64 = MONTHS_BY_WEEK * WEEKS_A_MONTH;
+const BINS: usize = (WEEKS + MONTHS) as usize;
 
 /// Times beyond this are no times.
 const FAR: Days = 1e9;
@@ -22,21 +27,30 @@ const FAR: Days = 1e9;
 pub(crate) struct GroupClock {
     /// The number of the latest week.
     latest: i64,
-    found: [f32; BINS as usize],
-    expected: [f32; BINS as usize],
+    /// The weeks, then the months before them, each kind in a ring.
+    bins: [Bin; BINS],
     /// By how much (the logarithm of) its pace rose since its pages were last looked at again.
     risen: f32,
     /// When that was.
     stirred: Days,
 }
 
+/// Changes found and changes expected in a week or a month.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bin {
+    found: f32,
+    expected: f32,
+}
+
+/// A place in the rings, and how much of its time is meant.
+type Part = (usize, Days);
+
 impl GroupClock {
     /// A clock of which nothing is known, at `now`.
     pub(crate) fn new(now: Days) -> Self {
         GroupClock {
-            latest: bin_of(now),
-            found: [0.0; BINS as usize],
-            expected: [0.0; BINS as usize],
+            latest: week_of(now),
+            bins: [Bin::default(); BINS],
             risen: 0.0,
             stirred: f64::NEG_INFINITY,
         }
@@ -44,8 +58,8 @@ impl GroupClock {
 
     /// The time that has passed by this clock from `from` to `to`: the integral of its pace.
     pub(crate) fn elapsed(&self, from: Days, to: Days, kappa: f64) -> Days {
-        let bins = self.bins(from, to);
-        let gained: f64 = bins.map(|(bin, length)| (self.pace(bin, kappa) - 1.0) * length).sum();
+        let parts = self.parts(from, to);
+        let gained: f64 = parts.map(|(bin, length)| (self.bins[bin].pace(kappa) - 1.0) * length).sum();
         to - from + gained
     }
 
@@ -56,17 +70,18 @@ impl GroupClock {
     /// proportion to their pace (a step of EM); so a batch that is already known takes on further finds,
     /// and pages fetched since then are not suspected.
     pub(crate) fn learn(&mut self, (from, to): (Days, Days), rate: f64, changed: bool, kappa: f64) {
-        self.advance(bin_of(to));
+        self.advance(week_of(to));
         let expected = rate * self.elapsed(from, to, kappa);
         let share = if changed { rate / -(-expected).exp_m1().min(-1e-12) } else { 0.0 };
-        let mut rise: f64 = 0.0;
-        for (bin, length) in self.bins(from, to) {
-            let (before, slot) = (self.pace(bin, kappa), slot_of(bin));
-            self.expected[slot] += (rate * length) as f32;
-            self.found[slot] += (share * before * length) as f32;
-            rise = rise.max((self.pace(bin, kappa) / before).ln());
+        let mut rise: f64 = 1.0;
+        for (bin, length) in self.parts(from, to) {
+            let bin = &mut self.bins[bin];
+            let before = bin.pace(kappa);
+            bin.expected += (rate * length) as f32;
+            bin.found += (share * before * length) as f32;
+            rise = rise.max(bin.pace(kappa) / before);
         }
-        self.risen += rise as f32;
+        self.risen += rise.ln() as f32;
     }
 
     /// Whether its pace rose so far that its pages should be looked at again; at most once a day.
@@ -82,37 +97,77 @@ impl GroupClock {
 
     /// Whether it has known nothing since `now` less half a year.
     pub(crate) fn is_idle(&self, now: Days) -> bool {
-        bin_of(now) - self.latest > BINS
+        week_of(now) - self.latest > WEEKS
     }
 
-    fn pace(&self, bin: i64, kappa: f64) -> f64 {
-        let slot = slot_of(bin);
-        (kappa + f64::from(self.found[slot])) / (kappa + f64::from(self.expected[slot]))
+    /// The weeks and months that are kept and that `from` to `to` touches, with how much of each.
+    fn parts(&self, from: Days, to: Days) -> impl Iterator<Item = Part> + use<> {
+        let first = self.first_week();
+        let (from_week, to_week) = (week_of(from), week_of(to).min(self.latest));
+        let months = month_of(from_week).max(month_of(first) - MONTHS)..month_of(first);
+        let months = months.filter(move |month| month * WEEKS_A_MONTH <= to_week);
+        let months = months.map(move |month| {
+            let start = month * WEEKS_A_MONTH;
+            (month_slot(month), overlap((start, start + WEEKS_A_MONTH), from, to))
+        });
+        let weeks = from_week.max(first)..to_week + 1;
+        months.chain(weeks.map(move |week| (week_slot(week), overlap((week, week + 1), from, to))))
     }
 
-    /// The weeks that are kept and that `from` to `to` touches, with how much of each.
-    fn bins(&self, from: Days, to: Days) -> impl Iterator<Item = (i64, Days)> + use<> {
-        let first = bin_of(from).max(self.latest - BINS + 1);
-        (first..=bin_of(to).min(self.latest)).map(move |bin| {
-            let (start, end) = (bin as f64 * BIN, (bin + 1) as f64 * BIN);
-            (bin, (end.min(to) - start.max(from)).max(0.0))
-        })
+    /// The first week that is still kept as such; always the first of a month.
+    fn first_week(&self) -> i64 {
+        (month_of(self.latest) - MONTHS_BY_WEEK + 1) * WEEKS_A_MONTH
     }
 
-    fn advance(&mut self, bin: i64) {
-        for new in (self.latest + 1..=bin).rev().take(BINS as usize) {
-            (self.found[slot_of(new)], self.expected[slot_of(new)]) = (0.0, 0.0);
+    /// Makes `week` the latest: months that fall out of the weeks are added up, others forgotten.
+    fn advance(&mut self, week: i64) {
+        if week - self.latest > WEEKS + MONTHS * WEEKS_A_MONTH {
+            (self.bins, self.latest) = ([Bin::default(); BINS], week);
         }
-        self.latest = self.latest.max(bin);
+        for week in self.latest + 1..=week {
+            if week % WEEKS_A_MONTH == 0 {
+                self.add_up(month_of(week) - MONTHS_BY_WEEK);
+            }
+            self.bins[week_slot(week)] = Bin::default();
+        }
+        self.latest = self.latest.max(week);
+    }
+
+    fn add_up(&mut self, month: i64) {
+        let first = month * WEEKS_A_MONTH;
+        let weeks = (first..first + WEEKS_A_MONTH).map(|week| self.bins[week_slot(week)]);
+        self.bins[month_slot(month)] = weeks.fold(Bin::default(), Bin::plus);
     }
 }
 
-fn bin_of(time: Days) -> i64 {
-    (time.clamp(-FAR, FAR) / BIN).floor() as i64
+impl Bin {
+    fn pace(self, kappa: f64) -> f64 {
+        (kappa + f64::from(self.found)) / (kappa + f64::from(self.expected))
+    }
+
+    fn plus(self, other: Bin) -> Bin {
+        Bin { found: self.found + other.found, expected: self.expected + other.expected }
+    }
 }
 
-fn slot_of(bin: i64) -> usize {
-    bin.rem_euclid(BINS) as usize
+fn overlap((start, end): (i64, i64), from: Days, to: Days) -> Days {
+    (to.min(end as f64 * WEEK) - from.max(start as f64 * WEEK)).max(0.0)
+}
+
+fn week_of(time: Days) -> i64 {
+    (time.clamp(-FAR, FAR) / WEEK).floor() as i64
+}
+
+fn month_of(week: i64) -> i64 {
+    week.div_euclid(WEEKS_A_MONTH)
+}
+
+fn week_slot(week: i64) -> usize {
+    week.rem_euclid(WEEKS) as usize
+}
+
+fn month_slot(month: i64) -> usize {
+    (WEEKS + month.rem_euclid(MONTHS)) as usize
 }
 
 #[cfg(test)]
@@ -150,12 +205,25 @@ mod tests {
     }
 
     #[test]
-    fn forgets_after_half_a_year() {
+    fn a_batch_is_remembered_for_two_years() {
+        let mut clock = GroupClock::new(0.0);
+        (0..9).for_each(|_| clock.learn((280.0, 286.0), 0.1, true, KAPPA));
+        let before = clock.elapsed(280.0, 286.0, KAPPA);
+        for (day, known) in [(300.0, 1.0), (600.0, 0.25), (800.0, 0.25), (1100.0, 0.0)] {
+            clock.learn((day, day + 1.0), 0.1, false, KAPPA);
+            let gained = clock.elapsed(280.0, 286.0, KAPPA) - 6.0;
+            assert!(gained >= 0.8 * known * (before - 6.0), "{day}: {gained} of {before}");
+            assert!(known > 0.0 || gained.abs() < 1e-9, "{day}: {gained}");
+        }
+    }
+
+    #[test]
+    fn after_a_long_pause_nothing_is_left() {
         let mut clock = GroupClock::new(0.0);
         clock.learn((0.0, 6.0), 0.1, true, KAPPA);
         assert!(!clock.is_idle(100.0) && clock.is_idle(300.0));
-        clock.learn((400.0, 406.0), 0.1, false, KAPPA);
-        assert!((clock.elapsed(0.0, 6.0, KAPPA) - 6.0).abs() < 1e-9);
+        clock.learn((4000.0, 4006.0), 0.1, false, KAPPA);
+        assert!((clock.elapsed(0.0, 3990.0, KAPPA) - 3990.0).abs() < 1e-9);
     }
 
     #[test]
