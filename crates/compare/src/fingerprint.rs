@@ -32,13 +32,9 @@ impl Fingerprint {
 
     /// Takes the fingerprint of a text; none if it has no words.
     pub fn of(text: &str) -> Option<Self> {
-        let mut tally = Tally::new();
-        let mut last = START;
-        for word in Words::of(text) {
-            tally.add(pair(last, word));
-            last = word;
-        }
-        (!tally.is_empty()).then(|| Self(tally.majority()))
+        let mut taking = Taking::default();
+        Words::of(text).for_each(|word| taking.add(word));
+        taking.finish()
     }
 
     /// Takes a fingerprint as it is stored.
@@ -99,6 +95,31 @@ impl Fingerprint {
 impl fmt::Debug for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
+    }
+}
+
+/// A fingerprint being taken, word by word.
+pub(crate) struct Taking {
+    tally: Tally,
+    last: u64,
+}
+
+impl Default for Taking {
+    fn default() -> Self {
+        Self { tally: Tally::new(), last: START }
+    }
+}
+
+impl Taking {
+    #[inline]
+    pub(crate) fn add(&mut self, word: u64) {
+        self.tally.add(pair(self.last, word));
+        self.last = word;
+    }
+
+    /// The fingerprint; none if there were no words.
+    pub(crate) fn finish(&self) -> Option<Fingerprint> {
+        (!self.tally.is_empty()).then(|| Fingerprint(self.tally.majority()))
     }
 }
 

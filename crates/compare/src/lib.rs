@@ -17,12 +17,22 @@
 //! assert_eq!(classify(Some(&before), &now).likeness, Likeness::Near);
 //! ```
 
+mod clocks;
 mod digest;
 mod fingerprint;
 mod likeness;
+mod outline;
+mod shape;
+mod site;
+mod sketch;
 mod tally;
+mod turns;
+mod watch;
 mod words;
 
 pub use digest::{Digest, NotADigest};
 pub use fingerprint::{Fingerprint, NEAR};
 pub use likeness::{Comparison, Likeness, Seen, classify};
+pub use outline::Outline;
+pub use site::SiteMemory;
+pub use watch::{Findings, PageMemory};

@@ -31,6 +31,8 @@ static SMALL_LETTERS: LazyLock<[u16; TABLE_LEN]> = LazyLock::new(|| {
 pub(crate) struct Words<'a> {
     text: &'a str,
     at: usize,
+    /// Where the last word began, or the characters beyond ASCII before it.
+    start: usize,
     small_letters: &'static [u16; TABLE_LEN],
     /// The last character that was a word by itself.
     alone_before: u32,
@@ -38,7 +40,13 @@ pub(crate) struct Words<'a> {
 
 impl<'a> Words<'a> {
     pub(crate) fn of(text: &'a str) -> Self {
-        Self { text, at: 0, small_letters: &SMALL_LETTERS, alone_before: 0 }
+        Self { text, at: 0, start: 0, small_letters: &SMALL_LETTERS, alone_before: 0 }
+    }
+
+    /// Where the last word began: nothing but the word and symbols beyond ASCII lies after it.
+    #[inline]
+    pub(crate) fn start(&self) -> usize {
+        self.start
     }
 
     /// Takes the characters beyond ASCII that come next into the word; returns whether it ended.
@@ -91,6 +99,9 @@ impl Iterator for Words<'_> {
     fn next(&mut self) -> Option<u64> {
         let mut word = None;
         while let Some(first) = self.text.as_bytes().get(self.at) {
+            if word.is_none() {
+                self.start = self.at;
+            }
             if !first.is_ascii() {
                 if self.take_beyond_ascii(&mut word) {
                     break;

@@ -22,6 +22,7 @@ pub mod freshness;
 pub mod frontier;
 pub mod links;
 pub mod live;
+mod novelty;
 pub mod planner;
 pub mod process;
 pub mod recent;

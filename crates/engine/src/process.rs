@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_compare::{self as compare, Fingerprint, Likeness};
+use evercrawl_compare::{self as compare, Fingerprint};
 use evercrawl_extract::{self as extract, Content, Document, Extracted, Extractor, decode};
 use evercrawl_fetch::{Failure, Fetched, Response, Truncation};
 use evercrawl_model::{
-    Change, Discovery, HostUpdate, Kind, Next, Noted, Outcome, Refusal, Time, Validators, Visit,
-    Visited,
+    Change, Discovery, HostUpdate, Kind, Next, Noted, Outcome, Refusal, Score, Time, Validators,
+    Visit, Visited,
 };
 use evercrawl_robots::Directives;
 use evercrawl_state::{Reading, StateError, Store};
@@ -19,6 +19,7 @@ use evercrawl_state::{Reading, StateError, Store};
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
 use crate::links::{LinkReader, RefusalCounts};
+use crate::novelty::{self, Read};
 use crate::recent::{Digest, Holder, Recent};
 use crate::schedule::{is_host_trouble, retry_after};
 
@@ -177,6 +178,7 @@ impl<S: Store> Processor<S> {
             Outcome::Redirect => self.redirect(&mut processed),
             Outcome::ClientError if matches!(status, 404 | 410) => {
                 processed.visited.visit.change = Change::Gone;
+                processed.visited.visit.score = Score::ALL;
             }
             _ => {}
         }
@@ -220,13 +222,15 @@ impl<S: Store> Processor<S> {
         };
         let extracted = self.extractor.extract(&document, self.links.options());
         let directives = directives(&self.config, response, &extracted);
-        let print = text_of(&extracted).and_then(Fingerprint::of);
+        let lease = &processed.job.lease;
+        let read = text_of(&extracted)
+            .map(|text| Read::new(text, row.past.as_ref(), &lease.site, lease.page.url));
         processed.visited.kind = kind_of(extracted.kind, row.kind);
         let media_type = Some(extracted.kind.mime());
         let at = processed.job.ended;
         let sink = (&mut processed.found, &mut processed.refused);
         self.links.read(&processed.job.lease, &extracted, directives.nofollow, at, sink);
-        self.compare(&mut processed.visited, row.past.as_ref(), digest, print)?;
+        self.compare(&mut processed.visited, row.past.as_ref(), digest, read)?;
         Ok((!directives.noarchive, media_type))
     }
 
@@ -236,25 +240,20 @@ impl<S: Store> Processor<S> {
         visited: &mut Visited,
         past: Option<&evercrawl_state::Past>,
         digest: compare::Digest,
-        print: Option<Fingerprint>,
+        read: Option<Read>,
     ) -> Result<(), StateError> {
-        let seen = |digest, text| compare::Seen { digest, text, text_len: 0 };
-        let before = past.and_then(|past| {
-            let digest = compare::Digest::from_bytes(past.digest?);
-            Some(seen(digest, past.simhash.map(Fingerprint::from_bits)))
-        });
-        let likeness = compare::classify(before.as_ref(), &seen(digest, print)).likeness;
-        visited.visit.change = match likeness {
-            Likeness::First => Change::New,
-            Likeness::Same => Change::Same,
-            Likeness::Near => Change::Near,
-            Likeness::Changed => Change::Changed,
-        };
+        let (change, score) = novelty::judge(past, digest, read.as_ref());
+        visited.visit.change = change;
+        visited.visit.score = score;
         visited.identity = Some(digest.to_bytes());
-        visited.simhash = print.map(Fingerprint::to_bits);
-        if let (Some(print), true) = (print, likeness != Likeness::Same) {
+        let Some(read) = read else { return Ok(()) };
+        let same_bytes = past.is_some_and(|past| past.digest == visited.identity);
+        if let (Some(print), false) = (read.print(), same_bytes) {
             visited.visit.near = self.recent.near(print, visited.visit.page, &self.reading)?;
         }
+        visited.simhash = read.print().map(Fingerprint::to_bits);
+        visited.memory = Some(read.memory);
+        visited.differing = read.differing;
         Ok(())
     }
 
@@ -271,6 +270,8 @@ impl<S: Store> Processor<S> {
             Some(before) if before == identity.to_bytes() => Change::Same,
             Some(_) => Change::Changed,
         };
+        let news = processed.visited.visit.change != Change::Same;
+        processed.visited.visit.score = if news { Score::ALL } else { Score::NONE };
         processed.visited.identity = Some(identity.to_bytes());
         if let Some(location) = location {
             let sink = (&mut processed.found, &mut processed.refused);
@@ -352,6 +353,8 @@ impl<S: Store> Processor<S> {
             identity: None,
             validators: validators_of(&job.fetched),
             simhash: None,
+            memory: None,
+            differing: Vec::new(),
             first_of_digest: false,
             kind: job.lease.row.kind,
             host: HostUpdate { ip: job.fetched.ip, ..HostUpdate::default() },
@@ -404,6 +407,7 @@ fn visit_of(job: &Job, outcome: Outcome, status: u16, change: Change) -> Visit {
         outcome,
         status,
         change,
+        score: Score::NONE,
         digest: None,
         bytes: 0,
         ms: u32::try_from(job.fetched.times.total.as_millis()).unwrap_or(u32::MAX),

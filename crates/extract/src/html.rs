@@ -58,7 +58,7 @@ impl Default for Options {
 pub struct Page {
     /// The first `<title>`, its white space collapsed.
     pub title: Option<String>,
-    /// The text a reader sees: white space collapsed, blocks apart, no scripts, styles, templates.
+    /// The text a reader sees: white space collapsed, a line a block, no scripts, styles, templates.
     pub text: String,
     /// The `href` of the first `<base>`, against which the links are to be resolved.
     pub base: Option<String>,

@@ -137,10 +137,10 @@ fn rel_flags_are_read() {
 #[test]
 fn the_text_is_what_a_reader_sees() {
     for (html, want) in [
-        ("<p>one</p><p>two</p>", "one two"),
-        ("a<b>b</b>c<br>d", "abc d"),
+        ("<p>one</p><p>two</p>", "one\ntwo"),
+        ("a<b>b</b>c<br>d", "abc\nd"),
         (" <p> one \n two ", "one two"),
-        ("<td>1</td><td>2</td>", "1 2"),
+        ("<td>1</td><td>2</td>", "1\n2"),
         ("x<script>y</script><style>z</style>w", "xw"),
         ("<title>t</title>body", "body"),
         ("a<!-- b -->c", "ac"),
@@ -150,9 +150,9 @@ fn the_text_is_what_a_reader_sees() {
         ("<svg><title>no</title><text>yes</text><style>no</style></svg>", "yes"),
         ("<svg><![CDATA[a<b]]></svg>", "a<b"),
         ("<svg/>a<title>no</title>", "a"),
-        ("<svg><style>no</svg>yes<p>yes", "yes yes"),
+        ("<svg><style>no</svg>yes<p>yes", "yes\nyes"),
         ("5 &lt; 6 &amp;&nbsp;7 &#8364;", "5 < 6 &\u{a0}7 €"),
-        ("<textarea>typed</textarea><select><option>one<option>two</select>", "typed one two"),
+        ("<textarea>typed</textarea><select><option>one<option>two</select>", "typed\none\ntwo"),
         ("<é>x<é", "<é>x<é"),
         ("a\0b", "ab"),
         ("<plaintext></p>", "</p>"),

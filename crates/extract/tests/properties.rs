@@ -138,7 +138,8 @@ proptest! {
         prop_assert!(page.links.len() <= max_links);
         prop_assert!(page.text.len() <= max_text);
         prop_assert!(page.title.as_ref().is_none_or(|title| title.len() <= max_text));
-        prop_assert!(!page.text.contains("  ") && page.text.trim_ascii() == page.text);
+        prop_assert!(page.text.lines().all(|line| !line.is_empty() && line.trim_ascii() == line));
+        prop_assert!(!page.text.contains("  "));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use evercrawl_lab::Truth;
 use evercrawl_lab::visit_log::{Saw, VisitLog};
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostUpdate, Kind, Next, Noted, Outcome, PageKey, Time, Visit,
+    Band, Change, Discovery, Event, HostUpdate, Kind, Next, Noted, Outcome, PageKey, Score, Time, Visit,
     Visited,
 };
 use evercrawl_state::{MemoryStore, Settings, State};
@@ -58,6 +58,7 @@ fn visit(state: &mut State<MemoryStore>, page: PageKey, at: Time, change: Change
         outcome,
         status: 200,
         change,
+        score: Score::ALL,
         digest: None,
         bytes: 10,
         ms: 3,
@@ -72,6 +73,8 @@ fn visit(state: &mut State<MemoryStore>, page: PageKey, at: Time, change: Change
             noted: Noted::default(),
             validators: None,
             simhash: None,
+            memory: None,
+            differing: Vec::new(),
             first_of_digest: false,
             kind: Kind::Page,
             host: HostUpdate::default(),

@@ -157,6 +157,10 @@ pub struct Visited {
     pub validators: Option<Validators>,
     /// Fingerprint of the text, where there was text.
     pub simhash: Option<u64>,
+    /// What the text is compared with at the next visit; `None` leaves what was held.
+    pub memory: Option<Box<[u8]>>,
+    /// Passages of the text that differ, for what the pages of a host have in common.
+    pub differing: Vec<u32>,
     /// True when this digest is the first of its kind, so that later ones refer to it.
     pub first_of_digest: bool,
     /// What the page turned out to be.

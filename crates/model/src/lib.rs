@@ -14,5 +14,5 @@ pub use event::{Discovery, Event, HostUpdate, Next, Noted, RobotsCopy, Shape, Vi
 pub use key::{HostKey, Keyer, PageKey};
 pub use page::{Band, Kind, Refusal, Validators};
 pub use time::{ParseTimeError, Time};
-pub use visit::{Change, Outcome, RecordAt, Visit};
+pub use visit::{Change, Outcome, RecordAt, Score, Visit};
 pub use wish::Wish;

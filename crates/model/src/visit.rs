@@ -96,9 +96,9 @@ pub enum Change {
     New,
     /// Other content than before.
     Changed,
-    /// Other bytes, but nearly the same text.
+    /// Other content, but most of the text is as it was.
     Near,
-    /// The same content: a 304, or an equal digest.
+    /// The same content: a 304, an equal digest, or nothing but noise that differs.
     Same,
     /// The page is not there any more.
     Gone,
@@ -134,6 +134,38 @@ impl Change {
     }
 }
 
+/// Which share of a page's text is news, from 0 to 1, to a 65,535th. What is above 0 stays above it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Score(u16);
+
+impl Score {
+    /// Nothing is news.
+    pub const NONE: Score = Score(0);
+    /// All is news.
+    pub const ALL: Score = Score(u16::MAX);
+
+    /// The score of a share.
+    pub fn new(share: f64) -> Self {
+        let number = (share.clamp(0.0, 1.0) * f64::from(u16::MAX)).round() as u16;
+        Score(number.max(u16::from(share > 0.0)))
+    }
+
+    /// The share.
+    pub fn share(self) -> f64 {
+        f64::from(self.0) / f64::from(u16::MAX)
+    }
+
+    /// Its number in compact rows.
+    pub fn number(self) -> u16 {
+        self.0
+    }
+
+    /// Reads what [`number`](Self::number) gave.
+    pub fn from_number(n: u16) -> Self {
+        Score(n)
+    }
+}
+
 /// Where a record lies in the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RecordAt {
@@ -158,6 +190,8 @@ pub struct Visit {
     pub status: u16,
     /// What it told about the content.
     pub change: Change,
+    /// How much of the text is news.
+    pub score: Score,
     /// SHA-1 of the payload, where there was one.
     pub digest: Option<[u8; 20]>,
     /// Bytes of the payload as it came (content coding kept).

@@ -165,6 +165,7 @@ impl<S: Store> State<S> {
         self.view.layers.put(Space::Visits, &number.to_be_bytes(), &log);
         self.view.counters.count_visit(&visited.visit, visited.first_of_digest);
         self.remember_content(visited);
+        self.remember_site(page, &visited.differing)?;
         self.host_learned(page.host, &visited.host)?;
         row.kind = visited.kind;
         row.past = Some(learn(row.past.take(), visited, number));
@@ -282,6 +283,17 @@ impl<S: Store> State<S> {
         }
     }
 
+    /// Passages differ on a page: the pages of its host may have them in common.
+    fn remember_site(&mut self, page: PageKey, differing: &[u32]) -> Result<(), StateError> {
+        if differing.is_empty() {
+            return Ok(());
+        }
+        let mut site = self.site(page.host)?;
+        site.note(page.url, differing);
+        self.view.layers.put(Space::Hosts, &keys::site(page.host), &site.to_bytes());
+        Ok(())
+    }
+
     fn host_learned(&mut self, key: HostKey, update: &HostUpdate) -> Result<Applied, StateError> {
         let host = self.host_mut(key)?;
         host.next_allowed = update.next_allowed.unwrap_or(host.next_allowed);
@@ -364,6 +376,9 @@ fn learn(past: Option<Past>, visited: &Visited, number: u64) -> Past {
     }
     past.digest = visited.identity.or(past.digest);
     past.simhash = visited.simhash.or(past.simhash);
+    if let Some(memory) = &visited.memory {
+        past.memory = Some(memory.clone());
+    }
     if let Some(validators) = &visited.validators {
         past.validators = validators.clone();
     }
@@ -396,6 +411,7 @@ fn never_visited(at: Time) -> Past {
         failures: 0,
         digest: None,
         simhash: None,
+        memory: None,
         validators: evercrawl_model::Validators::default(),
         log: 0,
         noted: Noted::default(),

@@ -89,6 +89,11 @@ pub(crate) fn shape(host: HostKey, shape: u64) -> [u8; 1 + PageKey::LEN] {
     tagged(b's', PageKey { host, url: shape }.to_bytes())
 }
 
+/// The key of what the pages of a host have in common.
+pub(crate) fn site(host: HostKey) -> [u8; 1 + HostKey::LEN] {
+    tagged(b't', host.to_bytes())
+}
+
 /// The key of an origin's robots.txt.
 pub(crate) fn robots(origin: &str) -> Vec<u8> {
     [b"r", origin.as_bytes()].concat()

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use evercrawl_model::{
-    Band, Change, Kind, Noted, Outcome, PageKey, RecordAt, Refusal, RobotsCopy, Time, Validators,
-    Visit,
+    Band, Change, Kind, Noted, Outcome, PageKey, RecordAt, Refusal, RobotsCopy, Score, Time,
+    Validators, Visit,
 };
 
 use crate::StateError;
@@ -13,7 +13,7 @@ use crate::codec::{Reader, Writer};
 
 const PAGE: u8 = 2;
 const HOST: u8 = 1;
-const VISIT: u8 = 1;
+const VISIT: u8 = 2;
 const ROBOTS: u8 = 1;
 
 /// Where a page waits in its host's back queue.
@@ -98,6 +98,8 @@ pub struct Past {
     pub digest: Option<[u8; 20]>,
     /// Fingerprint of its text.
     pub simhash: Option<u64>,
+    /// What its text is compared with.
+    pub memory: Option<Box<[u8]>>,
     /// What to ask "changed since?" with.
     pub validators: Validators,
     /// The last visit's number in the visit log.
@@ -213,6 +215,7 @@ fn encode_past(out: &mut Writer, past: &Past) {
     out.byte(past.failures);
     out.maybe(past.digest, |out, digest| out.fixed(&digest));
     out.maybe(past.simhash, |out, hash| out.fixed(&hash.to_le_bytes()));
+    out.maybe(past.memory.as_deref(), Writer::bytes);
     out.maybe(past.validators.etag.as_deref(), Writer::text);
     out.maybe(past.validators.last_modified.as_deref(), Writer::text);
     out.number(past.log);
@@ -233,6 +236,7 @@ fn decode_past(row: &mut Reader<'_>) -> Result<Past, StateError> {
         failures: row.byte()?,
         digest: row.maybe(Reader::array)?,
         simhash: row.maybe(|row| Ok(u64::from_le_bytes(row.array()?)))?,
+        memory: row.maybe(|row| row.bytes().map(Box::from))?,
         validators: Validators {
             etag: row.maybe(|row| row.text().map(str::to_owned))?,
             last_modified: row.maybe(|row| row.text().map(str::to_owned))?,
@@ -354,6 +358,7 @@ pub(crate) fn encode_visit(visit: &Visit, before: Option<u64>) -> Vec<u8> {
     out.byte(visit.outcome.number());
     out.number(visit.status.into());
     out.byte(visit.change.number());
+    out.number(visit.score.number().into());
     out.maybe(visit.digest, |out, digest| out.fixed(&digest));
     out.number(visit.bytes);
     out.number(visit.ms.into());
@@ -375,6 +380,7 @@ pub(crate) fn decode_visit(row: &[u8]) -> Result<(Visit, Option<u64>), StateErro
         outcome: row.code(Outcome::from_number)?,
         status: row.small()?,
         change: row.code(Change::from_number)?,
+        score: Score::from_number(row.small()?),
         digest: row.maybe(Reader::array)?,
         bytes: row.number()?,
         ms: row.small()?,
@@ -439,6 +445,7 @@ mod tests {
                 failures: 2,
                 digest: Some([7; 20]),
                 simhash: Some(u64::MAX),
+                memory: Some([1, 2, 3].into()),
                 validators: Validators { etag: Some("\"é\"".into()), last_modified: None },
                 log: 12,
                 noted: Noted {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use evercrawl_compare::SiteMemory;
 use evercrawl_model::{Band, HostKey, Keyer, PageKey, RobotsCopy, Time, Visit};
 
 use crate::StateError;
@@ -114,6 +115,12 @@ impl<S: Store> View<S> {
     pub fn host(&self, key: HostKey) -> Result<Option<HostRow>, StateError> {
         let row = self.layers.get(Space::Hosts, &keys::host(key))?;
         row.map(|row| HostRow::decode(&row)).transpose()
+    }
+
+    /// What the pages of a host have in common, as far as it differed lately.
+    pub fn site(&self, key: HostKey) -> Result<SiteMemory, StateError> {
+        let row = self.layers.get(Space::Hosts, &keys::site(key))?;
+        Ok(row.map_or_else(SiteMemory::default, |row| SiteMemory::from_bytes(&row)))
     }
 
     /// Every host that was committed.

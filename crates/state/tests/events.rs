@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use evercrawl_model::{
     Band, Change, Discovery, Event, HostKey, HostUpdate, Kind, Next, Noted, Outcome, PageKey,
-    Refusal, Shape, Time, Visit, Visited, Wish,
+    Refusal, Score, Shape, Time, Visit, Visited, Wish,
 };
 use evercrawl_state::{
     DiskStore, Lane, MemoryStore, Place, Settings, Standing, State, Store, StoreLimits,
@@ -63,6 +63,7 @@ fn visit(page: PageKey, second: u64, change: Change, next: Option<Time>) -> Even
             outcome: if change == Change::Failed { Outcome::Timeout } else { Outcome::Ok },
             status: 200,
             change,
+            score: Score::ALL,
             digest,
             bytes: 10,
             ms: 3,
@@ -74,6 +75,8 @@ fn visit(page: PageKey, second: u64, change: Change, next: Option<Time>) -> Even
         noted: Noted::default(),
         validators: None,
         simhash: None,
+        memory: None,
+        differing: Vec::new(),
         first_of_digest: content,
         kind: Kind::Page,
         host: HostUpdate { next_allowed: Some(at(second + 1)), ..HostUpdate::default() },

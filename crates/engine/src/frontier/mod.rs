@@ -23,6 +23,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use evercrawl_compare::SiteMemory;
 use evercrawl_model::{Band, Event, HostKey, PageKey, Time};
 use evercrawl_robots::RobotsTxt;
 use evercrawl_state::{Applied, HostRow, Lane, PageRow, Place, State, StateError, Store};
@@ -63,6 +64,8 @@ pub struct Lease {
     pub ip: Option<IpAddr>,
     /// Failures of the host in a row, before this.
     pub host_failures: u16,
+    /// What the pages of the host have in common.
+    pub site: SiteMemory,
 }
 
 /// What the frontier answers.
@@ -385,7 +388,9 @@ impl Frontier {
         let spent = f64::from(matches!(place, Place::New(..)));
         let credit = self.credit + self.config.discover - spent;
         self.credit = credit.clamp(-MOST_CREDIT, MOST_CREDIT);
-        Ok(Some(Lease { page, row, place, ip, host_failures }))
+        let seen = row.past.is_some();
+        let site = if seen { state.site(page.host)? } else { SiteMemory::default() };
+        Ok(Some(Lease { page, row, place, ip, host_failures, site }))
     }
 
     /// A request for a leased page goes out now.

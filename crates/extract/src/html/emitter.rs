@@ -85,7 +85,7 @@ impl<'a> Sink<'a> {
             self.context.leave_foreign();
         }
         if tag.separates() {
-            self.output.text.space();
+            self.output.text.end_line();
         }
         if tag.speaks() && !self.context.is_inert() {
             self.take_links(tag);
@@ -174,7 +174,7 @@ impl<'a> Sink<'a> {
         let tag = self.tag.tag();
         self.target = self.ground;
         if tag.separates() {
-            self.output.text.space();
+            self.output.text.end_line();
         }
         if tag == Tag::A {
             self.end_anchor();
@@ -189,7 +189,8 @@ impl<'a> Sink<'a> {
 
     fn end_anchor(&mut self) {
         if let Some((link, start)) = self.anchor.take() {
-            self.output.page.links.label(link, self.output.text.since(start, LONGEST_LABEL));
+            let words = self.output.text.since(start, LONGEST_LABEL).replace('\n', " ");
+            self.output.page.links.label(link, &words);
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What does a reader see? Text gathered with its white space collapsed, up to a cap.
+//! What does a reader see? Text gathered with its white space collapsed, a line a block, up to a cap.
 
-/// A growing text in which words are one space apart.
+/// A growing text in which words are one space apart, and blocks one line.
 pub(super) struct Text {
     bytes: Vec<u8>,
     cap: usize,
-    /// Whether the text ends in a space, or is empty: the next space is not needed.
+    /// Whether the text ends in white space, or is empty: the next space is not needed.
     spaced: bool,
     cut: bool,
 }
@@ -59,12 +59,14 @@ impl Text {
         end
     }
 
-    /// Ends a word, as the edge of a block does.
+    /// Ends a line, as the edge of a block does.
     #[inline]
-    pub(super) fn space(&mut self) {
+    pub(super) fn end_line(&mut self) {
         if !self.spaced && self.bytes.len() < self.cap {
-            self.bytes.push(b' ');
+            self.bytes.push(b'\n');
             self.spaced = true;
+        } else if let (true, Some(last)) = (self.spaced, self.bytes.last_mut()) {
+            *last = b'\n';
         }
     }
 
@@ -111,7 +113,7 @@ mod tests {
     fn gather(cap: usize, chunks: &[&str]) -> (String, bool) {
         let mut text = Text::new(cap);
         for chunk in chunks {
-            if *chunk == "|" { text.space() } else { text.push(chunk.as_bytes()) }
+            if *chunk == "|" { text.end_line() } else { text.push(chunk.as_bytes()) }
         }
         let cut = text.is_cut();
         (text.finish(), cut)
@@ -122,7 +124,8 @@ mod tests {
         for (chunks, want) in [
             (&[" a ", " b\n", "\tc "][..], "a b c"),
             (&["a", "b"], "ab"),
-            (&["a", "|", "b", "|", "|", " c"], "a b c"),
+            (&["a", "|", "b", "|", "|", " c"], "a\nb\nc"),
+            (&["a ", "|", " b"], "a\nb"),
             (&["|", " \r\n\x0c"], ""),
             (&["a\u{a0} b"], "a\u{a0} b"),
             (
@@ -144,6 +147,7 @@ mod tests {
         assert_eq!(gather(4, &["abé", "c"]), ("abé".to_owned(), true));
         assert_eq!(gather(3, &["abé"]), ("ab".to_owned(), true));
         assert_eq!(gather(0, &["a", "|"]), (String::new(), true));
+        assert_eq!(gather(2, &["ab", "|", "c"]), ("ab".to_owned(), true));
     }
 
     proptest::proptest! {

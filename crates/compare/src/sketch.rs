@@ -1,0 +1,236 @@
+//! Which passages came and which went since the last visit, when only a hundred bytes were kept?
+//!
+//! An invertible Bloom lookup table. Each passage is added (exclusive or) to three cells. Adding the
+//! passages of the page as it is now takes out all that stayed, so that what is left is the
+//! difference. A cell that holds one passage alone names it; taking that one out bares others. The
+//! table need only be as large as the difference, however long the page is.
+//!
+//! Which of the passages found are new needs no count: the page at hand tells.
+
+use crate::outline::Outline;
+use crate::words::mix;
+
+/// The passages of a page, as far as they are remembered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sketch {
+    cells: Vec<u32>,
+}
+
+/// How many cells a sketch has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// For pages of which little differs at a time: a dozen passages can be told.
+    Small,
+    /// For pages of which more differs: some two dozen.
+    Large,
+}
+
+impl Size {
+    pub(crate) const fn cells(self) -> usize {
+        match self {
+            Size::Small => 24,
+            Size::Large => 39,
+        }
+    }
+}
+
+/// What became of the passages of a page, by what they are known by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Difference {
+    pub(crate) came: Vec<u32>,
+    pub(crate) went: Vec<u32>,
+}
+
+impl Difference {
+    pub(crate) fn len(&self) -> usize {
+        self.came.len() + self.went.len()
+    }
+}
+
+impl Sketch {
+    pub(crate) fn of(outline: &Outline, size: Size) -> Self {
+        let mut sketch = Sketch { cells: vec![0; size.cells()] };
+        outline.ids().iter().for_each(|&id| sketch.toggle(id));
+        sketch
+    }
+
+    pub(crate) fn size(&self) -> Size {
+        if self.cells.len() == Size::Large.cells() { Size::Large } else { Size::Small }
+    }
+
+    /// Tells what differs; `None` when it is too much to be told. `stood` are passages that stood there
+    /// as far as is known: those that are gone need not be found out, which leaves room for others.
+    pub(crate) fn difference(&self, now: &Outline, stood: &[u32]) -> Option<Difference> {
+        let mut rest = self.clone();
+        let gone = stood.iter().filter(|&&id| !now.holds(id));
+        now.ids().iter().chain(gone.clone()).for_each(|&id| rest.toggle(id));
+        let mut came = Vec::new();
+        let mut went: Vec<u32> = gone.copied().collect();
+        // Garbage that looks like passages could go round for ever.
+        for _ in 0..self.cells.len() {
+            let Some(id) = rest.alone().or_else(|| rest.of_a_pair(now)) else { break };
+            rest.toggle(id);
+            if now.holds(id) {
+                came.push(id);
+            } else if let Some(at) = went.iter().position(|&gone| gone == id) {
+                // It did not stand there after all.
+                went.swap_remove(at);
+            } else {
+                went.push(id);
+            }
+        }
+        rest.cells.iter().all(|&cell| cell == 0).then_some(Difference { came, went })
+    }
+
+    fn toggle(&mut self, id: u32) {
+        for place in self.places(id) {
+            self.cells[place] ^= checked(id);
+        }
+    }
+
+    /// A passage that has a cell to itself.
+    fn alone(&self) -> Option<u32> {
+        let names = |place: usize| {
+            self.valid(self.cells[place]).filter(|&id| self.places(id).contains(&place))
+        };
+        (0..self.cells.len()).find_map(names)
+    }
+
+    /// A passage of the page that shares its cells with just one other that differs too.
+    fn of_a_pair(&self, now: &Outline) -> Option<u32> {
+        now.ids().iter().copied().find(|&id| {
+            let places = self.places(id);
+            let [a, b, c] = places.map(|place| self.cells[place]);
+            let other = self.valid(a ^ checked(id));
+            a != 0 && a == b && b == c && other.is_some_and(|other| self.places(other) == places)
+        })
+    }
+
+    /// The passage that a cell's content stands for, if it can be one.
+    fn valid(&self, content: u32) -> Option<u32> {
+        let id = content & ID;
+        (content != 0 && checked(id) == content).then_some(id)
+    }
+
+    /// The three cells of a passage, in order.
+    fn places(&self, id: u32) -> [usize; 3] {
+        let hash = mix(u64::from(id) ^ 0xC2B2_AE3D_27D4_EB4F, 0x9FB2_1C65_1E98_DF25);
+        let draw =
+            |part: u32, below: usize| ((hash >> (16 * part) & 0xFFFF) as usize * below) >> 16;
+        let cells = self.cells.len();
+        let first = draw(0, cells);
+        let second = other_than(first, draw(1, cells - 1));
+        let (low, high) = (first.min(second), first.max(second));
+        let third = other_than(high, other_than(low, draw(2, cells - 2)));
+        let mut places = [first, second, third];
+        places.sort_unstable();
+        places
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.extend(self.cells.iter().flat_map(|cell| cell.to_le_bytes()));
+    }
+
+    /// Reads what [`write`](Self::write) wrote, and returns what follows it.
+    pub(crate) fn read(bytes: &[u8], size: Size) -> Option<(Self, &[u8])> {
+        let (cells, rest) = bytes.split_at_checked(4 * size.cells())?;
+        let cells = cells.as_chunks().0.iter().map(|&cell| u32::from_le_bytes(cell)).collect();
+        Some((Sketch { cells }, rest))
+    }
+}
+
+/// The bits by which a passage is known.
+const ID: u32 = (1 << 24) - 1;
+
+/// A passage with eight bits more, by which it is told from several in one cell. Never 0, for an
+/// empty cell is.
+fn checked(id: u32) -> u32 {
+    let check = mix(u64::from(id) ^ 0x2127_599B_F432_5C37, 0x8803_55F2_1E6D_1965) as u32;
+    id & ID | (check | 1) << 24
+}
+
+/// Counts `n` places, leaving one out.
+fn other_than(taken: usize, n: usize) -> usize {
+    n + usize::from(n >= taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn page(lines: impl Iterator<Item = u32>) -> Outline {
+        Outline::of(&lines.map(|n| format!("line {n}\n")).collect::<String>())
+    }
+
+    /// How many of 500 differences of `n` passages can be told by a sketch.
+    fn told(n: u32, size: Size) -> usize {
+        (0..500)
+            .filter(|run| {
+                let start = run * 1000;
+                let before = page(start..start + 200);
+                let now = page(start + n / 2..start + 200 + n.div_ceil(2));
+                let found = Sketch::of(&before, size).difference(&now, &[]);
+                found.is_some_and(|found| found.len() == n as usize)
+            })
+            .count()
+    }
+
+    #[test]
+    fn small_differences_are_told() {
+        let table = [
+            (4, Size::Small, 498),
+            (8, Size::Small, 490),
+            (12, Size::Small, 465),
+            (12, Size::Large, 497),
+            (20, Size::Large, 475),
+            (26, Size::Large, 400),
+        ];
+        for (n, size, least) in table {
+            let told = told(n, size);
+            eprintln!("{n} {size:?}: {told}");
+            assert!(told >= least, "{n} of {size:?}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_difference_too_large_is_not_made_up() {
+        assert_eq!(told(200, Size::Large), 0);
+        let (before, now) = (page(0..300), page(1000..1300));
+        assert_eq!(Sketch::of(&before, Size::Large).difference(&now, &[]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_told_is_true(gone in prop::collection::hash_set(0..50u32, 0..5), new in prop::collection::hash_set(50..90u32, 0..5)) {
+            let before = page(0..50);
+            let now = page((0..50).filter(|n| !gone.contains(n)).chain(new.iter().copied()));
+            let sketch = Sketch::of(&before, Size::Large);
+            if let Some(found) = sketch.difference(&now, &[]) {
+                prop_assert_eq!((found.went.len(), found.came.len()), (gone.len(), new.len()));
+                prop_assert!(found.went.iter().all(|&id| before.holds(id) && !now.holds(id)));
+                prop_assert!(found.came.iter().all(|&id| now.holds(id) && !before.holds(id)));
+            }
+        }
+
+        #[test]
+        fn places_are_three(id in 0u32..1 << 24) {
+            for size in [Size::Small, Size::Large] {
+                let [a, b, c] = Sketch::of(&Outline::of(""), size).places(id);
+                prop_assert!(a < b && b < c && c < size.cells());
+            }
+        }
+
+        #[test]
+        fn sketches_survive_bytes(lines in 0..100u32, tail: u8) {
+            for size in [Size::Small, Size::Large] {
+                let sketch = Sketch::of(&page(0..lines), size);
+                let mut bytes = Vec::new();
+                sketch.write(&mut bytes);
+                bytes.push(tail);
+                prop_assert_eq!(Sketch::read(&bytes, size), Some((sketch, &[tail][..])));
+            }
+        }
+    }
+}

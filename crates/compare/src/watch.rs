@@ -1,0 +1,223 @@
+//! What of a difference matters? A page is watched visit by visit, and learns what is noise on it.
+//!
+//! Three kinds of noise are told from news:
+//!
+//! - **[Clocks]**: a passage whose times, numbers and codes differ at three visits in a row, its other
+//!   words staying. It is believed again when it has held still for four visits.
+//! - **[Turns]**: passages that come back on a page that shows other words at nearly every visit. On a
+//!   page that seldom differs, the same return is news: an outage begins again.
+//! - **The site's passages**, which [`SiteMemory`] knows.
+//!
+//! All else is news, also when it comes at every visit: the front page of a newspaper is no clock.
+
+use crate::clocks::Clocks;
+use crate::outline::{Outline, Passage};
+use crate::shape::Shape;
+use crate::site::SiteMemory;
+use crate::sketch::{Difference, Size, Sketch};
+use crate::turns::{self, Turns, spot};
+
+/// What is remembered of a page's text from visit to visit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageMemory {
+    sketch: Sketch,
+    clocks: Clocks,
+    turns: Turns,
+}
+
+/// What a visit found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Findings {
+    /// The share of the text, by words, that is news; `None` where more differs than can be told.
+    pub score: Option<f64>,
+    /// Passages that differ and may differ on other pages of the site too, for [`SiteMemory::note`].
+    pub differing: Vec<u32>,
+}
+
+/// A passage that came.
+pub(crate) struct Arrival<'a> {
+    pub(crate) passage: &'a Passage,
+    pub(crate) shape: Shape,
+    /// The passage before it that stays, and how far away that is.
+    pub(crate) spot: (u32, u8),
+    /// Whether it came to other pages of the site too.
+    common: bool,
+}
+
+impl Arrival<'_> {
+    /// Whether it could be this page's news: lasting words that no other page showed.
+    fn is_own(&self) -> bool {
+        !self.common && !self.shape.passing
+    }
+}
+
+impl PageMemory {
+    /// The most bytes that a memory takes.
+    pub const LONGEST: usize = 2 + 4 * Size::Large.cells() + Clocks::LONGEST + Turns::LONGEST;
+
+    /// The memory of a page that is seen for the first time.
+    pub fn new(outline: &Outline) -> Self {
+        PageMemory {
+            sketch: Sketch::of(outline, Size::Small),
+            clocks: Clocks::default(),
+            turns: Turns::default(),
+        }
+    }
+
+    /// Compares a page's text with what is remembered of it, and remembers it instead. `page` tells
+    /// the pages of a site apart.
+    pub fn visit(
+        &mut self,
+        text: &str,
+        outline: &Outline,
+        site: &SiteMemory,
+        page: u64,
+    ) -> Findings {
+        let shown: Vec<u32> = self.clocks.shown().collect();
+        let Some(difference) = self.sketch.difference(outline, &shown) else {
+            self.sketch = Sketch::of(outline, Size::Large);
+            return Findings { score: None, differing: Vec::new() };
+        };
+        self.sketch = Sketch::of(outline, size_for(&difference, self.sketch.size()));
+        let is_common = |id: u32| site.is_common(id, page);
+        let arrivals = self.arrivals(text, outline, &difference.came, is_common);
+        let went: Vec<(u32, bool)> =
+            difference.went.iter().map(|&id| (id, is_common(id))).collect();
+        self.turns.notice(arrivals.iter().filter(|arrival| arrival.is_own()));
+        let mut tally = Tally::default();
+        for arrival in &arrivals {
+            let shared = arrival.is_own() && is_common(turns::id_of(arrival.spot));
+            let noise = arrival.common || shared || self.overlooks(arrival);
+            tally.came(arrival.passage.words, noise);
+        }
+        for &(id, common) in &went {
+            tally.went(common || self.has_known(id));
+        }
+        let differing = self.differing(&arrivals, &difference.went);
+        self.learn(&arrivals, &went, outline);
+        Findings { score: Some(tally.score(outline)), differing }
+    }
+
+    /// The passages that came; each once, in the order of the text.
+    fn arrivals<'a>(
+        &self,
+        text: &str,
+        outline: &'a Outline,
+        came: &[u32],
+        is_common: impl Fn(u32) -> bool,
+    ) -> Vec<Arrival<'a>> {
+        let stays =
+            |id: u32| !came.contains(&id) && !self.turns.know(id) && !self.clocks.showed(id, false);
+        let mut arrivals: Vec<Arrival<'_>> = Vec::with_capacity(came.len());
+        for (number, passage) in outline.passages().iter().enumerate() {
+            let again = |arrival: &Arrival<'_>| arrival.passage.id == passage.id;
+            if came.contains(&passage.id) && !arrivals.iter().any(again) {
+                let before = number.checked_sub(1).and_then(|at| outline.passages().get(at));
+                arrivals.push(Arrival {
+                    passage,
+                    shape: Shape::of(text, passage, before),
+                    spot: spot(outline, number, stays),
+                    common: is_common(passage.id),
+                });
+            }
+        }
+        arrivals
+    }
+
+    /// Whether a passage that came is noise.
+    fn overlooks(&self, arrival: &Arrival<'_>) -> bool {
+        if arrival.shape.passing {
+            self.clocks.tick(arrival.shape.id)
+        } else {
+            self.turns.overlook(arrival)
+        }
+    }
+
+    /// Whether a passage that went is one that comes and goes.
+    fn has_known(&self, id: u32) -> bool {
+        self.clocks.showed(id, true) || self.turns.are_taken() && self.turns.know(id)
+    }
+
+    /// What the site should hear of: all but what this page's own clocks show, and where passages take
+    /// turns.
+    fn differing(&self, arrivals: &[Arrival<'_>], went: &[u32]) -> Vec<u32> {
+        let new = arrivals.iter().filter(|arrival| !self.clocks.may_tick(arrival.shape.id));
+        let old = went.iter().copied().filter(|&id| !self.clocks.showed(id, false));
+        let shared = arrivals.iter().filter(|arrival| self.turns.share(arrival.spot));
+        let spots = shared.map(|arrival| turns::id_of(arrival.spot));
+        new.map(|arrival| arrival.passage.id).chain(old).chain(spots).collect()
+    }
+
+    fn learn(&mut self, arrivals: &[Arrival<'_>], went: &[(u32, bool)], outline: &Outline) {
+        let old = went.iter().filter(|(id, common)| !common && !self.clocks.showed(*id, false));
+        let old = old.map(|(id, _)| *id);
+        let new = arrivals.iter().filter(|arrival| arrival.is_own()).map(|new| new.passage.id);
+        let lasting: Vec<u32> = old.chain(new).collect();
+        // A page that is written anew teaches nothing about what comes and goes.
+        if lasting.len() <= Turns::CAPACITY {
+            lasting.into_iter().for_each(|id| self.turns.remember(id));
+        }
+        self.clocks.learn(arrivals, outline);
+    }
+
+    /// The memory as it is stored.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(Self::LONGEST);
+        let large = u8::from(self.sketch.size() == Size::Large);
+        let counts = self.clocks.len() | self.turns.places() << 4;
+        out.extend([FORMAT | large << 7, u8::try_from(counts).unwrap_or(0)]);
+        self.sketch.write(&mut out);
+        self.clocks.write(&mut out);
+        self.turns.write(&mut out);
+        out
+    }
+
+    /// Reads what [`to_bytes`](Self::to_bytes) gave; `None` when it is something else.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (&[format, counts], rest) = bytes.split_first_chunk()?;
+        let size = if format >> 7 == 1 { Size::Large } else { Size::Small };
+        let (sketch, rest) = Sketch::read(rest, size).filter(|_| format & 0x7F == FORMAT)?;
+        let (clocks, rest) = Clocks::read(rest, usize::from(counts & 0b1111))?;
+        let turns = Turns::read(rest, usize::from(counts >> 4))?;
+        Some(PageMemory { sketch, clocks, turns })
+    }
+}
+
+const FORMAT: u8 = 1;
+
+/// How large the next sketch should be: large where much differs, until hardly anything does.
+fn size_for(difference: &Difference, now: Size) -> Size {
+    let most = if now == Size::Large { 2 } else { 4 };
+    if difference.len() > most { Size::Large } else { Size::Small }
+}
+
+/// How much of what came and went is news.
+#[derive(Default)]
+struct Tally {
+    news_words: u32,
+    noise_came: u32,
+    known_went: u32,
+    news_went: u32,
+}
+
+impl Tally {
+    fn came(&mut self, words: u32, noise: bool) {
+        if noise { self.noise_came += 1 } else { self.news_words += words }
+    }
+
+    fn went(&mut self, known: bool) {
+        if known { self.known_went += 1 } else { self.news_went += 1 }
+    }
+
+    /// The share of the text that is news.
+    ///
+    /// Of what went only the number is known: each is taken to be as long as the others are. Where
+    /// noise came, as much of what went was noise too, known or not.
+    fn score(&self, outline: &Outline) -> f64 {
+        let replaced = self.noise_came.saturating_sub(self.known_went);
+        let went = f64::from(self.news_went.saturating_sub(replaced));
+        let words = f64::from(outline.words().max(1));
+        let mean = words / outline.passages().len().max(1) as f64;
+        (f64::from(self.news_words).max(went * mean) / words).min(1.0)
+    }
+}

@@ -1,0 +1,138 @@
+//! How much of what a page says is news? What was said before is in the page's row.
+
+use evercrawl_compare::{self as compare, Digest, Likeness, Outline, PageMemory, SiteMemory};
+use evercrawl_model::{Change, Score};
+use evercrawl_state::Past;
+
+/// From which share of news on a page counts as changed, not as near.
+const CHANGED: f64 = 0.05;
+
+/// What a text says, compared with what the page said before.
+pub(crate) struct Read {
+    outline: Outline,
+    /// What to compare the next text with.
+    pub(crate) memory: Box<[u8]>,
+    /// Passages that differ.
+    pub(crate) differing: Vec<u32>,
+    /// The share that is news, where that can be told.
+    news: Option<f64>,
+}
+
+impl Read {
+    /// Reads the text of a page that is told from others of its site by `page`.
+    pub(crate) fn new(text: &str, past: Option<&Past>, site: &SiteMemory, page: u64) -> Self {
+        let outline = Outline::of(text);
+        let before = past.and_then(|past| past.memory.as_deref()).and_then(PageMemory::from_bytes);
+        let Some(mut memory) = before else {
+            let memory = PageMemory::new(&outline).to_bytes().into();
+            return Read { outline, memory, differing: Vec::new(), news: None };
+        };
+        let findings = memory.visit(text, &outline, site, page);
+        let memory = memory.to_bytes().into();
+        Read { outline, memory, differing: findings.differing, news: findings.score }
+    }
+
+    /// The fingerprint of the text.
+    pub(crate) fn print(&self) -> Option<compare::Fingerprint> {
+        self.outline.fingerprint()
+    }
+}
+
+/// What became of a page's content since the last visit, and how much of it is news.
+pub(crate) fn judge(past: Option<&Past>, digest: Digest, read: Option<&Read>) -> (Change, Score) {
+    let seen = |digest, text| compare::Seen { digest, text, text_len: 0 };
+    let before = past.and_then(|past| {
+        let digest = Digest::from_bytes(past.digest?);
+        Some(seen(digest, past.simhash.map(compare::Fingerprint::from_bits)))
+    });
+    let now = seen(digest, read.and_then(Read::print));
+    let comparison = compare::classify(before.as_ref(), &now);
+    match (comparison.likeness, read.and_then(|read| read.news)) {
+        (Likeness::First, _) => (Change::New, Score::ALL),
+        (Likeness::Same, _) => (Change::Same, Score::NONE),
+        (_, Some(0.0)) => (Change::Same, Score::NONE),
+        (_, Some(news)) if news < CHANGED => (Change::Near, Score::new(news)),
+        (_, Some(news)) => (Change::Changed, Score::new(news)),
+        // More differs than can be told passage by passage, or nothing is remembered.
+        (Likeness::Near, None) => {
+            (Change::Near, Score::new(comparison.score.max(f64::MIN_POSITIVE)))
+        }
+        (Likeness::Changed, None) => (Change::Changed, Score::new(comparison.score)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evercrawl_model::{Noted, Outcome, Time, Validators};
+
+    /// Visits a page text by text; the bytes are the text and a number that differs each time.
+    fn visits(texts: &[&str]) -> Vec<(Change, f64)> {
+        let mut past = None;
+        let visit = |(number, text): (usize, &&str)| {
+            let read = Read::new(text, past.as_ref(), &SiteMemory::default(), 1);
+            let digest = Digest::of(format!("<!-- {number} -->{text}").as_bytes());
+            let (change, score) = judge(past.as_ref(), digest, Some(&read));
+            past = Some(seen(digest, &read));
+            (change, score.share())
+        };
+        texts.iter().enumerate().map(visit).collect()
+    }
+
+    fn seen(digest: Digest, read: &Read) -> Past {
+        Past {
+            visits: 1,
+            checks: 0,
+            changes: 0,
+            watched: 0.0,
+            last_visit: Time::EPOCH,
+            last_look: None,
+            last_change: None,
+            outcome: Outcome::Ok,
+            status: 200,
+            failures: 0,
+            digest: Some(digest.to_bytes()),
+            simhash: read.print().map(compare::Fingerprint::to_bits),
+            memory: Some(read.memory.clone()),
+            validators: Validators::default(),
+            log: 0,
+            noted: Noted::default(),
+        }
+    }
+
+    fn lines(edited: usize) -> String {
+        let line =
+            |n: usize| format!("{} {}\n", if n < edited { "new" } else { "old" }, "x".repeat(n));
+        (1..101).map(line).collect()
+    }
+
+    #[test]
+    fn what_a_reader_sees_decides_and_not_the_bytes() {
+        let [same, near, other] = [0, 2, 9].map(lines);
+        let found = visits(&[&same, &same, &near, &other, &other]);
+        let changes: Vec<Change> = found.iter().map(|(change, _)| *change).collect();
+        use Change::{Changed, Near, New, Same};
+        assert_eq!(changes, [New, Same, Near, Changed, Same]);
+        assert!((0.005..0.015).contains(&found[2].1), "{found:?}");
+        assert!((0.05..0.1).contains(&found[3].1), "{found:?}");
+    }
+
+    #[test]
+    fn a_text_written_anew_is_changed_by_about_all_of_it() {
+        let anew: String =
+            (0..100).map(|n| format!("something else {}\n", "y".repeat(n))).collect();
+        let found = visits(&[&lines(0), &anew]);
+        assert_eq!(found[1].0, Change::Changed);
+        assert!(found[1].1 > 0.5, "{found:?}");
+    }
+
+    #[test]
+    fn without_text_the_bytes_decide() {
+        let [one, other] = ["a", "b"].map(|payload| Digest::of(payload.as_bytes()));
+        let read = Read::new("", None, &SiteMemory::default(), 1);
+        let past = Past { memory: None, simhash: None, ..seen(one, &read) };
+        assert_eq!(judge(None, one, None), (Change::New, Score::ALL));
+        assert_eq!(judge(Some(&past), one, None), (Change::Same, Score::NONE));
+        assert_eq!(judge(Some(&past), other, None), (Change::Changed, Score::ALL));
+    }
+}
