@@ -13,7 +13,7 @@ use crate::units;
 #[command(name = "evercrawl", version, max_term_width = 100)]
 #[command(
     after_help = "Exit codes: 0 ok, 1 unexpected or `no`, 2 usage, 3 configuration, 4 storage, \
-5 nothing reachable, 11 interrupted (run again to go on), 14 size limit, 15 time limit, 16 disk full."
+5 nothing reachable, 10 different (`diff --exit-code`), 11 interrupted (run again to go on), 14 size limit, 15 time limit, 16 disk full."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -38,6 +38,8 @@ pub(crate) enum Verb {
     History(History),
     /// What was found new, changed or gone, in order: a log to follow, and to go on from
     Changes(Changes),
+    /// Which words of a page changed between two archived versions
+    Diff(Diff),
     #[command(flatten)]
     Wish(Wish),
     /// Fetch one URL and show what came; changes nothing
@@ -315,6 +317,37 @@ pub(crate) struct Changes {
     /// JSON Lines instead of a table
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// The URL
+    pub(crate) url: String,
+    /// The version known at this time: 2026-11-16T08:00:00Z, or 2h for so long ago
+    #[arg(long, value_name = "TIME", value_parser = units::moment)]
+    pub(crate) from: Option<units::Moment>,
+    /// The version known at this time [default: the latest]
+    #[arg(long, value_name = "TIME", value_parser = units::moment)]
+    pub(crate) to: Option<units::Moment>,
+    /// End with exit code 10 when words differ
+    #[arg(long)]
+    pub(crate) exit_code: bool,
+    /// Colours instead of marks [default: on a terminal]
+    #[arg(long, value_enum, value_name = "WHEN", overrides_with = "color")]
+    pub(crate) color: Option<ColorArg>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// JSON instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorArg {
+    /// Also into a pipe
+    Always,
+    /// Marks only
+    Never,
 }
 
 /// What the user wishes of a crawl, whether it runs or not.

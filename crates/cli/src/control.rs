@@ -67,14 +67,16 @@ impl Drop for Door {
     }
 }
 
-/// Has the crawl that works in `dir` run this process's own command line, and passes on what it
-/// says. `None` when nobody answers.
-pub(crate) fn forward(dir: &Path) -> anyhow::Result<Option<u8>> {
+/// Has the crawl that works in `dir` run this process's own command line, with `more` words
+/// after its verb, and passes on what it says. `None` when nobody answers.
+pub(crate) fn forward(dir: &Path, more: &[&str]) -> anyhow::Result<Option<u8>> {
     let Ok(mut crawl) = at_any_depth(dir, |socket| UnixStream::connect(socket)) else {
         return Ok(None);
     };
-    let words: Vec<String> =
-        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let own = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let mut words: Vec<String> = own.collect();
+    let verb_end = words.len().min(2);
+    words.splice(verb_end..verb_end, more.iter().map(|&word| word.to_owned()));
     serde_json::to_writer(&mut crawl, &words)?;
     crawl.write_all(b"\n")?;
     let mut answer = BufReader::new(crawl);
@@ -150,6 +152,7 @@ impl Desk {
             Verb::Why(args) => verbs::why::show(&args, &opened, out),
             Verb::History(args) => verbs::history::show(&args, &opened, out),
             Verb::Changes(args) => verbs::changes::show(&args, &opened, out),
+            Verb::Diff(args) => verbs::diff::show(&args, &opened, out),
             Verb::Wish(verb) => verbs::wish::running(&verb, &opened, &self.inbox, out),
             _ => anyhow::bail!("a running crawl cannot do this; stop it first"),
         }

@@ -17,6 +17,8 @@ pub(crate) const CONFIG: u8 = 3;
 pub(crate) const STORAGE: u8 = 4;
 /// Nothing that was asked for could be reached.
 pub(crate) const UNREACHABLE: u8 = 5;
+/// What was compared differs (`diff --exit-code`).
+pub(crate) const DIFFERENT: u8 = 10;
 /// Interrupted, and can be gone on with.
 pub(crate) const INTERRUPTED: u8 = 11;
 /// A limit of pages or bytes was reached.

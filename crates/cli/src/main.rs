@@ -56,6 +56,7 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         Verb::Changes(args) => {
             verbs::read(&args.common, |opened, out| verbs::changes::show(&args, opened, out))
         }
+        Verb::Diff(args) => verbs::diff::run(&args),
         Verb::Wish(verb) => verbs::wish::run(&verb),
         Verb::Fetch(args) => verbs::fetch::run(&args),
         Verb::Robots(args) => verbs::robots::run(&args),

@@ -7,6 +7,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod crawl;
 pub(crate) mod demo;
+pub(crate) mod diff;
 pub(crate) mod fetch;
 pub(crate) mod history;
 pub(crate) mod init;
@@ -62,7 +63,7 @@ pub(crate) fn read(
 ) -> anyhow::Result<u8> {
     match open(common) {
         Ok(opened) => show(&opened, &mut print::data()),
-        Err(error) if is_in_use(&error) => control::forward(&common.data)?.ok_or(error),
+        Err(error) if is_in_use(&error) => control::forward(&common.data, &[])?.ok_or(error),
         Err(error) => Err(error),
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn run(verb: &Wish) -> anyhow::Result<u8> {
     match super::open(verb.common()) {
         Ok(opened) => stopped(verb, opened),
         Err(error) if super::is_in_use(&error) => {
-            control::forward(&verb.common().data)?.ok_or(error)
+            control::forward(&verb.common().data, &[])?.ok_or(error)
         }
         Err(error) => Err(error),
     }

@@ -1,0 +1,163 @@
+//! Which versions of a page are archived, and what do they say?
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use evercrawl_archive::{Record, RecordCache};
+use evercrawl_extract::{Content, Document, Extractor, Options, decode};
+use evercrawl_model::{Outcome, RecordAt, Time, Visit};
+use evercrawl_state::PageRow;
+use evercrawl_urls::Canonical;
+
+use super::{Opened, failure};
+use crate::print;
+
+/// Memory for records that were read, and the size that one may unpack to.
+const CACHE: usize = 64 << 20;
+const RECORD_CAP: usize = 1 << 28;
+
+/// Content that a page had from one visit to another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Version {
+    /// The visit that first saw it.
+    pub(super) since: Time,
+    /// The visit that last saw it.
+    pub(super) until: Time,
+    pub(super) digest: [u8; 20],
+}
+
+/// What the archive holds of a page.
+pub(super) struct Archived<'a> {
+    opened: &'a Opened,
+    url: &'a Canonical,
+    /// The latest first; at least one.
+    pub(super) versions: Vec<Version>,
+    /// Where each content of the page was recorded, the latest visit first.
+    records: HashMap<[u8; 20], Vec<RecordAt>>,
+    cache: RecordCache,
+    texts: HashMap<[u8; 20], String>,
+}
+
+impl<'a> Archived<'a> {
+    pub(super) fn open(opened: &'a Opened, url: &'a Canonical) -> anyhow::Result<Self> {
+        let shown = || print::plain(url.as_str());
+        let found = opened.state.find(crate::verbs::host_of(&opened.state, url), url.as_str())?;
+        let (_, row) = found.ok_or_else(|| failure(format!("{} is not known", shown())))?;
+        let cache = RecordCache::new(opened.archive_dir(), CACHE, RECORD_CAP);
+        let (versions, records) = (Vec::new(), HashMap::new());
+        let texts = HashMap::new();
+        let mut archived = Archived { opened, url, versions, records, cache, texts };
+        archived.read_history(&row)?;
+        if archived.versions.is_empty() {
+            let why = if row.past.is_some() { "brought content" } else { "took place" };
+            return Err(failure(format!("{} is known, but no visit {why} yet", shown())));
+        }
+        Ok(archived)
+    }
+
+    fn read_history(&mut self, row: &PageRow) -> anyhow::Result<()> {
+        for visit in self.opened.state.history(row) {
+            let (_, visit) = visit?;
+            let Some(digest) = content_of(&visit) else { continue };
+            self.records.entry(digest).or_default().extend(visit.record);
+            match self.versions.last_mut() {
+                Some(later) if later.digest == digest => later.since = visit.at,
+                _ => self.versions.push(Version { since: visit.at, until: visit.at, digest }),
+            }
+        }
+        Ok(())
+    }
+
+    /// The place of the version that was known at a time.
+    pub(super) fn in_force(&self, at: Time) -> anyhow::Result<usize> {
+        let found = self.versions.iter().position(|version| version.since <= at);
+        found.ok_or_else(|| {
+            let first = self.versions.last().map_or(Time::EPOCH, |version| version.since);
+            failure(format!("nothing of it is archived by {at}; the first version is of {first}"))
+        })
+    }
+
+    /// What a reader saw of a version, a line a block.
+    pub(super) fn text(&mut self, version: &Version) -> anyhow::Result<String> {
+        if let Some(text) = self.texts.get(&version.digest) {
+            return Ok(text.clone());
+        }
+        let record = self.record(version)?;
+        let text = text_of(&record, self.url.as_str()).ok_or_else(|| {
+            failure(format!("the version of {} is no text that could be compared", version.since))
+        })?;
+        self.texts.insert(version.digest, text.clone());
+        Ok(text)
+    }
+
+    /// The record that holds the content of a version: one of its own visits, or of the page that
+    /// had the same content first.
+    fn record(&mut self, version: &Version) -> anyhow::Result<Arc<Record>> {
+        let digest = version.digest;
+        let own = self.records.get(&digest).cloned().unwrap_or_default();
+        if let Some(record) = self.first_whole(&own)? {
+            return Ok(record);
+        }
+        let elsewhere = self.elsewhere(&digest)?;
+        self.first_whole(&elsewhere)?.ok_or_else(|| {
+            failure(format!("the content of the version of {} was not kept", version.since))
+        })
+    }
+
+    /// Where another page's visits recorded the same content.
+    fn elsewhere(&self, digest: &[u8; 20]) -> anyhow::Result<Vec<RecordAt>> {
+        let state = &self.opened.state;
+        let Some(first) = state.reading().first_seen(digest)? else { return Ok(Vec::new()) };
+        let Some(row) = state.page(first.page)? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for visit in state.history(&row) {
+            let (_, visit) = visit?;
+            found.extend(visit.record.filter(|_| visit.digest == Some(*digest)));
+        }
+        Ok(found)
+    }
+
+    /// The earliest record with a payload of its own; later ones refer to it.
+    fn first_whole(&mut self, records: &[RecordAt]) -> anyhow::Result<Option<Arc<Record>>> {
+        for at in records.iter().rev() {
+            let record = self.cache.read(*at).map_err(|error| {
+                let place = format!("WARC file {}, offset {}", at.file, at.offset);
+                failure(format!("cannot read the record of it in {place}: {error}"))
+            })?;
+            if record.header("WARC-Type") == Some("response") {
+                return Ok(Some(record));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// What a visit saw of the page itself.
+fn content_of(visit: &Visit) -> Option<[u8; 20]> {
+    visit.digest.filter(|_| matches!(visit.outcome, Outcome::Ok | Outcome::NotModified))
+}
+
+fn text_of(record: &Record, url: &str) -> Option<String> {
+    let head = String::from_utf8_lossy(record.http_head());
+    let coding = header(&head, "content-encoding").unwrap_or_default();
+    let body = decode::decode(coding, record.payload(), decode::Caps::default());
+    let content_type = header(&head, "content-type");
+    let document = Document { bytes: &body.bytes, content_type, url };
+    let mut extractor = Extractor::new();
+    match extractor.extract(&document, &Options::default()).content {
+        Content::Page(page) => {
+            let title = page.title.as_deref().map(|title| format!("{title}\n"));
+            Some(title.unwrap_or_default() + &page.text)
+        }
+        Content::Text(text) => Some(text.into_owned()),
+        Content::Listing(listing) => {
+            Some(listing.entries.iter().map(|entry| format!("{}\n", entry.url)).collect())
+        }
+        Content::Nothing => None,
+    }
+}
+
+fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+    let mut fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
+    fields.find(|(field, _)| field.trim().eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+}
