@@ -80,6 +80,8 @@ impl Agenda {
             enqueue(&mut self.queue, page);
         }
         self.look_again(visit.at);
+        let is_void = |entry: Entry| entry != Entry::of(&self.pages[entry.page as usize]);
+        self.queue.tidy(is_void);
     }
 
     /// Tells of a sign that page `id` may have changed.

@@ -35,6 +35,7 @@ pub mod schedulers;
 
 mod agenda;
 mod members;
+mod numbers;
 mod page;
 mod policy;
 mod queue;

@@ -1,13 +1,12 @@
 //! Which pages belong to a group? Asked when what was found on some of them concerns the others.
 
-use std::collections::HashMap;
-
+use crate::numbers::ByNumber;
 use crate::page::{Group, Page};
 
 /// The pages of every group; empty until it is needed for the first time, as few policies need it.
 #[derive(Debug, Default)]
 pub(crate) struct Members {
-    of: HashMap<Group, Vec<u32>>,
+    of: ByNumber<Vec<u32>, Group>,
 }
 
 impl Members {
@@ -15,6 +14,7 @@ impl Members {
     pub(crate) fn gather(&mut self, pages: &[Page]) {
         if self.of.is_empty() {
             pages.iter().for_each(|page| self.put(page));
+            self.of.values_mut().for_each(Vec::shrink_to_fit);
         }
     }
 

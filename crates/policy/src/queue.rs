@@ -19,6 +19,8 @@ pub(crate) struct DueQueue {
     far: Vec<Entry>,
     /// What is due before this is near.
     horizon: u64,
+    /// How many may be far before it is worth leaving out those that are void.
+    room: usize,
 }
 
 /// A place in the queue. It is void when the page's due time is no longer the one it was made with.
@@ -40,7 +42,9 @@ impl Entry {
 impl DueQueue {
     /// A queue of `entries`, all of them far.
     pub(crate) fn new(entries: impl Iterator<Item = Entry>) -> Self {
-        DueQueue { far: entries.collect(), ..DueQueue::default() }
+        let mut queue = DueQueue { far: entries.collect(), ..DueQueue::default() };
+        queue.make_room();
+        queue
     }
 
     pub(crate) fn push(&mut self, entry: Entry) {
@@ -57,6 +61,22 @@ impl DueQueue {
             self.bring_near();
         }
         self.near.pop().map(|Reverse(entry)| entry)
+    }
+
+    /// Leaves out the far entries that `is_void` finds, once there may be many of them: they take memory,
+    /// and time whenever the nearest are looked for.
+    pub(crate) fn tidy(&mut self, is_void: impl Fn(Entry) -> bool) {
+        if self.far.len() > self.room {
+            self.far.retain(|&entry| !is_void(entry));
+            self.make_room();
+        }
+    }
+
+    fn make_room(&mut self) {
+        let more = self.far.len() / 4 + LEAST;
+        self.room = self.far.len() + more;
+        // Room for what may come before it is tidied: growing by itself, it would double.
+        self.far.reserve_exact(more + LEAST);
     }
 
     fn bring_near(&mut self) {
@@ -106,6 +126,17 @@ mod tests {
             }
         }
         assert!(sorted.len() < 6_000, "it was emptied by a good part");
+    }
+
+    #[test]
+    fn void_entries_do_not_pile_up() {
+        let mut queue = DueQueue::new((0..5000).map(|page| entry(page, 1.0)));
+        for round in 0u32..100 {
+            (0..1000).for_each(|page| queue.push(entry(page, f64::from(round + 2))));
+            let valid = |page: u32| entry(page, if page < 1000 { f64::from(round + 2) } else { 1.0 });
+            queue.tidy(|entry| entry != valid(entry.page));
+        }
+        assert!(queue.far.len() <= 5000 * 5 / 4 + LEAST + 1000, "{}", queue.far.len());
     }
 
     #[test]

@@ -1,16 +1,15 @@
 //! What is believed of a page's change rate: its own evidence, on what its directory shows, on what
 //! all pages show.
 
-use std::collections::HashMap;
-
 use evercrawl_estimate::{Evidence, Gamma, GroupRates, prior};
 
+use crate::numbers::ByNumber;
 use crate::page::{Days, Page};
 
-/// Where a page's evidence is noted.
+/// Where a page's evidence is noted, and by how much it counts in its directory.
 const CHANGES: usize = 0;
 const TIME: usize = 1;
-const RATE: usize = 2;
+const COUNTED: usize = 2;
 
 /// How many pages the prior is fitted to.
 const SAMPLE: usize = 500;
@@ -20,13 +19,25 @@ const SAMPLE: usize = 500;
 pub(crate) struct Beliefs {
     /// The belief about a page of which nothing is known.
     all: Gamma,
-    directories: HashMap<u32, GroupRates>,
+    directories: ByNumber<GroupRates>,
+    alike: Alike,
     checks_fitted: u64,
 }
 
+/// How much pages of a directory are taken to have in common.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Alike {
+    /// They differ as any pages do: their rates are averaged, page by page.
+    Hardly,
+    /// They differ as they are seen to, which is less where directories differ: their evidence is put
+    /// together, and what was seen of some says more of the others. Few pages of a quiet directory need
+    /// be looked at to leave the rest alone.
+    AsSeen,
+}
+
 impl Beliefs {
-    pub(crate) fn new(all: Gamma) -> Self {
-        Beliefs { all, directories: HashMap::new(), checks_fitted: 0 }
+    pub(crate) fn new(all: Gamma, alike: Alike) -> Self {
+        Beliefs { all, directories: ByNumber::default(), alike, checks_fitted: 0 }
     }
 
     /// What is believed of a page of this directory before its first check.
@@ -53,28 +64,70 @@ impl Beliefs {
             (true, Some(age)) => belief.observe_change_at(elapsed, age),
             (true, None) => belief.observe_changed(elapsed),
         };
-        let (evidence, rate) = (Evidence::since(prior, learned), learned.mean());
-        let directory = self.directories.entry(page.group).or_default();
-        if page.checks <= 1 {
-            directory.add(rate);
-        } else {
-            directory.replace(f64::from(page.note[RATE]), rate);
-        }
+        let evidence = Evidence::since(prior, learned);
+        let counted = match self.alike {
+            Alike::Hardly => learned.mean(),
+            Alike::AsSeen => prior.rate(),
+        };
+        let (old, new) = (self.counted(page), self.alike.counted(evidence, counted));
+        self.directories.entry(page.group).or_default().exchange(old, new);
         page.note[CHANGES] = evidence.changes as f32;
         page.note[TIME] = evidence.time as f32;
-        page.note[RATE] = rate as f32;
+        page.note[COUNTED] = counted as f32;
     }
 
     /// Fits the prior to all pages, if enough was seen since the last time.
     pub(crate) fn fit(&mut self, pages: &[Page]) {
+        let Some(sample) = self.sample(pages) else { return };
+        let all = self.fitted(&sample, evidence);
+        self.all = match self.alike {
+            Alike::Hardly => all,
+            Alike::AsSeen => {
+                let within = self.fitted(&sample, |page| self.compared(page));
+                Gamma::with_mean(all.mean(), within.shape())
+            }
+        };
+    }
+
+    /// A sample of the pages that were checked; none if little was seen since the last time.
+    fn sample<'a>(&mut self, pages: &'a [Page]) -> Option<Vec<&'a Page>> {
         let checked = pages.iter().filter(|page| page.checks > 0);
         let checks: u64 = checked.clone().map(|page| u64::from(page.checks)).sum();
         // Each fit sees a fifth more than the one before: few fits, none of them stale for long.
-        if checks * 5 > self.checks_fitted * 6 {
+        (checks * 5 > self.checks_fitted * 6).then(|| {
             self.checks_fitted = checks;
             let step = checked.clone().count().div_ceil(SAMPLE).max(1);
-            let sample: Vec<Evidence> = checked.step_by(step).map(evidence).collect();
-            self.all = prior::fit(self.all, &sample);
+            checked.step_by(step).collect()
+        })
+    }
+
+    fn fitted(&self, sample: &[&Page], evidence: impl Fn(&Page) -> Evidence) -> Gamma {
+        let sample: Vec<Evidence> = sample.iter().map(|page| evidence(page)).collect();
+        prior::fit(self.all, &sample)
+    }
+
+    /// The evidence of a page, in a time by which the other pages of its directory change as all do.
+    fn compared(&self, page: &Page) -> Evidence {
+        let directory = self.directories.get(&page.group).copied().unwrap_or_default();
+        let others = directory.without(self.counted(page)).prior(self.all);
+        let Evidence { changes, time } = evidence(page);
+        Evidence { changes, time: time * others.mean() / self.all.mean() }
+    }
+
+    /// What `page` has added to its directory.
+    fn counted(&self, page: &Page) -> GroupRates {
+        match f64::from(page.note[COUNTED]) {
+            0.0 => GroupRates::default(),
+            counted => self.alike.counted(evidence(page), counted),
+        }
+    }
+}
+
+impl Alike {
+    fn counted(self, evidence: Evidence, counted: f64) -> GroupRates {
+        match self {
+            Alike::Hardly => GroupRates::of_page(counted),
+            Alike::AsSeen => GroupRates::of_evidence(evidence, counted),
         }
     }
 }
@@ -95,13 +148,39 @@ mod tests {
 
     #[test]
     fn directories_tell_about_pages_never_checked() {
-        let mut beliefs = Beliefs::new(Gamma::with_mean(1.0 / 30.0, 1.0));
-        for id in 0..9 {
-            let mut page = Page { last: 0.0, group: 5, ..Page::new(id) };
-            page.record(&Visit::new(1.0, Found::Changed));
-            beliefs.learn(&mut page, 1.0, true, None);
+        for alike in [Alike::Hardly, Alike::AsSeen] {
+            let mut beliefs = Beliefs::new(Gamma::with_mean(1.0 / 30.0, 1.0), alike);
+            for id in 0..9 {
+                let mut page = Page { last: 0.0, group: 5, ..Page::new(id) };
+                page.record(&Visit::new(1.0, Found::Changed));
+                beliefs.learn(&mut page, 1.0, true, None);
+            }
+            let rate = |group| beliefs.of(&Page { group, ..Page::new(99) }).mean();
+            assert!(rate(5) > 3.0 * rate(6), "{} {}", rate(5), rate(6));
         }
-        let rate = |group| beliefs.of(&Page { group, ..Page::new(99) }).mean();
-        assert!(rate(5) > 3.0 * rate(6), "{} {}", rate(5), rate(6));
+    }
+
+    /// The shape of the prior after half of the directories changed every week, and the others never.
+    fn shape_learned(alike: Alike) -> f64 {
+        let mut beliefs = Beliefs::new(Gamma::with_mean(1.0 / 30.0, 1.0), alike);
+        let pages = (0..200).map(|id| {
+            let mut page = Page { last: 0.0, group: id % 10, ..Page::new(id) };
+            let changed = page.group < 5;
+            let found = if changed { Found::Changed } else { Found::Same };
+            for week in 1..20 {
+                page.record(&Visit::new(7.0 * f64::from(week), found));
+                beliefs.learn(&mut page, 7.0, changed, None);
+            }
+            page
+        });
+        let pages: Vec<Page> = pages.collect();
+        beliefs.fit(&pages);
+        beliefs.all.shape()
+    }
+
+    #[test]
+    fn pages_of_one_directory_are_seen_to_be_alike() {
+        let (hardly, seen) = (shape_learned(Alike::Hardly), shape_learned(Alike::AsSeen));
+        assert!(seen > 3.0 * hardly, "{seen} {hardly}");
     }
 }

@@ -1,15 +1,14 @@
 //! `gamma`: a page is due when a fetch of it is worth a threshold, by its own visits and its
 //! directory's. What `index` is measured against.
 
-use std::collections::HashMap;
-
 use evercrawl_estimate::Gamma;
 use evercrawl_estimate::signal::Trust;
 
 use crate::index::{Limits, Rate, SignalClock, due_after, index};
+use crate::numbers::ByNumber;
 use crate::page::{Days, Page, Seen};
 use crate::policy::{Policy, Round};
-use crate::schedulers::beliefs::{Beliefs, importance};
+use crate::schedulers::beliefs::{Alike, Beliefs, importance};
 use crate::schedulers::price::price;
 
 /// A page is first looked at again when its index reaches this share of the threshold: the threshold
@@ -38,7 +37,7 @@ pub struct GammaIndex {
     /// Pages that share the budget.
     pages: f64,
     limits: Limits,
-    signals: HashMap<u32, Trust>,
+    signals: ByNumber<Trust>,
 }
 
 /// Where the signals since a page's last visit are counted.
@@ -48,13 +47,13 @@ impl GammaIndex {
     /// Starts from the belief `all` about any page, and keeps intervals within `limits`.
     pub fn new(all: Gamma, limits: Limits) -> Self {
         GammaIndex {
-            beliefs: Beliefs::new(all),
+            beliefs: Beliefs::new(all, Alike::Hardly),
             threshold: 0.0,
             highest: 0.0,
             correction: 1.0,
             pages: 0.0,
             limits,
-            signals: HashMap::new(),
+            signals: ByNumber::default(),
         }
     }
 

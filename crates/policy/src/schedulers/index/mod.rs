@@ -12,24 +12,24 @@
 //! that is kept of a page stands in its row. A page's due time is set as if its kin stayed quiet. It is
 //! looked at again when it comes up; and when a group's clock has jumped, [`Policy::stirred`] names the
 //! group, at most once a day, so that whoever keeps the pages asks again for its members. One that does
-//! not ask loses little, since pages that come up are judged by the clocks as they stand. A group takes about 250 bytes; those that nobody visited for half a year are forgotten,
-//! and beyond a quarter of a million of a kind new ones go without.
+//! not ask loses little, since pages that come up are judged by the clocks as they stand. A group takes
+//! about 400 bytes; those that nobody visited for half a year are forgotten, and beyond a quarter of a
+//! million of a kind new ones go without.
 
 mod aim;
 mod clock;
 mod threshold;
 mod weights;
 
-use std::collections::HashMap;
-
 use evercrawl_estimate::Gamma;
 use evercrawl_estimate::signal::Trust;
 
 use crate::index::{Limits, SignalClock};
+use crate::numbers::ByNumber;
 use crate::page::{Days, Found, Group, NEVER, Page, Seen};
 use crate::policy::{Outlook, Policy, Round};
 use crate::registry::Goal;
-use crate::schedulers::beliefs::{Beliefs, importance};
+use crate::schedulers::beliefs::{Alike, Beliefs, importance};
 use crate::schedulers::price::price;
 use aim::{time_to_worth, worth};
 use clock::GroupClock;
@@ -77,12 +77,12 @@ const SIGNALS: usize = 3;
 pub struct IndexRule {
     goal: Goal,
     beliefs: Beliefs,
-    clocks: [HashMap<u32, GroupClock>; KINDS],
+    clocks: [ByNumber<GroupClock>; KINDS],
     /// What each host's groups have proved to be worth.
-    weights: HashMap<u32, Weights>,
+    weights: ByNumber<Weights>,
     /// The same for a host of which nothing is known: what they were worth on the others.
     elsewhere: Weights,
-    signals: HashMap<u32, Trust>,
+    signals: ByNumber<Trust>,
     threshold: Threshold,
     limits: Limits,
     /// How long it takes to fetch every page once; without end before that is known.
@@ -107,11 +107,11 @@ impl IndexRule {
     pub fn new(goal: Goal, all: Gamma, limits: Limits) -> Self {
         IndexRule {
             goal,
-            beliefs: Beliefs::new(all),
+            beliefs: Beliefs::new(all, Alike::AsSeen),
             clocks: Default::default(),
-            weights: HashMap::new(),
+            weights: ByNumber::default(),
             elsewhere: Weights::new(),
-            signals: HashMap::new(),
+            signals: ByNumber::default(),
             threshold: Threshold::default(),
             limits,
             turn: NEVER,
