@@ -133,7 +133,8 @@ mod tests {
         let mut queue = DueQueue::new((0..5000).map(|page| entry(page, 1.0)));
         for round in 0u32..100 {
             (0..1000).for_each(|page| queue.push(entry(page, f64::from(round + 2))));
-            let valid = |page: u32| entry(page, if page < 1000 { f64::from(round + 2) } else { 1.0 });
+            let valid =
+                |page: u32| entry(page, if page < 1000 { f64::from(round + 2) } else { 1.0 });
             queue.tidy(|entry| entry != valid(entry.page));
         }
         assert!(queue.far.len() <= 5000 * 5 / 4 + LEAST + 1000, "{}", queue.far.len());
