@@ -77,8 +77,8 @@ pub fn fit(start: Gamma, pages: &[Evidence]) -> Gamma {
 
 /// A running mean of the rates in a group of pages: two numbers in a host's row.
 ///
-/// The middle level of page, host, all. Each visit replaces the page's old rate by its new one, so
-/// the group is always at the EM step's average without a pass over its pages.
+/// The middle level of page, host, all. Each visit exchanges what the page added before for what it
+/// adds now, so the group is always up to date without a pass over its pages.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct GroupRates {
     /// Pages counted.
@@ -88,19 +88,38 @@ pub struct GroupRates {
 }
 
 impl GroupRates {
-    /// Counts a page that was not counted before.
-    pub fn add(&mut self, rate: f64) {
-        if rate.is_finite() && rate >= 0.0 {
-            self.pages += 1.0;
-            self.sum += rate;
-        }
+    /// What one page of this mean rate adds.
+    pub fn of_page(rate: f64) -> Self {
+        Self { pages: 1.0, sum: rate }
     }
 
-    /// Replaces the rate of a page that is already counted.
-    pub fn replace(&mut self, old: f64, new: f64) {
-        let step = new - old;
-        if step.is_finite() {
-            self.sum = (self.sum + step).max(0.0);
+    /// What a page adds of which there is this evidence, in a group whose pages are alike: the less time
+    /// it was watched, compared with the time `spread` = a/m that a belief of shape a and mean m is worth,
+    /// the less it counts.
+    ///
+    /// With k changes in time t it is (t, k)/(spread + t). The sums' ratio is where EM would end for
+    /// pages whose rates are Gamma(a, a/m), without its many steps.
+    pub fn of_evidence(evidence: Evidence, spread: f64) -> Self {
+        let weight = 1.0 / (spread + evidence.time);
+        Self { pages: evidence.time * weight, sum: evidence.changes * weight }
+    }
+
+    /// Puts `new` in the place of `old`, which a page had added.
+    pub fn exchange(&mut self, old: Self, new: Self) {
+        *self = self.plus(new.pages - old.pages, new.sum - old.sum);
+    }
+
+    /// Returns what the others add, without a page that adds `page`.
+    #[must_use]
+    pub fn without(self, page: Self) -> Self {
+        self.plus(-page.pages, -page.sum)
+    }
+
+    fn plus(self, pages: f64, sum: f64) -> Self {
+        if pages.is_finite() && sum.is_finite() {
+            Self { pages: (self.pages + pages).max(0.0), sum: (self.sum + sum).max(0.0) }
+        } else {
+            self
         }
     }
 
@@ -242,16 +261,30 @@ mod tests {
         let above = Gamma::with_mean(1.0, 0.7);
         let mut host = GroupRates::default();
         assert!((host.prior(above).mean() - 1.0).abs() < 1e-12);
+        let (nothing, page) = (GroupRates::default(), GroupRates::of_page);
         for _ in 0..198 {
-            host.add(5.0);
+            host.exchange(nothing, page(5.0));
         }
         assert!((host.prior(above).mean() - 4.96).abs() < 1e-9);
         assert_eq!(host.prior(above).shape(), 0.7);
-        host.replace(5.0, 205.0);
+        host.exchange(page(5.0), page(205.0));
         assert!((host.prior(above).mean() - 5.96).abs() < 1e-9);
-        host.add(f64::NAN);
-        host.replace(f64::NAN, 1.0);
+        assert!((host.without(page(205.0)).sum - 197.0 * 5.0).abs() < 1e-9);
+        host.exchange(nothing, page(f64::NAN));
+        host.exchange(page(f64::NAN), page(1.0));
         assert_eq!(host.pages, 198.0);
+    }
+
+    #[test]
+    fn evidence_of_like_pages_adds_up_to_where_em_ends() {
+        let truth = Gamma::with_mean(0.5, 2.0);
+        let pages = population(truth, truth, 6, 2.0);
+        let mut group = GroupRates::default();
+        for page in &pages {
+            group.exchange(GroupRates::default(), GroupRates::of_evidence(*page, truth.rate()));
+        }
+        let em = Population { pages: &pages, start: 0.5 }.mean_given(2.0);
+        assert!((group.sum / group.pages / em - 1.0).abs() < 0.02, "{group:?} {em}");
     }
 
     #[test]

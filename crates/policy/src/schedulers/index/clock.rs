@@ -59,7 +59,8 @@ impl GroupClock {
     /// The time that has passed by this clock from `from` to `to`: the integral of its pace.
     pub(crate) fn elapsed(&self, from: Days, to: Days, kappa: f64) -> Days {
         let parts = self.parts(from, to);
-        let gained: f64 = parts.map(|(bin, length)| (self.bins[bin].pace(kappa) - 1.0) * length).sum();
+        let gained: f64 =
+            parts.map(|(bin, length)| (self.bins[bin].pace(kappa) - 1.0) * length).sum();
         to - from + gained
     }
 
