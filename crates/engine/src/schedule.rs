@@ -43,7 +43,7 @@ impl Schedule {
     /// row (this one included); `held` says that content of it is held.
     pub fn next(&self, change: Change, at: Time, failures: u8, held: bool) -> Next {
         match change {
-            Change::Gone => Next::Due(self.rarely(at)),
+            Change::Gone => Next::Recheck(self.rarely(at)),
             Change::Failed if !held && failures < self.tries => Next::Retry,
             _ => Next::Due(at.after(self.recrawl)),
         }
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(schedule.next(Change::Same, NOW, 0, true), day);
         assert_eq!(
             schedule.next(Change::Gone, NOW, 0, true),
-            Next::Due(NOW.after(schedule.recrawl * 10))
+            Next::Recheck(NOW.after(schedule.recrawl * 10))
         );
     }
 

@@ -91,7 +91,7 @@ impl Wishes {
     pub fn no_later(&self, page: PageKey, at: Time, next: Next) -> Next {
         match (self.every(page), next) {
             (Some(every), Next::Due(due)) => Next::Due(due.min(at.after(every))),
-            (Some(every), Next::Never) => Next::Due(at.after(every)),
+            (Some(every), Next::Never | Next::Recheck(_)) => Next::Due(at.after(every)),
             (_, next) => next,
         }
     }

@@ -181,8 +181,10 @@ pub struct Noted {
 /// When to visit a page again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// At this time.
+    /// At this time, or sooner where the budget allows it.
     Due(Time),
+    /// Not before this time: there is little hope for it.
+    Recheck(Time),
     /// After the new pages of its host: the first visit failed, and is tried again.
     Retry,
     /// Not by itself.

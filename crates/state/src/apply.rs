@@ -164,6 +164,9 @@ impl<S: Store> State<S> {
         let log = rows::encode_visit(&visited.visit, before);
         self.view.layers.put(Space::Visits, &number.to_be_bytes(), &log);
         self.view.counters.count_visit(&visited.visit, visited.first_of_digest);
+        let held = row.past.as_ref().and_then(|past| past.digest);
+        let other_bytes = visited.identity.is_some() && visited.identity != held;
+        self.view.counters.noise += u64::from(other_bytes && visited.visit.change == Change::Same);
         self.remember_content(visited);
         self.remember_site(page, &visited.differing)?;
         self.host_learned(page.host, &visited.host)?;
@@ -178,6 +181,7 @@ impl<S: Store> State<S> {
     fn next_place(&mut self, next: Next) -> Option<Place> {
         match next {
             Next::Due(at) => Some(Place::Due(at)),
+            Next::Recheck(at) => Some(Place::Recheck(at)),
             Next::Never => None,
             Next::Retry => {
                 self.view.counters.turns += 1;
@@ -196,7 +200,7 @@ impl<S: Store> State<S> {
         if row.standing != Standing::Refused(reason) {
             self.view.counters.refuse(reason, 1);
         }
-        self.settle(page, row, Standing::Refused(reason), again.map(Place::Due))
+        self.settle(page, row, Standing::Refused(reason), again.map(Place::Recheck))
     }
 
     fn rescheduled(
@@ -260,12 +264,18 @@ impl<S: Store> State<S> {
         key: HostKey,
         place: Option<Place>,
     ) -> Result<Option<(HostKey, Band, Time)>, StateError> {
-        let Some(Place::Due(at)) = place else { return Ok(None) };
-        let host = self.host_mut(key)?;
-        if host.front.is_some_and(|(_, wake)| wake <= at) {
+        let (usual, at) = match place {
+            Some(Place::Due(at)) => (Band::REVISITS, at),
+            Some(Place::Recheck(at)) => (Band::BLOCKED, at),
+            _ => return Ok(None),
+        };
+        let front = self.host_mut(key)?.front;
+        // Where other pages wait, those that there is little hope for come with them.
+        let hopeful = |(band, _)| usual == Band::BLOCKED && band != Band::BLOCKED;
+        if front.is_some_and(|front| front.1 <= at || hopeful(front)) {
             return Ok(None);
         }
-        let band = host.front.map_or(Band::REVISITS, |(band, _)| band);
+        let band = front.map_or(usual, |(band, _)| band);
         self.move_front(key, Some((band, at)))?;
         Ok(Some((key, band, at)))
     }
@@ -289,7 +299,7 @@ impl<S: Store> State<S> {
             return Ok(());
         }
         let mut site = self.site(page.host)?;
-        site.note(page.url, differing);
+        self.view.counters.site_events += u64::from(site.note(page.url, differing));
         self.view.layers.put(Space::Hosts, &keys::site(page.host), &site.to_bytes());
         Ok(())
     }

@@ -30,6 +30,10 @@ pub struct Counters {
     pub duplicates: u64,
     /// Visits whose text nearly repeats another page's.
     pub near_duplicates: u64,
+    /// Visits that brought other bytes, and nothing but noise in them.
+    pub noise: u64,
+    /// How often it turned out that something came to or went from the pages of a whole site.
+    pub site_events: u64,
     /// Payload bytes received.
     pub bytes: u64,
     /// Turns given out to new pages.
@@ -93,6 +97,8 @@ impl Counters {
             self.bytes,
             self.turns,
             self.tag_sets,
+            self.noise,
+            self.site_events,
         ];
         for list in [&single[..], &self.standing, &self.changes, &self.outcomes, &self.refusals] {
             out.number(list.len() as u64);
@@ -104,13 +110,14 @@ impl Counters {
     pub(crate) fn decode(row: &[u8]) -> Result<Self, StateError> {
         let mut row = Reader::new(row, FORMAT)?;
         let mut counters = Counters::default();
-        let mut single = [0; 8];
+        let mut single = [0; 10];
         read_list(&mut row, &mut single)?;
         read_list(&mut row, &mut counters.standing)?;
         read_list(&mut row, &mut counters.changes)?;
         read_list(&mut row, &mut counters.outcomes)?;
         read_list(&mut row, &mut counters.refusals)?;
-        let [hosts, pages, visits, duplicates, near_duplicates, bytes, turns, tag_sets] = single;
+        let [hosts, pages, visits, duplicates, near_duplicates, bytes, turns, tag_sets, noise, events] =
+            single;
         Ok(Counters {
             hosts,
             pages,
@@ -120,6 +127,8 @@ impl Counters {
             bytes,
             turns,
             tag_sets,
+            noise,
+            site_events: events,
             ..counters
         })
     }

@@ -7,6 +7,8 @@ use crate::rows::Place;
 
 /// Queue class of pages to come back to: after all bands of new pages.
 const DUE: u8 = 0x80;
+/// Queue class of pages that there is little hope for.
+const RECHECK: u8 = 0x81;
 
 /// Which order of a host's back queue: new pages of a band, or known pages by due time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +17,8 @@ pub enum Lane {
     New(Band),
     /// Pages to come back to, by time.
     Due,
+    /// Pages to come back to that there is little hope for, by time.
+    Recheck,
 }
 
 impl Lane {
@@ -22,6 +26,7 @@ impl Lane {
         match self {
             Lane::New(band) => band.number(),
             Lane::Due => DUE,
+            Lane::Recheck => RECHECK,
         }
     }
 }
@@ -34,6 +39,7 @@ pub(crate) fn queue(page: PageKey, place: Place) -> [u8; QUEUE_LEN] {
     let (lane, position) = match place {
         Place::New(band, turn) => (Lane::New(band), turn),
         Place::Due(at) => (Lane::Due, at.millis()),
+        Place::Recheck(at) => (Lane::Recheck, at.millis()),
     };
     queue_at(page.host, lane, position, page.url)
 }
@@ -208,6 +214,7 @@ mod tests {
             queue(page, Place::New(Band::new(1), 2)),
             queue(page, Place::Due(Time::from_secs(1))),
             queue(page, Place::Due(Time::from_secs(2))),
+            queue(page, Place::Recheck(Time::from_secs(1))),
         ];
         assert!(keys.is_sorted());
         assert_eq!(parse_queue(&keys[1]), Some((2, 5)));

@@ -15,14 +15,17 @@ const PAGE: u8 = 2;
 const HOST: u8 = 1;
 const VISIT: u8 = 2;
 const ROBOTS: u8 = 1;
+const PLACE_RECHECK: u8 = 0xff;
 
 /// Where a page waits in its host's back queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Among the pages never visited: its band, and its turn within the band.
     New(Band, u64),
-    /// Among the pages to come back to: when.
+    /// Among the pages to come back to: when, or sooner where the budget allows it.
     Due(Time),
+    /// Among the pages that there is little hope for: not before when.
+    Recheck(Time),
 }
 
 /// What stands of a page.
@@ -187,6 +190,10 @@ pub(crate) fn encode_place(out: &mut Writer, place: Option<Place>) {
             out.byte(1);
             out.time(at);
         }
+        Some(Place::Recheck(at)) => {
+            out.byte(PLACE_RECHECK);
+            out.time(at);
+        }
         Some(Place::New(band, turn)) => {
             out.byte(2 + band.number());
             out.number(turn);
@@ -198,6 +205,7 @@ pub(crate) fn decode_place(row: &mut Reader<'_>) -> Result<Option<Place>, StateE
     Ok(match row.byte()? {
         0 => None,
         1 => Some(Place::Due(row.time()?)),
+        PLACE_RECHECK => Some(Place::Recheck(row.time()?)),
         n => Some(Place::New(Band::new(n - 2), row.number()?)),
     })
 }
@@ -461,8 +469,10 @@ mod tests {
         let page = full_page();
         assert_eq!(PageRow::decode(&page.encode()).unwrap(), page);
         assert_eq!(PageRow::url_of(&page.encode()).unwrap(), page.url);
-        let due = PageRow { place: Some(Place::Due(Time::from_secs(1))), past: None, ..page };
-        assert_eq!(PageRow::decode(&due.encode()).unwrap(), due);
+        for place in [Place::Due(Time::from_secs(1)), Place::Recheck(Time::from_secs(1))] {
+            let due = PageRow { place: Some(place), past: None, ..page.clone() };
+            assert_eq!(PageRow::decode(&due.encode()).unwrap(), due);
+        }
         let mut host = HostRow::new("a.test:8080".into());
         host.front = Some((Band::LAST, Time::from_secs(3)));
         host.ip = Some([127, 0, 0, 1].into());

@@ -269,11 +269,24 @@ impl Store for MemoryStore {
         if to <= from {
             return Box::new(std::iter::empty());
         }
-        let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
-        let range = (Bound::Included(from), Bound::Excluded(to));
-        let found = rows[space as usize].range::<[u8], _>(range);
-        let found: Vec<Row> = found.map(|(k, v)| Ok((k.clone(), v.clone()))).collect();
-        Box::new(found.into_iter())
+        let (mut from, to) = (Bound::Included(from.to_vec()), to.to_vec());
+        let mut chunk = Vec::new().into_iter();
+        // A few at a time: most who ask want no more than the first.
+        let mut size = 4;
+        Box::new(std::iter::from_fn(move || {
+            if chunk.len() == 0 {
+                let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
+                let range = (from.as_ref().map(Vec::as_slice), Bound::Excluded(to.as_slice()));
+                let found = rows[space as usize].range::<[u8], _>(range).take(size);
+                let found: Vec<(Slice, Slice)> =
+                    found.map(|(k, v)| (k.clone(), v.clone())).collect();
+                size *= 2;
+                chunk = found.into_iter();
+            }
+            let (key, value) = chunk.next()?;
+            from = Bound::Excluded(key.to_vec());
+            Some(Ok((key, value)))
+        }))
     }
 
     fn commit(&self, changes: &Overlay) -> Result<(), StateError> {

@@ -118,7 +118,7 @@ impl<'a> Pages<'a> {
         let past = row.past.as_ref();
         let time = |at: Option<Time>| at.map(Time::rfc3339);
         let next_due = match row.place {
-            Some(Place::Due(at)) => Some(at),
+            Some(Place::Due(at) | Place::Recheck(at)) => Some(at),
             Some(Place::New(..)) => Some(row.found.max(self.host(key.host, row)?.until)),
             None => None,
         };
@@ -160,7 +160,7 @@ pub(crate) fn state_of(row: &PageRow, now: Time) -> &'static str {
         (Standing::Gone, _) => "gone",
         (Standing::Refused(_), _) => "refused",
         (_, Some(Place::New(..))) => "new",
-        (_, Some(Place::Due(at))) if at <= now => "due",
+        (_, Some(Place::Due(at) | Place::Recheck(at))) if at <= now => "due",
         _ => "resting",
     }
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::sync::{Arc, RwLock};
 
+use evercrawl_compare::PageMemory;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::walk::{read_robots, scope};
@@ -134,20 +135,38 @@ fn page_facts(opened: &Opened, row: &PageRow, now: Time) -> anyhow::Result<Vec<F
             ),
         ));
     }
+    let memory = row.past.as_ref().and_then(|past| past.memory.as_deref());
+    if let Some(noise) = memory.and_then(PageMemory::from_bytes).and_then(|memory| noise(&memory)) {
+        facts.push(Fact("overlooked", noise));
+    }
     facts.push(Fact(
         "next",
         match row.place {
             Some(Place::New(band, turn)) => {
                 format!("waits for its first visit in front queue {} (turn {turn})", band.number())
             }
-            Some(Place::Due(at)) if at <= now => {
+            Some(Place::Due(at) | Place::Recheck(at)) if at <= now => {
                 format!("due since {}", show_duration(now.since(at)))
             }
             Some(Place::Due(at)) => format!("due at {at}, in {}", show_duration(at.since(now))),
+            Some(Place::Recheck(at)) => {
+                format!("looked for again at {at}, in {}", show_duration(at.since(now)))
+            }
             None => "never by itself".to_owned(),
         },
     ));
     Ok(facts)
+}
+
+/// What of a page differs again and again and is no change, in words.
+fn noise(memory: &PageMemory) -> Option<String> {
+    let parts = [
+        (memory.clocks(), "passages that tick, as clocks and counters do"),
+        (memory.turns(), "places where passages take turns"),
+    ];
+    let told = parts.iter().filter(|(count, _)| *count > 0);
+    let words: Vec<String> = told.map(|(count, what)| format!("{count} {what}")).collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 fn host_facts(row: &HostRow, now: Time) -> Vec<Fact> {

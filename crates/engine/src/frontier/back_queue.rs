@@ -16,7 +16,7 @@ const BANDS: usize = Band::COUNT as usize;
 /// by due time.
 pub(super) struct BackQueue {
     host: HostKey,
-    lanes: [Window; BANDS + 1],
+    lanes: [Window; BANDS + 2],
     /// Pages that are out, and so must not be handed out again.
     leased: Vec<u64>,
 }
@@ -49,12 +49,17 @@ impl BackQueue {
     pub(super) fn take<S: Store>(
         &mut self,
         state: &State<S>,
+        now: Time,
         horizon: Time,
         selector: &mut Selector,
         order: Order,
     ) -> Result<Option<(PageKey, Place)>, StateError> {
+        let due = |queue: &mut Self| match queue.pop(state, Lane::Recheck, now)? {
+            Some(found) => Ok(Some(found)),
+            None => queue.pop(state, Lane::Due, horizon),
+        };
         if order == Order::DueFirst
-            && let Some(found) = self.pop(state, Lane::Due, horizon)?
+            && let Some(found) = due(self)?
         {
             return Ok(Some(found));
         }
@@ -63,7 +68,7 @@ impl BackQueue {
                 return Ok(Some(found));
             }
         }
-        if order == Order::NewFirst { self.pop(state, Lane::Due, horizon) } else { Ok(None) }
+        if order == Order::NewFirst { due(self) } else { Ok(None) }
     }
 
     fn pop<S: Store>(
@@ -73,14 +78,17 @@ impl BackQueue {
         horizon: Time,
     ) -> Result<Option<(PageKey, Place)>, StateError> {
         let window = &mut self.lanes[slot(lane)];
-        let until = if lane == Lane::Due { horizon.millis().saturating_add(1) } else { u64::MAX };
+        let until = match lane {
+            Lane::New(_) => u64::MAX,
+            Lane::Due | Lane::Recheck => horizon.millis().saturating_add(1),
+        };
         if window.pages.is_empty() && !window.dry {
             let pages = state.lane(self.host, lane, window.low_water, until, WINDOW)?;
             if let Some(last) = pages.last() {
                 window.low_water = (last.position, last.page.url.wrapping_add(1));
             }
             // Time alone brings more pages into the lane of due ones: it is never dry for good.
-            window.dry = pages.is_empty() && lane != Lane::Due;
+            window.dry = pages.is_empty() && matches!(lane, Lane::New(_));
             window.pages = pages.into();
         }
         let leased = &self.leased;
@@ -127,8 +135,12 @@ impl BackQueue {
                 return Ok(Some((band, Time::EPOCH)));
             }
         }
-        let first = state.lane(self.host, Lane::Due, (0, 0), u64::MAX, 1)?;
-        Ok(first.first().map(|due| (Band::REVISITS, Time::from_millis(due.position))))
+        for (lane, band) in [(Lane::Due, Band::REVISITS), (Lane::Recheck, Band::BLOCKED)] {
+            if let Some(first) = state.lane(self.host, lane, (0, 0), u64::MAX, 1)?.first() {
+                return Ok(Some((band, Time::from_millis(first.position))));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -136,6 +148,7 @@ fn slot(lane: Lane) -> usize {
     match lane {
         Lane::New(band) => usize::from(band.number()),
         Lane::Due => BANDS,
+        Lane::Recheck => BANDS + 1,
     }
 }
 
@@ -143,12 +156,13 @@ fn place_of(lane: Lane, position: u64) -> Place {
     match lane {
         Lane::New(band) => Place::New(band, position),
         Lane::Due => Place::Due(Time::from_millis(position)),
+        Lane::Recheck => Place::Recheck(Time::from_millis(position)),
     }
 }
 
 fn position_of(place: Place) -> u64 {
     match place {
         Place::New(_, turn) => turn,
-        Place::Due(at) => at.millis(),
+        Place::Due(at) | Place::Recheck(at) => at.millis(),
     }
 }

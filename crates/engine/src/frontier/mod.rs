@@ -354,7 +354,7 @@ impl Frontier {
         let taken = if crowded {
             None
         } else {
-            host.queue.take(state, self.horizon, &mut self.selector, order)?
+            host.queue.take(state, now, self.horizon, &mut self.selector, order)?
         };
         match taken {
             Some((page, place)) => self.lease(state, page, place, now),
@@ -607,5 +607,6 @@ fn lane_of(place: Place) -> Lane {
     match place {
         Place::New(band, _) => Lane::New(band),
         Place::Due(_) => Lane::Due,
+        Place::Recheck(_) => Lane::Recheck,
     }
 }

@@ -14,7 +14,7 @@ use evercrawl_model::{Change, Next, Noted, PageKey, Time, Visited};
 use evercrawl_policy::registry::{self, Goal, Setup};
 use evercrawl_policy::{Days, Found, Page, Policy, Round, Visit};
 use evercrawl_sites::Kin;
-use evercrawl_state::{PageRow, Place, Standing};
+use evercrawl_state::{PageRow, Place};
 
 use crate::EngineError;
 use crate::freshness::Freshness;
@@ -144,10 +144,13 @@ impl Planner {
         let failures = row.past.as_ref().map_or(0, |past| past.failures).saturating_add(1);
         let held = row.past.as_ref().is_some_and(|past| past.digest.is_some());
         visited.next = schedule.next(change, ended, failures, held);
-        if let (Next::Due(_), true, true) =
-            (visited.next, found != Found::Gone, self.spends_ahead())
-        {
-            visited.next = Next::Due(self.within_bounds(page.due, ended));
+        if self.spends_ahead() {
+            visited.next = match visited.next {
+                Next::Due(_) => Next::Due(self.within_bounds(page.due, ended)),
+                // A tombstone is not looked at more often than a page that never changes.
+                Next::Recheck(at) => Next::Recheck(at.max(ended.after(self.turns(4.0)))),
+                next => next,
+            };
         }
         self.visits += 1;
         match found {
@@ -155,6 +158,13 @@ impl Planner {
             Found::Gone => self.sample.remove(key),
             _ => {}
         }
+    }
+
+    /// How long it takes to fetch every page so often.
+    fn turns(&self, count: f64) -> Duration {
+        let pages = self.sample.len() as f64 / self.sample.share();
+        let seconds = self.plan.rate.map_or(0.0, |rate| count * pages / rate);
+        Duration::try_from_secs_f64(seconds).unwrap_or_default()
     }
 
     /// When a page is due that the policy wants at `due`, having been visited at `last`.
@@ -166,9 +176,6 @@ impl Planner {
     /// Whether a page that came up, due at `due`, is to be fetched at `now`.
     pub fn judge(&self, key: PageKey, row: &PageRow, due: Time, now: Time) -> Result<(), NotNow> {
         let Some(past) = row.past.as_ref().filter(|_| self.spends_ahead()) else { return Ok(()) };
-        if row.standing != Standing::Live {
-            return if due > now { Err(NotNow::NotWorthIt(due)) } else { Ok(()) };
-        }
         let page = page_of(key, row);
         let today = days(now);
         let wanted = self.policy.due(&page, today);
@@ -226,7 +233,7 @@ fn page_of(key: PageKey, row: &PageRow) -> Page {
         group: kin.directory,
         kin: [kin.section, hub, kin.base],
         due: match row.place {
-            Some(Place::Due(at)) => days(at),
+            Some(Place::Due(at) | Place::Recheck(at)) => days(at),
             _ => evercrawl_policy::NEVER,
         },
         ..Page::new(0)

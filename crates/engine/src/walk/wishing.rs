@@ -82,7 +82,9 @@ impl<S: Store> Walk<S> {
         }
         let (page, row) = self.state.find(found.host, &url)?.ok_or_else(unusable)?;
         let refused = matches!(row.standing, Standing::Refused(_));
-        if let (Some(Place::Due(due)), Some(past), false) = (row.place, &row.past, refused) {
+        if let (Some(Place::Due(due) | Place::Recheck(due)), Some(past), false) =
+            (row.place, &row.past, refused)
+        {
             let latest = past.last_visit.after(every).max(now);
             if latest < due {
                 self.apply(&Event::Rescheduled { page, due: latest, noted: None }, now)?;
