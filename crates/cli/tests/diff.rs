@@ -13,14 +13,14 @@ fn answer(request: &Request) -> Answer {
     match request.page.as_str() {
         "a.test/" => Answer::page(
             "<a href=/edited>1</a><a href=/markup>2</a><a href=/same>3</a><a href=/twin>4</a>\
-             <a href=/picture>5</a><a href=/evil>6</a><a href=/gone>7</a>",
+             <a href=/picture>5</a><a href=/evil>6</a><a href=/gone>7</a><a href=/clock>8</a>",
         ),
         // Every version is other content; what does not change stands far from what does.
         "a.test/edited" => {
             let filler: String = (0..40).map(|n| format!("word{n} ")).collect();
             Answer::page(format!(
-                "<title>News</title><p>Price: {} crowns today</p><p>{filler}</p>",
-                100 + n
+                "<title>News</title><p>The tower is {} today</p><p>{filler}</p>",
+                colour(n)
             ))
         }
         "a.test/markup" => Answer::page(format!("<p class=v{n}>Nothing but the markup changes")),
@@ -33,20 +33,34 @@ fn answer(request: &Request) -> Answer {
             Answer("200 OK", image, format!("\u{1}PNG\u{0}{n}"))
         }
         "a.test/evil" => Answer::page(format!("<p>calm \u{1b}[2J{n} \u{7}")),
+        "a.test/clock" => {
+            let news = if n < 5 { "entered" } else { "left" };
+            Answer::page(format!("<p>It is 12:{n:02} now</p><p>The mayor {news} the office</p>"))
+        }
         "a.test/gone" if n > 0 => Answer::status("410 Gone"),
         "a.test/gone" => Answer::page("<p>Not for long"),
         _ => Answer::status("404 Not Found"),
     }
 }
 
-/// A data directory in which every page was visited three times.
+/// Another word at every visit; a number would soon be taken for a clock.
+fn colour(visit: usize) -> &'static str {
+    const COLOURS: [&str; 24] = [
+        "red", "green", "blue", "white", "black", "grey", "brown", "pink", "yellow", "orange",
+        "purple", "golden", "silver", "copper", "bronze", "ivory", "amber", "coral", "indigo",
+        "violet", "scarlet", "crimson", "azure", "lime",
+    ];
+    COLOURS[visit % COLOURS.len()]
+}
+
+/// A data directory in which every page was visited often enough to know its noise.
 fn visited() -> (Site, Place) {
     let (site, place) = (Site::serve(answer), Place::new());
     let running = place.start(&format!(
         "crawl http://a.test/ --delay 5ms --recrawl 300ms --quiet {}",
         site.flags()
     ));
-    wait_until("three visits", || site.asked("a.test/evil").len() > 2);
+    wait_until("eight visits", || site.asked("a.test/clock").len() > 7);
     running.signal(Signal::INT);
     running.wait().expect(11);
     (site, place)
@@ -56,24 +70,23 @@ fn visited() -> (Site, Place) {
 fn words_that_changed_are_told_stopped_and_running() {
     let (site, place) = visited();
     let visits = place.history("http://a.test/edited");
-    let newest = 99 + visits.len();
+    let (older, newest) = (colour(visits.len() - 2), colour(visits.len() - 1));
     let said = place.run("diff http://a.test/edited").expect(0).out;
-    let change = format!("News Price: [-{}-] {{+{newest}+}} crowns today word0", newest - 1);
+    let change = format!("News The tower is [-{older}-] {{+{newest}+}} today word0");
     let on_one_line = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(on_one_line.contains(&change), "{said}");
-    assert!(said.contains("word0 word1 word2 word3 word4 word5 \u{2026}"), "{said}");
-    assert!(said.ends_with("1 of 45 words deleted, 1 inserted\n"), "{said}");
+    assert!(said.contains("word0 word1 word2 word3 word4 word5 word6 \u{2026}"), "{said}");
+    assert!(said.ends_with("1 of 46 words deleted, 1 inserted\n"), "{said}");
     let painted = place.run("diff http://a.test/edited --color always").expect(0).out;
     assert!(painted.contains(&format!("\u{1b}[32m{newest}\u{1b}[0m")), "{painted:?}");
 
     let first = visits[0]["time"].as_str().unwrap();
     let from_first = format!("diff a.test/edited --from {first} --json");
     let line = place.run(&from_first).expect(0).json();
-    let price = newest.to_string();
     assert_eq!(line["from"]["since"], first);
     assert_eq!((&line["deleted"], &line["inserted"]), (&json!(1), &json!(1)));
-    assert_eq!(line["changes"][0][1], json!({"deleted": "100"}));
-    assert_eq!(line["changes"][0][2], json!({"inserted": price}));
+    assert_eq!(line["changes"][0][1], json!({"deleted": "red"}));
+    assert_eq!(line["changes"][0][2], json!({"inserted": newest}));
     place.run("diff http://a.test/edited --exit-code").expect(10);
     let same = format!("diff a.test/edited --from {first} --to {first} --exit-code");
     assert!(place.run(&same).expect(0).out.contains("no word changed"));
@@ -94,6 +107,10 @@ fn what_is_no_change_of_words_is_told_from_what_cannot_be_compared() {
     assert!(markup.contains("no word changed; the bytes differ"), "{markup}");
     let twin = place.run("diff http://a.test/twin").expect(0).out;
     assert!(twin.contains("{+Always the same+}"), "{twin}");
+    let clock = place.run("diff http://a.test/clock --exit-code").expect(10).out;
+    assert!(clock.contains("It is (-12:04-) (+12:05+) now"), "{clock}");
+    assert!(clock.contains("The mayor [-entered-] {+left+} the office"), "{clock}");
+    assert!(clock.contains("1 of 9 words deleted, 1 inserted; 2 ignored"), "{clock}");
     let evil = place.run("diff http://a.test/evil --color always").expect(0).out;
     assert!(!evil.contains("\u{1b}[2J") && !evil.contains('\u{7}'), "{evil:?}");
     for (words, code, explained) in [

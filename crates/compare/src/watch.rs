@@ -10,6 +10,8 @@
 //!
 //! All else is news, also when it comes at every visit: the front page of a newspaper is no clock.
 
+use std::ops::Range;
+
 use crate::clocks::Clocks;
 use crate::outline::{Outline, Passage};
 use crate::shape::Shape;
@@ -96,6 +98,22 @@ impl PageMemory {
         let differing = self.differing(&arrivals, &difference.went);
         self.learn(&arrivals, &went, outline);
         Findings { score: Some(tally.score(outline)), differing }
+    }
+
+    /// Where a version of the page has passages that are noise by what is remembered: what differs
+    /// there is no news.
+    pub fn noise(&self, text: &str, site: &SiteMemory, page: u64) -> Vec<Range<usize>> {
+        let outline = Outline::of(text);
+        let passages = outline.passages();
+        let is_noise = |(number, passage): &(usize, &Passage)| {
+            let before = number.checked_sub(1).and_then(|at| passages.get(at));
+            let shape = Shape::of(text, passage, before);
+            site.is_common(passage.id, page)
+                || shape.passing && self.clocks.tick(shape.id)
+                || self.turns.are_taken() && self.turns.know(passage.id)
+        };
+        let noise = passages.iter().enumerate().filter(is_noise);
+        noise.map(|(_, passage)| passage.range.clone()).collect()
     }
 
     /// The passages that came; each once, in the order of the text.

@@ -284,3 +284,19 @@ fn the_score_is_the_share_of_words_that_are_news() {
     let scores = scores([lines(0), removed]);
     assert!((0.015..0.025).contains(&scores[1]), "{scores:?}");
 }
+
+#[test]
+fn the_places_of_noise_are_those_that_tick() {
+    let text =
+        |n: usize| format!("A sentence that stays as it is\nIt is 12:{n:02} now\nMore words here");
+    let mut memory = PageMemory::new(&Outline::of(&text(0)));
+    let site = SiteMemory::default();
+    assert_eq!(memory.noise(&text(1), &site, 1), []);
+    for n in 1..8 {
+        memory.visit(&text(n), &Outline::of(&text(n)), &site, 1);
+    }
+    let shown = text(30);
+    let places: Vec<&str> =
+        memory.noise(&shown, &site, 1).into_iter().map(|place| shown[place].trim()).collect();
+    assert_eq!(places, ["It is 12:30 now"]);
+}

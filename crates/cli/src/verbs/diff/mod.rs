@@ -44,7 +44,8 @@ pub(crate) fn show(args: &Diff, opened: &Opened, out: &mut dyn Write) -> anyhow:
     let asked = (args.from.map(|from| from.at(now)), args.to.map(|to| to.at(now)));
     let (old, new) = choose(&mut archived, asked)?;
     let (before, after) = (archived.text(&old)?, archived.text(&new)?);
-    let (before, after) = (words::split(&before), words::split(&after));
+    let (old_noise, new_noise) = (archived.noise(&before), archived.noise(&after));
+    let (before, after) = (words::split(&before, &old_noise), words::split(&after, &new_noise));
     let changes = Changes::between(&before, &after);
     if args.json {
         print::json_line(out, &describe(url.as_str(), &old, &new, &changes))?;
@@ -89,8 +90,11 @@ fn last_change(archived: &mut Archived<'_>, to: usize) -> anyhow::Result<(Versio
         )));
     };
     let text = archived.text(&new)?;
+    let latest = words::split(&text, &archived.noise(&text));
     for old in versions[to + 1..].iter().take(MOST_READ) {
-        if archived.text(old)? != text {
+        let text = archived.text(old)?;
+        let words = words::split(&text, &archived.noise(&text));
+        if !Changes::between(&words, &latest).is_empty() {
             return Ok((*old, new));
         }
         new = *old;
@@ -119,21 +123,27 @@ fn write(
         };
         writeln!(out, "{}", paint.line(mark, &format!("{sign} {}{seen}", version.since)))?;
     }
-    if changes.is_empty() {
-        writeln!(out, "no word changed; the bytes {}", bytes_words(old, new))?;
-        return Ok(());
-    }
     for hunk in &changes.hunks {
         writeln!(out, "\n{}", paint.hunk(hunk))?;
     }
-    let (deleted, inserted) = (show_count(changes.deleted), show_count(changes.inserted));
-    let of = show_count(changes.old_words);
-    writeln!(out, "\n{deleted} of {of} words deleted, {inserted} inserted")?;
+    writeln!(out, "\n{}", summary(old, new, changes))?;
     Ok(())
 }
 
-fn bytes_words(old: &Version, new: &Version) -> &'static str {
-    if old.digest == new.digest { "are the same too" } else { "differ" }
+fn summary(old: &Version, new: &Version, changes: &Changes<'_>) -> String {
+    let noise = match changes.noise {
+        0 => String::new(),
+        words => format!("; {} ignored, as they differ at every turn", show_count(words)),
+    };
+    if changes.is_empty() {
+        let bytes = if old.digest == new.digest { "are the same too" } else { "differ" };
+        return format!("no word changed{noise}; the bytes {bytes}");
+    }
+    let (deleted, inserted) = (show_count(changes.deleted), show_count(changes.inserted));
+    format!(
+        "{deleted} of {} words deleted, {inserted} inserted{noise}",
+        show_count(changes.old_words)
+    )
 }
 
 fn describe(url: &str, old: &Version, new: &Version, changes: &Changes<'_>) -> Value {
@@ -146,6 +156,7 @@ fn describe(url: &str, old: &Version, new: &Version, changes: &Changes<'_>) -> V
         "words": changes.old_words,
         "deleted": changes.deleted,
         "inserted": changes.inserted,
+        "ignored": changes.noise,
         "changes": changes.hunks.iter().map(describe_hunk).collect::<Vec<_>>(),
     })
 }
@@ -166,7 +177,9 @@ fn describe_hunk(hunk: &Hunk<'_>) -> Value {
             Mark::Deleted => "deleted",
             Mark::Inserted => "inserted",
         };
-        json!({name: words::join(words)})
+        let noise = *mark != Mark::Same && words.iter().all(|word| word.noise);
+        let text = words::join(words);
+        if noise { json!({name: text, "ignored": true}) } else { json!({name: text}) }
     };
     hunk.parts.iter().map(part).collect()
 }

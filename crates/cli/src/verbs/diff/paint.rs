@@ -35,7 +35,8 @@ impl Paint {
                 Gap::None if *mark == Mark::Same => {}
                 Gap::None | Gap::Space => shown.push(' '),
             }
-            shown.push_str(&self.part(*mark, &join(words)));
+            let noise = *mark != Mark::Same && words.iter().all(|word| word.noise);
+            shown.push_str(&self.part(*mark, noise, &join(words)));
         }
         if hunk.cut.1 {
             shown.push_str(" \u{2026}");
@@ -44,13 +45,16 @@ impl Paint {
     }
 
     /// Marks end with the line, so that every line can be read by itself.
-    fn part(self, mark: Mark, text: &str) -> String {
+    fn part(self, mark: Mark, noise: bool, text: &str) -> String {
         let lines = text.split('\n').map(|line| {
             // What a page says must not speak to the terminal.
             let line = print::plain(line);
             match mark {
+                _ if self.color && noise => format!("\x1b[{GREY}m{line}\x1b[0m"),
                 _ if self.color => self.line(mark, &line),
                 Mark::Same => line,
+                Mark::Deleted if noise => format!("(-{line}-)"),
+                Mark::Inserted if noise => format!("(+{line}+)"),
                 Mark::Deleted => format!("[-{line}-]"),
                 Mark::Inserted => format!("{{+{line}+}}"),
             }
@@ -58,6 +62,9 @@ impl Paint {
         lines.collect::<Vec<_>>().join("\n")
     }
 }
+
+/// The terminal's code for what is no news.
+const GREY: &str = "90";
 
 /// The terminal's code for red and struck out, and for green.
 fn code(mark: Mark) -> &'static str {
@@ -74,7 +81,7 @@ mod tests {
     use super::*;
 
     fn shown(color: bool, old: &str, new: &str) -> String {
-        let (old, new) = (split(old), split(new));
+        let (old, new) = (split(old, &[]), split(new, &[]));
         let changes = Changes::between(&old, &new);
         let hunks: Vec<String> =
             changes.hunks.iter().map(|hunk| Paint::new(color).hunk(hunk)).collect();
@@ -90,6 +97,15 @@ mod tests {
         );
         assert_eq!(shown(false, "a\nb c\nd", "a\nd"), "a\n[-b c-]\nd");
         assert_eq!(shown(false, "a", "a\nb\nc"), "a\n{+b+}\n{+c+}");
+    }
+
+    #[test]
+    fn what_is_no_news_is_pale() {
+        let (old, new) = (split("at 12:30 x", &[3..8]), split("at 12:31 y", &[3..8]));
+        let changes = Changes::between(&old, &new);
+        let shown = |color| Paint::new(color).hunk(&changes.hunks[0]);
+        assert_eq!(shown(false), "at (-12:30-) [-x-] (+12:31+) {+y+}");
+        assert!(shown(true).contains("\x1b[90m12:31\x1b[0m"));
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Which versions of a page are archived, and what do they say?
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use evercrawl_archive::{Record, RecordCache};
+use evercrawl_compare::{PageMemory, SiteMemory};
 use evercrawl_extract::{Content, Document, Extractor, Options, decode};
 use evercrawl_model::{Outcome, RecordAt, Time, Visit};
 use evercrawl_state::PageRow;
@@ -36,17 +38,31 @@ pub(super) struct Archived<'a> {
     records: HashMap<[u8; 20], Vec<RecordAt>>,
     cache: RecordCache,
     texts: HashMap<[u8; 20], String>,
+    /// What is noise on the page and on its site, by all visits so far.
+    memory: Option<PageMemory>,
+    site: SiteMemory,
+    page: u64,
 }
 
 impl<'a> Archived<'a> {
     pub(super) fn open(opened: &'a Opened, url: &'a Canonical) -> anyhow::Result<Self> {
         let shown = || print::plain(url.as_str());
         let found = opened.state.find(crate::verbs::host_of(&opened.state, url), url.as_str())?;
-        let (_, row) = found.ok_or_else(|| failure(format!("{} is not known", shown())))?;
+        let (key, row) = found.ok_or_else(|| failure(format!("{} is not known", shown())))?;
         let cache = RecordCache::new(opened.archive_dir(), CACHE, RECORD_CAP);
         let (versions, records) = (Vec::new(), HashMap::new());
-        let texts = HashMap::new();
-        let mut archived = Archived { opened, url, versions, records, cache, texts };
+        let past = row.past.as_ref();
+        let mut archived = Archived {
+            opened,
+            url,
+            versions,
+            records,
+            cache,
+            texts: HashMap::new(),
+            memory: past.and_then(|past| PageMemory::from_bytes(past.memory.as_deref()?)),
+            site: opened.state.site(key.host)?,
+            page: key.url,
+        };
         archived.read_history(&row)?;
         if archived.versions.is_empty() {
             let why = if row.past.is_some() { "brought content" } else { "took place" };
@@ -88,6 +104,12 @@ impl<'a> Archived<'a> {
         })?;
         self.texts.insert(version.digest, text.clone());
         Ok(text)
+    }
+
+    /// Where what differs in a text of the page is no news.
+    pub(super) fn noise(&self, text: &str) -> Vec<Range<usize>> {
+        let memory = self.memory.as_ref();
+        memory.map_or_else(Vec::new, |memory| memory.noise(text, &self.site, self.page))
     }
 
     /// The record that holds the content of a version: one of its own visits, or of the page that

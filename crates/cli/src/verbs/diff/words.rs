@@ -1,5 +1,6 @@
 //! Which words of a text became which? Words are compared, not the white space between them.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices_by_key_deadline};
@@ -14,6 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(super) struct Word<'a> {
     pub(super) text: &'a str,
     pub(super) gap: Gap,
+    /// Whether it stands where what differs is no news.
+    pub(super) noise: bool,
 }
 
 /// What stands between a word and the one before.
@@ -25,31 +28,35 @@ pub(super) enum Gap {
     Line,
 }
 
-/// Divides a text into words; where a script has no spaces, into characters.
-pub(super) fn split(text: &str) -> Vec<Word<'_>> {
+/// Divides a text into words; where a script has no spaces, into characters. `noise` are the places
+/// where what differs is no news.
+pub(super) fn split<'a>(text: &'a str, noise: &[Range<usize>]) -> Vec<Word<'a>> {
     let mut words = Vec::new();
     for line in text.lines() {
         let mut gap = Gap::Line;
         for run in line.split_whitespace() {
-            split_run(run, gap, &mut words);
+            let at = run.as_ptr().addr() - text.as_ptr().addr();
+            let noise = noise.iter().any(|place| place.contains(&at));
+            split_run(run, Word { text: run, gap, noise }, &mut words);
             gap = Gap::Space;
         }
     }
     words
 }
 
-fn split_run<'a>(run: &'a str, mut gap: Gap, words: &mut Vec<Word<'a>>) {
+/// Adds what stands between two spaces: one word, or one for each character.
+fn split_run<'a>(run: &'a str, mut word: Word<'a>, words: &mut Vec<Word<'a>>) {
     let mut start = 0;
     for (at, character) in run.char_indices().filter(|(_, character)| stands_alone(*character)) {
         let end = at + character.len_utf8();
         for text in [&run[start..at], &run[at..end]].into_iter().filter(|text| !text.is_empty()) {
-            words.push(Word { text, gap });
-            gap = Gap::None;
+            words.push(Word { text, ..word });
+            word.gap = Gap::None;
         }
         start = end;
     }
     if start < run.len() {
-        words.push(Word { text: &run[start..], gap });
+        words.push(Word { text: &run[start..], ..word });
     }
 }
 
@@ -98,6 +105,8 @@ pub(super) struct Changes<'a> {
     pub(super) hunks: Vec<Hunk<'a>>,
     pub(super) deleted: u64,
     pub(super) inserted: u64,
+    /// Words deleted or inserted where that is no news, and so not counted among the others.
+    pub(super) noise: u64,
     pub(super) old_words: u64,
 }
 
@@ -118,8 +127,9 @@ impl<'a> Changes<'a> {
         changes
     }
 
+    /// Whether no word changed but where it is no news.
     pub(super) fn is_empty(&self) -> bool {
-        self.hunks.is_empty()
+        self.deleted + self.inserted == 0
     }
 
     /// The same words follow: all of them where the next change is near, else the first few.
@@ -144,12 +154,15 @@ impl<'a> Changes<'a> {
             let cut = (shown.len() < before.len(), false);
             self.hunks.push(Hunk { parts: vec![(Mark::Same, shown)], cut });
         }
-        self.deleted += was.len() as u64;
-        self.inserted += is.len() as u64;
+        let noise = |words: &[Word<'_>]| words.iter().filter(|word| word.noise).count() as u64;
+        self.noise += noise(was) + noise(is);
+        self.deleted += was.len() as u64 - noise(was);
+        self.inserted += is.len() as u64 - noise(is);
         let Some(hunk) = self.hunks.last_mut() else { return };
         hunk.cut.1 = false;
-        for part in [(Mark::Deleted, was), (Mark::Inserted, is)] {
-            hunk.parts.push(part);
+        for (mark, words) in [(Mark::Deleted, was), (Mark::Inserted, is)] {
+            let alike = words.chunk_by(|one, next| one.noise == next.noise);
+            hunk.parts.extend(alike.map(|words| (mark, words)));
         }
         hunk.parts.retain(|(_, words)| !words.is_empty());
     }
@@ -167,7 +180,7 @@ mod tests {
 
     /// Hunks with marks: `-a-` deleted, `+b+` inserted, `|` between hunks.
     fn marked(old: &str, new: &str) -> String {
-        let (old, new) = (split(old), split(new));
+        let (old, new) = (split(old, &[]), split(new, &[]));
         let changes = Changes::between(&old, &new);
         let hunk = |hunk: &Hunk<'_>| {
             let parts = hunk.parts.iter().map(|(mark, words)| match mark {
@@ -209,14 +222,25 @@ mod tests {
     #[test]
     fn scripts_without_spaces_change_by_the_character() {
         assert_eq!(marked("東京は晴れ", "東京は雨"), "東京は -晴れ- +雨+");
-        assert_eq!(join(&split("東京 Tokyoは\nmixed字")), "東京 Tokyoは\nmixed字");
+        assert_eq!(join(&split("東京 Tokyoは\nmixed字", &[])), "東京 Tokyoは\nmixed字");
     }
 
     #[test]
     fn counts_are_of_words() {
-        let (old, new) = (split("a b c d"), split("a x d e"));
+        let (old, new) = (split("a b c d", &[]), split("a x d e", &[]));
         let changes = Changes::between(&old, &new);
         assert_eq!((changes.deleted, changes.inserted, changes.old_words), (2, 2, 4));
+    }
+
+    #[test]
+    fn what_is_no_news_counts_apart() {
+        let (old, new) = (split("at 12:30 calm", &[3..8]), split("at 12:31 storm", &[3..8]));
+        let changes = Changes::between(&old, &new);
+        assert_eq!((changes.deleted, changes.inserted, changes.noise), (1, 1, 2));
+        let parts: Vec<_> = changes.hunks[0].parts.iter().map(|(_, words)| join(words)).collect();
+        assert_eq!(parts, ["at", "12:30", "calm", "12:31", "storm"]);
+        let (old, new) = (split("at 12:30", &[3..8]), split("at 12:31", &[3..8]));
+        assert!(Changes::between(&old, &new).is_empty());
     }
 
     #[test]
@@ -227,7 +251,7 @@ mod tests {
                 .collect()
         };
         let (old, new) = (text(1), text(2));
-        let (old, new) = (split(&old), split(&new));
+        let (old, new) = (split(&old, &[]), split(&new, &[]));
         let changes = Changes::between(&old, &new);
         assert!(changes.deleted > 0 && changes.old_words == 60_000);
     }
