@@ -69,8 +69,9 @@ const MOST_TURNS: f64 = 4.0;
 const CLOSENESS: f64 = 0.02;
 const STEPS: usize = 16;
 
-/// Where the signals since a page's last visit are counted.
+/// Where the signals since a page's last visit are counted, and where it stands when it was found.
 const SIGNALS: usize = 3;
+const FOUND_AT: usize = 4;
 
 /// The default policy: the index rule with the word of a page's kin.
 #[derive(Debug)]
@@ -274,10 +275,20 @@ fn first(reached: impl Fn(Days) -> f64, mut low: Days, mut high: Days) -> Days {
     high
 }
 
+/// A page that was never fetched, as if it had been when it was found.
+///
+/// To find changes is not to find pages: whoever counts changes need not hurry to a new page more than to
+/// another of its directory. For the other goals it is out of date until it is fetched, and comes first.
+fn since_found(page: &Page) -> Page {
+    let last = if page.is_known() { page.last } else { f64::from(page.note[FOUND_AT]) };
+    Page { last, ..*page }
+}
+
 impl Policy for IndexRule {
     fn discovered(&mut self, page: &mut Page, now: Days) {
-        page.due = if page.is_known() {
-            self.due_at(page, now, self.threshold.look_again())
+        page.note[FOUND_AT] = now as f32;
+        page.due = if page.is_known() || self.goal == Goal::Coverage {
+            self.due_at(&since_found(page), now, self.threshold.look_again())
         } else {
             now - LONGEST_DELAY
         };
@@ -308,7 +319,11 @@ impl Policy for IndexRule {
     }
 
     fn due(&self, page: &Page, now: Days) -> Days {
-        if page.is_known() { self.due_at(page, now, self.threshold.price()) } else { page.due }
+        if page.is_known() || self.goal == Goal::Coverage {
+            self.due_at(&since_found(page), now, self.threshold.price())
+        } else {
+            page.due
+        }
     }
 
     fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
@@ -489,6 +504,22 @@ mod tests {
         let reasons = policy.reasons(&waiting(1), 21.0);
         let pace = reasons.iter().find(|(name, _)| *name == "pace of directory");
         assert!(pace.is_some_and(|(_, pace)| *pace > 1.5), "{reasons:?}");
+    }
+
+    #[test]
+    fn a_new_page_comes_first_unless_changes_are_counted() {
+        for goal in [Goal::Freshness, Goal::Coverage, Goal::Age] {
+            let mut policy = IndexRule::for_goal(goal);
+            (0..5).for_each(|_| policy.threshold.follow(0.1));
+            let mut page = Page::new(0);
+            policy.discovered(&mut page, 100.0);
+            let due = [page.due, policy.due(&page, 100.0)];
+            let waits = goal == Goal::Coverage;
+            assert!(
+                due.iter().all(|due| (*due > 101.0) == waits && *due < 830.1),
+                "{goal:?} {due:?}"
+            );
+        }
     }
 
     #[test]
