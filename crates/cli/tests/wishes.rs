@@ -181,6 +181,23 @@ fn a_pinned_page_is_visited_as_often_as_wished() {
 }
 
 #[test]
+fn a_pinned_page_does_not_wait_behind_a_host_that_cannot_keep_up() {
+    let links: String = (0..150).map(|n| format!("<a href='/{n}'>x</a>")).collect();
+    let (site, place) = (Site::serve(move |_| Answer::page(links.clone())), Place::new());
+    // Every page again after a second: three times what the host is asked for.
+    let flags = format!("--delay 20ms --recrawl 1s --quiet {}", site.flags());
+    let running = place.start(&format!("crawl http://a.test/ {flags}"));
+    let visits = |page: &str| site.asked(page).len();
+    wait_until("the crawl to fall behind", || visits("a.test/149") > 0 && visits("a.test/") > 1);
+    place.run("pin http://a.test/7 --every 1s").expect(0);
+    let before = (visits("a.test/7"), visits("a.test/8"));
+    pause(Duration::from_secs(6));
+    let (pinned, other) = (visits("a.test/7") - before.0, visits("a.test/8") - before.1);
+    assert!(pinned >= 4 && other < pinned, "pinned {pinned}, other {other}");
+    stop(running);
+}
+
+#[test]
 fn what_is_wished_is_listed_alike_running_or_not() {
     let (site, place) = (endless(), Place::new());
     let running = crawl(&place, &site);

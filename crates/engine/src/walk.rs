@@ -159,7 +159,7 @@ impl<S: Store> Walk<S> {
         let tally = Tally::default();
         let planner = planner(&config, &state)?;
         let (looked_back, ahead_from) = (now, Time::EPOCH);
-        Ok(Walk {
+        let mut walk = Walk {
             config,
             state,
             frontier,
@@ -174,7 +174,9 @@ impl<S: Store> Walk<S> {
             ahead_from,
             tally,
             seed,
-        })
+        };
+        walk.set_pins()?;
+        Ok(walk)
     }
 
     /// A processor for one more thread.

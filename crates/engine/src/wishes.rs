@@ -53,6 +53,11 @@ impl Wishes {
         by.clamp(*BOOSTS.start(), *BOOSTS.end())
     }
 
+    /// The pages that are pinned.
+    pub fn pinned(&self) -> impl Iterator<Item = PageKey> + '_ {
+        self.pins.keys().copied()
+    }
+
     /// How often a page must be visited at least.
     pub fn every(&self, page: PageKey) -> Option<Duration> {
         self.pins.get(&page).copied()

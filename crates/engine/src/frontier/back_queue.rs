@@ -105,6 +105,11 @@ impl BackQueue {
         self.leased.push(page.url);
     }
 
+    /// Whether a page is handed out.
+    pub(super) fn is_leased(&self, page: PageKey) -> bool {
+        self.leased.contains(&page.url)
+    }
+
     /// A page that was handed out is settled.
     pub(super) fn released(&mut self, page: PageKey) {
         self.leased.retain(|&url| url != page.url);

@@ -15,6 +15,7 @@
 
 mod back_queue;
 mod pace;
+mod pins;
 mod selector;
 
 use std::cmp::Reverse;
@@ -30,6 +31,7 @@ use evercrawl_state::{Applied, HostRow, Lane, PageRow, Place, State, StateError,
 
 use back_queue::{BackQueue, Order};
 pub use pace::Pace;
+use pins::Pins;
 use selector::Selector;
 
 /// A host that is blocked for longer than this waits on disk.
@@ -106,6 +108,7 @@ pub struct Frontier {
     active: HashMap<HostKey, Active>,
     ready: BinaryHeap<Reverse<(Time, HostKey)>>,
     addresses: HashMap<IpAddr, Time>,
+    pins: Pins,
     /// For each front queue, the place before which no waiting host is left.
     low_water: [(Time, HostKey); FRONTS],
     /// No host on disk has work before this moment.
@@ -159,6 +162,7 @@ impl Frontier {
             active: HashMap::new(),
             ready: BinaryHeap::new(),
             addresses: HashMap::new(),
+            pins: Pins::default(),
             low_water: [(Time::EPOCH, HostKey::default()); FRONTS],
             next_wake: Time::EPOCH,
             next_due: Time::NEVER,
@@ -351,10 +355,11 @@ impl Frontier {
             (_, true) => Order::NewFirst,
             (_, false) => Order::DueFirst,
         };
-        let taken = if crowded {
-            None
-        } else {
-            host.queue.take(state, now, self.horizon, &mut self.selector, order)?
+        let pinned = self.pins.due(key, now).find(|(page, _)| !host.queue.is_leased(*page));
+        let taken = match pinned.filter(|_| order != Order::NewOnly) {
+            _ if crowded => None,
+            Some(found) => Some(found),
+            None => host.queue.take(state, now, self.horizon, &mut self.selector, order)?,
         };
         match taken {
             Some((page, place)) => self.lease(state, page, place, now),
@@ -517,6 +522,11 @@ impl Frontier {
         true
     }
 
+    /// These pages are pinned, and wait there: when they are due, they come before all others.
+    pub fn set_pins(&mut self, pages: impl IntoIterator<Item = (PageKey, Option<Place>)>) {
+        self.pins = Pins::new(pages);
+    }
+
     /// A host answered as it should: its failures are forgiven.
     pub fn recovered(&mut self, key: HostKey) {
         if let Some(host) = self.active.get_mut(&key) {
@@ -548,6 +558,7 @@ impl Frontier {
             }
         }
         let Some((page, place)) = applied.queued else { return };
+        self.pins.noticed(page, place);
         let Some(host) = self.active.get_mut(&page.host) else { return };
         host.queue.noticed(page, place);
         if host.queued_at.is_none() {

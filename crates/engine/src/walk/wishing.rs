@@ -108,7 +108,19 @@ impl<S: Store> Walk<S> {
 
     fn reread_wishes(&mut self) -> Result<(), EngineError> {
         self.wishes = Wishes::read(&self.state)?;
+        self.set_pins()?;
         Ok(self.links.set_rules(self.wishes.rules(&self.config.rules))?)
+    }
+
+    /// Tells the frontier which pages are pinned.
+    pub(super) fn set_pins(&mut self) -> Result<(), EngineError> {
+        let mut pins = Vec::new();
+        for page in self.wishes.pinned() {
+            let row = self.state.page(page)?;
+            pins.push((page, row.and_then(|row| row.place)));
+        }
+        self.frontier.set_pins(pins);
+        Ok(())
     }
 
     /// A host is paused no more: it looks at once whether it has something to fetch.
