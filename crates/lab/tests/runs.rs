@@ -116,19 +116,11 @@ fn in_a_poisson_world_no_learner_beats_the_true_rates_beyond_chance() {
 
 #[test]
 fn where_there_are_no_links_the_link_methods_say_so_and_the_others_run() {
-    let world = made(&POISSON.replace("links = 2", "links = 0"));
-    let (mut unfit, mut ran) = (Vec::new(), Vec::new());
-    let plan = plan(world, all(), &["10%/week"]);
-    run(&plan, &AtomicBool::new(false), |news| match news {
-        News::Unfit { why, .. } => unfit.push(why.to_string()),
-        News::Row(row) => ran.push(row.policy),
-        News::Progress { .. } => {}
-    })
-    .unwrap();
+    let (unfit, ran) = fitness(made(&POISSON.replace("links = 2", "links = 0")));
     let linked = ALL.iter().filter(|policy| policy.needs_links()).count();
-    assert_eq!(unfit.len(), linked * plan.seeds.len());
+    assert_eq!(unfit.len(), linked * 2, "each seed draws a world");
     assert!(unfit[0].contains("follows links and this world has none"), "{}", unfit[0]);
-    assert_eq!(ran.len(), (ALL.len() - linked) * plan.seeds.len());
+    assert_eq!(ran.len(), (ALL.len() - linked) * 2);
 }
 
 #[test]
@@ -139,16 +131,56 @@ fn a_plan_that_is_stopped_yields_nothing_more() {
     assert_eq!(heard, 0);
 }
 
+/// Recorded pages of which nobody knows how they are linked.
 #[test]
-fn on_a_real_site_nobody_is_fresher_than_the_oracle() {
+fn a_recorded_site_without_links_runs_without_the_link_methods() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let day = 86_400;
+    write(
+        "trace.json",
+        &format!(
+            "{{\"site\": \"s\", \"window_start\": {}, \"window_end\": {}}}",
+            300 * day,
+            400 * day
+        ),
+    );
+    write("pages.csv", "page,url,created\na,/a,0\nb,/b,0\n");
+    write("changes.csv", &format!("page,time,kind\na,{},M\nb,{},M\n", 320 * day, 350 * day));
+    let (unfit, ran) = fitness(Source::open(folder.path(), false).unwrap());
+    assert!(unfit.iter().any(|why| why.contains("follows links")), "{unfit:?}");
+    assert!(ran.iter().any(|policy| policy == "index"), "{ran:?}");
+    let linked = ALL.iter().filter(|policy| policy.needs_links()).count();
+    assert_eq!((unfit.len(), ran.len()), (linked, (ALL.len() - linked) * 2));
+}
+
+/// What cannot run in a world, and what did, by all policies from two seeds.
+fn fitness(world: Source) -> (Vec<String>, Vec<String>) {
+    let (mut unfit, mut ran) = (Vec::new(), Vec::new());
+    run(&plan(world, all(), &["10%/week"]), &AtomicBool::new(false), |news| match news {
+        News::Unfit { why, .. } => unfit.push(why.to_string()),
+        News::Row(row) => ran.push(row.policy),
+        News::Progress { .. } => {}
+    })
+    .unwrap();
+    (unfit, ran)
+}
+
+#[test]
+fn on_a_real_site_nobody_is_fresher_than_the_oracle_or_finds_more_than_there_is() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/traces/httpd-manual");
     if !PathBuf::from(folder).is_dir() {
         eprintln!("SKIPPED: no recorded site at {folder}");
         return;
     }
     let site = Source::open(folder.as_ref(), false).unwrap();
-    for row in rows(&plan(site, all(), &["5%/week", "40%/week"])) {
+    let budgets = ["5%/week", "200%/week"];
+    for row in rows(&Plan { seeds: vec![0], ..plan(site, all(), &budgets) }) {
         let share = row.freshness_of_oracle.unwrap();
-        assert!(share <= 1.0 + 1e-9, "{} at {}: {share}", row.policy, row.budget);
+        let run = format!("{} at {}", row.policy, row.budget);
+        assert!(share <= 1.0 + 1e-9, "{run}: {share}");
+        assert!(row.detected <= row.changes, "{run}: {} of {}", row.detected, row.changes);
+        let mut parts = row.hosts.iter().chain(&row.classes);
+        assert!(parts.all(|part| part.coverage <= 1.0), "{run}");
     }
 }

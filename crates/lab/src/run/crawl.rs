@@ -239,17 +239,29 @@ mod tests {
         let rates: Vec<f64> = (0..600).map(|_| -random.uniform().ln() / 7.0).collect();
         let (from, to) = (140.0, 364.0);
         let world = poisson(3, &rates, from, to);
-        let setup = Setup { rates: Some(&rates), ..Setup::default() };
-        let visits = Visits::default();
-        let policy = find("clairvoyant").unwrap().make(&setup).unwrap();
-        let watched = Watched { policy, visits: Arc::clone(&visits) };
-        let row = crawled(&world, Box::new(watched), &Terms::default(), "50%/week");
+        for (budget, fetches_a_week) in
+            [("20%/week", 120.0), ("50%/week", 300.0), ("200%/week", 1200.0)]
+        {
+            let setup = Setup { rates: Some(&rates), ..Setup::default() };
+            let visits = Visits::default();
+            let policy = find("clairvoyant").unwrap().make(&setup).unwrap();
+            let watched = Watched { policy, visits: Arc::clone(&visits) };
+            let row = crawled(&world, Box::new(watched), &Terms::default(), budget);
+            let optimum = optimum(&rates, fetches_a_week / 7.0);
+            let reached = expected(&rates, &visits.lock().unwrap(), from, to);
+            assert!(
+                (0.999..=1.0).contains(&(reached / optimum)),
+                "{budget}: {reached} of {optimum}"
+            );
+            assert!((row.freshness - reached).abs() < 0.01, "{} drawn, {reached}", row.freshness);
+        }
+    }
+
+    /// The best freshness that `a_day` fetches can buy where rates are known and changes Poisson.
+    fn optimum(rates: &[f64], a_day: f64) -> f64 {
         let demands: Vec<Demand> = rates.iter().map(|&rate| Demand::new(rate, 1.0)).collect();
-        let best = allocate(Objective::Freshness, &demands, 300.0 / 7.0, Limits::NONE);
-        let optimum = Objective::Freshness.value(&demands, &best.frequency);
-        let reached = expected(&rates, &visits.lock().unwrap(), from, to);
-        assert!((0.999..=1.0).contains(&(reached / optimum)), "{reached} of {optimum}");
-        assert!((row.freshness - reached).abs() < 0.01, "{} drawn, {reached}", row.freshness);
+        let best = allocate(Objective::Freshness, &demands, a_day, Limits::NONE);
+        Objective::Freshness.value(&demands, &best.frequency)
     }
 
     /// Wants the page that it is told to, at every turn.

@@ -5,7 +5,8 @@ use evercrawl_sites::Server;
 
 use super::batches::Batches;
 use super::layout::{Layout, Spot};
-use super::processes::{Line, Processes};
+use super::lines::Line;
+use super::processes::Processes;
 use super::spec::{Class, HostKind, Spec};
 use crate::dice::{Dice, Purpose, exponential};
 use crate::world::{Fact, HostFacts, Span, Truth, World};

@@ -7,6 +7,7 @@
 //! | `layout` | which page lies where, and links to what? |
 //! | `build` | which pages, hosts and links are there? |
 //! | `processes` | when does each page change? |
+//! | `lines` | what is kept of each page? |
 //! | `gaps` | how are changes spread over time? |
 //! | `season` | when is there most to do? |
 //! | `batches` | which pages change together? |
@@ -18,6 +19,7 @@ mod batches;
 mod build;
 mod gaps;
 mod layout;
+mod lines;
 mod processes;
 mod read;
 mod season;

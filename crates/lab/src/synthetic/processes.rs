@@ -10,6 +10,7 @@ use evercrawl_policy::{Days, NEVER};
 
 use super::batches::Batches;
 use super::gaps::Gaps;
+use super::lines::{Line, Lines};
 use super::season::Season;
 use super::spec::{Class, Fading, Turn, Wandering};
 use crate::dice::{Dice, Purpose};
@@ -21,31 +22,10 @@ pub struct Processes {
     changes: Dice,
     wander: Dice,
     courses: Vec<Course>,
-    pages: Vec<Line>,
+    pages: Lines,
     batches: Batches,
     start: Days,
     end: Days,
-}
-
-/// What is kept of a page; all else is drawn again when it is needed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Line {
-    /// Changes a day by itself, before the season and all that changes rates.
-    pub(super) rate: f32,
-    /// The same after its class's turn.
-    pub(super) later: f32,
-    pub(super) born: f32,
-    pub(super) dies: f32,
-    pub(super) group: u32,
-    pub(super) class: u8,
-    pub(super) hub: bool,
-}
-
-impl Line {
-    /// Whether it never changes by itself.
-    fn is_still(&self) -> bool {
-        self.rate <= 0.0 && self.later <= 0.0
-    }
 }
 
 /// How the pages of a class change.
@@ -83,11 +63,12 @@ impl Processes {
         batches: Batches,
         (start, end): (Days, Days),
     ) -> Self {
+        let aging = classes.iter().any(|class| class.fading.is_some());
         Processes {
             changes: Dice::new(seed, Purpose::Changes),
             wander: Dice::new(seed, Purpose::Wander),
             courses: classes.iter().map(Course::of).collect(),
-            pages,
+            pages: Lines::new(&pages, aging, start),
             batches,
             start,
             end,
@@ -117,7 +98,7 @@ impl Processes {
 
     /// The first change of `page`.
     pub fn first(&self, page: u32) -> Cursor {
-        let Some(line) = self.pages.get(page as usize) else { return Place::END.cursor(NEVER) };
+        let Some(line) = &self.pages.get(page) else { return Place::END.cursor(NEVER) };
         let start = self.start.max(line.born.into());
         let gap = self.course(line).gaps.first(self.key(page), line.rate.into());
         let own = self.carried(page, line, start, gap);
@@ -130,7 +111,7 @@ impl Processes {
 
     /// The change of `page` after the one at `cursor`.
     pub fn next(&self, page: u32, cursor: Cursor) -> Cursor {
-        let Some(line) = self.pages.get(page as usize) else { return Place::END.cursor(NEVER) };
+        let Some(line) = &self.pages.get(page) else { return Place::END.cursor(NEVER) };
         let mut place = Place::of(cursor);
         if place.own <= cursor.at {
             let gaps = self.course(line).gaps;
@@ -148,7 +129,7 @@ impl Processes {
     /// An expectation, given all that is decided of the page: its rate, turns and wandering. Which of
     /// its group's events it takes part in is taken as undecided, and so is when they come.
     pub fn rate(&self, page: u32, from: Days, to: Days) -> f64 {
-        let Some(line) = self.pages.get(page as usize) else { return 0.0 };
+        let Some(line) = &self.pages.get(page) else { return 0.0 };
         let from = from.max(line.born.into()).max(self.start);
         let to = to.min(line.dies.into()).min(self.end);
         if from >= to {

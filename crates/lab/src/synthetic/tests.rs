@@ -282,7 +282,6 @@ fn a_past_is_there_when_asked_for() {
 
 #[test]
 fn little_is_kept_of_a_page() {
-    assert!(size_of::<processes::Line>() <= 24);
     assert!(size_of::<crate::Cursor>() <= 32);
 }
 
