@@ -25,14 +25,21 @@ pub(crate) fn counters_json(counters: &Counters) -> Value {
         "refused_by_reason": by_code(Refusal::ALL.map(|r| (r.code(), counters.refused(r)))),
         "duplicates": counters.duplicates,
         "near_duplicates": counters.near_duplicates,
+        "site_events": counters.site_events,
         "bytes_received": counters.bytes,
     })
 }
 
 fn unchanged_json(counters: &Counters) -> Value {
     let not_modified = counters.ended(Outcome::NotModified);
-    let same = counters.changed(Change::Same);
-    json!({"not_modified": not_modified, "same_digest": same.saturating_sub(not_modified)})
+    let same_digest = same_digest(counters);
+    json!({"not_modified": not_modified, "same_digest": same_digest, "noise": counters.noise})
+}
+
+/// Visits that brought the bytes that were held.
+fn same_digest(counters: &Counters) -> u64 {
+    let other = counters.ended(Outcome::NotModified) + counters.noise;
+    counters.changed(Change::Same).saturating_sub(other)
 }
 
 fn by_code<const N: usize>(counts: [(&'static str, u64); N]) -> Value {
@@ -108,7 +115,6 @@ pub(crate) fn write_counters(out: &mut impl Write, counters: &Counters) -> std::
     let [new, live, gone, refused] = counters.standing.map(show_count);
     let count = |change| show_count(counters.changed(change));
     let not_modified = counters.ended(Outcome::NotModified);
-    let same = counters.changed(Change::Same).saturating_sub(not_modified);
     let (pages, hosts) = (show_count(counters.pages), show_count(counters.hosts));
     writeln!(out, "  found      {pages} pages on {hosts} hosts")?;
     writeln!(out, "  state      {live} visited, {new} new, {gone} gone, {refused} refused")?;
@@ -122,8 +128,9 @@ pub(crate) fn write_counters(out: &mut impl Write, counters: &Counters) -> std::
         count(Change::Gone),
         count(Change::Failed),
     )?;
-    let (by_304, by_digest) = (show_count(not_modified), show_count(same));
-    writeln!(out, "  unchanged  {by_304} by 304, {by_digest} by equal digest")?;
+    let by_304 = show_count(not_modified);
+    let (by_digest, noise) = (show_count(same_digest(counters)), show_count(counters.noise));
+    writeln!(out, "  unchanged  {by_304} by 304, {by_digest} by equal digest, {noise} but for noise")?;
     let (exact, near) = (show_count(counters.duplicates), show_count(counters.near_duplicates));
     writeln!(out, "  duplicates {exact} exact (not stored again), {near} near (marked)")?;
     write_refusals(out, counters)

@@ -96,6 +96,11 @@ impl Clocks {
         Some((Clocks { clocks }, rest))
     }
 
+    /// How many tick for sure.
+    pub(crate) fn sure(&self) -> usize {
+        self.clocks.iter().filter(|clock| clock.is_sure()).count()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.clocks.len()
     }

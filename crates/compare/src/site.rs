@@ -34,18 +34,22 @@ impl SiteMemory {
         self.entries.iter().any(|entry| entry.id == id && entry.is_common(bit(page)))
     }
 
-    /// Remembers that passages differed on a page.
-    pub fn note(&mut self, page: u64, passages: &[u32]) {
+    /// Remembers that passages differed on a page; true when some turn out to be the site's.
+    pub fn note(&mut self, page: u64, passages: &[u32]) -> bool {
+        let mut event = false;
         for &id in passages {
             let known = self.entries.iter().position(|entry| entry.id == id);
-            let pages = known.map_or(0, |at| self.entries.remove(at).pages) | bit(page);
+            let before = known.map_or(0, |at| self.entries.remove(at).pages);
+            let entry = Entry { id, pages: before | bit(page) };
+            event |= entry.is_common(0) && !Entry { id, pages: before }.is_common(0);
             if self.entries.len() >= Self::CAPACITY {
                 // What one page showed once is forgotten before what belongs to the site.
                 let single = self.entries.iter().position(|entry| !entry.is_common(0));
                 self.entries.remove(single.unwrap_or(0));
             }
-            self.entries.push(Entry { id, pages });
+            self.entries.push(entry);
         }
+        event
     }
 
     /// The memory as it is stored.
@@ -86,9 +90,10 @@ mod tests {
     fn what_differs_on_three_pages_belongs_to_the_site() {
         let mut site = SiteMemory::default();
         for page in 1..=3 {
-            site.note(page, &[7]);
-            site.note(1, &[8]);
+            assert_eq!(site.note(page, &[7]), page == 3);
+            assert!(!site.note(1, &[8]));
         }
+        assert!(!site.note(4, &[7]), "it is told once");
         assert!(site.is_common(7, 9) && !site.is_common(7, 3), "a page does not count for itself");
         assert!(!site.is_common(8, 9) && !site.is_common(6, 9));
     }
@@ -96,11 +101,17 @@ mod tests {
     #[test]
     fn what_belongs_to_the_site_outlasts_the_rest() {
         let mut site = SiteMemory::default();
-        (1..=3).for_each(|page| site.note(page, &[7]));
-        (0..1000).for_each(|id| site.note(4, &[id + 100]));
+        for page in 1..=3 {
+            site.note(page, &[7]);
+        }
+        for id in 0..1000 {
+            site.note(4, &[id + 100]);
+        }
         assert!(site.is_common(7, 9));
         assert_eq!(site.entries.len(), SiteMemory::CAPACITY);
-        (0..100).for_each(|id| (1..=3).for_each(|page| site.note(page, &[id + 100])));
+        for (id, page) in (0..100).flat_map(|id| [(id, 1), (id, 2), (id, 3)]) {
+            site.note(page, &[id + 100]);
+        }
         assert!(!site.is_common(7, 9) && site.is_common(199, 9));
     }
 

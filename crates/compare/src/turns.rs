@@ -125,6 +125,11 @@ impl Turns {
         Some(Turns { restless, recent, places })
     }
 
+    /// How many places are shared.
+    pub(crate) fn shared_places(&self) -> usize {
+        self.places.iter().filter(|place| place.is_shared()).count()
+    }
+
     pub(crate) fn places(&self) -> usize {
         self.places.len()
     }

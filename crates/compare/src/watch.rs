@@ -178,6 +178,16 @@ impl PageMemory {
         self.clocks.learn(arrivals, outline);
     }
 
+    /// How many passages are known to tick.
+    pub fn clocks(&self) -> usize {
+        self.clocks.sure()
+    }
+
+    /// How many places are known where passages take turns.
+    pub fn turns(&self) -> usize {
+        self.turns.shared_places()
+    }
+
     /// The memory as it is stored.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(Self::LONGEST);

@@ -36,6 +36,8 @@ pub struct Config {
     pub change_sigma: f64,
     /// Mean life of a mortal page, in days of the world.
     pub life_days: f64,
+    /// How long a host keeps a footer, in days of the world, where it has one.
+    pub footer_days: f64,
     /// Crawl-delay asked for, in seconds, by the hosts that ask.
     pub crawl_delay_s: u32,
     /// Longest wait before the answer of a slow host; single hosts have between half of it and all.
@@ -82,8 +84,10 @@ pub struct HostShares {
     pub edits_sentence: f64,
     /// A change alters all the text; the rest of the hosts alter a paragraph.
     pub edits_everything: f64,
-    /// Something on the page differs at every fetch.
+    /// Something on the page differs at every fetch: a clock and a counter, a token, blocks that take turns.
     pub noise: f64,
+    /// All pages have a footer, written anew from time to time.
+    pub footer: f64,
     /// Text in ISO-8859-1.
     pub latin1: f64,
     /// Text in UTF-8 that does not say so.
@@ -147,6 +151,7 @@ impl Default for Config {
             changes_per_day: 1.0,
             change_sigma: 1.0,
             life_days: 30.0,
+            footer_days: 30.0,
             crawl_delay_s: 1,
             slow_ms: 500,
             limit_gap_ms: 100,
@@ -158,7 +163,7 @@ impl Default for Config {
 
 impl Config {
     /// Names of the presets, for help texts and suggestions.
-    pub const PRESETS: [&'static str; 4] = ["calm", "demo", "wild", "bench"];
+    pub const PRESETS: [&'static str; 5] = ["calm", "demo", "wild", "noisy", "bench"];
 
     /// Finds a preset by its name.
     pub fn preset(name: &str) -> Option<Self> {
@@ -166,6 +171,7 @@ impl Config {
             "calm" => Some(Config::calm()),
             "demo" => Some(Config::demo()),
             "wild" => Some(Config::wild()),
+            "noisy" => Some(Config::noisy()),
             "bench" => Some(Config::bench()),
             _ => None,
         }
@@ -250,6 +256,23 @@ impl Config {
         }
     }
 
+    /// Every fetch brings other bytes, seldom for a reason: all kinds of noise, no validators, and changes of one sentence.
+    pub fn noisy() -> Self {
+        Config {
+            time_scale: 1_440.0,
+            changes_per_day: 0.1,
+            footer_days: 7.0,
+            host_shares: HostShares {
+                no_validators: 1.0,
+                edits_sentence: 1.0,
+                noise: 1.0,
+                footer: 1.0,
+                ..HostShares::default()
+            },
+            ..Config::default()
+        }
+    }
+
     /// Large static pages like those of software manuals: about 33 kB, 78 links of which 15 are distinct on the host.
     pub fn bench() -> Self {
         Config {
@@ -283,6 +306,7 @@ const WILD_HOSTS: HostShares = HostShares {
     edits_sentence: 0.4,
     edits_everything: 0.2,
     noise: 0.2,
+    footer: 0.0,
     latin1: 0.15,
     no_charset: 0.15,
     slow: 0.1,

@@ -78,7 +78,7 @@ mod tests {
         let options = Options { preset: Some("mild".to_owned()), ..Options::default() };
         let message = options.world(0).unwrap_err().to_string();
         assert!(
-            message.contains("mild") && message.contains("calm, demo, wild, bench"),
+            message.contains("mild") && message.contains("calm, demo, wild, noisy, bench"),
             "{message}"
         );
     }

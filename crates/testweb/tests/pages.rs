@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use evercrawl_testweb::{
-    Answer, Charset, Config, Edit, Host, Page, Request, Robots, Validators, World,
+    Answer, Charset, Config, Edit, Host, Noise, Page, Request, Robots, Validators, World,
 };
 
 const MINUTE_MS: u64 = 60_000;
@@ -159,10 +159,37 @@ fn a_small_edit_alters_a_small_part() {
 #[test]
 fn noise_differs_at_every_look_and_is_no_change() {
     let mut reader = Reader::new(Config::wild());
-    let noisy = reader.hosts(|host| host.noise.is_some() && host.fault.is_none());
-    let root = Page::first(noisy[0], 0);
-    assert_ne!(reader.get(root, MINUTE_MS).body, reader.get(root, MINUTE_MS).body);
-    assert_eq!(reader.changes(root, MINUTE_MS, MINUTE_MS), 0);
+    for kind in [Noise::Clock, Noise::Token, Noise::Session, Noise::Every] {
+        let noisy = reader.hosts(|host| host.noise == Some(kind) && host.fault.is_none());
+        let root = Page::first(noisy[0], 0);
+        assert_ne!(reader.get(root, MINUTE_MS).body, reader.get(root, MINUTE_MS).body, "{kind:?}");
+        assert_eq!(reader.changes(root, MINUTE_MS, MINUTE_MS), 0);
+    }
+}
+
+#[test]
+fn blocks_take_turns_and_come_back() {
+    let mut reader =
+        Reader::new(Config { changes_per_day: 0.0, footer_days: 1e6, ..Config::noisy() });
+    let hosts = reader.hosts(|host| host.noise == Some(Noise::Turns));
+    let root = Page::first(hosts[0], 0);
+    let bodies: Vec<Vec<u8>> = (0..200).map(|_| reader.get(root, MINUTE_MS).body).collect();
+    let distinct: std::collections::HashSet<&Vec<u8>> = bodies.iter().collect();
+    assert_eq!(distinct.len(), 6 * 4, "every advertisement beside every list");
+}
+
+#[test]
+fn a_footer_is_the_same_on_all_pages_and_written_anew_at_times() {
+    let mut reader = Reader::new(Config::noisy());
+    let footer = |reader: &mut Reader, slot: u32, at_ms: u64| {
+        let body = reader.get(Page::first(0, slot), at_ms).body;
+        String::from_utf8_lossy(&body).split_once("<footer>").unwrap().1.to_owned()
+    };
+    let footers: Vec<String> = (0..70).map(|n| footer(&mut reader, n % 50, n.into())).collect();
+    assert!(footers.windows(2).all(|two| two[0] == two[1]));
+    let days = (0..70).map(|day| footer(&mut reader, 0, day * MINUTE_MS));
+    let distinct: std::collections::HashSet<String> = days.collect();
+    assert!((10..=11).contains(&distinct.len()), "{} footers in ten weeks", distinct.len());
 }
 
 #[test]

@@ -13,7 +13,7 @@ use evercrawl_model::{Change, Time, Visit};
 use evercrawl_state::{DiskStore, View};
 
 use super::Opened;
-use super::history::describe;
+use super::history::{describe, percent};
 use crate::args::Changes;
 use crate::{exit, print};
 
@@ -86,7 +86,8 @@ fn write(
         return Ok(print::json_line(out, &line.into())?);
     }
     let (at, change) = (visit.at.rfc3339(), visit.change.code());
-    Ok(writeln!(out, "{number:>8} {at}  {change:<8} {}", print::plain(&address))?)
+    let (percent, address) = (percent(visit), print::plain(&address));
+    Ok(writeln!(out, "{number:>8} {at}  {change:<8} {percent:>5} {address}")?)
 }
 
 /// The first number whose visit can have begun at `since` or later. Numbers follow the order of

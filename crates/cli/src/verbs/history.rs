@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use evercrawl_model::Visit;
+use evercrawl_model::{Change, Visit};
 use serde_json::{Value, json};
 
 use super::Opened;
@@ -37,9 +37,10 @@ pub(crate) fn show(args: &History, opened: &Opened, out: &mut dyn Write) -> anyh
         } else {
             writeln!(
                 out,
-                "{}  {:<8} {:<3} {:<12} {:>8} {:>6} ms  {}",
+                "{}  {:<8} {:>5} {:<3} {:<12} {:>8} {:>6} ms  {}",
                 visit.at.rfc3339(),
                 visit.change.code(),
+                percent(visit),
                 visit.status,
                 visit.outcome.code(),
                 show_size(visit.bytes),
@@ -50,6 +51,15 @@ pub(crate) fn show(args: &History, opened: &Opened, out: &mut dyn Write) -> anyh
     }
     out.flush()?;
     Ok(exit::OK)
+}
+
+/// How much of the text is news; nothing where that goes without saying.
+pub(crate) fn percent(visit: &Visit) -> String {
+    if !matches!(visit.change, Change::Changed | Change::Near) {
+        return String::new();
+    }
+    let percent = 100.0 * visit.score.share();
+    if percent < 1.0 { "<1 %".to_owned() } else { format!("{percent:.0} %") }
 }
 
 fn place(visit: &Visit, files: &HashMap<u32, String>) -> String {
@@ -74,6 +84,7 @@ pub(crate) fn describe(
         ("outcome", json!(visit.outcome.code())),
         ("status", json!(Some(visit.status).filter(|status| *status > 0))),
         ("change", json!(visit.change.code())),
+        ("score", json!((visit.score.share() * 1e4).round() / 1e4)),
         ("digest", json!(visit.digest.map(digest))),
         ("bytes", json!(visit.bytes)),
         ("ms", json!(visit.ms)),

@@ -16,6 +16,8 @@ pub(crate) enum Topic {
     Outage,
     Cut,
     Lastmod,
+    Noise,
+    Footer,
 }
 
 /// An endless stream of draws, fixed by its key (SplitMix64).

@@ -37,6 +37,8 @@ pub struct Host {
     pub trap: Option<Trap>,
     /// How its answers break.
     pub fault: Option<Fault>,
+    /// Whether all its pages have a footer, which is written anew from time to time.
+    pub footer: bool,
 }
 
 /// How the paths of a host look.
@@ -111,6 +113,12 @@ pub enum Noise {
     Clock,
     /// A token in a hidden form field.
     Token,
+    /// A session's number for the reader to see.
+    Session,
+    /// Two blocks that take turns with others: one that all pages of the host choose from, and one of the page's own.
+    Turns,
+    /// All of these at once.
+    Every,
 }
 
 /// How text is encoded and declared.
@@ -208,6 +216,16 @@ impl HostClass {
     ];
 }
 
+impl Noise {
+    const ALL: [Noise; 5] =
+        [Noise::Clock, Noise::Token, Noise::Session, Noise::Turns, Noise::Every];
+
+    /// Whether a page with this noise shows some kind of it.
+    pub(crate) fn shows(self, kind: Noise) -> bool {
+        self == kind || self == Noise::Every
+    }
+}
+
 impl Host {
     /// The most telling thing about the host.
     pub fn class(&self) -> HostClass {
@@ -271,7 +289,7 @@ impl World {
                 ],
                 Edit::Paragraph,
             ),
-            noise: draw_if(dice, shares.noise, &[Noise::Clock, Noise::Token]),
+            noise: draw_if(dice, shares.noise, &Noise::ALL),
             charset: dice.pick(
                 &[
                     (shares.latin1 / 2.0, Charset::Latin1),
@@ -284,6 +302,7 @@ impl World {
             limit: self.draw_limit(dice),
             trap: draw_if(dice, shares.trap, &[Trap::Calendar, Trap::Maze, Trap::Session]),
             fault: self.draw_fault(dice),
+            footer: dice.chance(shares.footer),
         }
     }
 

@@ -4,7 +4,8 @@ use super::bytes::{push, push_hex, push_number};
 use super::dice::{Dice, Topic};
 use super::links::{Link, LinkStyle};
 use super::page::Source;
-use super::{Charset, Edit, Host, Noise, Page, World};
+use super::prose::Sentences;
+use super::{Charset, Edit, Host, Page, World};
 use std::ops::Range;
 
 /// The circumstances of one look at a page.
@@ -47,7 +48,8 @@ impl World {
         push(out, ".</p>\n");
         self.push_text(out, host, page, look.now_ms, scratch);
         push(out, "</main>\n");
-        push_noise(out, host, look);
+        self.push_noise(out, host, page, look);
+        self.push_footer(out, host, look.now_ms);
         push(out, "</body>\n</html>\n");
     }
 
@@ -95,10 +97,7 @@ impl World {
         now_ms: u64,
         scratch: &Scratch,
     ) {
-        let pool = match host.charset {
-            Charset::Latin1 | Charset::Latin1Meta => &self.prose.latin1,
-            Charset::Utf8 | Charset::Undeclared => &self.prose.utf8,
-        };
+        let pool = self.pool(host);
         let mut text =
             Dice::new(self.config.seed, Topic::Text, page.key(), 1 + u64::from(page.generation));
         let sentences = self.sentences(&mut text, pool.mean_bytes());
@@ -125,6 +124,14 @@ impl World {
                 repeated = due;
                 push(out, "</p>\n");
             }
+        }
+    }
+
+    /// The sentences that a host's pages are made of.
+    pub(crate) fn pool(&self, host: &Host) -> &Sentences {
+        match host.charset {
+            Charset::Latin1 | Charset::Latin1Meta => &self.prose.latin1,
+            Charset::Utf8 | Charset::Undeclared => &self.prose.utf8,
         }
     }
 
@@ -176,24 +183,6 @@ fn push_repeats(out: &mut Vec<u8>, scratch: &Scratch, numbers: Range<u64>) {
         push(out, "\">section ");
         push_number(out, number);
         push(out, "</a> ");
-    }
-}
-
-fn push_noise(out: &mut Vec<u8>, host: &Host, look: Look) {
-    match host.noise {
-        None => {}
-        Some(Noise::Clock) => {
-            push(out, "<footer>Served at ");
-            push_number(out, look.now_ms);
-            push(out, " as number ");
-            push_number(out, look.nonce);
-            push(out, ".</footer>\n");
-        }
-        Some(Noise::Token) => {
-            push(out, "<form><input type=\"hidden\" name=\"token\" value=\"");
-            push_hex(out, look.nonce);
-            push(out, "\"></form>\n");
-        }
     }
 }
 

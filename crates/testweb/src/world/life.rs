@@ -125,7 +125,7 @@ impl World {
     }
 
     /// Real milliseconds that so many days of the world take.
-    fn days_ms(&self, days: f64) -> f64 {
+    pub(crate) fn days_ms(&self, days: f64) -> f64 {
         days * 86_400_000.0 / self.config.time_scale
     }
 }

@@ -11,6 +11,7 @@ mod html;
 mod life;
 mod links;
 mod listings;
+mod noise;
 mod page;
 mod paths;
 mod prose;
