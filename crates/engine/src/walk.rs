@@ -4,6 +4,7 @@
 //! the next step, told what came of it, told to begin and end commits. It reads no clock, waits
 //! for nothing and starts no thread, so the live driver and the simulation run the very same walk.
 
+mod planning;
 mod wishing;
 
 use std::net::IpAddr;
@@ -13,19 +14,18 @@ use std::time::Duration;
 use evercrawl_archive as archive;
 use evercrawl_model::{Discovery, Event, HostUpdate, PageKey, RecordAt, Refusal, RobotsCopy, Time};
 use evercrawl_robots::{Access, RobotsTxt, availability};
-use evercrawl_state::{
-    Applied, ArchiveFile, Counters, Overlay, Place, Reading, State, Store, View,
-};
+use evercrawl_state::{Applied, ArchiveFile, Counters, Overlay, Reading, State, Store, View};
 use evercrawl_urls::{Base, Canonical, Gate, Scope, ScopeKind, Seed};
 
 use crate::EngineError;
 use crate::config::CrawlConfig;
 use crate::frontier::{Frontier, Lease, Next, Rules};
 use crate::links::LinkReader;
-use crate::planner::{NotNow, Planner};
+use crate::planner::Planner;
 use crate::process::{Ids, Job, Processed, Processor};
 use crate::recent::Recent;
 use crate::wishes::Wishes;
+use planning::Ahead;
 use wishing::Sweep;
 pub use wishing::WishChange;
 
@@ -33,10 +33,6 @@ pub use wishing::WishChange;
 const ROBOTS_FRESH: Duration = Duration::from_secs(24 * 3600);
 /// How long to wait before asking again for one that its host would not give.
 const ROBOTS_RETRY: Duration = Duration::from_secs(3600);
-/// How often it is looked anew which pages may come ahead of their time.
-const LOOK_AHEAD_EVERY: Duration = Duration::from_secs(1);
-/// Collections up to this size are read at the start to know what pages are like.
-const READ_AT_START: u64 = 200_000;
 
 /// What the driver is to do next.
 #[derive(Debug)]
@@ -128,10 +124,7 @@ pub struct Walk<S> {
     planner: Planner,
     wishes: Wishes,
     sweep: Sweep,
-    /// When the horizon was last taken back to the present.
-    looked_back: Time,
-    /// Nothing is fetched ahead of its time before this moment: it would be of no use.
-    ahead_from: Time,
+    ahead: Ahead,
     tally: Tally,
     seed: u64,
 }
@@ -157,8 +150,8 @@ impl<S: Store> Walk<S> {
         let (reading, ids) = (state.reading(), Ids::new(seed));
         let again = Processor::new(config.clone(), links.clone(), reading, recent.clone(), ids);
         let tally = Tally::default();
-        let planner = planner(&config, &state)?;
-        let (looked_back, ahead_from) = (now, Time::EPOCH);
+        let planner = planning::planner(&config, &state)?;
+        let ahead = Ahead::default();
         let mut walk = Walk {
             config,
             state,
@@ -170,8 +163,7 @@ impl<S: Store> Walk<S> {
             planner,
             wishes,
             sweep: Sweep::at_start(),
-            looked_back,
-            ahead_from,
+            ahead,
             tally,
             seed,
         };
@@ -251,12 +243,7 @@ impl<S: Store> Walk<S> {
 
     /// What to do next at `now`.
     pub fn next(&mut self, now: Time) -> Result<Step, EngineError> {
-        self.planner.tick(now);
-        if now.since(self.looked_back) >= LOOK_AHEAD_EVERY {
-            // What has become due since comes before what is only due later.
-            self.looked_back = now;
-            self.frontier.look_back(now);
-        }
+        self.replan(now)?;
         loop {
             let mut events = Vec::new();
             let next = self.frontier.next(&self.state, now, &mut events)?;
@@ -275,47 +262,10 @@ impl<S: Store> Walk<S> {
                 // Hosts laid to rest just now may be the ones to wait for.
                 Next::Wait(_) | Next::Empty if !events.is_empty() => {}
                 Next::Wait(_) if self.looks_ahead(now) => {}
-                Next::Wait(until) if self.ahead_from > now => {
-                    return Ok(Step::Wait(until.min(self.ahead_from)));
-                }
-                Next::Wait(until) => return Ok(Step::Wait(until)),
+                Next::Wait(until) => return Ok(Step::Wait(self.ahead.no_later(until, now))),
                 Next::Empty => return Ok(Step::Empty),
             }
         }
-    }
-
-    /// Lets what is due next come ahead of its time, where the budget allows a request that nothing
-    /// else asks for.
-    fn looks_ahead(&mut self, now: Time) -> bool {
-        self.planner.spends_ahead() && self.ahead_from <= now && self.frontier.look_ahead()
-    }
-
-    /// A leased page that is worth a fetch now; `None` when it was put off or given back.
-    fn worth_it(
-        &mut self,
-        lease: Box<Lease>,
-        now: Time,
-    ) -> Result<Option<Box<Lease>>, EngineError> {
-        let Place::Due(due) = lease.place else { return Ok(Some(lease)) };
-        let pinned = self.pinned(&lease).unwrap_or(Time::NEVER);
-        if pinned <= now {
-            return Ok(Some(lease));
-        }
-        match self.planner.judge(lease.page, &lease.row, due, now) {
-            Ok(()) => return Ok(Some(lease)),
-            Err(NotNow::PutOff(due)) => {
-                let due = due.min(pinned);
-                self.frontier.finished(lease.page, now);
-                self.apply(&Event::Rescheduled { page: lease.page, due, noted: None }, now)?;
-            }
-            Err(NotNow::NotWorthIt(until)) => {
-                // What is due later still is no better: nothing is fetched ahead for a while.
-                self.frontier.give_back(&lease, now);
-                self.frontier.look_back(now);
-                self.ahead_from = until.min(now.after(LOOK_AHEAD_EVERY));
-            }
-        }
-        Ok(None)
     }
 
     /// Lets a leased page through when robots.txt allows it; `None` when it does not.
@@ -640,18 +590,6 @@ impl<S: Store> Walk<S> {
         let file = self.archive.file();
         Ok(self.again.process(job, file)?)
     }
-}
-
-/// The planner of a crawl, told what pages are held.
-fn planner<S: Store>(config: &CrawlConfig, state: &State<S>) -> Result<Planner, EngineError> {
-    let mut planner = Planner::new(config.plan)?;
-    if state.counters().pages <= READ_AT_START && state.counters().visits > 0 {
-        for page in state.pages() {
-            let (key, row) = page?;
-            planner.remember(key, &row);
-        }
-    }
-    Ok(planner)
 }
 
 /// What a crawl from the seeds in `state` is about.

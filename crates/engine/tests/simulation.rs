@@ -354,3 +354,66 @@ fn no_host_starves_when_few_can_be_active() {
     let asked = sim.requests().len();
     assert_eq!(asked, 30, "every host has had a turn");
 }
+
+/// What visits told of pages that show other bytes each time, against the truth.
+#[derive(Debug, Default)]
+struct Verdicts {
+    /// Visits before which the page was edited, and those that found it.
+    edited: u32,
+    found: u32,
+    /// Other visits, and those that took noise for a change.
+    quiet: u32,
+    false_alarms: u32,
+}
+
+impl Verdicts {
+    /// Of all visits to pages but the first `learning` of each.
+    fn of(state: &State<MemoryStore>, world: &World, learning: usize) -> Self {
+        let mut verdicts = Verdicts::default();
+        for page in state.pages() {
+            let (_, row) = page.unwrap();
+            let Some(page) = world.find(&row.url) else { continue };
+            let mut visits: Vec<_> = state.history(&row).map(|visit| visit.unwrap().1).collect();
+            visits.reverse();
+            for pair in visits.windows(2).skip(learning - 1) {
+                let (before, at) = (pair[0].at.millis(), pair[1].at.millis());
+                let edited = !world.changes_between(page, before, at).is_empty();
+                verdicts.count(edited, pair[1].change != Change::Same);
+            }
+        }
+        verdicts
+    }
+
+    fn count(&mut self, edited: bool, alarm: bool) {
+        if edited {
+            self.edited += 1;
+            self.found += u32::from(alarm);
+        } else {
+            self.quiet += 1;
+            self.false_alarms += u32::from(alarm);
+        }
+    }
+}
+
+/// 1,000 pages with clocks, counters, tokens, blocks that take turns and a footer that changes.
+#[test]
+fn noise_is_no_change_and_an_edited_sentence_is() {
+    let world = World::new(Config {
+        origin_ms: START.millis(),
+        time_scale: 1.0,
+        page_bytes: 1_500,
+        footer_days: 30.0,
+        ..Config::noisy()
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let half_a_day = Duration::from_secs(12 * 3600);
+    let mut sim = Sim::new(&world, dir.path(), config(false, half_a_day), 5);
+    sim.add_seeds();
+    sim.run(START.after(half_a_day * 12));
+    let state = sim.close();
+    let verdicts = Verdicts::of(&state, &world, 5);
+    eprintln!("{verdicts:?}");
+    assert!(verdicts.edited > 200 && verdicts.quiet > 5_000, "{verdicts:?}");
+    assert!(verdicts.found * 100 >= 99 * verdicts.edited, "{verdicts:?}");
+    assert!(verdicts.false_alarms * 100 <= verdicts.quiet, "{verdicts:?}");
+}

@@ -25,10 +25,6 @@ use sample::Sample;
 /// visit, and without slack each of them would send many pages back.
 const SLACK: f64 = 0.02;
 
-/// What is less likely to have changed than this is not fetched ahead of its time: a budget is there
-/// to be spent, but not on what is all but certain.
-const LEAST_CHANCE: f64 = 0.001;
-
 /// How often the policy is told of the budget and of all pages.
 const PLAN_EVERY: Duration = Duration::from_secs(60);
 const PLAN_AT_MOST: Duration = Duration::from_secs(1);
@@ -193,24 +189,38 @@ impl Planner {
                 NotNow::PutOff(soonest)
             });
         }
-        let outlook = self.policy.outlook(&page, today);
-        let sure = outlook.is_some_and(|outlook| 1.0 - outlook.fresh < LEAST_CHANCE);
-        if due > now && sure { Err(NotNow::NotWorthIt(due)) } else { Ok(()) }
+        Ok(())
     }
 
-    /// Tells the policy of the budget and of all pages, when it is time to.
-    pub fn tick(&mut self, now: Time) {
+    /// When a waiting page is due by what is known now, where that is sooner than it was told.
+    pub fn sooner(&self, key: PageKey, row: &PageRow, now: Time) -> Option<Time> {
+        let (Some(Place::Due(due)), Some(past), true) =
+            (row.place, &row.past, self.spends_ahead() && row.held())
+        else {
+            return None;
+        };
+        let page = page_of(key, row);
+        let wanted = self.within_bounds(self.policy.due(&page, days(now)), past.last_visit);
+        let slack = SLACK * page.elapsed(days(due));
+        (days(due) - days(wanted) > slack).then_some(wanted)
+    }
+
+    /// Tells the policy of the budget and of all pages, when it is time to. True when waiting pages
+    /// may be due sooner than they were told.
+    pub fn tick(&mut self, now: Time) -> bool {
         let since = now.since(self.planned);
         let much = (self.visits - self.visits_planned) as usize * 20 > self.sample.len();
-        let Some(rate) = self.plan.rate.filter(|_| since >= PLAN_EVERY || much) else { return };
+        let Some(rate) = self.plan.rate.filter(|_| since >= PLAN_EVERY || much) else {
+            return false;
+        };
         if since < PLAN_AT_MOST || self.sample.len() == 0 {
-            return;
+            return false;
         }
         (self.planned, self.visits_planned) = (now, self.visits);
         let length = 7.0;
         let fetches = rate * 86_400.0 * length * self.sample.share();
         let round = Round { start: days(now), length, fetches: fetches.round() as usize };
-        self.policy.plan(&round, self.sample.pages_mut());
+        self.policy.plan(&round, self.sample.pages_mut())
     }
 
     /// How fresh the collection is by the sample; `None` where nothing is held.

@@ -1,0 +1,114 @@
+//! How is the budget spent on known pages? By the planner's word, page by page.
+//!
+//! A page that comes up is asked about again, since what a fetch must be worth may have risen while it
+//! waited; then it goes back. When that has fallen, waiting pages would come up too late: they are
+//! looked at in pieces between other work. And when nothing is due though the budget allows a request,
+//! what is due next comes ahead of its time.
+
+use std::time::Duration;
+
+use evercrawl_model::{Event, PageKey, Time};
+use evercrawl_state::{Place, State, Store};
+
+use super::Walk;
+use crate::EngineError;
+use crate::config::CrawlConfig;
+use crate::frontier::Lease;
+use crate::planner::{NotNow, Planner};
+
+/// How often it is looked anew which pages may come ahead of their time.
+const LOOK_AHEAD_EVERY: Duration = Duration::from_secs(1);
+/// Collections up to this size are read at the start to know what pages are like.
+const READ_AT_START: u64 = 200_000;
+/// Pages that are looked at again in one go.
+const PIECE: usize = 200;
+
+/// How far ahead of the present the walk looks.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    /// When the horizon was last taken back to the present.
+    looked_back: Time,
+    /// Nothing is fetched ahead of its time before this moment: it would be of no use.
+    from: Time,
+    /// The last page that was looked at again, while all are.
+    looked_again: Option<Option<PageKey>>,
+}
+
+impl Ahead {
+    /// When to look again, where nothing can be asked before `until`.
+    pub(super) fn no_later(&self, until: Time, now: Time) -> Time {
+        if self.from > now { until.min(self.from) } else { until }
+    }
+}
+
+impl<S: Store> Walk<S> {
+    /// Keeps the plan in line with what was learned and what time it is.
+    pub(super) fn replan(&mut self, now: Time) -> Result<(), EngineError> {
+        if self.planner.tick(now) {
+            self.ahead.looked_again = Some(None);
+        }
+        if now.since(self.ahead.looked_back) >= LOOK_AHEAD_EVERY {
+            // What has become due since comes before what is only due later.
+            self.ahead.looked_back = now;
+            self.frontier.look_back(now);
+        }
+        let Some(after) = self.ahead.looked_again.take() else { return Ok(()) };
+        let piece: Result<Vec<_>, _> = self.state.pages_after(after).take(PIECE).collect();
+        for (page, row) in piece? {
+            self.ahead.looked_again = Some(Some(page));
+            if let Some(due) = self.planner.sooner(page, &row, now) {
+                self.apply(&Event::Rescheduled { page, due, noted: None }, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets what is due next come ahead of its time, where the budget allows a request that nothing
+    /// else asks for.
+    pub(super) fn looks_ahead(&mut self, now: Time) -> bool {
+        self.planner.spends_ahead() && self.ahead.from <= now && self.frontier.look_ahead()
+    }
+
+    /// A leased page that is worth a fetch now; `None` when it was put off or given back.
+    pub(super) fn worth_it(
+        &mut self,
+        lease: Box<Lease>,
+        now: Time,
+    ) -> Result<Option<Box<Lease>>, EngineError> {
+        let Place::Due(due) = lease.place else { return Ok(Some(lease)) };
+        let pinned = self.pinned(&lease).unwrap_or(Time::NEVER);
+        if pinned <= now {
+            return Ok(Some(lease));
+        }
+        match self.planner.judge(lease.page, &lease.row, due, now) {
+            Ok(()) => return Ok(Some(lease)),
+            Err(NotNow::PutOff(due)) => {
+                let due = due.min(pinned);
+                self.frontier.finished(lease.page, now);
+                self.apply(&Event::Rescheduled { page: lease.page, due, noted: None }, now)?;
+            }
+            Err(NotNow::NotWorthIt(until)) => {
+                // What is due later still is no better: nothing is fetched ahead for a while.
+                self.frontier.give_back(&lease, now);
+                self.frontier.look_back(now);
+                self.ahead.from = until.min(now.after(LOOK_AHEAD_EVERY));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The planner of a crawl, told what pages are held.
+pub(super) fn planner<S: Store>(
+    config: &CrawlConfig,
+    state: &State<S>,
+) -> Result<Planner, EngineError> {
+    let mut planner = Planner::new(config.plan)?;
+    if state.counters().pages <= READ_AT_START && state.counters().visits > 0 {
+        for page in state.pages() {
+            let (key, row) = page?;
+            planner.remember(key, &row);
+        }
+    }
+    Ok(planner)
+}
