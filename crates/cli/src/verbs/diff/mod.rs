@@ -84,9 +84,10 @@ fn last_change(archived: &mut Archived<'_>, to: usize) -> anyhow::Result<(Versio
     let versions = archived.versions.clone();
     let mut new = versions[to];
     let Some(next) = versions.get(to + 1) else {
+        let then = if to == 0 { "" } else { " up to then" };
+        let since = new.since;
         return Err(failure(format!(
-            "only one version of it is archived up to then, of {}: nothing to compare",
-            new.since
+            "only one version of it is archived{then}, of {since}: nothing to compare"
         )));
     };
     let text = archived.text(&new)?;

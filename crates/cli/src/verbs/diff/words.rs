@@ -7,6 +7,9 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_by_key_deadline};
 
 /// Words shown around a change.
 const CONTEXT: usize = 8;
+/// So many times as many words must have changed before and after some that stayed, for those to be
+/// shown as part of the change.
+const DROWNED_BY: usize = 6;
 /// How long the least difference is looked for; books without a common sentence show a larger one.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -114,9 +117,13 @@ impl<'a> Changes<'a> {
     pub(super) fn between(old: &'a [Word<'a>], new: &'a [Word<'a>]) -> Self {
         let mut changes = Changes { old_words: old.len() as u64, ..Changes::default() };
         let mut before: &[Word<'_>] = &[];
-        for op in operations(old, new) {
-            let (was, is) = (&old[op.old_range()], &new[op.new_range()]);
-            if matches!(op, DiffOp::Equal { .. }) {
+        let runs = runs(old, new);
+        for run in runs.iter().filter(|run| !run.same) {
+            changes.count(&old[run.old.clone()], &new[run.new.clone()]);
+        }
+        for run in without_islands(runs) {
+            let (was, is) = (&old[run.old], &new[run.new]);
+            if run.same {
                 changes.goes_on(is);
                 before = is;
             } else {
@@ -125,6 +132,13 @@ impl<'a> Changes<'a> {
             }
         }
         changes
+    }
+
+    fn count(&mut self, was: &[Word<'_>], is: &[Word<'_>]) {
+        let noise = |words: &[Word<'_>]| words.iter().filter(|word| word.noise).count() as u64;
+        self.noise += noise(was) + noise(is);
+        self.deleted += was.len() as u64 - noise(was);
+        self.inserted += is.len() as u64 - noise(is);
     }
 
     /// Whether no word changed but where it is no news.
@@ -154,10 +168,6 @@ impl<'a> Changes<'a> {
             let cut = (shown.len() < before.len(), false);
             self.hunks.push(Hunk { parts: vec![(Mark::Same, shown)], cut });
         }
-        let noise = |words: &[Word<'_>]| words.iter().filter(|word| word.noise).count() as u64;
-        self.noise += noise(was) + noise(is);
-        self.deleted += was.len() as u64 - noise(was);
-        self.inserted += is.len() as u64 - noise(is);
         let Some(hunk) = self.hunks.last_mut() else { return };
         hunk.cut.1 = false;
         for (mark, words) in [(Mark::Deleted, was), (Mark::Inserted, is)] {
@@ -168,10 +178,52 @@ impl<'a> Changes<'a> {
     }
 }
 
+/// Words that stayed, or that became others.
+#[derive(Clone, Debug)]
+struct Run {
+    same: bool,
+    old: Range<usize>,
+    new: Range<usize>,
+}
+
+impl Run {
+    /// Words that it takes to show.
+    fn len(&self) -> usize {
+        if self.same { self.new.len() } else { self.old.len() + self.new.len() }
+    }
+}
+
 #[allow(clippy::disallowed_methods)] // a verb that somebody waits for
-fn operations(old: &[Word<'_>], new: &[Word<'_>]) -> Vec<DiffOp> {
+fn runs(old: &[Word<'_>], new: &[Word<'_>]) -> Vec<Run> {
     let deadline = Some(Instant::now() + PATIENCE);
-    capture_diff_slices_by_key_deadline(Algorithm::Myers, old, new, |word| word.text, deadline)
+    let ops =
+        capture_diff_slices_by_key_deadline(Algorithm::Myers, old, new, |word| word.text, deadline);
+    let run = |op: DiffOp| Run {
+        same: matches!(op, DiffOp::Equal { .. }),
+        old: op.old_range(),
+        new: op.new_range(),
+    };
+    ops.into_iter().map(run).collect()
+}
+
+/// A text written anew has a word here and there in common with the old one, which says nothing:
+/// such words count as part of the change around them.
+fn without_islands(runs: Vec<Run>) -> Vec<Run> {
+    let mut kept: Vec<Run> = Vec::with_capacity(runs.len());
+    for (n, run) in runs.iter().enumerate() {
+        let around = |at: Option<&Run>| at.map_or(0, |run| if run.same { 0 } else { run.len() });
+        let next = around(runs.get(n + 1));
+        match kept.last_mut() {
+            Some(last) if !last.same && !run.same => {
+                (last.old.end, last.new.end) = (run.old.end, run.new.end);
+            }
+            Some(last) if run.same && run.len() * DROWNED_BY <= around(Some(last)).min(next) => {
+                (last.old.end, last.new.end) = (run.old.end, run.new.end);
+            }
+            _ => kept.push(run.clone()),
+        }
+    }
+    kept
 }
 
 #[cfg(test)]
@@ -208,6 +260,7 @@ mod tests {
             ("the old fox", "the new fox", "the -old- +new+ fox"),
             ("a b c", "a b c d", "a b c +d+"),
             ("a x b y c", "a b c", "a -x- b -y- c"),
+            ("1 2 3 and 4 5 6", "a b c and d e f", "-1 2 3 and 4 5 6- +a b c and d e f+"),
             (
                 &format!("x {far} y"),
                 &format!("p {far} q"),
