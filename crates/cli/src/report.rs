@@ -130,7 +130,10 @@ pub(crate) fn write_counters(out: &mut impl Write, counters: &Counters) -> std::
     )?;
     let by_304 = show_count(not_modified);
     let (by_digest, noise) = (show_count(same_digest(counters)), show_count(counters.noise));
-    writeln!(out, "  unchanged  {by_304} by 304, {by_digest} by equal digest, {noise} but for noise")?;
+    writeln!(
+        out,
+        "  unchanged  {by_304} by 304, {by_digest} by equal digest, {noise} but for noise"
+    )?;
     let (exact, near) = (show_count(counters.duplicates), show_count(counters.near_duplicates));
     writeln!(out, "  duplicates {exact} exact (not stored again), {near} near (marked)")?;
     write_refusals(out, counters)

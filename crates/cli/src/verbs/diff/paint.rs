@@ -77,8 +77,13 @@ fn code(mark: Mark) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::super::words::{Changes, split};
     use super::*;
+
+    /// Where the time stands in the texts below.
+    const CLOCK: Range<usize> = 3..8;
 
     fn shown(color: bool, old: &str, new: &str) -> String {
         let (old, new) = (split(old, &[]), split(new, &[]));
@@ -101,7 +106,7 @@ mod tests {
 
     #[test]
     fn what_is_no_news_is_pale() {
-        let (old, new) = (split("at 12:30 x", &[3..8]), split("at 12:31 y", &[3..8]));
+        let (old, new) = (split("at 12:30 x", &[CLOCK]), split("at 12:31 y", &[CLOCK]));
         let changes = Changes::between(&old, &new);
         let shown = |color| Paint::new(color).hunk(&changes.hunks[0]);
         assert_eq!(shown(false), "at (-12:30-) [-x-] (+12:31+) {+y+}");

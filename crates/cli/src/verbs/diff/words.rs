@@ -230,6 +230,9 @@ fn without_islands(runs: Vec<Run>) -> Vec<Run> {
 mod tests {
     use super::*;
 
+    /// Where the time stands in the texts below.
+    const CLOCK: Range<usize> = 3..8;
+
     /// Hunks with marks: `-a-` deleted, `+b+` inserted, `|` between hunks.
     fn marked(old: &str, new: &str) -> String {
         let (old, new) = (split(old, &[]), split(new, &[]));
@@ -287,12 +290,12 @@ mod tests {
 
     #[test]
     fn what_is_no_news_counts_apart() {
-        let (old, new) = (split("at 12:30 calm", &[3..8]), split("at 12:31 storm", &[3..8]));
+        let (old, new) = (split("at 12:30 calm", &[CLOCK]), split("at 12:31 storm", &[CLOCK]));
         let changes = Changes::between(&old, &new);
         assert_eq!((changes.deleted, changes.inserted, changes.noise), (1, 1, 2));
         let parts: Vec<_> = changes.hunks[0].parts.iter().map(|(_, words)| join(words)).collect();
         assert_eq!(parts, ["at", "12:30", "calm", "12:31", "storm"]);
-        let (old, new) = (split("at 12:30", &[3..8]), split("at 12:31", &[3..8]));
+        let (old, new) = (split("at 12:30", &[CLOCK]), split("at 12:31", &[CLOCK]));
         assert!(Changes::between(&old, &new).is_empty());
     }
 
