@@ -34,6 +34,7 @@ pub mod registry;
 pub mod schedulers;
 
 mod agenda;
+mod kept;
 mod members;
 mod numbers;
 mod page;

@@ -63,6 +63,17 @@ pub trait Policy {
         None
     }
 
+    /// What was learned besides what stands in pages, to be taken up again after a restart.
+    fn learned(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Takes up what [`learned`](Self::learned) gave; false, and nothing is changed, where it cannot be
+    /// read.
+    fn resume(&mut self, learned: &[u8]) -> bool {
+        learned.is_empty()
+    }
+
     /// The numbers behind a page's due time, by name, for `why`.
     fn reasons(&self, _page: &Page, _now: Days) -> Vec<(&'static str, f64)> {
         Vec::new()

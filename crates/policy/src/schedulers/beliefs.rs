@@ -3,6 +3,7 @@
 
 use evercrawl_estimate::{Evidence, Gamma, GroupRates, prior};
 
+use crate::kept::Kept;
 use crate::numbers::ByNumber;
 use crate::page::{Days, Page};
 
@@ -38,6 +39,19 @@ pub(crate) enum Alike {
 impl Beliefs {
     pub(crate) fn new(all: Gamma, alike: Alike) -> Self {
         Beliefs { all, directories: ByNumber::default(), alike, checks_fitted: 0 }
+    }
+
+    /// What was learned of all pages and of directories.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        self.all.write(out);
+        self.directories.write(out);
+        self.checks_fitted.write(out);
+    }
+
+    /// Takes up what [`write`](Self::write) gave.
+    pub(crate) fn read(&self, from: &mut &[u8]) -> Option<Self> {
+        let (all, directories) = (Kept::read(from)?, Kept::read(from)?);
+        Some(Beliefs { all, directories, alike: self.alike, checks_fitted: Kept::read(from)? })
     }
 
     /// What is believed of a page of this directory before its first check.

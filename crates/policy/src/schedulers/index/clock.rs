@@ -4,6 +4,7 @@
 //! pages were found to change, compared with what was expected of them: it jumps when a batch of edits
 //! comes to light and nearly stands while all is quiet.
 
+use crate::kept::kept;
 use crate::page::Days;
 
 /// Lately time is divided into weeks, further back into months of four weeks: half a year and two years of
@@ -36,11 +37,14 @@ pub(crate) struct GroupClock {
 }
 
 /// Changes found and changes expected in a week or a month.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Bin {
     found: f32,
     expected: f32,
 }
+
+kept!(GroupClock { latest, bins, risen, stirred });
+kept!(Bin { found, expected });
 
 /// A place in the rings, and how much of its time is meant.
 type Part = (usize, Days);

@@ -26,6 +26,7 @@ use evercrawl_estimate::signal::Trust;
 
 use crate::index::{Limits, SignalClock};
 use crate::numbers::ByNumber;
+use crate::kept::Kept;
 use crate::page::{Days, Found, Group, NEVER, Page, Seen};
 use crate::policy::{Outlook, Policy, Round};
 use crate::registry::Goal;
@@ -129,6 +130,22 @@ impl IndexRule {
     /// μ: what a fetch must be worth.
     pub fn threshold(&self) -> f64 {
         self.threshold.price()
+    }
+
+    /// The same rule with what was learned at another time.
+    fn read(&self, from: &mut &[u8]) -> Option<Self> {
+        Some(IndexRule {
+            goal: self.goal,
+            beliefs: self.beliefs.read(from)?,
+            clocks: [Kept::read(from)?, Kept::read(from)?, Kept::read(from)?, Kept::read(from)?],
+            weights: Kept::read(from)?,
+            elsewhere: Kept::read(from)?,
+            signals: Kept::read(from)?,
+            threshold: Kept::read(from)?,
+            limits: self.limits,
+            turn: Kept::read(from)?,
+            stirred: Vec::new(),
+        })
     }
 
     fn look<'a>(&self, page: &'a Page, now: Days) -> Look<'a> {
@@ -359,6 +376,27 @@ impl Policy for IndexRule {
         })
     }
 
+    fn learned(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.beliefs.write(&mut out);
+        self.clocks.iter().for_each(|clocks| clocks.write(&mut out));
+        self.weights.write(&mut out);
+        self.elsewhere.write(&mut out);
+        self.signals.write(&mut out);
+        self.threshold.write(&mut out);
+        self.turn.write(&mut out);
+        out
+    }
+
+    fn resume(&mut self, learned: &[u8]) -> bool {
+        let read = self.read(&mut &*learned);
+        let done = read.is_some();
+        if let Some(read) = read {
+            *self = read;
+        }
+        done
+    }
+
     fn reasons(&self, page: &Page, now: Days) -> Vec<(&'static str, f64)> {
         let look = self.look(page, now);
         let (hints, waited) = (look.hints(look.now), look.equivalent(look.now));
@@ -550,6 +588,30 @@ mod tests {
         policy.signalled(&mut page, 190.5);
         let after = chance(&policy, &page);
         assert!(after > 0.8 && before < 0.2, "{after} {before}");
+    }
+
+    #[test]
+    fn what_was_learned_is_taken_up_again() {
+        let (mut policy, mut pages) = (rule(), Vec::new());
+        for id in 0..40 {
+            let mut page =
+                Page { last: 0.0, group: id % 3, kin: [id % 2, 7, u32::MAX], ..Page::new(id) };
+            for week in 1..6 {
+                let found = if (id + week) % 3 == 0 { Found::Changed } else { Found::Same };
+                visit(&mut policy, &mut page, f64::from(week * 7), found);
+            }
+            policy.signalled(&mut page, 36.0);
+            pages.push(page);
+        }
+        policy.plan(&Round { start: 36.0, length: 7.0, fetches: 9 }, &mut pages);
+        let learned = policy.learned();
+        let mut other = rule();
+        assert!(!other.resume(&learned[..learned.len() / 2]), "half of it cannot be read");
+        assert!(other.resume(&learned));
+        for page in &pages {
+            assert_eq!(other.due(page, 40.0), policy.due(page, 40.0));
+            assert_eq!(other.outlook(page, 40.0), policy.outlook(page, 40.0));
+        }
     }
 
     #[test]

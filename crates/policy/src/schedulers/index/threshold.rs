@@ -1,5 +1,7 @@
 //! What must a fetch be worth, so that as many pages come due as may be fetched?
 
+use crate::kept::kept;
+
 /// A page is first looked at again when its index reaches this share of the threshold: the threshold
 /// may fall so far while the page waits, and the page still comes up in time.
 const BAND: f64 = 0.7;
@@ -22,6 +24,8 @@ pub(crate) struct Threshold {
     highest: f64,
     fetches_a_week: f64,
 }
+
+kept!(Threshold { price, highest, fetches_a_week });
 
 impl Threshold {
     /// μ; 0 before the first fetch.

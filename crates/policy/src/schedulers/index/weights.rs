@@ -1,5 +1,7 @@
 //! What is the word of each kind of group worth on this host?
 
+use crate::kept::kept;
+
 /// The number of hints: four kinds of group, then the page's own waiting time and a constant.
 pub(crate) const HINTS: usize = 6;
 
@@ -20,6 +22,8 @@ pub(crate) struct Weights {
     weight: [f64; HINTS],
     squares: [f64; HINTS],
 }
+
+kept!(Weights { weight, squares });
 
 impl Weights {
     /// Believes directories most, and learns the rest.
