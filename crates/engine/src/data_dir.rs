@@ -5,6 +5,7 @@
 //! DIR/lock             held by the process that works here
 //! DIR/state/           the store, and the seen filter beside it
 //! DIR/archive/         WARC files and their CDXJ indexes
+//! DIR/learned          what the planner knows beyond single pages
 //! DIR/status.json      how a running crawl is doing
 //! DIR/control.sock     where it answers reading verbs
 //! ```
@@ -23,6 +24,7 @@ use crate::EngineError;
 /// The data format that this version writes, and the latest that it reads.
 pub const FORMAT: u32 = 2;
 const MARK: &str = "evercrawl.data";
+const LEARNED: &str = "learned";
 const MARK_ASIDE: &str = "evercrawl.data.new";
 const MARK_TEXT: &str = "evercrawl data directory, format ";
 
@@ -101,6 +103,18 @@ impl DataDir {
     /// Where a running crawl says how it is doing.
     pub fn status_file(path: &Path) -> PathBuf {
         path.join("status.json")
+    }
+
+    /// What the planner had learned when it was last kept; `None` where there is nothing.
+    pub fn learned(path: &Path) -> Option<Vec<u8>> {
+        fs::read(path.join(LEARNED)).ok()
+    }
+
+    /// Keeps what the planner has learned. Aside and renamed: half of it would be nothing.
+    pub fn keep_learned(&self, learned: &[u8]) -> Result<(), EngineError> {
+        let (file, aside) = (self.path.join(LEARNED), self.path.join("learned.new"));
+        fs::write(&aside, learned).map_err(io("write", &aside))?;
+        fs::rename(&aside, &file).map_err(io("rename", &aside))
     }
 
     /// Opens the state; `seed` is the secret of a new one.

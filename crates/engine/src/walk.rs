@@ -26,6 +26,7 @@ use crate::process::{Ids, Job, Processed, Processor};
 use crate::recent::Recent;
 use crate::wishes::Wishes;
 use planning::Ahead;
+pub use planning::planner;
 use wishing::Sweep;
 pub use wishing::WishChange;
 
@@ -133,8 +134,20 @@ impl<S: Store> Walk<S> {
     /// Begins or goes on with a crawl in `state`, archiving to `archive`.
     pub fn new(
         config: Arc<CrawlConfig>,
+        state: State<S>,
+        archive: archive::Writer,
+        seed: u64,
+        now: Time,
+    ) -> Result<Self, EngineError> {
+        Self::resume(config, state, archive, None, seed, now)
+    }
+
+    /// The same with what the planner of the last run had [`learned`](Planner::learned).
+    pub fn resume(
+        config: Arc<CrawlConfig>,
         mut state: State<S>,
         archive: archive::Writer,
+        learned: Option<&[u8]>,
         seed: u64,
         now: Time,
     ) -> Result<Self, EngineError> {
@@ -150,7 +163,7 @@ impl<S: Store> Walk<S> {
         let (reading, ids) = (state.reading(), Ids::new(seed));
         let again = Processor::new(config.clone(), links.clone(), reading, recent.clone(), ids);
         let tally = Tally::default();
-        let planner = planning::planner(&config, &state)?;
+        let planner = planning::planner(config.plan, learned, &state)?;
         let ahead = Ahead::default();
         let mut walk = Walk {
             config,

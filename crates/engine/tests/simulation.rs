@@ -400,13 +400,14 @@ impl Verdicts {
 fn noise_is_no_change_and_an_edited_sentence_is() {
     let world = World::new(Config {
         origin_ms: START.millis(),
-        time_scale: 1.0,
+        // Pages are visited twice a day, and a day takes four hours.
+        time_scale: 6.0,
         page_bytes: 1_500,
         footer_days: 30.0,
         ..Config::noisy()
     });
     let dir = tempfile::tempdir().unwrap();
-    let half_a_day = Duration::from_secs(12 * 3600);
+    let half_a_day = Duration::from_secs(2 * 3600);
     let mut sim = Sim::new(&world, dir.path(), config(false, half_a_day), 5);
     sim.add_seeds();
     sim.run(START.after(half_a_day * 12));

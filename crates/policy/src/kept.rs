@@ -35,6 +35,16 @@ macro_rules! number {
 
 number!(u8, u32, u64, i64, f32, f64);
 
+impl Kept for bool {
+    fn write(&self, out: &mut Vec<u8>) {
+        u8::from(*self).write(out);
+    }
+
+    fn read(from: &mut &[u8]) -> Option<Self> {
+        Some(u8::read(from)? != 0)
+    }
+}
+
 /// Lets a struct be kept, field by field.
 macro_rules! kept {
     ($kind:ident { $($field:ident),* $(,)? }) => {
@@ -122,6 +132,8 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read_again_and_what_is_cut_is_not() {
+        let page = crate::Page { last: 3.0, checks: 7, note: [0.5; 8], ..crate::Page::new(4) };
+        assert_eq!(again(&page), Some(page));
         let table = HashMap::from([(7_u32, [0.0_f32, 1.5, 0.0, -2.0]), (9, [0.0; 4])]);
         assert_eq!(again(&table), Some(table));
         let belief = Gamma::new(0.5, 30.0);

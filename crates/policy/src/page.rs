@@ -4,6 +4,8 @@
 //! in a vector, the live crawler in the page's row on disk; the policy does not know which.
 //! Times and intervals are in days, counted from any fixed moment.
 
+use crate::kept::{Kept, kept};
+
 /// A moment or an interval, in days.
 pub type Days = f64;
 
@@ -61,6 +63,24 @@ pub struct Page {
     pub note: [f32; 8],
 }
 
+kept!(Page {
+    id,
+    host,
+    group,
+    kin,
+    weight,
+    cost,
+    last,
+    due,
+    checks,
+    changes,
+    watched,
+    unmodified,
+    missing,
+    alive,
+    note,
+});
+
 impl Page {
     /// A page of weight and cost 1 that was never visited.
     pub fn new(id: u32) -> Self {
@@ -81,6 +101,16 @@ impl Page {
             alive: true,
             note: [0.0; 8],
         }
+    }
+
+    /// Writes it down behind what is in `out`.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        Kept::write(self, out);
+    }
+
+    /// Reads what [`write`](Self::write) wrote, and moves on behind it.
+    pub fn read(from: &mut &[u8]) -> Option<Self> {
+        Kept::read(from)
     }
 
     /// The groups it belongs to.

@@ -21,6 +21,9 @@ use crate::freshness::Freshness;
 use crate::schedule::Schedule;
 use sample::Sample;
 
+/// The format in which it is written down what a planner knows.
+const FORMAT: u8 = 1;
+
 /// The share of a page's interval by which its due time may be off: prices move a little with every
 /// visit, and without slack each of them would send many pages back.
 const SLACK: f64 = 0.02;
@@ -90,6 +93,29 @@ impl Planner {
             visits: 0,
             visits_planned: 0,
         })
+    }
+
+    /// What it knows, to be taken up again by [`resume`](Self::resume).
+    pub fn learned(&self) -> Vec<u8> {
+        let mut out = vec![FORMAT, self.plan.policy.len() as u8];
+        out.extend_from_slice(self.plan.policy.as_bytes());
+        self.sample.write(&mut out);
+        out.extend_from_slice(&self.policy.learned());
+        let sum = xxhash_rust::xxh3::xxh3_64(&out);
+        out.extend_from_slice(&sum.to_le_bytes());
+        out
+    }
+
+    /// Takes up what another planner of the same policy has learned; false where that cannot be
+    /// read, and nothing is changed.
+    pub fn resume(&mut self, learned: &[u8]) -> bool {
+        let Some(mut from) = checked(learned, self.plan.policy) else { return false };
+        let Some(sample) = Sample::read(&mut from) else { return false };
+        let done = self.policy.resume(from);
+        if done {
+            self.sample = sample;
+        }
+        done
     }
 
     /// What it was told to do.
@@ -232,6 +258,15 @@ impl Planner {
     pub fn reasons(&self, key: PageKey, row: &PageRow, now: Time) -> Vec<(&'static str, f64)> {
         self.policy.reasons(&page_of(key, row), days(now))
     }
+}
+
+/// The part of `learned` that is the sample's and the policy's, where it is whole and of `policy`.
+fn checked<'a>(learned: &'a [u8], policy: &str) -> Option<&'a [u8]> {
+    let (body, sum) = learned.split_last_chunk()?;
+    let whole = xxhash_rust::xxh3::xxh3_64(body) == u64::from_le_bytes(*sum);
+    let (&[format, length], rest) = body.split_first_chunk()?;
+    let (name, rest) = rest.split_at_checked(usize::from(length))?;
+    (whole && format == FORMAT && name == policy.as_bytes()).then_some(rest)
 }
 
 /// A page as policies see it.

@@ -73,6 +73,33 @@ impl Sample {
         out.into_iter().for_each(|key| self.remove(key));
     }
 
+    /// Writes it down behind what is in `out`.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.halvings.to_le_bytes());
+        out.extend_from_slice(&(self.len() as u32).to_le_bytes());
+        for (key, page) in self.keys.iter().zip(&self.pages) {
+            out.extend_from_slice(&key.to_bytes());
+            page.write(out);
+        }
+    }
+
+    /// Reads what [`write`](Self::write) wrote.
+    pub(super) fn read(from: &mut &[u8]) -> Option<Self> {
+        let mut number = || {
+            let (head, rest) = from.split_first_chunk()?;
+            *from = rest;
+            Some(u32::from_le_bytes(*head))
+        };
+        let (halvings, count) = (number()?, number()?);
+        let mut sample = Sample { halvings, ..Sample::default() };
+        for _ in 0..count {
+            let (key, rest) = from.split_at_checked(PageKey::LEN)?;
+            *from = rest;
+            sample.put(PageKey::from_bytes(key)?, Page::read(from)?);
+        }
+        Some(sample)
+    }
+
     /// How fresh a collection of `held` pages is, of which these are a sample.
     pub(super) fn freshness(&self, policy: &dyn Policy, held: u64, now: Time) -> Option<Freshness> {
         let now = days(now);
@@ -96,4 +123,39 @@ impl Sample {
 /// How long ago a copy stopped being right, on average, `elapsed` after the last look.
 fn expected_age(rate: f64, elapsed: f64) -> f64 {
     if rate <= 0.0 { 0.0 } else { elapsed - (1.0 - (-rate * elapsed).exp()) / rate }
+}
+
+#[cfg(test)]
+mod tests {
+    use evercrawl_model::HostKey;
+
+    use super::*;
+
+    fn key(n: u64) -> PageKey {
+        let url = n.wrapping_mul(0x9e37_79b9_7f4a_7c15).swap_bytes();
+        PageKey { host: HostKey { shard: 0, host: 1 }, url }
+    }
+
+    #[test]
+    fn stays_small_and_fair_and_comes_back_whole() {
+        let mut sample = Sample::default();
+        for n in 0..100_000 {
+            if sample.wants(key(n)) {
+                sample.put(key(n), Page::new(n as u32));
+            }
+        }
+        assert!(sample.len() <= MOST && sample.len() > MOST / 3);
+        let all = sample.len() as f64 / sample.share();
+        assert!((all / 100_000.0 - 1.0).abs() < 0.05, "{all}");
+        for n in (0..100_000).step_by(3) {
+            sample.remove(key(n));
+        }
+        assert!(sample.keys.iter().enumerate().all(|(at, key)| sample.places[key] == at));
+        let mut bytes = Vec::new();
+        sample.write(&mut bytes);
+        let again = Sample::read(&mut bytes.as_slice()).unwrap();
+        assert_eq!((again.len(), again.share()), (sample.len(), sample.share()));
+        assert_eq!(again.pages, sample.pages);
+        assert!(Sample::read(&mut &bytes[..bytes.len() - 1]).is_none());
+    }
 }

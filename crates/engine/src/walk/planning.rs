@@ -8,13 +8,12 @@
 use std::time::Duration;
 
 use evercrawl_model::{Event, PageKey, Time};
-use evercrawl_state::{Place, State, Store};
+use evercrawl_state::{Place, Store, View};
 
 use super::Walk;
 use crate::EngineError;
-use crate::config::CrawlConfig;
 use crate::frontier::Lease;
-use crate::planner::{NotNow, Planner};
+use crate::planner::{NotNow, Plan, Planner};
 
 /// How often it is looked anew which pages may come ahead of their time.
 const LOOK_AHEAD_EVERY: Duration = Duration::from_secs(1);
@@ -98,13 +97,15 @@ impl<S: Store> Walk<S> {
     }
 }
 
-/// The planner of a crawl, told what pages are held.
-pub(super) fn planner<S: Store>(
-    config: &CrawlConfig,
-    state: &State<S>,
+/// The planner of a crawl: it knows what it `learned` before, or else at least what pages are held.
+pub fn planner<S: Store>(
+    plan: Plan,
+    learned: Option<&[u8]>,
+    state: &View<S>,
 ) -> Result<Planner, EngineError> {
-    let mut planner = Planner::new(config.plan)?;
-    if state.counters().pages <= READ_AT_START && state.counters().visits > 0 {
+    let mut planner = Planner::new(plan)?;
+    let resumed = learned.is_some_and(|learned| planner.resume(learned));
+    if !resumed && state.counters().pages <= READ_AT_START && state.counters().visits > 0 {
         for page in state.pages() {
             let (key, row) = page?;
             planner.remember(key, &row);
