@@ -270,7 +270,8 @@ fn recrawl(settings: &Settings) -> anyhow::Result<Option<Duration>> {
     })
 }
 
-fn plan(settings: &Settings) -> anyhow::Result<Plan> {
+/// How visits are planned.
+pub(crate) fn plan(settings: &Settings) -> anyhow::Result<Plan> {
     let rate = settings.get("budget.rate", units::rate)?;
     Ok(Plan {
         policy: settings.need("schedule.policy", |text| {
@@ -281,6 +282,7 @@ fn plan(settings: &Settings) -> anyhow::Result<Plan> {
         rate: if recrawl(settings)?.is_some() { None } else { rate },
         shortest: settings.need("schedule.min_interval", units::duration)?,
         longest: settings.get("schedule.max_interval", units::duration)?,
+        audits: settings.need("schedule.audits", units::share)?,
     })
 }
 

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use evercrawl_engine::freshness::Freshness;
 use evercrawl_engine::live::Progress;
+use evercrawl_engine::walk::Walk;
 use evercrawl_model::{Change, Outcome, Refusal, Time};
-use evercrawl_state::Counters;
+use evercrawl_state::{Counters, Store};
 use serde_json::{Value, json};
 
 use crate::units::{show_count, show_duration, show_size};
@@ -55,9 +56,30 @@ pub(crate) fn freshness_json(freshness: &Freshness) -> Value {
     json!({
         "pages_held": freshness.held,
         "fresh_estimated": freshness.fresh,
+        "fresh_error": freshness.error,
+        "audits": freshness.audits,
         "age_seconds_estimated": freshness.age_seconds,
         "changes_a_day_estimated": freshness.changes_a_day,
     })
+}
+
+/// How a run is doing, and how fresh what it holds is, as JSON.
+pub(crate) fn run_json<S: Store>(progress: &Progress, walk: &Walk<S>) -> Value {
+    let mut run = progress_json(progress);
+    let [_, live, ..] = progress.counters.standing;
+    let (planner, tally) = (walk.planner(), &progress.tally);
+    let plan = planner.plan();
+    let seconds = progress.at.since(progress.began).as_secs_f64();
+    run["freshness"] =
+        planner.freshness(live, progress.at).as_ref().map_or(Value::Null, freshness_json);
+    run["plan"] = json!({"policy": plan.policy, "budget_a_second": plan.rate});
+    if let Some(rate) = plan.rate {
+        let used = (tally.pages + tally.robots) as f64 / (rate * seconds).max(1.0);
+        run["plan"]["budget_used"] = json!(used.min(1.0));
+    }
+    run["first_visits"] = json!(tally.first);
+    run["changes_found"] = json!(tally.changes);
+    run
 }
 
 /// How a run is doing, as JSON.
@@ -157,9 +179,14 @@ pub(crate) fn freshness_line(freshness: &Freshness) -> String {
     }
     let age = Duration::try_from_secs_f64(freshness.age_seconds).unwrap_or_default();
     format!(
-        "{:.1} % of {} pages held are estimated to be as on the web now (mean age {})",
+        "{:.1} % ± {:.1} of {} pages held are as on the web now, by estimate{} (mean age {})",
         100.0 * freshness.fresh,
+        100.0 * freshness.error,
         show_count(freshness.held),
+        match freshness.audits {
+            0 => String::new(),
+            audits => format!(" and {audits} audits"),
+        },
         show_duration(age)
     )
 }

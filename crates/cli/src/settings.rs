@@ -71,6 +71,11 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     one("schedule.goal", "freshness", "what the policy aims at: freshness, coverage or age"),
     one("schedule.min_interval", "1m", "no page is visited again sooner by the policy"),
+    one(
+        "schedule.audits",
+        "2%",
+        "share of requests for pages drawn by lot, to know how fresh all are",
+    ),
     one("schedule.max_interval", "", "no page waits longer by the policy"),
     one("schedule.tries", "3", "attempts at a first visit before the page waits like any other"),
     one("limits.min_free_disk", "1GiB", "stop cleanly when less is free"),

@@ -8,6 +8,8 @@ use evercrawl_estimate::{Evidence, Gamma, prior};
 use evercrawl_model::Time;
 use evercrawl_state::{PageRow, Past, StateError, Store, View};
 
+use crate::planner::Planner;
+
 /// How fresh a collection is, as far as the crawler can tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Freshness {
@@ -15,6 +17,10 @@ pub struct Freshness {
     pub held: u64,
     /// The expected share of them that is as it is on the web now.
     pub fresh: f64,
+    /// By how much that may be off, up or down: 19 times in 20 it is no more.
+    pub error: f64,
+    /// Pages drawn by lot that this rests on.
+    pub audits: u64,
     /// The expected age of the copies: how long ago they stopped being right, in seconds.
     pub age_seconds: f64,
     /// How many changes a day a page has on average.
@@ -25,9 +31,23 @@ pub struct Freshness {
 const MOST_CHECKS: u32 = 64;
 const DAY: f64 = 86_400.0;
 
+/// How fresh the pages of `state` are at `now`: by what `planner` knows, or where it has no beliefs by
+/// every page's own history.
+pub fn of<S: Store>(
+    planner: &Planner,
+    state: &View<S>,
+    now: Time,
+) -> Result<Freshness, StateError> {
+    let [_, live, ..] = state.counters().standing;
+    planner.freshness(live, now).map_or_else(|| estimate(state, now), Ok)
+}
+
+/// How far off an estimate by histories alone may be: nothing checked it.
+const UNCHECKED: f64 = 0.1;
+
 /// Estimates how fresh the pages of `state` are at `now`. Reads every page twice: once to learn
 /// what is usual, once to judge each by it.
-pub fn estimate<S: Store>(state: &View<S>, now: Time) -> Result<Freshness, StateError> {
+fn estimate<S: Store>(state: &View<S>, now: Time) -> Result<Freshness, StateError> {
     let usual = usual_rate(state)?;
     let mut sum = Freshness::default();
     for page in state.pages() {
@@ -42,6 +62,7 @@ pub fn estimate<S: Store>(state: &View<S>, now: Time) -> Result<Freshness, State
     }
     let count = sum.held.max(1) as f64;
     sum.fresh /= count;
+    sum.error = UNCHECKED;
     sum.age_seconds /= count;
     sum.changes_a_day /= count;
     Ok(sum)

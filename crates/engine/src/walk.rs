@@ -5,14 +5,18 @@
 //! for nothing and starts no thread, so the live driver and the simulation run the very same walk.
 
 mod planning;
+mod signals;
 mod wishing;
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_model::{Discovery, Event, HostUpdate, PageKey, RecordAt, Refusal, RobotsCopy, Time};
+use evercrawl_model::{
+    Change, Discovery, Event, HostUpdate, PageKey, RecordAt, Refusal, RobotsCopy, Time,
+};
 use evercrawl_robots::{Access, RobotsTxt, availability};
 use evercrawl_state::{Applied, ArchiveFile, Counters, Overlay, Reading, State, Store, View};
 use evercrawl_urls::{Base, Canonical, Gate, Scope, ScopeKind, Seed};
@@ -27,6 +31,7 @@ use crate::recent::Recent;
 use crate::wishes::Wishes;
 use planning::Ahead;
 pub use planning::planner;
+pub use signals::{Heard, Told};
 use wishing::Sweep;
 pub use wishing::WishChange;
 
@@ -87,6 +92,10 @@ pub struct Tally {
     pub bytes: u64,
     /// Bytes added to the archive.
     pub archived: u64,
+    /// Pages visited for the first time.
+    pub first: u64,
+    /// Changes found.
+    pub changes: u64,
 }
 
 /// A commit on its way: to be synced, committed and finished in this order, on any thread.
@@ -126,6 +135,8 @@ pub struct Walk<S> {
     wishes: Wishes,
     sweep: Sweep,
     ahead: Ahead,
+    /// Words that pages changed, while they are out.
+    overheard: HashMap<PageKey, Time>,
     tally: Tally,
     seed: u64,
 }
@@ -177,6 +188,7 @@ impl<S: Store> Walk<S> {
             wishes,
             sweep: Sweep::at_start(),
             ahead,
+            overheard: HashMap::new(),
             tally,
             seed,
         };
@@ -308,6 +320,7 @@ impl<S: Store> Walk<S> {
             return self.refuse(&lease, Refusal::Robots, again, now);
         }
         self.frontier.departs(&lease, now);
+        self.planner.asked();
         Ok(Some(Step::Fetch(lease)))
     }
 
@@ -452,11 +465,15 @@ impl<S: Store> Walk<S> {
         self.settle_host(&mut processed, now);
         self.tally.pages += 1;
         self.tally.bytes += processed.visited.visit.bytes;
+        let change = processed.visited.visit.change;
+        self.tally.first += u64::from(change == Change::New);
+        self.tally.changes += u64::from(matches!(change, Change::Changed | Change::Near));
         for (reason, count) in processed.refused.iter() {
             self.apply(&Event::LinksRefused { reason, count }, now)?;
         }
+        let read = processed.job.lease.row.past.as_ref().and_then(|past| past.last_look);
         for found in processed.found {
-            self.apply(&Event::Discovered(found), now)?;
+            self.discover(found, read, now)?;
         }
         self.frontier.finished(page, now);
         let Job { lease, ended, .. } = &processed.job;
@@ -468,6 +485,7 @@ impl<S: Store> Walk<S> {
             self.planner.forget(page);
             self.apply(&Event::Refused { page, reason, again }, now)?;
         }
+        self.recall(page, now)?;
         self.rest_if_blocked(page, now)
     }
 

@@ -57,7 +57,11 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     if let Err(error) = &door {
         eprintln!("other verbs cannot reach this crawl: {error}");
     }
-    let show = |progress: &Progress, _: &Walk<DiskStore>| screen.show(progress);
+    let mut keeper = Keeper::new(&dir);
+    let show = |progress: &Progress, walk: &Walk<DiskStore>| {
+        keeper.keep(walk, progress.at);
+        screen.show(progress, walk);
+    };
     let (ended, progress, walk) =
         live::run(walk, &config, &stopper, &inbox, || dir.free_disk(), show)?;
     screen.clear();
@@ -92,7 +96,8 @@ pub(crate) fn open_walk(
         let cut = show_size(recovery.cut_bytes);
         eprintln!("the last run ended abruptly: {cut} that were not committed are fetched again");
     }
-    Ok(Walk::new(config.clone(), state, writer, random(), now)?)
+    let learned = DataDir::learned(dir.path());
+    Ok(Walk::resume(config.clone(), state, writer, learned.as_deref(), random(), now)?)
 }
 
 /// A number that nobody can guess.
@@ -172,6 +177,36 @@ pub(crate) fn listen_for_signals(stopper: Stopper) {
     });
 }
 
+/// Keeps what the planner learns, now and then and at the end: it can be learned again, but that takes
+/// as long as it took.
+pub(crate) struct Keeper<'a> {
+    dir: &'a DataDir,
+    kept: Time,
+    failed: bool,
+}
+
+impl<'a> Keeper<'a> {
+    pub(crate) fn new(dir: &'a DataDir) -> Self {
+        Keeper { dir, kept: SystemClock.now(), failed: false }
+    }
+
+    fn keep(&mut self, walk: &Walk<DiskStore>, now: Time) {
+        if now.since(self.kept) < KEEP_EVERY {
+            return;
+        }
+        self.kept = now;
+        // Said once: the crawl goes on, and a full disk will stop it soon enough.
+        if let (Err(error), false) = (self.dir.keep_learned(&walk.planner().learned()), self.failed)
+        {
+            self.failed = true;
+            eprintln!("what was learned of the pages could not be kept: {error}");
+        }
+    }
+}
+
+/// How often what the planner learns is kept.
+const KEEP_EVERY: Duration = Duration::from_secs(60);
+
 /// Shows progress: one line that changes on a terminal, a line now and then elsewhere, and a file
 /// for `evercrawl status`.
 pub(crate) struct Screen<'a> {
@@ -189,10 +224,10 @@ impl<'a> Screen<'a> {
         Screen { json, quiet, terminal, dir, shown: Time::EPOCH, saved: Time::EPOCH }
     }
 
-    pub(crate) fn show(&mut self, progress: &Progress) {
+    pub(crate) fn show(&mut self, progress: &Progress, walk: &Walk<DiskStore>) {
         if progress.at.since(self.saved) >= Duration::from_secs(1) {
             self.saved = progress.at;
-            self.save(progress);
+            self.save(progress, walk);
         }
         let every = if self.terminal && !self.json { 200 } else { 10_000 };
         if self.quiet || progress.at.since(self.shown) < Duration::from_millis(every) {
@@ -212,10 +247,10 @@ impl<'a> Screen<'a> {
     }
 
     /// Others read the file at any moment, so it is replaced whole.
-    fn save(&self, progress: &Progress) {
+    fn save(&self, progress: &Progress, walk: &Walk<DiskStore>) {
         let path = DataDir::status_file(self.dir);
         let aside = path.with_extension("json.new");
-        let text = report::progress_json(progress).to_string();
+        let text = report::run_json(progress, walk).to_string();
         let _ = std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, &path));
     }
 
@@ -241,7 +276,8 @@ fn finish(
     before: &Counters,
     dir: &DataDir,
 ) -> anyhow::Result<u8> {
-    let fresh = freshness::estimate(walk.state(), SystemClock.now())?;
+    let fresh = freshness::of(walk.planner(), walk.state(), SystemClock.now())?;
+    dir.keep_learned(&walk.planner().learned())?;
     let resting = walk.counters().standing[0];
     let counters = walk.close()?;
     let code = exit_code(ended, before, &counters, progress);

@@ -52,12 +52,12 @@ pub(crate) fn run(args: &Demo) -> anyhow::Result<u8> {
     let stopper = Stopper::default();
     listen_for_signals(stopper.clone());
     let mut screen = Screen::new(false, args.json, dir.path());
-    let show = |progress: &Progress, _: &Walk<DiskStore>| screen.show(progress);
+    let show = |progress: &Progress, walk: &Walk<DiskStore>| screen.show(progress, walk);
     let inbox = Inbox::default();
     let (_, progress, walk) = live::run(walk, &config, &stopper, &inbox, || dir.free_disk(), show)?;
     screen.clear();
     let now = clock.now();
-    let estimate = freshness::estimate(walk.state(), now)?;
+    let estimate = freshness::of(walk.planner(), walk.state(), now)?;
     let truth = truth(walk.state(), server.world(), now)?;
     let counters = walk.close()?;
     server.shutdown().map_err(broken)?;

@@ -12,6 +12,7 @@ pub(crate) mod fetch;
 pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod lab;
+pub(crate) mod push;
 pub(crate) mod robots;
 pub(crate) mod status;
 pub(crate) mod testweb;
@@ -24,7 +25,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use evercrawl_engine::{DataDir, EngineError};
+use evercrawl_engine::{DataDir, EngineError, Planner};
 use evercrawl_model::HostKey;
 use evercrawl_state::{DiskStore, StateError, View};
 use evercrawl_urls::Canonical;
@@ -66,6 +67,13 @@ pub(crate) fn read(
         Err(error) if is_in_use(&error) => control::forward(&common.data, &[])?.ok_or(error),
         Err(error) => Err(error),
     }
+}
+
+/// What the crawl knows of how pages change.
+pub(crate) fn planner(opened: &Opened) -> anyhow::Result<Planner> {
+    let plan = crawl_config::plan(&opened.settings)?;
+    let learned = DataDir::learned(&opened.path);
+    Ok(evercrawl_engine::walk::planner(plan, learned.as_deref(), &opened.state)?)
 }
 
 /// Opens the data directory of a reading verb.

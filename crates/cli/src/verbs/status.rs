@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Status) -> anyhow::Result<u8> {
 fn stopped(args: &Status, opened: &super::Opened) -> anyhow::Result<u8> {
     let now = SystemClock.now();
     let counters = opened.state.counters();
-    let fresh = freshness::estimate(&opened.state, now)?;
+    let fresh = freshness::of(&super::planner(opened)?, &opened.state, now)?;
     let archived: u64 = opened.state.archive()?.iter().map(|file| file.warc_len).sum();
     let mut out = print::data();
     if args.json {
@@ -74,7 +74,42 @@ fn running(args: &Status, in_use: anyhow::Error) -> anyhow::Result<u8> {
         number("/active_hosts"),
         number("/in_flight")
     )?;
+    for line in plan_lines(&run) {
+        writeln!(out, "{line}")?;
+    }
     let (pages, new) = (number("/total/pages"), number("/total/pages_by_state/new"));
     writeln!(out, "  known      {pages} pages, {new} never visited")?;
     Ok(exit::OK)
+}
+
+/// What the budget is, what becomes of it, and how fresh that keeps the pages.
+fn plan_lines(run: &Value) -> Vec<String> {
+    let float = |path: &str| run.pointer(path).and_then(Value::as_f64);
+    let count = |path: &str| show_count(run.pointer(path).and_then(Value::as_u64).unwrap_or(0));
+    let mut lines = Vec::new();
+    if let (Some(fresh), Some(error)) =
+        (float("/freshness/fresh_estimated"), float("/freshness/fresh_error"))
+    {
+        lines.push(format!(
+            "  freshness  {:.1} % \u{b1} {:.1} of {} pages, {} audits",
+            100.0 * fresh,
+            100.0 * error,
+            count("/freshness/pages_held"),
+            count("/freshness/audits"),
+        ));
+    }
+    let policy = run.pointer("/plan/policy").and_then(Value::as_str).unwrap_or("?");
+    lines.push(match (float("/plan/budget_a_second"), float("/plan/budget_used")) {
+        (Some(rate), Some(used)) => {
+            let used = 100.0 * used;
+            format!("  budget     {rate}/s, {used:.0} % of it used in this run, by policy {policy}")
+        }
+        _ => "  budget     none: every page waits as long as every other".to_owned(),
+    });
+    lines.push(format!(
+        "  found      {} new pages and {} changes in this run",
+        count("/first_visits"),
+        count("/changes_found"),
+    ));
+    lines
 }

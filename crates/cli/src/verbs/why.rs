@@ -2,13 +2,14 @@
 
 use std::io::Write;
 use std::sync::{Arc, RwLock};
+use std::time::Duration;
 
 use evercrawl_compare::PageMemory;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::walk::{read_robots, scope};
 use evercrawl_engine::wishes::Wishes;
-use evercrawl_model::Time;
+use evercrawl_model::{PageKey, Time};
 use evercrawl_robots::{Access, availability};
 use evercrawl_state::{HostRow, PageRow, Place};
 use evercrawl_urls::{Canonical, Gate};
@@ -48,6 +49,7 @@ pub(crate) fn show(args: &Why, opened: &Opened, out: &mut dyn Write) -> anyhow::
             facts.push(Fact("reason", reason.to_owned()));
         }
         facts.extend(page_facts(opened, row, now)?);
+        facts.extend(plan_facts(opened, key, row, now)?);
         described = pages.describe(key, row)?;
     }
     if let Some(row) = opened.state.host(host)? {
@@ -167,6 +169,56 @@ fn noise(memory: &PageMemory) -> Option<String> {
     let told = parts.iter().filter(|(count, _)| *count > 0);
     let words: Vec<String> = told.map(|(count, what)| format!("{count} {what}")).collect();
     (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// What is believed of the page, and why it is visited when it is.
+fn plan_facts(
+    opened: &Opened,
+    key: PageKey,
+    row: &PageRow,
+    now: Time,
+) -> anyhow::Result<Vec<Fact>> {
+    let planner = super::planner(opened)?;
+    let reasons = planner.reasons(key, row, now);
+    let reason = |name: &str| reasons.iter().find(|(known, _)| *known == name).map(|(_, n)| *n);
+    let mut facts = Vec::new();
+    if let (Some(rate), Some(low), Some(high), true) =
+        (reason("rate"), reason("rate low"), reason("rate high"), row.held())
+    {
+        let every = |rate: f64| show_duration(days(1.0 / rate));
+        let (usual, often, seldom) = (every(rate), every(high), every(low));
+        let changed = reason("chance of a change").unwrap_or_default();
+        facts.push(Fact(
+            "changes",
+            format!(
+                "about every {usual} (90 %: {often} to {seldom}); {:.0} % likely to have changed by now",
+                100.0 * changed
+            ),
+        ));
+    }
+    let Some(rate) = planner.plan().rate else {
+        facts.push(Fact("bound by", "the fixed interval (schedule.recrawl)".to_owned()));
+        return Ok(facts);
+    };
+    if let (Some(worth), Some(price), Some(interval), true) =
+        (reason("worth now"), reason("threshold"), reason("interval"), row.held())
+    {
+        let share = if price > 0.0 { 100.0 * worth / price } else { 100.0 };
+        let interval = show_duration(days(interval));
+        facts.push(Fact(
+            "worth",
+            format!("a fetch now is worth {share:.0} % of what it must be; that takes {interval} from visit to visit"),
+        ));
+    }
+    facts.push(Fact(
+        "bound by",
+        format!("the budget of {rate}/s, by policy {}", planner.plan().policy),
+    ));
+    Ok(facts)
+}
+
+fn days(days: f64) -> Duration {
+    Duration::try_from_secs_f64(days * 86_400.0).unwrap_or(Duration::MAX)
 }
 
 fn host_facts(row: &HostRow, now: Time) -> Vec<Fact> {

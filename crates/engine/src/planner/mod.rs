@@ -6,7 +6,9 @@
 //! [`Sample`], which is also what the freshness of the collection is read from. So the cost of a
 //! visit does not grow with the collection, and memory holds groups and a sample, never all pages.
 
+mod audit;
 mod sample;
+mod signals;
 
 use std::time::Duration;
 
@@ -14,11 +16,12 @@ use evercrawl_model::{Change, Next, Noted, PageKey, Time, Visited};
 use evercrawl_policy::registry::{self, Goal, Setup};
 use evercrawl_policy::{Days, Found, Page, Policy, Round, Visit};
 use evercrawl_sites::Kin;
-use evercrawl_state::{PageRow, Place};
+use evercrawl_state::{PageRow, Place, Standing};
 
 use crate::EngineError;
 use crate::freshness::Freshness;
 use crate::schedule::Schedule;
+use audit::Audits;
 use sample::Sample;
 
 /// The format in which it is written down what a planner knows.
@@ -27,6 +30,9 @@ const FORMAT: u8 = 1;
 /// The share of a page's interval by which its due time may be off: prices move a little with every
 /// visit, and without slack each of them would send many pages back.
 const SLACK: f64 = 0.02;
+
+/// Where the draw of audits begins: it need not be secret, only fair.
+const AUDIT_SEED: u64 = 0x6175_6469_7473;
 
 /// How often the policy is told of the budget and of all pages.
 const PLAN_EVERY: Duration = Duration::from_secs(60);
@@ -46,6 +52,8 @@ pub struct Plan {
     pub shortest: Duration,
     /// No page waits longer, where the budget allows it.
     pub longest: Option<Duration>,
+    /// The share of requests that goes to pages drawn by lot, to know how fresh all are.
+    pub audits: f64,
 }
 
 impl Default for Plan {
@@ -56,6 +64,7 @@ impl Default for Plan {
             rate: None,
             shortest: Duration::from_secs(60),
             longest: None,
+            audits: 0.02,
         }
     }
 }
@@ -74,6 +83,7 @@ pub struct Planner {
     plan: Plan,
     policy: Box<dyn Policy>,
     sample: Sample,
+    audits: Audits,
     planned: Time,
     visits: u64,
     visits_planned: u64,
@@ -89,6 +99,7 @@ impl Planner {
             plan,
             policy: policy.map_err(unfit)?,
             sample: Sample::default(),
+            audits: Audits::new(plan.audits, AUDIT_SEED),
             planned: Time::EPOCH,
             visits: 0,
             visits_planned: 0,
@@ -99,6 +110,7 @@ impl Planner {
     pub fn learned(&self) -> Vec<u8> {
         let mut out = vec![FORMAT, self.plan.policy.len() as u8];
         out.extend_from_slice(self.plan.policy.as_bytes());
+        self.audits.write(&mut out);
         self.sample.write(&mut out);
         out.extend_from_slice(&self.policy.learned());
         let sum = xxhash_rust::xxh3::xxh3_64(&out);
@@ -110,12 +122,11 @@ impl Planner {
     /// read, and nothing is changed.
     pub fn resume(&mut self, learned: &[u8]) -> bool {
         let Some(mut from) = checked(learned, self.plan.policy) else { return false };
-        let Some(sample) = Sample::read(&mut from) else { return false };
-        let done = self.policy.resume(from);
-        if done {
-            self.sample = sample;
-        }
-        done
+        let mut audits = Audits::new(self.plan.audits, AUDIT_SEED);
+        let read = audits.read(&mut from).and_then(|()| Sample::read(&mut from));
+        let Some(sample) = read.filter(|_| self.policy.resume(from)) else { return false };
+        (self.sample, self.audits) = (sample, audits);
+        true
     }
 
     /// What it was told to do.
@@ -144,6 +155,7 @@ impl Planner {
     /// A page is not held any more.
     pub fn forget(&mut self, key: PageKey) {
         self.sample.remove(key);
+        self.audits.ends(key);
     }
 
     /// A page was visited: sets when it is visited again, and what is noted of it.
@@ -160,6 +172,12 @@ impl Planner {
         let modified = visited.validators.as_ref().and_then(|v| v.last_modified.as_deref());
         let modified = modified.and_then(|text| Time::parse_http(text).ok()).map(days);
         let found = found(change);
+        if self.audits.ends(key)
+            && found != Found::Failed
+            && let Some(outlook) = self.policy.outlook(&page, at)
+        {
+            self.audits.found(found == Found::Same, outlook.fresh);
+        }
         let seen = page.record(&Visit { modified, ..Visit::new(at, found) });
         self.policy.visited(&mut page, &seen);
         visited.noted = Noted { unmodified: page.unmodified, numbers: page.note };
@@ -197,7 +215,10 @@ impl Planner {
 
     /// Whether a page that came up, due at `due`, is to be fetched at `now`.
     pub fn judge(&self, key: PageKey, row: &PageRow, due: Time, now: Time) -> Result<(), NotNow> {
-        let Some(past) = row.past.as_ref().filter(|_| self.spends_ahead()) else { return Ok(()) };
+        // A page that is gone comes up when that is in doubt, and is nothing to be kept fresh.
+        let drawn = self.audits.is_out(key);
+        let planned = self.spends_ahead() && !drawn && row.standing != Standing::Gone;
+        let Some(past) = row.past.as_ref().filter(|_| planned) else { return Ok(()) };
         let page = page_of(key, row);
         let today = days(now);
         let wanted = self.policy.due(&page, today);
@@ -231,6 +252,21 @@ impl Planner {
         (days(due) - days(wanted) > slack).then_some(wanted)
     }
 
+    /// A request for a page is made.
+    pub fn asked(&mut self) {
+        self.audits.asked();
+    }
+
+    /// A page to be looked at by lot, where it is time for one.
+    pub fn draw(&mut self) -> Option<PageKey> {
+        self.audits.draw(self.sample.keys())
+    }
+
+    /// Whether a page is looked at by lot: then it is not asked "changed since?".
+    pub fn is_audit(&self, key: PageKey) -> bool {
+        self.audits.is_out(key)
+    }
+
     /// Tells the policy of the budget and of all pages, when it is time to. True when waiting pages
     /// may be due sooner than they were told.
     pub fn tick(&mut self, now: Time) -> bool {
@@ -251,7 +287,7 @@ impl Planner {
 
     /// How fresh the collection is by the sample; `None` where nothing is held.
     pub fn freshness(&self, held: u64, now: Time) -> Option<Freshness> {
-        self.sample.freshness(&*self.policy, held, now)
+        self.sample.freshness(&*self.policy, &self.audits.correction(), held, now)
     }
 
     /// The numbers behind the due time of a page.

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use evercrawl_model::{PageKey, Time};
 use evercrawl_policy::{Page, Policy};
 
+use super::audit::Correction;
 use super::days;
 use crate::freshness::Freshness;
 
@@ -38,6 +39,10 @@ impl Sample {
     /// Whether a page belongs into the sample.
     pub(super) fn wants(&self, key: PageKey) -> bool {
         key.url.leading_zeros() >= self.halvings
+    }
+
+    pub(super) fn keys(&self) -> &[PageKey] {
+        &self.keys
     }
 
     pub(super) fn pages_mut(&mut self) -> &mut [Page] {
@@ -101,19 +106,35 @@ impl Sample {
     }
 
     /// How fresh a collection of `held` pages is, of which these are a sample.
-    pub(super) fn freshness(&self, policy: &dyn Policy, held: u64, now: Time) -> Option<Freshness> {
+    pub(super) fn freshness(
+        &self,
+        policy: &dyn Policy,
+        audited: &Correction,
+        held: u64,
+        now: Time,
+    ) -> Option<Freshness> {
         let now = days(now);
-        let (mut count, mut fresh, mut age, mut rate) = (0.0_f64, 0.0, 0.0, 0.0);
+        let (mut count, mut fresh, mut squares) = (0.0_f64, 0.0, 0.0);
+        let (mut age, mut rate) = (0.0, 0.0);
         for page in self.pages.iter().filter(|page| page.is_known()) {
             let outlook = policy.outlook(page, now)?;
             count += 1.0;
             fresh += outlook.fresh;
+            squares += outlook.fresh * outlook.fresh;
             rate += outlook.rate;
             age += expected_age(outlook.rate, page.elapsed(now));
         }
-        (count > 0.0).then(|| Freshness {
+        if count == 0.0 {
+            return None;
+        }
+        let mean = fresh / count;
+        // What the draw of the sample adds to the error: nothing where all pages are in.
+        let drawn = (squares / count - mean * mean).max(0.0) / count * (1.0 - self.share());
+        Some(Freshness {
             held,
-            fresh: fresh / count,
+            fresh: (mean + audited.shift).clamp(0.0, 1.0),
+            error: 1.96 * (audited.variance + drawn).sqrt(),
+            audits: audited.audits as u64,
             age_seconds: age / count * 86_400.0,
             changes_a_day: rate / count,
         })

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use evercrawl_model::{Event, PageKey, Time};
+use evercrawl_model::{Event, PageKey, Time, Validators};
 use evercrawl_state::{Place, Store, View};
 
 use super::Walk;
@@ -51,6 +51,11 @@ impl<S: Store> Walk<S> {
             self.ahead.looked_back = now;
             self.frontier.look_back(now);
         }
+        if let Some(page) = self.planner.draw() {
+            // Before all others, so that it is the lot that decides and not what else is due.
+            let due = Time::EPOCH;
+            self.apply(&Event::Rescheduled { page, due, noted: None }, now)?;
+        }
         let Some(after) = self.ahead.looked_again.take() else { return Ok(()) };
         let piece: Result<Vec<_>, _> = self.state.pages_after(after).take(PIECE).collect();
         for (page, row) in piece? {
@@ -71,10 +76,16 @@ impl<S: Store> Walk<S> {
     /// A leased page that is worth a fetch now; `None` when it was put off or given back.
     pub(super) fn worth_it(
         &mut self,
-        lease: Box<Lease>,
+        mut lease: Box<Lease>,
         now: Time,
     ) -> Result<Option<Box<Lease>>, EngineError> {
         let Place::Due(due) = lease.place else { return Ok(Some(lease)) };
+        if self.planner.is_audit(lease.page)
+            && let Some(past) = &mut lease.row.past
+        {
+            past.validators = Validators::default();
+            return Ok(Some(lease));
+        }
         let pinned = self.pinned(&lease).unwrap_or(Time::NEVER);
         if pinned <= now {
             return Ok(Some(lease));

@@ -1,0 +1,179 @@
+//! Is the freshness that is reported true? Random pages are asked for, and what was believed of them
+//! is compared with what is found.
+//!
+//! Ordinary visits go where change is expected, so what they find says little of all pages. A small
+//! share of requests therefore goes to pages drawn by lot, without "changed since?": the difference
+//! between what they show and what was believed corrects the estimate and bounds its error.
+
+use std::collections::{HashSet, VecDeque};
+
+use evercrawl_model::PageKey;
+use evercrawl_policy::SplitMix64;
+
+/// Audits that count: older ones say little of today.
+const MOST: usize = 400;
+
+/// How far beliefs are off before anything is known: the standard deviation, as a share of pages.
+const DOUBT: f64 = 0.05;
+
+/// The audits made so far, and those under way.
+#[derive(Debug)]
+pub(super) struct Audits {
+    /// The share of requests that they take.
+    share: f64,
+    owed: f64,
+    out: HashSet<PageKey>,
+    /// For each: whether the copy was right, less the chance that it would be; and that chance.
+    results: VecDeque<(f32, f32)>,
+    random: SplitMix64,
+}
+
+/// What audits say of the beliefs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Correction {
+    /// To be added to the share of pages believed to be fresh.
+    pub(super) shift: f64,
+    /// The variance of what is left of the error.
+    pub(super) variance: f64,
+    /// Audits that it rests on.
+    pub(super) audits: usize,
+}
+
+impl Audits {
+    /// `share` of all requests, drawn from `seed` on.
+    pub(super) fn new(share: f64, seed: u64) -> Self {
+        Audits {
+            share,
+            owed: 0.0,
+            out: HashSet::new(),
+            results: VecDeque::new(),
+            random: SplitMix64::new(seed),
+        }
+    }
+
+    /// A request is made.
+    pub(super) fn asked(&mut self) {
+        self.owed += self.share;
+    }
+
+    /// Draws the next page to be audited, where one is owed.
+    pub(super) fn draw(&mut self, pages: &[PageKey]) -> Option<PageKey> {
+        if self.owed < 1.0 || pages.is_empty() {
+            return None;
+        }
+        self.owed -= 1.0;
+        let page = pages[self.random.below(pages.len())];
+        self.out.insert(page).then_some(page)
+    }
+
+    /// Whether a page is to be looked at by lot.
+    pub(super) fn is_out(&self, page: PageKey) -> bool {
+        self.out.contains(&page)
+    }
+
+    /// A page was looked at, or cannot be; true when it was drawn by lot.
+    pub(super) fn ends(&mut self, page: PageKey) -> bool {
+        self.out.remove(&page)
+    }
+
+    /// A page drawn by lot was `right`, with a chance of `believed`.
+    pub(super) fn found(&mut self, right: bool, believed: f64) {
+        let believed = believed as f32;
+        self.results.push_back((f32::from(u8::from(right)) - believed, believed));
+        if self.results.len() > MOST {
+            self.results.pop_front();
+        }
+    }
+
+    /// How far beliefs are off: what was found, as far as it outweighs that beliefs are usually
+    /// about right.
+    pub(super) fn correction(&self) -> Correction {
+        let count = self.results.len();
+        let n = count as f64;
+        let prior = DOUBT * DOUBT;
+        if count == 0 {
+            return Correction { shift: 0.0, variance: prior, audits: 0 };
+        }
+        let mean = self.results.iter().map(|(miss, _)| f64::from(*miss)).sum::<f64>() / n;
+        // Few audits that all went as believed do not prove that there is no error: the variance is
+        // at least what the beliefs themselves say.
+        let spread = self.results.iter().map(|&(miss, believed)| {
+            let (miss, believed) = (f64::from(miss) - mean, f64::from(believed));
+            (miss * miss).max(believed * (1.0 - believed))
+        });
+        let variance = spread.sum::<f64>() / n / n;
+        let weight = prior / (prior + variance);
+        Correction { shift: weight * mean, variance: weight * variance, audits: count }
+    }
+
+    /// Writes down what was found, behind what is in `out`.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&(self.results.len() as u16).to_le_bytes());
+        for (miss, believed) in &self.results {
+            out.extend_from_slice(&miss.to_le_bytes());
+            out.extend_from_slice(&believed.to_le_bytes());
+        }
+    }
+
+    /// Takes up what [`write`](Self::write) wrote.
+    pub(super) fn read(&mut self, from: &mut &[u8]) -> Option<()> {
+        let (count, rest) = from.split_first_chunk()?;
+        let (pairs, rest) = rest.split_at_checked(8 * usize::from(u16::from_le_bytes(*count)))?;
+        let float = |four: &[u8]| four.try_into().map(f32::from_le_bytes).unwrap_or_default();
+        self.results = pairs.chunks_exact(8).map(|p| (float(&p[..4]), float(&p[4..]))).collect();
+        *from = rest;
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of pages that are right with chance `real` and are believed to be with `believed`.
+    fn corrected(real: f64, believed: f64, count: usize, seed: u64) -> (f64, f64) {
+        let (mut audits, mut random) = (Audits::new(0.01, 1), SplitMix64::new(seed));
+        (0..count).for_each(|_| audits.found(random.uniform() < real, believed));
+        let correction = audits.correction();
+        (believed + correction.shift, 1.96 * correction.variance.sqrt())
+    }
+
+    #[test]
+    fn beliefs_that_are_off_are_put_right_and_the_error_is_bounded() {
+        for (real, believed) in [(0.9, 0.9), (0.85, 0.92), (0.6, 0.65)] {
+            let hits = (0..400).filter(|&seed| {
+                let (fresh, error) = corrected(real, believed, 300, seed);
+                (fresh - real).abs() <= error
+            });
+            let hits = hits.count();
+            assert!(hits >= 360, "{real} {believed}: {hits} of 400");
+        }
+        let (fresh, error) = corrected(0.8, 0.9, 400, 3);
+        assert!(fresh < 0.86 && error < 0.05, "{fresh} {error}");
+    }
+
+    #[test]
+    fn without_audits_there_is_doubt() {
+        let audits = Audits::new(0.01, 1);
+        assert_eq!(
+            audits.correction(),
+            Correction { shift: 0.0, variance: DOUBT * DOUBT, audits: 0 }
+        );
+    }
+
+    #[test]
+    fn as_many_are_drawn_as_are_owed() {
+        let pages: Vec<PageKey> =
+            (0..1000).map(|url| PageKey { url, ..PageKey::default() }).collect();
+        let mut audits = Audits::new(0.02, 1);
+        let mut drawn = 0;
+        for _ in 0..5000 {
+            audits.asked();
+            if let Some(page) = audits.draw(&pages) {
+                drawn += 1;
+                assert!(audits.is_out(page) && audits.ends(page) && !audits.ends(page));
+            }
+        }
+        assert_eq!(drawn, 100);
+    }
+}

@@ -1,0 +1,152 @@
+//! Who else says that a page changed? Whoever pushes its URL, and lists that are read again.
+//!
+//! A word makes a page due sooner, as far as such words proved right on its host; it buys no request
+//! beyond the budget, and no way around the pace, robots.txt or the scope. Until the page is visited,
+//! further words say nothing new.
+
+use std::time::Duration;
+
+use evercrawl_model::{Discovery, Event, PageKey, Refusal, Time};
+use evercrawl_state::{Applied, PageRow, Standing, Store};
+use evercrawl_urls::Canonical;
+
+use super::Walk;
+use crate::EngineError;
+use crate::links::RefusalCounts;
+
+/// Lists are made anew now and then: an entry can be so much older than the last reading of its
+/// list, and have come into it only since. Older ones were heard then, and are not looked up again.
+const LISTED_WITHIN: Duration = Duration::from_secs(7 * 86_400);
+
+/// Words for pages that are out, above which it is looked through whether they still are.
+const MOST_OVERHEARD: usize = 256;
+
+/// What became of a word that a page changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// The page is known; it comes no later than it would have.
+    Known,
+    /// The page was not known, and now waits for its first visit.
+    New,
+    /// The page is not to be fetched.
+    Refused(Refusal),
+}
+
+/// What became of many.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// Pages that are known.
+    pub known: u64,
+    /// Pages that were not.
+    pub new: u64,
+    /// Pages that are not to be fetched, by reason.
+    pub refused: RefusalCounts,
+}
+
+impl Told {
+    fn add(&mut self, heard: Heard) {
+        match heard {
+            Heard::Known => self.known += 1,
+            Heard::New => self.new += 1,
+            Heard::Refused(reason) => self.refused.add(reason),
+        }
+    }
+}
+
+impl<S: Store> Walk<S> {
+    /// Somebody says that these pages changed just now.
+    pub fn signal_all(&mut self, urls: &[Canonical], now: Time) -> Result<Told, EngineError> {
+        let mut told = Told::default();
+        for url in urls {
+            told.add(self.signal(url, now)?);
+        }
+        Ok(told)
+    }
+
+    /// Somebody says that a page changed just now.
+    pub fn signal(&mut self, url: &Canonical, now: Time) -> Result<Heard, EngineError> {
+        let (key, _) = self.links.key(url);
+        let Some((page, row)) = self.state.find(key.host, url.as_str())? else {
+            return self.signal_new(url, now);
+        };
+        if let Standing::Refused(reason) = row.standing {
+            return Ok(Heard::Refused(reason));
+        }
+        self.hear(page, &row, now, now)?;
+        Ok(Heard::Known)
+    }
+
+    /// The page is not known: it is as if a seed had a link to it.
+    fn signal_new(&mut self, url: &Canonical, now: Time) -> Result<Heard, EngineError> {
+        let found = match self.links.pushed(url.clone(), now) {
+            Ok(found) => found,
+            Err(reason) => {
+                self.apply(&Event::LinksRefused { reason, count: 1 }, now)?;
+                return Ok(Heard::Refused(reason));
+            }
+        };
+        let applied = self.apply(&Event::Discovered(found), now)?;
+        Ok(applied.refused.map_or(Heard::New, Heard::Refused))
+    }
+
+    /// A URL was found on a page that was `read` before; where it is known already, its list may say
+    /// that it changed since.
+    pub(super) fn discover(
+        &mut self,
+        found: Discovery,
+        read: Option<Time>,
+        now: Time,
+    ) -> Result<(), EngineError> {
+        let recent = |at: &Time| read.is_none_or(|read| at.after(LISTED_WITHIN) > read);
+        let claim = found.claimed_change.filter(|at| *at <= now && recent(at));
+        let event = Event::Discovered(found);
+        let known = self.apply(&event, now)? == Applied::default();
+        if let (Some(at), true, Event::Discovered(found)) = (claim, known, &event)
+            && let Some((page, row)) = self.state.find(found.page.host, &found.url)?
+            && row.held()
+        {
+            self.hear(page, &row, at, now)?;
+        }
+        Ok(())
+    }
+
+    /// Somebody says that a known page changed at `at`.
+    fn hear(
+        &mut self,
+        page: PageKey,
+        row: &PageRow,
+        at: Time,
+        now: Time,
+    ) -> Result<(), EngineError> {
+        let Some(past) = &row.past else { return Ok(()) };
+        let looked = past.last_visit;
+        let heard = row.claimed_change.is_some_and(|other| other > looked && other <= now);
+        if at <= looked || heard {
+            return Ok(());
+        }
+        if self.frontier.is_leased(page) {
+            self.overhear(page, at);
+        } else if let Some((due, noted)) = self.planner.signalled(page, row, now) {
+            self.apply(&Event::Signalled { page, at, due, noted }, now)?;
+        }
+        Ok(())
+    }
+
+    /// A page that is out changed, maybe after it was asked for.
+    fn overhear(&mut self, page: PageKey, at: Time) {
+        if self.overheard.len() >= MOST_OVERHEARD {
+            self.overheard.retain(|page, _| self.frontier.is_leased(*page));
+        }
+        self.overheard.insert(page, at);
+    }
+
+    /// A page was visited: what was said meanwhile counts if it was said after it was asked for.
+    pub(super) fn recall(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
+        let Some(at) = self.overheard.remove(&page) else { return Ok(()) };
+        let Some(row) = self.state.page(page)? else { return Ok(()) };
+        match row.standing {
+            Standing::Refused(_) => Ok(()),
+            _ => self.hear(page, &row, at, now),
+        }
+    }
+}
