@@ -79,7 +79,11 @@ fn recorded_sites_fill_every_table() {
     }
     let place = Place::new();
     for (document, tables) in [
-        ("s0", &["table2", "table3", "told", "methods", "sites", "combined"][..]),
+        (
+            "s0",
+            &["table2", "table3", "told", "methods", "site-cover", "site-update-rate", "combined"]
+                [..],
+        ),
         ("s1", &["groups", "dependence", "widths", "same-year", "next-year"][..]),
     ] {
         let words =

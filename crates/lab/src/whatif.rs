@@ -160,7 +160,8 @@ impl WhatIf {
                 "The knee is at {knee}x: up to there a doubling buys more than on the mean of the \
                  range, from there on less."
             ),
-            None => "There is no knee: every doubling in this range buys about as much.".to_owned(),
+            None => "There is no knee: nowhere in this range does a doubling begin to buy less."
+                .to_owned(),
         };
         if parts.is_empty() { knee } else { format!("{}. {knee}", parts.join(", ")) }
     }
@@ -202,11 +203,12 @@ impl WhatIf {
         };
         let panel = |measure: Measure| {
             let points = curve(measure);
-            let at_knee = points.iter().copied().filter(|(x, _)| self.knee == Some(*x)).collect();
-            let lines = vec![
-                Curve::curve(self.policy.clone(), points),
-                Curve::dots(if self.knee.is_some() { "knee" } else { "no knee" }, at_knee),
-            ];
+            let at_knee: Vec<(f64, f64)> =
+                points.iter().copied().filter(|(x, _)| self.knee == Some(*x)).collect();
+            let mut lines = vec![Curve::curve(self.policy.clone(), points)];
+            if !at_knee.is_empty() {
+                lines.push(Curve::dots("knee", at_knee));
+            }
             Panel { heading: measure.name().to_owned(), lines }
         };
         let shares: Vec<f64> =
@@ -317,7 +319,7 @@ mod tests {
         assert_eq!(
             whatif.words(),
             "At 10%/week, 50.0 % of copies are current, twice that would make it 60.0 %, half 40.0 %. \
-             There is no knee: every doubling in this range buys about as much."
+             There is no knee: nowhere in this range does a doubling begin to buy less."
         );
     }
 
@@ -328,6 +330,7 @@ mod tests {
         for part in ["<figure>", "<td><b>", ">knee</", "Of &lt;old&gt;.", ">2.83x<"] {
             assert!(html.contains(part), "no {part} in {html}");
         }
+        assert!(!whatif(|factor| factor / 4.0).html(&[]).contains(">knee</"), "none to mark");
         let base: Budget = "1/day".parse().unwrap();
         let nothing = WhatIf::new(&[], &base, &"1x".parse().unwrap());
         assert!(!nothing.html(&[]).contains("NaN"));

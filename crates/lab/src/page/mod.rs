@@ -22,16 +22,17 @@ a{color:var(--link)}code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,m
 ul{padding-left:1.3rem}li{margin:.25rem 0}
 figure{margin:1.4rem 0}figure svg{display:block;width:100%;height:auto;border:1px solid var(--line);border-radius:.4rem}
 figcaption,caption{color:var(--soft);font-size:.92rem;text-align:left}figcaption{margin-top:.45rem}caption{padding-bottom:.45rem}
-.wide{overflow-x:auto;margin:1.2rem 0}table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
+.wide{overflow-x:auto;margin:1.2rem 0}table{border-collapse:collapse;min-width:min(26rem,100%);font-size:.9rem;font-variant-numeric:tabular-nums}
 th,td{padding:.26rem .65rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
 thead th{border-bottom:2px solid var(--soft);vertical-align:bottom;white-space:normal;line-height:1.25}
+.dense{font-size:.82rem}.dense th,.dense td{padding:.26rem .38rem}
 tbody th{font-weight:500}.words{text-align:left}td.words{white-space:normal;min-width:7rem}td b{color:var(--mark)}
 dl.beside{margin:1.1rem 0;padding:.7rem 1rem;background:var(--wash);border-left:3px solid var(--link);border-radius:0 .4rem .4rem 0}
 dl.beside dt{font-weight:600;font-size:.88rem;color:var(--soft)}dl.beside dd{margin:0 0 .5rem}dl.beside dd:last-child{margin-bottom:0}
 nav ul{columns:2;list-style:none;padding:0;font-size:.95rem}nav li{margin:0;padding:.12rem 0;break-inside:avoid}footer{margin-top:3rem;color:var(--soft);font-size:.88rem}
 @media(max-width:36rem){nav ul{columns:1}}
 @media print{body{max-width:none;padding:0;font-size:10.5pt}h2,h3{break-after:avoid}figure,tr,dl.beside{break-inside:avoid}
-.wide{overflow:visible}th,td{padding:.15rem .35rem}table{font-size:8.5pt}nav{display:none}dl.beside{background:none}}
+.wide{overflow:visible}th,td{padding:.15rem .35rem}table{font-size:8.5pt}.dense{font-size:7.5pt}nav{display:none}dl.beside{background:none}}
 ";
 
 /// An HTML page that grows from above to below.

@@ -7,6 +7,9 @@ use std::fmt::Write;
 
 use crate::figure::escaped;
 
+/// A table of more columns than this is set smaller.
+const MANY: usize = 8;
+
 /// Rows of cells under named columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
@@ -53,8 +56,9 @@ impl Table {
 
     /// Returns the table as HTML.
     pub fn html(&self) -> String {
-        let mut out =
-            format!("<div class=\"wide\"><table>\n<caption>{}</caption>\n", escaped(&self.caption));
+        let dense = if self.columns.len() > MANY { " class=\"dense\"" } else { "" };
+        let mut out = format!("<div class=\"wide\"><table{dense}>\n");
+        let _ = writeln!(out, "<caption>{}</caption>", escaped(&self.caption));
         let heads = self.columns.iter().zip(self.are_words());
         let head = |(name, words): (&String, bool)| {
             format!("<th scope=\"col\"{}>{}</th>", class(words), escaped(name))

@@ -205,40 +205,53 @@ fn weeks_table(measured: &[Vec<Measured>]) -> Table {
     table
 }
 
+/// A value of every method on every site, at the paper's shortest and longest time between rounds.
+fn site_table(
+    name: &str,
+    caption: &str,
+    traces: &[Trace],
+    measured: &[Vec<Measured>],
+    value: impl Fn(&Measured, How) -> Cell,
+) -> Table {
+    let columns = [
+        "site",
+        "weeks",
+        "BFS",
+        "HIST",
+        "A",
+        "B",
+        "C",
+        "C1",
+        "C, then B",
+        "Cho, true ratios",
+        "Cho, sampled",
+    ];
+    let mut table = Table::new(name, caption, &columns);
+    for (trace, of) in traces.iter().zip(measured) {
+        for (weeks, horizon) in [(4.0, FOUR), (24.0, TWENTY_FOUR)] {
+            let values = METHODS[1..].iter().map(|&how| value(&of[horizon], how));
+            table.row([trace.name.as_str().into(), cell(weeks, 0)].into_iter().chain(values));
+        }
+    }
+    table
+}
+
 fn by_site(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]) {
     document.section("Figures 7 and 8: site by site");
-    let mut table = Table::new(
-        "sites",
-        "Cover in % and, after the stroke, update rate as a multiple of that of all pages; from 4 to 24 \
-         weeks.",
-        &[
-            "site",
-            "all: update rate, %",
-            "BFS",
-            "HIST",
-            "A",
-            "B",
-            "C",
-            "C1",
-            "C, then B",
-            "Cho, true ratios",
-            "Cho, sampled",
-        ],
-    );
-    for (trace, of) in traces.iter().zip(measured) {
-        let shown = |horizon: usize, rates: &Rates| {
-            let times = rates.update / of[horizon].rates(How::All).update;
-            format!("{:.0}/{times:.1}", 100.0 * rates.cover)
-        };
-        let cells = METHODS[1..].iter().map(|&how| {
-            let [first, last] = [FOUR, TWENTY_FOUR].map(|h| shown(h, &of[h].rates(how)));
-            Cell::from(format!("{first}\u{2192}{last}"))
-        });
-        let all = [FOUR, TWENTY_FOUR].map(|h| number(100.0 * of[h].rates(How::All).update, 1));
-        let first = [trace.name.as_str().into(), Cell::from(all.join("\u{2192}"))];
-        table.row(first.into_iter().chain(cells));
-    }
-    document.table(table);
+    document.table(site_table(
+        "site-cover",
+        "Cover, %, from one round to the next.",
+        traces,
+        measured,
+        |of, how| percent(of.rates(how).cover, 0),
+    ));
+    document.table(site_table(
+        "site-update-rate",
+        "Update rate as a multiple of that of all pages.",
+        traces,
+        measured,
+        |of, how| cell(of.rates(how).update / of.rates(How::All).update, 1),
+    ));
     for (place, (traces, measured)) in traces.chunks(3).zip(measured.chunks(3)).enumerate() {
         document.figure(&format!("sites-{}", place + 1), site_figure(traces, measured));
     }

@@ -49,7 +49,7 @@ pub(super) fn write(document: &mut Document, traces: &[Trace], progress: &(dyn F
     let best = |all: &[Vec<f64>]| 100.0 * all.iter().flatten().copied().fold(0.0, f64::max);
     document.beside(
         "Without width coverage is best; at 5 % nothing is lost with A and C, and C needs about 6000 \
-         collections where the baseline needs 10,000; at 20 % B and C save about 2000; at 50 % all fall \
+         collections where the baseline needs 10 000; at 20 % B and C save about 2000; at 50 % all fall \
          below the baseline. All on the months on which the intervals were measured.",
         format!(
             "At the cost at which the baseline catches {:.1} % of the updates, the best grouping catches {:.1} % \

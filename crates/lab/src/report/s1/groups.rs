@@ -39,7 +39,7 @@ pub(super) fn write(document: &mut Document, traces: &[Trace]) {
     let pages: usize = traces.iter().map(Trace::pages).sum();
     let size = |at: usize| pages as f64 / sums[at] as f64;
     document.beside(
-        "11,582 pages under 13 links of the front page, within 5 links of it: 152 groups by A, 3129 by B and \
+        "11 582 pages under 13 links of the front page, within 5 links of it: 152 groups by A, 3129 by B and \
          2430 by C, that is 76, 3.7 and 4.8 pages a group.",
         format!(
             "{} pages on {} sites: {} groups by A, {} by B and {} by open, {:.1}, {:.1} and {:.1} pages a \

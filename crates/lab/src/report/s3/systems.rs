@@ -32,12 +32,12 @@ deaths = 0.005
 lastmod = true
 ";
 const POLICIES: [(&str, &str); 7] = [
-    ("webfountain", "WebFountain: epochs planned ahead"),
+    ("webfountain", "WebFountain: epochs ahead"),
     ("chile", "Chile: most gain first"),
     ("chile-literal", "Chile, value as printed"),
-    ("tianwang", "Tianwang: cycles over five tables"),
+    ("tianwang", "Tianwang: five tables"),
     ("uniform", "every page alike"),
-    ("optimal", "eq. 13, then eq. 28 solved"),
+    ("optimal", "eq. 13, then eq. 28"),
     ("index", "Evercrawl's default"),
 ];
 const BUDGETS: [&str; 2] = ["10%/week", "40%/week"];
