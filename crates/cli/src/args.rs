@@ -42,6 +42,8 @@ pub(crate) enum Verb {
     Diff(Diff),
     #[command(flatten)]
     Wish(Wish),
+    /// Say that pages changed: known ones are visited sooner, new ones enter, inside budget and pace
+    Push(Push),
     /// Fetch one URL and show what came; changes nothing
     Fetch(Fetch),
     /// May we fetch this? Exit 0 allowed, 1 disallowed; prints the deciding line
@@ -475,6 +477,18 @@ pub(crate) struct Wishes {
     #[command(flatten)]
     pub(crate) common: Common,
     /// JSON Lines instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Push {
+    /// The URLs; `-` reads them from standard input, one a line
+    #[arg(value_name = "URL")]
+    pub(crate) urls: Vec<String>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// JSON instead of words
     #[arg(long)]
     pub(crate) json: bool,
 }

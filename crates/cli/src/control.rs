@@ -31,7 +31,7 @@ const SOCKET: &str = "control.sock";
 /// Verbs that are answered at a time.
 const MOST_CALLERS: usize = 16;
 /// The longest command line.
-const MOST_ASKED: u64 = 64 << 10;
+const MOST_ASKED: u64 = 1 << 20;
 /// How long a caller may take to ask, and to take what it is sent.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -70,17 +70,26 @@ impl Drop for Door {
 /// Has the crawl that works in `dir` run this process's own command line, with `more` words
 /// after its verb, and passes on what it says. `None` when nobody answers.
 pub(crate) fn forward(dir: &Path, more: &[&str]) -> anyhow::Result<Option<u8>> {
-    let Ok(mut crawl) = at_any_depth(dir, |socket| UnixStream::connect(socket)) else {
-        return Ok(None);
-    };
     let own = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let mut words: Vec<String> = own.collect();
     let verb_end = words.len().min(2);
     words.splice(verb_end..verb_end, more.iter().map(|&word| word.to_owned()));
-    serde_json::to_writer(&mut crawl, &words)?;
+    call(dir, &words, &mut io::stdout().lock())
+}
+
+/// Has the crawl that works in `dir` run a command line, and writes what it says to `out`. `None`
+/// when nobody answers.
+pub(crate) fn call(
+    dir: &Path,
+    words: &[String],
+    out: &mut dyn Write,
+) -> anyhow::Result<Option<u8>> {
+    let Ok(mut crawl) = at_any_depth(dir, |socket| UnixStream::connect(socket)) else {
+        return Ok(None);
+    };
+    serde_json::to_writer(&mut crawl, words)?;
     crawl.write_all(b"\n")?;
     let mut answer = BufReader::new(crawl);
-    let mut out = io::stdout().lock();
     while let Some((kind, bytes)) = read_frame(&mut answer)? {
         match (kind, bytes.first()) {
             (EXIT, Some(code)) => return Ok(Some(*code)),
@@ -153,6 +162,7 @@ impl Desk {
             Verb::History(args) => verbs::history::show(&args, &opened, out),
             Verb::Changes(args) => verbs::changes::show(&args, &opened, out),
             Verb::Diff(args) => verbs::diff::show(&args, &opened, out),
+            Verb::Push(args) => verbs::push::running(&args, &opened, &self.inbox, out),
             Verb::Wish(verb) => verbs::wish::running(&verb, &opened, &self.inbox, out),
             _ => anyhow::bail!("a running crawl cannot do this; stop it first"),
         }

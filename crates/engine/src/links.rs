@@ -185,6 +185,13 @@ impl LinkReader {
         Discovery { seed: true, tags, band: Band::FIRST, ..self.discovery(url, 0, at) }
     }
 
+    /// A URL that somebody says has changed, and which is not known: as near as a seed's links.
+    pub fn pushed(&self, url: Canonical, at: Time) -> Result<Discovery, Refusal> {
+        let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        gate.judge(&url, 1, at)?;
+        Ok(Discovery { shape: self.shape(&url), ..self.discovery(url, 1, at) })
+    }
+
     /// A list of pages that a host is known or likely to have.
     pub fn list(&self, url: Canonical, via: &Lease, guess: bool, at: Time) -> Discovery {
         Discovery {
@@ -238,23 +245,21 @@ impl LinkReader {
     }
 
     fn found(&self, from: &From<'_>, url: Canonical) -> Discovery {
-        let shape = shape(&url).map(|shape| Shape {
-            hash: shape.hash,
-            cap: if shape.risk == Risk::Numbers {
-                self.take.number_cap
-            } else {
-                self.take.shape_cap
-            },
-            refusal: shape.risk.refusal(),
-        });
         Discovery {
             hops: from.hops,
             via: Some(from.lease.page),
             hub: from.hub,
             tags: from.lease.row.tags,
-            shape,
+            shape: self.shape(&url),
             ..self.discovery(url, from.depth, from.at)
         }
+    }
+
+    fn shape(&self, url: &Canonical) -> Option<Shape> {
+        let shape = shape(url)?;
+        let numbers = shape.risk == Risk::Numbers;
+        let cap = if numbers { self.take.number_cap } else { self.take.shape_cap };
+        Some(Shape { hash: shape.hash, cap, refusal: shape.risk.refusal() })
     }
 
     fn discovery(&self, url: Canonical, depth: u16, at: Time) -> Discovery {

@@ -59,6 +59,17 @@ pub enum Event {
         /// What the scheduler noted with it; `None` leaves what was noted.
         noted: Option<Noted>,
     },
+    /// Somebody says that a page changed.
+    Signalled {
+        /// The page.
+        page: PageKey,
+        /// When it changed, by their word.
+        at: Time,
+        /// When it is to be visited now.
+        due: Time,
+        /// What the scheduler noted with it.
+        noted: Noted,
+    },
     /// The user wishes something; it takes the place of an earlier wish of its kind and subject.
     Wished {
         /// What.

@@ -36,6 +36,9 @@ impl<S: Store> State<S> {
             Event::Visited(visited) => self.visited(visited),
             Event::Refused { page, reason, again } => self.refused(*page, *reason, *again),
             Event::Rescheduled { page, due, noted } => self.rescheduled(*page, *due, *noted),
+            Event::Signalled { page, at, due, noted } => {
+                self.signalled(*page, *at, *due, *noted)
+            }
             Event::Forgotten { page } => self.forgotten(*page),
             Event::HostLearned { host, update } => self.host_learned(*host, update),
             Event::HostRested { host, front } => self.host_rested(*host, *front),
@@ -211,6 +214,22 @@ impl<S: Store> State<S> {
     ) -> Result<Applied, StateError> {
         let mut row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
         if let (Some(past), Some(noted)) = (&mut row.past, noted) {
+            past.noted = noted;
+        }
+        let standing = row.standing;
+        self.settle(page, row, standing, Some(Place::Due(due)))
+    }
+
+    fn signalled(
+        &mut self,
+        page: PageKey,
+        at: Time,
+        due: Time,
+        noted: Noted,
+    ) -> Result<Applied, StateError> {
+        let mut row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
+        row.claimed_change = Some(at);
+        if let Some(past) = &mut row.past {
             past.noted = noted;
         }
         let standing = row.standing;

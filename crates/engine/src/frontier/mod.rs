@@ -398,6 +398,11 @@ impl Frontier {
         Ok(Some(Lease { page, row, place, ip, host_failures, site }))
     }
 
+    /// Whether a page is handed out.
+    pub fn is_leased(&self, page: PageKey) -> bool {
+        self.active.get(&page.host).is_some_and(|host| host.queue.is_leased(page))
+    }
+
     /// A request for a leased page goes out now.
     pub fn departs(&mut self, lease: &Lease, now: Time) {
         let Some(host) = self.active.get_mut(&lease.page.host) else { return };

@@ -13,13 +13,13 @@ use evercrawl_state::Store;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::fetcher::Fetcher;
-use super::inbox::Inbox;
+use super::inbox::{Inbox, What};
 use super::worker::{Worker, commit_all};
 use super::{Ended, Order, Progress, Report, Stopper, SystemClock};
 use crate::EngineError;
 use crate::budget::Bucket;
 use crate::config::CrawlConfig;
-use crate::walk::{Commit, Step, Walk};
+use crate::walk::{Commit, Step, Told, Walk};
 
 /// Visits after which a commit begins, whatever the time. A crash costs at most what was visited
 /// since the last commit, so this bounds how many pages are ever asked for twice.
@@ -45,7 +45,7 @@ pub(super) struct Driver<S> {
     commits: Option<Sender<Commit<S>>>,
     inbox: Inbox,
     /// Who waits for the next commit, and who for the one that is on its way.
-    waiting: [Vec<Sender<Result<(), EngineError>>>; 2],
+    waiting: [Vec<(Sender<Result<Told, EngineError>>, Told)>; 2],
     current_file: Arc<Mutex<FileId>>,
     threads: Vec<JoinHandle<()>>,
     budget: Option<Bucket>,
@@ -229,15 +229,25 @@ impl<S: Store + 'static> Driver<S> {
     /// Does what the user asked for; whoever asked hears of it once it is committed.
     fn take_requests(&mut self, now: Time) -> Result<(), EngineError> {
         while let Some(request) = self.inbox.take() {
-            let mut changes = request.changes.iter();
-            match changes.try_for_each(|change| self.walk.change_wish(change, now)) {
-                Ok(()) => self.waiting[0].push(request.done),
+            match self.fulfil(&request.what, now) {
+                Ok(told) => self.waiting[0].push((request.done, told)),
                 // It cannot be done as asked, and the crawl goes on as it was.
                 Err(error @ EngineError::Config(_)) => drop(request.done.send(Err(error))),
                 Err(error) => return Err(error),
             }
         }
         Ok(())
+    }
+
+    fn fulfil(&mut self, what: &What, now: Time) -> Result<Told, EngineError> {
+        match what {
+            What::Wishes(changes) => {
+                let mut changes = changes.iter();
+                changes.try_for_each(|change| self.walk.change_wish(change, now))?;
+                Ok(Told::default())
+            }
+            What::Signals(urls) => self.walk.signal_all(urls, now),
+        }
     }
 
     /// Sleeps until a report comes, but not beyond `until`.
@@ -264,13 +274,18 @@ impl<S: Store + 'static> Driver<S> {
             Report::Robots(answer) => self.walk.robots(*answer, now),
             Report::Committed(done) => {
                 self.committing = false;
-                for done in self.waiting[1].drain(..) {
-                    // Whoever asked may have gone; what was asked for is done.
-                    let _ = done.send(Ok(()));
-                }
+                self.answer(1);
                 self.walk.end_commit(&done)
             }
             Report::Broken(error) => Err(error),
+        }
+    }
+
+    /// Tells those who wait that what they asked for is on disk.
+    fn answer(&mut self, part: usize) {
+        for (done, told) in self.waiting[part].drain(..) {
+            // Whoever asked may have gone; what was asked for is done.
+            let _ = done.send(Ok(told));
         }
     }
 
@@ -291,7 +306,11 @@ impl<S: Store + 'static> Driver<S> {
         }
         self.committed_at = now;
         self.committed_pages = pages;
-        let Some(commit) = self.walk.begin_commit()? else { return Ok(()) };
+        let Some(commit) = self.walk.begin_commit()? else {
+            // Nothing is left to be committed, and so nothing to wait for.
+            self.answer(0);
+            return Ok(());
+        };
         self.committing = true;
         self.waiting[1] = std::mem::take(&mut self.waiting[0]);
         let sent = self.commits.as_ref().is_some_and(|commits| commits.send(commit).is_ok());

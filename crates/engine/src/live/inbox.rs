@@ -3,8 +3,10 @@
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
+use evercrawl_urls::Canonical;
+
 use crate::EngineError;
-use crate::walk::WishChange;
+use crate::walk::{Told, WishChange};
 
 /// Where requests to a running crawl are left.
 #[derive(Clone, Debug)]
@@ -13,11 +15,20 @@ pub struct Inbox {
     waiting: Receiver<Request>,
 }
 
-/// Changes that are made together, and whoever waits for them.
+/// What is done together, and whoever waits for it.
 #[derive(Debug)]
 pub(super) struct Request {
-    pub(super) changes: Vec<WishChange>,
-    pub(super) done: Sender<Result<(), EngineError>>,
+    pub(super) what: What,
+    pub(super) done: Sender<Result<Told, EngineError>>,
+}
+
+/// What a crawl can be asked for.
+#[derive(Debug)]
+pub(super) enum What {
+    /// The user wishes something, or wishes it no more.
+    Wishes(Vec<WishChange>),
+    /// Somebody says that these pages changed.
+    Signals(Vec<Canonical>),
 }
 
 impl Default for Inbox {
@@ -30,9 +41,18 @@ impl Default for Inbox {
 impl Inbox {
     /// Has the crawl make these changes, in one commit; returns once they are committed.
     pub fn ask(&self, changes: Vec<WishChange>) -> Result<(), EngineError> {
+        self.leave(What::Wishes(changes)).map(drop)
+    }
+
+    /// Tells the crawl that these pages changed; returns once it has committed what that means.
+    pub fn signal(&self, urls: Vec<Canonical>) -> Result<Told, EngineError> {
+        self.leave(What::Signals(urls))
+    }
+
+    fn leave(&self, what: What) -> Result<Told, EngineError> {
         let (done, committed) = bounded(1);
         let ended = || EngineError::Broken("the crawl");
-        self.requests.send(Request { changes, done }).map_err(|_| ended())?;
+        self.requests.send(Request { what, done }).map_err(|_| ended())?;
         committed.recv().map_err(|_| ended())?
     }
 

@@ -151,7 +151,9 @@ impl IndexRule {
     fn look<'a>(&self, page: &'a Page, now: Days) -> Look<'a> {
         let belief = self.beliefs.of(page);
         let weights = *self.weights.get(&page.host).unwrap_or(&self.elsewhere);
-        let trust = self.signals.get(&page.host);
+        // Signals can come from before a restart that forgot whom to trust.
+        let untried = (page.note[SIGNALS] > 0.0).then(Trust::default);
+        let trust = self.signals.get(&page.host).copied().or(untried);
         let signals =
             trust.map_or(SignalClock::PLAIN, |trust| SignalClock::new(trust.rates(belief.mean())));
         let now = now.max(page.last);

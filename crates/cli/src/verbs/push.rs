@@ -1,0 +1,245 @@
+//! `evercrawl push`: somebody says that pages changed, to a running crawl or a stopped one.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Write};
+use std::sync::Arc;
+
+use evercrawl_engine::live::{Inbox, SystemClock};
+use evercrawl_engine::walk::Told;
+use evercrawl_urls::Canonical;
+use serde::{Deserialize, Serialize};
+
+use super::Opened;
+use super::crawl::open_walk;
+use crate::args::{Push, RunArgs};
+use crate::exit::{self, Failure};
+use crate::settings::Settings;
+use crate::units::show_count;
+use crate::{control, crawl_config, print};
+
+/// URLs that a running crawl is told at a time, and their bytes: it does nothing else meanwhile.
+const PIECE: usize = 2000;
+const PIECE_BYTES: usize = 128 << 10;
+/// The longest URL that is taken.
+const LONGEST: usize = 8 << 10;
+/// Changed keys after which what was pushed so far is committed.
+const COMMIT_KEYS: usize = 40_000;
+/// URLs that cannot be used and are named.
+const EXAMPLES: usize = 10;
+
+/// Tells the crawl that has the data directory open, or notes it here for the next one.
+pub(crate) fn run(args: &Push) -> anyhow::Result<u8> {
+    let pushed = match super::open(&args.common) {
+        Ok(opened) => stopped(args, opened)?,
+        Err(error) if super::is_in_use(&error) => match forward(args)? {
+            Some(pushed) => pushed,
+            None => return Err(error),
+        },
+        Err(error) => return Err(error),
+    };
+    if pushed.given == 0 {
+        return Err(Failure::usage("nothing to push: give URLs, or `-` to read them from stdin"));
+    }
+    pushed.say(args.json)
+}
+
+/// Tells the crawl that works in the data directory; what came of it is for [`forward`] to read.
+pub(crate) fn running(
+    args: &Push,
+    opened: &Opened,
+    inbox: &Inbox,
+    out: &mut dyn Write,
+) -> anyhow::Result<u8> {
+    let mut pushed = Pushed::default();
+    let urls = pushed.read(&opened.settings, &args.urls);
+    pushed.count(&inbox.signal(urls)?);
+    print::json_line(out, &serde_json::to_value(&pushed)?)?;
+    out.flush()?;
+    Ok(exit::OK)
+}
+
+/// Nobody crawls: the pages are due sooner when somebody does.
+fn stopped(args: &Push, opened: Opened) -> anyhow::Result<Pushed> {
+    let Opened { state, settings, held, .. } = opened;
+    // The store is opened anew, for writing; the lock is held meanwhile.
+    drop(state);
+    let Some(dir) = held else { return Ok(Pushed::default()) };
+    let config = Arc::new(crawl_config::crawl_config(&settings, &RunArgs::default())?);
+    let mut walk = open_walk(&dir, &settings, &config, SystemClock.now())?;
+    let mut pushed = Pushed::default();
+    let read = in_pieces(&args.urls, |piece| {
+        let urls = pushed.read(&settings, piece);
+        pushed.count(&walk.signal_all(&urls, SystemClock.now())?);
+        if walk.pending() > COMMIT_KEYS {
+            walk.commit_now()?;
+        }
+        Ok(())
+    });
+    walk.close()?;
+    read.map(|()| pushed)
+}
+
+/// Hands all to the crawl, in pieces; `None` when nobody answers.
+fn forward(args: &Push) -> anyhow::Result<Option<Pushed>> {
+    let data = args.common.data.to_string_lossy();
+    let (mut pushed, mut silent) = (Pushed::default(), false);
+    in_pieces(&args.urls, |piece| {
+        let mut words: Vec<String> =
+            ["evercrawl", "push", "--data", &data, "--"].map(str::to_owned).into();
+        words.extend_from_slice(piece);
+        let mut answer = Vec::new();
+        match control::call(&args.common.data, &words, &mut answer)? {
+            Some(exit::OK) => pushed.add(serde_json::from_slice(&answer)?),
+            Some(code) => {
+                let message = "the crawl did not take it".to_owned();
+                return Err(Failure { code, message }.into());
+            }
+            None => silent = true,
+        }
+        Ok(())
+    })?;
+    Ok((!silent).then_some(pushed))
+}
+
+/// Calls `each` for some of what was given at a time; `-` stands for the lines of standard input.
+fn in_pieces(
+    given: &[String],
+    mut each: impl FnMut(&[String]) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut piece = Piece::default();
+    for text in given {
+        if text != "-" {
+            piece.take(text, &mut each)?;
+            continue;
+        }
+        for line in io::stdin().lock().lines() {
+            let line = line.map_err(|error| Failure::usage(format!("standard input: {error}")))?;
+            if let Some(url) = url_of(&line) {
+                piece.take(url, &mut each)?;
+            }
+        }
+    }
+    if piece.urls.is_empty() { Ok(()) } else { each(&piece.urls) }
+}
+
+/// What is handed on together.
+#[derive(Default)]
+struct Piece {
+    urls: Vec<String>,
+    bytes: usize,
+}
+
+impl Piece {
+    /// Takes one more, after handing on the others where there is no room.
+    fn take(
+        &mut self,
+        url: &str,
+        each: &mut impl FnMut(&[String]) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        if url.len() > LONGEST {
+            let message = format!("a URL of {} bytes is too long to be crawled", url.len());
+            return Err(Failure::usage(message));
+        }
+        if self.urls.len() >= PIECE || self.bytes + url.len() > PIECE_BYTES {
+            each(&self.urls)?;
+            *self = Piece::default();
+        }
+        self.bytes += url.len();
+        self.urls.push(url.to_owned());
+        Ok(())
+    }
+}
+
+/// The URL on a line, if it is not empty or a comment.
+pub(crate) fn url_of(line: &str) -> Option<&str> {
+    Some(line.trim()).filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// What came of a push, in words for people and programs.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Pushed {
+    /// URLs.
+    pub(crate) given: u64,
+    /// Pages that were known.
+    pub(crate) known: u64,
+    /// Pages that were not.
+    pub(crate) new: u64,
+    /// Pages that are not to be fetched, by reason.
+    pub(crate) refused: BTreeMap<String, u64>,
+    /// What is no URL that could be crawled, and some of it.
+    pub(crate) unusable: u64,
+    pub(crate) examples: Vec<String>,
+}
+
+impl Pushed {
+    /// The URLs that can be used among `texts`; the others are counted.
+    pub(crate) fn read(&mut self, settings: &Settings, texts: &[String]) -> Vec<Canonical> {
+        let mut urls = Vec::with_capacity(texts.len());
+        for text in texts {
+            self.given += 1;
+            match super::canonical(settings, text) {
+                Ok(url) => urls.push(url),
+                Err(error) => {
+                    self.unusable += 1;
+                    self.exemplify(error.to_string());
+                }
+            }
+        }
+        urls
+    }
+
+    fn exemplify(&mut self, example: String) {
+        if self.examples.len() < EXAMPLES {
+            self.examples.push(example);
+        }
+    }
+
+    /// Counts what the crawl made of them.
+    pub(crate) fn count(&mut self, told: &Told) {
+        self.known += told.known;
+        self.new += told.new;
+        for (reason, count) in told.refused.iter() {
+            *self.refused.entry(reason.to_string()).or_default() += count;
+        }
+    }
+
+    fn add(&mut self, other: Pushed) {
+        self.given += other.given;
+        self.known += other.known;
+        self.new += other.new;
+        self.unusable += other.unusable;
+        for (reason, count) in other.refused {
+            *self.refused.entry(reason).or_default() += count;
+        }
+        other.examples.into_iter().for_each(|example| self.exemplify(example));
+    }
+
+    fn say(&self, json: bool) -> anyhow::Result<u8> {
+        for example in &self.examples {
+            eprintln!("evercrawl: {}", print::plain(example));
+        }
+        let mut out = print::data();
+        if json {
+            print::json_line(&mut out, &serde_json::to_value(self)?)?;
+        } else {
+            writeln!(out, "{}", self.words())?;
+        }
+        out.flush()?;
+        Ok(match self.known + self.new {
+            0 if self.unusable == self.given => exit::USAGE,
+            0 => exit::UNEXPECTED,
+            _ => exit::OK,
+        })
+    }
+
+    fn words(&self) -> String {
+        let mut words = format!("{} known, {} new", show_count(self.known), show_count(self.new));
+        for (reason, count) in &self.refused {
+            words += &format!(", {} refused ({reason})", show_count(*count));
+        }
+        if self.unusable > 0 {
+            words += &format!(", {} unusable", show_count(self.unusable));
+        }
+        words
+    }
+}
