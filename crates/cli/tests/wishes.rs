@@ -206,6 +206,8 @@ fn what_is_wished_is_listed_alike_running_or_not() {
         place.run(verb).expect(0);
     }
     place.run("boost /new/ 0.5").expect(0);
+    let note = place.run("boost /new/ 0.5 --json").expect(0).json()["note"].to_string();
+    assert!(note.contains("once there is a budget"), "{note}");
     let stand = wishes(&place);
     let text: Vec<String> = stand.iter().map(Value::to_string).collect();
     assert_eq!(

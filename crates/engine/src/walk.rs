@@ -132,7 +132,7 @@ pub struct Walk<S> {
     recent: Arc<Recent>,
     again: Processor<S>,
     planner: Planner,
-    wishes: Wishes,
+    wishes: Arc<Wishes>,
     sweep: Sweep,
     ahead: Ahead,
     /// Words that pages changed, while they are out.
@@ -163,7 +163,7 @@ impl<S: Store> Walk<S> {
         now: Time,
     ) -> Result<Self, EngineError> {
         let scope = scope(config.scope, &state)?;
-        let wishes = Wishes::read(&state)?;
+        let wishes = Arc::new(Wishes::read(&state)?);
         let gate = Arc::new(RwLock::new(Gate::new(scope, wishes.rules(&config.rules))?));
         let links = LinkReader::new(&config, gate, state.keyer());
         let careful = !state.was_clean();

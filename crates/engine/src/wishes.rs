@@ -15,7 +15,7 @@ use crate::EngineError;
 pub const BOOSTS: RangeInclusive<f32> = 0.01..=1000.0;
 
 /// Everything that the user wishes, ready to be asked.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Wishes {
     pins: HashMap<PageKey, Duration>,
     boosted: Vec<String>,

@@ -89,7 +89,7 @@ pub enum RuleError {
 }
 
 /// Patterns that match anywhere in a canonical URL, compiled together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Patterns(RegexSet);
 
 impl Patterns {

@@ -124,8 +124,13 @@ impl BackQueue {
     /// A page came to wait: the window must not have passed it.
     pub(super) fn noticed(&mut self, page: PageKey, place: Place) {
         let window = &mut self.lanes[slot(lane_of(place))];
+        let at = (position_of(place), page.url);
         window.dry = false;
-        window.low_water = window.low_water.min((position_of(place), page.url));
+        window.low_water = window.low_water.min(at);
+        // Behind pages that are not due yet it would wait for them: they are read again after it.
+        if window.pages.front().is_some_and(|first| at < (first.position, first.page.url)) {
+            window.pages.clear();
+        }
     }
 
     /// The front queue to wait in, and from when on: now for new pages (if any are `waiting`),

@@ -10,6 +10,7 @@ mod audit;
 mod sample;
 mod signals;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_model::{Change, Next, Noted, PageKey, Time, Visited};
@@ -21,6 +22,7 @@ use evercrawl_state::{PageRow, Place, Standing};
 use crate::EngineError;
 use crate::freshness::Freshness;
 use crate::schedule::Schedule;
+use crate::wishes::Wishes;
 use audit::Audits;
 use sample::Sample;
 
@@ -83,6 +85,7 @@ pub struct Planner {
     plan: Plan,
     policy: Box<dyn Policy>,
     sample: Sample,
+    wishes: Arc<Wishes>,
     audits: Audits,
     planned: Time,
     visits: u64,
@@ -99,6 +102,7 @@ impl Planner {
             plan,
             policy: policy.map_err(unfit)?,
             sample: Sample::default(),
+            wishes: Arc::default(),
             audits: Audits::new(plan.audits, AUDIT_SEED),
             planned: Time::EPOCH,
             visits: 0,
@@ -134,6 +138,11 @@ impl Planner {
         &self.plan
     }
 
+    /// What the user wishes, from now on.
+    pub fn set_wishes(&mut self, wishes: Arc<Wishes>) {
+        self.wishes = wishes;
+    }
+
     /// Another budget, from now on.
     pub fn set_rate(&mut self, rate: Option<f64>) {
         self.plan.rate = rate;
@@ -148,7 +157,8 @@ impl Planner {
     /// Takes a page that is held into the sample, as it stands in its row.
     pub fn remember(&mut self, key: PageKey, row: &PageRow) {
         if self.sample.wants(key) && row.held() {
-            self.sample.put(key, page_of(key, row));
+            let page = self.page(key, row);
+            self.sample.put(key, page);
         }
     }
 
@@ -167,7 +177,7 @@ impl Planner {
         ended: Time,
     ) {
         let (key, change) = (visited.visit.page, visited.visit.change);
-        let mut page = page_of(key, row);
+        let mut page = self.page(key, row);
         let at = days(visited.visit.at);
         let modified = visited.validators.as_ref().and_then(|v| v.last_modified.as_deref());
         let modified = modified.and_then(|text| Time::parse_http(text).ok()).map(days);
@@ -219,7 +229,7 @@ impl Planner {
         let drawn = self.audits.is_out(key);
         let planned = self.spends_ahead() && !drawn && row.standing != Standing::Gone;
         let Some(past) = row.past.as_ref().filter(|_| planned) else { return Ok(()) };
-        let page = page_of(key, row);
+        let page = self.page(key, row);
         let today = days(now);
         let wanted = self.policy.due(&page, today);
         let put_off = wanted > today && wanted - days(due) > SLACK * page.elapsed(wanted);
@@ -246,7 +256,7 @@ impl Planner {
         else {
             return None;
         };
-        let page = page_of(key, row);
+        let page = self.page(key, row);
         let wanted = self.within_bounds(self.policy.due(&page, days(now)), past.last_visit);
         let slack = SLACK * page.elapsed(days(due));
         (days(due) - days(wanted) > slack).then_some(wanted)
@@ -290,9 +300,14 @@ impl Planner {
         self.sample.freshness(&*self.policy, &self.audits.correction(), held, now)
     }
 
+    /// A page as the policy sees it, with the weight that the user gives it.
+    fn page(&self, key: PageKey, row: &PageRow) -> Page {
+        Page { weight: self.wishes.weight(&row.url), ..page_of(key, row) }
+    }
+
     /// The numbers behind the due time of a page.
     pub fn reasons(&self, key: PageKey, row: &PageRow, now: Time) -> Vec<(&'static str, f64)> {
-        self.policy.reasons(&page_of(key, row), days(now))
+        self.policy.reasons(&self.page(key, row), days(now))
     }
 }
 
@@ -305,7 +320,7 @@ fn checked<'a>(learned: &'a [u8], policy: &str) -> Option<&'a [u8]> {
     (whole && format == FORMAT && name == policy.as_bytes()).then_some(rest)
 }
 
-/// A page as policies see it.
+/// A page as policies see it, of weight 1.
 fn page_of(key: PageKey, row: &PageRow) -> Page {
     let kin = Kin::of(&row.url, None);
     let hub = row.hub.unwrap_or(u32::MAX);
@@ -351,4 +366,46 @@ fn time(days: Days) -> Time {
 
 fn folded(hash: u64) -> u32 {
     (hash ^ (hash >> 32)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use evercrawl_model::{Event, HostKey, Kind, Wish};
+    use evercrawl_state::{MemoryStore, Settings, State};
+
+    use super::*;
+
+    fn row(url: &str) -> PageRow {
+        PageRow {
+            url: url.to_owned(),
+            kind: Kind::Page,
+            depth: 1,
+            hops: 0,
+            via: None,
+            hub: None,
+            tags: 0,
+            seed: false,
+            guess: false,
+            found: Time::EPOCH,
+            claimed_change: None,
+            standing: Standing::New,
+            place: None,
+            past: None,
+        }
+    }
+
+    #[test]
+    fn the_policy_sees_pages_as_heavy_as_the_user_wishes() {
+        let store = Arc::new(MemoryStore::default());
+        let mut state = State::open(store, Settings { seed: 1, shards: 1 }, None).unwrap();
+        let wish = Wish::Boost { pattern: "/news/".to_owned(), times: 20.0 };
+        state.apply(&Event::Wished { wish, at: Time::EPOCH }).unwrap();
+        let mut planner = Planner::new(Plan::default()).unwrap();
+        let key = PageKey { host: HostKey { shard: 0, host: 1 }, url: 2 };
+        let weight = |planner: &Planner, url| planner.page(key, &row(url)).weight;
+        assert_eq!(weight(&planner, "http://a.org/news/1"), 1.0);
+        planner.set_wishes(Arc::new(Wishes::read(&state).unwrap()));
+        assert_eq!(weight(&planner, "http://a.org/news/1"), 20.0);
+        assert_eq!(weight(&planner, "http://a.org/other"), 1.0);
+    }
 }

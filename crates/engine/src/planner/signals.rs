@@ -4,7 +4,7 @@ use evercrawl_model::{Noted, PageKey, Time};
 use evercrawl_policy::Page;
 use evercrawl_state::{PageRow, Place};
 
-use super::{Planner, days, page_of};
+use super::{Planner, days};
 
 /// Without a budget nothing else bids for the request: a word is heeded as long as a look has this
 /// chance of finding a change.
@@ -15,7 +15,7 @@ impl Planner {
     /// later than it was, and what is noted of it. `None` for a page that was never visited.
     pub fn signalled(&mut self, key: PageKey, row: &PageRow, now: Time) -> Option<(Time, Noted)> {
         let last = row.past.as_ref()?.last_visit;
-        let mut page = page_of(key, row);
+        let mut page = self.page(key, row);
         self.policy.signalled(&mut page, days(now));
         let waits = match row.place {
             Some(Place::Due(at) | Place::Recheck(at)) => at,

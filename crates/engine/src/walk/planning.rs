@@ -5,6 +5,7 @@
 //! looked at in pieces between other work. And when nothing is due though the budget allows a request,
 //! what is due next comes ahead of its time.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_model::{Event, PageKey, Time, Validators};
@@ -14,6 +15,7 @@ use super::Walk;
 use crate::EngineError;
 use crate::frontier::Lease;
 use crate::planner::{NotNow, Plan, Planner};
+use crate::wishes::Wishes;
 
 /// How often it is looked anew which pages may come ahead of their time.
 const LOOK_AHEAD_EVERY: Duration = Duration::from_secs(1);
@@ -60,11 +62,17 @@ impl<S: Store> Walk<S> {
         let piece: Result<Vec<_>, _> = self.state.pages_after(after).take(PIECE).collect();
         for (page, row) in piece? {
             self.ahead.looked_again = Some(Some(page));
+            self.planner.remember(page, &row);
             if let Some(due) = self.planner.sooner(page, &row, now) {
                 self.apply(&Event::Rescheduled { page, due, noted: None }, now)?;
             }
         }
         Ok(())
+    }
+
+    /// Looks at all waiting pages again: they may be worth more than they were.
+    pub(super) fn look_again(&mut self) {
+        self.ahead.looked_again = Some(None);
     }
 
     /// Lets what is due next come ahead of its time, where the budget allows a request that nothing
@@ -115,6 +123,7 @@ pub fn planner<S: Store>(
     state: &View<S>,
 ) -> Result<Planner, EngineError> {
     let mut planner = Planner::new(plan)?;
+    planner.set_wishes(Arc::new(Wishes::read(state)?));
     let resumed = learned.is_some_and(|learned| planner.resume(learned));
     if !resumed && state.counters().pages <= READ_AT_START && state.counters().visits > 0 {
         for page in state.pages() {

@@ -3,6 +3,7 @@
 //! What is excluded is refused as soon as it comes up. Besides, pages are put aside and back in
 //! pieces between other work, so that a wish over millions of pages stops nobody.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_model::{Band, Event, HostKey, PageKey, Time, Wish};
@@ -107,7 +108,9 @@ impl<S: Store> Walk<S> {
     }
 
     fn reread_wishes(&mut self) -> Result<(), EngineError> {
-        self.wishes = Wishes::read(&self.state)?;
+        self.wishes = Arc::new(Wishes::read(&self.state)?);
+        self.planner.set_wishes(self.wishes.clone());
+        self.look_again();
         self.set_pins()?;
         Ok(self.links.set_rules(self.wishes.rules(&self.config.rules))?)
     }

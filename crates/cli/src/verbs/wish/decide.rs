@@ -217,7 +217,12 @@ fn boost(opened: &Opened, pattern: &str, times: Option<f32>) -> anyhow::Result<D
     let times = times
         .ok_or_else(|| Failure::usage("by how much? Give a factor, as in x5, or x0.2 for less"))?;
     usable("boost", pattern)?;
-    begin(opened, Wished::Boost { pattern: pattern.to_owned(), times }, None)
+    let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
+    let note = config.plan.rate.is_none().then(|| {
+        "it takes effect once there is a budget to divide: `evercrawl crawl --budget 5/s`"
+            .to_owned()
+    });
+    begin(opened, Wished::Boost { pattern: pattern.to_owned(), times }, note)
 }
 
 /// A pattern, alone and compiled.
