@@ -18,12 +18,17 @@ use serde_json::json;
 
 use crate::args::Crawl;
 use crate::control::Door;
-use crate::settings::Settings;
+use crate::doorbell::{self, Doorbell};
+use crate::settings::{Origin, Settings};
 use crate::units::{show_count, show_duration, show_size};
 use crate::{crawl_config, exit, print, report, seeds};
 
 pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
-    let settings = Arc::new(crawl_config::settings(&args.common, Some(&args.rules))?);
+    let mut settings = crawl_config::settings(&args.common, Some(&args.rules))?;
+    if let Some(address) = &args.push {
+        settings.set("push.listen", vec![address.clone()], Origin::Flag)?;
+    }
+    let settings = Arc::new(settings);
     let config = Arc::new(crawl_config::crawl_config(&settings, &args.run)?);
     let mut given = Vec::new();
     seeds::read(&args.seeds, config.steps, |seed| {
@@ -33,6 +38,7 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     if given.is_empty() && !args.common.data.exists() {
         return Err(nothing_to_crawl());
     }
+    let listener = doorbell::listener(&settings)?;
     let dir = DataDir::open_or_create(&args.common.data)?;
     let clock = SystemClock;
     let mut walk = open_walk(&dir, &settings, &config, clock.now())?;
@@ -56,6 +62,10 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     let door = Door::open(dir.path(), reading, settings.clone(), inbox.clone());
     if let Err(error) = &door {
         eprintln!("other verbs cannot reach this crawl: {error}");
+    }
+    if let Some(listener) = listener {
+        eprintln!("pushes are taken at http://{}/push", listener.local_addr()?);
+        Doorbell::open(listener, settings.clone(), walk.state().reading(), inbox.clone())?;
     }
     let mut keeper = Keeper::new(&dir);
     let show = |progress: &Progress, walk: &Walk<DiskStore>| {
@@ -181,17 +191,21 @@ pub(crate) fn listen_for_signals(stopper: Stopper) {
 /// as long as it took.
 pub(crate) struct Keeper<'a> {
     dir: &'a DataDir,
+    began: Time,
     kept: Time,
     failed: bool,
 }
 
 impl<'a> Keeper<'a> {
     pub(crate) fn new(dir: &'a DataDir) -> Self {
-        Keeper { dir, kept: SystemClock.now(), failed: false }
+        let now = SystemClock.now();
+        Keeper { dir, began: now, kept: now, failed: false }
     }
 
     fn keep(&mut self, walk: &Walk<DiskStore>, now: Time) {
-        if now.since(self.kept) < KEEP_EVERY {
+        // Soon at first, when every minute doubles what is known.
+        let every = (now.since(self.began) / 4).clamp(KEEP_FIRST, KEEP_EVERY);
+        if now.since(self.kept) < every {
             return;
         }
         self.kept = now;
@@ -206,6 +220,7 @@ impl<'a> Keeper<'a> {
 
 /// How often what the planner learns is kept.
 const KEEP_EVERY: Duration = Duration::from_secs(60);
+const KEEP_FIRST: Duration = Duration::from_secs(3);
 
 /// Shows progress: one line that changes on a terminal, a line now and then elsewhere, and a file
 /// for `evercrawl status`.

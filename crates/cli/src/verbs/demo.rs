@@ -1,23 +1,25 @@
-//! `evercrawl demo`: a web of our own, crawled for a minute, and the truth beside the estimate.
+//! `evercrawl demo`: a web of our own, crawled for a minute by two policies with the same budget, and
+//! the truth beside what the crawler says.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use evercrawl_engine::freshness::Freshness;
 use evercrawl_engine::live::{self, Inbox, Progress, Stopper, SystemClock};
 use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{DataDir, EngineError, freshness};
 use evercrawl_model::Time;
-use evercrawl_state::{DiskStore, State};
+use evercrawl_state::{Counters, DiskStore, State};
 use evercrawl_testweb::{Config, ServeConfig, Server, World, serve};
 use evercrawl_urls::parse_seed_line;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::crawl::{Screen, listen_for_signals, open_walk};
 use crate::args::{Common, CrawlRules, Demo, RunArgs, ScopeArg};
 use crate::exit::Failure;
 use crate::units::{show_count, show_duration, show_size};
-use crate::{crawl_config, exit, print, report};
+use crate::{crawl_config, exit, print, report, units};
 
 /// How fresh the pages held really are.
 struct Truth {
@@ -25,60 +27,124 @@ struct Truth {
     fresh: u64,
 }
 
+impl Truth {
+    fn share(&self) -> f64 {
+        self.fresh as f64 / self.held.max(1) as f64
+    }
+}
+
+/// What came of one of the crawls.
+struct Outcome {
+    progress: Progress,
+    counters: Counters,
+    estimate: Freshness,
+    /// How fresh it really was: over the second half of the run, and at its end.
+    mean: f64,
+    end: Truth,
+}
+
 pub(crate) fn run(args: &Demo) -> anyhow::Result<u8> {
+    let beside = beside(&args.data);
     clear(&args.data)?;
-    let clock = SystemClock;
-    let world = World::new(Config { origin_ms: clock.now().millis(), ..Config::demo() });
-    let hosts: Vec<String> = (0..world.config().hosts).map(|n| world.host_name(n)).collect();
+    clear(&beside)?;
+    let world = World::new(Config { origin_ms: SystemClock.now().millis(), ..Config::demo() });
     let server = serve(world, ServeConfig::default()).map_err(broken)?;
     eprintln!(
-        "an evolving web of {} hosts on {}: pages change, move, repeat each other and disappear",
-        hosts.len(),
+        "an evolving web of {} hosts on {}: pages change, move, repeat each other and disappear;\n\
+         two crawls of it, each with a budget of {BUDGET}: one treats all pages alike, one learns",
+        server.world().config().hosts,
         server.addr()
     );
-    let common = Common { data: args.data.clone(), config: None, set: Vec::new() };
-    let rules = rules(&server);
-    let settings = crawl_config::settings(&common, Some(&rules))?;
+    let stopper = Stopper::default();
+    listen_for_signals(stopper.clone());
+    let (uniform, index) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| crawl(args, &beside, "uniform", &server, &stopper));
+        let index = crawl(args, &args.data, "index", &server, &stopper);
+        (other.join(), index)
+    });
+    let uniform = uniform.map_err(|_| anyhow::anyhow!("the other crawl broke down"))??;
+    let index = index?;
+    server.shutdown().map_err(broken)?;
+    show_report(args, &uniform, &index)
+}
+
+/// Where the crawl that treats all pages alike goes.
+fn beside(data: &Path) -> PathBuf {
+    let mut name = data.as_os_str().to_owned();
+    name.push("-uniform");
+    name.into()
+}
+
+/// Crawls the web by `policy` for as long as was asked for.
+fn crawl(
+    args: &Demo,
+    data: &Path,
+    policy: &str,
+    server: &Server,
+    stopper: &Stopper,
+) -> anyhow::Result<Outcome> {
+    let clock = SystemClock;
+    let common = Common { data: data.to_owned(), config: None, set: Vec::new() };
+    let mut settings = crawl_config::settings(&common, Some(&rules(policy, server)))?;
+    settings.set_pair("schedule.min_interval=500ms")?;
+    let time = units::duration(&args.time).map_err(Failure::usage)?;
     let run = RunArgs { time: Some(args.time.clone()), ..RunArgs::default() };
     let config = Arc::new(crawl_config::crawl_config(&settings, &run)?);
-    let dir = DataDir::open_or_create(&args.data)?;
+    let dir = DataDir::open_or_create(data)?;
     settings.remember(&crawl_config::remembered(dir.path()))?;
     let mut walk = open_walk(&dir, &settings, &config, clock.now())?;
-    for host in &hosts {
-        if let Ok(Some(seed)) = parse_seed_line(&format!("http://{host}/"), config.steps) {
+    let world = server.world();
+    for host in 0..world.config().hosts {
+        let url = format!("http://{}/", world.host_name(host));
+        if let Ok(Some(seed)) = parse_seed_line(&url, config.steps) {
             walk.add_seed(&seed, clock.now())?;
         }
     }
-    let stopper = Stopper::default();
-    listen_for_signals(stopper.clone());
-    let mut screen = Screen::new(false, args.json, dir.path());
-    let show = |progress: &Progress, walk: &Walk<DiskStore>| screen.show(progress, walk);
+    let mut screen = Screen::new(false, args.json || policy != "index", dir.path());
+    let mut watch = Vec::new();
+    let show = |progress: &Progress, walk: &Walk<DiskStore>| {
+        if progress.at.since(progress.began) >= time / 2
+            && let Ok(truth) = truth(walk.state(), world, progress.at)
+        {
+            watch.push(truth.share());
+        }
+        screen.show(progress, walk);
+    };
     let inbox = Inbox::default();
-    let (_, progress, walk) = live::run(walk, &config, &stopper, &inbox, || dir.free_disk(), show)?;
+    let (_, progress, walk) = live::run(walk, &config, stopper, &inbox, || dir.free_disk(), show)?;
     screen.clear();
     let now = clock.now();
     let estimate = freshness::of(walk.planner(), walk.state(), now)?;
-    let truth = truth(walk.state(), server.world(), now)?;
+    let end = truth(walk.state(), world, now)?;
+    let mean = if watch.is_empty() { end.share() } else { mean(&watch) };
+    dir.keep_learned(&walk.planner().learned())?;
     let counters = walk.close()?;
-    server.shutdown().map_err(broken)?;
-    show_report(args, &progress, &counters, &estimate, &truth)
+    Ok(Outcome { progress, counters, estimate, mean, end })
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// The demo begins anew; what is not a data directory is left alone.
 fn clear(data: &Path) -> anyhow::Result<()> {
     match DataDir::open(data) {
-        Ok(_) => Ok(std::fs::remove_dir_all(data)?),
+        Ok(_) | Err(EngineError::Older { .. }) => Ok(std::fs::remove_dir_all(data)?),
         Err(EngineError::Missing { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
+/// Less than would keep every page fresh: a budget is there to be divided.
+const BUDGET: &str = "30/s";
+
 /// Polite on a small scale: a tenth of a second stands for the usual second.
-fn rules(server: &Server) -> CrawlRules {
+fn rules(policy: &str, server: &Server) -> CrawlRules {
     CrawlRules {
         scope: Some(ScopeArg::Host),
         delay: Some("100ms".to_owned()),
-        recrawl: Some("6s".to_owned()),
+        budget: Some(BUDGET.to_owned()),
+        policy: Some(policy.to_owned()),
         allow_private: vec!["127.0.0.0/8".to_owned()],
         connect_to: vec![format!("::{}", server.addr())],
         ..CrawlRules::default()
@@ -99,45 +165,56 @@ fn truth(state: &State<DiskStore>, world: &World, now: Time) -> anyhow::Result<T
     Ok(truth)
 }
 
-fn show_report(
-    args: &Demo,
-    progress: &Progress,
-    counters: &evercrawl_state::Counters,
-    estimate: &freshness::Freshness,
-    truth: &Truth,
-) -> anyhow::Result<u8> {
-    let real = truth.fresh as f64 / truth.held.max(1) as f64;
+fn show_report(args: &Demo, uniform: &Outcome, index: &Outcome) -> anyhow::Result<u8> {
     let mut out = print::data();
     if args.json {
-        let line = json!({
-            "run": report::progress_json(progress),
-            "total": report::counters_json(counters),
-            "freshness": report::freshness_json(estimate),
-            "truth": {"pages_held": truth.held, "fresh": real},
-        });
+        let line = json!({"uniform": outcome_json(uniform), "index": outcome_json(index)});
         print::json_line(&mut out, &line)?;
         return Ok(exit::OK);
     }
     writeln!(
         out,
         "{} visits in {}, {} received, {} archived",
-        show_count(progress.tally.pages),
-        show_duration(progress.at.since(progress.began)),
-        show_size(progress.tally.bytes),
-        show_size(progress.tally.archived),
+        show_count(index.progress.tally.pages),
+        show_duration(index.progress.at.since(index.progress.began)),
+        show_size(index.progress.tally.bytes),
+        show_size(index.progress.tally.archived),
     )?;
-    report::write_counters(&mut out, counters)?;
+    report::write_counters(&mut out, &index.counters)?;
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let right =
+        format!("{} \u{b1} {:.1}", percent(index.estimate.fresh), 100.0 * index.estimate.error);
     writeln!(out)?;
-    writeln!(out, "  freshness as the crawler estimates it   {:>5.1} %", 100.0 * estimate.fresh)?;
-    writeln!(out, "  freshness as the web itself knows it    {:>5.1} %", 100.0 * real)?;
+    writeln!(out, "with {BUDGET}, how fresh is what is held?   all alike   learning")?;
+    let rows = [
+        ("over the second half, by the web itself", percent(uniform.mean), percent(index.mean)),
+        ("at the end, by the web itself", percent(uniform.end.share()), percent(index.end.share())),
+        ("at the end, as the crawler says", String::new(), right),
+    ];
+    for (what, uniform, index) in rows {
+        writeln!(out, "  {what:<40} {uniform:>9}   {index}")?;
+    }
     writeln!(out)?;
     let data = args.data.display();
     let me = std::env::args().next().unwrap_or_else(|| "evercrawl".to_owned());
     writeln!(out, "try next:")?;
-    writeln!(out, "  {me} urls --data {data} --state refused")?;
+    writeln!(out, "  {me} why http://h0.test/ --data {data}")?;
     writeln!(out, "  {me} history http://h0.test/ --data {data}")?;
     writeln!(out, "  {me} check --data {data}")?;
     Ok(exit::OK)
+}
+
+fn outcome_json(outcome: &Outcome) -> Value {
+    json!({
+        "run": report::progress_json(&outcome.progress),
+        "total": report::counters_json(&outcome.counters),
+        "freshness": report::freshness_json(&outcome.estimate),
+        "truth": {
+            "pages_held": outcome.end.held,
+            "fresh": outcome.end.share(),
+            "fresh_second_half": outcome.mean,
+        },
+    })
 }
 
 fn broken(error: evercrawl_testweb::Error) -> anyhow::Error {

@@ -200,14 +200,17 @@ fn plan_facts(
         facts.push(Fact("bound by", "the fixed interval (schedule.recrawl)".to_owned()));
         return Ok(facts);
     };
-    if let (Some(worth), Some(price), Some(interval), true) =
-        (reason("worth now"), reason("threshold"), reason("interval"), row.held())
+    // As if it had just been visited: how long it waits from then on.
+    let visited = row.past.as_ref().and_then(|past| past.last_look).unwrap_or(now);
+    let interval = planner.reasons(key, row, visited).into_iter().find(|r| r.0 == "interval");
+    if let (Some(worth), Some(price), Some((_, interval)), true) =
+        (reason("worth now"), reason("threshold"), interval, row.held())
     {
         let share = if price > 0.0 { 100.0 * worth / price } else { 100.0 };
         let interval = show_duration(days(interval));
         facts.push(Fact(
             "worth",
-            format!("a fetch now is worth {share:.0} % of what it must be; that takes {interval} from visit to visit"),
+            format!("a fetch now is worth {share:.0} % of what it must be; that takes {interval} after a visit"),
         ));
     }
     facts.push(Fact(
