@@ -44,12 +44,14 @@ pub(crate) struct Arrival<'a> {
     pub(crate) spot: (u32, u8),
     /// Whether it came to other pages of the site too.
     common: bool,
+    /// Whether a clock may have brought it: one of its shape ticked lately.
+    ticked: bool,
 }
 
 impl Arrival<'_> {
-    /// Whether it could be this page's news: lasting words that no other page showed.
+    /// Whether it came to this page alone, and not by a clock.
     fn is_own(&self) -> bool {
-        !self.common && !self.shape.passing
+        !self.common && !self.ticked
     }
 }
 
@@ -131,12 +133,12 @@ impl PageMemory {
             let again = |arrival: &Arrival<'_>| arrival.passage.id == passage.id;
             if came.contains(&passage.id) && !arrivals.iter().any(again) {
                 let before = number.checked_sub(1).and_then(|at| outline.passages().get(at));
-                arrivals.push(Arrival {
-                    passage,
-                    shape: Shape::of(text, passage, before),
-                    spot: spot(outline, number, stays),
-                    common: is_common(passage.id),
-                });
+                let shape = Shape::of(text, passage, before);
+                // No clock shows the same twice.
+                let ticked = self.clocks.may_tick(shape.id) && !self.turns.know(passage.id);
+                let common = is_common(passage.id);
+                let spot = spot(outline, number, stays);
+                arrivals.push(Arrival { passage, shape, spot, common, ticked });
             }
         }
         arrivals
@@ -144,11 +146,7 @@ impl PageMemory {
 
     /// Whether a passage that came is noise.
     fn overlooks(&self, arrival: &Arrival<'_>) -> bool {
-        if arrival.shape.passing {
-            self.clocks.tick(arrival.shape.id)
-        } else {
-            self.turns.overlook(arrival)
-        }
+        self.clocks.tick(arrival.shape.id) || arrival.is_own() && self.turns.overlook(arrival)
     }
 
     /// Whether a passage that went is one that comes and goes.
@@ -159,9 +157,10 @@ impl PageMemory {
     /// What the site should hear of: all but what this page's own clocks show, and where passages take
     /// turns.
     fn differing(&self, arrivals: &[Arrival<'_>], went: &[u32]) -> Vec<u32> {
-        let new = arrivals.iter().filter(|arrival| !self.clocks.may_tick(arrival.shape.id));
+        let new = arrivals.iter().filter(|arrival| !arrival.ticked);
         let old = went.iter().copied().filter(|&id| !self.clocks.showed(id, false));
-        let shared = arrivals.iter().filter(|arrival| self.turns.share(arrival.spot));
+        let shared =
+            arrivals.iter().filter(|arrival| arrival.is_own() && self.turns.share(arrival.spot));
         let spots = shared.map(|arrival| turns::id_of(arrival.spot));
         new.map(|arrival| arrival.passage.id).chain(old).chain(spots).collect()
     }

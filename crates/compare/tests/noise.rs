@@ -24,7 +24,13 @@ impl Draw {
     }
 
     fn sentence(&mut self) -> String {
-        let words: Vec<String> = (0..7 + self.below(9)).map(|_| self.word()).collect();
+        let mut words: Vec<String> = (0..7 + self.below(9)).map(|_| self.word()).collect();
+        // Some sentences have numbers in them, and words of time.
+        match self.below(6) {
+            0 => words[3] = self.below(3000).to_string(),
+            1 => words[2] = "today".to_owned(),
+            _ => {}
+        }
         words.join(" ")
     }
 
