@@ -34,6 +34,8 @@ pub(crate) enum Verb {
     Urls(Urls),
     /// Where a URL is in the walk and why; also for URLs never seen
     Why(Why),
+    /// What would be fetched when, by host and by how often pages change; nothing is done
+    Plan(Plan),
     /// A page's visits, one a line
     History(History),
     /// What was found new, changed or gone, in order: a log to follow, and to go on from
@@ -133,6 +135,9 @@ pub(crate) struct Crawl {
     pub(crate) rules: CrawlRules,
     #[command(flatten)]
     pub(crate) run: RunArgs,
+    /// Listen here for pushes over HTTP, as in 127.0.0.1:8090
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) push: Option<String>,
     /// JSON Lines of progress and a report on standard output
     #[arg(long)]
     pub(crate) json: bool,
@@ -281,6 +286,18 @@ pub(crate) struct Why {
     pub(crate) url: String,
     #[command(flatten)]
     pub(crate) common: Common,
+    /// JSON instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Plan {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// How far ahead
+    #[arg(long = "for", value_name = "TIME", default_value = "24h", value_parser = units::duration)]
+    pub(crate) time: Duration,
     /// JSON instead of words
     #[arg(long)]
     pub(crate) json: bool,

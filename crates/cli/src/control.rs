@@ -159,6 +159,7 @@ impl Desk {
         match Cli::try_parse_from(words)?.verb {
             Verb::Urls(args) => verbs::urls::show(&args, &opened, out),
             Verb::Why(args) => verbs::why::show(&args, &opened, out),
+            Verb::Plan(args) => verbs::plan::show(&args, &opened, out),
             Verb::History(args) => verbs::history::show(&args, &opened, out),
             Verb::Changes(args) => verbs::changes::show(&args, &opened, out),
             Verb::Diff(args) => verbs::diff::show(&args, &opened, out),

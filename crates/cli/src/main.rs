@@ -5,6 +5,7 @@
 mod args;
 mod control;
 mod crawl_config;
+mod doorbell;
 mod exit;
 mod print;
 mod report;
@@ -49,6 +50,9 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         }
         Verb::Why(args) => {
             verbs::read(&args.common, |opened, out| verbs::why::show(&args, opened, out))
+        }
+        Verb::Plan(args) => {
+            verbs::read(&args.common, |opened, out| verbs::plan::show(&args, opened, out))
         }
         Verb::History(args) => {
             verbs::read(&args.common, |opened, out| verbs::history::show(&args, opened, out))

@@ -13,6 +13,7 @@ mod signals;
 use std::sync::Arc;
 use std::time::Duration;
 
+use evercrawl_estimate::poisson::mean_freshness;
 use evercrawl_model::{Change, Next, Noted, PageKey, Time, Visited};
 use evercrawl_policy::registry::{self, Goal, Setup};
 use evercrawl_policy::{Days, Found, Page, Policy, Round, Visit};
@@ -303,6 +304,38 @@ impl Planner {
     /// A page as the policy sees it, with the weight that the user gives it.
     fn page(&self, key: PageKey, row: &PageRow) -> Page {
         Page { weight: self.wishes.weight(&row.url), ..page_of(key, row) }
+    }
+
+    /// How long a page waits from visit to visit, as things are.
+    pub fn interval(&self, key: PageKey, row: &PageRow, now: Time) -> Duration {
+        let page = Page { last: days(now), ..page_of(key, row) };
+        let wait = self.waits(&page, now);
+        Duration::try_from_secs_f64(wait * 86_400.0).unwrap_or(Duration::MAX)
+    }
+
+    /// How often a page is believed to change, a day; `None` where nothing is.
+    pub fn rate_of(&self, key: PageKey, row: &PageRow, now: Time) -> Option<f64> {
+        Some(self.policy.outlook(&page_of(key, row), days(now))?.rate)
+    }
+
+    /// How fresh the pages will be, on average, if the plan is kept; `None` where there is none.
+    pub fn expected_freshness(&self, now: Time) -> Option<f64> {
+        self.plan.rate?;
+        let pages = self.sample.pages().iter().map(|page| Page { last: days(now), ..*page });
+        let shares = pages.map(|page| {
+            let (rate, wait) =
+                (self.policy.outlook(&page, days(now))?.rate, self.waits(&page, now));
+            Some(mean_freshness(rate, wait))
+        });
+        let shares: Option<Vec<f64>> = shares.collect();
+        let shares = shares.filter(|shares| !shares.is_empty())?;
+        Some(shares.iter().sum::<f64>() / shares.len() as f64)
+    }
+
+    /// Days until a page that was visited at `now` is due.
+    fn waits(&self, page: &Page, now: Time) -> Days {
+        let bounded = self.within_bounds(self.policy.due(page, days(now)), now);
+        days(bounded) - days(now)
     }
 
     /// The numbers behind the due time of a page.

@@ -45,6 +45,10 @@ impl Sample {
         &self.keys
     }
 
+    pub(super) fn pages(&self) -> &[Page] {
+        &self.pages
+    }
+
     pub(super) fn pages_mut(&mut self) -> &mut [Page] {
         &mut self.pages
     }

@@ -1,0 +1,178 @@
+//! `evercrawl plan`: what would be fetched when, if the crawl went on as it is; nothing is done.
+
+use std::collections::{BTreeMap, BinaryHeap};
+use std::io::Write;
+use std::time::Duration;
+
+use evercrawl_engine::Planner;
+use evercrawl_engine::freshness;
+use evercrawl_engine::live::SystemClock;
+use evercrawl_model::Time;
+use evercrawl_state::{PageRow, Place};
+use serde_json::{Value, json};
+
+use super::Opened;
+use crate::args::Plan;
+use crate::units::{show_count, show_duration};
+use crate::{exit, print, report};
+
+/// Hosts and visits that are shown one by one.
+const SHOWN: usize = 10;
+
+/// How often pages change, from the fastest: up to how long from change to change, and in words.
+const CLASSES: [(f64, &str); 5] = [
+    (1.0 / 24.0, "within the hour"),
+    (1.0, "within a day"),
+    (7.0, "within a week"),
+    (30.0, "within a month"),
+    (f64::INFINITY, "more rarely"),
+];
+
+/// What is to come.
+#[derive(Default)]
+struct Ahead {
+    hosts: BTreeMap<String, Share>,
+    classes: [Share; CLASSES.len()],
+    new: u64,
+    /// The visits that come first, the last of them on top.
+    next: BinaryHeap<(Time, String)>,
+}
+
+/// The part that a host or a class has in it.
+#[derive(Clone, Copy, Default)]
+struct Share {
+    pages: u64,
+    visits: f64,
+}
+
+impl Share {
+    fn add(&mut self, visits: f64) {
+        self.pages += 1;
+        self.visits += visits;
+    }
+}
+
+/// Shows what is to come in the time that was asked for.
+pub(crate) fn show(args: &Plan, opened: &Opened, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let now = SystemClock.now();
+    let planner = super::planner(opened)?;
+    let mut ahead = Ahead::default();
+    for page in opened.state.pages() {
+        let (key, row) = page?;
+        match row.place {
+            Some(Place::New(..)) => ahead.new += 1,
+            Some(Place::Due(due)) if due < now.after(args.time) => {
+                let interval = planner.interval(key, &row, now);
+                let rate = planner.rate_of(key, &row, now);
+                ahead.add(&row, due.max(now), interval, rate, now.after(args.time));
+            }
+            _ => {}
+        }
+    }
+    let fresh = freshness::of(&planner, &opened.state, now)?;
+    let expected = planner.expected_freshness(now);
+    if args.json {
+        let line = ahead.json(args, &planner, &fresh, expected, now);
+        print::json_line(out, &line)?;
+    } else {
+        ahead.write(args, &planner, out)?;
+        let expected = expected.map_or("?".to_owned(), |share| format!("{:.1} %", 100.0 * share));
+        writeln!(
+            out,
+            "freshness    {expected} expected from then on; {:.1} % now",
+            100.0 * fresh.fresh
+        )?;
+    }
+    Ok(exit::OK)
+}
+
+impl Ahead {
+    fn add(&mut self, row: &PageRow, due: Time, interval: Duration, rate: Option<f64>, end: Time) {
+        let more = end.since(due).as_secs_f64() / interval.as_secs_f64().max(1.0);
+        let visits = 1.0 + more.floor();
+        let host = row.url.split('/').nth(2).unwrap_or_default();
+        self.hosts.entry(host.to_owned()).or_default().add(visits);
+        let every = rate.map_or(f64::INFINITY, |rate| 1.0 / rate);
+        let class = CLASSES.iter().position(|(most, _)| every <= *most).unwrap_or(4);
+        self.classes[class].add(visits);
+        self.next.push((due, row.url.clone()));
+        if self.next.len() > SHOWN {
+            self.next.pop();
+        }
+    }
+
+    fn visits(&self) -> f64 {
+        self.classes.iter().map(|share| share.visits).sum()
+    }
+
+    /// Hosts, those with most visits first.
+    fn by_host(&self) -> Vec<(&str, Share)> {
+        let mut hosts: Vec<_> = self.hosts.iter().map(|(host, s)| (host.as_str(), *s)).collect();
+        hosts.sort_by(|a, b| b.1.visits.total_cmp(&a.1.visits).then(a.0.cmp(b.0)));
+        hosts
+    }
+
+    fn write(&self, args: &Plan, planner: &Planner, out: &mut dyn Write) -> anyhow::Result<()> {
+        let count = |number: f64| show_count(number.round() as u64);
+        let budget = match planner.plan().rate {
+            None => "no budget: every page at its fixed interval".to_owned(),
+            Some(rate) => {
+                let requests = count(rate * args.time.as_secs_f64());
+                format!("{requests} requests at {rate}/s, by policy {}", planner.plan().policy)
+            }
+        };
+        writeln!(out, "the next {}: {budget}", show_duration(args.time))?;
+        writeln!(out, "known pages  {} visits come due", count(self.visits()))?;
+        writeln!(out, "new pages    {} wait for their first visit", show_count(self.new))?;
+        writeln!(out, "\n{:>10} {:>10}  pages that change", "visits", "pages")?;
+        for ((_, words), share) in CLASSES.iter().zip(&self.classes) {
+            writeln!(out, "{:>10} {:>10}  {words}", count(share.visits), show_count(share.pages))?;
+        }
+        writeln!(out, "\n{:>10} {:>10}  host", "visits", "pages")?;
+        let hosts = self.by_host();
+        for (host, share) in hosts.iter().take(SHOWN) {
+            let (visits, pages) = (count(share.visits), show_count(share.pages));
+            writeln!(out, "{visits:>10} {pages:>10}  {}", print::plain(host))?;
+        }
+        if hosts.len() > SHOWN {
+            writeln!(out, "{:>21}  and {} more hosts", "", hosts.len() - SHOWN)?;
+        }
+        writeln!(out, "\nnext")?;
+        for (at, url) in self.next.clone().into_sorted_vec() {
+            writeln!(out, "{at}  {}", print::plain(&url))?;
+        }
+        Ok(writeln!(out)?)
+    }
+
+    fn json(
+        &self,
+        args: &Plan,
+        planner: &Planner,
+        fresh: &freshness::Freshness,
+        expected: Option<f64>,
+        now: Time,
+    ) -> Value {
+        let share = |share: &Share| json!({"pages": share.pages, "visits": share.visits});
+        let with = |name: &str, value: &str, of: &Share| {
+            let mut object = share(of);
+            object[name] = json!(value);
+            object
+        };
+        let classes = CLASSES.iter().zip(&self.classes);
+        let next = self.next.clone().into_sorted_vec();
+        json!({
+            "at": now.rfc3339(),
+            "seconds": args.time.as_secs_f64(),
+            "policy": planner.plan().policy,
+            "budget_a_second": planner.plan().rate,
+            "visits": self.visits(),
+            "new_pages": self.new,
+            "freshness": report::freshness_json(fresh),
+            "fresh_expected": expected,
+            "classes": classes.map(|((_, w), s)| with("changes", w, s)).collect::<Vec<_>>(),
+            "hosts": self.by_host().iter().map(|(h, s)| with("host", h, s)).collect::<Vec<_>>(),
+            "next": next.iter().map(|(at, url)| json!({"at": at.rfc3339(), "url": url}))
+                .collect::<Vec<_>>(),
+        })
+    }
+}
