@@ -43,7 +43,7 @@ pub(crate) enum Verb {
     /// Which words of a page changed between two archived versions
     Diff(Diff),
     #[command(flatten)]
-    Wish(Wish),
+    Wish(crate::verbs::wish::Wish),
     /// Say that pages changed: known ones are visited sooner, new ones enter, inside budget and pace
     Push(Push),
     /// Fetch one URL and show what came; changes nothing
@@ -367,135 +367,6 @@ pub(crate) enum ColorArg {
     Always,
     /// Marks only
     Never,
-}
-
-/// What the user wishes of a crawl, whether it runs or not.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Wish {
-    /// Visit a URL at least so often, whatever the policy thinks; without a URL, list the pins
-    Pin(Pin),
-    /// Make pages that match a pattern count more, or less; without one, list the boosts
-    Boost(Boost),
-    /// Ask a host for nothing until it is resumed; without one, list the paused hosts
-    Pause(Pause),
-    /// Neither fetch nor follow pages that match a pattern; without one, list the exclusions
-    Exclude(Exclude),
-    /// End what was wished for a URL, a pattern or a host
-    Resume(Resume),
-    /// Everything that is wished: pins, boosts, pauses, exclusions
-    Wishes(Wishes),
-}
-
-impl Wish {
-    /// Where the data is.
-    pub(crate) fn common(&self) -> &Common {
-        match self {
-            Wish::Pin(args) => &args.common,
-            Wish::Boost(args) => &args.common,
-            Wish::Pause(args) => &args.common,
-            Wish::Exclude(args) => &args.common,
-            Wish::Resume(args) => &args.common,
-            Wish::Wishes(args) => &args.common,
-        }
-    }
-
-    /// Whether a program wants to know.
-    pub(crate) fn json(&self) -> bool {
-        match self {
-            Wish::Pin(args) => args.json,
-            Wish::Boost(args) => args.json,
-            Wish::Pause(args) => args.json,
-            Wish::Exclude(args) => args.json,
-            Wish::Resume(args) => args.json,
-            Wish::Wishes(args) => args.json,
-        }
-    }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Pin {
-    /// The URL; one that is not known becomes a seed, if it is in scope
-    pub(crate) url: Option<String>,
-    /// The longest time from one visit to the next: from 1s to 365d
-    #[arg(long, value_name = "TIME", value_parser = units::duration)]
-    pub(crate) every: Option<Duration>,
-    /// End the pin
-    #[arg(long, requires = "url", conflicts_with = "every")]
-    pub(crate) remove: bool,
-    #[command(flatten)]
-    pub(crate) common: Common,
-    /// JSON Lines instead of words
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Boost {
-    /// A regular expression that matches anywhere in a URL, as for `crawl --include`
-    pub(crate) pattern: Option<String>,
-    /// What the weight of a page is multiplied by: x0.01 to x1000
-    #[arg(value_name = "xN", value_parser = units::factor)]
-    pub(crate) times: Option<f32>,
-    /// End the boost
-    #[arg(long, requires = "pattern", conflicts_with = "times")]
-    pub(crate) remove: bool,
-    #[command(flatten)]
-    pub(crate) common: Common,
-    /// JSON Lines instead of words
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Pause {
-    /// The host, with its port where that is not the usual one
-    pub(crate) host: Option<String>,
-    #[command(flatten)]
-    pub(crate) common: Common,
-    /// JSON Lines instead of words
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Exclude {
-    /// A regular expression that matches anywhere in a URL, as for `crawl --exclude`
-    pub(crate) pattern: Option<String>,
-    /// Only count the known pages that match, and show some
-    #[arg(long, requires = "pattern")]
-    pub(crate) dry_run: bool,
-    /// Even when no known page would be left
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// End the exclusion: pages come back to where they were
-    #[arg(long, requires = "pattern", conflicts_with_all = ["dry_run", "force"])]
-    pub(crate) remove: bool,
-    #[command(flatten)]
-    pub(crate) common: Common,
-    /// JSON Lines instead of words
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Resume {
-    /// What was given to `pause`, `exclude`, `pin` or `boost`
-    #[arg(value_name = "HOST|PATTERN|URL")]
-    pub(crate) what: String,
-    #[command(flatten)]
-    pub(crate) common: Common,
-    /// JSON Lines instead of words
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Wishes {
-    #[command(flatten)]
-    pub(crate) common: Common,
-    /// JSON Lines instead of words
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -14,8 +14,9 @@ use evercrawl_urls::{Canonical, Gate, Patterns};
 use serde_json::{Value, json};
 
 use super::Opened;
+use super::args::{Boost, Exclude, Pause, Pin, Wish};
 use super::show::{describe, words};
-use crate::args::{Boost, Exclude, Pause, Pin, RunArgs, Wish};
+use crate::args::RunArgs;
 use crate::exit::{self, Failure};
 use crate::units::{show_count, show_duration};
 use crate::verbs::{canonical, host_of};

@@ -5,6 +5,7 @@
 //! cannot be done as asked. The changes are then made in one commit, by the crawl that works in
 //! the data directory or, where none does, here.
 
+mod args;
 mod decide;
 mod show;
 
@@ -18,11 +19,12 @@ use evercrawl_state::DiskStore;
 
 use super::Opened;
 use super::crawl::open_walk;
-use crate::args::{RunArgs, Wish};
+use crate::args::RunArgs;
 use crate::settings::Settings;
 use crate::{control, crawl_config, exit, print};
 use decide::{Decided, decide};
 
+pub(crate) use args::Wish;
 pub(crate) use show::standing;
 
 /// Changed keys after which pages that were put aside or back are committed.
@@ -30,10 +32,10 @@ const COMMIT_KEYS: usize = 40_000;
 
 /// Runs a verb here, or in the crawl that has the data directory open.
 pub(crate) fn run(verb: &Wish) -> anyhow::Result<u8> {
-    match super::open(verb.common()) {
+    match super::open(&verb.about().common) {
         Ok(opened) => stopped(verb, opened),
         Err(error) if super::is_in_use(&error) => {
-            control::forward(&verb.common().data, &[])?.ok_or(error)
+            control::forward(&verb.about().common.data, &[])?.ok_or(error)
         }
         Err(error) => Err(error),
     }
@@ -88,7 +90,7 @@ fn make(walk: &mut Walk<DiskStore>, changes: &[WishChange]) -> anyhow::Result<()
 }
 
 fn say(verb: &Wish, decided: &Decided, out: &mut dyn Write) -> anyhow::Result<u8> {
-    if verb.json() {
+    if verb.about().json {
         for line in &decided.json {
             print::json_line(out, line)?;
         }
