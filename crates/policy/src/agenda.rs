@@ -172,7 +172,7 @@ impl Agenda {
 
     fn rebuild(&mut self) {
         let waiting = self.pages.iter().filter(|page| page.alive && page.due < NEVER);
-        self.queue = DueQueue::new(waiting.map(Entry::of));
+        self.queue.refill(self.pages.len(), waiting.map(Entry::of));
     }
 }
 

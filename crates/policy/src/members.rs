@@ -13,8 +13,11 @@ impl Members {
     /// Takes in all pages, unless it has them.
     pub(crate) fn gather(&mut self, pages: &[Page]) {
         if self.of.is_empty() {
+            // Counted first: lists that grow one by one leave much memory behind.
+            let mut sizes: ByNumber<usize, Group> = ByNumber::default();
+            pages.iter().flat_map(Page::groups).for_each(|g| *sizes.entry(g).or_default() += 1);
+            self.of = sizes.into_iter().map(|(g, size)| (g, Vec::with_capacity(size))).collect();
             pages.iter().for_each(|page| self.put(page));
-            self.of.values_mut().for_each(Vec::shrink_to_fit);
         }
     }
 

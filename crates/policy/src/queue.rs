@@ -40,11 +40,15 @@ impl Entry {
 }
 
 impl DueQueue {
-    /// A queue of `entries`, all of them far.
-    pub(crate) fn new(entries: impl Iterator<Item = Entry>) -> Self {
-        let mut queue = DueQueue { far: entries.collect(), ..DueQueue::default() };
-        queue.make_room();
-        queue
+    /// Holds `entries`, at most `most` of them, instead of what it held; all of them far.
+    pub(crate) fn refill(&mut self, most: usize, entries: impl Iterator<Item = Entry>) {
+        self.near.clear();
+        self.far.clear();
+        self.horizon = 0;
+        // At once, and room for more: growing by itself, it would be held twice meanwhile.
+        self.far.reserve_exact(most + most / 4 + 2 * LEAST);
+        self.far.extend(entries);
+        self.make_room();
     }
 
     pub(crate) fn push(&mut self, entry: Entry) {
@@ -75,7 +79,6 @@ impl DueQueue {
     fn make_room(&mut self) {
         let more = self.far.len() / 4 + LEAST;
         self.room = self.far.len() + more;
-        // Room for what may come before it is tidied: growing by itself, it would double.
         self.far.reserve_exact(more + LEAST);
     }
 
@@ -102,6 +105,12 @@ mod tests {
         Entry::of(&Page { due, ..Page::new(page) })
     }
 
+    fn filled(entries: impl Iterator<Item = Entry>) -> DueQueue {
+        let mut queue = DueQueue::default();
+        queue.refill(0, entries);
+        queue
+    }
+
     #[test]
     fn due_times_of_either_sign_order() {
         let order = [f64::NEG_INFINITY, -2.0, -1.0, 0.0, 1.0, 2.0, 1e300];
@@ -113,7 +122,7 @@ mod tests {
     fn takes_turns_like_a_sorted_set() {
         let mut random = SplitMix64::new(9);
         let first: Vec<Entry> = (0..10_000).map(|page| entry(page, random.uniform())).collect();
-        let mut queue = DueQueue::new(first.iter().copied());
+        let mut queue = filled(first.iter().copied());
         let mut sorted: BTreeSet<Entry> = first.into_iter().collect();
         for _ in 0..60_000 {
             let taken = queue.pop();
@@ -130,7 +139,7 @@ mod tests {
 
     #[test]
     fn void_entries_do_not_pile_up() {
-        let mut queue = DueQueue::new((0..5000).map(|page| entry(page, 1.0)));
+        let mut queue = filled((0..5000).map(|page| entry(page, 1.0)));
         for round in 0u32..100 {
             (0..1000).for_each(|page| queue.push(entry(page, f64::from(round + 2))));
             let valid =
