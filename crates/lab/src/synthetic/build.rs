@@ -5,7 +5,7 @@ use evercrawl_sites::Server;
 
 use super::batches::Batches;
 use super::layout::{Layout, Spot};
-use super::lines::Line;
+use super::lines::{Line, Lines};
 use super::processes::Processes;
 use super::spec::{Class, HostKind, Spec};
 use crate::dice::{Dice, Purpose, exponential};
@@ -26,8 +26,13 @@ impl Spec {
         let span = Span { since: -history.max(0.0), begin: 0.0, from, to };
         let layout = Layout::new(self, seed, span.since, to);
         let maker = Maker::new(self, seed, span.since);
-        let (pages, lines): (Vec<_>, Vec<_>) =
-            layout.spots().map(|(page, spot)| maker.page(page, &spot)).unzip();
+        let mut pages = Vec::with_capacity(layout.len());
+        let mut lines = Lines::new(&self.classes, layout.len());
+        for (page, spot) in layout.spots() {
+            let (fact, line) = maker.page(page, &spot);
+            pages.push(fact);
+            lines.push(line);
+        }
         let groups = (self.hosts, self.directories);
         let times = (span.since, to);
         let batches = Batches::new(seed, &self.batches, groups, times);

@@ -51,6 +51,11 @@ impl Layout {
         }
     }
 
+    /// How many pages there are.
+    pub(super) fn len(&self) -> usize {
+        self.at_start() as usize + self.newborns.len()
+    }
+
     /// All pages by number.
     pub(super) fn spots(&self) -> impl Iterator<Item = (u32, Spot)> + '_ {
         let first = (0..self.at_start()).map(|page| self.spot(page));

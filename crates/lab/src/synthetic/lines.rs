@@ -1,6 +1,6 @@
 //! What is kept of each page, to draw its changes from? As little as will do, for millions of pages.
 
-use evercrawl_policy::{Days, NEVER};
+use super::spec::Class;
 
 /// What a page's changes depend on; all else is drawn again when it is needed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,10 +27,10 @@ impl Line {
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
     pages: Vec<Short>,
-    /// Rates after the turn; none where nothing turns.
-    later: Vec<f32>,
-    /// Birth and death; none where all pages are there all the time.
-    lives: Vec<[f32; 2]>,
+    /// Rates after the turn, where there are turns.
+    later: Option<Vec<f32>>,
+    /// Birth and death, where it matters when pages come and go.
+    lives: Option<Vec<[f32; 2]>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,17 +42,26 @@ struct Short {
 }
 
 impl Lines {
-    /// Births before `start` matter only where pages are `aging`.
-    pub(super) fn new(lines: &[Line], aging: bool, start: Days) -> Self {
-        let turns = lines.iter().any(|line| line.later != line.rate);
-        let moves = |line: &Line| f64::from(line.born) > start || f64::from(line.dies) < NEVER;
-        let lives = aging || lines.iter().any(moves);
-        let short =
-            |&Line { rate, group, class, hub, .. }: &Line| Short { rate, group, class, hub };
+    /// Keeps of each of `count` lines what matters where pages are of these classes.
+    pub(super) fn new(classes: &[Class], count: usize) -> Self {
+        let turns = classes.iter().any(|class| class.turn.is_some());
+        let moves = |class: &Class| class.births > 0.0 || class.deaths > 0.0;
+        let lives = classes.iter().any(|class| moves(class) || class.fading.is_some());
         Lines {
-            pages: lines.iter().map(short).collect(),
-            later: lines.iter().filter(|_| turns).map(|line| line.later).collect(),
-            lives: lines.iter().filter(|_| lives).map(|line| [line.born, line.dies]).collect(),
+            pages: Vec::with_capacity(count),
+            later: turns.then(|| Vec::with_capacity(count)),
+            lives: lives.then(|| Vec::with_capacity(count)),
+        }
+    }
+
+    pub(super) fn push(&mut self, line: Line) {
+        let Line { rate, later, born, dies, group, class, hub } = line;
+        self.pages.push(Short { rate, group, class, hub });
+        if let Some(column) = &mut self.later {
+            column.push(later);
+        }
+        if let Some(column) = &mut self.lives {
+            column.push([born, dies]);
         }
     }
 
@@ -63,9 +72,9 @@ impl Lines {
     pub(super) fn get(&self, page: u32) -> Option<Line> {
         let page = page as usize;
         let &Short { rate, group, class, hub } = self.pages.get(page)?;
-        let later = self.later.get(page).copied().unwrap_or(rate);
+        let later = self.later.as_ref().map_or(rate, |column| column[page]);
         let always = [f32::NEG_INFINITY, f32::INFINITY];
-        let [born, dies] = self.lives.get(page).copied().unwrap_or(always);
+        let [born, dies] = self.lives.as_ref().map_or(always, |column| column[page]);
         Some(Line { rate, later, born, dies, group, class, hub })
     }
 }
@@ -74,27 +83,27 @@ impl Lines {
 mod tests {
     use super::*;
 
+    const LINE: Line =
+        Line { rate: 0.5, later: 2.0, born: -9.0, dies: 4.0, group: 3, class: 1, hub: true };
+
+    /// What is left of a line where pages are as `text` says.
+    fn kept(text: &str) -> Line {
+        let text = format!("pages = 10\n[[class]]\nrate = 1\n{text}");
+        let spec = crate::synthetic::Spec::parse("w.toml", &text).unwrap();
+        let mut lines = Lines::new(&spec.classes, 2);
+        (0..2).for_each(|_| lines.push(LINE));
+        assert!(lines.len() == 2 && lines.get(2).is_none());
+        lines.get(1).unwrap()
+    }
+
     #[test]
-    fn a_line_comes_back_as_it_was_where_it_matters() {
-        let old = Line {
-            rate: 0.5,
-            later: 0.5,
-            born: -9.0,
-            dies: f32::INFINITY,
-            group: 3,
-            class: 1,
-            hub: true,
-        };
-        let lines = |line: Line, aging| Lines::new(&[line], aging, 0.0);
-        assert_eq!(lines(old, true).get(0), Some(old));
-        let unborn = Line { born: f32::NEG_INFINITY, ..old };
-        assert_eq!(lines(old, false).get(0), Some(unborn), "its age says nothing");
-        for line in
-            [Line { later: 2.0, ..unborn }, Line { born: 4.0, ..old }, Line { dies: 9.0, ..old }]
-        {
-            assert_eq!(lines(line, false).get(0), Some(line));
+    fn what_matters_of_a_line_is_kept() {
+        let always = Line { later: 0.5, born: f32::NEG_INFINITY, dies: f32::INFINITY, ..LINE };
+        assert_eq!(kept(""), always);
+        for life in ["births = 0.1", "deaths = 0.1", "fading = { days = 3 }"] {
+            assert_eq!(kept(life), Line { later: 0.5, ..LINE }, "{life}");
         }
-        assert_eq!(lines(old, false).get(1), None);
+        assert_eq!(kept("turn = { week = 3 }"), Line { later: 2.0, ..always });
         assert!(size_of::<Short>() <= 12, "there are millions of them");
     }
 }

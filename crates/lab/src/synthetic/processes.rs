@@ -59,16 +59,15 @@ impl Processes {
     pub(super) fn new(
         seed: u64,
         classes: &[Class],
-        pages: Vec<Line>,
+        pages: Lines,
         batches: Batches,
         (start, end): (Days, Days),
     ) -> Self {
-        let aging = classes.iter().any(|class| class.fading.is_some());
         Processes {
             changes: Dice::new(seed, Purpose::Changes),
             wander: Dice::new(seed, Purpose::Wander),
             courses: classes.iter().map(Course::of).collect(),
-            pages: Lines::new(&pages, aging, start),
+            pages,
             batches,
             start,
             end,
@@ -86,7 +85,8 @@ impl Processes {
             class: 0,
             hub: false,
         };
-        let lines = rates.iter().map(line).collect();
+        let mut lines = Lines::new(&[], rates.len());
+        rates.iter().map(line).for_each(|line| lines.push(line));
         let made = Processes::new(seed, &[], lines, Batches::none(), times);
         Processes { courses: vec![Course::PLAIN], ..made }
     }
