@@ -474,7 +474,7 @@ pub(crate) struct Demo {
     #[arg(long, short, default_value = "demo-data", value_name = "DIR")]
     pub(crate) data: PathBuf,
     /// How long to crawl
-    #[arg(long = "for", default_value = "45s", value_name = "TIME")]
+    #[arg(long = "for", default_value = "1m", value_name = "TIME")]
     pub(crate) time: String,
     /// JSON instead of words
     #[arg(long)]

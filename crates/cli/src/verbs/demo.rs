@@ -11,12 +11,13 @@ use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{DataDir, EngineError, freshness};
 use evercrawl_model::Time;
 use evercrawl_state::{Counters, DiskStore, State};
-use evercrawl_testweb::{Config, ServeConfig, Server, World, serve};
+use evercrawl_testweb::{Config, HostShares, PageShares, ServeConfig, Server, World, serve};
 use evercrawl_urls::parse_seed_line;
 use serde_json::{Value, json};
 
 use super::crawl::{Screen, listen_for_signals, open_walk};
-use crate::args::{Common, CrawlRules, Demo, RunArgs, ScopeArg};
+use super::{open, why};
+use crate::args::{Common, CrawlRules, Demo, RunArgs, ScopeArg, Why};
 use crate::exit::Failure;
 use crate::units::{show_count, show_duration, show_size};
 use crate::{crawl_config, exit, print, report, units};
@@ -41,13 +42,15 @@ struct Outcome {
     /// How fresh it really was: over the second half of the run, and at its end.
     mean: f64,
     end: Truth,
+    /// The page that was seen to change most often.
+    liveliest: String,
 }
 
 pub(crate) fn run(args: &Demo) -> anyhow::Result<u8> {
     let beside = beside(&args.data);
     clear(&args.data)?;
     clear(&beside)?;
-    let world = World::new(Config { origin_ms: SystemClock.now().millis(), ..Config::demo() });
+    let world = World::new(world(SystemClock.now()));
     let server = serve(world, ServeConfig::default()).map_err(broken)?;
     eprintln!(
         "an evolving web of {} hosts on {}: pages change, move, repeat each other and disappear;\n\
@@ -65,7 +68,26 @@ pub(crate) fn run(args: &Demo) -> anyhow::Result<u8> {
     let uniform = uniform.map_err(|_| anyhow::anyhow!("the other crawl broke down"))??;
     let index = index?;
     server.shutdown().map_err(broken)?;
-    show_report(args, &uniform, &index)
+    show_report(args, &uniform, &index)?;
+    if !args.json {
+        explain(args, &index.liveliest)?;
+    }
+    Ok(exit::OK)
+}
+
+/// A small web in a hurry: a day there takes ten seconds. Most pages stay for good, and some change
+/// a hundred times as often as others.
+fn world(now: Time) -> Config {
+    let demo = Config::demo();
+    Config {
+        origin_ms: now.millis(),
+        time_scale: 8_640.0,
+        pages: 18,
+        change_sigma: 2.5,
+        page_shares: PageShares { mortal: 0.05, ..demo.page_shares },
+        host_shares: HostShares { trap: 0.0, limited: 0.0, ..demo.host_shares },
+        ..demo
+    }
 }
 
 /// Where the crawl that treats all pages alike goes.
@@ -86,7 +108,7 @@ fn crawl(
     let clock = SystemClock;
     let common = Common { data: data.to_owned(), config: None, set: Vec::new() };
     let mut settings = crawl_config::settings(&common, Some(&rules(policy, server)))?;
-    settings.set_pair("schedule.min_interval=500ms")?;
+    settings.set_pair("schedule.min_interval=100ms")?;
     let time = units::duration(&args.time).map_err(Failure::usage)?;
     let run = RunArgs { time: Some(args.time.clone()), ..RunArgs::default() };
     let config = Arc::new(crawl_config::crawl_config(&settings, &run)?);
@@ -117,9 +139,10 @@ fn crawl(
     let estimate = freshness::of(walk.planner(), walk.state(), now)?;
     let end = truth(walk.state(), world, now)?;
     let mean = if watch.is_empty() { end.share() } else { mean(&watch) };
+    let liveliest = liveliest(walk.state())?;
     dir.keep_learned(&walk.planner().learned())?;
     let counters = walk.close()?;
-    Ok(Outcome { progress, counters, estimate, mean, end })
+    Ok(Outcome { progress, counters, estimate, mean, end, liveliest })
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -136,7 +159,7 @@ fn clear(data: &Path) -> anyhow::Result<()> {
 }
 
 /// Less than would keep every page fresh: a budget is there to be divided.
-const BUDGET: &str = "30/s";
+const BUDGET: &str = "40/s";
 
 /// Polite on a small scale: a tenth of a second stands for the usual second.
 fn rules(policy: &str, server: &Server) -> CrawlRules {
@@ -165,12 +188,33 @@ fn truth(state: &State<DiskStore>, world: &World, now: Time) -> anyhow::Result<T
     Ok(truth)
 }
 
-fn show_report(args: &Demo, uniform: &Outcome, index: &Outcome) -> anyhow::Result<u8> {
+fn liveliest(state: &State<DiskStore>) -> anyhow::Result<String> {
+    let mut best = (0, String::new());
+    for page in state.pages() {
+        let (_, row) = page?;
+        let changes = row.past.as_ref().filter(|_| row.held()).map_or(0, |past| past.changes);
+        if changes > best.0 {
+            best = (changes, row.url);
+        }
+    }
+    Ok(best.1)
+}
+
+/// What the crawler says of one page.
+fn explain(args: &Demo, url: &str) -> anyhow::Result<()> {
+    let common = Common { data: args.data.clone(), config: None, set: Vec::new() };
+    let why = Why { url: url.to_owned(), common: common.clone(), json: false };
+    let mut out = print::data();
+    writeln!(out, "\n$ evercrawl why {url} --data {}", args.data.display())?;
+    why::show(&why, &open(&common)?, &mut out)?;
+    Ok(())
+}
+
+fn show_report(args: &Demo, uniform: &Outcome, index: &Outcome) -> anyhow::Result<()> {
     let mut out = print::data();
     if args.json {
         let line = json!({"uniform": outcome_json(uniform), "index": outcome_json(index)});
-        print::json_line(&mut out, &line)?;
-        return Ok(exit::OK);
+        return Ok(print::json_line(&mut out, &line)?);
     }
     writeln!(
         out,
@@ -198,10 +242,10 @@ fn show_report(args: &Demo, uniform: &Outcome, index: &Outcome) -> anyhow::Resul
     let data = args.data.display();
     let me = std::env::args().next().unwrap_or_else(|| "evercrawl".to_owned());
     writeln!(out, "try next:")?;
-    writeln!(out, "  {me} why http://h0.test/ --data {data}")?;
-    writeln!(out, "  {me} history http://h0.test/ --data {data}")?;
-    writeln!(out, "  {me} check --data {data}")?;
-    Ok(exit::OK)
+    writeln!(out, "  {me} plan --for 1m --data {data}")?;
+    writeln!(out, "  {me} diff {} --data {data}", index.liveliest)?;
+    writeln!(out, "  {me} history {} --data {data}", index.liveliest)?;
+    Ok(())
 }
 
 fn outcome_json(outcome: &Outcome) -> Value {

@@ -64,7 +64,7 @@ pub(crate) fn show(args: &Plan, opened: &Opened, out: &mut dyn Write) -> anyhow:
             Some(Place::Due(due)) if due < now.after(args.time) => {
                 let interval = planner.interval(key, &row, now);
                 let rate = planner.rate_of(key, &row, now);
-                ahead.add(&row, due.max(now), interval, rate, now.after(args.time));
+                ahead.add(&row, (due, now), interval, rate, now.after(args.time));
             }
             _ => {}
         }
@@ -75,7 +75,7 @@ pub(crate) fn show(args: &Plan, opened: &Opened, out: &mut dyn Write) -> anyhow:
         let line = ahead.json(args, &planner, &fresh, expected, now);
         print::json_line(out, &line)?;
     } else {
-        ahead.write(args, &planner, out)?;
+        ahead.write(args, &planner, now, out)?;
         let expected = expected.map_or("?".to_owned(), |share| format!("{:.1} %", 100.0 * share));
         writeln!(
             out,
@@ -87,8 +87,15 @@ pub(crate) fn show(args: &Plan, opened: &Opened, out: &mut dyn Write) -> anyhow:
 }
 
 impl Ahead {
-    fn add(&mut self, row: &PageRow, due: Time, interval: Duration, rate: Option<f64>, end: Time) {
-        let more = end.since(due).as_secs_f64() / interval.as_secs_f64().max(1.0);
+    fn add(
+        &mut self,
+        row: &PageRow,
+        (due, now): (Time, Time),
+        interval: Duration,
+        rate: Option<f64>,
+        end: Time,
+    ) {
+        let more = end.since(due.max(now)).as_secs_f64() / interval.as_secs_f64().max(1.0);
         let visits = 1.0 + more.floor();
         let host = row.url.split('/').nth(2).unwrap_or_default();
         self.hosts.entry(host.to_owned()).or_default().add(visits);
@@ -112,7 +119,13 @@ impl Ahead {
         hosts
     }
 
-    fn write(&self, args: &Plan, planner: &Planner, out: &mut dyn Write) -> anyhow::Result<()> {
+    fn write(
+        &self,
+        args: &Plan,
+        planner: &Planner,
+        now: Time,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
         let count = |number: f64| show_count(number.round() as u64);
         let budget = match planner.plan().rate {
             None => "no budget: every page at its fixed interval".to_owned(),
@@ -139,7 +152,8 @@ impl Ahead {
         }
         writeln!(out, "\nnext")?;
         for (at, url) in self.next.clone().into_sorted_vec() {
-            writeln!(out, "{at}  {}", print::plain(&url))?;
+            let when = if at > now { at.to_string() } else { format!("{:<24}", "now") };
+            writeln!(out, "{when}  {}", print::plain(&url))?;
         }
         Ok(writeln!(out)?)
     }

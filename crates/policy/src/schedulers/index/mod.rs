@@ -68,7 +68,10 @@ const MOST_TURNS: f64 = 4.0;
 
 /// How closely a due time is searched for, as a share of the wait, and in how many steps.
 const CLOSENESS: f64 = 0.02;
-const STEPS: usize = 16;
+const STEPS: usize = 24;
+
+/// The shortest time that is told from none: a tenth of a second.
+const SHORTEST: Days = 1e-6;
 
 /// Where the signals since a page's last visit are counted, and where it stands when it was found.
 const SIGNALS: usize = 3;
@@ -227,7 +230,7 @@ impl IndexRule {
 impl Look<'_> {
     /// What the hints say at `time`, not before now, if the groups stay quiet until then.
     fn hints(&self, time: Days) -> Hints {
-        let waited = (time - self.page.last).max(1e-6);
+        let waited = (time - self.page.last).max(SHORTEST);
         let ahead = time - self.now;
         let mut hints = [0.0; HINTS];
         for (hint, passed) in hints.iter_mut().zip(self.passed) {
@@ -282,7 +285,7 @@ fn first(reached: impl Fn(Days) -> f64, mut low: Days, mut high: Days) -> Days {
     let mut guess = high / reached(high);
     for _ in 0..STEPS {
         if !(guess > low && guess < high) {
-            guess = (low.max(1e-3) * high).sqrt();
+            guess = (low.max(SHORTEST) * high).sqrt();
         }
         let share = reached(guess);
         *(if share < 1.0 { &mut low } else { &mut high }) = guess;
