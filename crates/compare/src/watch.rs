@@ -107,12 +107,13 @@ impl PageMemory {
     pub fn noise(&self, text: &str, site: &SiteMemory, page: u64) -> Vec<Range<usize>> {
         let outline = Outline::of(text);
         let passages = outline.passages();
+        let stays = |id: u32| !self.turns.know(id) && !self.clocks.showed(id, false);
         let is_noise = |(number, passage): &(usize, &Passage)| {
             let before = number.checked_sub(1).and_then(|at| passages.get(at));
             let shape = Shape::of(text, passage, before);
             site.is_common(passage.id, page)
                 || shape.passing && self.clocks.tick(shape.id)
-                || self.turns.are_taken() && self.turns.know(passage.id)
+                || self.turns.share(spot(&outline, *number, stays))
         };
         let noise = passages.iter().enumerate().filter(is_noise);
         noise.map(|(_, passage)| passage.range.clone()).collect()

@@ -306,3 +306,17 @@ fn the_places_of_noise_are_those_that_tick() {
         memory.noise(&shown, &site, 1).into_iter().map(|place| shown[place].trim()).collect();
     assert_eq!(places, ["It is 12:30 now"]);
 }
+
+#[test]
+fn news_at_every_visit_have_no_place_of_noise() {
+    let mut draw = Draw(5);
+    let mut news =
+        || format!("A sentence that stays as it is\n{}\nMore words here", draw.sentence());
+    let mut memory = PageMemory::new(&Outline::of(&news()));
+    let site = SiteMemory::default();
+    for _ in 0..20 {
+        let text = news();
+        memory.visit(&text, &Outline::of(&text), &site, 1);
+        assert_eq!(memory.noise(&text, &site, 1), [], "{text}");
+    }
+}
