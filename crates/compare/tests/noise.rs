@@ -231,7 +231,7 @@ fn the_front_page_of_a_newspaper_stays_news() {
 #[test]
 fn what_seldom_returns_is_news_each_time() {
     let state = |visit: usize| {
-        let state = if visit / 6 % 2 == 0 { "All is well" } else { "We have an outage" };
+        let state = if (visit / 6).is_multiple_of(2) { "All is well" } else { "We have an outage" };
         page_with(&format!("{state}\nAsked at 12:{visit}"))
     };
     let scores = scores((0..40).map(state));

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use evercrawl_lab::Truth;
 use evercrawl_lab::visit_log::{Saw, VisitLog};
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostUpdate, Kind, Next, Noted, Outcome, PageKey, Score, Time, Visit,
-    Visited,
+    Band, Change, Discovery, Event, HostUpdate, Kind, Next, Noted, Outcome, PageKey, Score, Time,
+    Visit, Visited,
 };
 use evercrawl_state::{MemoryStore, Settings, State};
 
