@@ -35,6 +35,9 @@ const GRACE: Duration = Duration::from_secs(5);
 /// How long a run that ends when all is visited waits for hosts that asked to be left alone.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Somebody who waits for a commit, and what they are told then.
+type Waiting = (Sender<Result<Told, EngineError>>, Told);
+
 pub(super) struct Driver<S> {
     walk: Walk<S>,
     config: Arc<CrawlConfig>,
@@ -45,7 +48,7 @@ pub(super) struct Driver<S> {
     commits: Option<Sender<Commit<S>>>,
     inbox: Inbox,
     /// Who waits for the next commit, and who for the one that is on its way.
-    waiting: [Vec<(Sender<Result<Told, EngineError>>, Told)>; 2],
+    waiting: [Vec<Waiting>; 2],
     current_file: Arc<Mutex<FileId>>,
     threads: Vec<JoinHandle<()>>,
     budget: Option<Bucket>,

@@ -3,7 +3,7 @@
 //! A [`Planner`] shows its policy one page at a time, made from the page's row: after a visit, to
 //! learn when it is due next, and when it comes up, to learn whether it still is. What the policy
 //! wants to know of all pages (what is usual, how many there are for the budget) it learns from a
-//! [`Sample`], which is also what the freshness of the collection is read from. So the cost of a
+//! fair sample, which is also what the freshness of the collection is read from. So the cost of a
 //! visit does not grow with the collection, and memory holds groups and a sample, never all pages.
 
 mod audit;
