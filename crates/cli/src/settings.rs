@@ -78,6 +78,9 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     one("schedule.max_interval", "", "no page waits longer by the policy"),
     one("schedule.tries", "3", "attempts at a first visit before the page waits like any other"),
+    one("push.listen", "", "address and port where a crawl is told over HTTP that pages changed"),
+    one("push.token", "", "word that whoever calls there must know; needed beyond loopback"),
+    one("push.secret", "", "secret that WebSub notifications must be signed with"),
     one("limits.min_free_disk", "1GiB", "stop cleanly when less is free"),
     one("limits.body", "20MiB", "longest body that is taken; the rest is cut and marked"),
     one("limits.unpacked", "32MiB", "longest body after unpacking"),
@@ -308,7 +311,7 @@ impl Settings {
 }
 
 /// Sections that say nothing of what a crawl is about, and so hold for one run only.
-const OF_ONE_RUN: [&str; 2] = ["limits", "engine"];
+const OF_ONE_RUN: [&str; 3] = ["limits", "engine", "push"];
 
 /// The environment variable of a setting.
 pub(crate) fn variable(name: &str) -> String {

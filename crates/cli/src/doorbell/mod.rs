@@ -1,0 +1,157 @@
+//! Who may tell a running crawl over HTTP that pages changed? Whoever can reach its doorbell.
+//!
+//! Off unless `push.listen` says where. Without a token only this machine is listened to, and no web
+//! page in a browser on it. All is bounded: callers at a time, what one may say and how long it may
+//! take, URLs a second. What is said goes the way of `evercrawl push`, so that it buys no request
+//! beyond budget, pace, robots.txt and scope.
+
+mod calls;
+mod http;
+mod signature;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use evercrawl_engine::live::{Inbox, SystemClock};
+use evercrawl_model::Time;
+use evercrawl_state::{DiskStore, Reading};
+
+use crate::exit::Failure;
+use crate::settings::Settings;
+use http::Answer;
+
+/// Callers at a time.
+const MOST_CALLERS: usize = 16;
+/// URLs a second over all callers, in the long run and at once.
+const URLS_A_SECOND: f64 = 100.0;
+const URLS_AT_ONCE: f64 = 20_000.0;
+
+/// What is needed to answer.
+pub(crate) struct Doorbell {
+    settings: Arc<Settings>,
+    reading: Reading<DiskStore>,
+    inbox: Inbox,
+    token: Option<String>,
+    secret: Option<String>,
+    allowance: Mutex<Allowance>,
+}
+
+/// Takes the place where the settings say that is to be listened; `None` where they say nothing.
+pub(crate) fn listener(settings: &Settings) -> anyhow::Result<Option<TcpListener>> {
+    let Some(address) = settings.get("push.listen", address)? else { return Ok(None) };
+    if !address.ip().is_loopback() && settings.items("push.token").is_empty() {
+        return Err(Failure::config(format!(
+            "anybody who reaches {address} could push; set push.token, or listen on 127.0.0.1"
+        )));
+    }
+    let listener = TcpListener::bind(address).map_err(|error| {
+        Failure::config(format!("push.listen: cannot listen on {address}: {error}"))
+    })?;
+    Ok(Some(listener))
+}
+
+impl Doorbell {
+    /// Begins to answer whoever calls.
+    pub(crate) fn open(
+        listener: TcpListener,
+        settings: Arc<Settings>,
+        reading: Reading<DiskStore>,
+        inbox: Inbox,
+    ) -> io::Result<()> {
+        let word = |name| settings.items(name).first().cloned();
+        let (token, secret) = (word("push.token"), word("push.secret"));
+        let allowance = Mutex::new(Allowance::at(SystemClock.now()));
+        let bell = Arc::new(Doorbell { settings, reading, inbox, token, secret, allowance });
+        let thread = std::thread::Builder::new().name("doorbell".into());
+        thread.spawn(move || bell.listen(&listener)).map(drop)
+    }
+
+    fn listen(self: Arc<Self>, listener: &TcpListener) {
+        for caller in listener.incoming().flatten() {
+            let bell = self.clone();
+            // The listener and this clone are two; every caller being served holds one more.
+            if Arc::strong_count(&self) > MOST_CALLERS + 2 {
+                let busy = Answer::words(503, "too many callers at once").after(1);
+                let _ = caller.set_write_timeout(Some(Duration::from_millis(100)));
+                let _ = busy.write(&caller);
+                continue;
+            }
+            // Whoever cannot be served sees the connection end.
+            let _ = std::thread::Builder::new().name("caller".into()).spawn(move || {
+                let _ = bell.serve(&caller);
+            });
+        }
+    }
+
+    fn serve(&self, caller: &TcpStream) -> io::Result<()> {
+        let answer = match http::read(caller)? {
+            Ok(request) => self.answer(&request),
+            Err(answer) => answer,
+        };
+        answer.write(caller)?;
+        http::hang_up(caller)
+    }
+
+    /// Lets `urls` more in, or says in how many seconds it could.
+    fn allow(&self, urls: usize) -> Result<(), u64> {
+        let mut allowance = self.allowance.lock().unwrap_or_else(PoisonError::into_inner);
+        allowance.take(urls as f64, SystemClock.now())
+    }
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| format!("`{text}` is no address and port, as in 127.0.0.1:8090"))
+}
+
+/// How many URLs may still come now.
+struct Allowance {
+    left: f64,
+    since: Time,
+}
+
+impl Allowance {
+    fn at(now: Time) -> Self {
+        Allowance { left: URLS_AT_ONCE, since: now }
+    }
+
+    /// Takes some, or says after how many seconds there are enough.
+    fn take(&mut self, urls: f64, now: Time) -> Result<(), u64> {
+        let more = now.since(self.since).as_secs_f64() * URLS_A_SECOND;
+        (self.left, self.since) = ((self.left + more).min(URLS_AT_ONCE), now);
+        if self.left < urls {
+            return Err(((urls - self.left) / URLS_A_SECOND).ceil() as u64);
+        }
+        self.left -= urls;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_used_up_comes_back_with_time() {
+        let start = Time::from_secs(1000);
+        let mut allowance = Allowance::at(start);
+        assert_eq!(allowance.take(20_000.0, start), Ok(()));
+        assert_eq!(allowance.take(250.0, start), Err(3));
+        assert_eq!(allowance.take(250.0, start.after(Duration::from_secs(3))), Ok(()));
+        let later = start.after(Duration::from_secs(1_000_000));
+        assert_eq!(allowance.take(20_000.0, later), Ok(()));
+        assert!(allowance.take(1.0, later).is_err(), "what nobody used is not saved up");
+        assert!(allowance.take(1.0, start).is_err(), "a clock set back gives nothing away");
+    }
+
+    #[test]
+    fn addresses_have_a_port() {
+        for good in ["127.0.0.1:0", "[::1]:8090", "0.0.0.0:80"] {
+            assert!(address(good).is_ok(), "{good}");
+        }
+        for bad in ["127.0.0.1", "8090", "localhost:8090", ":80", "", "127.0.0.1:99999"] {
+            assert!(address(bad).is_err(), "{bad}");
+        }
+    }
+}
