@@ -163,6 +163,7 @@ fn a_pinned_page_is_visited_as_often_as_wished() {
     assert!((3..=6).contains(&(visits() - before)), "{} visits in 5 s", visits() - before);
     let why = place.run("why http://a.test/").expect(0).out;
     assert!(why.contains("is visited every 1 s"), "{why}");
+    assert!(why.contains("bound by     its pin: every 1 s"), "{why}");
     stop(running);
 
     place.run("pin http://a.test/ --every 2s").expect(0);

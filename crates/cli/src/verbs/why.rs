@@ -196,8 +196,11 @@ fn plan_facts(
             ),
         ));
     }
+    let pin = binding_pin(&Wishes::read(&opened.state)?, key, row);
+    let pin = pin.map(|every| format!("its pin: every {}", show_duration(every)));
     let Some(rate) = planner.plan().rate else {
-        facts.push(Fact("bound by", "the fixed interval (schedule.recrawl)".to_owned()));
+        let fixed = || "the fixed interval (schedule.recrawl)".to_owned();
+        facts.push(Fact("bound by", pin.unwrap_or_else(fixed)));
         return Ok(facts);
     };
     // As if it had just been visited: how long it waits from then on.
@@ -213,11 +216,16 @@ fn plan_facts(
             format!("a fetch now is worth {share:.0} % of what it must be; that takes {interval} after a visit"),
         ));
     }
-    facts.push(Fact(
-        "bound by",
-        format!("the budget of {rate}/s, by policy {}", planner.plan().policy),
-    ));
+    let budget = || format!("the budget of {rate}/s, by policy {}", planner.plan().policy);
+    facts.push(Fact("bound by", pin.unwrap_or_else(budget)));
     Ok(facts)
+}
+
+/// The interval of a page's pin, where the page would wait longer without it.
+fn binding_pin(wishes: &Wishes, key: PageKey, row: &PageRow) -> Option<Duration> {
+    let (every, past) = (wishes.every(key)?, row.past.as_ref()?);
+    let Some(Place::Due(due)) = row.place else { return None };
+    (due.since(past.last_visit) >= every).then_some(every)
 }
 
 fn days(days: f64) -> Duration {
