@@ -120,7 +120,7 @@ fn a_pushed_page_is_fetched_at_once_though_it_was_not_due() {
 }
 
 #[test]
-fn within_a_budget_too_and_a_page_pushed_to_a_stopped_crawl_comes_first() {
+fn a_page_pushed_to_a_stopped_crawl_comes_first_when_it_goes_on() {
     let (web, place) = (Web::new(), Place::new());
     let running = settled(&place, &web, "--recrawl 1d");
     stop(running);
