@@ -420,3 +420,38 @@ fn noise_is_no_change_and_an_edited_sentence_is() {
     assert!(verdicts.found * 100 >= 99 * verdicts.edited, "{verdicts:?}");
     assert!(verdicts.false_alarms * 100 <= verdicts.quiet, "{verdicts:?}");
 }
+
+/// Bursts of new pages, hosts that fail, pages that come and go: whatever happens, the budget is spent
+/// and no more than that.
+#[test]
+fn the_budget_is_kept_in_every_hour() {
+    let wild = Config::demo();
+    let world = World::new(Config {
+        hosts: 20,
+        pages: 40,
+        origin_ms: START.millis(),
+        time_scale: 60.0,
+        ..wild
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let mut config = config(false, Duration::from_secs(24 * 3600));
+    config.frontier.active_hosts = 50;
+    let mut sim = Sim::new(&world, dir.path(), config, 4);
+    sim.add_seeds();
+    let (rate, hours) = (0.3, 3);
+    sim.rehearsal.set_budget(rate);
+    sim.run(START.after(Duration::from_secs(hours * 3600)));
+    let mut asked: Vec<Time> = sim.requests().values().flatten().map(|(at, _)| *at).collect();
+    asked.sort_unstable();
+    // robots.txt files are asked for besides: the lab does not count them, the live driver does.
+    let robots = sim.rehearsal.walk.tally().robots as f64 / hours as f64;
+    let allowed = rate * 3600.0;
+    for minute in 0..(hours - 1) * 60 {
+        let from = START.after(Duration::from_secs(minute * 60));
+        let to = from.after(Duration::from_secs(3600));
+        let count = asked.iter().filter(|at| **at >= from && **at < to).count() as f64;
+        assert!(count <= 1.01 * allowed + robots + 20.0, "minute {minute}: {count} of {allowed}");
+        assert!(count >= 0.98 * allowed, "minute {minute}: {count} of {allowed}");
+    }
+    assert_polite(sim.requests());
+}

@@ -71,7 +71,7 @@ impl<'a> LabWeb<'a> {
             });
             self.steps.canonicalize(&format!("{host}/{}", path.trim_start_matches('/'))).ok()
         });
-        let made = || self.steps.canonicalize(&format!("{host}/{}/{page}", fact.group)).ok();
+        let made = || self.steps.canonicalize(&format!("{host}/pages/{}/{page}", fact.group)).ok();
         let url = own.filter(|url| !self.pages.contains_key(url.as_str())).or_else(made)?;
         self.pages.insert(url.as_str().to_owned(), page);
         let hub = fact.kin[1];
