@@ -93,9 +93,9 @@ mod tests {
             assert_eq!(site.note(page, &[7]), page == 3);
             assert!(!site.note(1, &[8]));
         }
-        assert!(!site.note(4, &[7]), "it is told once");
         assert!(site.is_common(7, 9) && !site.is_common(7, 3), "a page does not count for itself");
         assert!(!site.is_common(8, 9) && !site.is_common(6, 9));
+        assert!(!site.note(4, &[7]), "it is told once");
     }
 
     #[test]

@@ -52,6 +52,8 @@ pub(crate) fn judge(past: Option<&Past>, digest: Digest, read: Option<&Read>) ->
         (Likeness::Same, _) => (Change::Same, Score::NONE),
         (_, Some(0.0)) => (Change::Same, Score::NONE),
         (_, Some(news)) if news < CHANGED => (Change::Near, Score::new(news)),
+        // A word in a passage that never ends.
+        (Likeness::Near, Some(_)) => (Change::Near, Score::new(CHANGED)),
         (_, Some(news)) => (Change::Changed, Score::new(news)),
         // More differs than can be told passage by passage, or nothing is remembered.
         (Likeness::Near, None) => {
@@ -115,6 +117,14 @@ mod tests {
         assert_eq!(changes, [New, Same, Near, Changed, Same]);
         assert!((0.005..0.015).contains(&found[2].1), "{found:?}");
         assert!((0.05..0.1).contains(&found[3].1), "{found:?}");
+    }
+
+    #[test]
+    fn one_word_of_a_passage_without_end_is_little() {
+        let words: Vec<String> = (0..400).map(|n| format!("word{}", n * n % 97)).collect();
+        let edited = [&words[..200], &["other".to_owned()], &words[201..]].concat();
+        let found = visits(&[&words.join(" "), &edited.join(" ")]);
+        assert_eq!(found[1].0, Change::Near);
     }
 
     #[test]
