@@ -31,10 +31,10 @@ const WORLDS: [(&str, &str); 3] = [
 /// The engine's freshness and the lab's, in percent, and the engine's row.
 fn both(place: &Place, command: &str) -> (f64, f64, Value) {
     let out = place.run(command);
-    assert_eq!(out.code, 0, "{command}: {}", out.stderr);
+    assert_eq!(out.code, Some(0), "{command}: {}", out.err);
     let rows: Vec<Value> =
-        out.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(rows.len(), 2, "{}", out.stdout);
+        out.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows.len(), 2, "{}", out.out);
     let fresh = |row: &Value| 100.0 * row["freshness"].as_f64().unwrap();
     assert_eq!(rows[0]["policy"], "index (engine)");
     (fresh(&rows[0]), fresh(&rows[1]), rows[0].clone())

@@ -36,9 +36,7 @@ impl<S: Store> State<S> {
             Event::Visited(visited) => self.visited(visited),
             Event::Refused { page, reason, again } => self.refused(*page, *reason, *again),
             Event::Rescheduled { page, due, noted } => self.rescheduled(*page, *due, *noted),
-            Event::Signalled { page, at, due, noted } => {
-                self.signalled(*page, *at, *due, *noted)
-            }
+            Event::Signalled { page, at, due, noted } => self.signalled(*page, *at, *due, *noted),
             Event::Forgotten { page } => self.forgotten(*page),
             Event::HostLearned { host, update } => self.host_learned(*host, update),
             Event::HostRested { host, front } => self.host_rested(*host, *front),

@@ -116,8 +116,18 @@ impl Counters {
         read_list(&mut row, &mut counters.changes)?;
         read_list(&mut row, &mut counters.outcomes)?;
         read_list(&mut row, &mut counters.refusals)?;
-        let [hosts, pages, visits, duplicates, near_duplicates, bytes, turns, tag_sets, noise, events] =
-            single;
+        let [
+            hosts,
+            pages,
+            visits,
+            duplicates,
+            near_duplicates,
+            bytes,
+            turns,
+            tag_sets,
+            noise,
+            events,
+        ] = single;
         Ok(Counters {
             hosts,
             pages,

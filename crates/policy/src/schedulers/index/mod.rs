@@ -25,8 +25,8 @@ use evercrawl_estimate::Gamma;
 use evercrawl_estimate::signal::Trust;
 
 use crate::index::{Limits, SignalClock};
-use crate::numbers::ByNumber;
 use crate::kept::Kept;
+use crate::numbers::ByNumber;
 use crate::page::{Days, Found, Group, NEVER, Page, Seen};
 use crate::policy::{Outlook, Policy, Round};
 use crate::registry::Goal;
