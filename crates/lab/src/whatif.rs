@@ -160,7 +160,7 @@ impl WhatIf {
                 "The knee is at {knee}x: up to there a doubling buys more than on the mean of the \
                  range, from there on less."
             ),
-            None => "There is no knee: nowhere in this range does a doubling begin to buy less."
+            None => "There is no knee: towards the end of this range a doubling does not buy clearly less."
                 .to_owned(),
         };
         if parts.is_empty() { knee } else { format!("{}. {knee}", parts.join(", ")) }
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(
             whatif.words(),
             "At 10%/week, 50.0 % of copies are current, twice that would make it 60.0 %, half 40.0 %. \
-             There is no knee: nowhere in this range does a doubling begin to buy less."
+             There is no knee: towards the end of this range a doubling does not buy clearly less."
         );
     }
 
