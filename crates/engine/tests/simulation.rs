@@ -455,3 +455,47 @@ fn the_budget_is_kept_in_every_hour() {
     }
     assert_polite(sim.requests());
 }
+
+/// How many crawls are asked how fresh they are; more by the variable of the same name.
+fn runs() -> u64 {
+    std::env::var("FRESHNESS_RUNS").ok().and_then(|text| text.parse().ok()).unwrap_or(8)
+}
+
+#[test]
+fn the_reported_freshness_is_within_its_error() {
+    let (mut hits, mut widest): (u64, f64) = (0, 0.0);
+    for seed in 0..runs() {
+        let world = World::new(Config {
+            seed,
+            hosts: 6,
+            pages: 25,
+            origin_ms: START.millis(),
+            changes_per_day: 40.0,
+            change_sigma: 1.5,
+            ..Config::calm()
+        });
+        let dir = tempfile::tempdir().unwrap();
+        let mut sim = Sim::new(&world, dir.path(), config(false, LONG), seed);
+        sim.add_seeds();
+        sim.rehearsal.set_budget(0.15);
+        sim.run(START.after(Duration::from_secs(2 * 3600)));
+        let (walk, now) = (&sim.rehearsal.walk, sim.rehearsal.now());
+        let told = walk.planner().freshness(1, now).unwrap();
+        let (mut held, mut fresh) = (0.0, 0.0);
+        for page in walk.state().pages() {
+            let (_, row) = page.unwrap();
+            let look = row.past.as_ref().filter(|_| row.held()).and_then(|past| past.last_look);
+            let (Some(look), Some(page)) = (look, world.find(&row.url)) else { continue };
+            held += 1.0;
+            let same =
+                world.version_at(page, look.millis()) == world.version_at(page, now.millis());
+            fresh += f64::from(u8::from(same));
+        }
+        let miss = (told.fresh - fresh / held).abs();
+        eprintln!("seed {seed}: told {:.3} ± {:.3}, {:.3}", told.fresh, told.error, fresh / held);
+        hits += u64::from(miss <= told.error);
+        widest = widest.max(told.error);
+    }
+    assert!(hits * 10 >= runs() * 8, "{hits} of {} within the error", runs());
+    assert!(widest < 0.15, "an error of {widest} says nothing");
+}
