@@ -98,7 +98,11 @@ impl<S: Store> Walk<S> {
         if pinned <= now {
             return Ok(Some(lease));
         }
-        match self.planner.judge(lease.page, &lease.row, due, now) {
+        let verdict = match self.planner.judge(lease.page, &lease.row, due, now) {
+            Err(NotNow::PutOff(later)) if later.min(pinned) <= due => ahead_of_pin(&lease, now),
+            verdict => verdict,
+        };
+        match verdict {
             Ok(()) => return Ok(Some(lease)),
             Err(NotNow::PutOff(due)) => {
                 let due = due.min(pinned);
@@ -114,6 +118,14 @@ impl<S: Store> Walk<S> {
         }
         Ok(None)
     }
+}
+
+/// Whether a page that waits for its pin alone, and cannot be put off beyond it, may come ahead of its
+/// time: once half of its time is over, so that a pin does not take what others could use.
+fn ahead_of_pin(lease: &Lease, now: Time) -> Result<(), NotNow> {
+    let (Some(past), Place::Due(due)) = (&lease.row.past, lease.place) else { return Ok(()) };
+    let half = past.last_visit.after(due.since(past.last_visit) / 2);
+    if half <= now { Ok(()) } else { Err(NotNow::NotWorthIt(half)) }
 }
 
 /// The planner of a crawl: it knows what it `learned` before, or else at least what pages are held.
