@@ -1,0 +1,85 @@
+//! Is a budget divided over pages, and does the crawl say what it does with it?
+#![allow(clippy::unwrap_used, reason = "a failing test panics")]
+
+mod common;
+
+use common::web::Web;
+use common::{Place, wait_until};
+use evercrawl_testweb::Config;
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// A day of this web takes a second: pages change while we look.
+fn hasty_web() -> Web {
+    let calm = Config::calm();
+    Web::serve(Config {
+        hosts: 6,
+        pages: 8,
+        seed: 5,
+        time_scale: 86_400.0,
+        changes_per_day: 0.3,
+        change_sigma: 2.0,
+        ..calm
+    })
+}
+
+const CRAWL: &str = "--delay 20ms --budget 30/s -s schedule.min_interval=100ms --quiet";
+
+#[test]
+fn a_budget_is_spent_explained_and_learned_from_across_restarts() {
+    let (web, place) = (hasty_web(), Place::new());
+    let seeds = web.seeds(6).join(" ");
+    let running = place.start(&format!("crawl {seeds} {CRAWL} {}", web.flags()));
+    // Not before there is something to look at.
+    let status = || Some(place.run("status --json")).filter(|ran| ran.code == Some(0));
+    let run = || status().map_or(Value::Null, |ran| ran.json()["run"].clone());
+    wait_until("visits", || {
+        let run = run();
+        run["pages"].as_u64() > Some(250) && run["freshness"]["audits"].as_u64() > Some(0)
+    });
+    let run = run();
+    assert_eq!(run["plan"]["policy"], "index");
+    assert_eq!(run["plan"]["budget_a_second"], 30.0);
+    let fresh = run["freshness"]["fresh_estimated"].as_f64().unwrap();
+    let error = run["freshness"]["fresh_error"].as_f64().unwrap();
+    assert!((0.05..=1.0).contains(&fresh) && error > 0.0 && error < 0.12, "{fresh} {error}");
+    let rate = run["pages_a_second"].as_f64().unwrap();
+    assert!(rate < 31.0, "{rate} pages a second");
+    let plan = place.run("plan --for 10s --json").expect(0).json();
+    assert!(plan["visits"].as_f64().unwrap() > 10.0, "{plan}");
+    assert!(plan["fresh_expected"].as_f64().is_some_and(|share| share > 0.1), "{plan}");
+    running.signal(Signal::INT);
+    running.wait().expect(11);
+    let learned = std::fs::metadata(place.data().join("learned")).unwrap().len();
+    assert!(learned > 1000, "{learned}");
+    let busiest = place.urls().into_iter().max_by_key(|page| page["visits"].as_u64()).unwrap();
+    let url = busiest["url"].as_str().unwrap().to_owned();
+    let why = place.run(&format!("why {url}")).expect(0);
+    for words in ["changes      about every", "the budget of 30/s, by policy index"] {
+        assert!(why.out.contains(words), "{}", why.out);
+    }
+    // What was learned is there again, and a damaged file of it is in nobody's way.
+    let audits = place.run("status --json").json()["freshness"]["audits"].as_u64().unwrap();
+    assert!(audits > 0, "the audits of the last run count");
+    std::fs::write(place.data().join("learned"), b"nonsense").unwrap();
+    assert_eq!(place.run("status --json").expect(0).json()["freshness"]["audits"], 0);
+    place.run(&format!("crawl {CRAWL} --for 1s")).expect(15);
+}
+
+#[test]
+fn odd_budgets_get_a_clear_answer() {
+    let place = Place::new();
+    for (flags, words) in [
+        ("--budget 0/s", "fetches nothing"),
+        ("--budget fast", "is no rate"),
+        ("--budget 1/s --goal fame", "none of freshness, coverage, age"),
+        ("--budget 1/s --policy oracle", "none of index, gamma, uniform"),
+        ("--budget 1/s --discover 120%", "from 0% to 100%"),
+        ("--recrawl sometimes", "is no duration"),
+    ] {
+        let ran = place.run(&format!("crawl http://127.0.0.1:9/ {flags}"));
+        assert_eq!(ran.code, Some(3), "{flags}: {}", ran.err);
+        ran.explains(&[words]);
+        assert!(!place.data().exists(), "{flags}: nothing was begun");
+    }
+}
