@@ -136,7 +136,7 @@ fn a_page_that_goes_or_is_refused_leaves_the_queue_and_can_be_looked_at_again() 
     assert_eq!(state.page(b).unwrap().unwrap().standing, Standing::Refused(Refusal::Robots));
     assert_eq!(state.counters().refused(Refusal::Robots), 1, "looked at twice, refused once");
     assert_eq!(state.counters().standing, [0, 0, 1, 1]);
-    assert_eq!(lane(&state, a.host, Lane::Due), [b]);
+    assert_eq!(lane(&state, a.host, Lane::Recheck), [b]);
 }
 
 #[test]
