@@ -91,7 +91,7 @@ impl Town {
         for (page, changes) in self.changes[host].iter().enumerate() {
             let truth = changes.iter().rfind(|at| **at <= now).copied().unwrap_or(START);
             let told = match self.others {
-                _ if host % 2 == 0 => format!("<lastmod>{truth}</lastmod>"),
+                _ if host.is_multiple_of(2) => format!("<lastmod>{truth}</lastmod>"),
                 Others::Lies => format!("<lastmod>{now}</lastmod>"),
                 Others::Nothing => String::new(),
             };

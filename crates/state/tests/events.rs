@@ -360,3 +360,19 @@ fn a_wish_takes_the_place_of_an_earlier_one() {
     state.apply(&Event::Unwished { wish: boost(1.0) }).unwrap();
     assert_eq!(state.wishes().unwrap(), [(exclude, at(2))]);
 }
+
+#[test]
+fn a_word_that_a_page_changed_moves_it_and_is_kept() {
+    let mut state = memory();
+    let page = discover(&mut state, "a.test", "/1");
+    state.apply(&visit(page, 1, Change::New, Some(at(1000)))).unwrap();
+    let noted = Noted { unmodified: 0.5, numbers: [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0] };
+    let word = Event::Signalled { page, at: at(5), due: at(6), noted };
+    let applied = state.apply(&word).unwrap();
+    assert_eq!(applied.queued, Some((page, Place::Due(at(6)))));
+    let row = state.page(page).unwrap().unwrap();
+    assert_eq!((row.place, row.claimed_change), (Some(Place::Due(at(6))), Some(at(5))));
+    assert_eq!((row.standing, row.past.unwrap().noted), (Standing::Live, noted));
+    let due = state.lane(page.host, Lane::Due, (0, 0), u64::MAX, 9).unwrap();
+    assert_eq!(due.len(), 1, "it waits in one place alone");
+}
