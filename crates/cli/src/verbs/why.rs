@@ -5,6 +5,7 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use evercrawl_compare::PageMemory;
+use evercrawl_engine::Plan;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::walk::{read_robots, scope};
@@ -209,16 +210,32 @@ fn plan_facts(
     if let (Some(worth), Some(price), Some((_, interval)), true) =
         (reason("worth now"), reason("threshold"), interval, row.held())
     {
-        let share = if price > 0.0 { 100.0 * worth / price } else { 100.0 };
+        let share = match 100.0 * worth / price {
+            share if share < 1000.0 => format!("{share:.0} % of what"),
+            _ => "far more than".to_owned(),
+        };
         let interval = show_duration(days(interval));
         facts.push(Fact(
             "worth",
-            format!("a fetch now is worth {share:.0} % of what it must be; that takes {interval} after a visit"),
+            format!("a fetch now is worth {share} it must be; that takes {interval} after a visit"),
         ));
     }
-    let budget = || format!("the budget of {rate}/s, by policy {}", planner.plan().policy);
-    facts.push(Fact("bound by", pin.unwrap_or_else(budget)));
+    let bound = || bound_by(planner.plan(), planner.interval(key, row, now), rate);
+    facts.push(Fact("bound by", pin.unwrap_or_else(bound)));
     Ok(facts)
+}
+
+/// What decides how long a page waits from visit to visit, where that is `interval`.
+fn bound_by(plan: &Plan, interval: Duration, rate: f64) -> String {
+    if interval <= plan.shortest {
+        return format!("schedule.min_interval, {}", show_duration(plan.shortest));
+    }
+    match plan.longest {
+        Some(longest) if interval >= longest => {
+            format!("schedule.max_interval, {}", show_duration(longest))
+        }
+        _ => format!("the budget of {rate}/s, by policy {}", plan.policy),
+    }
 }
 
 /// The interval of a page's pin, where the page would wait longer without it.
