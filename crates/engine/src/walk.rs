@@ -332,6 +332,7 @@ impl<S: Store> Walk<S> {
         now: Time,
     ) -> Result<Option<Step>, EngineError> {
         let event = Event::Refused { page: lease.page, reason, again };
+        self.planner.forget(lease.page);
         self.frontier.finished(lease.page, now);
         self.apply(&event, now)?;
         Ok(None)

@@ -111,17 +111,8 @@ fn open(
 ) -> Walk<MemoryStore> {
     let state = State::open(Arc::new(store.clone()), SETTINGS, None).unwrap();
     let files = state.archive().unwrap();
-    let settings = archive::Settings {
-        prefix: "sim".into(),
-        host: "sim".into(),
-        software: "evercrawl".into(),
-        operator: String::new(),
-        user_agent: String::new(),
-        robots: "obey".into(),
-        is_part_of: String::new(),
-        roll_at: config.archive.roll_at,
-        first_serial: files.iter().map(|file| file.serial + 1).max().unwrap_or(1),
-    };
+    let next = files.iter().map(|file| file.serial + 1).max().unwrap_or(1);
+    let settings = archive_settings(next, config.archive.roll_at);
     let committed: Vec<archive::FilePosition> = files
         .into_iter()
         .filter(|file| !file.finished)
@@ -135,6 +126,20 @@ fn open(
         .collect();
     let (writer, _) = archive::Writer::open(dir, &committed, settings, now).unwrap();
     Walk::new(config.clone(), state, writer, seed, now).unwrap()
+}
+
+fn archive_settings(first_serial: u32, roll_at: u64) -> archive::Settings {
+    archive::Settings {
+        prefix: "sim".into(),
+        host: "sim".into(),
+        software: "evercrawl".into(),
+        operator: String::new(),
+        user_agent: String::new(),
+        robots: "obey".into(),
+        is_part_of: String::new(),
+        roll_at,
+        first_serial,
+    }
 }
 
 fn fetched(answer: &Answer, took: Duration) -> Fetched {
@@ -498,4 +503,33 @@ fn the_reported_freshness_is_within_its_error() {
     }
     assert!(hits * 10 >= runs() * 8, "{hits} of {} within the error", runs());
     assert!(widest < 0.15, "an error of {widest} says nothing");
+}
+
+/// What the planner learned is kept apart from what is committed: after a crash it may speak of pages
+/// that are not known.
+#[test]
+fn a_planner_that_knows_more_than_the_state_does_no_harm() {
+    let world = calm();
+    let dir = tempfile::tempdir().unwrap();
+    let mut plan = config(false, LONG);
+    plan.plan.audits = 0.5;
+    let mut sim = Sim::new(&world, dir.path(), plan, 3);
+    sim.add_seeds();
+    sim.rehearsal.set_budget(2.0);
+    sim.run(START.after(Duration::from_secs(300)));
+    let learned = sim.rehearsal.walk.planner().learned();
+    // A new directory, and the knowledge of the old one.
+    let (dir, store) = (tempfile::tempdir().unwrap(), MemoryStore::default());
+    let state = State::open(Arc::new(store.clone()), SETTINGS, None).unwrap();
+    let (writer, _) =
+        archive::Writer::open(dir.path(), &[], archive_settings(1, 60_000), START).unwrap();
+    let config = sim.config.clone();
+    let walk = Walk::resume(config, state, writer, Some(&learned), 3, START).unwrap();
+    assert!(walk.planner().freshness(1, START).is_some(), "it was taken up");
+    sim.rehearsal.replace(walk);
+    sim.add_seeds();
+    sim.rehearsal.set_budget(2.0);
+    let end = sim.rehearsal.now().after(Duration::from_secs(300));
+    sim.run(end);
+    assert!(sim.rehearsal.walk.counters().visits > 100);
 }

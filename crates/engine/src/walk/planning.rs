@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_model::{Event, PageKey, Time, Validators};
-use evercrawl_state::{Place, Store, View};
+use evercrawl_state::{PageRow, Place, Store, View};
 
 use super::Walk;
 use crate::EngineError;
@@ -54,9 +54,7 @@ impl<S: Store> Walk<S> {
             self.frontier.look_back(now);
         }
         if let Some(page) = self.planner.draw() {
-            // Before all others, so that it is the lot that decides and not what else is due.
-            let due = Time::EPOCH;
-            self.apply(&Event::Rescheduled { page, due, noted: None }, now)?;
+            self.audit(page, now)?;
         }
         let Some(after) = self.ahead.looked_again.take() else { return Ok(()) };
         let piece: Result<Vec<_>, _> = self.state.pages_after(after).take(PIECE).collect();
@@ -67,6 +65,20 @@ impl<S: Store> Walk<S> {
                 self.apply(&Event::Rescheduled { page, due, noted: None }, now)?;
             }
         }
+        Ok(())
+    }
+
+    /// Lets a page that was drawn by lot come before all others, so that it is the lot that decides
+    /// and not what else is due.
+    fn audit(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
+        let waits = |row: &PageRow| row.held() && matches!(row.place, Some(Place::Due(_)));
+        // After a crash the planner may know pages whose first visit was not committed.
+        if self.state.page(page)?.as_ref().is_none_or(|row| !waits(row)) {
+            self.planner.forget(page);
+            return Ok(());
+        }
+        let due = Time::EPOCH;
+        self.apply(&Event::Rescheduled { page, due, noted: None }, now)?;
         Ok(())
     }
 
