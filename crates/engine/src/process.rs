@@ -14,7 +14,7 @@ use evercrawl_model::{
     Visit, Visited,
 };
 use evercrawl_robots::Directives;
-use evercrawl_state::{Reading, StateError, Store};
+use evercrawl_state::{PageRow, Reading, StateError, Store};
 
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
@@ -176,7 +176,7 @@ impl<S: Store> Processor<S> {
             }
             Outcome::Ok => (kept, media_type) = self.content(&mut processed, &body, digest)?,
             Outcome::Redirect => self.redirect(&mut processed),
-            Outcome::ClientError if matches!(status, 404 | 410) => {
+            Outcome::ClientError if is_gone(status, &processed.job.lease.row) => {
                 processed.visited.visit.change = Change::Gone;
                 processed.visited.visit.score = Score::ALL;
             }
@@ -385,6 +385,17 @@ impl<S: Store> Processor<S> {
         let ended = processed.job.ended;
         let hopeless = visit.change == Change::Failed && failures >= schedule.give_up_after;
         processed.verdict = hopeless.then(|| (Refusal::ErrorHistory, Some(schedule.rarely(ended))));
+    }
+}
+
+/// Whether an answer means that a page is gone. A 404 may be a slip: where content is held, it takes
+/// two in a row.
+fn is_gone(status: u16, row: &PageRow) -> bool {
+    let before = row.past.as_ref().map(|past| past.status);
+    match status {
+        410 => true,
+        404 => !row.held() || before == Some(404),
+        _ => false,
     }
 }
 
