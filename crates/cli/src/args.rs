@@ -44,6 +44,8 @@ pub(crate) enum Verb {
     Diff(Diff),
     #[command(flatten)]
     Wish(crate::verbs::wish::Wish),
+    /// Another budget, for a running crawl from now on, for a stopped one from its next run on
+    Budget(Budget),
     /// Say that pages changed: known ones are visited sooner, new ones enter, inside budget and pace
     Push(Push),
     /// Fetch one URL and show what came; changes nothing
@@ -289,6 +291,14 @@ pub(crate) struct Why {
     /// JSON instead of words
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Budget {
+    /// Requests over all hosts, as in 5/s or 10000/d
+    pub(crate) rate: String,
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
 #[derive(Debug, Args)]

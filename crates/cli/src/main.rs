@@ -62,6 +62,7 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         }
         Verb::Diff(args) => verbs::diff::run(&args),
         Verb::Wish(verb) => verbs::wish::run(&verb),
+        Verb::Budget(args) => verbs::budget::run(&args),
         Verb::Push(args) => verbs::push::run(&args),
         Verb::Fetch(args) => verbs::fetch::run(&args),
         Verb::Robots(args) => verbs::robots::run(&args),

@@ -92,7 +92,7 @@ fn words_that_changed_are_told_stopped_and_running() {
     assert!(place.run(&same).expect(0).out.contains("no word changed"));
 
     let crawl = place.start(&format!("crawl --quiet --recrawl 1d {}", site.flags()));
-    wait_until("the door to open", || place.run("wishes").code == Some(0));
+    wait_until("the door to open", || place.data().join("control.sock").exists());
     let running = place.run(&from_first).expect(0).json();
     assert_eq!(running["changes"][0][1], line["changes"][0][1]);
     place.run("diff http://a.test/edited --exit-code").expect(10);

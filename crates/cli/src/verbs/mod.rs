@@ -1,6 +1,7 @@
 //! One file a verb.
 
 pub(crate) mod add;
+pub(crate) mod budget;
 pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod completions;

@@ -250,6 +250,21 @@ impl<S: Store + 'static> Driver<S> {
                 Ok(Told::default())
             }
             What::Signals(urls) => self.walk.signal_all(urls, now),
+            What::Budget(rate) => {
+                self.set_budget(*rate, now);
+                Ok(Told::default())
+            }
+        }
+    }
+
+    /// Where every page has a fixed interval, a budget is a bound and nothing to divide.
+    fn set_budget(&mut self, rate: f64, now: Time) {
+        self.budget = Some(match self.budget.take() {
+            Some(bucket) => bucket.at_rate(rate, now),
+            None => Bucket::new(rate, now),
+        });
+        if self.walk.planner().spends_ahead() {
+            self.walk.set_budget(Some(rate));
         }
     }
 

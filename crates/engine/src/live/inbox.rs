@@ -29,6 +29,8 @@ pub(super) enum What {
     Wishes(Vec<WishChange>),
     /// Somebody says that these pages changed.
     Signals(Vec<Canonical>),
+    /// So many requests a second from now on.
+    Budget(f64),
 }
 
 impl Default for Inbox {
@@ -47,6 +49,11 @@ impl Inbox {
     /// Tells the crawl that these pages changed; returns once it has committed what that means.
     pub fn signal(&self, urls: Vec<Canonical>) -> Result<Told, EngineError> {
         self.leave(What::Signals(urls))
+    }
+
+    /// Has the crawl keep to another budget, in requests a second, from now on.
+    pub fn set_budget(&self, rate: f64) -> Result<(), EngineError> {
+        self.leave(What::Budget(rate)).map(drop)
     }
 
     fn leave(&self, what: What) -> Result<Told, EngineError> {

@@ -1,0 +1,51 @@
+//! `evercrawl budget`: so many requests from now on, of a running crawl or a stopped one.
+
+use std::io::Write;
+use std::path::Path;
+
+use evercrawl_engine::live::Inbox;
+
+use crate::args::{Budget, Common};
+use crate::exit::{self, Failure};
+use crate::settings::Origin;
+use crate::{control, crawl_config, units};
+
+/// Tells the crawl that has the data directory open, or notes it for the next one.
+pub(crate) fn run(args: &Budget) -> anyhow::Result<u8> {
+    rate(args)?;
+    match super::open(&args.common) {
+        Ok(opened) => {
+            remember(args, &opened.path)?;
+            eprintln!("{} from the next run on", args.rate);
+            Ok(exit::OK)
+        }
+        Err(error) if super::is_in_use(&error) => {
+            control::forward(&args.common.data, &[])?.ok_or(error)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Has the crawl that works in `dir` keep to it, and the next one too.
+pub(crate) fn running(
+    args: &Budget,
+    dir: &Path,
+    inbox: &Inbox,
+    out: &mut dyn Write,
+) -> anyhow::Result<u8> {
+    inbox.set_budget(rate(args)?)?;
+    remember(args, dir)?;
+    writeln!(out, "{} from now on", args.rate)?;
+    Ok(exit::OK)
+}
+
+fn rate(args: &Budget) -> anyhow::Result<f64> {
+    units::rate(&args.rate).map_err(Failure::usage)
+}
+
+fn remember(args: &Budget, dir: &Path) -> anyhow::Result<()> {
+    let common = Common { data: dir.to_owned(), config: None, set: Vec::new() };
+    let mut settings = crawl_config::settings(&common, None)?;
+    settings.set("budget.rate", vec![args.rate.clone()], Origin::Flag)?;
+    settings.remember(&crawl_config::remembered(dir))
+}
