@@ -2,8 +2,16 @@
 //!
 //! [`Walk`] owns the state, the frontier and the archive, and is driven from outside: asked for
 //! the next step, told what came of it, told to begin and end commits. It reads no clock, waits
-//! for nothing and starts no thread, so the live driver and the simulation run the very same walk.
+//! for nothing and starts no thread, so the live driver and the rehearsal run the very same walk.
+//!
+//! - `asking`: what may be asked of a host?
+//! - `planning`: how is the budget spent on known pages?
+//! - `signals`: who says that a page changed?
+//! - `wishing`: how do the user's wishes change the walk?
+//! - `committing`: how does what was done last?
 
+mod asking;
+mod committing;
 mod planning;
 mod signals;
 mod wishing;
@@ -14,31 +22,25 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_model::{
-    Change, Discovery, Event, HostUpdate, PageKey, RecordAt, Refusal, RobotsCopy, Time,
-};
-use evercrawl_robots::{Access, RobotsTxt, availability};
-use evercrawl_state::{Applied, ArchiveFile, Counters, Overlay, Reading, State, Store, View};
-use evercrawl_urls::{Base, Canonical, Gate, Scope, ScopeKind, Seed};
+use evercrawl_model::{Change, Discovery, Event, HostUpdate, PageKey, RecordAt, Refusal, Time};
+use evercrawl_state::{Applied, Counters, State, Store, View};
+use evercrawl_urls::{Canonical, Gate, Scope, ScopeKind, Seed};
 
 use crate::EngineError;
 use crate::config::CrawlConfig;
-use crate::frontier::{Frontier, Lease, Next, Rules};
+use crate::frontier::{Frontier, Lease, Next};
 use crate::links::LinkReader;
 use crate::planner::Planner;
 use crate::process::{Ids, Job, Processed, Processor};
 use crate::recent::Recent;
 use crate::wishes::Wishes;
+pub use asking::{RobotsAnswer, read_robots};
+pub use committing::{Commit, Committed};
 use planning::Ahead;
 pub use planning::planner;
 pub use signals::{Heard, Told};
 use wishing::Sweep;
 pub use wishing::WishChange;
-
-/// How long a robots.txt is believed.
-const ROBOTS_FRESH: Duration = Duration::from_secs(24 * 3600);
-/// How long to wait before asking again for one that its host would not give.
-const ROBOTS_RETRY: Duration = Duration::from_secs(3600);
 
 /// What the driver is to do next.
 #[derive(Debug)]
@@ -60,27 +62,6 @@ pub enum Step {
     Empty,
 }
 
-/// A robots.txt that was asked for.
-#[derive(Debug)]
-pub struct RobotsAnswer {
-    /// Scheme, host and port.
-    pub origin: String,
-    /// The page that it was asked for.
-    pub lease: Box<Lease>,
-    /// The final status; `None` where no answer came.
-    pub status: Option<u16>,
-    /// True when the host's address is one that we do not connect to.
-    pub forbidden: bool,
-    /// How long the host asked to be left alone.
-    pub asked_pause: Option<Duration>,
-    /// The body.
-    pub body: Vec<u8>,
-    /// The host's address.
-    pub ip: Option<IpAddr>,
-    /// How long it took.
-    pub took: Duration,
-}
-
 /// What was done in this run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -96,30 +77,6 @@ pub struct Tally {
     pub first: u64,
     /// Changes found.
     pub changes: u64,
-}
-
-/// A commit on its way: to be synced, committed and finished in this order, on any thread.
-pub struct Commit<S> {
-    checkpoint: archive::Checkpoint,
-    changes: Arc<Overlay>,
-    reading: Reading<S>,
-    batch: u64,
-}
-
-impl<S: Store> Commit<S> {
-    /// Makes the archive last, then the state; then closes archive files that are full.
-    pub fn run(&self) -> Result<Committed, EngineError> {
-        self.checkpoint.sync()?;
-        self.reading.commit(&self.changes)?;
-        Ok(Committed { finished: self.checkpoint.finish()?, batch: self.batch })
-    }
-}
-
-/// A commit that is done.
-#[derive(Debug)]
-pub struct Committed {
-    finished: Vec<u32>,
-    batch: u64,
 }
 
 /// The walk, with all it owns.
@@ -338,57 +295,11 @@ impl<S: Store> Walk<S> {
         Ok(None)
     }
 
-    /// The rules of an origin as last fetched, where they can still be believed.
-    fn stored_rules(&self, origin: &str, now: Time) -> Result<Option<Rules>, EngineError> {
-        let copy = self.state.robots(origin)?.filter(|copy| copy.expires > now);
-        Ok(copy.map(|copy| Rules {
-            robots: Arc::new(read_robots(&copy, &self.config.agent)),
-            expires: copy.expires,
-        }))
-    }
-
     /// The address of a page's host was looked up; `None` where that failed, which the visit
     /// itself will tell.
     pub fn located(&mut self, lease: &Lease, ip: Option<IpAddr>, now: Time) {
         self.frontier.located(lease.page.host, ip);
         self.frontier.give_back(lease, now);
-    }
-
-    /// A robots.txt came, or did not.
-    pub fn robots(&mut self, answer: RobotsAnswer, now: Time) -> Result<(), EngineError> {
-        let (page, access) = (answer.lease.page, availability(answer.status));
-        self.frontier.rules_answered(page.host);
-        if answer.forbidden {
-            return self.refuse(&answer.lease, Refusal::PrivateAddress, None, now).map(drop);
-        }
-        self.tally.robots += 1;
-        let mut update = HostUpdate { ip: answer.ip, ..HostUpdate::default() };
-        if answer.status.is_none() && answer.lease.row.guess && answer.lease.row.seed {
-            self.frontier.answered(page.host, answer.ip, answer.took, now);
-            return self.try_plain(&answer.lease, now);
-        }
-        let mut expires = now.after(ROBOTS_FRESH);
-        if access == Access::DisallowAll {
-            // Nothing is allowed until it can be had: the whole host waits, its pages stay.
-            let asked = answer.asked_pause.or(answer.status.map(|_| ROBOTS_RETRY));
-            expires = self.leave_alone(&answer.lease, asked, &mut update, now);
-        }
-        let body = if access == Access::Parse { answer.body } else { Vec::new() };
-        let copy = RobotsCopy { at: now, expires, status: answer.status.unwrap_or(0), body };
-        if access != Access::DisallowAll {
-            self.recovered(&answer.lease, &mut update);
-            let robots = Arc::new(read_robots(&copy, &self.config.agent));
-            self.discover_sitemaps(&answer.origin, &robots, &answer.lease, now)?;
-            let https = answer.origin.starts_with("https:");
-            self.frontier.set_rules(page.host, https, Rules { robots, expires });
-        }
-        // By the rules just learned: a Crawl-delay holds from the first page on.
-        let next_allowed = self.frontier.answered(page.host, answer.ip, answer.took, now);
-        update.next_allowed = Some(next_allowed);
-        self.apply(&Event::RobotsLearned { origin: answer.origin, copy }, now)?;
-        self.apply(&Event::HostLearned { host: page.host, update }, now)?;
-        self.frontier.give_back(&answer.lease, now);
-        self.rest_if_blocked(page, now)
     }
 
     /// A host failed or asked for a pause: it gets one, and the moment it ends is returned.
@@ -412,45 +323,6 @@ impl<S: Store> Walk<S> {
     fn recovered(&mut self, lease: &Lease, update: &mut HostUpdate) {
         update.failures = (lease.host_failures > 0).then_some(0);
         self.frontier.recovered(lease.page.host);
-    }
-
-    /// A bare domain does not answer by `https`: it is tried by `http`.
-    fn try_plain(&mut self, lease: &Lease, now: Time) -> Result<(), EngineError> {
-        if let Some(twin) = self.links.plain_twin(lease, now) {
-            self.apply(&Event::Discovered(twin), now)?;
-        }
-        let again = Some(self.config.schedule.rarely(now));
-        self.refuse(lease, Refusal::HostDead, again, now).map(drop)
-    }
-
-    /// Sitemaps that robots.txt names; or on a seed's host the usual place, where it names none.
-    fn discover_sitemaps(
-        &mut self,
-        origin: &str,
-        robots: &RobotsTxt,
-        lease: &Lease,
-        now: Time,
-    ) -> Result<(), EngineError> {
-        if !self.config.take.sitemaps {
-            return Ok(());
-        }
-        let Ok(base) = Base::new(&format!("{origin}/"), self.config.steps) else { return Ok(()) };
-        let mut named: Vec<String> = robots.sitemaps().map(str::to_owned).collect();
-        let seed_host = self.state.host(lease.page.host)?.is_some_and(|host| host.seed);
-        let guess = named.is_empty() && seed_host;
-        if guess {
-            named.push("/sitemap.xml".to_owned());
-        }
-        for href in named {
-            let Ok(url) = base.join(&href) else { continue };
-            match self.links.list_verdict(&url, now) {
-                Ok(()) => {
-                    self.apply(&Event::Discovered(self.links.list(url, lease, guess, now)), now)?
-                }
-                Err(reason) => self.apply(&Event::LinksRefused { reason, count: 1 }, now)?,
-            };
-        }
-        Ok(())
     }
 
     /// A page was visited: archive it, apply what it means, let its host go on.
@@ -558,65 +430,6 @@ impl<S: Store> Walk<S> {
         f64::from(u32::try_from(mixed >> 32).unwrap_or(0)) / f64::from(u32::MAX)
     }
 
-    /// Keys that changed since the last commit began.
-    pub fn pending(&self) -> usize {
-        self.state.pending()
-    }
-
-    /// Begins a commit of all that was applied so far; `None` when there is nothing to commit or
-    /// the last commit is not done.
-    pub fn begin_commit(&mut self) -> Result<Option<Commit<S>>, EngineError> {
-        if !self.state.can_freeze() {
-            return Ok(None);
-        }
-        let checkpoint = self.checkpoint()?;
-        let Some(changes) = self.state.freeze() else { return Ok(None) };
-        let batch = self.recent.begin_batch();
-        Ok(Some(Commit { checkpoint, changes, reading: self.state.reading(), batch }))
-    }
-
-    /// How far the archive has come, told to the state as part of the next commit.
-    fn checkpoint(&mut self) -> Result<archive::Checkpoint, EngineError> {
-        let checkpoint = self.archive.checkpoint()?;
-        let files: Vec<ArchiveFile> = checkpoint.files.iter().map(archive_file).collect();
-        self.state.set_archive(&files);
-        Ok(checkpoint)
-    }
-
-    /// A commit is done.
-    pub fn end_commit(&mut self, done: &Committed) -> Result<(), EngineError> {
-        self.archive.finished(&done.finished);
-        self.recent.committed(done.batch);
-        self.state.flushed()?;
-        Ok(self.state.finish_archive(&done.finished)?)
-    }
-
-    /// Commits what was applied so far, here and now.
-    pub fn commit_now(&mut self) -> Result<(), EngineError> {
-        match self.begin_commit()? {
-            Some(commit) => self.end_commit(&commit.run()?),
-            None => Ok(()),
-        }
-    }
-
-    /// Sorts what was added in bulk into the rest of the state, so that the next crawl need not.
-    pub fn merge(&mut self) -> Result<(), EngineError> {
-        self.commit_now()?;
-        Ok(self.state.merge()?)
-    }
-
-    /// Commits everything, closes the archive and marks the end of a clean run.
-    pub fn close(mut self) -> Result<Counters, EngineError> {
-        let checkpoint = self.checkpoint()?;
-        checkpoint.sync()?;
-        self.state.flush_now()?;
-        self.archive.close(&checkpoint)?;
-        let serials: Vec<u32> = checkpoint.files.iter().map(|file| file.serial).collect();
-        self.state.finish_archive(&serials)?;
-        self.state.close()?;
-        Ok(self.state.counters().clone())
-    }
-
     /// Reads an answer on this thread, as the workers do.
     pub fn process(&mut self, job: Job) -> Result<Processed, EngineError> {
         let file = self.archive.file();
@@ -636,20 +449,4 @@ pub fn scope<S: Store>(kind: ScopeKind, state: &View<S>) -> Result<Scope, Engine
         }
     }
     Ok(scope)
-}
-
-/// The rules in a stored robots.txt.
-pub fn read_robots(copy: &RobotsCopy, agent: &str) -> RobotsTxt {
-    RobotsTxt::of_answer((copy.status > 0).then_some(copy.status), &copy.body, agent)
-}
-
-fn archive_file(file: &archive::FilePosition) -> ArchiveFile {
-    ArchiveFile {
-        serial: file.serial,
-        name: file.name.clone(),
-        warc_len: file.warc_len,
-        cdxj_len: file.cdxj_len,
-        open: file.open,
-        finished: false,
-    }
 }

@@ -1,0 +1,136 @@
+//! When may a host be asked again? By its pace, its address's, its rules and its troubles.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use evercrawl_model::{HostKey, Time};
+
+use super::{Frontier, Lease, Rules};
+
+/// Our clock counts whole milliseconds, and a server sees the end of its answer a little later
+/// than we do: with this much more, a pause is one by the server's clock too.
+const MARGIN: Duration = Duration::from_millis(2);
+
+impl Frontier {
+    /// A request for a leased page goes out now.
+    pub fn departs(&mut self, lease: &Lease, now: Time) {
+        let Some(host) = self.active.get_mut(&lease.page.host) else { return };
+        host.next_allowed = now.after(host.delay);
+        if let Some(ip) = lease.ip {
+            self.reserve_address(ip, now);
+        }
+        self.enqueue(lease.page.host, now);
+    }
+
+    /// A request for the rules that a leased page needs goes out now.
+    pub fn asks_rules(&mut self, lease: &Lease, now: Time) {
+        if let Some(host) = self.active.get_mut(&lease.page.host) {
+            host.asks_rules = true;
+        }
+        self.departs(lease, now);
+    }
+
+    /// The request for a host's rules ended, however it did.
+    pub fn rules_answered(&mut self, key: HostKey) {
+        if let Some(host) = self.active.get_mut(&key) {
+            host.asks_rules = false;
+        }
+    }
+
+    /// Counts a request to `ip` that goes out now.
+    fn reserve_address(&mut self, ip: IpAddr, now: Time) {
+        let delay = self.config.pace.address_delay(ip);
+        if delay.is_zero() {
+            return;
+        }
+        if self.addresses.len() > 4 * self.config.active_hosts {
+            self.addresses.retain(|_, next| *next > now);
+        }
+        let next = self.addresses.entry(ip).or_insert(now);
+        *next = (*next).max(now).after(delay);
+    }
+
+    /// The rules that hold for pages of `host`, where they are in memory and not expired.
+    pub fn rules(&self, host: HostKey, https: bool, now: Time) -> Option<&Rules> {
+        let rules = self.active.get(&host)?.rules[usize::from(https)].as_ref()?;
+        (rules.expires > now).then_some(rules)
+    }
+
+    /// Rules were learned for pages of `host`.
+    pub fn set_rules(&mut self, host: HostKey, https: bool, rules: Rules) {
+        let Some(host) = self.active.get_mut(&host) else { return };
+        host.delay = self.config.pace.delay(rules.robots.crawl_delay(), host.row.answer_time);
+        host.rules[usize::from(https)] = Some(rules);
+        if self.careful {
+            host.next_allowed = host.next_allowed.max(self.opened.after(host.delay));
+        }
+    }
+
+    /// Whether a host's pause is not over, by rules that were learned since its turn came.
+    pub fn must_wait(&self, key: HostKey, now: Time) -> bool {
+        self.active.get(&key).is_some_and(|host| host.next_allowed > now)
+    }
+
+    /// Whether a host's address must be found out before it can be asked at the right pace.
+    pub fn needs_address(&self, key: HostKey) -> bool {
+        let paced = !self.config.pace.address.is_zero();
+        paced && self.active.get(&key).is_some_and(|host| host.row.ip.is_none() && !host.located)
+    }
+
+    /// A host's address was looked up; `None` where it has none that could be had.
+    pub fn located(&mut self, key: HostKey, ip: Option<IpAddr>) {
+        if let Some(host) = self.active.get_mut(&key) {
+            host.row.ip = ip.or(host.row.ip);
+            host.located = true;
+        }
+    }
+
+    /// A request to a host ended at `now`: it may be asked again after its pause.
+    /// Returns that moment.
+    pub fn answered(
+        &mut self,
+        key: HostKey,
+        ip: Option<IpAddr>,
+        answer_time: Duration,
+        now: Time,
+    ) -> Time {
+        let Some(host) = self.active.get_mut(&key) else { return now };
+        host.row.answer_time = answer_time;
+        host.row.ip = ip.or(host.row.ip);
+        let crawl_delay = host.rules.iter().flatten().filter_map(|r| r.robots.crawl_delay()).max();
+        host.delay = self.config.pace.delay(crawl_delay, answer_time);
+        let margin = if host.delay.is_zero() { Duration::ZERO } else { MARGIN };
+        host.next_allowed = now.after(host.delay + margin);
+        host.row.next_allowed = host.next_allowed;
+        let ip_delay = ip.map(|ip| (ip, self.config.pace.address_delay(ip)));
+        let next = host.next_allowed;
+        if let Some((ip, delay)) = ip_delay.filter(|(_, delay)| !delay.is_zero()) {
+            let entry = self.addresses.entry(ip).or_insert(now);
+            *entry = (*entry).max(now.after(delay));
+        }
+        next
+    }
+
+    /// A host is not to be asked before `until`; `failures` in a row led to it.
+    pub fn block(&mut self, key: HostKey, until: Time, failures: u16) {
+        if let Some(host) = self.active.get_mut(&key) {
+            host.blocked_until = until;
+            host.row.failures = failures;
+        }
+    }
+
+    /// A host that was blocked may be asked from `until` on; false when it is not active.
+    pub fn unblock(&mut self, key: HostKey, until: Time, now: Time) -> bool {
+        let Some(host) = self.active.get_mut(&key) else { return false };
+        host.blocked_until = until;
+        self.enqueue(key, now);
+        true
+    }
+
+    /// A host answered as it should: its failures are forgiven.
+    pub fn recovered(&mut self, key: HostKey) {
+        if let Some(host) = self.active.get_mut(&key) {
+            host.row.failures = 0;
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! How does what was done last? The archive first, then the state, in one commit.
+
+use std::sync::Arc;
+
+use evercrawl_archive as archive;
+use evercrawl_state::{ArchiveFile, Counters, Overlay, Reading, Store};
+
+use super::Walk;
+use crate::EngineError;
+
+/// A commit on its way: to be synced, committed and finished in this order, on any thread.
+pub struct Commit<S> {
+    checkpoint: archive::Checkpoint,
+    changes: Arc<Overlay>,
+    reading: Reading<S>,
+    batch: u64,
+}
+
+impl<S: Store> Commit<S> {
+    /// Makes the archive last, then the state; then closes archive files that are full.
+    pub fn run(&self) -> Result<Committed, EngineError> {
+        self.checkpoint.sync()?;
+        self.reading.commit(&self.changes)?;
+        Ok(Committed { finished: self.checkpoint.finish()?, batch: self.batch })
+    }
+}
+
+/// A commit that is done.
+#[derive(Debug)]
+pub struct Committed {
+    finished: Vec<u32>,
+    batch: u64,
+}
+
+impl<S: Store> Walk<S> {
+    /// Keys that changed since the last commit began.
+    pub fn pending(&self) -> usize {
+        self.state.pending()
+    }
+
+    /// Begins a commit of all that was applied so far; `None` when there is nothing to commit or
+    /// the last commit is not done.
+    pub fn begin_commit(&mut self) -> Result<Option<Commit<S>>, EngineError> {
+        if !self.state.can_freeze() {
+            return Ok(None);
+        }
+        let checkpoint = self.checkpoint()?;
+        let Some(changes) = self.state.freeze() else { return Ok(None) };
+        let batch = self.recent.begin_batch();
+        Ok(Some(Commit { checkpoint, changes, reading: self.state.reading(), batch }))
+    }
+
+    /// How far the archive has come, told to the state as part of the next commit.
+    fn checkpoint(&mut self) -> Result<archive::Checkpoint, EngineError> {
+        let checkpoint = self.archive.checkpoint()?;
+        let files: Vec<ArchiveFile> = checkpoint.files.iter().map(archive_file).collect();
+        self.state.set_archive(&files);
+        Ok(checkpoint)
+    }
+
+    /// A commit is done.
+    pub fn end_commit(&mut self, done: &Committed) -> Result<(), EngineError> {
+        self.archive.finished(&done.finished);
+        self.recent.committed(done.batch);
+        self.state.flushed()?;
+        Ok(self.state.finish_archive(&done.finished)?)
+    }
+
+    /// Commits what was applied so far, here and now.
+    pub fn commit_now(&mut self) -> Result<(), EngineError> {
+        match self.begin_commit()? {
+            Some(commit) => self.end_commit(&commit.run()?),
+            None => Ok(()),
+        }
+    }
+
+    /// Sorts what was added in bulk into the rest of the state, so that the next crawl need not.
+    pub fn merge(&mut self) -> Result<(), EngineError> {
+        self.commit_now()?;
+        Ok(self.state.merge()?)
+    }
+
+    /// Commits everything, closes the archive and marks the end of a clean run.
+    pub fn close(mut self) -> Result<Counters, EngineError> {
+        let checkpoint = self.checkpoint()?;
+        checkpoint.sync()?;
+        self.state.flush_now()?;
+        self.archive.close(&checkpoint)?;
+        let serials: Vec<u32> = checkpoint.files.iter().map(|file| file.serial).collect();
+        self.state.finish_archive(&serials)?;
+        self.state.close()?;
+        Ok(self.state.counters().clone())
+    }
+}
+
+fn archive_file(file: &archive::FilePosition) -> ArchiveFile {
+    ArchiveFile {
+        serial: file.serial,
+        name: file.name.clone(),
+        warc_len: file.warc_len,
+        cdxj_len: file.cdxj_len,
+        open: file.open,
+        finished: false,
+    }
+}
