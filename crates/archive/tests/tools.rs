@@ -1,6 +1,6 @@
 //! Do the tools of web archives accept what is written here, and replay it?
 //!
-//! `python3 -m venv V && V/bin/pip install warcio pywb`, then `EVERCRAWL_TOOLS=V/bin cargo test`.
+//! `python3 -m venv V && V/bin/pip install warcio pywb`, then `TEST_TOOLS=V/bin cargo test`.
 //! Without the variable the tools are looked for on the PATH; without them the tests are skipped.
 #![allow(
     clippy::unwrap_used,
@@ -26,11 +26,11 @@ const PAGE: &[u8] = b"<html>\xff\x00 caf\xe9 <a href='/x'>not rewritten</a>\r\n\
 const GZIP: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\xcbH\xcd\xc9\xc9\x07\x00\x86\xa6\x106\x05\x00\x00\x00";
 
 fn tool(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("EVERCRAWL_TOOLS").or_else(|| std::env::var_os("PATH"))?;
+    let path = std::env::var_os("TEST_TOOLS").or_else(|| std::env::var_os("PATH"))?;
     let found = std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file());
     if found.is_none() {
         // Not by `eprintln`, which the test runner keeps to itself.
-        let why = "is neither in $EVERCRAWL_TOOLS nor on the PATH";
+        let why = "is neither in $TEST_TOOLS nor on the PATH";
         writeln!(std::io::stderr(), "SKIPPED: {name} {why}").unwrap();
     }
     found
