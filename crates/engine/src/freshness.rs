@@ -1,9 +1,11 @@
 //! How fresh is what is held? The chance, page by page, that nothing changed since the last look.
 //!
-//! Each page's change rate is a Gamma belief, begun from what all pages of the collection show
-//! (empirical Bayes) and moved by what its own checks saw. A page is fresh at `now` with the
-//! probability that a rate of that belief brought no change since the last look.
+//! The planner answers from its sample, by its policy's beliefs and its audits. Where the policy has no
+//! beliefs, every page is judged by its own history: its change rate is a Gamma belief, begun from what
+//! all pages of the collection show (empirical Bayes) and moved by what its own checks saw. A page is
+//! fresh at `now` with the probability that a rate of that belief brought no change since the last look.
 
+use evercrawl_estimate::poisson::age_at;
 use evercrawl_estimate::{Evidence, Gamma, prior};
 use evercrawl_model::Time;
 use evercrawl_state::{PageRow, Past, StateError, Store, View};
@@ -57,7 +59,7 @@ fn estimate<S: Store>(state: &View<S>, now: Time) -> Result<Freshness, StateErro
         let elapsed = now.since(look).as_secs_f64();
         sum.held += 1;
         sum.fresh += belief.survival(elapsed);
-        sum.age_seconds += expected_age(belief.mean(), elapsed);
+        sum.age_seconds += age_at(belief.mean(), elapsed);
         sum.changes_a_day += belief.mean() * DAY;
     }
     let count = sum.held.max(1) as f64;
@@ -127,11 +129,6 @@ fn observe(mut belief: Gamma, checks: u32, changes: u32, watched: f32) -> Gamma 
     belief
 }
 
-/// How long ago a copy stopped being right, on average, `elapsed` after the last look.
-fn expected_age(rate: f64, elapsed: f64) -> f64 {
-    if rate <= 0.0 { 0.0 } else { elapsed - (1.0 - (-rate * elapsed).exp()) / rate }
-}
-
 fn held(row: &PageRow) -> Option<(&Past, Time)> {
     let past = row.past.as_ref().filter(|_| row.held())?;
     Some((past, past.last_look?))
@@ -162,7 +159,7 @@ mod tests {
 
     #[test]
     fn age_grows_from_nothing() {
-        assert_eq!(expected_age(0.0, 10.0), 0.0);
-        assert!((expected_age(1.0, 2.0) - 1.1353).abs() < 1e-4);
+        assert_eq!(age_at(0.0, 10.0), 0.0);
+        assert!((age_at(1.0, 2.0) - 1.1353).abs() < 1e-4);
     }
 }

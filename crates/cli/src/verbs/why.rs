@@ -197,7 +197,7 @@ fn plan_facts(
             ),
         ));
     }
-    let pin = binding_pin(&Wishes::read(&opened.state)?, key, row);
+    let pin = binding_pin(planner.wishes(), key, row);
     let pin = pin.map(|every| format!("its pin: every {}", show_duration(every)));
     let Some(rate) = planner.plan().rate else {
         let fixed = || "the fixed interval (schedule.recrawl)".to_owned();

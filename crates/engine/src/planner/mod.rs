@@ -139,6 +139,11 @@ impl Planner {
         &self.plan
     }
 
+    /// What the user wishes.
+    pub fn wishes(&self) -> &Wishes {
+        &self.wishes
+    }
+
     /// What the user wishes, from now on.
     pub fn set_wishes(&mut self, wishes: Arc<Wishes>) {
         self.wishes = wishes;
@@ -191,7 +196,7 @@ impl Planner {
         }
         let seen = page.record(&Visit { modified, ..Visit::new(at, found) });
         self.policy.visited(&mut page, &seen);
-        visited.noted = Noted { unmodified: page.unmodified, numbers: page.note };
+        visited.noted = noted(&page);
         let failures = row.past.as_ref().map_or(0, |past| past.failures).saturating_add(1);
         let held = row.past.as_ref().is_some_and(|past| past.digest.is_some());
         visited.next = schedule.next(change, ended, failures, held);
@@ -224,11 +229,10 @@ impl Planner {
         time(due).max(last.after(self.plan.shortest)).min(longest)
     }
 
-    /// Whether a page that came up, due at `due`, is to be fetched at `now`.
+    /// Whether a page that came up, due at `due` and not by lot, is to be fetched at `now`.
     pub fn judge(&self, key: PageKey, row: &PageRow, due: Time, now: Time) -> Result<(), NotNow> {
         // A page that is gone comes up when that is in doubt, and is nothing to be kept fresh.
-        let drawn = self.audits.is_out(key);
-        let planned = self.spends_ahead() && !drawn && row.standing != Standing::Gone;
+        let planned = self.spends_ahead() && row.standing != Standing::Gone;
         let Some(past) = row.past.as_ref().filter(|_| planned) else { return Ok(()) };
         let page = self.page(key, row);
         let today = days(now);
@@ -377,6 +381,11 @@ fn page_of(key: PageKey, row: &PageRow) -> Page {
         note: past.noted.numbers,
         ..known
     }
+}
+
+/// What the policy keeps of a page, as its row has it.
+fn noted(page: &Page) -> Noted {
+    Noted { unmodified: page.unmodified, numbers: page.note }
 }
 
 fn found(change: Change) -> Found {

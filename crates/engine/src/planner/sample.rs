@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use evercrawl_estimate::poisson::age_at;
 use evercrawl_model::{PageKey, Time};
 use evercrawl_policy::{Page, Policy};
 
@@ -126,7 +127,7 @@ impl Sample {
             fresh += outlook.fresh;
             squares += outlook.fresh * outlook.fresh;
             rate += outlook.rate;
-            age += expected_age(outlook.rate, page.elapsed(now));
+            age += age_at(outlook.rate, page.elapsed(now));
         }
         if count == 0.0 {
             return None;
@@ -143,11 +144,6 @@ impl Sample {
             changes_a_day: rate / count,
         })
     }
-}
-
-/// How long ago a copy stopped being right, on average, `elapsed` after the last look.
-fn expected_age(rate: f64, elapsed: f64) -> f64 {
-    if rate <= 0.0 { 0.0 } else { elapsed - (1.0 - (-rate * elapsed).exp()) / rate }
 }
 
 #[cfg(test)]

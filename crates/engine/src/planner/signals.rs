@@ -4,7 +4,7 @@ use evercrawl_model::{Noted, PageKey, Time};
 use evercrawl_policy::Page;
 use evercrawl_state::{PageRow, Place};
 
-use super::{Planner, days};
+use super::{Planner, days, noted};
 
 /// Without a budget nothing else bids for the request: a word is heeded as long as a look has this
 /// chance of finding a change.
@@ -32,8 +32,7 @@ impl Planner {
         if row.held() && self.sample.wants(key) {
             self.sample.put(key, page);
         }
-        let noted = Noted { unmodified: page.unmodified, numbers: page.note };
-        Some((wanted.min(waits), noted))
+        Some((wanted.min(waits), noted(&page)))
     }
 
     fn is_worth_a_look(&self, page: &Page, now: Time) -> bool {
