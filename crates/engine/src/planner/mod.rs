@@ -312,14 +312,14 @@ impl Planner {
 
     /// How long a page waits from visit to visit, as things are.
     pub fn interval(&self, key: PageKey, row: &PageRow, now: Time) -> Duration {
-        let page = Page { last: days(now), ..page_of(key, row) };
+        let page = Page { last: days(now), ..self.page(key, row) };
         let wait = self.waits(&page, now);
         Duration::try_from_secs_f64(wait * 86_400.0).unwrap_or(Duration::MAX)
     }
 
     /// How often a page is believed to change, a day; `None` where nothing is.
     pub fn rate_of(&self, key: PageKey, row: &PageRow, now: Time) -> Option<f64> {
-        Some(self.policy.outlook(&page_of(key, row), days(now))?.rate)
+        Some(self.policy.outlook(&self.page(key, row), days(now))?.rate)
     }
 
     /// How fresh the pages will be, on average, if the plan is kept; `None` where there is none.
