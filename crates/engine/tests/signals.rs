@@ -2,21 +2,24 @@
 
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 
+mod common;
+
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
+use evercrawl_engine::config::CrawlConfig;
 use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
 use evercrawl_engine::walk::{Heard, Walk, WishChange};
-use evercrawl_engine::{FrontierConfig, Pace, Plan, Schedule};
 use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderValue, Response};
 use evercrawl_model::{Refusal, Time, Wish};
 use evercrawl_policy::SplitMix64;
 use evercrawl_state::{MemoryStore, Settings, State};
-use evercrawl_urls::{Canonical, Rules, ScopeKind, Steps, parse_seed_line};
+use evercrawl_urls::{Canonical, parse_seed_line};
+
+use common::{archive_settings, small_crawl};
 
 const START: Time = Time::from_secs(1_800_000_000);
 const DAY: Duration = Duration::from_secs(86_400);
@@ -161,37 +164,11 @@ fn fetched(status: u16, kind: &'static str, body: String, took: Duration) -> Fet
 }
 
 fn config() -> CrawlConfig {
-    let identity = fetch::Identity { product: "evercrawl/0".into(), contact: None, from: None };
-    CrawlConfig {
-        fetch: fetch::Config::new(identity),
-        agent: "evercrawl".into(),
-        scope: ScopeKind::Host,
-        rules: Rules::default(),
-        skip_types: Vec::new(),
-        steps: Steps::default(),
-        unpack: evercrawl_extract::decode::Caps::default(),
-        take: Take::default(),
-        frontier: FrontierConfig {
-            active_hosts: 100,
-            per_host: 1,
-            quantum: 7,
-            new_only: false,
-            discover: 0.5,
-            pace: Pace { host: Duration::from_secs(1), ..Pace::default() },
-        },
-        schedule: Schedule::default(),
-        plan: Plan::default(),
-        limits: RunLimits { concurrency: 100, ..RunLimits::default() },
-        archive: ArchiveConfig {
-            prefix: "sim".into(),
-            level: 1,
-            roll_at: 1 << 30,
-            machine: "sim".into(),
-            operator: String::new(),
-            requests: false,
-        },
-        workers: 1,
-    }
+    let mut config = small_crawl();
+    config.frontier.active_hosts = 100;
+    config.archive.roll_at = 1 << 30;
+    config.archive.requests = false;
+    config
 }
 
 type Sim = Rehearsal<MemoryStore, Town>;
@@ -200,18 +177,7 @@ type Sim = Rehearsal<MemoryStore, Town>;
 fn begun(dir: &std::path::Path, town: Town) -> Sim {
     let settings = Settings { seed: 11, shards: 64 };
     let state = State::open(Arc::new(MemoryStore::default()), settings, None).unwrap();
-    let writer = archive::Settings {
-        prefix: "sim".into(),
-        host: "sim".into(),
-        software: "evercrawl".into(),
-        operator: String::new(),
-        user_agent: String::new(),
-        robots: "obey".into(),
-        is_part_of: String::new(),
-        roll_at: 1 << 30,
-        first_serial: 1,
-    };
-    let (writer, _) = archive::Writer::open(dir, &[], writer, START).unwrap();
+    let (writer, _) = archive::Writer::open(dir, &[], archive_settings(1, 1 << 30), START).unwrap();
     let config = Arc::new(config());
     let mut walk = Walk::new(config.clone(), state, writer, 3, START).unwrap();
     for host in 0..HOSTS {

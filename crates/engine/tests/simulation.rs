@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 
+mod common;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -10,18 +12,18 @@ use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_engine::check::check;
-use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
+use evercrawl_engine::config::CrawlConfig;
 use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
 use evercrawl_engine::walk::Walk;
-use evercrawl_engine::{FrontierConfig, Pace, Plan, Schedule};
 use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderName, HeaderValue, Response};
 use evercrawl_model::{Change, Time};
 use evercrawl_state::{MemoryStore, PageRow, Settings, Standing, State};
 use evercrawl_testweb::{Answer, Config, Request, Scope, World};
-use evercrawl_urls::{Rules, ScopeKind, Steps, parse_seed_line};
+use evercrawl_urls::parse_seed_line;
+
+use common::{DELAY, archive_settings, small_crawl};
 
 const START: Time = Time::from_secs(1_800_000_000);
-const DELAY: Duration = Duration::from_millis(1000);
 
 /// A web, a crawl of it, and the moment that both are at.
 struct Sim<'a> {
@@ -128,20 +130,6 @@ fn open(
     Walk::new(config.clone(), state, writer, seed, now).unwrap()
 }
 
-fn archive_settings(first_serial: u32, roll_at: u64) -> archive::Settings {
-    archive::Settings {
-        prefix: "sim".into(),
-        host: "sim".into(),
-        software: "evercrawl".into(),
-        operator: String::new(),
-        user_agent: String::new(),
-        robots: "obey".into(),
-        is_part_of: String::new(),
-        roll_at,
-        first_serial,
-    }
-}
-
 fn fetched(answer: &Answer, took: Duration) -> Fetched {
     let mut headers = HeaderMap::new();
     let mut head = format!("HTTP/1.1 {} \r\n", answer.status).into_bytes();
@@ -175,40 +163,11 @@ fn fetched(answer: &Answer, took: Duration) -> Fetched {
 }
 
 fn config(once: bool, recrawl: Duration) -> CrawlConfig {
-    CrawlConfig {
-        fetch: fetch::Config::new(fetch::Identity {
-            product: "evercrawl/0".into(),
-            contact: None,
-            from: None,
-        }),
-        agent: "evercrawl".into(),
-        scope: ScopeKind::Host,
-        rules: Rules::default(),
-        skip_types: Vec::new(),
-        steps: Steps::default(),
-        unpack: evercrawl_extract::decode::Caps::default(),
-        take: Take::default(),
-        frontier: FrontierConfig {
-            active_hosts: 5,
-            per_host: 1,
-            quantum: 7,
-            new_only: once,
-            discover: 0.5,
-            pace: Pace { host: DELAY, ..Pace::default() },
-        },
-        schedule: Schedule { recrawl, ..Schedule::default() },
-        plan: Plan::default(),
-        limits: RunLimits { once, concurrency: 100, ..RunLimits::default() },
-        archive: ArchiveConfig {
-            prefix: "sim".into(),
-            level: 1,
-            roll_at: 60_000,
-            machine: "sim".into(),
-            operator: String::new(),
-            requests: true,
-        },
-        workers: 1,
-    }
+    let mut config = small_crawl();
+    config.frontier.new_only = once;
+    config.schedule.recrawl = recrawl;
+    config.limits.once = once;
+    config
 }
 
 fn calm() -> World {

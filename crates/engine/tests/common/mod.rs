@@ -1,0 +1,65 @@
+//! What has every crawl of these tests in common?
+
+use std::time::Duration;
+
+use evercrawl_archive as archive;
+use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
+use evercrawl_engine::{FrontierConfig, Pace, Plan, Schedule};
+use evercrawl_fetch as fetch;
+use evercrawl_urls::{Rules, ScopeKind, Steps};
+
+/// The pause after each request to a host.
+pub(crate) const DELAY: Duration = Duration::from_secs(1);
+
+/// A polite crawl of the seeds' hosts, with little room for each of its parts.
+pub(crate) fn small_crawl() -> CrawlConfig {
+    CrawlConfig {
+        fetch: fetch::Config::new(fetch::Identity {
+            product: "evercrawl/0".into(),
+            contact: None,
+            from: None,
+        }),
+        agent: "evercrawl".into(),
+        scope: ScopeKind::Host,
+        rules: Rules::default(),
+        skip_types: Vec::new(),
+        steps: Steps::default(),
+        unpack: evercrawl_extract::decode::Caps::default(),
+        take: Take::default(),
+        frontier: FrontierConfig {
+            active_hosts: 5,
+            per_host: 1,
+            quantum: 7,
+            new_only: false,
+            discover: 0.5,
+            pace: Pace { host: DELAY, ..Pace::default() },
+        },
+        schedule: Schedule::default(),
+        plan: Plan::default(),
+        limits: RunLimits { concurrency: 100, ..RunLimits::default() },
+        archive: ArchiveConfig {
+            prefix: "sim".into(),
+            level: 1,
+            roll_at: 60_000,
+            machine: "sim".into(),
+            operator: String::new(),
+            requests: true,
+        },
+        workers: 1,
+    }
+}
+
+/// An archive that begins with file `first_serial`, full at `roll_at` bytes.
+pub(crate) fn archive_settings(first_serial: u32, roll_at: u64) -> archive::Settings {
+    archive::Settings {
+        prefix: "sim".into(),
+        host: "sim".into(),
+        software: "evercrawl".into(),
+        operator: String::new(),
+        user_agent: String::new(),
+        robots: "obey".into(),
+        is_part_of: String::new(),
+        roll_at,
+        first_serial,
+    }
+}
