@@ -58,6 +58,8 @@ impl Place {
         }
         command.args(words.split_whitespace()).env("EVERCRAWL_DATA", "data");
         command.env("XDG_CACHE_HOME", self.path().join("cache"));
+        // How full the disk is where tests run may not decide them either.
+        command.env("EVERCRAWL_LIMITS_MIN_FREE_DISK", "1MB");
         command.current_dir(self.path()).stdin(Stdio::null());
         command
     }
@@ -119,6 +121,15 @@ impl Running {
     /// Whether it has not ended by itself.
     pub(crate) fn is_running(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
+    }
+
+    /// Waits for something that must come while it runs.
+    #[track_caller]
+    pub(crate) fn wait_until(&mut self, what: &str, mut came: impl FnMut() -> bool) {
+        wait_until(what, || {
+            assert!(self.is_running(), "ended before {what}: {}", self.said()[1]);
+            came()
+        });
     }
 
     /// What it said so far: standard output, standard error.
