@@ -447,7 +447,7 @@ pub(crate) enum Config {
 #[derive(Debug, Args)]
 pub(crate) struct Testweb {
     /// What kind of web
-    #[arg(long, default_value = "calm", value_name = "calm|demo|wild|bench")]
+    #[arg(long, default_value = "calm", value_name = "calm|demo|wild|noisy|bench")]
     pub(crate) preset: String,
     /// How many hosts
     #[arg(long, value_name = "N")]
@@ -473,6 +473,9 @@ pub(crate) struct Testweb {
     /// Write every request to this file, one a line
     #[arg(long, value_name = "FILE")]
     pub(crate) access_log: Option<PathBuf>,
+    /// Also serve a host for every trouble that a server can make, as tarpit.hostile.test
+    #[arg(long)]
+    pub(crate) hostile: bool,
     /// Stop after so long, else at Ctrl-C
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) time: Option<String>,

@@ -16,6 +16,7 @@ use crate::link::Link;
 use crate::pool::Pool;
 use crate::request::Request;
 use crate::response::{Fetched, Response, Times};
+use crate::room::Room;
 
 /// Fetches pages. It is shared by all who fetch; what it holds (connections, names) is bounded.
 pub struct Client {
@@ -25,6 +26,7 @@ pub struct Client {
     resolver: Arc<Resolver>,
     dialer: Dialer,
     pool: Pool,
+    room: Room,
 }
 
 /// One step of a chain of redirects.
@@ -46,6 +48,7 @@ impl Client {
             limits: config.limits,
             connect_to: config.connect_to,
             pool: Pool::new(config.pool),
+            room: Room::new(),
         })
     }
 
@@ -141,7 +144,9 @@ impl Client {
         visit: &mut Visit<'_>,
     ) -> Result<Response, Failure> {
         let asked = Instant::now();
-        let result = link.exchange(request, &self.persona, visit.limits, visit.patience).await;
+        let exchange =
+            link.exchange(request, &self.persona, visit.limits, &self.room, visit.patience);
+        let result = exchange.await;
         visit.note(link, asked);
         result
     }

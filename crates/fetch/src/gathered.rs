@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use crate::config::Limits;
 use crate::dial::Patience;
+use crate::room::{LARGE_BODY, Place};
 
 /// The most that is set aside for a body before any of it has come.
 const MOST_RESERVED: usize = 1024 * 1024;
@@ -24,6 +25,7 @@ pub(crate) struct Gathered {
     idle: Duration,
     min_rate: Option<u32>,
     started: Instant,
+    place: Option<Place>,
 }
 
 impl Gathered {
@@ -38,6 +40,7 @@ impl Gathered {
             idle: limits.idle,
             min_rate: limits.min_rate,
             started: Instant::now(),
+            place: None,
         }
     }
 
@@ -58,6 +61,16 @@ impl Gathered {
         fits
     }
 
+    /// Whether it has become so large that it needs a place.
+    pub(crate) fn needs_place(&self) -> bool {
+        self.len() > LARGE_BODY && self.place.is_none()
+    }
+
+    /// It may grow on.
+    pub(crate) fn take_place(&mut self, place: Place) {
+        self.place = Some(place);
+    }
+
     fn len(&self) -> usize {
         self.first.len() + self.whole.len()
     }
@@ -74,7 +87,11 @@ impl Gathered {
 
     /// What came.
     pub(crate) fn into_bytes(self) -> Bytes {
-        if self.whole.is_empty() { self.first } else { self.whole.freeze() }
+        let bytes = if self.whole.is_empty() { self.first } else { self.whole.freeze() };
+        match self.place {
+            Some(place) => place.keep_for(bytes),
+            None => bytes,
+        }
     }
 }
 

@@ -24,6 +24,7 @@ use crate::failure::{Failure, Phase, TlsTrouble};
 use crate::gathered::Gathered;
 use crate::request::Request;
 use crate::response::{self, Protocol, Response, TlsInfo, Truncation};
+use crate::room::Room;
 use crate::tap::{SharedTape, Stream, Tap};
 use crate::tape::HeadTooLarge;
 
@@ -132,13 +133,14 @@ impl Link {
         request: &Request,
         persona: &Persona,
         limits: &Limits,
+        room: &Room,
         patience: Patience,
     ) -> Result<Response, Failure> {
         let outgoing = self.prepare(request, persona, limits)?;
         let answer = self.ask(outgoing, limits, patience).await?;
         let (parts, mut incoming) = answer.into_parts();
         let mut gathered = Gathered::new(incoming.size_hint().lower(), limits);
-        let truncated = self.read_body(&mut incoming, &mut gathered, patience).await;
+        let truncated = self.read_body(&mut incoming, &mut gathered, room, patience).await;
         if truncated.is_some() {
             self.motor.stop();
         }
@@ -207,9 +209,16 @@ impl Link {
         &mut self,
         incoming: &mut Incoming,
         gathered: &mut Gathered,
+        room: &Room,
         patience: Patience,
     ) -> Option<Truncation> {
         while !incoming.is_end_stream() {
+            if gathered.needs_place() {
+                let Some(place) = room.enter(patience.end()).await else {
+                    return Some(Truncation::Time);
+                };
+                gathered.take_place(place);
+            }
             let deadline = gathered.deadline(patience);
             let Some(frame) = self.motor.run(deadline, incoming.frame()).await else {
                 return Some(Truncation::Time);

@@ -23,7 +23,7 @@ mod world;
 pub use check::{Report, check_access_log};
 pub use config::{Config, HostShares, PageShares};
 pub use options::{Options, UnknownPreset};
-pub use server::{Error, ServeConfig, Server, serve};
+pub use server::{Error, ServeConfig, Server, TROUBLES, Trouble, serve};
 pub use world::{
     Answer, Charset, Edit, Fate, Fault, Host, HostClass, Layout, Life, Limit, Noise, Page, Request,
     RetryAfter, Robots, Scope, Sitemap, Trap, Truth, Validators, World,

@@ -25,6 +25,8 @@ pub struct Options {
     pub truth: Option<PathBuf>,
     /// File that receives a line a request.
     pub access_log: Option<PathBuf>,
+    /// Also serve hostile hosts.
+    pub hostile: bool,
 }
 
 /// There is no preset of that name.
@@ -57,6 +59,7 @@ impl Options {
             threads: self.threads.unwrap_or(default.threads),
             access_log: self.access_log.clone(),
             truth: self.truth.clone(),
+            hostile: self.hostile,
         }
     }
 }

@@ -47,6 +47,7 @@ fn options(args: &Testweb) -> Options {
         threads: args.threads,
         truth: args.truth.clone(),
         access_log: args.access_log.clone(),
+        hostile: args.hostile,
     }
 }
 

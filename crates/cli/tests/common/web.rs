@@ -36,10 +36,22 @@ impl Asked {
 
 impl Web {
     pub(crate) fn serve(config: Config) -> Self {
+        Self::serve_with(config, ServeConfig::default())
+    }
+
+    /// The same, with a host for each trouble that a server can make.
+    pub(crate) fn serve_hostile(config: Config) -> Self {
+        Self::serve_with(
+            config,
+            ServeConfig { hostile: true, threads: 2, ..ServeConfig::default() },
+        )
+    }
+
+    fn serve_with(config: Config, serving: ServeConfig) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("access.jsonl");
         let config = Config { origin_ms: now_ms(), ..config };
-        let serving = ServeConfig { access_log: Some(log), ..ServeConfig::default() };
+        let serving = ServeConfig { access_log: Some(log), ..serving };
         Web { server: serve(World::new(config), serving).unwrap(), dir }
     }
 

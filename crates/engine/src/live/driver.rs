@@ -68,24 +68,32 @@ impl<S: Store + 'static> Driver<S> {
         clock: SystemClock,
     ) -> Result<Self, EngineError> {
         let (report, reports) = unbounded();
-        let (job, jobs) = unbounded();
+        let ((job, jobs), (large_job, large_jobs)) = (unbounded(), unbounded());
         let (orders, order_queue) = unbounded_channel();
         let (commits, commit_queue) = bounded(1);
         let client = Client::new(config.fetch.clone())
             .map_err(|error| EngineError::Config(error.to_string()))?;
         let current_file = Arc::new(Mutex::new(walk.file()));
         let mut threads = Vec::new();
-        for n in 0..config.workers.max(1) {
+        let workers = config.workers.max(1);
+        for n in 0..workers {
             let worker = Worker {
                 processor: walk.processor(n as u64),
                 jobs: jobs.clone(),
+                large_jobs: (2 * n < workers).then(|| large_jobs.clone()),
                 reports: report.clone(),
                 recent: walk.recent(),
                 current_file: current_file.clone(),
             };
             threads.push(spawn("worker", move || worker.run())?);
         }
-        let fetcher = Fetcher { client: client.into(), jobs: job, reports: report.clone(), clock };
+        let fetcher = Fetcher {
+            client: client.into(),
+            jobs: job,
+            large_jobs: large_job,
+            reports: report.clone(),
+            clock,
+        };
         let fetch_config = config.clone();
         threads.push(spawn("fetcher", move || fetcher.run(order_queue, &fetch_config))?);
         threads.push(spawn("committer", move || commit_all(&commit_queue, &report))?);

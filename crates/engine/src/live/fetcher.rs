@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crossbeam_channel::Sender;
 use evercrawl_extract::decode;
-use evercrawl_fetch::{Client, Failure, Fetched, Request, Times, Validators};
+use evercrawl_fetch::{Client, Failure, Fetched, LARGE_BODY, Limits, Request, Times, Validators};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::{Order, Report, SystemClock};
@@ -21,6 +21,7 @@ use crate::walk::RobotsAnswer;
 pub(super) struct Fetcher {
     pub(super) client: Arc<Client>,
     pub(super) jobs: Sender<Job>,
+    pub(super) large_jobs: Sender<Job>,
     pub(super) reports: Sender<Report>,
     pub(super) clock: SystemClock,
 }
@@ -33,18 +34,17 @@ impl Fetcher {
             let _ = self.reports.send(Report::Broken(EngineError::Broken("the fetcher")));
             return;
         };
-        let redirects = usize::from(config.take.max_redirects).max(5);
-        let unpack = config.unpack;
+        let manner = RobotsManner::new(config);
         let local = tokio::task::LocalSet::new();
         local.block_on(&runtime, async move {
             while let Some(order) = orders.recv().await {
-                let fetcher = self.clone();
+                let (fetcher, manner) = (self.clone(), manner.clone());
                 tokio::task::spawn_local(async move {
                     match order {
                         Order::Page(lease) => fetcher.page(lease).await,
                         Order::Locate(lease) => fetcher.locate(lease).await,
                         Order::Robots { origin, lease } => {
-                            fetcher.robots(origin, lease, redirects, unpack).await;
+                            fetcher.robots(origin, lease, manner).await;
                         }
                     }
                 });
@@ -72,16 +72,12 @@ impl Fetcher {
             Err(_) => unaskable(),
         };
         let ended = self.clock.now();
-        let _ = self.jobs.send(Job { lease, fetched, asked, ended });
+        let large = fetched.result.as_ref().is_ok_and(|got| got.body.len() > LARGE_BODY);
+        let jobs = if large { &self.large_jobs } else { &self.jobs };
+        let _ = jobs.send(Job { lease, fetched, asked, ended });
     }
 
-    async fn robots(
-        &self,
-        origin: String,
-        lease: Box<Lease>,
-        redirects: usize,
-        unpack: decode::Caps,
-    ) {
+    async fn robots(&self, origin: String, lease: Box<Lease>, manner: RobotsManner) {
         let mut answer = RobotsAnswer {
             lease,
             status: None,
@@ -93,7 +89,8 @@ impl Fetcher {
             origin,
         };
         if let Ok(request) = Request::new(&format!("{}/robots.txt", answer.origin)) {
-            let mut hops = self.client.fetch_following(&request, redirects).await;
+            let request = request.limits(manner.limits);
+            let mut hops = self.client.fetch_following(&request, manner.redirects).await;
             answer.ip = hops.first().and_then(|hop| hop.fetched.ip);
             answer.took = hops.iter().map(|hop| hop.fetched.times.total).sum();
             let result = hops.pop().map(|hop| hop.fetched.result);
@@ -103,10 +100,34 @@ impl Fetcher {
                 let pause = response.header("retry-after");
                 answer.status = Some(response.status);
                 answer.asked_pause = pause.and_then(|v| retry_after(v, self.clock.now()));
-                answer.body = decode::decode(coding, &response.body, unpack).bytes.into_owned();
+                answer.body =
+                    decode::decode(coding, &response.body, manner.unpack).bytes.into_owned();
             }
         }
         let _ = self.reports.send(Report::Robots(Box::new(answer)));
+    }
+}
+
+/// How a robots.txt is asked for.
+#[derive(Clone)]
+struct RobotsManner {
+    redirects: usize,
+    limits: Limits,
+    unpack: decode::Caps,
+}
+
+impl RobotsManner {
+    /// What lies beyond the part of a robots.txt that is ever read is not even fetched.
+    fn new(config: &CrawlConfig) -> Self {
+        let limits = config.fetch.limits.clone();
+        RobotsManner {
+            redirects: usize::from(config.take.max_redirects).max(5),
+            limits: Limits {
+                body_bytes: limits.body_bytes.min(evercrawl_robots::MAX_BYTES),
+                ..limits
+            },
+            unpack: config.unpack,
+        }
     }
 }
 

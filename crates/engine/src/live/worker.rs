@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, Sender, select_biased};
 use evercrawl_archive::FileId;
 use evercrawl_state::Store;
 
@@ -15,6 +15,8 @@ use crate::walk::Commit;
 pub(super) struct Worker<S> {
     pub(super) processor: Processor<S>,
     pub(super) jobs: Receiver<Job>,
+    /// Large pages, where it reads such: some workers do not, so that small ones never wait behind them.
+    pub(super) large_jobs: Option<Receiver<Job>>,
     pub(super) reports: Sender<Report>,
     pub(super) recent: Arc<Recent>,
     pub(super) current_file: Arc<Mutex<FileId>>,
@@ -22,7 +24,7 @@ pub(super) struct Worker<S> {
 
 impl<S: Store> Worker<S> {
     pub(super) fn run(mut self) {
-        while let Ok(job) = self.jobs.recv() {
+        while let Some(job) = self.next_job() {
             let Ok(file) = self.current_file.lock().map(|file| *file) else { return };
             match self.processor.process(job, file) {
                 Ok(processed) => {
@@ -40,6 +42,15 @@ impl<S: Store> Worker<S> {
                     return;
                 }
             }
+        }
+    }
+
+    /// The next page to read, small ones first; `None` when no more can come.
+    fn next_job(&self) -> Option<Job> {
+        let Some(large) = &self.large_jobs else { return self.jobs.recv().ok() };
+        select_biased! {
+            recv(self.jobs) -> job => job.or_else(|_| large.recv()).ok(),
+            recv(large) -> job => job.or_else(|_| self.jobs.recv()).ok(),
         }
     }
 }

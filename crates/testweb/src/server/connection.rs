@@ -1,6 +1,7 @@
 //! How does one connection go? Request, wait, answer with whatever fault is due, log; and again.
 
 use super::access_log::LogLine;
+use super::hostile::wait_for_the_caller_to_leave;
 use super::request::{Head, Inbox};
 use super::{Shared, control};
 use crate::world::{push, push_http_date, push_number};
@@ -8,7 +9,7 @@ use crate::{Answer, Fault, HostClass, Request};
 use std::io::{self, IoSlice};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 
@@ -47,9 +48,13 @@ async fn respond(
         send(stream, head_out, &answer.body).await?;
         return Ok(head.keep_alive);
     }
+    let mut exchange = Exchange { shared, head, start_us, class: None, status: 0, bytes: 0 };
+    if let Some(trouble) = shared.trouble(head.host) {
+        exchange.bytes = trouble.meet(stream, head, shared.nonce()).await?;
+        return Ok(false);
+    }
     ask_world(shared, head, start_us, answer);
-    let mut exchange =
-        Exchange { shared, head, start_us, class: answer.class, status: 0, bytes: 0 };
+    exchange.class = answer.class;
     if answer.fault == Some(Fault::Silent) {
         wait_for_the_caller_to_leave(stream).await?;
         return Ok(false);
@@ -158,12 +163,6 @@ async fn send_broken(
         }
     }
     Ok(false)
-}
-
-async fn wait_for_the_caller_to_leave(stream: &mut TcpStream) -> io::Result<()> {
-    let mut ignored = [0; 1024];
-    while stream.read(&mut ignored).await? > 0 {}
-    Ok(())
 }
 
 /// A request in progress. It is logged when it ends, however it ends: answered, broken off, or stopped with the server.

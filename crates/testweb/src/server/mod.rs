@@ -4,11 +4,13 @@ mod access_log;
 mod clock;
 mod connection;
 mod control;
+mod hostile;
 mod limits;
 mod request;
 mod stats;
 
 pub(crate) use access_log::LogLine;
+pub use hostile::{TROUBLES, Trouble};
 
 use crate::World;
 use access_log::AccessLog;
@@ -36,6 +38,8 @@ pub struct ServeConfig {
     pub access_log: Option<PathBuf>,
     /// File that receives the truth about all pages, as JSON Lines, when the server stops.
     pub truth: Option<PathBuf>,
+    /// Also serve a host for each of [`TROUBLES`].
+    pub hostile: bool,
 }
 
 impl Default for ServeConfig {
@@ -45,6 +49,7 @@ impl Default for ServeConfig {
             threads: 1,
             access_log: None,
             truth: None,
+            hostile: false,
         }
     }
 }
@@ -93,14 +98,21 @@ pub(crate) struct Shared {
     stats: Stats,
     nonces: AtomicU64,
     log: Option<AccessLog>,
+    hostile: bool,
 }
 
 impl Shared {
-    fn new(world: World, log: Option<AccessLog>) -> Self {
+    fn new(world: World, log: Option<AccessLog>, hostile: bool) -> Self {
         let clock = Clock::start();
         // From the time on, so that a server started anew does not repeat what another said.
         let nonces = AtomicU64::new(clock.now_us());
-        Shared { world, clock, limits: Limits::default(), stats: Stats::default(), nonces, log }
+        let (limits, stats) = (Limits::default(), Stats::default());
+        Shared { world, clock, limits, stats, nonces, log, hostile }
+    }
+
+    /// The trouble that a host stands for, where such hosts are served.
+    fn trouble(&self, host: &str) -> Option<&'static Trouble> {
+        Trouble::of(host, &self.world.config().suffix).filter(|_| self.hostile)
     }
 
     /// A number that is another at every call.
@@ -118,7 +130,7 @@ pub fn serve(world: World, config: ServeConfig) -> Result<Server, Error> {
         config.listen.iter().map(|&address| listen(address)).collect::<Result<Vec<_>, _>>()?;
     let addresses = listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
     let log = config.access_log.as_deref().map(open_log).transpose()?;
-    let shared = Arc::new(Shared::new(world, log));
+    let shared = Arc::new(Shared::new(world, log, config.hostile));
     let (stop, stopped) = watch::channel(false);
     let (mut workers, mut threads) = (Vec::new(), Vec::new());
     for number in 0..config.threads.max(1) {

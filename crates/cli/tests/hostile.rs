@@ -1,0 +1,106 @@
+//! Does a crawl get past every trouble that a server can make: in time, in little memory, with a reason,
+//! and without letting other hosts wait?
+#![allow(clippy::unwrap_used, reason = "a failing test panics")]
+
+mod common;
+
+use std::collections::HashMap;
+use std::fs;
+use std::time::Duration;
+
+use common::web::Web;
+use common::{Place, Running, pause};
+use evercrawl_testweb::{Config, TROUBLES};
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// Short waits and small bodies: what takes a second here takes minutes by default, and no longer.
+const HASTE: &str = "-s fetch.timeout_answer=2s -s fetch.timeout_idle=2s -s fetch.timeout_total=4s \
+    -s limits.body=2MiB -s limits.unpacked=4MiB --quiet";
+
+fn web() -> Web {
+    Web::serve_hostile(Config { hosts: 20, pages: 40, seed: 9, ..Config::calm() })
+}
+
+fn hostile_seeds() -> Vec<String> {
+    TROUBLES.iter().map(|trouble| format!("http://{}/", trouble.host(".test"))).collect()
+}
+
+/// The most memory that a running command had so far, in MB.
+fn peak_memory(running: &mut Running) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", running.child().id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1000
+}
+
+#[test]
+fn every_trouble_ends_in_time_with_a_reason() {
+    let (web, place) = (web(), Place::new());
+    place.write("seeds.txt", &[hostile_seeds(), web.seeds(20)].concat().join("\n"));
+    let flags = format!("{HASTE} --delay 20ms --scope any {}", web.flags());
+    let mut crawl = place.start(&format!("crawl --seeds seeds.txt {flags}"));
+    crawl.wait_until("the crawl to listen", || place.data().join("control.sock").exists());
+    let tried = || {
+        let run = place.run("status --json");
+        let pages = |path| run.json().pointer(path).and_then(Value::as_u64).unwrap_or(0);
+        run.code == Some(0) && pages("/run/total/visits") > 700
+    };
+    crawl.wait_until("visits", tried);
+    pause(Duration::from_secs(8));
+    let peak = peak_memory(&mut crawl);
+    crawl.signal(Signal::INT);
+    crawl.wait().expect(11);
+    place.run("check").expect(0);
+
+    let known: HashMap<String, Value> = place
+        .urls()
+        .into_iter()
+        .map(|page| (page["url"].as_str().unwrap().to_owned(), page))
+        .collect();
+    for url in hostile_seeds() {
+        let page = &known[&url];
+        let settled = page["visits"].as_u64() > Some(0) || page["reason"].is_string();
+        assert!(settled, "nothing came of {page}");
+    }
+    let reason = |name: &str| known[&format!("http://{name}.hostile.test/")]["reason"].clone();
+    for (name, want) in [
+        ("tarpit", "timeout"),
+        ("endless-head", "protocol"),
+        ("header-bomb", "protocol"),
+        ("reset-in-head", "connect"),
+        ("half-close", "connect"),
+        ("length-twice", "protocol"),
+        ("redirect-self", "redirect"),
+        ("always-429", "client_error"),
+        ("retry-never", "server_error"),
+        ("reset-at-once", "robots_unreachable"),
+    ] {
+        assert_eq!(reason(name), want, "{name}");
+    }
+    // No page is made of what only looks like a web address.
+    assert!(known.keys().all(|url| url.starts_with("http://")), "{:?}", known.keys());
+    assert!(peak < 400, "{peak} MB");
+}
+
+#[test]
+fn other_hosts_do_not_wait_for_hostile_ones() {
+    let (calm, rough) = (web(), web());
+    let crawl = |web: &Web, place: &Place, hostile: &[String]| {
+        place.write("seeds.txt", &[hostile, &web.seeds(20)].concat().join("\n"));
+        let flags = format!("{HASTE} --delay 250ms --recrawl 1s {}", web.flags());
+        place.start(&format!("crawl --seeds seeds.txt --for 12s {flags}"))
+    };
+    let places = [Place::new(), Place::new()];
+    // At the same time, so that whatever else the machine does slows both.
+    let alone = crawl(&calm, &places[0], &[]);
+    let beside = crawl(&rough, &places[1], &hostile_seeds());
+    alone.wait().expect(15);
+    beside.wait().expect(15);
+    let good = |web: Web| {
+        let requests = web.stop().requests();
+        requests.iter().filter(|asked| !asked.host.contains(".hostile.")).count()
+    };
+    let (alone, beside) = (good(calm), good(rough));
+    assert!(alone > 300, "{alone}");
+    assert!(beside * 10 >= alone * 9, "{beside} requests beside hostile hosts, {alone} without");
+}

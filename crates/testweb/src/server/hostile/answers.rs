@@ -1,0 +1,248 @@
+//! What do troublesome answers say? Whole answers, byte for byte.
+
+use super::{Ask, OK};
+
+/// A page there is nothing to say against.
+pub(super) fn plain(_: &Ask<'_>) -> Vec<u8> {
+    page("<title>A page</title><p>There is nothing to say against this page.</p>")
+}
+
+pub(super) fn missing() -> Vec<u8> {
+    b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec()
+}
+
+pub(super) fn robots_with_sitemap(ask: &Ask<'_>) -> Vec<u8> {
+    let robots = format!("User-agent: *\nAllow: /\nSitemap: http://{}/sitemap.xml\n", ask.host);
+    with_headers("Content-Type: text/plain\r\n", robots.as_bytes())
+}
+
+pub(super) fn page_with_feed() -> Vec<u8> {
+    page(
+        "<link rel=alternate type='application/rss+xml' href='/feed.xml'><a href='/feed.xml'>News</a>",
+    )
+}
+
+/// A right answer with these headers and this body.
+pub(super) fn with_headers(headers: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n"
+    );
+    [head.as_bytes(), body].concat()
+}
+
+fn page(html: &str) -> Vec<u8> {
+    with_headers("Content-Type: text/html\r\n", html.as_bytes())
+}
+
+fn xml(text: &str) -> Vec<u8> {
+    with_headers("Content-Type: application/xml\r\n", text.as_bytes())
+}
+
+fn raw(rest: &str) -> Vec<u8> {
+    [OK, rest].concat().into_bytes()
+}
+
+pub(super) fn header_bomb(_: &Ask<'_>) -> Vec<u8> {
+    let headers: String = (0..100_000).map(|n| format!("X-{n}: {n}\r\n")).collect();
+    with_headers(&headers, b"<p>Behind many headers.</p>")
+}
+
+pub(super) fn cookie_storm(_: &Ask<'_>) -> Vec<u8> {
+    let cookies: String =
+        (0..2_000).map(|n| format!("Set-Cookie: c{n}={n}; Path=/; Domain=test\r\n")).collect();
+    let headers = format!("Content-Type: text/html\r\n{cookies}");
+    with_headers(&headers, b"<title>Cookies</title><p>Behind many cookies.</p>")
+}
+
+pub(super) fn length_too_long(_: &Ask<'_>) -> Vec<u8> {
+    raw("Content-Length: 1073741824\r\nConnection: close\r\n\r\n<p>One line.</p>")
+}
+
+pub(super) fn length_too_short(_: &Ask<'_>) -> Vec<u8> {
+    raw("Content-Length: 10\r\n\r\n<p>More than ten bytes of text.</p>")
+}
+
+pub(super) fn length_twice(_: &Ask<'_>) -> Vec<u8> {
+    raw("Content-Length: 10\r\nContent-Length: 20\r\nConnection: close\r\n\r\n0123456789")
+}
+
+pub(super) fn length_absurd(_: &Ask<'_>) -> Vec<u8> {
+    raw("Content-Length: 99999999999999999999999\r\n\r\n<p>Some text.</p>")
+}
+
+pub(super) fn garbage_chunks(_: &Ask<'_>) -> Vec<u8> {
+    raw("Transfer-Encoding: chunked\r\n\r\nzz\r\nno size at all\r\n-5\r\n\r\n")
+}
+
+pub(super) fn huge_chunk(_: &Ask<'_>) -> Vec<u8> {
+    raw("Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\nsome\r\n0\r\n\r\n")
+}
+
+pub(super) fn http_0_9(_: &Ask<'_>) -> Vec<u8> {
+    b"<html><p>What heads? There were none in my time.</p></html>".to_vec()
+}
+
+pub(super) fn not_http(_: &Ask<'_>) -> Vec<u8> {
+    b"SSH-2.0-Server_1.0\r\n\x00\x00\x01\x14\x08\x14".to_vec()
+}
+
+pub(super) fn absurd_status(_: &Ask<'_>) -> Vec<u8> {
+    b"HTTP/1.1 987 Whatever\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi".to_vec()
+}
+
+pub(super) fn coding_lie(_: &Ask<'_>) -> Vec<u8> {
+    let headers = "Content-Type: text/html\r\nContent-Encoding: gzip\r\n";
+    with_headers(headers, b"<title>Plain</title><p>This is not packed at all.</p>")
+}
+
+fn redirect(location: &str) -> Vec<u8> {
+    let head = "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nConnection: close\r\nLocation: ";
+    format!("{head}{location}\r\n\r\n").into_bytes()
+}
+
+pub(super) fn redirect_self(ask: &Ask<'_>) -> Vec<u8> {
+    redirect(&format!("http://{}{}", ask.host, ask.path))
+}
+
+/// From host to host below its own, each time another.
+pub(super) fn redirect_chain(ask: &Ask<'_>) -> Vec<u8> {
+    redirect(&format!("http://n{}.{}{}", ask.nonce % 1000, own_host(ask), ask.path))
+}
+
+pub(super) fn redirect_metadata(_: &Ask<'_>) -> Vec<u8> {
+    redirect("http://169.254.169.254/latest/meta-data/")
+}
+
+pub(super) fn redirect_private(_: &Ask<'_>) -> Vec<u8> {
+    redirect("http://[::ffff:10.0.0.1]/admin")
+}
+
+pub(super) fn redirect_file(_: &Ask<'_>) -> Vec<u8> {
+    redirect("file:///etc/passwd")
+}
+
+pub(super) fn redirect_script(_: &Ask<'_>) -> Vec<u8> {
+    redirect("javascript:alert(1)")
+}
+
+pub(super) fn redirect_nowhere(_: &Ask<'_>) -> Vec<u8> {
+    b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec()
+}
+
+pub(super) fn many_links(_: &Ask<'_>) -> Vec<u8> {
+    page(&(0..1_000_000).map(|n| format!("<a href=/l{n}>x</a>")).collect::<String>())
+}
+
+pub(super) fn long_links(_: &Ask<'_>) -> Vec<u8> {
+    let long = "a".repeat(1 << 20);
+    page(&(0..5).map(|n| format!("<a href='/{n}/{long}'>x</a>")).collect::<String>())
+}
+
+pub(super) fn deep_markup(_: &Ask<'_>) -> Vec<u8> {
+    page(&format!("{}At the bottom.", "<div><b>".repeat(100_000)))
+}
+
+pub(super) fn wide_markup(_: &Ask<'_>) -> Vec<u8> {
+    let attributes: String = (0..100_000).map(|n| format!(" a{n}=v{n}")).collect();
+    page(&format!("<p{attributes}>Wide.</p>"))
+}
+
+pub(super) fn open_markup(_: &Ask<'_>) -> Vec<u8> {
+    page(
+        "<title>Open<p title='never closed <a href=/x>x</a><!-- <script> <style> <textarea> <![CDATA[ <a href=\"",
+    )
+}
+
+/// The header, the mark at the beginning, the element and the bytes each say something else.
+pub(super) fn charset_lies(_: &Ask<'_>) -> Vec<u8> {
+    let body = b"\xff\xfe<meta charset=shift_jis><title>\xe9\x80 \xed\xa0\x80</title><p>\x81\x00text\xfe</p>";
+    with_headers("Content-Type: text/html; charset=x-no-such-thing\r\n", body)
+}
+
+pub(super) fn control_bytes(_: &Ask<'_>) -> Vec<u8> {
+    page(
+        "<title>\x1b]0;owned\x07\x1b[2J\x1b[31mred</title><a href='/\x1b[2Jx'>y</a><p>\x00\x08\x1b[1A</p>",
+    )
+}
+
+/// Two hosts more on every page: wildcard names without end.
+pub(super) fn more_hosts(ask: &Ask<'_>) -> Vec<u8> {
+    let link = |n: u64| format!("<a href='http://w{n}.{}/'>more</a>", own_host(ask));
+    page(&format!("{}{}", link(2 * ask.nonce), link(2 * ask.nonce + 1)))
+}
+
+/// The trouble's own host, without labels before it.
+fn own_host<'a>(ask: &Ask<'a>) -> &'a str {
+    let labels = ask.host.rmatch_indices('.').map(|(at, _)| at + 1);
+    ask.host.get(labels.into_iter().nth(2).unwrap_or(0)..).unwrap_or(ask.host)
+}
+
+pub(super) fn huge_robots(_: &Ask<'_>) -> Vec<u8> {
+    let rules = "Disallow: /some/path/that/nobody/has\n";
+    let body = format!("User-agent: *\n{}", rules.repeat(100_000_000 / rules.len()));
+    with_headers("Content-Type: text/plain\r\n", body.as_bytes())
+}
+
+pub(super) fn binary_robots(_: &Ask<'_>) -> Vec<u8> {
+    let bytes: Vec<u8> = (0..=255).cycle().take(100_000).collect();
+    with_headers("Content-Type: text/plain\r\n", &bytes)
+}
+
+pub(super) fn sitemap_cycle(ask: &Ask<'_>) -> Vec<u8> {
+    let one = |name: &str| format!("<sitemap><loc>http://{}/{name}</loc></sitemap>", ask.host);
+    let more = format!("sitemap-{}.xml", ask.nonce);
+    let maps = [one("sitemap.xml"), one(&more)].concat();
+    let space = "http://www.sitemaps.org/schemas/sitemap/0.9";
+    xml(&format!("<sitemapindex xmlns='{space}'>{maps}</sitemapindex>"))
+}
+
+/// A gigabyte of text, for whoever puts in what entities stand for.
+pub(super) fn entities(ask: &Ask<'_>) -> Vec<u8> {
+    let levels: String = (1..10).map(|n| entity(n, &format!("&e{};", n - 1).repeat(10))).collect();
+    let first = entity(0, "lol");
+    let url = format!("<url><loc>http://{}/&e9;</loc></url>", ask.host);
+    xml(&format!("<?xml version='1.0'?><!DOCTYPE u [{first}{levels}]><urlset>{url}</urlset>"))
+}
+
+fn entity(n: u32, text: &str) -> String {
+    format!("<!ENTITY e{n} \"{text}\">")
+}
+
+pub(super) fn entity_file(ask: &Ask<'_>) -> Vec<u8> {
+    let doctype = "<!DOCTYPE u [<!ENTITY f SYSTEM \"file:///etc/passwd\">]>";
+    xml(&format!("{doctype}<urlset><url><loc>http://{}/&f;</loc></url></urlset>", ask.host))
+}
+
+pub(super) fn absurd_feed(ask: &Ask<'_>) -> Vec<u8> {
+    let dates = ["Mon, 99 Foo 99999 99:99:99 +9999", "-1", "", "Thu, 01 Jan 1970 00:00:00 GMT"];
+    let items = dates.iter().enumerate().map(|(n, date)| {
+        format!("<item><link>http://{}/i{n}</link><pubDate>{date}</pubDate></item>", ask.host)
+    });
+    let items: String = items.collect();
+    with_headers(
+        "Content-Type: application/rss+xml\r\n",
+        format!("<rss version='2.0'><channel><title>F</title>{items}</channel></rss>").as_bytes(),
+    )
+}
+
+pub(super) fn too_many(_: &Ask<'_>) -> Vec<u8> {
+    b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec()
+}
+
+pub(super) fn retry_never(_: &Ask<'_>) -> Vec<u8> {
+    b"HTTP/1.1 503 Unavailable\r\nRetry-After: 315360000000\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec()
+}
+
+pub(super) fn one_in_ten(ask: &Ask<'_>) -> Vec<u8> {
+    if ask.nonce.is_multiple_of(10) {
+        return plain(ask);
+    }
+    b"HTTP/1.1 500 Broken\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec()
+}
+
+pub(super) fn clock_skew(_: &Ask<'_>) -> Vec<u8> {
+    let headers = "Content-Type: text/html\r\nDate: Fri, 31 Dec 9999 23:59:59 GMT\r\n\
+        Last-Modified: Thu, 01 Jan 1601 00:00:00 GMT\r\nExpires: 0\r\nAge: -7\r\nETag: \"\r\n";
+    with_headers(headers, b"<title>When</title><p>Nobody knows what time it is here.</p>")
+}

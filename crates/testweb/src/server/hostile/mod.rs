@@ -1,0 +1,281 @@
+//! What can a server do to a crawler? A host for each trouble, named after it.
+//!
+//! A trouble is a row of [`TROUBLES`]: a name, what it does, where on its host, and how. `tarpit.hostile.test` is the host of
+//! the trouble `tarpit`. All else on such a host is plain, so that whatever a crawler makes of it is owed to the trouble.
+
+mod answers;
+mod bombs;
+
+use std::io;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::sleep;
+
+use super::request::Head;
+
+/// What host names of troubles have between the trouble's name and the world's suffix.
+const MARK: &str = ".hostile";
+
+/// One way to misbehave.
+#[derive(Debug)]
+pub struct Trouble {
+    /// The first label of its host.
+    pub name: &'static str,
+    /// What it does, in a few words.
+    pub what: &'static str,
+    at: Spot,
+    act: Act,
+}
+
+/// What on a host is trouble; the rest is plain and leads there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spot {
+    Everywhere,
+    Robots,
+    Sitemap,
+    Feed,
+    Pages,
+}
+
+/// What happens to whoever asks for it.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    /// A whole answer, head and body.
+    Say(fn(&Ask<'_>) -> Vec<u8>),
+    /// The same, a byte a second.
+    Drip(fn(&Ask<'_>) -> Vec<u8>),
+    /// A beginning, and then the same again without end.
+    Forever(&'static str, &'static str),
+    /// Something is sent, then the connection is reset.
+    Reset(&'static str),
+    /// Our half of the connection is closed, and nothing comes.
+    HalfClose,
+    /// Nothing comes.
+    Silence,
+}
+
+/// What is being asked for.
+#[derive(Debug)]
+struct Ask<'a> {
+    /// The Host header.
+    host: &'a str,
+    path: &'a str,
+    /// A number that is another at every call.
+    nonce: u64,
+}
+
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n";
+
+/// All of them.
+#[rustfmt::skip]
+pub const TROUBLES: &[Trouble] = {
+    use Act::{Drip, Forever, HalfClose, Reset, Say, Silence};
+    use Spot::{Everywhere, Feed, Pages, Robots, Sitemap};
+    const fn row(name: &'static str, at: Spot, act: Act, what: &'static str) -> Trouble {
+        Trouble { name, what, at, act }
+    }
+    &[
+        row("silence", Everywhere, Silence, "takes requests and never answers"),
+        row("tarpit", Pages, Drip(answers::plain), "answers a byte a second, head and all"),
+        row("tarpit-body", Pages, Forever(SLOW_BODY, ""), "gives a head at once and then nothing"),
+        row("endless-body", Pages, Forever("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", "<p>And on it goes.</p>\n"), "a body without end"),
+        row("endless-chunks", Pages, Forever("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n", "a\r\n0123456789\r\n"), "chunks without end"),
+        row("endless-head", Pages, Forever("HTTP/1.1 200 OK\r\n", "X-More: of the same, and more of it\r\n"), "headers without end"),
+        row("endless-line", Pages, Forever("HTTP/1.1 200 OK\r\nX-Line: ", "and so on, "), "one header without end"),
+        row("endless-interim", Pages, Forever("", "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n"), "interim answers without end"),
+        row("header-bomb", Pages, Say(answers::header_bomb), "a hundred thousand headers"),
+        row("cookie-storm", Pages, Say(answers::cookie_storm), "two thousand cookies"),
+        row("half-close", Pages, HalfClose, "closes its half of the connection instead of an answer"),
+        row("reset-at-once", Everywhere, Reset(""), "resets instead of an answer"),
+        row("reset-in-head", Pages, Reset("HTTP/1.1 200 OK\r\nContent-Ty"), "resets within the head"),
+        row("reset-after-head", Pages, Reset("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"), "resets after the head"),
+        row("reset-in-body", Pages, Reset("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1000\r\n\r\n<title>Half</title><p>Half a page"), "resets within the body"),
+        row("length-too-long", Pages, Say(answers::length_too_long), "promises a gigabyte and sends a line"),
+        row("length-too-short", Pages, Say(answers::length_too_short), "sends more than it promised"),
+        row("length-twice", Pages, Say(answers::length_twice), "two lengths that contradict each other"),
+        row("length-absurd", Pages, Say(answers::length_absurd), "a length beyond all numbers"),
+        row("chunks-of-garbage", Pages, Say(answers::garbage_chunks), "chunks whose sizes are none"),
+        row("chunk-too-large", Pages, Say(answers::huge_chunk), "a chunk beyond all numbers"),
+        row("http-0-9", Pages, Say(answers::http_0_9), "a body without a head"),
+        row("not-http", Pages, Say(answers::not_http), "another protocol"),
+        row("status-absurd", Pages, Say(answers::absurd_status), "a status that does not exist"),
+        row("bomb-gzip", Pages, Say(bombs::gzip), "64 MiB packed to 400 kB"),
+        row("bomb-deflate", Pages, Say(bombs::deflate), "the same as deflate"),
+        row("bomb-brotli", Pages, Say(bombs::brotli), "64 MiB packed to 54 bytes"),
+        row("bomb-zstd", Pages, Say(bombs::zstd), "a gigabyte packed to 32 kB"),
+        row("bomb-nested", Pages, Say(bombs::nested), "a bomb within a bomb"),
+        row("coding-lie", Pages, Say(answers::coding_lie), "says gzip and sends text"),
+        row("redirect-self", Pages, Say(answers::redirect_self), "redirects to itself"),
+        row("redirect-chain", Pages, Say(answers::redirect_chain), "redirects on and on"),
+        row("redirect-metadata", Pages, Say(answers::redirect_metadata), "redirects to a cloud's metadata service"),
+        row("redirect-private", Pages, Say(answers::redirect_private), "redirects to a private address"),
+        row("redirect-file", Pages, Say(answers::redirect_file), "redirects to a file of ours"),
+        row("redirect-script", Pages, Say(answers::redirect_script), "redirects to a script"),
+        row("redirect-nowhere", Pages, Say(answers::redirect_nowhere), "redirects without saying where"),
+        row("many-links", Pages, Say(answers::many_links), "a million links"),
+        row("long-links", Pages, Say(answers::long_links), "URLs of a megabyte"),
+        row("deep-markup", Pages, Say(answers::deep_markup), "a hundred thousand elements inside each other"),
+        row("wide-markup", Pages, Say(answers::wide_markup), "an element with a hundred thousand attributes"),
+        row("open-markup", Pages, Say(answers::open_markup), "quotes, comments and scripts that never end"),
+        row("charset-lies", Pages, Say(answers::charset_lies), "four charsets at once, none of them right"),
+        row("control-bytes", Pages, Say(answers::control_bytes), "escape sequences for terminals in titles and links"),
+        row("more-hosts", Pages, Say(answers::more_hosts), "links to ever more hosts of its own"),
+        row("robots-huge", Robots, Say(answers::huge_robots), "a robots.txt of 100 MB"),
+        row("robots-endless", Robots, Forever("HTTP/1.1 200 OK\r\n\r\n", "Disallow: /x\n"), "a robots.txt without end"),
+        row("robots-redirects", Robots, Say(answers::redirect_chain), "a robots.txt that redirects for ever"),
+        row("robots-private", Robots, Say(answers::redirect_private), "a robots.txt that redirects to a private address"),
+        row("robots-binary", Robots, Say(answers::binary_robots), "a robots.txt of all bytes"),
+        row("sitemap-cycle", Sitemap, Say(answers::sitemap_cycle), "sitemap indexes that name themselves and ever more"),
+        row("sitemap-bomb", Sitemap, Say(bombs::gzip_file), "a packed sitemap that is a bomb"),
+        row("sitemap-entities", Sitemap, Say(answers::entities), "a sitemap of entities that double"),
+        row("sitemap-files", Sitemap, Say(answers::entity_file), "a sitemap that includes a file of ours"),
+        row("feed-dates", Feed, Say(answers::absurd_feed), "a feed with dates beyond all calendars"),
+        row("always-429", Pages, Say(answers::too_many), "too many requests, whatever one does"),
+        row("retry-never", Pages, Say(answers::retry_never), "unavailable for ten thousand years"),
+        row("one-in-ten", Pages, Say(answers::one_in_ten), "answers well once in ten"),
+        row("clock-skew", Pages, Say(answers::clock_skew), "dates of the far past and the far future"),
+    ]
+};
+
+const SLOW_BODY: &str =
+    "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5000\r\n\r\n<p>";
+
+/// How much of what has no end is sent in one go.
+const PIECE: usize = 64 * 1024;
+
+impl Trouble {
+    /// Its host in a world whose names end in `suffix`.
+    pub fn host(&self, suffix: &str) -> String {
+        format!("{}{MARK}{suffix}", self.name)
+    }
+
+    /// The trouble whose host is meant by a Host header; `a.b.tarpit.hostile.test` is `tarpit`'s too.
+    pub(super) fn of(authority: &str, suffix: &str) -> Option<&'static Trouble> {
+        let name = authority.split(':').next()?.strip_suffix(suffix)?.strip_suffix(MARK)?;
+        let name = name.rsplit('.').next()?;
+        TROUBLES.iter().find(|trouble| trouble.name == name)
+    }
+
+    /// Answers a request as it does; the connection is of no use afterwards. Returns the bytes sent.
+    pub(super) async fn meet(
+        &self,
+        stream: &mut TcpStream,
+        head: &Head<'_>,
+        nonce: u64,
+    ) -> io::Result<u64> {
+        let ask = Ask { host: head.host, path: head.target, nonce };
+        match self.plain_part(&ask) {
+            Some(answer) => send(stream, &answer).await,
+            None => self.act.play(stream, &ask).await,
+        }
+    }
+
+    /// What lies beside the trouble and leads to it.
+    fn plain_part(&self, ask: &Ask<'_>) -> Option<Vec<u8>> {
+        match (self.at, ask.path) {
+            (Spot::Everywhere, _) => None,
+            (Spot::Robots, path) if path != "/robots.txt" => Some(answers::plain(ask)),
+            (Spot::Robots, _) => None,
+            (Spot::Sitemap, "/robots.txt") => Some(answers::robots_with_sitemap(ask)),
+            (_, "/robots.txt") => Some(answers::missing()),
+            (Spot::Sitemap, path) if path.contains("sitemap") => None,
+            (Spot::Feed, "/feed.xml") | (Spot::Pages, _) => None,
+            (Spot::Feed, _) => Some(answers::page_with_feed()),
+            (Spot::Sitemap, _) => Some(answers::plain(ask)),
+        }
+    }
+}
+
+impl Act {
+    async fn play(self, stream: &mut TcpStream, ask: &Ask<'_>) -> io::Result<u64> {
+        match self {
+            Act::Say(answer) => send(stream, &answer(ask)).await,
+            Act::Drip(answer) => drip(stream, &answer(ask)).await,
+            Act::Forever(first, again) => send_forever(stream, first, again).await,
+            Act::Reset(first) => {
+                let sent = send(stream, first.as_bytes()).await?;
+                stream.set_zero_linger()?;
+                Ok(sent)
+            }
+            Act::HalfClose => {
+                stream.shutdown().await?;
+                wait_for_the_caller_to_leave(stream).await
+            }
+            Act::Silence => wait_for_the_caller_to_leave(stream).await,
+        }
+    }
+}
+
+async fn send(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<u64> {
+    stream.write_all(bytes).await?;
+    Ok(bytes.len() as u64)
+}
+
+async fn drip(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<u64> {
+    for byte in bytes {
+        stream.write_all(&[*byte]).await?;
+        sleep(Duration::from_secs(1)).await;
+    }
+    Ok(bytes.len() as u64)
+}
+
+/// Sends until the caller leaves. Where there is nothing to repeat, that is all that happens.
+async fn send_forever(stream: &mut TcpStream, first: &str, again: &str) -> io::Result<u64> {
+    stream.write_all(first.as_bytes()).await?;
+    if again.is_empty() {
+        return wait_for_the_caller_to_leave(stream).await;
+    }
+    let piece = again.repeat(PIECE / again.len());
+    loop {
+        stream.write_all(piece.as_bytes()).await?;
+    }
+}
+
+/// Waits for the other side to close; nothing is sent meanwhile.
+pub(super) async fn wait_for_the_caller_to_leave(stream: &mut TcpStream) -> io::Result<u64> {
+    let mut ignored = [0; 1024];
+    while stream.read(&mut ignored).await? > 0 {}
+    Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_trouble_has_a_host_of_its_own() {
+        let hosts: HashSet<String> = TROUBLES.iter().map(|trouble| trouble.host(".test")).collect();
+        assert_eq!(hosts.len(), TROUBLES.len());
+        for trouble in TROUBLES {
+            let below = format!("a7.{}:80", trouble.host(".test"));
+            for host in [trouble.host(".test"), below] {
+                assert_eq!(Trouble::of(&host, ".test").unwrap().name, trouble.name);
+            }
+        }
+        for host in ["h0.test", "tarpit.test", "hostile.test", "", "peace.hostile.test"] {
+            assert!(Trouble::of(host, ".test").is_none(), "{host}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_trouble_is_plain_and_leads_there() {
+        let find = |name| TROUBLES.iter().find(|trouble| trouble.name == name).unwrap();
+        let plain = |name, path| {
+            let ask = Ask { host: "x.hostile.test", path, nonce: 1 };
+            find(name).plain_part(&ask).map(|bytes| String::from_utf8(bytes).unwrap())
+        };
+        assert_eq!(plain("tarpit", "/"), None);
+        assert!(plain("tarpit", "/robots.txt").unwrap().contains(" 404 "));
+        assert_eq!(plain("robots-huge", "/robots.txt"), None);
+        assert!(plain("robots-huge", "/").unwrap().contains(" 200 "));
+        let robots = plain("sitemap-cycle", "/robots.txt").unwrap();
+        assert!(robots.contains("Sitemap: http://x.hostile.test/sitemap.xml"), "{robots}");
+        assert_eq!(plain("sitemap-cycle", "/sitemap.xml"), None);
+        assert!(plain("feed-dates", "/").unwrap().contains("/feed.xml"));
+        assert_eq!(plain("feed-dates", "/feed.xml"), None);
+        assert_eq!(plain("silence", "/robots.txt"), None);
+    }
+}
