@@ -11,7 +11,6 @@ use std::time::Duration;
 use common::web::Web;
 use common::{Place, Running, pause};
 use evercrawl_testweb::{Config, TROUBLES};
-use rustix::process::Signal;
 use serde_json::Value;
 
 /// Short waits and small bodies: what takes a second here takes minutes by default, and no longer.
@@ -28,9 +27,11 @@ fn hostile_seeds() -> Vec<String> {
 
 /// The most memory that a running command had so far, in MB.
 fn peak_memory(running: &mut Running) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", running.child().id())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1000
+    let status = fs::read_to_string(format!("/proc/{}/status", running.child().id()));
+    let status = status.unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next());
+    kilobytes.map_or(0, |number| number.parse::<u64>().unwrap() / 1000)
 }
 
 #[test]
@@ -38,18 +39,13 @@ fn every_trouble_ends_in_time_with_a_reason() {
     let (web, place) = (web(), Place::new());
     place.write("seeds.txt", &[hostile_seeds(), web.seeds(20)].concat().join("\n"));
     let flags = format!("{HASTE} --delay 20ms --scope any {}", web.flags());
-    let mut crawl = place.start(&format!("crawl --seeds seeds.txt {flags}"));
-    crawl.wait_until("the crawl to listen", || place.data().join("control.sock").exists());
-    let tried = || {
-        let run = place.run("status --json");
-        let pages = |path| run.json().pointer(path).and_then(Value::as_u64).unwrap_or(0);
-        run.code == Some(0) && pages("/run/total/visits") > 700
-    };
-    crawl.wait_until("visits", tried);
-    pause(Duration::from_secs(8));
-    let peak = peak_memory(&mut crawl);
-    crawl.signal(Signal::INT);
-    crawl.wait().expect(11);
+    let mut crawl = place.start(&format!("crawl --seeds seeds.txt --for 30s {flags}"));
+    let mut peak = 0;
+    while crawl.is_running() {
+        peak = peak.max(peak_memory(&mut crawl));
+        pause(Duration::from_millis(50));
+    }
+    crawl.wait().expect(15);
     place.run("check").expect(0);
 
     let known: HashMap<String, Value> = place
@@ -79,10 +75,11 @@ fn every_trouble_ends_in_time_with_a_reason() {
     }
     // No page is made of what only looks like a web address.
     assert!(known.keys().all(|url| url.starts_with("http://")), "{:?}", known.keys());
-    assert!(peak < 400, "{peak} MB");
+    assert!((10..400).contains(&peak), "{peak} MB");
 }
 
 #[test]
+#[ignore = "compares speeds, which says something of a release build only: make check-large"]
 fn other_hosts_do_not_wait_for_hostile_ones() {
     let (calm, rough) = (web(), web());
     let crawl = |web: &Web, place: &Place, hostile: &[String]| {

@@ -56,6 +56,8 @@ pub struct Processed {
     pub host_trouble: bool,
     /// How long the host asked to be left alone.
     pub asked_pause: Option<Duration>,
+    /// For how long a core was busy reading it.
+    pub reading: Duration,
     /// What was asked and came, in case the records must be made again.
     pub job: Job,
 }
@@ -370,6 +372,7 @@ impl<S: Store> Processor<S> {
             refused: RefusalCounts::default(),
             host_trouble,
             asked_pause,
+            reading: Duration::ZERO,
             job,
         };
         self.plan(&mut processed);

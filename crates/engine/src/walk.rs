@@ -366,7 +366,8 @@ impl<S: Store> Walk<S> {
     fn settle_host(&mut self, processed: &mut Processed, now: Time) {
         let Job { lease, fetched, ended, .. } = &processed.job;
         let took = fetched.times.total;
-        let next = self.frontier.answered(lease.page.host, fetched.ip, took, *ended);
+        self.frontier.answered(lease.page.host, fetched.ip, took, *ended);
+        let next = self.frontier.read_for(lease.page.host, processed.reading, *ended);
         let host = &mut processed.visited.host;
         host.next_allowed = Some(next);
         host.answer_time = Some(took);

@@ -128,11 +128,6 @@ impl Patience {
         after(limit).min(self.end)
     }
 
-    /// The deadline of all.
-    pub(crate) fn end(self) -> Instant {
-        self.end
-    }
-
     /// The failure of a phase whose deadline has passed.
     pub(crate) fn over(self, phase: Phase) -> Failure {
         Failure::Timeout(if Instant::now() >= self.end { Phase::Total } else { phase })

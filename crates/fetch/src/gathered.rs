@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::config::Limits;
 use crate::dial::Patience;
-use crate::room::{LARGE_BODY, Place};
+use crate::room::{Room, Share};
 
 /// The most that is set aside for a body before any of it has come.
 const MOST_RESERVED: usize = 1024 * 1024;
@@ -21,11 +21,12 @@ pub(crate) struct Gathered {
     first: Bytes,
     whole: BytesMut,
     expected: usize,
+    reserved: usize,
     cap: usize,
     idle: Duration,
     min_rate: Option<u32>,
     started: Instant,
-    place: Option<Place>,
+    share: Share,
 }
 
 impl Gathered {
@@ -35,12 +36,13 @@ impl Gathered {
         Gathered {
             first: Bytes::new(),
             whole: BytesMut::new(),
-            expected: expected.min(limits.body_bytes).min(MOST_RESERVED),
+            expected: expected.min(limits.body_bytes),
+            reserved: expected.min(limits.body_bytes).min(MOST_RESERVED),
             cap: limits.body_bytes,
             idle: limits.idle,
             min_rate: limits.min_rate,
             started: Instant::now(),
-            place: None,
+            share: Share::default(),
         }
     }
 
@@ -54,21 +56,21 @@ impl Gathered {
             return fits;
         }
         if self.whole.is_empty() {
-            self.whole.reserve(self.expected.max(self.first.len() + data.len()));
+            self.whole.reserve(self.reserved.max(self.first.len() + data.len()));
             self.whole.extend_from_slice(&mem::take(&mut self.first));
         }
         self.whole.extend_from_slice(&data);
         fits
     }
 
-    /// Whether it has become so large that it needs a place.
-    pub(crate) fn needs_place(&self) -> bool {
-        self.len() > LARGE_BODY && self.place.is_none()
-    }
-
-    /// It may grow on.
-    pub(crate) fn take_place(&mut self, place: Place) {
-        self.place = Some(place);
+    /// Waits until there is room for more, where it has become large; false when none is found in time.
+    pub(crate) async fn find_room(&mut self, room: &Room, patience: Patience) -> bool {
+        let allowed = self.share.allows();
+        if self.len() <= allowed {
+            return true;
+        }
+        let missing = self.expected.max(self.len()) - allowed;
+        room.widen(&mut self.share, missing, patience.until(self.idle)).await
     }
 
     fn len(&self) -> usize {
@@ -88,10 +90,7 @@ impl Gathered {
     /// What came.
     pub(crate) fn into_bytes(self) -> Bytes {
         let bytes = if self.whole.is_empty() { self.first } else { self.whole.freeze() };
-        match self.place {
-            Some(place) => place.keep_for(bytes),
-            None => bytes,
-        }
+        self.share.keep_for(bytes)
     }
 }
 

@@ -7,7 +7,7 @@
 //! content coding. These are the only sockets of the crawler that lead outwards.
 //!
 //! - Every phase has a timeout and every buffer a cap ([`Limits`]); what was cut is kept and marked
-//!   ([`Truncation`]). Bodies beyond [`LARGE_BODY`] are held a few at a time.
+//!   ([`Truncation`]). Large bodies share a bounded room.
 //! - Every address is checked after DNS, just before connecting ([`AllowPrivate`]).
 //! - Names are looked up once for all who wait, and cached ([`DnsSettings`]).
 
@@ -38,4 +38,3 @@ pub use failure::{ConnectTrouble, DnsTrouble, Failure, Phase, TlsTrouble};
 pub use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 pub use request::{BadUrl, Request, Validators};
 pub use response::{Fetched, Protocol, Response, Times, TlsInfo, Truncation};
-pub use room::LARGE_BODY;

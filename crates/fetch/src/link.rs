@@ -213,11 +213,8 @@ impl Link {
         patience: Patience,
     ) -> Option<Truncation> {
         while !incoming.is_end_stream() {
-            if gathered.needs_place() {
-                let Some(place) = room.enter(patience.end()).await else {
-                    return Some(Truncation::Time);
-                };
-                gathered.take_place(place);
+            if !gathered.find_room(room, patience).await {
+                return Some(Truncation::Size);
             }
             let deadline = gathered.deadline(patience);
             let Some(frame) = self.motor.run(deadline, incoming.frame()).await else {

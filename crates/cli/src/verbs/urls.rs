@@ -7,7 +7,7 @@ use evercrawl_engine::Schedule;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_model::{HostKey, PageKey, Refusal, Time};
 use evercrawl_robots::{Access, availability};
-use evercrawl_state::{DiskStore, PageRow, Place, Standing, View};
+use evercrawl_state::{DiskStore, HostRow, PageRow, Place, Standing, View};
 use evercrawl_urls::Canonical;
 use serde_json::{Value, json};
 
@@ -90,7 +90,9 @@ impl<'a> Pages<'a> {
             return Ok(view);
         }
         let mut view = HostView::default();
-        let host = self.state.host(key)?.filter(|host| host.blocked_until > self.now);
+        // It holds until the host answers well, not only until it is asked again.
+        let troubled = |host: &HostRow| host.blocked_until > self.now || host.failures > 0;
+        let host = self.state.host(key)?.filter(troubled);
         if let Some(host) = host {
             view.until = host.blocked_until;
             view.waits =

@@ -111,6 +111,16 @@ impl Frontier {
         next
     }
 
+    /// A page that ended at `now` took so long to read: its host waits in proportion.
+    /// Returns when it may be asked again.
+    pub fn read_for(&mut self, key: HostKey, reading: Duration, now: Time) -> Time {
+        let rested = now.after(self.config.pace.reading_pause(reading));
+        let Some(host) = self.active.get_mut(&key) else { return rested };
+        host.next_allowed = host.next_allowed.max(rested);
+        host.row.next_allowed = host.next_allowed;
+        host.next_allowed
+    }
+
     /// A host is not to be asked before `until`; `failures` in a row led to it.
     pub fn block(&mut self, key: HostKey, until: Time, failures: u16) {
         if let Some(host) = self.active.get_mut(&key) {

@@ -3,6 +3,9 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+/// The pages of one host are read for no more than a twentieth of a core's time.
+const READING_FACTOR: u32 = 20;
+
 /// Pauses between requests to one host and to one address.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
@@ -46,6 +49,15 @@ impl Pace {
         self.host.max(asked).max(slow)
     }
 
+    /// The pause that a host gets whose last page took so long to read: what one host sends must not
+    /// take more than a small part of a core from all others.
+    pub fn reading_pause(&self, reading: Duration) -> Duration {
+        if self.host.is_zero() {
+            return Duration::ZERO;
+        }
+        reading.saturating_mul(READING_FACTOR).min(self.max_slow)
+    }
+
     /// The pause that an address gets.
     pub fn address_delay(&self, ip: IpAddr) -> Duration {
         let own = ip.is_loopback() && !self.address_on_loopback;
@@ -72,6 +84,16 @@ mod tests {
         let own = Pace { host: Duration::ZERO, ..pace };
         assert_eq!(own.delay(None, ms(2500)), Duration::ZERO);
         assert_eq!(own.delay(Some(ms(700)), ms(2500)), ms(700));
+    }
+
+    #[test]
+    fn whoever_costs_much_waits_for_long() {
+        let pace = Pace::default();
+        for (reading, pause) in [(0, 0), (1, 20), (200, 4000), (2000, 30_000)] {
+            assert_eq!(pace.reading_pause(ms(reading)), ms(pause));
+        }
+        let own = Pace { host: Duration::ZERO, ..pace };
+        assert_eq!(own.reading_pause(ms(1000)), Duration::ZERO);
     }
 
     #[test]

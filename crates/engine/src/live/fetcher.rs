@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crossbeam_channel::Sender;
 use evercrawl_extract::decode;
-use evercrawl_fetch::{Client, Failure, Fetched, LARGE_BODY, Limits, Request, Times, Validators};
+use evercrawl_fetch::{Client, Failure, Fetched, Limits, Request, Times, Validators};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::{Order, Report, SystemClock};
@@ -15,6 +15,9 @@ use crate::frontier::Lease;
 use crate::process::Job;
 use crate::schedule::retry_after;
 use crate::walk::RobotsAnswer;
+
+/// Pages of more bytes than this do not let smaller ones wait.
+const LARGE_PAGE: usize = 256 * 1024;
 
 /// Asks for pages, on one thread, many at a time.
 #[derive(Clone)]
@@ -72,7 +75,7 @@ impl Fetcher {
             Err(_) => unaskable(),
         };
         let ended = self.clock.now();
-        let large = fetched.result.as_ref().is_ok_and(|got| got.body.len() > LARGE_BODY);
+        let large = fetched.result.as_ref().is_ok_and(|got| got.body.len() > LARGE_PAGE);
         let jobs = if large { &self.large_jobs } else { &self.jobs };
         let _ = jobs.send(Job { lease, fetched, asked, ended });
     }

@@ -18,9 +18,11 @@ mod worker;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 
 use evercrawl_model::Time;
 use evercrawl_state::{Counters, Store};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::EngineError;
 use crate::config::CrawlConfig;
@@ -41,6 +43,12 @@ impl SystemClock {
     pub fn now(self) -> Time {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Time::from_millis(now.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX)))
+    }
+
+    /// For how long the calling thread has had a core so far.
+    fn thread_time(self) -> Duration {
+        let spent = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::try_from(spent).unwrap_or_default()
     }
 }
 

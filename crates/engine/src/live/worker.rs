@@ -6,7 +6,7 @@ use crossbeam_channel::{Receiver, Sender, select_biased};
 use evercrawl_archive::FileId;
 use evercrawl_state::Store;
 
-use super::Report;
+use super::{Report, SystemClock};
 use crate::process::{Job, Processor};
 use crate::recent::Recent;
 use crate::walk::Commit;
@@ -26,8 +26,10 @@ impl<S: Store> Worker<S> {
     pub(super) fn run(mut self) {
         while let Some(job) = self.next_job() {
             let Ok(file) = self.current_file.lock().map(|file| *file) else { return };
+            let began = SystemClock.thread_time();
             match self.processor.process(job, file) {
-                Ok(processed) => {
+                Ok(mut processed) => {
+                    processed.reading = SystemClock.thread_time().saturating_sub(began);
                     let claim = processed.claim.map(|d| (d, processed.records.is_some()));
                     if self.reports.send(Report::Page(Box::new(processed))).is_err() {
                         return;
