@@ -45,6 +45,107 @@ async fn private_addresses_are_never_connected_to() {
     assert_eq!(metadata, forbidden([169, 254, 169, 254]));
 }
 
+/// Ways to write addresses that are nobody's business, and the address that each must be taken for;
+/// none where it is no URL at all.
+#[rustfmt::skip]
+const SPELLINGS: &[(&str, &str)] = &[
+    // Loopback, as numbers of every base and length.
+    ("127.0.0.1", "127.0.0.1"), ("127.1", "127.0.0.1"), ("127.0.1", "127.0.0.1"), ("2130706433", "127.0.0.1"),
+    ("0x7f000001", "127.0.0.1"), ("0x7F.0x00.0x00.0x01", "127.0.0.1"), ("0x7f.1", "127.0.0.1"),
+    ("017700000001", "127.0.0.1"), ("0177.0.0.1", "127.0.0.1"), ("0177.0.0.01", "127.0.0.1"),
+    ("00000177.0.0.1", "127.0.0.1"), ("127.0.0.1.", "127.0.0.1"), ("0x7f.0.1", "127.0.0.1"),
+    ("127.000.000.001", "127.0.0.1"), ("127.255.255.254", "127.255.255.254"), ("0177.0xff.65535", "127.255.255.255"),
+    // In letters that only look like digits, and escaped.
+    ("１２７.０.０.１", "127.0.0.1"), ("①②⑦.⓪.⓪.①", "127.0.0.1"), ("127。0。0。1", "127.0.0.1"),
+    ("127．0．0．1", "127.0.0.1"), ("%31%32%37.0.0.1", "127.0.0.1"), ("０ｘ７ｆ.1", "127.0.0.1"), ("𝟭𝟮𝟳.0.0.1", "127.0.0.1"),
+    // By name.
+    ("localhost", "127.0.0.1"), ("LOCALHOST", "127.0.0.1"), ("localhost.", "127.0.0.1"), ("ｌｏｃａｌｈｏｓｔ", "127.0.0.1"),
+    ("a.localhost", "127.0.0.1"), ("a.b.localhost.", "127.0.0.1"), ("loc%61lhost", "127.0.0.1"), ("ⓛocalhost", "127.0.0.1"),
+    // "This" network.
+    ("0.0.0.0", "0.0.0.0"), ("0", "0.0.0.0"), ("0x0", "0.0.0.0"), ("0.1", "0.0.0.1"), ("00.00", "0.0.0.0"),
+    // Private, shared, link-local and metadata.
+    ("10.0.0.1", "10.0.0.1"), ("10.1", "10.0.0.1"), ("167772161", "10.0.0.1"), ("012.0.0.1", "10.0.0.1"),
+    ("172.16.0.1", "172.16.0.1"), ("172.31.255.255", "172.31.255.255"), ("0xac.0x10.1", "172.16.0.1"),
+    ("192.168.0.1", "192.168.0.1"), ("0xc0a80001", "192.168.0.1"), ("192.168.257", "192.168.1.1"), ("3232235777", "192.168.1.1"),
+    ("100.64.0.1", "100.64.0.1"), ("100.127.255.255", "100.127.255.255"),
+    ("169.254.169.254", "169.254.169.254"), ("2852039166", "169.254.169.254"), ("0xa9fea9fe", "169.254.169.254"),
+    ("0251.0376.0251.0376", "169.254.169.254"), ("169.16689662", "169.254.169.254"), ("168.63.129.16", "168.63.129.16"),
+    ("100.100.100.200", "100.100.100.200"), ("192.0.0.192", "192.0.0.192"),
+    // Of no host at all.
+    ("224.0.0.1", "224.0.0.1"), ("239.255.255.250", "239.255.255.250"), ("240.0.0.1", "240.0.0.1"),
+    ("255.255.255.255", "255.255.255.255"), ("4294967295", "255.255.255.255"), ("192.0.2.1", "192.0.2.1"),
+    ("198.18.0.1", "198.18.0.1"), ("198.51.100.1", "198.51.100.1"), ("203.0.113.1", "203.0.113.1"),
+    // IPv6, plain and with an IPv4 address inside.
+    ("[::1]", "::1"), ("[0:0:0:0:0:0:0:1]", "::1"), ("[::0001]", "::1"), ("[::]", "::"), ("[fe80::1]", "fe80::1"),
+    ("[febf::1]", "febf::1"), ("[fec0::1]", "fec0::1"), ("[fc00::1]", "fc00::1"), ("[fd00:ec2::254]", "fd00:ec2::254"),
+    ("[ff02::1]", "ff02::1"), ("[::ffff:127.0.0.1]", "::ffff:127.0.0.1"), ("[::ffff:7f00:1]", "::ffff:127.0.0.1"),
+    ("[::FFFF:A9FE:A9FE]", "::ffff:169.254.169.254"), ("[0:0:0:0:0:ffff:10.0.0.1]", "::ffff:10.0.0.1"),
+    ("[::127.0.0.1]", "::127.0.0.1"), ("[::7f00:1]", "::127.0.0.1"), ("[64:ff9b::127.0.0.1]", "64:ff9b::7f00:1"),
+    ("[64:ff9b::a9fe:a9fe]", "64:ff9b::a9fe:a9fe"), ("[64:ff9b:1::1]", "64:ff9b:1::1"), ("[2002:7f00:1::]", "2002:7f00:1::"),
+    ("[2002:a9fe:a9fe::1]", "2002:a9fe:a9fe::1"), ("[2001:db8::1]", "2001:db8::1"), ("[100::1]", "100::1"),
+    ("[2001:0:7f00:1::]", "2001:0:7f00:1::"),
+    // Not URLs.
+    ("[fe80::1%25eth0]", ""), ("[::1", ""), ("127.0.0.256", ""), ("0x7f000001ff", ""), ("[::ffff:127.1]", ""), ("127.0.0.1.5", ""),
+];
+
+#[tokio::test]
+async fn no_spelling_of_a_private_address_gets_past() {
+    let nowhere = client(&[], &[]);
+    assert!(SPELLINGS.len() > 90);
+    for (host, address) in SPELLINGS {
+        let url = format!("http://{host}:1/");
+        match Request::new(&url) {
+            Err(_) => assert_eq!(*address, "", "{host} is no URL"),
+            Ok(_) => {
+                let got = fetch(&nowhere, &url).await;
+                let want: IpAddr = address.parse().unwrap_or_else(|_| panic!("{host}: {got:?}"));
+                assert_eq!(got, forbidden(want), "{host}");
+            }
+        }
+    }
+}
+
+/// A name server that answers every question for an address with the next of `ips`, for no time.
+async fn name_server(ips: &'static [[u8; 4]]) -> SocketAddr {
+    let socket = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = socket.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut question, mut turn) = ([0; 512], 0);
+        loop {
+            let (size, peer) = socket.recv_from(&mut question).await.unwrap();
+            let end = 12 + question[12..size].iter().position(|&byte| byte == 0).unwrap() + 5;
+            let wants_v4 = question[end - 4..end - 2] == [0, 1];
+            let mut answer = question[..end].to_vec();
+            // A response without error, with one answer or none, and nothing else.
+            answer[2..12].copy_from_slice(&[0x81, 0x80, 0, 1, 0, u8::from(wants_v4), 0, 0, 0, 0]);
+            if wants_v4 {
+                answer.extend_from_slice(&[0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]);
+                answer.extend_from_slice(&ips[turn.min(ips.len() - 1)]);
+                turn += 1;
+            }
+            socket.send_to(&answer, peer).await.unwrap();
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn what_a_name_leads_to_is_checked_each_time_and_not_looked_up_again() {
+    let address = serve_once(OK).await;
+    let names = name_server(&[[127, 0, 0, 1], [169, 254, 169, 254], [10, 0, 0, 1]]).await;
+    let mut config = config();
+    config.dns.servers = NameServers::These(vec![names]);
+    (config.dns.min_ttl, config.dns.max_ttl) = (Duration::ZERO, Duration::ZERO);
+    config.allow_private = AllowPrivate::networks(vec!["127.0.0.0/8".parse().unwrap()]);
+    config.pool.total = 0;
+    let client = Client::new(config).unwrap();
+    let url = format!("http://rebinding.test:{}/", address.port());
+    // One lookup serves check and connection: no answer in between can lead elsewhere.
+    assert_eq!(fetch(&client, &url).await.unwrap(), "body");
+    assert_eq!(fetch(&client, &url).await, forbidden([169, 254, 169, 254]));
+    assert_eq!(fetch(&client, &url).await, forbidden([10, 0, 0, 1]));
+}
+
 #[tokio::test]
 async fn rules_do_not_open_private_addresses_either() {
     let address = serve(|_, _| async { panic!("nobody may come here") }).await;
