@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::time::Duration;
 
+use common::site::{Answer, Site};
 use common::web::Web;
 use common::{Place, Running, pause};
 use evercrawl_testweb::{Config, TROUBLES};
@@ -76,6 +77,40 @@ fn every_trouble_ends_in_time_with_a_reason() {
     // No page is made of what only looks like a web address.
     assert!(known.keys().all(|url| url.starts_with("http://")), "{:?}", known.keys());
     assert!((10..400).contains(&peak), "{peak} MB");
+}
+
+#[test]
+fn nobody_is_led_to_addresses_that_were_not_allowed() {
+    let site = Site::serve(|request| {
+        let port = request.page.split([':', '/']).nth(1).unwrap_or_default().to_owned();
+        match request.page.split_once('/').unwrap().1 {
+            "" => Answer::page(format!(
+                "<a href=http://10.1.2.3/>1</a><a href=http://0xa9fea9fe/>2</a><a href=/moved>3</a>\
+                 <a href=http://[::ffff:127.0.0.3]:{port}/>4</a><a href=http://localhost:{port}/>5</a>"
+            )),
+            "moved" => {
+                Answer::status("301 Moved").with(&format!("Location: http://127.0.0.2:{port}/"))
+            }
+            _ => Answer::status("404 Not Found"),
+        }
+    });
+    let (place, at) = (Place::new(), site.address());
+    let flags = "--allow-private=127.0.0.1 --scope any --delay 5ms --quiet --contact a@example.org";
+    place.run(&format!("crawl --once http://{at}/ http://192.168.7.7/ {flags}"));
+    let refused = place.run("urls --reason private_address --json").expect(0).json_lines();
+    let refused: Vec<_> = refused.iter().map(|page| page["url"].as_str().unwrap()).collect();
+    let port = at.port();
+    for url in [
+        "http://10.1.2.3/".to_owned(),
+        "http://169.254.169.254/".to_owned(),
+        "http://192.168.7.7/".to_owned(),
+        format!("http://127.0.0.2:{port}/"),
+        format!("http://[::ffff:127.0.0.3]:{port}/"),
+    ] {
+        assert!(refused.contains(&url.as_str()), "{url} not among {refused:?}");
+    }
+    // A name may lead to several addresses; the one that is allowed is taken.
+    assert_eq!(site.asked(&format!("localhost:{port}/")).len(), 1);
 }
 
 #[test]

@@ -74,6 +74,11 @@ impl Site {
         Site { address, asked }
     }
 
+    /// Where it is served.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// What a command needs to see this site under any name.
     pub(crate) fn flags(&self) -> String {
         format!("--allow-private=127.0.0.0/8 --connect-to ::{}", self.address)
