@@ -199,6 +199,12 @@ impl<S: Store> View<S> {
         })
     }
 
+    /// When the last visit was that is committed.
+    pub fn last_visit(&self) -> Result<Option<Time>, StateError> {
+        let last = self.visits(self.counters().visits.saturating_sub(1)).next();
+        Ok(last.transpose()?.map(|(_, visit)| visit.at))
+    }
+
     /// Every set of tags, by number.
     pub fn tag_sets(&self) -> Result<HashMap<u32, String>, StateError> {
         let rows = self.layers.scan(Space::Meta, &[TAGS], &[TAGS + 1]);

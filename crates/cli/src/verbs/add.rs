@@ -17,7 +17,7 @@ pub(crate) fn run(args: &Add) -> anyhow::Result<u8> {
     let config = Arc::new(crawl_config::crawl_config(&settings, &RunArgs::default())?);
     let dir = DataDir::open_or_create(&args.common.data)?;
     let clock = SystemClock;
-    let mut walk = open_walk(&dir, &settings, &config, clock.now())?;
+    let mut walk = open_walk(&dir, &settings, &config)?;
     let (mut given, mut new) = (0, 0);
     seeds::read(&args.seeds, config.steps, |seed| {
         given += 1;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use evercrawl_engine::DataDir;
 use evercrawl_engine::check::check;
-use evercrawl_engine::live::SystemClock;
 use serde_json::json;
 
 use super::crawl::open_walk;
@@ -55,7 +54,7 @@ fn recover(common: &Common) -> anyhow::Result<()> {
         let settings = crawl_config::settings(common, None)?;
         let config = Arc::new(crawl_config::crawl_config(&settings, &RunArgs::default())?);
         let dir = DataDir::open(&common.data)?;
-        open_walk(&dir, &settings, &config, SystemClock.now())?.close()?;
+        open_walk(&dir, &settings, &config)?.close()?;
     }
     Ok(())
 }

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     let listener = doorbell::listener(&settings)?;
     let dir = DataDir::open_or_create(&args.common.data)?;
     let clock = SystemClock;
-    let mut walk = open_walk(&dir, &settings, &config, clock.now())?;
+    let mut walk = open_walk(&dir, &settings, &config)?;
     require_identity(&config, &settings, &walk, &given)?;
     settings.remember(&crawl_config::remembered(dir.path()))?;
     for seed in &given {
@@ -87,9 +87,9 @@ pub(crate) fn open_walk(
     dir: &DataDir,
     settings: &Settings,
     config: &Arc<CrawlConfig>,
-    now: Time,
 ) -> anyhow::Result<Walk<DiskStore>> {
     let state = dir.state(crawl_config::store_limits(settings)?, random())?;
+    let now = SystemClock.not_before(state.last_visit()?.unwrap_or_default());
     let writer_settings = archive::Settings {
         prefix: config.archive.prefix.clone(),
         host: config.archive.machine.clone(),

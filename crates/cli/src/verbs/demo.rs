@@ -114,7 +114,7 @@ fn crawl(
     let config = Arc::new(crawl_config::crawl_config(&settings, &run)?);
     let dir = DataDir::open_or_create(data)?;
     settings.remember(&crawl_config::remembered(dir.path()))?;
-    let mut walk = open_walk(&dir, &settings, &config, clock.now())?;
+    let mut walk = open_walk(&dir, &settings, &config)?;
     let world = server.world();
     for host in 0..world.config().hosts {
         let url = format!("http://{}/", world.host_name(host));

@@ -65,7 +65,7 @@ fn stopped(args: &Push, opened: Opened) -> anyhow::Result<Pushed> {
     drop(state);
     let Some(dir) = held else { return Ok(Pushed::default()) };
     let config = Arc::new(crawl_config::crawl_config(&settings, &RunArgs::default())?);
-    let mut walk = open_walk(&dir, &settings, &config, SystemClock.now())?;
+    let mut walk = open_walk(&dir, &settings, &config)?;
     let mut pushed = Pushed::default();
     let read = in_pieces(&args.urls, |piece| {
         let urls = pushed.read(&settings, piece);

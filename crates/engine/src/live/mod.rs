@@ -10,6 +10,7 @@
 //! Everything in flight is a lease of the walk, so the walk alone knows when all is done: the
 //! queues between are bounded by the number of leases it lets out.
 
+mod clock;
 mod driver;
 mod fetcher;
 mod inbox;
@@ -18,11 +19,9 @@ mod worker;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
 
 use evercrawl_model::Time;
 use evercrawl_state::{Counters, Store};
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::EngineError;
 use crate::config::CrawlConfig;
@@ -30,27 +29,9 @@ use crate::frontier::Lease;
 use crate::process::Processed;
 use crate::walk::{Committed, RobotsAnswer, Tally, Walk};
 
+pub use clock::SystemClock;
 use driver::Driver;
 pub use inbox::Inbox;
-
-/// Reads the wall clock, in the one place that may.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
-
-impl SystemClock {
-    /// Now.
-    #[allow(clippy::disallowed_methods)] // the crawler's one clock
-    pub fn now(self) -> Time {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        Time::from_millis(now.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX)))
-    }
-
-    /// For how long the calling thread has had a core so far.
-    fn thread_time(self) -> Duration {
-        let spent = clock_gettime(ClockId::ThreadCPUTime);
-        Duration::try_from(spent).unwrap_or_default()
-    }
-}
 
 /// Asks a running crawl to stop, from a signal handler or another thread.
 #[derive(Clone, Debug, Default)]

@@ -69,7 +69,7 @@ fn stopped(verb: &Wish, opened: Opened) -> anyhow::Result<u8> {
 
 fn change(dir: &DataDir, settings: &Settings, changes: &[WishChange]) -> anyhow::Result<()> {
     let config = Arc::new(crawl_config::crawl_config(settings, &RunArgs::default())?);
-    let mut walk = open_walk(dir, settings, &config, SystemClock.now())?;
+    let mut walk = open_walk(dir, settings, &config)?;
     let changed = make(&mut walk, changes);
     walk.close()?;
     changed

@@ -1,0 +1,100 @@
+//! What time is it? The wall clock's time, but it never goes back and never stands still.
+//!
+//! A machine's clock may be set back while a crawl runs. Were that believed, every pause and every due
+//! time that was set before would lie far ahead, and the crawl would wait for it to come. So time goes on
+//! at half its pace until the wall clock has caught up. It is the same when the clock was set back between
+//! two runs: time begins where the last one ended. When the clock is set ahead, or the machine has slept,
+//! time is simply later.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use evercrawl_model::Time;
+use rustix::time::{ClockId, clock_gettime};
+
+/// Reads the clock, in the one place that may.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+/// One for the whole process: threads must not see each other's times go back either.
+static STEADY: Mutex<Option<Steady>> = Mutex::new(None);
+
+impl SystemClock {
+    /// Now.
+    pub fn now(self) -> Time {
+        self.not_before(Time::EPOCH)
+    }
+
+    /// Now, which is from here on taken to be no earlier than `earliest`.
+    #[allow(clippy::disallowed_methods)] // the crawler's one clock
+    pub fn not_before(self, earliest: Time) -> Time {
+        let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let (wall, passed) = (wall.unwrap_or_default(), time_of(ClockId::Boottime));
+        let mut steady = STEADY.lock().unwrap_or_else(PoisonError::into_inner);
+        let steady = steady.get_or_insert(Steady { now: wall, passed });
+        steady.now = steady.now.max(Duration::from_millis(earliest.millis()));
+        let now = steady.at(wall, passed);
+        Time::from_millis(u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// For how long the calling thread has had a core so far.
+    pub(super) fn thread_time(self) -> Duration {
+        time_of(ClockId::ThreadCPUTime)
+    }
+}
+
+fn time_of(clock: ClockId) -> Duration {
+    Duration::try_from(clock_gettime(clock)).unwrap_or_default()
+}
+
+/// A time that only goes forward.
+#[derive(Clone, Copy, Debug)]
+struct Steady {
+    /// What it was when last asked for, since 1970.
+    now: Duration,
+    /// What a clock that nobody sets said then.
+    passed: Duration,
+}
+
+impl Steady {
+    /// The time when the wall clock says `wall` and so much has `passed` by the other.
+    fn at(&mut self, wall: Duration, passed: Duration) -> Duration {
+        let since = passed.saturating_sub(self.passed);
+        self.passed = passed;
+        self.now = wall.max(self.now + since / 2);
+        self.now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_follows_the_wall_clock_forward_and_slows_down_when_that_goes_back() {
+        let seconds = Duration::from_secs;
+        let mut steady = Steady { now: seconds(1000), passed: seconds(0) };
+        for (wall, passed, want) in [
+            (1010, 10, 1010),
+            (9000, 20, 9000),
+            // Set back by 100 seconds: made up for in 200.
+            (8910, 30, 9005),
+            (9010, 130, 9055),
+            (9100, 220, 9100),
+            (9110, 230, 9110),
+        ] {
+            assert_eq!(steady.at(seconds(wall), seconds(passed)), seconds(want), "{wall}");
+        }
+        // As after a run by a clock that was ahead.
+        steady.now = seconds(9210);
+        assert_eq!(steady.at(seconds(9120), seconds(240)), seconds(9215));
+    }
+
+    #[test]
+    fn two_looks_in_order_are_never_out_of_order() {
+        let times: Vec<Time> = (0..1000).map(|_| SystemClock.now()).collect();
+        assert!(times.is_sorted());
+        assert!(times[0] > Time::from_secs(1_700_000_000));
+        assert!(SystemClock.not_before(times[999]) >= times[999]);
+    }
+}
