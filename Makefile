@@ -40,4 +40,7 @@ docs: ## rustdoc, warnings denied
 check-large: ## the large end-to-end checks, some minutes
 	cargo test --release --package evercrawl-cli --locked -- --ignored --nocapture
 
-.PHONY: help demo build install test tools format-check lint deny unit docs check-large
+fuzz: ## every parser on bytes that a fuzzer makes up, a minute each (FUZZ_SECONDS)
+	tools/fuzz
+
+.PHONY: fuzz help demo build install test tools format-check lint deny unit docs check-large

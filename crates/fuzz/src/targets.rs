@@ -1,0 +1,335 @@
+//! The parsers, each with examples and with what must hold.
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a target panics where something does not hold"
+)]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use evercrawl_archive::{check_file, surt};
+use evercrawl_compare::{Fingerprint, Outline, PageMemory, SiteMemory};
+use evercrawl_engine::schedule::retry_after;
+use evercrawl_extract::{Content, Document, Extractor, Listing, Options, charset, decode, sniff};
+use evercrawl_fetch::{ConnectTo, Network, Request};
+use evercrawl_lab::synthetic::Spec;
+use evercrawl_lab::{microsoft, recorded};
+use evercrawl_model::Time;
+use evercrawl_policy::registry::{Setup, find};
+use evercrawl_robots::{Directives, RobotsTxt};
+use evercrawl_state::{MemoryStore, Overlay, PageRow, Settings, Space, State, Store};
+use evercrawl_urls::{Base, Canonical, Patterns, Steps, parse_seed_line, shape};
+
+/// A parser under test.
+#[derive(Debug)]
+pub struct Target {
+    /// What it is called.
+    pub name: &'static str,
+    /// Inputs to begin with.
+    pub examples: &'static [&'static [u8]],
+    /// Takes any bytes; panics when something does not hold.
+    pub run: fn(&[u8]),
+}
+
+/// All of them.
+pub const TARGETS: &[Target] = &[
+    Target {
+        name: "url",
+        examples: &[
+            b"http://a.test/b?c=d#e",
+            b"//user:pass@xn--bcher-kva.example:8080/%7Ea/../b;jsessionid=1?utm_source=x&b&a=1",
+            b"http://[::ffff:127.0.0.1]/",
+            b"HTTPS://EXAMPLE.ORG:443/A%2fb/./c//d?",
+            "../\u{e9}/\u{4f60}?q=\u{1f600}".as_bytes(),
+        ],
+        run: url,
+    },
+    Target {
+        name: "seed",
+        examples: &[b"http://a.test/ tag1,tag2", b"# a comment", b"example.org", b"+http://(org,example,)/"],
+        run: seed,
+    },
+    Target {
+        name: "robots",
+        examples: &[
+            b"User-agent: *\nDisallow: /a*b$\nAllow: /a/c\nCrawl-delay: 2.5\nSitemap: /s.xml\n",
+            b"\xef\xbb\xbfuser-agent:evercrawl\r\nuser-agent: x\rdisallow:/%7e\xff\n\n",
+            b"noindex, nofollow, max-snippet: 3, unavailable_after: 2020-01-01",
+        ],
+        run: robots,
+    },
+    Target {
+        name: "html",
+        examples: &[
+            b"<!doctype html><title>T</title><base href=/b/><p>Text <a href=x rel=nofollow>y</a><img srcset='a 1x, b 2x'>",
+            b"<meta charset=latin1><meta http-equiv=refresh content='0;url=/n'><script><!--<script></script>--></script>",
+            b"<svg><title>a</title><style><![CDATA[x]]></style></svg><template><noscript><table><a href='&#x2f;q&amp;r'>",
+        ],
+        run: html,
+    },
+    Target {
+        name: "listing",
+        examples: &[
+            b"<urlset><url><loc>http://a.test/</loc><lastmod>2020-01-01T00:00:00Z</lastmod></url></urlset>",
+            b"<sitemapindex><sitemap><loc>/s.xml</loc></sitemap></sitemapindex>",
+            b"<rss version='2.0'><channel><item><link>/i</link><pubDate>Mon, 06 Sep 2021 00:01:00 +0000</pubDate></item></channel></rss>",
+            b"<feed xmlns='http://www.w3.org/2005/Atom'><entry><link href='/e'/><updated>2003-12-13T18:30:02Z</updated></entry></feed>",
+            b"<!DOCTYPE u [<!ENTITY a 'b'>]><urlset><url><loc>&a;</loc></url></urlset>",
+            b"{\"version\":\"https://jsonfeed.org/version/1.1\",\"items\":[{\"url\":\"/j\",\"date_modified\":\"2020\"}]}",
+        ],
+        run: listing,
+    },
+    Target {
+        name: "header",
+        examples: &[
+            b"Sun, 06 Nov 1994 08:49:37 GMT",
+            b"1994-11-06T08:49:37+01:00",
+            b"120",
+            b"text/html; charset=\"utf-8\"",
+            b"a.test:80:127.0.0.1:8080",
+            b"127.0.0.0/8",
+        ],
+        run: header,
+    },
+    Target {
+        name: "decode",
+        examples: &[
+            b"\x01\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff\x4b\x4c\x4a\x06\x00\xc2\x41\x24\x35\x03\x00\x00\x00",
+            b"\x02\x78\x9c\x4b\x4c\x4a\x06\x00\x02\x4d\x01\x27",
+            b"\x03\x0b\x01\x80abc\x03",
+            b"\x04\x28\xb5\x2f\xfd\x00\x58\x19\x00\x00abc",
+            b"\x05\x4b\x4c\x4a\x06\x00",
+        ],
+        run: undo_coding,
+    },
+    Target {
+        name: "warc",
+        examples: &[
+            b"\x40\x00WARC/1.1\r\nWARC-Type: response\r\nContent-Length: 19\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\r\n\r\n",
+            b"\x10\x00test,a)/ 20200101000000 {\"url\":\"http://a.test/\",\"offset\":\"0\",\"length\":\"10\",\"filename\":\"a.warc.gz\"}\n",
+        ],
+        run: warc,
+    },
+    Target { name: "rows", examples: &[b"\x00\x00\x01\xff", b"\x03\x10\x80\x7f\x02"], run: rows },
+    Target { name: "learned", examples: &[b"\x00\x10\x80\x7f\x02", b"\x01\xff"], run: learned },
+    Target {
+        name: "text",
+        examples: &[b"A page of text.\nIt is 12:30 now, 4711 visitors.\n", "\u{1f600} \u{301}\n\n\n".as_bytes()],
+        run: text,
+    },
+    Target {
+        name: "world",
+        examples: &[
+            b"pages = 100\nhosts = 3\n[rates]\nmean = 0.1\n",
+            b"site,url\na,http://a.test/\n",
+            b"{\"site\":\"a\",\"window_start\":1,\"window_end\":2}",
+        ],
+        run: world,
+    },
+];
+
+/// A canonical URL is its own canonical form, and stays one of the web.
+fn url(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let base = Base::new("http://base.test/dir/page?q", Steps::default()).unwrap();
+    let _ = base.rebased(&text);
+    let Ok(url) = base.join(&text) else { return };
+    let again = base.join(url.as_str());
+    assert_eq!(again.as_ref().map(Canonical::as_str), Ok(url.as_str()), "{text:?}");
+    assert!(url.as_str().starts_with("http://") || url.as_str().starts_with("https://"));
+    assert!(url.path_and_query().starts_with('/'), "{url:?}");
+    let _ = (shape(&url), surt(url.as_str()), Request::new(url.as_str()).map(drop));
+}
+
+fn seed(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    if let Ok(Some(seed)) = parse_seed_line(&text, Steps::default()) {
+        assert!(!seed.target.candidates(Steps::default()).is_empty(), "{text:?}");
+    }
+    if let Ok(patterns) = Patterns::new("fuzz", &[text.into_owned()]) {
+        let _ = patterns.matches("http://a.test/some/path");
+    }
+}
+
+/// A verdict names the line that decides, and what allows everything disallows nothing.
+fn robots(bytes: &[u8]) {
+    let robots = RobotsTxt::parse(bytes, "evercrawl");
+    for path in ["/", "/a", "/a/c?d=e", "/%7E", "/robots.txt"] {
+        let verdict = robots.verdict(path);
+        assert!(verdict.allowed || verdict.line.is_some(), "{path}");
+    }
+    assert!(robots.crawl_delay().is_none_or(|delay| delay < Duration::from_secs(1 << 40)));
+    robots.sitemaps().for_each(|url| assert!(!url.contains('\n')));
+    let text = String::from_utf8_lossy(bytes);
+    let _ = Directives::from_meta("robots", &text, "evercrawl");
+    let _ = Directives::from_header(&text, "evercrawl");
+}
+
+fn html(bytes: &[u8]) {
+    let options =
+        Options { anchor_text: true, max_links: 100, max_text: 1000, ..Options::default() };
+    let document = Document { bytes, content_type: None, url: "https://example.org/" };
+    let mut extractor = Extractor::new();
+    let kind = extractor.extract(&document, &options).kind;
+    assert_eq!(kind, sniff::sniff(bytes, None, document.url));
+    let document = Document { content_type: Some("text/html"), ..document };
+    if let Content::Page(page) = extractor.extract(&document, &options).content {
+        assert!(page.links.len() <= 100 && page.text.len() <= 1000);
+    }
+    let _ = extractor.extract_xhtml(&String::from_utf8_lossy(bytes), &options);
+    let _ = charset::decode_text(bytes, Some("shift_jis"), Some("a.jp"));
+}
+
+fn listing(bytes: &[u8]) {
+    let document = Document { bytes, content_type: None, url: "https://example.org/s.xml" };
+    let listing = Listing::read(&document);
+    assert!(listing.entries.len() <= bytes.len(), "every entry is made of something");
+}
+
+fn header(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for time in [Time::parse_http(&text), Time::parse_iso(&text)].into_iter().flatten() {
+        assert_eq!(Time::parse_iso(&time.rfc3339()), Ok(time), "{text:?}");
+    }
+    let _ = retry_after(&text, Time::from_secs(1_000_000_000));
+    let _ = charset::header_charset(&text);
+    let _ = text.parse::<ConnectTo>();
+    if let Ok(network) = text.parse::<Network>() {
+        assert_eq!(network.to_string().parse::<Network>(), Ok(network), "{text:?}");
+    }
+}
+
+/// Whatever it is, it does not become more than it may.
+fn undo_coding(bytes: &[u8]) {
+    const CODINGS: [&str; 8] =
+        ["", "gzip", "deflate", "br", "zstd", "x-gzip, deflate", "gzip, gzip, br", "gzip;q=1,,"];
+    let Some((&coding, body)) = bytes.split_first() else { return };
+    let caps = decode::Caps { bytes: 3 << 20, ratio: 20 };
+    let decoded = decode::decode(CODINGS[usize::from(coding) % CODINGS.len()], body, caps);
+    assert!(decoded.bytes.len() <= (3 << 20).max(body.len()));
+}
+
+/// The first two bytes say where the archive ends and its index begins.
+fn warc(bytes: &[u8]) {
+    let Some((length, rest)) = bytes.split_first_chunk() else { return };
+    let (warc, index) = rest.split_at(usize::from(u16::from_le_bytes(*length)).min(rest.len()));
+    in_folder(&[("a.warc", warc), ("a.cdxj", index)], |folder| {
+        let _ = check_file(&folder.join("a.warc"), &folder.join("a.cdxj"), 1 << 20);
+    });
+}
+
+/// Rows of a state, some of which are not as they were written: that is an error, or another value.
+fn rows(bytes: &[u8]) {
+    let store = Arc::new(MemoryStore::default());
+    let fresh = Settings { seed: 1, shards: 4 };
+    let mut state = State::open(store.clone(), fresh, None).unwrap();
+    make_some_rows(&mut state);
+    state.flush_now().unwrap();
+    drop(state);
+    let mut damage = Overlay::default();
+    for (nth, hurt) in bytes.chunks(4).enumerate() {
+        let space = SPACES[usize::from(hurt[0]) % SPACES.len()];
+        let row = store.scan(space, &[], &[0xff; 40]).nth(nth % 7);
+        if let Some(Ok((key, value))) = row {
+            damage.put(space, &key, &damaged(&value, &hurt[1..]));
+        }
+    }
+    store.commit(&damage).unwrap();
+    let Ok(state) = State::open(store, fresh, None) else { return };
+    let visits = |row: &PageRow| state.history(row).take(10).count();
+    let _ = state.pages().flatten().map(|(_, row)| visits(&row)).sum::<usize>();
+    let _ =
+        (state.hosts().count(), state.visits(0).count(), state.archive(), state.seeds().count());
+    let _ = (state.robots("http://a.test"), state.tag_sets(), state.last_visit());
+}
+
+const SPACES: [Space; 5] = [Space::Pages, Space::Hosts, Space::Visits, Space::Meta, Space::Queues];
+
+/// A few pages of two hosts, with a robots.txt.
+fn make_some_rows(state: &mut State<MemoryStore>) {
+    use evercrawl_model::{Band, Discovery, Event, Kind, RobotsCopy};
+    let now = Time::from_secs(1_700_000_000);
+    for (host, path) in [("a.test", "/"), ("a.test", "/b?c"), ("b.test", "/")] {
+        let url = format!("http://{host}{path}");
+        let (page, check) = state.keyer().page(state.keyer().host(host, host), &url);
+        let found = Discovery {
+            page,
+            check,
+            url: url.into(),
+            kind: Kind::Page,
+            depth: 1,
+            hops: 0,
+            via: Some(page),
+            hub: Some(7),
+            tags: 0,
+            band: Band::new(2),
+            at: now,
+            claimed_change: Some(now),
+            shape: None,
+            host_cap: None,
+            seed: path == "/",
+            guess: false,
+        };
+        state.apply(&Event::Discovered(found)).unwrap();
+    }
+    let copy = RobotsCopy { at: now, expires: now, status: 200, body: b"User-agent: *".to_vec() };
+    state.apply(&Event::RobotsLearned { origin: "http://a.test".to_owned(), copy }).unwrap();
+}
+
+fn damaged(value: &[u8], by: &[u8]) -> Vec<u8> {
+    let mut value = value.to_vec();
+    match by {
+        [at, with, ..] if !value.is_empty() => {
+            let at = usize::from(*at) % value.len();
+            value[at] ^= with;
+        }
+        [cut] => value.truncate(usize::from(*cut)),
+        _ => value.clear(),
+    }
+    value
+}
+
+/// What policies learned, read back from any bytes.
+fn learned(bytes: &[u8]) {
+    for name in ["index", "gamma", "uniform"] {
+        let mut policy = find(name).and_then(|entry| entry.make(&Setup::default())).unwrap();
+        let _ = policy.resume(bytes);
+        let mut written = policy.learned();
+        for (byte, hurt) in written.iter_mut().zip(bytes.iter().cycle()) {
+            *byte ^= hurt;
+        }
+        let _ = policy.resume(&written);
+    }
+}
+
+fn text(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let outline = Outline::of(&text);
+    let _ = Fingerprint::of(&text);
+    let watch = PageMemory::new(&outline);
+    assert!(PageMemory::from_bytes(&watch.to_bytes()).is_some());
+    for range in watch.noise(&text, &SiteMemory::from_bytes(bytes), 1) {
+        assert!(text.get(range).is_some(), "noise begins and ends between characters");
+    }
+    let _ = PageMemory::from_bytes(bytes);
+}
+
+fn world(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let _ = Spec::parse("fuzz.toml", &text);
+    let files = ["trace.json", "pages.csv", "changes.csv", "links.csv", "experiment.csv"];
+    in_folder(&files.map(|name| (name, bytes)), |folder| {
+        let _ = recorded::read(&[folder.to_owned()], true);
+        let _ = microsoft::read(folder);
+    });
+}
+
+fn in_folder(files: &[(&str, &[u8])], run: impl FnOnce(&Path)) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    run(folder.path());
+}
