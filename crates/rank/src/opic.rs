@@ -1,0 +1,231 @@
+//! How much does a page matter, while the graph is still being discovered?
+//!
+//! Every page has cash. A visit empties it: a share of `damping` goes to the pages linked to, the rest
+//! to a virtual root that gives to all pages alike; without links all of it goes there. A page that
+//! matters is given much, so what has passed through a page, over what has passed through all, is its
+//! importance (Abiteboul, Preda and Cobéna 2003). No graph is kept, and a page found a moment ago has
+//! the cash of those who linked to it.
+
+/// Cash and history of all pages known so far.
+///
+/// Time here is cash spent: a moment in which all cash there is changes hands once lasts 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opic {
+    accounts: Vec<Account>,
+    damping: f64,
+    window: f64,
+    /// What the root has given each page so far. Pages collect when they are looked at, so that giving
+    /// to all takes one addition.
+    given: f64,
+    /// All cash that was spent so far.
+    now: f64,
+}
+
+/// One page's account.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Account {
+    cash: f64,
+    /// What the root had given when the page last collected.
+    collected: f64,
+    /// What passed through the page within the window that ended with its last visit.
+    history: f64,
+    visited: f64,
+}
+
+impl Opic {
+    /// No pages yet. `window` is over how long history counts, in time as told above; infinite: for
+    /// ever, which is exact where the graph stays as it is.
+    pub fn new(damping: f64, window: f64) -> Self {
+        let damping = if damping.is_nan() { 0.0 } else { damping.clamp(0.0, 1.0) };
+        let window = if window > 0.0 { window } else { f64::INFINITY };
+        Opic { accounts: Vec::new(), damping, window, given: 0.0, now: 0.0 }
+    }
+
+    /// How many pages are known.
+    pub fn pages(&self) -> usize {
+        self.accounts.len()
+    }
+
+    /// Makes a page known, without a link to it: a seed. It brings cash of its own.
+    pub fn add_seed(&mut self) -> u32 {
+        self.add(1.0)
+    }
+
+    /// Makes a page known by a link to it. Cash comes with the visit of the page that links.
+    pub fn add_page(&mut self) -> u32 {
+        self.add(0.0)
+    }
+
+    fn add(&mut self, cash: f64) -> u32 {
+        let account = Account { cash, collected: self.given, history: 0.0, visited: self.now };
+        self.accounts.push(account);
+        self.accounts.len() as u32 - 1
+    }
+
+    /// The cash of a page: how much its visit would tell.
+    pub fn cash(&self, page: u32) -> f64 {
+        let cash = |account: &Account| account.cash + self.given - account.collected;
+        self.accounts.get(page as usize).map_or(0.0, cash)
+    }
+
+    /// A page's cash but for what all pages are given alike: orders pages as cash does, and changes with
+    /// links and visits only.
+    pub(crate) fn claim(&self, page: u32) -> f64 {
+        self.accounts.get(page as usize).map_or(0.0, |account| account.cash - account.collected)
+    }
+
+    /// Notes the visit of a page that was found to link to `links`.
+    pub fn visit(&mut self, page: u32, links: &[u32]) {
+        let cash = self.cash(page);
+        let Some(account) = self.accounts.get_mut(page as usize) else { return };
+        account.earn(cash, self.now, self.window);
+        account.cash = 0.0;
+        account.collected = self.given;
+        self.now += cash;
+        let known = links.iter().filter(|link| (**link as usize) < self.accounts.len()).count();
+        let share = if known > 0 { self.damping * cash / known as f64 } else { 0.0 };
+        for &link in links {
+            if let Some(account) = self.accounts.get_mut(link as usize) {
+                account.cash += share;
+            }
+        }
+        self.given += (cash - share * known as f64) / self.accounts.len() as f64;
+    }
+
+    /// How much a page matters, as far as is known: what passes through it in a unit of time.
+    ///
+    /// Over all pages these add up to about the cash there is: to 1 for one seed.
+    pub fn importance(&self, page: u32) -> f64 {
+        let Some(mut account) = self.accounts.get(page as usize).copied() else { return 0.0 };
+        // As if it were visited now: a page with much cash has earned it already.
+        account.earn(self.cash(page), self.now, self.window);
+        let length = if self.window.is_finite() { self.window } else { self.now };
+        if length > 0.0 { account.history / length } else { self.cash(page) }
+    }
+}
+
+impl Account {
+    /// Adds cash to the history, and forgets what the window has left behind: of a history that is
+    /// known as a sum only, in proportion.
+    fn earn(&mut self, cash: f64, now: f64, window: f64) {
+        let passed = now - self.visited;
+        self.history = if window.is_infinite() {
+            self.history + cash
+        } else if passed < window {
+            self.history * (window - passed) / window + cash
+        } else {
+            cash * window / passed
+        };
+        self.visited = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{random_graph, rank_correlation, small};
+    use crate::{Graph, Jump, Settings, pagerank};
+
+    /// Who links where, page by page.
+    fn lists(graph: &Graph) -> Vec<Vec<u32>> {
+        let reversed = graph.reversed();
+        (0..graph.nodes()).map(|page| reversed.sources(page).to_vec()).collect()
+    }
+
+    fn importance(opic: &Opic) -> Vec<f64> {
+        (0..opic.pages() as u32).map(|page| opic.importance(page)).collect()
+    }
+
+    /// All pages known, a cash of 1 over all.
+    fn all_alike(pages: u32, window: f64) -> Opic {
+        let mut opic = Opic::new(0.85, window);
+        for _ in 0..pages {
+            opic.add(1.0 / f64::from(pages));
+        }
+        opic
+    }
+
+    /// Visits whoever has most cash, `visits` times.
+    fn greedy(opic: &mut Opic, links: &[Vec<u32>], visits: usize) {
+        for _ in 0..visits {
+            let richest =
+                (0..links.len() as u32).max_by(|a, b| opic.cash(*a).total_cmp(&opic.cash(*b)));
+            let page = richest.unwrap();
+            opic.visit(page, &links[page as usize]);
+        }
+    }
+
+    #[test]
+    fn history_on_a_graph_that_stays_becomes_pagerank() {
+        let graph = random_graph(5, 500, 3000);
+        let truth = pagerank(&graph, Jump::Anywhere, &Settings::default()).scores;
+        let (mut opic, links) = (all_alike(500, f64::INFINITY), lists(&graph));
+        let mut seen = Vec::new();
+        for _ in 0..3 {
+            for _ in 0..5 {
+                (0..500).for_each(|page| opic.visit(page, &links[page as usize]));
+            }
+            let scores = importance(&opic);
+            let off: f64 = scores.iter().zip(&truth).map(|(a, b)| (a - b).abs()).sum();
+            seen.push((rank_correlation(&scores, &truth), off));
+        }
+        // Measured: a rank correlation of 0.995 after five rounds, 0.9993 after fifteen; what the start
+        // weighs goes with the inverse of the time.
+        assert!(seen[0].0 > 0.99 && seen[2].0 > 0.999, "{seen:?}");
+        assert!(seen[2].1 < seen[0].1 / 2.0 && seen[2].1 < 0.05, "{seen:?}");
+    }
+
+    #[test]
+    fn visiting_the_richest_first_gets_there_too() {
+        let graph = random_graph(6, 300, 2000);
+        let truth = pagerank(&graph, Jump::Anywhere, &Settings::default()).scores;
+        let (mut opic, links) = (all_alike(300, f64::INFINITY), lists(&graph));
+        greedy(&mut opic, &links, 3000);
+        let correlation = rank_correlation(&importance(&opic), &truth);
+        assert!(correlation > 0.99, "{correlation}");
+    }
+
+    #[test]
+    fn a_window_follows_a_graph_that_changes() {
+        let (before, after) = (random_graph(8, 300, 2000), random_graph(9, 300, 2000));
+        let turned = |graph: &Graph| {
+            let links: Vec<_> = graph.links().map(|(from, to)| (299 - from, 299 - to)).collect();
+            small(300, &links)
+        };
+        let after = turned(&after);
+        let truth = pagerank(&after, Jump::Anywhere, &Settings::default()).scores;
+        let follow = |window: f64| {
+            let mut opic = all_alike(300, window);
+            for (graph, rounds) in [(&before, 40), (&after, 10)] {
+                let links = lists(graph);
+                for page in (0..rounds).flat_map(|_| 0..300) {
+                    opic.visit(page, &links[page as usize]);
+                }
+            }
+            rank_correlation(&importance(&opic), &truth)
+        };
+        let (adaptive, for_ever) = (follow(4.0), follow(f64::INFINITY));
+        assert!(adaptive > 0.98 && for_ever < 0.5, "{adaptive} and {for_ever}");
+    }
+
+    #[test]
+    fn a_page_found_a_moment_ago_has_the_cash_of_those_who_link_to_it() {
+        let mut opic = Opic::new(0.85, 4.0);
+        let seed = opic.add_seed();
+        let (much, little) = (opic.add_page(), opic.add_page());
+        opic.visit(seed, &[much, much, little]);
+        assert!(opic.cash(much) > 1.5 * opic.cash(little) && opic.importance(little) > 0.0);
+        let total: f64 = (0..3).map(|page| opic.cash(page)).sum();
+        assert!((total - 1.0).abs() < 1e-12, "no cash is lost: {total}");
+    }
+
+    #[test]
+    fn strangers_and_odd_settings_do_no_harm() {
+        let mut opic = Opic::new(f64::NAN, -1.0);
+        opic.visit(3, &[1]);
+        assert_eq!((opic.cash(3), opic.importance(3)), (0.0, 0.0));
+        let seed = opic.add_seed();
+        opic.visit(seed, &[9, 9]);
+        assert!((opic.cash(seed) - 1.0).abs() < 1e-12);
+    }
+}
