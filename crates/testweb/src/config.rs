@@ -102,6 +102,16 @@ pub struct HostShares {
     pub silent: f64,
     /// Some answers are broken off, too long, or dripping.
     pub faulty: f64,
+    /// All pages link to all other hosts of a link farm.
+    pub farm: f64,
+    /// Pages say a few phrases over and over.
+    pub stuffed: f64,
+    /// Pages send their readers to another host.
+    pub doorway: f64,
+    /// There is nothing but an offer to sell the host's name.
+    pub parked: f64,
+    /// Has the pages of another host.
+    pub mirror: f64,
 }
 
 /// Shares of the leaf pages, from 0 to 1. Section pages, those with children, are always plain and immortal.
@@ -163,7 +173,7 @@ impl Default for Config {
 
 impl Config {
     /// Names of the presets, for help texts and suggestions.
-    pub const PRESETS: [&'static str; 5] = ["calm", "demo", "wild", "noisy", "bench"];
+    pub const PRESETS: [&'static str; 6] = ["calm", "demo", "wild", "noisy", "bench", "spam"];
 
     /// Finds a preset by its name.
     pub fn preset(name: &str) -> Option<Self> {
@@ -173,6 +183,7 @@ impl Config {
             "wild" => Some(Config::wild()),
             "noisy" => Some(Config::noisy()),
             "bench" => Some(Config::bench()),
+            "spam" => Some(Config::spam()),
             _ => None,
         }
     }
@@ -273,6 +284,24 @@ impl Config {
         }
     }
 
+    /// Good hosts, and among them one in three that only pretends: farms, stuffed pages, doorways, parked names, mirrors.
+    pub fn spam() -> Self {
+        Config {
+            hosts: 400,
+            pages: 30,
+            changes_per_day: 0.0,
+            host_shares: HostShares {
+                farm: 0.06,
+                stuffed: 0.06,
+                doorway: 0.06,
+                parked: 0.06,
+                mirror: 0.06,
+                ..HostShares::default()
+            },
+            ..Config::default()
+        }
+    }
+
     /// Large static pages like those of software manuals: about 33 kB, 78 links of which 15 are distinct on the host.
     pub fn bench() -> Self {
         Config {
@@ -314,6 +343,11 @@ const WILD_HOSTS: HostShares = HostShares {
     trap: 0.1,
     silent: 0.03,
     faulty: 0.1,
+    farm: 0.0,
+    stuffed: 0.0,
+    doorway: 0.0,
+    parked: 0.0,
+    mirror: 0.0,
 };
 
 const WILD_PAGES: PageShares = PageShares {

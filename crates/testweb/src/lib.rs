@@ -26,5 +26,5 @@ pub use options::{Options, UnknownPreset};
 pub use server::{Error, ServeConfig, Server, TROUBLES, Trouble, serve};
 pub use world::{
     Answer, Charset, Edit, Fate, Fault, Host, HostClass, Layout, Life, Limit, Noise, Page, Request,
-    RetryAfter, Robots, Scope, Sitemap, Trap, Truth, Validators, World,
+    RetryAfter, Robots, Scope, Sitemap, Spam, Trap, Truth, Validators, World,
 };

@@ -18,6 +18,7 @@ pub(crate) enum Topic {
     Lastmod,
     Noise,
     Footer,
+    Spam,
 }
 
 /// An endless stream of draws, fixed by its key (SplitMix64).

@@ -1,7 +1,7 @@
 //! What kind of host is this? Its layout, its honesty and its vices, drawn from its number.
 
-use super::World;
 use super::dice::{Dice, Topic};
+use super::{Spam, World};
 use serde::{Deserialize, Serialize};
 
 /// A host and its character.
@@ -39,6 +39,8 @@ pub struct Host {
     pub fault: Option<Fault>,
     /// Whether all its pages have a footer, which is written anew from time to time.
     pub footer: bool,
+    /// What it pretends.
+    pub spam: Option<Spam>,
 }
 
 /// How the paths of a host look.
@@ -272,9 +274,12 @@ impl World {
         );
         // The Sitemap line of robots.txt is what leads to a sitemap.
         let readable = matches!(robots, Robots::Open | Robots::Disallow);
+        let layout = dice.pick(&[(0.5, Layout::Folders), (0.25, Layout::Query)], Layout::Flat);
+        // A mirror's paths are those of its original.
+        let original = self.mirrored(id).map(|original| self.host(original).layout);
         Host {
             id,
-            layout: dice.pick(&[(0.5, Layout::Folders), (0.25, Layout::Query)], Layout::Flat),
+            layout: original.unwrap_or(layout),
             absolute_links: dice.chance(0.3),
             robots,
             crawl_delay_s: (dice.chance(shares.crawl_delay) && readable)
@@ -303,6 +308,7 @@ impl World {
             trap: draw_if(dice, shares.trap, &[Trap::Calendar, Trap::Maze, Trap::Session]),
             fault: self.draw_fault(dice),
             footer: dice.chance(shares.footer),
+            spam: self.spam(id),
         }
     }
 

@@ -38,15 +38,17 @@ impl World {
         let host = &self.host(page.host);
         self.links(host, page, look.now_ms, &mut scratch.links);
         self.write_hrefs(host, look, scratch);
-        let title = self.title(page);
-        self.push_head(out, host, page, &title);
+        let title = self.spam_title(page).unwrap_or_else(|| self.title(page));
+        self.push_head(out, host, page, &title, look.style);
         push_nav(out, scratch);
         push(out, "<main>\n<h1>");
         push(out, &title);
         push(out, "</h1>\n<p>Filed under ");
         push(out, self.prose.word(page.key() + u64::from(source.one_word_differs)));
         push(out, ".</p>\n");
-        self.push_text(out, host, page, look.now_ms, scratch);
+        if self.push_spam_text(out, host, page) {
+            self.push_text(out, host, page, look.now_ms, scratch);
+        }
         push(out, "</main>\n");
         self.push_noise(out, host, page, look);
         self.push_footer(out, host, look.now_ms);
@@ -71,7 +73,7 @@ impl World {
         }
     }
 
-    fn push_head(&self, out: &mut Vec<u8>, host: &Host, page: Page, title: &str) {
+    fn push_head(&self, out: &mut Vec<u8>, host: &Host, page: Page, title: &str, style: LinkStyle) {
         push(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n");
         if host.charset == Charset::Latin1Meta {
             push(out, "<meta charset=\"iso-8859-1\">\n");
@@ -85,6 +87,7 @@ impl World {
         if host.feed {
             push(out, "<link rel=\"alternate\" type=\"application/rss+xml\" href=\"/feed.xml\">\n");
         }
+        self.push_spam_head(out, host, page, style);
         push(out, "</head>\n<body>\n");
     }
 

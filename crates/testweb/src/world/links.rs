@@ -2,7 +2,7 @@
 
 use super::bytes::{push, push_hex, push_number};
 use super::dice::{Dice, Topic};
-use super::{Fate, Host, Page, Trap, World};
+use super::{Fate, Host, Page, Spam, Trap, World};
 
 /// A link as it stands on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,9 @@ impl World {
             Dice::new(self.config.seed, Topic::Links, page.key(), u64::from(page.generation));
         self.add_extra_links(host, &mut dice, out);
         self.add_external_links(host, &mut dice, out);
+        if host.spam == Some(Spam::Farm) {
+            self.add_farm_links(host, out);
+        }
         if dice.chance(self.config.page_shares.broken_link) {
             out.push(follow(draw_nowhere(&mut dice)));
         }
@@ -133,7 +136,7 @@ impl World {
     }
 }
 
-fn follow(target: Target) -> Link {
+pub(crate) fn follow(target: Target) -> Link {
     Link { target, nofollow: false }
 }
 

@@ -16,6 +16,7 @@ mod page;
 mod paths;
 mod prose;
 mod reach;
+mod spam;
 mod traps;
 mod truth;
 
@@ -30,6 +31,7 @@ pub use life::Life;
 pub use page::{Fate, Page};
 pub(crate) use paths::split_port;
 pub use reach::Scope;
+pub use spam::Spam;
 pub use truth::Truth;
 
 use crate::Config;

@@ -121,6 +121,8 @@ impl World {
     /// Finds whose bytes a page shows.
     pub(crate) fn source(&self, page: Page) -> Source {
         let shares = &self.config.page_shares;
+        // A mirror shows the page of the same slot.
+        let page = Page { host: self.mirrored(page.host).unwrap_or(page.host), ..page };
         let own = Source { page, one_word_differs: false };
         if shares.duplicate + shares.near_duplicate <= 0.0 {
             return own;

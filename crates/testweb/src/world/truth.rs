@@ -1,6 +1,6 @@
 //! What is true about a page, and how is it told? One JSON object a page, one line each.
 
-use super::{Page, World};
+use super::{Page, Spam, World};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 
@@ -21,6 +21,9 @@ pub struct Truth {
     pub changes: Vec<u64>,
     /// Its version: the time of the last change, or of its creation. None when it is not alive.
     pub version: Option<u64>,
+    /// What its host pretends, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spam: Option<Spam>,
 }
 
 impl World {
@@ -39,6 +42,7 @@ impl World {
             rate: self.rate_per_day(page),
             changes: self.changes_between(page, self.config.origin_ms, at_ms),
             version: self.version_at(page, at_ms),
+            spam: self.spam(page.host),
         }
     }
 
