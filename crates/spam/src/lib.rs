@@ -1,0 +1,39 @@
+//! Which pages and sites only pretend to be of use, and by what can one tell?
+//!
+//! Every detector gives [`Sign`]s: what it suspects, how surely, and why, in words for people. A
+//! [`Verdict`] puts signs together. Nothing here decides what is done about it.
+//!
+//! ```
+//! use evercrawl_spam::{Look, Verdict, page_signs};
+//!
+//! let page = "<title>pills</title><p>".to_owned() + &"cheap pills online, ".repeat(200);
+//! let verdict = Verdict::new(page_signs("http://a.example/", &Look::of_html(&page)));
+//! assert!(verdict.probability > 0.9 && verdict.signs[0].evidence.contains("cheap pills online"));
+//! ```
+//!
+//! # Layout
+//!
+//! | module | question |
+//! |---|---|
+//! | `sign` | how sure is a detector, and how sure are several? |
+//! | `look` | what does a reader see of a page, what not, and where is a reader sent? |
+//! | `phrases` | how repetitive is a text? |
+//! | `page` | which signs does one page show? |
+//! | `site` | which signs do the pages of a site show together? |
+//! | `farm` | which sites link to each other for no reader's sake? |
+//! | `mirrors` | which hosts hold the same pages? |
+
+mod farm;
+mod look;
+mod mirrors;
+mod page;
+mod phrases;
+mod sign;
+mod site;
+
+pub use farm::{Farms, farms};
+pub use look::Look;
+pub use mirrors::{Mirror, Sample, mirrors};
+pub use page::page_signs;
+pub use sign::{Kind, Sign, Verdict};
+pub use site::Site;

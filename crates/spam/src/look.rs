@@ -1,0 +1,299 @@
+//! What does a reader see of a page, what not, and where is a reader sent?
+
+use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
+
+/// The most text of a page that is looked at, in bytes, of each kind.
+const MOST_TEXT: usize = 256 << 10;
+
+/// A page as its reader finds it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Its title.
+    pub title: String,
+    /// The text that a reader sees, a paragraph, cell or item of a list a line.
+    pub text: String,
+    /// The text that styles written on the spot hide from a reader.
+    pub hidden: String,
+    /// How many links it has.
+    pub links: usize,
+    /// Where a reader is sent at once, by an element or a script.
+    pub sends_to: Option<String>,
+}
+
+impl Look {
+    /// Looks at an HTML page. Styles from elsewhere are not known, so what they hide counts as seen.
+    pub fn of_html(html: &str) -> Self {
+        let mut emitter = DefaultEmitter::default();
+        emitter.naively_switch_states(true);
+        let mut reader = Reader::default();
+        for token in Tokenizer::new_with_emitter(html, emitter) {
+            match token {
+                Ok(Token::StartTag(tag)) => reader.open(&tag),
+                Ok(Token::EndTag(tag)) => reader.close(&tag.name),
+                Ok(Token::String(text)) => reader.read_text(&String::from_utf8_lossy(&text)),
+                _ => {}
+            }
+        }
+        reader.look
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    look: Look,
+    /// The element whose text is no text to read, while in it.
+    within: Option<Within>,
+    /// The outermost hiding element, and how many of its name are open within it, itself included.
+    hiding: Option<(Vec<u8>, u32)>,
+    preformatted: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Within {
+    Title,
+    Script,
+    /// What is not shown by nature.
+    Other,
+}
+
+impl Reader {
+    fn open(&mut self, tag: &StartTag<()>) {
+        let name: &[u8] = &tag.name;
+        if !is_inline(name) {
+            self.read("\n");
+        }
+        self.preformatted |= name == b"pre";
+        self.within = match name {
+            b"title" => Some(Within::Title),
+            b"script" => Some(Within::Script),
+            b"style" | b"noscript" | b"template" => Some(Within::Other),
+            _ => self.within,
+        };
+        match name {
+            b"a" => self.look.links += 1,
+            b"meta" => self.read_refresh(tag),
+            _ => {}
+        }
+        match &mut self.hiding {
+            Some((hiding, open)) if hiding == name => *open += 1,
+            None if !is_empty(name) && !tag.self_closing && hides(tag) => {
+                self.hiding = Some((name.to_vec(), 1));
+            }
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, name: &[u8]) {
+        if matches!(name, b"title" | b"script" | b"style" | b"noscript" | b"template") {
+            self.within = None;
+        }
+        if let Some((hiding, open)) = &mut self.hiding
+            && hiding == name
+        {
+            *open -= 1;
+            if *open == 0 {
+                self.hiding = None;
+            }
+        }
+        self.preformatted &= name != b"pre";
+        if !is_inline(name) {
+            self.read("\n");
+        }
+    }
+
+    /// Line breaks are mere spaces unless they are shown.
+    fn read_text(&mut self, text: &str) {
+        if self.preformatted || !text.contains('\n') {
+            self.read(text);
+        } else {
+            self.read(&text.replace('\n', " "));
+        }
+    }
+
+    fn read(&mut self, text: &str) {
+        let target = match (self.within, &self.hiding) {
+            (Some(Within::Title), _) => &mut self.look.title,
+            (Some(Within::Script), _) => return self.read_script(text),
+            (Some(Within::Other), _) => return,
+            (None, Some(_)) => &mut self.look.hidden,
+            (None, None) => &mut self.look.text,
+        };
+        if target.len() + text.len() <= MOST_TEXT {
+            target.push_str(text);
+        }
+    }
+
+    /// `<meta http-equiv=refresh content="0; url=...">`, if the reader has no time to read.
+    fn read_refresh(&mut self, tag: &StartTag<()>) {
+        let is_refresh = attribute(tag, b"http-equiv").eq_ignore_ascii_case("refresh");
+        let content = attribute(tag, b"content");
+        let Some((seconds, target)) = content.split_once([';', ',']).filter(|_| is_refresh) else {
+            return;
+        };
+        let at_once = seconds.trim().parse::<f64>().is_ok_and(|seconds| seconds <= 5.0);
+        let target = target.trim();
+        let target = match target.get(..4) {
+            Some(word) if word.eq_ignore_ascii_case("url=") => &target[4..],
+            _ => target,
+        };
+        if at_once {
+            self.look.sends_to = Some(target.trim_matches(['"', '\'', ' ']).to_owned());
+        }
+    }
+
+    /// A script that does nothing but send the reader on.
+    fn read_script(&mut self, script: &str) {
+        const SHORT: usize = 400;
+        if script.len() > SHORT || self.look.sends_to.is_some() {
+            return;
+        }
+        let Some(at) = script.find("location") else { return };
+        let rest = &script[at..];
+        let Some(start) = rest.find(['"', '\'']) else { return };
+        let (before, quoted) = rest.split_at(start);
+        let sends =
+            before.contains('=') || before.contains("replace(") || before.contains("assign(");
+        let end = quoted[1..].find(['"', '\'']);
+        let target = end.map(|end| &quoted[1..=end]).filter(|target| target.contains('/'));
+        self.look.sends_to = target.filter(|_| sends).map(str::to_owned);
+    }
+}
+
+fn attribute(tag: &StartTag<()>, name: &[u8]) -> String {
+    let value = tag.attributes.get(name).map(|value| String::from_utf8_lossy(value).into_owned());
+    value.unwrap_or_default()
+}
+
+/// Whether a tag hides what is in it.
+fn hides(tag: &StartTag<()>) -> bool {
+    let style: String = attribute(tag, b"style").to_ascii_lowercase().split_whitespace().collect();
+    let of = |name: &str| {
+        let mut rules = style.split(';').filter_map(|rule| rule.split_once(':'));
+        rules.find(|(rule, _)| *rule == name).map(|(_, value)| value)
+    };
+    let far_off = |name: &str| of(name).is_some_and(|value| value.starts_with("-9"));
+    let is = |name: &str, values: &[&str]| of(name).is_some_and(|value| values.contains(&value));
+    let background = of("background-color").or_else(|| of("background"));
+    tag.attributes.contains_key(&b"hidden"[..])
+        || is("display", &["none"])
+        || is("visibility", &["hidden"])
+        || is("font-size", &["0", "0px", "0pt", "0em", "1px"])
+        || is("opacity", &["0", "0.0"])
+        || ["text-indent", "left", "top", "margin-left"].into_iter().any(far_off)
+        || of("color").is_some_and(|color| background == Some(color))
+}
+
+/// Elements that have no end, and so nothing in them.
+fn is_empty(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"area"
+            | b"base"
+            | b"br"
+            | b"col"
+            | b"embed"
+            | b"hr"
+            | b"img"
+            | b"input"
+            | b"link"
+            | b"meta"
+            | b"source"
+            | b"track"
+            | b"wbr"
+    )
+}
+
+/// Elements within a word or a line.
+fn is_inline(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"a" | b"abbr"
+            | b"b"
+            | b"code"
+            | b"em"
+            | b"font"
+            | b"i"
+            | b"mark"
+            | b"small"
+            | b"span"
+            | b"strong"
+            | b"sub"
+            | b"sup"
+            | b"tt"
+            | b"u"
+            | b"wbr"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn words(text: &str) -> Vec<&str> {
+        text.split_whitespace().collect()
+    }
+
+    #[test]
+    fn what_is_hidden_is_told_from_what_is_seen() {
+        for hiding in [
+            "style='display: NONE'",
+            "hidden",
+            "style=\"color:#fff; background-color:#fff\"",
+            "style='position:absolute;left:-9999px'",
+            "style='font-size:0px'",
+        ] {
+            let html = format!("<p>seen</p><div {hiding}>a<div>b</div>c</div><p>too</p>");
+            let look = Look::of_html(&html);
+            assert_eq!(words(&look.text), ["seen", "too"], "{html}");
+            assert_eq!(words(&look.hidden), ["a", "b", "c"], "{html}");
+        }
+        let open = Look::of_html("<div style='display:block;color:red'>a</div><input hidden>b");
+        assert_eq!((words(&open.text).len(), open.hidden.as_str()), (2, ""));
+    }
+
+    #[test]
+    fn scripts_styles_and_titles_are_not_text() {
+        let html = "<title>T &amp; t</title><style>x{}</style><script>var y</script>a<b>b</b> c";
+        let look = Look::of_html(html);
+        assert_eq!((look.title.as_str(), words(&look.text)), ("T & t", vec!["ab", "c"]));
+    }
+
+    #[test]
+    fn what_stands_apart_stands_on_lines_of_its_own() {
+        let html = "<p>one\ntwo <b>three</b></p><ul><li>four<li>five</ul><pre>six\nseven</pre>";
+        let look = Look::of_html(html);
+        let lines: Vec<&str> = look.text.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(lines, ["one two three", "four", "five", "six", "seven"]);
+    }
+
+    #[test]
+    fn readers_who_are_sent_on_are_noticed() {
+        for (html, target) in [
+            (
+                "<meta http-equiv=Refresh content='0; URL=http://x.example/'>",
+                Some("http://x.example/"),
+            ),
+            ("<meta http-equiv=refresh content='300;url=/'>", None),
+            ("<meta http-equiv=refresh content=30>", None),
+            (
+                "<script>window.location.href = 'http://y.example/z';</script>",
+                Some("http://y.example/z"),
+            ),
+            ("<script>location.replace(\"/a\")</script>", Some("/a")),
+            ("<script>if (location == 'x') f()</script>", None),
+            ("<script>print(location)</script>", None),
+        ] {
+            assert_eq!(Look::of_html(html).sends_to.as_deref(), target, "{html}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_a_look(html in "(<[a-z]{1,5} (style|hidden|content)=['\"]?|</div>|é|\"|location='|[ -~]{0,6}){0,60}") {
+            let look = Look::of_html(&html);
+            prop_assert!(look.text.len() + look.hidden.len() <= 4 * html.len() + 8);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Which signs does one page show?
+
+use crate::look::Look;
+use crate::phrases::{Phrases, words};
+use crate::sign::{Kind, Sign};
+
+/// Texts shorter than this say too little to be measured, in words.
+const LEAST_WORDS: usize = 60;
+
+/// All signs that a page shows by itself.
+pub fn page_signs(url: &str, look: &Look) -> Vec<Sign> {
+    let all =
+        [stuffed(look), title(look), hidden(look), doorway(url, look), parked(look), address(url)];
+    all.into_iter().flatten().collect()
+}
+
+/// The same phrases over and over.
+fn stuffed(look: &Look) -> Option<Sign> {
+    let phrases = Phrases::of(&look.text);
+    let (phrase, count) = &phrases.top;
+    let evidence = format!(
+        "ten phrases make up {:.0} % of its {} words, \u{201c}{phrase}\u{201d} alone stands there {count} \
+         times; compressed, the text is {:.1} times smaller",
+        100.0 * phrases.covered,
+        phrases.words,
+        phrases.compression
+    );
+    let sign = Sign::measured(Kind::Stuffed, phrases.covered, 0.25, 0.45, evidence);
+    // What is said often in other words than before does not compress so well.
+    (phrases.words >= LEAST_WORDS && phrases.compression >= 3.0).then_some(sign)
+}
+
+/// A title that is a list of search words.
+fn title(look: &Look) -> Option<Sign> {
+    let lower = look.title.to_lowercase();
+    // Short words are repeated by nature, and so are characters that are words.
+    let words: Vec<&str> = words(&lower).filter(|word| word.chars().count() > 3).collect();
+    let mut distinct = words.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let repeated = words.len() - distinct.len();
+    let evidence = format!("{repeated} of the {} words of its title are repeated", words.len());
+    let sign = Sign::measured(Kind::Stuffed, repeated as f64, 6.0, 14.0, evidence);
+    (repeated > 0).then_some(sign)
+}
+
+/// Text that styles hide.
+fn hidden(look: &Look) -> Option<Sign> {
+    let (hidden, seen) = (words(&look.hidden).count(), words(&look.text).count());
+    let phrases = Phrases::of(&look.hidden);
+    let evidence = format!(
+        "{hidden} of its {} words are hidden from the reader, \u{201c}{}\u{201d} {} times",
+        hidden + seen,
+        phrases.top.0,
+        phrases.top.1
+    );
+    // Menus that open on demand are hidden too, but say each thing once.
+    let sign = Sign::measured(Kind::Hidden, phrases.covered, 0.25, 0.45, evidence);
+    (hidden >= LEAST_WORDS).then_some(sign)
+}
+
+/// A text that nobody can read, since the reader is sent to another host at once.
+fn doorway(url: &str, look: &Look) -> Option<Sign> {
+    let target = look.sends_to.as_deref()?;
+    let there = host(target).filter(|there| Some(*there) != host(url))?;
+    let words = words(&look.text).count() + words(&look.hidden).count();
+    let evidence = format!("it sends readers to {there} before they can read its {words} words");
+    // A page that has moved says so in a sentence.
+    Some(Sign::measured(Kind::Doorway, words as f64, 30.0, 100.0, evidence))
+}
+
+/// What parking services write, in lower case.
+const OFFERS: [&str; 16] = [
+    "domain is for sale",
+    "domain name is for sale",
+    "domain may be for sale",
+    "domain for sale",
+    "buy this domain",
+    "purchase this domain",
+    "domain is parked",
+    "parked free",
+    "parked domain",
+    "domain parking",
+    "domain owner",
+    "make an offer",
+    "sponsored listings",
+    "related searches",
+    "inquire about this domain",
+    "diese domain steht zum verkauf",
+];
+
+/// A short page that offers its own name for sale.
+fn parked(look: &Look) -> Option<Sign> {
+    let text = format!("{} {}", look.title, look.text).to_lowercase();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let count = words(&text).count();
+    let found: Vec<&str> = OFFERS.into_iter().filter(|offer| text.contains(offer)).collect();
+    let evidence = format!("its {count} words offer the name itself: {}", found.join(", "));
+    // One such phrase may be quoted; long pages may discuss them.
+    let sign = Sign::measured(Kind::Parked, found.len() as f64, 0.6, 2.0, evidence);
+    (!found.is_empty() && count <= 300).then_some(sign)
+}
+
+/// A host name made of search words.
+fn address(url: &str) -> Option<Sign> {
+    let host = host(url)?;
+    let joints = host.matches('-').count();
+    let evidence = format!("{} words are strung together in its name, {host}", joints + 1);
+    let is_encoded = host.contains("xn--");
+    (joints > 0 && !is_encoded)
+        .then(|| Sign::measured(Kind::Address, joints as f64, 3.0, 8.0, evidence))
+}
+
+/// The host that a URL names; `None` where it names none.
+pub(crate) fn host(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("//")?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    Some(&rest[..end]).filter(|host| !host.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Verdict;
+
+    fn verdict(url: &str, html: &str) -> Verdict {
+        Verdict::new(page_signs(url, &Look::of_html(html)))
+    }
+
+    const PROSE: &str = "Most links stay on their host. So pages are ranked within their hosts, hosts among \
+        each other, and the product is a ranking of pages that is nearly right. A surfer follows a link of \
+        the page at hand, any of them alike, and jumps otherwise; from a page without links the surfer \
+        always jumps. What a group says of itself counts for nothing, so links within groups are left out. \
+        Time has any unit, and popularity grows as a logistic curve while people follow links to it.";
+
+    #[test]
+    fn prose_shows_no_sign_whatever_its_frame() {
+        for html in [
+            format!("<title>On ranking</title><p>{PROSE}</p>"),
+            format!("<title>On ranking</title><nav hidden>{PROSE}</nav><p>{PROSE}</p>"),
+            format!("<meta http-equiv=refresh content='0;url=/next'><p>{PROSE}</p>"),
+            "<meta http-equiv=refresh content='0;url=http://b.example/'>This page has moved."
+                .to_owned(),
+            format!("<p>{PROSE} It may say: buy this domain.</p>"),
+            String::new(),
+        ] {
+            let verdict = verdict("http://a.example/x", &html);
+            assert!(verdict.probability < 0.5, "{html}: {verdict:?}");
+        }
+    }
+
+    #[test]
+    fn every_trick_is_seen_and_named() {
+        let pills = "cheap pills online without prescription ".repeat(30);
+        for (url, html, kind) in [
+            ("http://a.example/", format!("<p>{PROSE}</p><p>{pills}{pills}</p>"), Kind::Stuffed),
+            (
+                "http://a.example/",
+                format!("<title>{}</title>{PROSE}", "pills buy ".repeat(12)),
+                Kind::Stuffed,
+            ),
+            (
+                "http://a.example/",
+                format!("<p>{PROSE}</p><div style='display:none'>{pills}</div>"),
+                Kind::Hidden,
+            ),
+            (
+                "http://a.example/",
+                format!("<p>{PROSE}{PROSE}</p><script>location='http://b.example/'</script>"),
+                Kind::Doorway,
+            ),
+            (
+                "http://a.example/",
+                "<title>a.example</title>This domain is for sale. Buy this domain!".to_owned(),
+                Kind::Parked,
+            ),
+            (
+                "http://best-cheap-pills-buy-online-no-script-now.example/",
+                PROSE.to_owned(),
+                Kind::Address,
+            ),
+        ] {
+            let verdict = verdict(url, &html);
+            assert!(verdict.probability > 0.5, "{kind:?}: {verdict:?}");
+            assert_eq!(verdict.signs[0].kind, kind, "{verdict:?}");
+        }
+    }
+
+    #[test]
+    fn hosts_are_read_from_whole_addresses_only() {
+        assert_eq!(host("http://a.example:80/x?y"), Some("a.example:80"));
+        assert_eq!(
+            (host("//b.example"), host("/x"), host("http:///")),
+            (Some("b.example"), None, None)
+        );
+    }
+}

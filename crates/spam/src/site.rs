@@ -1,0 +1,132 @@
+//! Which signs do the pages of a site show together?
+
+use std::collections::HashMap;
+
+use crate::look::Look;
+use crate::page::host;
+use crate::phrases::shingles;
+use crate::sign::{Kind, Sign};
+
+/// The most things of a kind that are remembered of a site.
+const MOST: usize = 20_000;
+/// Fewer pages do not make a pattern.
+const LEAST_PAGES: u32 = 4;
+/// One run of words in so many is looked at: always the same ones.
+const SAMPLED: u64 = 4;
+
+/// What was seen of a site's pages so far.
+#[derive(Clone, Debug, Default)]
+pub struct Site {
+    pages: u32,
+    /// How many pages send their readers to which other host.
+    sent: HashMap<String, u32>,
+    /// On how many pages each run of words stands.
+    runs: HashMap<u64, u32>,
+    /// For each page: how long its text is, and its runs of words.
+    texts: Vec<Vec<u64>>,
+}
+
+impl Site {
+    /// Adds a page.
+    pub fn add(&mut self, url: &str, look: &Look) {
+        self.pages += 1;
+        let there =
+            look.sends_to.as_deref().and_then(host).filter(|there| Some(*there) != host(url));
+        if let Some(there) = there
+            && (self.sent.len() < MOST || self.sent.contains_key(there))
+        {
+            *self.sent.entry(there.to_owned()).or_default() += 1;
+        }
+        let mut runs = shingles(&look.text);
+        runs.retain(|run| run % SAMPLED == 0);
+        runs.sort_unstable();
+        runs.dedup();
+        if self.runs.len() + runs.len() <= MOST {
+            runs.iter().for_each(|&run| *self.runs.entry(run).or_default() += 1);
+            self.texts.push(runs);
+        }
+    }
+
+    /// All signs that its pages show together.
+    pub fn signs(&self) -> Vec<Sign> {
+        if self.pages < LEAST_PAGES {
+            return Vec::new();
+        }
+        [self.doorway(), self.generated()].into_iter().flatten().collect()
+    }
+
+    /// Most pages lead to one other host.
+    fn doorway(&self) -> Option<Sign> {
+        let most = self.sent.iter().max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)));
+        let (there, &count) = most?;
+        let evidence = format!("{count} of its {} pages send their readers to {there}", self.pages);
+        let share = f64::from(count) / f64::from(self.pages);
+        Some(Sign::measured(Kind::Doorway, share, 0.1, 0.7, evidence))
+    }
+
+    /// Nearly all words of nearly all pages are those of the others.
+    fn generated(&self) -> Option<Sign> {
+        let usual = (self.texts.len() as u32).div_ceil(2);
+        let is_shared = |run: &&u64| self.runs.get(run).is_some_and(|count| *count >= usual);
+        let long = self.texts.iter().filter(|runs| runs.len() >= 8);
+        let mut shares: Vec<f64> = long
+            .map(|runs| runs.iter().filter(is_shared).count() as f64 / runs.len() as f64)
+            .collect();
+        shares.sort_by(f64::total_cmp);
+        let median = *shares.get(shares.len() / 2)?;
+        let evidence = format!(
+            "on the median page {:.0} % of the text is that of most of the other {} pages",
+            100.0 * median,
+            self.pages - 1
+        );
+        (shares.len() as u32 >= LEAST_PAGES)
+            .then(|| Sign::measured(Kind::Generated, median, 0.70, 0.90, evidence))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(page: impl Fn(u32) -> String) -> Vec<Sign> {
+        let mut site = Site::default();
+        for number in 0..20 {
+            site.add("http://a.example/x", &Look::of_html(&page(number)));
+        }
+        site.signs()
+    }
+
+    fn surest(signs: &[Sign], kind: Kind) -> f64 {
+        signs.iter().filter(|sign| sign.kind == kind).map(|sign| sign.score).fold(0.0, f64::max)
+    }
+
+    /// Other words for every page.
+    fn prose(number: u32) -> String {
+        (0..200).map(|word| format!("w{} ", (word * 7919 + number * 104_729) % 9973)).collect()
+    }
+
+    #[test]
+    fn one_text_with_words_exchanged_is_no_site() {
+        let template = prose(99);
+        let signs = site(|number| format!("<p>{template} in town{number} today {template}"));
+        assert!(surest(&signs, Kind::Generated) > 0.9, "{signs:?}");
+        let signs =
+            site(|number| format!("<nav>home news contact about us</nav>{}", prose(number)));
+        assert!(surest(&signs, Kind::Generated) < 0.1, "{signs:?}");
+    }
+
+    #[test]
+    fn a_site_that_leads_elsewhere_is_a_doorway() {
+        let door = |_| "<meta http-equiv=refresh content='0;url=http://b.example/'>x".to_owned();
+        assert!(surest(&site(door), Kind::Doorway) > 0.9);
+        let moved = |number: u32| if number == 0 { door(0) } else { prose(number) };
+        assert!(surest(&site(moved), Kind::Doorway) < 0.1);
+    }
+
+    #[test]
+    fn few_pages_show_nothing() {
+        let mut site = Site::default();
+        site.add("http://a.example/", &Look::default());
+        assert!(site.signs().is_empty());
+    }
+}
