@@ -6,6 +6,7 @@
 
 mod cache;
 mod dice;
+pub mod discover;
 pub mod drawings;
 pub mod figure;
 mod judge;

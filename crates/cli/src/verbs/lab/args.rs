@@ -18,6 +18,10 @@ pub(crate) enum Lab {
     Allocate(Allocate),
     /// How a server divides into sites with top pages
     Sites(Sites),
+    /// Which nodes of an edge list matter: in-degree, PageRank, HITS, TrustRank
+    Graph(super::graph::GraphArgs),
+    /// How soon each order of discovery comes to the pages that matter
+    Discover(super::discover::Discover),
     /// Worlds that come with the program
     Worlds(super::worlds::Worlds),
     /// How policies do in worlds, at budgets

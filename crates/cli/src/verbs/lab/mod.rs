@@ -3,8 +3,10 @@
 mod allocate;
 mod args;
 mod cache;
+mod discover;
 mod estimate;
 mod figures;
+mod graph;
 mod live;
 mod output;
 mod report;
@@ -28,6 +30,8 @@ pub(crate) fn run(lab: &Lab) -> anyhow::Result<u8> {
         Lab::Estimate(args) => estimate::run(args),
         Lab::Allocate(args) => allocate::run(args),
         Lab::Sites(args) => sites::run(args),
+        Lab::Graph(args) => graph::run(args),
+        Lab::Discover(args) => discover::run(args),
         Lab::Run(args) => run::run(args),
         Lab::Live(args) => live::run(args),
         Lab::Whatif(args) => whatif::run(args),
