@@ -7,7 +7,7 @@
 
 use evercrawl_estimate::poisson::age_at;
 use evercrawl_estimate::{Evidence, Gamma, prior};
-use evercrawl_model::Time;
+use evercrawl_model::{HostKey, PageKey, Time};
 use evercrawl_state::{PageRow, Past, StateError, Store, View};
 
 use crate::planner::Planner;
@@ -41,20 +41,23 @@ pub fn of<S: Store>(
     now: Time,
 ) -> Result<Freshness, StateError> {
     let [_, live, ..] = state.counters().standing;
+    if live == 0 {
+        return Ok(Freshness::default());
+    }
     planner.freshness(live, now).map_or_else(|| estimate(state, now), Ok)
 }
 
 /// How far off an estimate by histories alone may be: nothing checked it.
 const UNCHECKED: f64 = 0.1;
 
-/// Estimates how fresh the pages of `state` are at `now`. Reads every page twice: once to learn
-/// what is usual, once to judge each by it.
+/// Estimates how fresh the pages of `state` are at `now`. Looks at pages twice: once to learn what is usual,
+/// once to judge each by it.
 fn estimate<S: Store>(state: &View<S>, now: Time) -> Result<Freshness, StateError> {
-    let usual = usual_rate(state)?;
+    let rows = read(state)?;
+    let usual = usual_rate(&rows);
     let mut sum = Freshness::default();
-    for page in state.pages() {
-        let (_, row) = page?;
-        let Some((past, look)) = held(&row) else { continue };
+    for row in &rows {
+        let Some((past, look)) = held(row) else { continue };
         let belief = belief(usual, past);
         let elapsed = now.since(look).as_secs_f64();
         sum.held += 1;
@@ -63,6 +66,9 @@ fn estimate<S: Store>(state: &View<S>, now: Time) -> Result<Freshness, StateErro
         sum.changes_a_day += belief.mean() * DAY;
     }
     let count = sum.held.max(1) as f64;
+    if state.counters().pages > MOST_READ as u64 {
+        sum.held = state.counters().standing[1];
+    }
     sum.fresh /= count;
     sum.error = UNCHECKED;
     sum.age_seconds /= count;
@@ -70,17 +76,35 @@ fn estimate<S: Store>(state: &View<S>, now: Time) -> Result<Freshness, StateErro
     Ok(sum)
 }
 
-/// What the checks of all pages say of a page that nothing else is known of.
-fn usual_rate<S: Store>(state: &View<S>) -> Result<Gamma, StateError> {
+/// Pages that are read: all of a small collection, and of a large one as many from each shard.
+const MOST_READ: usize = 20_000;
+
+/// Pages that stand for all.
+fn read<S: Store>(state: &View<S>) -> Result<Vec<PageRow>, StateError> {
+    if state.counters().pages <= MOST_READ as u64 {
+        return state.pages().map(|page| Ok(page?.1)).collect();
+    }
+    let shards = usize::from(state.keyer().shards()).max(1);
+    let from = |shard: u16| PageKey { host: HostKey { shard, host: 0 }, url: 0 };
+    let some = |shard| {
+        let within = move |page: &Result<(PageKey, PageRow), StateError>| {
+            page.as_ref().map_or(true, |(key, _)| key.host.shard == shard)
+        };
+        state.pages_after(Some(from(shard))).take_while(within).take(MOST_READ / shards)
+    };
+    (0..state.keyer().shards()).flat_map(some).map(|page| Ok(page?.1)).collect()
+}
+
+/// What the checks of pages say of a page that nothing else is known of.
+fn usual_rate(rows: &[PageRow]) -> Gamma {
     let (mut checks, mut changes, mut watched) = (0.0, 0.0, 0.0);
     let mut evidence = Vec::new();
-    for page in state.pages() {
-        let (_, row) = page?;
-        let Some((past, _)) = held(&row) else { continue };
+    for row in rows {
+        let Some((past, _)) = held(row) else { continue };
         checks += f64::from(past.checks);
         changes += f64::from(past.changes);
         watched += f64::from(past.watched);
-        if past.checks > 0 && evidence.len() < MOST_EVIDENCE {
+        if past.checks > 0 {
             evidence.push((past.checks, past.changes, past.watched));
         }
     }
@@ -91,11 +115,8 @@ fn usual_rate<S: Store>(state: &View<S>) -> Result<Gamma, StateError> {
             Evidence::since(start, observe(start, checks, changes, watched))
         })
         .collect();
-    Ok(if evidence.is_empty() { start } else { prior::fit(start, &evidence) })
+    if evidence.is_empty() { start } else { prior::fit(start, &evidence) }
 }
-
-/// Pages that the usual rate is learned from; more teach nothing new.
-const MOST_EVIDENCE: usize = 100_000;
 
 /// The rate at which regular checks over `watched` seconds would find so many changes; a change a
 /// month where nothing is known.

@@ -12,6 +12,8 @@
 //! - [`rehearsal`]: the walk under a clock of its own, against a computed web
 //! - [`data_dir`]: whose directory is this, and who else is in it?
 //! - [`freshness`]: how fresh is what is held?
+//! - [`waiting`]: what waits, and for what?
+//! - [`today`]: what was found today?
 //! - [`check`]: do state and archive agree?
 
 mod budget;
@@ -28,6 +30,8 @@ pub mod process;
 pub mod recent;
 pub mod rehearsal;
 pub mod schedule;
+pub mod today;
+pub mod waiting;
 pub mod walk;
 pub mod wishes;
 

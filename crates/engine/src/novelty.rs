@@ -38,8 +38,14 @@ impl Read {
     }
 }
 
-/// What became of a page's content since the last visit, and how much of it is news.
-pub(crate) fn judge(past: Option<&Past>, digest: Digest, read: Option<&Read>) -> (Change, Score) {
+/// What became of a page's content since the last visit, and how much of it is news. Less than `least` is
+/// no change.
+pub(crate) fn judge(
+    past: Option<&Past>,
+    digest: Digest,
+    read: Option<&Read>,
+    least: f64,
+) -> (Change, Score) {
     let seen = |digest, text| compare::Seen { digest, text, text_len: 0 };
     let before = past.and_then(|past| {
         let digest = Digest::from_bytes(past.digest?);
@@ -50,7 +56,7 @@ pub(crate) fn judge(past: Option<&Past>, digest: Digest, read: Option<&Read>) ->
     match (comparison.likeness, read.and_then(|read| read.news)) {
         (Likeness::First, _) => (Change::New, Score::ALL),
         (Likeness::Same, _) => (Change::Same, Score::NONE),
-        (_, Some(0.0)) => (Change::Same, Score::NONE),
+        (_, Some(news)) if news == 0.0 || news < least => (Change::Same, Score::new(news)),
         (_, Some(news)) if news < CHANGED => (Change::Near, Score::new(news)),
         // A word in a passage that never ends.
         (Likeness::Near, Some(_)) => (Change::Near, Score::new(CHANGED)),
@@ -70,11 +76,16 @@ mod tests {
 
     /// Visits a page text by text; the bytes are the text and a number that differs each time.
     fn visits(texts: &[&str]) -> Vec<(Change, f64)> {
+        visits_by(texts, 0.001)
+    }
+
+    /// The same where less news than `least` is no change.
+    fn visits_by(texts: &[&str], least: f64) -> Vec<(Change, f64)> {
         let mut past = None;
         let visit = |(number, text): (usize, &&str)| {
             let read = Read::new(text, past.as_ref(), &SiteMemory::default(), 1);
             let digest = Digest::of(format!("<!-- {number} -->{text}").as_bytes());
-            let (change, score) = judge(past.as_ref(), digest, Some(&read));
+            let (change, score) = judge(past.as_ref(), digest, Some(&read), least);
             past = Some(seen(digest, &read));
             (change, score.share())
         };
@@ -120,6 +131,14 @@ mod tests {
     }
 
     #[test]
+    fn less_news_than_the_user_wants_is_no_change_but_has_its_score() {
+        let [same, near, other] = [0, 2, 40].map(lines);
+        let found = visits_by(&[&same, &near, &other], 0.1);
+        assert_eq!((found[1].0, found[2].0), (Change::Same, Change::Changed));
+        assert!((0.005..0.015).contains(&found[1].1), "{found:?}");
+    }
+
+    #[test]
     fn one_word_of_a_passage_without_end_is_little() {
         let words: Vec<String> = (0..400).map(|n| format!("word{}", n * n % 97)).collect();
         let edited = [&words[..200], &["other".to_owned()], &words[201..]].concat();
@@ -141,8 +160,8 @@ mod tests {
         let [one, other] = ["a", "b"].map(|payload| Digest::of(payload.as_bytes()));
         let read = Read::new("", None, &SiteMemory::default(), 1);
         let past = Past { memory: None, simhash: None, ..seen(one, &read) };
-        assert_eq!(judge(None, one, None), (Change::New, Score::ALL));
-        assert_eq!(judge(Some(&past), one, None), (Change::Same, Score::NONE));
-        assert_eq!(judge(Some(&past), other, None), (Change::Changed, Score::ALL));
+        assert_eq!(judge(None, one, None, 0.0), (Change::New, Score::ALL));
+        assert_eq!(judge(Some(&past), one, None, 0.0), (Change::Same, Score::NONE));
+        assert_eq!(judge(Some(&past), other, None, 0.0), (Change::Changed, Score::ALL));
     }
 }

@@ -244,7 +244,8 @@ impl<S: Store> Processor<S> {
         digest: compare::Digest,
         read: Option<Read>,
     ) -> Result<(), StateError> {
-        let (change, score) = novelty::judge(past, digest, read.as_ref());
+        let (change, score) =
+            novelty::judge(past, digest, read.as_ref(), self.config.schedule.least_change);
         visited.visit.change = change;
         visited.visit.score = score;
         visited.identity = Some(digest.to_bytes());

@@ -18,6 +18,8 @@ pub struct Schedule {
     /// After so many failures in a row a host counts as dead and is asked once in
     /// `max_back_off`.
     pub dead_after: u16,
+    /// A visit that finds less than this share of a page to be news found no change.
+    pub least_change: f64,
     /// After so many failed visits in a row a page is refused, and looked at again rarely.
     pub give_up_after: u8,
 }
@@ -30,6 +32,7 @@ impl Default for Schedule {
             back_off: Duration::from_secs(5),
             max_back_off: Duration::from_secs(24 * 3600),
             dead_after: 5,
+            least_change: 0.001,
             give_up_after: 10,
         }
     }

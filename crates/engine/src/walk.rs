@@ -22,8 +22,9 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use evercrawl_archive as archive;
+use evercrawl_estimate::signal::Teller;
 use evercrawl_model::{Change, Discovery, Event, HostUpdate, PageKey, RecordAt, Refusal, Time};
-use evercrawl_state::{Applied, Counters, State, Store, View};
+use evercrawl_state::{Applied, Counters, Place, State, Store, View};
 use evercrawl_urls::{Canonical, Gate, Scope, ScopeKind, Seed};
 
 use crate::EngineError;
@@ -33,11 +34,13 @@ use crate::links::LinkReader;
 use crate::planner::Planner;
 use crate::process::{Ids, Job, Processed, Processor};
 use crate::recent::Recent;
+use crate::today::Today;
+use crate::waiting::Waiting;
 use crate::wishes::Wishes;
 pub use asking::{RobotsAnswer, read_robots};
 pub use committing::{Commit, Committed};
 use planning::Ahead;
-pub use planning::planner;
+pub use planning::{planner, planner_at_once};
 pub use signals::{Heard, Told};
 use wishing::Sweep;
 pub use wishing::WishChange;
@@ -77,6 +80,14 @@ pub struct Tally {
     pub first: u64,
     /// Changes found.
     pub changes: u64,
+    /// Requests for known pages whose time had come.
+    pub due: u64,
+    /// How late these were in all, in milliseconds.
+    pub late_ms: u64,
+    /// Requests for known pages ahead of their time: what the budget left.
+    pub ahead: u64,
+    /// Requests for pages drawn by lot.
+    pub audits: u64,
 }
 
 /// The walk, with all it owns.
@@ -93,8 +104,9 @@ pub struct Walk<S> {
     sweep: Sweep,
     ahead: Ahead,
     /// Words that pages changed, while they are out.
-    overheard: HashMap<PageKey, Time>,
+    overheard: HashMap<PageKey, (Teller, Time)>,
     tally: Tally,
+    today: Today,
     seed: u64,
 }
 
@@ -130,7 +142,7 @@ impl<S: Store> Walk<S> {
         let recent = Arc::new(Recent::default());
         let (reading, ids) = (state.reading(), Ids::new(seed));
         let again = Processor::new(config.clone(), links.clone(), reading, recent.clone(), ids);
-        let tally = Tally::default();
+        let (tally, today) = (Tally::default(), Today::read(&state, now)?);
         let planner = planning::planner(config.plan, learned, &state)?;
         let ahead = Ahead::default();
         let mut walk = Walk {
@@ -147,6 +159,7 @@ impl<S: Store> Walk<S> {
             ahead,
             overheard: HashMap::new(),
             tally,
+            today,
             seed,
         };
         walk.set_pins()?;
@@ -183,6 +196,16 @@ impl<S: Store> Walk<S> {
     /// What was done in this run.
     pub fn tally(&self) -> Tally {
         self.tally
+    }
+
+    /// What was found today.
+    pub fn today(&self) -> Today {
+        self.today
+    }
+
+    /// What waits, and for what.
+    pub fn waiting(&self, now: Time) -> Result<Waiting, EngineError> {
+        Ok(Waiting::read(&self.state, &self.wishes, now)?)
     }
 
     /// Leases that are out, and hosts that are active.
@@ -278,7 +301,23 @@ impl<S: Store> Walk<S> {
         }
         self.frontier.departs(&lease, now);
         self.planner.asked();
+        self.count(&lease, now);
         Ok(Some(Step::Fetch(lease)))
+    }
+
+    /// Counts what a request is made for.
+    fn count(&mut self, lease: &Lease, now: Time) {
+        let Place::Due(due) = lease.place else { return };
+        if self.planner.is_audit(lease.page) {
+            self.tally.audits += 1;
+        } else if due > now {
+            self.tally.ahead += 1;
+        } else {
+            self.tally.due += 1;
+            // A page that is wanted at once waits from the beginning of time.
+            let late = if due > Time::EPOCH { now.since(due) } else { Duration::ZERO };
+            self.tally.late_ms += u64::try_from(late.as_millis()).unwrap_or(u64::MAX);
+        }
     }
 
     fn refuse(
@@ -340,17 +379,25 @@ impl<S: Store> Walk<S> {
         self.tally.bytes += processed.visited.visit.bytes;
         let change = processed.visited.visit.change;
         self.tally.first += u64::from(change == Change::New);
+        self.today.add(change, now);
         self.tally.changes += u64::from(matches!(change, Change::Changed | Change::Near));
         for (reason, count) in processed.refused.iter() {
             self.apply(&Event::LinksRefused { reason, count }, now)?;
         }
-        let read = processed.job.lease.row.past.as_ref().and_then(|past| past.last_look);
+        let row = &processed.job.lease.row;
+        let list = (row.kind, row.past.as_ref().and_then(|past| past.last_look));
+        let mut new_links = 0;
         for found in processed.found {
-            self.discover(found, read, now)?;
+            new_links += u32::from(self.discover(found, list, now)?);
         }
         self.frontier.finished(page, now);
         let Job { lease, ended, .. } = &processed.job;
-        self.planner.visited(&lease.row, &self.config.schedule, &mut processed.visited, *ended);
+        self.planner.visited(
+            &lease.row,
+            &self.config.schedule,
+            &mut processed.visited,
+            (*ended, new_links),
+        );
         let visited = &mut processed.visited;
         visited.next = self.wishes.no_later(page, *ended, visited.next);
         self.apply(&Event::Visited(processed.visited), now)?;

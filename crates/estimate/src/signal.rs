@@ -3,6 +3,10 @@
 //! A signal may be false and a change may go unsignalled; how often is learned, never assumed.
 //! The result is an equivalent elapsed time, so that everything else goes on as without signals.
 
+mod clock;
+
+pub use clock::Clock;
+
 /// The rates behind a page's signals (theory: Busa-Fekete et al. 2025; this form is our own).
 ///
 /// Changes come at rate `seen` + `hidden`; the seen ones raise a signal, and so do false alarms.
@@ -31,6 +35,15 @@ impl SignalRates {
         if rate > 0.0 { self.expected(tau, signals) / rate } else { positive(tau) }
     }
 
+    /// Returns the chance that a change found after `tau` is the one that a first word after `word` told of.
+    fn told(self, word: f64, tau: f64) -> f64 {
+        let chance = share(positive(self.seen), positive(self.false_alarms));
+        let rate = positive(self.seen) + positive(self.hidden);
+        let untold = positive(self.hidden) * word + rate * (tau - word);
+        let changed = 1.0 - (1.0 - chance) * (-untold).exp();
+        if changed > 0.0 { (chance / changed).min(1.0) } else { chance }
+    }
+
     fn expected(self, tau: f64, signals: f64) -> f64 {
         let quiet = positive(self.hidden) * positive(tau);
         let seen = positive(self.seen);
@@ -42,74 +55,175 @@ impl SignalRates {
     }
 }
 
-/// How far one kind of signal of one host can be trusted, learned from visits.
-///
-/// Four counts that start at one imaginary case each way, so that trust is never absolute.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Trust {
-    /// Visits after a signal that found a change.
-    pub true_alarms: f64,
-    /// Visits after a signal that found none.
-    pub false_alarms: f64,
-    /// Visits that found a change of which no signal had told.
-    pub silent_changes: f64,
+/// Who says that a page changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Teller {
+    /// The date in a sitemap.
+    Sitemap,
+    /// The date in a feed.
+    Feed,
+    /// Whoever pushes the page's address.
+    Push,
 }
 
-impl Default for Trust {
-    fn default() -> Self {
-        Self { true_alarms: 1.0, false_alarms: 1.0, silent_changes: 1.0 }
+/// How many kinds of teller there are.
+pub const TELLERS: usize = 3;
+
+impl Teller {
+    /// All of them.
+    pub const ALL: [Self; TELLERS] = [Self::Sitemap, Self::Feed, Self::Push];
+
+    /// Returns its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sitemap => "sitemap",
+            Self::Feed => "feed",
+            Self::Push => "push",
+        }
     }
 }
+
+/// After how long each teller's first word came since a page was last visited; 0 where none did.
+///
+/// Later words of the same teller say nothing new until the page is visited.
+pub type Words = [f64; TELLERS];
+
+/// How far one teller can be trusted on one host, learned from visits.
+///
+/// A word is there or not, and a change is found or not. Each of the four cases is set against what was to be
+/// expected in the time that passed: that a page had changed after a word proves little where it would
+/// have changed anyway, and that it had not without one proves little where it hardly ever does.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Trust {
+    /// Words that came.
+    pub words: f64,
+    /// Words that told of a change, as far as visits can tell.
+    pub true_words: f64,
+    /// Words without a change.
+    pub false_words: f64,
+    /// Changes found where no word had told of one.
+    pub silent_changes: f64,
+    /// Changes that were to be expected there, by how often the pages change and how long it had been.
+    pub expected_changes: f64,
+    /// The time, over all pages, in which a word was waited for.
+    pub quiet: f64,
+}
+
+/// Cases after which older ones begin to fade: hosts mend their ways, or fall from them.
+const MEMORY: f64 = 300.0;
+
+/// Words that were put to the test, from which on the others are no surprise.
+const FEW: f64 = 10.0;
 
 impl Trust {
-    /// Learns from a visit: was there a signal since the last one, and had the page changed?
+    /// Learns from a visit `tau` after the one before to a page that changes at `rate`: when had the first
+    /// word come (0: none had), and had the page changed?
     ///
-    /// A quiet page without a signal teaches nothing about signals.
+    /// Expectation maximisation, one visit at a time: each is divided between its possible causes as what
+    /// was learned so far makes them likely.
     #[must_use]
-    pub fn observe(mut self, signalled: bool, changed: bool) -> Self {
-        match (signalled, changed) {
-            (true, true) => self.true_alarms += 1.0,
-            (true, false) => self.false_alarms += 1.0,
-            (false, true) => self.silent_changes += 1.0,
+    pub fn observe(self, word: f64, tau: f64, rate: f64, changed: bool) -> Self {
+        let (word, tau) = (positive(word).min(positive(tau)), positive(tau));
+        let rates = self.rates(rate);
+        let cases = self.true_words + self.false_words + self.expected_changes;
+        let mut after = if cases > MEMORY { self.forget(1.0 - 1.0 / MEMORY) } else { self };
+        after.quiet += if word > 0.0 { word } else { tau };
+        match (word > 0.0, changed) {
+            (true, true) => {
+                let told = rates.told(word, tau);
+                after.true_words += told;
+                after.false_words += 1.0 - told;
+            }
+            (true, false) => after.false_words += 1.0,
+            (false, true) => after.silent_changes += at_least_one(rates.hidden * tau),
             (false, false) => {}
         }
-        self
+        if word == 0.0 {
+            after.expected_changes += positive(rate) * tau;
+        }
+        after
     }
 
-    /// Fades old counts towards the start, keeping the share `keep`.
+    /// Fades what was learned, keeping the share `keep`.
     #[must_use]
     pub fn forget(self, keep: f64) -> Self {
         let keep = if keep >= 0.0 { keep.min(1.0) } else { 0.0 };
-        let fade = |count: f64| 1.0 + keep * (count - 1.0);
         Self {
-            true_alarms: fade(self.true_alarms),
-            false_alarms: fade(self.false_alarms),
-            silent_changes: fade(self.silent_changes),
+            words: self.words,
+            true_words: keep * self.true_words,
+            false_words: keep * self.false_words,
+            silent_changes: keep * self.silent_changes,
+            expected_changes: keep * self.expected_changes,
+            quiet: keep * self.quiet,
         }
     }
 
-    /// Returns the chance that a signal means a change.
+    /// Returns the chance that a word tells of a change. One imaginary case each way keeps it from ever
+    /// being certain.
     pub fn precision(self) -> f64 {
-        share(self.true_alarms, self.false_alarms)
+        share(1.0 + positive(self.true_words), 1.0 + positive(self.false_words))
     }
 
-    /// Returns the chance that a change raises a signal.
+    /// Returns the chance that a change is told of: the share of the changes to be expected in silence that
+    /// were not found there. One imaginary change of two was, so that it is never certain either.
     pub fn recall(self) -> f64 {
-        share(self.true_alarms, self.silent_changes)
+        let hidden =
+            (1.0 + positive(self.silent_changes)) / (2.0 + positive(self.expected_changes));
+        (1.0 - hidden).clamp(0.0, 1.0)
+    }
+
+    /// How far it is known what its words are worth, from 0 to 1.
+    fn proven(self) -> f64 {
+        share(positive(self.true_words) + positive(self.false_words), FEW)
     }
 
     /// Returns the signal rates of a page that changes at `rate`.
     ///
-    /// seen = recall λ, hidden = (1 - recall)λ, and ν such that seen/(seen+ν) is the precision.
+    /// seen = recall λ, hidden = (1 - recall)λ. False words come as often as they came to the host's pages,
+    /// whatever these do: a list that is always of today says so of all. Before anything is known there
+    /// is one of them in the time of two changes, so that a first word is believed by half.
     pub fn rates(self, rate: f64) -> SignalRates {
         let rate = positive(rate);
         let seen = self.recall() * rate;
-        SignalRates {
-            seen,
-            hidden: rate - seen,
-            false_alarms: seen * positive(self.false_alarms) / positive(self.true_alarms),
+        let quiet = positive(self.quiet) + 2.0 / rate.max(1e-12);
+        let false_alarms = (1.0 + positive(self.false_words)) / quiet;
+        SignalRates { seen, hidden: rate - seen, false_alarms }
+    }
+}
+
+/// What is known of the tellers of a host.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Tellers(pub [Trust; TELLERS]);
+
+impl Tellers {
+    /// A word of `teller` came for a page of the host.
+    pub fn hear(&mut self, teller: Teller) {
+        self.0[teller as usize].words += 1.0;
+    }
+
+    /// Learns from a visit, as [`Trust::observe`] does, of each teller that ever said a word.
+    pub fn learn(&mut self, words: &Words, tau: f64, rate: f64, changed: bool) {
+        for (trust, word) in self.0.iter_mut().zip(words).filter(|(trust, _)| trust.words > 0.0) {
+            *trust = trust.observe(*word, tau, rate, changed);
         }
     }
+
+    /// Returns how time runs for a page that changes at `rate` and of which `words` were said.
+    pub fn clock(&self, words: &Words, rate: f64) -> Clock {
+        let mut clock = Clock::PLAIN;
+        for (trust, word) in self.0.iter().zip(words) {
+            if trust.words > 0.0 || *word > 0.0 {
+                clock = clock.with(trust.rates(rate), *word);
+                clock.proven = clock.proven.max(if *word > 0.0 { trust.proven() } else { 0.0 });
+            }
+        }
+        clock
+    }
+}
+
+/// The expected number of events where `expected` were to be and at least one was.
+fn at_least_one(expected: f64) -> f64 {
+    if expected > 1e-9 { expected / -(-expected).exp_m1() } else { 1.0 }
 }
 
 fn share(hits: f64, misses: f64) -> f64 {
@@ -124,6 +238,7 @@ fn positive(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Gamma;
     use crate::testing::{Uniforms, assert_close, golden, number, rows};
 
     #[test]
@@ -170,18 +285,46 @@ mod tests {
         }
     }
 
-    #[test]
-    fn trust_is_learned_and_never_absolute() {
-        let mut trust = Trust::default();
-        for _ in 0..98 {
-            trust = trust.observe(true, true).observe(false, false);
+    /// Pages that change at 0.25, are visited every `gap` or at a word, and of which words come: of a share
+    /// of changes, and without any at a rate. Returns what is learned, and the mean of the beliefs.
+    fn learned(recall: f64, lies: f64, gap: f64) -> (Trust, f64) {
+        let (mut random, mut tellers) = (Uniforms::new(3), Tellers::default());
+        tellers.hear(Teller::Sitemap);
+        let mut belief = Gamma::with_mean(0.25, 1.0);
+        for _ in 0..3000 {
+            let (seen, hidden) = (random.gap(0.25 * recall), random.gap(0.25 * (1.0 - recall)));
+            let word = seen.min(random.gap(lies));
+            // A liar is visited by the clock, since its words come all the time.
+            let tau = if word < gap && lies < 1.0 { word + 0.05 } else { gap };
+            let words = [if word < tau { word } else { 0.0 }, 0.0, 0.0];
+            let changed = seen.min(hidden) < tau;
+            belief = tellers.clock(&words, belief.mean()).learn(belief, tau, changed, None);
+            tellers.learn(&words, tau, 0.25, changed);
         }
-        assert!((trust.precision() - 0.99).abs() < 1e-12);
-        assert!((trust.recall() - 0.99).abs() < 1e-12);
-        assert!((trust.forget(0.0).precision() - 0.5).abs() < 1e-12);
-        let rates = trust.rates(2.0);
-        assert!((rates.seen + rates.hidden - 2.0).abs() < 1e-12);
-        assert!(rates.equivalent_time(1.0, 1.0).is_finite());
+        (tellers.0[0], belief.mean())
+    }
+
+    #[test]
+    fn trust_is_what_the_teller_deserves() {
+        for (recall, lies, gap) in [(0.95, 0.01, 4.0), (0.5, 0.1, 4.0), (0.2, 0.02, 2.0)] {
+            let (trust, rate) = learned(recall, lies, gap);
+            let precision = 0.25 * recall / (0.25 * recall + lies);
+            assert!((trust.precision() - precision).abs() < 0.1, "{recall} {lies}: {trust:?}");
+            assert!((trust.recall() - recall).abs() < 0.12, "{recall} {lies}: {trust:?}");
+            assert!((0.2..0.31).contains(&rate), "{recall} {lies}: {rate}");
+        }
+        assert!((Trust::default().precision() - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn who_always_cries_is_not_heard_and_time_runs_as_it_does() {
+        let (trust, rate) = learned(1.0, 16.0, 2.0);
+        assert!(trust.precision() < 0.1, "{trust:?}");
+        assert!((0.2..0.31).contains(&rate), "{rate}");
+        let tellers = Tellers([trust, Trust::default(), Trust::default()]);
+        let clock = tellers.clock(&[0.06, 0.0, 0.0], 0.25);
+        let equivalent = clock.passed(3.0) + clock.jumped();
+        assert!((equivalent - 3.0).abs() < 0.15, "{equivalent}");
     }
 
     #[test]
@@ -192,8 +335,13 @@ mod tests {
                 let rates = SignalRates { seen: a, hidden: b, false_alarms: a };
                 assert!((0.0..=1.0).contains(&rates.survival(b, a)), "{a} {b}");
                 assert!(rates.equivalent_time(b, a) >= 0.0, "{a} {b}");
-                let trust = Trust { true_alarms: a, false_alarms: b, silent_changes: a };
+                let (false_words, quiet) = (b, a);
+                let trust =
+                    Trust { words: 1.0, true_words: a, false_words, quiet, ..Trust::default() };
+                let trust = trust.observe(a, b, a, true).observe(b, a, b, false);
                 assert!(trust.rates(b).seen >= 0.0, "{a} {b}");
+                let clock = Tellers([trust; TELLERS]).clock(&[a, b, 0.0], a);
+                assert!(!clock.passed(b).is_nan() && !clock.jumped().is_nan(), "{a} {b}");
             }
         }
     }

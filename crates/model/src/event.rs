@@ -187,6 +187,8 @@ pub struct Noted {
     pub unmodified: f32,
     /// What its policy noted.
     pub numbers: [f32; 8],
+    /// How much of the page is news when it changes, from 0 to 1, on average; 0 before its first change.
+    pub news: f32,
 }
 
 /// When to visit a page again.

@@ -6,7 +6,6 @@
 
 use evercrawl_estimate::Gamma;
 use evercrawl_estimate::curve::{time_to_worth, worth};
-use evercrawl_estimate::signal::SignalRates;
 
 /// What is known of a page's change rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,50 +54,11 @@ impl Limits {
     }
 }
 
-/// How the clock of a page runs under signals: a slower tick, and a jump at each signal.
-///
-/// Equivalent elapsed time = `tick` τ + `jump` n. The index and the due time are then those of the
-/// equivalent time, so a signal is one more number in the row, not another rule.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SignalClock {
-    /// Equivalent time per unit of quiet time: the share of changes that go unsignalled.
-    pub tick: f64,
-    /// Equivalent time per signal; infinite where a signal is always true.
-    pub jump: f64,
-}
-
-impl SignalClock {
-    /// The clock of a page without signals.
-    pub const PLAIN: Self = Self { tick: 1.0, jump: 0.0 };
-
-    /// Returns the clock that these signal rates make.
-    pub fn new(rates: SignalRates) -> Self {
-        Self { tick: rates.equivalent_time(1.0, 0.0), jump: rates.equivalent_time(0.0, 1.0) }
-    }
-
-    /// Returns the equivalent elapsed time after `tau` with `signals` signals.
-    pub fn elapsed(self, tau: f64, signals: f64) -> f64 {
-        self.tick * tau.max(0.0) + self.jumped(signals)
-    }
-
-    /// Returns the true time at which the equivalent time reaches `equivalent`, if no more signals
-    /// come: 0 if it already has, infinity if only a signal could bring it there.
-    pub fn reached_after(self, equivalent: f64, signals: f64) -> f64 {
-        let missing = equivalent - self.jumped(signals);
-        if missing > 0.0 { missing / self.tick } else { 0.0 }
-    }
-
-    fn jumped(self, signals: f64) -> f64 {
-        if signals > 0.0 { self.jump * signals } else { 0.0 }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::allocate::{Demand, Objective, allocate};
     use crate::testing::golden;
-    use proptest::prelude::*;
 
     #[test]
     fn a_confident_belief_acts_like_a_known_rate() {
@@ -125,17 +85,6 @@ mod tests {
         assert_eq!(limits.apply(f64::INFINITY), 10.0);
         assert_eq!(limits.apply(f64::NAN), 10.0);
         assert_eq!(Limits { min: 5.0, max: 2.0 }.apply(3.0), 5.0);
-    }
-
-    #[test]
-    fn a_reliable_push_makes_the_clock_stand_until_it_comes() {
-        let push = SignalRates { seen: 1.0, hidden: 0.0, false_alarms: 0.0 };
-        let clock = SignalClock::new(push);
-        assert_eq!(clock.elapsed(100.0, 0.0), 0.0);
-        assert_eq!(clock.elapsed(100.0, 1.0), f64::INFINITY);
-        assert_eq!(clock.reached_after(1.0, 0.0), f64::INFINITY);
-        assert_eq!(clock.reached_after(1.0, 1.0), 0.0);
-        assert_eq!(SignalClock::PLAIN.elapsed(3.0, 2.0), 3.0);
     }
 
     /// The mean freshness from `burn` to `end` when one page is fetched every 1/`budget`: exact, by
@@ -211,17 +160,5 @@ mod tests {
         assert!(got > 0.9999 * want("F_opt") && got <= want("F_opt"), "{got}");
         let spread = freshness(&rates, 250.0, (20.0, 40.0), due(&best));
         assert!((spread - want("sim_due_T40_burn20")).abs() < 1e-9, "{spread}");
-    }
-
-    proptest! {
-        #[test]
-        fn the_clock_and_its_inverse_agree(seen in 0.01..5.0_f64, hidden in 0.01..5.0_f64, lies in 0.01..5.0_f64, tau in 0.0..50.0_f64, n in 0u8..4) {
-            let rates = SignalRates { seen, hidden, false_alarms: lies };
-            let clock = SignalClock::new(rates);
-            let n = f64::from(n);
-            let equivalent = clock.elapsed(tau, n);
-            prop_assert!((equivalent - rates.equivalent_time(tau, n)).abs() < 1e-9);
-            prop_assert!((clock.reached_after(equivalent, n) - tau).abs() < 1e-9 * tau.max(1.0));
-        }
     }
 }

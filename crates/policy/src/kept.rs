@@ -5,7 +5,7 @@
 
 use std::hash::{BuildHasher, Hash};
 
-use evercrawl_estimate::signal::Trust;
+use evercrawl_estimate::signal::{Tellers, Trust};
 use evercrawl_estimate::{Gamma, GroupRates};
 
 /// Something that can be written down and read again.
@@ -62,8 +62,18 @@ macro_rules! kept {
 
 pub(crate) use kept;
 
-kept!(Trust { true_alarms, false_alarms, silent_changes });
+kept!(Trust { words, true_words, false_words, silent_changes, expected_changes, quiet });
 kept!(GroupRates { pages, sum });
+
+impl Kept for Tellers {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.0.write(out);
+    }
+
+    fn read(from: &mut &[u8]) -> Option<Self> {
+        Some(Tellers(Kept::read(from)?))
+    }
+}
 
 impl Kept for Gamma {
     fn write(&self, out: &mut Vec<u8>) {
@@ -138,6 +148,8 @@ mod tests {
         assert_eq!(again(&table), Some(table));
         let belief = Gamma::new(0.5, 30.0);
         assert_eq!(again(&belief), Some(belief));
-        assert_eq!(again(&Trust::default()), Some(Trust::default()));
+        let trust = Trust { words: 3.0, quiet: 0.5, ..Trust::default() };
+        let tellers = Tellers([Trust::default(), trust, Trust::default()]);
+        assert_eq!(again(&tellers), Some(tellers));
     }
 }

@@ -46,7 +46,7 @@ mod testing;
 mod truth;
 
 pub use agenda::Agenda;
-pub use page::{Days, Found, Group, NEVER, Page, Seen, Visit};
+pub use page::{Days, Found, Group, Kind, NEVER, Page, Seen, Visit};
 pub use policy::{Outlook, Policy, Round};
 pub use random::SplitMix64;
 pub use truth::Changes;

@@ -27,6 +27,33 @@ impl Group {
     }
 }
 
+/// What a page is for the crawl.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Something to read.
+    #[default]
+    Page,
+    /// A list of a host's pages, with the dates of their changes.
+    Sitemap,
+    /// A list of what is new.
+    Feed,
+}
+
+impl Kept for Kind {
+    fn write(&self, out: &mut Vec<u8>) {
+        (*self as u8).write(out);
+    }
+
+    fn read(from: &mut &[u8]) -> Option<Self> {
+        match u8::read(from)? {
+            0 => Some(Kind::Page),
+            1 => Some(Kind::Sitemap),
+            2 => Some(Kind::Feed),
+            _ => None,
+        }
+    }
+}
+
 /// What is known of a page: what it is, what its visits showed, and what its policy noted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Page {
@@ -38,6 +65,8 @@ pub struct Page {
     pub group: u32,
     /// The numbers of its section, hub and base ([`evercrawl_sites::Kin`]); `u32::MAX` where it has none.
     pub kin: [u32; 3],
+    /// What it is for the crawl.
+    pub kind: Kind,
     /// What a fresh copy is worth; 1 where nothing is known.
     pub weight: f32,
     /// What a fetch costs; 1 where nothing is known.
@@ -68,6 +97,7 @@ kept!(Page {
     host,
     group,
     kin,
+    kind,
     weight,
     cost,
     last,
@@ -89,6 +119,7 @@ impl Page {
             host: 0,
             group: 0,
             kin: [u32::MAX; 3],
+            kind: Kind::Page,
             weight: 1.0,
             cost: 1.0,
             last: f64::NEG_INFINITY,

@@ -1,5 +1,7 @@
 //! Which pages should be fetched next, or when? The one question every scheduler answers.
 
+use evercrawl_estimate::signal::{Teller, Tellers};
+
 use crate::page::{Days, Group, Page, Seen};
 
 /// A scheduler: it is told what visits found and answers when, or which, pages are fetched next.
@@ -24,7 +26,7 @@ pub trait Policy {
 
     /// Something other than a visit says that `page` may have changed (a sitemap, a feed, a push): may
     /// move its due time.
-    fn signalled(&mut self, _page: &mut Page, _now: Days) {}
+    fn signalled(&mut self, _page: &mut Page, _teller: Teller, _now: Days) {}
 
     /// When `page` is due by what is known now. Asked when [`Page::due`] has come, since numbers that
     /// belong to all pages may have moved while it waited: a later answer puts the page back.
@@ -60,6 +62,12 @@ pub trait Policy {
     /// What is believed of `page` at `now`; `None` where it was never visited, or the policy has no
     /// beliefs.
     fn outlook(&self, _page: &Page, _now: Days) -> Option<Outlook> {
+        None
+    }
+
+    /// How far those who say that pages of the host numbered `host` changed can be trusted; `None` where
+    /// nobody ever said so, or the policy does not listen.
+    fn tellers(&self, _host: u32) -> Option<Tellers> {
         None
     }
 

@@ -254,17 +254,18 @@ fn decode_past(row: &mut Reader<'_>) -> Result<Past, StateError> {
     })
 }
 
-/// What a policy does not use, at the end of its numbers, takes no room.
+/// What is not used at the end of the numbers takes no room.
 fn encode_noted(out: &mut Writer, noted: &Noted) {
-    let used = noted.numbers.iter().rposition(|number| *number != 0.0).map_or(0, |last| last + 1);
-    out.bytes(&noted.numbers[..used].iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>());
+    let numbers: Vec<f32> = noted.numbers.into_iter().chain([noted.news]).collect();
+    let used = numbers.iter().rposition(|number| *number != 0.0).map_or(0, |last| last + 1);
+    out.bytes(&numbers[..used].iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>());
     out.float(noted.unmodified);
 }
 
 fn decode_noted(row: &mut Reader<'_>) -> Result<Noted, StateError> {
     let mut noted = Noted::default();
     let bytes = row.bytes()?.chunks_exact(4).filter_map(|four| four.try_into().ok());
-    for (number, four) in noted.numbers.iter_mut().zip(bytes) {
+    for (number, four) in noted.numbers.iter_mut().chain([&mut noted.news]).zip(bytes) {
         *number = f32::from_le_bytes(four);
     }
     noted.unmodified = row.float()?;
@@ -459,6 +460,7 @@ mod tests {
                 noted: Noted {
                     unmodified: 1.5,
                     numbers: [0.5, 0.0, -2.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+                    news: 0.25,
                 },
             }),
         }

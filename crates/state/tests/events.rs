@@ -366,7 +366,8 @@ fn a_word_that_a_page_changed_moves_it_and_is_kept() {
     let mut state = memory();
     let page = discover(&mut state, "a.test", "/1");
     state.apply(&visit(page, 1, Change::New, Some(at(1000)))).unwrap();
-    let noted = Noted { unmodified: 0.5, numbers: [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0] };
+    let numbers = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0];
+    let noted = Noted { unmodified: 0.5, numbers, news: 0.0 };
     let word = Event::Signalled { page, at: at(5), due: at(6), noted };
     let applied = state.apply(&word).unwrap();
     assert_eq!(applied.queued, Some((page, Place::Due(at(6)))));

@@ -7,14 +7,16 @@
 //! visit does not grow with the collection, and memory holds groups and a sample, never all pages.
 
 mod audit;
+mod calibration;
 mod sample;
 mod signals;
+mod yields;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_estimate::poisson::mean_freshness;
-use evercrawl_model::{Change, Next, Noted, PageKey, Time, Visited};
+use evercrawl_model::{Change, Kind, Next, Noted, PageKey, Score, Time, Visited};
 use evercrawl_policy::registry::{self, Goal, Setup};
 use evercrawl_policy::{Days, Found, Page, Policy, Round, Visit};
 use evercrawl_sites::Kin;
@@ -25,10 +27,13 @@ use crate::freshness::Freshness;
 use crate::schedule::Schedule;
 use crate::wishes::Wishes;
 use audit::Audits;
+pub use calibration::{CLASSES, Calibration, Outcomes, class};
 use sample::Sample;
+use signals::Names;
+pub use yields::{Yield, Yields};
 
 /// The format in which it is written down what a planner knows.
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
 
 /// The share of a page's interval by which its due time may be off: prices move a little with every
 /// visit, and without slack each of them would send many pages back.
@@ -88,6 +93,13 @@ pub struct Planner {
     sample: Sample,
     wishes: Arc<Wishes>,
     audits: Audits,
+    names: Names,
+    calibration: Calibration,
+    yields: Yields,
+    /// Whether there are so many pages to visit for the first time that more are of no use.
+    has_plenty: bool,
+    /// How much of a page is news when it changes, on average over all pages; 0 before the first change.
+    usual_news: f32,
     planned: Time,
     visits: u64,
     visits_planned: u64,
@@ -105,6 +117,11 @@ impl Planner {
             sample: Sample::default(),
             wishes: Arc::default(),
             audits: Audits::new(plan.audits, AUDIT_SEED),
+            names: Names::default(),
+            calibration: Calibration::default(),
+            yields: Yields::default(),
+            has_plenty: false,
+            usual_news: 0.0,
             planned: Time::EPOCH,
             visits: 0,
             visits_planned: 0,
@@ -116,6 +133,10 @@ impl Planner {
         let mut out = vec![FORMAT, self.plan.policy.len() as u8];
         out.extend_from_slice(self.plan.policy.as_bytes());
         self.audits.write(&mut out);
+        self.names.write(&mut out);
+        self.calibration.write(&mut out);
+        self.yields.write(&mut out);
+        out.extend_from_slice(&self.usual_news.to_le_bytes());
         self.sample.write(&mut out);
         out.extend_from_slice(&self.policy.learned());
         let sum = xxhash_rust::xxh3::xxh3_64(&out);
@@ -128,8 +149,20 @@ impl Planner {
     pub fn resume(&mut self, learned: &[u8]) -> bool {
         let Some(mut from) = checked(learned, self.plan.policy) else { return false };
         let mut audits = Audits::new(self.plan.audits, AUDIT_SEED);
-        let read = audits.read(&mut from).and_then(|()| Sample::read(&mut from));
-        let Some(sample) = read.filter(|_| self.policy.resume(from)) else { return false };
+        let mut read = || {
+            audits.read(&mut from)?;
+            let names = Names::read(&mut from)?;
+            let known = (Calibration::read(&mut from)?, Yields::read(&mut from)?);
+            let (news, rest) = from.split_first_chunk()?;
+            from = rest;
+            Some((names, known, f32::from_le_bytes(*news), Sample::read(&mut from)?))
+        };
+        let Some((names, (calibration, yields), news, sample)) = read() else { return false };
+        if !self.policy.resume(from) {
+            return false;
+        }
+        (self.names, self.calibration) = (names, calibration);
+        (self.yields, self.usual_news) = (yields, news);
         (self.sample, self.audits) = (sample, audits);
         true
     }
@@ -174,13 +207,14 @@ impl Planner {
         self.audits.ends(key);
     }
 
-    /// A page was visited: sets when it is visited again, and what is noted of it.
+    /// A page was visited, and led to `new_links` that were not known: sets when it is visited again, and what
+    /// is noted of it.
     pub fn visited(
         &mut self,
         row: &PageRow,
         schedule: &Schedule,
         visited: &mut Visited,
-        ended: Time,
+        (ended, new_links): (Time, u32),
     ) {
         let (key, change) = (visited.visit.page, visited.visit.change);
         let mut page = self.page(key, row);
@@ -188,15 +222,30 @@ impl Planner {
         let modified = visited.validators.as_ref().and_then(|v| v.last_modified.as_deref());
         let modified = modified.and_then(|text| Time::parse_http(text).ok()).map(days);
         let found = found(change);
-        if self.audits.ends(key)
-            && found != Found::Failed
+        let drawn = self.audits.ends(key);
+        if found != Found::Failed
             && let Some(outlook) = self.policy.outlook(&page, at)
         {
-            self.audits.found(found == Found::Same, outlook.fresh);
+            self.calibration.add(outlook.rate, 1.0 - outlook.fresh, found != Found::Same);
+            if drawn {
+                self.audits.found(found == Found::Same, outlook.fresh);
+            }
         }
-        let seen = page.record(&Visit { modified, ..Visit::new(at, found) });
+        let wanted = if self.has_plenty { 0 } else { new_links };
+        let seen = page.record(&Visit { modified, new_links: wanted, ..Visit::new(at, found) });
+        if seen.elapsed.is_some() && seen.succeeded() {
+            self.yields.add(row.kind, new_links);
+        }
         self.policy.visited(&mut page, &seen);
-        visited.noted = noted(&page);
+        let before = row.past.as_ref().map_or(0.0, |past| past.noted.news);
+        let news = if seen.changed {
+            let score = visited.visit.score;
+            self.usual_news = averaged(self.usual_news, score, LAST_OF_ALL);
+            averaged(before, score, LAST_CHANGE)
+        } else {
+            before
+        };
+        visited.noted = noted(&page, news);
         let failures = row.past.as_ref().map_or(0, |past| past.failures).saturating_add(1);
         let held = row.past.as_ref().is_some_and(|past| past.digest.is_some());
         visited.next = schedule.next(change, ended, failures, held);
@@ -267,6 +316,12 @@ impl Planner {
         (days(due) - days(wanted) > slack).then_some(wanted)
     }
 
+    /// Tells how many pages wait for their first visit, next to those that are held: where they are more,
+    /// pages are not valued for leading to others.
+    pub fn expect(&mut self, new: u64, held: u64) {
+        self.has_plenty = new > held;
+    }
+
     /// A request for a page is made.
     pub fn asked(&mut self) {
         self.audits.asked();
@@ -305,9 +360,21 @@ impl Planner {
         self.sample.freshness(&*self.policy, &self.audits.correction(), held, now)
     }
 
+    /// Where new pages are found.
+    pub fn yields(&self) -> &Yields {
+        &self.yields
+    }
+
+    /// What was predicted of visits, beside what they found.
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
+
     /// A page as the policy sees it, with the weight that the user gives it.
     fn page(&self, key: PageKey, row: &PageRow) -> Page {
-        Page { weight: self.wishes.weight(&row.url), ..page_of(key, row) }
+        let news = row.past.as_ref().map_or(0.0, |past| past.noted.news);
+        let weight = self.wishes.weight(&row.url) * worth_of_change(news, self.usual_news);
+        Page { weight, ..page_of(key, row) }
     }
 
     /// How long a page waits from visit to visit, as things are.
@@ -365,6 +432,11 @@ fn page_of(key: PageKey, row: &PageRow) -> Page {
         host: folded(key.host.host),
         group: kin.directory,
         kin: [kin.section, hub, kin.base],
+        kind: match row.kind {
+            Kind::Page => evercrawl_policy::Kind::Page,
+            Kind::Sitemap => evercrawl_policy::Kind::Sitemap,
+            Kind::Feed => evercrawl_policy::Kind::Feed,
+        },
         due: match row.place {
             Some(Place::Due(at) | Place::Recheck(at)) => days(at),
             _ => evercrawl_policy::NEVER,
@@ -383,9 +455,25 @@ fn page_of(key: PageKey, row: &PageRow) -> Page {
     }
 }
 
-/// What the policy keeps of a page, as its row has it.
-fn noted(page: &Page) -> Noted {
-    Noted { unmodified: page.unmodified, numbers: page.note }
+/// What is kept of a page, as its row has it.
+fn noted(page: &Page, news: f32) -> Noted {
+    Noted { unmodified: page.unmodified, numbers: page.note, news }
+}
+
+/// By how much the last change counts in the average of a page's news, and of all pages'.
+const LAST_CHANGE: f32 = 0.2;
+const LAST_OF_ALL: f32 = 0.002;
+
+/// The average of what is news at changes, after one more that counts by `share`.
+fn averaged(before: f32, score: Score, share: f32) -> f32 {
+    let score = score.share() as f32;
+    if before > 0.0 { before + share * (score - before) } else { score }
+}
+
+/// What a change of a page is worth next to a usual one: a word edited now and then is worth less than a page
+/// written anew. Within bounds, since a small edit may be the one that matters.
+fn worth_of_change(news: f32, usual: f32) -> f32 {
+    if news > 0.0 && usual > 0.0 { (news / usual).sqrt().clamp(0.5, 2.0) } else { 1.0 }
 }
 
 fn found(change: Change) -> Found {
@@ -412,7 +500,7 @@ fn folded(hash: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use evercrawl_model::{Event, HostKey, Kind, Wish};
+    use evercrawl_model::{Event, HostKey, Wish};
     use evercrawl_state::{MemoryStore, Settings, State};
 
     use super::*;
@@ -434,6 +522,18 @@ mod tests {
             place: None,
             past: None,
         }
+    }
+
+    #[test]
+    fn small_changes_are_worth_less_and_none_is_worth_nothing() {
+        for (news, usual, want) in
+            [(0.0, 0.3, 1.0), (0.3, 0.0, 1.0), (0.3, 0.3, 1.0), (1e-6, 0.3, 0.5), (1.0, 0.01, 2.0)]
+        {
+            assert_eq!(worth_of_change(news, usual), want, "{news} {usual}");
+        }
+        assert!(worth_of_change(0.1, 0.3) < 1.0);
+        let first = averaged(0.0, Score::new(0.5), LAST_CHANGE);
+        assert!((first - 0.5).abs() < 1e-4 && averaged(first, Score::ALL, LAST_CHANGE) > 0.59);
     }
 
     #[test]

@@ -1,22 +1,83 @@
 //! What is somebody's word that a page changed worth? As much as such words proved to be on its host.
 
-use evercrawl_model::{Noted, PageKey, Time};
+use evercrawl_estimate::signal::{Teller, Tellers};
+use std::collections::BTreeMap;
+
+use evercrawl_model::{HostKey, Noted, PageKey, Time};
 use evercrawl_policy::Page;
 use evercrawl_state::{PageRow, Place};
 
-use super::{Planner, days, noted};
+use super::{Planner, days, folded, noted};
 
 /// Without a budget nothing else bids for the request: a word is heeded as long as a look has this
 /// chance of finding a change.
 const WORTH_A_LOOK: f64 = 0.1;
 
+/// Hosts whose tellers are shown by name; those of the others are trusted as they deserve all the same.
+const MOST_NAMES: usize = 1000;
+
+/// The names of hosts of which somebody said that pages changed, by the number that the policy knows.
+#[derive(Debug, Default)]
+pub(super) struct Names(BTreeMap<u32, String>);
+
+impl Names {
+    fn add(&mut self, host: u32, url: &str) {
+        if self.0.len() < MOST_NAMES && !self.0.contains_key(&host) {
+            let name = url.split('/').nth(2).unwrap_or_default();
+            self.0.insert(host, name.to_owned());
+        }
+    }
+
+    /// Writes them down behind what is in `out`.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&(self.0.len() as u16).to_le_bytes());
+        for (host, name) in &self.0 {
+            out.extend_from_slice(&host.to_le_bytes());
+            out.extend_from_slice(&(name.len() as u16).to_le_bytes());
+            out.extend_from_slice(name.as_bytes());
+        }
+    }
+
+    /// Reads what [`write`](Self::write) wrote.
+    pub(super) fn read(from: &mut &[u8]) -> Option<Self> {
+        let mut take = |length: usize| {
+            let (head, rest) = from.split_at_checked(length)?;
+            *from = rest;
+            Some(head)
+        };
+        let count = u16::from_le_bytes(take(2)?.try_into().ok()?);
+        let mut names = Names::default();
+        for _ in 0..count {
+            let host = u32::from_le_bytes(take(4)?.try_into().ok()?);
+            let length = u16::from_le_bytes(take(2)?.try_into().ok()?);
+            let name = String::from_utf8(take(usize::from(length))?.to_vec()).ok()?;
+            names.0.insert(host, name);
+        }
+        Some(names)
+    }
+}
+
 impl Planner {
     /// Somebody says that a page changed since it was visited: when it is due by now, which is never
-    /// later than it was, and what is noted of it. `None` for a page that was never visited.
-    pub fn signalled(&mut self, key: PageKey, row: &PageRow, now: Time) -> Option<(Time, Noted)> {
-        let last = row.past.as_ref()?.last_visit;
+    /// later than it was, and what is noted of it. `None` for a page that was never visited, or of which
+    /// that was said before.
+    pub fn signalled(
+        &mut self,
+        key: PageKey,
+        row: &PageRow,
+        teller: Teller,
+        now: Time,
+    ) -> Option<(Time, Noted)> {
+        let past = row.past.as_ref()?;
+        let last = past.last_visit;
         let mut page = self.page(key, row);
-        self.policy.signalled(&mut page, days(now));
+        self.policy.signalled(&mut page, teller, days(now));
+        let told = row.claimed_change.is_some_and(|at| at > last && at <= now);
+        let note = noted(&page, past.noted.news);
+        if told && note == past.noted {
+            return None;
+        }
+        self.names.add(page.host, &row.url);
         let waits = match row.place {
             Some(Place::Due(at) | Place::Recheck(at)) => at,
             _ => Time::NEVER,
@@ -32,7 +93,18 @@ impl Planner {
         if row.held() && self.sample.wants(key) {
             self.sample.put(key, page);
         }
-        Some((wanted.min(waits), noted(&page)))
+        Some((wanted.min(waits), note))
+    }
+
+    /// How far those can be trusted who say that pages of a host changed.
+    pub fn tellers_of(&self, host: HostKey) -> Option<Tellers> {
+        self.policy.tellers(folded(host.host))
+    }
+
+    /// The same of the hosts of which such things were said, with their names.
+    pub fn tellers(&self) -> impl Iterator<Item = (&str, Tellers)> + '_ {
+        let named = self.names.0.iter();
+        named.filter_map(|(host, name)| Some((name.as_str(), self.policy.tellers(*host)?)))
     }
 
     fn is_worth_a_look(&self, page: &Page, now: Time) -> bool {

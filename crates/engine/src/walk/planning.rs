@@ -45,6 +45,8 @@ impl Ahead {
 impl<S: Store> Walk<S> {
     /// Keeps the plan in line with what was learned and what time it is.
     pub(super) fn replan(&mut self, now: Time) -> Result<(), EngineError> {
+        let [new, held, ..] = self.state.counters().standing;
+        self.planner.expect(new, held);
         if self.planner.tick(now) {
             self.ahead.looked_again = Some(None);
         }
@@ -146,9 +148,7 @@ pub fn planner<S: Store>(
     learned: Option<&[u8]>,
     state: &View<S>,
 ) -> Result<Planner, EngineError> {
-    let mut planner = Planner::new(plan)?;
-    planner.set_wishes(Arc::new(Wishes::read(state)?));
-    let resumed = learned.is_some_and(|learned| planner.resume(learned));
+    let (mut planner, resumed) = planner_at_once(plan, learned, state)?;
     if !resumed && state.counters().pages <= READ_AT_START && state.counters().visits > 0 {
         for page in state.pages() {
             let (key, row) = page?;
@@ -156,4 +156,17 @@ pub fn planner<S: Store>(
         }
     }
     Ok(planner)
+}
+
+/// The same without a look at pages, and whether it knows what was learned before: one who asks about a single
+/// page does not wait for all of them.
+pub fn planner_at_once<S: Store>(
+    plan: Plan,
+    learned: Option<&[u8]>,
+    state: &View<S>,
+) -> Result<(Planner, bool), EngineError> {
+    let mut planner = Planner::new(plan)?;
+    planner.set_wishes(Arc::new(Wishes::read(state)?));
+    let resumed = learned.is_some_and(|learned| planner.resume(learned));
+    Ok((planner, resumed))
 }

@@ -6,7 +6,8 @@
 
 use std::time::Duration;
 
-use evercrawl_model::{Discovery, Event, PageKey, Refusal, Time};
+use evercrawl_estimate::signal::Teller;
+use evercrawl_model::{Discovery, Event, Kind, PageKey, Refusal, Time};
 use evercrawl_state::{Applied, PageRow, Standing, Store};
 use evercrawl_urls::Canonical;
 
@@ -72,7 +73,7 @@ impl<S: Store> Walk<S> {
         if let Standing::Refused(reason) = row.standing {
             return Ok(Heard::Refused(reason));
         }
-        self.hear(page, &row, now, now)?;
+        self.hear(page, &row, (Teller::Push, now), now)?;
         Ok(Heard::Known)
     }
 
@@ -89,64 +90,63 @@ impl<S: Store> Walk<S> {
         Ok(applied.refused.map_or(Heard::New, Heard::Refused))
     }
 
-    /// A URL was found on a page that was `read` before; where it is known already, its list may say
-    /// that it changed since.
+    /// A URL was found on a page of kind `list` that was `read` before; where it is known already, its list
+    /// may say that it changed since. True when it was not known.
     pub(super) fn discover(
         &mut self,
         found: Discovery,
-        read: Option<Time>,
+        (list, read): (Kind, Option<Time>),
         now: Time,
-    ) -> Result<(), EngineError> {
+    ) -> Result<bool, EngineError> {
         let recent = |at: &Time| read.is_none_or(|read| at.after(LISTED_WITHIN) > read);
         let claim = found.claimed_change.filter(|at| *at <= now && recent(at));
         let event = Event::Discovered(found);
-        let known = self.apply(&event, now)? == Applied::default();
+        let applied = self.apply(&event, now)?;
+        let known = applied == Applied::default();
         if let (Some(at), true, Event::Discovered(found)) = (claim, known, &event)
             && let Some((page, row)) = self.state.find(found.page.host, &found.url)?
             && row.held()
         {
-            self.hear(page, &row, at, now)?;
+            let teller = if list == Kind::Sitemap { Teller::Sitemap } else { Teller::Feed };
+            self.hear(page, &row, (teller, at), now)?;
         }
-        Ok(())
+        Ok(applied.queued.is_some())
     }
 
-    /// Somebody says that a known page changed at `at`.
+    /// Somebody says that a known page changed at some moment.
     fn hear(
         &mut self,
         page: PageKey,
         row: &PageRow,
-        at: Time,
+        (teller, at): (Teller, Time),
         now: Time,
     ) -> Result<(), EngineError> {
-        let Some(past) = &row.past else { return Ok(()) };
-        let looked = past.last_visit;
-        let heard = row.claimed_change.is_some_and(|other| other > looked && other <= now);
-        if at <= looked || heard {
+        if row.past.as_ref().is_none_or(|past| at <= past.last_visit) {
             return Ok(());
         }
         if self.frontier.is_leased(page) {
-            self.overhear(page, at);
-        } else if let Some((due, noted)) = self.planner.signalled(page, row, now) {
+            self.overhear(page, (teller, at));
+        } else if let Some((due, noted)) = self.planner.signalled(page, row, teller, now) {
             self.apply(&Event::Signalled { page, at, due, noted }, now)?;
         }
         Ok(())
     }
 
     /// A page that is out changed, maybe after it was asked for.
-    fn overhear(&mut self, page: PageKey, at: Time) {
+    fn overhear(&mut self, page: PageKey, word: (Teller, Time)) {
         if self.overheard.len() >= MOST_OVERHEARD {
             self.overheard.retain(|page, _| self.frontier.is_leased(*page));
         }
-        self.overheard.insert(page, at);
+        self.overheard.insert(page, word);
     }
 
     /// A page was visited: what was said meanwhile counts if it was said after it was asked for.
     pub(super) fn recall(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
-        let Some(at) = self.overheard.remove(&page) else { return Ok(()) };
+        let Some(word) = self.overheard.remove(&page) else { return Ok(()) };
         let Some(row) = self.state.page(page)? else { return Ok(()) };
         match row.standing {
             Standing::Refused(_) => Ok(()),
-            _ => self.hear(page, &row, at, now),
+            _ => self.hear(page, &row, word, now),
         }
     }
 }

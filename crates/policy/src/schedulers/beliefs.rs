@@ -5,7 +5,7 @@ use evercrawl_estimate::{Evidence, Gamma, GroupRates, prior};
 
 use crate::kept::Kept;
 use crate::numbers::ByNumber;
-use crate::page::{Days, Page};
+use crate::page::Page;
 
 /// Where a page's evidence is noted, and by how much it counts in its directory.
 const CHANGES: usize = 0;
@@ -63,21 +63,10 @@ impl Beliefs {
         evidence(page).on(self.prior(page))
     }
 
-    /// Learns what a check of `page` showed; `age` is how long ago it last changed, if it says so.
-    pub(crate) fn learn(
-        &mut self,
-        page: &mut Page,
-        elapsed: Days,
-        changed: bool,
-        age: Option<Days>,
-    ) {
+    /// Learns what a check of `page` showed, as `observe` makes it of the belief so far.
+    pub(crate) fn learn(&mut self, page: &mut Page, observe: impl FnOnce(Gamma) -> Gamma) {
         let prior = self.prior(page);
-        let belief = evidence(page).on(prior);
-        let learned = match (changed, age) {
-            (false, _) => belief.observe_unchanged(elapsed),
-            (true, Some(age)) => belief.observe_change_at(elapsed, age),
-            (true, None) => belief.observe_changed(elapsed),
-        };
+        let learned = observe(evidence(page).on(prior));
         let evidence = Evidence::since(prior, learned);
         let counted = match self.alike {
             Alike::Hardly => learned.mean(),
@@ -167,7 +156,7 @@ mod tests {
             for id in 0..9 {
                 let mut page = Page { last: 0.0, group: 5, ..Page::new(id) };
                 page.record(&Visit::new(1.0, Found::Changed));
-                beliefs.learn(&mut page, 1.0, true, None);
+                beliefs.learn(&mut page, |belief| belief.observe_changed(1.0));
             }
             let rate = |group| beliefs.of(&Page { group, ..Page::new(99) }).mean();
             assert!(rate(5) > 3.0 * rate(6), "{} {}", rate(5), rate(6));
@@ -183,7 +172,10 @@ mod tests {
             let found = if changed { Found::Changed } else { Found::Same };
             for week in 1..20 {
                 page.record(&Visit::new(7.0 * f64::from(week), found));
-                beliefs.learn(&mut page, 7.0, changed, None);
+                beliefs.learn(&mut page, |belief| match changed {
+                    true => belief.observe_changed(7.0),
+                    false => belief.observe_unchanged(7.0),
+                });
             }
             page
         });

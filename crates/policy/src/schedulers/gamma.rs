@@ -2,14 +2,15 @@
 //! directory's. What `index` is measured against.
 
 use evercrawl_estimate::Gamma;
-use evercrawl_estimate::signal::Trust;
+use evercrawl_estimate::signal::{Clock, Teller, Tellers};
 
-use crate::index::{Limits, Rate, SignalClock, due_after, index};
+use crate::index::{Limits, Rate, due_after, index};
 use crate::numbers::ByNumber;
 use crate::page::{Days, Page, Seen};
 use crate::policy::{Policy, Round};
 use crate::schedulers::beliefs::{Alike, Beliefs, importance};
 use crate::schedulers::price::price;
+use crate::schedulers::words;
 
 /// A page is first looked at again when its index reaches this share of the threshold: the threshold
 /// may fall so far while the page waits, and the page still comes up in time.
@@ -37,11 +38,8 @@ pub struct GammaIndex {
     /// Pages that share the budget.
     pages: f64,
     limits: Limits,
-    signals: ByNumber<Trust>,
+    tellers: ByNumber<Tellers>,
 }
-
-/// Where the signals since a page's last visit are counted.
-const SIGNALS: usize = 3;
 
 impl GammaIndex {
     /// Starts from the belief `all` about any page, and keeps intervals within `limits`.
@@ -53,7 +51,7 @@ impl GammaIndex {
             correction: 1.0,
             pages: 0.0,
             limits,
-            signals: ByNumber::default(),
+            tellers: ByNumber::default(),
         }
     }
 
@@ -71,23 +69,22 @@ impl GammaIndex {
     fn wait(&self, page: &Page, threshold: f64) -> Days {
         let belief = self.belief(page);
         let equivalent = due_after(Rate::Believed(belief), importance(page), threshold);
-        let signals = f64::from(page.note[SIGNALS]);
-        self.limits.apply(self.clock(page, belief).reached_after(equivalent, signals))
+        self.limits.apply(self.clock(page, belief).reached_after(equivalent))
     }
 
-    fn clock(&self, page: &Page, belief: Gamma) -> SignalClock {
-        let trust = self.signals.get(&page.host);
-        trust.map_or(SignalClock::PLAIN, |trust| SignalClock::new(trust.rates(belief.mean())))
+    fn clock(&self, page: &Page, belief: Gamma) -> Clock {
+        let tellers = self.tellers.get(&page.host).filter(|_| words::are_due(page));
+        tellers.map_or(Clock::PLAIN, |all| all.clock(&words::of(page), belief.mean()))
     }
 
     /// Learns from a visit that could tell, and returns what the fetch was worth beforehand.
     fn learn(&mut self, page: &mut Page, elapsed: Days, changed: bool, age: Option<Days>) -> f64 {
         let belief = self.belief(page);
-        let signals = f64::from(page.note[SIGNALS]);
-        let before = self.clock(page, belief).elapsed(elapsed, signals);
-        self.beliefs.learn(page, elapsed, changed, age);
-        if let Some(trust) = self.signals.get_mut(&page.host) {
-            *trust = trust.observe(signals > 0.0, changed);
+        let told = self.clock(page, belief);
+        let before = told.passed(elapsed) + told.jumped();
+        self.beliefs.learn(page, |belief| told.learn(belief, elapsed, changed, age));
+        if let Some(tellers) = self.tellers.get_mut(&page.host).filter(|_| words::are_due(page)) {
+            tellers.learn(&words::of(page), elapsed, belief.mean(), changed);
         }
         index(Rate::Believed(belief), importance(page), before)
     }
@@ -141,14 +138,15 @@ impl Policy for GammaIndex {
             }
         }
         if seen.succeeded() {
-            page.note[SIGNALS] = 0.0;
+            words::settle(page);
         }
         page.due = seen.at + self.wait(page, BAND * self.threshold);
     }
 
-    fn signalled(&mut self, page: &mut Page, _now: Days) {
-        self.signals.entry(page.host).or_default();
-        page.note[SIGNALS] += 1.0;
+    fn signalled(&mut self, page: &mut Page, teller: Teller, now: Days) {
+        if words::note(page, teller, now) {
+            self.tellers.entry(page.host).or_default().hear(teller);
+        }
         if page.is_known() {
             page.due = page.last + self.wait(page, BAND * self.threshold);
         }
@@ -170,8 +168,8 @@ impl Policy for GammaIndex {
 
     fn reasons(&self, page: &Page, now: Days) -> Vec<(&'static str, f64)> {
         let belief = self.belief(page);
-        let elapsed =
-            self.clock(page, belief).elapsed(page.elapsed(now), f64::from(page.note[SIGNALS]));
+        let told = self.clock(page, belief);
+        let elapsed = told.passed(page.elapsed(now)) + told.jumped();
         vec![
             ("rate", belief.mean()),
             ("rate low", belief.quantile(0.05)),
@@ -262,12 +260,12 @@ mod tests {
         let mut page = Page { last: 0.0, ..Page::new(0) };
         for visit in 1..20 {
             let now = f64::from(visit) * 10.0;
-            policy.signalled(&mut page, now);
+            policy.signalled(&mut page, Teller::Push, now);
             let seen = page.record(&Visit::new(now, Found::Changed));
             policy.visited(&mut page, &seen);
         }
         let before = page.due;
-        policy.signalled(&mut page, 190.5);
+        policy.signalled(&mut page, Teller::Push, 190.5);
         assert!(page.due < before, "{} {before}", page.due);
     }
 }

@@ -21,6 +21,7 @@ mod beliefs;
 mod clusters;
 mod price;
 mod walk;
+mod words;
 mod worklist;
 
 use evercrawl_estimate::last_modified::eq27;

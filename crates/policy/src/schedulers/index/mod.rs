@@ -18,13 +18,14 @@
 
 mod aim;
 mod clock;
+mod leads;
 mod threshold;
 mod weights;
 
 use evercrawl_estimate::Gamma;
-use evercrawl_estimate::signal::Trust;
+use evercrawl_estimate::signal::{Clock, Teller, Tellers};
 
-use crate::index::{Limits, SignalClock};
+use crate::index::Limits;
 use crate::kept::Kept;
 use crate::numbers::ByNumber;
 use crate::page::{Days, Found, Group, NEVER, Page, Seen};
@@ -32,8 +33,10 @@ use crate::policy::{Outlook, Policy, Round};
 use crate::registry::Goal;
 use crate::schedulers::beliefs::{Alike, Beliefs, importance};
 use crate::schedulers::price::price;
+use crate::schedulers::words;
 use aim::{time_to_worth, worth};
 use clock::GroupClock;
+use leads::Leads;
 use threshold::Threshold;
 use weights::{HINTS, Hints, Weights};
 
@@ -73,8 +76,7 @@ const STEPS: usize = 24;
 /// The shortest time that is told from none: a tenth of a second.
 const SHORTEST: Days = 1e-6;
 
-/// Where the signals since a page's last visit are counted, and where it stands when it was found.
-const SIGNALS: usize = 3;
+/// Where it stands when a page was found.
 const FOUND_AT: usize = 4;
 
 /// The default policy: the index rule with the word of a page's kin.
@@ -87,7 +89,10 @@ pub struct IndexRule {
     weights: ByNumber<Weights>,
     /// The same for a host of which nothing is known: what they were worth on the others.
     elsewhere: Weights,
-    signals: ByNumber<Trust>,
+    /// Who says that pages changed, by host.
+    tellers: ByNumber<Tellers>,
+    /// Where pages lead.
+    leads: Leads,
     threshold: Threshold,
     limits: Limits,
     /// How long it takes to fetch every page once; without end before that is known.
@@ -101,7 +106,8 @@ struct Look<'a> {
     page: &'a Page,
     belief: Gamma,
     weights: Weights,
-    signals: SignalClock,
+    /// How time runs by who would have said that it changed.
+    told: Clock,
     now: Days,
     /// The time that has passed since its last visit by the clocks of its groups.
     passed: [Days; KINDS],
@@ -116,7 +122,8 @@ impl IndexRule {
             clocks: Default::default(),
             weights: ByNumber::default(),
             elsewhere: Weights::new(),
-            signals: ByNumber::default(),
+            tellers: ByNumber::default(),
+            leads: Leads::default(),
             threshold: Threshold::default(),
             limits,
             turn: NEVER,
@@ -143,7 +150,8 @@ impl IndexRule {
             clocks: [Kept::read(from)?, Kept::read(from)?, Kept::read(from)?, Kept::read(from)?],
             weights: Kept::read(from)?,
             elsewhere: Kept::read(from)?,
-            signals: Kept::read(from)?,
+            tellers: Kept::read(from)?,
+            leads: Kept::read(from)?,
             threshold: Kept::read(from)?,
             limits: self.limits,
             turn: Kept::read(from)?,
@@ -154,11 +162,12 @@ impl IndexRule {
     fn look<'a>(&self, page: &'a Page, now: Days) -> Look<'a> {
         let belief = self.beliefs.of(page);
         let weights = *self.weights.get(&page.host).unwrap_or(&self.elsewhere);
-        // Signals can come from before a restart that forgot whom to trust.
-        let untried = (page.note[SIGNALS] > 0.0).then(Trust::default);
-        let trust = self.signals.get(&page.host).copied().or(untried);
-        let signals =
-            trust.map_or(SignalClock::PLAIN, |trust| SignalClock::new(trust.rates(belief.mean())));
+        // Words can come from before a restart that forgot whom to trust.
+        let untried = words::any(page).then(Tellers::default);
+        let tellers = self.tellers.get(&page.host).filter(|_| words::are_due(page)).copied();
+        let told = tellers
+            .or(untried)
+            .map_or(Clock::PLAIN, |all| all.clock(&words::of(page), belief.mean()));
         let now = now.max(page.last);
         let mut passed = [now - page.last; KINDS];
         if now > page.last {
@@ -168,7 +177,7 @@ impl IndexRule {
                 }
             }
         }
-        Look { goal: self.goal, page, belief, weights, signals, now, passed }
+        Look { goal: self.goal, page, belief, weights, told, now, passed }
     }
 
     /// How long after its last visit `page` is worth `price`, if all stays quiet.
@@ -195,17 +204,18 @@ impl IndexRule {
         let look = self.look(&before, seen.at);
         let waited = look.equivalent(look.now);
         let (hints, slope) = (look.hints(look.now), look.slope(waited, changed));
-        let (rate, worth) = (look.belief.mean(), look.worth(waited));
+        let (rate, worth, told) = (look.belief.mean(), look.worth_at(look.now), look.told);
         let mut weights = look.weights;
         weights.learn(&hints, slope);
         self.weights.insert(page.host, weights);
         self.elsewhere.lean(&weights);
         self.learn_groups(&before, seen.at, rate, changed, &weights);
-        if let Some(trust) = self.signals.get_mut(&page.host) {
-            *trust = trust.observe(page.note[SIGNALS] > 0.0, changed);
+        if let Some(tellers) = self.tellers.get_mut(&page.host).filter(|_| words::are_due(page)) {
+            tellers.learn(&words::of(page), elapsed, rate, changed);
         }
         if seen.succeeded() {
-            self.beliefs.learn(page, elapsed, changed, seen.age);
+            self.leads.learn(page, seen, elapsed);
+            self.beliefs.learn(page, |belief| told.learn(belief, elapsed, changed, seen.age));
         }
         if elapsed < self.limits().max {
             self.threshold.follow(worth);
@@ -242,15 +252,32 @@ impl Look<'_> {
         hints
     }
 
-    /// The time for which the page has waited at `time`, as its kin and signals make it.
+    /// The time for which the page has waited at `time`, as its kin and what is said of it make it.
     fn equivalent(&self, time: Days) -> Days {
-        let waited = (time - self.page.last) * self.weights.stretch(&self.hints(time));
-        self.signals.elapsed(waited, f64::from(self.page.note[SIGNALS]))
+        self.passed(time) + self.told.jumped()
     }
 
-    /// What a fetch is worth when the page has waited so long, as its kin and signals make it.
-    fn worth(&self, waited: Days) -> f64 {
-        worth(self.goal, self.belief, importance(self.page), waited)
+    /// The same without the jumps of words that came.
+    fn passed(&self, time: Days) -> Days {
+        self.told.passed(time - self.page.last) * self.weights.stretch(&self.hints(time))
+    }
+
+    /// The chance that the copy is still right. A word's own chance counts as it is: a doubtful rate is no
+    /// reason to doubt the word.
+    fn fresh(&self) -> f64 {
+        self.belief.survival(self.passed(self.now))
+            * (-self.belief.mean() * self.told.jumped()).exp()
+    }
+
+    /// What a fetch is worth at `time`: for the page's own change, and for where it leads.
+    fn worth_at(&self, time: Days) -> f64 {
+        let own = worth(self.goal, self.belief, importance(self.page), self.equivalent(time));
+        own + importance(self.page) * leads::worth(self.yields(), time - self.page.last)
+    }
+
+    /// New links a day. To find changes is not to find pages: for whoever counts changes they are none.
+    fn yields(&self) -> f64 {
+        if self.goal == Goal::Coverage { 0.0 } else { leads::rate(self.page) }
     }
 
     /// The derivative of the log likelihood of what a visit finds by the logarithm of the time waited.
@@ -263,12 +290,16 @@ impl Look<'_> {
     fn wait(&self, price: f64, limits: Limits) -> Days {
         let wanted = time_to_worth(self.goal, self.belief, importance(self.page), price);
         let waited = self.now - self.page.last;
-        let equivalent = if waited > 0.0 { self.equivalent(self.now) } else { 0.0 };
-        if waited > 0.0 && equivalent >= wanted {
-            let delay = (self.worth(equivalent) / price).ln().clamp(0.0, LONGEST_DELAY);
+        // Whatever is searched for is nearly in proportion to time: a page's own worth is that of a waiting
+        // time, and where it leads adds to the worth alone, which grows with the square.
+        let reached = |wait: Days| match self.yields() > 0.0 {
+            true => (self.worth_at(self.page.last + wait) / price).sqrt(),
+            false => self.equivalent(self.page.last + wait) / wanted,
+        };
+        if waited > 0.0 && reached(waited) >= 1.0 {
+            let delay = (self.worth_at(self.now) / price).ln().clamp(0.0, LONGEST_DELAY);
             return limits.apply(waited) - delay;
         }
-        let reached = |wait: Days| self.equivalent(self.page.last + wait) / wanted;
         let longest = reached(limits.max);
         if waited >= limits.max || longest.is_nan() || longest < 1.0 {
             return limits.max;
@@ -322,7 +353,7 @@ impl Policy for IndexRule {
             self.learn(page, seen, elapsed);
         }
         if seen.succeeded() {
-            page.note[SIGNALS] = 0.0;
+            words::settle(page);
         }
         // Counted from the visit, not from the last success: what failed is not tried again at once.
         let after = Page { last: seen.at, ..*page };
@@ -332,9 +363,10 @@ impl Policy for IndexRule {
         }
     }
 
-    fn signalled(&mut self, page: &mut Page, now: Days) {
-        self.signals.entry(page.host).or_default();
-        page.note[SIGNALS] += 1.0;
+    fn signalled(&mut self, page: &mut Page, teller: Teller, now: Days) {
+        if words::note(page, teller, now) {
+            self.tellers.entry(page.host).or_default().hear(teller);
+        }
         if page.is_known() {
             page.due = self.due_at(page, now, self.threshold.look_again());
         }
@@ -375,10 +407,11 @@ impl Policy for IndexRule {
 
     fn outlook(&self, page: &Page, now: Days) -> Option<Outlook> {
         let look = self.look(page, now);
-        page.is_known().then(|| Outlook {
-            fresh: look.belief.survival(look.equivalent(look.now)),
-            rate: look.belief.mean(),
-        })
+        page.is_known().then(|| Outlook { fresh: look.fresh(), rate: look.belief.mean() })
+    }
+
+    fn tellers(&self, host: u32) -> Option<Tellers> {
+        self.tellers.get(&host).copied()
     }
 
     fn learned(&self) -> Vec<u8> {
@@ -387,7 +420,8 @@ impl Policy for IndexRule {
         self.clocks.iter().for_each(|clocks| clocks.write(&mut out));
         self.weights.write(&mut out);
         self.elsewhere.write(&mut out);
-        self.signals.write(&mut out);
+        self.tellers.write(&mut out);
+        self.leads.write(&mut out);
         self.threshold.write(&mut out);
         self.turn.write(&mut out);
         out
@@ -411,8 +445,9 @@ impl Policy for IndexRule {
             ("rate high", look.belief.quantile(0.95)),
             ("waited", page.elapsed(now)),
             ("waited by its kin", waited),
-            ("chance of a change", 1.0 - look.belief.survival(waited)),
-            ("worth now", look.worth(waited)),
+            ("chance of a change", 1.0 - look.fresh()),
+            ("worth now", look.worth_at(look.now)),
+            ("new links a day", look.yields()),
             ("threshold", self.threshold.price()),
             ("interval", self.wait(page, now, self.threshold.price())),
         ];
@@ -566,6 +601,25 @@ mod tests {
     }
 
     #[test]
+    fn a_page_that_leads_to_new_ones_is_due_sooner_unless_changes_are_counted() {
+        for goal in [Goal::Freshness, Goal::Coverage, Goal::Age] {
+            let mut policy = IndexRule::for_goal(goal);
+            (0..5).for_each(|_| policy.threshold.follow(1.0));
+            let mut pages = [0, 6].map(|links| (Page { last: 0.0, ..Page::new(links) }, links));
+            for (page, new_links) in &mut pages {
+                for day in 1..10 {
+                    let visit = Visit::new(f64::from(day), Found::Same);
+                    let seen = page.record(&Visit { new_links: *new_links, ..visit });
+                    policy.visited(page, &seen);
+                }
+            }
+            let [plain, hub] = pages.map(|(page, _)| policy.wait(&page, page.last, 1.0));
+            let sooner = hub < 0.7 * plain;
+            assert_eq!(sooner, goal != Goal::Coverage, "{goal:?} {hub} {plain}");
+        }
+    }
+
+    #[test]
     fn heavier_and_cheaper_pages_are_due_sooner() {
         let policy = rule();
         let wait =
@@ -582,7 +636,7 @@ mod tests {
         let mut page = Page { last: 0.0, ..Page::new(0) };
         for round in 1..20 {
             let now = f64::from(round) * 10.0;
-            policy.signalled(&mut page, now);
+            policy.signalled(&mut page, Teller::Push, now);
             visit(&mut policy, &mut page, now, Found::Changed);
         }
         let chance = |policy: &IndexRule, page: &Page| {
@@ -590,7 +644,7 @@ mod tests {
             reasons.iter().find(|(name, _)| *name == "chance of a change").unwrap().1
         };
         let before = chance(&policy, &page);
-        policy.signalled(&mut page, 190.5);
+        policy.signalled(&mut page, Teller::Push, 190.5);
         let after = chance(&policy, &page);
         assert!(after > 0.8 && before < 0.2, "{after} {before}");
     }
@@ -605,7 +659,7 @@ mod tests {
                 let found = if (id + week) % 3 == 0 { Found::Changed } else { Found::Same };
                 visit(&mut policy, &mut page, f64::from(week * 7), found);
             }
-            policy.signalled(&mut page, 36.0);
+            policy.signalled(&mut page, Teller::Feed, 36.0);
             pages.push(page);
         }
         policy.plan(&Round { start: 36.0, length: 7.0, fetches: 9 }, &mut pages);

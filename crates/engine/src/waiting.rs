@@ -1,0 +1,93 @@
+//! What waits, and for what? Hosts that have something to fetch, by what keeps it from being fetched.
+
+use evercrawl_model::{Band, HostKey, Time};
+use evercrawl_robots::{Access, availability};
+use evercrawl_state::{HostRow, StateError, Store, View};
+
+use crate::wishes::Wishes;
+
+/// Hosts that are looked at in each front queue: enough to know what is the matter, at once.
+const MOST_READ: usize = 64;
+
+/// Hosts that wait for one reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// How many.
+    pub hosts: u64,
+    /// Their pages that were never visited.
+    pub new_pages: u64,
+}
+
+impl Held {
+    fn add(&mut self, row: &HostRow) {
+        self.hosts += 1;
+        self.new_pages += u64::from(row.waiting);
+    }
+}
+
+/// Hosts that have something to fetch, by what they wait for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// The user paused them.
+    pub paused: Held,
+    /// Their robots.txt cannot be had.
+    pub robots: Held,
+    /// They failed, or asked to be left alone.
+    pub back_off: Held,
+    /// They were asked a moment ago.
+    pub pace: Held,
+    /// They may be asked: the budget, or other hosts, come first.
+    pub turn: Held,
+    /// Nothing of theirs is due yet.
+    pub later: Held,
+    /// False where there are more hosts than were looked at.
+    pub complete: bool,
+}
+
+impl Waiting {
+    /// What the front queues say at `now`.
+    pub fn read<S: Store>(state: &View<S>, wishes: &Wishes, now: Time) -> Result<Self, StateError> {
+        let mut waiting = Waiting { complete: true, ..Waiting::default() };
+        for band in (0..=Band::COUNT).map(Band::of_front) {
+            let hosts = state.front(band, (Time::EPOCH, HostKey::default()), MOST_READ)?;
+            waiting.complete &= hosts.len() < MOST_READ;
+            for (wake, key) in hosts {
+                if let Some(row) = state.host(key)? {
+                    let paused = wishes.is_paused(key);
+                    waiting.reason(state, &row, (paused, wake), now)?.add(&row);
+                }
+            }
+        }
+        Ok(waiting)
+    }
+
+    /// Where a host is counted that has something to fetch from `wake` on.
+    fn reason<S: Store>(
+        &mut self,
+        state: &View<S>,
+        row: &HostRow,
+        (paused, wake): (bool, Time),
+        now: Time,
+    ) -> Result<&mut Held, StateError> {
+        Ok(match () {
+            () if paused => &mut self.paused,
+            () if row.blocked_until > now && lacks_robots(state, row)? => &mut self.robots,
+            () if row.blocked_until > now => &mut self.back_off,
+            () if wake > now => &mut self.later,
+            () if row.next_allowed > now => &mut self.pace,
+            () => &mut self.turn,
+        })
+    }
+}
+
+/// Whether a host is blocked since its robots.txt cannot be had.
+fn lacks_robots<S: Store>(state: &View<S>, row: &HostRow) -> Result<bool, StateError> {
+    for scheme in ["https", "http"] {
+        if let Some(copy) = state.robots(&format!("{scheme}://{}", row.authority))?
+            && availability(Some(copy.status)) == Access::DisallowAll
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

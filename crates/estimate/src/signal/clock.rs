@@ -1,0 +1,172 @@
+//! How does time run for a page of which somebody would say that it changed?
+
+use super::{SignalRates, TELLERS, positive};
+use crate::Gamma;
+
+/// How time runs for a page under the eyes of tellers.
+///
+/// While a teller is silent only what it would not have told of can have happened, so time runs slower;
+/// its first word is a jump; and from then on it is not listened to, and time runs as without it. With
+/// one teller of false words ν this is exact: P(unchanged) = ν/(ν+seen) e^(-hidden t) e^(-λ(τ-t)) for a
+/// first word after t.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Clock {
+    /// For each teller: until when it was silent (without end if it still is), the share of changes that
+    /// go by while it is, and the jump of its word.
+    tellers: [(f64, f64, f64); TELLERS],
+    count: usize,
+    /// How far it is known what the words that came are worth.
+    pub(super) proven: f64,
+}
+
+impl Clock {
+    /// The clock of a page of which nobody ever says anything.
+    pub const PLAIN: Self = Self { tellers: [(0.0, 1.0, 0.0); TELLERS], count: 0, proven: 0.0 };
+
+    pub(super) fn with(mut self, rates: SignalRates, word: f64) -> Self {
+        let rate = rates.seen + rates.hidden;
+        let hidden = if rate > 0.0 { rates.hidden / rate } else { 1.0 };
+        let told = word > 0.0;
+        let jump = if told { rates.equivalent_time(0.0, 1.0).min(1e12) } else { 0.0 };
+        self.tellers[self.count] = (if told { word } else { f64::INFINITY }, hidden, jump);
+        self.count += 1;
+        self.tellers[..self.count].sort_by(|a, b| a.0.total_cmp(&b.0));
+        self
+    }
+
+    /// Returns how much of `tau` counts: the part in which a change could have gone untold.
+    pub fn passed(&self, tau: f64) -> f64 {
+        let (mut passed, mut from) = (0.0, 0.0);
+        let tellers = &self.tellers[..self.count];
+        for (place, (until, ..)) in tellers.iter().enumerate() {
+            let until = until.min(positive(tau));
+            passed += (until - from) * hidden_share(&tellers[place..]);
+            from = until;
+        }
+        passed + positive(tau) - from
+    }
+
+    /// Returns the time for which the words stand that came.
+    pub fn jumped(&self) -> f64 {
+        self.tellers[..self.count].iter().map(|(.., jump)| jump).sum()
+    }
+
+    /// Returns when [`passed`](Self::passed) and [`jumped`](Self::jumped) together reach `equivalent`, if
+    /// no more words come: 0 if they have, infinity if only a word could bring them there.
+    pub fn reached_after(&self, equivalent: f64) -> f64 {
+        let mut missing = equivalent - self.jumped();
+        if missing.is_nan() || missing <= 0.0 {
+            return 0.0;
+        }
+        let mut from = 0.0;
+        let tellers = &self.tellers[..self.count];
+        for (place, (until, ..)) in tellers.iter().enumerate() {
+            let tick = hidden_share(&tellers[place..]);
+            if missing <= (until - from) * tick {
+                return from + missing / tick;
+            }
+            missing -= (until - from) * tick;
+            from = *until;
+        }
+        from + missing
+    }
+
+    /// Learns what a visit after `tau` says of how often the page changes, as far as tellers had not
+    /// already led there.
+    ///
+    /// A visit made because of a word finds a change because there was one, not because changes are many:
+    /// the time in which nothing was said counts as quiet, and the word as one change.
+    #[must_use]
+    pub fn learn(&self, belief: Gamma, tau: f64, changed: bool, age: Option<f64>) -> Gamma {
+        if !changed {
+            return belief.observe_unchanged(tau);
+        }
+        let passed = self.passed(tau);
+        let quiet = belief.observe_unchanged(positive(tau) - passed);
+        let unknown = match age {
+            Some(age) if age <= tau => return quiet.observe_change_at(passed, age.min(passed)),
+            _ => quiet.observe_changed(passed),
+        };
+        let told = Gamma::new(quiet.shape() + 1.0, quiet.rate());
+        // A page's evidence stays: a liar who is not known yet must not leave it with changes that were none.
+        blend(told, unknown, self.proven * self.told(belief.mean(), passed))
+    }
+
+    /// The chance that a change that was found is one that was told of.
+    fn told(&self, rate: f64, passed: f64) -> f64 {
+        let word = -(-rate * self.jumped()).exp_m1();
+        let change = -(-rate * (self.jumped() + passed)).exp_m1();
+        if change > 0.0 { (word / change).clamp(0.0, 1.0) } else { 0.0 }
+    }
+}
+
+/// The share of changes of which none of these tells.
+fn hidden_share(tellers: &[(f64, f64, f64)]) -> f64 {
+    tellers.iter().map(|(_, hidden, _)| hidden).product()
+}
+
+/// The belief of the same mean and variance as one of two, the first with chance `share`.
+fn blend(one: Gamma, other: Gamma, share: f64) -> Gamma {
+    let mean = share * one.mean() + (1.0 - share) * other.mean();
+    let square = |belief: Gamma| belief.mean() * (belief.mean() + 1.0 / belief.rate());
+    let variance = share * square(one) + (1.0 - share) * square(other) - mean * mean;
+    if variance > 0.0 && mean > 0.0 {
+        Gamma::new(mean * mean / variance, mean / variance)
+    } else {
+        one
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Tellers, Trust};
+    use super::*;
+
+    #[test]
+    fn the_clock_is_slow_until_a_word_jumps_and_then_runs_on() {
+        let sure = Trust {
+            words: 9.0,
+            true_words: 99.0,
+            expected_changes: 98.0,
+            quiet: 400.0,
+            ..Trust::default()
+        };
+        let tellers = Tellers([sure, Trust::default(), Trust::default()]);
+        let quiet = tellers.clock(&[0.0; 3], 0.25);
+        assert!(quiet.passed(10.0) < 0.2 && quiet.jumped() == 0.0);
+        let told = tellers.clock(&[10.0, 0.0, 0.0], 0.25);
+        assert!((1.0 - (-0.25 * told.jumped()).exp()) > 0.95, "{}", told.jumped());
+        assert!((told.passed(12.0) - quiet.passed(10.0) - 2.0).abs() < 1e-9);
+        for clock in [quiet, told, Clock::PLAIN] {
+            for tau in [0.0, 1.0, 9.9, 15.0] {
+                let equivalent = clock.passed(tau) + clock.jumped();
+                let again = clock.reached_after(equivalent);
+                assert!((again - tau).abs() < 1e-9, "{tau} {again}");
+            }
+        }
+        // What two tellers both would have told of goes by only if both are silent.
+        let both = Tellers([sure, sure, Trust::default()]).clock(&[0.0, 5.0, 0.0], 0.25);
+        assert!((both.passed(5.0) - 5.0 * 0.01 * 0.01).abs() < 2e-4, "{}", both.passed(5.0));
+    }
+
+    #[test]
+    fn a_change_that_was_told_of_is_one_change_in_the_time_until_then() {
+        let sure = Trust {
+            words: 9.0,
+            true_words: 1e6,
+            expected_changes: 1e6,
+            quiet: 1e9,
+            ..Trust::default()
+        };
+        let clock =
+            Tellers([sure, Trust::default(), Trust::default()]).clock(&[8.0, 0.0, 0.0], 0.1);
+        let belief = Gamma::new(2.0, 20.0);
+        let after = clock.learn(belief, 8.5, true, None);
+        assert!(
+            (after.shape() - 3.0).abs() < 0.02 && (after.rate() - 28.0).abs() < 0.2,
+            "{after:?}"
+        );
+        assert_eq!(Clock::PLAIN.learn(belief, 3.0, true, None), belief.observe_changed(3.0));
+        assert_eq!(clock.learn(belief, 8.5, false, None), belief.observe_unchanged(8.5));
+    }
+}
