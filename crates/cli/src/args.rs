@@ -245,9 +245,13 @@ pub(crate) enum ScopeArg {
 pub(crate) struct Status {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// JSON instead of words
+    /// JSON instead of words; with --watch, a line of it each time
     #[arg(long)]
     pub(crate) json: bool,
+    /// Show it again every so many seconds (2 if none are given), until Ctrl-C
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "2",
+          value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) watch: Option<u64>,
 }
 
 #[derive(Debug, Args)]

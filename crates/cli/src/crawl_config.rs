@@ -114,6 +114,7 @@ pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result
         schedule: Schedule {
             recrawl: recrawl(settings)?.unwrap_or(Schedule::default().recrawl),
             tries: settings.number("schedule.tries")?,
+            least_change: settings.need("schedule.least_change", units::share)?,
             ..Schedule::default()
         },
         plan: plan(settings)?,

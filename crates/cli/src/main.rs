@@ -7,6 +7,7 @@ mod control;
 mod crawl_config;
 mod doorbell;
 mod exit;
+mod knowledge;
 mod print;
 mod report;
 mod seeds;

@@ -5,11 +5,14 @@ use std::time::Duration;
 
 use evercrawl_engine::freshness::Freshness;
 use evercrawl_engine::live::Progress;
+use evercrawl_engine::today::Today;
+use evercrawl_engine::waiting::{Held, Waiting};
 use evercrawl_engine::walk::Walk;
 use evercrawl_model::{Change, Outcome, Refusal, Time};
 use evercrawl_state::{Counters, Store};
 use serde_json::{Value, json};
 
+use crate::knowledge;
 use crate::units::{show_count, show_duration, show_size};
 
 /// Totals of a data directory as JSON.
@@ -63,15 +66,11 @@ pub(crate) fn freshness_json(freshness: &Freshness) -> Value {
     })
 }
 
-/// How a run is doing, and how fresh what it holds is, as JSON.
-pub(crate) fn run_json<S: Store>(progress: &Progress, walk: &Walk<S>) -> Value {
+/// How a run is doing, as JSON: what is known at once, put beside what [`slow_json`] found out.
+pub(crate) fn run_json<S: Store>(progress: &Progress, walk: &Walk<S>, slow: &Value) -> Value {
     let mut run = progress_json(progress);
-    let [_, live, ..] = progress.counters.standing;
-    let (planner, tally) = (walk.planner(), &progress.tally);
-    let plan = planner.plan();
+    let (plan, tally) = (walk.planner().plan(), &progress.tally);
     let seconds = progress.at.since(progress.began).as_secs_f64();
-    run["freshness"] =
-        planner.freshness(live, progress.at).as_ref().map_or(Value::Null, freshness_json);
     run["plan"] = json!({"policy": plan.policy, "budget_a_second": plan.rate});
     if let Some(rate) = plan.rate {
         let used = (tally.pages + tally.robots) as f64 / (rate * seconds).max(1.0);
@@ -79,7 +78,123 @@ pub(crate) fn run_json<S: Store>(progress: &Progress, walk: &Walk<S>) -> Value {
     }
     run["first_visits"] = json!(tally.first);
     run["changes_found"] = json!(tally.changes);
+    run["requests"] = json!({
+        "due": tally.due,
+        "ahead_of_time": tally.ahead,
+        "audits": tally.audits,
+        "mean_lag_seconds": tally.late_ms as f64 / 1000.0 / (tally.due.max(1)) as f64,
+    });
+    run["today"] = today_json(&walk.today());
+    for (name, value) in slow.as_object().into_iter().flatten() {
+        run[name] = value.clone();
+    }
     run
+}
+
+/// What takes a walk through the sample or the front queues to find out: how fresh what a run holds is,
+/// what waits, and what was learned.
+pub(crate) fn slow_json<S: Store>(progress: &Progress, walk: &Walk<S>) -> Value {
+    let [_, live, ..] = progress.counters.standing;
+    let fresh = walk.planner().freshness(live, progress.at);
+    let mut slow = json!({
+        "freshness": fresh.as_ref().map_or(Value::Null, freshness_json),
+        "waiting": walk.waiting(progress.at).as_ref().map_or(Value::Null, waiting_json),
+    });
+    knowledge::add(&mut slow, walk.planner());
+    slow
+}
+
+/// What was found today, as JSON.
+pub(crate) fn today_json(today: &Today) -> Value {
+    json!({
+        "visits": today.visits,
+        "first_visits": today.first,
+        "changes": today.changes,
+        "gone": today.gone,
+        "complete": today.complete,
+    })
+}
+
+/// The same in words.
+pub(crate) fn today_line(today: &Value) -> String {
+    let count = |name: &str| show_count(today[name].as_u64().unwrap_or(0));
+    let least = if today["complete"] == false { " at least" } else { "" };
+    let (changes, gone) = (count("changes"), count("gone"));
+    let (first, visits) = (count("first_visits"), count("visits"));
+    format!("{changes} changes, {gone} gone, {first} first visits, of {visits} visits{least}")
+}
+
+/// What waits, and for what, as JSON.
+pub(crate) fn waiting_json(waiting: &Waiting) -> Value {
+    let held = |held: Held| json!({"hosts": held.hosts, "new_pages": held.new_pages});
+    json!({
+        "turn": held(waiting.turn),
+        "pace": held(waiting.pace),
+        "back_off": held(waiting.back_off),
+        "robots": held(waiting.robots),
+        "paused": held(waiting.paused),
+        "not_due": held(waiting.later),
+        "complete": waiting.complete,
+    })
+}
+
+/// The same in words: only what there is.
+pub(crate) fn waiting_line(waiting: &Value) -> String {
+    let reasons = [
+        ("turn", "for the budget or their turn"),
+        ("pace", "for their pace"),
+        ("back_off", "in back-off"),
+        ("robots", "for robots.txt"),
+        ("paused", "paused"),
+        ("not_due", "with nothing due yet"),
+    ];
+    let told = reasons.iter().filter_map(|(name, words)| {
+        let hosts = waiting[*name]["hosts"].as_u64().filter(|hosts| *hosts > 0)?;
+        Some(format!("{} {words}", show_count(hosts)))
+    });
+    let told: Vec<String> = told.collect();
+    match (told.is_empty(), waiting["complete"] == false) {
+        (true, _) => "nothing".to_owned(),
+        (false, false) => format!("hosts: {}", told.join(", ")),
+        (false, true) => format!("hosts, at least: {}", told.join(", ")),
+    }
+}
+
+/// What the budget is, what becomes of it, and how fresh that keeps the pages.
+pub(crate) fn plan_lines(run: &Value) -> Vec<String> {
+    let float = |path: &str| run.pointer(path).and_then(Value::as_f64);
+    let count = |path: &str| show_count(run.pointer(path).and_then(Value::as_u64).unwrap_or(0));
+    let mut lines = Vec::new();
+    if let (Some(fresh), Some(error)) =
+        (float("/freshness/fresh_estimated"), float("/freshness/fresh_error"))
+    {
+        let (held, audits) = (count("/freshness/pages_held"), count("/freshness/audits"));
+        let (fresh, error) = (100.0 * fresh, 100.0 * error);
+        lines.push(format!(
+            "  freshness  {fresh:.1} % \u{b1} {error:.1} of {held} pages, {audits} audits"
+        ));
+    }
+    let policy = run.pointer("/plan/policy").and_then(Value::as_str).unwrap_or("?");
+    lines.push(match (float("/plan/budget_a_second"), float("/plan/budget_used")) {
+        (Some(rate), Some(used)) => {
+            let used = 100.0 * used;
+            format!("  budget     {rate}/s, {used:.0} % of it used in this run, by policy {policy}")
+        }
+        _ => "  budget     none: every page waits as long as every other".to_owned(),
+    });
+    let lag = float("/requests/mean_lag_seconds").unwrap_or(0.0);
+    lines.push(format!(
+        "  spent      {} on new pages, {} on due ones ({} late on average), {} ahead of their time, \
+         {} on audits",
+        count("/first_visits"),
+        count("/requests/due"),
+        show_duration(Duration::try_from_secs_f64(lag).unwrap_or_default()),
+        count("/requests/ahead_of_time"),
+        count("/requests/audits"),
+    ));
+    let (new, changes) = (count("/first_visits"), count("/changes_found"));
+    lines.push(format!("  found      {new} new pages and {changes} changes in this run"));
+    lines
 }
 
 /// How a run is doing, as JSON.

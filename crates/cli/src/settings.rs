@@ -76,6 +76,11 @@ pub(crate) const KEYS: &[Key] = &[
         "2%",
         "share of requests for pages drawn by lot, to know how fresh all are",
     ),
+    one(
+        "schedule.least_change",
+        "0.1%",
+        "a visit that finds less of a page's text to be news found no change",
+    ),
     one("schedule.max_interval", "", "no page waits longer by the policy"),
     one("schedule.tries", "3", "attempts at a first visit before the page waits like any other"),
     one("push.listen", "", "address and port where a crawl is told over HTTP that pages changed"),

@@ -14,7 +14,7 @@ use evercrawl_engine::{DataDir, freshness};
 use evercrawl_model::{Outcome, Refusal, Time};
 use evercrawl_state::{Counters, DiskStore};
 use evercrawl_urls::{ScopeKind, Seed, Target};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::Crawl;
 use crate::control::Door;
@@ -222,6 +222,9 @@ impl<'a> Keeper<'a> {
 const KEEP_EVERY: Duration = Duration::from_secs(60);
 const KEEP_FIRST: Duration = Duration::from_secs(3);
 
+/// How often the status file says anew what takes a walk through the sample to find out.
+const SLOW_EVERY: Duration = Duration::from_secs(5);
+
 /// Shows progress: one line that changes on a terminal, a line now and then elsewhere, and a file
 /// for `evercrawl status`.
 pub(crate) struct Screen<'a> {
@@ -231,12 +234,15 @@ pub(crate) struct Screen<'a> {
     dir: &'a Path,
     shown: Time,
     saved: Time,
+    /// What takes longer to find out, and when that was done.
+    slow: (Time, Value),
 }
 
 impl<'a> Screen<'a> {
     pub(crate) fn new(json: bool, quiet: bool, dir: &'a Path) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        Screen { json, quiet, terminal, dir, shown: Time::EPOCH, saved: Time::EPOCH }
+        let slow = (Time::EPOCH, Value::Null);
+        Screen { json, quiet, terminal, dir, shown: Time::EPOCH, saved: Time::EPOCH, slow }
     }
 
     pub(crate) fn show(&mut self, progress: &Progress, walk: &Walk<DiskStore>) {
@@ -262,10 +268,13 @@ impl<'a> Screen<'a> {
     }
 
     /// Others read the file at any moment, so it is replaced whole.
-    fn save(&self, progress: &Progress, walk: &Walk<DiskStore>) {
+    fn save(&mut self, progress: &Progress, walk: &Walk<DiskStore>) {
+        if progress.at.since(self.slow.0) >= SLOW_EVERY {
+            self.slow = (progress.at, report::slow_json(progress, walk));
+        }
         let path = DataDir::status_file(self.dir);
         let aside = path.with_extension("json.new");
-        let text = report::run_json(progress, walk).to_string();
+        let text = report::run_json(progress, walk, &self.slow.1).to_string();
         let _ = std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, &path));
     }
 

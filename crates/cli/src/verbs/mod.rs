@@ -78,6 +78,13 @@ pub(crate) fn planner(opened: &Opened) -> anyhow::Result<Planner> {
     Ok(evercrawl_engine::walk::planner(plan, learned.as_deref(), &opened.state)?)
 }
 
+/// The same for one page, at once.
+pub(crate) fn planner_at_once(opened: &Opened) -> anyhow::Result<Planner> {
+    let plan = crawl_config::plan(&opened.settings)?;
+    let learned = DataDir::learned(&opened.path);
+    Ok(evercrawl_engine::walk::planner_at_once(plan, learned.as_deref(), &opened.state)?.0)
+}
+
 /// Opens the data directory of a reading verb.
 pub(crate) fn open(common: &Common) -> anyhow::Result<Opened> {
     let settings = Arc::new(crawl_config::settings(common, None)?);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use evercrawl_engine::Planner;
 use evercrawl_engine::freshness;
 use evercrawl_engine::live::SystemClock;
+use evercrawl_engine::planner::{CLASSES, class};
 use evercrawl_model::Time;
 use evercrawl_state::{PageRow, Place};
 use serde_json::{Value, json};
@@ -18,15 +19,6 @@ use crate::{exit, print, report};
 
 /// Hosts and visits that are shown one by one.
 const SHOWN: usize = 10;
-
-/// How often pages change, from the fastest: up to how long from change to change, and in words.
-const CLASSES: [(f64, &str); 5] = [
-    (1.0 / 24.0, "within the hour"),
-    (1.0, "within a day"),
-    (7.0, "within a week"),
-    (30.0, "within a month"),
-    (f64::INFINITY, "more rarely"),
-];
 
 /// What is to come.
 #[derive(Default)]
@@ -99,9 +91,7 @@ impl Ahead {
         let visits = 1.0 + more.floor();
         let host = row.url.split('/').nth(2).unwrap_or_default();
         self.hosts.entry(host.to_owned()).or_default().add(visits);
-        let every = rate.map_or(f64::INFINITY, |rate| 1.0 / rate);
-        let class = CLASSES.iter().position(|(most, _)| every <= *most).unwrap_or(4);
-        self.classes[class].add(visits);
+        self.classes[class(rate.unwrap_or(0.0))].add(visits);
         self.next.push((due, row.url.clone()));
         if self.next.len() > SHOWN {
             self.next.pop();

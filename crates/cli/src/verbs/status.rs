@@ -1,16 +1,59 @@
 //! `evercrawl status`: how a crawl is doing.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use evercrawl_engine::live::SystemClock;
+use evercrawl_engine::today::Today;
+use evercrawl_engine::waiting::Waiting;
+use evercrawl_engine::wishes::Wishes;
 use evercrawl_engine::{DataDir, freshness};
 use serde_json::{Value, json};
 
+use super::Opened;
 use crate::args::Status;
 use crate::units::{show_count, show_size};
-use crate::{exit, print, report};
+use crate::{exit, knowledge, print, report};
 
+/// Shows it once, or again and again.
 pub(crate) fn run(args: &Status) -> anyhow::Result<u8> {
+    let Some(seconds) = args.watch else {
+        print::data().write_all(&shown(args)?)?;
+        return Ok(exit::OK);
+    };
+    let redraw = std::io::stdout().is_terminal() && !args.json;
+    if redraw {
+        print::data().write_all(b"\x1b[2J")?;
+    }
+    // Ctrl-C ends the process; nobody ever sends.
+    let (_sender, never) = mpsc::channel::<()>();
+    loop {
+        let block = shown(args)?;
+        let mut out = print::data();
+        out.write_all(&if redraw { over_the_last(&block) } else { block })?;
+        out.flush()?;
+        drop(out);
+        let _ = never.recv_timeout(Duration::from_secs(seconds));
+    }
+}
+
+/// A block that takes the place of what stands on the terminal. Nothing is wiped before it is written
+/// over, so nothing flickers.
+fn over_the_last(block: &[u8]) -> Vec<u8> {
+    let mut out = b"\x1b[H".to_vec();
+    for line in block.split_inclusive(|byte| *byte == b'\n') {
+        let (text, end) = line.split_at(line.len() - usize::from(line.ends_with(b"\n")));
+        out.extend_from_slice(text);
+        out.extend_from_slice(b"\x1b[K");
+        out.extend_from_slice(end);
+    }
+    out.extend_from_slice(b"\x1b[J");
+    out
+}
+
+/// How the crawl is doing now, as it is to be shown.
+fn shown(args: &Status) -> anyhow::Result<Vec<u8>> {
     match super::open(&args.common) {
         Ok(opened) => stopped(args, &opened),
         Err(error) if super::is_in_use(&error) => running(args, error),
@@ -19,97 +62,80 @@ pub(crate) fn run(args: &Status) -> anyhow::Result<u8> {
 }
 
 /// Nobody crawls: everything can be read.
-fn stopped(args: &Status, opened: &super::Opened) -> anyhow::Result<u8> {
+fn stopped(args: &Status, opened: &Opened) -> anyhow::Result<Vec<u8>> {
     let now = SystemClock.now();
-    let counters = opened.state.counters();
-    let fresh = freshness::of(&super::planner(opened)?, &opened.state, now)?;
-    let archived: u64 = opened.state.archive()?.iter().map(|file| file.warc_len).sum();
-    let mut out = print::data();
+    let (state, counters) = (&opened.state, opened.state.counters());
+    let planner = super::planner(opened)?;
+    let fresh = freshness::of(&planner, state, now)?;
+    let archived: u64 = state.archive()?.iter().map(|file| file.warc_len).sum();
+    let bytes = state.disk_bytes();
+    let waiting = Waiting::read(state, &Wishes::read(state)?, now)?;
+    let today = Today::read(state, now)?;
+    let mut out = Vec::new();
     if args.json {
-        let line = json!({
+        let mut line = json!({
             "running": false,
             "at": now.rfc3339(),
             "total": report::counters_json(counters),
             "freshness": report::freshness_json(&fresh),
+            "today": report::today_json(&today),
+            "waiting": report::waiting_json(&waiting),
             "bytes_archived": archived,
-            "bytes_state": opened.state.disk_bytes(),
+            "bytes_state": bytes,
         });
+        knowledge::add(&mut line, &planner);
         print::json_line(&mut out, &line)?;
-        return Ok(exit::OK);
+        return Ok(out);
     }
     writeln!(out, "{}: not running", opened.path.display())?;
     report::write_counters(&mut out, counters)?;
     writeln!(out, "  freshness  {}", report::freshness_line(&fresh))?;
-    let state = opened.state.disk_bytes();
-    let each = state / counters.pages.max(1);
-    writeln!(
-        out,
-        "  disk       {} archived, {} state ({each} bytes a known page)",
-        show_size(archived),
-        show_size(state)
-    )?;
-    Ok(exit::OK)
+    writeln!(out, "  today      {}", report::today_line(&report::today_json(&today)))?;
+    writeln!(out, "  waiting    {}", report::waiting_line(&report::waiting_json(&waiting)))?;
+    let mut known = json!({});
+    knowledge::add(&mut known, &planner);
+    knowledge::lines(&known).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    let each = bytes / counters.pages.max(1);
+    let (archived, bytes) = (show_size(archived), show_size(bytes));
+    writeln!(out, "  disk       {archived} archived, {bytes} state ({each} bytes a known page)")?;
+    Ok(out)
 }
 
 /// A crawl is running: it says how it is doing once a second.
-fn running(args: &Status, in_use: anyhow::Error) -> anyhow::Result<u8> {
+fn running(args: &Status, in_use: anyhow::Error) -> anyhow::Result<Vec<u8>> {
     let text = std::fs::read_to_string(DataDir::status_file(&args.common.data));
     let run: Value = match text.ok().and_then(|text| serde_json::from_str(&text).ok()) {
         Some(run) => run,
         None => return Err(in_use),
     };
-    let mut out = print::data();
+    let mut out = Vec::new();
     if args.json {
         print::json_line(&mut out, &json!({"running": true, "run": run}))?;
-        return Ok(exit::OK);
+        return Ok(out);
     }
     let number = |path: &str| show_count(run.pointer(path).and_then(Value::as_u64).unwrap_or(0));
     let rate = run.pointer("/pages_a_second").and_then(Value::as_f64).unwrap_or(0.0);
     let at = run.pointer("/at").and_then(Value::as_str).unwrap_or("?");
     writeln!(out, "{}: running, as of {at}", args.common.data.display())?;
     writeln!(out, "  this run   {} pages at {rate:.1}/s", number("/pages"))?;
-    writeln!(
-        out,
-        "  hosts      {} active, {} requests out",
-        number("/active_hosts"),
-        number("/in_flight")
-    )?;
-    for line in plan_lines(&run) {
-        writeln!(out, "{line}")?;
-    }
+    let (active, requests) = (number("/active_hosts"), number("/in_flight"));
+    writeln!(out, "  hosts      {active} active, {requests} requests out")?;
+    writeln!(out, "  waiting    {}", report::waiting_line(&run["waiting"]))?;
+    report::plan_lines(&run).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    writeln!(out, "  today      {}", report::today_line(&run["today"]))?;
+    knowledge::lines(&run).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     let (pages, new) = (number("/total/pages"), number("/total/pages_by_state/new"));
     writeln!(out, "  known      {pages} pages, {new} never visited")?;
-    Ok(exit::OK)
+    Ok(out)
 }
 
-/// What the budget is, what becomes of it, and how fresh that keeps the pages.
-fn plan_lines(run: &Value) -> Vec<String> {
-    let float = |path: &str| run.pointer(path).and_then(Value::as_f64);
-    let count = |path: &str| show_count(run.pointer(path).and_then(Value::as_u64).unwrap_or(0));
-    let mut lines = Vec::new();
-    if let (Some(fresh), Some(error)) =
-        (float("/freshness/fresh_estimated"), float("/freshness/fresh_error"))
-    {
-        lines.push(format!(
-            "  freshness  {:.1} % \u{b1} {:.1} of {} pages, {} audits",
-            100.0 * fresh,
-            100.0 * error,
-            count("/freshness/pages_held"),
-            count("/freshness/audits"),
-        ));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_written_over_the_last_one_without_wiping_it_first() {
+        let text = String::from_utf8(over_the_last(b"one\ntwo\n")).unwrap();
+        assert_eq!(text, "\x1b[Hone\x1b[K\ntwo\x1b[K\n\x1b[J");
     }
-    let policy = run.pointer("/plan/policy").and_then(Value::as_str).unwrap_or("?");
-    lines.push(match (float("/plan/budget_a_second"), float("/plan/budget_used")) {
-        (Some(rate), Some(used)) => {
-            let used = 100.0 * used;
-            format!("  budget     {rate}/s, {used:.0} % of it used in this run, by policy {policy}")
-        }
-        _ => "  budget     none: every page waits as long as every other".to_owned(),
-    });
-    lines.push(format!(
-        "  found      {} new pages and {} changes in this run",
-        count("/first_visits"),
-        count("/changes_found"),
-    ));
-    lines
 }

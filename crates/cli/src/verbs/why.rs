@@ -21,7 +21,7 @@ use super::urls::{self, Pages};
 use super::wish;
 use crate::args::{RunArgs, Why};
 use crate::units::show_duration;
-use crate::{crawl_config, exit, print};
+use crate::{crawl_config, exit, knowledge, print};
 
 /// One thing to know about a URL: what about it, and in words.
 struct Fact(&'static str, String);
@@ -179,7 +179,7 @@ fn plan_facts(
     row: &PageRow,
     now: Time,
 ) -> anyhow::Result<Vec<Fact>> {
-    let planner = super::planner(opened)?;
+    let planner = super::planner_at_once(opened)?;
     let reasons = planner.reasons(key, row, now);
     let reason = |name: &str| reasons.iter().find(|(known, _)| *known == name).map(|(_, n)| *n);
     let mut facts = Vec::new();
@@ -196,6 +196,17 @@ fn plan_facts(
                 100.0 * changed
             ),
         ));
+        let news = row.past.as_ref().map_or(0.0, |past| past.noted.news);
+        if news > 0.0 {
+            let share = format!("{:.1} % of its text is news when it changes", 100.0 * news);
+            facts.push(Fact("a change", share));
+        }
+    }
+    if let Some(links) = reason("new links a day").filter(|links| *links >= 0.01) {
+        facts.push(Fact("leads", format!("to about {links:.2} new pages a day")));
+    }
+    if let Some(line) = planner.tellers_of(key.host).as_ref().and_then(knowledge::tellers_line) {
+        facts.push(Fact("signals", line));
     }
     let pin = binding_pin(planner.wishes(), key, row);
     let pin = pin.map(|every| format!("its pin: every {}", show_duration(every)));

@@ -1,0 +1,84 @@
+//! Does `status` say what is spent, found, waited for, predicted and told, once and again and again?
+#![allow(clippy::unwrap_used, reason = "a failing test panics")]
+
+mod common;
+
+use common::Place;
+use common::web::Web;
+use evercrawl_testweb::Config;
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// A day of this web takes a second.
+fn hasty_web() -> Web {
+    let calm = Config::calm();
+    Web::serve(Config {
+        hosts: 3,
+        pages: 8,
+        seed: 5,
+        time_scale: 86_400.0,
+        changes_per_day: 0.3,
+        ..calm
+    })
+}
+
+fn sum(rows: &Value, name: &str) -> f64 {
+    rows.as_array().unwrap().iter().map(|row| row[name].as_f64().unwrap()).sum()
+}
+
+#[test]
+fn what_is_spent_found_predicted_and_told_is_said_while_a_crawl_runs_and_after() {
+    let (web, place) = (hasty_web(), Place::new());
+    let seeds = web.seeds(3).join(" ");
+    let crawl = "--delay 20ms --budget 30/s -s schedule.min_interval=100ms --quiet";
+    let mut running = place.start(&format!("crawl {seeds} {crawl} {}", web.flags()));
+    running.wait_until("the crawl to listen", || place.data().join("control.sock").exists());
+    let mut run = Value::Null;
+    running.wait_until("visits and what they taught", || {
+        let ran = place.run("status --json");
+        run = if ran.code == Some(0) { ran.json()["run"].clone() } else { Value::Null };
+        run["predictions"]["error"].is_f64() && run["pages"].as_u64() > Some(100)
+    });
+    let asked = |name: &str| run["requests"][name].as_u64().unwrap();
+    let known = asked("due") + asked("ahead_of_time") + asked("audits");
+    assert!(known > 0 && known <= run["pages"].as_u64().unwrap() + 30, "{run}");
+    assert!(run["today"]["visits"].as_u64().unwrap() > 0, "{run}");
+    assert!(run["waiting"]["paused"]["hosts"] == 0, "{run}");
+    let words = place.run("status").expect(0).out;
+    for part in
+        ["  spent      ", "  today      ", "  waiting    ", "  predicted  ", "  audits     2 %"]
+    {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+    let watching = place.start("status --watch 1 --json");
+    common::wait_until("two lines", || watching.said()[0].lines().count() >= 2);
+    watching.signal(Signal::INT);
+    assert!(watching.wait().json_lines().iter().all(|line| line["running"] == true));
+    place.run(&format!("push {}", web.seeds(1)[0])).expect(0);
+    running.signal(Signal::INT);
+    running.wait().expect(11);
+
+    let status = place.run("status --json").expect(0).json();
+    let rows = &status["predictions"];
+    assert!((sum(&rows["by_class"], "visits") - sum(&rows["by_chance"], "visits")).abs() < 1e-3);
+    assert!(sum(&rows["by_class"], "changes_seen") > 0.0, "{rows}");
+    assert!(sum(&status["new_links"], "visits") > 0.0, "{status}");
+    assert_eq!(status["audit_share"], 0.02);
+    let told = status["signals"].as_array().unwrap();
+    let pushed = told.iter().find(|signal| signal["kind"] == "push").unwrap();
+    assert!(pushed["precision"].as_f64().is_some_and(|share| share > 0.0 && share < 1.0));
+    let why = place.run(&format!("why {}", web.seeds(1)[0])).expect(0);
+    assert!(why.out.contains("signals      ") && why.out.contains("push: "), "{}", why.out);
+}
+
+#[test]
+fn a_directory_that_was_never_crawled_has_a_status() {
+    let place = Place::new();
+    place.write("list.txt", "http://a.test/\nhttp://b.test/\n");
+    place.run("add --seeds list.txt").expect(0);
+    let ran = place.run("status").expect(0);
+    for part in ["no page is held yet", "hosts: 2 for the budget or their turn", "0 changes"] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    place.run("status --watch 0").expect(2);
+}
