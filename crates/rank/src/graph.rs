@@ -103,6 +103,12 @@ impl Graph {
         Self::new(groups, links.filter(|(from, to)| from != to), repeats)
     }
 
+    /// The graph without the links that lead from nodes marked in `spam`: what they say counts for nothing.
+    pub fn without(&self, spam: &[bool]) -> Self {
+        let is_spam = |node: u32| spam.get(node as usize).copied().unwrap_or(false);
+        Self::new(self.nodes(), self.links().filter(|&(from, _)| !is_spam(from)), Repeats::Each)
+    }
+
     /// Sorts each row; where repeats count once, closes up the rows without them.
     fn sort_rows(&mut self, repeats: Repeats) {
         let (mut start, mut kept) = (0, 0);
@@ -170,6 +176,13 @@ mod tests {
         let hosts = pages.grouped(&[0, 0, 1, 1], 2, Repeats::Each);
         assert_eq!(hosts.links().collect::<Vec<_>>(), [(1, 0), (0, 1), (0, 1)]);
         assert_eq!(pages.grouped(&[0, 0, 1, 1], 2, Repeats::Once).link_count(), 2);
+    }
+
+    #[test]
+    fn what_spam_says_can_be_left_out() {
+        let web = graph(3, &[(0, 1), (1, 2), (2, 1), (2, 2)], Repeats::Once);
+        let links: Vec<(u32, u32)> = web.without(&[false, false, true]).links().collect();
+        assert_eq!((links, web.without(&[])), (vec![(0, 1), (1, 2)], web));
     }
 
     proptest! {

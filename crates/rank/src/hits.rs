@@ -29,15 +29,16 @@ pub fn hits(graph: &Graph, settings: &Settings) -> Hits {
     let mut hubs = vec![1.0 / nodes as f64; nodes];
     let (mut authorities, mut next) = (vec![0.0; nodes], vec![0.0; nodes]);
     let (mut rounds, mut error, mut last_change) = (0, f64::INFINITY, f64::INFINITY);
+    let mut authority_sum = 0.0;
     while rounds < settings.most_rounds && error > settings.tolerance {
-        let sum = gather(graph, &hubs, &mut authorities, settings.threads);
-        replace(&mut authorities, None, sum, settings.threads);
+        authority_sum = gather(graph, &hubs, &mut authorities, settings.threads);
         let sum = gather(&reversed, &authorities, &mut next, settings.threads);
-        let change = replace(&mut hubs, Some(&next), sum, settings.threads);
+        let change = replace(&mut hubs, &next, sum, settings.threads);
         error = still_to_come(change, last_change);
         last_change = change;
         rounds += 1;
     }
+    authorities.iter_mut().for_each(|score| *score *= scale(authority_sum));
     Hits { hubs, authorities, rounds, error }
 }
 
@@ -54,14 +55,18 @@ fn gather(graph: &Graph, from: &[f64], to: &mut [f64], threads: usize) -> f64 {
     sum
 }
 
-/// Puts `values` (or what is there) in place of what is there, divided by their sum; returns how much
-/// that changes.
-fn replace(list: &mut [f64], values: Option<&[f64]>, sum: f64, threads: usize) -> f64 {
-    let scale = if sum > 0.0 { sum.recip() } else { 0.0 };
+/// What makes scores add up to 1, given their sum.
+fn scale(sum: f64) -> f64 {
+    if sum > 0.0 { sum.recip() } else { 0.0 }
+}
+
+/// Puts `values` in place of what is there, divided by their sum; returns how much that changes.
+fn replace(list: &mut [f64], values: &[f64], sum: f64, threads: usize) -> f64 {
+    let scale = scale(sum);
     let [changed, _] = sweep(threads, list, |start, block| {
         let mut changed = 0.0;
         for (node, value) in (start..).zip(block) {
-            let next = values.map_or(*value, |values| values[node]) * scale;
+            let next = values[node] * scale;
             changed += (next - *value).abs();
             *value = next;
         }
