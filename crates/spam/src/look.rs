@@ -64,7 +64,9 @@ impl Reader {
         }
         self.preformatted |= name == b"pre";
         self.within = match name {
-            b"title" => Some(Within::Title),
+            b"title" if self.look.title.is_empty() => Some(Within::Title),
+            // Drawings in a page have titles of their own.
+            b"title" => Some(Within::Other),
             b"script" => Some(Within::Script),
             b"style" | b"noscript" | b"template" => Some(Within::Other),
             _ => self.within,
@@ -255,7 +257,8 @@ mod tests {
 
     #[test]
     fn scripts_styles_and_titles_are_not_text() {
-        let html = "<title>T &amp; t</title><style>x{}</style><script>var y</script>a<b>b</b> c";
+        let html = "<title>T &amp; t</title><style>x{}</style><script>var y</script>a<b>b</b> c\
+                    <svg><title>icon</title></svg>";
         let look = Look::of_html(html);
         assert_eq!((look.title.as_str(), words(&look.text)), ("T & t", vec!["ab", "c"]));
     }
