@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use common::Place;
 
-/// One world a line: the textbook, bursts, and pages that change in batches and come and go.
-const WORLDS: [(&str, &str); 3] = [
+/// One world a line: the textbook, bursts, pages that change in batches and come and go, and pages of which
+/// it is said when they changed.
+const WORLDS: [(&str, &str); 4] = [
     (
         "textbook",
         "pages = 300\nbefore = 8\nweeks = 20\n[[class]]\nrate = { lognormal = 1.5, mean = 0.5 }\n",
@@ -25,6 +26,11 @@ const WORLDS: [(&str, &str); 3] = [
         "pages = 300\nhosts = 2\ndirectories = 10\nbefore = 8\nweeks = 20\n[[class]]\n\
          rate = { lognormal = 1, mean = 0.1 }\nbirths = 0.005\ndeaths = 0.003\n\
          [[batch]]\nof = \"directory\"\nrate = 0.1\nshare = 0.5\n",
+    ),
+    (
+        "told",
+        "pages = 300\nhosts = 3\nbefore = 8\nweeks = 20\n[[host]]\nrecall = 0.8\nprecision = 0.7\n\
+         [[class]]\nrate = { lognormal = 1, mean = 0.3 }\n",
     ),
 ];
 

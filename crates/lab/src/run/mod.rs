@@ -15,6 +15,7 @@ use evercrawl_policy::registry::{Entry, Goal, Setup, Unfit, find};
 use evercrawl_policy::{Days, Policy};
 
 pub use budget::Budget;
+pub use signals::Signals;
 pub use witness::{Sight, Witness};
 
 use crate::cache::{self, Cache, Key};

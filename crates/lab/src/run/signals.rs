@@ -8,19 +8,22 @@ use evercrawl_policy::{Days, SplitMix64};
 use crate::world::{Cursor, World};
 
 /// The signals still to come, one or two a page: they do not depend on what is crawled.
-pub(super) struct Signals<'a> {
+#[derive(Debug)]
+pub struct Signals<'a> {
     world: &'a World,
     waiting: BinaryHeap<Signal>,
     random: SplitMix64,
     to: Days,
 }
 
+#[derive(Debug)]
 struct Signal {
     at: Days,
     page: u32,
     cause: Cause,
 }
 
+#[derive(Debug)]
 enum Cause {
     /// A change, which stands here in the page's history.
     Change(Cursor),
@@ -31,7 +34,7 @@ enum Cause {
 impl<'a> Signals<'a> {
     /// Those between `from` and `to`. Of changes, the share that [`recall`](crate::HostFacts::recall)
     /// says; besides, as many without a change as [`precision`](crate::HostFacts::precision) allows.
-    pub(super) fn new(world: &'a World, from: Days, to: Days, seed: u64) -> Self {
+    pub fn new(world: &'a World, from: Days, to: Days, seed: u64) -> Self {
         let random = SplitMix64::new(seed ^ 0x5169_6e61_6c73);
         let mut signals = Signals { world, waiting: BinaryHeap::new(), random, to };
         let telling = |host: u32| world.hosts[host as usize].recall > 0.0;
@@ -50,8 +53,13 @@ impl<'a> Signals<'a> {
         signals
     }
 
+    /// When the next one comes.
+    pub fn next_at(&self) -> Option<Days> {
+        self.waiting.peek().map(|signal| signal.at)
+    }
+
     /// The next page that a signal up to `now` tells of, and when it came.
-    pub(super) fn next(&mut self, now: Days) -> Option<(u32, Days)> {
+    pub fn next(&mut self, now: Days) -> Option<(u32, Days)> {
         if self.waiting.peek()?.at > now {
             return None;
         }

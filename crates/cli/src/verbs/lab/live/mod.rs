@@ -17,7 +17,7 @@ use evercrawl_engine::config::CrawlConfig;
 use evercrawl_engine::rehearsal::Rehearsal;
 use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{Pace, Plan};
-use evercrawl_lab::run::{Budget, News, Plan as LabPlan, Terms, Witness};
+use evercrawl_lab::run::{Budget, News, Plan as LabPlan, Signals, Terms, Witness};
 use evercrawl_lab::{Judge, Row, Source, World};
 use evercrawl_model::Time;
 use evercrawl_policy::registry::find;
@@ -135,6 +135,7 @@ fn engine_row(args: &Live, world: &World, budget: &Budget) -> anyhow::Result<Row
     rehearsal.run(begin, Duration::MAX)?;
     rehearsal.pass(begin);
     rehearsal.web.charged = true;
+    let mut signals = Signals::new(world, world.span.begin, world.span.to, args.seed);
     let mut at = world.span.begin;
     while at < world.span.to {
         let length = ROUND.min(world.span.to - at);
@@ -145,7 +146,10 @@ fn engine_row(args: &Live, world: &World, budget: &Budget) -> anyhow::Result<Row
         while rehearsal.now() < end {
             let now = rehearsal.now();
             discover(&mut rehearsal, now)?;
-            let pause = now.after(Duration::from_secs(3600)).min(end);
+            tell(&mut rehearsal, &mut signals, now)?;
+            let word = signals.next_at().map_or(end, |at| rehearsal.web.time(at));
+            let soon = now.after(Duration::from_millis(1));
+            let pause = now.after(Duration::from_secs(3600)).min(word.max(soon)).min(end);
             rehearsal.run(pause, Duration::MAX)?;
             rehearsal.pass(pause);
         }
@@ -161,6 +165,20 @@ fn engine_row(args: &Live, world: &World, budget: &Budget) -> anyhow::Result<Row
         cpu_seconds: began.elapsed().as_secs_f64(),
         ..row
     })
+}
+
+/// Lets hosts say which pages changed, rightly or not.
+fn tell(
+    rehearsal: &mut Rehearsal<MemoryStore, LabWeb<'_>>,
+    signals: &mut Signals<'_>,
+    now: Time,
+) -> anyhow::Result<()> {
+    while let Some((page, _)) = signals.next(rehearsal.web.days(now)) {
+        if let Some(url) = rehearsal.web.address(page) {
+            rehearsal.walk.signal(&url, now)?;
+        }
+    }
+    Ok(())
 }
 
 fn discover(rehearsal: &mut Rehearsal<MemoryStore, LabWeb<'_>>, now: Time) -> anyhow::Result<()> {

@@ -23,6 +23,8 @@ pub(super) struct LabWeb<'a> {
     world: &'a World,
     steps: Steps,
     pages: HashMap<String, u32>,
+    /// The addresses of the pages that were born.
+    addresses: Vec<Option<Canonical>>,
     /// How many versions of each page were seen so far.
     versions: Vec<u32>,
     random: SplitMix64,
@@ -39,6 +41,7 @@ impl<'a> LabWeb<'a> {
             world,
             steps,
             pages: HashMap::new(),
+            addresses: vec![None; world.pages.len()],
             versions: vec![0; world.pages.len()],
             random: SplitMix64::new(seed ^ 0x4c61_6257_6562),
             offset: if made { MADE_BEGINS } else { 0.0 },
@@ -51,7 +54,8 @@ impl<'a> LabWeb<'a> {
         Time::from_millis(((at + self.offset) * DAY_MS).max(0.0) as u64)
     }
 
-    fn days(&self, time: Time) -> Days {
+    /// The moment of the world at a time of the clock.
+    pub(super) fn days(&self, time: Time) -> Days {
         time.millis() as f64 / DAY_MS - self.offset
     }
 
@@ -59,6 +63,11 @@ impl<'a> LabWeb<'a> {
     pub(super) fn born(&mut self, now: Time) -> Vec<(Canonical, Option<u32>)> {
         let until = self.days(now);
         self.witness.born(until).filter_map(|page| self.name(page)).collect()
+    }
+
+    /// Where a page is that was born.
+    pub(super) fn address(&self, page: u32) -> Option<Canonical> {
+        self.addresses.get(page as usize)?.clone()
     }
 
     /// Gives a page an address: its own, or where that is taken or unknown one made of its groups.
@@ -74,6 +83,7 @@ impl<'a> LabWeb<'a> {
         let made = || self.steps.canonicalize(&format!("{host}/pages/{}/{page}", fact.group)).ok();
         let url = own.filter(|url| !self.pages.contains_key(url.as_str())).or_else(made)?;
         self.pages.insert(url.as_str().to_owned(), page);
+        self.addresses[page as usize] = Some(url.clone());
         let hub = fact.kin[1];
         Some((url, (hub != u32::MAX).then_some(hub)))
     }
