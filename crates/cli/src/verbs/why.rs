@@ -13,7 +13,7 @@ use evercrawl_engine::wishes::Wishes;
 use evercrawl_model::{PageKey, Time};
 use evercrawl_robots::{Access, availability};
 use evercrawl_state::{HostRow, PageRow, Place};
-use evercrawl_urls::{Canonical, Gate};
+use evercrawl_urls::{Canonical, Gate, Scope};
 use serde_json::{Value, json};
 
 use super::Opened;
@@ -81,7 +81,15 @@ fn scope_fact(
     now: Time,
 ) -> anyhow::Result<Fact> {
     let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
-    let scope = scope(config.scope, &opened.state)?;
+    // A seed is in scope by itself: there may be millions of others to read.
+    let scope = match page {
+        Some(row) if row.seed => {
+            let mut alone = Scope::new(config.scope);
+            alone.add(url);
+            alone
+        }
+        _ => scope(config.scope, &opened.state)?,
+    };
     let wishes = Wishes::read(&opened.state)?;
     let gate = Arc::new(RwLock::new(Gate::new(scope, wishes.rules(&config.rules))?));
     let links = LinkReader::new(&config, gate, opened.state.keyer());
