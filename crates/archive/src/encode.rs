@@ -11,6 +11,7 @@ use crate::cdx::Entry;
 use crate::error::WriteError;
 use crate::exchange::{Exchange, Kind, Original};
 use crate::head;
+use crate::read::Record;
 use crate::warc::{Fields, FileId, Uuid, printable_uri, warc_fields};
 
 /// The gzip level that pays: on documentation pages of 30 kB, level 6 takes twice the CPU time
@@ -105,6 +106,27 @@ impl Encoder {
         header.text("WARC-Filename", name);
         header.plain("Content-Type", "application/warc-fields");
         header.block(&[&warc_fields(fields)]);
+        let mut bytes = Vec::new();
+        self.pack_into(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Encodes a `warcinfo` record again, for a file of another name. It keeps its identity, which
+    /// the records of the file refer to.
+    pub(crate) fn warcinfo_again(
+        &mut self,
+        info: &Record,
+        name: &str,
+    ) -> Result<Vec<u8>, WriteError> {
+        let mut header = Fields::start(&mut self.record, "warcinfo");
+        let ours = ["WARC-Type", "WARC-Filename", "WARC-Block-Digest", "Content-Length"];
+        for (field, value) in info.headers() {
+            if !ours.iter().any(|ours| field.eq_ignore_ascii_case(ours)) {
+                header.text(field, value);
+            }
+        }
+        header.text("WARC-Filename", name);
+        header.block(&[info.block()]);
         let mut bytes = Vec::new();
         self.pack_into(&mut bytes)?;
         Ok(bytes)

@@ -83,6 +83,21 @@ pub enum ReadError {
     Io(#[from] io::Error),
 }
 
+/// Why a file could not be written anew; it is as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RewriteError {
+    /// The file is damaged: leave it as it is, and see what `check` says of it.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The new file could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// Somebody asked to stop.
+    #[error("stopped")]
+    Stopped,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -50,21 +50,21 @@ impl FilePosition {
     }
 
     /// Removes the growing files.
-    pub(crate) fn discard(&self, dir: &Path) -> Result<(), WriteError> {
-        for path in [open_warc(dir, &self.name), open_index(dir, &self.name)] {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(WriteError::io("remove", &path)(error));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+    pub fn discard(&self, dir: &Path) -> Result<(), WriteError> {
+        remove(&open_warc(dir, &self.name))?;
+        remove(&open_index(dir, &self.name))
+    }
+
+    /// Removes the finished files.
+    pub(crate) fn remove(&self, dir: &Path) -> Result<(), WriteError> {
+        remove(&dir.join(self.warc_name()))?;
+        remove(&final_index(dir, &self.name))?;
+        sync_dir(dir)
     }
 
     /// Sorts the index into its final file.
     fn finish_index(&self, dir: &Path) -> Result<u64, WriteError> {
-        let (from, to) = (open_index(dir, &self.name), dir.join(format!("{}{INDEX}", self.name)));
+        let (from, to) = (open_index(dir, &self.name), final_index(dir, &self.name));
         let Some((mut growing, cut)) = settle(&from, &to, self.cdxj_len)? else { return Ok(0) };
         let mut lines = Vec::new();
         growing.read_to_end(&mut lines).map_err(WriteError::io("read", &from))?;
@@ -162,12 +162,38 @@ pub(crate) fn open_index(dir: &Path, name: &str) -> PathBuf {
     dir.join(format!("{name}{INDEX}{OPEN}"))
 }
 
+fn final_index(dir: &Path, name: &str) -> PathBuf {
+    dir.join(format!("{name}{INDEX}"))
+}
+
+/// The name with another serial number in it.
+pub(crate) fn renumbered(name: &str, serial: u32) -> String {
+    let mut parts: Vec<&str> = name.split('-').collect();
+    let number = format!("{serial:05}");
+    let time = |part: &&str| part.len() == 17 && part.bytes().all(|b| b.is_ascii_digit());
+    let place = parts.iter().skip(1).position(time).map(|at| at + 2);
+    if let Some(part) = place.and_then(|at| parts.get_mut(at)) {
+        *part = &number;
+    }
+    parts.join("-")
+}
+
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> Result<(), WriteError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(WriteError::io("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Makes what happened to names in `dir` survive a power cut.
 pub(crate) fn sync_dir(dir: &Path) -> Result<(), WriteError> {
     File::open(dir).and_then(|dir| dir.sync_all()).map_err(WriteError::io("sync", dir))
 }
 
-fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     let write = || {
         let mut file = File::create(path)?;
         file.write_all(bytes)?;
@@ -198,6 +224,8 @@ mod tests {
         ] {
             assert_eq!(serial_of(&file), want, "{file}");
         }
+        let again = renumbered(&name, 7);
+        assert_eq!(again, "my_crawl-20261115221550007-00007-host-1.example.org");
         assert!(is_growing("a.cdxj.sorting.open") && is_growing("a.warc.gz.open"));
         assert!(!is_growing("a.warc.gz") && !is_growing("notes.open"));
     }

@@ -26,6 +26,7 @@
 //! - [`Writer`], [`Checkpoint`], [`FilePosition`]: files that grow, roll and survive a crash
 //! - [`surt()`]: the sort key of a URL, as replay tools compute it
 //! - [`read_record`], [`Scan`], [`RecordCache`], [`verify`]: reading back
+//! - [`rewrite`]: a file without some of its records
 //! - [`check_file`]: is a file what it claims to be?
 
 mod cache;
@@ -38,6 +39,7 @@ mod files;
 mod head;
 mod read;
 mod recover;
+mod rewrite;
 mod surt;
 mod verify;
 mod warc;
@@ -46,12 +48,13 @@ mod writer;
 pub use cache::RecordCache;
 pub use check::{CheckReport, check_file};
 pub use encode::{DEFAULT_LEVEL, Encoded, Encoder};
-pub use error::{ReadError, WriteError};
+pub use error::{ReadError, RewriteError, WriteError};
 pub use exchange::{Exchange, Kind, Original, Tls, Truncated};
 pub use files::{FilePosition, find_warc};
 pub use read::{Record, Scan, Scanned, read_record};
 pub use recover::Recovery;
+pub use rewrite::{Kept, rewrite};
 pub use surt::surt;
 pub use verify::{VerifyError, payload_digest, verify};
 pub use warc::{FileId, Uuid};
-pub use writer::{Checkpoint, DEFAULT_ROLL_AT, Settings, Writer};
+pub use writer::{Checkpoint, DEFAULT_ROLL_AT, Serials, Settings, Writer};

@@ -6,6 +6,8 @@
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use evercrawl_model::{RecordAt, Time};
 
@@ -45,13 +47,27 @@ pub struct Settings {
     pub first_serial: u32,
 }
 
+/// Gives out serial numbers, each once.
+#[derive(Clone, Debug)]
+pub struct Serials(Arc<AtomicU32>);
+
+impl Serials {
+    /// A number that no file has.
+    pub fn draw(&self) -> u32 {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
 /// The one that writes an archive.
 pub struct Writer {
     dir: PathBuf,
     settings: Settings,
     current: Pair,
+    serials: Serials,
     /// Full files that are not known to be finished.
     full: Vec<FilePosition>,
+    /// Files whose place others took, and that are not known to be removed.
+    leaving: Vec<FilePosition>,
     /// Full files, and directories with new names, that no checkpoint has yet taken along.
     unsynced: Vec<(PathBuf, File)>,
 }
@@ -65,11 +81,22 @@ impl Writer {
         now: Time,
     ) -> Result<(Writer, Recovery), WriteError> {
         let (recovery, highest) = recover(dir, committed)?;
-        let serial = settings.first_serial.max(highest.saturating_add(1));
-        let current = Pair::create(dir, &settings, serial, now)?;
+        let first = settings.first_serial.max(highest.saturating_add(1));
+        let serials = Serials(Arc::new(first.into()));
+        let current = Pair::create(dir, &settings, serials.draw(), now)?;
         let unsynced = vec![directory(dir)?];
-        let dir = dir.to_owned();
-        Ok((Writer { dir, settings, current, full: Vec::new(), unsynced }, recovery))
+        let (dir, full, leaving) = (dir.to_owned(), Vec::new(), Vec::new());
+        Ok((Writer { dir, settings, current, serials, full, leaving, unsynced }, recovery))
+    }
+
+    /// The directory of the archive.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Where new files get their serial numbers, for whoever writes beside this one.
+    pub fn serials(&self) -> Serials {
+        self.serials.clone()
     }
 
     /// The file that records must be encoded for.
@@ -102,12 +129,23 @@ impl Writer {
         unsynced.extend(handles);
         let mut files = self.full.clone();
         files.push(self.current.position(true));
-        Ok(Checkpoint { dir: self.dir.clone(), files, unsynced })
+        Ok(Checkpoint { dir: self.dir.clone(), files, leaving: self.leaving.clone(), unsynced })
     }
 
-    /// Forgets files that [`Checkpoint::finish`] has finished.
+    /// Takes over a file that was written elsewhere and is on disk, to be finished with the others.
+    pub fn adopt(&mut self, file: FilePosition) {
+        self.full.push(file);
+    }
+
+    /// Has a finished file removed once the next checkpoint is committed.
+    pub fn leave(&mut self, file: FilePosition) {
+        self.leaving.push(file);
+    }
+
+    /// Forgets files that [`Checkpoint::finish`] has finished or removed.
     pub fn finished(&mut self, serials: &[u32]) {
         self.full.retain(|position| !serials.contains(&position.serial));
+        self.leaving.retain(|position| !serials.contains(&position.serial));
     }
 
     /// Ends writing: finishes what `committed`, the last checkpoint that the state has committed,
@@ -119,15 +157,14 @@ impl Writer {
                 None => position.discard(&self.dir)?,
             }
         }
-        Ok(())
+        committed.leaving.iter().try_for_each(|file| file.remove(&self.dir))
     }
 
     fn roll(&mut self, now: Time) -> Result<(), WriteError> {
         self.current.flush()?;
         let handles = self.current.handles()?;
         let directory = directory(&self.dir)?;
-        let serial = self.current.id.serial.saturating_add(1);
-        let next = Pair::create(&self.dir, &self.settings, serial, now)?;
+        let next = Pair::create(&self.dir, &self.settings, self.serials.draw(), now)?;
         let full = std::mem::replace(&mut self.current, next);
         self.full.push(full.position(false));
         self.unsynced.extend(handles);
@@ -143,6 +180,8 @@ pub struct Checkpoint {
     dir: PathBuf,
     /// What the state commits, in place of what it committed before.
     pub files: Vec<FilePosition>,
+    /// Files that are removed at the end; the state knows them as leaving.
+    pub leaving: Vec<FilePosition>,
     unsynced: Vec<(PathBuf, File)>,
 }
 
@@ -155,12 +194,17 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Sorts the indexes of full files and gives them their final names; to be called once the
-    /// state has committed `files`. Gives the serial numbers for [`Writer::finished`].
+    /// Sorts the indexes of full files, gives them their final names and removes those that leave;
+    /// to be called once the state has committed `files`. Gives the serial numbers for
+    /// [`Writer::finished`].
     pub fn finish(&self) -> Result<Vec<u32>, WriteError> {
         let mut serials = Vec::new();
         for position in self.files.iter().filter(|position| !position.open) {
             position.finish(&self.dir)?;
+            serials.push(position.serial);
+        }
+        for position in &self.leaving {
+            position.remove(&self.dir)?;
             serials.push(position.serial);
         }
         Ok(serials)

@@ -54,6 +54,8 @@ pub(crate) enum Verb {
     Robots(Robots),
     /// Do state and archive agree? Exit 0 yes, 1 no
     Check(Check),
+    /// Drop what need not be kept by the rules `retention.archive` and `retention.visits`
+    Retain(Retain),
     /// The configuration in force
     #[command(subcommand)]
     Config(Config),
@@ -170,6 +172,9 @@ pub(crate) struct CrawlRules {
     /// Requests over all hosts, as in 5/s
     #[arg(long, value_name = "RATE")]
     pub(crate) budget: Option<String>,
+    /// Content received in any 24 hours, over all runs, as in 2GB
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_bytes_per_day: Option<String>,
     /// Requests out at once over all hosts [default: 256]
     #[arg(long, value_name = "N")]
     pub(crate) concurrency: Option<usize>,
@@ -431,6 +436,21 @@ pub(crate) struct Robots {
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) common: Common,
+    /// JSON instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Retain {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Only say what would be dropped
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// List what was dropped so far
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) list: bool,
     /// JSON instead of words
     #[arg(long)]
     pub(crate) json: bool,

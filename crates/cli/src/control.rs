@@ -163,6 +163,7 @@ impl Desk {
             Verb::History(args) => verbs::history::show(&args, &opened, out),
             Verb::Changes(args) => verbs::changes::show(&args, &opened, out),
             Verb::Diff(args) => verbs::diff::show(&args, &opened, out),
+            Verb::Retain(args) => verbs::retain::show(&args, &opened, out),
             Verb::Budget(args) => verbs::budget::running(&args, &self.dir, &self.inbox, out),
             Verb::Push(args) => verbs::push::running(&args, &opened, &self.inbox, out),
             Verb::Wish(verb) => verbs::wish::running(&verb, &opened, &self.inbox, out),

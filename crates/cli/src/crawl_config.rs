@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
-use evercrawl_engine::{FrontierConfig, Pace, Plan, Schedule};
+use evercrawl_engine::retention::Keep;
+use evercrawl_engine::{FrontierConfig, Pace, Plan, RetentionConfig, Schedule};
 use evercrawl_extract::decode::Caps;
 use evercrawl_fetch::{self as fetch, AllowPrivate, ConnectTo, NameServers};
 use evercrawl_state::StoreLimits;
@@ -53,6 +54,7 @@ fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()>
         ("crawl.depth", rules.depth.map(|n| n.to_string())),
         ("crawl.embeds", rules.embeds.then(|| "true".to_owned())),
         ("budget.rate", rules.budget.clone()),
+        ("budget.bytes_per_day", rules.max_bytes_per_day.clone()),
         ("budget.concurrency", text(rules.concurrency)),
         ("pace.delay", rules.delay.clone()),
         ("pace.ip_delay", rules.ip_delay.clone()),
@@ -120,6 +122,7 @@ pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result
         plan: plan(settings)?,
         limits: limits(settings, run)?,
         archive: archive(settings)?,
+        retention: retention(settings)?,
         workers: match settings.number("engine.workers")? {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             n => n,
@@ -300,10 +303,19 @@ fn limits(settings: &Settings, run: &RunArgs) -> anyhow::Result<RunLimits> {
         pages: run.max_pages,
         time: time.map_err(|error| flag("for", error))?,
         bytes: bytes.map_err(|error| flag("max-bytes", error))?,
+        bytes_per_day: settings.get("budget.bytes_per_day", day_of_bytes)?,
         budget: settings.get("budget.rate", units::rate)?,
         concurrency: concurrency.max(1),
         min_free_disk: settings.need("limits.min_free_disk", units::size)?,
     })
+}
+
+/// Reads how much may be received in a day.
+pub(crate) fn day_of_bytes(text: &str) -> Result<u64, String> {
+    match units::size(text)? {
+        0 => Err(format!("a day of `{text}` fetches nothing: give more than 0")),
+        bytes => Ok(bytes),
+    }
 }
 
 fn archive(settings: &Settings) -> anyhow::Result<ArchiveConfig> {
@@ -315,6 +327,28 @@ fn archive(settings: &Settings) -> anyhow::Result<ArchiveConfig> {
         operator: settings.items("identity.contact").first().cloned().unwrap_or_default(),
         requests: settings.flag("archive.requests")?,
     })
+}
+
+/// How long what was found is kept.
+pub(crate) fn retention(settings: &Settings) -> anyhow::Result<RetentionConfig> {
+    Ok(RetentionConfig {
+        archive: keep(settings, "retention.archive")?,
+        visits: keep(settings, "retention.visits")?,
+        every: settings.need("retention.every", |text| {
+            let every = units::duration(text)?;
+            let long = every >= Duration::from_secs(1);
+            if long { Ok(every) } else { Err(format!("`{text}` is less than a second")) }
+        })?,
+    })
+}
+
+fn keep(settings: &Settings, name: &str) -> anyhow::Result<Keep> {
+    let items = settings.items(name);
+    let rules: Result<Vec<_>, _> = items.iter().map(|item| units::keep_rule(item)).collect();
+    let rules = rules.map_err(|error| Failure::config(format!("{name}: {error}")))?;
+    // What keeps all keeps all, whatever else is said.
+    let rules = if rules.contains(&None) { Vec::new() } else { rules.into_iter().flatten().collect() };
+    Ok(Keep { rules, text: items.join(", ") })
 }
 
 /// This machine's name, for WARC file names.

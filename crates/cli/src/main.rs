@@ -68,6 +68,7 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         Verb::Fetch(args) => verbs::fetch::run(&args),
         Verb::Robots(args) => verbs::robots::run(&args),
         Verb::Check(args) => verbs::check::run(&args),
+        Verb::Retain(args) => verbs::retain::run(&args),
         Verb::Config(Config::Show { common, json }) => verbs::config::show(&common, json),
         Verb::Testweb(args) => verbs::testweb::run(&args),
         Verb::Demo(args) => verbs::demo::run(&args),

@@ -76,6 +76,8 @@ pub(crate) fn run_json<S: Store>(progress: &Progress, walk: &Walk<S>, slow: &Val
         let used = (tally.pages + tally.robots) as f64 / (rate * seconds).max(1.0);
         run["plan"]["budget_used"] = json!(used.min(1.0));
     }
+    run["bytes_last_day"] = json!(walk.state().spending().received(progress.at));
+    run["bytes_used_up_until"] = json!(progress.day_used_up.map(Time::rfc3339));
     run["first_visits"] = json!(tally.first);
     run["changes_found"] = json!(tally.changes);
     run["requests"] = json!({
@@ -227,6 +229,10 @@ pub(crate) fn progress_line(progress: &Progress) -> String {
     let changed = counters.changed(Change::Changed) + counters.changed(Change::Near);
     let waiting = progress.waiting_until.filter(|until| until.since(progress.at) > PAUSE);
     let waiting = match waiting {
+        Some(until) if progress.day_used_up.is_some() => format!(
+            "; the bytes of a day are used up, it goes on in {}",
+            show_duration(until.since(progress.at))
+        ),
         Some(Time::NEVER) | None => String::new(),
         // Only a paused host waits without an end.
         Some(until) if until.since(progress.at) > CENTURY => {

@@ -57,6 +57,7 @@ pub(crate) const KEYS: &[Key] = &[
     one("pace.slow_factor", "1", "a slow host gets a pause of so many times its last answer"),
     one("pace.per_host", "1", "requests to one host at once"),
     one("budget.rate", "", "requests over all hosts, as in 5/s"),
+    one("budget.bytes_per_day", "", "content received in any 24 hours, over all runs, as in 2GB"),
     one("budget.discover", "50%", "share of requests for new pages, while others are due too"),
     one("budget.concurrency", "256", "requests out at once over all hosts"),
     one(
@@ -103,6 +104,13 @@ pub(crate) const KEYS: &[Key] = &[
     one("archive.roll", "1GB", "size at which a WARC file is closed and the next begun"),
     one("archive.requests", "true", "keep the request beside the response"),
     one("archive.prefix", "evercrawl", "what WARC file names begin with"),
+    list(
+        "retention.archive",
+        "all",
+        "what stays of the archive: all | last 5 (versions) | 90d | daily | daily 365d; or several",
+    ),
+    list("retention.visits", "all", "what stays of the visit log besides what is in the archive"),
+    one("retention.every", "1d", "how often a running crawl drops the rest"),
     one("engine.workers", "0", "threads that read pages; 0: one a core"),
     one("engine.active_hosts", "10000", "hosts that are crawled at once"),
     one("engine.store_cache", "96MiB", "memory for reading the state"),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use evercrawl_engine::retention::Rule;
 use evercrawl_engine::wishes::BOOSTS;
 use evercrawl_model::Time;
 use evercrawl_policy::registry::Goal;
@@ -80,6 +81,27 @@ pub(crate) fn factor(text: &str) -> Result<f32, String> {
         let (least, most) = (BOOSTS.start(), BOOSTS.end());
         format!("`{text}` is no factor: write it as in `x5` or `x0.2`, from x{least} to x{most}")
     })
+}
+
+/// Reads what is kept: `last 5`, `90d`, `daily`, `daily 365d`; `None` for `all`.
+pub(crate) fn keep_rule(text: &str) -> Result<Option<Rule>, String> {
+    let wrong = || {
+        format!("`{text}` is no rule: write `all`, `last 5`, `90d`, `daily` or `daily 365d`")
+    };
+    let text = text.trim();
+    if text == "all" {
+        return Ok(None);
+    }
+    if let Some(versions) = text.strip_prefix("last") {
+        let versions = versions.trim().parse().ok().filter(|versions| *versions > 0);
+        return Ok(Some(Rule::Last(versions.ok_or_else(wrong)?)));
+    }
+    let age = |text: &str| duration(text.trim()).ok().filter(|age| !age.is_zero());
+    match text.strip_prefix("daily") {
+        Some("") => Ok(Some(Rule::Daily(None))),
+        Some(limit) => Ok(Some(Rule::Daily(Some(age(limit).ok_or_else(wrong)?)))),
+        None => Ok(Some(Rule::Within(age(text).ok_or_else(wrong)?))),
+    }
 }
 
 /// Reads what a crawl is for.
@@ -201,6 +223,19 @@ mod tests {
         assert_eq!(rate("300/m").unwrap(), 5.0);
         for bad in ["5", "0/s", "-1/s", "5/x", "/s", "inf/s"] {
             assert!(rate(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn rules_of_what_is_kept() {
+        let day = Duration::from_secs(86_400);
+        assert_eq!(keep_rule("all"), Ok(None));
+        assert_eq!(keep_rule("last 5"), Ok(Some(Rule::Last(5))));
+        assert_eq!(keep_rule("90d"), Ok(Some(Rule::Within(90 * day))));
+        assert_eq!(keep_rule("daily"), Ok(Some(Rule::Daily(None))));
+        assert_eq!(keep_rule("daily 365d"), Ok(Some(Rule::Daily(Some(365 * day)))));
+        for bad in ["", "last", "last 0", "last -1", "0", "daily 0", "weekly", "5"] {
+            assert!(keep_rule(bad).is_err(), "{bad}");
         }
     }
 

@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::Place;
+use common::site::{Answer, Site};
 use common::web::Web;
+use common::{Place, wait_until};
 use evercrawl_model::Time;
 use evercrawl_testweb::Config;
 use rustix::process::Signal;
@@ -105,4 +106,37 @@ fn odd_budgets_get_a_clear_answer() {
         ran.explains(&[words]);
         assert!(!place.data().exists(), "{flags}: nothing was begun");
     }
+}
+
+#[test]
+fn a_day_of_bytes_binds_over_restarts_and_says_so() {
+    let body = "word ".repeat(2_000);
+    let site = Site::serve(move |request| match request.page.as_str() {
+        "a.test/" => {
+            Answer::page((0..40).map(|n| format!("<a href=/{n}>{n}</a>")).collect::<String>())
+        }
+        "a.test/robots.txt" | "a.test/sitemap.xml" => Answer::status("404 Not Found"),
+        page => Answer::page(format!("{page} {body}")),
+    });
+    let place = Place::new();
+    let flags = format!("--delay 5ms --quiet --max-bytes-per-day 100kB {}", site.flags());
+    let mut crawl = place.start(&format!("crawl --once http://a.test/ {flags}"));
+    // Not before: who looks at a directory that nobody works in keeps others out meanwhile.
+    wait_until("the crawl to listen", || place.data().join("status.json").exists());
+    let status = |place: &Place| place.run("status --json").expect(0).json();
+    wait_until("the bound", || status(&place)["run"]["bytes_used_up_until"].is_string());
+    let asked = site.all_asked().len();
+    assert!(crawl.is_running(), "it waits for the day to pass");
+    let said = place.run("status").expect(0).out;
+    assert!(said.contains("in the last 24 hours, which is all of a day: it goes on at"), "{said}");
+    crawl.signal(Signal::INT);
+    crawl.wait().expect(11);
+    let received = status(&place)["bytes_last_day"].as_u64().unwrap();
+    assert!((90_000..=120_000).contains(&received), "{received}");
+    // The flag is remembered, and so is what was received.
+    place.run("crawl --once --for 1s --quiet").expect(15);
+    assert!(site.all_asked().len() <= asked + 1, "robots.txt at most");
+    place.run("crawl --once --quiet --max-bytes-per-day 10MB").expect(0);
+    assert_eq!(status(&place)["total"]["pages_by_state"]["new"], 0);
+    place.run("crawl --max-bytes-per-day 0").expect(3).explains(&["fetches nothing"]);
 }

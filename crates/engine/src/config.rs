@@ -8,6 +8,7 @@ use evercrawl_urls::{Rules, ScopeKind, Steps};
 
 use crate::frontier::FrontierConfig;
 use crate::planner::Plan;
+use crate::retention::RetentionConfig;
 use crate::schedule::Schedule;
 
 /// Everything a crawl is told.
@@ -39,6 +40,8 @@ pub struct CrawlConfig {
     pub limits: RunLimits,
     /// How the archive is written.
     pub archive: ArchiveConfig,
+    /// How long what was found is kept.
+    pub retention: RetentionConfig,
     /// Threads that read pages.
     pub workers: usize,
 }
@@ -87,6 +90,8 @@ pub struct RunLimits {
     pub time: Option<Duration>,
     /// Stop after so many bytes received in this run.
     pub bytes: Option<u64>,
+    /// At most so many bytes received in any 24 hours, over all runs.
+    pub bytes_per_day: Option<u64>,
     /// Requests a second, over all hosts.
     pub budget: Option<f64>,
     /// Requests out at once.

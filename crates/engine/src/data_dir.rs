@@ -142,11 +142,15 @@ impl DataDir {
         mut settings: archive::Settings,
         now: Time,
     ) -> Result<(archive::Writer, archive::Recovery), EngineError> {
-        let files = state.archive()?;
+        let files = state.archive_files()?;
         settings.first_serial = files.iter().map(|file| file.serial + 1).max().unwrap_or(1);
+        let (leaving, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.leaving);
         let unfinished = files.into_iter().filter(|file| !file.finished);
         let committed: Vec<archive::FilePosition> = unfinished.map(file_position).collect();
-        Ok(archive::Writer::open(&self.archive_dir(), &committed, settings, now)?)
+        let opened = archive::Writer::open(&self.archive_dir(), &committed, settings, now);
+        let (mut writer, recovery) = opened?;
+        leaving.into_iter().map(file_position).for_each(|file| writer.leave(file));
+        Ok((writer, recovery))
     }
 
     /// Bytes free on the disk that the directory is on.
@@ -190,7 +194,7 @@ fn check_mark(path: &Path) -> Result<(), EngineError> {
     }
 }
 
-fn file_position(file: evercrawl_state::ArchiveFile) -> archive::FilePosition {
+pub(crate) fn file_position(file: evercrawl_state::ArchiveFile) -> archive::FilePosition {
     archive::FilePosition {
         serial: file.serial,
         name: file.name,

@@ -14,6 +14,7 @@
 //! - [`freshness`]: how fresh is what is held?
 //! - [`waiting`]: what waits, and for what?
 //! - [`today`]: what was found today?
+//! - [`retention`]: what need not be kept any longer?
 //! - [`check`]: do state and archive agree?
 
 mod budget;
@@ -29,6 +30,7 @@ pub mod planner;
 pub mod process;
 pub mod recent;
 pub mod rehearsal;
+pub mod retention;
 pub mod schedule;
 pub mod today;
 pub mod waiting;
@@ -41,6 +43,7 @@ pub use config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
 pub use data_dir::DataDir;
 pub use frontier::{FrontierConfig, Pace};
 pub use planner::{Plan, Planner};
+pub use retention::RetentionConfig;
 pub use schedule::Schedule;
 
 /// What stops a crawl, by what the user can do about it.

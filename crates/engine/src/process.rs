@@ -68,6 +68,26 @@ impl Processed {
         let row = &self.job.lease.row;
         row.guess && row.kind == Kind::Sitemap && self.visited.visit.change == Change::Gone
     }
+
+    /// The content whose record, of another visit, this one refers to.
+    pub(crate) fn refers_to(&self) -> Option<Digest> {
+        self.plan.as_ref().filter(|plan| plan.holder.is_some()).map(|plan| plan.digest)
+    }
+
+    /// Lets its record refer to `holder`, or hold the content itself; true when that is
+    /// otherwise than it was.
+    pub(crate) fn refer_to(&mut self, holder: Option<Holder>) -> bool {
+        let Some(plan) = &mut self.plan else { return false };
+        let before = std::mem::replace(&mut plan.holder, holder);
+        self.visited.first_of_digest = plan.holder.is_none();
+        before != plan.holder
+    }
+
+    /// This visit, as the one that holds its content.
+    pub(crate) fn holder(&self) -> Holder {
+        let lease = &self.job.lease;
+        Holder { page: lease.page, url: lease.row.url.clone(), at: self.job.asked }
+    }
 }
 
 /// What a record says, so that it can be made again for another file.
@@ -290,8 +310,7 @@ impl<S: Store> Processor<S> {
         media_type: Option<&'static str>,
         file: archive::FileId,
     ) -> Result<(), StateError> {
-        let lease = &processed.job.lease;
-        let me = Holder { page: lease.page, url: lease.row.url.clone(), at: processed.job.asked };
+        let me = processed.holder();
         // Empty bodies are all alike: a reference would say more than it saves.
         let empty = processed.visited.visit.bytes == 0;
         let holder = if empty { None } else { self.recent.claim(digest, &me, &self.reading)? };

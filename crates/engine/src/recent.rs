@@ -98,6 +98,16 @@ impl Recent {
         self.settled.notify_all();
     }
 
+    /// Content is held by another record than before.
+    pub fn hold(&self, digest: Digest, holder: Holder) {
+        let mut inner = self.lock();
+        let batch = Some(inner.batch);
+        // Somebody who is about to store it goes on; then two records hold it.
+        if inner.claims.get(&digest).is_none_or(|claim| claim.batch.is_some()) {
+            inner.claims.insert(digest, Claim { holder, batch });
+        }
+    }
+
     /// A page whose text is nearly this one, and not the page itself.
     pub fn near<S: Store>(
         &self,

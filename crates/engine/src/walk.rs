@@ -8,11 +8,13 @@
 //! - `planning`: how is the budget spent on known pages?
 //! - `signals`: who says that a page changed?
 //! - `wishing`: how do the user's wishes change the walk?
+//! - `retaining`: how does what is dropped leave?
 //! - `committing`: how does what was done last?
 
 mod asking;
 mod committing;
 mod planning;
+mod retaining;
 mod signals;
 mod wishing;
 
@@ -105,6 +107,8 @@ pub struct Walk<S> {
     ahead: Ahead,
     /// Words that pages changed, while they are out.
     overheard: HashMap<PageKey, (Teller, Time)>,
+    /// True once records were dropped in this run.
+    drops: bool,
     tally: Tally,
     today: Today,
     seed: u64,
@@ -136,6 +140,9 @@ impl<S: Store> Walk<S> {
         let gate = Arc::new(RwLock::new(Gate::new(scope, wishes.rules(&config.rules))?));
         let links = LinkReader::new(&config, gate, state.keyer());
         let careful = !state.was_clean();
+        // Opening the archive has finished what earlier runs left.
+        let left = state.archive()?.into_iter().filter(|file| !file.finished);
+        state.finish_archive(&left.map(|file| file.serial).collect::<Vec<_>>())?;
         // From the first request on, a crash must be seen as one.
         state.flush_now()?;
         let frontier = Frontier::new(config.frontier, seed, now, careful);
@@ -158,6 +165,7 @@ impl<S: Store> Walk<S> {
             sweep: Sweep::at_start(),
             ahead,
             overheard: HashMap::new(),
+            drops: false,
             tally,
             today,
             seed,
@@ -369,6 +377,7 @@ impl<S: Store> Walk<S> {
         if processed.is_empty_guess() {
             return self.forget(&processed, now);
         }
+        self.refer_anew(&mut processed)?;
         if let Some(records) = processed.records.take() {
             let at = self.append(records, &processed, now)?;
             processed.visited.visit.record = at;

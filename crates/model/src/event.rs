@@ -6,7 +6,9 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use crate::{Band, HostKey, Kind, PageKey, Refusal, Time, Validators, Visit, Wish};
+use crate::{
+    Band, HostKey, Kind, PageKey, Refusal, Rewritten, Time, Validators, Visit, VisitsDropped, Wish,
+};
 
 /// Something that changes the state.
 #[derive(Clone, Debug)]
@@ -101,6 +103,10 @@ pub enum Event {
         /// How many.
         count: u64,
     },
+    /// Records left the archive by a rule of retention.
+    Rewritten(Box<Rewritten>),
+    /// Visits leave the log by a rule of retention.
+    VisitsDropped(Box<VisitsDropped>),
 }
 
 /// A URL that was found, with where and how.

@@ -6,6 +6,7 @@
 mod event;
 mod key;
 mod page;
+mod retention;
 mod time;
 mod visit;
 mod wish;
@@ -13,6 +14,7 @@ mod wish;
 pub use event::{Discovery, Event, HostUpdate, Next, Noted, RobotsCopy, Shape, Visited};
 pub use key::{HostKey, Keyer, PageKey};
 pub use page::{Band, Kind, Refusal, Validators};
+pub use retention::{Dropped, Rewritten, VisitsDropped};
 pub use time::{ParseTimeError, Time};
 pub use visit::{Change, Outcome, RecordAt, Score, Visit};
 pub use wish::Wish;

@@ -7,7 +7,7 @@ use evercrawl_model::{
 
 use crate::StateError;
 use crate::keys;
-use crate::reading::{FirstSeen, encode_first_seen};
+use crate::reading::encode_first_seen;
 use crate::rows::{self, HostRow, PageRow, Past, Place, Standing};
 use crate::seen::{self, Quick};
 use crate::state::{CachedHost, State};
@@ -56,6 +56,8 @@ impl<S: Store> State<S> {
                 self.view.counters.refuse(*reason, *count);
                 Ok(Applied::default())
             }
+            Event::Rewritten(rewritten) => self.rewritten(rewritten),
+            Event::VisitsDropped(dropped) => self.visits_dropped(dropped),
         }
     }
 
@@ -165,10 +167,11 @@ impl<S: Store> State<S> {
         let log = rows::encode_visit(&visited.visit, before);
         self.view.layers.put(Space::Visits, &number.to_be_bytes(), &log);
         self.view.counters.count_visit(&visited.visit, visited.first_of_digest);
+        self.view.spending.add(visited.visit.at, visited.visit.bytes);
         let held = row.past.as_ref().and_then(|past| past.digest);
         let other_bytes = visited.identity.is_some() && visited.identity != held;
         self.view.counters.noise += u64::from(other_bytes && visited.visit.change == Change::Same);
-        self.remember_content(visited);
+        self.remember_content(visited, number);
         self.remember_site(page, &visited.differing)?;
         self.host_learned(page.host, &visited.host)?;
         row.kind = visited.kind;
@@ -297,10 +300,10 @@ impl<S: Store> State<S> {
         Ok(Some((key, band, at)))
     }
 
-    fn remember_content(&mut self, visited: &Visited) {
+    fn remember_content(&mut self, visited: &Visited, number: u64) {
         let visit = &visited.visit;
         let (Some(digest), true) = (visit.digest, visited.first_of_digest) else { return };
-        let first = encode_first_seen(FirstSeen { page: visit.page, at: visit.at });
+        let first = encode_first_seen(visit.page, visit.at, number);
         self.view.layers.put(Space::Content, &keys::digest(&digest), &first);
         if let (Some(simhash), None) = (visited.simhash, visit.near) {
             for table in 0..4 {

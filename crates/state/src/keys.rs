@@ -164,6 +164,15 @@ pub(crate) fn aside(page: PageKey) -> [u8; 1 + PageKey::LEN] {
 pub(crate) const ASIDE: &[u8] = b"e";
 pub(crate) const ASIDE_END: &[u8] = b"f";
 
+/// The key of what was dropped at a time from a file or the log.
+pub(crate) fn dropped(at: Time, from: &str) -> Vec<u8> {
+    [DROPPED, &at.millis().to_be_bytes(), from.as_bytes()].concat()
+}
+
+/// What those keys begin with, and what comes after them all.
+pub(crate) const DROPPED: &[u8] = b"d";
+pub(crate) const DROPPED_END: &[u8] = b"e";
+
 /// The first key that comes after `key`.
 pub(crate) fn after(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()

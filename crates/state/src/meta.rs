@@ -27,6 +27,8 @@ pub struct ArchiveFile {
     pub open: bool,
     /// True once it has its final name and its index is sorted: nobody will touch it again.
     pub finished: bool,
+    /// True when another file took its place: nothing refers to it, and it is being removed.
+    pub leaving: bool,
 }
 
 pub(crate) fn encode_settings(settings: Settings) -> Vec<u8> {
@@ -47,7 +49,7 @@ pub(crate) fn encode_file(file: &ArchiveFile) -> Vec<u8> {
     out.text(&file.name);
     out.number(file.warc_len);
     out.number(file.cdxj_len);
-    out.byte(u8::from(file.open) | u8::from(file.finished) << 1);
+    out.byte(u8::from(file.open) | u8::from(file.finished) << 1 | u8::from(file.leaving) << 2);
     out.finish()
 }
 
@@ -55,6 +57,6 @@ pub(crate) fn decode_file(row: &[u8]) -> Result<ArchiveFile, StateError> {
     let mut row = Reader::new(row, 1)?;
     let (serial, name) = (row.small()?, row.text()?.to_owned());
     let (warc_len, cdxj_len, flags) = (row.number()?, row.number()?, row.byte()?);
-    let (open, finished) = (flags & 1 != 0, flags & 2 != 0);
-    Ok(ArchiveFile { serial, name, warc_len, cdxj_len, open, finished })
+    let (open, finished, leaving) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
+    Ok(ArchiveFile { serial, name, warc_len, cdxj_len, open, finished, leaving })
 }

@@ -18,6 +18,8 @@ pub struct FirstSeen {
     pub page: PageKey,
     /// When it was fetched.
     pub at: Time,
+    /// The number of that visit; older rows do not have it.
+    pub visit: Option<u64>,
 }
 
 /// The committed state, for readers on other threads.
@@ -81,14 +83,21 @@ fn block_bounds(key: [u8; 10]) -> ([u8; 10], [u8; 11]) {
     (low, high)
 }
 
-pub(crate) fn encode_first_seen(first: FirstSeen) -> Vec<u8> {
-    let mut out = Writer::new(1);
-    out.page(first.page);
-    out.time(first.at);
+/// Rows of this format have the number of the visit.
+const WITH_VISIT: u8 = 2;
+
+pub(crate) fn encode_first_seen(page: PageKey, at: Time, visit: u64) -> Vec<u8> {
+    let mut out = Writer::new(WITH_VISIT);
+    out.page(page);
+    out.time(at);
+    out.number(visit);
     out.finish()
 }
 
-fn decode_first_seen(row: &[u8]) -> Result<FirstSeen, StateError> {
-    let mut row = Reader::new(row, 1)?;
-    Ok(FirstSeen { page: row.page()?, at: row.time()? })
+pub(crate) fn decode_first_seen(row: &[u8]) -> Result<FirstSeen, StateError> {
+    let numbered = row.first() == Some(&WITH_VISIT);
+    let mut row = Reader::new(row, if numbered { WITH_VISIT } else { 1 })?;
+    let (page, at) = (row.page()?, row.time()?);
+    let visit = if numbered { Some(row.number()?) } else { None };
+    Ok(FirstSeen { page, at, visit })
 }

@@ -14,7 +14,7 @@ use crate::meta::{self, ArchiveFile, Settings};
 use crate::rows::HostRow;
 use crate::seen::{self, Filter, Seen};
 use crate::store::{Overlay, Space, Store};
-use crate::view::{CLEAN, COUNTERS, FILES, SETTINGS, TAGS, View, number_of};
+use crate::view::{CLEAN, COUNTERS, FILES, SETTINGS, SPENDING, TAGS, View, number_of};
 
 const NEW_PAGES: u8 = b'n';
 
@@ -109,12 +109,25 @@ impl<S: Store> State<S> {
         }
     }
 
-    /// Files of the archive got their final names; part of the next commit.
+    /// Files of the archive got their final names, or were removed; part of the next commit.
     pub fn finish_archive(&mut self, serials: &[u32]) -> Result<(), StateError> {
-        for mut file in self.archive()?.into_iter().filter(|file| serials.contains(&file.serial)) {
-            file.finished = true;
-            file.open = false;
-            self.set_archive(&[file]);
+        let ours = |file: &ArchiveFile| serials.contains(&file.serial);
+        for file in self.archive_files()?.into_iter().filter(ours) {
+            if file.leaving {
+                let key = keys::numbered(FILES, file.serial.into());
+                self.view.layers.remove(Space::Meta, &key);
+            } else {
+                self.set_archive(&[ArchiveFile { finished: true, open: false, ..file }]);
+            }
+            self.dirty = true;
+        }
+        Ok(())
+    }
+
+    /// Another file took the place of this one; part of the next commit.
+    pub fn leave_archive(&mut self, serial: u32) -> Result<(), StateError> {
+        for file in self.archive()?.into_iter().filter(|file| file.serial == serial) {
+            self.set_archive(&[ArchiveFile { leaving: true, ..file }]);
             self.dirty = true;
         }
         Ok(())
@@ -192,6 +205,7 @@ impl<S: Store> State<S> {
             self.new_pages.clear();
         }
         self.view.layers.put(Space::Meta, COUNTERS, &self.view.counters.encode());
+        self.view.layers.put(Space::Meta, SPENDING, &self.view.spending.encode());
     }
 
     /// Saves the filter and drops the log of what it did not have yet. Only right after a commit:

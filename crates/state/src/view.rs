@@ -13,11 +13,13 @@ use crate::layers::Layers;
 use crate::meta::{self, ArchiveFile, Settings};
 use crate::reading::Reading;
 use crate::rows::{self, HostRow, PageRow};
+use crate::spending::Spending;
 use crate::store::{Slice, Space, Store};
 
 pub(crate) const SETTINGS: &[u8] = b"k";
 pub(crate) const COUNTERS: &[u8] = b"c";
 pub(crate) const CLEAN: &[u8] = b"x";
+pub(crate) const SPENDING: &[u8] = b"b";
 pub(crate) const FILES: u8 = b'f';
 pub(crate) const TAGS: u8 = b't';
 
@@ -36,6 +38,7 @@ pub struct View<S> {
     pub(crate) layers: Layers<S>,
     pub(crate) keyer: Keyer,
     pub(crate) counters: Counters,
+    pub(crate) spending: Spending,
     was_clean: bool,
 }
 
@@ -55,8 +58,12 @@ impl<S: Store> View<S> {
             Some(row) => Counters::decode(&row)?,
             None => Counters::default(),
         };
+        let spending = match layers.get(Space::Meta, SPENDING)? {
+            Some(row) => Spending::decode(&row)?,
+            None => Spending::default(),
+        };
         let keyer = Keyer::new(settings.seed, settings.shards);
-        Ok(View { layers, keyer, counters, was_clean })
+        Ok(View { layers, keyer, counters, spending, was_clean })
     }
 
     /// False when the last run ended without saying goodbye.
@@ -72,6 +79,11 @@ impl<S: Store> View<S> {
     /// Totals.
     pub fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// What was received lately.
+    pub fn spending(&self) -> &Spending {
+        &self.spending
     }
 
     /// The store below, for readers on other threads; it lags behind by what is not committed.
@@ -225,8 +237,15 @@ impl<S: Store> View<S> {
         })
     }
 
-    /// The archive's files as last committed.
+    /// The archive's files as last committed, but for those that are leaving.
     pub fn archive(&self) -> Result<Vec<ArchiveFile>, StateError> {
+        let mut files = self.archive_files()?;
+        files.retain(|file| !file.leaving);
+        Ok(files)
+    }
+
+    /// Every file of the archive that may be on disk.
+    pub fn archive_files(&self) -> Result<Vec<ArchiveFile>, StateError> {
         let rows = self.layers.scan(Space::Meta, &[FILES], &[FILES + 1]);
         rows.map(|row| meta::decode_file(&row?.1)).collect()
     }

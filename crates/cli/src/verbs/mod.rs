@@ -15,6 +15,7 @@ pub(crate) mod init;
 pub(crate) mod lab;
 pub(crate) mod plan;
 pub(crate) mod push;
+pub(crate) mod retain;
 pub(crate) mod robots;
 pub(crate) mod status;
 pub(crate) mod testweb;

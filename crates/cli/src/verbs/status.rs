@@ -82,6 +82,7 @@ fn stopped(args: &Status, opened: &Opened) -> anyhow::Result<Vec<u8>> {
             "waiting": report::waiting_json(&waiting),
             "bytes_archived": archived,
             "bytes_state": bytes,
+            "bytes_last_day": opened.state.spending().received(now),
         });
         knowledge::add(&mut line, &planner);
         print::json_line(&mut out, &line)?;
@@ -122,11 +123,22 @@ fn running(args: &Status, in_use: anyhow::Error) -> anyhow::Result<Vec<u8>> {
     writeln!(out, "  hosts      {active} active, {requests} requests out")?;
     writeln!(out, "  waiting    {}", report::waiting_line(&run["waiting"]))?;
     report::plan_lines(&run).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    writeln!(out, "{}", received_line(&run))?;
     writeln!(out, "  today      {}", report::today_line(&run["today"]))?;
     knowledge::lines(&run).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     let (pages, new) = (number("/total/pages"), number("/total/pages_by_state/new"));
     writeln!(out, "  known      {pages} pages, {new} never visited")?;
     Ok(out)
+}
+
+/// What was received in a day, and whether that is all that may be.
+fn received_line(run: &Value) -> String {
+    let bytes = run.pointer("/bytes_last_day").and_then(Value::as_u64).unwrap_or(0);
+    let received = format!("  received   {} in the last 24 hours", show_size(bytes));
+    match run.pointer("/bytes_used_up_until").and_then(Value::as_str) {
+        Some(until) => format!("{received}, which is all of a day: it goes on at {until}"),
+        None => received,
+    }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::fetcher::Fetcher;
 use super::inbox::{Inbox, What};
+use super::retainer::{Dropping, Retainer};
 use super::worker::{Worker, commit_all};
 use super::{Ended, Order, Progress, Report, Stopper, SystemClock};
 use crate::EngineError;
@@ -58,6 +59,7 @@ pub(super) struct Driver<S> {
     committing: bool,
     /// Nothing may be asked before this moment, and nothing is out.
     waiting_until: Option<Time>,
+    retainer: Retainer,
 }
 
 impl<S: Store + 'static> Driver<S> {
@@ -96,6 +98,7 @@ impl<S: Store + 'static> Driver<S> {
         };
         let fetch_config = config.clone();
         threads.push(spawn("fetcher", move || fetcher.run(order_queue, &fetch_config))?);
+        let sink = report.clone();
         threads.push(spawn("committer", move || commit_all(&commit_queue, &report))?);
         let now = clock.now();
         Ok(Driver {
@@ -115,6 +118,7 @@ impl<S: Store + 'static> Driver<S> {
             committed_pages: 0,
             committing: false,
             waiting_until: None,
+            retainer: Retainer::new(&config.retention, sink, now),
         })
     }
 
@@ -130,6 +134,7 @@ impl<S: Store + 'static> Driver<S> {
             let now = self.clock.now();
             self.take_reports(now)?;
             self.take_requests(now)?;
+            self.retainer.start_if_due(&self.walk, now)?;
             let sweeps = self.walk.pending() < COMMIT_KEYS && self.walk.sweep(now)?;
             self.commit_if_due(now)?;
             if now.since(shown) >= TICK {
@@ -165,7 +170,9 @@ impl<S: Store + 'static> Driver<S> {
             if self.walk.activity().0 >= self.config.limits.concurrency || self.page_limit_near() {
                 return Ok(Ordered::Wait(Time::NEVER));
             }
-            if let Some(until) = self.budget.as_ref().and_then(|budget| budget.wait(now)) {
+            let enough = self.day_is_used_up(now);
+            let waits = enough.or_else(|| self.budget.as_ref().and_then(|budget| budget.wait(now)));
+            if let Some(until) = waits {
                 return Ok(Ordered::Wait(until));
             }
             let order = match self.walk.next(now)? {
@@ -183,6 +190,17 @@ impl<S: Store + 'static> Driver<S> {
             }
             self.send(order)?;
         }
+    }
+
+    /// When more may be received, where the bytes of a day are used up. What is out counts with
+    /// the size that is usual.
+    fn day_is_used_up(&self, now: Time) -> Option<Time> {
+        let most = self.config.limits.bytes_per_day?;
+        let (counters, out) = (self.walk.counters(), self.walk.activity().0 as u64);
+        let usual = counters.bytes / counters.visits.max(1);
+        let most = most.saturating_sub(out * usual);
+        let until = self.walk.state().spending().below(most, now);
+        (until > now).then_some(until)
     }
 
     fn send(&self, order: Order) -> Result<(), EngineError> {
@@ -303,8 +321,15 @@ impl<S: Store + 'static> Driver<S> {
                 self.answer(1);
                 self.walk.end_commit(&done)
             }
+            Report::Dropping(dropping) => self.drop_piece(*dropping, now),
             Report::Broken(error) => Err(error),
         }
+    }
+
+    fn drop_piece(&mut self, dropping: Dropping, now: Time) -> Result<(), EngineError> {
+        self.walk.retain(&dropping.piece, now)?;
+        self.waiting[0].push((dropping.done, Told::default()));
+        Ok(())
     }
 
     /// Tells those who wait that what they asked for is on disk.
@@ -353,6 +378,7 @@ impl<S: Store + 'static> Driver<S> {
             in_flight,
             active_hosts,
             waiting_until: self.waiting_until,
+            day_used_up: self.day_is_used_up(at),
         }
     }
 
@@ -360,14 +386,17 @@ impl<S: Store + 'static> Driver<S> {
     pub(super) fn finish(mut self) -> Result<Walk<S>, EngineError> {
         self.orders = None;
         self.commits = None;
-        while self.committing {
-            match self.reports.recv() {
+        self.waiting = Default::default();
+        self.retainer.stop();
+        while self.committing || self.retainer.is_busy() {
+            match self.reports.recv_timeout(TICK) {
                 Ok(Report::Committed(done)) => {
                     self.committing = false;
                     self.walk.end_commit(&done)?;
                 }
+                Ok(Report::Dropping(dropping)) => self.walk.discard(&dropping.piece)?,
                 Ok(Report::Broken(error)) => return Err(error),
-                Ok(_) => {}
+                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(_) => return Err(EngineError::Broken("the committer")),
             }
         }
@@ -385,7 +414,7 @@ enum Ordered {
     Over(Ended),
 }
 
-fn spawn(
+pub(super) fn spawn(
     name: &'static str,
     run: impl FnOnce() + Send + 'static,
 ) -> Result<JoinHandle<()>, EngineError> {

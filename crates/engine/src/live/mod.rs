@@ -14,6 +14,7 @@ mod clock;
 mod driver;
 mod fetcher;
 mod inbox;
+mod retainer;
 mod worker;
 
 use std::net::IpAddr;
@@ -31,6 +32,7 @@ use crate::walk::{Committed, RobotsAnswer, Tally, Walk};
 
 pub use clock::SystemClock;
 use driver::Driver;
+use retainer::Dropping;
 pub use inbox::Inbox;
 
 /// Asks a running crawl to stop, from a signal handler or another thread.
@@ -82,6 +84,8 @@ pub struct Progress {
     pub active_hosts: usize,
     /// When something may next be asked, where nothing may now.
     pub waiting_until: Option<Time>,
+    /// When more may be received, where the bytes of a day are used up.
+    pub day_used_up: Option<Time>,
 }
 
 /// What the fetcher is to do.
@@ -97,6 +101,7 @@ enum Report {
     Located(Box<Lease>, Option<IpAddr>),
     Robots(Box<RobotsAnswer>),
     Committed(Committed),
+    Dropping(Box<Dropping>),
     Broken(EngineError),
 }
 

@@ -86,7 +86,8 @@ impl<S: Store> Walk<S> {
         checkpoint.sync()?;
         self.state.flush_now()?;
         self.archive.close(&checkpoint)?;
-        let serials: Vec<u32> = checkpoint.files.iter().map(|file| file.serial).collect();
+        let files = checkpoint.files.iter().chain(&checkpoint.leaving);
+        let serials: Vec<u32> = files.map(|file| file.serial).collect();
         self.state.finish_archive(&serials)?;
         self.state.close()?;
         Ok(self.state.counters().clone())
@@ -101,5 +102,6 @@ fn archive_file(file: &archive::FilePosition) -> ArchiveFile {
         cdxj_len: file.cdxj_len,
         open: file.open,
         finished: false,
+        leaving: false,
     }
 }

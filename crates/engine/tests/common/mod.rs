@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
-use evercrawl_engine::{FrontierConfig, Pace, Plan, Schedule};
+use evercrawl_engine::retention::Keep;
+use evercrawl_engine::{FrontierConfig, Pace, Plan, RetentionConfig, Schedule};
 use evercrawl_fetch as fetch;
 use evercrawl_urls::{Rules, ScopeKind, Steps};
 
@@ -44,6 +45,11 @@ pub(crate) fn small_crawl() -> CrawlConfig {
             machine: "sim".into(),
             operator: String::new(),
             requests: true,
+        },
+        retention: RetentionConfig {
+            archive: Keep::default(),
+            visits: Keep::default(),
+            every: Duration::from_secs(86_400),
         },
         workers: 1,
     }

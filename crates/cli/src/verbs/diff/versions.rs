@@ -64,6 +64,7 @@ impl<'a> Archived<'a> {
             page: key.url,
         };
         archived.read_history(&row)?;
+        archived.pass_over_dropped()?;
         if archived.versions.is_empty() {
             let why = if row.past.is_some() { "brought content" } else { "took place" };
             return Err(failure(format!("{} is known, but no visit {why} yet", shown())));
@@ -80,6 +81,21 @@ impl<'a> Archived<'a> {
                 Some(later) if later.digest == digest => later.since = visit.at,
                 _ => self.versions.push(Version { since: visit.at, until: visit.at, digest }),
             }
+        }
+        Ok(())
+    }
+
+    /// Versions whose content was dropped from the archive do not count, as long as others do.
+    fn pass_over_dropped(&mut self) -> anyhow::Result<()> {
+        let mut kept = Vec::new();
+        for version in &self.versions {
+            let own = self.records.get(&version.digest).is_some_and(|records| !records.is_empty());
+            if own || self.opened.state.first_seen(&version.digest)?.is_some() {
+                kept.push(*version);
+            }
+        }
+        if !kept.is_empty() {
+            self.versions = kept;
         }
         Ok(())
     }
@@ -129,7 +145,7 @@ impl<'a> Archived<'a> {
     /// Where another page's visits recorded the same content.
     fn elsewhere(&self, digest: &[u8; 20]) -> anyhow::Result<Vec<RecordAt>> {
         let state = &self.opened.state;
-        let Some(first) = state.reading().first_seen(digest)? else { return Ok(Vec::new()) };
+        let Some(first) = state.first_seen(digest)? else { return Ok(Vec::new()) };
         let Some(row) = state.page(first.page)? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for visit in state.history(&row) {

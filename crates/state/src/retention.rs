@@ -1,0 +1,140 @@
+//! What do rules of retention do to the visit log, and what did they drop so far?
+
+use evercrawl_model::{Dropped, RecordAt, Rewritten, VisitsDropped};
+
+use crate::StateError;
+use crate::apply::Applied;
+use crate::codec::{Reader, Writer};
+use crate::keys;
+use crate::reading::{FirstSeen, decode_first_seen};
+use crate::rows::{self, PageRow};
+use crate::state::State;
+use crate::store::{Space, Store};
+use crate::view::View;
+
+const DROPPED: u8 = 1;
+
+impl<S: Store> View<S> {
+    /// Everything that was ever dropped, the earliest first.
+    pub fn dropped(&self) -> impl Iterator<Item = Result<Dropped, StateError>> + '_ {
+        let rows = self.layers.scan(Space::Meta, keys::DROPPED, keys::DROPPED_END);
+        rows.map(|row| decode_dropped(&row?.1))
+    }
+
+    /// Where content with this digest was first seen, as changed so far.
+    pub fn first_seen(&self, digest: &[u8; 20]) -> Result<Option<FirstSeen>, StateError> {
+        let row = self.layers.get(Space::Content, &keys::digest(digest))?;
+        row.map(|row| decode_first_seen(&row)).transpose()
+    }
+
+    /// The number of the visit whose record holds this content.
+    pub fn holding(&self, digest: &[u8; 20]) -> Result<Option<u64>, StateError> {
+        let Some(first) = self.first_seen(digest)? else { return Ok(None) };
+        if first.visit.is_some() {
+            return Ok(first.visit);
+        }
+        let Some(row) = self.page(first.page)? else { return Ok(None) };
+        for visit in self.history(&row) {
+            let (number, visit) = visit?;
+            if visit.at == first.at {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl<S: Store> State<S> {
+    pub(crate) fn rewritten(&mut self, rewritten: &Rewritten) -> Result<Applied, StateError> {
+        for (number, at) in &rewritten.moved {
+            self.set_record(*number, Some(*at))?;
+        }
+        for number in &rewritten.emptied {
+            self.set_record(*number, None)?;
+        }
+        for digest in &rewritten.contents {
+            self.view.layers.remove(Space::Content, &keys::digest(digest));
+        }
+        self.note_dropped(&rewritten.dropped)
+    }
+
+    fn set_record(&mut self, number: u64, record: Option<RecordAt>) -> Result<(), StateError> {
+        let key = number.to_be_bytes();
+        let Some(row) = self.view.layers.get(Space::Visits, &key)? else { return Ok(()) };
+        let (mut visit, before) = rows::decode_visit(&row)?;
+        visit.record = record;
+        self.view.layers.put(Space::Visits, &key, &rows::encode_visit(&visit, before));
+        Ok(())
+    }
+
+    pub(crate) fn visits_dropped(&mut self, event: &VisitsDropped) -> Result<Applied, StateError> {
+        for (page, numbers) in &event.visits {
+            if let Some(row) = self.page(*page)? {
+                self.cut(&row, numbers)?;
+            }
+        }
+        self.note_dropped(&event.dropped)
+    }
+
+    /// Takes visits out of the chain that leads from a page's latest visit to its first.
+    fn cut(&mut self, row: &PageRow, numbers: &[u64]) -> Result<(), StateError> {
+        let mut next = row.past.as_ref().map(|past| past.log);
+        let mut later: Option<u64> = None;
+        while let Some(number) = next {
+            let key = number.to_be_bytes();
+            let Some(stored) = self.view.layers.get(Space::Visits, &key)? else { break };
+            let before = rows::decode_visit(&stored)?.1;
+            next = before;
+            match later {
+                // The row leads to the latest, so that one stays.
+                Some(later) if numbers.binary_search(&number).is_ok() => {
+                    self.view.layers.remove(Space::Visits, &key);
+                    self.link(later, before)?;
+                }
+                _ => later = Some(number),
+            }
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, number: u64, before: Option<u64>) -> Result<(), StateError> {
+        let key = number.to_be_bytes();
+        let Some(row) = self.view.layers.get(Space::Visits, &key)? else { return Ok(()) };
+        let (visit, _) = rows::decode_visit(&row)?;
+        self.view.layers.put(Space::Visits, &key, &rows::encode_visit(&visit, before));
+        Ok(())
+    }
+
+    /// Adds to the record of what was dropped; one entry a time and a file.
+    fn note_dropped(&mut self, dropped: &Dropped) -> Result<Applied, StateError> {
+        let key = keys::dropped(dropped.at, &dropped.from);
+        let before = self.view.layers.get(Space::Meta, &key)?;
+        let before = before.map(|row| decode_dropped(&row)).transpose()?;
+        let mut sum = dropped.clone();
+        sum.count += before.as_ref().map_or(0, |before| before.count);
+        sum.bytes += before.as_ref().map_or(0, |before| before.bytes);
+        self.view.layers.put(Space::Meta, &key, &encode_dropped(&sum));
+        Ok(Applied::default())
+    }
+}
+
+fn encode_dropped(dropped: &Dropped) -> Vec<u8> {
+    let mut out = Writer::new(DROPPED);
+    out.time(dropped.at);
+    out.text(&dropped.rule);
+    out.text(&dropped.from);
+    out.number(dropped.count);
+    out.number(dropped.bytes);
+    out.finish()
+}
+
+fn decode_dropped(row: &[u8]) -> Result<Dropped, StateError> {
+    let mut row = Reader::new(row, DROPPED)?;
+    Ok(Dropped {
+        at: row.time()?,
+        rule: row.text()?.to_owned(),
+        from: row.text()?.to_owned(),
+        count: row.number()?,
+        bytes: row.number()?,
+    })
+}
