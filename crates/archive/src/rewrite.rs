@@ -43,7 +43,7 @@ pub fn rewrite(
     stop: &AtomicBool,
 ) -> Result<Kept, RewriteError> {
     let source = dir.join(files::warc_name(name));
-    let mut copy = Copy::begin(dir, name, serial, &source)?;
+    let mut copy = Copying::begin(dir, name, serial, &source)?;
     let copied = copy.all(Scan::open(&source, cap)?, keep, stop);
     let ended = copied.and_then(|()| Ok(copy.end(dir)?));
     if ended.is_err() || copy.kept.moved.is_empty() {
@@ -52,7 +52,7 @@ pub fn rewrite(
     ended.map(|()| copy.kept)
 }
 
-struct Copy {
+struct Copying {
     name: String,
     serial: u32,
     source: File,
@@ -64,12 +64,12 @@ struct Copy {
     kept: Kept,
 }
 
-impl Copy {
+impl Copying {
     fn begin(dir: &Path, name: &str, serial: u32, source: &Path) -> Result<Self, RewriteError> {
         let name = files::renumbered(name, serial);
         let path = files::open_warc(dir, &name);
         let warc = File::create(&path).map_err(WriteError::io("create", &path))?;
-        Ok(Copy {
+        Ok(Copying {
             name,
             serial,
             source: File::open(source).map_err(ReadError::from)?,
@@ -118,8 +118,8 @@ impl Copy {
     fn take(&mut self, scanned: &Scanned) -> Result<(), RewriteError> {
         let Scanned { offset, length, record } = scanned;
         let place = self.source.seek(SeekFrom::Start(*offset));
-        let copied = place
-            .and_then(|_| io::copy(&mut (&self.source).take(*length), &mut self.warc));
+        let copied =
+            place.and_then(|_| io::copy(&mut (&self.source).take(*length), &mut self.warc));
         let copied = copied.map_err(|error| self.failed(error))?;
         if copied != *length {
             return Err(ReadError::Broken("the file became shorter while it was read").into());

@@ -347,7 +347,8 @@ fn keep(settings: &Settings, name: &str) -> anyhow::Result<Keep> {
     let rules: Result<Vec<_>, _> = items.iter().map(|item| units::keep_rule(item)).collect();
     let rules = rules.map_err(|error| Failure::config(format!("{name}: {error}")))?;
     // What keeps all keeps all, whatever else is said.
-    let rules = if rules.contains(&None) { Vec::new() } else { rules.into_iter().flatten().collect() };
+    let rules =
+        if rules.contains(&None) { Vec::new() } else { rules.into_iter().flatten().collect() };
     Ok(Keep { rules, text: items.join(", ") })
 }
 

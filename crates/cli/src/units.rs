@@ -85,9 +85,8 @@ pub(crate) fn factor(text: &str) -> Result<f32, String> {
 
 /// Reads what is kept: `last 5`, `90d`, `daily`, `daily 365d`; `None` for `all`.
 pub(crate) fn keep_rule(text: &str) -> Result<Option<Rule>, String> {
-    let wrong = || {
-        format!("`{text}` is no rule: write `all`, `last 5`, `90d`, `daily` or `daily 365d`")
-    };
+    let wrong =
+        || format!("`{text}` is no rule: write `all`, `last 5`, `90d`, `daily` or `daily 365d`");
     let text = text.trim();
     if text == "all" {
         return Ok(None);

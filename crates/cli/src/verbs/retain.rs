@@ -61,8 +61,8 @@ fn apply(args: &Retain) -> anyhow::Result<u8> {
     let settings = crawl_config::settings(&args.common, None)?;
     let config = Arc::new(crawl_config::crawl_config(&settings, &RunArgs::default())?);
     let dir = DataDir::open(&args.common.data)?;
+    let mut walk = open_walk(&dir, &settings, &config)?;
     let now = SystemClock.now();
-    let mut walk = open_walk(&dir, &settings, &config, now)?;
     // What the last run left to be finished is finished, and so can be looked at.
     walk.commit_now()?;
     let mut retention = walk.retention(0.0, now, Arc::default());

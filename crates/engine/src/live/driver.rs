@@ -397,6 +397,8 @@ impl<S: Store + 'static> Driver<S> {
                 Ok(Report::Dropping(dropping)) => self.walk.discard(&dropping.piece)?,
                 Ok(Report::Broken(error)) => return Err(error),
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                // Every thread has ended, and none of them owes anything.
+                Err(_) if !self.committing => break,
                 Err(_) => return Err(EngineError::Broken("the committer")),
             }
         }

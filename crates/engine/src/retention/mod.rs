@@ -96,6 +96,8 @@ pub struct Retention<S> {
     worth: f64,
     stop: Arc<AtomicBool>,
     plan: Option<Plan>,
+    /// The file that was last written anew.
+    last: Option<FilePlan>,
     /// Contents that visits since the plan have, and the number of the next such visit.
     lately: HashSet<[u8; 20]>,
     seen: u64,
@@ -124,6 +126,7 @@ impl<S: Store> Retention<S> {
             worth,
             stop,
             plan: None,
+            last: None,
             lately: HashSet::new(),
             seen: 0,
             page: None,
@@ -157,16 +160,32 @@ impl<S: Store> Retention<S> {
             self.seen = plan.visits;
             self.plan = Some(plan);
         }
-        while let Some((serial, file)) = self.plan.as_mut().and_then(|plan| plan.files.pop_first()) {
+        let files = view.archive()?;
+        let finished = |serial: u32| files.iter().find(|f| f.serial == serial && f.finished);
+        // Whoever was asked to take the last file over may have refused.
+        if let Some(last) = self.last.take().filter(|last| finished(last.serial).is_some()) {
+            self.spare(&view, last)?;
+        }
+        // What refers goes before what it refers to, so that it is never without it.
+        while let Some(file) = self.plan.as_mut().and_then(|plan| plan.files.pop()) {
+            if self.stopped() {
+                return Ok(None);
+            }
             let worth_it = file.dropped as f64 >= self.worth * file.records as f64;
-            let finished = view.archive()?.into_iter().find(|f| f.serial == serial && f.finished);
-            let (Some(from), true, false) = (finished, worth_it, self.stopped()) else { continue };
             self.look_at_latest()?;
-            if let Some(rewrite) = self.rewrite(&view, from, file)? {
+            if let Some(from) = finished(file.serial).filter(|_| worth_it)
+                && let Some(rewrite) = self.rewrite(&view, from.clone(), file)?
+            {
+                self.last = Some(file);
                 return Ok(Some(rewrite));
             }
+            self.spare(&view, file)?;
         }
         Ok(None)
+    }
+
+    fn spare(&mut self, view: &View<S>, file: FilePlan) -> Result<(), EngineError> {
+        self.plan.as_mut().map_or(Ok(()), |plan| plan.spare(view, file))
     }
 
     /// What was visited since the plan was made may refer to what it drops.
@@ -190,22 +209,22 @@ impl<S: Store> Retention<S> {
         let stays = |number: u64, visit: &Visit| {
             plan.keeps(number) || visit.digest.is_some_and(|digest| self.lately.contains(&digest))
         };
-        let (stay, go) = divide(view, stays, from.serial, file)?;
+        let (stay, go) = divide(view, stays, file)?;
         if go.is_empty() {
             return Ok(None);
         }
         let offsets: BTreeSet<u64> = stay.keys().copied().collect();
         let (name, serial) = (&from.name, self.serials.draw());
-        let kept =
-            match archive::rewrite(&self.dir, name, serial, &offsets, RECORD_CAP, &self.stop) {
-                Ok(kept) => kept,
-                Err(RewriteError::Stopped) => return Ok(None),
-                Err(RewriteError::Write(error)) => return Err(error.into()),
-                Err(error) => {
-                    self.problems.push(format!("{name} is left as it is: {error}"));
-                    return Ok(None);
-                }
-            };
+        let kept = match archive::rewrite(&self.dir, name, serial, &offsets, RECORD_CAP, &self.stop)
+        {
+            Ok(kept) => kept,
+            Err(RewriteError::Stopped) => return Ok(None),
+            Err(RewriteError::Write(error)) => return Err(error.into()),
+            Err(error) => {
+                self.problems.push(format!("{name} is left as it is: {error}"));
+                return Ok(None);
+            }
+        };
         let moved = kept.moved.iter().filter_map(|(old, new)| Some((*stay.get(old)?, *new)));
         let dropped = Dropped {
             at: self.now,
@@ -254,7 +273,7 @@ pub fn foresee<S: Store>(
 ) -> Result<Foreseen, EngineError> {
     let mut foreseen = Foreseen::default();
     let plan = Plan::make(state, &config.archive, now)?;
-    for file in plan.files.values() {
+    for file in &plan.files {
         foreseen.files += 1;
         foreseen.records += file.dropped;
         foreseen.bytes += file.bytes;
@@ -295,16 +314,12 @@ struct Gone {
 fn divide<S: Store>(
     view: &View<S>,
     stays: impl Fn(u64, &Visit) -> bool,
-    serial: u32,
     file: FilePlan,
 ) -> Result<(BTreeMap<u64, u64>, Vec<Gone>), EngineError> {
     let (mut stay, mut go) = (BTreeMap::new(), Vec::new());
-    for entry in view.visits(file.first) {
+    for entry in file.visits(view) {
         let (number, visit) = entry?;
-        if number > file.last {
-            break;
-        }
-        let Some(at) = visit.record.filter(|at| at.file == serial) else { continue };
+        let Some(at) = visit.record else { continue };
         if stays(number, &visit) {
             stay.insert(at.offset, number);
             continue;

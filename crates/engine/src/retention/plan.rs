@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evercrawl_model::{Outcome, Time, Visit};
-use evercrawl_state::{PageRow, Store, View};
+use evercrawl_state::{PageRow, StateError, Store, View};
 
 use super::Keep;
 use crate::EngineError;
@@ -13,8 +13,8 @@ use crate::EngineError;
 pub(super) struct Plan {
     /// Visits whose records stay, one bit a visit: a log of a hundred million takes 12 MB.
     keep: Bits,
-    /// The files that have something to drop.
-    pub(super) files: BTreeMap<u32, FilePlan>,
+    /// The files that have something to drop, those with the latest visits last.
+    pub(super) files: Vec<FilePlan>,
     /// Visits that there were.
     pub(super) visits: u64,
 }
@@ -22,6 +22,7 @@ pub(super) struct Plan {
 /// What is to become of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FilePlan {
+    pub(super) serial: u32,
     /// The first and the last visit that have their records in it.
     pub(super) first: u64,
     pub(super) last: u64,
@@ -45,17 +46,47 @@ impl Plan {
         for page in state.pages() {
             plan.keep_of(state, &page?.1, keep, now)?;
         }
+        let mut files = BTreeMap::new();
         for entry in state.visits(0).take_while(|entry| is_before(entry, visits)) {
             let (number, visit) = entry?;
-            plan.count(number, &visit);
+            plan.count(number, &visit, &mut files);
         }
-        plan.files.retain(|_, file| file.dropped > 0);
+        plan.files.extend(files.into_values().filter(|file| file.dropped > 0));
+        plan.files.sort_by_key(|file| file.last);
         Ok(plan)
     }
 
     /// True when the record of a visit stays.
     pub(super) fn keeps(&self, visit: u64) -> bool {
         visit >= self.visits || self.keep.has(visit)
+    }
+
+    /// A file stays as it is: so do the records that its records refer to. These are earlier than
+    /// they, and lie in files whose turn has not come.
+    pub(super) fn spare<S: Store>(
+        &mut self,
+        state: &View<S>,
+        file: FilePlan,
+    ) -> Result<(), EngineError> {
+        for entry in file.visits(state) {
+            let (number, visit) = entry?;
+            self.keep.set(number);
+            if let Some(digest) = visit.digest {
+                self.keep_holder(state, &digest)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn keep_holder<S: Store>(
+        &mut self,
+        state: &View<S>,
+        digest: &[u8; 20],
+    ) -> Result<(), EngineError> {
+        if let Some(holder) = state.holding(digest)? {
+            self.keep.set(holder);
+        }
+        Ok(())
     }
 
     /// Marks what stays of a page: what the rules say, the latest content, and whatever record
@@ -84,25 +115,33 @@ impl Plan {
         }
         digests.sort_unstable();
         digests.dedup();
-        for digest in digests {
-            if let Some(holder) = state.holding(&digest)? {
-                self.keep.set(holder);
-            }
-        }
-        Ok(())
+        digests.iter().try_for_each(|digest| self.keep_holder(state, digest))
     }
 
-    fn count(&mut self, number: u64, visit: &Visit) {
+    fn count(&self, number: u64, visit: &Visit, files: &mut BTreeMap<u32, FilePlan>) {
         let Some(at) = visit.record else { return };
         let kept = self.keep.has(number);
-        let fresh = FilePlan { first: number, ..FilePlan::default() };
-        let file = self.files.entry(at.file).or_insert(fresh);
+        let fresh = FilePlan { serial: at.file, first: number, ..FilePlan::default() };
+        let file = files.entry(at.file).or_insert(fresh);
         file.last = number;
         file.records += 1;
         if !kept {
             file.dropped += 1;
             file.bytes += u64::from(at.length);
         }
+    }
+}
+
+impl FilePlan {
+    /// The visits that have their records in the file.
+    pub(super) fn visits<S: Store>(
+        self,
+        state: &View<S>,
+    ) -> impl Iterator<Item = Result<(u64, Visit), StateError>> + '_ {
+        let end = self.last.saturating_add(1);
+        let ours = move |visit: &Visit| visit.record.is_some_and(|at| at.file == self.serial);
+        let visits = state.visits(self.first).take_while(move |entry| is_before(entry, end));
+        visits.filter(move |entry| entry.as_ref().map_or(true, |(_, visit)| ours(visit)))
     }
 }
 
