@@ -287,6 +287,16 @@ pub(crate) enum StateArg {
     Resting,
     /// Not there any more
     Gone,
+    /// Moved for good
+    Moved,
+    /// A page that says "not found" is shown in its place
+    #[value(name = "soft_404")]
+    SoftGone,
+    /// A password is asked for in its place
+    #[value(name = "login_wall")]
+    LoginWall,
+    /// Its domain is parked
+    Parked,
     /// Not to be fetched
     Refused,
 }

@@ -3,6 +3,7 @@
 //! - [`frontier`]: which page next, and when?
 //! - [`process`]: what does an answer mean? (on worker threads)
 //! - [`links`]: where does a page lead, and may we go there?
+//! - [`nature`]: is this the page that was asked for?
 //! - [`recent`]: was this content seen a moment ago?
 //! - [`planner`]: when to come again, within a budget?
 //! - [`schedule`]: when to come again after a failure, or without a budget?
@@ -25,6 +26,7 @@ pub mod freshness;
 pub mod frontier;
 pub mod links;
 pub mod live;
+pub mod nature;
 mod novelty;
 pub mod planner;
 pub mod process;

@@ -203,6 +203,27 @@ impl LinkReader {
         }
     }
 
+    /// An address that cannot exist, on the host of a page.
+    pub fn probe(&self, of: &Lease, at: Time) -> Option<Discovery> {
+        let own = Canonical::from_trusted(of.row.url.clone())?;
+        // Made from the secret of the data directory: no host can tell that it is a question.
+        let nonsense = xxh3_64(&self.key(&own).0.host.host.to_le_bytes());
+        let url = self.steps.canonicalize(&format!("{}/{nonsense:016x}", own.origin())).ok()?;
+        let found = self.discovery(url, 0, at);
+        Some(Discovery {
+            kind: Kind::Probe,
+            guess: true,
+            band: Band::FIRST,
+            host_cap: None,
+            ..found
+        })
+    }
+
+    /// Where a redirect leads.
+    pub fn target(&self, lease: &Lease, location: &str) -> Option<Canonical> {
+        Base::new(&lease.row.url, self.steps).and_then(|base| base.join(location)).ok()
+    }
+
     /// Whether a list of pages may be fetched.
     pub fn list_verdict(&self, url: &Canonical, at: Time) -> Result<(), Refusal> {
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);

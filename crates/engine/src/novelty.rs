@@ -32,6 +32,11 @@ impl Read {
         Read { outline, memory, differing: findings.differing, news: findings.score }
     }
 
+    /// What the text says, passage by passage.
+    pub(crate) fn outline(&self) -> &Outline {
+        &self.outline
+    }
+
     /// The fingerprint of the text.
     pub(crate) fn print(&self) -> Option<compare::Fingerprint> {
         self.outline.fingerprint()

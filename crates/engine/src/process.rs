@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_compare::{self as compare, Fingerprint};
+use evercrawl_compare::{self as compare, Fingerprint, Outline, StandIn};
 use evercrawl_extract::{self as extract, Content, Document, Extracted, Extractor, decode};
 use evercrawl_fetch::{Failure, Fetched, Response, Truncation};
 use evercrawl_model::{
@@ -19,6 +19,7 @@ use evercrawl_state::{PageRow, Reading, StateError, Store};
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
 use crate::links::{LinkReader, RefusalCounts};
+use crate::nature::{self, Manner, Nature};
 use crate::novelty::{self, Read};
 use crate::recent::{Digest, Holder, Recent};
 use crate::schedule::{is_host_trouble, retry_after};
@@ -52,6 +53,11 @@ pub struct Processed {
     pub found: Vec<Discovery>,
     /// Links that may not, by reason.
     pub refused: RefusalCounts,
+    /// True when it cannot be told whether this is the page itself before its host was asked for
+    /// something that cannot exist.
+    pub suspect: bool,
+    /// How the host answers for what does not exist, where that was asked.
+    pub manner: Option<Manner>,
     /// True when the host, not the page, was the trouble.
     pub host_trouble: bool,
     /// How long the host asked to be left alone.
@@ -189,6 +195,10 @@ impl<S: Store> Processor<S> {
         processed.visited.visit.digest = Some(digest.to_bytes());
         let mut kept = true;
         let mut media_type = None;
+        if processed.job.lease.row.kind == Kind::Probe {
+            processed.manner = self.manner(&processed, &body);
+            return Ok(processed);
+        }
         let unwanted = self.is_unwanted(&processed);
         match outcome {
             Outcome::Ok if unwanted => {
@@ -249,6 +259,11 @@ impl<S: Store> Processor<S> {
             .map(|text| Read::new(text, row.past.as_ref(), &lease.site, lease.page.url));
         processed.visited.kind = kind_of(extracted.kind, row.kind);
         let media_type = Some(extracted.kind.mime());
+        let nature = nature_of(lease, &extracted, read.as_ref(), processed.job.ended);
+        if substitutes(&mut processed.visited, row, nature) {
+            processed.suspect = matches!(nature, Nature::Suspect(_));
+            return Ok((!directives.noarchive, media_type));
+        }
         let at = processed.job.ended;
         let sink = (&mut processed.found, &mut processed.refused);
         self.links.read(&processed.job.lease, &extracted, directives.nofollow, at, sink);
@@ -286,6 +301,15 @@ impl<S: Store> Processor<S> {
         let lease = &processed.job.lease;
         let location =
             response.headers.get("location").map(|to| String::from_utf8_lossy(to.as_bytes()));
+        let target = location.as_deref().and_then(|to| self.links.target(lease, to));
+        let nature = target.map_or(Nature::Itself, |target| {
+            let (url, held) = (&lease.row.url, lease.row.held());
+            nature::of_redirect(url, target.as_str(), held, lease.manner.as_ref())
+        });
+        if substitutes(&mut processed.visited, &lease.row, nature) {
+            processed.suspect = matches!(nature, Nature::Suspect(_));
+            return;
+        }
         let identity = compare::Digest::of(location.as_deref().unwrap_or_default().as_bytes());
         let before = lease.row.past.as_ref().and_then(|past| past.digest);
         processed.visited.visit.change = match before {
@@ -299,6 +323,32 @@ impl<S: Store> Processor<S> {
         if let Some(location) = location {
             let sink = (&mut processed.found, &mut processed.refused);
             self.links.redirected(lease, &location, processed.job.ended, sink);
+        }
+    }
+
+    /// How a host answers for what does not exist; `None` where that cannot be told.
+    fn manner(&mut self, processed: &Processed, body: &[u8]) -> Option<Manner> {
+        let response = processed.job.fetched.result.as_ref().ok()?;
+        let lease = &processed.job.lease;
+        match processed.visited.visit.outcome {
+            Outcome::Ok => {
+                let coding = response.header("content-encoding").unwrap_or_default();
+                let unpacked = decode::decode(coding, body, self.config.unpack);
+                let document = Document {
+                    bytes: &unpacked.bytes,
+                    content_type: response.header("content-type"),
+                    url: &lease.row.url,
+                };
+                let extracted = self.extractor.extract(&document, self.links.options());
+                let text = text_of(&extracted).unwrap_or_default();
+                Some(Manner { shows: Some(StandIn::of(&Outline::of(text))), leads_to: None })
+            }
+            Outcome::Redirect => {
+                let target = self.links.target(lease, response.header("location")?)?;
+                Some(Manner { shows: None, leads_to: Some(nature::hash(target.as_str())) })
+            }
+            Outcome::ClientError if response.status != 429 => Some(Manner::HONEST),
+            _ => None,
         }
     }
 
@@ -390,6 +440,8 @@ impl<S: Store> Processor<S> {
             claim: None,
             found: Vec::new(),
             refused: RefusalCounts::default(),
+            suspect: false,
+            manner: None,
             host_trouble,
             asked_pause,
             reading: Duration::ZERO,
@@ -409,6 +461,41 @@ impl<S: Store> Processor<S> {
         let hopeless = visit.change == Change::Failed && failures >= schedule.give_up_after;
         processed.verdict = hopeless.then(|| (Refusal::ErrorHistory, Some(schedule.rarely(ended))));
     }
+}
+
+/// What a page is that came with status 200.
+fn nature_of(lease: &Lease, extracted: &Extracted<'_>, read: Option<&Read>, at: Time) -> Nature {
+    let (Content::Page(page), Some(read)) = (&extracted.content, read) else {
+        return Nature::Itself;
+    };
+    let (url, held) = (&lease.row.url, lease.row.held());
+    let judge = |manner| nature::of_page(url, page, read.outline(), held, manner);
+    match judge(lease.manner.as_ref()) {
+        // The host may have been given up since it was asked.
+        Nature::Itself if lease.doubts_manner(at) => match judge(None) {
+            Nature::Suspect(Outcome::Parked) => Nature::Suspect(Outcome::Parked),
+            _ => Nature::Itself,
+        },
+        nature => nature,
+    }
+}
+
+/// Tells of a visit that found something else in the place of the page, which leaves what is held of
+/// the page as it is; false when it is the page itself.
+fn substitutes(visited: &mut Visited, row: &PageRow, nature: Nature) -> bool {
+    let (outcome, proven) = match nature {
+        Nature::Itself => return false,
+        Nature::Suspect(outcome) => (outcome, false),
+        Nature::Substitute(outcome) => (outcome, true),
+    };
+    // One answer may be a slip: what is held is not given up for it.
+    let again = row.past.as_ref().is_some_and(|past| past.outcome == outcome);
+    let believed = proven && (!row.held() || again);
+    visited.visit.outcome = outcome;
+    visited.visit.change = if believed { Change::Gone } else { Change::Failed };
+    visited.visit.score = if believed { Score::ALL } else { Score::NONE };
+    visited.validators = None;
+    true
 }
 
 /// Whether an answer means that a page is gone. A 404 may be a slip: where content is held, it takes

@@ -8,12 +8,14 @@
 //! - `planning`: how is the budget spent on known pages?
 //! - `signals`: who says that a page changed?
 //! - `wishing`: how do the user's wishes change the walk?
+//! - `probing`: how does a host answer for what does not exist?
 //! - `retaining`: how does what is dropped leave?
 //! - `committing`: how does what was done last?
 
 mod asking;
 mod committing;
 mod planning;
+mod probing;
 mod retaining;
 mod signals;
 mod wishing;
@@ -25,7 +27,9 @@ use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_estimate::signal::Teller;
-use evercrawl_model::{Change, Discovery, Event, HostUpdate, PageKey, RecordAt, Refusal, Time};
+use evercrawl_model::{
+    self as model, Change, Discovery, Event, HostUpdate, Kind, PageKey, RecordAt, Refusal, Time,
+};
 use evercrawl_state::{Applied, Counters, Place, State, Store, View};
 use evercrawl_urls::{Canonical, Gate, Scope, ScopeKind, Seed};
 
@@ -338,7 +342,11 @@ impl<S: Store> Walk<S> {
         let event = Event::Refused { page: lease.page, reason, again };
         self.planner.forget(lease.page);
         self.frontier.finished(lease.page, now);
-        self.apply(&event, now)?;
+        if lease.row.kind == Kind::Probe {
+            self.may_not_probe(lease, now)?;
+        } else {
+            self.apply(&event, now)?;
+        }
         Ok(None)
     }
 
@@ -374,6 +382,9 @@ impl<S: Store> Walk<S> {
 
     /// A page was visited: archive it, apply what it means, let its host go on.
     pub fn complete(&mut self, mut processed: Processed, now: Time) -> Result<(), EngineError> {
+        if processed.job.lease.row.kind == Kind::Probe {
+            return self.probed(&processed, now);
+        }
         if processed.is_empty_guess() {
             return self.forget(&processed, now);
         }
@@ -407,7 +418,14 @@ impl<S: Store> Walk<S> {
             &mut processed.visited,
             (*ended, new_links),
         );
+        if processed.suspect {
+            let lease = processed.job.lease.clone();
+            self.probe(&lease, now)?;
+        }
         let visited = &mut processed.visited;
+        if visited.visit.is_move() {
+            visited.next = model::Next::Recheck(self.config.schedule.rarely(*ended));
+        }
         visited.next = self.wishes.no_later(page, *ended, visited.next);
         self.apply(&Event::Visited(processed.visited), now)?;
         if let Some((reason, again)) = processed.verdict {

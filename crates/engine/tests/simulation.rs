@@ -16,9 +16,9 @@ use evercrawl_engine::config::CrawlConfig;
 use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
 use evercrawl_engine::walk::Walk;
 use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderName, HeaderValue, Response};
-use evercrawl_model::{Change, Time};
+use evercrawl_model::{Change, Outcome, Time};
 use evercrawl_state::{MemoryStore, PageRow, Settings, Standing, State};
-use evercrawl_testweb::{Answer, Config, Request, Scope, World};
+use evercrawl_testweb::{Answer, Config, HostShares, Instead, PageShares, Request, Scope, World};
 use evercrawl_urls::parse_seed_line;
 
 use common::{DELAY, archive_settings, small_crawl};
@@ -491,4 +491,62 @@ fn a_planner_that_knows_more_than_the_state_does_no_harm() {
     let end = sim.rehearsal.now().after(Duration::from_secs(300));
     sim.run(end);
     assert!(sim.rehearsal.walk.counters().visits > 100);
+}
+
+/// What a page is found to be, where something else is in its place.
+fn told(row: &PageRow) -> Option<Outcome> {
+    let outcome = row.past.as_ref()?.outcome;
+    (row.standing == Standing::Gone && outcome.is_substitute()).then_some(outcome)
+}
+
+#[test]
+fn what_is_put_in_the_place_of_pages_is_told_as_the_truth_has_it() {
+    let host_shares = HostShares {
+        soft_404: 0.5,
+        login_wall: 0.3,
+        expired: 0.3,
+        no_validators: 0.3,
+        ..HostShares::default()
+    };
+    let page_shares = PageShares { mortal: 0.4, ..PageShares::default() };
+    let world = World::new(Config {
+        hosts: 16,
+        pages: 12,
+        seed: 3,
+        origin_ms: START.millis(),
+        life_days: 2.0,
+        decline_days: 1.5,
+        external_links: 0.0,
+        host_shares,
+        page_shares,
+        ..Config::default()
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let hour = Duration::from_secs(3600);
+    let mut sim = Sim::new(&world, dir.path(), config(false, 2 * hour), 1);
+    sim.add_seeds();
+    let end = START.after(24 * 5 * hour);
+    sim.run(end);
+    let state = sim.close();
+    assert_agree(&state, dir.path());
+    let mut counts = BTreeMap::new();
+    for page in state.pages() {
+        let row = page.unwrap().1;
+        let Some(page) = world.find(&row.url) else { continue };
+        let truth = world.truth(page, end.millis());
+        // It takes two visits to believe it, where content is held.
+        let lately = |at: u64| at + 12 * 3_600_000 > end.millis();
+        if truth.deleted.is_some_and(lately) || lately(truth.created) {
+            continue;
+        }
+        let want = truth.instead.map(|instead| match instead {
+            Instead::NotFound => Outcome::SoftGone,
+            Instead::LoginForm | Instead::LoginRedirect => Outcome::LoginWall,
+            Instead::Offer => Outcome::Parked,
+        });
+        assert_eq!(told(&row), want, "{}: {row:?}", row.url);
+        *counts.entry(want.map(Outcome::code)).or_insert(0) += 1;
+    }
+    assert_eq!(counts.len(), 4, "{counts:?}");
+    assert!(counts.values().all(|count| *count > 5), "{counts:?}");
 }

@@ -69,6 +69,8 @@ pub struct Page {
     /// Seconds after which the page sends its reader on, where a link of kind
     /// [`LinkKind::Refresh`] says whither.
     pub refresh_after: Option<u32>,
+    /// Fields of forms that ask for a password.
+    pub password_fields: u16,
     /// Everything the page points to, in the order of the markup.
     pub links: Links,
     /// Whether links were dropped.

@@ -45,6 +45,15 @@ pub enum Event {
         /// The front queue to wait in; `None` when nothing at all waits for it.
         front: Option<(Band, Time)>,
     },
+    /// A host was asked for an address that cannot exist.
+    Probed {
+        /// The host.
+        host: HostKey,
+        /// When.
+        at: Time,
+        /// How it answered, in a form that means something to the engine alone.
+        manner: Box<[u8]>,
+    },
     /// A robots.txt was fetched, or could not be.
     RobotsLearned {
         /// Scheme, host and port it speaks for.

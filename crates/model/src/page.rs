@@ -137,6 +137,8 @@ pub enum Kind {
     Sitemap,
     /// An RSS, Atom or JSON feed.
     Feed,
+    /// An address that cannot exist, to see how its host answers then.
+    Probe,
 }
 
 impl Kind {
@@ -146,6 +148,7 @@ impl Kind {
             Kind::Page => "page",
             Kind::Sitemap => "sitemap",
             Kind::Feed => "feed",
+            Kind::Probe => "probe",
         }
     }
 
@@ -156,7 +159,7 @@ impl Kind {
 
     /// Reads what [`number`](Self::number) gave.
     pub fn from_number(n: u8) -> Option<Self> {
-        [Kind::Page, Kind::Sitemap, Kind::Feed].get(usize::from(n)).copied()
+        [Kind::Page, Kind::Sitemap, Kind::Feed, Kind::Probe].get(usize::from(n)).copied()
     }
 }
 

@@ -27,11 +27,18 @@ pub enum Outcome {
     Protocol,
     /// The address is one that we do not connect to.
     Forbidden,
+    /// A page that says "not found" came with status 200, or a redirect to where all wrong addresses
+    /// lead.
+    SoftGone,
+    /// A password is asked for in place of the page.
+    LoginWall,
+    /// The domain is parked: it shows the same offer for every address.
+    Parked,
 }
 
 impl Outcome {
     /// Every outcome there is, in the order of their numbers.
-    pub const ALL: [Outcome; 11] = [
+    pub const ALL: [Outcome; 14] = [
         Outcome::Ok,
         Outcome::NotModified,
         Outcome::Redirect,
@@ -43,6 +50,9 @@ impl Outcome {
         Outcome::Timeout,
         Outcome::Protocol,
         Outcome::Forbidden,
+        Outcome::SoftGone,
+        Outcome::LoginWall,
+        Outcome::Parked,
     ];
 
     /// The outcome of an answer with `status`.
@@ -70,12 +80,20 @@ impl Outcome {
             Outcome::Timeout => "timeout",
             Outcome::Protocol => "protocol",
             Outcome::Forbidden => "private_address",
+            Outcome::SoftGone => "soft_404",
+            Outcome::LoginWall => "login_wall",
+            Outcome::Parked => "parked",
         }
     }
 
     /// True when the server answered with a status.
     pub fn answered(self) -> bool {
-        (self as u8) <= Outcome::ServerError as u8
+        (self as u8) <= Outcome::ServerError as u8 || self.is_substitute()
+    }
+
+    /// True when something else was put in the place of the page.
+    pub fn is_substitute(self) -> bool {
+        matches!(self, Outcome::SoftGone | Outcome::LoginWall | Outcome::Parked)
     }
 
     /// Its number in compact rows.
@@ -202,4 +220,11 @@ pub struct Visit {
     pub record: Option<RecordAt>,
     /// The page whose text this one nearly repeats, where there is one.
     pub near: Option<PageKey>,
+}
+
+impl Visit {
+    /// True when the server says that the page moved for good.
+    pub fn is_move(&self) -> bool {
+        self.outcome == Outcome::Redirect && matches!(self.status, 301 | 308)
+    }
 }

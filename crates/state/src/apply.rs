@@ -40,6 +40,11 @@ impl<S: Store> State<S> {
             Event::Forgotten { page } => self.forgotten(*page),
             Event::HostLearned { host, update } => self.host_learned(*host, update),
             Event::HostRested { host, front } => self.host_rested(*host, *front),
+            Event::Probed { host, at, manner } => {
+                let row = rows::encode_manner(*at, manner);
+                self.view.layers.put(Space::Hosts, &keys::manner(*host), &row);
+                Ok(Applied::default())
+            }
             Event::RobotsLearned { origin, copy } => {
                 self.view.layers.put(
                     Space::Hosts,

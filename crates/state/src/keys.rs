@@ -100,6 +100,11 @@ pub(crate) fn site(host: HostKey) -> [u8; 1 + HostKey::LEN] {
     tagged(b't', host.to_bytes())
 }
 
+/// The key of how a host answers for what does not exist.
+pub(crate) fn manner(host: HostKey) -> [u8; 1 + HostKey::LEN] {
+    tagged(b'p', host.to_bytes())
+}
+
 /// The key of an origin's robots.txt.
 pub(crate) fn robots(origin: &str) -> Vec<u8> {
     [b"r", origin.as_bytes()].concat()

@@ -27,7 +27,7 @@ pub use counters::Counters;
 pub use keys::Lane;
 pub use meta::{ArchiveFile, Settings};
 pub use reading::{FirstSeen, Reading};
-pub use rows::{HostRow, PageRow, Past, Place, Standing};
+pub use rows::{HostRow, MannerRow, PageRow, Past, Place, Standing};
 pub use spending::Spending;
 pub use state::State;
 pub use store::{DiskStore, MemoryStore, Overlay, Row, Slice, Space, Store, StoreLimits};

@@ -15,6 +15,7 @@ const PAGE: u8 = 2;
 const HOST: u8 = 1;
 const VISIT: u8 = 2;
 const ROBOTS: u8 = 1;
+const MANNER: u8 = 1;
 const PLACE_RECHECK: u8 = 0xff;
 
 /// Where a page waits in its host's back queue.
@@ -157,6 +158,12 @@ impl PageRow {
     /// The URL in an encoded row, without reading the rest.
     pub(crate) fn url_of(row: &[u8]) -> Result<&str, StateError> {
         Reader::new(row, PAGE)?.text()
+    }
+
+    /// True when its server said at the last visit that it moved for good.
+    pub fn is_moved(&self) -> bool {
+        let past = self.past.as_ref();
+        past.is_some_and(|p| p.outcome == Outcome::Redirect && matches!(p.status, 301 | 308))
     }
 
     /// True when content of this page is held.
@@ -399,6 +406,27 @@ pub(crate) fn decode_visit(row: &[u8]) -> Result<(Visit, Option<u64>), StateErro
         near: row.maybe(Reader::page)?,
     };
     Ok((visit, row.maybe(Reader::number)?))
+}
+
+/// How a host answers for what does not exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MannerRow {
+    /// When that was found out.
+    pub at: Time,
+    /// The answer, in a form that means something to the engine alone.
+    pub manner: Box<[u8]>,
+}
+
+pub(crate) fn encode_manner(at: Time, manner: &[u8]) -> Vec<u8> {
+    let mut out = Writer::new(MANNER);
+    out.time(at);
+    out.bytes(manner);
+    out.finish()
+}
+
+pub(crate) fn decode_manner(row: &[u8]) -> Result<MannerRow, StateError> {
+    let mut row = Reader::new(row, MANNER)?;
+    Ok(MannerRow { at: row.time()?, manner: row.bytes()?.into() })
 }
 
 pub(crate) fn encode_robots(copy: &RobotsCopy) -> Vec<u8> {

@@ -12,7 +12,7 @@ use crate::keys::{self, Lane};
 use crate::layers::Layers;
 use crate::meta::{self, ArchiveFile, Settings};
 use crate::reading::Reading;
-use crate::rows::{self, HostRow, PageRow};
+use crate::rows::{self, HostRow, MannerRow, PageRow};
 use crate::spending::Spending;
 use crate::store::{Slice, Space, Store};
 
@@ -133,6 +133,12 @@ impl<S: Store> View<S> {
     pub fn site(&self, key: HostKey) -> Result<SiteMemory, StateError> {
         let row = self.layers.get(Space::Hosts, &keys::site(key))?;
         Ok(row.map_or_else(SiteMemory::default, |row| SiteMemory::from_bytes(&row)))
+    }
+
+    /// How a host answers for what does not exist, where that was asked.
+    pub fn manner(&self, key: HostKey) -> Result<Option<MannerRow>, StateError> {
+        let row = self.layers.get(Space::Hosts, &keys::manner(key))?;
+        row.map(|row| rows::decode_manner(&row)).transpose()
     }
 
     /// Every host that was committed.

@@ -38,6 +38,9 @@ pub struct Config {
     pub life_days: f64,
     /// How long a host keeps a footer, in days of the world, where it has one.
     pub footer_days: f64,
+    /// How long after the beginning a host that declines does so, in days of the world; single hosts take between half of
+    /// it and one and a half times as long.
+    pub decline_days: f64,
     /// Crawl-delay asked for, in seconds, by the hosts that ask.
     pub crawl_delay_s: u32,
     /// Longest wait before the answer of a slow host; single hosts have between half of it and all.
@@ -112,6 +115,12 @@ pub struct HostShares {
     pub parked: f64,
     /// Has the pages of another host.
     pub mirror: f64,
+    /// Shows a page with status 200 for what it does not have.
+    pub soft_404: f64,
+    /// One day asks for a password in place of all pages but the first.
+    pub login_wall: f64,
+    /// One day shows nothing but an offer of its name.
+    pub expired: f64,
 }
 
 /// Shares of the leaf pages, from 0 to 1. Section pages, those with children, are always plain and immortal.
@@ -162,6 +171,7 @@ impl Default for Config {
             change_sigma: 1.0,
             life_days: 30.0,
             footer_days: 30.0,
+            decline_days: 2.0,
             crawl_delay_s: 1,
             slow_ms: 500,
             limit_gap_ms: 100,
@@ -348,6 +358,9 @@ const WILD_HOSTS: HostShares = HostShares {
     doorway: 0.0,
     parked: 0.0,
     mirror: 0.0,
+    soft_404: 0.0,
+    login_wall: 0.0,
+    expired: 0.0,
 };
 
 const WILD_PAGES: PageShares = PageShares {

@@ -25,6 +25,6 @@ pub use config::{Config, HostShares, PageShares};
 pub use options::{Options, UnknownPreset};
 pub use server::{Error, ServeConfig, Server, TROUBLES, Trouble, serve};
 pub use world::{
-    Answer, Charset, Edit, Fate, Fault, Host, HostClass, Layout, Life, Limit, Noise, Page, Request,
-    RetryAfter, Robots, Scope, Sitemap, Spam, Trap, Truth, Validators, World,
+    Answer, Charset, Decline, Edit, Fate, Fault, Host, HostClass, Instead, Layout, Life, Limit,
+    Noise, Page, Request, RetryAfter, Robots, Scope, Sitemap, Spam, Trap, Truth, Validators, World,
 };

@@ -87,7 +87,17 @@ fn write(
     }
     let (at, change) = (visit.at.rfc3339(), visit.change.code());
     let (percent, address) = (percent(visit), print::plain(&address));
-    Ok(writeln!(out, "{number:>8} {at}  {change:<8} {percent:>5} {address}")?)
+    let note = note(visit);
+    Ok(writeln!(out, "{number:>8} {at}  {change:<8} {percent:>5} {address}{note}")?)
+}
+
+/// Why a page is gone, where that is not what its server says.
+fn note(visit: &Visit) -> String {
+    match visit.outcome {
+        outcome if outcome.is_substitute() => format!("  ({})", outcome.code()),
+        _ if visit.is_move() => "  (moved)".to_owned(),
+        _ => String::new(),
+    }
 }
 
 /// The first number whose visit can have begun at `since` or later. Numbers follow the order of

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use evercrawl_model::{Change, Visit};
+use evercrawl_state::PageRow;
 use serde_json::{Value, json};
 
 use super::Opened;
+use super::moved;
 use super::urls::digest;
 use crate::args::History;
 use crate::exit::Failure;
@@ -17,15 +19,18 @@ use crate::{exit, print};
 pub(crate) fn show(args: &History, opened: &Opened, out: &mut dyn Write) -> anyhow::Result<u8> {
     let url = super::canonical(&opened.settings, &args.url)?;
     let found = opened.state.find(super::host_of(&opened.state, &url), url.as_str())?;
-    let Some((_, row)) = found else {
+    let Some((key, row)) = found else {
         let shown = print::plain(url.as_str());
         return Err(
             Failure { code: exit::UNEXPECTED, message: format!("{shown} is not known") }.into()
         );
     };
-    let visits: Result<Vec<_>, _> = opened.state.history(&row).collect();
-    let mut visits = visits?;
-    visits.reverse();
+    let mut visits = visits_of(opened, &row)?;
+    // What a page was before it moved here is part of its history.
+    if let Some((_, former)) = moved::former(opened, &row)? {
+        visits.extend(visits_of(opened, &former)?);
+    }
+    visits.sort_by_key(|(number, _)| *number);
     let files = opened.file_names()?;
     for (_, visit) in &visits {
         let near = match visit.near {
@@ -33,7 +38,11 @@ pub(crate) fn show(args: &History, opened: &Opened, out: &mut dyn Write) -> anyh
             None => None,
         };
         if args.json {
-            print::json_line(out, &describe(visit, near, &files).into())?;
+            let mut line = describe(visit, near, &files);
+            if visit.page != key {
+                line.insert("url".to_owned(), opened.state.reading().url(visit.page)?.into());
+            }
+            print::json_line(out, &line.into())?;
         } else {
             writeln!(
                 out,
@@ -51,6 +60,10 @@ pub(crate) fn show(args: &History, opened: &Opened, out: &mut dyn Write) -> anyh
     }
     out.flush()?;
     Ok(exit::OK)
+}
+
+fn visits_of(opened: &Opened, row: &PageRow) -> anyhow::Result<Vec<(u64, Visit)>> {
+    Ok(opened.state.history(row).collect::<Result<_, _>>()?)
 }
 
 /// How much of the text is news; nothing where that goes without saying.

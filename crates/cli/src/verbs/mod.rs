@@ -13,6 +13,7 @@ pub(crate) mod fetch;
 pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod lab;
+pub(crate) mod moved;
 pub(crate) mod plan;
 pub(crate) mod push;
 pub(crate) mod retain;

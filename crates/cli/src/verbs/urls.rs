@@ -5,9 +5,9 @@ use std::io::Write;
 
 use evercrawl_engine::Schedule;
 use evercrawl_engine::live::SystemClock;
-use evercrawl_model::{HostKey, PageKey, Refusal, Time};
+use evercrawl_model::{HostKey, Outcome, PageKey, Refusal, Time};
 use evercrawl_robots::{Access, availability};
-use evercrawl_state::{DiskStore, HostRow, PageRow, Place, Standing, View};
+use evercrawl_state::{DiskStore, HostRow, PageRow, Past, Place, Standing, View};
 use evercrawl_urls::Canonical;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ pub(crate) fn show(args: &Urls, opened: &Opened, out: &mut dyn Write) -> anyhow:
             let status = row.past.as_ref().map_or(0, |past| past.status);
             let reason = pages.reason(key, &row)?.unwrap_or("-");
             let (state, url) = (state_of(&row, pages.now), print::plain(&row.url));
-            writeln!(out, "{state:<8} {status:<3} {reason:<20} {url}")?;
+            writeln!(out, "{state:<10} {status:<3} {reason:<20} {url}")?;
         }
     }
     out.flush()?;
@@ -75,9 +75,7 @@ impl<'a> Pages<'a> {
     ) -> anyhow::Result<Option<&'static str>> {
         Ok(match (row.standing, &row.past) {
             (Standing::Refused(reason), _) => Some(reason.code()),
-            (_, Some(past)) if past.failures > 0 || past.status >= 300 && past.status != 304 => {
-                Some(past.outcome.code())
-            }
+            (_, Some(past)) if is_trouble(past) => Some(past.outcome.code()),
             (Standing::New, _) => self.host(key.host, row)?.waits.map(Refusal::code),
             _ => None,
         })
@@ -146,21 +144,34 @@ impl<'a> Pages<'a> {
     }
 }
 
+fn is_trouble(past: &Past) -> bool {
+    let told = past.status >= 300 && past.status != 304;
+    past.failures > 0 || told || past.outcome.is_substitute()
+}
+
 fn state_name(state: StateArg) -> &'static str {
     match state {
         StateArg::New => "new",
         StateArg::Due => "due",
         StateArg::Resting => "resting",
         StateArg::Gone => "gone",
+        StateArg::Moved => "moved",
+        StateArg::SoftGone => Outcome::SoftGone.code(),
+        StateArg::LoginWall => Outcome::LoginWall.code(),
+        StateArg::Parked => Outcome::Parked.code(),
         StateArg::Refused => "refused",
     }
 }
 
 /// The one word for where a page is.
 pub(crate) fn state_of(row: &PageRow, now: Time) -> &'static str {
+    let outcome = row.past.as_ref().map(|past| past.outcome);
     match (row.standing, row.place) {
-        (Standing::Gone, _) => "gone",
+        (Standing::Gone, _) => {
+            outcome.filter(|outcome| outcome.is_substitute()).map_or("gone", Outcome::code)
+        }
         (Standing::Refused(_), _) => "refused",
+        _ if row.is_moved() => "moved",
         (_, Some(Place::New(..))) => "new",
         (_, Some(Place::Due(at) | Place::Recheck(at))) if at <= now => "due",
         _ => "resting",

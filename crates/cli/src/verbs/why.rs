@@ -10,13 +10,14 @@ use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::walk::{read_robots, scope};
 use evercrawl_engine::wishes::Wishes;
-use evercrawl_model::{PageKey, Time};
+use evercrawl_model::{Outcome, PageKey, Time};
 use evercrawl_robots::{Access, availability};
-use evercrawl_state::{HostRow, PageRow, Place};
+use evercrawl_state::{HostRow, PageRow, Place, Standing};
 use evercrawl_urls::{Canonical, Gate, Scope};
 use serde_json::{Value, json};
 
 use super::Opened;
+use super::moved;
 use super::urls::{self, Pages};
 use super::wish;
 use crate::args::{RunArgs, Why};
@@ -132,6 +133,10 @@ fn page_facts(opened: &Opened, row: &PageRow, now: Time) -> anyhow::Result<Vec<F
     let origin = via.map_or("a seed or a list".to_owned(), |via| format!("a link on {via}"));
     facts
         .push(Fact("found", format!("{} by {origin}, {} links from a seed", row.found, row.depth)));
+    if let Some((_, former)) = moved::former(opened, row)? {
+        facts.push(Fact("formerly", format!("{}, which moved here for good", former.url)));
+    }
+    facts.extend(elsewhere(opened, row)?);
     if let Some(past) = &row.past {
         facts.push(Fact(
             "visits",
@@ -167,6 +172,26 @@ fn page_facts(opened: &Opened, row: &PageRow, now: Time) -> anyhow::Result<Vec<F
         },
     ));
     Ok(facts)
+}
+
+/// What is in the page's place, or where it went.
+fn elsewhere(opened: &Opened, row: &PageRow) -> anyhow::Result<Option<Fact>> {
+    let Some(past) = &row.past else { return Ok(None) };
+    if row.is_moved() {
+        let target = moved::target(opened, row)?;
+        let target = target.map_or("an unknown address".to_owned(), Canonical::into_string);
+        let words = format!("for good ({}) to {target}; its own history is kept", past.status);
+        return Ok(Some(Fact("moved", words)));
+    }
+    let words = match past.outcome {
+        Outcome::SoftGone => "what its host shows for an address that does not exist",
+        Outcome::LoginWall => "a form that asks for a password",
+        Outcome::Parked => "the offer of a parked domain",
+        _ => return Ok(None),
+    };
+    let sure = if row.standing == Standing::Gone { "" } else { "perhaps " };
+    let held = if past.digest.is_some() { "; the last good copy is kept" } else { "" };
+    Ok(Some(Fact("in its place", format!("{sure}{words}{held}"))))
 }
 
 /// What of a page differs again and again and is no change, in words.

@@ -30,6 +30,7 @@ use evercrawl_model::{Band, Event, HostKey, PageKey, Time};
 use evercrawl_robots::RobotsTxt;
 use evercrawl_state::{Applied, HostRow, Lane, PageRow, Place, State, StateError, Store};
 
+use crate::nature::Manner;
 use back_queue::{BackQueue, Order};
 pub use pace::Pace;
 use pins::Pins;
@@ -37,6 +38,11 @@ use selector::Selector;
 
 /// A host that is blocked for longer than this waits on disk.
 const LONG_BLOCK: Duration = Duration::from_secs(60);
+
+/// How long a host is believed to answer as it once did for what does not exist.
+const MANNERS_LAST: Duration = Duration::from_secs(30 * 86_400);
+/// How long that is not asked again, whatever a page makes suspect.
+pub(crate) const DOUBTED_AFTER: Duration = Duration::from_secs(86_400);
 
 /// The front queues: one a band, and that of blocked hosts.
 const FRONTS: usize = Band::COUNT as usize + 1;
@@ -65,6 +71,18 @@ pub struct Lease {
     pub host_failures: u16,
     /// What the pages of the host have in common.
     pub site: SiteMemory,
+    /// How the host answers for what does not exist, where that is known.
+    pub manner: Option<Manner>,
+    /// When that was found out.
+    pub manner_at: Time,
+}
+
+impl Lease {
+    /// True when it is not known how the host answers for what does not exist, or that was found
+    /// out before yesterday.
+    pub fn doubts_manner(&self, now: Time) -> bool {
+        self.manner.is_none() || now.since(self.manner_at) >= DOUBTED_AFTER
+    }
 }
 
 /// What the frontier answers.
@@ -392,7 +410,10 @@ impl Frontier {
         self.credit = credit.clamp(-MOST_CREDIT, MOST_CREDIT);
         let seen = row.past.is_some();
         let site = if seen { state.site(page.host)? } else { SiteMemory::default() };
-        Ok(Some(Lease { page, row, place, ip, host_failures, site }))
+        let manner = state.manner(page.host)?.filter(|known| now.since(known.at) < MANNERS_LAST);
+        let manner_at = manner.as_ref().map_or(Time::EPOCH, |known| known.at);
+        let manner = manner.map(|known| Manner::from_bytes(&known.manner));
+        Ok(Some(Lease { page, row, place, ip, host_failures, site, manner, manner_at }))
     }
 
     /// Whether a page is handed out.

@@ -32,8 +32,8 @@ use crate::walk::{Committed, RobotsAnswer, Tally, Walk};
 
 pub use clock::SystemClock;
 use driver::Driver;
-use retainer::Dropping;
 pub use inbox::Inbox;
+use retainer::Dropping;
 
 /// Asks a running crawl to stop, from a signal handler or another thread.
 #[derive(Clone, Debug, Default)]

@@ -22,6 +22,9 @@ pub(super) fn collect(tag: Tag, attributes: &Attributes<'_>, page: &mut Page, op
         Tag::Image | Tag::Use => taker.graphic(),
         Tag::Iframe | Tag::Frame => taker.url(Attr::Src, LinkKind::Frame),
         Tag::Object => taker.url(Attr::Data, LinkKind::Embed),
+        Tag::Input if taker.says(Attr::Type, "password") => {
+            taker.page.password_fields = taker.page.password_fields.saturating_add(1);
+        }
         Tag::Input if taker.says(Attr::Type, "image") => taker.url(Attr::Src, LinkKind::Embed),
         Tag::Backed | Tag::Body => taker.url(Attr::Background, LinkKind::Embed),
         Tag::Form if !taker.says(Attr::Method, "post") && !taker.says(Attr::Method, "dialog") => {

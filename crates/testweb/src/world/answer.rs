@@ -7,7 +7,8 @@ use super::html::{Look, Scratch};
 use super::links::{LinkStyle, Target};
 use super::paths::{split_port, take_session};
 use super::{
-    Charset, Fate, Fault, Host, HostClass, Limit, Page, RetryAfter, Robots, Trap, Validators, World,
+    Charset, Fate, Fault, Host, HostClass, Instead, Limit, Page, RetryAfter, Robots, Trap,
+    Validators, World,
 };
 
 /// The parts of a request that an answer depends on.
@@ -119,6 +120,11 @@ impl World {
             if sessions { take_session(request.target) } else { (request.target, None) };
         let style = LinkStyle { port, session: sessions.then(|| session.unwrap_or(nonce)) };
         let look = Look { now_ms, nonce, style };
+        if let Some(decline) = host.decline.filter(|decline| decline.from_ms <= now_ms)
+            && self.answer_instead(host, decline.shows, target, answer)
+        {
+            return;
+        }
         match target {
             "/robots.txt" => self.answer_robots(host, port, answer),
             "/sitemap.xml" if host.has_sitemap() => {
@@ -190,6 +196,7 @@ impl World {
             path if self.push_trap(&mut answer.body, host, path) => {
                 answer.begin(200, "text/html; charset=utf-8")
             }
+            path if host.soft_404 => self.show_instead(host, Instead::NotFound, path, answer),
             _ => answer.say(404, "Not found."),
         }
     }
@@ -214,6 +221,9 @@ impl World {
         let life = self.life(page);
         if !life.covers(look.now_ms) {
             let admits_it = Dice::new(self.config.seed, Topic::Life, page.key(), 2).chance(0.5);
+            if host.soft_404 {
+                return self.show_instead(host, Instead::NotFound, request.target, answer);
+            }
             let gone = admits_it && life.created_ms <= look.now_ms;
             return answer.say(if gone { 410 } else { 404 }, "There is no such page.");
         }

@@ -41,6 +41,34 @@ pub struct Host {
     pub footer: bool,
     /// What it pretends.
     pub spam: Option<Spam>,
+    /// Whether it shows a page with status 200 for what it does not have.
+    pub soft_404: bool,
+    /// What becomes of it.
+    pub decline: Option<Decline>,
+}
+
+/// The end of a host as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decline {
+    /// From when on, in Unix milliseconds.
+    pub from_ms: u64,
+    /// What is shown from then on.
+    pub shows: Instead,
+}
+
+/// What a host shows in place of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Instead {
+    /// A page that says so, with status 200.
+    #[serde(rename = "soft_404")]
+    NotFound,
+    /// A form that asks for a password.
+    LoginForm,
+    /// A redirect to such a form.
+    LoginRedirect,
+    /// An offer of the domain.
+    Offer,
 }
 
 /// How the paths of a host look.
@@ -309,7 +337,24 @@ impl World {
             fault: self.draw_fault(dice),
             footer: dice.chance(shares.footer),
             spam: self.spam(id),
+            soft_404: dice.chance(shares.soft_404),
+            decline: self.draw_decline(dice),
         }
+    }
+
+    fn draw_decline(&self, dice: &mut Dice) -> Option<Decline> {
+        let shares = &self.config.host_shares;
+        let half = shares.login_wall / 2.0;
+        let kinds = [
+            (half, Some(Instead::LoginForm)),
+            (half, Some(Instead::LoginRedirect)),
+            (shares.expired, Some(Instead::Offer)),
+        ];
+        let shows = dice.pick(&kinds, None);
+        let days = self.config.decline_days * (0.5 + dice.unit());
+        let ms = days * 86_400_000.0 / self.config.time_scale;
+        let from_ms = self.config.origin_ms + ms as u64;
+        shows.map(|shows| Decline { from_ms, shows })
     }
 
     fn draw_validators(&self, dice: &mut Dice) -> Validators {

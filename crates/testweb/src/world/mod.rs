@@ -8,6 +8,7 @@ mod dice;
 mod history;
 mod host;
 mod html;
+mod instead;
 mod life;
 mod links;
 mod listings;
@@ -24,8 +25,8 @@ pub use answer::{Answer, Request};
 pub(crate) use bytes::{push, push_number};
 pub(crate) use dates::push_http_date;
 pub use host::{
-    Charset, Edit, Fault, Host, HostClass, Layout, Limit, Noise, RetryAfter, Robots, Sitemap, Trap,
-    Validators,
+    Charset, Decline, Edit, Fault, Host, HostClass, Instead, Layout, Limit, Noise, RetryAfter,
+    Robots, Sitemap, Trap, Validators,
 };
 pub use life::Life;
 pub use page::{Fate, Page};

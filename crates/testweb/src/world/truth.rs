@@ -1,6 +1,6 @@
 //! What is true about a page, and how is it told? One JSON object a page, one line each.
 
-use super::{Page, Spam, World};
+use super::{Instead, Page, Spam, World};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 
@@ -24,6 +24,9 @@ pub struct Truth {
     /// What its host pretends, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spam: Option<Spam>,
+    /// What is shown in its place, where something is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead: Option<Instead>,
 }
 
 impl World {
@@ -43,6 +46,7 @@ impl World {
             changes: self.changes_between(page, self.config.origin_ms, at_ms),
             version: self.version_at(page, at_ms),
             spam: self.spam(page.host),
+            instead: self.instead(page, at_ms),
         }
     }
 

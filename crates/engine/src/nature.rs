@@ -1,0 +1,340 @@
+//! Is this the page that was asked for, or something that was put in its place?
+//!
+//! Three things are: a page that says "not found" with status 200, a form that asks for a password,
+//! and the page of a domain that nobody uses. Words alone prove none of them, so what they make
+//! suspect is compared with how the host answers for an address that cannot exist.
+
+use evercrawl_compare::{Outline, StandIn};
+use evercrawl_extract::Page;
+use evercrawl_model::Outcome;
+
+/// A page with more words than this is no form, no excuse and no sign on an empty lot.
+const SHORT: usize = 250;
+/// Words of a page that has little to say beside its form.
+const FORM_WORDS: usize = 150;
+/// How much of a text is searched for telling words.
+const HEAD: usize = 400;
+
+/// What a host does with an address that cannot exist.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// The page that it shows; `None` when it says that there is none.
+    pub shows: Option<StandIn>,
+    /// Where it leads, by a hash.
+    pub leads_to: Option<u64>,
+}
+
+impl Manner {
+    /// A host that says so when it has no such page.
+    pub const HONEST: Manner = Manner { shows: None, leads_to: None };
+
+    /// As bytes, to be kept.
+    pub fn to_bytes(&self) -> Box<[u8]> {
+        let leads_to = self.leads_to.map_or([0; 8], u64::to_le_bytes);
+        let shows = self.shows.as_ref().map(StandIn::to_bytes).unwrap_or_default();
+        [&leads_to[..], &shows].concat().into()
+    }
+
+    /// Reads what [`to_bytes`](Self::to_bytes) gave.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        let (leads_to, shows) = bytes.split_at_checked(8).unwrap_or_default();
+        let leads_to = leads_to.try_into().map_or(0, u64::from_le_bytes);
+        let shows = (!shows.is_empty()).then(|| StandIn::from_bytes(shows));
+        Manner { shows, leads_to: Some(leads_to).filter(|hash| *hash != 0) }
+    }
+}
+
+/// What came in answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nature {
+    /// The page itself.
+    Itself,
+    /// Perhaps something else: how the host answers for an address that cannot exist would tell.
+    Suspect(Outcome),
+    /// Something else.
+    Substitute(Outcome),
+}
+
+/// What a page is that came with status 200 for `url`. `held` says that content of it is held.
+pub fn of_page(
+    url: &str,
+    page: &Page,
+    outline: &Outline,
+    held: bool,
+    manner: Option<&Manner>,
+) -> Nature {
+    if is_login_form(url, page, held) {
+        return Nature::Substitute(Outcome::LoginWall);
+    }
+    if is_long(&page.text, SHORT) {
+        return Nature::Itself;
+    }
+    let shown = manner.and_then(|manner| manner.shows.as_ref());
+    let alike = shown.is_some_and(|shown| shown.is_like(outline));
+    let signs = [offers_domain(page), is_of_parking_service(page), alike];
+    let parked = signs.iter().filter(|sign| **sign).count();
+    match (parked, manner) {
+        (2.., _) => Nature::Substitute(Outcome::Parked),
+        (1, None) => Nature::Suspect(Outcome::Parked),
+        _ if !says_not_found(page) || is_root(url) => Nature::Itself,
+        (_, None) => Nature::Suspect(Outcome::SoftGone),
+        _ if alike => Nature::Substitute(Outcome::SoftGone),
+        _ => Nature::Itself,
+    }
+}
+
+/// What a redirect of `url` to `target` is. `held` says that content of the page is held.
+pub fn of_redirect(url: &str, target: &str, held: bool, manner: Option<&Manner>) -> Nature {
+    if is_login_address(target) && !is_login_address(url) {
+        return Nature::Substitute(Outcome::LoginWall);
+    }
+    let telling = is_root(target) || has_word(path_of(target), &["404", "notfound", "not-found"]);
+    match manner {
+        Some(manner) if manner.leads_to == Some(hash(target)) => {
+            Nature::Substitute(Outcome::SoftGone)
+        }
+        None if held && telling => Nature::Suspect(Outcome::SoftGone),
+        _ => Nature::Itself,
+    }
+}
+
+/// Where a redirect leads, as it is remembered.
+pub fn hash(target: &str) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(target.as_bytes())
+}
+
+/// A password is asked for, and there is little else; a page that asks by its very address is
+/// itself.
+fn is_login_form(url: &str, page: &Page, held: bool) -> bool {
+    let expected = is_login_address(url) || is_root(url) && !held;
+    page.password_fields > 0 && !expected && !is_long(&page.text, FORM_WORDS)
+}
+
+fn is_login_address(url: &str) -> bool {
+    has_word(path_of(url), &LOGIN_WORDS)
+}
+
+const LOGIN_WORDS: [&str; 14] = [
+    "login",
+    "log-in",
+    "log_in",
+    "logon",
+    "signin",
+    "sign-in",
+    "sign_in",
+    "signup",
+    "register",
+    "sso",
+    "auth",
+    "oauth",
+    "anmelden",
+    "connexion",
+];
+
+/// The page says that something is not there.
+fn says_not_found(page: &Page) -> bool {
+    let title = page.title.as_deref().unwrap_or_default();
+    NOT_FOUND.iter().any(|words| says(title, words) || says(head(&page.text), words))
+}
+
+const NOT_FOUND: [&str; 22] = [
+    "404",
+    "not found",
+    "not be found",
+    "could not find",
+    "couldn't find",
+    "does not exist",
+    "doesn't exist",
+    "no longer available",
+    "no longer exists",
+    "nothing here",
+    "nicht gefunden",
+    "existiert nicht",
+    "introuvable",
+    "n'existe pas",
+    "no encontrad",
+    "no existe",
+    "non trovata",
+    "não encontrad",
+    "niet gevonden",
+    "не найден",
+    "找不到",
+    "見つかりません",
+];
+
+/// The page offers its domain.
+fn offers_domain(page: &Page) -> bool {
+    let title = page.title.as_deref().unwrap_or_default();
+    FOR_SALE.iter().any(|words| says(title, words) || says(&page.text, words))
+}
+
+const FOR_SALE: [&str; 14] = [
+    "domain is for sale",
+    "domain may be for sale",
+    "domain name is for sale",
+    "buy this domain",
+    "domain is parked",
+    "parked free",
+    "parked domain",
+    "domain parking",
+    "domain has expired",
+    "domain steht zum verkauf",
+    "domain kaufen",
+    "domaine est à vendre",
+    "dominio en venta",
+    "dominio è in vendita",
+];
+
+/// The page is made of parts of a service that fills unused domains.
+fn is_of_parking_service(page: &Page) -> bool {
+    let served = |href: &str| PARKING.iter().any(|name| host_of(href).ends_with(name));
+    page.links.iter().any(|link| served(link.href))
+}
+
+const PARKING: [&str; 12] = [
+    "sedoparking.com",
+    "sedo.com",
+    "bodis.com",
+    "parkingcrew.net",
+    "parklogic.com",
+    "above.com",
+    "dan.com",
+    "afternic.com",
+    "hugedomains.com",
+    "cashparking.com",
+    "uniregistry.com",
+    "domainmarket.com",
+];
+
+fn is_long(text: &str, words: usize) -> bool {
+    text.split_whitespace().nth(words).is_some()
+}
+
+fn says(text: &str, words: &str) -> bool {
+    text.to_lowercase().contains(words)
+}
+
+/// The beginning of a text.
+fn head(text: &str) -> &str {
+    let end = text.char_indices().nth(HEAD).map_or(text.len(), |(at, _)| at);
+    &text[..end]
+}
+
+fn is_root(url: &str) -> bool {
+    matches!(path_of(url), "" | "/")
+}
+
+/// True when a path has one of these words between its separators.
+fn has_word(path: &str, words: &[&str]) -> bool {
+    let path = path.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+    path.split(['/', '.']).any(|part| words.contains(&part))
+}
+
+/// Path and query of an absolute URL.
+fn path_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.find('/').map_or("", |at| &rest[at..])
+}
+
+fn host_of(url: &str) -> &str {
+    let rest = url.split_once("//").map_or("", |(_, rest)| rest);
+    rest.split(['/', '?', '#', ':']).next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evercrawl_extract::{Extractor, Options};
+
+    fn nature(url: &str, html: &str, held: bool, manner: Option<&Manner>) -> Nature {
+        let mut extractor = Extractor::new();
+        let page = extractor.extract_html(html, &Options::default());
+        of_page(url, page, &Outline::of(&page.text), held, manner)
+    }
+
+    fn shows(html: &str) -> Manner {
+        let mut extractor = Extractor::new();
+        let page = extractor.extract_html(html, &Options::default());
+        let shows = Some(StandIn::of(&Outline::of(&page.text)));
+        Manner { shows, leads_to: None }
+    }
+
+    const SORRY: &str = "<title>Not found</title><p>Home<p>Contact<p>We looked everywhere.";
+
+    #[test]
+    fn words_make_suspect_and_the_likeness_proves() {
+        let page = |manner| nature("http://a.test/x", SORRY, true, manner);
+        assert_eq!(page(None), Nature::Suspect(Outcome::SoftGone));
+        assert_eq!(page(Some(&shows(SORRY))), Nature::Substitute(Outcome::SoftGone));
+        assert_eq!(page(Some(&Manner::HONEST)), Nature::Itself);
+        let root = nature("http://a.test/", SORRY, true, Some(&shows(SORRY)));
+        assert_eq!(root, Nature::Itself);
+        let essay = format!("<title>On 404 and not found</title>{}", "<p>A word more. ".repeat(99));
+        assert_eq!(nature("http://a.test/essay", &essay, false, None), Nature::Itself);
+    }
+
+    #[test]
+    fn manners_round_trip() {
+        let led = Manner { shows: None, leads_to: Some(7) };
+        for manner in [Manner::HONEST, led, shows(SORRY)] {
+            assert_eq!(Manner::from_bytes(&manner.to_bytes()), manner);
+        }
+        assert_eq!(Manner::from_bytes(&[1]), Manner::HONEST);
+    }
+
+    #[test]
+    fn the_same_shell_for_all_is_no_excuse() {
+        let shell = "<title>App</title><p>Loading";
+        assert_eq!(nature("http://a.test/x", shell, true, Some(&shows(shell))), Nature::Itself);
+    }
+
+    #[test]
+    fn a_password_form_where_none_was_asked_for_is_a_wall() {
+        let form = "<p>Please sign in<form><input name=u><input type=PASSWORD name=p></form>";
+        let wall = Nature::Substitute(Outcome::LoginWall);
+        for (url, held, want) in [
+            ("http://a.test/article", false, wall),
+            ("http://a.test/article", true, wall),
+            ("http://a.test/", true, wall),
+            ("http://a.test/", false, Nature::Itself),
+            ("http://a.test/login", true, Nature::Itself),
+            ("http://a.test/user/sign-in.php?next=/", false, Nature::Itself),
+        ] {
+            assert_eq!(nature(url, form, held, None), want, "{url}");
+        }
+        let article = format!("{form}{}", "<p>And much to read besides.".repeat(50));
+        assert_eq!(nature("http://a.test/article", &article, false, None), Nature::Itself);
+    }
+
+    #[test]
+    fn two_signs_make_a_parked_domain() {
+        let parked = Nature::Substitute(Outcome::Parked);
+        let sale = "<title>a.test</title><p>This domain is for sale!<p>Related searches";
+        assert_eq!(nature("http://a.test/", sale, true, None), Nature::Suspect(Outcome::Parked));
+        assert_eq!(nature("http://a.test/", sale, true, Some(&shows(sale))), parked);
+        assert_eq!(nature("http://a.test/", sale, true, Some(&Manner::HONEST)), Nature::Itself);
+        let served = format!("{sale}<script src=https://img.sedoparking.com/x.js></script>");
+        assert_eq!(nature("http://a.test/", &served, false, None), parked);
+    }
+
+    #[test]
+    fn redirects_to_a_login_or_where_nonsense_leads_are_told() {
+        let wall = Nature::Substitute(Outcome::LoginWall);
+        let gone = Nature::Substitute(Outcome::SoftGone);
+        let home = Manner { shows: None, leads_to: Some(hash("http://a.test/")) };
+        for (target, held, manner, want) in [
+            ("http://a.test/login?next=/x", false, None, wall),
+            ("http://id.test/oauth/authorize", true, None, wall),
+            ("http://a.test/", true, Some(&home), gone),
+            ("http://a.test/", false, Some(&home), gone),
+            ("http://a.test/", true, None, Nature::Suspect(Outcome::SoftGone)),
+            ("http://a.test/", false, None, Nature::Itself),
+            ("http://a.test/elsewhere", true, None, Nature::Itself),
+            ("http://a.test/logins-of-the-rich", true, None, Nature::Itself),
+        ] {
+            assert_eq!(of_redirect("http://a.test/x", target, held, manner), want, "{target}");
+        }
+        let from_login = of_redirect("http://a.test/login", "http://a.test/sso", false, None);
+        assert_eq!(from_login, Nature::Itself);
+    }
+}

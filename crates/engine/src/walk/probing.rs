@@ -1,0 +1,45 @@
+//! How does a host answer for what does not exist? It is asked once, when that would tell what one
+//! of its pages is.
+//!
+//! The address is a page like others while it waits: its request is in the budget, at the host's
+//! pace, and robots.txt may forbid it. Then it is forgotten, and only the answer is remembered.
+
+use evercrawl_model::{Event, Time};
+use evercrawl_state::Store;
+
+use super::Walk;
+use crate::EngineError;
+use crate::frontier::{DOUBTED_AFTER, Lease};
+use crate::nature::Manner;
+use crate::process::Processed;
+
+impl<S: Store> Walk<S> {
+    /// Has the host of a page asked, unless it has been.
+    pub(super) fn probe(&mut self, of: &Lease, now: Time) -> Result<(), EngineError> {
+        let known = self.state.manner(of.page.host)?;
+        if known.is_some_and(|known| now.since(known.at) < DOUBTED_AFTER) {
+            return Ok(());
+        }
+        if let Some(found) = self.links.probe(of, now) {
+            self.apply(&Event::Discovered(found), now)?;
+        }
+        Ok(())
+    }
+
+    /// The answer came, or none did; a host that failed is asked again at the next doubt.
+    pub(super) fn probed(&mut self, processed: &Processed, now: Time) -> Result<(), EngineError> {
+        let host = processed.job.lease.page.host;
+        if let Some(manner) = &processed.manner {
+            self.apply(&Event::Probed { host, at: now, manner: manner.to_bytes() }, now)?;
+        }
+        self.forget(processed, now)
+    }
+
+    /// robots.txt forbids to ask: what cannot be known counts as well behaved.
+    pub(super) fn may_not_probe(&mut self, lease: &Lease, now: Time) -> Result<(), EngineError> {
+        let manner = Manner::HONEST.to_bytes();
+        self.apply(&Event::Probed { host: lease.page.host, at: now, manner }, now)?;
+        self.apply(&Event::Forgotten { page: lease.page }, now)?;
+        Ok(())
+    }
+}
