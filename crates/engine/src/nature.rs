@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn words_make_suspect_and_the_likeness_proves() {
-        let page = |manner| nature("http://a.test/x", SORRY, true, manner);
+        let page = |manner: Option<&Manner>| nature("http://a.test/x", SORRY, true, manner);
         assert_eq!(page(None), Nature::Suspect(Outcome::SoftGone));
         assert_eq!(page(Some(&shows(SORRY))), Nature::Substitute(Outcome::SoftGone));
         assert_eq!(page(Some(&Manner::HONEST)), Nature::Itself);

@@ -72,7 +72,9 @@ impl Processed {
     /// True when a list was looked for where lists usually are, and there is none.
     pub fn is_empty_guess(&self) -> bool {
         let row = &self.job.lease.row;
-        row.guess && row.kind == Kind::Sitemap && self.visited.visit.change == Change::Gone
+        // One that was visited before has records, which are not to be left without a page.
+        let never = row.guess && row.kind == Kind::Sitemap && row.past.is_none();
+        never && self.visited.visit.change == Change::Gone
     }
 
     /// The content whose record, of another visit, this one refers to.
@@ -302,6 +304,7 @@ impl<S: Store> Processor<S> {
         let location =
             response.headers.get("location").map(|to| String::from_utf8_lossy(to.as_bytes()));
         let target = location.as_deref().and_then(|to| self.links.target(lease, to));
+        let target = target.filter(|_| lease.row.kind == Kind::Page);
         let nature = target.map_or(Nature::Itself, |target| {
             let (url, held) = (&lease.row.url, lease.row.held());
             nature::of_redirect(url, target.as_str(), held, lease.manner.as_ref())
@@ -465,7 +468,9 @@ impl<S: Store> Processor<S> {
 
 /// What a page is that came with status 200.
 fn nature_of(lease: &Lease, extracted: &Extracted<'_>, read: Option<&Read>, at: Time) -> Nature {
-    let (Content::Page(page), Some(read)) = (&extracted.content, read) else {
+    // A list that turns out to be a page is no page that was looked for.
+    let (Content::Page(page), Some(read), Kind::Page) = (&extracted.content, read, lease.row.kind)
+    else {
         return Nature::Itself;
     };
     let (url, held) = (&lease.row.url, lease.row.held());

@@ -525,7 +525,7 @@ fn what_is_put_in_the_place_of_pages_is_told_as_the_truth_has_it() {
     let hour = Duration::from_secs(3600);
     let mut sim = Sim::new(&world, dir.path(), config(false, 2 * hour), 1);
     sim.add_seeds();
-    let end = START.after(24 * 5 * hour);
+    let end = START.after(84 * hour);
     sim.run(end);
     let state = sim.close();
     assert_agree(&state, dir.path());

@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn age_and_days_keep_the_latest_whatever_they_say() {
-        let hours = |n| Duration::from_secs(3600 * n);
+        let hours = |n: u64| Duration::from_secs(3600 * n);
         assert_eq!(kept(&[Rule::Within(hours(13))], &VISITS), [0, 6, 12]);
         assert_eq!(kept(&[Rule::Within(hours(1))], &VISITS[4..]), [24]);
         // It is 22:15 by UTC: the day before ends 23 hours ago.
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_one_rule_keeps_is_kept() {
-        let hours = |n| Duration::from_secs(3600 * n);
+        let hours = |n: u64| Duration::from_secs(3600 * n);
         assert_eq!(kept(&[Rule::Last(1), Rule::Within(hours(7))], &VISITS), [0, 6, 12]);
     }
 }
