@@ -433,7 +433,7 @@ fn page_of(key: PageKey, row: &PageRow) -> Page {
         group: kin.directory,
         kin: [kin.section, hub, kin.base],
         kind: match row.kind {
-            Kind::Page => evercrawl_policy::Kind::Page,
+            Kind::Page | Kind::Probe => evercrawl_policy::Kind::Page,
             Kind::Sitemap => evercrawl_policy::Kind::Sitemap,
             Kind::Feed => evercrawl_policy::Kind::Feed,
         },
