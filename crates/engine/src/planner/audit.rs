@@ -16,6 +16,9 @@ const MOST: usize = 400;
 /// How far beliefs are off before anything is known: the standard deviation, as a share of pages.
 const DOUBT: f64 = 0.05;
 
+/// Audits that count as made from the start, with as good a chance to end one way as the other.
+const IMAGINED: f64 = 2.0;
+
 /// The audits made so far, and those under way.
 #[derive(Debug)]
 pub(super) struct Audits {
@@ -95,13 +98,13 @@ impl Audits {
             return Correction { shift: 0.0, variance: prior, audits: 0 };
         }
         let mean = self.results.iter().map(|(miss, _)| f64::from(*miss)).sum::<f64>() / n;
-        // Few audits that all went as believed do not prove that there is no error: the variance is
-        // at least what the beliefs themselves say.
+        // Few audits that all ended alike do not prove that there is no error: the variance is at least what
+        // the beliefs themselves say, and some audits are imagined that went either way.
         let spread = self.results.iter().map(|&(miss, believed)| {
             let (miss, believed) = (f64::from(miss) - mean, f64::from(believed));
             (miss * miss).max(believed * (1.0 - believed))
         });
-        let variance = spread.sum::<f64>() / n / n;
+        let variance = (spread.sum::<f64>() + IMAGINED * 0.25) / (n + IMAGINED) / n;
         let weight = prior / (prior + variance);
         Correction { shift: weight * mean, variance: weight * variance, audits: count }
     }
@@ -159,6 +162,16 @@ mod tests {
             audits.correction(),
             Correction { shift: 0.0, variance: DOUBT * DOUBT, audits: 0 }
         );
+    }
+
+    #[test]
+    fn a_few_audits_that_contradict_all_beliefs_prove_little() {
+        for (count, least) in [(1, 0.97), (3, 0.9)] {
+            let (fresh, error) = corrected(0.0, 0.999, count, 1);
+            assert!(fresh > least && error > 0.09, "{count} audits: {fresh} {error}");
+        }
+        let (fresh, error) = corrected(0.0, 0.999, 100, 1);
+        assert!(fresh < 0.1 && error < 0.02, "{fresh} {error}");
     }
 
     #[test]
