@@ -151,14 +151,19 @@ impl LinkReader {
     }
 
     /// The target of a redirect: as far from the seed as the page that led to it, and as urgent.
-    pub fn redirected(&self, lease: &Lease, location: &str, at: Time, sink: Sink<'_>) {
+    pub fn redirected(
+        &self,
+        lease: &Lease,
+        target: Result<Canonical, Refusal>,
+        at: Time,
+        sink: Sink<'_>,
+    ) {
         let hops = lease.row.hops.saturating_add(1);
         if hops > self.take.max_redirects {
             sink.1.add(Refusal::RedirectLimit);
             return;
         }
         let from = From { lease, depth: lease.row.depth, hops, hub: lease.row.hub, at };
-        let target = Base::new(&lease.row.url, self.steps).and_then(|base| base.join(location));
         if let (Ok(target), true) = (&target, lease.row.seed) {
             // A site that moved is still the site that was asked for.
             self.add_seed(target);
@@ -220,8 +225,8 @@ impl LinkReader {
     }
 
     /// Where a redirect leads.
-    pub fn target(&self, lease: &Lease, location: &str) -> Option<Canonical> {
-        Base::new(&lease.row.url, self.steps).and_then(|base| base.join(location)).ok()
+    pub fn target(&self, lease: &Lease, location: &str) -> Result<Canonical, Refusal> {
+        Base::new(&lease.row.url, self.steps)?.join(location)
     }
 
     /// Whether a list of pages may be fetched.
@@ -284,25 +289,8 @@ impl LinkReader {
     }
 
     fn discovery(&self, url: Canonical, depth: u16, at: Time) -> Discovery {
-        let (page, check) = self.key(&url);
-        Discovery {
-            page,
-            check,
-            url: url.into_string().into(),
-            kind: Kind::Page,
-            depth,
-            hops: 0,
-            via: None,
-            hub: None,
-            tags: 0,
-            band: Band::new(u8::try_from(depth).unwrap_or(u8::MAX)),
-            at,
-            claimed_change: None,
-            shape: None,
-            host_cap: self.take.pages_per_host,
-            seed: false,
-            guess: false,
-        }
+        let found = Discovery::new(self.key(&url), url.into_string(), depth, at);
+        Discovery { host_cap: self.take.pages_per_host, ..found }
     }
 
     /// The key of a URL, and more of its hash.

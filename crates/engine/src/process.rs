@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_compare::{self as compare, Fingerprint, Outline, StandIn};
+use evercrawl_extract::decode::Decoded;
 use evercrawl_extract::{self as extract, Content, Document, Extracted, Extractor, decode};
 use evercrawl_fetch::{Failure, Fetched, Response, Truncation};
 use evercrawl_model::{
@@ -247,13 +248,8 @@ impl<S: Store> Processor<S> {
     ) -> Result<(bool, Option<&'static str>), StateError> {
         let Ok(response) = &processed.job.fetched.result else { return Ok((false, None)) };
         let row = &processed.job.lease.row;
-        let coding = response.header("content-encoding").unwrap_or_default();
-        let unpacked = decode::decode(coding, body, self.config.unpack);
-        let document = Document {
-            bytes: &unpacked.bytes,
-            content_type: response.header("content-type"),
-            url: &row.url,
-        };
+        let unpacked = unpack(response, body, self.config.unpack);
+        let document = document(response, &unpacked.bytes, &row.url);
         let extracted = self.extractor.extract(&document, self.links.options());
         let directives = directives(&self.config, response, &extracted);
         let lease = &processed.job.lease;
@@ -303,12 +299,14 @@ impl<S: Store> Processor<S> {
         let lease = &processed.job.lease;
         let location =
             response.headers.get("location").map(|to| String::from_utf8_lossy(to.as_bytes()));
-        let target = location.as_deref().and_then(|to| self.links.target(lease, to));
-        let target = target.filter(|_| lease.row.kind == Kind::Page);
-        let nature = target.map_or(Nature::Itself, |target| {
-            let (url, held) = (&lease.row.url, lease.row.held());
-            nature::of_redirect(url, target.as_str(), held, lease.manner.as_ref())
-        });
+        let target = location.as_deref().map(|to| self.links.target(lease, to));
+        let nature = match &target {
+            Some(Ok(target)) if lease.row.kind == Kind::Page => {
+                let (url, held) = (&lease.row.url, lease.row.held());
+                nature::of_redirect(url, target.as_str(), held, lease.manner.as_ref())
+            }
+            _ => Nature::Itself,
+        };
         if substitutes(&mut processed.visited, &lease.row, nature) {
             processed.suspect = matches!(nature, Nature::Suspect(_));
             return;
@@ -323,9 +321,9 @@ impl<S: Store> Processor<S> {
         let news = processed.visited.visit.change != Change::Same;
         processed.visited.visit.score = if news { Score::ALL } else { Score::NONE };
         processed.visited.identity = Some(identity.to_bytes());
-        if let Some(location) = location {
+        if let Some(target) = target {
             let sink = (&mut processed.found, &mut processed.refused);
-            self.links.redirected(lease, &location, processed.job.ended, sink);
+            self.links.redirected(lease, target, processed.job.ended, sink);
         }
     }
 
@@ -335,19 +333,14 @@ impl<S: Store> Processor<S> {
         let lease = &processed.job.lease;
         match processed.visited.visit.outcome {
             Outcome::Ok => {
-                let coding = response.header("content-encoding").unwrap_or_default();
-                let unpacked = decode::decode(coding, body, self.config.unpack);
-                let document = Document {
-                    bytes: &unpacked.bytes,
-                    content_type: response.header("content-type"),
-                    url: &lease.row.url,
-                };
+                let unpacked = unpack(response, body, self.config.unpack);
+                let document = document(response, &unpacked.bytes, &lease.row.url);
                 let extracted = self.extractor.extract(&document, self.links.options());
                 let text = text_of(&extracted).unwrap_or_default();
                 Some(Manner { shows: Some(StandIn::of(&Outline::of(text))), leads_to: None })
             }
             Outcome::Redirect => {
-                let target = self.links.target(lease, response.header("location")?)?;
+                let target = self.links.target(lease, response.header("location")?).ok()?;
                 Some(Manner { shows: None, leads_to: Some(nature::hash(target.as_str())) })
             }
             Outcome::ClientError if response.status != 429 => Some(Manner::HONEST),
@@ -464,6 +457,15 @@ impl<S: Store> Processor<S> {
         let hopeless = visit.change == Change::Failed && failures >= schedule.give_up_after;
         processed.verdict = hopeless.then(|| (Refusal::ErrorHistory, Some(schedule.rarely(ended))));
     }
+}
+
+/// A body with its content codings undone.
+pub(crate) fn unpack<'a>(response: &Response, body: &'a [u8], caps: decode::Caps) -> Decoded<'a> {
+    decode::decode(response.header("content-encoding").unwrap_or_default(), body, caps)
+}
+
+fn document<'a>(response: &'a Response, bytes: &'a [u8], url: &'a str) -> Document<'a> {
+    Document { bytes, content_type: response.header("content-type"), url }
 }
 
 /// What a page is that came with status 200.

@@ -1,9 +1,9 @@
 //! What waits, and for what? Hosts that have something to fetch, by what keeps it from being fetched.
 
 use evercrawl_model::{Band, HostKey, Time};
-use evercrawl_robots::{Access, availability};
 use evercrawl_state::{HostRow, StateError, Store, View};
 
+use crate::walk::keeps_waiting;
 use crate::wishes::Wishes;
 
 /// Hosts that are looked at in each front queue: enough to know what is the matter, at once.
@@ -83,9 +83,8 @@ impl Waiting {
 /// Whether a host is blocked since its robots.txt cannot be had.
 fn lacks_robots<S: Store>(state: &View<S>, row: &HostRow) -> Result<bool, StateError> {
     for scheme in ["https", "http"] {
-        if let Some(copy) = state.robots(&format!("{scheme}://{}", row.authority))?
-            && availability(Some(copy.status)) == Access::DisallowAll
-        {
+        let copy = state.robots(&format!("{scheme}://{}", row.authority))?;
+        if copy.as_ref().is_some_and(keeps_waiting) {
             return Ok(true);
         }
     }

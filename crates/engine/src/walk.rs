@@ -43,7 +43,7 @@ use crate::recent::Recent;
 use crate::today::Today;
 use crate::waiting::Waiting;
 use crate::wishes::Wishes;
-pub use asking::{RobotsAnswer, read_robots};
+pub use asking::{RobotsAnswer, keeps_waiting, read_robots};
 pub use committing::{Commit, Committed};
 use planning::Ahead;
 pub use planning::{planner, planner_at_once};

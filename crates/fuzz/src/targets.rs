@@ -249,28 +249,18 @@ const SPACES: [Space; 5] = [Space::Pages, Space::Hosts, Space::Visits, Space::Me
 
 /// A few pages of two hosts, with a robots.txt.
 fn make_some_rows(state: &mut State<MemoryStore>) {
-    use evercrawl_model::{Band, Discovery, Event, Kind, RobotsCopy};
+    use evercrawl_model::{Band, Discovery, Event, RobotsCopy};
     let now = Time::from_secs(1_700_000_000);
     for (host, path) in [("a.test", "/"), ("a.test", "/b?c"), ("b.test", "/")] {
         let url = format!("http://{host}{path}");
-        let (page, check) = state.keyer().page(state.keyer().host(host, host), &url);
+        let key = state.keyer().page(state.keyer().host(host, host), &url);
         let found = Discovery {
-            page,
-            check,
-            url: url.into(),
-            kind: Kind::Page,
-            depth: 1,
-            hops: 0,
-            via: Some(page),
+            via: Some(key.0),
             hub: Some(7),
-            tags: 0,
             band: Band::new(2),
-            at: now,
             claimed_change: Some(now),
-            shape: None,
-            host_cap: None,
             seed: path == "/",
-            guess: false,
+            ..Discovery::new(key, url, 1, now)
         };
         state.apply(&Event::Discovered(found)).unwrap();
     }

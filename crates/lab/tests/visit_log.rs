@@ -26,28 +26,10 @@ fn discover(
     found: Time,
 ) -> PageKey {
     let host = state.keyer().host("a.test", "a.test");
-    let (page, check) = state.keyer().page(host, url);
-    state
-        .apply(&Event::Discovered(Discovery {
-            page,
-            check,
-            url: url.into(),
-            kind: Kind::Page,
-            depth: 1,
-            hops: 0,
-            via,
-            hub: None,
-            tags: 0,
-            band: Band::new(2),
-            at: found,
-            claimed_change: None,
-            shape: None,
-            host_cap: None,
-            seed: false,
-            guess: false,
-        }))
-        .unwrap();
-    page
+    let key = state.keyer().page(host, url);
+    let discovery = Discovery { via, band: Band::new(2), ..Discovery::new(key, url, 1, found) };
+    state.apply(&Event::Discovered(discovery)).unwrap();
+    key.0
 }
 
 fn visit(state: &mut State<MemoryStore>, page: PageKey, at: Time, change: Change) {

@@ -156,6 +156,30 @@ pub struct Discovery {
     pub guess: bool,
 }
 
+impl Discovery {
+    /// A page of which nothing is known but its key with its check, its URL and how far it is from a seed.
+    pub fn new(key: (PageKey, u64), url: impl Into<Box<str>>, depth: u16, at: Time) -> Self {
+        Discovery {
+            page: key.0,
+            check: key.1,
+            url: url.into(),
+            kind: Kind::Page,
+            depth,
+            hops: 0,
+            via: None,
+            hub: None,
+            tags: 0,
+            band: Band::new(u8::try_from(depth).unwrap_or(u8::MAX)),
+            at,
+            claimed_change: None,
+            shape: None,
+            host_cap: None,
+            seed: false,
+            guess: false,
+        }
+    }
+}
+
 /// The shape of a URL whose like can be endless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {

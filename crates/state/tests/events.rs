@@ -25,25 +25,8 @@ fn memory() -> State<MemoryStore> {
 
 fn discovery<S: Store>(state: &State<S>, host: &str, path: &str) -> Discovery {
     let url = format!("http://{host}{path}");
-    let (page, check) = state.keyer().page(state.keyer().host(host, host), &url);
-    Discovery {
-        page,
-        check,
-        url: url.into(),
-        kind: Kind::Page,
-        depth: 1,
-        hops: 0,
-        via: None,
-        hub: None,
-        tags: 0,
-        band: Band::new(2),
-        at: at(0),
-        claimed_change: None,
-        shape: None,
-        host_cap: None,
-        seed: false,
-        guess: false,
-    }
+    let key = state.keyer().page(state.keyer().host(host, host), &url);
+    Discovery { band: Band::new(2), ..Discovery::new(key, url, 1, at(0)) }
 }
 
 fn discover<S: Store>(state: &mut State<S>, host: &str, path: &str) -> PageKey {

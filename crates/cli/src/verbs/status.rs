@@ -7,7 +7,6 @@ use std::time::Duration;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::today::Today;
 use evercrawl_engine::waiting::Waiting;
-use evercrawl_engine::wishes::Wishes;
 use evercrawl_engine::{DataDir, freshness};
 use serde_json::{Value, json};
 
@@ -69,7 +68,7 @@ fn stopped(args: &Status, opened: &Opened) -> anyhow::Result<Vec<u8>> {
     let fresh = freshness::of(&planner, state, now)?;
     let archived: u64 = state.archive()?.iter().map(|file| file.warc_len).sum();
     let bytes = state.disk_bytes();
-    let waiting = Waiting::read(state, &Wishes::read(state)?, now)?;
+    let waiting = Waiting::read(state, planner.wishes(), now)?;
     let today = Today::read(state, now)?;
     let mut out = Vec::new();
     if args.json {

@@ -5,8 +5,8 @@ use std::io::Write;
 
 use evercrawl_engine::Schedule;
 use evercrawl_engine::live::SystemClock;
+use evercrawl_engine::walk::keeps_waiting;
 use evercrawl_model::{HostKey, Outcome, PageKey, Refusal, Time};
-use evercrawl_robots::{Access, availability};
 use evercrawl_state::{DiskStore, HostRow, PageRow, Past, Place, Standing, View};
 use evercrawl_urls::Canonical;
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ impl<'a> Pages<'a> {
                 (host.failures >= Schedule::default().dead_after).then_some(Refusal::HostDead);
             let url = Canonical::from_trusted(row.url.clone());
             let robots = url.map(|url| self.state.robots(url.origin())).transpose()?.flatten();
-            if robots.is_some_and(|copy| availability(Some(copy.status)) == Access::DisallowAll) {
+            if robots.as_ref().is_some_and(keeps_waiting) {
                 view.waits = Some(Refusal::RobotsUnreachable);
             }
         }

@@ -8,10 +8,9 @@ use evercrawl_compare::PageMemory;
 use evercrawl_engine::Plan;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
-use evercrawl_engine::walk::{read_robots, scope};
+use evercrawl_engine::walk::{keeps_waiting, read_robots, scope};
 use evercrawl_engine::wishes::Wishes;
 use evercrawl_model::{Outcome, PageKey, Time};
-use evercrawl_robots::{Access, availability};
 use evercrawl_state::{HostRow, PageRow, Place, Standing};
 use evercrawl_urls::{Canonical, Gate, Scope};
 use serde_json::{Value, json};
@@ -117,7 +116,7 @@ fn robots_fact(opened: &Opened, url: &Canonical) -> anyhow::Result<Fact> {
     });
     let status =
         if copy.status == 0 { "no answer".to_owned() } else { format!("status {}", copy.status) };
-    if availability(Some(copy.status)) == Access::DisallowAll {
+    if keeps_waiting(&copy) {
         let until = format!("asked for again at {}", copy.expires);
         return Ok(Fact("robots", format!("robots_unreachable: {status} at {}; {until}", copy.at)));
     }

@@ -6,13 +6,14 @@ use std::time::Duration;
 use crossbeam_channel::Sender;
 use evercrawl_extract::decode;
 use evercrawl_fetch::{Client, Failure, Fetched, Limits, Request, Times, Validators};
+use evercrawl_robots::{MAX_BYTES, MIN_REDIRECTS};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::{Order, Report, SystemClock};
 use crate::EngineError;
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
-use crate::process::Job;
+use crate::process::{Job, unpack};
 use crate::schedule::retry_after;
 use crate::walk::RobotsAnswer;
 
@@ -37,7 +38,7 @@ impl Fetcher {
             let _ = self.reports.send(Report::Broken(EngineError::Broken("the fetcher")));
             return;
         };
-        let manner = RobotsManner::new(config);
+        let manner = Arc::new(RobotsManner::new(config));
         let local = tokio::task::LocalSet::new();
         local.block_on(&runtime, async move {
             while let Some(order) = orders.recv().await {
@@ -80,7 +81,7 @@ impl Fetcher {
         let _ = jobs.send(Job { lease, fetched, asked, ended });
     }
 
-    async fn robots(&self, origin: String, lease: Box<Lease>, manner: RobotsManner) {
+    async fn robots(&self, origin: String, lease: Box<Lease>, manner: Arc<RobotsManner>) {
         let mut answer = RobotsAnswer {
             lease,
             status: None,
@@ -92,19 +93,18 @@ impl Fetcher {
             origin,
         };
         if let Ok(request) = Request::new(&format!("{}/robots.txt", answer.origin)) {
-            let request = request.limits(manner.limits);
+            let request = request.limits(manner.limits.clone());
             let mut hops = self.client.fetch_following(&request, manner.redirects).await;
             answer.ip = hops.first().and_then(|hop| hop.fetched.ip);
             answer.took = hops.iter().map(|hop| hop.fetched.times.total).sum();
             let result = hops.pop().map(|hop| hop.fetched.result);
             answer.forbidden = matches!(result, Some(Err(Failure::Forbidden(_))));
             if let Some(Ok(response)) = result {
-                let coding = response.header("content-encoding").unwrap_or_default();
                 let pause = response.header("retry-after");
                 answer.status = Some(response.status);
                 answer.asked_pause = pause.and_then(|v| retry_after(v, self.clock.now()));
-                answer.body =
-                    decode::decode(coding, &response.body, manner.unpack).bytes.into_owned();
+                let unpacked = unpack(&response, &response.body, manner.unpack);
+                answer.body = unpacked.bytes.into_owned();
             }
         }
         let _ = self.reports.send(Report::Robots(Box::new(answer)));
@@ -112,7 +112,6 @@ impl Fetcher {
 }
 
 /// How a robots.txt is asked for.
-#[derive(Clone)]
 struct RobotsManner {
     redirects: usize,
     limits: Limits,
@@ -124,11 +123,8 @@ impl RobotsManner {
     fn new(config: &CrawlConfig) -> Self {
         let limits = config.fetch.limits.clone();
         RobotsManner {
-            redirects: usize::from(config.take.max_redirects).max(5),
-            limits: Limits {
-                body_bytes: limits.body_bytes.min(evercrawl_robots::MAX_BYTES),
-                ..limits
-            },
+            redirects: usize::from(config.take.max_redirects).max(MIN_REDIRECTS),
+            limits: Limits { body_bytes: limits.body_bytes.min(MAX_BYTES), ..limits },
             unpack: config.unpack,
         }
     }

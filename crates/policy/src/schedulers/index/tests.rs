@@ -1,0 +1,215 @@
+//! Is a page worth what it ought to be?
+
+use super::*;
+use crate::allocate::{Demand, Objective, allocate};
+use crate::page::Visit;
+use crate::random::SplitMix64;
+use crate::testing::{World, expected_freshness};
+
+fn rule() -> IndexRule {
+    IndexRule::for_goal(Goal::Freshness)
+}
+
+fn visit(policy: &mut IndexRule, page: &mut Page, at: Days, found: Found) {
+    let seen = page.record(&Visit::new(at, found));
+    policy.visited(page, &seen);
+}
+
+#[test]
+fn what_changes_is_fetched_more_often_and_nothing_is_forgotten() {
+    for goal in [Goal::Freshness, Goal::Coverage, Goal::Age] {
+        let often = (0..80).map(|i| (0, f64::from(i) * 3.0 + 0.7));
+        let mut world = World::with_changes(20, often.chain([(1, 50.0)]));
+        let fetched = world.run(Box::new(IndexRule::for_goal(goal)), 200, 4);
+        assert!(fetched.iter().all(|&n| n >= 4), "{goal:?} {fetched:?}");
+        let others = fetched[2..].iter().sum::<usize>() as f64 / 18.0;
+        assert!(fetched[0] as f64 > 1.5 * others, "{goal:?} {fetched:?}");
+        assert_eq!(fetched.iter().sum::<usize>(), 800, "the budget is spent");
+    }
+}
+
+#[test]
+fn a_page_that_changes_too_fast_is_not_given_up_for_good() {
+    let mut policy = rule();
+    let mut page = Page { last: 0.0, ..Page::new(0) };
+    (1..60).for_each(|day| visit(&mut policy, &mut page, f64::from(day), Found::Changed));
+    assert_eq!(policy.wait(&page, page.last, 10.0), 730.0, "worth nothing");
+    let round = Round { start: 60.0, length: 1.0, fetches: 2 };
+    policy.plan(&round, &mut [page; 10]);
+    assert_eq!(policy.wait(&page, page.last, 10.0), MOST_TURNS * 5.0);
+}
+
+#[test]
+fn learns_to_do_nearly_as_well_as_one_who_knows_the_rates() {
+    let mut random = SplitMix64::new(3);
+    let rates: Vec<f64> = (0..400).map(|_| (3.0 * random.uniform() - 1.5).exp() / 14.0).collect();
+    let demands: Vec<Demand> = rates.iter().map(|&rate| Demand::new(rate, 1.0)).collect();
+    let best = allocate(Objective::Freshness, &demands, 40.0, Limits::NONE);
+    let optimum = Objective::Freshness.value(&demands, &best.frequency);
+    for wrong in [0.1, 1.0, 10.0] {
+        let prior = Gamma::with_mean(wrong / 14.0, 1.0);
+        let policy = IndexRule::new(Goal::Freshness, prior, Limits { min: 0.0, max: 365.0 });
+        let reached = expected_freshness(Box::new(policy), &rates, 40, 200, 100) / optimum;
+        assert!((0.97..1.0).contains(&reached), "prior x{wrong}: {reached}");
+    }
+}
+
+/// Two directories; in one, all pages change at once every 60 days, in the other never.
+fn batches() -> World {
+    let batch = (1..12).flat_map(|n| (0..50).map(move |page| (page, 60.0 * f64::from(n))));
+    let mut world = World::with_changes(100, batch);
+    world.pages.iter_mut().for_each(|page| page.group = page.id / 50);
+    world.fetch_all(0.0);
+    world
+}
+
+#[test]
+fn a_batch_found_on_one_page_brings_its_kin_forward() {
+    let fresh_share = |policy: Box<dyn Policy>| {
+        let mut world = batches();
+        let mut late = 0.0;
+        let mut agenda = crate::Agenda::new(policy, world.pages.clone(), 0.0);
+        for day in 0..700 {
+            agenda.begin(&Round { start: f64::from(day), length: 1.0, fetches: 5 });
+            while let Some(id) = agenda.next(f64::from(day) + 0.5) {
+                let seen = world.visit(&agenda.pages()[id as usize], f64::from(day) + 0.5);
+                agenda.report(id, &seen);
+            }
+            world.pages = agenda.pages().to_vec();
+            let at = f64::from(day) + 1.0;
+            let stale = |page: &&Page| world.changes.changed_within(page.id, page.last, at);
+            late += world.pages.iter().filter(stale).count() as f64;
+        }
+        1.0 - late / 70_000.0
+    };
+    let plain =
+        fresh_share(crate::registry::find("gamma").unwrap().make(&Default::default()).unwrap());
+    let kin = fresh_share(Box::new(rule()));
+    assert!(kin > plain + 0.01, "{kin} {plain}");
+}
+
+#[test]
+fn a_find_stirs_the_groups_of_its_page() {
+    let mut policy = rule();
+    let mut page = Page { last: 0.0, group: 7, kin: [3, u32::MAX, u32::MAX], ..Page::new(0) };
+    visit(&mut policy, &mut page, 5.0, Found::Changed);
+    let mut stirred = Vec::new();
+    policy.stirred(&mut stirred);
+    assert!(stirred.iter().any(|group| (group.kind(), group.number) == (0, 7)), "{stirred:?}");
+    stirred.clear();
+    policy.stirred(&mut stirred);
+    assert!(stirred.is_empty());
+}
+
+#[test]
+fn what_is_found_on_some_moves_the_others_of_the_group_alone() {
+    let mut policy = rule();
+    (0..5).for_each(|_| policy.threshold.follow(1.0));
+    let waiting = |group| Page { last: 0.0, group, ..Page::new(9) };
+    for id in 0..4 {
+        let mut page = Page { last: 0.0, group: 1, ..Page::new(id) };
+        visit(&mut policy, &mut page, 20.0, Found::Changed);
+        let mut page = Page { last: 0.0, group: 2, ..Page::new(id + 10) };
+        visit(&mut policy, &mut page, 20.0, Found::Same);
+    }
+    let due = |group| policy.due(&waiting(group), 21.0);
+    assert!(due(1) < due(3) && due(3) < due(2), "{} {} {}", due(1), due(3), due(2));
+    let reasons = policy.reasons(&waiting(1), 21.0);
+    let pace = reasons.iter().find(|(name, _)| *name == "pace of directory");
+    assert!(pace.is_some_and(|(_, pace)| *pace > 1.5), "{reasons:?}");
+}
+
+#[test]
+fn a_new_page_comes_first_unless_changes_are_counted() {
+    for goal in [Goal::Freshness, Goal::Coverage, Goal::Age] {
+        let mut policy = IndexRule::for_goal(goal);
+        (0..5).for_each(|_| policy.threshold.follow(0.1));
+        let mut page = Page::new(0);
+        policy.discovered(&mut page, 100.0);
+        let due = [page.due, policy.due(&page, 100.0)];
+        let waits = goal == Goal::Coverage;
+        assert!(due.iter().all(|due| (*due > 101.0) == waits && *due < 830.1), "{goal:?} {due:?}");
+    }
+}
+
+#[test]
+fn a_page_that_leads_to_new_ones_is_due_sooner_unless_changes_are_counted() {
+    for goal in [Goal::Freshness, Goal::Coverage, Goal::Age] {
+        let mut policy = IndexRule::for_goal(goal);
+        (0..5).for_each(|_| policy.threshold.follow(1.0));
+        let mut pages = [0, 6].map(|links| (Page { last: 0.0, ..Page::new(links) }, links));
+        for (page, new_links) in &mut pages {
+            for day in 1..10 {
+                let visit = Visit::new(f64::from(day), Found::Same);
+                let seen = page.record(&Visit { new_links: *new_links, ..visit });
+                policy.visited(page, &seen);
+            }
+        }
+        let [plain, hub] = pages.map(|(page, _)| policy.wait(&page, page.last, 1.0));
+        let sooner = hub < 0.7 * plain;
+        assert_eq!(sooner, goal != Goal::Coverage, "{goal:?} {hub} {plain}");
+    }
+}
+
+#[test]
+fn heavier_and_cheaper_pages_are_due_sooner() {
+    let policy = rule();
+    let wait =
+        |weight, cost| policy.wait(&Page { last: 0.0, weight, cost, ..Page::new(0) }, 0.0, 1.0);
+    assert!(wait(2.0, 1.0) < wait(1.0, 1.0));
+    assert!(wait(1.0, 2.0) > wait(1.0, 1.0));
+    assert_eq!(wait(0.0, 1.0), 730.0, "worth nothing: as late as allowed");
+    assert!(wait(1.0, 0.0).is_finite());
+}
+
+#[test]
+fn signals_that_told_the_truth_are_believed() {
+    let mut policy = rule();
+    let mut page = Page { last: 0.0, ..Page::new(0) };
+    for round in 1..20 {
+        let now = f64::from(round) * 10.0;
+        policy.signalled(&mut page, Teller::Push, now);
+        visit(&mut policy, &mut page, now, Found::Changed);
+    }
+    let chance = |policy: &IndexRule, page: &Page| {
+        let reasons = policy.reasons(page, 190.5);
+        reasons.iter().find(|(name, _)| *name == "chance of a change").unwrap().1
+    };
+    let before = chance(&policy, &page);
+    policy.signalled(&mut page, Teller::Push, 190.5);
+    let after = chance(&policy, &page);
+    assert!(after > 0.8 && before < 0.2, "{after} {before}");
+}
+
+#[test]
+fn what_was_learned_is_taken_up_again() {
+    let (mut policy, mut pages) = (rule(), Vec::new());
+    for id in 0..40 {
+        let mut page =
+            Page { last: 0.0, group: id % 3, kin: [id % 2, 7, u32::MAX], ..Page::new(id) };
+        for week in 1..6 {
+            let found = if (id + week) % 3 == 0 { Found::Changed } else { Found::Same };
+            visit(&mut policy, &mut page, f64::from(week * 7), found);
+        }
+        policy.signalled(&mut page, Teller::Feed, 36.0);
+        pages.push(page);
+    }
+    policy.plan(&Round { start: 36.0, length: 7.0, fetches: 9 }, &mut pages);
+    let learned = policy.learned();
+    let mut other = rule();
+    assert!(!other.resume(&learned[..learned.len() / 2]), "half of it cannot be read");
+    assert!(other.resume(&learned));
+    for page in &pages {
+        assert_eq!(other.due(page, 40.0), policy.due(page, 40.0));
+        assert_eq!(other.outlook(page, 40.0), policy.outlook(page, 40.0));
+    }
+}
+
+#[test]
+fn a_page_that_failed_is_not_due_at_once() {
+    let mut policy = rule();
+    (0..5).for_each(|_| policy.threshold.follow(1.0));
+    let mut page = Page { last: 0.0, ..Page::new(0) };
+    visit(&mut policy, &mut page, 300.0, Found::Failed);
+    assert!(page.due > 300.5, "{}", page.due);
+}
