@@ -67,6 +67,11 @@ impl Drop for Door {
     }
 }
 
+/// True when a crawl that works in `dir` can be asked.
+pub(crate) fn answers(dir: &Path) -> bool {
+    at_any_depth(dir, |socket| UnixStream::connect(socket)).is_ok()
+}
+
 /// Has the crawl that works in `dir` run this process's own command line, with `more` words
 /// after its verb, and passes on what it says. `None` when nobody answers.
 pub(crate) fn forward(dir: &Path, more: &[&str]) -> anyhow::Result<Option<u8>> {

@@ -8,6 +8,7 @@ use evercrawl_engine::live::SystemClock;
 use serde_json::json;
 
 use super::crawl::open_walk;
+use super::take;
 use crate::args::{Add, RunArgs};
 use crate::units::show_count;
 use crate::{crawl_config, exit, print, seeds};
@@ -15,7 +16,7 @@ use crate::{crawl_config, exit, print, seeds};
 pub(crate) fn run(args: &Add) -> anyhow::Result<u8> {
     let settings = crawl_config::settings(&args.common, None)?;
     let config = Arc::new(crawl_config::crawl_config(&settings, &RunArgs::default())?);
-    let dir = DataDir::open_or_create(&args.common.data)?;
+    let dir = take(&args.common.data, DataDir::open_or_create)?;
     let clock = SystemClock;
     let mut walk = open_walk(&dir, &settings, &config)?;
     let (mut given, mut new) = (0, 0);

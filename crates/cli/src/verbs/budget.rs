@@ -5,6 +5,7 @@ use std::path::Path;
 
 use evercrawl_engine::live::Inbox;
 
+use super::{Entered, enter};
 use crate::args::{Budget, Common};
 use crate::exit::{self, Failure};
 use crate::settings::Origin;
@@ -13,16 +14,13 @@ use crate::{control, crawl_config, units};
 /// Tells the crawl that has the data directory open, or notes it for the next one.
 pub(crate) fn run(args: &Budget) -> anyhow::Result<u8> {
     rate(args)?;
-    match super::open(&args.common) {
-        Ok(opened) => {
+    match enter(&args.common, || control::forward(&args.common.data, &[]))? {
+        Entered::Here(opened) => {
             remember(args, &opened.path)?;
             eprintln!("{} from the next run on", args.rate);
             Ok(exit::OK)
         }
-        Err(error) if super::is_in_use(&error) => {
-            control::forward(&args.common.data, &[])?.ok_or(error)
-        }
-        Err(error) => Err(error),
+        Entered::There(code) => Ok(code),
     }
 }
 

@@ -8,13 +8,14 @@ use evercrawl_engine::check::check;
 use serde_json::json;
 
 use super::crawl::open_walk;
+use super::{open, take};
 use crate::args::{Check, Common, RunArgs};
 use crate::units::show_count;
 use crate::{crawl_config, exit, print};
 
 pub(crate) fn run(args: &Check) -> anyhow::Result<u8> {
     recover(&args.common)?;
-    let opened = super::open(&args.common)?;
+    let opened = open(&args.common)?;
     let archive = opened.archive_dir();
     let report = check(&opened.state, &archive, |file| {
         if !args.json {
@@ -49,11 +50,11 @@ pub(crate) fn run(args: &Check) -> anyhow::Result<u8> {
 
 /// After an abrupt end, does what the next run would do first: cuts off what no commit knew.
 fn recover(common: &Common) -> anyhow::Result<()> {
-    let clean = super::open(common)?.state.was_clean();
+    let clean = open(common)?.state.was_clean();
     if !clean {
         let settings = crawl_config::settings(common, None)?;
         let config = Arc::new(crawl_config::crawl_config(&settings, &RunArgs::default())?);
-        let dir = DataDir::open(&common.data)?;
+        let dir = take(&common.data, DataDir::open)?;
         open_walk(&dir, &settings, &config)?.close()?;
     }
     Ok(())

@@ -16,6 +16,7 @@ use evercrawl_state::{Counters, DiskStore};
 use evercrawl_urls::{ScopeKind, Seed, Target};
 use serde_json::{Value, json};
 
+use super::take;
 use crate::args::Crawl;
 use crate::control::Door;
 use crate::doorbell::{self, Doorbell};
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
         return Err(nothing_to_crawl());
     }
     let listener = doorbell::listener(&settings)?;
-    let dir = DataDir::open_or_create(&args.common.data)?;
+    let dir = take(&args.common.data, DataDir::open_or_create)?;
     let clock = SystemClock;
     let mut walk = open_walk(&dir, &settings, &config)?;
     require_identity(&config, &settings, &walk, &given)?;
@@ -242,6 +243,8 @@ impl<'a> Screen<'a> {
     pub(crate) fn new(json: bool, quiet: bool, dir: &'a Path) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let slow = (Time::EPOCH, Value::Null);
+        // What a crawl that was killed said of itself.
+        let _ = std::fs::remove_file(DataDir::status_file(dir));
         Screen { json, quiet, terminal, dir, shown: Time::EPOCH, saved: Time::EPOCH, slow }
     }
 

@@ -4,11 +4,12 @@ use std::io::Write;
 
 use evercrawl_engine::DataDir;
 
+use super::take;
 use crate::args::Init;
 use crate::{exit, print};
 
 pub(crate) fn run(args: &Init) -> anyhow::Result<u8> {
-    let dir = DataDir::open_or_create(&args.common.data)?;
+    let dir = take(&args.common.data, DataDir::open_or_create)?;
     let path = dir.path().join("evercrawl.toml");
     let shown = path.display();
     if path.exists() {

@@ -9,6 +9,7 @@ pub(crate) mod config;
 pub(crate) mod crawl;
 pub(crate) mod demo;
 pub(crate) mod diff;
+mod entrance;
 pub(crate) mod fetch;
 pub(crate) mod history;
 pub(crate) mod init;
@@ -29,7 +30,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use evercrawl_engine::{DataDir, EngineError, Planner};
+use evercrawl_engine::{DataDir, Planner};
 use evercrawl_model::HostKey;
 use evercrawl_state::{DiskStore, StateError, View};
 use evercrawl_urls::Canonical;
@@ -38,6 +39,8 @@ use crate::args::Common;
 use crate::exit::Failure;
 use crate::settings::Settings;
 use crate::{control, crawl_config, print};
+
+pub(crate) use entrance::{Entered, enter, open, take};
 
 /// A data directory opened for reading, by the verb itself or by the crawl that works in it.
 pub(crate) struct Opened {
@@ -49,6 +52,12 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
+    /// Opens what lies in `dir` for reading.
+    pub(crate) fn new(dir: DataDir, settings: Arc<Settings>) -> anyhow::Result<Self> {
+        let state = dir.view(crawl_config::store_limits(&settings)?)?;
+        Ok(Opened { path: dir.path().to_owned(), state, settings, held: Some(dir) })
+    }
+
     /// Where the WARC files are.
     pub(crate) fn archive_dir(&self) -> PathBuf {
         DataDir::archive_in(&self.path)
@@ -66,10 +75,9 @@ pub(crate) fn read(
     common: &Common,
     show: impl FnOnce(&Opened, &mut dyn Write) -> anyhow::Result<u8>,
 ) -> anyhow::Result<u8> {
-    match open(common) {
-        Ok(opened) => show(&opened, &mut print::data()),
-        Err(error) if is_in_use(&error) => control::forward(&common.data, &[])?.ok_or(error),
-        Err(error) => Err(error),
+    match enter(common, || control::forward(&common.data, &[]))? {
+        Entered::Here(opened) => show(&opened, &mut print::data()),
+        Entered::There(code) => Ok(code),
     }
 }
 
@@ -85,19 +93,6 @@ pub(crate) fn planner_at_once(opened: &Opened) -> anyhow::Result<Planner> {
     let plan = crawl_config::plan(&opened.settings)?;
     let learned = DataDir::learned(&opened.path);
     Ok(evercrawl_engine::walk::planner_at_once(plan, learned.as_deref(), &opened.state)?.0)
-}
-
-/// Opens the data directory of a reading verb.
-pub(crate) fn open(common: &Common) -> anyhow::Result<Opened> {
-    let settings = Arc::new(crawl_config::settings(common, None)?);
-    let dir = DataDir::open(&common.data)?;
-    let state = dir.view(crawl_config::store_limits(&settings)?)?;
-    Ok(Opened { path: dir.path().to_owned(), state, settings, held: Some(dir) })
-}
-
-/// True when another process works in the data directory.
-pub(crate) fn is_in_use(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref::<EngineError>(), Some(EngineError::InUse { .. }))
 }
 
 /// Reads a URL as the crawl would.

@@ -9,8 +9,8 @@ use evercrawl_engine::walk::Told;
 use evercrawl_urls::Canonical;
 use serde::{Deserialize, Serialize};
 
-use super::Opened;
 use super::crawl::open_walk;
+use super::{Entered, Opened, enter};
 use crate::args::{Push, RunArgs};
 use crate::exit::{self, Failure};
 use crate::settings::Settings;
@@ -29,13 +29,11 @@ const EXAMPLES: usize = 10;
 
 /// Tells the crawl that has the data directory open, or notes it here for the next one.
 pub(crate) fn run(args: &Push) -> anyhow::Result<u8> {
-    let pushed = match super::open(&args.common) {
-        Ok(opened) => stopped(args, opened)?,
-        Err(error) if super::is_in_use(&error) => match forward(args)? {
-            Some(pushed) => pushed,
-            None => return Err(error),
-        },
-        Err(error) => return Err(error),
+    // Standard input is read once: only when somebody is there to take it.
+    let ask = || if control::answers(&args.common.data) { forward(args) } else { Ok(None) };
+    let pushed = match enter(&args.common, ask)? {
+        Entered::Here(opened) => stopped(args, opened)?,
+        Entered::There(pushed) => pushed,
     };
     if pushed.given == 0 {
         return Err(Failure::usage("nothing to push: give URLs, or `-` to read them from stdin"));

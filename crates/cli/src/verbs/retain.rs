@@ -9,8 +9,8 @@ use evercrawl_engine::retention::{self, Foreseen, Piece};
 use evercrawl_model::Dropped;
 use serde_json::{Value, json};
 
-use super::Opened;
 use super::crawl::open_walk;
+use super::{Entered, Opened, enter, take};
 use crate::args::{Retain, RunArgs};
 use crate::exit::Failure;
 use crate::units::{show_count, show_size};
@@ -18,12 +18,9 @@ use crate::{control, crawl_config, exit, print};
 
 /// Runs the verb here; what only reads also in the crawl that has the data directory open.
 pub(crate) fn run(args: &Retain) -> anyhow::Result<u8> {
-    let opened = match super::open(&args.common) {
-        Ok(opened) => opened,
-        Err(error) if super::is_in_use(&error) => {
-            return control::forward(&args.common.data, &[])?.ok_or(error);
-        }
-        Err(error) => return Err(error),
+    let opened = match enter(&args.common, || control::forward(&args.common.data, &[]))? {
+        Entered::Here(opened) => opened,
+        Entered::There(code) => return Ok(code),
     };
     if args.list || args.dry_run {
         return show(args, &opened, &mut print::data());
@@ -60,7 +57,7 @@ pub(crate) fn show(args: &Retain, opened: &Opened, out: &mut dyn Write) -> anyho
 fn apply(args: &Retain) -> anyhow::Result<u8> {
     let settings = crawl_config::settings(&args.common, None)?;
     let config = Arc::new(crawl_config::crawl_config(&settings, &RunArgs::default())?);
-    let dir = DataDir::open(&args.common.data)?;
+    let dir = take(&args.common.data, DataDir::open)?;
     let mut walk = open_walk(&dir, &settings, &config)?;
     let now = SystemClock.now();
     // What the last run left to be finished is finished, and so can be looked at.

@@ -10,7 +10,7 @@ use evercrawl_engine::waiting::Waiting;
 use evercrawl_engine::{DataDir, freshness};
 use serde_json::{Value, json};
 
-use super::Opened;
+use super::{Entered, Opened, enter};
 use crate::args::Status;
 use crate::units::{show_count, show_size};
 use crate::{exit, knowledge, print, report};
@@ -53,10 +53,9 @@ fn over_the_last(block: &[u8]) -> Vec<u8> {
 
 /// How the crawl is doing now, as it is to be shown.
 fn shown(args: &Status) -> anyhow::Result<Vec<u8>> {
-    match super::open(&args.common) {
-        Ok(opened) => stopped(args, &opened),
-        Err(error) if super::is_in_use(&error) => running(args, error),
-        Err(error) => Err(error),
+    match enter(&args.common, || running(args))? {
+        Entered::Here(opened) => stopped(args, &opened),
+        Entered::There(shown) => Ok(shown),
     }
 }
 
@@ -102,12 +101,13 @@ fn stopped(args: &Status, opened: &Opened) -> anyhow::Result<Vec<u8>> {
 }
 
 /// A crawl is running: it says how it is doing once a second.
-fn running(args: &Status, in_use: anyhow::Error) -> anyhow::Result<Vec<u8>> {
+fn running(args: &Status) -> anyhow::Result<Option<Vec<u8>>> {
     let text = std::fs::read_to_string(DataDir::status_file(&args.common.data));
-    let run: Value = match text.ok().and_then(|text| serde_json::from_str(&text).ok()) {
-        Some(run) => run,
-        None => return Err(in_use),
-    };
+    let run = text.ok().and_then(|text| serde_json::from_str(&text).ok());
+    run.map(|run| show_run(args, &run)).transpose()
+}
+
+fn show_run(args: &Status, run: &Value) -> anyhow::Result<Vec<u8>> {
     let mut out = Vec::new();
     if args.json {
         print::json_line(&mut out, &json!({"running": true, "run": run}))?;
@@ -121,10 +121,10 @@ fn running(args: &Status, in_use: anyhow::Error) -> anyhow::Result<Vec<u8>> {
     let (active, requests) = (number("/active_hosts"), number("/in_flight"));
     writeln!(out, "  hosts      {active} active, {requests} requests out")?;
     writeln!(out, "  waiting    {}", report::waiting_line(&run["waiting"]))?;
-    report::plan_lines(&run).iter().try_for_each(|line| writeln!(out, "{line}"))?;
-    writeln!(out, "{}", received_line(&run))?;
+    report::plan_lines(run).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    writeln!(out, "{}", received_line(run))?;
     writeln!(out, "  today      {}", report::today_line(&run["today"]))?;
-    knowledge::lines(&run).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    knowledge::lines(run).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     let (pages, new) = (number("/total/pages"), number("/total/pages_by_state/new"));
     writeln!(out, "  known      {pages} pages, {new} never visited")?;
     Ok(out)

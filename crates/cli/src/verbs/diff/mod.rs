@@ -10,8 +10,8 @@ use evercrawl_engine::live::SystemClock;
 use evercrawl_model::Time;
 use serde_json::{Value, json};
 
-use super::Opened;
 use super::urls::digest;
+use super::{Entered, Opened, enter};
 use crate::args::{ColorArg, Diff};
 use crate::exit::{self, Failure};
 use crate::units::show_count;
@@ -25,14 +25,11 @@ const MOST_READ: usize = 50;
 
 /// Runs the verb here, or in the crawl that has the data directory open.
 pub(crate) fn run(args: &Diff) -> anyhow::Result<u8> {
-    match super::open(&args.common) {
-        Ok(opened) => show(args, &opened, &mut print::data()),
-        Err(error) if super::is_in_use(&error) => {
-            // The crawl cannot see whether we write to a terminal.
-            let color = if paints(args.color) { "--color=always" } else { "--color=never" };
-            control::forward(&args.common.data, &[color])?.ok_or(error)
-        }
-        Err(error) => Err(error),
+    // The crawl cannot see whether we write to a terminal.
+    let color = if paints(args.color) { "--color=always" } else { "--color=never" };
+    match enter(&args.common, || control::forward(&args.common.data, &[color]))? {
+        Entered::Here(opened) => show(args, &opened, &mut print::data()),
+        Entered::There(code) => Ok(code),
     }
 }
 

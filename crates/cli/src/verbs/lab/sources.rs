@@ -8,6 +8,7 @@ use evercrawl_lab::visit_log::VisitLog;
 use evercrawl_state::StoreLimits;
 
 use crate::print;
+use crate::verbs::take;
 
 /// What lies in every data directory, and in no other.
 const DATA_MARK: &str = "evercrawl.data";
@@ -17,7 +18,7 @@ pub(super) fn open(path: &Path, sitewide: bool) -> anyhow::Result<Source> {
     if !path.join(DATA_MARK).is_file() {
         return Ok(Source::open(path, sitewide)?);
     }
-    let dir = DataDir::open(path)?;
+    let dir = take(path, DataDir::open)?;
     let state = dir.state(StoreLimits::default(), 0)?;
     let log = VisitLog::read(&state)?;
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();

@@ -17,8 +17,8 @@ use evercrawl_engine::live::{Inbox, SystemClock};
 use evercrawl_engine::walk::{Walk, WishChange};
 use evercrawl_state::DiskStore;
 
-use super::Opened;
 use super::crawl::open_walk;
+use super::{Entered, Opened, enter};
 use crate::args::RunArgs;
 use crate::settings::Settings;
 use crate::{control, crawl_config, exit, print};
@@ -32,12 +32,10 @@ const COMMIT_KEYS: usize = 40_000;
 
 /// Runs a verb here, or in the crawl that has the data directory open.
 pub(crate) fn run(verb: &Wish) -> anyhow::Result<u8> {
-    match super::open(&verb.about().common) {
-        Ok(opened) => stopped(verb, opened),
-        Err(error) if super::is_in_use(&error) => {
-            control::forward(&verb.about().common.data, &[])?.ok_or(error)
-        }
-        Err(error) => Err(error),
+    let common = &verb.about().common;
+    match enter(common, || control::forward(&common.data, &[]))? {
+        Entered::Here(opened) => stopped(verb, opened),
+        Entered::There(code) => Ok(code),
     }
 }
 
