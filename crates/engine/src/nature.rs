@@ -85,6 +85,10 @@ pub fn of_page(
 
 /// What a redirect of `url` to `target` is. `held` says that content of the page is held.
 pub fn of_redirect(url: &str, target: &str, held: bool, manner: Option<&Manner>) -> Nature {
+    // It leads back to itself, often to see whether a cookie comes along: a loop, and nothing else.
+    if target == url {
+        return Nature::Itself;
+    }
     if is_login_address(target) && !is_login_address(url) {
         return Nature::Substitute(Outcome::LoginWall);
     }
@@ -333,6 +337,10 @@ mod tests {
             ("http://a.test/logins-of-the-rich", true, None, Nature::Itself),
         ] {
             assert_eq!(of_redirect("http://a.test/x", target, held, manner), want, "{target}");
+        }
+        for manner in [None, Some(&home)] {
+            let itself = of_redirect("http://a.test/", "http://a.test/", true, manner);
+            assert_eq!(itself, Nature::Itself);
         }
         let from_login = of_redirect("http://a.test/login", "http://a.test/sso", false, None);
         assert_eq!(from_login, Nature::Itself);
