@@ -87,6 +87,18 @@ impl Source {
         Ok(Source::Made { name, spec: Box::new(spec) })
     }
 
+    /// The same with pages that all matter alike, as they do to a crawl that nobody told.
+    pub fn unweighted(mut self) -> Self {
+        match &mut self {
+            Source::Made { spec, .. } => spec.weigh_alike(),
+            Source::Measured { entries, .. } => {
+                entries.iter_mut().for_each(|entry| entry.importance = 1.0);
+            }
+            Source::Recorded { .. } | Source::Logged { .. } => {}
+        }
+        self
+    }
+
     /// Whether every seed gives another world.
     pub fn is_made(&self) -> bool {
         !matches!(self, Source::Recorded { .. })

@@ -189,6 +189,12 @@ const SPREAD: &[&str] =
 const GAPS: &[&str] = &["cv", "jitter", "burst", "hours"];
 
 impl Spec {
+    /// Makes all pages matter alike.
+    pub(crate) fn weigh_alike(&mut self) {
+        self.importance = Spread::same(1.0);
+        self.classes.iter_mut().for_each(|class| class.weight = 1.0);
+    }
+
     /// Reads the TOML `text` of `file`, a name for complaints.
     pub fn parse(file: &str, text: &str) -> Result<Self, Malformed> {
         let source = Source { file, text };

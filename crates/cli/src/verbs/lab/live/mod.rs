@@ -68,7 +68,8 @@ pub(super) fn run(args: &Live) -> anyhow::Result<u8> {
         writeln!(out, "world                 budget      engine     lab    difference   fetches")?;
     }
     for path in &args.worlds {
-        let source = sources::open(path, false)?;
+        // Nobody tells the engine which pages matter more; a lab that knew would aim at something else.
+        let source = sources::open(path, false)?.unweighted();
         let world = source.world(args.seed, 0.0)?;
         for budget in &args.budget {
             let live = engine_row(args, &world, budget)?;
