@@ -117,6 +117,7 @@ pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result
             recrawl: recrawl(settings)?.unwrap_or(Schedule::default().recrawl),
             tries: settings.number("schedule.tries")?,
             least_change: settings.need("schedule.least_change", units::share)?,
+            confirm: settings.get("schedule.confirm", units::duration)?,
             ..Schedule::default()
         },
         plan: plan(settings)?,

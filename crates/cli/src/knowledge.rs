@@ -1,8 +1,9 @@
 //! What was learned, and how far is it right? The same figures in words and as JSON.
 
 use evercrawl_engine::Planner;
-use evercrawl_engine::planner::{CLASSES, Outcomes};
+use evercrawl_engine::planner::{Agreement, CLASSES, Outcomes, Validator};
 use evercrawl_estimate::signal::{Teller, Tellers, Trust};
+use evercrawl_model::HostKey;
 use serde_json::{Value, json};
 
 use crate::print;
@@ -13,8 +14,9 @@ const SHOWN: usize = 5;
 
 /// Adds to `status` what the planner learned of who says that pages changed, and how its predictions do.
 pub(crate) fn add(status: &mut Value, planner: &Planner) {
-    status["signals"] =
-        planner.tellers().flat_map(|(host, all)| tellers_json(host, &all)).collect();
+    let tellers = planner.tellers().flat_map(|(host, all)| tellers_json(host, &all));
+    let validators = planner.validators().map(|(host, of, how)| validator_json(host, of, &how));
+    status["signals"] = tellers.chain(validators).collect();
     let yields = planner.yields().by_kind();
     status["new_links"] = yields
         .map(|(kind, of)| {
@@ -55,15 +57,32 @@ pub(crate) fn tellers_json(host: &str, all: &Tellers) -> Vec<Value> {
     heard(all).map(one).collect()
 }
 
-/// The same in words.
-pub(crate) fn tellers_line(all: &Tellers) -> Option<String> {
-    let words = |(teller, trust): (Teller, &Trust)| {
-        let (precision, recall) = (100.0 * trust.precision(), 100.0 * trust.recall());
-        let name = teller.name();
-        format!("{name}: {precision:.0} % of its words true, {recall:.0} % of changes told")
-    };
-    let all: Vec<String> = heard(all).map(words).collect();
+/// A validator that looks without a condition were compared with.
+pub(crate) fn validator_json(host: &str, validator: Validator, agreement: &Agreement) -> Value {
+    json!({
+        "host": host,
+        "kind": validator.name(),
+        "words": agreement.looks(),
+        "precision": agreement.precision(),
+        "recall": agreement.recall(),
+    })
+}
+
+/// Who says that pages of a host changed, and how far that is true, in words.
+pub(crate) fn signals_line(planner: &Planner, host: HostKey) -> Option<String> {
+    let tellers = planner.tellers_of(host).unwrap_or_default();
+    let tellers = heard(&tellers)
+        .map(|(teller, trust)| trust_words(teller.name(), trust.precision(), trust.recall()));
+    let validators = planner.validators_of(host).map(|(validator, agreement)| {
+        trust_words(validator.name(), agreement.precision(), agreement.recall())
+    });
+    let all: Vec<String> = tellers.chain(validators).collect();
     (!all.is_empty()).then(|| all.join("; "))
+}
+
+fn trust_words(name: &str, precision: f64, recall: f64) -> String {
+    let (precision, recall) = (100.0 * precision, 100.0 * recall);
+    format!("{name}: {precision:.0} % of its words true, {recall:.0} % of changes told")
 }
 
 fn heard(all: &Tellers) -> impl Iterator<Item = (Teller, &Trust)> {
@@ -163,10 +182,11 @@ mod tests {
     #[test]
     fn only_who_spoke_is_shown() {
         let mut all = Tellers::default();
-        assert_eq!(tellers_line(&all), None);
+        assert!(tellers_json("a.org", &all).is_empty());
         all.hear(Teller::Push);
-        let line = tellers_line(&all).unwrap();
-        assert_eq!(line, "push: 50 % of its words true, 50 % of changes told");
-        assert_eq!(tellers_json("a.org", &all)[0]["kind"], "push");
+        let shown = tellers_json("a.org", &all);
+        assert_eq!((shown.len(), &shown[0]["kind"]), (1, &json!("push")));
+        let line = trust_words("push", 0.504, 0.25);
+        assert_eq!(line, "push: 50 % of its words true, 25 % of changes told");
     }
 }

@@ -82,6 +82,11 @@ pub(crate) const KEYS: &[Key] = &[
         "0.1%",
         "a visit that finds less of a page's text to be news found no change",
     ),
+    one(
+        "schedule.confirm",
+        "",
+        "how soon a page that changed to what it was before is looked at again, to see if that holds",
+    ),
     one("schedule.max_interval", "", "no page waits longer by the policy"),
     one("schedule.tries", "3", "attempts at a first visit before the page waits like any other"),
     one("push.listen", "", "address and port where a crawl is told over HTTP that pages changed"),

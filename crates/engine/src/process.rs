@@ -78,6 +78,14 @@ impl Processed {
         never && self.visited.visit.change == Change::Gone
     }
 
+    /// True when the page changed to what it had been before.
+    pub fn went_back(&self) -> bool {
+        let visit = &self.visited.visit;
+        let holder = self.plan.as_ref().and_then(|plan| plan.holder.as_ref());
+        let changed = matches!(visit.change, Change::Changed | Change::Near);
+        changed && holder.is_some_and(|holder| holder.page == visit.page)
+    }
+
     /// The content whose record, of another visit, this one refers to.
     pub(crate) fn refers_to(&self) -> Option<Digest> {
         self.plan.as_ref().filter(|plan| plan.holder.is_some()).map(|plan| plan.digest)

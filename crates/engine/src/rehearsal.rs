@@ -161,12 +161,8 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
         if let Some(budget) = &mut self.budget {
             budget.take(self.now);
         }
-        let validators = lease.row.past.as_ref().map(|past| &past.validators);
-        let asked = Asked {
-            url: &lease.row.url,
-            etag: validators.and_then(|held| held.etag.as_deref()),
-            last_modified: validators.and_then(|held| held.last_modified.as_deref()),
-        };
+        let (etag, last_modified) = lease.condition();
+        let asked = Asked { url: &lease.row.url, etag, last_modified };
         let (fetched, took) = self.web.answer(&asked, self.now);
         let (asked, ended) = (self.now, self.now.after(took));
         self.send(ended, Reply::Page(Box::new(Job { lease, fetched, asked, ended })));

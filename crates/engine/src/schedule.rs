@@ -20,6 +20,9 @@ pub struct Schedule {
     pub dead_after: u16,
     /// A visit that finds less than this share of a page to be news found no change.
     pub least_change: f64,
+    /// How soon a page that changed to what it had been before is looked at again, to see whether that
+    /// holds; `None`: like any other.
+    pub confirm: Option<Duration>,
     /// After so many failed visits in a row a page is refused, and looked at again rarely.
     pub give_up_after: u8,
 }
@@ -33,6 +36,7 @@ impl Default for Schedule {
             max_back_off: Duration::from_secs(24 * 3600),
             dead_after: 5,
             least_change: 0.001,
+            confirm: None,
             give_up_after: 10,
         }
     }

@@ -14,10 +14,12 @@
 
 mod asking;
 mod committing;
+mod confirming;
 mod planning;
 mod probing;
 mod retaining;
 mod signals;
+mod stirring;
 mod wishing;
 
 use std::collections::HashMap;
@@ -37,7 +39,7 @@ use crate::EngineError;
 use crate::config::CrawlConfig;
 use crate::frontier::{Frontier, Lease, Next};
 use crate::links::LinkReader;
-use crate::planner::Planner;
+use crate::planner::{Look, Planner};
 use crate::process::{Ids, Job, Processed, Processor};
 use crate::recent::Recent;
 use crate::today::Today;
@@ -45,9 +47,11 @@ use crate::waiting::Waiting;
 use crate::wishes::Wishes;
 pub use asking::{RobotsAnswer, keeps_waiting, read_robots};
 pub use committing::{Commit, Committed};
+use confirming::Confirming;
 use planning::Ahead;
 pub use planning::{planner, planner_at_once};
 pub use signals::{Heard, Told};
+use stirring::Stirring;
 use wishing::Sweep;
 pub use wishing::WishChange;
 
@@ -109,6 +113,8 @@ pub struct Walk<S> {
     wishes: Arc<Wishes>,
     sweep: Sweep,
     ahead: Ahead,
+    stirring: Stirring,
+    confirming: Confirming,
     /// Words that pages changed, while they are out.
     overheard: HashMap<PageKey, (Teller, Time)>,
     /// True once records were dropped in this run.
@@ -168,6 +174,8 @@ impl<S: Store> Walk<S> {
             wishes,
             sweep: Sweep::at_start(),
             ahead,
+            stirring: Stirring::default(),
+            confirming: Confirming::default(),
             overheard: HashMap::new(),
             drops: false,
             tally,
@@ -286,7 +294,7 @@ impl<S: Store> Walk<S> {
     }
 
     /// Lets a leased page through when robots.txt allows it; `None` when it does not.
-    fn admit(&mut self, lease: Box<Lease>, now: Time) -> Result<Option<Step>, EngineError> {
+    fn admit(&mut self, mut lease: Box<Lease>, now: Time) -> Result<Option<Step>, EngineError> {
         let Some(url) = Canonical::from_trusted(lease.row.url.clone()) else {
             return self.refuse(&lease, Refusal::BadUrl, None, now);
         };
@@ -312,7 +320,7 @@ impl<S: Store> Walk<S> {
             return self.refuse(&lease, Refusal::Robots, again, now);
         }
         self.frontier.departs(&lease, now);
-        self.planner.asked();
+        lease.conditions = self.planner.asked(lease.page, &lease.row);
         self.count(&lease, now);
         Ok(Some(Step::Fetch(lease)))
     }
@@ -407,26 +415,26 @@ impl<S: Store> Walk<S> {
         let row = &processed.job.lease.row;
         let list = (row.kind, row.past.as_ref().and_then(|past| past.last_look));
         let mut new_links = 0;
-        for found in processed.found {
+        for found in std::mem::take(&mut processed.found) {
             new_links += u32::from(self.discover(found, list, now)?);
         }
         self.frontier.finished(page, now);
         let Job { lease, ended, .. } = &processed.job;
-        self.planner.visited(
-            &lease.row,
-            &self.config.schedule,
-            &mut processed.visited,
-            (*ended, new_links),
-        );
+        let conditional = lease.condition() != (None, None);
+        let look = Look { ended: *ended, new_links, conditional };
+        self.planner.visited(&lease.row, &self.config.schedule, &mut processed.visited, &look);
+        self.stirring.visited(page.host, self.planner.stirred());
+        let ended = *ended;
+        self.confirming.visited(&mut processed, &self.config.schedule);
         if processed.suspect {
             let lease = processed.job.lease.clone();
             self.probe(&lease, now)?;
         }
         let visited = &mut processed.visited;
         if visited.visit.is_move() {
-            visited.next = model::Next::Recheck(self.config.schedule.rarely(*ended));
+            visited.next = model::Next::Recheck(self.config.schedule.rarely(ended));
         }
-        visited.next = self.wishes.no_later(page, *ended, visited.next);
+        visited.next = self.wishes.no_later(page, ended, visited.next);
         self.apply(&Event::Visited(processed.visited), now)?;
         if let Some((reason, again)) = processed.verdict {
             self.planner.forget(page);

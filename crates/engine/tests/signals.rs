@@ -13,13 +13,13 @@ use evercrawl_archive as archive;
 use evercrawl_engine::config::CrawlConfig;
 use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
 use evercrawl_engine::walk::{Heard, Walk, WishChange};
-use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderValue, Response};
+use evercrawl_fetch::Fetched;
 use evercrawl_model::{Refusal, Time, Wish};
 use evercrawl_policy::SplitMix64;
 use evercrawl_state::{MemoryStore, Settings, State};
 use evercrawl_urls::{Canonical, parse_seed_line};
 
-use common::{archive_settings, small_crawl};
+use common::{archive_settings, fetched, small_crawl};
 
 const START: Time = Time::from_secs(1_800_000_000);
 const DAY: Duration = Duration::from_secs(86_400);
@@ -135,31 +135,7 @@ impl Web for Town {
             _ => (404, "text/html", String::new()),
         };
         let took = Duration::from_millis(20);
-        (fetched(status, kind, body, took), took)
-    }
-}
-
-fn fetched(status: u16, kind: &'static str, body: String, took: Duration) -> Fetched {
-    let mut headers = HeaderMap::new();
-    headers.append("content-type", HeaderValue::from_static(kind));
-    let head = format!("HTTP/1.1 {status} \r\ncontent-type: {kind}\r\n\r\n");
-    let response = Response {
-        head: head.into(),
-        interim: bytes::Bytes::new(),
-        status,
-        headers,
-        body: body.into(),
-        truncated: None,
-        chunked: false,
-        protocol: fetch::Protocol::Http11,
-        tls: None,
-    };
-    Fetched {
-        result: Ok(response),
-        request_bytes: bytes::Bytes::from_static(b"GET / HTTP/1.1\r\n\r\n"),
-        times: fetch::Times { total: took, ..fetch::Times::default() },
-        ip: Some([127, 0, 0, 1].into()),
-        bytes_on_wire: 0,
+        (fetched(status, &[("content-type", kind)], body, took), took)
     }
 }
 

@@ -237,7 +237,7 @@ fn plan_facts(
     if let Some(links) = reason("new links a day").filter(|links| *links >= 0.01) {
         facts.push(Fact("leads", format!("to about {links:.2} new pages a day")));
     }
-    if let Some(line) = planner.tellers_of(key.host).as_ref().and_then(knowledge::tellers_line) {
+    if let Some(line) = knowledge::signals_line(&planner, key.host) {
         facts.push(Fact("signals", line));
     }
     let pin = binding_pin(planner.wishes(), key, row);

@@ -75,9 +75,38 @@ pub struct Lease {
     pub manner: Option<Manner>,
     /// When that was found out.
     pub manner_at: Time,
+    /// By what it is asked whether it changed.
+    pub conditions: Conditions,
+}
+
+/// By what a server is asked whether a page changed since it was last seen, as far as that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conditions {
+    /// By its `ETag`.
+    pub etag: bool,
+    /// By its `Last-Modified`.
+    pub last_modified: bool,
+}
+
+impl Conditions {
+    /// By whatever is known.
+    pub const ALL: Self = Conditions { etag: true, last_modified: true };
+    /// It is to be sent in any case.
+    pub const NONE: Self = Conditions { etag: false, last_modified: false };
 }
 
 impl Lease {
+    /// What "changed since?" is asked with: the `ETag` and the `Last-Modified`.
+    pub fn condition(&self) -> (Option<&str>, Option<&str>) {
+        let held = self.row.past.as_ref().map(|past| &past.validators);
+        let etag = held.and_then(|held| held.etag.as_deref());
+        let last_modified = held.and_then(|held| held.last_modified.as_deref());
+        (
+            etag.filter(|_| self.conditions.etag),
+            last_modified.filter(|_| self.conditions.last_modified),
+        )
+    }
+
     /// True when it is not known how the host answers for what does not exist, or that was found
     /// out before yesterday.
     pub fn doubts_manner(&self, now: Time) -> bool {
@@ -413,7 +442,8 @@ impl Frontier {
         let manner = state.manner(page.host)?.filter(|known| now.since(known.at) < MANNERS_LAST);
         let manner_at = manner.as_ref().map_or(Time::EPOCH, |known| known.at);
         let manner = manner.map(|known| Manner::from_bytes(&known.manner));
-        Ok(Some(Lease { page, row, place, ip, host_failures, site, manner, manner_at }))
+        let conditions = Conditions::ALL;
+        Ok(Some(Lease { page, row, place, ip, host_failures, site, manner, manner_at, conditions }))
     }
 
     /// Whether a page is handed out.

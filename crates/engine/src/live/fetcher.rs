@@ -66,13 +66,13 @@ impl Fetcher {
 
     async fn page(&self, lease: Box<Lease>) {
         let asked = self.clock.now();
-        let held = lease.row.past.as_ref().map(|past| &past.validators);
-        let validators = held
-            .map(|v| Validators { etag: v.etag.clone(), last_modified: v.last_modified.clone() });
+        let (etag, last_modified) = lease.condition();
+        let validators = Validators {
+            etag: etag.map(str::to_owned),
+            last_modified: last_modified.map(str::to_owned),
+        };
         let fetched = match Request::new(&lease.row.url) {
-            Ok(request) => {
-                self.client.fetch(&request.if_changed(validators.unwrap_or_default())).await
-            }
+            Ok(request) => self.client.fetch(&request.if_changed(validators)).await,
             Err(_) => unaskable(),
         };
         let ended = self.clock.now();

@@ -10,30 +10,35 @@ mod audit;
 mod calibration;
 mod sample;
 mod signals;
+mod validators;
 mod yields;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_estimate::poisson::mean_freshness;
 use evercrawl_model::{Change, Kind, Next, Noted, PageKey, Score, Time, Visited};
 use evercrawl_policy::registry::{self, Goal, Setup};
-use evercrawl_policy::{Days, Found, Page, Policy, Round, Visit};
+use evercrawl_policy::{Days, Found, Group, Page, Policy, Round, Visit};
 use evercrawl_sites::Kin;
 use evercrawl_state::{PageRow, Place, Standing};
 
 use crate::EngineError;
 use crate::freshness::Freshness;
+use crate::frontier::Conditions;
 use crate::schedule::Schedule;
 use crate::wishes::Wishes;
 use audit::Audits;
 pub use calibration::{CLASSES, Calibration, Outcomes, class};
 use sample::Sample;
 use signals::Names;
+use validators::Proofs;
+pub use validators::{Agreement, Validator};
 pub use yields::{Yield, Yields};
 
 /// The format in which it is written down what a planner knows.
-const FORMAT: u8 = 2;
+const FORMAT: u8 = 3;
 
 /// The share of a page's interval by which its due time may be off: prices move a little with every
 /// visit, and without slack each of them would send many pages back.
@@ -86,6 +91,17 @@ pub enum NotNow {
     NotWorthIt(Time),
 }
 
+/// A visit, beside what it found.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// When it was over.
+    pub ended: Time,
+    /// Links that were not known before.
+    pub new_links: u32,
+    /// Whether the server was asked "changed since?", and could say no.
+    pub conditional: bool,
+}
+
 /// The policy at work on a data directory.
 pub struct Planner {
     plan: Plan,
@@ -94,6 +110,7 @@ pub struct Planner {
     wishes: Arc<Wishes>,
     audits: Audits,
     names: Names,
+    proofs: Proofs,
     calibration: Calibration,
     yields: Yields,
     /// Whether there are so many pages to visit for the first time that more are of no use.
@@ -118,6 +135,7 @@ impl Planner {
             wishes: Arc::default(),
             audits: Audits::new(plan.audits, AUDIT_SEED),
             names: Names::default(),
+            proofs: Proofs::default(),
             calibration: Calibration::default(),
             yields: Yields::default(),
             has_plenty: false,
@@ -134,6 +152,7 @@ impl Planner {
         out.extend_from_slice(self.plan.policy.as_bytes());
         self.audits.write(&mut out);
         self.names.write(&mut out);
+        self.proofs.write(&mut out);
         self.calibration.write(&mut out);
         self.yields.write(&mut out);
         out.extend_from_slice(&self.usual_news.to_le_bytes());
@@ -151,7 +170,7 @@ impl Planner {
         let mut audits = Audits::new(self.plan.audits, AUDIT_SEED);
         let mut read = || {
             audits.read(&mut from)?;
-            let names = Names::read(&mut from)?;
+            let names = (Names::read(&mut from)?, Proofs::read(&mut from)?);
             let known = (Calibration::read(&mut from)?, Yields::read(&mut from)?);
             let (news, rest) = from.split_first_chunk()?;
             from = rest;
@@ -161,7 +180,7 @@ impl Planner {
         if !self.policy.resume(from) {
             return false;
         }
-        (self.names, self.calibration) = (names, calibration);
+        ((self.names, self.proofs), self.calibration) = (names, calibration);
         (self.yields, self.usual_news) = (yields, news);
         (self.sample, self.audits) = (sample, audits);
         true
@@ -207,21 +226,27 @@ impl Planner {
         self.audits.ends(key);
     }
 
-    /// A page was visited, and led to `new_links` that were not known: sets when it is visited again, and what
-    /// is noted of it.
+    /// A page was visited: sets when it is visited again, and what is noted of it.
     pub fn visited(
         &mut self,
         row: &PageRow,
         schedule: &Schedule,
         visited: &mut Visited,
-        (ended, new_links): (Time, u32),
+        &Look { ended, new_links, conditional }: &Look,
     ) {
         let (key, change) = (visited.visit.page, visited.visit.change);
         let mut page = self.page(key, row);
         let at = days(visited.visit.at);
-        let modified = visited.validators.as_ref().and_then(|v| v.last_modified.as_deref());
-        let modified = modified.and_then(|text| Time::parse_http(text).ok()).map(days);
         let found = found(change);
+        if let (false, Some(past), Some(now)) = (conditional, &row.past, &visited.validators)
+            && matches!(found, Found::Same | Found::Changed)
+        {
+            self.names.add(page.host, &row.url);
+            self.proofs.learn(page.host, &past.validators, now, found == Found::Changed);
+        }
+        let modified = visited.validators.as_ref().and_then(|v| v.last_modified.as_deref());
+        let modified = modified.filter(|_| self.proofs.dates_are_true(page.host));
+        let modified = modified.and_then(|text| Time::parse_http(text).ok()).map(days);
         let drawn = self.audits.ends(key);
         if found != Found::Failed
             && let Some(outlook) = self.policy.outlook(&page, at)
@@ -316,15 +341,41 @@ impl Planner {
         (days(due) - days(wanted) > slack).then_some(wanted)
     }
 
+    /// The groups in which much changed since it was last asked: their pages may be due sooner.
+    pub fn stirred(&mut self) -> Vec<Group> {
+        let mut groups = Vec::new();
+        self.policy.stirred(&mut groups);
+        groups
+    }
+
+    /// [`sooner`](Self::sooner), for a page that is in one of `groups`.
+    pub fn sooner_in(
+        &self,
+        groups: &HashSet<Group>,
+        key: PageKey,
+        row: &PageRow,
+        now: Time,
+    ) -> Option<Time> {
+        let mut of_page = page_of(key, row).groups();
+        of_page.any(|group| groups.contains(&group)).then(|| self.sooner(key, row, now)).flatten()
+    }
+
     /// Tells how many pages wait for their first visit, next to those that are held: where they are more,
     /// pages are not valued for leading to others.
     pub fn expect(&mut self, new: u64, held: u64) {
         self.has_plenty = new > held;
     }
 
-    /// A request for a page is made.
-    pub fn asked(&mut self) {
+    /// A request for a page is made: by what it is asked whether it changed.
+    pub fn asked(&mut self, key: PageKey, row: &PageRow) -> Conditions {
         self.audits.asked();
+        match &row.past {
+            Some(_) if self.audits.is_out(key) => Conditions::NONE,
+            Some(past) if self.plan.audits > 0.0 => {
+                self.proofs.conditions(folded(key.host.host), &past.validators)
+            }
+            _ => Conditions::ALL,
+        }
     }
 
     /// A page to be looked at by lot, where it is time for one.
@@ -332,7 +383,7 @@ impl Planner {
         self.audits.draw(self.sample.keys())
     }
 
-    /// Whether a page is looked at by lot: then it is not asked "changed since?".
+    /// Whether a page is looked at by lot.
     pub fn is_audit(&self, key: PageKey) -> bool {
         self.audits.is_out(key)
     }

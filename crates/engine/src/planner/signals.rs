@@ -7,7 +7,7 @@ use evercrawl_model::{HostKey, Noted, PageKey, Time};
 use evercrawl_policy::Page;
 use evercrawl_state::{PageRow, Place};
 
-use super::{Planner, days, folded, noted};
+use super::{Agreement, Planner, Validator, days, folded, noted};
 
 /// Without a budget nothing else bids for the request: a word is heeded as long as a look has this
 /// chance of finding a change.
@@ -16,12 +16,12 @@ const WORTH_A_LOOK: f64 = 0.1;
 /// Hosts whose tellers are shown by name; those of the others are trusted as they deserve all the same.
 const MOST_NAMES: usize = 1000;
 
-/// The names of hosts of which somebody said that pages changed, by the number that the policy knows.
+/// The names of hosts of which it is known whom to trust, by the number that the policy knows.
 #[derive(Debug, Default)]
 pub(super) struct Names(BTreeMap<u32, String>);
 
 impl Names {
-    fn add(&mut self, host: u32, url: &str) {
+    pub(super) fn add(&mut self, host: u32, url: &str) {
         if self.0.len() < MOST_NAMES && !self.0.contains_key(&host) {
             let name = url.split('/').nth(2).unwrap_or_default();
             self.0.insert(host, name.to_owned());
@@ -105,6 +105,18 @@ impl Planner {
     pub fn tellers(&self) -> impl Iterator<Item = (&str, Tellers)> + '_ {
         let named = self.names.0.iter();
         named.filter_map(|(host, name)| Some((name.as_str(), self.policy.tellers(*host)?)))
+    }
+
+    /// How far the validators of a host can be trusted, as far as they were looked at.
+    pub fn validators_of(&self, host: HostKey) -> impl Iterator<Item = (Validator, Agreement)> {
+        self.proofs.of(folded(host.host))
+    }
+
+    /// The same of all hosts, with their names.
+    pub fn validators(&self) -> impl Iterator<Item = (&str, Validator, Agreement)> + '_ {
+        self.names.0.iter().flat_map(|(host, name)| {
+            self.proofs.of(*host).map(|(validator, of)| (name.as_str(), validator, of))
+        })
     }
 
     fn is_worth_a_look(&self, page: &Page, now: Time) -> bool {

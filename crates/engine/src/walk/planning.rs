@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use evercrawl_model::{Event, PageKey, Time, Validators};
+use evercrawl_model::{Event, PageKey, Time};
 use evercrawl_state::{PageRow, Place, Store, View};
 
 use super::Walk;
@@ -22,7 +22,7 @@ const LOOK_AHEAD_EVERY: Duration = Duration::from_secs(1);
 /// Collections up to this size are read at the start to know what pages are like.
 const READ_AT_START: u64 = 200_000;
 /// Pages that are looked at again in one go.
-const PIECE: usize = 200;
+pub(super) const PIECE: usize = 200;
 
 /// How far ahead of the present the walk looks.
 #[derive(Debug, Default)]
@@ -31,8 +31,35 @@ pub(super) struct Ahead {
     looked_back: Time,
     /// Nothing is fetched ahead of its time before this moment: it would be of no use.
     from: Time,
-    /// The last page that was looked at again, while all are.
-    looked_again: Option<Option<PageKey>>,
+    again: Again,
+}
+
+/// Where a look at all waiting pages is.
+#[derive(Debug, Default)]
+enum Again {
+    #[default]
+    Done,
+    /// On its way, after this page. Where it was asked for anew meanwhile it begins again at its end: to
+    /// begin at once would leave the last pages of a large collection out for ever.
+    After { page: Option<PageKey>, anew: bool },
+}
+
+impl Again {
+    fn ask(&mut self) {
+        *self = match *self {
+            Again::Done => Again::After { page: None, anew: false },
+            Again::After { page, .. } => Again::After { page, anew: page.is_some() },
+        };
+    }
+
+    /// All pages up to `last` were looked at; there are no more where it is `None`.
+    fn reached(&mut self, last: Option<PageKey>) {
+        *self = match (last, &*self) {
+            (Some(_), Again::After { anew, .. }) => Again::After { page: last, anew: *anew },
+            (None, Again::After { anew: true, .. }) => Again::After { page: None, anew: false },
+            _ => Again::Done,
+        };
+    }
 }
 
 impl Ahead {
@@ -48,7 +75,7 @@ impl<S: Store> Walk<S> {
         let [new, held, ..] = self.state.counters().standing;
         self.planner.expect(new, held);
         if self.planner.tick(now) {
-            self.ahead.looked_again = Some(None);
+            self.look_again();
         }
         if now.since(self.ahead.looked_back) >= LOOK_AHEAD_EVERY {
             // What has become due since comes before what is only due later.
@@ -58,10 +85,12 @@ impl<S: Store> Walk<S> {
         if let Some(page) = self.planner.draw() {
             self.audit(page, now)?;
         }
-        let Some(after) = self.ahead.looked_again.take() else { return Ok(()) };
+        self.look_at_stirred(now)?;
+        let Again::After { page: after, .. } = self.ahead.again else { return Ok(()) };
         let piece: Result<Vec<_>, _> = self.state.pages_after(after).take(PIECE).collect();
-        for (page, row) in piece? {
-            self.ahead.looked_again = Some(Some(page));
+        let piece = piece?;
+        self.ahead.again.reached(piece.last().map(|(page, _)| *page));
+        for (page, row) in piece {
             self.planner.remember(page, &row);
             if let Some(due) = self.planner.sooner(page, &row, now) {
                 self.apply(&Event::Rescheduled { page, due, noted: None }, now)?;
@@ -86,7 +115,7 @@ impl<S: Store> Walk<S> {
 
     /// Looks at all waiting pages again: they may be worth more than they were.
     pub(super) fn look_again(&mut self) {
-        self.ahead.looked_again = Some(None);
+        self.ahead.again.ask();
     }
 
     /// Lets what is due next come ahead of its time, where the budget allows a request that nothing
@@ -98,14 +127,11 @@ impl<S: Store> Walk<S> {
     /// A leased page that is worth a fetch now; `None` when it was put off or given back.
     pub(super) fn worth_it(
         &mut self,
-        mut lease: Box<Lease>,
+        lease: Box<Lease>,
         now: Time,
     ) -> Result<Option<Box<Lease>>, EngineError> {
         let Place::Due(due) = lease.place else { return Ok(Some(lease)) };
-        if self.planner.is_audit(lease.page)
-            && let Some(past) = &mut lease.row.past
-        {
-            past.validators = Validators::default();
+        if self.planner.is_audit(lease.page) || self.confirming.wants(lease.page) {
             return Ok(Some(lease));
         }
         let pinned = self.pinned(&lease).unwrap_or(Time::NEVER);
@@ -169,4 +195,30 @@ pub fn planner_at_once<S: Store>(
     planner.set_wishes(Arc::new(Wishes::read(state)?));
     let resumed = learned.is_some_and(|learned| planner.resume(learned));
     Ok((planner, resumed))
+}
+
+#[cfg(test)]
+mod tests {
+    use evercrawl_model::HostKey;
+
+    use super::*;
+
+    #[test]
+    fn a_look_at_all_pages_comes_to_the_last_however_often_it_is_asked_for() {
+        let page = |url| PageKey { host: HostKey { shard: 0, host: 1 }, url };
+        let mut again = Again::default();
+        let mut seen = Vec::new();
+        again.ask();
+        for step in 0..8 {
+            let Again::After { page: after, .. } = again else { break };
+            if step < 4 {
+                again.ask();
+            }
+            let next = after.map_or(1, |page| page.url + 1);
+            seen.extend((next <= 3).then_some(next));
+            again.reached((next <= 3).then(|| page(next)));
+        }
+        assert_eq!(seen, [1, 2, 3, 1, 2, 3]);
+        assert!(matches!(again, Again::Done));
+    }
 }

@@ -1,4 +1,5 @@
 //! What has every crawl of these tests in common?
+#![allow(dead_code, reason = "every test file uses another part")]
 
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use evercrawl_archive as archive;
 use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
 use evercrawl_engine::retention::Keep;
 use evercrawl_engine::{FrontierConfig, Pace, Plan, RetentionConfig, Schedule};
-use evercrawl_fetch as fetch;
+use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderValue, Response};
 use evercrawl_urls::{Rules, ScopeKind, Steps};
 
 /// The pause after each request to a host.
@@ -67,5 +68,38 @@ pub(crate) fn archive_settings(first_serial: u32, roll_at: u64) -> archive::Sett
         is_part_of: String::new(),
         roll_at,
         first_serial,
+    }
+}
+
+/// An answer that took so long to come.
+pub(crate) fn fetched(
+    status: u16,
+    fields: &[(&'static str, &str)],
+    body: String,
+    took: Duration,
+) -> Fetched {
+    let (mut head, mut headers) = (format!("HTTP/1.1 {status} \r\n"), HeaderMap::new());
+    for (name, value) in fields {
+        headers.append(*name, HeaderValue::from_str(value).unwrap());
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str("\r\n");
+    let response = Response {
+        head: head.into(),
+        interim: bytes::Bytes::new(),
+        status,
+        headers,
+        body: body.into(),
+        truncated: None,
+        chunked: false,
+        protocol: fetch::Protocol::Http11,
+        tls: None,
+    };
+    Fetched {
+        result: Ok(response),
+        request_bytes: bytes::Bytes::from_static(b"GET / HTTP/1.1\r\n\r\n"),
+        times: fetch::Times { total: took, ..fetch::Times::default() },
+        ip: Some([127, 0, 0, 1].into()),
+        bytes_on_wire: 0,
     }
 }

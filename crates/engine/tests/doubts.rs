@@ -1,0 +1,146 @@
+//! Are servers believed no further than they deserve: when they say that nothing changed, and when they
+//! say one thing and then another?
+
+#![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
+
+mod common;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use evercrawl_archive as archive;
+use evercrawl_engine::planner::Validator;
+use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
+use evercrawl_engine::walk::Walk;
+use evercrawl_fetch::Fetched;
+use evercrawl_model::Time;
+use evercrawl_state::{MemoryStore, Settings, State};
+use evercrawl_urls::{Canonical, parse_seed_line};
+
+use common::{archive_settings, fetched, small_crawl};
+
+const START: Time = Time::from_secs(1_800_000_000);
+const HOUR: Duration = Duration::from_secs(3600);
+const TOOK: Duration = Duration::from_millis(20);
+
+type Sim<W> = Rehearsal<MemoryStore, W>;
+
+/// A crawl of some seeds in `web`, once an hour each, but for what `change` says.
+fn begun<W: Web>(
+    dir: &std::path::Path,
+    web: W,
+    seeds: &[String],
+    confirm: Option<Duration>,
+) -> Sim<W> {
+    let mut config = small_crawl();
+    config.schedule.recrawl = HOUR;
+    config.schedule.confirm = confirm;
+    config.archive.roll_at = 1 << 30;
+    let config = Arc::new(config);
+    let settings = Settings { seed: 11, shards: 64 };
+    let state = State::open(Arc::new(MemoryStore::default()), settings, None).unwrap();
+    let (writer, _) = archive::Writer::open(dir, &[], archive_settings(1, 1 << 30), START).unwrap();
+    let mut walk = Walk::new(config.clone(), state, writer, 3, START).unwrap();
+    for seed in seeds {
+        let seed = parse_seed_line(seed, config.steps).unwrap().unwrap();
+        walk.add_seed(&seed, START).unwrap();
+    }
+    Rehearsal::new(walk, web, START, HOUR)
+}
+
+const WORDS: [&str; 8] = ["apple", "bread", "cloud", "dream", "earth", "flame", "grape", "house"];
+
+/// Some words, other ones for each number.
+fn words(number: usize) -> String {
+    let word = |place: u32| WORDS[(number / 8_usize.pow(place)) % 8];
+    let sentence = (0..5).map(word).collect::<Vec<_>>().join(" ");
+    format!("<p>{sentence} are what this page is about, and little else. {sentence}.")
+}
+
+/// Two hosts whose pages change every hour: one has a tag for every version, the other the same for all.
+#[derive(Default)]
+struct Tags {
+    /// Requests of each host, and those of them that asked "changed since?".
+    requests: HashMap<bool, Vec<bool>>,
+}
+
+impl Web for Tags {
+    fn answer(&mut self, asked: &Asked<'_>, now: Time) -> (Fetched, Duration) {
+        let liar = asked.url.starts_with("http://liar.test/");
+        let path = asked.url.splitn(4, '/').nth(3).unwrap();
+        let Ok(page) = path.parse::<usize>() else {
+            return (fetched(404, &[], String::new(), TOOK), TOOK);
+        };
+        self.requests.entry(liar).or_default().push(asked.etag.is_some());
+        let version = now.since(START).as_secs() / 3500;
+        let tag = if liar { "\"always\"".to_owned() } else { format!("\"{version}\"") };
+        let fields = [("content-type", "text/html"), ("etag", tag.as_str())];
+        if asked.etag == Some(tag.as_str()) {
+            return (fetched(304, &fields, String::new(), TOOK), TOOK);
+        }
+        (fetched(200, &fields, words(page * 1000 + version as usize), TOOK), TOOK)
+    }
+}
+
+#[test]
+fn a_tag_that_hides_changes_is_found_out() {
+    let hosts = ["honest", "liar"];
+    let pages = |host| (1..=5).map(move |page| format!("http://{host}.test/{page}"));
+    let seeds: Vec<String> = hosts.into_iter().flat_map(pages).collect();
+    let dir = tempfile::tempdir().unwrap();
+    let mut sim = begun(dir.path(), Tags::default(), &seeds, None);
+    sim.run(START.after(HOUR * 48), HOUR * 48).unwrap();
+
+    let share = |requests: &[bool]| {
+        let late = &requests[requests.len() / 2..];
+        late.iter().filter(|asked| **asked).count() as f64 / late.len() as f64
+    };
+    let [honest, liar] = [false, true].map(|liar| share(&sim.web.requests[&liar]));
+    assert!(honest > 0.9, "the honest one is asked: {honest}");
+    assert!(liar < 0.05, "the liar is not: {liar}");
+    let planner = sim.walk.planner();
+    let state = sim.walk.state();
+    let proved = |seed: &str| {
+        let url = Canonical::parse(seed).unwrap();
+        let host = state.keyer().host(url.domain(), url.authority());
+        let mut all = planner.validators_of(host).filter(|(which, _)| *which == Validator::ETag);
+        all.next().unwrap().1
+    };
+    assert!(proved(&seeds[0]).recall() > 0.9 && proved(&seeds[5]).recall() < 0.2);
+    let learned = planner.learned();
+    let mut again = evercrawl_engine::Planner::new(*planner.plan()).unwrap();
+    assert!(again.resume(&learned) && again.validators().count() == 2);
+}
+
+/// A page that shows another text at its second visit, and then again the first.
+#[derive(Default)]
+struct ToAndFro {
+    visits: Vec<Time>,
+}
+
+impl Web for ToAndFro {
+    fn answer(&mut self, asked: &Asked<'_>, now: Time) -> (Fetched, Duration) {
+        if !asked.url.ends_with("/page") {
+            return (fetched(404, &[], String::new(), TOOK), TOOK);
+        }
+        self.visits.push(now);
+        let version = usize::from(self.visits.len() == 2);
+        (fetched(200, &[("content-type", "text/html")], words(version), TOOK), TOOK)
+    }
+}
+
+#[test]
+fn a_change_back_is_looked_at_again_where_that_is_asked_for() {
+    let gaps = |confirm| {
+        let dir = tempfile::tempdir().unwrap();
+        let seed = "http://flaps.test/page".to_owned();
+        let mut sim = begun(dir.path(), ToAndFro::default(), &[seed], confirm);
+        sim.run(START.after(HOUR * 5), HOUR * 5).unwrap();
+        let visits = &sim.web.visits;
+        let gaps = visits.windows(2).map(|pair| pair[1].since(pair[0]).as_secs() / 60);
+        gaps.collect::<Vec<u64>>()
+    };
+    assert_eq!(gaps(None), [60; 4]);
+    assert_eq!(gaps(Some(HOUR / 6)), [60, 60, 10, 60, 60]);
+}
