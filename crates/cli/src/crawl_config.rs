@@ -234,6 +234,7 @@ fn take(settings: &Settings) -> anyhow::Result<Take> {
         embeds: settings.flag("crawl.embeds")?,
         sitemaps: settings.flag("crawl.sitemaps")?,
         page_directives: settings.flag("crawl.page_directives")?,
+        keep_links: settings.flag("links.keep")?,
         max_redirects: settings.number("crawl.max_redirects")?,
         pages_per_host: settings.get("crawl.max_pages_per_host", |text| {
             text.parse().map_err(|_| format!("`{text}` is no number"))

@@ -51,6 +51,7 @@ pub(crate) const KEYS: &[Key] = &[
     one("crawl.max_pages_per_host", "", "known pages of a host before more are left out"),
     one("crawl.max_per_shape", "10000", "URLs of one host that differ only in parameters or dates"),
     list("crawl.url_steps", "default", "steps that make URLs canonical; `-step` leaves one out"),
+    one("links.keep", "true", "keep which page links to which, for `evercrawl rank`"),
     one("pace.delay", "1s", "pause after each request to a host; 0 for your own server only"),
     one("pace.ip_delay", "250ms", "pause after each request to an address"),
     one("pace.max_crawl_delay", "30s", "longest Crawl-delay of a robots.txt that is honoured"),

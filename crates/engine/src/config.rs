@@ -55,6 +55,8 @@ pub struct Take {
     pub sitemaps: bool,
     /// Heed `nofollow` and `noarchive` of pages and links.
     pub page_directives: bool,
+    /// Keep which page links to which.
+    pub keep_links: bool,
     /// Most redirects in a row.
     pub max_redirects: u8,
     /// Most pages of one host.
@@ -71,6 +73,7 @@ impl Default for Take {
             embeds: false,
             sitemaps: true,
             page_directives: true,
+            keep_links: true,
             max_redirects: 10,
             pages_per_host: None,
             shape_cap: 10_000,

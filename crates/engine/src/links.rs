@@ -70,7 +70,7 @@ impl LinkReader {
         &self.options
     }
 
-    /// Reads what a page leads to.
+    /// Reads what a page leads to, and returns what is to be kept of it: the pages that it links to.
     pub fn read(
         &self,
         lease: &Lease,
@@ -78,7 +78,7 @@ impl LinkReader {
         nofollow: bool,
         at: Time,
         sink: Sink<'_>,
-    ) {
+    ) -> Option<Vec<PageKey>> {
         let links = match &extracted.content {
             Content::Page(page) => page.links.len(),
             _ => 0,
@@ -86,10 +86,21 @@ impl LinkReader {
         let hub = Kin::hub(&lease.row.url, links);
         let from = From { lease, depth: lease.row.depth.saturating_add(1), hops: 0, hub, at };
         match &extracted.content {
-            Content::Page(page) => self.page(&from, page, nofollow, sink),
-            Content::Listing(listing) => self.listing(&from, listing, sink),
-            Content::Text(_) | Content::Nothing => {}
+            Content::Page(page) => self.kept(&from, self.page(&from, page, nofollow, sink)),
+            Content::Listing(listing) => {
+                // It names pages for machines: no author speaks for any of them by it.
+                self.listing(&from, listing, sink);
+                None
+            }
+            Content::Text(_) | Content::Nothing => self.kept(&from, Vec::new()),
         }
+    }
+
+    /// Links as they are kept; what a page says of itself is left out.
+    fn kept(&self, from: &From<'_>, mut links: Vec<PageKey>) -> Option<Vec<PageKey>> {
+        links.retain(|to| *to != from.lease.page);
+        links.sort_unstable();
+        self.take.keep_links.then_some(links)
     }
 
     /// The entries of a sitemap or feed, with when their source says they changed.
@@ -117,8 +128,10 @@ impl LinkReader {
         }
     }
 
-    fn page(&self, from: &From<'_>, page: &Page, nofollow: bool, sink: Sink<'_>) {
-        let Ok(own) = Base::new(&from.lease.row.url, self.steps) else { return };
+    /// The links of a page, and those among them that a reader would follow to a page.
+    fn page(&self, from: &From<'_>, page: &Page, nofollow: bool, sink: Sink<'_>) -> Vec<PageKey> {
+        let mut followed = Vec::new();
+        let Ok(own) = Base::new(&from.lease.row.url, self.steps) else { return followed };
         let base = page.base.as_deref().and_then(|href| own.rebased(href).ok()).unwrap_or(own);
         let mut seen = HashSet::with_capacity(page.links.len());
         let mut keys = HashSet::with_capacity(page.links.len());
@@ -136,12 +149,16 @@ impl LinkReader {
             match base.join(href).and_then(|url| self.judged(&gate, from, url)) {
                 Ok(found) if keys.insert(found.page.url) => {
                     let kind = if link.kind == LinkKind::Feed { Kind::Feed } else { Kind::Page };
+                    if link.kind.leads_to_page() {
+                        followed.push(found.page);
+                    }
                     sink.0.push(Discovery { kind, ..found });
                 }
                 Ok(_) => {}
                 Err(reason) => sink.1.add(reason),
             }
         }
+        followed
     }
 
     fn follows(&self, link: &LinkRef<'_>) -> bool {
@@ -151,19 +168,21 @@ impl LinkReader {
     }
 
     /// The target of a redirect: as far from the seed as the page that led to it, and as urgent.
+    /// Returns what is to be kept of it, as of the one link of a page.
     pub fn redirected(
         &self,
         lease: &Lease,
         target: Result<Canonical, Refusal>,
         at: Time,
         sink: Sink<'_>,
-    ) {
+    ) -> Option<Vec<PageKey>> {
         let hops = lease.row.hops.saturating_add(1);
         if hops > self.take.max_redirects {
             sink.1.add(Refusal::RedirectLimit);
-            return;
+            return None;
         }
         let from = From { lease, depth: lease.row.depth, hops, hub: lease.row.hub, at };
+        let mut followed = Vec::new();
         if let (Ok(target), true) = (&target, lease.row.seed) {
             // A site that moved is still the site that was asked for.
             self.add_seed(target);
@@ -171,10 +190,12 @@ impl LinkReader {
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         match target.and_then(|url| self.judged(&gate, &from, url)) {
             Ok(found) => {
-                sink.0.push(Discovery { seed: lease.row.seed, kind: lease.row.kind, ..found })
+                followed.push(found.page);
+                sink.0.push(Discovery { seed: lease.row.seed, kind: lease.row.kind, ..found });
             }
             Err(reason) => sink.1.add(reason),
         }
+        self.kept(&from, followed)
     }
 
     /// A bare domain that cannot be had by `https` is tried by `http`.

@@ -272,7 +272,8 @@ impl<S: Store> Processor<S> {
         }
         let at = processed.job.ended;
         let sink = (&mut processed.found, &mut processed.refused);
-        self.links.read(&processed.job.lease, &extracted, directives.nofollow, at, sink);
+        processed.visited.links =
+            self.links.read(&processed.job.lease, &extracted, directives.nofollow, at, sink);
         self.compare(&mut processed.visited, row.past.as_ref(), digest, read)?;
         Ok((!directives.noarchive, media_type))
     }
@@ -331,7 +332,8 @@ impl<S: Store> Processor<S> {
         processed.visited.identity = Some(identity.to_bytes());
         if let Some(target) = target {
             let sink = (&mut processed.found, &mut processed.refused);
-            self.links.redirected(lease, target, processed.job.ended, sink);
+            processed.visited.links =
+                self.links.redirected(lease, target, processed.job.ended, sink);
         }
     }
 
@@ -431,6 +433,7 @@ impl<S: Store> Processor<S> {
             simhash: None,
             memory: None,
             differing: Vec::new(),
+            links: None,
             first_of_digest: false,
             kind: job.lease.row.kind,
             host: HostUpdate { ip: job.fetched.ip, ..HostUpdate::default() },

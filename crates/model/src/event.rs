@@ -211,6 +211,9 @@ pub struct Visited {
     pub memory: Option<Box<[u8]>>,
     /// Passages of the text that differ, for what the pages of a host have in common.
     pub differing: Vec<u32>,
+    /// The pages that it links to, each once, in the order of their keys; `None` leaves those that
+    /// were known.
+    pub links: Option<Vec<PageKey>>,
     /// True when this digest is the first of its kind, so that later ones refer to it.
     pub first_of_digest: bool,
     /// What the page turned out to be.

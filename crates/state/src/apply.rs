@@ -178,6 +178,7 @@ impl<S: Store> State<S> {
         self.view.counters.noise += u64::from(other_bytes && visited.visit.change == Change::Same);
         self.remember_content(visited, number);
         self.remember_site(page, &visited.differing)?;
+        self.remember_links(visited, row.past.is_none())?;
         self.host_learned(page.host, &visited.host)?;
         row.kind = visited.kind;
         row.past = Some(learn(row.past.take(), visited, number));

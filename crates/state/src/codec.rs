@@ -82,6 +82,11 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
+    /// True when nothing is left to read.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn fixed(&mut self, len: usize) -> Read<&'a [u8]> {
         let (head, rest) = self.0.split_at_checked(len).ok_or_else(short)?;
         self.0 = rest;

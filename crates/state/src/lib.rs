@@ -11,6 +11,7 @@ mod codec;
 mod counters;
 mod keys;
 mod layers;
+mod links;
 mod meta;
 mod reading;
 mod retention;

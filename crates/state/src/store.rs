@@ -24,6 +24,8 @@ pub enum Space {
     Queues,
     /// Host rows, front queues, robots.txt copies, counts of URL shapes.
     Hosts,
+    /// Which pages each page links to, by page key.
+    Links,
     /// The visit log, by sequence number.
     Visits,
     /// Digests and fingerprints of content seen.
@@ -33,12 +35,13 @@ pub enum Space {
 }
 
 impl Space {
-    const COUNT: usize = 7;
+    const COUNT: usize = 8;
     const ALL: [Space; Self::COUNT] = [
         Space::Pages,
         Space::Known,
         Space::Queues,
         Space::Hosts,
+        Space::Links,
         Space::Visits,
         Space::Content,
         Space::Meta,
@@ -50,13 +53,14 @@ impl Space {
             Space::Known => "known",
             Space::Queues => "queues",
             Space::Hosts => "hosts",
+            Space::Links => "links",
             Space::Visits => "visits",
             Space::Content => "content",
             Space::Meta => "meta",
         }
     }
 
-    /// Hashes do not compress.
+    /// Hashes do not compress, unless the same ones stand on page after page, as those of menus do.
     fn compression(self) -> CompressionType {
         if self == Space::Known { CompressionType::None } else { CompressionType::Lz4 }
     }
@@ -177,8 +181,9 @@ impl DiskStore {
                     .expect_point_read_hits(false)
             })
         };
-        let [a, b, c, d, e, f, g] = Space::ALL;
-        let spaces = [open(a)?, open(b)?, open(c)?, open(d)?, open(e)?, open(f)?, open(g)?];
+        let [a, b, c, d, e, f, g, h] = Space::ALL;
+        let spaces =
+            [open(a)?, open(b)?, open(c)?, open(d)?, open(e)?, open(f)?, open(g)?, open(h)?];
         Ok(DiskStore { db, spaces, buffer: limits.memtable * Space::COUNT as u64 })
     }
 

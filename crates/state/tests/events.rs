@@ -60,6 +60,7 @@ fn visit(page: PageKey, second: u64, change: Change, next: Option<Time>) -> Even
         simhash: None,
         memory: None,
         differing: Vec::new(),
+        links: None,
         first_of_digest: content,
         kind: Kind::Page,
         host: HostUpdate { next_allowed: Some(at(second + 1)), ..HostUpdate::default() },
@@ -359,4 +360,33 @@ fn a_word_that_a_page_changed_moves_it_and_is_kept() {
     assert_eq!((row.standing, row.past.unwrap().noted), (Standing::Live, noted));
     let due = state.lane(page.host, Lane::Due, (0, 0), u64::MAX, 9).unwrap();
     assert_eq!(due.len(), 1, "it waits in one place alone");
+}
+
+#[test]
+fn links_are_kept_replaced_left_and_removed_as_visits_tell() {
+    let mut state = memory();
+    let a = discover(&mut state, "a.test", "/1");
+    let (b, c) = (discover(&mut state, "a.test", "/2"), discover(&mut state, "b.test", "/"));
+    assert_eq!(state.links(a).unwrap(), None, "not known before the first visit");
+    let sorted = |mut links: Vec<PageKey>| {
+        links.sort_unstable();
+        Some(links)
+    };
+    let table = [
+        (Change::New, sorted(vec![b, c]), sorted(vec![b, c])),
+        (Change::Same, None, sorted(vec![b, c])),
+        (Change::Failed, None, sorted(vec![b, c])),
+        (Change::Changed, sorted(vec![c]), sorted(vec![c])),
+        (Change::Changed, Some(vec![]), Some(vec![])),
+        (Change::Same, sorted(vec![b]), sorted(vec![b])),
+        (Change::Gone, None, None),
+    ];
+    for ((change, found, kept), second) in table.into_iter().zip(1..) {
+        let Event::Visited(mut visited) = visit(a, second, change, None) else { unreachable!() };
+        visited.links = found;
+        state.apply(&Event::Visited(visited)).unwrap();
+        assert_eq!(state.links(a).unwrap(), kept, "{change:?}");
+        let all: Vec<_> = state.all_links().map(|row| row.unwrap()).collect();
+        assert_eq!(all, kept.map(|kept| (a, kept)).into_iter().collect::<Vec<_>>());
+    }
 }
