@@ -42,6 +42,8 @@ pub(crate) enum Verb {
     Changes(Changes),
     /// Which words of a page changed between two archived versions
     Diff(Diff),
+    /// Which pages, hosts or domains matter, by the links that were found
+    Rank(crate::verbs::rank::RankArgs),
     #[command(flatten)]
     Wish(crate::verbs::wish::Wish),
     /// Another budget, for a running crawl from now on, for a stopped one from its next run on

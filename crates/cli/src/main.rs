@@ -62,6 +62,7 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
             verbs::read(&args.common, |opened, out| verbs::changes::show(&args, opened, out))
         }
         Verb::Diff(args) => verbs::diff::run(&args),
+        Verb::Rank(args) => verbs::rank::run(&args),
         Verb::Wish(verb) => verbs::wish::run(&verb),
         Verb::Budget(args) => verbs::budget::run(&args),
         Verb::Push(args) => verbs::push::run(&args),

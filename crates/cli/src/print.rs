@@ -21,7 +21,11 @@ pub(crate) fn plain(text: &str) -> String {
 }
 
 /// Rows under a head, columns as wide as needed.
-pub(crate) fn table(out: &mut impl Write, head: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
+pub(crate) fn table(
+    out: &mut (impl Write + ?Sized),
+    head: &[&str],
+    rows: &[Vec<String>],
+) -> io::Result<()> {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
         cells.chain([head[column].len()]).max().unwrap_or(0)

@@ -3,6 +3,7 @@
 //! - [`frontier`]: which page next, and when?
 //! - [`process`]: what does an answer mean? (on worker threads)
 //! - [`links`]: where does a page lead, and may we go there?
+//! - [`importance`]: which pages matter, by links?
 //! - [`nature`]: is this the page that was asked for?
 //! - [`recent`]: was this content seen a moment ago?
 //! - [`planner`]: when to come again, within a budget?
@@ -24,6 +25,7 @@ pub mod config;
 pub mod data_dir;
 pub mod freshness;
 pub mod frontier;
+pub mod importance;
 pub mod links;
 pub mod live;
 pub mod nature;

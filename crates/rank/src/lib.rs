@@ -17,6 +17,7 @@
 //! | `hosts` | where does a ranking best begin, given which host each page is on? |
 //! | `opic` | how much does a page matter, while the graph is still being discovered? |
 //! | `discover` | in which order are pages fetched, so that what matters comes first? |
+//! | `top` | which nodes come first by a score? |
 //! | `quality` | how good is a page, whether or not many know it yet? |
 
 mod blocks;
@@ -29,6 +30,7 @@ mod pagerank;
 mod quality;
 #[cfg(test)]
 mod testing;
+mod top;
 mod trust;
 
 pub use discover::{Discovery, Order};
@@ -38,4 +40,5 @@ pub use hosts::host_start;
 pub use opic::Opic;
 pub use pagerank::{Jump, Ranking, Settings, pagerank, pagerank_from};
 pub use quality::Attention;
+pub use top::top;
 pub use trust::{distrust, reach, trust};

@@ -17,6 +17,7 @@ pub(crate) mod lab;
 pub(crate) mod moved;
 pub(crate) mod plan;
 pub(crate) mod push;
+pub(crate) mod rank;
 pub(crate) mod retain;
 pub(crate) mod robots;
 pub(crate) mod status;

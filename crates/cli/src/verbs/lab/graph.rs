@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use evercrawl_lab::table::{Columns, Table, TableError};
 use evercrawl_rank::{
-    Graph, Hits, Jump, Ranking, Repeats, Settings, distrust, hits, pagerank, reach, trust,
+    Graph, Hits, Jump, Ranking, Repeats, Settings, distrust, hits, pagerank, reach, top, trust,
 };
 use serde::{Serialize, Serializer};
 
@@ -144,10 +144,7 @@ impl GraphArgs {
             (Some(path), _) => Ok(listed(path, web, edges)?),
             (None, Some(count)) if self.method == Method::Trustrank => {
                 let reach = reach(&web.graph, settings).scores;
-                let mut nodes: Vec<u32> = (0..web.graph.nodes()).collect();
-                nodes.sort_by(|a, b| reach[*b as usize].total_cmp(&reach[*a as usize]));
-                nodes.truncate(count.max(1));
-                Ok(nodes)
+                Ok(top(&reach, count.max(1)))
             }
             _ if self.method == Method::Antitrust => Err(Failure::usage(
                 "antitrust begins with known spam: name a list of it by --trust",
@@ -169,8 +166,9 @@ impl GraphArgs {
         if self.json {
             return json_line(&mut out, &Scores { scores: named });
         }
-        let row = |node: usize| vec![print::plain(web.names[node]), shown(scores[node])];
-        let rows: Vec<_> = highest_first(scores).into_iter().map(row).collect();
+        let row =
+            |node: u32| vec![print::plain(web.names[node as usize]), shown(scores[node as usize])];
+        let rows: Vec<_> = top(scores, usize::MAX).into_iter().map(row).collect();
         Ok(print::table(&mut out, &["node", "score"], &rows)?)
     }
 
@@ -185,11 +183,12 @@ impl GraphArgs {
             };
             return json_line(&mut out, &answer);
         }
-        let row = |node: usize| {
+        let row = |node: u32| {
+            let node = node as usize;
             let scores = [hits.authorities[node], hits.hubs[node]].map(shown);
             [vec![print::plain(web.names[node])], scores.to_vec()].concat()
         };
-        let rows: Vec<_> = highest_first(&hits.authorities).into_iter().map(row).collect();
+        let rows: Vec<_> = top(&hits.authorities, usize::MAX).into_iter().map(row).collect();
         Ok(print::table(&mut out, &["node", "authority", "hub"], &rows)?)
     }
 }
@@ -223,12 +222,6 @@ fn warn_if_rough(error: f64) {
     if error > 1e-9 {
         eprintln!("The scores have not settled: together they may be off by {}.", shown(error));
     }
-}
-
-fn highest_first(scores: &[f64]) -> Vec<usize> {
-    let mut nodes: Vec<usize> = (0..scores.len()).collect();
-    nodes.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
-    nodes
 }
 
 #[derive(Serialize)]

@@ -58,7 +58,7 @@ fn json_line(out: &mut impl Write, answer: &impl Serialize) -> anyhow::Result<()
 }
 
 /// A number for people: six digits, infinity as its sign.
-fn shown(value: f64) -> String {
+pub(crate) fn shown(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
         "0".to_owned()

@@ -1,0 +1,119 @@
+//! Who links to whom, among the pages that are known? The kept links as a compact graph in memory.
+
+use std::ops::Range;
+
+use evercrawl_model::{HostKey, Kind, PageKey};
+use evercrawl_rank::{Graph, Repeats};
+use evercrawl_state::{PageRow, Standing, StateError, Store, View};
+
+/// The pages of a crawl as the nodes of a graph, and the links between them.
+///
+/// A node is a page that was or will be fetched. Pages that are gone, refused or out of scope are left
+/// out, with the links to them; a page whose links were not read yet has none. Nodes are numbered in the
+/// order of their keys, so that a page is found by its host and then among the host's hashes: eight
+/// bytes a page, and four a link.
+pub struct LinkGraph {
+    /// Every host, and the number of its first page.
+    hosts: Vec<(HostKey, u32)>,
+    urls: Vec<u64>,
+    graph: Graph,
+}
+
+impl LinkGraph {
+    /// Reads the graph from what a crawl has kept. While it is read, a link takes eight bytes.
+    pub fn read<S: Store>(state: &View<S>) -> Result<Self, StateError> {
+        let none = Graph::new(0, std::iter::empty(), Repeats::Once);
+        let mut read = LinkGraph { hosts: Vec::new(), urls: Vec::new(), graph: none };
+        for page in state.pages() {
+            let (key, row) = page?;
+            if is_node(&row) {
+                read.add(key);
+            }
+        }
+        let links = read.targets(state)?;
+        read.graph = Graph::new(read.nodes(), links.iter(), Repeats::Once);
+        Ok(read)
+    }
+
+    /// The links between its pages, by the pages' numbers.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The page of a number.
+    pub fn page(&self, node: u32) -> Option<PageKey> {
+        let url = *self.urls.get(node as usize)?;
+        let (host, _) = *self.hosts.get(self.host_of(node) as usize)?;
+        Some(PageKey { host, url })
+    }
+
+    /// The number of a page.
+    pub fn node(&self, page: PageKey) -> Option<u32> {
+        let host = self.hosts.binary_search_by_key(&page.host, |(host, _)| *host).ok()?;
+        let pages = self.pages_of(host);
+        let place = self.urls[pages.clone()].binary_search(&page.url).ok()?;
+        u32::try_from(pages.start + place).ok()
+    }
+
+    /// Every host, in the order of its number.
+    pub fn hosts(&self) -> impl Iterator<Item = HostKey> + '_ {
+        self.hosts.iter().map(|(host, _)| *host)
+    }
+
+    /// The number of the host that a page is on.
+    pub fn host_of(&self, node: u32) -> u32 {
+        let after = self.hosts.partition_point(|(_, first)| *first <= node);
+        after.saturating_sub(1) as u32
+    }
+
+    fn nodes(&self) -> u32 {
+        self.urls.len() as u32
+    }
+
+    /// Adds a page that comes after all others, as far as numbers reach.
+    fn add(&mut self, page: PageKey) {
+        let Ok(number) = u32::try_from(self.urls.len() + 1) else { return };
+        if self.hosts.last().is_none_or(|(host, _)| *host != page.host) {
+            self.hosts.push((page.host, number - 1));
+        }
+        self.urls.push(page.url);
+    }
+
+    fn pages_of(&self, host: usize) -> Range<usize> {
+        let first = |host: usize| self.hosts.get(host).map(|(_, first)| *first as usize);
+        first(host).unwrap_or(self.urls.len())..first(host + 1).unwrap_or(self.urls.len())
+    }
+
+    fn targets<S: Store>(&self, state: &View<S>) -> Result<Targets, StateError> {
+        let mut targets = Targets::default();
+        for row in state.all_links() {
+            let (page, links) = row?;
+            if let Some(from) = self.node(page) {
+                targets.to.extend(links.into_iter().filter_map(|to| self.node(to)));
+                targets.ends.push((from, targets.to.len()));
+            }
+        }
+        Ok(targets)
+    }
+}
+
+/// Links by their sources, while they are read.
+#[derive(Default)]
+struct Targets {
+    /// Every source, and where its targets end.
+    ends: Vec<(u32, usize)>,
+    to: Vec<u32>,
+}
+
+impl Targets {
+    fn iter(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
+        let begins = std::iter::once(0).chain(self.ends.iter().map(|(_, end)| *end));
+        let sources = begins.zip(&self.ends);
+        sources
+            .flat_map(|(begin, &(from, end))| self.to[begin..end].iter().map(move |&to| (from, to)))
+    }
+}
+
+fn is_node(row: &PageRow) -> bool {
+    row.kind == Kind::Page && matches!(row.standing, Standing::New | Standing::Live)
+}
