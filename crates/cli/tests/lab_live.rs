@@ -46,7 +46,10 @@ fn both(place: &Place, command: &str) -> (f64, f64, Value) {
     (fresh(&rows[0]), fresh(&rows[1]), rows[0].clone())
 }
 
-/// Worlds are small here, so two draws of each are taken together. The engine may do better than
+/// How many draws of each world are taken together: one of so few pages is a point or so off by chance.
+const DRAWS: u32 = 4;
+
+/// The engine may do better than
 /// promised: it plans anew every minute, the lab once a round.
 #[test]
 fn the_engine_keeps_what_the_lab_promises() {
@@ -54,10 +57,10 @@ fn the_engine_keeps_what_the_lab_promises() {
     for (name, world) in WORLDS {
         place.write(&format!("{name}.toml"), world);
         let mut gain = 0.0;
-        for seed in 0..2 {
+        for seed in 0..DRAWS {
             let command = format!("lab live {name}.toml --budget 20%/week --seed {seed} --json");
             let (engine, lab, row) = both(&place, &command);
-            gain += (engine - lab) / 2.0;
+            gain += (engine - lab) / f64::from(DRAWS);
             let (fetches, allowed) = (row["fetches"].as_f64().unwrap(), 0.2 * 20.0 * 300.0);
             // A share of the live pages: a few more of them are born than die.
             assert!(fetches <= 1.06 * allowed && fetches > 0.98 * allowed, "{name}: {fetches}");
