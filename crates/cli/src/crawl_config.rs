@@ -123,6 +123,10 @@ pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result
         plan: plan(settings)?,
         limits: limits(settings, run)?,
         archive: archive(settings)?,
+        rank_every: match by_importance(settings)? {
+            true => Some(settings.need("importance.every", at_least_a_second)?),
+            false => None,
+        },
         retention: retention(settings)?,
         workers: match settings.number("engine.workers")? {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -289,6 +293,16 @@ pub(crate) fn plan(settings: &Settings) -> anyhow::Result<Plan> {
         shortest: settings.need("schedule.min_interval", units::duration)?,
         longest: settings.get("schedule.max_interval", units::duration)?,
         audits: settings.need("schedule.audits", units::share)?,
+        importance: by_importance(settings)?,
+    })
+}
+
+/// Whether pages that matter more by links are worth more.
+fn by_importance(settings: &Settings) -> anyhow::Result<bool> {
+    settings.need("importance.method", |text| match text {
+        "none" => Ok(false),
+        "pagerank" => Ok(true),
+        _ => Err(format!("`{text}` is neither none nor pagerank")),
     })
 }
 
@@ -336,12 +350,14 @@ pub(crate) fn retention(settings: &Settings) -> anyhow::Result<RetentionConfig> 
     Ok(RetentionConfig {
         archive: keep(settings, "retention.archive")?,
         visits: keep(settings, "retention.visits")?,
-        every: settings.need("retention.every", |text| {
-            let every = units::duration(text)?;
-            let long = every >= Duration::from_secs(1);
-            if long { Ok(every) } else { Err(format!("`{text}` is less than a second")) }
-        })?,
+        every: settings.need("retention.every", at_least_a_second)?,
     })
+}
+
+fn at_least_a_second(text: &str) -> Result<Duration, String> {
+    let every = units::duration(text)?;
+    let long = every >= Duration::from_secs(1);
+    if long { Ok(every) } else { Err(format!("`{text}` is less than a second")) }
 }
 
 fn keep(settings: &Settings, name: &str) -> anyhow::Result<Keep> {

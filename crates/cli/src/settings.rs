@@ -52,6 +52,12 @@ pub(crate) const KEYS: &[Key] = &[
     one("crawl.max_per_shape", "10000", "URLs of one host that differ only in parameters or dates"),
     list("crawl.url_steps", "default", "steps that make URLs canonical; `-step` leaves one out"),
     one("links.keep", "true", "keep which page links to which, for `evercrawl rank`"),
+    one(
+        "importance.method",
+        "none",
+        "what makes the freshness of a page count more: none (all alike) or pagerank (links)",
+    ),
+    one("importance.every", "6h", "how often a running crawl ranks its pages anew"),
     one("pace.delay", "1s", "pause after each request to a host; 0 for your own server only"),
     one("pace.ip_delay", "250ms", "pause after each request to an address"),
     one("pace.max_crawl_delay", "30s", "longest Crawl-delay of a robots.txt that is honoured"),

@@ -149,3 +149,24 @@ fn a_running_crawl_ranks_and_exports_too() {
     running.signal(Signal::INT);
     running.wait().expect(11);
 }
+
+#[test]
+fn a_running_crawl_weighs_pages_by_their_links_where_it_is_asked_to() {
+    let (site, place) = (site(), Place::new());
+    let importance = "-s importance.method=pagerank -s importance.every=1s";
+    let words = format!("crawl {SEEDS} --budget 50/s --delay 0s --quiet {importance}");
+    let mut running = place.start(&format!("{words} {}", site.flags()));
+    let times = |url: &str| -> Option<f64> {
+        let ran = place.run(&format!("why {url} --json"));
+        let why = if ran.code == Some(0) { ran.json() } else { Value::Null };
+        why["importance"].as_str()?.split_once(" times")?.0.parse().ok()
+    };
+    running.wait_until("a ranking", || times("http://c.two.test/").is_some());
+    let (often, seldom) = (times("http://c.two.test/"), times("http://a.one.test/"));
+    assert!(often > Some(1.0) && seldom < Some(0.5), "{often:?} {seldom:?}");
+    running.signal(Signal::INT);
+    running.wait().expect(11);
+    let off = "why http://c.two.test/ --json -s importance.method=none";
+    assert_eq!(place.run(off).expect(0).json()["importance"], Value::Null);
+    place.run("crawl --once -s importance.method=fame").expect(3).explains(&["none nor pagerank"]);
+}

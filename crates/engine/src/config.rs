@@ -40,6 +40,8 @@ pub struct CrawlConfig {
     pub limits: RunLimits,
     /// How the archive is written.
     pub archive: ArchiveConfig,
+    /// How often pages are ranked by their links; `None`: never.
+    pub rank_every: Option<Duration>,
     /// How long what was found is kept.
     pub retention: RetentionConfig,
     /// Threads that read pages.

@@ -7,6 +7,7 @@
 //! - `asking`: what may be asked of a host?
 //! - `planning`: how is the budget spent on known pages?
 //! - `signals`: who says that a page changed?
+//! - `weighing`: what if pages matter otherwise than was known?
 //! - `wishing`: how do the user's wishes change the walk?
 //! - `probing`: how does a host answer for what does not exist?
 //! - `retaining`: how does what is dropped leave?
@@ -20,6 +21,7 @@ mod probing;
 mod retaining;
 mod signals;
 mod stirring;
+mod weighing;
 mod wishing;
 
 use std::collections::HashMap;
@@ -415,7 +417,9 @@ impl<S: Store> Walk<S> {
         let row = &processed.job.lease.row;
         let list = (row.kind, row.past.as_ref().and_then(|past| past.last_look));
         let mut new_links = 0;
+        let importance = self.importance_of_found(&processed);
         for found in std::mem::take(&mut processed.found) {
+            let found = Discovery { importance, ..found };
             new_links += u32::from(self.discover(found, list, now)?);
         }
         self.frontier.finished(page, now);

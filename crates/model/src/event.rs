@@ -7,7 +7,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use crate::{
-    Band, HostKey, Kind, PageKey, Refusal, Rewritten, Time, Validators, Visit, VisitsDropped, Wish,
+    Band, HostKey, Importance, Kind, PageKey, Refusal, Rewritten, Time, Validators, Visit,
+    VisitsDropped, Wish,
 };
 
 /// Something that changes the state.
@@ -81,6 +82,11 @@ pub enum Event {
         /// What the scheduler noted with it.
         noted: Noted,
     },
+    /// Pages turned out to matter otherwise than was known.
+    Weighed {
+        /// How much each matters.
+        pages: Vec<(PageKey, Importance)>,
+    },
     /// The user wishes something; it takes the place of an earlier wish of its kind and subject.
     Wished {
         /// What.
@@ -145,6 +151,8 @@ pub struct Discovery {
     pub at: Time,
     /// When its source says it last changed (sitemaps, feeds).
     pub claimed_change: Option<Time>,
+    /// How much it matters, as far as can be told by where it was found.
+    pub importance: Importance,
     /// The URL's shape, where its like can be endless, and how many of a shape a host may have.
     pub shape: Option<Shape>,
     /// How many pages its host may have.
@@ -172,6 +180,7 @@ impl Discovery {
             band: Band::new(u8::try_from(depth).unwrap_or(u8::MAX)),
             at,
             claimed_change: None,
+            importance: Importance::UNKNOWN,
             shape: None,
             host_cap: None,
             seed: false,

@@ -4,6 +4,7 @@
 //! [`Time`] is handed in by whoever owns one.
 
 mod event;
+mod importance;
 mod key;
 mod page;
 mod retention;
@@ -12,6 +13,7 @@ mod visit;
 mod wish;
 
 pub use event::{Discovery, Event, HostUpdate, Next, Noted, RobotsCopy, Shape, Visited};
+pub use importance::Importance;
 pub use key::{HostKey, Keyer, PageKey};
 pub use page::{Band, Kind, Refusal, Validators};
 pub use retention::{Dropped, Rewritten, VisitsDropped};

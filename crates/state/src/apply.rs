@@ -1,8 +1,8 @@
 //! What does an event do to the state? One deterministic function: same events, same bytes.
 
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostKey, HostUpdate, Next, Noted, Outcome, PageKey, Refusal,
-    Shape, Time, Visited,
+    Band, Change, Discovery, Event, HostKey, HostUpdate, Importance, Next, Noted, Outcome, PageKey,
+    Refusal, Shape, Time, Visited,
 };
 
 use crate::StateError;
@@ -53,6 +53,7 @@ impl<S: Store> State<S> {
                 );
                 Ok(Applied::default())
             }
+            Event::Weighed { pages } => self.weighed(pages),
             Event::Wished { wish, at } => Ok(self.wished(wish, *at)),
             Event::Unwished { wish } => Ok(self.unwished(wish)),
             Event::PutAside { page } => self.put_aside(*page),
@@ -128,6 +129,7 @@ impl<S: Store> State<S> {
             standing: Standing::New,
             place: Some(place),
             past: None,
+            importance: found.importance,
         };
         self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
         self.view.layers.put(Space::Known, &page.to_bytes(), &known_by(found.check));
@@ -241,6 +243,18 @@ impl<S: Store> State<S> {
         }
         let standing = row.standing;
         self.settle(page, row, standing, Some(Place::Due(due)))
+    }
+
+    /// Where pages wait stays as it is: whoever plans visits looks at them again.
+    fn weighed(&mut self, pages: &[(PageKey, Importance)]) -> Result<Applied, StateError> {
+        for &(page, importance) in pages {
+            // It may have been forgotten while others were ranked.
+            if let Some(mut row) = self.page(page)? {
+                row.importance = importance;
+                self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
+            }
+        }
+        Ok(Applied::default())
     }
 
     fn forgotten(&mut self, page: PageKey) -> Result<Applied, StateError> {

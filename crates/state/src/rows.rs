@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use evercrawl_model::{
-    Band, Change, Kind, Noted, Outcome, PageKey, RecordAt, Refusal, RobotsCopy, Score, Time,
-    Validators, Visit,
+    Band, Change, Importance, Kind, Noted, Outcome, PageKey, RecordAt, Refusal, RobotsCopy, Score,
+    Time, Validators, Visit,
 };
 
 use crate::StateError;
@@ -73,6 +73,8 @@ pub struct PageRow {
     pub place: Option<Place>,
     /// What the visits so far have taught.
     pub past: Option<Past>,
+    /// How much it matters; rows from before that was known end without it.
+    pub importance: Importance,
 }
 
 /// What the visits to a page have taught.
@@ -128,6 +130,9 @@ impl PageRow {
         encode_standing(&mut out, self.standing);
         encode_place(&mut out, self.place);
         out.maybe(self.past.as_ref(), encode_past);
+        if self.importance != Importance::UNKNOWN {
+            out.byte(self.importance.number());
+        }
         out.finish()
     }
 
@@ -152,6 +157,10 @@ impl PageRow {
             standing: decode_standing(&mut row)?,
             place: decode_place(&mut row)?,
             past: row.maybe(decode_past)?,
+            importance: match row.is_empty() {
+                true => Importance::UNKNOWN,
+                false => Importance::from_number(row.byte()?),
+            },
         })
     }
 
@@ -491,6 +500,7 @@ mod tests {
                     news: 0.25,
                 },
             }),
+            importance: Importance::UNKNOWN,
         }
     }
 
@@ -503,6 +513,9 @@ mod tests {
             let due = PageRow { place: Some(place), past: None, ..page.clone() };
             assert_eq!(PageRow::decode(&due.encode()).unwrap(), due);
         }
+        let ranked = PageRow { importance: Importance::of(2.0), ..page.clone() };
+        assert_eq!(PageRow::decode(&ranked.encode()).unwrap(), ranked);
+        assert_eq!(ranked.encode().len(), page.encode().len() + 1);
         let mut host = HostRow::new("a.test:8080".into());
         host.front = Some((Band::LAST, Time::from_secs(3)));
         host.ip = Some([127, 0, 0, 1].into());

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use evercrawl_compare::PageMemory;
 use evercrawl_engine::Plan;
+use evercrawl_engine::importance::weight;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::walk::{keeps_waiting, read_robots, scope};
@@ -234,6 +235,7 @@ fn plan_facts(
             facts.push(Fact("a change", share));
         }
     }
+    facts.extend(importance(planner.plan(), row));
     if let Some(links) = reason("new links a day").filter(|links| *links >= 0.01) {
         facts.push(Fact("leads", format!("to about {links:.2} new pages a day")));
     }
@@ -266,6 +268,21 @@ fn plan_facts(
     let bound = || bound_by(planner.plan(), planner.interval(key, row, now), rate);
     facts.push(Fact("bound by", pin.unwrap_or_else(bound)));
     Ok(facts)
+}
+
+/// How much the page matters by links, where that counts.
+fn importance(plan: &Plan, row: &PageRow) -> Option<Fact> {
+    let words = match row.importance.times().filter(|_| plan.importance) {
+        Some(times) => format!(
+            "{times:.2} times the average page's, by PageRank over the links kept; its freshness counts x{:.2}",
+            weight(row.importance)
+        ),
+        None if plan.importance => {
+            "not ranked yet; its freshness counts as the average page's".to_owned()
+        }
+        None => return None,
+    };
+    Some(Fact("importance", words))
 }
 
 /// What decides how long a page waits from visit to visit, where that is `interval`.

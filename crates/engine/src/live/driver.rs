@@ -14,6 +14,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::fetcher::Fetcher;
 use super::inbox::{Inbox, What};
+use super::ranker::{Ranker, Weighing};
 use super::retainer::{Dropping, Retainer};
 use super::worker::{Worker, commit_all};
 use super::{Ended, Order, Progress, Report, Stopper, SystemClock};
@@ -60,6 +61,7 @@ pub(super) struct Driver<S> {
     /// Nothing may be asked before this moment, and nothing is out.
     waiting_until: Option<Time>,
     retainer: Retainer,
+    ranker: Ranker,
 }
 
 impl<S: Store + 'static> Driver<S> {
@@ -118,6 +120,7 @@ impl<S: Store + 'static> Driver<S> {
             committed_pages: 0,
             committing: false,
             waiting_until: None,
+            ranker: Ranker::new(config.rank_every, sink.clone(), now),
             retainer: Retainer::new(&config.retention, sink, now),
         })
     }
@@ -135,6 +138,7 @@ impl<S: Store + 'static> Driver<S> {
             self.take_reports(now)?;
             self.take_requests(now)?;
             self.retainer.start_if_due(&self.walk, now)?;
+            self.ranker.start_if_due(&self.walk, now)?;
             let sweeps = self.walk.pending() < COMMIT_KEYS && self.walk.sweep(now)?;
             self.commit_if_due(now)?;
             if now.since(shown) >= TICK {
@@ -322,6 +326,7 @@ impl<S: Store + 'static> Driver<S> {
                 self.walk.end_commit(&done)
             }
             Report::Dropping(dropping) => self.drop_piece(*dropping, now),
+            Report::Weighing(weighing) => self.weigh(*weighing, now),
             Report::Broken(error) => Err(error),
         }
     }
@@ -329,6 +334,12 @@ impl<S: Store + 'static> Driver<S> {
     fn drop_piece(&mut self, dropping: Dropping, now: Time) -> Result<(), EngineError> {
         self.walk.retain(&dropping.piece, now)?;
         self.waiting[0].push((dropping.done, Told::default()));
+        Ok(())
+    }
+
+    fn weigh(&mut self, weighing: Weighing, now: Time) -> Result<(), EngineError> {
+        self.walk.weigh(weighing.pages, now)?;
+        self.waiting[0].push((weighing.done, Told::default()));
         Ok(())
     }
 
@@ -388,6 +399,7 @@ impl<S: Store + 'static> Driver<S> {
         self.commits = None;
         self.waiting = Default::default();
         self.retainer.stop();
+        self.ranker.stop();
         while self.committing || self.retainer.is_busy() {
             match self.reports.recv_timeout(TICK) {
                 Ok(Report::Committed(done)) => {

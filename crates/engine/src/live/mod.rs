@@ -14,6 +14,7 @@ mod clock;
 mod driver;
 mod fetcher;
 mod inbox;
+mod ranker;
 mod retainer;
 mod worker;
 
@@ -33,6 +34,7 @@ use crate::walk::{Committed, RobotsAnswer, Tally, Walk};
 pub use clock::SystemClock;
 use driver::Driver;
 pub use inbox::Inbox;
+use ranker::Weighing;
 use retainer::Dropping;
 
 /// Asks a running crawl to stop, from a signal handler or another thread.
@@ -102,6 +104,7 @@ enum Report {
     Robots(Box<RobotsAnswer>),
     Committed(Committed),
     Dropping(Box<Dropping>),
+    Weighing(Box<Weighing>),
     Broken(EngineError),
 }
 

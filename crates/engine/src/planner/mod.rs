@@ -27,6 +27,7 @@ use evercrawl_state::{PageRow, Place, Standing};
 use crate::EngineError;
 use crate::freshness::Freshness;
 use crate::frontier::Conditions;
+use crate::importance::weight;
 use crate::schedule::Schedule;
 use crate::wishes::Wishes;
 use audit::Audits;
@@ -67,6 +68,8 @@ pub struct Plan {
     pub longest: Option<Duration>,
     /// The share of requests that goes to pages drawn by lot, to know how fresh all are.
     pub audits: f64,
+    /// Whether pages that matter more by links are worth more.
+    pub importance: bool,
 }
 
 impl Default for Plan {
@@ -78,6 +81,7 @@ impl Default for Plan {
             shortest: Duration::from_secs(60),
             longest: None,
             audits: 0.02,
+            importance: false,
         }
     }
 }
@@ -424,7 +428,8 @@ impl Planner {
     /// A page as the policy sees it, with the weight that the user gives it.
     fn page(&self, key: PageKey, row: &PageRow) -> Page {
         let news = row.past.as_ref().map_or(0.0, |past| past.noted.news);
-        let weight = self.wishes.weight(&row.url) * worth_of_change(news, self.usual_news);
+        let rank = if self.plan.importance { weight(row.importance) } else { 1.0 };
+        let weight = rank * self.wishes.weight(&row.url) * worth_of_change(news, self.usual_news);
         Page { weight, ..page_of(key, row) }
     }
 
@@ -551,7 +556,7 @@ fn folded(hash: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use evercrawl_model::{Event, HostKey, Wish};
+    use evercrawl_model::{Event, HostKey, Importance, Wish};
     use evercrawl_state::{MemoryStore, Settings, State};
 
     use super::*;
@@ -572,6 +577,7 @@ mod tests {
             standing: Standing::New,
             place: None,
             past: None,
+            importance: Importance::UNKNOWN,
         }
     }
 
@@ -600,5 +606,13 @@ mod tests {
         planner.set_wishes(Arc::new(Wishes::read(&state).unwrap()));
         assert_eq!(weight(&planner, "http://a.org/news/1"), 20.0);
         assert_eq!(weight(&planner, "http://a.org/other"), 1.0);
+        let ranked = PageRow { importance: Importance::of(4.0), ..row("http://a.org/news/1") };
+        assert_eq!(
+            planner.page(key, &ranked).weight,
+            20.0,
+            "rank counts only where it is asked for"
+        );
+        planner.plan.importance = true;
+        assert_eq!(planner.page(key, &ranked).weight, 40.0);
     }
 }

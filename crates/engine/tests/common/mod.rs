@@ -47,6 +47,7 @@ pub(crate) fn small_crawl() -> CrawlConfig {
             operator: String::new(),
             requests: true,
         },
+        rank_every: None,
         retention: RetentionConfig {
             archive: Keep::default(),
             visits: Keep::default(),

@@ -1,0 +1,167 @@
+//! Which pages matter more, or less, than is written in their rows?
+//!
+//! PageRank over the links that were committed, from beginning to end on whatever thread asks for it; what
+//! differs comes in pieces, so that a walk can take it over between other work.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use evercrawl_model::{Importance, PageKey};
+use evercrawl_rank::{Jump, Settings, pagerank};
+use evercrawl_state::{Reading, StateError, Store, View};
+
+use super::LinkGraph;
+use super::weight::DAMPING;
+
+/// Pages that are taken over in one go.
+const PIECE: usize = 1000;
+/// How far all ranks together may be off: a step of [`Importance`] is a hundred times coarser.
+const TOLERANCE: f64 = 1e-4;
+
+/// A ranking of all pages of a crawl, and how far its results were handed out.
+pub struct Ranks<S> {
+    state: View<S>,
+    links: LinkGraph,
+    scores: Vec<f64>,
+    last: Option<PageKey>,
+    stop: Arc<AtomicBool>,
+}
+
+impl<S: Store> Ranks<S> {
+    /// Ranks all pages that were committed, on this thread.
+    pub fn compute(reading: &Reading<S>, stop: Arc<AtomicBool>) -> Result<Self, StateError> {
+        let state = reading.view()?;
+        let links = LinkGraph::read(&state)?;
+        let settings = Settings { damping: DAMPING, tolerance: TOLERANCE, ..Settings::default() };
+        let scores = pagerank(links.graph(), Jump::Anywhere, &settings).scores;
+        Ok(Ranks { state, links, scores, last: None, stop })
+    }
+
+    /// The next pages that matter otherwise than their rows say; `None` when there are no more, or when it
+    /// was told to stop.
+    pub fn next_piece(&mut self) -> Result<Option<Vec<(PageKey, Importance)>>, StateError> {
+        let mut piece = Vec::new();
+        for page in self.state.pages_after(self.last) {
+            let (key, row) = page?;
+            self.last = Some(key);
+            if self.stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let importance = self.importance(key);
+            if importance != row.importance && importance != Importance::UNKNOWN {
+                piece.push((key, importance));
+            }
+            if piece.len() == PIECE {
+                break;
+            }
+        }
+        Ok((!piece.is_empty()).then_some(piece))
+    }
+
+    fn importance(&self, page: PageKey) -> Importance {
+        let node = self.links.node(page).map(|node| node as usize);
+        let score = node.and_then(|node| self.scores.get(node));
+        score.map_or(Importance::UNKNOWN, |score| Importance::of(score * self.scores.len() as f64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evercrawl_model::{
+        Change, Discovery, Event, HostUpdate, Kind, Next, Noted, Outcome, Score, Time, Visit,
+        Visited,
+    };
+    use evercrawl_state::{MemoryStore, Settings, State};
+
+    use super::*;
+
+    fn visit(page: PageKey, change: Change, links: Vec<PageKey>) -> Event {
+        let visit = Visit {
+            page,
+            at: Time::from_secs(1),
+            outcome: Outcome::Ok,
+            status: 200,
+            change,
+            score: Score::ALL,
+            digest: None,
+            bytes: 1,
+            ms: 1,
+            record: None,
+            near: None,
+        };
+        Event::Visited(Box::new(Visited {
+            visit,
+            identity: None,
+            next: Next::Never,
+            noted: Noted::default(),
+            validators: None,
+            simhash: None,
+            memory: None,
+            differing: Vec::new(),
+            links: Some(links),
+            first_of_digest: false,
+            kind: Kind::Page,
+            host: HostUpdate::default(),
+        }))
+    }
+
+    /// Pages 1 to `count - 1` of a host link to page 0, which links to page 1.
+    fn star(count: usize) -> (State<MemoryStore>, Vec<PageKey>) {
+        let store = Arc::new(MemoryStore::default());
+        let mut state = State::open(store, Settings { seed: 1, shards: 1 }, None).unwrap();
+        let mut pages = Vec::new();
+        for n in 0..count {
+            let url = format!("http://a.test/{n}");
+            let key = state.keyer().page(state.keyer().host("a.test", "a.test"), &url);
+            pages.push(key.0);
+            state.apply(&Event::Discovered(Discovery::new(key, url, 0, Time::EPOCH))).unwrap();
+        }
+        for (n, page) in pages.iter().enumerate() {
+            let to = if n == 0 { pages[1] } else { pages[0] };
+            state.apply(&visit(*page, Change::New, vec![to])).unwrap();
+        }
+        state.flush_now().unwrap();
+        (state, pages)
+    }
+
+    fn ranked(state: &mut State<MemoryStore>) -> Vec<usize> {
+        let mut ranks = Ranks::compute(&state.reading(), Arc::default()).unwrap();
+        let mut pieces = Vec::new();
+        while let Some(pages) = ranks.next_piece().unwrap() {
+            pieces.push(pages.len());
+            state.apply(&Event::Weighed { pages }).unwrap();
+        }
+        state.flush_now().unwrap();
+        pieces
+    }
+
+    #[test]
+    fn ranks_come_in_pieces_once_and_again_only_where_links_changed() {
+        let (mut state, pages) = star(2500);
+        assert_eq!(ranked(&mut state), [1000, 1000, 500]);
+        assert!(ranked(&mut state).is_empty(), "nothing changed since");
+        let times = |state: &State<MemoryStore>, n: usize| {
+            state.page(pages[n]).unwrap().unwrap().importance.times().unwrap()
+        };
+        assert!(times(&state, 0) > 900.0 && times(&state, 1) > 800.0 && times(&state, 2) < 0.17);
+        state.apply(&visit(pages[2], Change::Changed, vec![pages[3]])).unwrap();
+        state.flush_now().unwrap();
+        assert_eq!(
+            ranked(&mut state),
+            [1],
+            "page 3 is linked to by now, and others lost next to nothing"
+        );
+        state.apply(&visit(pages[0], Change::Gone, vec![])).unwrap();
+        state.flush_now().unwrap();
+        assert!(!ranked(&mut state).is_empty());
+        assert!(times(&state, 1) < 2.0, "who linked to it is gone");
+    }
+
+    #[test]
+    fn whoever_is_told_to_stop_hands_out_nothing_more() {
+        let (state, _) = star(10);
+        let stop = Arc::new(AtomicBool::new(true));
+        let mut ranks = Ranks::compute(&state.reading(), stop).unwrap();
+        assert_eq!(ranks.next_piece().unwrap(), None);
+    }
+}
