@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::cdx;
 use crate::error::ReadError;
-use crate::read::{Scan, Scanned};
+use crate::read::{Damaged, Scan, Scanned};
 use crate::verify::verify;
 
 /// More problems than this are counted, not listed.
@@ -19,26 +19,55 @@ pub struct CheckReport {
     pub records: u64,
     /// Those of them that are indexed: responses and revisits, but for 304s.
     pub indexed: u64,
-    /// What is wrong, in words; empty when all is well.
-    pub problems: Vec<String>,
+    /// Places of the WARC file that are damaged.
+    pub damaged: u64,
+    /// True when the index is the one that belongs to the records.
+    pub index_fits: bool,
+    /// What is wrong; empty when all is well.
+    pub problems: Vec<Problem>,
+}
+
+/// Something that is wrong with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where the record begins that it is about.
+    pub offset: Option<u64>,
+    /// The record's URI, where it can be read.
+    pub uri: Option<String>,
+    /// What is wrong.
+    pub what: String,
 }
 
 /// Walks a finished WARC file and its index: every record reads, its digests hold, and the index
-/// has the right line for each, in order, and no other. A record may unpack to `cap` bytes.
-pub fn check_file(warc: &Path, cdxj: &Path, cap: usize) -> Result<CheckReport, ReadError> {
+/// has the right line for each, in order, and no other. A record may unpack to `cap` bytes; each
+/// that reads is shown to `see`.
+pub fn check_file(
+    warc: &Path,
+    cdxj: &Path,
+    cap: usize,
+    mut see: impl FnMut(&Scanned),
+) -> Result<CheckReport, ReadError> {
     let mut check = Check { report: CheckReport::default(), unlisted: 0, expected: Vec::new() };
     let name = warc.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.trim_end_matches(".open");
     for next in Scan::open(warc, cap)? {
         match next {
-            Ok(scanned) => check.record(&scanned, &name),
-            Err(ReadError::Io(error)) if error.raw_os_error().is_some() => return Err(error.into()),
-            Err(error) => {
-                let after = check.report.records;
-                check.problem(format!("{name}: after {after} good records: {error}"));
+            Ok(scanned) => {
+                check.record(&scanned, name);
+                see(&scanned);
             }
+            Err(Damaged { error: ReadError::Io(error), .. }) if error.raw_os_error().is_some() => {
+                return Err(error.into());
+            }
+            Err(damaged) => check.damage(&damaged),
         }
     }
-    check.index(&fs::read(cdxj)?, &cdxj.file_name().unwrap_or_default().to_string_lossy());
+    let before = check.problems();
+    match fs::read(cdxj) {
+        Ok(lines) => check.index(&lines, &cdxj.file_name().unwrap_or_default().to_string_lossy()),
+        Err(error) => check.problem(None, None, format!("its index cannot be read: {error}")),
+    }
+    check.report.index_fits = check.problems() == before;
     Ok(check.finish())
 }
 
@@ -52,13 +81,15 @@ struct Check {
 impl Check {
     fn record(&mut self, scanned: &Scanned, file: &str) {
         let Scanned { offset, length, record } = scanned;
-        let place = format!("{file}: record at {offset}");
+        let uri = record.header("WARC-Target-URI");
         let is_info = record.header("WARC-Type") == Some("warcinfo");
-        if (self.report.records == 0) != is_info {
-            self.problem(format!("{place}: a warcinfo record must come first, and only there"));
+        if (*offset == 0) != is_info {
+            let what = "a warcinfo record must come first, and only there";
+            self.problem(Some(*offset), uri, what.to_owned());
         }
         if let Err(error) = verify(record) {
-            self.problem(format!("{place}: {error}"));
+            self.report.damaged += 1;
+            self.problem(Some(*offset), uri, error.to_string());
         }
         self.report.records += 1;
         if let Some(line) = cdx::line_of(record, *offset, *length, file) {
@@ -67,35 +98,57 @@ impl Check {
         }
     }
 
+    fn damage(&mut self, damaged: &Damaged) {
+        self.report.damaged += 1;
+        let after = self.report.records;
+        let what = format!("after {after} good records: {}", damaged.error);
+        self.problem(Some(damaged.offset), None, what);
+    }
+
     fn index(&mut self, lines: &[u8], file: &str) {
         let lines: Vec<&[u8]> = lines.split_inclusive(|&b| b == b'\n').collect();
         if !lines.is_sorted() {
-            self.problem(format!("{file}: its lines are not in the order of their bytes"));
+            self.problem(
+                None,
+                None,
+                format!("{file}: its lines are not in the order of their bytes"),
+            );
         }
         let found: BTreeSet<&[u8]> = lines.iter().copied().collect();
         if found.len() < lines.len() {
-            self.problem(format!("{file}: {} lines are repeated", lines.len() - found.len()));
+            self.problem(
+                None,
+                None,
+                format!("{file}: {} lines are repeated", lines.len() - found.len()),
+            );
         }
         let expected = std::mem::take(&mut self.expected);
         let expected: BTreeSet<&[u8]> = expected.iter().map(Vec::as_slice).collect();
         for line in expected.difference(&found) {
-            self.problem(format!("{file}: this line is missing: {}", shown(line)));
+            self.problem(None, None, format!("{file}: this line is missing: {}", shown(line)));
         }
         for line in found.difference(&expected) {
-            self.problem(format!("{file}: this line fits no record: {}", shown(line)));
+            self.problem(None, None, format!("{file}: this line fits no record: {}", shown(line)));
         }
     }
 
-    fn problem(&mut self, text: String) {
+    fn problem(&mut self, offset: Option<u64>, uri: Option<&str>, what: String) {
         match self.report.problems.len() < MAX_PROBLEMS {
-            true => self.report.problems.push(text),
+            true => {
+                self.report.problems.push(Problem { offset, uri: uri.map(str::to_owned), what });
+            }
             false => self.unlisted += 1,
         }
     }
 
+    fn problems(&self) -> u64 {
+        self.report.problems.len() as u64 + self.unlisted
+    }
+
     fn finish(mut self) -> CheckReport {
         if self.unlisted > 0 {
-            self.report.problems.push(format!("and {} more problems", self.unlisted));
+            let what = format!("and {} more problems", self.unlisted);
+            self.report.problems.push(Problem { offset: None, uri: None, what });
         }
         self.report
     }

@@ -90,6 +90,9 @@ pub enum RewriteError {
     /// The file is damaged: leave it as it is, and see what `check` says of it.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// The same, with the place.
+    #[error(transparent)]
+    Damaged(#[from] crate::read::Damaged),
     /// The new file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),

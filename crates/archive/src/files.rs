@@ -40,7 +40,7 @@ impl FilePosition {
 
     /// Makes the growing files final, as far as this position counts them, and says how many bytes
     /// it cut off. An empty file is removed.
-    pub(crate) fn finish(&self, dir: &Path) -> Result<u64, WriteError> {
+    pub fn finish(&self, dir: &Path) -> Result<u64, WriteError> {
         if self.warc_len == 0 {
             return self.discard(dir).map(|()| 0);
         }
@@ -162,7 +162,7 @@ pub(crate) fn open_index(dir: &Path, name: &str) -> PathBuf {
     dir.join(format!("{name}{INDEX}{OPEN}"))
 }
 
-fn final_index(dir: &Path, name: &str) -> PathBuf {
+pub(crate) fn final_index(dir: &Path, name: &str) -> PathBuf {
     dir.join(format!("{name}{INDEX}"))
 }
 
@@ -202,7 +202,7 @@ pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), WriteError>
     write().map_err(WriteError::io("write", path))
 }
 
-fn rename(from: &Path, to: &Path) -> Result<(), WriteError> {
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), WriteError> {
     fs::rename(from, to).map_err(WriteError::io("rename", from))
 }
 

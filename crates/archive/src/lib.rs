@@ -28,6 +28,7 @@
 //! - [`read_record`], [`Scan`], [`RecordCache`], [`verify`]: reading back
 //! - [`rewrite`]: a file without some of its records
 //! - [`check_file`]: is a file what it claims to be?
+//! - [`mend()`], [`rebuild_index`]: what is left of a damaged one
 
 mod cache;
 mod cdx;
@@ -37,6 +38,7 @@ mod error;
 mod exchange;
 mod files;
 mod head;
+mod mend;
 mod read;
 mod recover;
 mod rewrite;
@@ -46,12 +48,13 @@ mod warc;
 mod writer;
 
 pub use cache::RecordCache;
-pub use check::{CheckReport, check_file};
+pub use check::{CheckReport, Problem, check_file};
 pub use encode::{DEFAULT_LEVEL, Encoded, Encoder};
 pub use error::{ReadError, RewriteError, WriteError};
 pub use exchange::{Exchange, Kind, Original, Tls, Truncated};
 pub use files::{FilePosition, find_warc};
-pub use read::{Record, Scan, Scanned, read_record};
+pub use mend::{finish_as_found, mend, rebuild_index, warc_files};
+pub use read::{Damaged, Record, Scan, Scanned, read_record};
 pub use recover::Recovery;
 pub use rewrite::{Kept, rewrite};
 pub use surt::surt;

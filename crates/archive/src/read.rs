@@ -99,19 +99,30 @@ pub struct Scanned {
     pub record: Record,
 }
 
-/// All records of a file, one in memory at a time; ends after the first that cannot be read.
+/// A place in a file where no record can be read.
+#[derive(Debug, thiserror::Error)]
+#[error("at {offset}: {error}")]
+pub struct Damaged {
+    /// Where a record should begin.
+    pub offset: u64,
+    /// Why none could be read.
+    pub error: ReadError,
+}
+
+/// All records of a file, one in memory at a time. What cannot be read is an item, too; the scan
+/// goes on where the next record begins.
 pub struct Scan {
     /// Its limit counts down, which tells where in the file reading stands.
     input: io::Take<BufReader<File>>,
     cap: usize,
-    is_broken: bool,
+    is_over: bool,
 }
 
 impl Scan {
     /// Walks the file at `path`; a record may unpack to `cap` bytes.
     pub fn open(path: &Path, cap: usize) -> Result<Self, ReadError> {
         let input = BufReader::with_capacity(1 << 16, File::open(path)?).take(u64::MAX);
-        Ok(Scan { input, cap, is_broken: false })
+        Ok(Scan { input, cap, is_over: false })
     }
 
     fn offset(&self) -> u64 {
@@ -126,18 +137,64 @@ impl Scan {
         let record = Record::parse(unpack(&mut self.input, self.cap)?)?;
         Ok(Some(Scanned { offset, length: self.offset() - offset, record }))
     }
+
+    /// Goes to the next place from `offset` on at which a record can be read.
+    fn resume(&mut self, mut offset: u64) -> io::Result<()> {
+        while let Some(member) = self.find_member(offset)? {
+            self.go_to(member)?;
+            if matches!(self.read_next(), Ok(Some(_)) | Err(ReadError::TooLarge { .. })) {
+                return self.go_to(member);
+            }
+            offset = member + 1;
+        }
+        self.is_over = true;
+        Ok(())
+    }
+
+    /// The first place from `offset` on that looks like the beginning of a gzip member.
+    fn find_member(&mut self, offset: u64) -> io::Result<Option<u64>> {
+        self.go_to(offset)?;
+        let mut matched = 0;
+        while let Some(&byte) = self.input.fill_buf()?.first() {
+            self.input.consume(1);
+            matched = match byte {
+                byte if byte == MEMBER[matched] => matched + 1,
+                byte => usize::from(byte == MEMBER[0]),
+            };
+            if matched == MEMBER.len() {
+                return Ok(Some(self.offset() - MEMBER.len() as u64));
+            }
+        }
+        Ok(None)
+    }
+
+    fn go_to(&mut self, offset: u64) -> io::Result<()> {
+        self.input.get_mut().seek(SeekFrom::Start(offset))?;
+        self.input.set_limit(u64::MAX - offset);
+        Ok(())
+    }
 }
 
+/// What a gzip member with packed content begins with.
+const MEMBER: [u8; 3] = [0x1f, 0x8b, 0x08];
+
 impl Iterator for Scan {
-    type Item = Result<Scanned, ReadError>;
+    type Item = Result<Scanned, Damaged>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.is_broken {
+        if self.is_over {
             return None;
         }
-        let next = self.read_next();
-        self.is_broken = next.is_err();
-        next.transpose()
+        let offset = self.offset();
+        match self.read_next() {
+            Ok(next) => next.map(Ok),
+            Err(error) => {
+                // A disk that cannot be read is not asked again and again.
+                let disk = matches!(&error, ReadError::Io(io) if io.raw_os_error().is_some());
+                self.is_over = disk || self.resume(offset + 1).is_err() || self.is_over;
+                Some(Err(Damaged { offset, error }))
+            }
+        }
     }
 }
 

@@ -10,13 +10,14 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use evercrawl_model::RecordAt;
+use evercrawl_model::{RecordAt, Time};
 
 use crate::cdx;
 use crate::encode::{DEFAULT_LEVEL, Encoder};
 use crate::error::{ReadError, RewriteError, WriteError};
 use crate::files::{self, FilePosition};
-use crate::read::{Scan, Scanned};
+use crate::read::{Record, Scan, Scanned};
+use crate::warc::{FileId, Uuid};
 
 /// What is left of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,27 +46,29 @@ pub fn rewrite(
     let source = dir.join(files::warc_name(name));
     let mut copy = Copying::begin(dir, name, serial, &source)?;
     let copied = copy.all(Scan::open(&source, cap)?, keep, stop);
-    let ended = copied.and_then(|()| Ok(copy.end(dir)?));
-    if ended.is_err() || copy.kept.moved.is_empty() {
-        copy.position().discard(dir)?;
-    }
-    ended.map(|()| copy.kept)
+    copy.end_or_discard(dir, copied)
 }
 
-struct Copying {
+/// A file that is being written from another.
+pub(crate) struct Copying {
     name: String,
     serial: u32,
     source: File,
     warc: BufWriter<File>,
-    length: u64,
+    pub(crate) length: u64,
     index: Vec<u8>,
     /// Whether what comes belongs to a record that is kept.
-    keeping: bool,
-    kept: Kept,
+    pub(crate) keeping: bool,
+    pub(crate) kept: Kept,
 }
 
 impl Copying {
-    fn begin(dir: &Path, name: &str, serial: u32, source: &Path) -> Result<Self, RewriteError> {
+    pub(crate) fn begin(
+        dir: &Path,
+        name: &str,
+        serial: u32,
+        source: &Path,
+    ) -> Result<Self, RewriteError> {
         let name = files::renumbered(name, serial);
         let path = files::open_warc(dir, &name);
         let warc = File::create(&path).map_err(WriteError::io("create", &path))?;
@@ -94,11 +97,7 @@ impl Copying {
             }
             match scanned.record.header("WARC-Type") {
                 Some("warcinfo") => {
-                    let name = files::warc_name(&self.name);
-                    let info =
-                        Encoder::new(DEFAULT_LEVEL).warcinfo_again(&scanned.record, &name)?;
-                    self.length = info.len() as u64;
-                    self.warc.write_all(&info).map_err(|error| self.failed(error))?;
+                    self.info(&scanned.record)?;
                     continue;
                 }
                 Some("response" | "revisit") => self.keeping = keep.contains(&scanned.offset),
@@ -114,8 +113,28 @@ impl Copying {
         Ok(())
     }
 
+    /// Begins with the `warcinfo` of the other file.
+    pub(crate) fn info(&mut self, info: &Record) -> Result<(), RewriteError> {
+        let name = files::warc_name(&self.name);
+        let info = Encoder::new(DEFAULT_LEVEL).warcinfo_again(info, &name)?;
+        self.write_info(&info)
+    }
+
+    /// Begins with a `warcinfo` of its own, where the other file has none.
+    pub(crate) fn new_info(&mut self, now: Time) -> Result<(), RewriteError> {
+        let file = FileId { serial: self.serial, warcinfo: Uuid::named(&self.name) };
+        let (name, fields) = (files::warc_name(&self.name), [("format", "WARC File Format 1.1")]);
+        let info = Encoder::new(DEFAULT_LEVEL).warcinfo(&name, &now.rfc3339(), file, fields)?;
+        self.write_info(&info)
+    }
+
+    fn write_info(&mut self, info: &[u8]) -> Result<(), RewriteError> {
+        self.length = info.len() as u64;
+        Ok(self.warc.write_all(info).map_err(|error| self.failed(error))?)
+    }
+
     /// Copies a record as it is.
-    fn take(&mut self, scanned: &Scanned) -> Result<(), RewriteError> {
+    pub(crate) fn take(&mut self, scanned: &Scanned) -> Result<(), RewriteError> {
         let Scanned { offset, length, record } = scanned;
         let place = self.source.seek(SeekFrom::Start(*offset));
         let copied =
@@ -134,6 +153,19 @@ impl Copying {
         self.index.extend(cdx::line_of(record, at, *length, &file).unwrap_or_default());
         self.length += length;
         Ok(())
+    }
+
+    /// Makes both files last, or leaves nothing of them.
+    pub(crate) fn end_or_discard(
+        mut self,
+        dir: &Path,
+        copied: Result<(), RewriteError>,
+    ) -> Result<Kept, RewriteError> {
+        let ended = copied.and_then(|()| Ok(self.end(dir)?));
+        if ended.is_err() || self.kept.moved.is_empty() {
+            self.position().discard(dir)?;
+        }
+        ended.map(|()| self.kept)
     }
 
     /// Makes both files last, by their growing names.

@@ -54,7 +54,7 @@ pub(crate) enum Verb {
     Fetch(Fetch),
     /// May we fetch this? Exit 0 allowed, 1 disallowed; prints the deciding line
     Robots(Robots),
-    /// Do state and archive agree? Exit 0 yes, 1 no
+    /// Can the data directory be trusted? Exit 0 yes, 1 no
     Check(Check),
     /// Drop what need not be kept by the rules `retention.archive` and `retention.visits`
     Retain(Retain),
@@ -448,7 +448,13 @@ pub(crate) struct Robots {
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// JSON instead of words
+    /// Read every row of the state and every file, too
+    #[arg(long)]
+    pub(crate) deep: bool,
+    /// Mend what can be mended, and say what was lost; what is replaced is moved aside
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// JSON lines instead of words
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -39,7 +39,7 @@ fn crawl_finds_what_is_reachable(config: Config, seeds: u32, scope: Scope) {
             }
         }
     }
-    place.run("check").expect(0);
+    place.run("check --deep").expect(0);
     warcio_accepts(&place.archive_files(".warc.gz"));
     let manners = web.stop().manners(DELAY);
     assert!(manners.is_clean(), "{manners:#?}");

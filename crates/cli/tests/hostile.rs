@@ -47,7 +47,7 @@ fn every_trouble_ends_in_time_with_a_reason() {
         pause(Duration::from_millis(50));
     }
     crawl.wait().expect(15);
-    place.run("check").expect(0);
+    place.run("check --deep").expect(0);
 
     let known: HashMap<String, Value> = place
         .urls()

@@ -59,7 +59,7 @@ fn crawled() -> (Site, Place) {
     wait_until("many visits", || site.asked("honest.test/").len() > 16);
     crawl.signal(Signal::INT);
     crawl.wait().expect(11);
-    place.run("check").expect(0);
+    place.run("check --deep").expect(0);
     (site, place)
 }
 

@@ -84,7 +84,7 @@ fn crawl_twice(site: &Site, place: &Place) {
 fn every_fate_of_a_page_is_told() {
     let (site, place) = (Site::serve(answer), Place::new());
     crawl_twice(&site, &place);
-    place.run("check").expect(0);
+    place.run("check --deep").expect(0);
     for (page, outcome, status, change) in [
         ("tagged", "not_modified", 304, "same"),
         ("dated", "not_modified", 304, "same"),

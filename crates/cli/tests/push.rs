@@ -116,7 +116,7 @@ fn a_pushed_page_is_fetched_at_once_though_it_was_not_due() {
         || place.run("why http://a.test/gone --json").expect(0).json()["page"]["state"].clone();
     wait_until("the page to be back", || back() == "resting");
     stop(running);
-    place.run("check").expect(0);
+    place.run("check --deep").expect(0);
 }
 
 #[test]

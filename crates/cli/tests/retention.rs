@@ -50,7 +50,7 @@ fn visited(more: &str) -> (Site, Place) {
     wait_until("twelve visits", || site.asked("a.test/twin").len() > 11);
     crawl.signal(Signal::INT);
     crawl.wait().expect(11);
-    place.run("check").expect(0);
+    place.run("check --deep").expect(0);
     (site, place)
 }
 
@@ -70,7 +70,7 @@ fn archived(place: &Place) -> Vec<Record> {
 
 /// State and archive agree, every page has its latest content, and no record refers to nothing.
 fn assert_whole(place: &Place) {
-    place.run("check").expect(0);
+    place.run("check --deep").expect(0);
     let records = archived(place);
     let place_of = |record: &Record, uri: &str, date: &str| {
         (record.header(uri).unwrap().to_owned(), record.header(date).unwrap().to_owned())

@@ -30,7 +30,7 @@ fn goes_on(place: &Place, web: &Web) {
     let expected = web.reachable(&web.seeds(4), Scope::Host);
     assert!(before < expected.len(), "the first run should have been cut short");
     assert_eq!(pages_by_status(place).remove(&Some(200)).unwrap(), expected);
-    place.run("check").expect(0);
+    place.run("check --deep").expect(0);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_second_signal_does_not_wait_and_loses_nothing() {
         crawl.wait().expect(11);
     });
     assert!(took < Duration::from_secs(10), "it waited for {took:?}");
-    place.run("check").expect(0);
+    place.run("check --deep").expect(0);
     let state =
         |url: &str| place.urls().iter().find(|page| page["url"] == url).unwrap()["state"].clone();
     assert_eq!(state("http://a.test/"), "resting");
@@ -123,7 +123,7 @@ fn a_time_limit_does_not_wait_long_for_a_slow_server() {
     let crawl = format!("crawl http://a.test/ --delay 5ms --for 1s {}", site.flags());
     let took = time_of(|| drop(place.run(&crawl).expect(15)));
     assert!(took < Duration::from_secs(15), "it took {took:?}");
-    place.run("check").expect(0);
+    place.run("check --deep").expect(0);
 }
 
 #[test]

@@ -199,7 +199,7 @@ fn every_json_output_is_json() {
         place.run(&format!("fetch http://a.test/p --json {}", site.flags())).expect(0).json();
     assert_eq!((&fetched["status"], &fetched["title"]), (&200.into(), &"A page".into()));
     let checked = place.run("check --json").expect(0).json();
-    assert_eq!((&checked["ok"], &checked["problems"]), (&true.into(), &Value::Array(vec![])));
+    assert_eq!((&checked["ok"], &checked["faults"]), (&true.into(), &0.into()));
 }
 
 #[test]
@@ -220,9 +220,12 @@ fn check_finds_what_was_spoilt() {
     let last = bytes.len() - 40;
     bytes[last] ^= 0xff;
     fs::write(&warc, &bytes).unwrap();
-    let checked = place.run("check --json").expect(1).json();
-    assert_eq!(checked["ok"], false);
-    assert!(!checked["problems"].as_array().unwrap().is_empty());
+    let checked = place.run("check --json").expect(1).json_lines();
+    assert_eq!(
+        (&checked[0]["event"], &checked.last().unwrap()["ok"]),
+        (&"fault".into(), &false.into())
+    );
+    assert!(checked[0]["offset"].as_u64().is_some_and(|offset| offset > 0), "{checked:?}");
     fs::remove_file(&warc).unwrap();
     let said = place.run("check").expect(1).out;
     assert!(said.contains("missing") && said.contains("DISAGREE"), "{said}");

@@ -18,7 +18,7 @@ fn nothing_a_server_does_stops_the_crawl() {
     let patience = "-s fetch.timeout_answer=2s -s fetch.timeout_total=4s";
     let flags = format!("--delay 20ms --recrawl 1s {patience} {}", web.flags());
     place.run(&format!("crawl --seeds seeds.txt --for 5s {flags}")).expect(15);
-    place.run("check").expect(0);
+    place.run("check --deep").expect(0);
 
     let total = &place.run("status --json").expect(0).json()["total"];
     let count = |path: &str| total.pointer(path).and_then(|n| n.as_u64()).unwrap_or(0);

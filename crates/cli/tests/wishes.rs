@@ -87,7 +87,7 @@ fn a_paused_host_is_asked_for_nothing_until_it_is_resumed() {
     wait_until("the host to be asked again", resumed);
     assert!(wishes(&place).is_empty());
     stop(again);
-    place.run("check").expect(0);
+    place.run("check --deep").expect(0);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn excluded_pages_are_neither_fetched_nor_followed_and_come_back() {
     let again = crawl(&place, &site);
     wait_until("pages to come back", || old(&site) > excluded + 5);
     stop(again);
-    place.run("check").expect(0);
+    place.run("check --deep").expect(0);
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
     assert!(place.urls().iter().all(|page| page["state"] == "refused"));
     place.run("exclude .* --remove").expect(0);
     assert!(place.urls().iter().all(|page| page["reason"] != "excluded"));
-    place.run("check").expect(0);
+    place.run("check --deep").expect(0);
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn a_kill_leaves_all_of_a_wish_or_nothing() {
         unheard += u32::from(code != Some(0));
     }
     assert!(unheard > 2, "the kills came too late to prove anything");
-    place.run("check").expect(0);
+    place.run("check --deep").expect(0);
     if !wishes(&place).is_empty() {
         place.run("resume /old/").expect(0);
     }
@@ -316,5 +316,5 @@ fn a_kill_leaves_all_of_a_wish_or_nothing() {
     let known: BTreeSet<String> =
         place.urls().iter().map(|page| page["url"].as_str().unwrap().to_owned()).collect();
     assert!(seeds.iter().all(|seed| known.contains(seed)));
-    place.run("check").expect(0);
+    place.run("check --deep").expect(0);
 }

@@ -1,20 +1,27 @@
-//! Do state and archive agree? Every visit's record is there and reads back, and no record is
-//! without its visit.
+//! Can what lies in a data directory be trusted? Every visit's record is there and reads back, no
+//! record is without its visit; looked at deeply, every row and every other file is as it was
+//! written.
+//!
+//! - [`records`]: which visits have their records in which file?
+//! - [`repair`]: what can be saved of what is damaged?
 
-use std::collections::BTreeMap;
+mod records;
+pub mod repair;
+
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use evercrawl_archive as archive;
-use evercrawl_model::Visit;
-use evercrawl_state::{Store, View};
+use evercrawl_state::{Store, View, filter_is_sound};
 
-use crate::EngineError;
+use self::records::{ByOffset, Expected};
+use crate::{DataDir, EngineError};
 
 /// Bytes that one record may unpack to while it is checked.
-const RECORD_CAP: usize = 1 << 30;
+pub(crate) const RECORD_CAP: usize = 1 << 30;
 
-/// What a check found.
-#[derive(Clone, Debug, Default)]
+/// How much a check looked at, and how much of it is wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Visits in the log.
     pub visits: u64,
@@ -22,134 +29,204 @@ pub struct Report {
     pub records: u64,
     /// Archive files.
     pub files: u64,
-    /// Everything that is wrong, in words.
-    pub problems: Vec<String>,
+    /// Faults that were told.
+    pub faults: u64,
 }
 
-/// What the log says of one record.
-struct Expected {
-    length: u32,
-    visit: u64,
-    uri: String,
-    digest: Option<[u8; 20]>,
+/// Something that is wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fault {
+    /// The file it was found in, below the data directory.
+    pub file: String,
+    /// The place in the file.
+    pub offset: Option<u64>,
+    /// The URL that it is about.
+    pub url: Option<String>,
+    /// The visit whose record cannot be relied on.
+    pub visit: Option<u64>,
+    /// What is wrong.
+    pub what: String,
 }
 
-/// Checks the archive in `dir` against `state`; `progress` hears of each file.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(offset) = self.offset {
+            write!(f, " at {offset}")?;
+        }
+        if let Some(visit) = self.visit {
+            write!(f, ", visit {visit}")?;
+        }
+        if let Some(url) = self.url.as_ref().filter(|url| !url.is_empty()) {
+            write!(f, ", {url}")?;
+        }
+        write!(f, ": {}", self.what)
+    }
+}
+
+/// What a check tells while it goes on.
+#[derive(Clone, Debug)]
+pub enum Told {
+    /// It now looks at this.
+    At(String),
+    /// Something is wrong.
+    Fault(Fault),
+}
+
+/// Checks the archive in `dir` against `state`.
 pub fn check<S: Store>(
     state: &View<S>,
     dir: &Path,
-    mut progress: impl FnMut(&str),
+    tell: &mut dyn FnMut(Told),
 ) -> Result<Report, EngineError> {
-    let mut report = Report::default();
-    let mut expected = expected_records(state, &mut report)?;
-    for file in state.archive()?.into_iter().filter(|file| file.warc_len > 0) {
-        report.files += 1;
-        progress(&file.name);
-        let expected = expected.remove(&file.serial).unwrap_or_default();
-        match archive::find_warc(dir, file.serial) {
-            Ok(Some(path)) => check_one(&path, expected, &mut report),
-            Ok(None) => report.problems.push(format!(
-                "{} is missing; {} visits have their records in it",
-                file.name,
-                expected.len()
-            )),
-            Err(error) => report.problems.push(format!("cannot look for {}: {error}", file.name)),
+    let mut check = Check { state, dir, tell, report: Report::default() };
+    let counts = records::count(state)?;
+    check.report.visits = counts.visits;
+    for group in counts.groups() {
+        let mut expected = records::expected(state, &group, &mut |fault| check.fault(fault))?;
+        for file in group {
+            let expected = expected.remove(&file.serial).unwrap_or_default();
+            check.file(&file.name, file.serial, expected);
         }
     }
-    for (serial, visits) in expected {
-        let count = visits.len();
-        report.problems.push(format!("{count} visits name WARC file {serial}, which is not known"));
-    }
+    Ok(check.report)
+}
+
+/// The same, and reads every row of the state and every other file of the data directory at `path`.
+pub fn check_deep<S: Store>(
+    state: &View<S>,
+    path: &Path,
+    tell: &mut dyn FnMut(Told),
+) -> Result<Report, EngineError> {
+    let mut report = check(state, &DataDir::archive_in(path), tell)?;
+    let mut faults = 0;
+    let mut fault = |fault: Fault| {
+        faults += 1;
+        tell(Told::Fault(fault));
+    };
+    state.inspect(&mut |found| fault(of_state(found)))?;
+    other_files(path).into_iter().for_each(&mut fault);
+    report.faults += faults;
     Ok(report)
 }
 
-type ByOffset = BTreeMap<u64, Expected>;
-
-fn expected_records<S: Store>(
-    state: &View<S>,
-    report: &mut Report,
-) -> Result<BTreeMap<u32, ByOffset>, EngineError> {
-    let mut files: BTreeMap<u32, ByOffset> = BTreeMap::new();
-    for entry in state.visits(0) {
-        let (number, visit) = entry?;
-        report.visits += 1;
-        let Some(at) = visit.record else { continue };
-        let uri = state.page(visit.page)?.map(|row| row.url).unwrap_or_default();
-        let expected = expect(&visit, number, uri, at.length);
-        if files.entry(at.file).or_default().insert(at.offset, expected).is_some() {
-            let place = format!("file {} offset {}", at.file, at.offset);
-            report.problems.push(format!("two visits have the same record: {place}"));
-        }
-    }
-    Ok(files)
+fn of_state(found: evercrawl_state::Fault) -> Fault {
+    let file = format!("state/store ({})", found.space.name());
+    Fault { file, url: Some(found.subject), what: found.what, ..Fault::default() }
 }
 
-fn expect(visit: &Visit, number: u64, uri: String, length: u32) -> Expected {
-    Expected { length, visit: number, uri, digest: visit.digest }
+/// What can be done without, and is made anew where it is not as it was written.
+fn other_files(path: &Path) -> Vec<Fault> {
+    let fault = |file: &str, what: &str| Fault {
+        file: file.to_owned(),
+        what: what.to_owned(),
+        ..Fault::default()
+    };
+    let mut faults = Vec::new();
+    if !filter_is_sound(&DataDir::filter_in(path)) {
+        faults.push(fault("state/seen.filter", "it is damaged; the next run makes it anew"));
+    }
+    if path.join("learned").exists() && DataDir::learned(path).is_none() {
+        faults.push(fault("learned", "it is damaged; what it held is learned anew"));
+    }
+    faults
 }
 
-fn check_one(path: &Path, mut expected: ByOffset, report: &mut Report) {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut wrong = |what: String| {
-        let named = what.starts_with(&name);
-        report.problems.push(if named { what } else { format!("{name}: {what}") });
-    };
-    match archive::check_file(path, &index_of(path), RECORD_CAP) {
-        Ok(found) => {
-            report.records += found.records;
-            found.problems.into_iter().for_each(&mut wrong);
-        }
-        Err(error) => wrong(error.to_string()),
-    }
-    let scan = match archive::Scan::open(path, RECORD_CAP) {
-        Ok(scan) => scan,
-        Err(error) => return wrong(error.to_string()),
-    };
-    for scanned in scan {
-        let Ok(scanned) = scanned else { break };
-        if !matches!(scanned.record.header("WARC-Type"), Some("response" | "revisit")) {
-            continue;
-        }
-        match expected.remove(&scanned.offset) {
-            None => wrong(format!("the record at {} belongs to no visit", scanned.offset)),
-            Some(expected) => compare(&scanned, &expected).into_iter().for_each(&mut wrong),
-        }
-    }
-    // Behind a damaged record the walk through the file ends; the log knows where to read on.
-    for (offset, expected) in expected {
-        match archive::read_record(path, offset, expected.length, RECORD_CAP) {
-            Ok(record) => {
-                let scanned = archive::Scanned { offset, length: expected.length.into(), record };
-                compare(&scanned, &expected).into_iter().for_each(&mut wrong);
+struct Check<'a, S> {
+    state: &'a View<S>,
+    dir: &'a Path,
+    tell: &'a mut dyn FnMut(Told),
+    report: Report,
+}
+
+impl<S: Store> Check<'_, S> {
+    fn file(&mut self, name: &str, serial: u32, expected: ByOffset) {
+        self.report.files += 1;
+        (self.tell)(Told::At(name.to_owned()));
+        match archive::find_warc(self.dir, serial) {
+            Ok(Some(path)) => self.records(&path, expected),
+            Ok(None) => {
+                let what =
+                    format!("it is missing; {} visits have their records in it", expected.len());
+                self.fault(Fault { file: name.to_owned(), what, ..Fault::default() });
+                expected
+                    .into_values()
+                    .for_each(|visit| self.unfit(name, &visit, "its file is missing"));
             }
-            Err(error) => wrong(format!("visit {}, record at {offset}: {error}", expected.visit)),
+            Err(error) => {
+                let what = format!("it cannot be looked for: {error}");
+                self.fault(Fault { file: name.to_owned(), what, ..Fault::default() });
+            }
         }
+    }
+
+    fn records(&mut self, path: &Path, mut expected: ByOffset) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut faults = Vec::new();
+        let see = |scanned: &archive::Scanned| {
+            if !matches!(scanned.record.header("WARC-Type"), Some("response" | "revisit")) {
+                return;
+            }
+            let what = match expected.remove(&scanned.offset) {
+                None => Some((None, "it belongs to no visit".to_owned())),
+                Some(visit) => self.misfit(scanned, &visit).map(|what| (Some(visit.number), what)),
+            };
+            if let Some((visit, what)) = what {
+                let url = scanned.record.header("WARC-Target-URI").map(str::to_owned);
+                let offset = Some(scanned.offset);
+                faults.push(Fault { file: name.clone(), offset, url, visit, what });
+            }
+        };
+        match archive::check_file(path, &index_of(path), RECORD_CAP, see) {
+            Ok(found) => {
+                self.report.records += found.records;
+                for archive::Problem { offset, uri: url, what } in found.problems {
+                    self.fault(Fault { file: name.clone(), offset, url, visit: None, what });
+                }
+            }
+            Err(error) => {
+                let what = error.to_string();
+                self.fault(Fault { file: name.clone(), what, ..Fault::default() });
+            }
+        }
+        faults.into_iter().for_each(|fault| self.fault(fault));
+        expected
+            .into_values()
+            .for_each(|visit| self.unfit(&name, &visit, "its record cannot be read"));
+    }
+
+    /// What is wrong with a record, by what the log says of it.
+    fn misfit(&self, scanned: &archive::Scanned, visit: &Expected) -> Option<String> {
+        if scanned.length != u64::from(visit.length) {
+            return Some(format!("it is {} bytes long, not {}", scanned.length, visit.length));
+        }
+        let uri = scanned.record.header("WARC-Target-URI").unwrap_or_default();
+        // A page that is not known is told of by those who read every row.
+        let row = self.state.page(visit.page).ok().flatten();
+        if row.is_some_and(|row| row.url != uri) {
+            return Some("it is of another page than its visit".to_owned());
+        }
+        let digest = visit.digest.map(|d| evercrawl_compare::Digest::from_bytes(d).to_string());
+        let found = scanned.record.header("WARC-Payload-Digest");
+        let found = found.and_then(|digest| digest.strip_prefix("sha1:"));
+        (digest.as_deref() != found).then(|| "it has another digest than its visit".to_owned())
+    }
+
+    fn unfit(&mut self, file: &str, visit: &Expected, what: &str) {
+        let url = self.state.page(visit.page).ok().flatten().map(|row| row.url);
+        let (offset, visit) = (Some(visit.offset), Some(visit.number));
+        self.fault(Fault { file: file.to_owned(), offset, url, visit, what: what.to_owned() });
+    }
+
+    fn fault(&mut self, fault: Fault) {
+        self.report.faults += 1;
+        (self.tell)(Told::Fault(fault));
     }
 }
 
 /// The index beside a WARC file.
-fn index_of(warc: &Path) -> PathBuf {
+pub(crate) fn index_of(warc: &Path) -> PathBuf {
     let name = warc.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.trim_end_matches(".open").trim_end_matches(".gz").trim_end_matches(".warc");
     warc.with_file_name(format!("{stem}.cdxj"))
-}
-
-/// What is wrong with a record, by what the log says of it.
-fn compare(scanned: &archive::Scanned, expected: &Expected) -> Vec<String> {
-    let mut wrong = Vec::new();
-    let (visit, at) = (expected.visit, scanned.offset);
-    if scanned.length != u64::from(expected.length) {
-        let (found, logged) = (scanned.length, expected.length);
-        wrong.push(format!("visit {visit}: record at {at} is {found} bytes long, not {logged}"));
-    }
-    let uri = scanned.record.header("WARC-Target-URI").unwrap_or_default();
-    if uri != expected.uri {
-        wrong.push(format!("visit {visit}: record at {at} is of {uri}, not {}", expected.uri));
-    }
-    let digest = expected.digest.map(|d| evercrawl_compare::Digest::from_bytes(d).to_string());
-    let found = scanned.record.header("WARC-Payload-Digest").and_then(|d| d.strip_prefix("sha1:"));
-    if digest.as_deref() != found {
-        wrong.push(format!("visit {visit}: record at {at} has another digest"));
-    }
-    wrong
 }

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use evercrawl_archive as archive;
 use evercrawl_model::Time;
 use evercrawl_state::{DiskStore, Settings, State, StoreLimits, View};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::EngineError;
 
@@ -25,6 +26,7 @@ use crate::EngineError;
 pub const FORMAT: u32 = 2;
 const MARK: &str = "evercrawl.data";
 const LEARNED: &str = "learned";
+pub(crate) const STORE: &str = "store";
 const MARK_ASIDE: &str = "evercrawl.data.new";
 const MARK_TEXT: &str = "evercrawl data directory, format ";
 
@@ -32,7 +34,7 @@ const MARK_TEXT: &str = "evercrawl data directory, format ";
 const OURS_BEFORE_FIRST_USE: [&str; 2] = ["evercrawl.toml", MARK_ASIDE];
 
 /// Parts that the URL space of a new data directory is divided into.
-const SHARDS: u16 = 64;
+pub(crate) const SHARDS: u16 = 64;
 
 /// A data directory that this process works in alone.
 #[derive(Debug)]
@@ -100,26 +102,35 @@ impl DataDir {
         path.join("archive")
     }
 
+    /// Where the seen filter of the data directory at `path` is.
+    pub fn filter_in(path: &Path) -> PathBuf {
+        path.join("state").join("seen.filter")
+    }
+
     /// Where a running crawl says how it is doing.
     pub fn status_file(path: &Path) -> PathBuf {
         path.join("status.json")
     }
 
-    /// What the planner had learned when it was last kept; `None` where there is nothing.
+    /// What the planner had learned when it was last kept; `None` where there is nothing, or not
+    /// what was kept.
     pub fn learned(path: &Path) -> Option<Vec<u8>> {
-        fs::read(path.join(LEARNED)).ok()
+        let mut bytes = fs::read(path.join(LEARNED)).ok()?;
+        let sum = bytes.split_off(bytes.len().checked_sub(size_of::<u64>())?);
+        (sum == xxh3_64(&bytes).to_le_bytes()).then_some(bytes)
     }
 
     /// Keeps what the planner has learned. Aside and renamed: half of it would be nothing.
     pub fn keep_learned(&self, learned: &[u8]) -> Result<(), EngineError> {
         let (file, aside) = (self.path.join(LEARNED), self.path.join("learned.new"));
-        fs::write(&aside, learned).map_err(io("write", &aside))?;
+        let summed = [learned, &xxh3_64(learned).to_le_bytes()].concat();
+        fs::write(&aside, summed).map_err(io("write", &aside))?;
         fs::rename(&aside, &file).map_err(io("rename", &aside))
     }
 
     /// Opens the state; `seed` is the secret of a new one.
     pub fn state(&self, limits: StoreLimits, seed: u64) -> Result<State<DiskStore>, EngineError> {
-        let filter = self.path.join("state").join("seen.filter");
+        let filter = Self::filter_in(&self.path);
         let fresh = Settings { seed, shards: SHARDS };
         Ok(State::open(self.store(limits)?, fresh, Some(&filter))?)
     }
@@ -130,9 +141,18 @@ impl DataDir {
     }
 
     fn store(&self, limits: StoreLimits) -> Result<Arc<DiskStore>, EngineError> {
+        self.store_named(STORE, limits)
+    }
+
+    /// A store beside the one in use.
+    pub(crate) fn store_named(
+        &self,
+        name: &str,
+        limits: StoreLimits,
+    ) -> Result<Arc<DiskStore>, EngineError> {
         let dir = self.path.join("state");
         fs::create_dir_all(&dir).map_err(io("create", &dir))?;
-        Ok(Arc::new(DiskStore::open(&dir.join("store"), limits)?))
+        Ok(Arc::new(DiskStore::open(&dir.join(name), limits)?))
     }
 
     /// Opens the archive, brought to what `state` last committed.
@@ -204,7 +224,10 @@ pub(crate) fn file_position(file: evercrawl_state::ArchiveFile) -> archive::File
     }
 }
 
-fn io<'a>(doing: &'static str, path: &'a Path) -> impl FnOnce(std::io::Error) -> EngineError + 'a {
+pub(crate) fn io<'a>(
+    doing: &'static str,
+    path: &'a Path,
+) -> impl FnOnce(std::io::Error) -> EngineError + 'a {
     move |source| EngineError::Io { doing, path: path.to_owned(), source }
 }
 

@@ -17,7 +17,7 @@
 //! - [`waiting`]: what waits, and for what?
 //! - [`today`]: what was found today?
 //! - [`retention`]: what need not be kept any longer?
-//! - [`check`]: do state and archive agree?
+//! - [`check`]: can what lies in a data directory be trusted, and what can be saved of it?
 
 mod budget;
 pub mod check;
@@ -125,6 +125,9 @@ pub enum EngineError {
         /// What the operating system says.
         source: std::io::Error,
     },
+    /// The archive cannot be read where it must be.
+    #[error("the archive cannot be read: {0}")]
+    Damaged(String),
     /// A part of the engine ended before its time.
     #[error("{0} stopped unexpectedly; what was committed is safe, run the crawl again to go on")]
     Broken(&'static str),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_engine::check::check;
+use evercrawl_engine::check::{Told, check};
 use evercrawl_engine::config::CrawlConfig;
 use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
 use evercrawl_engine::walk::Walk;
@@ -197,8 +197,15 @@ fn assert_polite(requests: &BTreeMap<String, Vec<(Time, String)>>) {
 }
 
 fn assert_agree(state: &State<MemoryStore>, dir: &Path) {
-    let report = check(state, dir, |_| {}).unwrap();
-    assert_eq!(report.problems, Vec::<String>::new());
+    let mut faults = Vec::new();
+    let mut tell = |told| match told {
+        Told::Fault(fault) => faults.push(fault.to_string()),
+        Told::At(_) => {}
+    };
+    let report = check(state, dir, &mut tell).unwrap();
+    let hear = &mut |fault: evercrawl_state::Fault| faults.push(format!("{fault:?}"));
+    state.inspect(hear).unwrap();
+    assert_eq!(faults, Vec::<String>::new());
     assert!(report.records > 0);
 }
 

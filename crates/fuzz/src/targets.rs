@@ -216,7 +216,7 @@ fn warc(bytes: &[u8]) {
     let Some((length, rest)) = bytes.split_first_chunk() else { return };
     let (warc, index) = rest.split_at(usize::from(u16::from_le_bytes(*length)).min(rest.len()));
     in_folder(&[("a.warc", warc), ("a.cdxj", index)], |folder| {
-        let _ = check_file(&folder.join("a.warc"), &folder.join("a.cdxj"), 1 << 20);
+        let _ = check_file(&folder.join("a.warc"), &folder.join("a.cdxj"), 1 << 20, |_| {});
     });
 }
 

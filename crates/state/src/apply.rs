@@ -410,7 +410,7 @@ impl<S: Store> State<S> {
 }
 
 /// What is known of a page after one more visit.
-fn learn(past: Option<Past>, visited: &Visited, number: u64) -> Past {
+pub(crate) fn learn(past: Option<Past>, visited: &Visited, number: u64) -> Past {
     let visit = &visited.visit;
     let mut past = past.unwrap_or_else(|| never_visited(visit.at));
     past.visits += 1;
@@ -469,7 +469,7 @@ fn never_visited(at: Time) -> Past {
 }
 
 /// Name and port in a canonical URL.
-fn authority(url: &str) -> &str {
+pub(crate) fn authority(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.split(['/', '?', '#']).next().unwrap_or(rest)
 }

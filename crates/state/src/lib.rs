@@ -7,6 +7,7 @@
 //! visible at once, and a commit never speaks of a record that the archive could still lose.
 
 mod apply;
+mod check;
 mod codec;
 mod counters;
 mod keys;
@@ -14,8 +15,10 @@ mod layers;
 mod links;
 mod meta;
 mod reading;
+mod rebuild;
 mod retention;
 mod rows;
+mod salvage;
 mod seen;
 mod spending;
 mod state;
@@ -24,11 +27,14 @@ mod view;
 mod wishes;
 
 pub use apply::Applied;
+pub use check::Fault;
 pub use counters::Counters;
 pub use keys::Lane;
 pub use meta::{ArchiveFile, Settings};
 pub use reading::{FirstSeen, Reading};
+pub use rebuild::{Found, Rebuild};
 pub use rows::{HostRow, MannerRow, PageRow, Past, Place, Standing};
+pub use seen::filter_is_sound;
 pub use spending::Spending;
 pub use state::State;
 pub use store::{DiskStore, MemoryStore, Overlay, Row, Slice, Space, Store, StoreLimits};

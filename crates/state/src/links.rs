@@ -73,7 +73,7 @@ fn encode(own: HostKey, links: &[PageKey]) -> Vec<u8> {
     out.finish()
 }
 
-fn decode(own: HostKey, row: &[u8]) -> Result<Vec<PageKey>, StateError> {
+pub(crate) fn decode(own: HostKey, row: &[u8]) -> Result<Vec<PageKey>, StateError> {
     let mut links = Vec::with_capacity(row.len() / 8);
     let mut row = Reader::new(row, LINKS)?;
     while !row.is_empty() {

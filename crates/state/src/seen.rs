@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use evercrawl_model::PageKey;
 use fastbloom::BloomFilter;
+use xxhash_rust::xxh3::Xxh3;
 
 /// What the quick answers say of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +76,12 @@ fn identity(page: PageKey, check: u64) -> (u64, u64) {
     (page.url ^ page.host.host.rotate_left(32), check)
 }
 
+/// Whether the file at `path` is a seen filter as it was saved. None at all is as good: it is made
+/// anew from the pages.
+pub fn filter_is_sound(path: &Path) -> bool {
+    !path.exists() || Filter::load(path).is_some()
+}
+
 /// What the filter knows a page by.
 pub(crate) fn filter_hash(page: PageKey) -> u64 {
     page.url ^ page.host.host.rotate_left(17)
@@ -95,7 +102,7 @@ impl Filter {
     const FIRST_ROOM: u64 = 1 << 18;
     const BITS_EACH: u64 = 12;
     const HASHES: u32 = 6;
-    const MAGIC: &[u8; 8] = b"evseen01";
+    const MAGIC: &[u8; 8] = b"evseen02";
 
     pub(crate) fn empty() -> Self {
         Filter { parts: Vec::new() }
@@ -124,7 +131,8 @@ impl Filter {
     /// Writes the filter, with the number of the batch it reflects, in place of the old file.
     pub(crate) fn save(&self, path: &Path, batch: u64) -> io::Result<()> {
         let aside = aside(path);
-        let mut out = io::BufWriter::with_capacity(1 << 20, File::create(&aside)?);
+        let out = io::BufWriter::with_capacity(1 << 20, File::create(&aside)?);
+        let mut out = Summed::new(out);
         out.write_all(Self::MAGIC)?;
         out.write_all(&batch.to_le_bytes())?;
         out.write_all(&(self.parts.len() as u64).to_le_bytes())?;
@@ -135,14 +143,17 @@ impl Filter {
                 out.write_all(&word.to_le_bytes())?;
             }
         }
-        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()?;
+        let sum = out.sum.digest();
+        out.write_all(&sum.to_le_bytes())?;
+        out.inner.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()?;
         std::fs::rename(&aside, path)
     }
 
     /// Reads a saved filter and the number of the batch it reflects; `None` when there is none
     /// that can be used, and the pages must be scanned instead.
     pub(crate) fn load(path: &Path) -> Option<(Self, u64)> {
-        let mut file = io::BufReader::with_capacity(1 << 20, File::open(path).ok()?);
+        let file = io::BufReader::with_capacity(1 << 20, File::open(path).ok()?);
+        let mut file = Summed::new(file);
         let mut magic = [0; 8];
         file.read_exact(&mut magic).ok()?;
         if &magic != Self::MAGIC {
@@ -153,11 +164,13 @@ impl Filter {
         let mut parts = Vec::new();
         for _ in 0..count {
             let (items, room) = (word(&mut file)?, word(&mut file)?);
-            let words = usize::try_from(room * Self::BITS_EACH / 64).ok()?;
+            let words = usize::try_from(room.checked_mul(Self::BITS_EACH)? / 64).ok()?;
             let bits = (0..words).map(|_| word(&mut file)).collect::<Option<Vec<_>>>()?;
             parts.push(Part::new(bits, items, room));
         }
-        Some((Filter { parts }, batch))
+        // A bit that was lost would make a known page new.
+        let sum = file.sum.digest();
+        (word(&mut file)? == sum).then_some((Filter { parts }, batch))
     }
 }
 
@@ -166,6 +179,38 @@ impl Part {
         // The keys are hashes already; the seed only has to be the same each time.
         let bits = BloomFilter::from_vec(bits).seed(&0).hashes(Filter::HASHES);
         Part { bits, items, room }
+    }
+}
+
+/// Whatever passes through is summed up.
+struct Summed<T> {
+    inner: T,
+    sum: Xxh3,
+}
+
+impl<T> Summed<T> {
+    fn new(inner: T) -> Self {
+        Summed { inner, sum: Xxh3::new() }
+    }
+}
+
+impl<T: Read> Read for Summed<T> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(into)?;
+        self.sum.update(&into[..count]);
+        Ok(count)
+    }
+}
+
+impl<T: Write> Write for Summed<T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.inner.write(bytes)?;
+        self.sum.update(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
     }
 }
 
@@ -211,7 +256,12 @@ mod tests {
         let (loaded, batch) = Filter::load(&path).unwrap();
         assert_eq!(batch, 42);
         assert!((0..1000).all(|n| loaded.contains(filter_hash(page(n)))));
-        std::fs::write(&path, b"evseen01short").unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 4;
+        std::fs::write(&path, &bytes).unwrap();
+        assert!(Filter::load(&path).is_none(), "a single bit may hide a page");
+        std::fs::write(&path, b"evseen02short").unwrap();
         assert!(Filter::load(&path).is_none());
     }
 

@@ -16,7 +16,7 @@ use crate::seen::{self, Filter, Seen};
 use crate::store::{Overlay, Space, Store};
 use crate::view::{CLEAN, COUNTERS, FILES, SETTINGS, SPENDING, TAGS, View, number_of};
 
-const NEW_PAGES: u8 = b'n';
+pub(crate) const NEW_PAGES: u8 = b'n';
 
 /// How many host rows are kept in memory besides those that changed.
 const HOSTS_KEPT: usize = 20_000;

@@ -47,7 +47,8 @@ impl Space {
         Space::Meta,
     ];
 
-    fn name(self) -> &'static str {
+    /// Its name on disk.
+    pub fn name(self) -> &'static str {
         match self {
             Space::Pages => "pages",
             Space::Known => "known",

@@ -1,61 +1,147 @@
-//! `evercrawl check`: do state and archive agree?
+//! `evercrawl check`: can what lies in the data directory be trusted?
 
 use std::io::Write;
 use std::sync::Arc;
 
 use evercrawl_engine::DataDir;
-use evercrawl_engine::check::check;
-use serde_json::json;
+use evercrawl_engine::check::repair::repair;
+use evercrawl_engine::check::{Fault, Report, Told, check, check_deep};
+use evercrawl_engine::live::SystemClock;
+use serde_json::{Value, json};
 
-use super::crawl::open_walk;
+use super::crawl::{open_walk, random};
 use super::{open, take};
-use crate::args::{Check, Common, RunArgs};
+use crate::args::{Check, RunArgs};
 use crate::units::show_count;
 use crate::{crawl_config, exit, print};
 
 pub(crate) fn run(args: &Check) -> anyhow::Result<u8> {
-    recover(&args.common)?;
-    let opened = open(&args.common)?;
-    let archive = opened.archive_dir();
-    let report = check(&opened.state, &archive, |file| {
-        if !args.json {
-            eprintln!("checking {file}");
-        }
-    })?;
-    let agree = report.problems.is_empty();
-    let mut out = print::data();
-    if args.json {
-        let line = json!({
-            "ok": agree,
-            "visits": report.visits,
-            "records": report.records,
-            "files": report.files,
-            "problems": report.problems,
-        });
-        print::json_line(&mut out, &line)?;
-    } else {
-        for problem in &report.problems {
-            writeln!(out, "{}", print::plain(problem))?;
-        }
-        let (visits, records) = (show_count(report.visits), show_count(report.records));
-        let verdict = if agree { "agree" } else { "DISAGREE" };
-        writeln!(
-            out,
-            "state and archive {verdict}: {visits} visits, {records} records, {} files",
-            report.files
-        )?;
+    let mut looked = look(args);
+    if args.repair && !is_sound(&looked) {
+        mend(args)?;
+        looked = look(args);
     }
-    Ok(if agree { exit::OK } else { exit::UNEXPECTED })
+    let report = looked?;
+    verdict(args, report)?;
+    Ok(if report.faults == 0 { exit::OK } else { exit::UNEXPECTED })
+}
+
+fn is_sound(looked: &anyhow::Result<Report>) -> bool {
+    looked.as_ref().is_ok_and(|report| report.faults == 0)
+}
+
+/// Looks at everything, and says what is wrong as it is found.
+fn look(args: &Check) -> anyhow::Result<Report> {
+    let deep = args.deep || args.repair;
+    // What no commit knew is cut off first, as the next run would; what cannot be opened is a fault.
+    if let Err(error) = recover(args) {
+        return if deep && is_damage(&error) { unusable(args, &error) } else { Err(error) };
+    }
+    let opened = open(&args.common)?;
+    let mut failed = Ok(());
+    let mut tell = |told: Told| {
+        failed = std::mem::replace(&mut failed, Ok(())).and_then(|()| show(args, &told));
+    };
+    let report = match deep {
+        true => check_deep(&opened.state, &opened.path, &mut tell),
+        false => check(&opened.state, &opened.archive_dir(), &mut tell),
+    };
+    failed?;
+    Ok(report?)
 }
 
 /// After an abrupt end, does what the next run would do first: cuts off what no commit knew.
-fn recover(common: &Common) -> anyhow::Result<()> {
-    let clean = open(common)?.state.was_clean();
+fn recover(args: &Check) -> anyhow::Result<()> {
+    let clean = open(&args.common)?.state.was_clean();
     if !clean {
-        let settings = crawl_config::settings(common, None)?;
+        let settings = crawl_config::settings(&args.common, None)?;
         let config = Arc::new(crawl_config::crawl_config(&settings, &RunArgs::default())?);
-        let dir = take(&common.data, DataDir::open)?;
+        let dir = take(&args.common.data, DataDir::open)?;
         open_walk(&dir, &settings, &config)?.close()?;
+    }
+    Ok(())
+}
+
+/// Whether it is the data that is wrong, not how or where we were called.
+fn is_damage(error: &anyhow::Error) -> bool {
+    use evercrawl_engine::EngineError as Error;
+    match error.downcast_ref::<Error>() {
+        Some(Error::State(state)) => !matches!(state, evercrawl_state::StateError::InUse),
+        Some(Error::Archive(_) | Error::Damaged(_)) => true,
+        Some(_) => false,
+        None => error.downcast_ref::<evercrawl_state::StateError>().is_some(),
+    }
+}
+
+fn unusable(args: &Check, error: &anyhow::Error) -> anyhow::Result<Report> {
+    let what = format!("it cannot be opened: {error}");
+    let fault = Fault { file: "state and archive".to_owned(), what, ..Fault::default() };
+    show(args, &Told::Fault(fault))?;
+    Ok(Report { faults: 1, ..Report::default() })
+}
+
+fn mend(args: &Check) -> anyhow::Result<()> {
+    let settings = crawl_config::settings(&args.common, None)?;
+    let limits = crawl_config::store_limits(&settings)?;
+    let dir = take(&args.common.data, DataDir::open)?;
+    let mut said = Vec::new();
+    let mut hear = |what: String| said.push(what);
+    let aside = repair(&dir, limits, random(), SystemClock.now(), &mut hear);
+    let mut out = print::data();
+    for what in said {
+        match args.json {
+            true => print::json_line(&mut out, &json!({"event": "repair", "what": what}))?,
+            false => writeln!(out, "{}", print::plain(&what))?,
+        }
+    }
+    eprintln!("the damaged parts are in {}; remove it once you need it no more", aside?.display());
+    Ok(())
+}
+
+fn show(args: &Check, told: &Told) -> anyhow::Result<()> {
+    match told {
+        Told::At(file) if !args.json => eprintln!("checking {file}"),
+        Told::At(_) => {}
+        Told::Fault(fault) if args.json => print::json_line(&mut print::data(), &as_json(fault))?,
+        Told::Fault(fault) => writeln!(print::data(), "{}", print::plain(&fault.to_string()))?,
+    }
+    Ok(())
+}
+
+fn as_json(fault: &Fault) -> Value {
+    json!({
+        "event": "fault",
+        "file": fault.file,
+        "offset": fault.offset,
+        "url": fault.url,
+        "visit": fault.visit,
+        "what": fault.what,
+    })
+}
+
+fn verdict(args: &Check, report: Report) -> anyhow::Result<()> {
+    let mut out = print::data();
+    let Report { visits, records, files, faults } = report;
+    let ok = faults == 0;
+    if args.json {
+        let line = json!({
+            "event": "report",
+            "ok": ok,
+            "visits": visits,
+            "records": records,
+            "files": files,
+            "faults": faults,
+        });
+        return Ok(print::json_line(&mut out, &line)?);
+    }
+    let verdict = if ok { "agree" } else { "DISAGREE" };
+    let (visits, records) = (show_count(visits), show_count(records));
+    writeln!(
+        out,
+        "state and archive {verdict}: {visits} visits, {records} records, {files} files"
+    )?;
+    if !ok {
+        eprintln!("{faults} faults; `evercrawl check --repair` mends what can be mended");
     }
     Ok(())
 }

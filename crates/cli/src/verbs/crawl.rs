@@ -112,7 +112,7 @@ pub(crate) fn open_walk(
 }
 
 /// A number that nobody can guess.
-fn random() -> u64 {
+pub(crate) fn random() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     // The standard library seeds its hash maps from the operating system.
     std::collections::hash_map::RandomState::new().build_hasher().finish()

@@ -4,6 +4,7 @@
 
 pub(crate) mod site;
 pub(crate) mod tools;
+pub(crate) mod touchy;
 pub(crate) mod web;
 
 use std::ffi::OsStr;

@@ -1,0 +1,392 @@
+//! What can be saved of a damaged data directory?
+//!
+//! Everything that can be read and agrees with itself. Nothing is deleted: what is replaced is
+//! moved to a directory of its own inside the data directory. The order is such that a repair that
+//! ends half way can be begun again:
+//!
+//! 1. Damaged WARC files are written anew beside the old ones, without what cannot be read.
+//! 2. The state is made anew beside the old one: its facts as far as they can be read, and a visit
+//!    for every record that none speaks of.
+//! 3. The two states change places, in one step; then the damaged files are moved aside.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use evercrawl_archive as archive;
+use evercrawl_compare::Digest;
+use evercrawl_model::{Change, Outcome, PageKey, RecordAt, Score, Time, Visit};
+use evercrawl_state::{ArchiveFile, DiskStore, Found, Rebuild, Settings, StoreLimits, View};
+use evercrawl_urls::Canonical;
+
+use super::{RECORD_CAP, Told, check, index_of, records};
+use crate::data_dir::{SHARDS, STORE, io};
+use crate::{DataDir, EngineError};
+
+const NEW_STORE: &str = "store.new";
+
+/// Mends the data directory `dir`; `seed` is the secret of a state of which nothing is left, and
+/// `tell` hears of everything that was done or lost. Gives where the damaged parts are.
+pub fn repair(
+    dir: &DataDir,
+    limits: StoreLimits,
+    seed: u64,
+    now: Time,
+    tell: &mut dyn FnMut(String),
+) -> Result<PathBuf, EngineError> {
+    // Two repairs in one moment must not mix what they replace.
+    let mut aside = dir.path().join(format!("damaged-{}", now.digits17()));
+    while aside.exists() {
+        aside.as_mut_os_string().push("-again");
+    }
+    fs::create_dir_all(&aside).map_err(io("create", &aside))?;
+    let mut repair = Repair { dir, limits, now, tell, aside: aside.clone() };
+    let old = repair.old_state();
+    let files = repair.archive(old.as_ref())?;
+    repair.state(old.as_ref(), &files, seed)?;
+    drop(old);
+    repair.change_places()?;
+    repair.settle(&files)?;
+    Ok(aside)
+}
+
+struct Repair<'a> {
+    dir: &'a DataDir,
+    limits: StoreLimits,
+    now: Time,
+    tell: &'a mut dyn FnMut(String),
+    aside: PathBuf,
+}
+
+/// What became of the archive.
+#[derive(Default)]
+struct Files {
+    /// The files that there are from now on.
+    known: Vec<ArchiveFile>,
+    /// Where the records of a file lie that was written anew.
+    moved: HashMap<u32, BTreeMap<u64, RecordAt>>,
+    /// New files that have to be given their final names.
+    written: Vec<archive::FilePosition>,
+    /// Names of files whose place others took.
+    replaced: Vec<String>,
+    /// Visits whose records cannot be relied on.
+    unfit: HashSet<u64>,
+}
+
+impl Files {
+    /// Where the record of a visit lies now.
+    fn place(&self, number: u64, visit: &Visit) -> Option<RecordAt> {
+        let at = visit.record.filter(|_| !self.unfit.contains(&number))?;
+        match self.moved.get(&at.file) {
+            Some(moved) => moved.get(&at.offset).copied(),
+            None => self.known.iter().any(|file| file.serial == at.file).then_some(at),
+        }
+    }
+}
+
+impl Repair<'_> {
+    fn say(&mut self, what: impl Into<String>) {
+        (self.tell)(what.into());
+    }
+
+    /// The state as it is, if it can be opened at all.
+    fn old_state(&mut self) -> Option<View<DiskStore>> {
+        match self.dir.view(self.limits) {
+            Ok(view) => Some(view),
+            Err(error) => {
+                self.say(format!("lost: the state cannot be opened ({error}); pages and visits are taken from the archive, nothing else is left of it"));
+                None
+            }
+        }
+    }
+
+    /// Looks at every file of the archive, and writes anew what is damaged.
+    fn archive(&mut self, old: Option<&View<DiskStore>>) -> Result<Files, EngineError> {
+        let archive = self.dir.archive_dir();
+        fs::create_dir_all(&archive).map_err(io("create", &archive))?;
+        let mut files = Files::default();
+        if let Some(old) = old {
+            let unfit = &mut files.unfit;
+            check(old, &archive, &mut |told| match told {
+                Told::Fault(fault) => unfit.extend(fault.visit),
+                Told::At(_) => {}
+            })?;
+        }
+        let leaving = old.and_then(|old| old.archive_files().ok()).unwrap_or_default();
+        let leaving: HashSet<u32> =
+            leaving.into_iter().filter(|file| file.leaving).map(|file| file.serial).collect();
+        let found = archive::warc_files(&archive).map_err(read)?;
+        let mut serial = found.iter().map(|(serial, _)| serial + 1).max().unwrap_or(1);
+        for (number, name) in found {
+            if leaving.contains(&number) {
+                files.replaced.push(name);
+            } else if self.file(&archive, number, name, serial, &mut files)? {
+                serial += 1;
+            }
+        }
+        Ok(files)
+    }
+
+    /// Looks at one file; true when it was written anew as number `serial`.
+    fn file(
+        &mut self,
+        archive: &Path,
+        number: u32,
+        name: String,
+        serial: u32,
+        files: &mut Files,
+    ) -> Result<bool, EngineError> {
+        if archive::finish_as_found(archive, &name)? {
+            self.say(format!("closed {name}, which was still growing"));
+        }
+        let warc = archive.join(format!("{name}.warc.gz"));
+        let report = archive::check_file(&warc, &index_of(&warc), RECORD_CAP, |_| {});
+        let report = report.map_err(read)?;
+        if report.damaged > 0 || report.records <= 1 {
+            self.write_anew(&warc, number, &name, serial, files)?;
+            return Ok(true);
+        }
+        if !report.index_fits {
+            self.move_aside(&index_of(&warc))?;
+            archive::rebuild_index(archive, &name, RECORD_CAP).map_err(rewrite)?;
+            self.say(format!("made the index of {name} anew from its records"));
+        }
+        let length = |path: &Path| fs::metadata(path).map_or(0, |meta| meta.len());
+        files.known.push(ArchiveFile {
+            serial: number,
+            warc_len: length(&warc),
+            cdxj_len: length(&index_of(&warc)),
+            name,
+            open: false,
+            finished: true,
+            leaving: false,
+        });
+        Ok(false)
+    }
+
+    fn write_anew(
+        &mut self,
+        warc: &Path,
+        number: u32,
+        name: &str,
+        serial: u32,
+        files: &mut Files,
+    ) -> Result<(), EngineError> {
+        let kept = archive::mend(warc, name, serial, RECORD_CAP, self.now).map_err(rewrite)?;
+        let (dropped, moved) = (kept.dropped, kept.moved.len());
+        self.say(format!(
+            "lost: {dropped} damaged places and records of {name}; the other {moved} responses are kept as file {serial}"
+        ));
+        files.moved.insert(number, kept.moved.into_iter().collect());
+        files.replaced.push(name.to_owned());
+        if let Some(position) = kept.file {
+            files.known.push(ArchiveFile {
+                serial: position.serial,
+                name: position.name.clone(),
+                warc_len: position.warc_len,
+                cdxj_len: position.cdxj_len,
+                open: false,
+                // The next start gives it its final name, should this run not come to it.
+                finished: false,
+                leaving: false,
+            });
+            files.written.push(position);
+        }
+        Ok(())
+    }
+
+    /// Makes the state anew, beside the old one.
+    fn state(
+        &mut self,
+        old: Option<&View<DiskStore>>,
+        files: &Files,
+        seed: u64,
+    ) -> Result<(), EngineError> {
+        let half_way = self.dir.path().join("state").join(NEW_STORE);
+        if half_way.exists() {
+            self.move_aside(&half_way)?;
+        }
+        let store = self.dir.store_named(NEW_STORE, self.limits)?;
+        let fresh = Settings { seed, shards: SHARDS };
+        let settings = old.map_or(fresh, |old| {
+            let keyer = old.keyer();
+            Settings { seed: keyer.seed(), shards: keyer.shards() }
+        });
+        let mut lost = Vec::new();
+        let mut hear = |fault: evercrawl_state::Fault| {
+            lost.push(format!("lost: {} {}: {}", fault.space.name(), fault.subject, fault.what));
+        };
+        let mut rebuild = Rebuild::begin(store, settings, &mut hear)?;
+        let mut emptied = Vec::new();
+        if let Some(old) = old {
+            rebuild.copy(old, |number, visit| {
+                let place = files.place(number, visit);
+                if visit.record.is_some() && place.is_none() {
+                    emptied.push((number, visit.page));
+                }
+                place
+            })?;
+        }
+        let adopted = adopt_all(&mut rebuild, &self.dir.archive_dir(), files)?;
+        let url = |page: PageKey| {
+            let row = rebuild.view().page(page).ok().flatten();
+            row.map_or_else(|| "a page that is lost".to_owned(), |row| row.url)
+        };
+        let emptied: Vec<String> = emptied
+            .into_iter()
+            .map(|(number, page)| format!("lost: the record of visit {number} of {}", url(page)))
+            .collect();
+        let counters = rebuild.finish(&files.known)?;
+        emptied.into_iter().chain(lost).chain(adopted).for_each(|what| self.say(what));
+        let (pages, visits) = (counters.pages, counters.visits);
+        self.say(format!("made the state anew: {pages} pages, {visits} visits; queues and totals follow from them"));
+        Ok(())
+    }
+
+    /// The new state takes the place of the old one, in one step where the system can.
+    fn change_places(&mut self) -> Result<(), EngineError> {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        let state = self.dir.path().join("state");
+        let (old, new) = (state.join(STORE), state.join(NEW_STORE));
+        if !old.exists() {
+            return fs::rename(&new, &old).map_err(io("rename", &new));
+        }
+        if renameat_with(CWD, &new, CWD, &old, RenameFlags::EXCHANGE).is_err() {
+            self.move_aside(&old)?;
+            return fs::rename(&new, &old).map_err(io("rename", &new));
+        }
+        let to = self.aside.join(STORE);
+        fs::rename(&new, &to).map_err(io("rename", &new))
+    }
+
+    /// Moves what was replaced, or is made anew by itself, out of the way.
+    fn settle(&mut self, files: &Files) -> Result<(), EngineError> {
+        let archive = self.dir.archive_dir();
+        for position in &files.written {
+            position.finish(&archive)?;
+        }
+        for name in &files.replaced {
+            self.move_aside(&archive.join(format!("{name}.warc.gz")))?;
+            self.move_aside(&archive.join(format!("{name}.cdxj")))?;
+        }
+        self.move_aside(&DataDir::filter_in(self.dir.path()))?;
+        if DataDir::learned(self.dir.path()).is_none() {
+            self.move_aside(&self.dir.path().join("learned"))?;
+        }
+        Ok(())
+    }
+
+    fn move_aside(&mut self, path: &Path) -> Result<(), EngineError> {
+        if !path.exists() {
+            return Ok(());
+        }
+        let name = path.file_name().unwrap_or_default();
+        fs::rename(path, self.aside.join(name)).map_err(io("move aside", path))
+    }
+}
+
+/// Gives every record that no visit speaks of a visit; says for which.
+fn adopt_all(
+    rebuild: &mut Rebuild<'_, DiskStore>,
+    archive: &Path,
+    files: &Files,
+) -> Result<Vec<String>, EngineError> {
+    let (mut said, mut after) = (Vec::new(), None);
+    let mut serials: Vec<u32> = files.known.iter().map(|file| file.serial).collect();
+    for group in records::count(rebuild.view())?.groups() {
+        let mut expected = records::expected(rebuild.view(), &group, &mut |_| {})?;
+        for file in group {
+            serials.retain(|serial| *serial != file.serial);
+            let of_file = expected.remove(&file.serial).unwrap_or_default();
+            adopt(rebuild, archive, file.serial, &of_file, &mut after, &mut said)?;
+        }
+    }
+    for serial in serials {
+        adopt(rebuild, archive, serial, &BTreeMap::new(), &mut after, &mut said)?;
+    }
+    Ok(said)
+}
+
+fn adopt(
+    rebuild: &mut Rebuild<'_, DiskStore>,
+    archive: &Path,
+    serial: u32,
+    expected: &records::ByOffset,
+    after: &mut Option<u64>,
+    said: &mut Vec<String>,
+) -> Result<(), EngineError> {
+    let Some(path) = archive::find_warc(archive, serial).map_err(io("list", archive))? else {
+        return Ok(());
+    };
+    for scanned in archive::Scan::open(&path, RECORD_CAP).map_err(read)?.flatten() {
+        if !matches!(scanned.record.header("WARC-Type"), Some("response" | "revisit")) {
+            continue;
+        }
+        if let Some(visit) = expected.get(&scanned.offset) {
+            *after = Some(visit.number);
+            continue;
+        }
+        let place = format!("file {serial} at {}", scanned.offset);
+        match found(rebuild.view(), &scanned, serial, *after) {
+            Some(found) => {
+                let number = rebuild.adopt(&found)?;
+                *after = Some(number);
+                said.push(format!(
+                    "took the record in {place} back into the log as visit {number} of {}",
+                    found.url
+                ));
+            }
+            None => said
+                .push(format!("left the record in {place} as it is: no visit can be made of it")),
+        }
+    }
+    Ok(())
+}
+
+/// The visit that a record tells of.
+fn found(
+    state: &View<DiskStore>,
+    scanned: &archive::Scanned,
+    serial: u32,
+    after: Option<u64>,
+) -> Option<Found> {
+    let record = &scanned.record;
+    let url = Canonical::from_trusted(record.header("WARC-Target-URI")?.to_owned())?;
+    let host = state.keyer().host(url.domain(), url.authority());
+    let head = String::from_utf8_lossy(record.http_head());
+    let status: u16 = head.split(' ').nth(1).and_then(|text| text.trim().parse().ok())?;
+    let outcome = Outcome::of_status(status);
+    let digest = record.header("WARC-Payload-Digest").and_then(|text| text.parse::<Digest>().ok());
+    let holds = record.header("WARC-Type") == Some("response");
+    let change = match outcome {
+        Outcome::Ok if holds => Change::New,
+        Outcome::Ok | Outcome::NotModified | Outcome::Redirect => Change::Same,
+        _ => Change::Failed,
+    };
+    let length = u32::try_from(scanned.length).ok()?;
+    let visit = Visit {
+        page: PageKey::default(),
+        at: Time::parse_iso(record.header("WARC-Date")?).ok()?,
+        outcome,
+        status,
+        change,
+        score: Score::NONE,
+        digest: digest.map(Digest::to_bytes),
+        bytes: record.payload().len() as u64,
+        ms: 0,
+        record: Some(RecordAt { file: serial, offset: scanned.offset, length }),
+        near: None,
+    };
+    Some(Found { host, url: url.as_str().to_owned(), visit, after, holds })
+}
+
+fn read(error: archive::ReadError) -> EngineError {
+    EngineError::Damaged(error.to_string())
+}
+
+fn rewrite(error: archive::RewriteError) -> EngineError {
+    match error {
+        archive::RewriteError::Write(error) => error.into(),
+        other => EngineError::Damaged(other.to_string()),
+    }
+}

@@ -1,0 +1,451 @@
+//! What can be saved of a damaged state, and what follows from it?
+//!
+//! Facts are copied into a new store as far as they can be read: pages, visits, what is known of
+//! hosts, what the user wishes. Whatever follows from facts is made anew: known URLs, queues, the
+//! chain of a page's visits, totals. So it does not matter what was damaged, and the result
+//! agrees with itself. Memory does not grow with what is known.
+
+use std::sync::Arc;
+
+use evercrawl_model::{
+    Band, Change, HostKey, HostUpdate, Importance, Noted, PageKey, RecordAt, Time, Visit, Visited,
+};
+
+use crate::StateError;
+use crate::apply::{authority, learn};
+use crate::check::{ALL, Fault, hex, shown};
+use crate::counters::Counters;
+use crate::keys;
+use crate::layers::Layers;
+use crate::links;
+use crate::meta::{self, ArchiveFile, Settings};
+use crate::reading::{decode_first_seen, encode_first_seen};
+use crate::rows::{self, HostRow, PageRow, Place, Standing};
+use crate::salvage;
+use crate::state::NEW_PAGES;
+use crate::store::{Slice, Space, Store};
+use crate::view::{CLEAN, COUNTERS, FILES, Probe, SETTINGS, SPENDING, View, known_by};
+
+/// Changed keys after which they are committed.
+const BATCH: usize = 50_000;
+/// Rows that are read before they are written back.
+const CHUNK: usize = 5_000;
+/// A page whose latest visit was not found yet.
+const NO_VISIT: u64 = u64::MAX;
+
+/// A state being made anew in an empty store.
+pub struct Rebuild<'a, S> {
+    view: View<S>,
+    hear: &'a mut dyn FnMut(Fault),
+}
+
+/// A record of the archive that no visit speaks of.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The host of its page.
+    pub host: HostKey,
+    /// The canonical URL of its page.
+    pub url: String,
+    /// The visit, as far as the record tells; its page is not looked at.
+    pub visit: Visit,
+    /// The visit whose record lies before it, where there is one.
+    pub after: Option<u64>,
+    /// True when the record has the content itself.
+    pub holds: bool,
+}
+
+impl<'a, S: Store> Rebuild<'a, S> {
+    /// Begins with nothing known; `hear` is told of everything that is lost.
+    pub fn begin(
+        store: Arc<S>,
+        settings: Settings,
+        hear: &'a mut dyn FnMut(Fault),
+    ) -> Result<Self, StateError> {
+        let mut view = View::with(Layers::new(store), settings)?;
+        view.layers.put(Space::Meta, SETTINGS, &meta::encode_settings(settings));
+        Ok(Rebuild { view, hear })
+    }
+
+    /// What is known by now; whatever follows from it is made at the end.
+    pub fn view(&self) -> &View<S> {
+        &self.view
+    }
+
+    /// Takes over every fact of an old state; `place` says where the record of a visit lies now.
+    pub fn copy<O: Store>(
+        &mut self,
+        old: &View<O>,
+        mut place: impl FnMut(u64, &Visit) -> Option<RecordAt>,
+    ) -> Result<(), StateError> {
+        self.view.counters = old.counters.clone();
+        self.view.spending = old.spending.clone();
+        self.each(old, Space::Pages, |this, key, value| this.copy_page(key, value))?;
+        self.rescue_pages(old)?;
+        self.each(old, Space::Hosts, |this, key, value| this.copy_host(key, value))?;
+        self.each(old, Space::Links, |this, key, value| {
+            let page = PageKey::from_bytes(key).ok_or_else(|| keys::bad("link"))?;
+            links::decode(page.host, value)?;
+            match this.view.page(page)? {
+                Some(_) => this.put(Space::Links, key, value),
+                None => Ok(()),
+            }
+        })?;
+        self.each(old, Space::Visits, |this, key, value| this.copy_visit(key, value, &mut place))?;
+        for number in 0..old.counters.visits {
+            let key = number.to_be_bytes();
+            if self.view.layers.get(Space::Visits, &key)?.is_none()
+                && let Ok(Some(row)) = old.layers.get(Space::Visits, &key)
+            {
+                match self.copy_visit(&key, &row, &mut place) {
+                    // That was told when its row was come past.
+                    Err(StateError::Corrupt(_)) => {}
+                    other => other?,
+                }
+            }
+        }
+        self.each(old, Space::Content, |this, key, value| this.copy_content(key, value))?;
+        self.each(old, Space::Meta, |this, key, value| match key {
+            [FILES | NEW_PAGES, ..] | SETTINGS | COUNTERS | SPENDING | CLEAN => Ok(()),
+            _ => this.put(Space::Meta, key, value),
+        })
+    }
+
+    /// Puts a record that no visit speaks of back into the log: where its visit was, if nothing
+    /// else is there, or at the end. Gives the visit's number.
+    pub fn adopt(&mut self, found: &Found) -> Result<u64, StateError> {
+        let (key, check) = self.view.keyer.page(found.host, &found.url);
+        let page = match self.view.probe(key, check)? {
+            Probe::Known(page) => page,
+            Probe::Free(page) => {
+                let row = unvisited(found.url.clone(), found.visit.at);
+                self.put(Space::Pages, &page.to_bytes(), &row.encode())?;
+                self.put(Space::Known, &page.to_bytes(), &known_by(check))?;
+                page
+            }
+        };
+        let end = self.view.counters.visits;
+        let gap = found.after.map_or(0, |after| after + 1);
+        let free = gap < end && self.visit(gap)?.is_none();
+        let number = if free { gap } else { end };
+        self.view.counters.visits = end.max(number + 1);
+        let visit = Visit { page, ..found.visit.clone() };
+        self.put(Space::Visits, &number.to_be_bytes(), &rows::encode_visit(&visit, None))?;
+        if let (Some(digest), true) = (visit.digest, found.holds) {
+            let first = encode_first_seen(page, visit.at, number);
+            self.put(Space::Content, &keys::digest(&digest), &first)?;
+        }
+        Ok(number)
+    }
+
+    /// Makes everything that follows from what is known by now, and ends as a clean run does.
+    pub fn finish(mut self, files: &[ArchiveFile]) -> Result<Counters, StateError> {
+        let counted = self.chain_visits()?;
+        self.settle_pages()?;
+        self.settle_hosts()?;
+        let tag_sets = self.view.tag_sets()?.len();
+        let counters = &mut self.view.counters;
+        counters.tag_sets = tag_sets as u64;
+        if counted.visits == counters.visits {
+            counters.changes = counted.changes;
+            counters.outcomes = counted.outcomes;
+            counters.bytes = counted.bytes;
+            counters.near_duplicates = counted.near_duplicates;
+        }
+        for file in files {
+            let key = keys::numbered(FILES, file.serial.into());
+            self.view.layers.put(Space::Meta, &key, &meta::encode_file(file));
+        }
+        self.view.layers.put(Space::Meta, COUNTERS, &self.view.counters.encode());
+        self.view.layers.put(Space::Meta, SPENDING, &self.view.spending.encode());
+        self.view.layers.put(Space::Meta, CLEAN, b"");
+        self.flush()?;
+        self.view.layers.store().settle()?;
+        Ok(self.view.counters)
+    }
+
+    fn copy_page(&mut self, key: &[u8], value: &[u8]) -> Result<(), StateError> {
+        let page = PageKey::from_bytes(key).ok_or_else(|| keys::bad("page"))?;
+        let mut row = PageRow::decode(value)?;
+        if let Some(past) = &mut row.past {
+            past.log = NO_VISIT;
+        }
+        let (_, check) = self.view.keyer.page(page.host, &row.url);
+        self.put(Space::Known, key, &known_by(check))?;
+        self.put(Space::Pages, key, &row.encode())
+    }
+
+    /// A row in a damaged place may have been written again elsewhere: whoever asks for its very
+    /// key finds it, though no scan comes past.
+    fn rescue_pages<O: Store>(&mut self, old: &View<O>) -> Result<(), StateError> {
+        self.each(old, Space::Known, |this, key, _| {
+            if this.view.layers.get(Space::Pages, key)?.is_some() {
+                return Ok(());
+            }
+            match old.layers.get(Space::Pages, key) {
+                Ok(Some(row)) => this.copy_page(key, &row),
+                _ => Err(StateError::Corrupt("its row cannot be read".to_owned())),
+            }
+        })
+    }
+
+    fn copy_visit(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+        place: &mut impl FnMut(u64, &Visit) -> Option<RecordAt>,
+    ) -> Result<(), StateError> {
+        let number = u64::from_be_bytes(key.try_into().map_err(|_| keys::bad("visit"))?);
+        let (mut visit, _) = rows::decode_visit(value)?;
+        self.view.counters.visits = self.view.counters.visits.max(number + 1);
+        if self.view.page(visit.page)?.is_none() {
+            let what = format!("visit {number}: its page is lost; only a record can bring it back");
+            return Err(StateError::Corrupt(what));
+        }
+        visit.record = place(number, &visit);
+        self.put(Space::Visits, key, &rows::encode_visit(&visit, None))
+    }
+
+    fn copy_host(&mut self, key: &[u8], value: &[u8]) -> Result<(), StateError> {
+        match key {
+            [b'f', ..] => return Ok(()),
+            [b'h', ..] => {
+                let row = HostRow { known: 0, waiting: 0, ..HostRow::decode(value)? };
+                return self.put(Space::Hosts, key, &row.encode());
+            }
+            [b'r', ..] => drop(rows::decode_robots(value)?),
+            [b'p', ..] => drop(rows::decode_manner(value)?),
+            _ => {}
+        }
+        self.put(Space::Hosts, key, value)
+    }
+
+    /// Content whose record is gone is stored again when it is met again.
+    fn copy_content(&mut self, key: &[u8], value: &[u8]) -> Result<(), StateError> {
+        if let [b'd', digest @ ..] = key
+            && let Some(number) = decode_first_seen(value)?.visit
+        {
+            let visit = self.visit(number)?.filter(|visit| visit.record.is_some());
+            if visit.and_then(|visit| visit.digest).is_none_or(|held| held != digest) {
+                return Ok(());
+            }
+        }
+        self.put(Space::Content, key, value)
+    }
+
+    /// Every page leads to its latest visit, and every visit to the one before.
+    fn chain_visits(&mut self) -> Result<Counters, StateError> {
+        let mut counted = Counters::default();
+        self.each_of_mine(Space::Visits, ALL.0, ALL.1, |this, key, value| {
+            let number = u64::from_be_bytes(key.try_into().map_err(|_| keys::bad("visit"))?);
+            let (visit, _) = rows::decode_visit(value)?;
+            // Whoever copies or adopts a visit has made sure of its page.
+            let Some(mut row) = this.view.page(visit.page)? else { return Ok(()) };
+            let before = row.past.as_ref().map(|past| past.log).filter(|log| *log != NO_VISIT);
+            learn_of(&mut row, &visit, number);
+            counted.count_visit(&visit, true);
+            this.put(Space::Visits, key, &rows::encode_visit(&visit, before))?;
+            this.put(Space::Pages, &visit.page.to_bytes(), &row.encode())
+        })?;
+        Ok(counted)
+    }
+
+    /// Pages take their places in the queues, and are counted.
+    fn settle_pages(&mut self) -> Result<(), StateError> {
+        (self.view.counters.pages, self.view.counters.standing) = (0, [0; 4]);
+        let mut sum: Option<(HostKey, HostRow)> = None;
+        self.each_of_mine(Space::Pages, ALL.0, ALL.1, |this, key, value| {
+            let page = PageKey::from_bytes(key).ok_or_else(|| keys::bad("page"))?;
+            let mut row = PageRow::decode(value)?;
+            if row.past.as_ref().is_some_and(|past| past.log == NO_VISIT) {
+                this.lost(Space::Visits, &row.url, "all its visits; it is visited anew");
+                row = unvisited_again(row);
+            }
+            if let Some(Place::New(_, turn)) = &mut row.place {
+                let turns = &mut this.view.counters.turns;
+                *turn = if *turn == 0 { *turns + 1 } else { *turn };
+                *turns = (*turns).max(*turn);
+            }
+            this.view.counters.pages += 1;
+            this.view.counters.move_standing(None, row.standing);
+            if sum.as_ref().is_none_or(|(host, _)| *host != page.host) {
+                this.put_host(sum.take())?;
+                sum = Some((page.host, this.host_of(page.host, &row.url)?));
+            }
+            if let Some((_, host)) = &mut sum {
+                count_page(host, &row);
+            }
+            if let Some(place) = row.place {
+                this.put(Space::Queues, &keys::queue(page, place), b"")?;
+            }
+            this.put(Space::Pages, key, &row.encode())
+        })?;
+        self.put_host(sum)
+    }
+
+    fn host_of(&self, key: HostKey, url: &str) -> Result<HostRow, StateError> {
+        let row = self.view.host(key)?;
+        Ok(row.unwrap_or_else(|| HostRow::new(authority(url).to_owned())))
+    }
+
+    fn put_host(&mut self, host: Option<(HostKey, HostRow)>) -> Result<(), StateError> {
+        let Some((key, row)) = host else { return Ok(()) };
+        self.put(Space::Hosts, &keys::host(key), &row.encode())
+    }
+
+    /// Hosts take their places in the front queues, and are counted.
+    fn settle_hosts(&mut self) -> Result<(), StateError> {
+        self.view.counters.hosts = 0;
+        self.each_of_mine(Space::Hosts, b"h", &keys::HOSTS_END, |this, key, value| {
+            let host = HostKey::from_bytes(&key[1..]).ok_or_else(|| keys::bad("host"))?;
+            let mut row = HostRow::decode(value)?;
+            row.front = row.front.filter(|_| row.known > 0);
+            this.view.counters.hosts += 1;
+            if let Some((band, wake)) = row.front {
+                this.put(Space::Hosts, &keys::front(band, wake, host), b"")?;
+            }
+            this.put(Space::Hosts, key, &row.encode())
+        })
+    }
+
+    /// Every row of an old space; what cannot be read is told, and passed over.
+    fn each<O: Store>(
+        &mut self,
+        old: &View<O>,
+        space: Space,
+        mut row: impl FnMut(&mut Self, &[u8], &[u8]) -> Result<(), StateError>,
+    ) -> Result<(), StateError> {
+        let mut damage = Vec::new();
+        let each = |key: &Slice, value: &Slice| match row(self, key, value) {
+            Err(StateError::Corrupt(what)) => {
+                let subject = if space == Space::Hosts { shown(key) } else { hex(key) };
+                self.lost(space, subject, what);
+                Ok(())
+            }
+            other => other,
+        };
+        let damaged = |error: &StateError| damage.push(error.to_string());
+        salvage::for_each(&old.layers, space, ALL, each, damaged)?;
+        damage.into_iter().for_each(|error| self.lost(space, "rows", error));
+        Ok(())
+    }
+
+    /// Every row of a space of the new state, in pieces, so that each can be changed.
+    fn each_of_mine(
+        &mut self,
+        space: Space,
+        from: &[u8],
+        to: &[u8],
+        mut row: impl FnMut(&mut Self, &[u8], &[u8]) -> Result<(), StateError>,
+    ) -> Result<(), StateError> {
+        let mut from = from.to_vec();
+        loop {
+            let chunk = self.view.layers.scan(space, &from, to).take(CHUNK);
+            let chunk: Vec<(Slice, Slice)> = chunk.collect::<Result<_, _>>()?;
+            let Some((last, _)) = chunk.last() else { return Ok(()) };
+            from = keys::after(last);
+            for (key, value) in &chunk {
+                row(self, key, value)?;
+            }
+        }
+    }
+
+    fn visit(&self, number: u64) -> Result<Option<Visit>, StateError> {
+        let row = self.view.layers.get(Space::Visits, &number.to_be_bytes())?;
+        row.map(|row| rows::decode_visit(&row).map(|(visit, _)| visit)).transpose()
+    }
+
+    fn put(&mut self, space: Space, key: &[u8], value: &[u8]) -> Result<(), StateError> {
+        self.view.layers.put(space, key, value);
+        if self.view.layers.pending().len() >= BATCH { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), StateError> {
+        if let Some(frozen) = self.view.layers.freeze() {
+            self.view.layers.store().commit(&frozen)?;
+            self.view.layers.flushed();
+        }
+        Ok(())
+    }
+
+    fn lost(&mut self, space: Space, subject: impl Into<String>, what: impl ToString) {
+        (self.hear)(Fault { space, subject: subject.into(), what: what.to_string() });
+    }
+}
+
+/// A page of which nothing but its URL is left.
+fn unvisited(url: String, found: Time) -> PageRow {
+    PageRow {
+        url,
+        kind: evercrawl_model::Kind::Page,
+        depth: 0,
+        hops: 0,
+        via: None,
+        hub: None,
+        tags: 0,
+        seed: false,
+        guess: false,
+        found,
+        claimed_change: None,
+        standing: Standing::New,
+        place: Some(Place::New(Band::LAST, 0)),
+        past: None,
+        importance: Importance::UNKNOWN,
+    }
+}
+
+/// A page whose visits are all lost: what it taught is not believed without them.
+fn unvisited_again(row: PageRow) -> PageRow {
+    let waits = row.place.is_some();
+    let standing = if waits { Standing::New } else { row.standing };
+    let place = waits.then_some(Place::New(Band::LAST, 0));
+    PageRow { standing, place, past: None, ..row }
+}
+
+/// A visit follows in the log; a row that is behind learns from it.
+fn learn_of(row: &mut PageRow, visit: &Visit, number: u64) {
+    match &mut row.past {
+        Some(past) if past.last_visit >= visit.at => past.log = number,
+        _ => {
+            let visited = plain(visit);
+            row.past = Some(learn(row.past.take(), &visited, number));
+            let gone = visit.change == Change::Gone;
+            row.standing = if gone { Standing::Gone } else { Standing::Live };
+            row.place = Some(Place::Due(visit.at));
+        }
+    }
+}
+
+/// What a visit alone says.
+fn plain(visit: &Visit) -> Visited {
+    Visited {
+        visit: visit.clone(),
+        identity: visit.digest,
+        next: evercrawl_model::Next::Due(visit.at),
+        noted: Noted::default(),
+        validators: None,
+        simhash: None,
+        memory: None,
+        links: None,
+        differing: Vec::new(),
+        first_of_digest: false,
+        kind: evercrawl_model::Kind::Page,
+        host: HostUpdate::default(),
+    }
+}
+
+/// A page of a host counts, and its host waits no longer than it does.
+fn count_page(host: &mut HostRow, row: &PageRow) {
+    host.known += 1;
+    host.seed |= row.seed;
+    let front = match row.place {
+        None => return,
+        Some(Place::New(band, _)) => {
+            host.waiting += 1;
+            (band, row.found)
+        }
+        Some(Place::Due(at)) => (Band::REVISITS, at),
+        Some(Place::Recheck(at)) => (Band::BLOCKED, at),
+    };
+    host.front =
+        Some(host.front.map_or(front, |found| if found.1 <= front.1 { found } else { front }));
+}
