@@ -2,7 +2,7 @@
 //! record is without its visit; looked at deeply, every row and every other file is as it was
 //! written.
 //!
-//! - [`records`]: which visits have their records in which file?
+//! - `records`: which visits have their records in which file?
 //! - [`repair`]: what can be saved of what is damaged?
 
 mod records;
