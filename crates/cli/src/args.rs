@@ -44,6 +44,8 @@ pub(crate) enum Verb {
     Diff(Diff),
     /// Which pages, hosts or domains matter, by the links that were found
     Rank(crate::verbs::rank::RankArgs),
+    /// Which hosts and pages only pretend to be of use, and which are mirrors; nothing is done about it
+    Spam(crate::verbs::spam::SpamArgs),
     #[command(flatten)]
     Wish(crate::verbs::wish::Wish),
     /// Another budget, for a running crawl from now on, for a stopped one from its next run on

@@ -169,6 +169,7 @@ impl Desk {
             Verb::Changes(args) => verbs::changes::show(&args, &opened, out),
             Verb::Diff(args) => verbs::diff::show(&args, &opened, out),
             Verb::Rank(args) => verbs::rank::show(&args, &opened, out),
+            Verb::Spam(args) => verbs::spam::show(&args, &opened, out),
             Verb::Retain(args) => verbs::retain::show(&args, &opened, out),
             Verb::Budget(args) => verbs::budget::running(&args, &self.dir, &self.inbox, out),
             Verb::Push(args) => verbs::push::running(&args, &opened, &self.inbox, out),

@@ -63,6 +63,9 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         }
         Verb::Diff(args) => verbs::diff::run(&args),
         Verb::Rank(args) => verbs::rank::run(&args),
+        Verb::Spam(args) => {
+            verbs::read(&args.common, |opened, out| verbs::spam::show(&args, opened, out))
+        }
         Verb::Wish(verb) => verbs::wish::run(&verb),
         Verb::Budget(args) => verbs::budget::run(&args),
         Verb::Push(args) => verbs::push::run(&args),

@@ -20,6 +20,17 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every kind there is.
+    pub const ALL: [Kind; 7] = [
+        Kind::Stuffed,
+        Kind::Hidden,
+        Kind::Doorway,
+        Kind::Parked,
+        Kind::Farm,
+        Kind::Generated,
+        Kind::Address,
+    ];
+
     /// Its name, as in reports.
     pub fn name(self) -> &'static str {
         match self {

@@ -20,6 +20,7 @@ pub(crate) mod push;
 pub(crate) mod rank;
 pub(crate) mod retain;
 pub(crate) mod robots;
+pub(crate) mod spam;
 pub(crate) mod status;
 pub(crate) mod testweb;
 pub(crate) mod urls;

@@ -20,7 +20,7 @@ const RECORD_CAP: usize = 1 << 28;
 
 /// Content that a page had from one visit to another.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Version {
+pub(in crate::verbs) struct Version {
     /// The visit that first saw it.
     pub(super) since: Time,
     /// The visit that last saw it.
@@ -29,11 +29,11 @@ pub(super) struct Version {
 }
 
 /// What the archive holds of a page.
-pub(super) struct Archived<'a> {
+pub(in crate::verbs) struct Archived<'a> {
     opened: &'a Opened,
     url: &'a Canonical,
     /// The latest first; at least one.
-    pub(super) versions: Vec<Version>,
+    pub(in crate::verbs) versions: Vec<Version>,
     /// Where each content of the page was recorded, the latest visit first.
     records: HashMap<[u8; 20], Vec<RecordAt>>,
     cache: RecordCache,
@@ -45,7 +45,7 @@ pub(super) struct Archived<'a> {
 }
 
 impl<'a> Archived<'a> {
-    pub(super) fn open(opened: &'a Opened, url: &'a Canonical) -> anyhow::Result<Self> {
+    pub(in crate::verbs) fn open(opened: &'a Opened, url: &'a Canonical) -> anyhow::Result<Self> {
         let shown = || print::plain(url.as_str());
         let found = opened.state.find(crate::verbs::host_of(&opened.state, url), url.as_str())?;
         let (key, row) = found.ok_or_else(|| failure(format!("{} is not known", shown())))?;
@@ -122,6 +122,15 @@ impl<'a> Archived<'a> {
         Ok(text)
     }
 
+    /// A version as its server sent it, unpacked, where it is HTML.
+    pub(in crate::verbs) fn html(&mut self, version: &Version) -> anyhow::Result<Option<String>> {
+        let record = self.record(version)?;
+        let head = String::from_utf8_lossy(record.http_head());
+        let is_html = header(&head, "content-type").is_some_and(|kind| kind.contains("html"));
+        let body = unpacked(&record, &head);
+        Ok(is_html.then(|| String::from_utf8_lossy(&body.bytes).into_owned()))
+    }
+
     /// Where what differs in a text of the page is no news.
     pub(super) fn noise(&self, text: &str) -> Vec<Range<usize>> {
         let memory = self.memory.as_ref();
@@ -177,8 +186,7 @@ fn content_of(visit: &Visit) -> Option<[u8; 20]> {
 
 fn text_of(record: &Record, url: &str) -> Option<String> {
     let head = String::from_utf8_lossy(record.http_head());
-    let coding = header(&head, "content-encoding").unwrap_or_default();
-    let body = decode::decode(coding, record.payload(), decode::Caps::default());
+    let body = unpacked(record, &head);
     let content_type = header(&head, "content-type");
     let document = Document { bytes: &body.bytes, content_type, url };
     let mut extractor = Extractor::new();
@@ -193,6 +201,12 @@ fn text_of(record: &Record, url: &str) -> Option<String> {
         }
         Content::Nothing => None,
     }
+}
+
+/// The payload of a record whose HTTP head says how it is packed.
+fn unpacked<'a>(record: &'a Record, head: &str) -> decode::Decoded<'a> {
+    let coding = header(head, "content-encoding").unwrap_or_default();
+    decode::decode(coding, record.payload(), decode::Caps::default())
 }
 
 fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {

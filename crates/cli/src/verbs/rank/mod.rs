@@ -1,7 +1,7 @@
 //! `evercrawl rank`: which pages, hosts or domains of a crawl matter, by the links that it has found?
 
 mod args;
-mod names;
+pub(in crate::verbs) mod names;
 mod scores;
 
 use std::fs::File;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use evercrawl_engine::importance::LinkGraph;
-use evercrawl_rank::{Graph, top};
+use evercrawl_rank::{Graph, Repeats, top};
 use serde_json::{Value, json};
 
 use super::lab::shown;
@@ -38,7 +38,8 @@ pub(crate) fn show(args: &RankArgs, opened: &Opened, out: &mut dyn Write) -> any
         (Some(path), _) => export(&args.file(path), &links, opened, out)?,
         (None, Method::Host | Method::Domain) => {
             let groups = Groups::read(args.method, &links, opened)?;
-            let web = groups.graph(&links);
+            // Every link of a page counts, so that a host passes on most to whom most of its pages link.
+            let web = groups.graph(&links, Repeats::Each);
             let scores = scores(args, opened, &links, &web)?;
             let word = if args.method == Method::Host { "host" } else { "domain" };
             let ranked = Ranked { graph: &web, scores: &scores, word };

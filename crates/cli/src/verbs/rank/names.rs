@@ -27,13 +27,17 @@ fn quoted(url: String) -> String {
 }
 
 /// Hosts, or registered domains, with the pages that each has.
-pub(super) struct Groups {
+pub(in crate::verbs) struct Groups {
     names: Vec<String>,
     of_page: Vec<u32>,
 }
 
 impl Groups {
-    pub(super) fn read(method: Method, links: &LinkGraph, opened: &Opened) -> anyhow::Result<Self> {
+    pub(in crate::verbs) fn read(
+        method: Method,
+        links: &LinkGraph,
+        opened: &Opened,
+    ) -> anyhow::Result<Self> {
         let (mut names, mut numbers) = (Vec::new(), HashMap::new());
         let mut of_host = Vec::new();
         for host in links.hosts() {
@@ -49,10 +53,14 @@ impl Groups {
         Ok(Groups { names, of_page })
     }
 
-    /// The links from group to group. Every link of a page counts, so that a host passes on most to
-    /// whom most of its pages link.
-    pub(super) fn graph(&self, links: &LinkGraph) -> Graph {
-        links.graph().grouped(&self.of_page, self.names.len() as u32, Repeats::Each)
+    /// The links from group to group.
+    pub(in crate::verbs) fn graph(&self, links: &LinkGraph, repeats: Repeats) -> Graph {
+        links.graph().grouped(&self.of_page, self.names.len() as u32, repeats)
+    }
+
+    /// What the groups are called, by their numbers.
+    pub(in crate::verbs) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
     }
 
     pub(super) fn name(&self, group: u32) -> &str {
@@ -62,11 +70,13 @@ impl Groups {
 
 fn name_of(method: Method, host: HostKey, opened: &Opened) -> anyhow::Result<String> {
     let authority = opened.state.host(host)?.map(|row| row.authority).unwrap_or_default();
-    if method == Method::Host {
-        return Ok(authority);
-    }
+    Ok(if method == Method::Host { authority } else { domain_of(authority) })
+}
+
+/// The registered domain that a host belongs to.
+pub(in crate::verbs) fn domain_of(authority: String) -> String {
     let url = Canonical::from_trusted(format!("http://{authority}/"));
-    Ok(url.map_or(authority, |url| url.domain().to_owned()))
+    url.map_or(authority, |url| url.domain().to_owned())
 }
 
 #[cfg(test)]
