@@ -24,6 +24,9 @@ use crate::args::{RunArgs, Why};
 use crate::units::show_duration;
 use crate::{crawl_config, exit, knowledge, print};
 
+/// Seeds up to this number are read to tell whether a page that is known is still in scope.
+const SEEDS_READ: usize = 1000;
+
 /// One thing to know about a URL: what about it, and in words.
 struct Fact(&'static str, String);
 
@@ -82,14 +85,14 @@ fn scope_fact(
     now: Time,
 ) -> anyhow::Result<Fact> {
     let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
-    // A seed is in scope by itself: there may be millions of others to read.
-    let scope = match page {
-        Some(row) if row.seed => {
-            let mut alone = Scope::new(config.scope);
-            alone.add(url);
-            alone
-        }
-        _ => scope(config.scope, &opened.state)?,
+    // A seed is in scope by itself, and where there are too many seeds to read, so is what was found.
+    let found = page.is_some_and(|row| row.seed || opened.state.seeds().nth(SEEDS_READ).is_some());
+    let scope = if found {
+        let mut alone = Scope::new(config.scope);
+        alone.add(url);
+        alone
+    } else {
+        scope(config.scope, &opened.state)?
     };
     let wishes = Wishes::read(&opened.state)?;
     let gate = Arc::new(RwLock::new(Gate::new(scope, wishes.rules(&config.rules))?));
