@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -162,6 +163,35 @@ pub struct DiskStore {
     spaces: [Keyspace; Space::COUNT],
     /// Bytes of writes that may wait in memory, over all spaces.
     buffer: u64,
+    /// The last field, and so the last that is dropped: the database is closed by then.
+    journal: Journal,
+}
+
+/// What the database would replay when it is opened again. Once all that was written is in tables it
+/// repeats them; up to 64 MB of it would cost the next verb a second all the same.
+struct Journal {
+    dir: PathBuf,
+    /// Commits so far, and how many of them are known to be in tables.
+    commits: AtomicU64,
+    settled: AtomicU64,
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        if *self.settled.get_mut() != *self.commits.get_mut() {
+            return;
+        }
+        // An empty one must stay: where there is none the database does not look where its count of
+        // writes stood, and old rows would win over new ones. What cannot be emptied is replayed.
+        for journal in journals(&self.dir) {
+            let _ = std::fs::File::create(journal);
+        }
+    }
+}
+
+fn journals(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    let files = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|file| file.path());
+    files.filter(|file| file.extension().is_some_and(|end| end == "jnl"))
 }
 
 impl DiskStore {
@@ -185,7 +215,10 @@ impl DiskStore {
         let [a, b, c, d, e, f, g, h] = Space::ALL;
         let spaces =
             [open(a)?, open(b)?, open(c)?, open(d)?, open(e)?, open(f)?, open(g)?, open(h)?];
-        Ok(DiskStore { db, spaces, buffer: limits.memtable * Space::COUNT as u64 })
+        let (commits, settled) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
+        let journal = Journal { dir: dir.to_owned(), commits, settled };
+        let buffer = limits.memtable * Space::COUNT as u64;
+        Ok(DiskStore { db, spaces, buffer, journal })
     }
 
     fn space(&self, space: Space) -> &Keyspace {
@@ -220,6 +253,7 @@ impl Store for DiskStore {
     }
 
     fn commit(&self, changes: &Overlay) -> Result<(), StateError> {
+        self.journal.commits.fetch_add(1, Ordering::SeqCst);
         let mut batch = self.db.batch().durability(Some(PersistMode::SyncData));
         for space in Space::ALL {
             for (key, value) in &changes.spaces[space as usize] {
@@ -235,8 +269,14 @@ impl Store for DiskStore {
     }
 
     fn settle(&self) -> Result<(), StateError> {
+        let commits = self.journal.commits.load(Ordering::SeqCst);
         for space in &self.spaces {
             space.rotate_memtable_and_wait()?;
+        }
+        // What was on its way before is not waited for by that.
+        let is_waiting = |space: &Keyspace| space.sealed_memtable_count() > 0;
+        if self.db.outstanding_flushes() == 0 && !self.spaces.iter().any(is_waiting) {
+            self.journal.settled.store(commits, Ordering::SeqCst);
         }
         Ok(())
     }
@@ -318,5 +358,62 @@ impl Store for MemoryStore {
 
     fn disk_bytes(&self) -> u64 {
         0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(dir: &Path) -> DiskStore {
+        DiskStore::open(dir, StoreLimits::default()).unwrap()
+    }
+
+    /// Commits rows, all with the same value.
+    fn write(store: &DiskStore, rows: std::ops::Range<u32>, value: &str) {
+        let mut changes = Overlay::default();
+        for row in rows {
+            let key = row.to_be_bytes().to_vec();
+            changes.spaces[Space::Pages as usize].insert(key.into(), Some(value.into()));
+        }
+        store.commit(&changes).unwrap();
+    }
+
+    fn read(store: &DiskStore) -> Vec<String> {
+        let rows = store.scan(Space::Pages, &[], &[0xff; 5]);
+        rows.map(|row| String::from_utf8(row.unwrap().1.to_vec()).unwrap()).collect()
+    }
+
+    fn journal_bytes(dir: &Path) -> u64 {
+        journals(dir).map(|file| file.metadata().unwrap().len()).sum()
+    }
+
+    #[test]
+    fn a_journal_that_repeats_the_tables_is_left_behind_and_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(dir.path());
+        write(&store, 0..3, "first");
+        store.settle().unwrap();
+        drop(store);
+        assert_eq!(journal_bytes(dir.path()), 0);
+
+        let store = open(dir.path());
+        assert_eq!(read(&store), ["first"; 3]);
+        write(&store, 0..2, "second");
+        store.settle().unwrap();
+        write(&store, 2..4, "third");
+        drop(store);
+        assert!(journal_bytes(dir.path()) > 0, "it has what no table has");
+
+        let store = open(dir.path());
+        assert_eq!(read(&store), ["second", "second", "third", "third"]);
+        store.settle().unwrap();
+        drop(store);
+        let store = open(dir.path());
+        write(&store, 0..1, "fourth");
+        let rows = ["fourth", "second", "third", "third"];
+        assert_eq!(read(&store), rows);
+        drop(store);
+        assert_eq!(read(&open(dir.path())), rows);
     }
 }
