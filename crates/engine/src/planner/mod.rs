@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_estimate::poisson::mean_freshness;
-use evercrawl_model::{Change, Kind, Next, Noted, PageKey, Score, Time, Visited};
+use evercrawl_model::{Change, Kind, Next, Noted, PageKey, Score, Time, Validators, Visited};
 use evercrawl_policy::registry::{self, Goal, Setup};
 use evercrawl_policy::{Days, Found, Group, Page, Policy, Round, Visit};
 use evercrawl_sites::Kin;
@@ -244,6 +244,7 @@ impl Planner {
         let found = found(change);
         if let (false, Some(past), Some(now)) = (conditional, &row.past, &visited.validators)
             && matches!(found, Found::Same | Found::Changed)
+            && past.validators != Validators::default()
         {
             self.names.add(page.host, &row.url);
             self.proofs.learn(page.host, &past.validators, now, found == Found::Changed);
