@@ -8,8 +8,11 @@
 
 mod audit;
 mod calibration;
+mod learned;
 mod sample;
 mod signals;
+#[cfg(test)]
+mod tests;
 mod validators;
 mod yields;
 
@@ -37,9 +40,6 @@ use signals::Names;
 use validators::Proofs;
 pub use validators::{Agreement, Validator};
 pub use yields::{Yield, Yields};
-
-/// The format in which it is written down what a planner knows.
-const FORMAT: u8 = 3;
 
 /// The share of a page's interval by which its due time may be off: prices move a little with every
 /// visit, and without slack each of them would send many pages back.
@@ -148,46 +148,6 @@ impl Planner {
             visits: 0,
             visits_planned: 0,
         })
-    }
-
-    /// What it knows, to be taken up again by [`resume`](Self::resume).
-    pub fn learned(&self) -> Vec<u8> {
-        let mut out = vec![FORMAT, self.plan.policy.len() as u8];
-        out.extend_from_slice(self.plan.policy.as_bytes());
-        self.audits.write(&mut out);
-        self.names.write(&mut out);
-        self.proofs.write(&mut out);
-        self.calibration.write(&mut out);
-        self.yields.write(&mut out);
-        out.extend_from_slice(&self.usual_news.to_le_bytes());
-        self.sample.write(&mut out);
-        out.extend_from_slice(&self.policy.learned());
-        let sum = xxhash_rust::xxh3::xxh3_64(&out);
-        out.extend_from_slice(&sum.to_le_bytes());
-        out
-    }
-
-    /// Takes up what another planner of the same policy has learned; false where that cannot be
-    /// read, and nothing is changed.
-    pub fn resume(&mut self, learned: &[u8]) -> bool {
-        let Some(mut from) = checked(learned, self.plan.policy) else { return false };
-        let mut audits = Audits::new(self.plan.audits, AUDIT_SEED);
-        let mut read = || {
-            audits.read(&mut from)?;
-            let names = (Names::read(&mut from)?, Proofs::read(&mut from)?);
-            let known = (Calibration::read(&mut from)?, Yields::read(&mut from)?);
-            let (news, rest) = from.split_first_chunk()?;
-            from = rest;
-            Some((names, known, f32::from_le_bytes(*news), Sample::read(&mut from)?))
-        };
-        let Some((names, (calibration, yields), news, sample)) = read() else { return false };
-        if !self.policy.resume(from) {
-            return false;
-        }
-        ((self.names, self.proofs), self.calibration) = (names, calibration);
-        (self.yields, self.usual_news) = (yields, news);
-        (self.sample, self.audits) = (sample, audits);
-        true
     }
 
     /// What it was told to do.
@@ -472,15 +432,6 @@ impl Planner {
     }
 }
 
-/// The part of `learned` that is the sample's and the policy's, where it is whole and of `policy`.
-fn checked<'a>(learned: &'a [u8], policy: &str) -> Option<&'a [u8]> {
-    let (body, sum) = learned.split_last_chunk()?;
-    let whole = xxhash_rust::xxh3::xxh3_64(body) == u64::from_le_bytes(*sum);
-    let (&[format, length], rest) = body.split_first_chunk()?;
-    let (name, rest) = rest.split_at_checked(usize::from(length))?;
-    (whole && format == FORMAT && name == policy.as_bytes()).then_some(rest)
-}
-
 /// A page as policies see it, of weight 1.
 fn page_of(key: PageKey, row: &PageRow) -> Page {
     let kin = Kin::of(&row.url, None);
@@ -553,67 +504,4 @@ fn time(days: Days) -> Time {
 
 fn folded(hash: u64) -> u32 {
     (hash ^ (hash >> 32)) as u32
-}
-
-#[cfg(test)]
-mod tests {
-    use evercrawl_model::{Event, HostKey, Importance, Wish};
-    use evercrawl_state::{MemoryStore, Settings, State};
-
-    use super::*;
-
-    fn row(url: &str) -> PageRow {
-        PageRow {
-            url: url.to_owned(),
-            kind: Kind::Page,
-            depth: 1,
-            hops: 0,
-            via: None,
-            hub: None,
-            tags: 0,
-            seed: false,
-            guess: false,
-            found: Time::EPOCH,
-            claimed_change: None,
-            standing: Standing::New,
-            place: None,
-            past: None,
-            importance: Importance::UNKNOWN,
-        }
-    }
-
-    #[test]
-    fn small_changes_are_worth_less_and_none_is_worth_nothing() {
-        for (news, usual, want) in
-            [(0.0, 0.3, 1.0), (0.3, 0.0, 1.0), (0.3, 0.3, 1.0), (1e-6, 0.3, 0.5), (1.0, 0.01, 2.0)]
-        {
-            assert_eq!(worth_of_change(news, usual), want, "{news} {usual}");
-        }
-        assert!(worth_of_change(0.1, 0.3) < 1.0);
-        let first = averaged(0.0, Score::new(0.5), LAST_CHANGE);
-        assert!((first - 0.5).abs() < 1e-4 && averaged(first, Score::ALL, LAST_CHANGE) > 0.59);
-    }
-
-    #[test]
-    fn the_policy_sees_pages_as_heavy_as_the_user_wishes() {
-        let store = Arc::new(MemoryStore::default());
-        let mut state = State::open(store, Settings { seed: 1, shards: 1 }, None).unwrap();
-        let wish = Wish::Boost { pattern: "/news/".to_owned(), times: 20.0 };
-        state.apply(&Event::Wished { wish, at: Time::EPOCH }).unwrap();
-        let mut planner = Planner::new(Plan::default()).unwrap();
-        let key = PageKey { host: HostKey { shard: 0, host: 1 }, url: 2 };
-        let weight = |planner: &Planner, url| planner.page(key, &row(url)).weight;
-        assert_eq!(weight(&planner, "http://a.org/news/1"), 1.0);
-        planner.set_wishes(Arc::new(Wishes::read(&state).unwrap()));
-        assert_eq!(weight(&planner, "http://a.org/news/1"), 20.0);
-        assert_eq!(weight(&planner, "http://a.org/other"), 1.0);
-        let ranked = PageRow { importance: Importance::of(4.0), ..row("http://a.org/news/1") };
-        assert_eq!(
-            planner.page(key, &ranked).weight,
-            20.0,
-            "rank counts only where it is asked for"
-        );
-        planner.plan.importance = true;
-        assert_eq!(planner.page(key, &ranked).weight, 40.0);
-    }
 }

@@ -1,0 +1,56 @@
+//! Does the policy see pages as heavy as they are?
+use evercrawl_model::{Event, HostKey, Importance, Wish};
+use evercrawl_state::{MemoryStore, Settings, State};
+
+use super::*;
+
+fn row(url: &str) -> PageRow {
+    PageRow {
+        url: url.to_owned(),
+        kind: Kind::Page,
+        depth: 1,
+        hops: 0,
+        via: None,
+        hub: None,
+        tags: 0,
+        seed: false,
+        guess: false,
+        found: Time::EPOCH,
+        claimed_change: None,
+        standing: Standing::New,
+        place: None,
+        past: None,
+        importance: Importance::UNKNOWN,
+    }
+}
+
+#[test]
+fn small_changes_are_worth_less_and_none_is_worth_nothing() {
+    for (news, usual, want) in
+        [(0.0, 0.3, 1.0), (0.3, 0.0, 1.0), (0.3, 0.3, 1.0), (1e-6, 0.3, 0.5), (1.0, 0.01, 2.0)]
+    {
+        assert_eq!(worth_of_change(news, usual), want, "{news} {usual}");
+    }
+    assert!(worth_of_change(0.1, 0.3) < 1.0);
+    let first = averaged(0.0, Score::new(0.5), LAST_CHANGE);
+    assert!((first - 0.5).abs() < 1e-4 && averaged(first, Score::ALL, LAST_CHANGE) > 0.59);
+}
+
+#[test]
+fn the_policy_sees_pages_as_heavy_as_the_user_wishes() {
+    let store = Arc::new(MemoryStore::default());
+    let mut state = State::open(store, Settings { seed: 1, shards: 1 }, None).unwrap();
+    let wish = Wish::Boost { pattern: "/news/".to_owned(), times: 20.0 };
+    state.apply(&Event::Wished { wish, at: Time::EPOCH }).unwrap();
+    let mut planner = Planner::new(Plan::default()).unwrap();
+    let key = PageKey { host: HostKey { shard: 0, host: 1 }, url: 2 };
+    let weight = |planner: &Planner, url| planner.page(key, &row(url)).weight;
+    assert_eq!(weight(&planner, "http://a.org/news/1"), 1.0);
+    planner.set_wishes(Arc::new(Wishes::read(&state).unwrap()));
+    assert_eq!(weight(&planner, "http://a.org/news/1"), 20.0);
+    assert_eq!(weight(&planner, "http://a.org/other"), 1.0);
+    let ranked = PageRow { importance: Importance::of(4.0), ..row("http://a.org/news/1") };
+    assert_eq!(planner.page(key, &ranked).weight, 20.0, "rank counts only where it is asked for");
+    planner.plan.importance = true;
+    assert_eq!(planner.page(key, &ranked).weight, 40.0);
+}
