@@ -22,17 +22,24 @@ pub struct Hits {
 /// Finds hubs and authorities, beginning with all nodes alike; `damping` plays no part.
 ///
 /// Where several parts of a graph lead alike, all of them keep their share of the start. Without any
-/// link, all scores are 0. It holds the graph in both directions, twice the memory of a ranking.
+/// link, all scores are 0. On several threads it holds the graph in both directions, twice the memory of a
+/// ranking.
 pub fn hits(graph: &Graph, settings: &Settings) -> Hits {
     let nodes = graph.nodes() as usize;
-    let reversed = graph.reversed();
+    let reversed = (settings.threads > 1).then(|| graph.reversed());
     let mut hubs = vec![1.0 / nodes as f64; nodes];
     let (mut authorities, mut next) = (vec![0.0; nodes], vec![0.0; nodes]);
     let (mut rounds, mut error, mut last_change) = (0, f64::INFINITY, f64::INFINITY);
     let mut authority_sum = 0.0;
     while rounds < settings.most_rounds && error > settings.tolerance {
-        authority_sum = gather(graph, &hubs, &mut authorities, settings.threads);
-        let sum = gather(&reversed, &authorities, &mut next, settings.threads);
+        let sum;
+        (authority_sum, sum) = match &reversed {
+            Some(reversed) => (
+                gather(graph, &hubs, &mut authorities, settings.threads),
+                gather(reversed, &authorities, &mut next, settings.threads),
+            ),
+            None => there_and_back(graph, &hubs, &mut authorities, &mut next),
+        };
         let change = replace(&mut hubs, &next, sum, settings.threads);
         error = still_to_come(change, last_change);
         last_change = change;
@@ -53,6 +60,27 @@ fn gather(graph: &Graph, from: &[f64], to: &mut [f64], threads: usize) -> f64 {
         [sum, 0.0]
     });
     sum
+}
+
+/// Gathers there and back in one sweep: what a node has is given to its sources while they are at hand. Every
+/// sum is taken in the order in which [`gather`] takes it, so the bits are the same.
+fn there_and_back(
+    graph: &Graph,
+    hubs: &[f64],
+    authorities: &mut [f64],
+    next: &mut [f64],
+) -> (f64, f64) {
+    next.fill(0.0);
+    for (node, authority) in (0..).zip(&mut *authorities) {
+        let sources = graph.sources(node);
+        *authority = sources.iter().map(|&source| hubs[source as usize]).sum();
+        sources.iter().for_each(|&source| next[source as usize] += *authority);
+    }
+    let total = |list: &mut [f64]| {
+        let [sum, _] = sweep(1, list, |_, block| [block.iter().fold(0.0, |a, b| a + b), 0.0]);
+        sum
+    };
+    (total(authorities), total(next))
 }
 
 /// What makes scores add up to 1, given their sum.
