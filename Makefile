@@ -42,7 +42,10 @@ docs: ## rustdoc, warnings denied
 check-large: ## the large end-to-end checks, some minutes
 	cargo test --release --package evercrawl-cli --locked -- --ignored --nocapture
 
+soak: ## power cuts in simulated crawls, by as many seeds as SEEDS says (100,000)
+	SEEDS=$${SEEDS:-100000} cargo test --release --package evercrawl-engine --test simulation --locked -- power_cuts --nocapture
+
 fuzz: ## every parser on bytes that a fuzzer makes up, a minute each (FUZZ_SECONDS)
 	tools/fuzz
 
-.PHONY: fuzz help demo build install test tools format-check lint deny unit docs check-large
+.PHONY: soak fuzz help demo build install test tools format-check lint deny unit docs check-large

@@ -6,6 +6,8 @@
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +19,7 @@ use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
 use evercrawl_engine::walk::Walk;
 use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderName, HeaderValue, Response};
 use evercrawl_model::{Change, Outcome, Time};
+use evercrawl_policy::SplitMix64;
 use evercrawl_state::{MemoryStore, PageRow, Settings, Standing, State};
 use evercrawl_testweb::{Answer, Config, HostShares, Instead, PageShares, Request, Scope, World};
 use evercrawl_urls::parse_seed_line;
@@ -91,6 +94,20 @@ impl<'a> Sim<'a> {
         self.add_seeds();
     }
 
+    /// The power goes: of what was written since the last commit, any part is on disk, and behind it
+    /// whatever the disk held before. When it comes back it is later, by a moment or by hours.
+    fn lose_power(&mut self, dice: &mut SplitMix64) {
+        let state = State::open(Arc::new(self.store.clone()), SETTINGS, None).unwrap();
+        for file in state.archive().unwrap().into_iter().filter(|file| !file.finished) {
+            for (kind, committed) in [("warc.gz", file.warc_len), ("cdxj", file.cdxj_len)] {
+                tear(&self.dir.join(format!("{}.{kind}.open", file.name)), committed, dice);
+            }
+        }
+        let off = Duration::from_millis(dice.next_u64() % [2, 5_000, 7_200_000][dice.below(3)]);
+        self.rehearsal.pass(self.rehearsal.now().after(off));
+        self.crash();
+    }
+
     fn requests(&self) -> &BTreeMap<String, Vec<(Time, String)>> {
         &self.rehearsal.web.requests
     }
@@ -99,6 +116,15 @@ impl<'a> Sim<'a> {
         self.rehearsal.walk.close().unwrap();
         State::open(Arc::new(self.store), SETTINGS, None).unwrap()
     }
+}
+
+/// Leaves of a growing file what was committed, and some of what was not.
+fn tear(path: &Path, committed: u64, dice: &mut SplitMix64) {
+    let Ok(mut file) = OpenOptions::new().append(true).open(path) else { return };
+    let written = file.metadata().unwrap().len().saturating_sub(committed);
+    file.set_len(committed + dice.next_u64() % (written + 1)).unwrap();
+    let garbage: Vec<u8> = (0..dice.below(60)).map(|_| dice.next_u64() as u8).collect();
+    file.write_all(&garbage).unwrap();
 }
 
 const SETTINGS: Settings = Settings { seed: 11, shards: 64 };
@@ -250,6 +276,44 @@ fn crashes_at_any_moment_lose_nothing_and_repeat_little() {
         // A robots.txt and a guessed sitemap for each of the twelve hosts are no visits.
         let once = usize::try_from(state.counters().visits).unwrap() + 24;
         assert!(asked <= once + 8 * 5 * 3, "seed {seed}: {asked} requests for {once}");
+    }
+}
+
+/// The seeds to try: `SEED` alone, or as many as `SEEDS` says.
+fn seeds() -> std::ops::Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    match number("SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("SEEDS").unwrap_or(60),
+    }
+}
+
+#[test]
+fn power_cuts_lose_nothing_whatever_was_on_its_way_to_the_disk() {
+    for seed in seeds() {
+        eprintln!("SEED={seed} cargo test -p evercrawl-engine --test simulation power_cuts");
+        let small =
+            Config { seed, hosts: 4, pages: 10, origin_ms: START.millis(), ..Config::calm() };
+        let world = World::new(small);
+        let dir = tempfile::tempdir().unwrap();
+        let mut plan = config(true, LONG);
+        plan.archive.roll_at = 8_000;
+        let mut sim = Sim::new(&world, dir.path(), plan, seed);
+        let mut dice = SplitMix64::new(seed);
+        sim.add_seeds();
+        for _ in 0..2 + dice.below(6) {
+            let life = Duration::from_millis(dice.next_u64() % 4_000);
+            sim.run(sim.rehearsal.now().after(life));
+            sim.lose_power(&mut dice);
+        }
+        sim.run(Time::NEVER);
+        assert_polite(sim.requests());
+        for (host, asked) in sim.requests() {
+            assert!(asked.iter().all(|(_, path)| world.allows(host, path)), "{host}");
+        }
+        let state = sim.close();
+        assert_eq!(held(&state, &world), reachable(&world), "seed {seed}");
+        assert_agree(&state, dir.path());
     }
 }
 
