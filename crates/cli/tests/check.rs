@@ -37,6 +37,8 @@ fn crawled() -> (Site, Place) {
     crawl.signal(Signal::INT);
     crawl.wait().expect(11);
     place.run("check --deep").expect(0);
+    // From then on what is told of them stays the same.
+    wait_until("all to be due", || place.urls().iter().all(|page| page["state"] == "due"));
     (site, place)
 }
 
