@@ -6,7 +6,6 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use common::site::{Answer, Request, Site};
 use common::tools::{records, warcio_accepts};
@@ -184,13 +183,15 @@ fn without_rules_nothing_is_dropped() {
 fn a_kill_at_any_moment_loses_nothing_and_leaves_nothing_half_done() {
     let (_site, place) = visited("");
     copy(&place.data(), &place.path().join("full"));
+    let rules = "-s retention.archive=last1 -s retention.visits=last1";
+    // The kills are spread over the time that it takes here and now.
+    let takes = place.time_of(&format!("retain {rules}"));
     let mut cut_short = 0;
-    for n in 0..24u64 {
+    for n in 0..24 {
         std::fs::remove_dir_all(place.data()).unwrap();
         copy(&place.path().join("full"), &place.data());
-        let rules = "-s retention.archive=last1 -s retention.visits=last1";
         let mut retain = place.start(&format!("retain {rules}"));
-        pause(Duration::from_millis(20 + 15 * n));
+        pause(takes * n / 24);
         cut_short += u32::from(retain.is_running());
         retain.child().kill().unwrap();
         drop(retain);

@@ -70,6 +70,14 @@ impl Place {
         self.start(words).wait()
     }
 
+    /// How long a command takes that ends well.
+    #[track_caller]
+    pub(crate) fn time_of(&self, words: &str) -> Duration {
+        let began = Instant::now();
+        self.run(words).expect(0);
+        began.elapsed()
+    }
+
     /// Starts a command.
     pub(crate) fn start(&self, words: &str) -> Running {
         self.start_command(self.command(words))
