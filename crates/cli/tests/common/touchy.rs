@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// How long what a caller heard may wait until it is on its disk.
 const UNCOMMITTED: Duration = Duration::from_secs(1);
+/// How long a request may wait until a busy server reads it.
+const ON_ITS_WAY: Duration = Duration::from_millis(100);
 /// Clocks and pauses are kept in milliseconds.
 const ROUNDING: Duration = Duration::from_millis(2);
 
@@ -206,7 +208,7 @@ impl Judgement {
     fn host(&mut self, exchanges: &[&Exchange], delay: Duration) {
         let mut rules: Option<&Robots> = None;
         let mut before: Option<&Exchange> = None;
-        let mut blocked: Option<Instant> = None;
+        let mut blocked: Option<&Exchange> = None;
         for &exchange in exchanges {
             if let Some(before) = before {
                 let pause = rules.map_or(delay, |rules| rules.delay.max(delay));
@@ -215,9 +217,15 @@ impl Judgement {
                 let parallel = exchange.came < before.answered;
                 self.note(parallel, exchange, |this| &mut this.parallel);
             }
-            if let Some(asked) = blocked.filter(|at| exchange.came + ROUNDING < *at + RETRY_AFTER) {
-                let lost = |kill: &Instant| (asked..asked + UNCOMMITTED).contains(kill);
-                let forgotten = self.kills.iter().any(|kill| lost(kill) && *kill < exchange.came);
+            let over = |asked: &Exchange| asked.answered + RETRY_AFTER;
+            if let Some(asked) = blocked.filter(|asked| exchange.came + ROUNDING < over(asked)) {
+                // Whoever was killed before the answer came never heard it; and what was sent before a
+                // kill may be read after it.
+                let lost = asked.came..asked.answered + UNCOMMITTED;
+                let lost =
+                    |kill: Instant| lost.contains(&kill) || lost.contains(&(kill + ON_ITS_WAY));
+                let mut kills = self.kills.iter();
+                let forgotten = kills.any(|kill| lost(*kill) && *kill < exchange.came);
                 self.forgotten_by_kill += usize::from(forgotten);
                 self.note(!forgotten, exchange, |this| &mut this.inside_retry_after);
             }
@@ -231,7 +239,7 @@ impl Judgement {
             }
             if matches!(exchange.status, 429 | 503) {
                 self.pauses_asked += 1;
-                blocked = Some(exchange.answered);
+                blocked = Some(exchange);
             }
             before = Some(exchange);
         }
