@@ -44,27 +44,26 @@ fn named(name: &str, value: Value, row: &Outcomes) -> Value {
 }
 
 /// Those who ever said a word of a host's pages, one by one.
-pub(crate) fn tellers_json(host: &str, all: &Tellers) -> Vec<Value> {
+fn tellers_json(host: &str, all: &Tellers) -> Vec<Value> {
     let one = |(teller, trust): (Teller, &Trust)| {
-        json!({
-            "host": host,
-            "kind": teller.name(),
-            "words": trust.words,
-            "precision": trust.precision(),
-            "recall": trust.recall(),
-        })
+        signal_json(host, teller.name(), trust.words, trust.precision(), trust.recall())
     };
     heard(all).map(one).collect()
 }
 
 /// A validator that looks without a condition were compared with.
-pub(crate) fn validator_json(host: &str, validator: Validator, agreement: &Agreement) -> Value {
+fn validator_json(host: &str, validator: Validator, agreement: &Agreement) -> Value {
+    let (precision, recall) = (agreement.precision(), agreement.recall());
+    signal_json(host, validator.name(), agreement.looks().into(), precision, recall)
+}
+
+fn signal_json(host: &str, kind: &str, words: f64, precision: f64, recall: f64) -> Value {
     json!({
         "host": host,
-        "kind": validator.name(),
-        "words": agreement.looks(),
-        "precision": agreement.precision(),
-        "recall": agreement.recall(),
+        "kind": kind,
+        "words": words,
+        "precision": precision,
+        "recall": recall,
     })
 }
 
