@@ -126,7 +126,7 @@ fn other_files(path: &Path) -> Vec<Fault> {
     if !filter_is_sound(&DataDir::filter_in(path)) {
         faults.push(fault("state/seen.filter", "it is damaged; the next run makes it anew"));
     }
-    if path.join("learned").exists() && DataDir::learned(path).is_none() {
+    if DataDir::learned_in(path).exists() && DataDir::learned(path).is_none() {
         faults.push(fault("learned", "it is damaged; what it held is learned anew"));
     }
     faults

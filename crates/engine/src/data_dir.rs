@@ -112,17 +112,22 @@ impl DataDir {
         path.join("status.json")
     }
 
+    /// Where what the planner learned is kept in the data directory at `path`.
+    pub fn learned_in(path: &Path) -> PathBuf {
+        path.join(LEARNED)
+    }
+
     /// What the planner had learned when it was last kept; `None` where there is nothing, or not
     /// what was kept.
     pub fn learned(path: &Path) -> Option<Vec<u8>> {
-        let mut bytes = fs::read(path.join(LEARNED)).ok()?;
+        let mut bytes = fs::read(Self::learned_in(path)).ok()?;
         let sum = bytes.split_off(bytes.len().checked_sub(size_of::<u64>())?);
         (sum == xxh3_64(&bytes).to_le_bytes()).then_some(bytes)
     }
 
     /// Keeps what the planner has learned. Aside and renamed: half of it would be nothing.
     pub fn keep_learned(&self, learned: &[u8]) -> Result<(), EngineError> {
-        let (file, aside) = (self.path.join(LEARNED), self.path.join("learned.new"));
+        let (file, aside) = (Self::learned_in(&self.path), self.path.join("learned.new"));
         let summed = [learned, &xxh3_64(learned).to_le_bytes()].concat();
         fs::write(&aside, summed).map_err(io("write", &aside))?;
         fs::rename(&aside, &file).map_err(io("rename", &aside))

@@ -271,7 +271,7 @@ impl Repair<'_> {
         }
         self.move_aside(&DataDir::filter_in(self.dir.path()))?;
         if DataDir::learned(self.dir.path()).is_none() {
-            self.move_aside(&self.dir.path().join("learned"))?;
+            self.move_aside(&DataDir::learned_in(self.dir.path()))?;
         }
         Ok(())
     }
