@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use evercrawl_model::{
-    Band, Change, HostKey, HostUpdate, Importance, Noted, PageKey, RecordAt, Time, Visit, Visited,
+    Band, Change, HostKey, HostUpdate, Importance, Noted, PageKey, RecordAt, Time, Validators,
+    Visit, Visited,
 };
 
 use crate::StateError;
@@ -387,21 +388,29 @@ fn unvisited(url: String, found: Time) -> PageRow {
         found,
         claimed_change: None,
         standing: Standing::New,
-        place: Some(Place::New(Band::LAST, 0)),
+        place: Some(visited_anew()),
         past: None,
         importance: Importance::UNKNOWN,
     }
+}
+
+/// Among the pages to be visited, last; its turn is given when all are known.
+fn visited_anew() -> Place {
+    Place::New(Band::LAST, 0)
 }
 
 /// A page whose visits are all lost: what it taught is not believed without them.
 fn unvisited_again(row: PageRow) -> PageRow {
     let waits = row.place.is_some();
     let standing = if waits { Standing::New } else { row.standing };
-    let place = waits.then_some(Place::New(Band::LAST, 0));
+    let place = waits.then(visited_anew);
     PageRow { standing, place, past: None, ..row }
 }
 
 /// A visit follows in the log; a row that is behind learns from it.
+///
+/// What else the visit brought, such as pages that were first linked to from there, went with what
+/// the row lacks: the page is visited anew, as one that was never visited.
 fn learn_of(row: &mut PageRow, visit: &Visit, number: u64) {
     match &mut row.past {
         Some(past) if past.last_visit >= visit.at => past.log = number,
@@ -410,7 +419,7 @@ fn learn_of(row: &mut PageRow, visit: &Visit, number: u64) {
             row.past = Some(learn(row.past.take(), &visited, number));
             let gone = visit.change == Change::Gone;
             row.standing = if gone { Standing::Gone } else { Standing::Live };
-            row.place = Some(Place::Due(visit.at));
+            row.place = Some(if gone { Place::Recheck(visit.at) } else { visited_anew() });
         }
     }
 }
@@ -422,7 +431,8 @@ fn plain(visit: &Visit) -> Visited {
         identity: visit.digest,
         next: evercrawl_model::Next::Due(visit.at),
         noted: Noted::default(),
-        validators: None,
+        // The whole page is asked for, since nobody knows any more what it linked to.
+        validators: Some(Validators::default()),
         simhash: None,
         memory: None,
         links: None,
