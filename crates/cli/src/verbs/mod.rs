@@ -78,7 +78,13 @@ pub(crate) fn read(
     show: impl FnOnce(&Opened, &mut dyn Write) -> anyhow::Result<u8>,
 ) -> anyhow::Result<u8> {
     match enter(common, || control::forward(&common.data, &[]))? {
-        Entered::Here(opened) => show(&opened, &mut print::data()),
+        Entered::Here(opened) => {
+            let code = show(&opened, &mut print::data())?;
+            // The process ends here, and the system closes files at once; the store would first end
+            // its threads, and sync what nobody wrote.
+            std::mem::forget(opened);
+            Ok(code)
+        }
         Entered::There(code) => Ok(code),
     }
 }

@@ -162,7 +162,8 @@ fn page_facts(opened: &Opened, row: &PageRow, now: Time) -> anyhow::Result<Vec<F
         "next",
         match row.place {
             Some(Place::New(band, turn)) => {
-                format!("waits for its first visit in front queue {} (turn {turn})", band.number())
+                let visit = if row.past.is_some() { "a new" } else { "its first" };
+                format!("waits for {visit} visit in front queue {} (turn {turn})", band.number())
             }
             Some(Place::Due(at) | Place::Recheck(at)) if at <= now => {
                 format!("due since {}", show_duration(now.since(at)))
