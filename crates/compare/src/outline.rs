@@ -59,7 +59,8 @@ impl Outline {
         self.fingerprint
     }
 
-    pub(crate) fn words(&self) -> u32 {
+    /// How many words the text has.
+    pub fn words(&self) -> u32 {
         self.words
     }
 

@@ -9,9 +9,9 @@ use evercrawl_extract::Page;
 use evercrawl_model::Outcome;
 
 /// A page with more words than this is no form, no excuse and no sign on an empty lot.
-const SHORT: usize = 250;
+const SHORT: u32 = 250;
 /// Words of a page that has little to say beside its form.
-const FORM_WORDS: usize = 150;
+const FORM_WORDS: u32 = 150;
 /// How much of a text is searched for telling words.
 const HEAD: usize = 400;
 
@@ -63,10 +63,10 @@ pub fn of_page(
     held: bool,
     manner: Option<&Manner>,
 ) -> Nature {
-    if is_login_form(url, page, held) {
+    if is_login_form(url, page, outline, held) {
         return Nature::Substitute(Outcome::LoginWall);
     }
-    if is_long(&page.text, SHORT) {
+    if outline.words() > SHORT {
         return Nature::Itself;
     }
     let shown = manner.and_then(|manner| manner.shows.as_ref());
@@ -109,9 +109,9 @@ pub fn hash(target: &str) -> u64 {
 
 /// A password is asked for, and there is little else; a page that asks by its very address is
 /// itself.
-fn is_login_form(url: &str, page: &Page, held: bool) -> bool {
+fn is_login_form(url: &str, page: &Page, outline: &Outline, held: bool) -> bool {
     let expected = is_login_address(url) || is_root(url) && !held;
-    page.password_fields > 0 && !expected && !is_long(&page.text, FORM_WORDS)
+    page.password_fields > 0 && !expected && outline.words() <= FORM_WORDS
 }
 
 fn is_login_address(url: &str) -> bool {
@@ -209,10 +209,6 @@ const PARKING: [&str; 12] = [
     "uniregistry.com",
     "domainmarket.com",
 ];
-
-fn is_long(text: &str, words: usize) -> bool {
-    text.split_whitespace().nth(words).is_some()
-}
 
 fn says(text: &str, words: &str) -> bool {
     text.to_lowercase().contains(words)

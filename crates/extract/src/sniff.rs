@@ -3,6 +3,8 @@
 //! Servers send sitemaps as HTML, PDFs as text and feeds as anything. So signatures that no text
 //! can have come first, then the first element of markup, and the header's word last.
 
+use std::borrow::Cow;
+
 /// What a document is, as far as it decides how to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -162,17 +164,15 @@ fn listing_kind(element: &[u8], text: &[u8]) -> Option<Kind> {
 
 /// The bytes as ASCII-compatible text from the first character on: without a byte order mark and
 /// leading white space, and without the zero bytes of UTF-16.
-fn narrow(window: &[u8]) -> Vec<u8> {
-    let is_wide =
-        matches!(window, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'<', 0, ..] | [0, b'<', ..]);
-    let bytes = match window {
-        [0xef, 0xbb, 0xbf, rest @ ..] | [0xff, 0xfe, rest @ ..] | [0xfe, 0xff, rest @ ..] => rest,
-        _ => window,
+fn narrow(window: &[u8]) -> Cow<'_, [u8]> {
+    let wide = match window {
+        [0xff, 0xfe, rest @ ..] | [0xfe, 0xff, rest @ ..] => rest,
+        [b'<', 0, ..] | [0, b'<', ..] => window,
+        [0xef, 0xbb, 0xbf, rest @ ..] => return Cow::Borrowed(rest.trim_ascii_start()),
+        _ => return Cow::Borrowed(window.trim_ascii_start()),
     };
-    let mut text: Vec<u8> = bytes.iter().copied().filter(|byte| !is_wide || *byte != 0).collect();
-    let blank = text.len() - text.trim_ascii_start().len();
-    text.drain(..blank);
-    text
+    let text: Vec<u8> = wide.iter().copied().filter(|byte| *byte != 0).collect();
+    Cow::Owned(text.trim_ascii_start().to_vec())
 }
 
 /// The local name of the first element, past declarations, comments and the document type.
