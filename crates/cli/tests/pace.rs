@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use common::site::{Answer, Site};
@@ -64,6 +65,24 @@ fn a_budget_holds_over_all_hosts() {
     let due = Duration::from_millis(100) * u32::try_from(asked.len() - 1).unwrap();
     assert!(asked.len() >= 16, "{asked:?}");
     assert!(last - first >= due.mul_f64(0.9), "{} requests in {:?}", asked.len(), last - first);
+}
+
+#[test]
+fn a_host_that_complains_is_asked_more_slowly() {
+    let complained = AtomicBool::new(false);
+    let site = Site::serve(move |request| match request.page.split_once('/').unwrap().1 {
+        "" => Answer::page("<a href=/1>1</a><a href=/2>2</a><a href=/3>3</a>"),
+        "1" if !complained.swap(true, Ordering::Relaxed) => {
+            Answer::status("429 Too Many Requests").with("Retry-After: 0")
+        }
+        "1" | "2" | "3" => Answer::page(request.page.clone()),
+        _ => Answer::status("404 Not Found"),
+    });
+    let place = Place::new();
+    place.run(&format!("crawl --once http://a.test/ --delay 150ms {}", site.flags())).expect(0);
+    let complaint = site.all_asked().iter().position(|(_, page)| page == "a.test/1").unwrap();
+    assert_eq!(site.asked("a.test/1").len(), 2, "it is asked for again");
+    keeps_apart_from(&site, "a.test", Duration::from_millis(300), complaint);
 }
 
 #[test]

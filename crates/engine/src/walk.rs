@@ -452,6 +452,9 @@ impl<S: Store> Walk<S> {
     fn settle_host(&mut self, processed: &mut Processed, now: Time) {
         let Job { lease, fetched, ended, .. } = &processed.job;
         let took = fetched.times.total;
+        if matches!(processed.visited.visit.status, 429 | 503) {
+            self.frontier.complained(lease.page.host);
+        }
         self.frontier.answered(lease.page.host, fetched.ip, took, *ended);
         let next = self.frontier.read_for(lease.page.host, processed.reading, *ended);
         let host = &mut processed.visited.host;

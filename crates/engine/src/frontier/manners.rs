@@ -57,9 +57,10 @@ impl Frontier {
     }
 
     /// Rules were learned for pages of `host`.
-    pub fn set_rules(&mut self, host: HostKey, https: bool, rules: Rules) {
-        let Some(host) = self.active.get_mut(&host) else { return };
-        host.delay = self.config.pace.delay(rules.robots.crawl_delay(), host.row.answer_time);
+    pub fn set_rules(&mut self, key: HostKey, https: bool, rules: Rules) {
+        let Some(host) = self.active.get_mut(&key) else { return };
+        let usual = self.config.pace.delay(rules.robots.crawl_delay(), host.row.answer_time);
+        host.delay = self.slowed.pause(key, usual);
         host.rules[usize::from(https)] = Some(rules);
         if self.careful {
             host.next_allowed = host.next_allowed.max(self.opened.after(host.delay));
@@ -98,7 +99,7 @@ impl Frontier {
         host.row.answer_time = answer_time;
         host.row.ip = ip.or(host.row.ip);
         let crawl_delay = host.rules.iter().flatten().filter_map(|r| r.robots.crawl_delay()).max();
-        host.delay = self.config.pace.delay(crawl_delay, answer_time);
+        host.delay = self.slowed.pause(key, self.config.pace.delay(crawl_delay, answer_time));
         let margin = if host.delay.is_zero() { Duration::ZERO } else { MARGIN };
         host.next_allowed = now.after(host.delay + margin);
         host.row.next_allowed = host.next_allowed;
@@ -137,8 +138,14 @@ impl Frontier {
         true
     }
 
+    /// A host said that it is asked too often: from now on its pauses are longer.
+    pub fn complained(&mut self, key: HostKey) {
+        self.slowed.complained(key);
+    }
+
     /// A host answered as it should: its failures are forgiven.
     pub fn recovered(&mut self, key: HostKey) {
+        self.slowed.answered(key);
         if let Some(host) = self.active.get_mut(&key) {
             host.row.failures = 0;
         }

@@ -18,6 +18,7 @@ mod manners;
 mod pace;
 mod pins;
 mod selector;
+mod slowed;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -35,6 +36,7 @@ use back_queue::{BackQueue, Order};
 pub use pace::Pace;
 use pins::Pins;
 use selector::Selector;
+use slowed::Slowed;
 
 /// A host that is blocked for longer than this waits on disk.
 const LONG_BLOCK: Duration = Duration::from_secs(60);
@@ -152,6 +154,7 @@ pub struct Frontier {
     active: HashMap<HostKey, Active>,
     ready: BinaryHeap<Reverse<(Time, HostKey)>>,
     addresses: HashMap<IpAddr, Time>,
+    slowed: Slowed,
     pins: Pins,
     /// For each front queue, the place before which no waiting host is left.
     low_water: [(Time, HostKey); FRONTS],
@@ -206,6 +209,7 @@ impl Frontier {
             active: HashMap::new(),
             ready: BinaryHeap::new(),
             addresses: HashMap::new(),
+            slowed: Slowed::default(),
             pins: Pins::default(),
             low_water: [(Time::EPOCH, HostKey::default()); FRONTS],
             next_wake: Time::EPOCH,
@@ -343,7 +347,7 @@ impl Frontier {
             events.push(Event::HostRested { host: key, front });
             return Ok(());
         }
-        let delay = self.config.pace.delay(None, row.answer_time);
+        let delay = self.slowed.pause(key, self.config.pace.delay(None, row.answer_time));
         let after_crash = if self.careful { self.opened.after(delay) } else { Time::EPOCH };
         let host = Active {
             next_allowed: row.next_allowed.max(after_crash),
