@@ -25,6 +25,8 @@ pub struct PageMemory {
     sketch: Sketch,
     clocks: Clocks,
     turns: Turns,
+    /// News that were too little to tell, so far: in 65,535ths of the text.
+    untold: u16,
 }
 
 /// What a visit found.
@@ -57,7 +59,7 @@ impl Arrival<'_> {
 
 impl PageMemory {
     /// The most bytes that a memory takes.
-    pub const LONGEST: usize = 2 + 4 * Size::Large.cells() + Clocks::LONGEST + Turns::LONGEST;
+    pub const LONGEST: usize = HEAD + 4 * Size::Large.cells() + Clocks::LONGEST + Turns::LONGEST;
 
     /// The memory of a page that is seen for the first time.
     pub fn new(outline: &Outline) -> Self {
@@ -65,6 +67,7 @@ impl PageMemory {
             sketch: Sketch::of(outline, Size::Small),
             clocks: Clocks::default(),
             turns: Turns::default(),
+            untold: 0,
         }
     }
 
@@ -100,6 +103,15 @@ impl PageMemory {
         let differing = self.differing(&arrivals, &difference.went);
         self.learn(&arrivals, &went, outline);
         Findings { score: Some(tally.score(outline)), differing }
+    }
+
+    /// A visit found this share to be news, and less than `least` is not worth telling: the share to
+    /// tell of, with what was too little at earlier visits once that adds up to enough.
+    pub fn add_up(&mut self, news: f64, least: f64) -> f64 {
+        let together = f64::from(self.untold) / f64::from(u16::MAX) + news;
+        let told = news >= least || together >= least;
+        self.untold = if told { 0 } else { (together * f64::from(u16::MAX)).round() as u16 };
+        if told { together.min(1.0) } else { news }
     }
 
     /// Where a version of the page has passages that are noise by what is remembered: what differs
@@ -194,6 +206,7 @@ impl PageMemory {
         let large = u8::from(self.sketch.size() == Size::Large);
         let counts = self.clocks.len() | self.turns.places() << 4;
         out.extend([FORMAT | large << 7, u8::try_from(counts).unwrap_or(0)]);
+        out.extend(self.untold.to_le_bytes());
         self.sketch.write(&mut out);
         self.clocks.write(&mut out);
         self.turns.write(&mut out);
@@ -202,16 +215,19 @@ impl PageMemory {
 
     /// Reads what [`to_bytes`](Self::to_bytes) gave; `None` when it is something else.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (&[format, counts], rest) = bytes.split_first_chunk()?;
+        let (&[format, counts, low, high], rest) = bytes.split_first_chunk::<HEAD>()?;
         let size = if format >> 7 == 1 { Size::Large } else { Size::Small };
         let (sketch, rest) = Sketch::read(rest, size).filter(|_| format & 0x7F == FORMAT)?;
         let (clocks, rest) = Clocks::read(rest, usize::from(counts & 0b1111))?;
         let turns = Turns::read(rest, usize::from(counts >> 4))?;
-        Some(PageMemory { sketch, clocks, turns })
+        Some(PageMemory { sketch, clocks, turns, untold: u16::from_le_bytes([low, high]) })
     }
 }
 
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
+
+/// Bytes before the sketch: the format, the counts, what is untold.
+const HEAD: usize = 4;
 
 /// How large the next sketch should be: large where much differs, until hardly anything does.
 fn size_for(difference: &Difference, now: Size) -> Size {

@@ -19,8 +19,15 @@ pub(crate) struct Read {
 }
 
 impl Read {
-    /// Reads the text of a page that is told from others of its site by `page`.
-    pub(crate) fn new(text: &str, past: Option<&Past>, site: &SiteMemory, page: u64) -> Self {
+    /// Reads the text of a page that is told from others of its site by `page`; news of less than
+    /// `least` are kept until they add up to that.
+    pub(crate) fn new(
+        text: &str,
+        past: Option<&Past>,
+        site: &SiteMemory,
+        page: u64,
+        least: f64,
+    ) -> Self {
         let outline = Outline::of(text);
         let before = past.and_then(|past| past.memory.as_deref()).and_then(PageMemory::from_bytes);
         let Some(mut memory) = before else {
@@ -28,8 +35,9 @@ impl Read {
             return Read { outline, memory, differing: Vec::new(), news: None };
         };
         let findings = memory.visit(text, &outline, site, page);
+        let news = findings.score.map(|news| memory.add_up(news, least));
         let memory = memory.to_bytes().into();
-        Read { outline, memory, differing: findings.differing, news: findings.score }
+        Read { outline, memory, differing: findings.differing, news }
     }
 
     /// What the text says, passage by passage.
@@ -88,7 +96,7 @@ mod tests {
     fn visits_by(texts: &[&str], least: f64) -> Vec<(Change, f64)> {
         let mut past = None;
         let visit = |(number, text): (usize, &&str)| {
-            let read = Read::new(text, past.as_ref(), &SiteMemory::default(), 1);
+            let read = Read::new(text, past.as_ref(), &SiteMemory::default(), 1, least);
             let digest = Digest::of(format!("<!-- {number} -->{text}").as_bytes());
             let (change, score) = judge(past.as_ref(), digest, Some(&read), least);
             past = Some(seen(digest, &read));
@@ -144,6 +152,17 @@ mod tests {
     }
 
     #[test]
+    fn little_by_little_is_a_change_in_the_end() {
+        // At each visit one line more of a hundred is new.
+        let texts: Vec<String> = (1..12).map(lines).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let found = visits_by(&texts, 0.035);
+        let told: Vec<usize> = (1..11).filter(|&n| found[n].0 != Change::Same).collect();
+        assert_eq!(told, [4, 8], "{found:?}");
+        assert!(found[4].1 >= 0.035 && found[3].1 < 0.015, "{found:?}");
+    }
+
+    #[test]
     fn one_word_of_a_passage_without_end_is_little() {
         let words: Vec<String> = (0..400).map(|n| format!("word{}", n * n % 97)).collect();
         let edited = [&words[..200], &["other".to_owned()], &words[201..]].concat();
@@ -163,7 +182,7 @@ mod tests {
     #[test]
     fn without_text_the_bytes_decide() {
         let [one, other] = ["a", "b"].map(|payload| Digest::of(payload.as_bytes()));
-        let read = Read::new("", None, &SiteMemory::default(), 1);
+        let read = Read::new("", None, &SiteMemory::default(), 1, 0.0);
         let past = Past { memory: None, simhash: None, ..seen(one, &read) };
         assert_eq!(judge(None, one, None, 0.0), (Change::New, Score::ALL));
         assert_eq!(judge(Some(&past), one, None, 0.0), (Change::Same, Score::NONE));

@@ -261,8 +261,9 @@ impl<S: Store> Processor<S> {
         let extracted = self.extractor.extract(&document, self.links.options());
         let directives = directives(&self.config, response, &extracted);
         let lease = &processed.job.lease;
+        let least = self.config.schedule.least_change;
         let read = text_of(&extracted)
-            .map(|text| Read::new(text, row.past.as_ref(), &lease.site, lease.page.url));
+            .map(|text| Read::new(text, row.past.as_ref(), &lease.site, lease.page.url, least));
         processed.visited.kind = kind_of(extracted.kind, row.kind);
         let media_type = Some(extracted.kind.mime());
         let nature = nature_of(lease, &extracted, read.as_ref(), processed.job.ended);
