@@ -24,8 +24,11 @@ use crate::EngineError;
 
 /// The data format that this version writes, and the latest that it reads.
 pub const FORMAT: u32 = 2;
+/// The earliest that it reads.
+const EARLIEST_FORMAT: u32 = 1;
 const MARK: &str = "evercrawl.data";
 const LEARNED: &str = "learned";
+const STATE: &str = "state";
 pub(crate) const STORE: &str = "store";
 const MARK_ASIDE: &str = "evercrawl.data.new";
 const MARK_TEXT: &str = "evercrawl data directory, format ";
@@ -49,8 +52,14 @@ impl DataDir {
         if !path.exists() {
             return Err(EngineError::Missing { dir: path.to_owned() });
         }
-        check_mark(path)?;
-        Self::lock(path)
+        let found = read_mark(path)?;
+        let dir = Self::lock(path)?;
+        if found < FORMAT {
+            // Rows are read in every format and written in the latest, as they change. From the first
+            // of them on an earlier version must not open this, so the mark comes before.
+            write_mark(path)?;
+        }
+        Ok(dir)
     }
 
     /// Opens a data directory, or makes one where nothing is.
@@ -63,7 +72,7 @@ impl DataDir {
             })
         };
         if !entries.into_iter().any(foreign) {
-            write_mark(path)?;
+            furnish(path)?;
         }
         Self::open(path)
     }
@@ -104,7 +113,7 @@ impl DataDir {
 
     /// Where the seen filter of the data directory at `path` is.
     pub fn filter_in(path: &Path) -> PathBuf {
-        path.join("state").join("seen.filter")
+        path.join(STATE).join("seen.filter")
     }
 
     /// Where a running crawl says how it is doing.
@@ -155,7 +164,7 @@ impl DataDir {
         name: &str,
         limits: StoreLimits,
     ) -> Result<Arc<DiskStore>, EngineError> {
-        let dir = self.path.join("state");
+        let dir = self.path.join(STATE);
         fs::create_dir_all(&dir).map_err(io("create", &dir))?;
         Ok(Arc::new(DiskStore::open(&dir.join(name), limits)?))
     }
@@ -192,14 +201,37 @@ fn sign(lock: &mut File) -> std::io::Result<()> {
     writeln!(lock, "process {}", std::process::id())
 }
 
+/// Makes an empty directory a data directory. What is committed in it later must not lose its place
+/// to a power cut, so all names are on disk before the first use.
+fn furnish(path: &Path) -> Result<(), EngineError> {
+    write_mark(path)?;
+    for part in [path.join(STATE), DataDir::archive_in(path)] {
+        fs::create_dir_all(&part).map_err(io("create", &part))?;
+    }
+    sync_dir(path)?;
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+    sync_dir(above.unwrap_or(Path::new(".")))
+}
+
 /// Says what the directory is. Aside and renamed: half a mark would make it nobody's.
 fn write_mark(path: &Path) -> Result<(), EngineError> {
     let (mark, aside) = (path.join(MARK), path.join(MARK_ASIDE));
-    fs::write(&aside, format!("{MARK_TEXT}{FORMAT}\n")).map_err(io("write", &aside))?;
-    fs::rename(&aside, &mark).map_err(io("rename", &aside))
+    let write = || {
+        let mut file = File::create(&aside)?;
+        writeln!(file, "{MARK_TEXT}{FORMAT}")?;
+        file.sync_all()
+    };
+    write().map_err(io("write", &aside))?;
+    fs::rename(&aside, &mark).map_err(io("rename", &aside))?;
+    sync_dir(path)
 }
 
-fn check_mark(path: &Path) -> Result<(), EngineError> {
+fn sync_dir(path: &Path) -> Result<(), EngineError> {
+    File::open(path).and_then(|dir| dir.sync_all()).map_err(io("sync", path))
+}
+
+/// The format of the data in a directory, where it is one that this version reads.
+fn read_mark(path: &Path) -> Result<u32, EngineError> {
     let not_ours = |why: &str| EngineError::NotOurs { dir: path.to_owned(), why: why.to_owned() };
     if !path.is_dir() {
         return Err(not_ours("it is a file"));
@@ -211,10 +243,10 @@ fn check_mark(path: &Path) -> Result<(), EngineError> {
         Some(found) if found > FORMAT => {
             Err(EngineError::Newer { dir: path.to_owned(), found, known: FORMAT })
         }
-        Some(found) if found < FORMAT => {
-            Err(EngineError::Older { dir: path.to_owned(), found, known: FORMAT })
+        Some(found) if found < EARLIEST_FORMAT => {
+            Err(EngineError::Older { dir: path.to_owned(), found, known: EARLIEST_FORMAT })
         }
-        Some(_) => Ok(()),
+        Some(found) => Ok(found),
         None => Err(not_ours(&format!("its {MARK} cannot be read"))),
     }
 }
@@ -259,6 +291,19 @@ mod tests {
     }
 
     #[test]
+    fn an_earlier_format_is_taken_over_by_whoever_works_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let mark = dir.path().join(MARK);
+        fs::write(&mark, format!("{MARK_TEXT}1\n")).unwrap();
+        let works_there = DataDir::open(dir.path()).unwrap();
+        assert_eq!(fs::read_to_string(&mark).unwrap(), format!("{MARK_TEXT}{FORMAT}\n"));
+        fs::write(&mark, format!("{MARK_TEXT}1\n")).unwrap();
+        assert!(matches!(DataDir::open(dir.path()), Err(EngineError::InUse { .. })));
+        assert_eq!(fs::read_to_string(&mark).unwrap(), format!("{MARK_TEXT}1\n"), "not ours yet");
+        drop(works_there);
+    }
+
+    #[test]
     fn foreign_older_and_newer_directories_are_refused() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("thesis.txt"), "mine").unwrap();
@@ -267,9 +312,9 @@ mod tests {
         fs::write(dir.path().join(MARK), format!("{MARK_TEXT}99\n")).unwrap();
         let error = DataDir::open(dir.path()).unwrap_err();
         assert!(matches!(error, EngineError::Newer { found: 99, .. }), "{error}");
-        fs::write(dir.path().join(MARK), format!("{MARK_TEXT}1\n")).unwrap();
+        fs::write(dir.path().join(MARK), format!("{MARK_TEXT}0\n")).unwrap();
         let error = DataDir::open(dir.path()).unwrap_err();
-        assert!(matches!(error, EngineError::Older { found: 1, .. }), "{error}");
+        assert!(matches!(error, EngineError::Older { found: 0, .. }), "{error}");
         let file = dir.path().join("thesis.txt");
         assert!(matches!(DataDir::open(&file), Err(EngineError::NotOurs { .. })));
     }

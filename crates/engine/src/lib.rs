@@ -95,7 +95,7 @@ pub enum EngineError {
     },
     /// The directory was written by an earlier version.
     #[error(
-        "{dir} was written by an earlier Evercrawl (data format {found}; this one reads {known}); \
+        "{dir} was written by an earlier Evercrawl (data format {found}; this one reads {known} and later); \
          its WARC files are good as they are; crawl into a new --data directory"
     )]
     Older {
@@ -103,7 +103,7 @@ pub enum EngineError {
         dir: PathBuf,
         /// Its format.
         found: u32,
-        /// The format that this version knows.
+        /// The first format that this version knows.
         known: u32,
     },
     /// The configuration cannot be used.

@@ -82,6 +82,15 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
+    /// Begins to read a row of any format up to `latest`, and says which.
+    pub(crate) fn up_to(row: &'a [u8], latest: u8) -> Read<(Self, u8)> {
+        let mut reader = Reader(row);
+        match reader.byte()? {
+            format if (1..=latest).contains(&format) => Ok((reader, format)),
+            found => Err(StateError::Corrupt(format!("row of format {found}, not {latest}"))),
+        }
+    }
+
     /// True when nothing is left to read.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()

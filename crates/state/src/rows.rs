@@ -1,4 +1,13 @@
 //! What is kept of a page, a host, a visit? Compact rows, each with a format byte.
+//!
+//! Rows are written in the latest format and read in every format that there was: a data directory is
+//! brought up to date row by row, as its rows change. What an older row lacks is what a page has of
+//! which it is not known yet.
+//!
+//! | format | page | visit |
+//! |---|---|---|
+//! | 1 | without what the scheduler and the comparison keep, nor who announced it | without a score |
+//! | 2 | with them; its importance may follow at the end | with one |
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -138,7 +147,7 @@ impl PageRow {
 
     /// Reads what [`encode`](Self::encode) wrote.
     pub fn decode(row: &[u8]) -> Result<Self, StateError> {
-        let mut row = Reader::new(row, PAGE)?;
+        let (mut row, format) = Reader::up_to(row, PAGE)?;
         let url = row.text()?.to_owned();
         let flags = row.byte()?;
         let kind = Kind::from_number(flags & 0x3f).unwrap_or_default();
@@ -150,13 +159,16 @@ impl PageRow {
             depth: row.small()?,
             hops: row.byte()?,
             via: row.maybe(Reader::page)?,
-            hub: row.maybe(|row| Ok(u32::from_le_bytes(row.array()?)))?,
+            hub: match format {
+                1 => None,
+                _ => row.maybe(|row| Ok(u32::from_le_bytes(row.array()?)))?,
+            },
             tags: row.small()?,
             found: row.time()?,
             claimed_change: row.maybe(Reader::time)?,
             standing: decode_standing(&mut row)?,
             place: decode_place(&mut row)?,
-            past: row.maybe(decode_past)?,
+            past: row.maybe(|row| decode_past(row, format))?,
             importance: match row.is_empty() {
                 true => Importance::UNKNOWN,
                 false => Importance::from_number(row.byte()?),
@@ -166,7 +178,7 @@ impl PageRow {
 
     /// The URL in an encoded row, without reading the rest.
     pub(crate) fn url_of(row: &[u8]) -> Result<&str, StateError> {
-        Reader::new(row, PAGE)?.text()
+        Reader::up_to(row, PAGE)?.0.text()
     }
 
     /// True when its server said at the last visit that it moved for good.
@@ -246,7 +258,7 @@ fn encode_past(out: &mut Writer, past: &Past) {
     encode_noted(out, &past.noted);
 }
 
-fn decode_past(row: &mut Reader<'_>) -> Result<Past, StateError> {
+fn decode_past(row: &mut Reader<'_>, format: u8) -> Result<Past, StateError> {
     Ok(Past {
         visits: row.small()?,
         checks: row.small()?,
@@ -260,13 +272,16 @@ fn decode_past(row: &mut Reader<'_>) -> Result<Past, StateError> {
         failures: row.byte()?,
         digest: row.maybe(Reader::array)?,
         simhash: row.maybe(|row| Ok(u64::from_le_bytes(row.array()?)))?,
-        memory: row.maybe(|row| row.bytes().map(Box::from))?,
+        memory: match format {
+            1 => None,
+            _ => row.maybe(|row| row.bytes().map(Box::from))?,
+        },
         validators: Validators {
             etag: row.maybe(|row| row.text().map(str::to_owned))?,
             last_modified: row.maybe(|row| row.text().map(str::to_owned))?,
         },
         log: row.number()?,
-        noted: decode_noted(row)?,
+        noted: if format == 1 { Noted::default() } else { decode_noted(row)? },
     })
 }
 
@@ -398,14 +413,24 @@ pub(crate) fn encode_visit(visit: &Visit, before: Option<u64>) -> Vec<u8> {
 }
 
 pub(crate) fn decode_visit(row: &[u8]) -> Result<(Visit, Option<u64>), StateError> {
-    let mut row = Reader::new(row, VISIT)?;
+    let (mut row, format) = Reader::up_to(row, VISIT)?;
+    let page = row.page()?;
+    let at = row.time()?;
+    let outcome = row.code(Outcome::from_number)?;
+    let status = row.small()?;
+    let change = row.code(Change::from_number)?;
     let visit = Visit {
-        page: row.page()?,
-        at: row.time()?,
-        outcome: row.code(Outcome::from_number)?,
-        status: row.small()?,
-        change: row.code(Change::from_number)?,
-        score: Score::from_number(row.small()?),
+        page,
+        at,
+        outcome,
+        status,
+        change,
+        score: match (format, change) {
+            // How much of it was news nobody knows any more: it was seen as a change.
+            (1, Change::New | Change::Changed) => Score::ALL,
+            (1, _) => Score::NONE,
+            _ => Score::from_number(row.small()?),
+        },
         digest: row.maybe(Reader::array)?,
         bytes: row.number()?,
         ms: row.small()?,
