@@ -6,6 +6,7 @@
 //! seed makes of examples.
 
 mod mutate;
+mod reference;
 mod targets;
 
 pub use mutate::Mutator;

@@ -22,6 +22,8 @@ use evercrawl_robots::{Directives, RobotsTxt};
 use evercrawl_state::{MemoryStore, Overlay, PageRow, Settings, Space, State, Store};
 use evercrawl_urls::{Base, Canonical, Patterns, Steps, parse_seed_line, shape};
 
+use crate::reference;
+
 /// A parser under test.
 #[derive(Debug)]
 pub struct Target {
@@ -48,7 +50,12 @@ pub const TARGETS: &[Target] = &[
     },
     Target {
         name: "seed",
-        examples: &[b"http://a.test/ tag1,tag2", b"# a comment", b"example.org", b"+http://(org,example,)/"],
+        examples: &[
+            b"\xef\xbb\xbfhttp://a.test/ tag=news tag=b # both\nexample.org\r\n\n# a comment\nlocalhost:80\n",
+            b"# a comment",
+            b"example.org tag=",
+            b"+http://(org,example,)/",
+        ],
         run: seed,
     },
     Target {
@@ -59,6 +66,14 @@ pub const TARGETS: &[Target] = &[
             b"noindex, nofollow, max-snippet: 3, unavailable_after: 2020-01-01",
         ],
         run: robots,
+    },
+    Target {
+        name: "verdicts",
+        examples: &[
+            b"/ab?a.b/\x00ab/*?.a\x03ab/*ab\x04*ab?a/\x01ab*b?a\x05a/b*a.",
+            b"a/b.a/b?\x01\x02\x03\x04\x05\x06\x07\x08\x04\x03\x02\x01\x00\x03\x03\x03",
+        ],
+        run: verdicts,
     },
     Target {
         name: "html",
@@ -130,10 +145,20 @@ pub const TARGETS: &[Target] = &[
     },
 ];
 
-/// A canonical URL is its own canonical form, and stays one of the web.
+/// A canonical URL is its own canonical form, and stays one of the web. Where no step is taken it is what
+/// browsers make of the link.
 fn url(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let base = Base::new("http://base.test/dir/page?q", Steps::default()).unwrap();
+    const BASE: &str = "http://base.test/dir/page?q";
+    let plain = Base::new(BASE, Steps::NONE).unwrap().join(&text);
+    let slashes = text.chars().filter(|c| *c > ' ').take_while(|c| matches!(c, '/' | '\\')).count();
+    // The crate reads three slashes otherwise than browsers do; ours are told from it in their own tests.
+    if slashes < 3 {
+        let browser = reference::browser_link(BASE, &text);
+        let browser = browser.filter(|url| url.len().max(text.len()) <= Canonical::MAX_LEN);
+        assert_eq!(plain.ok().map(|url| url.as_str().to_owned()), browser, "{text:?}");
+    }
+    let base = Base::new(BASE, Steps::default()).unwrap();
     let _ = base.rebased(&text);
     let Ok(url) = base.join(&text) else { return };
     let again = base.join(url.as_str());
@@ -143,10 +168,14 @@ fn url(bytes: &[u8]) {
     let _ = (shape(&url), surt(url.as_str()), Request::new(url.as_str()).map(drop));
 }
 
+/// A list of seeds, line by line, as it is read from a file.
 fn seed(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    if let Ok(Some(seed)) = parse_seed_line(&text, Steps::default()) {
-        assert!(!seed.target.candidates(Steps::default()).is_empty(), "{text:?}");
+    for line in text.lines() {
+        if let Ok(Some(seed)) = parse_seed_line(line, Steps::default()) {
+            assert!(!seed.target.candidates(Steps::default()).is_empty(), "{line:?}");
+            assert!(seed.tags.iter().all(|tag| !tag.is_empty()), "{line:?}");
+        }
     }
     if let Ok(patterns) = Patterns::new("fuzz", &[text.into_owned()]) {
         let _ = patterns.matches("http://a.test/some/path");
@@ -165,6 +194,16 @@ fn robots(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let _ = Directives::from_meta("robots", &text, "evercrawl");
     let _ = Directives::from_header(&text, "evercrawl");
+}
+
+/// Whatever a well-formed file says, all read it alike: the first bytes are a path, the others the file.
+fn verdicts(bytes: &[u8]) {
+    let (path, file) = bytes.split_at(bytes.len().min(8));
+    let (path, file) = (reference::path(path, b"ab/?.", false), reference::Robots::of(file));
+    for agent in ["evercrawl", "else"] {
+        let ours = RobotsTxt::parse(file.text().as_bytes(), agent).verdict(&path).allowed;
+        assert_eq!(ours, file.allows(agent, &path), "{agent} at {path} by\n{}", file.text());
+    }
 }
 
 fn html(bytes: &[u8]) {
