@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use evercrawl_model::Time;
 
 use crate::cdx;
+use crate::disk::Disk;
 use crate::error::WriteError;
 
 const WARC: &str = ".warc.gz";
@@ -40,12 +41,12 @@ impl FilePosition {
 
     /// Makes the growing files final, as far as this position counts them, and says how many bytes
     /// it cut off. An empty file is removed.
-    pub fn finish(&self, dir: &Path) -> Result<u64, WriteError> {
+    pub fn finish(&self, dir: &Path, disk: &dyn Disk) -> Result<u64, WriteError> {
         if self.warc_len == 0 {
             return self.discard(dir).map(|()| 0);
         }
-        let cut_index = self.finish_index(dir)?;
-        let cut_warc = self.finish_warc(dir)?;
+        let cut_index = self.finish_index(dir, disk)?;
+        let cut_warc = self.finish_warc(dir, disk)?;
         Ok(cut_index + cut_warc)
     }
 
@@ -56,33 +57,33 @@ impl FilePosition {
     }
 
     /// Removes the finished files.
-    pub(crate) fn remove(&self, dir: &Path) -> Result<(), WriteError> {
+    pub(crate) fn remove(&self, dir: &Path, disk: &dyn Disk) -> Result<(), WriteError> {
         remove(&dir.join(self.warc_name()))?;
         remove(&final_index(dir, &self.name))?;
-        sync_dir(dir)
+        sync_dir(dir, disk)
     }
 
     /// Sorts the index into its final file.
-    fn finish_index(&self, dir: &Path) -> Result<u64, WriteError> {
+    fn finish_index(&self, dir: &Path, disk: &dyn Disk) -> Result<u64, WriteError> {
         let (from, to) = (open_index(dir, &self.name), final_index(dir, &self.name));
         let Some((mut growing, cut)) = settle(&from, &to, self.cdxj_len)? else { return Ok(0) };
         let mut lines = Vec::new();
         growing.read_to_end(&mut lines).map_err(WriteError::io("read", &from))?;
         let sorting = dir.join(format!("{}{SORTING}", self.name));
-        write_durably(&sorting, &cdx::sorted(&lines))?;
+        write_durably(&sorting, &cdx::sorted(&lines), disk)?;
         rename(&sorting, &to)?;
-        sync_dir(dir)?;
+        sync_dir(dir, disk)?;
         fs::remove_file(&from).map_err(WriteError::io("remove", &from))?;
         Ok(cut)
     }
 
     /// Gives the WARC file its final name.
-    fn finish_warc(&self, dir: &Path) -> Result<u64, WriteError> {
+    fn finish_warc(&self, dir: &Path, disk: &dyn Disk) -> Result<u64, WriteError> {
         let (from, to) = (open_warc(dir, &self.name), dir.join(self.warc_name()));
         let Some((growing, cut)) = settle(&from, &to, self.warc_len)? else { return Ok(0) };
-        growing.sync_all().map_err(WriteError::io("sync", &from))?;
+        disk.sync(&growing).map_err(WriteError::io("sync", &from))?;
         rename(&from, &to)?;
-        sync_dir(dir)?;
+        sync_dir(dir, disk)?;
         Ok(cut)
     }
 }
@@ -189,15 +190,15 @@ fn remove(path: &Path) -> Result<(), WriteError> {
 }
 
 /// Makes what happened to names in `dir` survive a power cut.
-pub(crate) fn sync_dir(dir: &Path) -> Result<(), WriteError> {
-    File::open(dir).and_then(|dir| dir.sync_all()).map_err(WriteError::io("sync", dir))
+pub(crate) fn sync_dir(dir: &Path, disk: &dyn Disk) -> Result<(), WriteError> {
+    File::open(dir).and_then(|dir| disk.sync(&dir)).map_err(WriteError::io("sync", dir))
 }
 
-pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+pub(crate) fn write_durably(path: &Path, bytes: &[u8], disk: &dyn Disk) -> Result<(), WriteError> {
     let write = || {
         let mut file = File::create(path)?;
         file.write_all(bytes)?;
-        file.sync_all()
+        disk.sync(&file)
     };
     write().map_err(WriteError::io("write", path))
 }

@@ -24,6 +24,7 @@
 //! - [`Exchange`], [`Kind`]: what was asked and answered
 //! - [`Encoder`], [`Encoded`]: its bytes as WARC records
 //! - [`Writer`], [`Checkpoint`], [`FilePosition`]: files that grow, roll and survive a crash
+//! - [`Disk`]: what makes bytes last
 //! - [`surt()`]: the sort key of a URL, as replay tools compute it
 //! - [`read_record`], [`Scan`], [`RecordCache`], [`verify`]: reading back
 //! - [`rewrite`]: a file without some of its records
@@ -33,6 +34,7 @@
 mod cache;
 mod cdx;
 mod check;
+mod disk;
 mod encode;
 mod error;
 mod exchange;
@@ -49,6 +51,7 @@ mod writer;
 
 pub use cache::RecordCache;
 pub use check::{CheckReport, Problem, check_file};
+pub use disk::{Disk, RealDisk};
 pub use encode::{DEFAULT_LEVEL, Encoded, Encoder};
 pub use error::{ReadError, RewriteError, WriteError};
 pub use exchange::{Exchange, Kind, Original, Tls, Truncated};

@@ -9,6 +9,7 @@ use std::path::Path;
 use evercrawl_model::Time;
 
 use crate::cdx;
+use crate::disk::RealDisk;
 use crate::error::{ReadError, RewriteError, WriteError};
 use crate::files;
 use crate::read::Scan;
@@ -71,9 +72,9 @@ pub fn rebuild_index(dir: &Path, name: &str, cap: usize) -> Result<(), RewriteEr
         lines.extend(line.unwrap_or_default());
     }
     let (aside, index) = (files::open_index(dir, name), files::final_index(dir, name));
-    files::write_durably(&aside, &cdx::sorted(&lines))?;
+    files::write_durably(&aside, &cdx::sorted(&lines), &RealDisk)?;
     files::rename(&aside, &index)?;
-    Ok(files::sync_dir(dir)?)
+    Ok(files::sync_dir(dir, &RealDisk)?)
 }
 
 /// Gives what is left of a growing file its final name, uncommitted records and all; its index is
@@ -88,7 +89,7 @@ pub fn finish_as_found(dir: &Path, name: &str) -> Result<bool, WriteError> {
     if index.exists() {
         fs::remove_file(&index).map_err(WriteError::io("remove", &index))?;
     }
-    files::sync_dir(dir)?;
+    files::sync_dir(dir, &RealDisk)?;
     Ok(true)
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::disk::Disk;
 use crate::error::WriteError;
 use crate::files::{self, FilePosition};
 
@@ -22,11 +23,12 @@ pub struct Recovery {
 pub(crate) fn recover(
     dir: &Path,
     committed: &[FilePosition],
+    disk: &dyn Disk,
 ) -> Result<(Recovery, u32), WriteError> {
     fs::create_dir_all(dir).map_err(WriteError::io("create", dir))?;
     let mut recovery = Recovery::default();
     for position in committed {
-        recovery.cut_bytes += position.finish(dir)?;
+        recovery.cut_bytes += position.finish(dir, disk)?;
     }
     let mut highest = committed.iter().map(|position| position.serial).max().unwrap_or(0);
     for name in names(dir)? {

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use evercrawl_model::{RecordAt, Time};
 
 use crate::cdx;
+use crate::disk::{Disk, RealDisk};
 use crate::encode::{DEFAULT_LEVEL, Encoder};
 use crate::error::{ReadError, RewriteError, WriteError};
 use crate::files::{self, FilePosition};
@@ -170,10 +171,10 @@ impl Copying {
 
     /// Makes both files last, by their growing names.
     fn end(&mut self, dir: &Path) -> Result<(), WriteError> {
-        let synced = self.warc.flush().and_then(|()| self.warc.get_ref().sync_all());
+        let synced = self.warc.flush().and_then(|()| RealDisk.sync(self.warc.get_ref()));
         synced.map_err(|error| self.failed(error))?;
-        files::write_durably(&files::open_index(dir, &self.name), &self.index)?;
-        files::sync_dir(dir)?;
+        files::write_durably(&files::open_index(dir, &self.name), &self.index, &RealDisk)?;
+        files::sync_dir(dir, &RealDisk)?;
         self.kept.file = (!self.kept.moved.is_empty()).then(|| self.position());
         Ok(())
     }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use evercrawl_model::{RecordAt, Time};
 
 use crate::cdx;
+use crate::disk::Disk;
 use crate::encode::{DEFAULT_LEVEL, Encoded, Encoder};
 use crate::error::WriteError;
 use crate::files::{self, FilePosition};
@@ -45,6 +46,8 @@ pub struct Settings {
     pub roll_at: u64,
     /// A serial number that no file ever had; matters where old files were moved away.
     pub first_serial: u32,
+    /// What makes its files last.
+    pub disk: Arc<dyn Disk>,
 }
 
 /// Gives out serial numbers, each once.
@@ -80,7 +83,7 @@ impl Writer {
         settings: Settings,
         now: Time,
     ) -> Result<(Writer, Recovery), WriteError> {
-        let (recovery, highest) = recover(dir, committed)?;
+        let (recovery, highest) = recover(dir, committed, &*settings.disk)?;
         let first = settings.first_serial.max(highest.saturating_add(1));
         let serials = Serials(Arc::new(first.into()));
         let current = Pair::create(dir, &settings, serials.draw(), now)?;
@@ -129,7 +132,8 @@ impl Writer {
         unsynced.extend(handles);
         let mut files = self.full.clone();
         files.push(self.current.position(true));
-        Ok(Checkpoint { dir: self.dir.clone(), files, leaving: self.leaving.clone(), unsynced })
+        let (dir, disk) = (self.dir.clone(), self.settings.disk.clone());
+        Ok(Checkpoint { dir, disk, files, leaving: self.leaving.clone(), unsynced })
     }
 
     /// Takes over a file that was written elsewhere and is on disk, to be finished with the others.
@@ -151,13 +155,14 @@ impl Writer {
     /// Ends writing: finishes what `committed`, the last checkpoint that the state has committed,
     /// counts, and removes what was appended since.
     pub fn close(self, committed: &Checkpoint) -> Result<(), WriteError> {
+        let disk = &*self.settings.disk;
         for position in self.full.iter().chain([&self.current.position(false)]) {
             match committed.files.iter().find(|file| file.serial == position.serial) {
-                Some(file) => drop(file.finish(&self.dir)?),
+                Some(file) => drop(file.finish(&self.dir, disk)?),
                 None => position.discard(&self.dir)?,
             }
         }
-        committed.leaving.iter().try_for_each(|file| file.remove(&self.dir))
+        committed.leaving.iter().try_for_each(|file| file.remove(&self.dir, disk))
     }
 
     fn roll(&mut self, now: Time) -> Result<(), WriteError> {
@@ -178,6 +183,7 @@ impl Writer {
 #[derive(Debug)]
 pub struct Checkpoint {
     dir: PathBuf,
+    disk: Arc<dyn Disk>,
     /// What the state commits, in place of what it committed before.
     pub files: Vec<FilePosition>,
     /// Files that are removed at the end; the state knows them as leaving.
@@ -189,7 +195,7 @@ impl Checkpoint {
     /// Waits until all that was appended before is on disk.
     pub fn sync(&self) -> Result<(), WriteError> {
         for (path, file) in &self.unsynced {
-            file.sync_data().map_err(WriteError::io("sync", path))?;
+            self.disk.sync(file).map_err(WriteError::io("sync", path))?;
         }
         Ok(())
     }
@@ -200,11 +206,11 @@ impl Checkpoint {
     pub fn finish(&self) -> Result<Vec<u32>, WriteError> {
         let mut serials = Vec::new();
         for position in self.files.iter().filter(|position| !position.open) {
-            position.finish(&self.dir)?;
+            position.finish(&self.dir, &*self.disk)?;
             serials.push(position.serial);
         }
         for position in &self.leaving {
-            position.remove(&self.dir)?;
+            position.remove(&self.dir, &*self.disk)?;
             serials.push(position.serial);
         }
         Ok(serials)
@@ -336,6 +342,7 @@ fn warcinfo(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::RealDisk;
     use crate::exchange::{Exchange, Kind};
 
     /// What is not synced is not committed, so every file must be in the checkpoint after it grew,
@@ -391,6 +398,7 @@ mod tests {
             is_part_of,
             roll_at,
             first_serial,
+            disk: Arc::new(RealDisk),
         }
     }
 }

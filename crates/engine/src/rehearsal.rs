@@ -16,7 +16,7 @@ use crate::EngineError;
 use crate::budget::Bucket;
 use crate::frontier::Lease;
 use crate::process::Job;
-use crate::walk::{RobotsAnswer, Step, Walk};
+use crate::walk::{Commit, RobotsAnswer, Step, Walk};
 
 /// Every host's address.
 const ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
@@ -50,6 +50,9 @@ pub struct Rehearsal<S, W> {
     count: u64,
     committed: Time,
     commit_every: Duration,
+    commit_takes: Duration,
+    /// A commit on its way to the disk, and when it gets there.
+    commit: Option<(Time, Commit<S>)>,
     budget: Option<Bucket>,
 }
 
@@ -70,6 +73,8 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
             count: 0,
             committed: now,
             commit_every,
+            commit_takes: Duration::ZERO,
+            commit: None,
             budget: None,
         }
     }
@@ -93,6 +98,11 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
         });
     }
 
+    /// From now on the disk takes so long for a commit; the walk goes on meanwhile.
+    pub fn set_commit_time(&mut self, takes: Duration) {
+        self.commit_takes = takes;
+    }
+
     /// Lets time pass until `until`, with nothing to do.
     pub fn pass(&mut self, until: Time) {
         self.now = self.now.max(until);
@@ -102,16 +112,26 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
     pub fn replace(&mut self, walk: Walk<S>) {
         self.out.clear();
         self.waiting.clear();
+        self.commit = None;
         self.walk = walk;
+    }
+
+    /// The commit that is on its way to the disk: after a crash it may have got there unheard of.
+    pub fn take_commit(&mut self) -> Option<Commit<S>> {
+        self.commit.take().map(|(_, commit)| commit)
+    }
+
+    /// Waits for the commit that is on its way to the disk.
+    pub fn settle(&mut self) -> Result<(), EngineError> {
+        let Some((done_at, commit)) = self.commit.take() else { return Ok(()) };
+        self.pass(done_at);
+        self.walk.end_commit(&commit.run()?)
     }
 
     /// Crawls until `until`, or until nothing is left to do within `patience`.
     pub fn run(&mut self, until: Time, patience: Duration) -> Result<(), EngineError> {
         while self.now < until {
-            if self.now.since(self.committed) >= self.commit_every {
-                self.committed = self.now;
-                self.walk.commit_now()?;
-            }
+            self.commit_if_due()?;
             if let Some(at) = self.budget.as_ref().and_then(|budget| budget.wait(self.now)) {
                 self.wait(at.min(until))?;
                 continue;
@@ -128,6 +148,19 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
             }
         }
         Ok(())
+    }
+
+    /// Ends the commit that has got to the disk, and begins the next when it is time.
+    fn commit_if_due(&mut self) -> Result<(), EngineError> {
+        if self.now.since(self.committed) >= self.commit_every && self.commit.is_none() {
+            self.committed = self.now;
+            let done_at = self.now.after(self.commit_takes);
+            self.commit = self.walk.begin_commit()?.map(|commit| (done_at, commit));
+        }
+        match &self.commit {
+            Some((done_at, _)) if *done_at <= self.now => self.settle(),
+            _ => Ok(()),
+        }
     }
 
     /// Lets time pass until `at`, or until the next answer comes.

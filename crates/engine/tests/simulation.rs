@@ -6,233 +6,17 @@
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use evercrawl_archive as archive;
-use evercrawl_engine::check::{Told, check};
-use evercrawl_engine::config::CrawlConfig;
-use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
-use evercrawl_engine::walk::Walk;
-use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderName, HeaderValue, Response};
 use evercrawl_model::{Change, Outcome, Time};
-use evercrawl_policy::SplitMix64;
-use evercrawl_state::{MemoryStore, PageRow, Settings, Standing, State};
-use evercrawl_testweb::{Answer, Config, HostShares, Instead, PageShares, Request, Scope, World};
-use evercrawl_urls::parse_seed_line;
+use evercrawl_state::{PageRow, Standing, State};
+use evercrawl_testweb::{Config, HostShares, Instead, PageShares, World};
 
-use common::{DELAY, archive_settings, small_crawl};
-
-const START: Time = Time::from_secs(1_800_000_000);
-
-/// A web, a crawl of it, and the moment that both are at.
-struct Sim<'a> {
-    config: Arc<CrawlConfig>,
-    store: MemoryStore,
-    dir: &'a Path,
-    seed: u64,
-    rehearsal: Rehearsal<MemoryStore, Watched<'a>>,
-}
-
-/// A computed web, with the start of every request by host.
-struct Watched<'a> {
-    world: &'a World,
-    requests: BTreeMap<String, Vec<(Time, String)>>,
-    count: u64,
-}
-
-impl Web for Watched<'_> {
-    fn answer(&mut self, asked: &Asked<'_>, now: Time) -> (Fetched, Duration) {
-        let rest = asked.url.strip_prefix("http://").unwrap();
-        let (host, path) = rest.split_at(rest.find('/').unwrap());
-        self.requests.entry(host.to_owned()).or_default().push((now, path.to_owned()));
-        let request = Request {
-            authority: host,
-            target: path,
-            if_none_match: asked.etag,
-            if_modified_since: asked.last_modified,
-        };
-        let mut answer = Answer::new();
-        self.world.answer(&request, now.millis(), self.count, &mut answer);
-        self.count += 1;
-        let took = Duration::from_millis(5 + (self.count * 7919) % 60);
-        (fetched(&answer, took), took)
-    }
-}
-
-impl<'a> Sim<'a> {
-    fn new(world: &'a World, dir: &'a Path, config: CrawlConfig, seed: u64) -> Self {
-        let (store, config) = (MemoryStore::default(), Arc::new(config));
-        let walk = open(&store, dir, &config, seed, START);
-        let web = Watched { world, requests: BTreeMap::new(), count: 0 };
-        let rehearsal = Rehearsal::new(walk, web, START, Duration::from_secs(1));
-        Sim { config, store, dir, seed, rehearsal }
-    }
-
-    fn add_seeds(&mut self) {
-        let (world, now) = (self.rehearsal.web.world, self.rehearsal.now());
-        for n in 0..world.config().hosts {
-            let url = format!("http://{}/", world.host_name(n));
-            let seed = parse_seed_line(&url, self.config.steps).unwrap().unwrap();
-            self.rehearsal.walk.add_seed(&seed, now).unwrap();
-        }
-    }
-
-    /// Crawls until nothing is left to do, or until `until`.
-    fn run(&mut self, until: Time) {
-        self.rehearsal.run(until, LONG).unwrap();
-    }
-
-    /// The process dies: what was not committed is gone, and what was out is forgotten.
-    fn crash(&mut self) {
-        let now = self.rehearsal.now();
-        let walk = open(&self.store, self.dir, &self.config, self.seed, now);
-        self.rehearsal.replace(walk);
-        self.add_seeds();
-    }
-
-    /// The power goes: of what was written since the last commit, any part is on disk, and behind it
-    /// whatever the disk held before. When it comes back it is later, by a moment or by hours.
-    fn lose_power(&mut self, dice: &mut SplitMix64) {
-        let state = State::open(Arc::new(self.store.clone()), SETTINGS, None).unwrap();
-        for file in state.archive().unwrap().into_iter().filter(|file| !file.finished) {
-            for (kind, committed) in [("warc.gz", file.warc_len), ("cdxj", file.cdxj_len)] {
-                tear(&self.dir.join(format!("{}.{kind}.open", file.name)), committed, dice);
-            }
-        }
-        let off = Duration::from_millis(dice.next_u64() % [2, 5_000, 7_200_000][dice.below(3)]);
-        self.rehearsal.pass(self.rehearsal.now().after(off));
-        self.crash();
-    }
-
-    fn requests(&self) -> &BTreeMap<String, Vec<(Time, String)>> {
-        &self.rehearsal.web.requests
-    }
-
-    fn close(self) -> State<MemoryStore> {
-        self.rehearsal.walk.close().unwrap();
-        State::open(Arc::new(self.store), SETTINGS, None).unwrap()
-    }
-}
-
-/// Leaves of a growing file what was committed, and some of what was not.
-fn tear(path: &Path, committed: u64, dice: &mut SplitMix64) {
-    let Ok(mut file) = OpenOptions::new().append(true).open(path) else { return };
-    let written = file.metadata().unwrap().len().saturating_sub(committed);
-    file.set_len(committed + dice.next_u64() % (written + 1)).unwrap();
-    let garbage: Vec<u8> = (0..dice.below(60)).map(|_| dice.next_u64() as u8).collect();
-    file.write_all(&garbage).unwrap();
-}
-
-const SETTINGS: Settings = Settings { seed: 11, shards: 64 };
-const LONG: Duration = Duration::from_secs(3 * 3600);
-
-fn open(
-    store: &MemoryStore,
-    dir: &Path,
-    config: &Arc<CrawlConfig>,
-    seed: u64,
-    now: Time,
-) -> Walk<MemoryStore> {
-    let state = State::open(Arc::new(store.clone()), SETTINGS, None).unwrap();
-    let files = state.archive().unwrap();
-    let next = files.iter().map(|file| file.serial + 1).max().unwrap_or(1);
-    let settings = archive_settings(next, config.archive.roll_at);
-    let committed: Vec<archive::FilePosition> = files
-        .into_iter()
-        .filter(|file| !file.finished)
-        .map(|file| archive::FilePosition {
-            serial: file.serial,
-            name: file.name,
-            warc_len: file.warc_len,
-            cdxj_len: file.cdxj_len,
-            open: file.open,
-        })
-        .collect();
-    let (writer, _) = archive::Writer::open(dir, &committed, settings, now).unwrap();
-    Walk::new(config.clone(), state, writer, seed, now).unwrap()
-}
-
-fn fetched(answer: &Answer, took: Duration) -> Fetched {
-    let mut headers = HeaderMap::new();
-    let mut head = format!("HTTP/1.1 {} \r\n", answer.status).into_bytes();
-    for line in String::from_utf8_lossy(&answer.headers).lines() {
-        let (name, value) = line.split_once(": ").unwrap();
-        let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
-        headers.append(name, HeaderValue::from_str(value).unwrap());
-        head.extend_from_slice(line.as_bytes());
-        head.extend_from_slice(b"\r\n");
-    }
-    head.extend_from_slice(b"\r\n");
-    let response = Response {
-        head: head.into(),
-        interim: bytes::Bytes::new(),
-        status: answer.status,
-        headers,
-        body: answer.body.clone().into(),
-        truncated: None,
-        chunked: false,
-        protocol: fetch::Protocol::Http11,
-        tls: None,
-    };
-    let silent = answer.status == 0;
-    Fetched {
-        result: if silent { Err(fetch::Failure::Disconnected) } else { Ok(response) },
-        request_bytes: bytes::Bytes::from_static(b"GET / HTTP/1.1\r\n\r\n"),
-        times: fetch::Times { total: took, ..fetch::Times::default() },
-        ip: Some([127, 0, 0, 1].into()),
-        bytes_on_wire: 0,
-    }
-}
-
-fn config(once: bool, recrawl: Duration) -> CrawlConfig {
-    let mut config = small_crawl();
-    config.frontier.new_only = once;
-    config.schedule.recrawl = recrawl;
-    config.limits.once = once;
-    config
-}
+use common::disk::SimStore;
+use common::sim::{LONG, Place, START, Sim, assert_agree, assert_polite, config, held, reachable};
 
 fn calm() -> World {
     World::new(Config { hosts: 12, pages: 15, origin_ms: START.millis(), ..Config::calm() })
-}
-
-fn reachable(world: &World) -> BTreeSet<String> {
-    let seeds: Vec<String> =
-        (0..world.config().hosts).map(|n| format!("http://{}/", world.host_name(n))).collect();
-    let seeds = seeds.iter().map(String::as_str);
-    world.reachable(seeds, Scope::Host, true, START.millis()).collect()
-}
-
-/// Pages whose content is held.
-fn held(state: &State<MemoryStore>, world: &World) -> BTreeSet<String> {
-    let pages = state.pages().map(|page| page.unwrap().1);
-    pages.filter(|row| row.held() && world.find(&row.url).is_some()).map(|row| row.url).collect()
-}
-
-fn assert_polite(requests: &BTreeMap<String, Vec<(Time, String)>>) {
-    for (host, asked) in requests {
-        for pair in asked.windows(2) {
-            let gap = pair[1].0.since(pair[0].0);
-            assert!(gap >= DELAY, "{host}: {:?} then {:?}", pair[0], pair[1]);
-        }
-    }
-}
-
-fn assert_agree(state: &State<MemoryStore>, dir: &Path) {
-    let mut faults = Vec::new();
-    let mut tell = |told| match told {
-        Told::Fault(fault) => faults.push(fault.to_string()),
-        Told::At(_) => {}
-    };
-    let report = check(state, dir, &mut tell).unwrap();
-    let hear = &mut |fault: evercrawl_state::Fault| faults.push(format!("{fault:?}"));
-    state.inspect(hear).unwrap();
-    assert_eq!(faults, Vec::<String>::new());
-    assert!(report.records > 0);
 }
 
 #[test]
@@ -276,44 +60,6 @@ fn crashes_at_any_moment_lose_nothing_and_repeat_little() {
         // A robots.txt and a guessed sitemap for each of the twelve hosts are no visits.
         let once = usize::try_from(state.counters().visits).unwrap() + 24;
         assert!(asked <= once + 8 * 5 * 3, "seed {seed}: {asked} requests for {once}");
-    }
-}
-
-/// The seeds to try: `SEED` alone, or as many as `SEEDS` says.
-fn seeds() -> std::ops::Range<u64> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    match number("SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("SEEDS").unwrap_or(60),
-    }
-}
-
-#[test]
-fn power_cuts_lose_nothing_whatever_was_on_its_way_to_the_disk() {
-    for seed in seeds() {
-        eprintln!("SEED={seed} cargo test -p evercrawl-engine --test simulation power_cuts");
-        let small =
-            Config { seed, hosts: 4, pages: 10, origin_ms: START.millis(), ..Config::calm() };
-        let world = World::new(small);
-        let dir = tempfile::tempdir().unwrap();
-        let mut plan = config(true, LONG);
-        plan.archive.roll_at = 8_000;
-        let mut sim = Sim::new(&world, dir.path(), plan, seed);
-        let mut dice = SplitMix64::new(seed);
-        sim.add_seeds();
-        for _ in 0..2 + dice.below(6) {
-            let life = Duration::from_millis(dice.next_u64() % 4_000);
-            sim.run(sim.rehearsal.now().after(life));
-            sim.lose_power(&mut dice);
-        }
-        sim.run(Time::NEVER);
-        assert_polite(sim.requests());
-        for (host, asked) in sim.requests() {
-            assert!(asked.iter().all(|(_, path)| world.allows(host, path)), "{host}");
-        }
-        let state = sim.close();
-        assert_eq!(held(&state, &world), reachable(&world), "seed {seed}");
-        assert_agree(&state, dir.path());
     }
 }
 
@@ -403,7 +149,7 @@ struct Verdicts {
 
 impl Verdicts {
     /// Of all visits to pages but the first `learning` of each.
-    fn of(state: &State<MemoryStore>, world: &World, learning: usize) -> Self {
+    fn of(state: &State<SimStore>, world: &World, learning: usize) -> Self {
         let mut verdicts = Verdicts::default();
         for page in state.pages() {
             let (_, row) = page.unwrap();
@@ -549,12 +295,8 @@ fn a_planner_that_knows_more_than_the_state_does_no_harm() {
     sim.run(START.after(Duration::from_secs(300)));
     let learned = sim.rehearsal.walk.planner().learned();
     // A new directory, and the knowledge of the old one.
-    let (dir, store) = (tempfile::tempdir().unwrap(), MemoryStore::default());
-    let state = State::open(Arc::new(store.clone()), SETTINGS, None).unwrap();
-    let (writer, _) =
-        archive::Writer::open(dir.path(), &[], archive_settings(1, 60_000), START).unwrap();
-    let config = sim.config.clone();
-    let walk = Walk::resume(config, state, writer, Some(&learned), 3, START).unwrap();
+    let (dir, place) = (tempfile::tempdir().unwrap(), Place::new());
+    let walk = place.resume(dir.path(), &sim.config, Some(&learned), 3, START);
     assert!(walk.planner().freshness(1, START).is_some(), "it was taken up");
     sim.rehearsal.replace(walk);
     sim.add_seeds();

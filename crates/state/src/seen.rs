@@ -128,7 +128,8 @@ impl Filter {
         self.parts.push(Part::new(vec![0; words], 0, room));
     }
 
-    /// Writes the filter, with the number of the batch it reflects, in place of the old file.
+    /// Writes the filter, with the number of the batch it reflects, in place of the old file. When it
+    /// returns, no power cut brings the old one back: what that one lacks may then be forgotten.
     pub(crate) fn save(&self, path: &Path, batch: u64) -> io::Result<()> {
         let aside = aside(path);
         let out = io::BufWriter::with_capacity(1 << 20, File::create(&aside)?);
@@ -146,7 +147,9 @@ impl Filter {
         let sum = out.sum.digest();
         out.write_all(&sum.to_le_bytes())?;
         out.inner.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()?;
-        std::fs::rename(&aside, path)
+        std::fs::rename(&aside, path)?;
+        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+        File::open(dir.unwrap_or(Path::new(".")))?.sync_all()
     }
 
     /// Reads a saved filter and the number of the batch it reflects; `None` when there is none

@@ -138,9 +138,14 @@ impl<S: Store> State<S> {
         self.view.layers.pending().len()
     }
 
+    /// True while a part that was handed out is not known to be committed.
+    pub fn is_committing(&self) -> bool {
+        self.view.layers.is_flushing()
+    }
+
     /// True when something changed and no earlier part is on its way.
     pub fn can_freeze(&self) -> bool {
-        self.dirty && !self.view.layers.is_flushing()
+        self.dirty && !self.is_committing()
     }
 
     /// Hands out what changed, to be committed elsewhere; `None` when nothing did or an earlier

@@ -1,6 +1,8 @@
 //! Invented exchanges and the settings that tests share.
 
-use evercrawl_archive::{Exchange, Settings, payload_digest};
+use std::sync::Arc;
+
+use evercrawl_archive::{Exchange, RealDisk, Settings, payload_digest};
 use evercrawl_model::Time;
 
 pub(crate) const NOW: Time = Time::from_millis(1_794_780_950_007);
@@ -17,6 +19,7 @@ pub(crate) fn settings(roll_at: u64) -> Settings {
         is_part_of: "tests".into(),
         roll_at,
         first_serial: 1,
+        disk: Arc::new(RealDisk),
     }
 }
 

@@ -261,13 +261,13 @@ impl Repair<'_> {
 
     /// Moves what was replaced, or is made anew by itself, out of the way.
     fn settle(&mut self, files: &Files) -> Result<(), EngineError> {
-        let archive = self.dir.archive_dir();
+        let dir = self.dir.archive_dir();
         for position in &files.written {
-            position.finish(&archive)?;
+            position.finish(&dir, &archive::RealDisk)?;
         }
         for name in &files.replaced {
-            self.move_aside(&archive.join(format!("{name}.warc.gz")))?;
-            self.move_aside(&archive.join(format!("{name}.cdxj")))?;
+            self.move_aside(&dir.join(format!("{name}.warc.gz")))?;
+            self.move_aside(&dir.join(format!("{name}.cdxj")))?;
         }
         self.move_aside(&DataDir::filter_in(self.dir.path()))?;
         if DataDir::learned(self.dir.path()).is_none() {

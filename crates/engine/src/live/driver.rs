@@ -325,6 +325,11 @@ impl<S: Store + 'static> Driver<S> {
                 self.answer(1);
                 self.walk.end_commit(&done)
             }
+            Report::Uncommitted(error) => {
+                // Nothing is on its way any more, and nothing may be built on what failed.
+                self.committing = false;
+                Err(error)
+            }
             Report::Dropping(dropping) => self.drop_piece(*dropping, now),
             Report::Weighing(weighing) => self.weigh(*weighing, now),
             Report::Broken(error) => Err(error),
@@ -407,7 +412,7 @@ impl<S: Store + 'static> Driver<S> {
                     self.walk.end_commit(&done)?;
                 }
                 Ok(Report::Dropping(dropping)) => self.walk.discard(&dropping.piece)?,
-                Ok(Report::Broken(error)) => return Err(error),
+                Ok(Report::Broken(error) | Report::Uncommitted(error)) => return Err(error),
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 // Every thread has ended, and none of them owes anything.
                 Err(_) if !self.committing => break,

@@ -103,6 +103,7 @@ enum Report {
     Located(Box<Lease>, Option<IpAddr>),
     Robots(Box<RobotsAnswer>),
     Committed(Committed),
+    Uncommitted(EngineError),
     Dropping(Box<Dropping>),
     Weighing(Box<Weighing>),
     Broken(EngineError),
@@ -122,6 +123,8 @@ pub fn run<S: Store + 'static>(
     let mut driver = Driver::start(walk, config, inbox.clone(), clock)?;
     let ended = driver.drive(stopper, &free_disk, &mut show);
     let progress = driver.progress(clock.now());
-    let walk = driver.finish()?;
-    Ok((ended?, progress, walk))
+    let finished = driver.finish();
+    // What went wrong first is what the user should hear of.
+    let ended = ended?;
+    Ok((ended, progress, finished?))
 }

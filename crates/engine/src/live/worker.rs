@@ -62,7 +62,7 @@ pub(super) fn commit_all<S: Store>(commits: &Receiver<Commit<S>>, reports: &Send
     while let Ok(commit) = commits.recv() {
         let report = match commit.run() {
             Ok(done) => Report::Committed(done),
-            Err(error) => Report::Broken(error),
+            Err(error) => Report::Uncommitted(error),
         };
         if reports.send(report).is_err() {
             return;

@@ -80,8 +80,12 @@ impl<S: Store> Walk<S> {
         Ok(self.state.merge()?)
     }
 
-    /// Commits everything, closes the archive and marks the end of a clean run.
+    /// Commits everything, closes the archive and marks the end of a clean run. Nothing is built on a
+    /// commit that failed: what a disk refused once it may only seem to take the second time.
     pub fn close(mut self) -> Result<Counters, EngineError> {
+        if self.state.is_committing() {
+            return Err(EngineError::Broken("the last commit"));
+        }
         let checkpoint = self.checkpoint()?;
         checkpoint.sync()?;
         self.state.flush_now()?;

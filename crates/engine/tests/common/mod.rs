@@ -1,6 +1,10 @@
 //! What has every crawl of these tests in common?
 #![allow(dead_code, reason = "every test file uses another part")]
 
+pub(crate) mod disk;
+pub(crate) mod sim;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
@@ -69,6 +73,7 @@ pub(crate) fn archive_settings(first_serial: u32, roll_at: u64) -> archive::Sett
         is_part_of: String::new(),
         roll_at,
         first_serial,
+        disk: Arc::new(disk::SimDisk::default()),
     }
 }
 

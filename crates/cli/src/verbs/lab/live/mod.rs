@@ -219,6 +219,7 @@ fn open(
         is_part_of: String::new(),
         roll_at: config.archive.roll_at,
         first_serial: 1,
+        disk: Arc::new(archive::RealDisk),
     };
     let (writer, _) = archive::Writer::open(&scratch.0, &[], settings, now)?;
     Ok(Walk::new(config.clone(), state, writer, seed, now)?)

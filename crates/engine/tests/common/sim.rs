@@ -1,0 +1,265 @@
+//! A crawl of a computed web on a simulated disk: what it asks, when it crashes, what must hold after.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use evercrawl_archive as archive;
+use evercrawl_engine::EngineError;
+use evercrawl_engine::check::{Told, check};
+use evercrawl_engine::config::CrawlConfig;
+use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
+use evercrawl_engine::walk::Walk;
+use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderName, HeaderValue, Response};
+use evercrawl_model::Time;
+use evercrawl_policy::SplitMix64;
+use evercrawl_state::{Settings, State};
+use evercrawl_testweb::{Answer, Request, Scope, World};
+use evercrawl_urls::parse_seed_line;
+
+use super::disk::{SimDisk, SimStore};
+use super::{DELAY, archive_settings, small_crawl};
+
+pub(crate) const START: Time = Time::from_secs(1_800_000_000);
+pub(crate) const LONG: Duration = Duration::from_secs(3 * 3600);
+const SETTINGS: Settings = Settings { seed: 11, shards: 64 };
+
+/// A web, a crawl of it, and the moment that both are at.
+pub(crate) struct Sim<'a> {
+    pub(crate) config: Arc<CrawlConfig>,
+    pub(crate) place: Place,
+    pub(crate) rehearsal: Rehearsal<SimStore, Watched<'a>>,
+    dir: &'a Path,
+    seed: u64,
+}
+
+/// Where a crawl keeps what must last.
+pub(crate) struct Place {
+    pub(crate) disk: SimDisk,
+    store: SimStore,
+}
+
+/// A computed web, with the start of every request by host.
+pub(crate) struct Watched<'a> {
+    world: &'a World,
+    requests: BTreeMap<String, Vec<(Time, String)>>,
+    count: u64,
+}
+
+impl<'a> Sim<'a> {
+    pub(crate) fn new(world: &'a World, dir: &'a Path, config: CrawlConfig, seed: u64) -> Self {
+        let (place, config) = (Place::new(), Arc::new(config));
+        let walk = place.open(dir, &config, seed, START);
+        let web = Watched { world, requests: BTreeMap::new(), count: 0 };
+        let rehearsal = Rehearsal::new(walk, web, START, Duration::from_secs(1));
+        Sim { config, place, rehearsal, dir, seed }
+    }
+
+    pub(crate) fn add_seeds(&mut self) {
+        let (world, now) = (self.rehearsal.web.world, self.rehearsal.now());
+        for n in 0..world.config().hosts {
+            let url = format!("http://{}/", world.host_name(n));
+            let seed = parse_seed_line(&url, self.config.steps).unwrap().unwrap();
+            self.rehearsal.walk.add_seed(&seed, now).unwrap();
+        }
+    }
+
+    /// Crawls until nothing is left to do, or until `until`.
+    pub(crate) fn run(&mut self, until: Time) {
+        self.try_run(until).unwrap();
+    }
+
+    /// The same, on a disk that may fail.
+    pub(crate) fn try_run(&mut self, until: Time) -> Result<(), EngineError> {
+        self.rehearsal.run(until, LONG)
+    }
+
+    /// The process dies: what was not committed is gone, and what was out is forgotten.
+    pub(crate) fn crash(&mut self) {
+        let now = self.rehearsal.now();
+        let walk = self.place.open(self.dir, &self.config, self.seed, now);
+        self.rehearsal.replace(walk);
+        self.add_seeds();
+    }
+
+    /// The power goes, in the middle of a commit where one is on its way. When it comes back it is
+    /// later, by a moment or by hours.
+    pub(crate) fn lose_power(&mut self, dice: &mut SplitMix64) {
+        if let Some(commit) = self.rehearsal.take_commit() {
+            self.place.disk.fail_after(dice.below(8));
+            let _ = commit.run();
+        }
+        self.place.disk.lose_power(self.dir, dice);
+        let off = Duration::from_millis(dice.next_u64() % [2, 5_000, 7_200_000][dice.below(3)]);
+        self.rehearsal.pass(self.rehearsal.now().after(off));
+        self.crash();
+    }
+
+    /// The crawl has failed, and whoever runs it tries to end it well all the same. That fails too,
+    /// and changes nothing; then the power goes.
+    pub(crate) fn end_and_lose_power(self, dice: &mut SplitMix64) -> Self {
+        let Sim { config, place, rehearsal, dir, seed } = self;
+        let (now, committed) = (rehearsal.now(), place.visits());
+        let (walk, web) = (rehearsal.walk, rehearsal.web);
+        assert!(walk.close().is_err(), "a clean end on top of a sync that failed");
+        assert_eq!(place.visits(), committed);
+        place.disk.lose_power(dir, dice);
+        let walk = place.open(dir, &config, seed, now);
+        let rehearsal = Rehearsal::new(walk, web, now, Duration::from_secs(1));
+        let mut sim = Sim { config, place, rehearsal, dir, seed };
+        sim.add_seeds();
+        sim
+    }
+
+    pub(crate) fn requests(&self) -> &BTreeMap<String, Vec<(Time, String)>> {
+        &self.rehearsal.web.requests
+    }
+
+    pub(crate) fn close(mut self) -> State<SimStore> {
+        self.rehearsal.settle().unwrap();
+        self.rehearsal.walk.close().unwrap();
+        State::open(Arc::new(self.place.store), SETTINGS, None).unwrap()
+    }
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let disk = SimDisk::default();
+        Place { store: SimStore::on(&disk), disk }
+    }
+
+    fn open(&self, dir: &Path, config: &Arc<CrawlConfig>, seed: u64, now: Time) -> Walk<SimStore> {
+        self.resume(dir, config, None, seed, now)
+    }
+
+    /// A walk that goes on from what is here and in `dir`.
+    pub(crate) fn resume(
+        &self,
+        dir: &Path,
+        config: &Arc<CrawlConfig>,
+        learned: Option<&[u8]>,
+        seed: u64,
+        now: Time,
+    ) -> Walk<SimStore> {
+        self.disk.restart();
+        let state = State::open(Arc::new(self.store.clone()), SETTINGS, None).unwrap();
+        let files = state.archive().unwrap();
+        let next = files.iter().map(|file| file.serial + 1).max().unwrap_or(1);
+        let disk = Arc::new(self.disk.clone());
+        let settings = archive::Settings { disk, ..archive_settings(next, config.archive.roll_at) };
+        let committed: Vec<archive::FilePosition> = files
+            .into_iter()
+            .filter(|file| !file.finished)
+            .map(|file| archive::FilePosition {
+                serial: file.serial,
+                name: file.name,
+                warc_len: file.warc_len,
+                cdxj_len: file.cdxj_len,
+                open: file.open,
+            })
+            .collect();
+        let (writer, _) = archive::Writer::open(dir, &committed, settings, now).unwrap();
+        Walk::resume(config.clone(), state, writer, learned, seed, now).unwrap()
+    }
+
+    /// Visits that are committed.
+    fn visits(&self) -> usize {
+        let state = State::open(Arc::new(self.store.clone()), SETTINGS, None).unwrap();
+        state.visits(0).filter(Result::is_ok).count()
+    }
+}
+
+impl Web for Watched<'_> {
+    fn answer(&mut self, asked: &Asked<'_>, now: Time) -> (Fetched, Duration) {
+        let rest = asked.url.strip_prefix("http://").unwrap();
+        let (host, path) = rest.split_at(rest.find('/').unwrap());
+        self.requests.entry(host.to_owned()).or_default().push((now, path.to_owned()));
+        let request = Request {
+            authority: host,
+            target: path,
+            if_none_match: asked.etag,
+            if_modified_since: asked.last_modified,
+        };
+        let mut answer = Answer::new();
+        self.world.answer(&request, now.millis(), self.count, &mut answer);
+        self.count += 1;
+        let took = Duration::from_millis(5 + (self.count * 7919) % 60);
+        (fetched(&answer, took), took)
+    }
+}
+
+fn fetched(answer: &Answer, took: Duration) -> Fetched {
+    let mut headers = HeaderMap::new();
+    let mut head = format!("HTTP/1.1 {} \r\n", answer.status).into_bytes();
+    for line in String::from_utf8_lossy(&answer.headers).lines() {
+        let (name, value) = line.split_once(": ").unwrap();
+        let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
+        headers.append(name, HeaderValue::from_str(value).unwrap());
+        head.extend_from_slice(line.as_bytes());
+        head.extend_from_slice(b"\r\n");
+    }
+    head.extend_from_slice(b"\r\n");
+    let response = Response {
+        head: head.into(),
+        interim: bytes::Bytes::new(),
+        status: answer.status,
+        headers,
+        body: answer.body.clone().into(),
+        truncated: None,
+        chunked: false,
+        protocol: fetch::Protocol::Http11,
+        tls: None,
+    };
+    let silent = answer.status == 0;
+    Fetched {
+        result: if silent { Err(fetch::Failure::Disconnected) } else { Ok(response) },
+        request_bytes: bytes::Bytes::from_static(b"GET / HTTP/1.1\r\n\r\n"),
+        times: fetch::Times { total: took, ..fetch::Times::default() },
+        ip: Some([127, 0, 0, 1].into()),
+        bytes_on_wire: 0,
+    }
+}
+
+pub(crate) fn config(once: bool, recrawl: Duration) -> CrawlConfig {
+    let mut config = small_crawl();
+    config.frontier.new_only = once;
+    config.schedule.recrawl = recrawl;
+    config.limits.once = once;
+    config
+}
+
+pub(crate) fn reachable(world: &World) -> BTreeSet<String> {
+    let seeds: Vec<String> =
+        (0..world.config().hosts).map(|n| format!("http://{}/", world.host_name(n))).collect();
+    let seeds = seeds.iter().map(String::as_str);
+    world.reachable(seeds, Scope::Host, true, START.millis()).collect()
+}
+
+/// Pages whose content is held.
+pub(crate) fn held(state: &State<SimStore>, world: &World) -> BTreeSet<String> {
+    let pages = state.pages().map(|page| page.unwrap().1);
+    pages.filter(|row| row.held() && world.find(&row.url).is_some()).map(|row| row.url).collect()
+}
+
+pub(crate) fn assert_polite(requests: &BTreeMap<String, Vec<(Time, String)>>) {
+    for (host, asked) in requests {
+        for pair in asked.windows(2) {
+            let gap = pair[1].0.since(pair[0].0);
+            assert!(gap >= DELAY, "{host}: {:?} then {:?}", pair[0], pair[1]);
+        }
+    }
+}
+
+pub(crate) fn assert_agree(state: &State<SimStore>, dir: &Path) {
+    let mut faults = Vec::new();
+    let mut tell = |told| match told {
+        Told::Fault(fault) => faults.push(fault.to_string()),
+        Told::At(_) => {}
+    };
+    let report = check(state, dir, &mut tell).unwrap();
+    let hear = &mut |fault: evercrawl_state::Fault| faults.push(format!("{fault:?}"));
+    state.inspect(hear).unwrap();
+    assert_eq!(faults, Vec::<String>::new());
+    assert!(report.records > 0);
+}
