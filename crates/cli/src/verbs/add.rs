@@ -1,7 +1,8 @@
 //! `evercrawl add`: seeds without crawling.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 use evercrawl_engine::DataDir;
 use evercrawl_engine::live::SystemClock;
@@ -20,11 +21,13 @@ pub(crate) fn run(args: &Add) -> anyhow::Result<u8> {
     let clock = SystemClock;
     let mut walk = open_walk(&dir, &settings, &config)?;
     let (mut given, mut new) = (0, 0);
+    let began = clock.now();
     seeds::read(&args.seeds, config.steps, |seed| {
         given += 1;
         new += u64::from(walk.add_seed(&seed, clock.now())?);
         if walk.pending() > COMMIT_KEYS {
             walk.commit_now()?;
+            show(args, given, new, clock.now().since(began));
         }
         Ok(())
     })?;
@@ -32,9 +35,11 @@ pub(crate) fn run(args: &Add) -> anyhow::Result<u8> {
         return Err(exit::Failure::usage("nothing to add: give URLs, or a list by --seeds FILE"));
     }
     if new >= BULK {
+        say(args, "sorting what was added");
         walk.merge()?;
     }
     let counters = walk.close()?;
+    say(args, "");
     if args.json {
         let line = json!({"given": given, "new": new, "pages": counters.pages});
         print::json_line(&mut print::data(), &line)?;
@@ -45,6 +50,21 @@ pub(crate) fn run(args: &Add) -> anyhow::Result<u8> {
         eprintln!("next: evercrawl crawl --data {}", dir.path().display());
     }
     Ok(exit::OK)
+}
+
+/// Tells a person how far it is. What was told is on disk: whoever is interrupted can begin again, and
+/// what is known already is passed over.
+fn show(args: &Add, given: u64, new: u64, took: Duration) {
+    let rate = show_count((given as f64 / took.as_secs_f64().max(1e-3)) as u64);
+    let (given, new) = (show_count(given), show_count(new));
+    say(args, &format!("{given} read, {new} new, {rate} a second"));
+}
+
+/// A line that the next one is written over.
+fn say(args: &Add, words: &str) {
+    if !args.json && std::io::stderr().is_terminal() {
+        eprint!("\r\x1b[2K{words}");
+    }
 }
 
 /// Changed keys after which what was read so far is committed.
