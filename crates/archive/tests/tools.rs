@@ -21,6 +21,10 @@ use std::time::Duration;
 use common::{CAP, NOW, id, page, settings};
 use evercrawl_archive::{Encoder, Exchange, Kind, Original, Scan, Tls, Truncated, Writer};
 use evercrawl_model::Time;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use serde_json::Value;
 
 const PAGE: &[u8] = b"<html>\xff\x00 caf\xe9 <a href='/x'>not rewritten</a>\r\n\r\n</html>";
 const GZIP: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\xcbH\xcd\xc9\xc9\x07\x00\x86\xa6\x106\x05\x00\x00\x00";
@@ -149,6 +153,74 @@ fn warcio_finds_the_payload_behind_any_head() {
     let file = dir.path().join(last.files[0].warc_name());
     let checked = run(Command::new(&warcio).args(["check", "-v"]).arg(&file));
     assert_eq!(checked.matches("digest pass").count(), 1 + 2 * heads.len(), "{checked}");
+}
+
+/// Pieces that heads and payloads are made of, so that readers could take one for the other.
+const PIECES: [&[u8]; 16] = [
+    b"HTTP/1.1 200 OK\r\n",
+    b"HTTP/1.0 404\n",
+    b"HTTP/2 200\r\n",
+    b"Content-Type: text/html\r\n",
+    b"Content-Length: 3\r\n",
+    b"Transfer-Encoding: chunked\r\n",
+    b"Content-Encoding: gzip\r\n",
+    b" folded\r\n",
+    b"no colon\r\n",
+    b"\xc3\xa9\xff\x00: \x85\r\n",
+    b"\r\n",
+    b"\r\n\r\n",
+    b"\n",
+    b"WARC/1.1\r\nWARC-Type: response\r\n",
+    b"\x1f\x8b\x08\x00",
+    b"5\r\nhello\r\n0\r\n\r\n",
+];
+
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        4 => proptest::sample::select(&PIECES[..]).prop_map(<[u8]>::to_vec),
+        1 => proptest::collection::vec(any::<u8>(), 0..300),
+    ];
+    proptest::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
+}
+
+/// Another reader of the format, written by others, finds the same records in the same places, of the
+/// same types and URLs, and every digest right.
+#[test]
+fn warcio_reads_whatever_is_written_as_we_do() {
+    let Some(warcio) = tool("warcio") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let (mut writer, _) = Writer::open(dir.path(), &[], settings(u64::MAX), NOW).unwrap();
+    let mut encoder = Encoder::new(1);
+    let mut dice = TestRunner::deterministic();
+    let uri = proptest::string::string_regex("http://[a-z]{1,8}\\.test/[!-~]{0,40}").unwrap();
+    let drawn = (uri, bytes(), bytes(), any::<bool>());
+    let original = Original { uri: "http://example.org/", date: NOW };
+    for n in 0..400 {
+        let (uri, head, payload, again) = drawn.new_tree(&mut dice).unwrap().current();
+        let kind = if again { Kind::SamePayload(original) } else { Kind::Response };
+        let exchange = Exchange { head: &head, ..page(&uri, NOW, &payload) };
+        let encoded = encoder.encode(&exchange, kind, id(4 * n), writer.file()).unwrap();
+        writer.append(&encoded, NOW).unwrap();
+    }
+    let last = writer.checkpoint().unwrap();
+    writer.close(&last).unwrap();
+    let file = dir.path().join(last.files[0].warc_name());
+    let records: Vec<_> = Scan::open(&file, CAP).unwrap().map(Result::unwrap).collect();
+    let checked = run(Command::new(&warcio).args(["check", "-v"]).arg(&file));
+    let good = ["digest pass", "not checked (revisit)"].map(|w| checked.matches(w).count());
+    assert_eq!(good.iter().sum::<usize>(), records.len(), "{checked}");
+    let fields = "offset,length,warc-type,warc-target-uri";
+    let index = run(Command::new(&warcio).args(["index", "-f", fields]).arg(&file));
+    let theirs = index.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    for (theirs, ours) in theirs.zip(&records) {
+        assert_eq!(theirs["offset"], ours.offset.to_string());
+        assert_eq!(theirs["length"], ours.length.to_string());
+        for (field, header) in [("warc-type", "WARC-Type"), ("warc-target-uri", "WARC-Target-URI")]
+        {
+            assert_eq!(theirs.get(field).and_then(Value::as_str), ours.record.header(header));
+        }
+    }
+    assert_eq!(index.lines().count(), records.len());
 }
 
 /// A replay server that ends with the test.
