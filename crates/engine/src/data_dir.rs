@@ -28,7 +28,7 @@ pub const FORMAT: u32 = 2;
 const EARLIEST_FORMAT: u32 = 1;
 const MARK: &str = "evercrawl.data";
 const LEARNED: &str = "learned";
-const STATE: &str = "state";
+pub(crate) const STATE: &str = "state";
 pub(crate) const STORE: &str = "store";
 const MARK_ASIDE: &str = "evercrawl.data.new";
 const MARK_TEXT: &str = "evercrawl data directory, format ";
@@ -226,7 +226,8 @@ fn write_mark(path: &Path) -> Result<(), EngineError> {
     sync_dir(path)
 }
 
-fn sync_dir(path: &Path) -> Result<(), EngineError> {
+/// Makes what happened to names in a directory survive a power cut.
+pub(crate) fn sync_dir(path: &Path) -> Result<(), EngineError> {
     File::open(path).and_then(|dir| dir.sync_all()).map_err(io("sync", path))
 }
 

@@ -20,7 +20,7 @@ use evercrawl_state::{ArchiveFile, DiskStore, Found, Rebuild, Settings, StoreLim
 use evercrawl_urls::Canonical;
 
 use super::{RECORD_CAP, Told, check, index_of, records};
-use crate::data_dir::{SHARDS, STORE, io};
+use crate::data_dir::{SHARDS, STATE, STORE, io, sync_dir};
 use crate::{DataDir, EngineError};
 
 const NEW_STORE: &str = "store.new";
@@ -46,6 +46,8 @@ pub fn repair(
     repair.state(old.as_ref(), &files, seed)?;
     drop(old);
     repair.change_places()?;
+    // What the old state speaks of is moved aside only once no power cut can bring that state back.
+    sync_dir(&dir.path().join(STATE))?;
     repair.settle(&files)?;
     Ok(aside)
 }
@@ -202,7 +204,7 @@ impl Repair<'_> {
         files: &Files,
         seed: u64,
     ) -> Result<(), EngineError> {
-        let half_way = self.dir.path().join("state").join(NEW_STORE);
+        let half_way = self.dir.path().join(STATE).join(NEW_STORE);
         if half_way.exists() {
             self.move_aside(&half_way)?;
         }
@@ -246,7 +248,7 @@ impl Repair<'_> {
     /// The new state takes the place of the old one, in one step where the system can.
     fn change_places(&mut self) -> Result<(), EngineError> {
         use rustix::fs::{CWD, RenameFlags, renameat_with};
-        let state = self.dir.path().join("state");
+        let state = self.dir.path().join(STATE);
         let (old, new) = (state.join(STORE), state.join(NEW_STORE));
         if !old.exists() {
             return fs::rename(&new, &old).map_err(io("rename", &new));
