@@ -54,7 +54,7 @@ fn gather(graph: &Graph, from: &[f64], to: &mut [f64], threads: usize) -> f64 {
     let [sum, _] = sweep(threads, to, |start, block| {
         let mut sum = 0.0;
         for (node, value) in (start..).zip(block) {
-            *value = graph.sources(node as u32).iter().map(|&source| from[source as usize]).sum();
+            *value = total(graph.sources(node as u32), from);
             sum += *value;
         }
         [sum, 0.0]
@@ -73,14 +73,19 @@ fn there_and_back(
     next.fill(0.0);
     for (node, authority) in (0..).zip(&mut *authorities) {
         let sources = graph.sources(node);
-        *authority = sources.iter().map(|&source| hubs[source as usize]).sum();
+        *authority = total(sources, hubs);
         sources.iter().for_each(|&source| next[source as usize] += *authority);
     }
-    let total = |list: &mut [f64]| {
+    let all = |list: &mut [f64]| {
         let [sum, _] = sweep(1, list, |_, block| [block.iter().fold(0.0, |a, b| a + b), 0.0]);
         sum
     };
-    (total(authorities), total(next))
+    (all(authorities), all(next))
+}
+
+/// What these nodes have together. Of none that is 0; `sum` would make it -0.
+fn total(nodes: &[u32], values: &[f64]) -> f64 {
+    nodes.iter().fold(0.0, |sum, &node| sum + values[node as usize])
 }
 
 /// What makes scores add up to 1, given their sum.
@@ -125,6 +130,7 @@ mod tests {
         let star = hits(&small(4, &[(0, 3), (1, 3), (2, 3)]), &Settings::default());
         close(&star.hubs, &[1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 0.0], 1e-12);
         close(&star.authorities, &[0.0, 0.0, 0.0, 1.0], 1e-12);
+        assert!(star.authorities.iter().all(|score| score.is_sign_positive()), "no -0");
         // Every link of a path leads alike.
         let path = hits(&small(3, &[(0, 1), (1, 2)]), &Settings::default());
         close(&path.hubs, &[0.5, 0.5, 0.0], 1e-12);
