@@ -55,6 +55,22 @@ fn scope_is_as_wide_as_asked() {
 }
 
 #[test]
+fn a_query_is_written_in_the_encoding_of_its_page() {
+    let front = "<meta charset=windows-1251><a href='/&#1103;?q=&#1103;&amp;r=&#9731;'>x</a>";
+    let site = Site::serve(move |request| match request.page.as_str() {
+        "a.test/" => Answer::page(front),
+        page if page.contains("q=") => Answer::page("found"),
+        _ => Answer::status("404 Not Found"),
+    });
+    Place::new()
+        .run(&format!("crawl --once http://a.test/ --delay 2ms {}", site.flags()))
+        .expect(0);
+    let asked = site.all_asked();
+    let found = asked.iter().find(|(_, page)| page.contains("q=")).map(|(_, page)| page.as_str());
+    assert_eq!(found, Some("a.test/%D1%8F?q=%FF&r=%26%239731%3B"));
+}
+
+#[test]
 fn filters_and_depth_narrow_it() {
     assert_eq!(taken("--exclude /docs/o --exclude [?]"), [FRONT, TOP]);
     assert_eq!(taken("--include /docs/.*o"), [FRONT, ONE, TWO]);

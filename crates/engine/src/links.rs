@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use evercrawl_extract::charset::QueryEncoding;
 use evercrawl_extract::{
     self as extract, Content, Extracted, LinkKind, LinkRef, Listing, Options, Page,
 };
@@ -86,7 +87,10 @@ impl LinkReader {
         let hub = Kin::hub(&lease.row.url, links);
         let from = From { lease, depth: lease.row.depth.saturating_add(1), hops: 0, hub, at };
         match &extracted.content {
-            Content::Page(page) => self.kept(&from, self.page(&from, page, nofollow, sink)),
+            Content::Page(page) => {
+                let links = self.page(&from, page, extracted.charset, nofollow, sink);
+                self.kept(&from, links)
+            }
             Content::Listing(listing) => {
                 // It names pages for machines: no author speaks for any of them by it.
                 self.listing(&from, listing, sink);
@@ -129,12 +133,24 @@ impl LinkReader {
     }
 
     /// The links of a page, and those among them that a reader would follow to a page.
-    fn page(&self, from: &From<'_>, page: &Page, nofollow: bool, sink: Sink<'_>) -> Vec<PageKey> {
+    fn page(
+        &self,
+        from: &From<'_>,
+        page: &Page,
+        charset: Option<&str>,
+        nofollow: bool,
+        sink: Sink<'_>,
+    ) -> Vec<PageKey> {
         let mut followed = Vec::new();
         let Ok(own) = Base::new(&from.lease.row.url, self.steps) else { return followed };
         let base = page.base.as_deref().and_then(|href| own.rebased(href).ok()).unwrap_or(own);
         let mut seen = HashSet::with_capacity(page.links.len());
         let mut keys = HashSet::with_capacity(page.links.len());
+        let queries = charset.and_then(QueryEncoding::of);
+        let join = |href: &str| match queries {
+            Some(queries) => base.join_encoded(href, &|query| queries.encode(query)),
+            None => base.join(href),
+        };
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         for link in page.links.iter() {
             // Menus repeat the same words; what differs only behind `#` is the same page.
@@ -146,7 +162,7 @@ impl LinkReader {
                 sink.1.add(Refusal::NoFollow);
                 continue;
             }
-            match base.join(href).and_then(|url| self.judged(&gate, from, url)) {
+            match join(href).and_then(|url| self.judged(&gate, from, url)) {
                 Ok(found) if keys.insert(found.page.url) => {
                     let kind = if link.kind == LinkKind::Feed { Kind::Feed } else { Kind::Page };
                     if link.kind.leads_to_page() {

@@ -24,6 +24,32 @@ pub struct Text<'a> {
     pub source: Source,
 }
 
+/// How browsers write the queries of links on a page that is not in UTF-8. All else of a URL is in UTF-8.
+#[derive(Clone, Copy, Debug)]
+pub struct QueryEncoding(&'static Encoding);
+
+impl QueryEncoding {
+    /// That of a page in this encoding; `None` where it is UTF-8 too.
+    pub fn of(charset: &str) -> Option<Self> {
+        let encoding = Encoding::for_label(charset.as_bytes())?.output_encoding();
+        (encoding != UTF_8).then_some(QueryEncoding(encoding))
+    }
+
+    /// The bytes of a query; a character that the encoding lacks becomes its number, as in `%26%239731%3B`.
+    pub fn encode<'a>(&self, query: &'a str) -> Cow<'a, [u8]> {
+        let (bytes, _, lacking) = self.0.encode(query);
+        if !lacking {
+            return bytes;
+        }
+        let of_character = |character: char| match self.0.encode(character.encode_utf8(&mut [0; 4]))
+        {
+            (_, _, true) => format!("%26%23{}%3B", u32::from(character)).into_bytes(),
+            (bytes, _, false) => bytes.into_owned(),
+        };
+        query.chars().flat_map(of_character).collect()
+    }
+}
+
 /// What told the encoding of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
