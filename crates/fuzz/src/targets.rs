@@ -152,10 +152,11 @@ fn url(bytes: &[u8]) {
     const BASE: &str = "http://base.test/dir/page?q";
     let plain = Base::new(BASE, Steps::NONE).unwrap().join(&text);
     let slashes = text.chars().filter(|c| *c > ' ').take_while(|c| matches!(c, '/' | '\\')).count();
-    // The crate reads three slashes otherwise than browsers do; ours are told from it in their own tests.
-    if slashes < 3 {
+    // The crate reads three slashes otherwise than browsers do, which our own tests look at; and a link
+    // that is too long may be given up before all of it is read.
+    if slashes < 3 && text.len() <= Canonical::MAX_LEN {
         let browser = reference::browser_link(BASE, &text);
-        let browser = browser.filter(|url| url.len().max(text.len()) <= Canonical::MAX_LEN);
+        let browser = browser.filter(|url| url.len() <= Canonical::MAX_LEN);
         assert_eq!(plain.ok().map(|url| url.as_str().to_owned()), browser, "{text:?}");
     }
     let base = Base::new(BASE, Steps::default()).unwrap();
@@ -355,8 +356,9 @@ fn world(bytes: &[u8]) {
     });
 }
 
+/// In memory, where the system has a place for that: thousands of folders a second are much for a disk.
 fn in_folder(files: &[(&str, &[u8])], run: impl FnOnce(&Path)) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     for (name, bytes) in files {
         std::fs::write(folder.path().join(name), bytes).unwrap();
     }
