@@ -239,6 +239,11 @@ fn take(settings: &Settings) -> anyhow::Result<Take> {
         sitemaps: settings.flag("crawl.sitemaps")?,
         page_directives: settings.flag("crawl.page_directives")?,
         keep_links: settings.flag("links.keep")?,
+        hold_mirrors: settings.need("crawl.mirrors", |text| match text {
+            "hold" => Ok(true),
+            "fetch" => Ok(false),
+            _ => Err(format!("`{text}` is neither hold nor fetch")),
+        })?,
         max_redirects: settings.number("crawl.max_redirects")?,
         pages_per_host: settings.get("crawl.max_pages_per_host", |text| {
             text.parse().map_err(|_| format!("`{text}` is no number"))

@@ -102,6 +102,7 @@ pub(crate) fn slow_json<S: Store>(progress: &Progress, walk: &Walk<S>) -> Value 
         "freshness": fresh.as_ref().map_or(Value::Null, freshness_json),
         "waiting": walk.waiting(progress.at).as_ref().map_or(Value::Null, waiting_json),
     });
+    slow["mirrors"] = json!(walk.mirrors().count());
     knowledge::add(&mut slow, walk.planner());
     slow
 }
@@ -160,6 +161,18 @@ pub(crate) fn waiting_line(waiting: &Value) -> String {
         (false, false) => format!("hosts: {}", told.join(", ")),
         (false, true) => format!("hosts, at least: {}", told.join(", ")),
     }
+}
+
+/// How many hosts mirror others, where any do.
+pub(crate) fn mirrors_line(count: u64) -> Option<String> {
+    let hosts = match count {
+        0 => return None,
+        1 => "1 host holds".to_owned(),
+        _ => format!("{} hosts hold", show_count(count)),
+    };
+    Some(format!(
+        "  mirrors    {hosts} what another does; `evercrawl urls --reason mirror` lists what waits"
+    ))
 }
 
 /// What the budget is, what becomes of it, and how fresh that keeps the pages.

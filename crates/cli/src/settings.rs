@@ -51,6 +51,11 @@ pub(crate) const KEYS: &[Key] = &[
     one("crawl.max_pages_per_host", "", "known pages of a host before more are left out"),
     one("crawl.max_per_shape", "10000", "URLs of one host that differ only in parameters or dates"),
     list("crawl.url_steps", "default", "steps that make URLs canonical; `-step` leaves one out"),
+    one(
+        "crawl.mirrors",
+        "hold",
+        "what a mirror and its original both have: hold (fetched from the original alone) or fetch",
+    ),
     one("links.keep", "true", "keep which page links to which, for `evercrawl rank`"),
     one(
         "importance.method",

@@ -59,6 +59,8 @@ pub struct Take {
     pub page_directives: bool,
     /// Keep which page links to which.
     pub keep_links: bool,
+    /// Fetch what a mirror and its original both have from the original alone.
+    pub hold_mirrors: bool,
     /// Most redirects in a row.
     pub max_redirects: u8,
     /// Most pages of one host.
@@ -76,6 +78,7 @@ impl Default for Take {
             sitemaps: true,
             page_directives: true,
             keep_links: true,
+            hold_mirrors: true,
             max_redirects: 10,
             pages_per_host: None,
             shape_cap: 10_000,

@@ -28,6 +28,7 @@ pub mod frontier;
 pub mod importance;
 pub mod links;
 pub mod live;
+pub mod mirrors;
 pub mod nature;
 mod novelty;
 pub mod planner;

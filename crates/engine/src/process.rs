@@ -86,6 +86,11 @@ impl Processed {
         changed && holder.is_some_and(|holder| holder.page == visit.page)
     }
 
+    /// Who had its content before.
+    pub(crate) fn held_by(&self) -> Option<&Holder> {
+        self.plan.as_ref()?.holder.as_ref()
+    }
+
     /// The content whose record, of another visit, this one refers to.
     pub(crate) fn refers_to(&self) -> Option<Digest> {
         self.plan.as_ref().filter(|plan| plan.holder.is_some()).map(|plan| plan.digest)

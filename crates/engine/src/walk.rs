@@ -8,6 +8,7 @@
 //! - `planning`: how is the budget spent on known pages?
 //! - `signals`: who says that a page changed?
 //! - `weighing`: what if pages matter otherwise than was known?
+//! - `mirroring`: what does a visit tell of mirrors, and which of their pages wait?
 //! - `wishing`: how do the user's wishes change the walk?
 //! - `probing`: how does a host answer for what does not exist?
 //! - `retaining`: how does what is dropped leave?
@@ -16,6 +17,7 @@
 mod asking;
 mod committing;
 mod confirming;
+mod mirroring;
 mod planning;
 mod probing;
 mod retaining;
@@ -41,6 +43,7 @@ use crate::EngineError;
 use crate::config::CrawlConfig;
 use crate::frontier::{Frontier, Lease, Next};
 use crate::links::LinkReader;
+use crate::mirrors::Mirrors;
 use crate::planner::{Look, Planner};
 use crate::process::{Ids, Job, Processed, Processor};
 use crate::recent::Recent;
@@ -50,6 +53,7 @@ use crate::wishes::Wishes;
 pub use asking::{RobotsAnswer, keeps_waiting, read_robots};
 pub use committing::{Commit, Committed};
 use confirming::Confirming;
+use mirroring::Sight;
 use planning::Ahead;
 pub use planning::{planner, planner_at_once};
 pub use signals::{Heard, Told};
@@ -113,6 +117,7 @@ pub struct Walk<S> {
     again: Processor<S>,
     planner: Planner,
     wishes: Arc<Wishes>,
+    mirrors: Mirrors,
     sweep: Sweep,
     ahead: Ahead,
     stirring: Stirring,
@@ -163,6 +168,7 @@ impl<S: Store> Walk<S> {
         let again = Processor::new(config.clone(), links.clone(), reading, recent.clone(), ids);
         let (tally, today) = (Tally::default(), Today::read(&state, now)?);
         let planner = planning::planner(config.plan, learned, &state)?;
+        let mirrors = Mirrors::read(&state)?;
         let ahead = Ahead::default();
         let mut walk = Walk {
             config,
@@ -174,6 +180,7 @@ impl<S: Store> Walk<S> {
             again,
             planner,
             wishes,
+            mirrors,
             sweep: Sweep::at_start(),
             ahead,
             stirring: Stirring::default(),
@@ -223,6 +230,11 @@ impl<S: Store> Walk<S> {
     /// What was found today.
     pub fn today(&self) -> Today {
         self.today
+    }
+
+    /// Which hosts are like others.
+    pub fn mirrors(&self) -> &Mirrors {
+        &self.mirrors
     }
 
     /// What waits, and for what.
@@ -439,7 +451,11 @@ impl<S: Store> Walk<S> {
             visited.next = model::Next::Recheck(self.config.schedule.rarely(ended));
         }
         visited.next = self.wishes.no_later(page, ended, visited.next);
+        let sight = Sight::of(&processed);
         self.apply(&Event::Visited(processed.visited), now)?;
+        if let Some(sight) = sight {
+            self.liken(&sight, now)?;
+        }
         if let Some((reason, again)) = processed.verdict {
             self.planner.forget(page);
             self.apply(&Event::Refused { page, reason, again }, now)?;

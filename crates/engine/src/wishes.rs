@@ -22,6 +22,7 @@ pub struct Wishes {
     times: Vec<f32>,
     boosts: Patterns,
     paused: HashSet<HostKey>,
+    trusted: HashSet<HostKey>,
     excluded: Vec<String>,
     excludes: Patterns,
 }
@@ -30,11 +31,13 @@ impl Wishes {
     /// The wishes that stand in `state`.
     pub fn read<S: Store>(state: &View<S>) -> Result<Self, EngineError> {
         let (mut pins, mut paused) = (HashMap::new(), HashSet::new());
+        let mut trusted = HashSet::new();
         let (mut boosted, mut times, mut excluded) = (Vec::new(), Vec::new(), Vec::new());
         for (wish, _) in state.wishes()? {
             match wish {
                 Wish::Pin { page, every, .. } => drop(pins.insert(page, every)),
                 Wish::Pause { host, .. } => drop(paused.insert(host)),
+                Wish::Trust { host, .. } => drop(trusted.insert(host)),
                 Wish::Exclude { pattern } => excluded.push(pattern),
                 Wish::Boost { pattern, times: by } => {
                     boosted.push(pattern);
@@ -44,7 +47,7 @@ impl Wishes {
         }
         let boosts = Patterns::new("boost", &boosted)?;
         let excludes = Patterns::new("exclude", &excluded)?;
-        Ok(Wishes { pins, boosted, times, boosts, paused, excluded, excludes })
+        Ok(Wishes { pins, boosted, times, boosts, paused, trusted, excluded, excludes })
     }
 
     /// What the weight of a page is multiplied by.
@@ -68,6 +71,11 @@ impl Wishes {
         self.paused.contains(&host)
     }
 
+    /// Whether a host is crawled like any other, whatever it is taken for.
+    pub fn is_trusted(&self, host: HostKey) -> bool {
+        self.trusted.contains(&host)
+    }
+
     /// Whether a page is neither to be fetched nor to be followed.
     pub fn excludes(&self, url: &str) -> bool {
         self.excludes.is_match(url)
@@ -81,7 +89,7 @@ impl Wishes {
             Wish::Exclude { pattern } => {
                 ("exclude", with(&self.rules(configured).exclude, pattern))
             }
-            Wish::Pin { .. } | Wish::Pause { .. } => return Ok(()),
+            Wish::Pin { .. } | Wish::Pause { .. } | Wish::Trust { .. } => return Ok(()),
         };
         Patterns::new(list, &patterns).map(drop)
     }

@@ -7,8 +7,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use crate::{
-    Band, HostKey, Importance, Kind, PageKey, Refusal, Rewritten, Time, Validators, Visit,
-    VisitsDropped, Wish,
+    Band, HostKey, Importance, Kind, Likeness, PageKey, Refusal, Rewritten, Time, Validators,
+    Visit, VisitsDropped, Wish,
 };
 
 /// Something that changes the state.
@@ -71,6 +71,15 @@ pub enum Event {
         /// What the scheduler noted with it; `None` leaves what was noted.
         noted: Option<Noted>,
     },
+    /// A page that was never visited waits in another front queue.
+    Requeued {
+        /// The page.
+        page: PageKey,
+        /// The front queue.
+        band: Band,
+        /// Since when.
+        at: Time,
+    },
     /// Somebody says that a page changed.
     Signalled {
         /// The page.
@@ -87,6 +96,13 @@ pub enum Event {
         /// How much each matters.
         pages: Vec<(PageKey, Importance)>,
     },
+    /// Pages of a host were compared with those of another.
+    Likened {
+        /// The host.
+        host: HostKey,
+        /// What that says by now.
+        likeness: Likeness,
+    },
     /// The user wishes something; it takes the place of an earlier wish of its kind and subject.
     Wished {
         /// What.
@@ -99,12 +115,14 @@ pub enum Event {
         /// What.
         wish: Wish,
     },
-    /// A page is excluded at the user's wish; where it was is kept.
+    /// A page is not fetched as long as a reason holds; where it was is kept.
     PutAside {
         /// The page.
         page: PageKey,
+        /// Why.
+        reason: Refusal,
     },
-    /// A page is excluded no more: it is where it was.
+    /// The reason holds no more: the page is where it was.
     PutBack {
         /// The page.
         page: PageKey,

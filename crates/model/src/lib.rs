@@ -6,6 +6,7 @@
 mod event;
 mod importance;
 mod key;
+mod likeness;
 mod page;
 mod retention;
 mod time;
@@ -15,6 +16,7 @@ mod wish;
 pub use event::{Discovery, Event, HostUpdate, Next, Noted, RobotsCopy, Shape, Visited};
 pub use importance::Importance;
 pub use key::{HostKey, Keyer, PageKey};
+pub use likeness::Likeness;
 pub use page::{Band, Kind, Refusal, Validators};
 pub use retention::{Dropped, Rewritten, VisitsDropped};
 pub use time::{ParseTimeError, Time};

@@ -51,11 +51,15 @@ pub enum Refusal {
     HostDead,
     /// It failed too often.
     ErrorHistory,
+    /// Its host mirrors another, which has this page too.
+    Mirror,
+    /// Its host only pretends to be of use.
+    Spam,
 }
 
 impl Refusal {
     /// Every reason there is, in the order of their numbers.
-    pub const ALL: [Refusal; 23] = [
+    pub const ALL: [Refusal; 25] = [
         Refusal::BadUrl,
         Refusal::Scheme,
         Refusal::OutOfScope,
@@ -79,6 +83,8 @@ impl Refusal {
         Refusal::ContentType,
         Refusal::HostDead,
         Refusal::ErrorHistory,
+        Refusal::Mirror,
+        Refusal::Spam,
     ];
 
     /// The reason's code, as users see and filter it.
@@ -107,7 +113,14 @@ impl Refusal {
             Refusal::ContentType => "content_type",
             Refusal::HostDead => "host_dead",
             Refusal::ErrorHistory => "error_history",
+            Refusal::Mirror => "mirror",
+            Refusal::Spam => "spam",
         }
+    }
+
+    /// True when a page is only put aside for it: it returns to where it was once the reason is gone.
+    pub const fn puts_aside(self) -> bool {
+        matches!(self, Refusal::Excluded | Refusal::Mirror | Refusal::Spam)
     }
 
     /// Its number in compact rows.

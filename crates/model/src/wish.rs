@@ -30,6 +30,13 @@ pub enum Wish {
         /// Its name, with the port where it is not the scheme's own.
         authority: String,
     },
+    /// A host is crawled like any other, whatever it is taken for.
+    Trust {
+        /// The host.
+        host: HostKey,
+        /// Its name, with the port where it is not the scheme's own.
+        authority: String,
+    },
     /// Pages whose URL matches are neither fetched nor followed.
     Exclude {
         /// A regular expression.
@@ -44,6 +51,7 @@ impl Wish {
             Wish::Pin { .. } => "pin",
             Wish::Boost { .. } => "boost",
             Wish::Pause { .. } => "pause",
+            Wish::Trust { .. } => "trust",
             Wish::Exclude { .. } => "exclude",
         }
     }
@@ -53,7 +61,7 @@ impl Wish {
         match self {
             Wish::Pin { url, .. } => url,
             Wish::Boost { pattern, .. } | Wish::Exclude { pattern } => pattern,
-            Wish::Pause { authority, .. } => authority,
+            Wish::Pause { authority, .. } | Wish::Trust { authority, .. } => authority,
         }
     }
 }

@@ -36,6 +36,7 @@ impl<S: Store> State<S> {
             Event::Visited(visited) => self.visited(visited),
             Event::Refused { page, reason, again } => self.refused(*page, *reason, *again),
             Event::Rescheduled { page, due, noted } => self.rescheduled(*page, *due, *noted),
+            Event::Requeued { page, band, at } => self.requeued(*page, *band, *at),
             Event::Signalled { page, at, due, noted } => self.signalled(*page, *at, *due, *noted),
             Event::Forgotten { page } => self.forgotten(*page),
             Event::HostLearned { host, update } => self.host_learned(*host, update),
@@ -54,9 +55,10 @@ impl<S: Store> State<S> {
                 Ok(Applied::default())
             }
             Event::Weighed { pages } => self.weighed(pages),
+            Event::Likened { host, likeness } => Ok(self.likened(*host, likeness)),
             Event::Wished { wish, at } => Ok(self.wished(wish, *at)),
             Event::Unwished { wish } => Ok(self.unwished(wish)),
-            Event::PutAside { page } => self.put_aside(*page),
+            Event::PutAside { page, reason } => self.put_aside(*page, *reason),
             Event::PutBack { page, at } => self.put_back(*page, *at),
             Event::LinksRefused { reason, count } => {
                 self.view.counters.refuse(*reason, *count);
@@ -227,6 +229,19 @@ impl<S: Store> State<S> {
         }
         let standing = row.standing;
         self.settle(page, row, standing, Some(Place::Due(due)))
+    }
+
+    /// Among the pages of its new queue it takes the turn that it was given when it was found.
+    fn requeued(&mut self, page: PageKey, band: Band, at: Time) -> Result<Applied, StateError> {
+        let row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
+        let Some(Place::New(before, turn)) = row.place else { return Ok(Applied::default()) };
+        if before == band {
+            return Ok(Applied::default());
+        }
+        let standing = row.standing;
+        let applied = self.settle(page, row, standing, Some(Place::New(band, turn)))?;
+        let front = Some(self.wake_for(page.host, band, at)?);
+        Ok(Applied { front, ..applied })
     }
 
     fn signalled(

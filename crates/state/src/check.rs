@@ -11,6 +11,7 @@ use evercrawl_model::{HostKey, PageKey, RecordAt, Visit};
 use crate::StateError;
 use crate::counters::Counters;
 use crate::keys;
+use crate::likeness;
 use crate::links;
 use crate::meta;
 use crate::reading::decode_first_seen;
@@ -195,6 +196,7 @@ impl<S: Store> Inspection<'_, S> {
                 Some(b'f') => this.front(key),
                 Some(b'r') => rows::decode_robots(value).map(drop),
                 Some(b'p') => rows::decode_manner(value).map(drop),
+                Some(b'm') => likeness::decode(value).map(drop),
                 Some(b's') if value.len() != 4 => Err(StateError::Corrupt("no count".into())),
                 _ => Ok(()),
             };

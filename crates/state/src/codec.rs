@@ -1,6 +1,6 @@
 //! How are rows written? Variable-length numbers and length-prefixed bytes after a format byte.
 
-use evercrawl_model::{PageKey, Time};
+use evercrawl_model::{HostKey, PageKey, Time};
 
 use crate::StateError;
 
@@ -144,6 +144,10 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn page(&mut self) -> Read<PageKey> {
         PageKey::from_bytes(self.fixed(PageKey::LEN)?).ok_or_else(short)
+    }
+
+    pub(crate) fn host(&mut self) -> Read<HostKey> {
+        HostKey::from_bytes(self.fixed(HostKey::LEN)?).ok_or_else(short)
     }
 
     pub(crate) fn float(&mut self) -> Read<f32> {

@@ -105,6 +105,15 @@ pub(crate) fn manner(host: HostKey) -> [u8; 1 + HostKey::LEN] {
     tagged(b'p', host.to_bytes())
 }
 
+/// The key of how much a host is like another.
+pub(crate) fn likeness(host: HostKey) -> [u8; 1 + HostKey::LEN] {
+    tagged(LIKENESSES[0], host.to_bytes())
+}
+
+/// What those keys begin with, and what comes after them all.
+pub(crate) const LIKENESSES: &[u8] = b"m";
+pub(crate) const LIKENESSES_END: &[u8] = b"n";
+
 /// The key of an origin's robots.txt.
 pub(crate) fn robots(origin: &str) -> Vec<u8> {
     [b"r", origin.as_bytes()].concat()
@@ -146,12 +155,13 @@ pub(crate) fn wish(wish: &Wish) -> Vec<u8> {
     [WISHES, &[wish_letter(wish)], wish.subject().as_bytes()].concat()
 }
 
-/// The letter of a wish's kind; `h` is a host that is paused, `x` what is excluded.
+/// The letter of a wish's kind; `h` is a host that is paused, `t` one that is trusted, `x` what is excluded.
 pub(crate) fn wish_letter(wish: &Wish) -> u8 {
     match wish {
         Wish::Pin { .. } => b'p',
         Wish::Boost { .. } => b'b',
         Wish::Pause { .. } => b'h',
+        Wish::Trust { .. } => b't',
         Wish::Exclude { .. } => b'x',
     }
 }

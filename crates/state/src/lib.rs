@@ -12,6 +12,7 @@ mod codec;
 mod counters;
 mod keys;
 mod layers;
+mod likeness;
 mod links;
 mod meta;
 mod reading;

@@ -18,6 +18,7 @@ use crate::check::{ALL, Fault, hex, shown};
 use crate::counters::Counters;
 use crate::keys;
 use crate::layers::Layers;
+use crate::likeness;
 use crate::links;
 use crate::meta::{self, ArchiveFile, Settings};
 use crate::reading::{decode_first_seen, encode_first_seen};
@@ -215,6 +216,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
             }
             [b'r', ..] => drop(rows::decode_robots(value)?),
             [b'p', ..] => drop(rows::decode_manner(value)?),
+            [b'm', ..] => drop(likeness::decode(value)?),
             _ => {}
         }
         self.put(Space::Hosts, key, value)

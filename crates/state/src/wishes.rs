@@ -1,7 +1,7 @@
-//! What does the user wish, and which pages were put aside for it?
+//! What does the user wish, and which pages were put aside, for that or for another reason?
 //!
-//! An excluded page leaves the queues, so that nobody passes over it again and again. Where it
-//! was is kept beside it, so that it can return there when it is excluded no more.
+//! A page that is put aside leaves the queues, so that nobody passes over it again and again. Where
+//! it was is kept beside it, so that it can return there when the reason holds no more.
 
 use std::time::Duration;
 
@@ -18,7 +18,6 @@ use crate::view::View;
 
 const WISH: u8 = 1;
 const ASIDE: u8 = 1;
-const EXCLUDED: Standing = Standing::Refused(Refusal::Excluded);
 
 impl<S: Store> View<S> {
     /// What the user wishes, by kind, and since when.
@@ -63,16 +62,24 @@ impl<S: Store> State<S> {
         Applied::default()
     }
 
-    pub(crate) fn put_aside(&mut self, page: PageKey) -> Result<Applied, StateError> {
-        let Some(row) = self.page(page)?.filter(|row| row.standing != EXCLUDED) else {
+    pub(crate) fn put_aside(
+        &mut self,
+        page: PageKey,
+        reason: Refusal,
+    ) -> Result<Applied, StateError> {
+        let aside = Standing::Refused(reason);
+        let Some(row) = self.page(page)?.filter(|row| row.standing != aside) else {
             return Ok(Applied::default());
         };
-        let mut kept = Writer::new(ASIDE);
-        rows::encode_standing(&mut kept, row.standing);
-        rows::encode_place(&mut kept, row.place);
-        self.view.layers.put(Space::Meta, &keys::aside(page), &kept.finish());
-        self.view.counters.refuse(Refusal::Excluded, 1);
-        self.settle(page, row, EXCLUDED, None)
+        // One that is aside for another reason was where it is kept to have been.
+        if !is_aside(&row) {
+            let mut kept = Writer::new(ASIDE);
+            rows::encode_standing(&mut kept, row.standing);
+            rows::encode_place(&mut kept, row.place);
+            self.view.layers.put(Space::Meta, &keys::aside(page), &kept.finish());
+        }
+        self.view.counters.refuse(reason, 1);
+        self.settle(page, row, aside, None)
     }
 
     pub(crate) fn put_back(&mut self, page: PageKey, at: Time) -> Result<Applied, StateError> {
@@ -80,7 +87,7 @@ impl<S: Store> State<S> {
         let kept = self.view.layers.get(Space::Meta, &key)?;
         self.view.layers.remove(Space::Meta, &key);
         // A page that was in flight when it was put aside has found another place since.
-        let row = self.page(page)?.filter(|row| row.standing == EXCLUDED);
+        let row = self.page(page)?.filter(is_aside);
         let (Some(kept), Some(row)) = (kept, row) else { return Ok(Applied::default()) };
         let mut kept = Reader::new(&kept, ASIDE)?;
         let (standing, place) = (rows::decode_standing(&mut kept)?, rows::decode_place(&mut kept)?);
@@ -91,7 +98,7 @@ impl<S: Store> State<S> {
     }
 
     /// A host has a page to be visited for the first time: it is found among the front queues.
-    fn wake_for(
+    pub(crate) fn wake_for(
         &mut self,
         key: HostKey,
         band: Band,
@@ -102,6 +109,10 @@ impl<S: Store> State<S> {
         self.move_front(key, Some((band, wake)))?;
         Ok((key, band, wake))
     }
+}
+
+fn is_aside(row: &PageRow) -> bool {
+    matches!(row.standing, Standing::Refused(reason) if reason.puts_aside())
 }
 
 fn encode_wish(wish: &Wish, since: Time) -> Vec<u8> {
@@ -115,7 +126,7 @@ fn encode_wish(wish: &Wish, since: Time) -> Vec<u8> {
             out.number(u64::try_from(every.as_millis()).unwrap_or(u64::MAX));
         }
         Wish::Boost { times, .. } => out.float(*times),
-        Wish::Pause { host, .. } => out.fixed(&host.to_bytes()),
+        Wish::Pause { host, .. } | Wish::Trust { host, .. } => out.fixed(&host.to_bytes()),
         Wish::Exclude { .. } => {}
     }
     out.finish()
@@ -130,10 +141,8 @@ fn decode_wish(row: &[u8]) -> Result<(Wish, Time), StateError> {
             Wish::Pin { page, url: subject, every: Duration::from_millis(row.number()?) }
         }
         b'b' => Wish::Boost { pattern: subject, times: row.float()? },
-        b'h' => {
-            let host = HostKey::from_bytes(row.fixed(HostKey::LEN)?);
-            Wish::Pause { host: host.ok_or_else(|| keys::bad("host"))?, authority: subject }
-        }
+        b'h' => Wish::Pause { host: row.host()?, authority: subject },
+        b't' => Wish::Trust { host: row.host()?, authority: subject },
         b'x' => Wish::Exclude { pattern: subject },
         _ => return Err(StateError::Corrupt(format!("unknown kind of wish {letter}"))),
     };
@@ -153,6 +162,7 @@ mod tests {
             Wish::Pin { page, url: "http://a.org/".to_owned(), every },
             Wish::Boost { pattern: "/news/".to_owned(), times: 0.25 },
             Wish::Pause { host, authority: "a.org:81".to_owned() },
+            Wish::Trust { host, authority: "a.org".to_owned() },
             Wish::Exclude { pattern: String::new() },
         ] {
             assert_eq!(decode_wish(&encode_wish(&wish, at)).unwrap(), (wish.clone(), at));

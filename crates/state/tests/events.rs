@@ -283,6 +283,24 @@ fn the_same_events_give_the_same_rows() {
 }
 
 #[test]
+fn a_new_page_can_wait_in_another_front_queue_with_the_turn_that_it_had() {
+    let mut state = memory();
+    let (first, second) =
+        (discover(&mut state, "a.test", "/1"), discover(&mut state, "a.test", "/2"));
+    for page in [second, first] {
+        state.apply(&Event::Requeued { page, band: Band::new(1), at: at(5) }).unwrap();
+    }
+    assert_eq!(lane(&state, first.host, Lane::New(Band::new(1))), [first, second]);
+    assert!(lane(&state, first.host, Lane::New(Band::new(2))).is_empty());
+    let host = state.host(first.host).unwrap().unwrap();
+    assert_eq!((host.waiting, host.front.unwrap().0), (2, Band::new(1)));
+    state.apply(&visit(first, 6, Change::New, Some(at(100)))).unwrap();
+    let before = state.page(first).unwrap();
+    state.apply(&Event::Requeued { page: first, band: Band::new(3), at: at(7) }).unwrap();
+    assert_eq!(state.page(first).unwrap(), before, "it was visited since");
+}
+
+#[test]
 fn an_excluded_page_leaves_the_queues_and_returns_to_where_it_was() {
     let mut state = memory();
     let (new, known) = (discover(&mut state, "a.test", "/1"), discover(&mut state, "a.test", "/2"));
@@ -291,7 +309,7 @@ fn an_excluded_page_leaves_the_queues_and_returns_to_where_it_was() {
     let before = [new, known].map(|page| state.page(page).unwrap().unwrap());
     let counts = state.counters().standing;
     for page in [new, known, known] {
-        state.apply(&Event::PutAside { page }).unwrap();
+        state.apply(&Event::PutAside { page, reason: Refusal::Excluded }).unwrap();
         let row = state.page(page).unwrap().unwrap();
         assert_eq!((row.standing, row.place), (Standing::Refused(Refusal::Excluded), None));
     }
@@ -319,10 +337,24 @@ fn an_excluded_page_leaves_the_queues_and_returns_to_where_it_was() {
 }
 
 #[test]
+fn a_page_that_is_put_aside_for_two_reasons_in_turn_still_returns_to_where_it_was() {
+    let mut state = memory();
+    let page = discover(&mut state, "a.test", "/1");
+    let before = state.page(page).unwrap();
+    for reason in [Refusal::Mirror, Refusal::Spam, Refusal::Excluded] {
+        state.apply(&Event::PutAside { page, reason }).unwrap();
+        let row = state.page(page).unwrap().unwrap();
+        assert_eq!((row.standing, row.place), (Standing::Refused(reason), None));
+    }
+    state.apply(&Event::PutBack { page, at: at(2) }).unwrap();
+    assert_eq!(state.page(page).unwrap(), before);
+}
+
+#[test]
 fn a_page_that_was_in_flight_when_it_was_put_aside_stays_where_its_visit_put_it() {
     let mut state = memory();
     let page = discover(&mut state, "a.test", "/1");
-    state.apply(&Event::PutAside { page }).unwrap();
+    state.apply(&Event::PutAside { page, reason: Refusal::Excluded }).unwrap();
     state.apply(&visit(page, 1, Change::New, Some(at(100)))).unwrap();
     let row = state.page(page).unwrap();
     state.apply(&Event::PutBack { page, at: at(2) }).unwrap();

@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use evercrawl_engine::live::SystemClock;
+use evercrawl_engine::mirrors::Mirrors;
 use evercrawl_engine::today::Today;
 use evercrawl_engine::waiting::Waiting;
 use evercrawl_engine::{DataDir, freshness};
@@ -69,6 +70,7 @@ fn stopped(args: &Status, opened: &Opened) -> anyhow::Result<Vec<u8>> {
     let bytes = state.disk_bytes();
     let waiting = Waiting::read(state, planner.wishes(), now)?;
     let today = Today::read(state, now)?;
+    let mirrors = Mirrors::read(state)?.count();
     let mut out = Vec::new();
     if args.json {
         let mut line = json!({
@@ -78,6 +80,7 @@ fn stopped(args: &Status, opened: &Opened) -> anyhow::Result<Vec<u8>> {
             "freshness": report::freshness_json(&fresh),
             "today": report::today_json(&today),
             "waiting": report::waiting_json(&waiting),
+            "mirrors": mirrors,
             "bytes_archived": archived,
             "bytes_state": bytes,
             "bytes_last_day": opened.state.spending().received(now),
@@ -91,6 +94,7 @@ fn stopped(args: &Status, opened: &Opened) -> anyhow::Result<Vec<u8>> {
     writeln!(out, "  freshness  {}", report::freshness_line(&fresh))?;
     writeln!(out, "  today      {}", report::today_line(&report::today_json(&today)))?;
     writeln!(out, "  waiting    {}", report::waiting_line(&report::waiting_json(&waiting)))?;
+    report::mirrors_line(mirrors as u64).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     let mut known = json!({});
     knowledge::add(&mut known, &planner);
     knowledge::lines(&known).iter().try_for_each(|line| writeln!(out, "{line}"))?;
@@ -121,6 +125,8 @@ fn show_run(args: &Status, run: &Value) -> anyhow::Result<Vec<u8>> {
     let (active, requests) = (number("/active_hosts"), number("/in_flight"));
     writeln!(out, "  hosts      {active} active, {requests} requests out")?;
     writeln!(out, "  waiting    {}", report::waiting_line(&run["waiting"]))?;
+    let mirrors = run["mirrors"].as_u64().unwrap_or(0);
+    report::mirrors_line(mirrors).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     report::plan_lines(run).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     writeln!(out, "{}", received_line(run))?;
     writeln!(out, "  today      {}", report::today_line(&run["today"]))?;

@@ -9,9 +9,10 @@ use evercrawl_engine::Plan;
 use evercrawl_engine::importance::weight;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
+use evercrawl_engine::mirrors::{Named, stand_in};
 use evercrawl_engine::walk::{keeps_waiting, read_robots, scope};
 use evercrawl_engine::wishes::Wishes;
-use evercrawl_model::{Outcome, PageKey, Time};
+use evercrawl_model::{Outcome, PageKey, Refusal, Time};
 use evercrawl_state::{HostRow, PageRow, Place, Standing};
 use evercrawl_urls::{Canonical, Gate, Scope};
 use serde_json::{Value, json};
@@ -54,6 +55,7 @@ pub(crate) fn show(args: &Why, opened: &Opened, out: &mut dyn Write) -> anyhow::
             facts.push(Fact("reason", reason.to_owned()));
         }
         facts.extend(page_facts(opened, row, now)?);
+        facts.extend(held_fact(opened, key, row)?);
         facts.extend(plan_facts(opened, key, row, now)?);
         described = pages.describe(key, row)?;
     }
@@ -176,6 +178,29 @@ fn page_facts(opened: &Opened, row: &PageRow, now: Time) -> anyhow::Result<Vec<F
         },
     ));
     Ok(facts)
+}
+
+/// For which page of another host a page of a mirror waits.
+fn held_fact(opened: &Opened, key: PageKey, row: &PageRow) -> anyhow::Result<Option<Fact>> {
+    let waits = row.standing == Standing::Refused(Refusal::Mirror);
+    let Some(likeness) = opened.state.likeness(key.host)?.filter(|_| waits) else {
+        return Ok(None);
+    };
+    let name = |host| -> anyhow::Result<String> {
+        Ok(opened.state.host(host)?.map_or_else(String::new, |row| row.authority))
+    };
+    let (mirror, original) = (name(key.host)?, name(likeness.of)?);
+    let of = Named { host: likeness.of, authority: original.clone() };
+    let instead = match stand_in(&opened.state, &of, key, row)? {
+        Some(other) => format!("{} is fetched instead", other.url),
+        None => "it comes back with the next crawl".to_owned(),
+    };
+    let words = format!(
+        "{mirror} mirrors {original} ({} of {} pages compared are alike); {instead}; \
+         `evercrawl trust {mirror}` fetches both",
+        likeness.alike, likeness.compared
+    );
+    Ok(Some(Fact("on hold", words)))
 }
 
 /// What is in the page's place, or where it went.

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use evercrawl_model::{Band, Event, HostKey, PageKey, Time, Wish};
-use evercrawl_state::{Place, Standing, Store};
+use evercrawl_model::{Band, Event, HostKey, PageKey, Refusal, Time, Wish};
+use evercrawl_state::{PageRow, Place, Standing, Store};
 use evercrawl_urls::Canonical;
 
 use super::Walk;
@@ -30,8 +30,8 @@ pub enum WishChange {
 /// How far pages were looked at, after a wish that excludes some or lets some in again.
 #[derive(Debug, Default)]
 pub(super) struct Sweep {
-    aside: Option<Cursor>,
-    back: Option<Cursor>,
+    pub(super) aside: Option<Cursor>,
+    pub(super) back: Option<Cursor>,
 }
 
 impl Sweep {
@@ -43,7 +43,7 @@ impl Sweep {
 
 /// The last page that was looked at; none at the beginning.
 #[derive(Clone, Copy, Debug, Default)]
-struct Cursor(Option<PageKey>);
+pub(super) struct Cursor(Option<PageKey>);
 
 impl<S: Store> Walk<S> {
     /// What the user wishes.
@@ -65,8 +65,10 @@ impl<S: Store> Walk<S> {
             Wish::Pin { url, every, .. } => self.pin(url, every, now)?,
             other => other,
         };
-        if matches!(wish, Wish::Exclude { .. }) {
-            self.sweep.aside = Some(Cursor::default());
+        match wish {
+            Wish::Exclude { .. } => self.sweep.aside = Some(Cursor::default()),
+            Wish::Trust { .. } => self.sweep.back = Some(Cursor::default()),
+            Wish::Pin { .. } | Wish::Boost { .. } | Wish::Pause { .. } => {}
         }
         self.apply(&Event::Wished { wish, at: now }, now)?;
         self.reread_wishes()
@@ -103,7 +105,7 @@ impl<S: Store> Walk<S> {
                 self.sweep.back = Some(Cursor::default());
                 Ok(())
             }
-            Wish::Pin { .. } | Wish::Boost { .. } => Ok(()),
+            Wish::Pin { .. } | Wish::Boost { .. } | Wish::Trust { .. } => Ok(()),
         }
     }
 
@@ -139,9 +141,12 @@ impl<S: Store> Walk<S> {
     /// Whether a leased page is not to be asked for at the user's wish; then the lease is over.
     pub(super) fn withheld(&mut self, lease: &Lease, now: Time) -> Result<bool, EngineError> {
         let page = lease.page;
-        if self.wishes.excludes(&lease.row.url) {
+        if let Some(reason) = self.aside_for(page, &lease.row)? {
             self.frontier.finished(page, now);
-            self.put_aside(page, now)?;
+            self.put_aside(page, reason, now)?;
+            if reason == Refusal::Mirror {
+                self.follow_instead(lease, now)?;
+            }
             return Ok(true);
         }
         if self.wishes.is_paused(page.host) {
@@ -150,7 +155,22 @@ impl<S: Store> Walk<S> {
             self.rest_if_blocked(page, now)?;
             return Ok(true);
         }
-        Ok(false)
+        self.lets_other_go_first(lease, now)
+    }
+
+    /// Why a page is not to be fetched for now, if so.
+    pub(super) fn aside_for(
+        &self,
+        page: PageKey,
+        row: &PageRow,
+    ) -> Result<Option<Refusal>, EngineError> {
+        if self.wishes.excludes(&row.url) {
+            return Ok(Some(Refusal::Excluded));
+        }
+        if self.wishes.is_trusted(page.host) || self.wishes.every(page).is_some() {
+            return Ok(None);
+        }
+        Ok(self.waits_for_original(page, row)?.then_some(Refusal::Mirror))
     }
 
     /// When a leased page must be visited because it is pinned.
@@ -176,7 +196,7 @@ impl<S: Store> Walk<S> {
         let last = piece.last().map(|(page, _)| Cursor(Some(*page)));
         for (page, row) in piece {
             if row.place.is_some() && self.wishes.excludes(&row.url) {
-                self.put_aside(page, now)?;
+                self.put_aside(page, Refusal::Excluded, now)?;
             }
         }
         Ok(last)
@@ -187,21 +207,25 @@ impl<S: Store> Walk<S> {
         let piece = piece?;
         let last = piece.last().map(|page| Cursor(Some(*page)));
         for page in piece {
-            let row = self.state.page(page)?;
-            if row.is_none_or(|row| !self.wishes.excludes(&row.url)) {
-                self.put_back(page, now)?;
+            let reason = match self.state.page(page)? {
+                Some(row) => self.aside_for(page, &row)?,
+                None => None,
+            };
+            match reason {
+                Some(reason) => self.put_aside(page, reason, now)?,
+                None => self.put_back(page, now)?,
             }
         }
         Ok(last)
     }
 
-    fn put_aside(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
+    fn put_aside(&mut self, page: PageKey, reason: Refusal, now: Time) -> Result<(), EngineError> {
         self.planner.forget(page);
-        self.apply(&Event::PutAside { page }, now)?;
+        self.apply(&Event::PutAside { page, reason }, now)?;
         Ok(())
     }
 
-    fn put_back(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
+    pub(super) fn put_back(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
         self.apply(&Event::PutBack { page, at: now }, now)?;
         if let Some(row) = self.state.page(page)? {
             self.planner.remember(page, &row);

@@ -16,11 +16,13 @@ pub(crate) enum Wish {
     Boost(Boost),
     /// Ask a host for nothing until it is resumed; without one, list the paused hosts
     Pause(Pause),
+    /// Crawl a host like any other, though it is taken for a mirror or for spam; without one, list such hosts
+    Trust(Trust),
     /// Neither fetch nor follow pages that match a pattern; without one, list the exclusions
     Exclude(Exclude),
     /// End what was wished for a URL, a pattern or a host
     Resume(Resume),
-    /// Everything that is wished: pins, boosts, pauses, exclusions
+    /// Everything that is wished: pins, boosts, pauses, hosts trusted, exclusions
     Wishes(About),
 }
 
@@ -31,6 +33,7 @@ impl Wish {
             Wish::Pin(args) => &args.about,
             Wish::Boost(args) => &args.about,
             Wish::Pause(args) => &args.about,
+            Wish::Trust(args) => &args.about,
             Wish::Exclude(args) => &args.about,
             Wish::Resume(args) => &args.about,
             Wish::Wishes(about) => about,
@@ -85,6 +88,14 @@ pub(crate) struct Pause {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Trust {
+    /// The host, with its port where that is not the usual one
+    pub(super) host: Option<String>,
+    #[command(flatten)]
+    pub(super) about: About,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Exclude {
     /// A regular expression that matches anywhere in a URL, as for `crawl --exclude`
     pub(super) pattern: Option<String>,
@@ -103,7 +114,7 @@ pub(crate) struct Exclude {
 
 #[derive(Debug, Args)]
 pub(crate) struct Resume {
-    /// What was given to `pause`, `exclude`, `pin` or `boost`
+    /// What was given to `pause`, `trust`, `exclude`, `pin` or `boost`
     #[arg(value_name = "HOST|PATTERN|URL")]
     pub(super) what: String,
     #[command(flatten)]

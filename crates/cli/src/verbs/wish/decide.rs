@@ -8,13 +8,13 @@ use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::walk::{WishChange, read_robots, scope};
 use evercrawl_engine::wishes::Wishes;
-use evercrawl_model::Wish as Wished;
+use evercrawl_model::{HostKey, Wish as Wished};
 use evercrawl_state::Standing;
 use evercrawl_urls::{Canonical, Gate, Patterns};
 use serde_json::{Value, json};
 
 use super::Opened;
-use super::args::{Boost, Exclude, Pause, Pin, Wish};
+use super::args::{Boost, Exclude, Pause, Pin, Trust, Wish};
 use super::show::{describe, words};
 use crate::args::RunArgs;
 use crate::exit::{self, Failure};
@@ -49,17 +49,27 @@ pub(super) fn decide(verb: &Wish, opened: &Opened) -> anyhow::Result<Decided> {
             end(opened, pattern, &["boost"])
         }
         Wish::Boost(Boost { pattern: Some(pattern), times, .. }) => boost(opened, pattern, *times),
-        Wish::Pause(Pause { host: Some(host), .. }) => pause(opened, host),
+        Wish::Pause(Pause { host: Some(host), .. }) => {
+            let (host, authority) = known_host(opened, host, "pause")?;
+            begin(opened, Wished::Pause { host, authority }, None)
+        }
+        Wish::Trust(Trust { host: Some(host), .. }) => {
+            let (host, authority) = known_host(opened, host, "trust")?;
+            begin(opened, Wished::Trust { host, authority }, None)
+        }
         Wish::Exclude(Exclude { pattern: Some(pattern), remove: true, .. }) => {
             end(opened, pattern, &["exclude"])
         }
         Wish::Exclude(args @ Exclude { pattern: Some(pattern), .. }) => {
             exclude(opened, pattern, args)
         }
-        Wish::Resume(args) => end(opened, &args.what, &["pin", "boost", "pause", "exclude"]),
+        Wish::Resume(args) => {
+            end(opened, &args.what, &["pin", "boost", "pause", "trust", "exclude"])
+        }
         Wish::Pin(_) => list(opened, Some("pin")),
         Wish::Boost(_) => list(opened, Some("boost")),
         Wish::Pause(_) => list(opened, Some("pause")),
+        Wish::Trust(_) => list(opened, Some("trust")),
         Wish::Exclude(_) => list(opened, Some("exclude")),
         Wish::Wishes(_) => list(opened, None),
     }
@@ -106,7 +116,7 @@ fn end(opened: &Opened, what: &str, kinds: &[&str]) -> anyhow::Result<Decided> {
     let named = |wish: &Wished| wish.subject() == what;
     let meant = |wish: &Wished| match (wish, &address) {
         (Wished::Pin { url, .. }, Some(address)) => url == address.as_str(),
-        (Wished::Pause { authority, .. }, Some(address)) => {
+        (Wished::Pause { authority, .. } | Wished::Trust { authority, .. }, Some(address)) => {
             authority == address.authority() && address.path_and_query() == "/"
         }
         _ => false,
@@ -235,17 +245,18 @@ fn usable(list: &'static str, pattern: &str) -> anyhow::Result<Patterns> {
     })
 }
 
-fn pause(opened: &Opened, host: &str) -> anyhow::Result<Decided> {
+/// A host of which at least one page is known, and its name.
+fn known_host(opened: &Opened, host: &str, verb: &str) -> anyhow::Result<(HostKey, String)> {
     let url = canonical(&opened.settings, host)?;
     let (host, authority) = (host_of(&opened.state, &url), url.authority().to_owned());
     if opened.state.host(host)?.is_none() {
         let message = format!(
-            "no page of {} is known, so there is nothing to pause",
+            "no page of {} is known, so there is nothing to {verb}",
             print::plain(&authority)
         );
         return Err(Failure { code: exit::UNEXPECTED, message }.into());
     }
-    begin(opened, Wished::Pause { host, authority }, None)
+    Ok((host, authority))
 }
 
 fn exclude(opened: &Opened, pattern: &str, args: &Exclude) -> anyhow::Result<Decided> {

@@ -13,6 +13,9 @@ pub(super) fn words(wish: &Wish) -> String {
         Wish::Pin { url, every, .. } => format!("{url} is visited every {}", show_duration(*every)),
         Wish::Boost { pattern, times } => format!("pages that match `{pattern}` count x{times}"),
         Wish::Pause { authority, .. } => format!("{authority} is left alone"),
+        Wish::Trust { authority, .. } => {
+            format!("{authority} is crawled like any other, whatever it is taken for")
+        }
         Wish::Exclude { pattern } => {
             format!("pages that match `{pattern}` are neither fetched nor followed")
         }
@@ -24,7 +27,7 @@ pub(super) fn describe(wish: &Wish, since: Option<Time>) -> Value {
     let mut line = match wish {
         Wish::Pin { url, every, .. } => json!({"url": url, "every_seconds": every.as_secs_f64()}),
         Wish::Boost { pattern, times } => json!({"pattern": pattern, "times": times}),
-        Wish::Pause { authority, .. } => json!({"host": authority}),
+        Wish::Pause { authority, .. } | Wish::Trust { authority, .. } => json!({"host": authority}),
         Wish::Exclude { pattern } => json!({"pattern": pattern}),
     };
     line["wish"] = json!(wish.code());
@@ -45,7 +48,7 @@ pub(crate) fn standing(
     for (wish, since) in opened.state.wishes()? {
         let concerned = match &wish {
             Wish::Pin { page: pinned, .. } => page == Some(*pinned),
-            Wish::Pause { host: paused, .. } => host == *paused,
+            Wish::Pause { host: named, .. } | Wish::Trust { host: named, .. } => host == *named,
             Wish::Boost { pattern, .. } | Wish::Exclude { pattern } => {
                 Patterns::new(wish.code(), std::slice::from_ref(pattern))?.is_match(url)
             }

@@ -1,0 +1,265 @@
+//! What does a visit tell of mirrors, and which of their pages wait?
+
+use std::time::Duration;
+
+use evercrawl_model::{Band, Event, HostKey, Kind, Likeness, Outcome, PageKey, Refusal, Time};
+use evercrawl_state::{PageRow, Place, Standing, Store};
+use evercrawl_urls::Canonical;
+
+use super::Walk;
+use super::wishing::Cursor;
+use crate::EngineError;
+use crate::frontier::Lease;
+use crate::mirrors::{Named, compared, counterpart, is_undecided, stand_in, stands_in};
+use crate::process::Processed;
+use crate::recent::Holder;
+
+/// How long a page of a mirror waits for its original to be explored, since it was found.
+const FOR_ORIGINAL: Duration = Duration::from_secs(86_400);
+/// How long a page waits until it can be compared.
+const FOR_COMPARISON: Duration = Duration::from_secs(60);
+/// After which time it is looked again.
+const MOMENT: Duration = Duration::from_secs(1);
+
+/// What was seen of a page, as far as other hosts can have the same.
+pub(super) struct Sight {
+    page: PageKey,
+    url: Canonical,
+    /// When it was found.
+    found: Time,
+    /// Its content; `None` where no content came.
+    digest: Option<[u8; 20]>,
+    /// Who had that content before.
+    holder: Option<Holder>,
+    /// Whether this was its first visit.
+    first: bool,
+}
+
+impl Sight {
+    /// What a visit to a page saw.
+    pub(super) fn of(processed: &Processed) -> Option<Self> {
+        let (row, visited) = (&processed.job.lease.row, &processed.visited);
+        let unchanged = visited.visit.outcome == Outcome::NotModified;
+        if row.kind != Kind::Page || unchanged {
+            return None;
+        }
+        Some(Sight {
+            page: visited.visit.page,
+            url: Canonical::from_trusted(row.url.clone())?,
+            found: row.found,
+            digest: visited.identity.filter(|_| visited.visit.outcome == Outcome::Ok),
+            holder: processed.held_by().cloned(),
+            first: row.past.is_none(),
+        })
+    }
+
+    /// The page of another host that had the same content at the same path.
+    fn twin(&self) -> Option<PageKey> {
+        let holder = self.holder.as_ref().filter(|holder| holder.page.host != self.page.host)?;
+        let url = Canonical::from_trusted(holder.url.clone())?;
+        (url.path_and_query() == self.url.path_and_query()).then_some(holder.page)
+    }
+}
+
+impl<S: Store> Walk<S> {
+    /// Compares a page that was just visited with those at the same path of other hosts.
+    pub(super) fn liken(&mut self, sight: &Sight, now: Time) -> Result<(), EngineError> {
+        if !self.config.take.hold_mirrors {
+            return Ok(());
+        }
+        let Some(digest) = sight.digest else { return self.release(sight, now) };
+        let host = sight.page.host;
+        if let Some(twin) = sight.twin() {
+            self.pair(sight, twin, now)?;
+        }
+        if let Some(likeness) = self.mirrors.of(host).filter(|now| now.mirror || sight.first) {
+            self.compare(host, *likeness, (likeness.of, digest), sight, now)?;
+        }
+        let mut followers = self.mirrors.followers(host).to_vec();
+        followers.retain(|_| sight.first);
+        for follower in followers {
+            if let Some(likeness) = self.mirrors.of(follower).filter(|now| !now.mirror) {
+                self.compare(follower, *likeness, (follower, digest), sight, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Two hosts have the same page: the one whose page was found later is compared with the other from now on.
+    fn pair(&mut self, sight: &Sight, twin: PageKey, now: Time) -> Result<(), EngineError> {
+        let theirs = self.state.page(twin)?.map(|row| row.found);
+        let (mut later, mut earlier) = (sight.page.host, twin.host);
+        if theirs.is_some_and(|theirs| theirs > sight.found) {
+            std::mem::swap(&mut later, &mut earlier);
+        }
+        match self.mirrors.candidate(later, earlier, now) {
+            Some(likeness) => self.set_likeness(later, likeness, now),
+            None => Ok(()),
+        }
+    }
+
+    /// Compares content with that of the same path on the host `with`, which says how much `host` is like
+    /// the one that it is compared with.
+    fn compare(
+        &mut self,
+        host: HostKey,
+        likeness: Likeness,
+        (with, digest): (HostKey, [u8; 20]),
+        sight: &Sight,
+        now: Time,
+    ) -> Result<(), EngineError> {
+        let Some((key, row)) = self.counterpart(with, &sight.url)? else { return Ok(()) };
+        let Some(theirs) = row.past.and_then(|past| past.digest) else { return Ok(()) };
+        // What the other had before it changed is its content too.
+        let had = sight.holder.as_ref().is_some_and(|holder| holder.page == key);
+        self.set_likeness(host, compared(likeness, had || theirs == digest, now), now)
+    }
+
+    fn set_likeness(
+        &mut self,
+        host: HostKey,
+        likeness: Likeness,
+        now: Time,
+    ) -> Result<(), EngineError> {
+        let ended = self.mirrors.original(host).is_some() && !likeness.mirror;
+        self.mirrors.set(host, likeness);
+        self.apply(&Event::Likened { host, likeness }, now)?;
+        if ended {
+            self.sweep.back = Some(Cursor::default());
+        }
+        Ok(())
+    }
+
+    /// A page cannot be had: those of mirrors that wait for it wait no more, and are known from now on,
+    /// since the pages that link to them are not read there.
+    fn release(&mut self, sight: &Sight, now: Time) -> Result<(), EngineError> {
+        for follower in self.mirrors.followers(sight.page.host).to_vec() {
+            match self.counterpart(follower, &sight.url)? {
+                Some((page, row)) => {
+                    let waits = row.standing == Standing::Refused(Refusal::Mirror);
+                    if waits && self.aside_for(page, &row)?.is_none() {
+                        self.put_back(page, now)?;
+                    }
+                }
+                None if self.mirrors.original(follower).is_some() => {
+                    self.look_for(&sight.url, follower, now)?;
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A page of a mirror is put aside, and what it links to is known from its original alone: what the
+    /// original has lost of that is looked for at the mirror.
+    pub(super) fn follow_instead(&mut self, lease: &Lease, now: Time) -> Result<(), EngineError> {
+        let mirror = lease.page.host;
+        let Some(original) = self.mirrors.original(mirror) else { return Ok(()) };
+        let Some(url) = Canonical::from_trusted(lease.row.url.clone()) else { return Ok(()) };
+        let Some((key, _)) = self.counterpart(original, &url)? else { return Ok(()) };
+        let links = self.state.links(key)?.unwrap_or_default();
+        for target in links.into_iter().filter(|target| target.host == original) {
+            let row = self.state.page(target)?.filter(|row| row.past.is_some() && !stands_in(row));
+            if let Some(url) = row.and_then(|row| Canonical::from_trusted(row.url)) {
+                self.look_for(&url, mirror, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A page is known on `host` from now on that is at the path of `url`.
+    fn look_for(&mut self, url: &Canonical, host: HostKey, now: Time) -> Result<(), EngineError> {
+        let Some(host) = self.named(host)? else { return Ok(()) };
+        let scheme = if url.is_https() { "https" } else { "http" };
+        let there = format!("{scheme}://{}{}", host.authority, url.path_and_query());
+        if let Some(Ok(found)) =
+            Canonical::from_trusted(there).map(|there| self.links.pushed(there, now))
+        {
+            self.apply(&Event::Discovered(found), now)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a new page waits until its host can be compared with the other, or until the original was
+    /// explored: it may well have the page, and not be known to.
+    pub(super) fn lets_other_go_first(
+        &mut self,
+        lease: &Lease,
+        now: Time,
+    ) -> Result<bool, EngineError> {
+        let (page, row) = (lease.page, &lease.row);
+        let (Some(likeness), Some(url)) =
+            (self.compares(page.host, row), Canonical::from_trusted(row.url.clone()))
+        else {
+            return Ok(false);
+        };
+        let other = self.counterpart(likeness.of, &url)?;
+        let comparable = other.as_ref().is_some_and(|(_, row)| row.past.is_some());
+        let waits = match likeness.mirror {
+            true => other.is_none(),
+            false => is_undecided(&likeness) && !comparable,
+        };
+        if !waits {
+            return Ok(false);
+        }
+        if !matches!(lease.place, Place::New(Band::LAST, _)) {
+            self.frontier.finished(page, now);
+            self.apply(&Event::Requeued { page, band: Band::LAST, at: now }, now)?;
+            return Ok(true);
+        }
+        let patience = if likeness.mirror { FOR_ORIGINAL } else { FOR_COMPARISON };
+        let young = now.since(row.found) < patience;
+        Ok(young && self.is_being_explored(likeness.of, now)? && self.rest(lease, now)?)
+    }
+
+    /// What is known of the host of a new page, where that decides on the page.
+    fn compares(&self, host: HostKey, row: &PageRow) -> Option<Likeness> {
+        let new = row.past.is_none() && row.kind == Kind::Page && !row.seed;
+        let decides = new && self.config.take.hold_mirrors && !self.wishes.is_trusted(host);
+        self.mirrors.of(host).filter(|_| decides).copied()
+    }
+
+    /// Whether a host answers, and has pages that were never visited.
+    fn is_being_explored(&self, host: HostKey, now: Time) -> Result<bool, EngineError> {
+        let row = self.state.host(host)?.filter(|_| !self.wishes.is_paused(host));
+        Ok(row.is_some_and(|row| row.waiting > 0 && row.failures == 0 && row.blocked_until <= now))
+    }
+
+    /// The host of a leased page waits a moment.
+    fn rest(&mut self, lease: &Lease, now: Time) -> Result<bool, EngineError> {
+        self.frontier.block(lease.page.host, now.after(MOMENT), lease.host_failures);
+        self.frontier.give_back(lease, now);
+        Ok(true)
+    }
+
+    /// Whether the original of its host has a page too, and can be asked for it.
+    pub(super) fn waits_for_original(
+        &self,
+        page: PageKey,
+        row: &PageRow,
+    ) -> Result<bool, EngineError> {
+        let original = self.mirrors.original(page.host).filter(|_| self.config.take.hold_mirrors);
+        let Some(original) = original.filter(|host| !self.wishes.is_paused(*host)) else {
+            return Ok(false);
+        };
+        let Some(original) = self.named(original)? else { return Ok(false) };
+        Ok(stand_in(&self.state, &original, page, row)?.is_some())
+    }
+
+    /// The page of a host at the path of another's.
+    fn counterpart(
+        &self,
+        host: HostKey,
+        url: &Canonical,
+    ) -> Result<Option<(PageKey, PageRow)>, EngineError> {
+        match self.named(host)? {
+            Some(host) => Ok(counterpart(&self.state, &host, url)?),
+            None => Ok(None),
+        }
+    }
+
+    fn named(&self, host: HostKey) -> Result<Option<Named>, EngineError> {
+        let row = self.state.host(host)?;
+        Ok(row.map(|row| Named { host, authority: row.authority }))
+    }
+}
