@@ -27,7 +27,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     // The kernel would zero two megabytes where the allocator needs a few pages: a third of the
-    // system time, and twice the memory. Where it cannot be turned off, so be it.
+    // system time, and twice the memory. The allocator does not ask for that; where it is given all
+    // the same, and cannot be turned off, so be it.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
     let cli = Cli::parse();
     match run(cli.verb) {
