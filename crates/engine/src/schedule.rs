@@ -81,7 +81,12 @@ impl Schedule {
 pub fn is_host_trouble(outcome: Outcome, status: u16) -> bool {
     let silent =
         matches!(outcome, Outcome::Dns | Outcome::Connect | Outcome::Tls | Outcome::Timeout);
-    silent || matches!(status, 429 | 503)
+    silent || is_complaint(status)
+}
+
+/// True when a host says by this status that it is asked too often.
+pub fn is_complaint(status: u16) -> bool {
+    matches!(status, 429 | 503)
 }
 
 /// Reads a `Retry-After` header: seconds, or a date.

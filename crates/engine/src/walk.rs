@@ -47,6 +47,7 @@ use crate::mirrors::Mirrors;
 use crate::planner::{Look, Planner};
 use crate::process::{Ids, Job, Processed, Processor};
 use crate::recent::Recent;
+use crate::schedule::is_complaint;
 use crate::today::Today;
 use crate::waiting::Waiting;
 use crate::wishes::Wishes;
@@ -468,7 +469,7 @@ impl<S: Store> Walk<S> {
     fn settle_host(&mut self, processed: &mut Processed, now: Time) {
         let Job { lease, fetched, ended, .. } = &processed.job;
         let took = fetched.times.total;
-        if matches!(processed.visited.visit.status, 429 | 503) {
+        if is_complaint(processed.visited.visit.status) {
             self.frontier.complained(lease.page.host);
         }
         self.frontier.answered(lease.page.host, fetched.ip, took, *ended);

@@ -53,13 +53,11 @@ pub enum Refusal {
     ErrorHistory,
     /// Its host mirrors another, which has this page too.
     Mirror,
-    /// Its host only pretends to be of use.
-    Spam,
 }
 
 impl Refusal {
     /// Every reason there is, in the order of their numbers.
-    pub const ALL: [Refusal; 25] = [
+    pub const ALL: [Refusal; 24] = [
         Refusal::BadUrl,
         Refusal::Scheme,
         Refusal::OutOfScope,
@@ -84,7 +82,6 @@ impl Refusal {
         Refusal::HostDead,
         Refusal::ErrorHistory,
         Refusal::Mirror,
-        Refusal::Spam,
     ];
 
     /// The reason's code, as users see and filter it.
@@ -114,13 +111,12 @@ impl Refusal {
             Refusal::HostDead => "host_dead",
             Refusal::ErrorHistory => "error_history",
             Refusal::Mirror => "mirror",
-            Refusal::Spam => "spam",
         }
     }
 
     /// True when a page is only put aside for it: it returns to where it was once the reason is gone.
     pub const fn puts_aside(self) -> bool {
-        matches!(self, Refusal::Excluded | Refusal::Mirror | Refusal::Spam)
+        matches!(self, Refusal::Excluded | Refusal::Mirror)
     }
 
     /// Its number in compact rows.
