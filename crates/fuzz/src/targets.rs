@@ -201,9 +201,12 @@ fn robots(bytes: &[u8]) {
 fn verdicts(bytes: &[u8]) {
     let (path, file) = bytes.split_at(bytes.len().min(8));
     let (path, file) = (reference::path(path, b"ab/?.", false), reference::Robots::of(file));
+    let text = file.text();
     for agent in ["evercrawl", "else"] {
-        let ours = RobotsTxt::parse(file.text().as_bytes(), agent).verdict(&path).allowed;
-        assert_eq!(ours, file.allows(agent, &path), "{agent} at {path} by\n{}", file.text());
+        let ours = RobotsTxt::parse(text.as_bytes(), agent).verdict(&path).allowed;
+        let robotxt = robotxt::Robots::parse(text.as_bytes(), agent).is_allowed(&path);
+        let all = [ours, file.allows(agent, &path), robotxt];
+        assert_eq!(all, [ours; 3], "ours, by definition, robotxt: {agent} at {path} by\n{text}");
     }
 }
 
