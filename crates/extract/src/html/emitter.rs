@@ -79,6 +79,26 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// The element that began last: the one whose raw text may be read now.
+    pub(super) fn last_start(&self) -> Tag {
+        self.last_start
+    }
+
+    /// Begins an attribute; true when its name is wanted.
+    #[inline]
+    pub(super) fn begin_attribute(&mut self) -> bool {
+        self.attributes.end_attribute();
+        let wanted = !self.tag.is_end && self.tag.tag().speaks();
+        self.attributes.begin_attribute(wanted);
+        wanted
+    }
+
+    /// Begins the value of an attribute; true when it is wanted.
+    #[inline]
+    pub(super) fn begin_value(&mut self) -> bool {
+        self.attributes.begin_value()
+    }
+
     fn start_tag(&mut self) -> Option<State> {
         let tag = self.tag.tag();
         if self.context.is_foreign() && ends_foreign_content(self.tag.name()) {
@@ -233,9 +253,7 @@ impl Emitter for Sink<'_> {
 
     #[inline]
     fn init_attribute(&mut self) {
-        self.attributes.end_attribute();
-        let wanted = !self.tag.is_end && self.tag.tag().speaks();
-        self.attributes.begin_attribute(wanted);
+        self.begin_attribute();
     }
 
     #[inline]
@@ -245,7 +263,7 @@ impl Emitter for Sink<'_> {
 
     #[inline]
     fn init_attribute_value(&mut self) {
-        self.attributes.begin_value();
+        self.begin_value();
     }
 
     #[inline]

@@ -228,7 +228,17 @@ pub(super) struct Name {
 }
 
 impl Name {
-    const LONGEST: usize = 16;
+    /// A name that is longer is none that we know.
+    pub(super) const LONGEST: usize = 16;
+
+    /// A whole name, its letters made small.
+    #[inline]
+    pub(super) fn lowered(written: &[u8]) -> Self {
+        let mut name = Name::default();
+        name.push(written);
+        name.bytes.make_ascii_lowercase();
+        name
+    }
 
     pub(super) fn clear(&mut self) {
         self.length = 0;

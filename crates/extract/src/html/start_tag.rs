@@ -105,11 +105,12 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// Turns to the value, if the attribute is of interest and the first of its name.
+    /// Turns to the value, if the attribute is of interest and the first of its name; true when
+    /// it is.
     #[inline]
-    pub(super) fn begin_value(&mut self) {
+    pub(super) fn begin_value(&mut self) -> bool {
         if self.reading != Reading::Name {
-            return;
+            return false;
         }
         self.reading = match Attr::named(self.name.as_bytes()) {
             Some(attr) if self.present & (1 << attr as u32) == 0 => {
@@ -118,6 +119,7 @@ impl<'a> Attributes<'a> {
             }
             _ => Reading::Nothing,
         };
+        self.reading != Reading::Nothing
     }
 
     /// Adds to the value; one byte beyond the longest is kept to tell that it was too long.

@@ -1,0 +1,387 @@
+//! Where do text and tags begin and end? A reader of the markup that pages are made of.
+//!
+//! It takes the states of the HTML standard in one step each, by searching for the bytes that end
+//! them. What hardly any page has (zero bytes, CDATA sections, scripts within comments within
+//! scripts) is left to html5gum, which then reads the rest of the page. Both speak to the same
+//! sink, and tests hold one against the other.
+
+use html5gum::{Emitter, State, Tokenizer};
+use memchr::{memchr, memchr2, memmem};
+
+use super::emitter::Sink;
+use super::names::{Name, Tag};
+use super::references;
+
+/// Reads all of `markup`.
+pub(super) fn read(markup: &str, sink: Sink<'_>) {
+    if memchr(0, markup.as_bytes()).is_some() {
+        return read_rare(markup, State::Data, sink);
+    }
+    let bytes = markup.as_bytes();
+    Reader { markup, bytes, at: 0, sink, resolved: Vec::new() }.run();
+}
+
+/// Reads all of `markup` by every letter of the standard.
+pub(super) fn read_rare(markup: &str, state: State, sink: Sink<'_>) {
+    let mut tokenizer = Tokenizer::new_with_emitter(markup, sink);
+    tokenizer.set_state(state);
+    // A slice in memory gives no read errors, and the sink gives no tokens.
+    let Ok(()) = tokenizer.finish();
+}
+
+struct Reader<'a> {
+    markup: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    sink: Sink<'a>,
+    /// Text and values whose references were resolved.
+    resolved: Vec<u8>,
+}
+
+/// How reading goes on.
+enum Step {
+    In(State),
+    /// With html5gum, from here.
+    Rare,
+    /// Not at all: the markup ended.
+    End,
+}
+
+impl<'a> Reader<'a> {
+    fn run(mut self) {
+        let mut state = State::Data;
+        loop {
+            let step = match state {
+                State::Data => self.data(),
+                State::RcData | State::RawText => self.raw_text(state == State::RcData),
+                State::ScriptData => self.script(),
+                State::PlainText | State::CdataSection => Step::Rare,
+            };
+            match step {
+                Step::In(next) => state = next,
+                Step::Rare => {
+                    let rest = self.markup.get(self.at..).unwrap_or_default();
+                    return read_rare(rest, state, self.sink);
+                }
+                Step::End => return self.sink.emit_eof(),
+            }
+        }
+    }
+
+    /// Text, and the tag or reference that ends it.
+    fn data(&mut self) -> Step {
+        let rest = self.rest();
+        let Some(length) = memchr2(b'<', b'&', rest) else {
+            self.sink.emit_string(rest);
+            return Step::End;
+        };
+        if length > 0 {
+            self.sink.emit_string(&rest[..length]);
+            self.at += length;
+        }
+        if rest[length] == b'<' {
+            return self.markup();
+        }
+        let after = &rest[length + 1..];
+        let more = memchr2(b'<', b'&', after).unwrap_or(after.len());
+        self.references(self.at + 1 + more);
+        Step::In(State::Data)
+    }
+
+    /// What begins with `<`.
+    fn markup(&mut self) -> Step {
+        match self.rest() {
+            [_, b'a'..=b'z' | b'A'..=b'Z', ..] => self.tag(false),
+            [_, b'/', b'a'..=b'z' | b'A'..=b'Z', ..] => self.tag(true),
+            [_, b'/', _, ..] => self.skip_past_end(2),
+            [_, b'!', ..] => self.declaration(),
+            [_, b'?', ..] => self.skip_past_end(1),
+            [_, b'/'] => {
+                self.sink.emit_string(b"</");
+                Step::End
+            }
+            _ => {
+                self.sink.emit_string(b"<");
+                self.at += 1;
+                Step::In(State::Data)
+            }
+        }
+    }
+
+    /// Skips what begins here, is at least `least` bytes long and ends with `>`.
+    fn skip_past_end(&mut self, least: usize) -> Step {
+        let Some(length) = memchr(b'>', &self.rest()[least..]) else { return Step::End };
+        self.at += least + length + 1;
+        Step::In(State::Data)
+    }
+
+    fn declaration(&mut self) -> Step {
+        let rest = self.rest();
+        if rest[2..].starts_with(b"--") {
+            return self.comment();
+        }
+        let is_cdata = rest[2..].starts_with(b"[CDATA[");
+        if is_cdata && self.sink.adjusted_current_node_present_but_not_in_html_namespace() {
+            return Step::Rare;
+        }
+        self.skip_past_end(2)
+    }
+
+    /// A comment ends with `-->` or `--!>`, and with `>` or `->` right where it began.
+    fn comment(&mut self) -> Step {
+        self.at += 4;
+        let comment = self.rest();
+        let mut from = 0;
+        while let Some(found) = memchr(b'>', &comment[from..]) {
+            let end = from + found;
+            let inside = &comment[..end];
+            if matches!(inside, [] | [b'-']) || inside.ends_with(b"--") || inside.ends_with(b"--!")
+            {
+                self.at += end + 1;
+                return Step::In(State::Data);
+            }
+            from = end + 1;
+        }
+        Step::End
+    }
+
+    fn tag(&mut self, is_end: bool) -> Step {
+        if is_end {
+            self.sink.init_end_tag();
+            self.at += 2;
+        } else {
+            self.sink.init_start_tag();
+            self.at += 1;
+        }
+        let name = self.name(|byte| matches!(byte, b'/' | b'>'));
+        self.sink.push_tag_name(Name::lowered(name).as_bytes());
+        if !self.attributes() {
+            return Step::End;
+        }
+        Step::In(self.sink.emit_current_tag().unwrap_or(State::Data))
+    }
+
+    /// The attributes of a tag up to its end; false where the markup ends before.
+    fn attributes(&mut self) -> bool {
+        loop {
+            self.skip_spaces();
+            match self.rest() {
+                [] => return false,
+                [b'>', ..] => {
+                    self.at += 1;
+                    return true;
+                }
+                [b'/', b'>', ..] => {
+                    self.at += 2;
+                    self.sink.set_self_closing();
+                    return true;
+                }
+                [b'/', ..] => self.at += 1,
+                _ if !self.attribute() => return false,
+                _ => {}
+            }
+        }
+    }
+
+    fn attribute(&mut self) -> bool {
+        let wanted = self.sink.begin_attribute();
+        let name = self.name(|byte| matches!(byte, b'/' | b'>' | b'='));
+        if wanted {
+            self.sink.push_attribute_name(Name::lowered(name).as_bytes());
+        }
+        self.skip_spaces();
+        if self.bytes.get(self.at) != Some(&b'=') {
+            return true;
+        }
+        self.at += 1;
+        self.skip_spaces();
+        let wanted = wanted && self.sink.begin_value();
+        let Some((quote, value)) = self.value() else { return false };
+        if !wanted {
+            return true;
+        }
+        if memchr2(b'&', b'\r', value).is_some() {
+            references::in_value(value, quote, &mut self.resolved);
+            self.sink.push_attribute_value(&self.resolved);
+        } else {
+            self.sink.push_attribute_value(value);
+        }
+        true
+    }
+
+    /// The name of a tag or an attribute, up to white space or what else ends it. Whatever stands
+    /// first belongs to it, also a `=`.
+    #[inline]
+    fn name(&mut self, ends: impl Fn(u8) -> bool) -> &'a [u8] {
+        let rest = self.rest();
+        let ends = |byte: &u8| byte.is_ascii_whitespace() || ends(*byte);
+        let length = rest.iter().skip(1).position(ends).map_or(rest.len(), |more| 1 + more);
+        self.at += length;
+        &rest[..length]
+    }
+
+    /// The value of an attribute with its quotation mark, if it has one; `None` where the markup
+    /// ends before it does.
+    fn value(&mut self) -> Option<(Option<u8>, &'a [u8])> {
+        let rest = self.rest();
+        let &first = rest.first()?;
+        if matches!(first, b'"' | b'\'') {
+            let length = memchr(first, &rest[1..])?;
+            self.at += length + 2;
+            return Some((Some(first), &rest[1..=length]));
+        }
+        let ends = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'>';
+        let length = rest.iter().position(ends)?;
+        self.at += length;
+        Some((None, &rest[..length]))
+    }
+
+    fn skip_spaces(&mut self) {
+        while self.bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
+            self.at += 1;
+        }
+    }
+
+    /// Text in which only the end tag of its element is markup.
+    fn raw_text(&mut self, has_references: bool) -> Step {
+        let end = self.end_of_raw_text();
+        let text_end = end.unwrap_or(self.bytes.len());
+        if has_references {
+            self.references(text_end);
+        } else {
+            self.sink.emit_string(&self.bytes[self.at..text_end]);
+            self.at = text_end;
+        }
+        if end.is_some() { self.tag(true) } else { Step::End }
+    }
+
+    /// A script; what it holds is nobody's text.
+    fn script(&mut self) -> Step {
+        let Some(end) = self.end_of_raw_text() else { return Step::End };
+        let script = &self.bytes[self.at..end];
+        if let Some(comment) = memmem::find(script, b"<!--")
+            && script[comment..].windows(7).any(|word| word.eq_ignore_ascii_case(b"<script"))
+        {
+            return Step::Rare;
+        }
+        self.at = end;
+        self.tag(true)
+    }
+
+    /// Where the end tag of the element stands whose raw text this is.
+    fn end_of_raw_text(&self) -> Option<usize> {
+        let mut from = self.at;
+        loop {
+            let at = from + memchr(b'<', &self.bytes[from..])?;
+            from = at + 1;
+            if self.bytes.get(from) == Some(&b'/') && self.is_named(from + 1) {
+                return Some(at);
+            }
+        }
+    }
+
+    /// True when the name that begins at `start` is complete, and that of the element being read.
+    fn is_named(&self, start: usize) -> bool {
+        let rest = &self.bytes[start..];
+        let length = rest.iter().take(Name::LONGEST + 1).take_while(|b| b.is_ascii_alphabetic());
+        let (name, after) = rest.split_at(length.count());
+        let complete =
+            after.first().is_some_and(|b| b.is_ascii_whitespace() || matches!(b, b'/' | b'>'));
+        complete && Tag::named(Name::lowered(name).as_bytes()) == self.sink.last_start()
+    }
+
+    /// Text up to `end` in which references may stand, and no markup.
+    fn references(&mut self, end: usize) {
+        let text = &self.bytes[self.at..end];
+        if memchr(b'&', text).is_some() {
+            references::in_text(text, &mut self.resolved);
+            self.sink.emit_string(&self.resolved);
+        } else {
+            self.sink.emit_string(text);
+        }
+        self.at = end;
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use html5gum::State;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::html::emitter::Syntax;
+    use crate::html::{Extractor, Options, Page};
+
+    fn both(markup: &str, syntax: Syntax) -> [Page; 2] {
+        let options = Options { anchor_text: true, ..Options::default() };
+        let by = |reader: fn(&str, Sink<'_>)| {
+            Extractor::new().read_by(markup, syntax, &options, reader).clone()
+        };
+        [by(read), by(|markup, sink| read_rare(markup, State::Data, sink))]
+    }
+
+    /// Pieces of which markup is made, whole and broken.
+    fn piece() -> impl Strategy<Value = String> {
+        let tag = "(</?|<)(a|A|p|tItle|script|style|textarea|svg|math|table|td|iframe|xmp|noframes|noscript|template|plaintext|frameset|body|meta|base|img|input|html|foreignObject|b=c|x-very-long-name-of-a-tag)";
+        let attribute =
+            "[ \t\n\r\x0c]{0,2}(href|HREF|src|srcset|content|name|rel|type|lang|x|=|\"|')?( ?= ?)?";
+        let value = "(\"[a-z&;#<>'=/ \r\n]{0,8}\"|'[a-z&;#<>\"=/ ]{0,8}'|[a-z&;#'\"=/]{0,6})";
+        let end = "( ?/?>|/x>|>)?";
+        let known = prop::sample::select(vec![
+            "<!--",
+            "-->",
+            "--!>",
+            "<!-->",
+            "<!--->",
+            "<!doctype html>",
+            "<!DOCTYPE a \">",
+            "<![CDATA[",
+            "]]>",
+            "<?php x ?>",
+            "</>",
+            "</ x>",
+            "<",
+            "</",
+            "&amp;",
+            "&amp",
+            "&lt;b",
+            "&copy",
+            "&#x41;",
+            "&#",
+            "&",
+            "</script>",
+            "</SCRIPT ",
+            "</title>",
+            "</title/",
+            "</style x=y>",
+            "<script><!--<script>",
+            "\0",
+            "é",
+            "\r\n",
+            " ",
+        ]);
+        prop_oneof![
+            6 => (tag, attribute, value, end).prop_map(|(a, b, c, d)| format!("{a}{b}{c}{d}")),
+            2 => known.prop_map(str::to_owned),
+            2 => "[a-z é\n]{1,24}",
+            1 => "[<>&;/='\"!-]{0,6}",
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4000) })]
+
+        #[test]
+        fn any_markup_is_read_as_html5gum_reads_it(pieces in prop::collection::vec(piece(), 0..12)) {
+            let markup = pieces.concat();
+            for syntax in [Syntax::Html, Syntax::Xml] {
+                let [ours, theirs] = both(&markup, syntax);
+                prop_assert_eq!(ours, theirs);
+            }
+        }
+    }
+}
