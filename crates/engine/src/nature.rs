@@ -4,9 +4,12 @@
 //! and the page of a domain that nobody uses. Words alone prove none of them, so what they make
 //! suspect is compared with how the host answers for an address that cannot exist.
 
+use std::sync::LazyLock;
+
 use evercrawl_compare::{Outline, StandIn};
 use evercrawl_extract::Page;
 use evercrawl_model::Outcome;
+use memchr::memmem::Finder;
 
 /// A page with more words than this is no form, no excuse and no sign on an empty lot.
 const SHORT: u32 = 250;
@@ -137,8 +140,9 @@ const LOGIN_WORDS: [&str; 14] = [
 
 /// The page says that something is not there.
 fn says_not_found(page: &Page) -> bool {
+    static WORDS: LazyLock<Phrases> = LazyLock::new(|| Phrases::new(&NOT_FOUND));
     let title = page.title.as_deref().unwrap_or_default();
-    NOT_FOUND.iter().any(|words| says(title, words) || says(head(&page.text), words))
+    WORDS.are_in(title) || WORDS.are_in(head(&page.text))
 }
 
 const NOT_FOUND: [&str; 22] = [
@@ -168,8 +172,9 @@ const NOT_FOUND: [&str; 22] = [
 
 /// The page offers its domain.
 fn offers_domain(page: &Page) -> bool {
+    static WORDS: LazyLock<Phrases> = LazyLock::new(|| Phrases::new(&FOR_SALE));
     let title = page.title.as_deref().unwrap_or_default();
-    FOR_SALE.iter().any(|words| says(title, words) || says(&page.text, words))
+    WORDS.are_in(title) || WORDS.are_in(&page.text)
 }
 
 const FOR_SALE: [&str; 14] = [
@@ -210,8 +215,19 @@ const PARKING: [&str; 12] = [
     "domainmarket.com",
 ];
 
-fn says(text: &str, words: &str) -> bool {
-    text.to_lowercase().contains(words)
+/// Telling words, prepared to be looked for: every short page is searched for all of them.
+struct Phrases(Vec<Finder<'static>>);
+
+impl Phrases {
+    fn new(phrases: &'static [&'static str]) -> Self {
+        Phrases(phrases.iter().map(Finder::new).collect())
+    }
+
+    /// True when a text has one of them, in capitals or not.
+    fn are_in(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        self.0.iter().any(|phrase| phrase.find(text.as_bytes()).is_some())
+    }
 }
 
 /// The beginning of a text.
