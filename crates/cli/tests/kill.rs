@@ -175,6 +175,37 @@ fn seeds_survive_a_kill_at_the_first_request() {
     assert_eq!(site.asked("a.test/x").len(), 1);
 }
 
+/// A long list is sorted first and comes in at once: killed on the way, it came or it did not.
+#[test]
+fn a_long_list_comes_in_whole_or_not_at_all() {
+    const PAGES: usize = 30_000;
+    let line = |n: usize| format!("http://h{}.test/{n}\n", n % 700);
+    let list: String = (0..PAGES).map(line).chain([line(7), line(8)]).collect();
+    let add = |place: &Place| place.start("add --seeds list --json");
+    let whole = Place::new();
+    whole.write("list", &list);
+    let takes = whole.time_of("add --seeds list --json");
+    let known =
+        |place: &Place| place.run("add http://h7.test/7 --json").expect(0).json()["pages"].clone();
+    assert_eq!(known(&whole), PAGES);
+
+    let place = Place::new();
+    place.write("list", &list);
+    assert_eq!(known(&place), 1);
+    for part in 1..=8 {
+        let mut running = add(&place);
+        pause(takes * part / 9);
+        running.child().kill().unwrap();
+        drop(running);
+        place.run("check --deep").expect(0);
+        let known = known(&place);
+        assert!(known == 1 || known == PAGES, "{known} after {part} ninths");
+    }
+    let added = add(&place).wait().expect(0).json();
+    assert_eq!((&added["given"], &added["pages"]), (&(PAGES + 2).into(), &PAGES.into()));
+    place.run("check --deep").expect(0);
+}
+
 /// What the data directory says was visited.
 fn visited(place: &Place) -> BTreeSet<String> {
     let mut pages = pages_by_status(place);

@@ -17,17 +17,19 @@ use std::sync::Arc;
 
 use evercrawl_archive as archive;
 use evercrawl_model::Time;
-use evercrawl_state::{DiskStore, Settings, State, StoreLimits, View};
+use evercrawl_state::{DiskStore, Load, Settings, State, StoreLimits, View, undo_load};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::EngineError;
 
 /// The data format that this version writes, and the latest that it reads.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 /// The earliest that it reads.
 const EARLIEST_FORMAT: u32 = 1;
 const MARK: &str = "evercrawl.data";
 const LEARNED: &str = "learned";
+/// Where seeds are sorted that come in together, beside the store.
+const LOADING: &str = "loading";
 pub(crate) const STATE: &str = "state";
 pub(crate) const STORE: &str = "store";
 const MARK_ASIDE: &str = "evercrawl.data.new";
@@ -155,7 +157,15 @@ impl DataDir {
     }
 
     fn store(&self, limits: StoreLimits) -> Result<Arc<DiskStore>, EngineError> {
-        self.store_named(STORE, limits)
+        let store = self.store_named(STORE, limits)?;
+        undo_load(&store)?;
+        Ok(store)
+    }
+
+    /// Begins a list of seeds that are to come in together.
+    pub fn load(&self) -> Result<Load, EngineError> {
+        let dir = self.path.join(STATE).join(LOADING);
+        Load::new(dir.clone()).map_err(io("create", &dir))
     }
 
     /// A store beside the one in use.

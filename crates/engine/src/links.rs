@@ -201,7 +201,7 @@ impl LinkReader {
         let mut followed = Vec::new();
         if let (Ok(target), true) = (&target, lease.row.seed) {
             // A site that moved is still the site that was asked for.
-            self.add_seed(target);
+            self.widen(target);
         }
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         match target.and_then(|url| self.judged(&gate, &from, url)) {
@@ -223,7 +223,12 @@ impl LinkReader {
 
     /// A URL that the user gave. It widens the scope.
     pub fn seed(&self, url: Canonical, tags: u32, at: Time) -> Discovery {
-        self.add_seed(&url);
+        self.widen(&url);
+        self.given(url, tags, at)
+    }
+
+    /// The same before it widens the scope.
+    pub fn given(&self, url: Canonical, tags: u32, at: Time) -> Discovery {
         Discovery { seed: true, tags, band: Band::FIRST, ..self.discovery(url, 0, at) }
     }
 
@@ -288,7 +293,8 @@ impl LinkReader {
         Ok(())
     }
 
-    fn add_seed(&self, url: &Canonical) {
+    /// What lies around a seed belongs to the crawl from now on.
+    pub fn widen(&self, url: &Canonical) {
         self.gate.write().unwrap_or_else(PoisonError::into_inner).scope_mut().add(url);
     }
 

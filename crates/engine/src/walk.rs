@@ -36,7 +36,7 @@ use evercrawl_estimate::signal::Teller;
 use evercrawl_model::{
     self as model, Change, Discovery, Event, HostUpdate, Kind, PageKey, RecordAt, Refusal, Time,
 };
-use evercrawl_state::{Applied, Counters, Place, State, Store, View};
+use evercrawl_state::{Applied, Counters, Load, Place, State, Store, View};
 use evercrawl_urls::{Canonical, Gate, Scope, ScopeKind, Seed};
 
 use crate::EngineError;
@@ -250,13 +250,36 @@ impl<S: Store> Walk<S> {
 
     /// Adds a seed; true when it was not known.
     pub fn add_seed(&mut self, seed: &Seed, now: Time) -> Result<bool, EngineError> {
-        let tags = self.state.tag_set(&seed.tags.join(" "))?;
+        let Some(found) = self.seed_to_load(seed, now)? else { return Ok(false) };
         let candidates = seed.target.candidates(self.config.steps);
-        let Some(url) = candidates.first() else { return Ok(false) };
-        let mut found = self.links.seed(url.clone(), tags, now);
-        found.guess = candidates.len() > 1;
+        candidates.first().into_iter().for_each(|url| self.links.widen(url));
         let applied = self.apply(&Event::Discovered(found), now)?;
         Ok(applied.queued.is_some())
+    }
+
+    /// What a seed is to the state, before it widens the scope.
+    pub fn seed_to_load(
+        &mut self,
+        seed: &Seed,
+        now: Time,
+    ) -> Result<Option<Discovery>, EngineError> {
+        let tags = self.state.tag_set(&seed.tags.join(" "))?;
+        let candidates = seed.target.candidates(self.config.steps);
+        let guess = candidates.len() > 1;
+        let first = candidates.into_iter().next();
+        Ok(first.map(|url| Discovery { guess, ..self.links.given(url, tags, now) }))
+    }
+
+    /// Lets many seeds in together; returns how many were not known. They are in the scope and among
+    /// what is due from the next time on that the state is opened. `hear` is told how many are done.
+    pub fn load(
+        &mut self,
+        load: Load,
+        now: Time,
+        hear: &mut dyn FnMut(u64),
+    ) -> Result<u64, EngineError> {
+        self.commit_now()?;
+        Ok(self.state.load(load, now, hear)?)
     }
 
     /// Adds a page that is known from elsewhere, announced by the page numbered `hub`; true
@@ -547,12 +570,18 @@ impl<S: Store> Walk<S> {
 /// What a crawl from the seeds in `state` is about.
 pub fn scope<S: Store>(kind: ScopeKind, state: &View<S>) -> Result<Scope, EngineError> {
     let mut scope = Scope::new(kind);
-    if kind == ScopeKind::Any {
-        return Ok(scope);
-    }
-    for url in state.seeds() {
-        if let Some(url) = Canonical::from_trusted(url?) {
-            scope.add(&url);
+    let mut add = |url: String| Canonical::from_trusted(url).iter().for_each(|url| scope.add(url));
+    match kind {
+        ScopeKind::Any => {}
+        ScopeKind::Page | ScopeKind::Prefix => {
+            state.seeds().try_for_each(|url| url.map(&mut add))?;
+        }
+        // Their hosts are far fewer than the seeds can be.
+        ScopeKind::Host | ScopeKind::Domain => {
+            state.listed_seeds().try_for_each(|url| url.map(&mut add))?;
+            for host in state.seed_hosts() {
+                add(format!("http://{}/", host?.1.authority));
+            }
         }
     }
     Ok(scope)

@@ -70,25 +70,37 @@ impl<S: Store> State<S> {
     }
 
     fn discovered(&mut self, found: &Discovery) -> Result<Applied, StateError> {
-        if found.seed {
-            self.view.layers.put(Space::Meta, &keys::seed(&found.url), b"");
-        }
-        let page = match self.seen.ask(found.page, found.check) {
-            Quick::Known => return Ok(Applied::default()),
-            Quick::New => found.page,
-            Quick::Unsure => match self.probe(found.page, found.check)? {
-                Probe::Known(page) => {
-                    self.seen.known(page, found.check);
-                    return Ok(Applied::default());
+        let known = match self.seen.ask(found.page, found.check) {
+            Quick::Known => Probe::Known(found.page),
+            Quick::New => Probe::Free(found.page),
+            Quick::Unsure => self.probe(found.page, found.check)?,
+        };
+        let page = match known {
+            Probe::Free(page) => page,
+            Probe::Known(page) => {
+                self.seen.known(page, found.check);
+                if found.seed {
+                    self.becomes_seed(page)?;
                 }
-                Probe::Free(page) => page,
-            },
+                return Ok(Applied::default());
+            }
         };
         if let Some(reason) = self.overflow(found)? {
             self.view.counters.refuse(reason, 1);
             return Ok(Applied { refused: Some(reason), ..Applied::default() });
         }
         self.enter(page, found)
+    }
+
+    /// The user gives a page that is known already.
+    pub(crate) fn becomes_seed(&mut self, page: PageKey) -> Result<(), StateError> {
+        let row = self.page(page)?.filter(|row| !row.seed);
+        if let Some(row) = row {
+            self.host_mut(page.host)?.seed = true;
+            let row = PageRow { seed: true, ..row };
+            self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
+        }
+        Ok(())
     }
 
     /// The reason for which a host takes no more URLs like this one.
@@ -116,56 +128,38 @@ impl<S: Store> State<S> {
     fn enter(&mut self, page: PageKey, found: &Discovery) -> Result<Applied, StateError> {
         self.view.counters.turns += 1;
         let place = Place::New(found.band, self.view.counters.turns);
-        let row = PageRow {
-            url: found.url.to_string(),
-            kind: found.kind,
-            depth: found.depth,
-            hops: found.hops,
-            via: found.via,
-            hub: found.hub,
-            tags: found.tags,
-            seed: found.seed,
-            guess: found.guess,
-            found: found.at,
-            claimed_change: found.claimed_change,
-            standing: Standing::New,
-            place: Some(place),
-            past: None,
-            importance: found.importance,
-        };
+        let row = PageRow::found(found, place);
         self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
         self.view.layers.put(Space::Known, &page.to_bytes(), &known_by(found.check));
         self.view.layers.put(Space::Queues, &keys::queue(page, place), b"");
         self.seen.insert(page, found.check);
         self.new_pages.extend_from_slice(&seen::filter_hash(page).to_le_bytes());
-        self.view.counters.pages += 1;
-        self.view.counters.move_standing(None, Standing::New);
+        self.view.counters.new_pages(1);
         let new_host = self.cached_host(page.host, Some(&found.url))?.is_none();
-        let front = self.page_awaits(page.host, found)?;
+        let front = self.pages_await(page.host, 1, (found.band, found.at), found.seed)?;
         Ok(Applied { queued: Some((page, place)), front, refused: None, new_host })
     }
 
     /// A new page waits on `host`: the host must be found among the front queues in time.
-    fn page_awaits(
+    pub(crate) fn pages_await(
         &mut self,
         key: HostKey,
-        found: &Discovery,
+        pages: u32,
+        (band, at): (Band, Time),
+        seed: bool,
     ) -> Result<Option<(HostKey, Band, Time)>, StateError> {
         let host = self.host_mut(key)?;
-        host.known += 1;
-        host.waiting += 1;
-        host.seed |= found.seed;
-        let sooner = match host.front {
-            _ if host.waiting == 1 => true,
-            None => true,
-            Some((band, wake)) => found.band < band || wake > found.at,
-        };
+        let idle = host.waiting == 0;
+        host.known += pages;
+        host.waiting += pages;
+        host.seed |= seed;
+        let sooner = host.front.is_none_or(|(other, wake)| idle || band < other || wake > at);
         if !sooner {
             return Ok(None);
         }
-        let band = host.front.map_or(found.band, |(band, _)| band.min(found.band));
-        self.move_front(key, Some((band, found.at)))?;
-        Ok(Some((key, band, found.at)))
+        let band = host.front.map_or(band, |(other, _)| other.min(band));
+        self.move_front(key, Some((band, at)))?;
+        Ok(Some((key, band, at)))
     }
 
     fn visited(&mut self, visited: &Visited) -> Result<Applied, StateError> {
@@ -406,7 +400,11 @@ impl<S: Store> State<S> {
 
     /// Brings a host's row into memory; `None` when it did not exist, and was made from the URL
     /// of its first page where one is given.
-    fn cached_host(&mut self, key: HostKey, url: Option<&str>) -> Result<Option<()>, StateError> {
+    pub(crate) fn cached_host(
+        &mut self,
+        key: HostKey,
+        url: Option<&str>,
+    ) -> Result<Option<()>, StateError> {
         if self.hosts.contains_key(&key) {
             return Ok(Some(()));
         }

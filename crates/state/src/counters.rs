@@ -74,6 +74,12 @@ impl Counters {
         self.bytes += visit.bytes;
     }
 
+    /// So many pages came in.
+    pub(crate) fn new_pages(&mut self, count: u64) {
+        self.pages += count;
+        self.standing[slot(Standing::New)] += count;
+    }
+
     pub(crate) fn move_standing(&mut self, from: Option<Standing>, to: Standing) {
         if let Some(from) = from {
             self.leave_standing(from);

@@ -61,6 +61,12 @@ pub(crate) fn parse_queue(key: &[u8]) -> Option<(u64, u64)> {
     Some((position, url))
 }
 
+/// Page and turn of a back-queue key, where it is that of a page never visited.
+pub(crate) fn parse_new(key: &[u8]) -> Option<(PageKey, u64)> {
+    let (turn, url) = parse_queue(key).filter(|_| key[HostKey::LEN] < DUE)?;
+    Some((PageKey { host: HostKey::from_bytes(key)?, url }, turn))
+}
+
 /// Bytes of a front-queue key: a letter, the band, the time, the host.
 const FRONT_LEN: usize = 1 + 1 + 6 + HostKey::LEN;
 
@@ -141,12 +147,7 @@ pub(crate) fn parse_fingerprint(key: &[u8]) -> Option<u64> {
     Some(turned.rotate_right(16 * u32::from(*key.get(1)?)))
 }
 
-/// The key under which a seed is remembered.
-pub(crate) fn seed(url: &str) -> Vec<u8> {
-    [SEED, url.as_bytes()].concat()
-}
-
-/// What the keys of seeds begin with, and what comes after them all.
+/// What the keys of listed seeds begin with, and what comes after them all.
 pub(crate) const SEED: &[u8] = b"s";
 pub(crate) const SEEDS_END: &[u8] = b"t";
 

@@ -7,6 +7,7 @@
 //! visible at once, and a commit never speaks of a record that the archive could still lose.
 
 mod apply;
+mod bulk;
 mod check;
 mod codec;
 mod counters;
@@ -28,6 +29,7 @@ mod view;
 mod wishes;
 
 pub use apply::Applied;
+pub use bulk::{Load, undo_load};
 pub use check::Fault;
 pub use counters::Counters;
 pub use keys::Lane;
@@ -38,7 +40,7 @@ pub use rows::{HostRow, MannerRow, PageRow, Past, Place, Standing};
 pub use seen::filter_is_sound;
 pub use spending::Spending;
 pub use state::State;
-pub use store::{DiskStore, MemoryStore, Overlay, Row, Slice, Space, Store, StoreLimits};
+pub use store::{DiskStore, Loading, MemoryStore, Overlay, Row, Slice, Space, Store, StoreLimits};
 pub use view::{Queued, View};
 
 /// What went wrong with the state.

@@ -13,8 +13,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use evercrawl_model::{
-    Band, Change, Importance, Kind, Noted, Outcome, PageKey, RecordAt, Refusal, RobotsCopy, Score,
-    Time, Validators, Visit,
+    Band, Change, Discovery, Importance, Kind, Noted, Outcome, PageKey, RecordAt, Refusal,
+    RobotsCopy, Score, Time, Validators, Visit,
 };
 
 use crate::StateError;
@@ -124,6 +124,27 @@ pub struct Past {
 }
 
 impl PageRow {
+    /// The row of a page that was just found, and waits at `place`.
+    pub(crate) fn found(found: &Discovery, place: Place) -> Self {
+        PageRow {
+            url: found.url.to_string(),
+            kind: found.kind,
+            depth: found.depth,
+            hops: found.hops,
+            via: found.via,
+            hub: found.hub,
+            tags: found.tags,
+            seed: found.seed,
+            guess: found.guess,
+            found: found.at,
+            claimed_change: found.claimed_change,
+            standing: Standing::New,
+            place: Some(place),
+            past: None,
+            importance: found.importance,
+        }
+    }
+
     /// The row as it stands in the store.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Writer::new(PAGE);

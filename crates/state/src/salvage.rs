@@ -122,7 +122,7 @@ fn between(low: &Key, high: &Key) -> Option<Key> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{MemoryStore, Overlay, Row};
+    use crate::store::{Loading, MemoryStore, Overlay, Row};
     use std::sync::Arc;
 
     /// A store with places that cannot be read, as blocks of a file are.
@@ -163,6 +163,10 @@ mod tests {
 
         fn merge(&self) -> Result<(), StateError> {
             Ok(())
+        }
+
+        fn loading(&self, space: Space) -> Result<Box<dyn Loading + '_>, StateError> {
+            self.sound.loading(space)
         }
 
         fn disk_bytes(&self) -> u64 {

@@ -213,9 +213,9 @@ impl<S: Store> State<S> {
         self.view.layers.put(Space::Meta, SPENDING, &self.view.spending.encode());
     }
 
-    /// Saves the filter and drops the log of what it did not have yet. Only right after a commit:
-    /// what the filter has must be in the store.
-    fn save_filter(&mut self) -> Result<(), StateError> {
+    /// Saves the filter and drops the log of what it did not have yet. A page that it has and the store
+    /// does not costs a look-up, no more.
+    pub(crate) fn save_filter(&mut self) -> Result<(), StateError> {
         let Some(path) = &self.filter_path else { return Ok(()) };
         self.seen.filter().save(path, self.batch)?;
         for batch in self.filter_batch + 1..=self.batch {

@@ -94,8 +94,20 @@ pub trait Store: Send + Sync {
     /// does not pay for it.
     fn merge(&self) -> Result<(), StateError>;
 
+    /// Begins to write many rows of `space` at once, past the journal.
+    fn loading(&self, space: Space) -> Result<Box<dyn Loading + '_>, StateError>;
+
     /// Bytes on disk, as far as that can be told.
     fn disk_bytes(&self) -> u64;
+}
+
+/// Rows on their way into a store. What is dropped unfinished leaves nothing behind.
+pub trait Loading {
+    /// Takes the next row. Keys must rise.
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), StateError>;
+
+    /// Lets all rows be seen at once; returns when they will survive a power cut.
+    fn finish(self: Box<Self>) -> Result<(), StateError>;
 }
 
 /// Changes on top of a store: not yet committed, but visible to whoever looks through them.
@@ -289,8 +301,33 @@ impl Store for DiskStore {
         Ok(())
     }
 
+    fn loading(&self, space: Space) -> Result<Box<dyn Loading + '_>, StateError> {
+        let mut rows = Some(self.space(space).start_ingestion()?);
+        Ok(Box::new(DiskLoading(move |row: Option<(&[u8], &[u8])>| {
+            match (row, &mut rows) {
+                (Some((key, value)), Some(rows)) => rows.write(key, value)?,
+                (None, rows) => rows.take().map_or(Ok(()), |rows| rows.finish())?,
+                (Some(_), None) => {}
+            }
+            Ok(())
+        })))
+    }
+
     fn disk_bytes(&self) -> u64 {
         self.db.disk_space().unwrap_or_default()
+    }
+}
+
+/// Takes rows, and at last `None`: what the database loads with has a type that cannot be named.
+struct DiskLoading<F>(F);
+
+impl<F: FnMut(Option<(&[u8], &[u8])>) -> Result<(), StateError>> Loading for DiskLoading<F> {
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), StateError> {
+        self.0(Some((key, value)))
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), StateError> {
+        self.0(None)
     }
 }
 
@@ -356,8 +393,29 @@ impl Store for MemoryStore {
         Ok(())
     }
 
+    fn loading(&self, space: Space) -> Result<Box<dyn Loading + '_>, StateError> {
+        Ok(Box::new(MemoryLoading { store: self, space, rows: Overlay::default() }))
+    }
+
     fn disk_bytes(&self) -> u64 {
         0
+    }
+}
+
+struct MemoryLoading<'a> {
+    store: &'a MemoryStore,
+    space: Space,
+    rows: Overlay,
+}
+
+impl Loading for MemoryLoading<'_> {
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), StateError> {
+        self.rows.put(self.space, key, value);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), StateError> {
+        self.store.commit(&self.rows)
     }
 }
 

@@ -123,6 +123,36 @@ impl<S: Store> View<S> {
         self.pages_after(None)
     }
 
+    /// Pages that come after `key`, in the order of their keys; all where it is `None`.
+    pub fn pages_after(
+        &self,
+        key: Option<PageKey>,
+    ) -> impl Iterator<Item = Result<(PageKey, PageRow), StateError>> + '_ {
+        let from = key.map_or(Vec::new(), |key| keys::after(&key.to_bytes()));
+        self.pages_between(&from, &[0xff; 19])
+    }
+
+    /// Every page of a host.
+    pub fn pages_of(
+        &self,
+        host: HostKey,
+    ) -> impl Iterator<Item = Result<(PageKey, PageRow), StateError>> + '_ {
+        let last = PageKey { host, url: u64::MAX };
+        self.pages_between(&host.to_bytes(), &keys::after(&last.to_bytes()))
+    }
+
+    fn pages_between(
+        &self,
+        from: &[u8],
+        to: &[u8],
+    ) -> impl Iterator<Item = Result<(PageKey, PageRow), StateError>> + use<'_, S> {
+        self.layers.scan(Space::Pages, from, to).map(|row| {
+            let (key, row) = row?;
+            let key = PageKey::from_bytes(&key).ok_or_else(|| keys::bad("page"))?;
+            Ok((key, PageRow::decode(&row)?))
+        })
+    }
+
     /// The row of a host.
     pub fn host(&self, key: HostKey) -> Result<Option<HostRow>, StateError> {
         let row = self.layers.get(Space::Hosts, &keys::host(key))?;
@@ -235,8 +265,30 @@ impl<S: Store> View<S> {
         .collect()
     }
 
-    /// Every URL that the user gave.
+    /// Every URL that the user gave; some perhaps twice.
     pub fn seeds(&self) -> impl Iterator<Item = Result<String, StateError>> + '_ {
+        let hosts = self.seed_hosts().map(|host| host.map(|(key, _)| key));
+        let pages = hosts.flat_map(|host| {
+            let (pages, error) = match host {
+                Ok(host) => (Some(self.pages_of(host)), None),
+                Err(error) => (None, Some(Err(error))),
+            };
+            pages.into_iter().flatten().chain(error)
+        });
+        let given = pages.filter_map(|page| match page {
+            Ok((_, row)) => row.seed.then_some(Ok(row.url)),
+            Err(error) => Some(Err(error)),
+        });
+        self.listed_seeds().chain(given)
+    }
+
+    /// Every host that has a page which the user gave.
+    pub fn seed_hosts(&self) -> impl Iterator<Item = Result<(HostKey, HostRow), StateError>> + '_ {
+        self.hosts().filter(|host| host.as_ref().map_or(true, |(_, row)| row.seed))
+    }
+
+    /// The URLs that were given to versions that kept a list of them beside the pages.
+    pub fn listed_seeds(&self) -> impl Iterator<Item = Result<String, StateError>> + '_ {
         self.layers.scan(Space::Meta, keys::SEED, keys::SEEDS_END).map(|row| {
             let url = row?.0[keys::SEED.len()..].to_vec();
             String::from_utf8(url).map_err(|_| keys::bad("seed"))

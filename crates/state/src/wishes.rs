@@ -26,19 +26,6 @@ impl<S: Store> View<S> {
         rows.map(|row| decode_wish(&row?.1)).collect()
     }
 
-    /// Pages that come after `key`, in the order of their keys; all where it is `None`.
-    pub fn pages_after(
-        &self,
-        key: Option<PageKey>,
-    ) -> impl Iterator<Item = Result<(PageKey, PageRow), StateError>> + '_ {
-        let from = key.map_or(Vec::new(), |key| keys::after(&key.to_bytes()));
-        self.layers.scan(Space::Pages, &from, &[0xff; 19]).map(|row| {
-            let (key, row) = row?;
-            let key = PageKey::from_bytes(&key).ok_or_else(|| keys::bad("page"))?;
-            Ok((key, PageRow::decode(&row)?))
-        })
-    }
-
     /// Pages that were put aside and come after `key`; all where it is `None`.
     pub fn aside_after(
         &self,

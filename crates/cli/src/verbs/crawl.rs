@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     let settings = Arc::new(settings);
     let config = Arc::new(crawl_config::crawl_config(&settings, &args.run)?);
     let mut given = Vec::new();
-    seeds::read(&args.seeds, config.steps, |seed| {
+    seeds::read(&args.seeds, config.steps, |seed, _| {
         given.push(seed);
         Ok(())
     })?;

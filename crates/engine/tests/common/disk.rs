@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use evercrawl_archive::Disk;
 use evercrawl_policy::SplitMix64;
-use evercrawl_state::{MemoryStore, Overlay, Row, Slice, Space, StateError, Store};
+use evercrawl_state::{Loading, MemoryStore, Overlay, Row, Slice, Space, StateError, Store};
 
 /// What is known of the disk that an archive and its state are on.
 #[derive(Clone, Debug, Default)]
@@ -139,6 +139,10 @@ impl Store for SimStore {
 
     fn merge(&self) -> Result<(), StateError> {
         Ok(())
+    }
+
+    fn loading(&self, space: Space) -> Result<Box<dyn Loading + '_>, StateError> {
+        self.rows.loading(space)
     }
 
     fn disk_bytes(&self) -> u64 {
