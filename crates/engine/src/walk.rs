@@ -36,7 +36,7 @@ use evercrawl_estimate::signal::Teller;
 use evercrawl_model::{
     self as model, Change, Discovery, Event, HostUpdate, Kind, PageKey, RecordAt, Refusal, Time,
 };
-use evercrawl_state::{Applied, Counters, Load, Place, State, Store, View};
+use evercrawl_state::{Applied, Counters, Load, PageRow, Place, State, Store, View};
 use evercrawl_urls::{Canonical, Gate, Scope, ScopeKind, Seed};
 
 use crate::EngineError;
@@ -461,7 +461,8 @@ impl<S: Store> Walk<S> {
         self.frontier.finished(page, now);
         let Job { lease, ended, .. } = &processed.job;
         let conditional = lease.condition() != (None, None);
-        let look = Look { ended: *ended, new_links, conditional };
+        let former = former(&self.state, &lease.row)?;
+        let look = Look { ended: *ended, new_links, conditional, former };
         self.planner.visited(&lease.row, &self.config.schedule, &mut processed.visited, &look);
         self.stirring.visited(page.host, self.planner.stirred());
         let ended = *ended;
@@ -565,6 +566,16 @@ impl<S: Store> Walk<S> {
         let file = self.archive.file();
         Ok(self.again.process(job, file)?)
     }
+}
+
+/// The page that moved for good to the one of `row`, which has not been visited yet.
+fn former<S: Store>(
+    state: &State<S>,
+    row: &PageRow,
+) -> Result<Option<(PageKey, PageRow)>, EngineError> {
+    let Some(via) = row.via.filter(|_| row.hops > 0 && row.past.is_none()) else { return Ok(None) };
+    let former = state.page(via)?.filter(PageRow::is_moved);
+    Ok(former.map(|row| (via, row)))
 }
 
 /// What a crawl from the seeds in `state` is about.

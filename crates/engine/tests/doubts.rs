@@ -18,45 +18,8 @@ use evercrawl_model::Time;
 use evercrawl_state::{MemoryStore, Settings, State};
 use evercrawl_urls::{Canonical, parse_seed_line};
 
-use common::{archive_settings, fetched, small_crawl};
-
-const START: Time = Time::from_secs(1_800_000_000);
-const HOUR: Duration = Duration::from_secs(3600);
-const TOOK: Duration = Duration::from_millis(20);
-
-type Sim<W> = Rehearsal<MemoryStore, W>;
-
-/// A crawl of some seeds in `web`, once an hour each, but for what `change` says.
-fn begun<W: Web>(
-    dir: &std::path::Path,
-    web: W,
-    seeds: &[String],
-    confirm: Option<Duration>,
-) -> Sim<W> {
-    let mut config = small_crawl();
-    config.schedule.recrawl = HOUR;
-    config.schedule.confirm = confirm;
-    config.archive.roll_at = 1 << 30;
-    let config = Arc::new(config);
-    let settings = Settings { seed: 11, shards: 64 };
-    let state = State::open(Arc::new(MemoryStore::default()), settings, None).unwrap();
-    let (writer, _) = archive::Writer::open(dir, &[], archive_settings(1, 1 << 30), START).unwrap();
-    let mut walk = Walk::new(config.clone(), state, writer, 3, START).unwrap();
-    for seed in seeds {
-        let seed = parse_seed_line(seed, config.steps).unwrap().unwrap();
-        walk.add_seed(&seed, START).unwrap();
-    }
-    Rehearsal::new(walk, web, START, HOUR)
-}
-
-const WORDS: [&str; 8] = ["apple", "bread", "cloud", "dream", "earth", "flame", "grape", "house"];
-
-/// Some words, other ones for each number.
-fn words(number: usize) -> String {
-    let word = |place: u32| WORDS[(number / 8_usize.pow(place)) % 8];
-    let sentence = (0..5).map(word).collect::<Vec<_>>().join(" ");
-    format!("<p>{sentence} are what this page is about, and little else. {sentence}.")
-}
+use common::fetched;
+use common::hourly::{HOUR, START, TOOK, begun, words};
 
 /// Two hosts whose pages change every hour: one has a tag for every version, the other the same for all.
 #[derive(Default)]

@@ -24,6 +24,10 @@ pub trait Policy {
     /// A page was visited ([`Page::record`] has already counted the visit): sets when it is due.
     fn visited(&mut self, page: &mut Page, seen: &Seen);
 
+    /// `page`, not visited yet, is what `former` was before it moved: what was learned of one is true of
+    /// the other.
+    fn moved(&mut self, _former: &Page, _page: &mut Page) {}
+
     /// Something other than a visit says that `page` may have changed (a sitemap, a feed, a push): may
     /// move its due time.
     fn signalled(&mut self, _page: &mut Page, _teller: Teller, _now: Days) {}

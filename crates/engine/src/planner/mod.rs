@@ -96,7 +96,7 @@ pub enum NotNow {
 }
 
 /// A visit, beside what it found.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Look {
     /// When it was over.
     pub ended: Time,
@@ -104,6 +104,8 @@ pub struct Look {
     pub new_links: u32,
     /// Whether the server was asked "changed since?", and could say no.
     pub conditional: bool,
+    /// What the page was before it moved here, where this is its first visit.
+    pub former: Option<(PageKey, PageRow)>,
 }
 
 /// The policy at work on a data directory.
@@ -196,10 +198,14 @@ impl Planner {
         row: &PageRow,
         schedule: &Schedule,
         visited: &mut Visited,
-        &Look { ended, new_links, conditional }: &Look,
+        &Look { ended, new_links, conditional, ref former }: &Look,
     ) {
         let (key, change) = (visited.visit.page, visited.visit.change);
         let mut page = self.page(key, row);
+        if let Some((key, row)) = former {
+            let former = self.page(*key, row);
+            self.policy.moved(&former, &mut page);
+        }
         let at = days(visited.visit.at);
         let found = found(change);
         if let (false, Some(past), Some(now)) = (conditional, &row.past, &visited.validators)

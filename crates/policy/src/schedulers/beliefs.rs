@@ -135,6 +135,12 @@ impl Alike {
     }
 }
 
+/// Believes of `page` what is believed of `former`. Its directory hears of it at the next check.
+pub(crate) fn inherit(former: &Page, page: &mut Page) {
+    page.note[CHANGES] = former.note[CHANGES];
+    page.note[TIME] = former.note[TIME];
+}
+
 /// What a fetch of `page` is worth for each unit of its cost.
 pub(crate) fn importance(page: &Page) -> f64 {
     f64::from(page.weight) / f64::from(page.cost).max(f64::MIN_POSITIVE)

@@ -8,7 +8,7 @@ use crate::index::{Limits, Rate, due_after, index};
 use crate::numbers::ByNumber;
 use crate::page::{Days, Page, Seen};
 use crate::policy::{Policy, Round};
-use crate::schedulers::beliefs::{Alike, Beliefs, importance};
+use crate::schedulers::beliefs::{Alike, Beliefs, importance, inherit};
 use crate::schedulers::price::price;
 use crate::schedulers::words;
 
@@ -141,6 +141,10 @@ impl Policy for GammaIndex {
             words::settle(page);
         }
         page.due = seen.at + self.wait(page, BAND * self.threshold);
+    }
+
+    fn moved(&mut self, former: &Page, page: &mut Page) {
+        inherit(former, page);
     }
 
     fn signalled(&mut self, page: &mut Page, teller: Teller, now: Days) {

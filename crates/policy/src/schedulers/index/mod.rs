@@ -31,7 +31,7 @@ use crate::numbers::ByNumber;
 use crate::page::{Days, Found, Group, NEVER, Page, Seen};
 use crate::policy::{Outlook, Policy, Round};
 use crate::registry::Goal;
-use crate::schedulers::beliefs::{Alike, Beliefs, importance};
+use crate::schedulers::beliefs::{Alike, Beliefs, importance, inherit};
 use crate::schedulers::price::price;
 use crate::schedulers::words;
 use aim::{time_to_worth, worth};
@@ -361,6 +361,10 @@ impl Policy for IndexRule {
         if page.due.is_nan() {
             page.due = 0.0;
         }
+    }
+
+    fn moved(&mut self, former: &Page, page: &mut Page) {
+        inherit(former, page);
     }
 
     fn signalled(&mut self, page: &mut Page, teller: Teller, now: Days) {
