@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 pub use fjall::Slice;
-use fjall::config::{BlockSizePolicy, CompressionPolicy};
+use fjall::config::{BlockSizePolicy, CompressionPolicy, PartitioningPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 
 use crate::StateError;
@@ -221,6 +221,9 @@ impl DiskStore {
                     .max_memtable_size(limits.memtable)
                     .data_block_size_policy(BlockSizePolicy::all(4 << 10))
                     .data_block_compression_policy(CompressionPolicy::all(space.compression()))
+                    // Whoever opens a store to ask for one row should not read a table's whole index.
+                    .index_block_partitioning_policy(PartitioningPolicy::new([false, true]))
+                    .filter_block_partitioning_policy(PartitioningPolicy::new([false, true]))
                     .expect_point_read_hits(false)
             })
         };
