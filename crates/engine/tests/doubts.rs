@@ -6,17 +6,13 @@
 mod common;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
-use evercrawl_archive as archive;
 use evercrawl_engine::planner::Validator;
-use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
-use evercrawl_engine::walk::Walk;
+use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_fetch::Fetched;
 use evercrawl_model::Time;
-use evercrawl_state::{MemoryStore, Settings, State};
-use evercrawl_urls::{Canonical, parse_seed_line};
+use evercrawl_urls::Canonical;
 
 use common::fetched;
 use common::hourly::{HOUR, START, TOOK, begun, words};
