@@ -170,7 +170,10 @@ impl Encoder {
 
     /// Packs the record under construction as one gzip member at the end of `out`.
     fn pack_into(&mut self, out: &mut Vec<u8>) -> Result<u32, WriteError> {
-        self.member.resize(self.gzip.gzip_compress_bound(self.record.len()), 0);
+        let most = self.gzip.gzip_compress_bound(self.record.len());
+        if self.member.len() < most {
+            self.member.resize(most, 0);
+        }
         let too_large = |bytes| WriteError::TooLarge { bytes };
         let packed = self.gzip.gzip_compress(&self.record, &mut self.member);
         let length = packed.map_err(|_| too_large(self.record.len()))?;

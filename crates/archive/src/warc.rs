@@ -6,7 +6,7 @@
 use std::fmt::{self, Write as _};
 use std::io::Write as _;
 
-use data_encoding::BASE32;
+use data_encoding::{BASE32, HEXLOWER};
 use sha1::{Digest, Sha1};
 
 /// A record's or a file's identity, written as `urn:uuid`.
@@ -43,14 +43,9 @@ impl Uuid {
 
 impl fmt::Display for Uuid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("urn:uuid:")?;
-        for (i, byte) in self.0.iter().enumerate() {
-            if matches!(i, 4 | 6 | 8 | 10) {
-                f.write_char('-')?;
-            }
-            write!(f, "{byte:02x}")?;
-        }
-        Ok(())
+        let hex = HEXLOWER.encode(&self.0);
+        let [a, b, c, d, e] = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
+        write!(f, "urn:uuid:{a}-{b}-{c}-{d}-{e}")
     }
 }
 

@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use html5gum::{Emitter, Error, State};
 
 use super::context::Context;
-use super::names::{Attr, Tag, ends_foreign_content};
+use super::names::{Attr, Name, Tag, ends_foreign_content};
 use super::rules;
 use super::start_tag::{Attributes, CurrentTag};
 use super::text::Text;
@@ -84,6 +84,12 @@ impl<'a> Sink<'a> {
         self.last_start
     }
 
+    /// Gives the tag being read its whole name.
+    #[inline]
+    pub(super) fn set_tag_name(&mut self, name: Name) {
+        self.tag.set_name(name);
+    }
+
     /// Begins an attribute; true when its name is wanted.
     #[inline]
     pub(super) fn begin_attribute(&mut self) -> bool {
@@ -91,6 +97,12 @@ impl<'a> Sink<'a> {
         let wanted = !self.tag.is_end && self.tag.tag().speaks();
         self.attributes.begin_attribute(wanted);
         wanted
+    }
+
+    /// Gives the attribute being read its whole name.
+    #[inline]
+    pub(super) fn set_attribute_name(&mut self, name: Name) {
+        self.attributes.set_name(name);
     }
 
     /// Begins the value of an attribute; true when it is wanted.

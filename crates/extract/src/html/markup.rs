@@ -154,7 +154,7 @@ impl<'a> Reader<'a> {
             self.at += 1;
         }
         let name = self.name(|byte| matches!(byte, b'/' | b'>'));
-        self.sink.push_tag_name(Name::lowered(name).as_bytes());
+        self.sink.set_tag_name(name);
         if !self.attributes() {
             return Step::End;
         }
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
         let wanted = self.sink.begin_attribute();
         let name = self.name(|byte| matches!(byte, b'/' | b'>' | b'='));
         if wanted {
-            self.sink.push_attribute_name(Name::lowered(name).as_bytes());
+            self.sink.set_attribute_name(name);
         }
         self.skip_spaces();
         if self.bytes.get(self.at) != Some(&b'=') {
@@ -209,15 +209,20 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// The name of a tag or an attribute, up to white space or what else ends it. Whatever stands
-    /// first belongs to it, also a `=`.
+    /// The name of a tag or an attribute in small letters, up to white space or what else ends it.
+    /// Whatever stands first belongs to it, also a `=`.
     #[inline]
-    fn name(&mut self, ends: impl Fn(u8) -> bool) -> &'a [u8] {
-        let rest = self.rest();
-        let ends = |byte: &u8| byte.is_ascii_whitespace() || ends(*byte);
-        let length = rest.iter().skip(1).position(ends).map_or(rest.len(), |more| 1 + more);
-        self.at += length;
-        &rest[..length]
+    fn name(&mut self, ends: impl Fn(u8) -> bool) -> Name {
+        let mut name = Name::default();
+        for (length, &byte) in self.rest().iter().enumerate() {
+            if length > 0 && (byte.is_ascii_whitespace() || ends(byte)) {
+                self.at += length;
+                return name;
+            }
+            name.add(byte.to_ascii_lowercase());
+        }
+        self.at = self.bytes.len();
+        name
     }
 
     /// The value of an attribute with its quotation mark, if it has one; `None` where the markup
@@ -283,11 +288,13 @@ impl<'a> Reader<'a> {
     /// True when the name that begins at `start` is complete, and that of the element being read.
     fn is_named(&self, start: usize) -> bool {
         let rest = &self.bytes[start..];
-        let length = rest.iter().take(Name::LONGEST + 1).take_while(|b| b.is_ascii_alphabetic());
-        let (name, after) = rest.split_at(length.count());
-        let complete =
-            after.first().is_some_and(|b| b.is_ascii_whitespace() || matches!(b, b'/' | b'>'));
-        complete && Tag::named(Name::lowered(name).as_bytes()) == self.sink.last_start()
+        let mut name = Name::default();
+        let letters = rest.iter().take_while(|byte| byte.is_ascii_alphabetic());
+        let length =
+            letters.take(Name::LONGEST).map(|byte| name.add(byte.to_ascii_lowercase())).count();
+        let after = rest.get(length);
+        let complete = after.is_some_and(|b| b.is_ascii_whitespace() || matches!(b, b'/' | b'>'));
+        complete && Tag::named(name.as_bytes()) == self.sink.last_start()
     }
 
     /// Text up to `end` in which references may stand, and no markup.

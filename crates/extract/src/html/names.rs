@@ -231,13 +231,13 @@ impl Name {
     /// A name that is longer is none that we know.
     pub(super) const LONGEST: usize = 16;
 
-    /// A whole name, its letters made small.
+    /// Adds a letter.
     #[inline]
-    pub(super) fn lowered(written: &[u8]) -> Self {
-        let mut name = Name::default();
-        name.push(written);
-        name.bytes.make_ascii_lowercase();
-        name
+    pub(super) fn add(&mut self, byte: u8) {
+        if let Some(free) = self.bytes.get_mut(self.length) {
+            *free = byte;
+        }
+        self.length += 1;
     }
 
     pub(super) fn clear(&mut self) {

@@ -29,6 +29,11 @@ impl CurrentTag {
         self.name.push(piece);
     }
 
+    #[inline]
+    pub(super) fn set_name(&mut self, name: Name) {
+        self.name = name;
+    }
+
     pub(super) fn name(&self) -> &[u8] {
         self.name.as_bytes()
     }
@@ -103,6 +108,11 @@ impl<'a> Attributes<'a> {
         if self.reading == Reading::Name {
             self.name.push(piece);
         }
+    }
+
+    #[inline]
+    pub(super) fn set_name(&mut self, name: Name) {
+        self.name = name;
     }
 
     /// Turns to the value, if the attribute is of interest and the first of its name; true when

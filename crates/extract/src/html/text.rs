@@ -28,35 +28,32 @@ impl Text {
     /// Adds characters as the tokenizer hands them over, possibly split inside a character.
     #[inline]
     pub(super) fn push(&mut self, chunk: &[u8]) {
-        let start = self.bytes.len();
-        let taken = &chunk[..chunk.len().min(self.cap - start)];
+        let taken = &chunk[..chunk.len().min(self.cap - self.bytes.len())];
         self.cut |= taken.len() < chunk.len();
-        self.bytes.resize(start + taken.len(), 0);
-        let mut end = start;
+        self.bytes.reserve(taken.len());
         let (blocks, rest) = taken.as_chunks::<BLOCK>();
         for block in blocks {
             if is_plain(block, self.spaced) {
-                self.bytes[end..end + BLOCK].copy_from_slice(block);
+                self.bytes.extend_from_slice(block);
                 self.spaced = block[BLOCK - 1] == b' ';
-                end += BLOCK;
             } else {
-                end = self.collapse(block, end);
+                self.collapse(block);
             }
         }
-        end = self.collapse(rest, end);
-        self.bytes.truncate(end);
+        self.collapse(rest);
     }
 
-    /// Writes bytes at `end`, white space collapsed; returns where they end. There is no branch a
-    /// byte: a space after a space is written like any other and then overwritten.
-    fn collapse(&mut self, bytes: &[u8], mut end: usize) -> usize {
+    /// Adds at most a block, its white space collapsed. There is no branch a byte: a space after a
+    /// space is written like any other and then overwritten.
+    fn collapse(&mut self, bytes: &[u8]) {
+        let (mut collapsed, mut length) = ([0; BLOCK + 1], 0);
         for &byte in bytes {
             let is_space = byte.is_ascii_whitespace();
-            self.bytes[end] = if is_space { b' ' } else { byte };
-            end += usize::from(!(is_space & self.spaced));
+            collapsed[length.min(BLOCK)] = if is_space { b' ' } else { byte };
+            length += usize::from(!(is_space & self.spaced));
             self.spaced = is_space;
         }
-        end
+        self.bytes.extend_from_slice(&collapsed[..length.min(BLOCK)]);
     }
 
     /// Ends a line, as the edge of a block does.
