@@ -48,4 +48,14 @@ soak: ## power cuts and failing disks in simulated crawls, by as many seeds as S
 fuzz: ## every parser on bytes that a fuzzer makes up, a minute each (FUZZ_SECONDS)
 	tools/fuzz
 
-.PHONY: soak fuzz help demo build install test tools format-check lint deny unit docs check-large
+bench: ## what a page costs beside the least it could cost, and its parts: five minutes
+	bench/summary
+
+bench-peers: ## the same pages by wget, wget2, httrack, Scrapy, Crawlee and spider, which it installs
+	bench/peers
+
+bench-scale: ## what as many known URLs as SIZES says cost (10 and 100 million), with curves
+	bench/many_urls --sizes $${SIZES:-1000000 10000000 100000000} --results bench/results --draw bench/results
+	bench/growth --draw bench/results
+
+.PHONY: bench bench-peers bench-scale soak fuzz help demo build install test tools format-check lint deny unit docs check-large

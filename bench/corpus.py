@@ -58,12 +58,15 @@ def found():
 
 
 def neutralised(name, page, pages):
-    """Links to files that are not there would be followed by some crawlers more often than by others."""
+    """Links to files that are not there would be followed by some crawlers more often than by others, and so
+    would those that differ only behind `#`."""
 
     def judge(match):
         if match[2] is None:
             return b""
-        return match[0] if leads_to(name, match[2][1:-1].decode("utf-8", "replace"), pages) else match[1] + b'"#"'
+        address, _, _ = match[2][1:-1].partition(b"#")
+        leads = leads_to(name, address.decode("utf-8", "replace"), pages)
+        return match[1] + b'"' + (address if leads else b"#") + b'"'
 
     return LINK.sub(judge, page)
 
@@ -75,15 +78,18 @@ def leads_to(name, href, pages):
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), unquote(path))) in pages
 
 
-def served(directory):
-    """The pages on loopback; one worker, connections that stay open."""
+def served(directory, access_log=None):
+    """The pages on loopback; one worker, connections that stay open. Writes status and path of every
+    request to `access_log`, where one is given."""
     port = measuring.free_port()
+    log = f"{access_log} asked" if access_log else "off"
     config = directory / "nginx.conf"
     config.write_text(f"""
 daemon off; worker_processes 1; pid {directory}/nginx.pid; error_log stderr error;
 events {{ worker_connections 512; }}
 http {{
-  access_log off; keepalive_requests 1000000; sendfile on; tcp_nodelay on; open_file_cache max=20000;
+  log_format asked '$status $uri'; access_log {log};
+  keepalive_requests 1000000; sendfile on; tcp_nodelay on; open_file_cache max=20000;
   types {{ text/html html; }}
   client_body_temp_path {directory}; proxy_temp_path {directory}; fastcgi_temp_path {directory};
   uwsgi_temp_path {directory}; scgi_temp_path {directory};

@@ -3,6 +3,8 @@
 import contextlib
 import json
 import os
+import platform
+import shutil
 import socket
 import statistics
 import subprocess
@@ -99,11 +101,34 @@ def testweb(binary, work, *options, preset="bench"):
     return served(command, port, work / "testweb.log")
 
 
+@contextlib.contextmanager
+def directory(path):
+    """A path to put something, which is taken away afterwards."""
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
 def crawl_command(binary, address, data, *options):
     """A crawl of hosts of our own, as fast as it goes."""
     pace = ["--delay", "0", "--per-host", "16", "--concurrency", "64"]
     where = ["--allow-private", "--connect-to", f"::{address}", "--data", data]
     return [binary, "crawl", *pace, *where, "--json", "--quiet", *options]
+
+
+def machine():
+    """What was measured on: figures of another machine say nothing about this one."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    names = {line.split(":")[1].strip() for line in lines if line.startswith("model name")}
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {
+        "processor": " and ".join(sorted(names)) or platform.machine(),
+        "cores": os.cpu_count(),
+        "memory_gb": round(memory),
+        "system": f"{platform.system()} {platform.release()}",
+        "busy": round(os.getloadavg()[1], 1),
+    }
 
 
 def spread(values, digits=3):
