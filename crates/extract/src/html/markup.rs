@@ -185,9 +185,12 @@ impl<'a> Reader<'a> {
 
     fn attribute(&mut self) -> bool {
         let wanted = self.sink.begin_attribute();
-        let name = self.name(|byte| matches!(byte, b'/' | b'>' | b'='));
+        let ends = |byte| matches!(byte, b'/' | b'>' | b'=');
         if wanted {
+            let name = self.name(ends);
             self.sink.set_attribute_name(name);
+        } else {
+            self.skip_name(ends);
         }
         self.skip_spaces();
         if self.bytes.get(self.at) != Some(&b'=') {
@@ -223,6 +226,15 @@ impl<'a> Reader<'a> {
         }
         self.at = self.bytes.len();
         name
+    }
+
+    /// Skips what [`name`](Self::name) would return.
+    #[inline]
+    fn skip_name(&mut self, ends: impl Fn(u8) -> bool) {
+        let rest = self.rest();
+        let ends = |byte: &u8| byte.is_ascii_whitespace() || ends(*byte);
+        let length = rest.iter().skip(1).position(ends).map_or(rest.len(), |more| 1 + more);
+        self.at += length;
     }
 
     /// The value of an attribute with its quotation mark, if it has one; `None` where the markup

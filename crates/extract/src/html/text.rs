@@ -40,7 +40,20 @@ impl Text {
                 self.collapse(block);
             }
         }
-        self.collapse(rest);
+        self.push_part(rest);
+    }
+
+    /// Adds less than a block.
+    fn push_part(&mut self, part: &[u8]) {
+        let mut block = [b'a'; BLOCK];
+        block[..part.len()].copy_from_slice(part);
+        match part.last() {
+            Some(&last) if is_plain(&block, self.spaced) => {
+                self.bytes.extend_from_slice(part);
+                self.spaced = last == b' ';
+            }
+            _ => self.collapse(part),
+        }
     }
 
     /// Adds at most a block, its white space collapsed. There is no branch a byte: a space after a
