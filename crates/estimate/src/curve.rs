@@ -3,7 +3,7 @@
 //! g(r) = 1 - (1+r)e^-r is what a fetch is worth, in units of w/λ, when r = λτ changes were to be
 //! expected since the last one. It rises from 0 to 1. The optimal interval solves g(r) = μλ/w.
 
-use crate::special::quick_ln_1p;
+use crate::quick;
 
 /// Returns g(r) = 1 - (1+r)e^-r, to rounding error; 0 for r <= 0 and NaN.
 ///
@@ -114,7 +114,7 @@ fn from_log_tail(sigma: f64) -> f64 {
     let below = 1.0 + s * (0.496_367_4 + s * (0.072_533_89 + s * 0.001_871_772));
     let mut r = sigma + s * above / below;
     for _ in 0..4 {
-        let z = r - quick_ln_1p(r) - sigma;
+        let z = r - quick::ln_1p(r) - sigma;
         let q = 2.0 * r * (r - 2.0 / 3.0 * z);
         let step = (1.0 + r) * (z / r) * (q - z) / (q - 2.0 * z);
         r -= step;

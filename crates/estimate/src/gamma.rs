@@ -4,7 +4,8 @@
 //! it fits a frontier row; every operation is O(1), so it runs at commit time for every visit.
 
 use crate::index::{gain, gain_inverse};
-use crate::special::{gamma_p_inverse, quick_decay, quick_ln_1p};
+use crate::quick;
+use crate::special::gamma_p_inverse;
 
 const SHAPE: (f64, f64) = (1e-9, 1e9);
 const RATE: (f64, f64) = (1e-30, 1e30);
@@ -85,7 +86,7 @@ impl Gamma {
             return self;
         }
         let (a, b) = (self.shape, self.rate);
-        let e0 = quick_decay(a * self.log_time(tau));
+        let e0 = quick::decay(a * self.log_time(tau));
         if e0 < 1e-140 {
             return Self::new(a + 1.0, b);
         }
@@ -120,7 +121,7 @@ impl Gamma {
 
     /// Returns the chance that nothing changes within `tau`: E\[e^(-λτ)\] = (b/(b+τ))^a.
     pub fn survival(self, tau: f64) -> f64 {
-        (-self.shape * self.log_time(tau)).exp()
+        quick::exp(-self.shape * self.log_time(tau))
     }
 
     /// Returns the worth of fetching a page of weight `w` now, `tau` after its last fetch.
@@ -143,7 +144,7 @@ impl Gamma {
     /// allocation: it wants the very pages that [`index`](Self::index) gives up.
     pub fn coverage_index(self, w: f64, tau: f64) -> f64 {
         let tau = at_least_zero(tau);
-        let changed = quick_decay(self.shape * self.log_time(tau));
+        let changed = quick::decay(self.shape * self.log_time(tau));
         let once = self.shape * (1.0 - changed) / (1.0 + self.rate / tau);
         at_least_zero(w) * (changed - once).max(0.0)
     }
@@ -240,7 +241,7 @@ impl Gamma {
 
     /// ln(1 + τ/b): the time scale on which every belief looks alike.
     fn log_time(self, tau: f64) -> f64 {
-        quick_ln_1p((at_least_zero(tau) / self.rate).min(f64::MAX))
+        quick::ln_1p((at_least_zero(tau) / self.rate).min(f64::MAX))
     }
 }
 

@@ -3,13 +3,14 @@
 //! On the scale x = ln(1 + τ/b) the index of a page of weight 1 depends on the shape alone:
 //! G(x) = a ∫₀ˣ (e^y - 1)e^(-ay) dy in units of b. [`Gamma`](crate::Gamma) asks here.
 
-use crate::special::{mean_decay, quick_decay, quick_ln_1p};
+use crate::quick;
+use crate::special::mean_decay;
 
 /// Returns G(x), by whichever of three forms of the integral neither cancels nor overflows.
 pub(crate) fn gain(a: f64, x: f64) -> f64 {
     let z = a * x;
     if a >= 2.0 && z >= 1.0 {
-        (a * (x - z).exp() * (-x).exp_m1() - (-z).exp_m1()) / (a - 1.0)
+        (quick::decay(z) - a * quick::exp(x - z) * quick::decay(x)) / (a - 1.0)
     } else if x >= 0.5 {
         z * (mean_decay(z - x) - mean_decay(z))
     } else {
@@ -60,7 +61,7 @@ fn first_guess(a: f64, s: f64, target: f64) -> f64 {
 
 /// Householder's step of fourth order towards K(x) = target.
 fn householder(a: f64, d: f64, x: f64, target: f64) -> f64 {
-    let lost = quick_decay(x);
+    let lost = quick::decay(x);
     let left = 1.0 - lost;
     let miss = x - log_ratio(d, lost) - target;
     // t, 1 + t and K's derivatives, all times e^-x so that nothing overflows.
@@ -74,12 +75,12 @@ fn householder(a: f64, d: f64, x: f64, target: f64) -> f64 {
 
 /// G'(x) = a(e^x - 1)e^(-ax), written so that it does not overflow.
 fn gain_slope(a: f64, x: f64) -> f64 {
-    -a * (-x).exp_m1() * (x - a * x).exp()
+    a * quick::decay(x) * quick::exp(x - a * x)
 }
 
 /// ln(1 + dv)/d, which is v at d = 0.
 fn log_ratio(d: f64, v: f64) -> f64 {
-    if (d * v).abs() < 1e-16 { v } else { quick_ln_1p(d * v) / d }
+    if (d * v).abs() < 1e-16 { v } else { quick::ln_1p(d * v) / d }
 }
 
 /// Where a x is small, G is nearly ax²/2: Newton on the series itself.

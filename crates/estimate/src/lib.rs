@@ -24,6 +24,7 @@ pub mod order;
 pub mod poisson;
 pub mod prior;
 pub mod profile;
+pub mod quick;
 pub mod regular;
 pub mod root;
 pub mod signal;
