@@ -9,7 +9,7 @@ use super::yields::Yields;
 use super::{AUDIT_SEED, Planner};
 
 /// The format in which it is written down what a planner knows.
-const FORMAT: u8 = 3;
+const FORMAT: u8 = 4;
 
 impl Planner {
     /// What it knows, to be taken up again by [`resume`](Self::resume).
