@@ -110,9 +110,9 @@ def directory(path):
         shutil.rmtree(path, ignore_errors=True)
 
 
-def crawl_command(binary, address, data, *options):
-    """A crawl of hosts of our own, as fast as it goes."""
-    pace = ["--delay", "0", "--per-host", "16", "--concurrency", "64"]
+def crawl_command(binary, address, data, *options, delay="0", per_host=16, concurrency=64):
+    """A crawl of hosts of our own, as fast as it goes where no pace is given."""
+    pace = ["--delay", delay, "--per-host", per_host, "--concurrency", concurrency]
     where = ["--allow-private", "--connect-to", f"::{address}", "--data", data]
     return [binary, "crawl", *pace, *where, "--json", "--quiet", *options]
 
