@@ -114,6 +114,33 @@ fn in_a_poisson_world_no_learner_beats_the_true_rates_beyond_chance() {
     }
 }
 
+/// Rates and prior are unknown. A warm start fetches every page once a week, so that weeks are fetches a page.
+#[test]
+fn what_a_few_fetches_a_page_have_taught_is_nearly_as_good_as_the_truth() {
+    let world = "
+        pages = 2000
+        importance = { pareto = 1.2 }
+        before = 20
+        weeks = 30
+        [[class]]
+        name = \"pages\"
+        rate = { lognormal = 1.5, mean = 1 }
+    ";
+    for (budget, weeks, least) in [("10%/week", 5.0, 0.96), ("50%/week", 20.0, 0.985)] {
+        let policies = ["index", "clairvoyant"].map(|name| find(name).unwrap()).to_vec();
+        let terms = Terms { warm: 7.0 * weeks, ..Terms::default() };
+        let plan =
+            Plan { terms, references: Some(false), ..plan(made(world), policies, &[budget]) };
+        let rows = rows(&plan);
+        let sum = |name: &str| {
+            let of = rows.iter().filter(|row| row.policy == name);
+            of.map(|row| row.freshness_weighted).sum::<f64>()
+        };
+        let reached = sum("index") / sum("clairvoyant");
+        assert!((least..=1.005).contains(&reached), "{budget} after {weeks} fetches: {reached}");
+    }
+}
+
 #[test]
 fn where_there_are_no_links_the_link_methods_say_so_and_the_others_run() {
     let (unfit, ran) = fitness(made(&POISSON.replace("links = 2", "links = 0")));
