@@ -279,6 +279,9 @@ pub(crate) struct Urls {
     /// Only URLs that carry this tag
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Option<String>,
+    /// Only URLs of hosts that are taken for spam
+    #[arg(long)]
+    pub(crate) spam: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

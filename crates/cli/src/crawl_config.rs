@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
 use evercrawl_engine::retention::Keep;
+use evercrawl_engine::suspicion::{Action, SpamConfig};
 use evercrawl_engine::{FrontierConfig, Pace, Plan, RetentionConfig, Schedule};
 use evercrawl_extract::decode::Caps;
 use evercrawl_fetch::{self as fetch, AllowPrivate, ConnectTo, NameServers};
@@ -123,7 +124,7 @@ pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result
         plan: plan(settings)?,
         limits: limits(settings, run)?,
         archive: archive(settings)?,
-        rank_every: match by_importance(settings)? {
+        rank_every: match by_importance(settings)? || important_first(settings)? {
             true => Some(settings.need("importance.every", at_least_a_second)?),
             false => None,
         },
@@ -299,6 +300,31 @@ pub(crate) fn plan(settings: &Settings) -> anyhow::Result<Plan> {
         longest: settings.get("schedule.max_interval", units::duration)?,
         audits: settings.need("schedule.audits", units::share)?,
         importance: by_importance(settings)?,
+        important_first: important_first(settings)?,
+        spam: spam(settings)?,
+    })
+}
+
+/// Whether new pages that matter more by links come first.
+fn important_first(settings: &Settings) -> anyhow::Result<bool> {
+    settings.need("discover.order", |text| match text {
+        "breadth" => Ok(false),
+        "importance" => Ok(true),
+        _ => Err(format!("`{text}` is neither breadth nor importance")),
+    })
+}
+
+/// How spam is treated.
+pub(crate) fn spam(settings: &Settings) -> anyhow::Result<SpamConfig> {
+    Ok(SpamConfig {
+        action: settings.need("spam.action", |text| match text {
+            "report" => Ok(Action::Report),
+            "lower" => Ok(Action::Lower),
+            "exclude" => Ok(Action::Exclude),
+            _ => Err(format!("`{text}` is none of report, lower, exclude")),
+        })?,
+        threshold: settings.need("spam.threshold", units::share)?,
+        every: settings.need("spam.every", at_least_a_second)?,
     })
 }
 

@@ -103,6 +103,7 @@ pub(crate) fn slow_json<S: Store>(progress: &Progress, walk: &Walk<S>) -> Value 
         "waiting": walk.waiting(progress.at).as_ref().map_or(Value::Null, waiting_json),
     });
     slow["mirrors"] = json!(walk.mirrors().count());
+    slow["suspects"] = json!(walk.suspects().count());
     knowledge::add(&mut slow, walk.planner());
     slow
 }

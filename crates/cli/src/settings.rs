@@ -63,6 +63,18 @@ pub(crate) const KEYS: &[Key] = &[
         "what makes the freshness of a page count more: none (all alike) or pagerank (links)",
     ),
     one("importance.every", "6h", "how often a running crawl ranks its pages anew"),
+    one(
+        "discover.order",
+        "breadth",
+        "which new pages come first: breadth (nearest to a seed) or importance (by links)",
+    ),
+    one(
+        "spam.action",
+        "report",
+        "what is done about hosts that are spam: report (nothing), lower or exclude",
+    ),
+    one("spam.threshold", "95%", "how likely a host must be spam before anything is done about it"),
+    one("spam.every", "6h", "how often a running crawl looks for spam, where something is done"),
     one("pace.delay", "1s", "pause after each request to a host; 0 for your own server only"),
     one("pace.ip_delay", "250ms", "pause after each request to an address"),
     one("pace.max_crawl_delay", "30s", "longest Crawl-delay of a robots.txt that is honoured"),

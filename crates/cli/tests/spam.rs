@@ -1,4 +1,4 @@
-//! Does `evercrawl spam` find what the web says is spam, and leave alone what is not?
+//! Is found what the web says is spam, is what is not left alone, and does a farm gain nothing once seen?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
 mod common;
@@ -6,8 +6,9 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::Place;
-use common::web::Web;
-use evercrawl_testweb::{Config, Spam};
+use common::web::{Asked, Web};
+use evercrawl_testweb::{Config, HostShares, Spam};
+use rustix::process::Signal;
 use serde_json::Value;
 
 const HOSTS: u32 = 120;
@@ -53,4 +54,130 @@ fn spam_and_mirrors_are_found_with_reasons_and_good_hosts_are_not() {
     assert!(!copies.is_empty() && copies.is_subset(&hosts(&twins)), "{copies:?}");
     let words = place.run("spam").expect(0).out;
     assert!(words.contains("nothing was done") && words.contains("evercrawl resume"), "{words}");
+}
+
+/// A web of which a part is one farm.
+struct Farmland {
+    web: Web,
+    hosts: u32,
+    farm: BTreeSet<String>,
+}
+
+impl Farmland {
+    fn new(hosts: u32, pages: u32) -> Self {
+        let calm = Config::calm();
+        let host_shares = HostShares { farm: 0.27, ..calm.host_shares.clone() };
+        let seed = 49_979_687;
+        let web = Web::serve(Config { hosts, pages, seed, host_shares, ..calm });
+        let of_farm = |host: &u32| web.world().spam(*host) == Some(Spam::Farm);
+        let farm = (0..hosts).filter(of_farm).map(|host| web.world().host_name(host)).collect();
+        Farmland { web, hosts, farm }
+    }
+
+    fn crawl(&self, more: &str) -> String {
+        format!("crawl --delay 0s --quiet {more} {}", self.web.flags())
+    }
+
+    /// Crawls a part of it, and lets a crawl go on until it has seen the farm.
+    fn seen(&self, pages: u32, action: &str) -> Place {
+        let place = Place::new();
+        let seeds = self.web.seeds(self.hosts).join("\n");
+        place.write("seeds.txt", &seeds);
+        place.run(&self.crawl(&format!("--seeds seeds.txt --once --max-pages {pages}"))).expect(14);
+        let looks = format!("--budget 2/s -s spam.action={action} -s spam.every=1s");
+        let mut running = place.start(&self.crawl(&looks));
+        running.wait_until("the farm is seen", || {
+            let ran = place.run("urls --spam --json");
+            ran.code == Some(0) && suspects(&ran.json_lines()).is_superset(&self.farm)
+        });
+        running.signal(Signal::INT);
+        running.wait().expect(11);
+        let named = suspects(&place.run("urls --spam --json").expect(0).json_lines());
+        let wrong: Vec<&String> = named.difference(&self.farm).collect();
+        assert!(wrong.len() as f64 <= 0.05 * named.len() as f64, "{wrong:?}");
+        place
+    }
+
+    /// The share of requests that the farm gets from now on, until nothing else is left.
+    fn share_of_farm(self, place: &Place) -> f64 {
+        let before = place.run("status --json").expect(0).json()["total"]["visits"].as_u64();
+        place.run(&self.crawl("--once --budget 100000/s"));
+        let requests = self.web.stop().requests();
+        let mut later = requests.into_iter().filter(|asked| asked.path != "/robots.txt");
+        let later: Vec<Asked> = later.by_ref().skip(before.unwrap() as usize).collect();
+        let of_farm = later.iter().filter(|asked| self.farm.contains(&asked.host)).count();
+        of_farm as f64 / later.len() as f64
+    }
+}
+
+/// The hosts of pages.
+fn suspects(lines: &[Value]) -> BTreeSet<String> {
+    let urls = lines.iter().filter_map(|line| line["url"].as_str());
+    urls.filter_map(|url| url.split('/').nth(2)).map(str::to_owned).collect()
+}
+
+/// The ranks of the farm's fronts, and those of all fronts, each in order.
+fn front_ranks(place: &Place, land: &Farmland) -> [Vec<f64>; 2] {
+    let lines = place.run("rank --json").expect(0).json_lines();
+    let fronts = lines.iter().filter_map(|line| {
+        let host = line["url"].as_str()?.strip_prefix("http://")?.strip_suffix('/')?;
+        (!host.contains('/')).then(|| (host.to_owned(), line["score"].as_f64().unwrap()))
+    });
+    let fronts: Vec<(String, f64)> = fronts.collect();
+    let of_farm = fronts.iter().filter(|(host, _)| land.farm.contains(host));
+    let mut ranks = [of_farm.map(|(_, rank)| *rank).collect(), Vec::new()];
+    ranks[1] = fronts.iter().map(|(_, rank)| *rank).collect();
+    ranks.iter_mut().for_each(|ranks: &mut Vec<f64>| ranks.sort_by(f64::total_cmp));
+    ranks
+}
+
+/// A crawl that has seen a farm names its hosts with reasons, does not let it rank, and asks it for next to nothing:
+/// gives the share of later requests that went there.
+fn a_farm_gains_nothing_once_seen(land: Farmland, place: &Place) -> f64 {
+    let [farm, all] = front_ranks(place, &land);
+    assert!(farm.last() <= all.get(all.len() / 2), "{farm:?} {all:?}");
+    let one = land.farm.first().unwrap().clone();
+    let why = place.run(&format!("why http://{one}/")).expect(0).out;
+    assert!(why.contains("% likely") && why.contains("exchanges links"), "{why}");
+    assert!(why.contains(&format!("evercrawl trust {one}")), "{why}");
+    let share = land.share_of_farm(place);
+    assert!(share <= 0.02, "{share}");
+    share
+}
+
+#[test]
+fn a_farm_that_was_seen_gets_next_to_nothing_where_spam_is_lowered() {
+    let land = Farmland::new(60, 40);
+    let place = land.seen(500, "lower");
+    a_farm_gains_nothing_once_seen(land, &place);
+}
+
+#[test]
+fn a_farm_that_was_seen_is_left_out_where_that_is_asked_for_and_one_command_undoes_it() {
+    let land = Farmland::new(60, 40);
+    let place = land.seen(500, "exclude");
+    let farm = land.farm.clone();
+    a_farm_gains_nothing_once_seen(land, &place);
+    let aside = || suspects(&place.run("urls --reason spam --json").expect(0).json_lines());
+    let mut others = aside();
+    assert!(others.is_superset(&farm), "{others:?}");
+    let one = farm.first().unwrap();
+    place.run(&format!("trust {one}")).expect(0);
+    others.remove(one);
+    assert_eq!(aside(), others, "{one} is trusted");
+    let mut running = place.start("crawl --quiet -s spam.action=report");
+    running.wait_until("what was left out is back", || aside().is_empty());
+    running.signal(Signal::INT);
+    running.wait();
+}
+
+#[test]
+#[ignore = "minutes: a farm of 10,000 pages on 100 domains, among 300 others"]
+fn a_large_farm_gains_nothing_once_seen() {
+    for action in ["exclude", "lower"] {
+        let land = Farmland::new(400, 100);
+        let (farm, place) = (land.farm.len(), land.seen(5000, action));
+        let share = a_farm_gains_nothing_once_seen(land, &place);
+        eprintln!("{action}: a farm on {farm} domains got {:.2} % of requests", 100.0 * share);
+    }
 }

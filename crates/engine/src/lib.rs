@@ -37,6 +37,7 @@ pub mod recent;
 pub mod rehearsal;
 pub mod retention;
 pub mod schedule;
+pub mod suspicion;
 pub mod today;
 pub mod waiting;
 pub mod walk;

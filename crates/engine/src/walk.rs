@@ -9,6 +9,7 @@
 //! - `signals`: who says that a page changed?
 //! - `weighing`: what if pages matter otherwise than was known?
 //! - `mirroring`: what does a visit tell of mirrors, and which of their pages wait?
+//! - `suspecting`: what changes when a host is taken for spam?
 //! - `wishing`: how do the user's wishes change the walk?
 //! - `probing`: how does a host answer for what does not exist?
 //! - `retaining`: how does what is dropped leave?
@@ -23,6 +24,7 @@ mod probing;
 mod retaining;
 mod signals;
 mod stirring;
+mod suspecting;
 mod weighing;
 mod wishing;
 
@@ -48,6 +50,7 @@ use crate::planner::{Look, Planner};
 use crate::process::{Ids, Job, Processed, Processor};
 use crate::recent::Recent;
 use crate::schedule::is_complaint;
+use crate::suspicion::Suspects;
 use crate::today::Today;
 use crate::waiting::Waiting;
 use crate::wishes::Wishes;
@@ -105,6 +108,8 @@ pub struct Tally {
     pub ahead: u64,
     /// Requests for pages drawn by lot.
     pub audits: u64,
+    /// Requests for pages of hosts that are taken for spam.
+    pub suspect: u64,
 }
 
 /// The walk, with all it owns.
@@ -119,6 +124,7 @@ pub struct Walk<S> {
     planner: Planner,
     wishes: Arc<Wishes>,
     mirrors: Mirrors,
+    suspects: Arc<Suspects>,
     sweep: Sweep,
     ahead: Ahead,
     stirring: Stirring,
@@ -170,6 +176,7 @@ impl<S: Store> Walk<S> {
         let (tally, today) = (Tally::default(), Today::read(&state, now)?);
         let planner = planning::planner(config.plan, learned, &state)?;
         let mirrors = Mirrors::read(&state)?;
+        let suspects = Arc::new(Suspects::read(&state, &config.plan.spam)?);
         let ahead = Ahead::default();
         let mut walk = Walk {
             config,
@@ -182,6 +189,7 @@ impl<S: Store> Walk<S> {
             planner,
             wishes,
             mirrors,
+            suspects,
             sweep: Sweep::at_start(),
             ahead,
             stirring: Stirring::default(),
@@ -365,6 +373,7 @@ impl<S: Store> Walk<S> {
 
     /// Counts what a request is made for.
     fn count(&mut self, lease: &Lease, now: Time) {
+        self.tally.suspect += u64::from(self.suspects.contains(lease.page.host));
         let Place::Due(due) = lease.place else { return };
         if self.planner.is_audit(lease.page) {
             self.tally.audits += 1;
@@ -455,7 +464,7 @@ impl<S: Store> Walk<S> {
         let mut new_links = 0;
         let importance = self.importance_of_found(&processed);
         for found in std::mem::take(&mut processed.found) {
-            let found = Discovery { importance, ..found };
+            let found = self.ordered(found, importance);
             new_links += u32::from(self.discover(found, list, now)?);
         }
         self.frontier.finished(page, now);

@@ -7,8 +7,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use crate::{
-    Band, HostKey, Importance, Kind, Likeness, PageKey, Refusal, Rewritten, Time, Validators,
-    Visit, VisitsDropped, Wish,
+    Band, HostKey, Importance, Kind, Likeness, PageKey, Refusal, Rewritten, Suspicion, Time,
+    Validators, Visit, VisitsDropped, Wish,
 };
 
 /// Something that changes the state.
@@ -102,6 +102,13 @@ pub enum Event {
         host: HostKey,
         /// What that says by now.
         likeness: Likeness,
+    },
+    /// A host was looked at for spam.
+    Suspected {
+        /// The host.
+        host: HostKey,
+        /// What it is taken for; `None` where nothing speaks against it any more.
+        suspicion: Option<Suspicion>,
     },
     /// The user wishes something; it takes the place of an earlier wish of its kind and subject.
     Wished {

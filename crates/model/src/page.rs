@@ -53,11 +53,13 @@ pub enum Refusal {
     ErrorHistory,
     /// Its host mirrors another, which has this page too.
     Mirror,
+    /// Its host only pretends to be of use.
+    Spam,
 }
 
 impl Refusal {
     /// Every reason there is, in the order of their numbers.
-    pub const ALL: [Refusal; 24] = [
+    pub const ALL: [Refusal; 25] = [
         Refusal::BadUrl,
         Refusal::Scheme,
         Refusal::OutOfScope,
@@ -82,6 +84,7 @@ impl Refusal {
         Refusal::HostDead,
         Refusal::ErrorHistory,
         Refusal::Mirror,
+        Refusal::Spam,
     ];
 
     /// The reason's code, as users see and filter it.
@@ -111,12 +114,13 @@ impl Refusal {
             Refusal::HostDead => "host_dead",
             Refusal::ErrorHistory => "error_history",
             Refusal::Mirror => "mirror",
+            Refusal::Spam => "spam",
         }
     }
 
     /// True when a page is only put aside for it: it returns to where it was once the reason is gone.
     pub const fn puts_aside(self) -> bool {
-        matches!(self, Refusal::Excluded | Refusal::Mirror)
+        matches!(self, Refusal::Excluded | Refusal::Mirror | Refusal::Spam)
     }
 
     /// Its number in compact rows.

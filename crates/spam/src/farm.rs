@@ -2,7 +2,8 @@
 //!
 //! Sites of a farm link to each other and back, all to all. Wu and Davison (2005) begin with those that
 //! have many partners in common and go on to whoever links to several of them. Here partners must also
-//! be partners of each other, or any popular site would be one.
+//! be partners of each other, or any popular site would be one; and more of them than chance would join,
+//! or any few sites of a small web would be.
 
 use evercrawl_rank::Graph;
 
@@ -12,6 +13,10 @@ use crate::sign::{Kind, Sign};
 const LEAST_PARTNERS: usize = 4;
 /// The most partners of a site that are looked at; in a farm any few tell.
 const MOST_PARTNERS: usize = 60;
+/// The share of a knot that each of its sites exchanges links with, at least.
+const KNIT: f64 = 0.8;
+/// How rare a knot must be: one in so many webs of like size, as a logarithm (1 in 400).
+const RARE: f64 = 6.0;
 /// The share of a site's links that go to a farm, or come from one, from which on it belongs to it.
 const BELONGS: f64 = 0.5;
 
@@ -31,17 +36,13 @@ impl Farms {
 /// Looks for farms among sites, best registered domains: hosts of one owner may well be partners.
 pub fn farms(sites: &Graph) -> Farms {
     let reversed = sites.reversed();
-    let partners: Vec<Vec<u32>> = (0..sites.nodes())
-        .map(|site| common(sites.sources(site), reversed.sources(site), site))
-        .collect();
-    let mut signs: Vec<Option<Sign>> =
-        (0..sites.nodes()).map(|site| clique(&partners, site)).collect();
-    let is_member = |sign: &Option<Sign>| sign.as_ref().is_some_and(|sign| sign.score > 0.5);
-    let members: Vec<bool> = signs.iter().map(is_member).collect();
+    let exchange = Exchange::new(sites, &reversed);
+    let mut signs: Vec<Option<Sign>> = (0..sites.nodes()).map(|site| exchange.sign(site)).collect();
+    let members = Members::new(&signs);
     for site in 0..sites.nodes() {
-        if !members[site as usize] {
-            let to = linked(reversed.sources(site), &members, "links lead to");
-            let from = linked(sites.sources(site), &members, "links to it come from");
+        if !members.is[site as usize] {
+            let to = members.sign(reversed.sources(site), "links lead to");
+            let from = members.sign(sites.sources(site), "links to it come from");
             let found = signs[site as usize].take().into_iter().chain(to).chain(from);
             signs[site as usize] = found.max_by(|a, b| a.score.total_cmp(&b.score));
         }
@@ -49,31 +50,119 @@ pub fn farms(sites: &Graph) -> Farms {
     Farms { signs }
 }
 
-/// How closely a site's partners are partners of each other.
-fn clique(partners: &[Vec<u32>], site: u32) -> Option<Sign> {
-    let own = &partners[site as usize];
-    let looked_at = &own[..own.len().min(MOST_PARTNERS)];
-    let pairs = looked_at.len() * looked_at.len().saturating_sub(1);
-    let joined: usize = looked_at
-        .iter()
-        .map(|&partner| common(&partners[partner as usize], looked_at, partner).len())
-        .sum();
-    let density = joined as f64 / pairs.max(1) as f64;
-    let evidence = format!(
-        "it exchanges links with {} sites, and {:.0} % of these with each other",
-        own.len(),
-        100.0 * density
-    );
-    (own.len() >= LEAST_PARTNERS).then(|| Sign::measured(Kind::Farm, density, 0.4, 0.8, evidence))
+/// Who links to whom and is linked back.
+struct Exchange {
+    partners: Vec<Vec<u32>>,
+    /// How many partners all sites have together.
+    total: usize,
 }
 
-/// Whether most of a site's links, one way, are with members of farms.
-fn linked(sites: &[u32], members: &[bool], how: &str) -> Option<Sign> {
-    let count = sites.iter().filter(|&&site| members[site as usize]).count();
-    let share = count as f64 / sites.len().max(1) as f64;
-    let evidence = format!("{count} of the {} sites that {how} are a link farm's", sites.len());
-    (count >= LEAST_PARTNERS && share >= BELONGS)
-        .then(|| Sign::measured(Kind::Farm, share, 0.3, 0.9, evidence))
+impl Exchange {
+    fn new(sites: &Graph, reversed: &Graph) -> Self {
+        let partners: Vec<Vec<u32>> = (0..sites.nodes())
+            .map(|site| common(sites.sources(site), reversed.sources(site), site))
+            .collect();
+        let total = partners.iter().map(Vec::len).sum();
+        Exchange { partners, total }
+    }
+
+    /// How many of a site's partners are partners of each other, where that is no chance.
+    fn sign(&self, site: u32) -> Option<Sign> {
+        let own = &self.partners[site as usize];
+        let looked_at = &own[..own.len().min(MOST_PARTNERS)];
+        if looked_at.len() < LEAST_PARTNERS {
+            return None;
+        }
+        let mut knot = self.knot(looked_at);
+        let share = knot.len() as f64 / looked_at.len() as f64;
+        let evidence = format!(
+            "it exchanges links with {} sites, and {:.0} % of these with each other",
+            own.len(),
+            100.0 * share
+        );
+        let large = knot.len() >= LEAST_PARTNERS;
+        knot.push(site);
+        (large && self.rarity(&knot) >= RARE)
+            .then(|| Sign::measured(Kind::Farm, share, 0.2, 0.5, evidence))
+    }
+
+    /// What is left of some sites when whoever exchanges links with too few of the others leaves, one by one.
+    fn knot(&self, sites: &[u32]) -> Vec<u32> {
+        let mut knot = sites.to_vec();
+        let mut joint: Vec<usize> = knot.iter().map(|&site| self.joint(site, sites)).collect();
+        while let Some((weakest, &fewest)) = joint.iter().enumerate().min_by_key(|(_, n)| **n) {
+            if fewest as f64 >= KNIT * (knot.len() - 1) as f64 {
+                break;
+            }
+            let gone = knot.swap_remove(weakest);
+            joint.swap_remove(weakest);
+            for (site, joint) in knot.iter().zip(&mut joint) {
+                *joint -= usize::from(self.partners[gone as usize].binary_search(site).is_ok());
+            }
+        }
+        knot
+    }
+
+    /// How many webs of this size one would see, as a logarithm, before some sites exchange links as much as
+    /// these by chance: if each had its other partners at random.
+    fn rarity(&self, knot: &[u32]) -> f64 {
+        let size = knot.len();
+        let inside: Vec<usize> = knot.iter().map(|&site| self.joint(site, knot)).collect();
+        let joined = inside.iter().sum::<usize>() / 2;
+        let (sites, strangers) = (self.partners.len() as f64, self.partners.len() - size);
+        // One partner more for each, or whoever has no other could have none by chance.
+        let usual = (self.total - 2 * joined) as f64 / sites + 1.0;
+        let chance = |(&site, inside): (&u32, &usize)| {
+            let others = (self.partners[site as usize].len() - inside) as f64 + 1.0;
+            // A pair is joined with the product of its two sites' chances; a site stands in as many pairs.
+            let odds = others / (usual / sites).sqrt() / (strangers as f64 + 1.0);
+            odds.ln().min(0.0) * *inside as f64
+        };
+        let chance: f64 = knot.iter().zip(&inside).map(chance).sum();
+        let choices = ln_choose(self.partners.len(), size);
+        -(chance + choices + ln_choose(size * (size - 1) / 2, joined))
+    }
+
+    /// How many of some others a site exchanges links with.
+    fn joint(&self, site: u32, others: &[u32]) -> usize {
+        let own = &self.partners[site as usize];
+        others.iter().filter(|other| own.binary_search(other).is_ok()).count()
+    }
+}
+
+/// The logarithm of how many ways there are to choose `few` of `all`.
+fn ln_choose(all: usize, few: usize) -> f64 {
+    (0..few.min(all)).map(|n| ((all - n) as f64 / (n + 1) as f64).ln()).sum()
+}
+
+/// Who belongs to a farm by its partners.
+struct Members {
+    is: Vec<bool>,
+    count: usize,
+}
+
+impl Members {
+    fn new(signs: &[Option<Sign>]) -> Self {
+        let is_member = |sign: &Option<Sign>| sign.as_ref().is_some_and(|sign| sign.score > 0.5);
+        let is: Vec<bool> = signs.iter().map(is_member).collect();
+        Members { count: is.iter().filter(|is| **is).count(), is }
+    }
+
+    /// Whether most of a site's links, one way, are with members, where that is no chance.
+    fn sign(&self, linked: &[u32], how: &str) -> Option<Sign> {
+        let count = linked.iter().filter(|&&site| self.is[site as usize]).count();
+        let share = count as f64 / linked.len().max(1) as f64;
+        let all = self.is.len() as f64;
+        let rare = || {
+            let one = (all / self.count as f64).ln();
+            count as f64 * one - ln_choose(linked.len(), count) - all.ln() >= RARE
+        };
+        (count >= LEAST_PARTNERS && share >= BELONGS && rare()).then(|| {
+            let all = linked.len();
+            let evidence = format!("{count} of the {all} sites that {how} are a link farm's");
+            Sign::measured(Kind::Farm, share, 0.3, 0.9, evidence)
+        })
+    }
 }
 
 /// What two ascending lists have in common, but for one number.
@@ -83,6 +172,7 @@ fn common(a: &[u32], b: &[u32], but: u32) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use evercrawl_policy::SplitMix64;
     use evercrawl_rank::Repeats;
 
     use super::*;
@@ -112,6 +202,41 @@ mod tests {
             "20 of the 20 sites that links to it come from are a link farm's"
         );
         assert!(farms.sign(121).is_none());
+    }
+
+    /// Sites that link to others at random, each to so many; the last ones are a farm and link to each other too.
+    fn random(sites: u32, each: u32, farm: u32) -> Graph {
+        let mut dice = SplitMix64::new(u64::from(sites + each + farm));
+        let mut links = Vec::new();
+        for site in 0..sites {
+            links.extend((0..each).map(|_| (site, dice.below(sites as usize) as u32)));
+        }
+        let members = sites - farm..sites;
+        links.extend(members.clone().flat_map(|a| members.clone().map(move |b| (a, b))));
+        Graph::new(sites, links.iter().copied(), Repeats::Once)
+    }
+
+    #[test]
+    fn small_farms_are_found_among_sites_that_also_exchange_links_by_chance() {
+        for (sites, each, farm) in [(60, 12, 5), (60, 20, 12), (1000, 30, 5), (1000, 30, 100)] {
+            let farms = farms(&random(sites, each, farm));
+            let found: Vec<u32> = (0..sites).filter(|&site| score(&farms, site) > 0.9).collect();
+            let right = found.iter().filter(|site| **site >= sites - farm).count();
+            eprintln!("{right} of {farm} in {sites} by {each}, {} found", found.len());
+            assert!(
+                right as u32 == farm && found.len() == right,
+                "{sites} {each} {farm}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn sites_that_all_link_to_each_other_by_chance_are_no_farm() {
+        for (sites, each) in [(20, 20), (60, 60), (60, 30), (300, 100)] {
+            let farms = farms(&random(sites, each, 0));
+            let worst = (0..sites).map(|site| score(&farms, site)).fold(0.0, f64::max);
+            assert!(worst < 0.5, "{sites} {each}: {worst}");
+        }
     }
 
     #[test]

@@ -56,6 +56,7 @@ impl<S: Store> State<S> {
             }
             Event::Weighed { pages } => self.weighed(pages),
             Event::Likened { host, likeness } => Ok(self.likened(*host, likeness)),
+            Event::Suspected { host, suspicion } => Ok(self.suspected(*host, suspicion.as_ref())),
             Event::Wished { wish, at } => Ok(self.wished(wish, *at)),
             Event::Unwished { wish } => Ok(self.unwished(wish)),
             Event::PutAside { page, reason } => self.put_aside(*page, *reason),

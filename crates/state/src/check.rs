@@ -19,6 +19,7 @@ use crate::rows::{self, HostRow, PageRow, Place};
 use crate::salvage;
 use crate::spending::Spending;
 use crate::store::{Slice, Space, Store};
+use crate::suspicion;
 use crate::view::{COUNTERS, FILES, SETTINGS, SPENDING, TAGS, View, known_by};
 
 /// Something that is wrong with the state.
@@ -197,6 +198,7 @@ impl<S: Store> Inspection<'_, S> {
                 Some(b'r') => rows::decode_robots(value).map(drop),
                 Some(b'p') => rows::decode_manner(value).map(drop),
                 Some(b'm') => likeness::decode(value).map(drop),
+                Some(b'v') => suspicion::decode(value).map(drop),
                 Some(b's') if value.len() != 4 => Err(StateError::Corrupt("no count".into())),
                 _ => Ok(()),
             };

@@ -120,6 +120,15 @@ pub(crate) fn likeness(host: HostKey) -> [u8; 1 + HostKey::LEN] {
 pub(crate) const LIKENESSES: &[u8] = b"m";
 pub(crate) const LIKENESSES_END: &[u8] = b"n";
 
+/// The key of what a host is taken for.
+pub(crate) fn suspicion(host: HostKey) -> [u8; 1 + HostKey::LEN] {
+    tagged(SUSPICIONS[0], host.to_bytes())
+}
+
+/// What those keys begin with, and what comes after them all.
+pub(crate) const SUSPICIONS: &[u8] = b"v";
+pub(crate) const SUSPICIONS_END: &[u8] = b"w";
+
 /// The key of an origin's robots.txt.
 pub(crate) fn robots(origin: &str) -> Vec<u8> {
     [b"r", origin.as_bytes()].concat()

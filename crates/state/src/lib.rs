@@ -25,6 +25,7 @@ mod seen;
 mod spending;
 mod state;
 mod store;
+mod suspicion;
 mod view;
 mod wishes;
 

@@ -26,6 +26,7 @@ use crate::rows::{self, HostRow, PageRow, Place, Standing};
 use crate::salvage;
 use crate::state::NEW_PAGES;
 use crate::store::{Slice, Space, Store};
+use crate::suspicion;
 use crate::view::{CLEAN, COUNTERS, FILES, Probe, SETTINGS, SPENDING, View, known_by};
 
 /// Changed keys after which they are committed.
@@ -217,6 +218,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
             [b'r', ..] => drop(rows::decode_robots(value)?),
             [b'p', ..] => drop(rows::decode_manner(value)?),
             [b'm', ..] => drop(likeness::decode(value)?),
+            [b'v', ..] => drop(suspicion::decode(value)?),
             _ => {}
         }
         self.put(Space::Hosts, key, value)

@@ -341,7 +341,7 @@ fn a_page_that_is_put_aside_for_two_reasons_in_turn_still_returns_to_where_it_wa
     let mut state = memory();
     let page = discover(&mut state, "a.test", "/1");
     let before = state.page(page).unwrap();
-    for reason in [Refusal::Mirror, Refusal::Excluded, Refusal::Mirror] {
+    for reason in [Refusal::Mirror, Refusal::Spam, Refusal::Excluded] {
         state.apply(&Event::PutAside { page, reason }).unwrap();
         let row = state.page(page).unwrap().unwrap();
         assert_eq!((row.standing, row.place), (Standing::Refused(reason), None));

@@ -64,7 +64,8 @@ impl<'a> Pages<'a> {
             Some(code) => self.reason(key, row)? == Some(code),
             None => true,
         };
-        Ok(state && tag && why)
+        let spam = !args.spam || self.state.suspicion(key.host)?.is_some();
+        Ok(state && tag && why && spam)
     }
 
     /// Why a page is refused, how its last visit failed, or why its host's pages wait.

@@ -10,9 +10,10 @@ use evercrawl_engine::importance::weight;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::mirrors::{Named, stand_in};
+use evercrawl_engine::suspicion::{Action, Suspects};
 use evercrawl_engine::walk::{keeps_waiting, read_robots, scope};
 use evercrawl_engine::wishes::Wishes;
-use evercrawl_model::{Outcome, PageKey, Refusal, Time};
+use evercrawl_model::{HostKey, Outcome, PageKey, Refusal, Time};
 use evercrawl_state::{HostRow, PageRow, Place, Standing};
 use evercrawl_urls::{Canonical, Gate, Scope};
 use serde_json::{Value, json};
@@ -59,6 +60,7 @@ pub(crate) fn show(args: &Why, opened: &Opened, out: &mut dyn Write) -> anyhow::
         facts.extend(plan_facts(opened, key, row, now)?);
         described = pages.describe(key, row)?;
     }
+    facts.extend(spam_fact(opened, host)?);
     if let Some(row) = opened.state.host(host)? {
         facts.extend(host_facts(&row, now));
     }
@@ -201,6 +203,24 @@ fn held_fact(opened: &Opened, key: PageKey, row: &PageRow) -> anyhow::Result<Opt
         likeness.alike, likeness.compared
     );
     Ok(Some(Fact("on hold", words)))
+}
+
+/// What the page's host is taken for, and what is done about it.
+fn spam_fact(opened: &Opened, host: HostKey) -> anyhow::Result<Option<Fact>> {
+    let Some(suspicion) = opened.state.suspicion(host)? else { return Ok(None) };
+    let config = crawl_config::spam(&opened.settings)?;
+    let suspect = Suspects::read(&opened.state, &config)?.contains(host);
+    let name = opened.state.host(host)?.map_or_else(String::new, |row| row.authority);
+    let done = match config.action {
+        Action::Lower if suspect => "it counts less and is asked rarely",
+        Action::Exclude if suspect => "its pages are left out",
+        _ => "nothing is done about it",
+    };
+    let undo =
+        if suspect { format!("; `evercrawl trust {name}` undoes that") } else { String::new() };
+    let (likely, evidence) = (100.0 * suspicion.probability, &suspicion.evidence);
+    let words = format!("{likely:.0} % likely by {}: {evidence}; {done}{undo}", suspicion.at);
+    Ok(Some(Fact("spam", words)))
 }
 
 /// What is in the page's place, or where it went.

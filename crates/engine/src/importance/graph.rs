@@ -6,6 +6,8 @@ use evercrawl_model::{HostKey, Kind, PageKey};
 use evercrawl_rank::{Graph, Repeats};
 use evercrawl_state::{PageRow, Standing, StateError, Store, View};
 
+use crate::suspicion::Suspects;
+
 /// The pages of a crawl as the nodes of a graph, and the links between them.
 ///
 /// A node is a page that was or will be fetched. Pages that are gone, refused or out of scope are left
@@ -33,6 +35,18 @@ impl LinkGraph {
         let links = read.targets(state)?;
         read.graph = Graph::new(read.nodes(), links.iter(), Repeats::Once);
         Ok(read)
+    }
+
+    /// The same without the links of hosts that only pretend to be of use.
+    pub fn deaf_to(mut self, suspects: &Suspects) -> Self {
+        if suspects.count() > 0 {
+            let marks = (0..self.nodes()).map(|node| {
+                let page = self.page(node);
+                page.is_some_and(|page| suspects.contains(page.host))
+            });
+            self.graph = self.graph.without(&marks.collect::<Vec<_>>());
+        }
+        self
     }
 
     /// The links between its pages, by the pages' numbers.

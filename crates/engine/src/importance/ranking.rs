@@ -12,6 +12,7 @@ use evercrawl_state::{Reading, StateError, Store, View};
 
 use super::LinkGraph;
 use super::weight::DAMPING;
+use crate::suspicion::Suspects;
 
 /// Pages that are taken over in one go.
 const PIECE: usize = 1000;
@@ -28,10 +29,14 @@ pub struct Ranks<S> {
 }
 
 impl<S: Store> Ranks<S> {
-    /// Ranks all pages that were committed, on this thread.
-    pub fn compute(reading: &Reading<S>, stop: Arc<AtomicBool>) -> Result<Self, StateError> {
+    /// Ranks all pages that were committed, on this thread; what suspect hosts link to counts for nothing.
+    pub fn compute(
+        reading: &Reading<S>,
+        suspects: &Suspects,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, StateError> {
         let state = reading.view()?;
-        let links = LinkGraph::read(&state)?;
+        let links = LinkGraph::read(&state)?.deaf_to(suspects);
         let settings = Settings { damping: DAMPING, tolerance: TOLERANCE, ..Settings::default() };
         let scores = pagerank(links.graph(), Jump::Anywhere, &settings).scores;
         Ok(Ranks { state, links, scores, last: None, stop })
@@ -125,7 +130,8 @@ mod tests {
     }
 
     fn ranked(state: &mut State<MemoryStore>) -> Vec<usize> {
-        let mut ranks = Ranks::compute(&state.reading(), Arc::default()).unwrap();
+        let mut ranks =
+            Ranks::compute(&state.reading(), &Suspects::default(), Arc::default()).unwrap();
         let mut pieces = Vec::new();
         while let Some(pages) = ranks.next_piece().unwrap() {
             pieces.push(pages.len());
@@ -161,7 +167,7 @@ mod tests {
     fn whoever_is_told_to_stop_hands_out_nothing_more() {
         let (state, _) = star(10);
         let stop = Arc::new(AtomicBool::new(true));
-        let mut ranks = Ranks::compute(&state.reading(), stop).unwrap();
+        let mut ranks = Ranks::compute(&state.reading(), &Suspects::default(), stop).unwrap();
         assert_eq!(ranks.next_piece().unwrap(), None);
     }
 }

@@ -12,9 +12,11 @@ use evercrawl_model::Time;
 use evercrawl_state::Store;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
+use super::beside::Beside;
 use super::fetcher::Fetcher;
 use super::inbox::{Inbox, What};
-use super::ranker::{Ranker, Weighing};
+use super::judge::judging;
+use super::ranker::{Weighing, ranking};
 use super::retainer::{Dropping, Retainer};
 use super::worker::{Worker, commit_all};
 use super::{Ended, Order, Progress, Report, Stopper, SystemClock};
@@ -61,7 +63,8 @@ pub(super) struct Driver<S> {
     /// Nothing may be asked before this moment, and nothing is out.
     waiting_until: Option<Time>,
     retainer: Retainer,
-    ranker: Ranker,
+    ranker: Beside,
+    judge: Beside,
 }
 
 impl<S: Store + 'static> Driver<S> {
@@ -120,7 +123,8 @@ impl<S: Store + 'static> Driver<S> {
             committed_pages: 0,
             committing: false,
             waiting_until: None,
-            ranker: Ranker::new(config.rank_every, sink.clone(), now),
+            ranker: Beside::new("ranking", config.rank_every, sink.clone(), now),
+            judge: Beside::new("judging", config.plan.spam.looks_every(), sink.clone(), now),
             retainer: Retainer::new(&config.retention, sink, now),
         })
     }
@@ -138,7 +142,8 @@ impl<S: Store + 'static> Driver<S> {
             self.take_reports(now)?;
             self.take_requests(now)?;
             self.retainer.start_if_due(&self.walk, now)?;
-            self.ranker.start_if_due(&self.walk, now)?;
+            self.ranker.start_if_due(&self.walk, now, ranking)?;
+            self.judge.start_if_due(&self.walk, now, |walk| judging(walk, now))?;
             let sweeps = self.walk.pending() < COMMIT_KEYS && self.walk.sweep(now)?;
             self.commit_if_due(now)?;
             if now.since(shown) >= TICK {
@@ -332,6 +337,7 @@ impl<S: Store + 'static> Driver<S> {
             }
             Report::Dropping(dropping) => self.drop_piece(*dropping, now),
             Report::Weighing(weighing) => self.weigh(*weighing, now),
+            Report::Judged(found) => self.walk.suspect(found, now),
             Report::Broken(error) => Err(error),
         }
     }
@@ -405,6 +411,7 @@ impl<S: Store + 'static> Driver<S> {
         self.waiting = Default::default();
         self.retainer.stop();
         self.ranker.stop();
+        self.judge.stop();
         while self.committing || self.retainer.is_busy() {
             match self.reports.recv_timeout(TICK) {
                 Ok(Report::Committed(done)) => {

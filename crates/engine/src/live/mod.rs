@@ -10,10 +10,12 @@
 //! Everything in flight is a lease of the walk, so the walk alone knows when all is done: the
 //! queues between are bounded by the number of leases it lets out.
 
+mod beside;
 mod clock;
 mod driver;
 mod fetcher;
 mod inbox;
+mod judge;
 mod ranker;
 mod retainer;
 mod worker;
@@ -34,6 +36,7 @@ use crate::walk::{Committed, RobotsAnswer, Tally, Walk};
 pub use clock::SystemClock;
 use driver::Driver;
 pub use inbox::Inbox;
+use judge::Verdicts;
 use ranker::Weighing;
 use retainer::Dropping;
 
@@ -106,6 +109,7 @@ enum Report {
     Uncommitted(EngineError),
     Dropping(Box<Dropping>),
     Weighing(Box<Weighing>),
+    Judged(Verdicts),
     Broken(EngineError),
 }
 

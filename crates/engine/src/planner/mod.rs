@@ -32,6 +32,7 @@ use crate::freshness::Freshness;
 use crate::frontier::Conditions;
 use crate::importance::weight;
 use crate::schedule::Schedule;
+use crate::suspicion::{SpamConfig, Suspects};
 use crate::wishes::Wishes;
 use audit::Audits;
 pub use calibration::{CLASSES, Calibration, Outcomes, class};
@@ -70,6 +71,10 @@ pub struct Plan {
     pub audits: f64,
     /// Whether pages that matter more by links are worth more.
     pub importance: bool,
+    /// Whether new pages that matter more by links come first, rather than those nearest to a seed.
+    pub important_first: bool,
+    /// How spam is treated.
+    pub spam: SpamConfig,
 }
 
 impl Default for Plan {
@@ -82,6 +87,8 @@ impl Default for Plan {
             longest: None,
             audits: 0.02,
             importance: false,
+            important_first: false,
+            spam: SpamConfig::default(),
         }
     }
 }
@@ -114,6 +121,7 @@ pub struct Planner {
     policy: Box<dyn Policy>,
     sample: Sample,
     wishes: Arc<Wishes>,
+    suspects: Arc<Suspects>,
     audits: Audits,
     names: Names,
     proofs: Proofs,
@@ -139,6 +147,7 @@ impl Planner {
             policy: policy.map_err(unfit)?,
             sample: Sample::default(),
             wishes: Arc::default(),
+            suspects: Arc::default(),
             audits: Audits::new(plan.audits, AUDIT_SEED),
             names: Names::default(),
             proofs: Proofs::default(),
@@ -165,6 +174,11 @@ impl Planner {
     /// What the user wishes, from now on.
     pub fn set_wishes(&mut self, wishes: Arc<Wishes>) {
         self.wishes = wishes;
+    }
+
+    /// The hosts that are taken for spam, from now on.
+    pub fn set_suspects(&mut self, suspects: Arc<Suspects>) {
+        self.suspects = suspects;
     }
 
     /// Another budget, from now on.
@@ -396,7 +410,9 @@ impl Planner {
     fn page(&self, key: PageKey, row: &PageRow) -> Page {
         let news = row.past.as_ref().map_or(0.0, |past| past.noted.news);
         let rank = if self.plan.importance { weight(row.importance) } else { 1.0 };
-        let weight = rank * self.wishes.weight(&row.url) * worth_of_change(news, self.usual_news);
+        let trust = self.suspects.weight(key.host);
+        let wished = self.wishes.weight(&row.url);
+        let weight = rank * trust * wished * worth_of_change(news, self.usual_news);
         Page { weight, ..page_of(key, row) }
     }
 

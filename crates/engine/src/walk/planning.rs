@@ -15,6 +15,7 @@ use super::Walk;
 use crate::EngineError;
 use crate::frontier::Lease;
 use crate::planner::{NotNow, Plan, Planner};
+use crate::suspicion::Suspects;
 use crate::wishes::Wishes;
 
 /// How often it is looked anew which pages may come ahead of their time.
@@ -193,6 +194,7 @@ pub fn planner_at_once<S: Store>(
 ) -> Result<(Planner, bool), EngineError> {
     let mut planner = Planner::new(plan)?;
     planner.set_wishes(Arc::new(Wishes::read(state)?));
+    planner.set_suspects(Arc::new(Suspects::read(state, &plan.spam)?));
     let resumed = learned.is_some_and(|learned| planner.resume(learned));
     Ok((planner, resumed))
 }

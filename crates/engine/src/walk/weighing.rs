@@ -1,15 +1,16 @@
 //! What does it change that pages matter more, or less, than was known?
 
-use evercrawl_model::{Event, Importance, PageKey, Time};
-use evercrawl_state::Store;
+use evercrawl_model::{Discovery, Event, Importance, Kind, PageKey, Time};
+use evercrawl_state::{PageRow, Place, Store};
 
 use super::Walk;
 use crate::EngineError;
-use crate::importance::passed_on;
+use crate::importance::{band, passed_on};
 use crate::process::Processed;
 
 impl<S: Store> Walk<S> {
-    /// Takes over how much pages matter; those that are worth a visit sooner come sooner.
+    /// Takes over how much pages matter; those that are worth a visit sooner come sooner, and new ones in the
+    /// order that was asked for.
     pub fn weigh(
         &mut self,
         pages: Vec<(PageKey, Importance)>,
@@ -20,19 +21,41 @@ impl<S: Store> Walk<S> {
         let Event::Weighed { pages } = event else { return Ok(()) };
         for (page, _) in pages {
             let Some(row) = self.state.page(page)? else { continue };
-            if let Some(due) = self.planner.sooner(page, &row, now) {
+            if self.is_ordered(&row) {
+                let band = band(row.importance);
+                self.apply(&Event::Requeued { page, band, at: now }, now)?;
+            } else if let Some(due) = self.planner.sooner(page, &row, now) {
                 self.apply(&Event::Rescheduled { page, due, noted: None }, now)?;
             }
         }
         Ok(())
     }
 
+    /// Whether a page is new and waits by how much it matters.
+    fn is_ordered(&self, row: &PageRow) -> bool {
+        let new = matches!(row.place, Some(Place::New(..))) && row.past.is_none();
+        self.planner.plan().important_first && new && !row.seed && row.kind == Kind::Page
+    }
+
     /// How much the pages matter that a visit has found, as far as can be told at once.
     pub(super) fn importance_of_found(&self, processed: &Processed) -> Importance {
-        if self.planner.plan().importance {
-            passed_on(processed.job.lease.row.importance, processed.found.len())
+        let (plan, source) = (self.planner.plan(), processed.job.lease.row.importance);
+        let source = match source {
+            // Before anything was ranked, pages that nobody is known to link to are all alike.
+            Importance::UNKNOWN if plan.important_first => Importance::of(1.0),
+            source => source,
+        };
+        if plan.importance || plan.important_first {
+            passed_on(source, processed.found.len())
         } else {
             Importance::UNKNOWN
         }
+    }
+
+    /// A page that was found, of this importance, in the front queue where it is to wait.
+    pub(super) fn ordered(&self, found: Discovery, importance: Importance) -> Discovery {
+        let orders = self.planner.plan().important_first && found.kind == Kind::Page && !found.seed;
+        let band = if orders { band(importance) } else { found.band };
+        Discovery { importance, band, ..found }
     }
 }

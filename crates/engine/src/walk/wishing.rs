@@ -112,6 +112,7 @@ impl<S: Store> Walk<S> {
     fn reread_wishes(&mut self) -> Result<(), EngineError> {
         self.wishes = Arc::new(Wishes::read(&self.state)?);
         self.planner.set_wishes(self.wishes.clone());
+        self.reread_suspects()?;
         self.look_again();
         self.set_pins()?;
         Ok(self.links.set_rules(self.wishes.rules(&self.config.rules))?)
@@ -155,7 +156,7 @@ impl<S: Store> Walk<S> {
             self.rest_if_blocked(page, now)?;
             return Ok(true);
         }
-        self.lets_other_go_first(lease, now)
+        Ok(self.had_its_share(lease, now)? || self.lets_other_go_first(lease, now)?)
     }
 
     /// Why a page is not to be fetched for now, if so.
@@ -169,6 +170,10 @@ impl<S: Store> Walk<S> {
         }
         if self.wishes.is_trusted(page.host) || self.wishes.every(page).is_some() {
             return Ok(None);
+        }
+        // What the user gave is asked for, whatever its host is taken for.
+        if self.suspects.excludes(page.host) && !row.seed {
+            return Ok(Some(Refusal::Spam));
         }
         Ok(self.waits_for_original(page, row)?.then_some(Refusal::Mirror))
     }

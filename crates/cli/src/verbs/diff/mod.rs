@@ -1,7 +1,7 @@
 //! `evercrawl diff`: which words of a page changed, by what the archive holds of it?
 
 mod paint;
-pub(in crate::verbs) mod versions;
+mod versions;
 mod words;
 
 use std::io::{IsTerminal, Write};

@@ -20,7 +20,7 @@ const RECORD_CAP: usize = 1 << 28;
 
 /// Content that a page had from one visit to another.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::verbs) struct Version {
+pub(super) struct Version {
     /// The visit that first saw it.
     pub(super) since: Time,
     /// The visit that last saw it.
@@ -29,11 +29,11 @@ pub(in crate::verbs) struct Version {
 }
 
 /// What the archive holds of a page.
-pub(in crate::verbs) struct Archived<'a> {
+pub(super) struct Archived<'a> {
     opened: &'a Opened,
     url: &'a Canonical,
     /// The latest first; at least one.
-    pub(in crate::verbs) versions: Vec<Version>,
+    pub(super) versions: Vec<Version>,
     /// Where each content of the page was recorded, the latest visit first.
     records: HashMap<[u8; 20], Vec<RecordAt>>,
     cache: RecordCache,
@@ -45,7 +45,7 @@ pub(in crate::verbs) struct Archived<'a> {
 }
 
 impl<'a> Archived<'a> {
-    pub(in crate::verbs) fn open(opened: &'a Opened, url: &'a Canonical) -> anyhow::Result<Self> {
+    pub(super) fn open(opened: &'a Opened, url: &'a Canonical) -> anyhow::Result<Self> {
         let shown = || print::plain(url.as_str());
         let found = opened.state.find(crate::verbs::host_of(&opened.state, url), url.as_str())?;
         let (key, row) = found.ok_or_else(|| failure(format!("{} is not known", shown())))?;
@@ -120,15 +120,6 @@ impl<'a> Archived<'a> {
         })?;
         self.texts.insert(version.digest, text.clone());
         Ok(text)
-    }
-
-    /// A version as its server sent it, unpacked, where it is HTML.
-    pub(in crate::verbs) fn html(&mut self, version: &Version) -> anyhow::Result<Option<String>> {
-        let record = self.record(version)?;
-        let head = String::from_utf8_lossy(record.http_head());
-        let is_html = header(&head, "content-type").is_some_and(|kind| kind.contains("html"));
-        let body = unpacked(&record, &head);
-        Ok(is_html.then(|| String::from_utf8_lossy(&body.bytes).into_owned()))
     }
 
     /// Where what differs in a text of the page is no news.

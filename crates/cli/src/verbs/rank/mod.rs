@@ -1,7 +1,7 @@
 //! `evercrawl rank`: which pages, hosts or domains of a crawl matter, by the links that it has found?
 
 mod args;
-pub(in crate::verbs) mod names;
+mod names;
 mod scores;
 
 use std::fs::File;
@@ -9,16 +9,17 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::Context;
-use evercrawl_engine::importance::LinkGraph;
+use evercrawl_engine::importance::{Groups, LinkGraph};
+use evercrawl_engine::suspicion::Suspects;
 use evercrawl_rank::{Graph, Repeats, top};
 use serde_json::{Value, json};
 
 use super::lab::shown;
 use super::{Entered, Opened, enter};
 use crate::units::show_count;
-use crate::{control, exit, print};
+use crate::{control, crawl_config, exit, print};
 pub(crate) use args::{Method, RankArgs};
-use names::{Groups, page_urls, url_of};
+use names::{name_of, page_urls, url_of};
 use scores::{Scores, scores};
 
 /// Runs the verb here, or in the crawl that has the data directory open.
@@ -33,11 +34,16 @@ pub(crate) fn run(args: &RankArgs) -> anyhow::Result<u8> {
 
 /// Shows what `args` asks for.
 pub(crate) fn show(args: &RankArgs, opened: &Opened, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let suspects = Suspects::read(&opened.state, &crawl_config::spam(&opened.settings)?)?;
     let links = LinkGraph::read(&opened.state)?;
-    match (&args.export, args.method) {
-        (Some(path), _) => export(&args.file(path), &links, opened, out)?,
-        (None, Method::Host | Method::Domain) => {
-            let groups = Groups::read(args.method, &links, opened)?;
+    if let Some(path) = &args.export {
+        export(&args.file(path), &links, opened, out)?;
+        return Ok(exit::OK);
+    }
+    let links = links.deaf_to(&suspects);
+    match args.method {
+        Method::Host | Method::Domain => {
+            let groups = Groups::read(&links, |host| name_of(args.method, host, opened))?;
             // Every link of a page counts, so that a host passes on most to whom most of its pages link.
             let web = groups.graph(&links, Repeats::Each);
             let scores = scores(args, opened, &links, &web)?;
@@ -45,11 +51,15 @@ pub(crate) fn show(args: &RankArgs, opened: &Opened, out: &mut dyn Write) -> any
             let ranked = Ranked { graph: &web, scores: &scores, word };
             ranked.show(args, out, |node| Ok(groups.name(node).to_owned()))?;
         }
-        (None, _) => {
+        _ => {
             let scores = scores(args, opened, &links, links.graph())?;
             let ranked = Ranked { graph: links.graph(), scores: &scores, word: "url" };
             ranked.show(args, out, |node| url_of(node, &links, opened))?;
         }
+    }
+    if suspects.count() > 0 && !args.json {
+        let hosts = show_count(suspects.count() as u64);
+        writeln!(out, "links of {hosts} hosts count for nothing: `evercrawl urls --spam` lists them")?;
     }
     out.flush()?;
     Ok(exit::OK)

@@ -1,11 +1,8 @@
-//! What are the nodes of the graph called, and which belong together?
+//! What are the nodes of the graph called?
 
-use std::collections::HashMap;
-
-use evercrawl_engine::importance::LinkGraph;
+use evercrawl_engine::importance::{LinkGraph, domain_of};
 use evercrawl_model::HostKey;
-use evercrawl_rank::{Graph, Repeats};
-use evercrawl_urls::Canonical;
+use evercrawl_state::StateError;
 
 use super::Method;
 use crate::verbs::Opened;
@@ -26,57 +23,14 @@ fn quoted(url: String) -> String {
     if url.contains([',', '"']) { format!("\"{}\"", url.replace('"', "\"\"")) } else { url }
 }
 
-/// Hosts, or registered domains, with the pages that each has.
-pub(in crate::verbs) struct Groups {
-    names: Vec<String>,
-    of_page: Vec<u32>,
-}
-
-impl Groups {
-    pub(in crate::verbs) fn read(
-        method: Method,
-        links: &LinkGraph,
-        opened: &Opened,
-    ) -> anyhow::Result<Self> {
-        let (mut names, mut numbers) = (Vec::new(), HashMap::new());
-        let mut of_host = Vec::new();
-        for host in links.hosts() {
-            let name = name_of(method, host, opened)?;
-            let number = *numbers.entry(name.clone()).or_insert(names.len() as u32);
-            if number as usize == names.len() {
-                names.push(name);
-            }
-            of_host.push(number);
-        }
-        let pages = 0..links.graph().nodes();
-        let of_page = pages.map(|page| of_host[links.host_of(page) as usize]).collect();
-        Ok(Groups { names, of_page })
-    }
-
-    /// The links from group to group.
-    pub(in crate::verbs) fn graph(&self, links: &LinkGraph, repeats: Repeats) -> Graph {
-        links.graph().grouped(&self.of_page, self.names.len() as u32, repeats)
-    }
-
-    /// What the groups are called, by their numbers.
-    pub(in crate::verbs) fn names(&self) -> impl Iterator<Item = &str> {
-        self.names.iter().map(String::as_str)
-    }
-
-    pub(super) fn name(&self, group: u32) -> &str {
-        self.names.get(group as usize).map_or("", String::as_str)
-    }
-}
-
-fn name_of(method: Method, host: HostKey, opened: &Opened) -> anyhow::Result<String> {
+/// What the group of a host is called: the host, or its registered domain.
+pub(super) fn name_of(
+    method: Method,
+    host: HostKey,
+    opened: &Opened,
+) -> Result<String, StateError> {
     let authority = opened.state.host(host)?.map(|row| row.authority).unwrap_or_default();
     Ok(if method == Method::Host { authority } else { domain_of(authority) })
-}
-
-/// The registered domain that a host belongs to.
-pub(in crate::verbs) fn domain_of(authority: String) -> String {
-    let url = Canonical::from_trusted(format!("http://{authority}/"));
-    url.map_or(authority, |url| url.domain().to_owned())
 }
 
 #[cfg(test)]

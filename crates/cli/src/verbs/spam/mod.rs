@@ -1,12 +1,11 @@
 //! `evercrawl spam`: which hosts and pages of a crawl only pretend to be of use, and by what can one tell?
 //!
-//! Nothing is done about it: what to do is the user's wish, and there are verbs for it.
-
-mod survey;
+//! Nothing is done about it here: that is a setting of the crawl, or the user's wish.
 
 use std::io::Write;
 
 use clap::Args;
+use evercrawl_engine::suspicion::{Archived, Seen, copies, survey};
 use evercrawl_spam::{Mirror, Verdict};
 use serde_json::{Value, json};
 
@@ -14,7 +13,6 @@ use super::Opened;
 use crate::args::Common;
 use crate::units::{self, show_count};
 use crate::{exit, print};
-use survey::{Seen, copies, survey};
 
 #[derive(Debug, Args)]
 pub(crate) struct SpamArgs {
@@ -40,7 +38,7 @@ enum Finding<'a> {
 
 /// Shows what was found, hosts before pages before mirrors, the surest first.
 pub(crate) fn show(args: &SpamArgs, opened: &Opened, out: &mut dyn Write) -> anyhow::Result<u8> {
-    let hosts = survey(opened, args.pages)?;
+    let hosts = look(opened, args.pages)?;
     let findings = findings(&hosts, args.threshold);
     for finding in &findings {
         if args.json {
@@ -66,6 +64,14 @@ pub(crate) fn show(args: &SpamArgs, opened: &Opened, out: &mut dyn Write) -> any
     }
     out.flush()?;
     Ok(exit::OK)
+}
+
+/// Looks at some pages of every host, in the order in which hosts were found.
+fn look(opened: &Opened, pages: usize) -> anyhow::Result<Vec<Seen>> {
+    let (mut hosts, mut archived) = (Vec::new(), Archived::new(opened.archive_dir()));
+    survey(&opened.state, &mut archived, pages, |seen| hosts.push(seen))?;
+    hosts.sort_by(|a, b| a.found.cmp(&b.found).then_with(|| a.name.cmp(&b.name)));
+    Ok(hosts)
 }
 
 fn findings(hosts: &[Seen], threshold: f64) -> Vec<Finding<'_>> {

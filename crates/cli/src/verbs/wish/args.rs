@@ -16,7 +16,7 @@ pub(crate) enum Wish {
     Boost(Boost),
     /// Ask a host for nothing until it is resumed; without one, list the paused hosts
     Pause(Pause),
-    /// Crawl a host like any other, though it is taken for a mirror; without one, list such hosts
+    /// Crawl a host like any other, though it is taken for a mirror or for spam; without one, list such hosts
     Trust(Trust),
     /// Neither fetch nor follow pages that match a pattern; without one, list the exclusions
     Exclude(Exclude),

@@ -1,20 +1,17 @@
-//! What do some pages of each host, and the links between domains, speak of?
+//! What do some pages of each host, and the links between domains, speak of? Read from what was archived.
 //!
 //! Pages come in the order of their keys, which are hashes: the first few of a host are a fair sample of it.
 
 use std::collections::HashMap;
 
-use evercrawl_engine::importance::LinkGraph;
-use evercrawl_model::{HostKey, Kind as Page, Outcome, Time};
+use evercrawl_model::{HostKey, Kind as Page, Outcome, Suspicion, Time};
 use evercrawl_rank::Repeats;
 use evercrawl_spam::{Kind, Look, Mirror, Sample, Sign, Site, Verdict, farms, mirrors, page_signs};
-use evercrawl_state::PageRow;
+use evercrawl_state::{PageRow, StateError, Store, View};
 use evercrawl_urls::Canonical;
 
-use crate::verbs::Opened;
-use crate::verbs::diff::versions::Archived;
-use crate::verbs::rank::Method;
-use crate::verbs::rank::names::{Groups, domain_of};
+use super::archived::Archived;
+use crate::importance::{Groups, LinkGraph, domain_of};
 
 /// The share of pages in which a mirror agrees with its original, at least.
 const MIRRORS: f64 = 0.8;
@@ -24,75 +21,104 @@ const SHOWN: f64 = 0.5;
 /// How sure it is what the crawl itself took for something else than a page.
 const TAKEN_FOR: f64 = 0.95;
 
+/// A sign that is less sure than this is no reason.
+const WORTH_A_WORD: f64 = 0.1;
+
 /// What was seen of a host.
-pub(super) struct Seen {
-    pub(super) name: String,
+pub struct Seen {
+    /// The host.
+    pub host: HostKey,
+    /// Its name.
+    pub name: String,
     /// When its first page was found.
-    found: Time,
+    pub found: Time,
     /// The pages that were looked at, with what each shows.
-    pub(super) pages: Vec<(String, Verdict)>,
+    pub pages: Vec<(String, Verdict)>,
     site: Site,
     sample: Sample,
     /// What its domain's links show.
     farm: Option<Sign>,
 }
 
-/// Looks at up to `most` pages of every host, in the order in which hosts were found.
-pub(super) fn survey(opened: &Opened, most: usize) -> anyhow::Result<Vec<Seen>> {
-    let farms = farm_signs(opened)?;
-    let mut hosts: Vec<(HostKey, Seen)> = Vec::new();
-    for page in opened.state.pages() {
+/// Looks at up to `most` pages of every host; `hear` is told of each host.
+pub fn survey<S: Store>(
+    state: &View<S>,
+    archived: &mut Archived,
+    most: usize,
+    mut hear: impl FnMut(Seen),
+) -> Result<(), StateError> {
+    let farms = farm_signs(state)?;
+    let mut host: Option<Seen> = None;
+    for page in state.pages() {
         let (key, row) = page?;
         if row.kind != Page::Page || !(row.held() || was_parked(&row)) {
             continue;
         }
         let Some(url) = Canonical::from_trusted(row.url.clone()) else { continue };
-        if hosts.last().is_none_or(|(host, _)| *host != key.host) {
+        if host.as_ref().is_none_or(|seen| seen.host != key.host) {
             let farm = farms.get(&domain_of(url.authority().to_owned())).cloned();
-            hosts.push((key.host, Seen::new(url.authority(), row.found, farm)));
+            let next = Seen::new(key.host, url.authority(), row.found, farm);
+            host.replace(next).into_iter().for_each(&mut hear);
         }
-        if let Some((_, seen)) = hosts.last_mut() {
-            seen.add(opened, &url, &row, most);
+        if let Some(seen) = &mut host {
+            seen.add(state, archived, &url, &row, most)?;
         }
     }
-    let mut hosts: Vec<Seen> = hosts.into_iter().map(|(_, seen)| seen).collect();
-    hosts.sort_by(|a, b| a.found.cmp(&b.found).then_with(|| a.name.cmp(&b.name)));
-    Ok(hosts)
+    host.into_iter().for_each(hear);
+    Ok(())
 }
 
 /// Hosts that hold what an earlier one does.
-pub(super) fn copies(hosts: &[Seen]) -> Vec<Mirror> {
+pub fn copies(hosts: &[Seen]) -> Vec<Mirror> {
     let samples: Vec<Sample> = hosts.iter().map(|seen| seen.sample.clone()).collect();
     mirrors(&samples, MIRRORS)
 }
 
 impl Seen {
-    fn new(name: &str, found: Time, farm: Option<Sign>) -> Self {
+    fn new(host: HostKey, name: &str, found: Time, farm: Option<Sign>) -> Self {
         let (site, sample) = (Site::default(), Sample::default());
-        Seen { name: name.to_owned(), found, pages: Vec::new(), site, sample, farm }
+        Seen { host, name: name.to_owned(), found, pages: Vec::new(), site, sample, farm }
     }
 
-    fn add(&mut self, opened: &Opened, url: &Canonical, row: &PageRow, most: usize) {
+    fn add<S: Store>(
+        &mut self,
+        state: &View<S>,
+        archived: &mut Archived,
+        url: &Canonical,
+        row: &PageRow,
+        most: usize,
+    ) -> Result<(), StateError> {
         self.found = self.found.min(row.found);
         let digest = row.past.as_ref().and_then(|past| past.digest);
         if let Some([a, b, c, d, e, f, g, h, ..]) = digest {
             self.sample.add(url.path_and_query(), u64::from_be_bytes([a, b, c, d, e, f, g, h]));
         }
         if self.pages.len() >= most {
-            return;
+            return Ok(());
         }
         if was_parked(row) {
             self.pages.push((url.as_str().to_owned(), Verdict::new(vec![parked()])));
-        } else if let Some(html) = html_of(opened, url) {
+        } else if let Some(html) = archived.html(state, row)? {
             let look = Look::of_html(&html);
             self.site.add(url.as_str(), &look);
             let verdict = Verdict::new(page_signs(url.as_str(), &look));
             self.pages.push((url.as_str().to_owned(), verdict));
         }
+        Ok(())
+    }
+
+    /// What is to be kept of it, where it is spam with at least this probability.
+    pub(super) fn suspicion(&self, threshold: f64, at: Time) -> Option<Suspicion> {
+        let verdict = self.verdict();
+        let told = verdict.signs.iter().filter(|sign| sign.score >= WORTH_A_WORD);
+        let evidence: Vec<String> =
+            told.map(|sign| format!("{}: {}", sign.kind.name(), sign.evidence)).collect();
+        let (evidence, probability) = (evidence.join("; "), verdict.probability as f32);
+        (verdict.probability >= threshold).then_some(Suspicion { probability, evidence, at })
     }
 
     /// What speaks against the host: its pages together, its links, and what most of its pages show.
-    pub(super) fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> Verdict {
         let mut signs = self.site.signs();
         signs.extend(self.farm.clone());
         signs.extend(Kind::ALL.into_iter().filter_map(|kind| self.usual(kind)));
@@ -130,18 +156,13 @@ fn parked() -> Sign {
 }
 
 /// What the links of each registered domain show, by its name.
-fn farm_signs(opened: &Opened) -> anyhow::Result<HashMap<String, Sign>> {
-    let links = LinkGraph::read(&opened.state)?;
-    let domains = Groups::read(Method::Domain, &links, opened)?;
+fn farm_signs<S: Store>(state: &View<S>) -> Result<HashMap<String, Sign>, StateError> {
+    let links = LinkGraph::read(state)?;
+    let domains = Groups::read(&links, |host| {
+        Ok(domain_of(state.host(host)?.map(|row| row.authority).unwrap_or_default()))
+    })?;
     let found = farms(&domains.graph(&links, Repeats::Once));
     let named = domains.names().zip(0..);
     let signs = named.filter_map(|(name, n)| Some((name.to_owned(), found.sign(n)?.clone())));
     Ok(signs.collect())
-}
-
-/// The HTML that the archive holds of a page; `None` where it holds none, or none any more.
-fn html_of(opened: &Opened, url: &Canonical) -> Option<String> {
-    let mut archived = Archived::open(opened, url).ok()?;
-    let latest = *archived.versions.first()?;
-    archived.html(&latest).ok()?
 }

@@ -1,0 +1,174 @@
+//! Does what matters more by links come sooner and more often?
+
+#![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
+
+mod common;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use evercrawl_archive as archive;
+use evercrawl_engine::Plan;
+use evercrawl_engine::importance::Ranks;
+use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
+use evercrawl_engine::suspicion::Suspects;
+use evercrawl_engine::walk::Walk;
+use evercrawl_fetch::Fetched;
+use evercrawl_model::Time;
+use evercrawl_state::{MemoryStore, Settings, State};
+use evercrawl_urls::parse_seed_line;
+
+use common::{archive_settings, fetched, small_crawl};
+
+const START: Time = Time::from_secs(1_800_000_000);
+const HOUR: Duration = Duration::from_secs(3600);
+const TOOK: Duration = Duration::from_millis(20);
+
+fn begun<W: Web>(dir: &Path, web: W, plan: Plan) -> Rehearsal<MemoryStore, W> {
+    let mut config = small_crawl();
+    config.plan = plan;
+    config.archive.roll_at = 1 << 30;
+    let config = Arc::new(config);
+    let settings = Settings { seed: 11, shards: 64 };
+    let state = State::open(Arc::new(MemoryStore::default()), settings, None).unwrap();
+    let (writer, _) = archive::Writer::open(dir, &[], archive_settings(1, 1 << 30), START).unwrap();
+    let mut walk = Walk::new(config.clone(), state, writer, 3, START).unwrap();
+    let seed = parse_seed_line("http://a.test/", config.steps).unwrap().unwrap();
+    walk.add_seed(&seed, START).unwrap();
+    Rehearsal::new(walk, web, START, HOUR)
+}
+
+/// Ranks all pages, as the live driver does now and then.
+fn rank<W: Web>(sim: &mut Rehearsal<MemoryStore, W>) {
+    sim.walk.commit_now().unwrap();
+    let reading = sim.walk.state().reading();
+    let mut ranks = Ranks::compute(&reading, &Suspects::default(), Arc::default()).unwrap();
+    while let Some(pages) = ranks.next_piece().unwrap() {
+        let now = sim.now();
+        sim.walk.weigh(pages, now).unwrap();
+    }
+}
+
+fn path(asked: &Asked<'_>) -> String {
+    asked.url.strip_prefix("http://a.test/").unwrap_or_default().to_owned()
+}
+
+const WORDS: [&str; 8] = ["apple", "bread", "cloud", "dream", "earth", "flame", "grape", "house"];
+
+/// Some words, other ones for each number.
+fn words(number: u64) -> String {
+    let word = |place: u32| WORDS[(number / 8_u64.pow(place)) as usize % 8];
+    let sentence = (0..6).map(word).collect::<Vec<_>>().join(" ");
+    format!("<p>{sentence} are what this page is about, and little else. {sentence}.")
+}
+
+const PAGES: u64 = 40;
+
+/// All pages change twice a day, each in its own time; all link to `/0`, and the front to all.
+#[derive(Default)]
+struct Star {
+    visits: Vec<(String, Time)>,
+}
+
+impl Web for Star {
+    fn answer(&mut self, asked: &Asked<'_>, now: Time) -> (Fetched, Duration) {
+        let path = path(asked);
+        self.visits.push((path.clone(), now));
+        let front: String = (0..PAGES).map(|n| format!("<a href='/{n}'>a</a>")).collect();
+        let body = match path.parse::<u64>() {
+            Ok(n) => {
+                let version = (now.since(START).as_secs() + n * 1000) / 43_200;
+                "<a href='/0'>first</a>".to_owned() + &words(n * 10_000 + version)
+            }
+            Err(_) if path.is_empty() => front,
+            Err(_) => return (fetched(404, &[], String::new(), TOOK), TOOK),
+        };
+        (fetched(200, &[("content-type", "text/html")], body, TOOK), TOOK)
+    }
+}
+
+/// How often `/0` was visited, and the others on average, once pages were ranked.
+fn visits_to_first_and_others(importance: bool) -> (f64, f64) {
+    let dir = tempfile::tempdir().unwrap();
+    let rate = PAGES as f64 / 86_400.0;
+    let plan = Plan { importance, rate: Some(rate), ..Plan::default() };
+    let mut sim = begun(dir.path(), Star::default(), plan);
+    sim.set_budget(1.0);
+    sim.run(START.after(HOUR), HOUR).unwrap();
+    if importance {
+        rank(&mut sim);
+    }
+    sim.set_budget(rate);
+    sim.run(START.after(HOUR * 24 * 30), HOUR * 24).unwrap();
+    let late = sim.web.visits.iter().filter(|(_, at)| *at > START.after(HOUR * 24 * 5));
+    let paths: Vec<u64> = late.filter_map(|(path, _)| path.parse().ok()).collect();
+    let first = paths.iter().filter(|n| **n == 0).count();
+    (first as f64, (paths.len() - first) as f64 / (PAGES - 1) as f64)
+}
+
+#[test]
+fn a_page_that_all_link_to_is_visited_more_often_where_importance_counts() {
+    let (first, others) = visits_to_first_and_others(true);
+    let (alike, same) = visits_to_first_and_others(false);
+    eprintln!("{first} visits and {others:.1} of others; else {alike} and {same:.1}");
+    assert!(first > 1.4 * others, "{first} {others}");
+    assert!((alike / same - 1.0).abs() < 0.25, "{alike} {same}");
+}
+
+/// The front leads to `/many`, which leads to forty pages, and to `/few`, which leads to three.
+#[derive(Default)]
+struct Branches {
+    asked: Vec<String>,
+}
+
+impl Web for Branches {
+    fn answer(&mut self, asked: &Asked<'_>, _: Time) -> (Fetched, Duration) {
+        let path = path(asked);
+        let link = |to: &str, n: u64| format!("<a href='/{to}{n}'>{n}</a>");
+        let body = match path.as_str() {
+            "" => "<a href='/many'>many</a> <a href='/few'>few</a>".to_owned(),
+            "many" => (0..40).map(|n| link("m", n)).collect(),
+            "few" => (0..3).map(|n| link("f", n)).collect(),
+            leaf if leaf.starts_with(['m', 'f']) => format!("<p>{leaf}"),
+            _ => return (fetched(404, &[], String::new(), TOOK), TOOK),
+        };
+        self.asked.push(path);
+        (fetched(200, &[("content-type", "text/html")], body, TOOK), TOOK)
+    }
+}
+
+/// The mean place among all requests of the three pages that `/few` leads to.
+fn place_of_few(important_first: bool) -> f64 {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = Plan { important_first, ..Plan::default() };
+    let mut sim = begun(dir.path(), Branches::default(), plan);
+    sim.run(START.after(HOUR), HOUR).unwrap();
+    let asked = &sim.web.asked;
+    assert_eq!(asked.len(), 46, "all pages are fetched in any order: {asked:?}");
+    let few = (0..asked.len()).filter(|n| asked[*n].starts_with('f') && asked[*n] != "few");
+    few.map(|n| n as f64).sum::<f64>() / 3.0
+}
+
+#[test]
+fn what_a_page_passes_on_decides_which_new_page_comes_first_where_that_is_asked_for() {
+    let (breadth, importance) = (place_of_few(false), place_of_few(true));
+    eprintln!("places {breadth:.1} and {importance:.1}");
+    assert!(breadth > 40.0 && importance < 15.0, "{breadth} {importance}");
+}
+
+#[test]
+fn new_pages_move_to_the_queue_of_their_rank() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = Plan { important_first: true, ..Plan::default() };
+    let mut sim = begun(dir.path(), Branches::default(), plan);
+    // The front, /many and /few are visited after about as many seconds.
+    while sim.web.asked.len() < 3 {
+        let now = sim.now();
+        sim.run(now.after(Duration::from_secs(1)), HOUR).unwrap();
+    }
+    rank(&mut sim);
+    let now = sim.now();
+    sim.run(now.after(HOUR), HOUR).unwrap();
+    assert_eq!(sim.web.asked.len(), 46);
+}
