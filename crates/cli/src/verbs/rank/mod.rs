@@ -59,7 +59,10 @@ pub(crate) fn show(args: &RankArgs, opened: &Opened, out: &mut dyn Write) -> any
     }
     if suspects.count() > 0 && !args.json {
         let hosts = show_count(suspects.count() as u64);
-        writeln!(out, "links of {hosts} hosts count for nothing: `evercrawl urls --spam` lists them")?;
+        writeln!(
+            out,
+            "links of {hosts} hosts count for nothing: `evercrawl urls --spam` lists them"
+        )?;
     }
     out.flush()?;
     Ok(exit::OK)
