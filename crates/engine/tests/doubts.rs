@@ -15,7 +15,7 @@ use evercrawl_model::Time;
 use evercrawl_urls::Canonical;
 
 use common::fetched;
-use common::hourly::{HOUR, START, TOOK, begun, words};
+use common::rehearsed::{HOUR, START, TOOK, begun, words};
 
 /// Two hosts whose pages change every hour: one has a tag for every version, the other the same for all.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl Web for Tags {
     fn answer(&mut self, asked: &Asked<'_>, now: Time) -> (Fetched, Duration) {
         let liar = asked.url.starts_with("http://liar.test/");
         let path = asked.url.splitn(4, '/').nth(3).unwrap();
-        let Ok(page) = path.parse::<usize>() else {
+        let Ok(page) = path.parse::<u64>() else {
             return (fetched(404, &[], String::new(), TOOK), TOOK);
         };
         self.requests.entry(liar).or_default().push(asked.etag.is_some());
@@ -38,7 +38,7 @@ impl Web for Tags {
         if asked.etag == Some(tag.as_str()) {
             return (fetched(304, &fields, String::new(), TOOK), TOOK);
         }
-        (fetched(200, &fields, words(page * 1000 + version as usize), TOOK), TOOK)
+        (fetched(200, &fields, words(page * 1000 + version), TOOK), TOOK)
     }
 }
 
@@ -48,7 +48,8 @@ fn a_tag_that_hides_changes_is_found_out() {
     let pages = |host| (1..=5).map(move |page| format!("http://{host}.test/{page}"));
     let seeds: Vec<String> = hosts.into_iter().flat_map(pages).collect();
     let dir = tempfile::tempdir().unwrap();
-    let mut sim = begun(dir.path(), Tags::default(), &seeds, None);
+    let mut sim =
+        begun(dir.path(), Tags::default(), &seeds, |config| config.schedule.recrawl = HOUR);
     sim.run(START.after(HOUR * 48), HOUR * 48).unwrap();
 
     let share = |requests: &[bool]| {
@@ -84,7 +85,7 @@ impl Web for ToAndFro {
             return (fetched(404, &[], String::new(), TOOK), TOOK);
         }
         self.visits.push(now);
-        let version = usize::from(self.visits.len() == 2);
+        let version = u64::from(self.visits.len() == 2);
         (fetched(200, &[("content-type", "text/html")], words(version), TOOK), TOOK)
     }
 }
@@ -94,7 +95,10 @@ fn a_change_back_is_looked_at_again_where_that_is_asked_for() {
     let gaps = |confirm| {
         let dir = tempfile::tempdir().unwrap();
         let seed = "http://flaps.test/page".to_owned();
-        let mut sim = begun(dir.path(), ToAndFro::default(), &[seed], confirm);
+        let mut sim = begun(dir.path(), ToAndFro::default(), &[seed], |config| {
+            config.schedule.recrawl = HOUR;
+            config.schedule.confirm = confirm;
+        });
         sim.run(START.after(HOUR * 5), HOUR * 5).unwrap();
         let visits = &sim.web.visits;
         let gaps = visits.windows(2).map(|pair| pair[1].since(pair[0]).as_secs() / 60);

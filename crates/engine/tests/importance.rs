@@ -4,43 +4,23 @@
 
 mod common;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use evercrawl_archive as archive;
 use evercrawl_engine::Plan;
 use evercrawl_engine::importance::Ranks;
-use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
+use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_engine::suspicion::Suspects;
-use evercrawl_engine::walk::Walk;
 use evercrawl_fetch::Fetched;
 use evercrawl_model::Time;
-use evercrawl_state::{MemoryStore, Settings, State};
-use evercrawl_urls::parse_seed_line;
 
-use common::{archive_settings, fetched, small_crawl};
+use common::fetched;
+use common::rehearsed::{HOUR, START, Sim, TOOK, begun, words};
 
-const START: Time = Time::from_secs(1_800_000_000);
-const HOUR: Duration = Duration::from_secs(3600);
-const TOOK: Duration = Duration::from_millis(20);
-
-fn begun<W: Web>(dir: &Path, web: W, plan: Plan) -> Rehearsal<MemoryStore, W> {
-    let mut config = small_crawl();
-    config.plan = plan;
-    config.archive.roll_at = 1 << 30;
-    let config = Arc::new(config);
-    let settings = Settings { seed: 11, shards: 64 };
-    let state = State::open(Arc::new(MemoryStore::default()), settings, None).unwrap();
-    let (writer, _) = archive::Writer::open(dir, &[], archive_settings(1, 1 << 30), START).unwrap();
-    let mut walk = Walk::new(config.clone(), state, writer, 3, START).unwrap();
-    let seed = parse_seed_line("http://a.test/", config.steps).unwrap().unwrap();
-    walk.add_seed(&seed, START).unwrap();
-    Rehearsal::new(walk, web, START, HOUR)
-}
+const SEED: &str = "http://a.test/";
 
 /// Ranks all pages, as the live driver does now and then.
-fn rank<W: Web>(sim: &mut Rehearsal<MemoryStore, W>) {
+fn rank<W: Web>(sim: &mut Sim<W>) {
     sim.walk.commit_now().unwrap();
     let reading = sim.walk.state().reading();
     let mut ranks = Ranks::compute(&reading, &Suspects::default(), Arc::default()).unwrap();
@@ -52,15 +32,6 @@ fn rank<W: Web>(sim: &mut Rehearsal<MemoryStore, W>) {
 
 fn path(asked: &Asked<'_>) -> String {
     asked.url.strip_prefix("http://a.test/").unwrap_or_default().to_owned()
-}
-
-const WORDS: [&str; 8] = ["apple", "bread", "cloud", "dream", "earth", "flame", "grape", "house"];
-
-/// Some words, other ones for each number.
-fn words(number: u64) -> String {
-    let word = |place: u32| WORDS[(number / 8_u64.pow(place)) as usize % 8];
-    let sentence = (0..6).map(word).collect::<Vec<_>>().join(" ");
-    format!("<p>{sentence} are what this page is about, and little else. {sentence}.")
 }
 
 const PAGES: u64 = 40;
@@ -93,7 +64,8 @@ fn visits_to_first_and_others(importance: bool) -> (f64, f64) {
     let dir = tempfile::tempdir().unwrap();
     let rate = PAGES as f64 / 86_400.0;
     let plan = Plan { importance, rate: Some(rate), ..Plan::default() };
-    let mut sim = begun(dir.path(), Star::default(), plan);
+    let mut sim =
+        begun(dir.path(), Star::default(), &[SEED.to_owned()], |config| config.plan = plan);
     sim.set_budget(1.0);
     sim.run(START.after(HOUR), HOUR).unwrap();
     if importance {
@@ -142,7 +114,8 @@ impl Web for Branches {
 fn place_of_few(important_first: bool) -> f64 {
     let dir = tempfile::tempdir().unwrap();
     let plan = Plan { important_first, ..Plan::default() };
-    let mut sim = begun(dir.path(), Branches::default(), plan);
+    let mut sim =
+        begun(dir.path(), Branches::default(), &[SEED.to_owned()], |config| config.plan = plan);
     sim.run(START.after(HOUR), HOUR).unwrap();
     let asked = &sim.web.asked;
     assert_eq!(asked.len(), 46, "all pages are fetched in any order: {asked:?}");
@@ -161,7 +134,8 @@ fn what_a_page_passes_on_decides_which_new_page_comes_first_where_that_is_asked_
 fn new_pages_move_to_the_queue_of_their_rank() {
     let dir = tempfile::tempdir().unwrap();
     let plan = Plan { important_first: true, ..Plan::default() };
-    let mut sim = begun(dir.path(), Branches::default(), plan);
+    let mut sim =
+        begun(dir.path(), Branches::default(), &[SEED.to_owned()], |config| config.plan = plan);
     // The front, /many and /few are visited after about as many seconds.
     while sim.web.asked.len() < 3 {
         let now = sim.now();

@@ -6,7 +6,7 @@ mod common;
 use std::time::Duration;
 
 use common::fetched;
-use common::hourly::{HOUR, START, Sim, TOOK, begun, words};
+use common::rehearsed::{HOUR, START, Sim, TOOK, begun, words};
 use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_fetch::Fetched;
 use evercrawl_model::Time;
@@ -26,7 +26,7 @@ impl Web for Moves {
             "old" if now >= self.at => fetched(301, &away, String::new(), TOOK),
             "old" | "new" => {
                 let version = now.since(START).as_secs() / 3500;
-                fetched(200, &html, words(version as usize), TOOK)
+                fetched(200, &html, words(version), TOOK)
             }
             "other" => fetched(200, &html, words(7), TOOK),
             _ => fetched(404, &[], String::new(), TOOK),
@@ -49,7 +49,8 @@ fn what_was_learned_of_a_page_goes_with_it() {
     let moves = START.after(HOUR * 60);
     let dir = tempfile::tempdir().unwrap();
     let seeds = [old.clone(), other.clone()];
-    let mut sim = begun(dir.path(), Moves { at: moves }, &seeds, None);
+    let mut sim =
+        begun(dir.path(), Moves { at: moves }, &seeds, |config| config.schedule.recrawl = HOUR);
     sim.run(moves, HOUR * 60).unwrap();
     let learned = rate(&sim, &old, moves).unwrap();
     assert!(learned > 8.0 * rate(&sim, &other, moves).unwrap());

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "every test file uses another part")]
 
 pub(crate) mod disk;
-pub(crate) mod hourly;
+pub(crate) mod rehearsed;
 pub(crate) mod sim;
 
 use std::sync::Arc;

@@ -1,10 +1,11 @@
-//! A crawl that looks at its seeds once an hour, under a clock of its own.
+//! A crawl of a made-up web, under a clock of its own.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
+use evercrawl_engine::config::CrawlConfig;
 use evercrawl_engine::rehearsal::{Rehearsal, Web};
 use evercrawl_engine::walk::Walk;
 use evercrawl_model::Time;
@@ -20,16 +21,15 @@ pub(crate) const TOOK: Duration = Duration::from_millis(20);
 
 pub(crate) type Sim<W> = Rehearsal<MemoryStore, W>;
 
-/// A crawl of some seeds in `web`, once an hour each, but for what `change` says.
+/// A crawl of some seeds in `web`, with the settings that `change` makes.
 pub(crate) fn begun<W: Web>(
     dir: &Path,
     web: W,
     seeds: &[String],
-    confirm: Option<Duration>,
+    change: impl FnOnce(&mut CrawlConfig),
 ) -> Sim<W> {
     let mut config = small_crawl();
-    config.schedule.recrawl = HOUR;
-    config.schedule.confirm = confirm;
+    change(&mut config);
     config.archive.roll_at = 1 << 30;
     let config = Arc::new(config);
     let settings = Settings { seed: 11, shards: 64 };
@@ -46,8 +46,8 @@ pub(crate) fn begun<W: Web>(
 const WORDS: [&str; 8] = ["apple", "bread", "cloud", "dream", "earth", "flame", "grape", "house"];
 
 /// Some words, other ones for each number.
-pub(crate) fn words(number: usize) -> String {
-    let word = |place: u32| WORDS[(number / 8_usize.pow(place)) % 8];
-    let sentence = (0..5).map(word).collect::<Vec<_>>().join(" ");
+pub(crate) fn words(number: u64) -> String {
+    let word = |place: u32| WORDS[(number / 8_u64.pow(place)) as usize % 8];
+    let sentence = (0..6).map(word).collect::<Vec<_>>().join(" ");
     format!("<p>{sentence} are what this page is about, and little else. {sentence}.")
 }
