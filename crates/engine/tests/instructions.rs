@@ -3,7 +3,8 @@
 //! Valgrind runs this very program twice a path, once with twice the work; the difference is what
 //! the work costs. `bench/instructions.txt` has the figures that are kept; a path that costs over
 //! a tenth more fails. When it is worth that, or when a path became cheaper,
-//! `KEEP_INSTRUCTIONS=1 cargo test -p evercrawl-engine --test instructions` writes what it counts.
+//! `KEEP_INSTRUCTIONS=1 cargo test --workspace --test instructions` writes what it counts: with all of the
+//! workspace, since that decides which features dependencies have, and some of these cost more.
 //!
 //! The figures are of the profile that tests are built with, of one version of the compiler, and of
 //! processors with AVX2, which valgrind passes on; it knows no newer extensions, so that all of
