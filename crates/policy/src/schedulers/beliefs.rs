@@ -4,7 +4,7 @@
 use evercrawl_estimate::{Evidence, Gamma, GroupRates, prior};
 
 use crate::kept::Kept;
-use crate::numbers::Dense;
+use crate::numbers::ByNumber;
 use crate::page::Page;
 
 /// Where a page's evidence is noted, and by how much it counts in its directory.
@@ -20,7 +20,7 @@ const SAMPLE: usize = 500;
 pub(crate) struct Beliefs {
     /// The belief about a page of which nothing is known.
     all: Gamma,
-    directories: Dense<GroupRates>,
+    directories: ByNumber<GroupRates>,
     alike: Alike,
     checks_fitted: u64,
 }
@@ -38,7 +38,7 @@ pub(crate) enum Alike {
 
 impl Beliefs {
     pub(crate) fn new(all: Gamma, alike: Alike) -> Self {
-        Beliefs { all, directories: Dense::default(), alike, checks_fitted: 0 }
+        Beliefs { all, directories: ByNumber::default(), alike, checks_fitted: 0 }
     }
 
     /// What was learned of all pages and of directories.
@@ -56,7 +56,7 @@ impl Beliefs {
 
     /// What is believed of a page of this directory before its first check.
     pub(crate) fn prior(&self, page: &Page) -> Gamma {
-        self.directories.get(page.group).copied().unwrap_or_default().prior(self.all)
+        self.directories.get(&page.group).copied().unwrap_or_default().prior(self.all)
     }
 
     pub(crate) fn of(&self, page: &Page) -> Gamma {
@@ -73,7 +73,7 @@ impl Beliefs {
             Alike::AsSeen => prior.rate(),
         };
         let (old, new) = (self.counted(page), self.alike.counted(evidence, counted));
-        self.directories.get_or_insert(page.group, GroupRates::default).exchange(old, new);
+        self.directories.entry(page.group).or_default().exchange(old, new);
         page.note[CHANGES] = evidence.changes as f32;
         page.note[TIME] = evidence.time as f32;
         page.note[COUNTED] = counted as f32;
@@ -111,7 +111,7 @@ impl Beliefs {
 
     /// The evidence of a page, in a time by which the other pages of its directory change as all do.
     fn compared(&self, page: &Page) -> Evidence {
-        let directory = self.directories.get(page.group).copied().unwrap_or_default();
+        let directory = self.directories.get(&page.group).copied().unwrap_or_default();
         let others = directory.without(self.counted(page)).prior(self.all);
         let Evidence { changes, time } = evidence(page);
         Evidence { changes, time: time * others.mean() / self.all.mean() }

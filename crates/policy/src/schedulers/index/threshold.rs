@@ -1,12 +1,10 @@
 //! What must a fetch be worth, so that as many pages come due as may be fetched?
 
-use evercrawl_estimate::quick;
-
 use crate::kept::kept;
 
-/// When the threshold has fallen to this share, all pages are told anew when they are due: those that were
-/// put off by the higher one would come up too late.
-const FALLEN: f64 = 0.85;
+/// A page is first looked at again when its index reaches this share of the threshold: the threshold
+/// may fall so far while the page waits, and the page still comes up in time.
+const BAND: f64 = 0.7;
 
 /// How many e-folds the threshold can move in a week.
 const FOLDS_A_WEEK: f64 = 2.0;
@@ -35,6 +33,11 @@ impl Threshold {
         self.price
     }
 
+    /// The share of μ at which a page is looked at again.
+    pub(crate) fn look_again(&self) -> f64 {
+        BAND * self.price
+    }
+
     /// Tells how many fetches there will be. True when that is so many more or fewer than before that the
     /// price should be asked for anew.
     pub(crate) fn expect(&mut self, fetches_a_week: f64) -> bool {
@@ -60,14 +63,14 @@ impl Threshold {
         if self.price <= 0.0 {
             self.price = worth;
         }
-        let miss = quick::ln(worth / self.price).clamp(-1.0, 1.0);
-        self.price *= quick::exp(FOLDS_A_WEEK * miss / self.fetches_a_week.max(LEAST));
+        let miss = (worth / self.price).ln().clamp(-1.0, 1.0);
+        self.price *= (FOLDS_A_WEEK * miss / self.fetches_a_week.max(LEAST)).exp();
         self.highest = self.highest.max(self.price);
     }
 
     /// Whether it fell so far since this last was true that waiting pages would come up too late.
     pub(crate) fn has_fallen(&mut self) -> bool {
-        let fallen = self.price < FALLEN * self.highest;
+        let fallen = self.price < BAND * self.highest;
         if fallen {
             self.highest = self.price;
         }

@@ -1,7 +1,5 @@
 //! What is the word of each kind of group worth on this host?
 
-use evercrawl_estimate::quick;
-
 use crate::kept::kept;
 
 /// The number of hints: four kinds of group, then the page's own waiting time and a constant.
@@ -40,7 +38,7 @@ impl Weights {
     /// By how much these hints stretch a page's time.
     pub(crate) fn stretch(&self, hints: &Hints) -> f64 {
         let sum: f64 = self.weight.iter().zip(hints).map(|(weight, hint)| weight * hint).sum();
-        quick::exp(sum.clamp(-MOST, MOST))
+        sum.clamp(-MOST, MOST).exp()
     }
 
     /// Moves a little towards what was learned on a host.
