@@ -1,12 +1,16 @@
-//! What makes bytes last? The one place where the archive waits for a disk, so that tests can have
-//! one that fails or forgets.
+//! What makes bytes last? The one place where the archive writes to a disk and waits for it, so that tests
+//! can have one that fails, forgets or is full.
 
 use std::fmt::Debug;
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek, SeekFrom, Write};
 
 /// A disk that files are on.
 pub trait Disk: Debug + Send + Sync {
+    /// Hands `bytes` to the operating system, to be at `offset` of `file`. After an error any part of them
+    /// may be there.
+    fn write(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()>;
+
     /// Returns once everything in `file`, or every name in it where it is a directory, survives a
     /// power cut. After an error nobody can tell what is on disk, and asking again does not help: the
     /// operating system may have given up on those bytes.
@@ -18,6 +22,11 @@ pub trait Disk: Debug + Send + Sync {
 pub struct RealDisk;
 
 impl Disk for RealDisk {
+    fn write(&self, mut file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        file.seek(SeekFrom::Start(offset))?;
+        file.write_all(bytes)
+    }
+
     fn sync(&self, file: &File) -> io::Result<()> {
         file.sync_all()
     }

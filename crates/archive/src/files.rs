@@ -4,7 +4,7 @@
 //! Finishing is done in steps that may each be the last before a crash, and can be done again.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use evercrawl_model::Time;
@@ -196,8 +196,8 @@ pub(crate) fn sync_dir(dir: &Path, disk: &dyn Disk) -> Result<(), WriteError> {
 
 pub(crate) fn write_durably(path: &Path, bytes: &[u8], disk: &dyn Disk) -> Result<(), WriteError> {
     let write = || {
-        let mut file = File::create(path)?;
-        file.write_all(bytes)?;
+        let file = File::create(path)?;
+        disk.write(&file, bytes, 0)?;
         disk.sync(&file)
     };
     write().map_err(WriteError::io("write", path))

@@ -4,7 +4,6 @@
 //! Appending copies bytes into a buffer; nothing here waits for a disk unless a buffer is full.
 
 use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -119,14 +118,14 @@ impl Writer {
             return Err(WriteError::Stale);
         }
         if self.current.warc.pending.len() >= BUFFER {
-            self.current.flush()?;
+            self.current.flush(&*self.settings.disk)?;
         }
         Ok(self.current.append(encoded))
     }
 
     /// Hands all bytes to the operating system, and gives what is needed to make them last.
     pub fn checkpoint(&mut self) -> Result<Checkpoint, WriteError> {
-        self.current.flush()?;
+        self.current.flush(&*self.settings.disk)?;
         let handles = self.current.handles()?;
         let mut unsynced = std::mem::take(&mut self.unsynced);
         unsynced.extend(handles);
@@ -166,7 +165,7 @@ impl Writer {
     }
 
     fn roll(&mut self, now: Time) -> Result<(), WriteError> {
-        self.current.flush()?;
+        self.current.flush(&*self.settings.disk)?;
         let handles = self.current.handles()?;
         let directory = directory(&self.dir)?;
         let next = Pair::create(&self.dir, &self.settings, self.serials.draw(), now)?;
@@ -257,9 +256,9 @@ impl Pair {
         RecordAt { file: self.id.serial, offset, length }
     }
 
-    fn flush(&mut self) -> Result<(), WriteError> {
-        self.warc.flush()?;
-        self.index.flush()
+    fn flush(&mut self, disk: &dyn Disk) -> Result<(), WriteError> {
+        self.warc.flush(disk)?;
+        self.index.flush(disk)
     }
 
     fn handles(&self) -> Result<[(PathBuf, File); 2], WriteError> {
@@ -296,10 +295,9 @@ impl Growing {
         self.written + self.pending.len() as u64
     }
 
-    fn flush(&mut self) -> Result<(), WriteError> {
-        let place = self.file.seek(SeekFrom::Start(self.written));
-        let write = place.and_then(|_| self.file.write_all(&self.pending));
-        write.map_err(WriteError::io("write", &self.path))?;
+    fn flush(&mut self, disk: &dyn Disk) -> Result<(), WriteError> {
+        let written = disk.write(&self.file, &self.pending, self.written);
+        written.map_err(WriteError::io("write", &self.path))?;
         self.written = self.len();
         self.pending.clear();
         Ok(())

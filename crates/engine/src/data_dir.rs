@@ -32,6 +32,8 @@ const LEARNED: &str = "learned";
 const LOADING: &str = "loading";
 pub(crate) const STATE: &str = "state";
 pub(crate) const STORE: &str = "store";
+/// What a file's name ends with while the file is being written.
+const ASIDE: &str = ".new";
 const MARK_ASIDE: &str = "evercrawl.data.new";
 const MARK_TEXT: &str = "evercrawl data directory, format ";
 
@@ -136,12 +138,10 @@ impl DataDir {
         (sum == xxh3_64(&bytes).to_le_bytes()).then_some(bytes)
     }
 
-    /// Keeps what the planner has learned. Aside and renamed: half of it would be nothing.
-    pub fn keep_learned(&self, learned: &[u8]) -> Result<(), EngineError> {
-        let (file, aside) = (Self::learned_in(&self.path), self.path.join("learned.new"));
+    /// Keeps what the planner has learned in the data directory at `path`.
+    pub fn keep_learned(path: &Path, learned: &[u8]) -> Result<(), EngineError> {
         let summed = [learned, &xxh3_64(learned).to_le_bytes()].concat();
-        fs::write(&aside, summed).map_err(io("write", &aside))?;
-        fs::rename(&aside, &file).map_err(io("rename", &aside))
+        replace_file(&Self::learned_in(path), &summed)
     }
 
     /// Opens the state; `seed` is the secret of a new one.
@@ -219,21 +219,33 @@ fn furnish(path: &Path) -> Result<(), EngineError> {
         fs::create_dir_all(&part).map_err(io("create", &part))?;
     }
     sync_dir(path)?;
-    let above = path.parent().filter(|above| !above.as_os_str().is_empty());
-    sync_dir(above.unwrap_or(Path::new(".")))
+    sync_dir(above(path))
 }
 
-/// Says what the directory is. Aside and renamed: half a mark would make it nobody's.
+/// Says what the directory is.
 fn write_mark(path: &Path) -> Result<(), EngineError> {
-    let (mark, aside) = (path.join(MARK), path.join(MARK_ASIDE));
+    replace_file(&path.join(MARK), format!("{MARK_TEXT}{FORMAT}\n").as_bytes())
+}
+
+/// Writes a small file in place of the one that is there. Whatever happens meanwhile, it is then the
+/// old one or the new one: written aside, on disk before it is renamed, and its name too afterwards.
+pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), EngineError> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(ASIDE);
+    let aside = PathBuf::from(aside);
     let write = || {
         let mut file = File::create(&aside)?;
-        writeln!(file, "{MARK_TEXT}{FORMAT}")?;
+        file.write_all(bytes)?;
         file.sync_all()
     };
     write().map_err(io("write", &aside))?;
-    fs::rename(&aside, &mark).map_err(io("rename", &aside))?;
-    sync_dir(path)
+    fs::rename(&aside, path).map_err(io("rename", &aside))?;
+    sync_dir(above(path))
+}
+
+/// The directory that a path is in.
+fn above(path: &Path) -> &Path {
+    path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Makes what happened to names in a directory survive a power cut.

@@ -16,6 +16,7 @@ use crate::EngineError;
 use crate::budget::Bucket;
 use crate::frontier::Lease;
 use crate::process::Job;
+use crate::schedule::retry_after;
 use crate::walk::{Commit, RobotsAnswer, Step, Walk};
 
 /// Every host's address.
@@ -108,12 +109,36 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
         self.now = self.now.max(until);
     }
 
-    /// Another walk takes over, with nothing in flight: what a restart after a crash is like.
-    pub fn replace(&mut self, walk: Walk<S>) {
+    /// The machine's clock is set ahead: what is out comes when it would have come, which is later by
+    /// that clock.
+    pub fn set_clock_ahead(&mut self, by: Duration) {
+        self.now = self.now.after(by);
+        self.out = self.out.drain().map(|Reverse((at, id))| Reverse((at.after(by), id))).collect();
+        for reply in self.waiting.values_mut() {
+            if let Reply::Page(job) = reply {
+                job.ended = job.ended.after(by);
+            }
+        }
+        self.commit = self.commit.take().map(|(at, commit)| (at.after(by), commit));
+        self.walk.clock_set(self.now);
+    }
+
+    /// Another walk takes over at `now`, with nothing in flight: what a restart after a crash is like. By
+    /// then the clock may have been set back.
+    pub fn replace(&mut self, walk: Walk<S>, now: Time) {
         self.out.clear();
         self.waiting.clear();
         self.commit = None;
+        (self.now, self.committed) = (now, now);
         self.walk = walk;
+    }
+
+    /// URLs, and origins of robots.txt files, whose answers have not been taken yet.
+    pub fn awaited(&self) -> impl Iterator<Item = &str> {
+        self.waiting.values().map(|reply| match reply {
+            Reply::Page(job) => job.lease.row.url.as_str(),
+            Reply::Robots(answer) => answer.origin.as_str(),
+        })
     }
 
     /// The commit that is on its way to the disk: after a crash it may have got there unheard of.
@@ -205,18 +230,15 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
         let url = format!("{origin}/robots.txt");
         let asked = Asked { url: &url, etag: None, last_modified: None };
         let (fetched, took) = self.web.answer(&asked, self.now);
-        let (status, body) = match fetched.result {
-            Ok(response) => (Some(response.status), response.body.to_vec()),
-            Err(_) => (None, Vec::new()),
-        };
-        let ip = fetched.ip;
+        let (response, ip) = (fetched.result.ok(), fetched.ip);
+        let pause = response.as_ref().and_then(|response| response.header("retry-after"));
         let answer = RobotsAnswer {
             origin,
             lease,
-            status,
+            status: response.as_ref().map(|response| response.status),
             forbidden: false,
-            asked_pause: None,
-            body,
+            asked_pause: pause.and_then(|value| retry_after(value, self.now.after(took))),
+            body: response.map(|response| response.body.to_vec()).unwrap_or_default(),
             ip,
             took,
         };

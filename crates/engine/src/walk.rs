@@ -412,6 +412,11 @@ impl<S: Store> Walk<S> {
         self.frontier.give_back(lease, now);
     }
 
+    /// The machine's clock was set ahead, to `now`.
+    pub fn clock_set(&mut self, now: Time) {
+        self.frontier.clock_set(now);
+    }
+
     /// A host failed or asked for a pause: it gets one, and the moment it ends is returned.
     fn leave_alone(
         &mut self,
@@ -438,10 +443,10 @@ impl<S: Store> Walk<S> {
     /// A page was visited: archive it, apply what it means, let its host go on.
     pub fn complete(&mut self, mut processed: Processed, now: Time) -> Result<(), EngineError> {
         if processed.job.lease.row.kind == Kind::Probe {
-            return self.probed(&processed, now);
+            return self.probed(&mut processed, now);
         }
         if processed.is_empty_guess() {
-            return self.forget(&processed, now);
+            return self.forget(&mut processed, now);
         }
         self.refer_anew(&mut processed)?;
         if let Some(records) = processed.records.take() {
@@ -517,13 +522,16 @@ impl<S: Store> Walk<S> {
         }
     }
 
-    /// A list was looked for where lists usually are, and there is none.
-    fn forget(&mut self, processed: &Processed, now: Time) -> Result<(), EngineError> {
-        let (page, fetched) = (processed.job.lease.page, &processed.job.fetched);
-        self.frontier.answered(page.host, fetched.ip, fetched.times.total, processed.job.ended);
+    /// A list was looked for where lists usually are, and there is none. No visit tells of it; its host was
+    /// asked all the same.
+    fn forget(&mut self, processed: &mut Processed, now: Time) -> Result<(), EngineError> {
+        let page = processed.job.lease.page;
+        self.settle_host(processed, now);
+        let update = std::mem::take(&mut processed.visited.host);
         self.frontier.finished(page, now);
+        self.apply(&Event::HostLearned { host: page.host, update }, now)?;
         self.apply(&Event::Forgotten { page }, now)?;
-        Ok(())
+        self.rest_if_blocked(page, now)
     }
 
     fn append(

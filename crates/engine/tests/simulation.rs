@@ -294,10 +294,11 @@ fn a_planner_that_knows_more_than_the_state_does_no_harm() {
     sim.run(START.after(Duration::from_secs(300)));
     let learned = sim.rehearsal.walk.planner().learned();
     // A new directory, and the knowledge of the old one.
-    let (dir, place) = (tempfile::tempdir().unwrap(), Place::new());
-    let walk = place.resume(dir.path(), &sim.config, Some(&learned), 3, START);
+    let dir = tempfile::tempdir().unwrap();
+    let place = Place::new(dir.path());
+    let walk = place.resume(dir.path(), &sim.config, Some(&learned), 3, START).unwrap();
     assert!(walk.planner().freshness(1, START).is_some(), "it was taken up");
-    sim.rehearsal.replace(walk);
+    sim.rehearsal.replace(walk, sim.rehearsal.now());
     sim.add_seeds();
     sim.rehearsal.set_budget(2.0);
     let end = sim.rehearsal.now().after(Duration::from_secs(300));

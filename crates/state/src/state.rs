@@ -169,13 +169,15 @@ impl<S: Store> State<S> {
         Ok(())
     }
 
-    /// Commits everything and marks the end of a clean run.
-    pub fn close(&mut self) -> Result<(), StateError> {
+    /// Commits everything, and marks the end of a run that was `clean`.
+    pub fn close(&mut self, clean: bool) -> Result<(), StateError> {
         self.flush_now()?;
         self.save_filter()?;
-        self.view.layers.put(Space::Meta, CLEAN, b"");
-        self.dirty = true;
-        self.flush_now()?;
+        if clean {
+            self.view.layers.put(Space::Meta, CLEAN, b"");
+            self.dirty = true;
+            self.flush_now()?;
+        }
         self.view.layers.store().settle()
     }
 

@@ -120,7 +120,7 @@ fn what_was_loaded_is_known_after_an_end_of_any_kind() {
         let mut state = open(&disk(), Some(&filter));
         assert_eq!(load(&mut state, &seeds), 2_000);
         if clean {
-            state.close().unwrap();
+            state.close(true).unwrap();
         }
         drop(state);
         let mut state = open(&disk(), Some(&filter));
@@ -128,7 +128,7 @@ fn what_was_loaded_is_known_after_an_end_of_any_kind() {
         assert_eq!(load(&mut state, &seeds), 0, "all are known");
         let first = seed(&state, 0, 0);
         assert!(state.apply(&Event::Discovered(first)).unwrap().queued.is_none());
-        state.close().unwrap();
+        state.close(true).unwrap();
         state.inspect(&mut |fault| panic!("{fault:?}")).unwrap();
     }
 }
@@ -208,7 +208,7 @@ fn a_load_that_is_cut_short_leaves_nothing() {
         let mut state = open(&store, None);
         let first = seed(&state, 1, 1);
         state.apply(&Event::Discovered(first)).unwrap();
-        state.close().unwrap();
+        state.close(true).unwrap();
         let before = rows(&*store);
 
         let cut = Arc::new(CutShort { store: store.clone(), left: left.into() });

@@ -211,7 +211,7 @@ fn what_was_committed_is_there_after_a_crash_and_nothing_else() {
     assert_eq!(state.counters().pages, 1, "the filter was brought up to date");
     discover(&mut state, "a.test", "/lost");
     assert_eq!(state.counters().pages, 2);
-    state.close().unwrap();
+    state.close(true).unwrap();
     drop(state);
 
     let mut state = open();

@@ -4,13 +4,14 @@ use std::io::{IsTerminal, Write};
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_engine::config::CrawlConfig;
 use evercrawl_engine::live::{self, Ended, Inbox, Progress, Stopper, SystemClock};
 use evercrawl_engine::walk::Walk;
-use evercrawl_engine::{DataDir, freshness};
+use evercrawl_engine::{DataDir, EngineError, freshness};
 use evercrawl_model::{Outcome, Refusal, Time};
 use evercrawl_state::{Counters, DiskStore};
 use evercrawl_urls::{ScopeKind, Seed, Target};
@@ -68,13 +69,14 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
         eprintln!("pushes are taken at http://{}/push", listener.local_addr()?);
         Doorbell::open(listener, settings.clone(), walk.state().reading(), inbox.clone())?;
     }
-    let mut keeper = Keeper::new(&dir);
+    let mut keeper = Keeper::new(dir.path());
     let show = |progress: &Progress, walk: &Walk<DiskStore>| {
         keeper.keep(walk, progress.at);
         screen.show(progress, walk);
     };
     let (ended, progress, walk) =
         live::run(walk, &config, &stopper, &inbox, || dir.free_disk(), show)?;
+    drop(keeper);
     screen.clear();
     finish(args, walk, ended, &progress, &before, &dir)
 }
@@ -191,32 +193,48 @@ pub(crate) fn listen_for_signals(stopper: Stopper) {
 
 /// Keeps what the planner learns, now and then and at the end: it can be learned again, but that takes
 /// as long as it took.
-pub(crate) struct Keeper<'a> {
-    dir: &'a DataDir,
+struct Keeper<'a> {
+    dir: &'a Path,
     began: Time,
     kept: Time,
+    /// Who is writing it: the crawl does not wait for the disk.
+    writing: Option<JoinHandle<Result<(), EngineError>>>,
     failed: bool,
 }
 
 impl<'a> Keeper<'a> {
-    pub(crate) fn new(dir: &'a DataDir) -> Self {
+    fn new(dir: &'a Path) -> Self {
         let now = SystemClock.now();
-        Keeper { dir, began: now, kept: now, failed: false }
+        Keeper { dir, began: now, kept: now, writing: None, failed: false }
     }
 
     fn keep(&mut self, walk: &Walk<DiskStore>, now: Time) {
         // Soon at first, when every minute doubles what is known.
         let every = (now.since(self.began) / 4).clamp(KEEP_FIRST, KEEP_EVERY);
-        if now.since(self.kept) < every {
+        let busy = self.writing.as_ref().is_some_and(|writing| !writing.is_finished());
+        if now.since(self.kept) < every || busy {
             return;
         }
         self.kept = now;
+        self.settle();
+        let (dir, learned) = (self.dir.to_owned(), walk.planner().learned());
+        self.writing = Some(std::thread::spawn(move || DataDir::keep_learned(&dir, &learned)));
+    }
+
+    /// Waits for what is being written.
+    fn settle(&mut self) {
+        let written = self.writing.take().map(JoinHandle::join);
         // Said once: the crawl goes on, and a full disk will stop it soon enough.
-        if let (Err(error), false) = (self.dir.keep_learned(&walk.planner().learned()), self.failed)
-        {
+        if let (Some(Ok(Err(error))), false) = (written, self.failed) {
             self.failed = true;
             eprintln!("what was learned of the pages could not be kept: {error}");
         }
+    }
+}
+
+impl Drop for Keeper<'_> {
+    fn drop(&mut self) {
+        self.settle();
     }
 }
 
@@ -305,7 +323,7 @@ fn finish(
     dir: &DataDir,
 ) -> anyhow::Result<u8> {
     let fresh = freshness::of(walk.planner(), walk.state(), SystemClock.now())?;
-    dir.keep_learned(&walk.planner().learned())?;
+    DataDir::keep_learned(dir.path(), &walk.planner().learned())?;
     let resting = walk.counters().standing[0];
     let counters = walk.close()?;
     let code = exit_code(ended, before, &counters, progress);
@@ -337,9 +355,7 @@ fn finish(
     out.flush()?;
     let private = |counters: &Counters| counters.refused(Refusal::PrivateAddress);
     if private(&counters) > private(before) {
-        eprintln!(
-            "some hosts have private addresses; --allow-private=NETWORK (or --allow-private) lets them in"
-        );
+        eprintln!("some hosts have private addresses; --allow-private=NETWORK lets them in");
     }
     say_what_next(ended, resting, dir.path());
     Ok(code)

@@ -140,7 +140,7 @@ fn crawl(
     let end = truth(walk.state(), world, now)?;
     let mean = if watch.is_empty() { end.share() } else { mean(&watch) };
     let liveliest = liveliest(walk.state())?;
-    dir.keep_learned(&walk.planner().learned())?;
+    DataDir::keep_learned(dir.path(), &walk.planner().learned())?;
     let counters = walk.close()?;
     Ok(Outcome { progress, counters, estimate, mean, end, liveliest })
 }

@@ -17,7 +17,7 @@ impl Frontier {
         let Some(host) = self.active.get_mut(&lease.page.host) else { return };
         host.next_allowed = now.after(host.delay);
         if let Some(ip) = lease.ip {
-            self.reserve_address(ip, now);
+            self.addresses.asked(ip, now);
         }
         self.enqueue(lease.page.host, now);
     }
@@ -35,19 +35,6 @@ impl Frontier {
         if let Some(host) = self.active.get_mut(&key) {
             host.asks_rules = false;
         }
-    }
-
-    /// Counts a request to `ip` that goes out now.
-    fn reserve_address(&mut self, ip: IpAddr, now: Time) {
-        let delay = self.config.pace.address_delay(ip);
-        if delay.is_zero() {
-            return;
-        }
-        if self.addresses.len() > 4 * self.config.active_hosts {
-            self.addresses.retain(|_, next| *next > now);
-        }
-        let next = self.addresses.entry(ip).or_insert(now);
-        *next = (*next).max(now).after(delay);
     }
 
     /// The rules that hold for pages of `host`, where they are in memory and not expired.
@@ -103,12 +90,8 @@ impl Frontier {
         let margin = if host.delay.is_zero() { Duration::ZERO } else { MARGIN };
         host.next_allowed = now.after(host.delay + margin);
         host.row.next_allowed = host.next_allowed;
-        let ip_delay = ip.map(|ip| (ip, self.config.pace.address_delay(ip)));
         let next = host.next_allowed;
-        if let Some((ip, delay)) = ip_delay.filter(|(_, delay)| !delay.is_zero()) {
-            let entry = self.addresses.entry(ip).or_insert(now);
-            *entry = (*entry).max(now.after(delay));
-        }
+        ip.into_iter().for_each(|ip| self.addresses.answered(ip, now));
         next
     }
 
@@ -136,6 +119,23 @@ impl Frontier {
         host.blocked_until = until;
         self.enqueue(key, now);
         true
+    }
+
+    /// Whether it is on record when each host may be asked again: no answer is being waited for, and every
+    /// host that was asked before a crash has had its pause since.
+    pub fn is_calm(&self) -> bool {
+        let rested = self.last_turn.since(self.opened) >= self.config.pace.longest();
+        self.in_flight == 0 && (rested || !self.careful)
+    }
+
+    /// The clock was set ahead: every pause seems to be over, so each host and address gets one anew, as
+    /// after a crash.
+    pub fn clock_set(&mut self, now: Time) {
+        (self.opened, self.careful) = (now, true);
+        self.addresses.all_asked(now);
+        for host in self.active.values_mut() {
+            host.next_allowed = host.next_allowed.max(now.after(host.delay));
+        }
     }
 
     /// A host said that it is asked too often: from now on its pauses are longer.

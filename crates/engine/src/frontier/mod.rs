@@ -13,6 +13,7 @@
 //! A page handed out is leased, not popped: it stays on disk where it was until the commit of its
 //! visit moves it. After a crash it is simply there again.
 
+mod addresses;
 mod back_queue;
 mod manners;
 mod pace;
@@ -32,6 +33,7 @@ use evercrawl_robots::RobotsTxt;
 use evercrawl_state::{Applied, HostRow, Lane, PageRow, Place, State, StateError, Store};
 
 use crate::nature::Manner;
+use addresses::Addresses;
 use back_queue::{BackQueue, Order};
 pub use pace::Pace;
 use pins::Pins;
@@ -153,7 +155,7 @@ pub struct Frontier {
     config: FrontierConfig,
     active: HashMap<HostKey, Active>,
     ready: BinaryHeap<Reverse<(Time, HostKey)>>,
-    addresses: HashMap<IpAddr, Time>,
+    addresses: Addresses,
     slowed: Slowed,
     pins: Pins,
     /// For each front queue, the place before which no waiting host is left.
@@ -170,6 +172,8 @@ pub struct Frontier {
     /// Leases that are out.
     in_flight: usize,
     opened: Time,
+    /// When it was last asked what is next.
+    last_turn: Time,
     /// True when requests of the last run may be so recent that hosts still need their pause.
     careful: bool,
 }
@@ -194,9 +198,9 @@ struct Active {
 
 impl Active {
     /// When it may next be asked: by its own pace, by its address's, and once it is not blocked.
-    fn ready_at(&self, addresses: &HashMap<IpAddr, Time>) -> Time {
-        let address = self.row.ip.and_then(|ip| addresses.get(&ip)).copied();
-        self.next_allowed.max(self.blocked_until).max(address.unwrap_or(Time::EPOCH))
+    fn ready_at(&self, addresses: &Addresses) -> Time {
+        let address = self.row.ip.map_or(Time::EPOCH, |ip| addresses.free(ip));
+        self.next_allowed.max(self.blocked_until).max(address)
     }
 }
 
@@ -204,11 +208,12 @@ impl Frontier {
     /// An empty frontier. `careful` says that the last run did not end cleanly, so that every host
     /// may have been asked a moment ago.
     pub fn new(config: FrontierConfig, seed: u64, opened: Time, careful: bool) -> Self {
+        let addresses = Addresses::new(config.pace, opened, 4 * config.active_hosts);
         Frontier {
             config,
             active: HashMap::new(),
             ready: BinaryHeap::new(),
-            addresses: HashMap::new(),
+            addresses,
             slowed: Slowed::default(),
             pins: Pins::default(),
             low_water: [(Time::EPOCH, HostKey::default()); FRONTS],
@@ -219,6 +224,7 @@ impl Frontier {
             selector: Selector::new(seed),
             in_flight: 0,
             opened,
+            last_turn: opened,
             careful,
         }
     }
@@ -242,6 +248,7 @@ impl Frontier {
         events: &mut Vec<Event>,
     ) -> Result<Next, StateError> {
         self.horizon = self.horizon.max(now);
+        self.last_turn = now;
         self.wake_hosts(state, now, events)?;
         while let Some(&Reverse((at, host))) = self.ready.peek() {
             if at > now {

@@ -58,6 +58,11 @@ impl Pace {
         reading.saturating_mul(READING_FACTOR).min(self.max_slow)
     }
 
+    /// No pause is longer than this, but for those that hosts ask for by `Retry-After`.
+    pub fn longest(&self) -> Duration {
+        self.host.max(self.max_crawl_delay).max(self.max_slow)
+    }
+
     /// The pause that an address gets.
     pub fn address_delay(&self, ip: IpAddr) -> Duration {
         let own = ip.is_loopback() && !self.address_on_loopback;

@@ -46,6 +46,8 @@ pub(super) struct Driver<S> {
     walk: Walk<S>,
     config: Arc<CrawlConfig>,
     clock: SystemClock,
+    /// How often the clock had been set ahead when last looked at.
+    set_ahead: u64,
     began: Time,
     orders: Option<UnboundedSender<Order>>,
     reports: Receiver<Report>,
@@ -110,6 +112,7 @@ impl<S: Store + 'static> Driver<S> {
             walk,
             config: config.clone(),
             clock,
+            set_ahead: clock.set_ahead(),
             began: now,
             orders: Some(orders),
             reports,
@@ -139,6 +142,10 @@ impl<S: Store + 'static> Driver<S> {
         let mut ending: Option<(Ended, Time)> = None;
         loop {
             let now = self.clock.now();
+            if self.clock.set_ahead() > self.set_ahead {
+                self.set_ahead = self.clock.set_ahead();
+                self.walk.clock_set(now);
+            }
             self.take_reports(now)?;
             self.take_requests(now)?;
             self.retainer.start_if_due(&self.walk, now)?;

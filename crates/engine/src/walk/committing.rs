@@ -80,8 +80,9 @@ impl<S: Store> Walk<S> {
         Ok(self.state.merge()?)
     }
 
-    /// Commits everything, closes the archive and marks the end of a clean run. Nothing is built on a
-    /// commit that failed: what a disk refused once it may only seem to take the second time.
+    /// Commits everything, closes the archive and marks the end of a clean run, unless some host may have
+    /// been asked a moment ago without this being on record. Nothing is built on a commit that failed: what
+    /// a disk refused once it may only seem to take the second time.
     pub fn close(mut self) -> Result<Counters, EngineError> {
         if self.state.is_committing() {
             return Err(EngineError::Broken("the last commit"));
@@ -93,7 +94,7 @@ impl<S: Store> Walk<S> {
         let files = checkpoint.files.iter().chain(&checkpoint.leaving);
         let serials: Vec<u32> = files.map(|file| file.serial).collect();
         self.state.finish_archive(&serials)?;
-        self.state.close()?;
+        self.state.close(self.frontier.is_calm())?;
         Ok(self.state.counters().clone())
     }
 }

@@ -27,7 +27,11 @@ impl<S: Store> Walk<S> {
     }
 
     /// The answer came, or none did; a host that failed is asked again at the next doubt.
-    pub(super) fn probed(&mut self, processed: &Processed, now: Time) -> Result<(), EngineError> {
+    pub(super) fn probed(
+        &mut self,
+        processed: &mut Processed,
+        now: Time,
+    ) -> Result<(), EngineError> {
         let host = processed.job.lease.page.host;
         if let Some(manner) = &processed.manner {
             self.apply(&Event::Probed { host, at: now, manner: manner.to_bytes() }, now)?;

@@ -40,18 +40,31 @@ pub(crate) struct Place {
     store: SimStore,
 }
 
-/// A computed web, with the start of every request by host.
+/// A computed web, with the start of every request by host: by its own clock, which nobody sets.
 pub(crate) struct Watched<'a> {
     world: &'a World,
     requests: BTreeMap<String, Vec<(Time, String)>>,
     count: u64,
+    /// By how many milliseconds the crawler's clock is ahead of the web's.
+    ahead: i64,
+    /// Some answers do not come, and some ask for a pause.
+    pub(crate) faults: Option<SplitMix64>,
+    /// When a pause was asked for, and when it is over.
+    pauses: BTreeMap<String, (Time, Time)>,
 }
 
 impl<'a> Sim<'a> {
     pub(crate) fn new(world: &'a World, dir: &'a Path, config: CrawlConfig, seed: u64) -> Self {
-        let (place, config) = (Place::new(), Arc::new(config));
-        let walk = place.open(dir, &config, seed, START);
-        let web = Watched { world, requests: BTreeMap::new(), count: 0 };
+        let (place, config) = (Place::new(dir), Arc::new(config));
+        let walk = place.open(dir, &config, seed, START).unwrap();
+        let web = Watched {
+            world,
+            requests: BTreeMap::new(),
+            count: 0,
+            ahead: 0,
+            faults: None,
+            pauses: BTreeMap::new(),
+        };
         let rehearsal = Rehearsal::new(walk, web, START, Duration::from_secs(1));
         Sim { config, place, rehearsal, dir, seed }
     }
@@ -75,41 +88,85 @@ impl<'a> Sim<'a> {
         self.rehearsal.run(until, LONG)
     }
 
+    /// The crawler's clock is set ahead while it runs.
+    pub(crate) fn set_clock_ahead(&mut self, by: Duration) {
+        self.rehearsal.set_clock_ahead(by);
+        self.rehearsal.web.clock_set(i64::try_from(by.as_millis()).unwrap());
+    }
+
     /// The process dies: what was not committed is gone, and what was out is forgotten.
     pub(crate) fn crash(&mut self) {
-        let now = self.rehearsal.now();
-        let walk = self.place.open(self.dir, &self.config, self.seed, now);
-        self.rehearsal.replace(walk);
+        self.rehearsal.web.forgets();
+        self.start(self.rehearsal.now());
+    }
+
+    /// Another process goes on. Where the disk does not let it begin, a later one does.
+    fn start(&mut self, now: Time) {
+        self.place.disk.restart();
+        let walk = self.place.open(self.dir, &self.config, self.seed, now).unwrap();
+        self.rehearsal.replace(walk, now);
         self.add_seeds();
     }
 
     /// The power goes, in the middle of a commit where one is on its way. When it comes back it is
-    /// later, by a moment or by hours.
+    /// later, by a moment or by hours, and the clock may say that it is earlier.
     pub(crate) fn lose_power(&mut self, dice: &mut SplitMix64) {
         if let Some(commit) = self.rehearsal.take_commit() {
             self.place.disk.fail_after(dice.below(8));
             let _ = commit.run();
         }
         self.place.disk.lose_power(self.dir, dice);
+        self.rehearsal.web.forgets();
+        self.start_on_a_bad_disk(dice);
         let off = Duration::from_millis(dice.next_u64() % [2, 5_000, 7_200_000][dice.below(3)]);
-        self.rehearsal.pass(self.rehearsal.now().after(off));
-        self.crash();
+        let (now, last) = (self.rehearsal.now().after(off), self.place.last_visit());
+        let back = [0, 3_000, 3_600_000][dice.below(3)];
+        // No crawl begins before the last one ended, whatever the clock says.
+        let clock = Time::from_millis(now.millis().saturating_sub(back)).max(last).min(now);
+        self.rehearsal.web.ahead -= i64::try_from(now.since(clock).as_millis()).unwrap();
+        self.start(clock);
     }
 
-    /// The crawl has failed, and whoever runs it tries to end it well all the same. That fails too,
-    /// and changes nothing; then the power goes.
-    pub(crate) fn end_and_lose_power(self, dice: &mut SplitMix64) -> Self {
-        let Sim { config, place, rehearsal, dir, seed } = self;
-        let (now, committed) = (rehearsal.now(), place.visits());
-        let (walk, web) = (rehearsal.walk, rehearsal.web);
-        assert!(walk.close().is_err(), "a clean end on top of a sync that failed");
-        assert_eq!(place.visits(), committed);
-        place.disk.lose_power(dir, dice);
-        let walk = place.open(dir, &config, seed, now);
+    /// Now and then the disk fails, or is full, before a crawl has begun. Nothing comes of it but an
+    /// error.
+    fn start_on_a_bad_disk(&self, dice: &mut SplitMix64) {
+        self.place.disk.restart();
+        match dice.below(8) {
+            0 => self.place.disk.fail_after(dice.below(4)),
+            1 => self.place.disk.fill_up(dice.next_u64() % 2_000),
+            _ => return,
+        }
+        let now = self.rehearsal.now();
+        if let Err(error) = self.place.open(self.dir, &self.config, self.seed, now) {
+            assert!(is_of_the_disk(&error), "{error}");
+        }
+        self.place.disk.lose_power(self.dir, dice);
+    }
+
+    /// Whoever runs the crawl ends it, as well as the disk allows; then it goes on. Says whether it
+    /// ended well.
+    pub(crate) fn end(self) -> (Self, Result<(), EngineError>) {
+        let Sim { config, place, mut rehearsal, dir, seed } = self;
+        let settled = rehearsal.settle();
+        let (now, committed, failed) = (rehearsal.now(), place.visits(), place.disk.has_failed());
+        let unheard: Vec<String> = rehearsal.awaited().map(str::to_owned).collect();
+        let (walk, mut web) = (rehearsal.walk, rehearsal.web);
+        web.is_left(&unheard);
+        let closed = walk.close().map(drop);
+        if failed {
+            assert!(closed.is_err(), "a clean end on top of a sync that failed");
+            assert_eq!(place.visits(), committed);
+        }
+        let ended = settled.and(closed);
+        if ended.is_err() {
+            web.forgets();
+        }
+        place.disk.restart();
+        let walk = place.open(dir, &config, seed, now).unwrap();
         let rehearsal = Rehearsal::new(walk, web, now, Duration::from_secs(1));
         let mut sim = Sim { config, place, rehearsal, dir, seed };
         sim.add_seeds();
-        sim
+        (sim, ended)
     }
 
     pub(crate) fn requests(&self) -> &BTreeMap<String, Vec<(Time, String)>> {
@@ -123,13 +180,24 @@ impl<'a> Sim<'a> {
     }
 }
 
+/// True of errors that a disk which fails or is full must lead to, and nothing else may.
+pub(crate) fn is_of_the_disk(error: &EngineError) -> bool {
+    error.is_disk_full() || error.to_string().contains("input/output error")
+}
+
 impl Place {
-    pub(crate) fn new() -> Self {
-        let disk = SimDisk::default();
+    pub(crate) fn new(dir: &Path) -> Self {
+        let disk = SimDisk::with(dir);
         Place { store: SimStore::on(&disk), disk }
     }
 
-    fn open(&self, dir: &Path, config: &Arc<CrawlConfig>, seed: u64, now: Time) -> Walk<SimStore> {
+    fn open(
+        &self,
+        dir: &Path,
+        config: &Arc<CrawlConfig>,
+        seed: u64,
+        now: Time,
+    ) -> Result<Walk<SimStore>, EngineError> {
         self.resume(dir, config, None, seed, now)
     }
 
@@ -141,10 +209,9 @@ impl Place {
         learned: Option<&[u8]>,
         seed: u64,
         now: Time,
-    ) -> Walk<SimStore> {
-        self.disk.restart();
-        let state = State::open(Arc::new(self.store.clone()), SETTINGS, None).unwrap();
-        let files = state.archive().unwrap();
+    ) -> Result<Walk<SimStore>, EngineError> {
+        let state = self.state();
+        let files = state.archive()?;
         let next = files.iter().map(|file| file.serial + 1).max().unwrap_or(1);
         let disk = Arc::new(self.disk.clone());
         let settings = archive::Settings { disk, ..archive_settings(next, config.archive.roll_at) };
@@ -159,22 +226,97 @@ impl Place {
                 open: file.open,
             })
             .collect();
-        let (writer, _) = archive::Writer::open(dir, &committed, settings, now).unwrap();
-        Walk::resume(config.clone(), state, writer, learned, seed, now).unwrap()
+        let (writer, _) = archive::Writer::open(dir, &committed, settings, now)?;
+        Walk::resume(config.clone(), state, writer, learned, seed, now)
+    }
+
+    fn state(&self) -> State<SimStore> {
+        State::open(Arc::new(self.store.clone()), SETTINGS, None).unwrap()
     }
 
     /// Visits that are committed.
     fn visits(&self) -> usize {
-        let state = State::open(Arc::new(self.store.clone()), SETTINGS, None).unwrap();
-        state.visits(0).filter(Result::is_ok).count()
+        self.state().visits(0).filter(Result::is_ok).count()
     }
+
+    /// When the last of them was.
+    fn last_visit(&self) -> Time {
+        self.state().last_visit().unwrap().unwrap_or(START)
+    }
+}
+
+/// How long after it was asked for a pause may be unknown to whoever comes after a crash: commits are a
+/// second apart, take three at most, and the next waits for the last.
+const UNCOMMITTED: Duration = Duration::from_secs(8);
+
+impl Watched<'_> {
+    /// What time it is here when the crawler's clock says `now`.
+    fn time(&self, now: Time) -> Time {
+        Time::from_millis(now.millis().checked_add_signed(-self.ahead).unwrap())
+    }
+
+    fn clock_set(&mut self, ahead: i64) {
+        self.ahead += ahead;
+        // A pause until some moment ends when the clock says that it is that moment.
+        let ahead = u64::try_from(ahead).unwrap();
+        for (_, over) in self.pauses.values_mut() {
+            *over = Time::from_millis(over.millis().saturating_sub(ahead));
+        }
+    }
+
+    /// The crawler leaves, and does not hear the answers that it has not taken yet.
+    fn is_left(&mut self, unheard: &[String]) {
+        let host = |url: &str| url.split('/').nth(2).unwrap_or_default().to_owned();
+        for url in unheard {
+            self.pauses.remove(&host(url));
+        }
+    }
+
+    /// The crawler forgets what it has not committed, which is what came last.
+    fn forgets(&mut self) {
+        let last = self.requests.values().flat_map(|asked| asked.last()).map(|(at, _)| *at).max();
+        let known = |asked: Time| last.is_some_and(|last| last.since(asked) > UNCOMMITTED);
+        self.pauses.retain(|_, (asked, _)| known(*asked));
+    }
+
+    /// What comes instead of an answer.
+    fn fault(&mut self, host: &str, now: Time) -> Option<(Fetched, Duration)> {
+        let kind = self.faults.as_mut()?.below(30);
+        let failed = |failure| fetch::Fetched { result: Err(failure), ..empty() };
+        let long = Duration::from_secs(30);
+        Some(match kind {
+            0 => (failed(fetch::ConnectTrouble::Refused.into()), Duration::from_millis(3)),
+            1 => (failed(fetch::Failure::Timeout(fetch::Phase::Head)), long),
+            2 => (failed(fetch::Failure::Disconnected), Duration::from_millis(9)),
+            3 => (failed(fetch::DnsTrouble::Temporary("no answer".into()).into()), long / 10),
+            4 | 5 => {
+                let (took, pause) = (Duration::from_millis(20), Duration::from_secs(12));
+                let asked = now.after(took);
+                self.pauses.insert(host.to_owned(), (asked, asked.after(pause)));
+                let status = if kind == 4 { 429 } else { 503 };
+                (super::fetched(status, &[("retry-after", "12")], String::new(), took), took)
+            }
+            _ => return None,
+        })
+    }
+}
+
+fn empty() -> Fetched {
+    super::fetched(200, &[], String::new(), Duration::ZERO)
 }
 
 impl Web for Watched<'_> {
     fn answer(&mut self, asked: &Asked<'_>, now: Time) -> (Fetched, Duration) {
         let rest = asked.url.strip_prefix("http://").unwrap();
         let (host, path) = rest.split_at(rest.find('/').unwrap());
+        let now = self.time(now);
+        if let Some((asked, over)) = self.pauses.remove(host) {
+            assert!(now >= over, "{host} asked for a pause at {asked} until {over}: {now} {path}");
+        }
         self.requests.entry(host.to_owned()).or_default().push((now, path.to_owned()));
+        if let Some(fault) = self.fault(host, now) {
+            return fault;
+        }
         let request = Request {
             authority: host,
             target: path,
