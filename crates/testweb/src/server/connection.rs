@@ -1,7 +1,7 @@
 //! How does one connection go? Request, wait, answer with whatever fault is due, log; and again.
 
 use super::access_log::LogLine;
-use super::hostile::wait_for_the_caller_to_leave;
+use super::hostile::{self, wait_for_the_caller_to_leave};
 use super::request::{Head, Inbox};
 use super::{Shared, control};
 use crate::world::{push, push_http_date, push_number};
@@ -18,6 +18,11 @@ pub(crate) async fn converse(shared: Arc<Shared>, stream: std::net::TcpStream) {
     let Ok(mut stream) = TcpStream::from_std(stream) else { return };
     // Without this an answer in two pieces waits for the caller's delayed acknowledgement. If it fails, all still works.
     let _ = stream.set_nodelay(true);
+    if shared.hostile && hostile::wants_keys(&stream).await {
+        // However it ends is part of the trouble.
+        let _ = hostile::secure(stream, &shared.world.config().suffix).await;
+        return;
+    }
     let mut inbox = Inbox::default();
     let mut answer = Answer::new();
     let mut head_out = Vec::new();

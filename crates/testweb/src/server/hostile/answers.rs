@@ -110,6 +110,12 @@ pub(super) fn redirect_chain(ask: &Ask<'_>) -> Vec<u8> {
     redirect(&format!("http://n{}.{}{}", ask.nonce % 1000, own_host(ask), ask.path))
 }
 
+/// From one host to the other and back.
+pub(super) fn redirect_loop(ask: &Ask<'_>) -> Vec<u8> {
+    let other = if ask.host.starts_with("a.") { "b" } else { "a" };
+    redirect(&format!("http://{other}.{}{}", own_host(ask), ask.path))
+}
+
 pub(super) fn redirect_metadata(_: &Ask<'_>) -> Vec<u8> {
     redirect("http://169.254.169.254/latest/meta-data/")
 }
@@ -170,6 +176,38 @@ pub(super) fn control_bytes(_: &Ask<'_>) -> Vec<u8> {
 pub(super) fn more_hosts(ask: &Ask<'_>) -> Vec<u8> {
     let link = |n: u64| format!("<a href='http://w{n}.{}/'>more</a>", own_host(ask));
     page(&format!("{}{}", link(2 * ask.nonce), link(2 * ask.nonce + 1)))
+}
+
+/// A page for every month there ever was or will be, and for its days.
+pub(super) fn calendar(ask: &Ask<'_>) -> Vec<u8> {
+    let numbers = ask.path.split('/').filter_map(|part| part.parse::<u32>().ok());
+    let mut numbers = numbers.chain([2026, 11]);
+    let (year, month) = (numbers.next().unwrap_or(2026), numbers.next().unwrap_or(1));
+    let months = year.saturating_mul(12).saturating_add(month);
+    let link = |months: u32| format!("/calendar/{}/{:02}/", months / 12, months % 12);
+    let days: String =
+        (1..31).map(|day| format!("<a href={}{day:02}>{day}</a> ", link(months))).collect();
+    let (before, after) = (link(months.saturating_sub(1)), link(months.saturating_add(1)));
+    let about = format!("<title>{year} {month}</title><p>Nothing happens in {month} of {year}.");
+    page(&format!("{about}<a href={before}>before</a><a href={after}>after</a>{days}"))
+}
+
+/// Sorted and filtered in ever more ways.
+pub(super) fn parameters(ask: &Ask<'_>) -> Vec<u8> {
+    let more = if ask.path.contains('?') { '&' } else { '?' };
+    let link = |n: u64| {
+        let (name, value) = (ask.nonce % 97 + n, ask.nonce);
+        format!("<a href='{}{more}f{name}={value}'>more</a>", ask.path)
+    };
+    page(&format!("<title>List</title><p>A list.</p>{}", (0..5).map(link).collect::<String>()))
+}
+
+/// A relative link on every page.
+pub(super) fn ever_deeper(ask: &Ask<'_>) -> Vec<u8> {
+    page(&format!(
+        "<title>{}</title><a href='again/'>deeper</a><a href='on{}/'>on</a>",
+        ask.path, ask.nonce
+    ))
 }
 
 /// The trouble's own host, without labels before it.

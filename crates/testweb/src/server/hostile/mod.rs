@@ -5,6 +5,7 @@
 
 mod answers;
 mod bombs;
+mod tls;
 
 use std::io;
 use std::time::Duration;
@@ -14,6 +15,8 @@ use tokio::net::TcpStream;
 use tokio::time::sleep;
 
 use super::request::Head;
+use tls::Greeting;
+pub(super) use tls::{converse as secure, wants_keys};
 
 /// What host names of troubles have between the trouble's name and the world's suffix.
 const MARK: &str = ".hostile";
@@ -54,6 +57,8 @@ enum Act {
     HalfClose,
     /// Nothing comes.
     Silence,
+    /// Something is wrong before the connection is secure.
+    Greet(Greeting),
 }
 
 /// What is being asked for.
@@ -71,7 +76,7 @@ const OK: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n";
 /// All of them.
 #[rustfmt::skip]
 pub const TROUBLES: &[Trouble] = {
-    use Act::{Drip, Forever, HalfClose, Reset, Say, Silence};
+    use Act::{Drip, Forever, Greet, HalfClose, Reset, Say, Silence};
     use Spot::{Everywhere, Feed, Pages, Robots, Sitemap};
     const fn row(name: &'static str, at: Spot, act: Act, what: &'static str) -> Trouble {
         Trouble { name, what, at, act }
@@ -109,6 +114,7 @@ pub const TROUBLES: &[Trouble] = {
         row("coding-lie", Pages, Say(answers::coding_lie), "says gzip and sends text"),
         row("redirect-self", Pages, Say(answers::redirect_self), "redirects to itself"),
         row("redirect-chain", Pages, Say(answers::redirect_chain), "redirects on and on"),
+        row("redirect-loop", Pages, Say(answers::redirect_loop), "redirects to another host, which redirects back"),
         row("redirect-metadata", Pages, Say(answers::redirect_metadata), "redirects to a cloud's metadata service"),
         row("redirect-private", Pages, Say(answers::redirect_private), "redirects to a private address"),
         row("redirect-file", Pages, Say(answers::redirect_file), "redirects to a file of ours"),
@@ -122,7 +128,11 @@ pub const TROUBLES: &[Trouble] = {
         row("charset-lies", Pages, Say(answers::charset_lies), "four charsets at once, none of them right"),
         row("control-bytes", Pages, Say(answers::control_bytes), "escape sequences for terminals in titles and links"),
         row("more-hosts", Pages, Say(answers::more_hosts), "links to ever more hosts of its own"),
+        row("calendar", Pages, Say(answers::calendar), "a calendar without first or last month"),
+        row("parameters", Pages, Say(answers::parameters), "every page links to itself with more parameters"),
+        row("ever-deeper", Pages, Say(answers::ever_deeper), "every page links to one that lies deeper"),
         row("robots-huge", Robots, Say(answers::huge_robots), "a robots.txt of 100 MB"),
+        row("robots-bomb", Robots, Say(bombs::gzip), "a robots.txt that is a bomb"),
         row("robots-endless", Robots, Forever("HTTP/1.1 200 OK\r\n\r\n", "Disallow: /x\n"), "a robots.txt without end"),
         row("robots-redirects", Robots, Say(answers::redirect_chain), "a robots.txt that redirects for ever"),
         row("robots-private", Robots, Say(answers::redirect_private), "a robots.txt that redirects to a private address"),
@@ -136,6 +146,13 @@ pub const TROUBLES: &[Trouble] = {
         row("retry-never", Pages, Say(answers::retry_never), "unavailable for ten thousand years"),
         row("one-in-ten", Pages, Say(answers::one_in_ten), "answers well once in ten"),
         row("clock-skew", Pages, Say(answers::clock_skew), "dates of the far past and the far future"),
+        row("tls-silence", Everywhere, Greet(Greeting::Never), "begins to agree on keys and never ends"),
+        row("tls-slow", Everywhere, Greet(Greeting::Drip), "agrees on keys a byte a second"),
+        row("tls-reset", Everywhere, Greet(Greeting::Reset), "resets while keys are agreed on"),
+        row("tls-plain", Everywhere, Greet(Greeting::Plain), "answers in plain text where keys are expected"),
+        row("tls-expired", Everywhere, Greet(Greeting::Show(tls::EXPIRED)), "a certificate that has expired"),
+        row("tls-wrong-name", Everywhere, Greet(Greeting::Show(tls::WRONG_NAME)), "the certificate of another"),
+        row("tls-self-signed", Everywhere, Greet(Greeting::Show(tls::SELF_SIGNED)), "a certificate that nobody vouches for"),
     ]
 };
 
@@ -146,6 +163,12 @@ const SLOW_BODY: &str =
 const PIECE: usize = 64 * 1024;
 
 impl Trouble {
+    /// Where it is met first, in a world whose names end in `suffix`.
+    pub fn url(&self, suffix: &str) -> String {
+        let scheme = if matches!(self.act, Act::Greet(_)) { "https" } else { "http" };
+        format!("{scheme}://{}/", self.host(suffix))
+    }
+
     /// Its host in a world whose names end in `suffix`.
     pub fn host(&self, suffix: &str) -> String {
         format!("{}{MARK}{suffix}", self.name)
@@ -203,6 +226,8 @@ impl Act {
                 stream.shutdown().await?;
                 wait_for_the_caller_to_leave(stream).await
             }
+            // Whoever comes without keys has nothing to fear.
+            Act::Greet(_) => send(stream, &answers::plain(ask)).await,
             Act::Silence => wait_for_the_caller_to_leave(stream).await,
         }
     }
