@@ -15,6 +15,7 @@ use evercrawl_engine::schedule::retry_after;
 use evercrawl_extract::{Content, Document, Extractor, Listing, Options, charset, decode, sniff};
 use evercrawl_fetch::{ConnectTo, Network, Request};
 use evercrawl_lab::synthetic::Spec;
+use evercrawl_lab::table::{Columns, Range, Table};
 use evercrawl_lab::{microsoft, recorded};
 use evercrawl_model::Time;
 use evercrawl_policy::registry::{Setup, find};
@@ -142,6 +143,15 @@ pub const TARGETS: &[Target] = &[
             b"{\"site\":\"a\",\"window_start\":1,\"window_end\":2}",
         ],
         run: world,
+    },
+    Target {
+        name: "table",
+        examples: &[
+            b"page,changes,days\r\n\"a,\"\"b\"\"\",3,1.5\r\nb,,1e3\r\n",
+            b"\xef\xbb\xbfdays;page\n2;x\n",
+            b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff\x4b\x4c\x4a\x06\x00\xc2\x41\x24\x35\x03\x00\x00\x00",
+        ],
+        run: table,
     },
 ];
 
@@ -357,6 +367,22 @@ fn world(bytes: &[u8]) {
         let _ = recorded::read(&[folder.to_owned()], true);
         let _ = microsoft::read(folder);
     });
+}
+
+/// A table as users bring them: every cell is read as what it should be, or an error says where it is wrong.
+fn table(bytes: &[u8]) {
+    const COLUMNS: Columns =
+        Columns { required: &["page", "days"], optional: &["changes"], unused: &["note"] };
+    for name in ["t.csv", "t.csv.gz"] {
+        in_folder(&[(name, bytes)], |folder| {
+            let Ok(table) = Table::open(&folder.join(name), &COLUMNS) else { return };
+            let rows = table.rows().inspect(|row| {
+                let _ = (row.text(0), row.number(1, Range::Positive), row.flag(2));
+            });
+            assert_eq!(rows.count(), table.row_count());
+            let _ = table.names(0);
+        });
+    }
 }
 
 /// In memory, where the system has a place for that: thousands of folders a second are much for a disk.
