@@ -204,8 +204,8 @@ pub(crate) struct CrawlRules {
     /// or 1d where there is none [default: auto]
     #[arg(long, value_name = "TIME")]
     pub(crate) recrawl: Option<String>,
-    /// Allow private and loopback addresses: all, or the networks given
-    #[arg(long, value_name = "NETWORK", num_args = 0..=1, default_missing_value = "all", require_equals = true)]
+    /// Allow addresses of these networks though they are not public; without any, this machine's own
+    #[arg(long, value_name = "NETWORK,...", num_args = 0..=1, value_delimiter = ',', default_missing_value = "loopback", require_equals = true)]
     pub(crate) allow_private: Vec<String>,
     /// Connect to HOST2:PORT2 instead, as curl does; empty parts mean any
     #[arg(long, value_name = "HOST1:PORT1:HOST2:PORT2")]

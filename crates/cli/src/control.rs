@@ -23,9 +23,9 @@ use evercrawl_engine::live::Inbox;
 use evercrawl_state::{DiskStore, Reading};
 
 use crate::args::{Cli, Verb};
-use crate::exit;
 use crate::settings::Settings;
 use crate::verbs::{self, Opened};
+use crate::{exit, print};
 
 const SOCKET: &str = "control.sock";
 /// Verbs that are answered at a time.
@@ -98,7 +98,7 @@ pub(crate) fn call(
     while let Some((kind, bytes)) = read_frame(&mut answer)? {
         match (kind, bytes.first()) {
             (EXIT, Some(code)) => return Ok(Some(*code)),
-            (WORD, _) => eprintln!("{}", String::from_utf8_lossy(&bytes)),
+            (WORD, _) => eprintln!("{}", print::complaint(&String::from_utf8_lossy(&bytes))),
             _ => out.write_all(&bytes).and_then(|()| out.flush())?,
         }
     }

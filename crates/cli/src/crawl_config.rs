@@ -1,5 +1,6 @@
 //! From settings to what the engine is told.
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use evercrawl_engine::retention::Keep;
 use evercrawl_engine::suspicion::{Action, SpamConfig};
 use evercrawl_engine::{FrontierConfig, Pace, Plan, RetentionConfig, Schedule};
 use evercrawl_extract::decode::Caps;
-use evercrawl_fetch::{self as fetch, AllowPrivate, ConnectTo, NameServers};
+use evercrawl_fetch::{self as fetch, AllowPrivate, ConnectTo, NameServers, Network};
 use evercrawl_state::StoreLimits;
 use evercrawl_urls::{DEFAULT_EXTENSIONS, Rules, ScopeKind, Step, Steps};
 
@@ -28,6 +29,10 @@ pub(crate) fn settings(common: &Common, rules: Option<&CrawlRules>) -> anyhow::R
     let remembered = remembered(&common.data);
     if remembered.exists() {
         settings.read_file(&remembered, &Origin::Remembered)?;
+        // What `--allow-private` alone came to in earlier versions.
+        if settings.items("fetch.allow_private") == ["all"] {
+            settings.set("fetch.allow_private", vec!["loopback".to_owned()], Origin::Remembered)?;
+        }
     }
     if let Some(path) = config_file(common) {
         settings.read_file(&path, &Origin::File(path.clone()))?;
@@ -171,20 +176,36 @@ pub(crate) fn fetch_config(settings: &Settings) -> anyhow::Result<fetch::Config>
     config.dns.servers = settings.need("fetch.dns", |text| match text {
         "own" => Ok(NameServers::FromSystem),
         "system" => Ok(NameServers::SystemResolver),
-        _ => Err(format!("`{text}` is neither own nor system")),
+        servers => name_servers(servers),
     })?;
     Ok(config)
 }
 
+/// Name servers as `192.0.2.1` or `127.0.0.1:5353`, with commas between them.
+fn name_servers(text: &str) -> Result<NameServers, String> {
+    let server = |text: &str| {
+        let with_port = text.parse().or_else(|_| text.parse().map(|ip: IpAddr| (ip, 53).into()));
+        with_port.map_err(|_| {
+            format!("`{text}` is neither own, system nor the address of a name server")
+        })
+    };
+    text.split(',')
+        .map(|text| server(text.trim()))
+        .collect::<Result<_, _>>()
+        .map(NameServers::These)
+}
+
 fn allow_private(settings: &Settings) -> anyhow::Result<AllowPrivate> {
-    let items = settings.items("fetch.allow_private");
-    if items.iter().any(|item| item == "all" || item == "true") {
-        return Ok(AllowPrivate::all());
+    let items = settings.items("fetch.allow_private").iter();
+    let mut networks = Vec::new();
+    for item in items {
+        match item.as_str() {
+            "loopback" => networks.extend(Network::LOOPBACK),
+            text => networks.push(text.parse().map_err(|error: fetch::BadNetwork| {
+                Failure::config(format!("fetch.allow_private: {error}, or as loopback"))
+            })?),
+        }
     }
-    let networks = items.iter().map(|item| item.parse());
-    let networks: Result<Vec<_>, _> = networks.collect();
-    let networks =
-        networks.map_err(|error| Failure::config(format!("fetch.allow_private: {error}")))?;
     Ok(AllowPrivate::networks(networks))
 }
 

@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         Ok(code) => code.into(),
         Err(error) if exit::is_broken_pipe(&error) => exit::OK.into(),
         Err(error) => {
-            eprintln!("evercrawl: {error:#}");
+            eprintln!("evercrawl: {}", print::complaint(&format!("{error:#}")));
             exit::code_of(&error).into()
         }
     }

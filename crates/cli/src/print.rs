@@ -9,15 +9,51 @@ pub(crate) fn data() -> BufWriter<StdoutLock<'static>> {
     BufWriter::with_capacity(1 << 16, io::stdout().lock())
 }
 
-/// One JSON object on a line.
+/// One JSON object on a line. Characters that do something to a terminal are written as escapes.
 pub(crate) fn json_line(out: &mut (impl Write + ?Sized), value: &Value) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, value)?;
-    writeln!(out)
+    let text = value.to_string();
+    let mut rest = text.as_str();
+    while let Some((at, c)) = rest.char_indices().find(|(_, c)| acts(*c)) {
+        let (before, after) = rest.split_at(at);
+        write!(out, "{before}\\u{:04x}", u32::from(c))?;
+        rest = &after[c.len_utf8()..];
+    }
+    writeln!(out, "{rest}")
 }
 
-/// Text from a page or a server, safe to show: control characters become visible.
+/// Text from a page or a server, safe to show: what would do something to a terminal becomes visible.
 pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    text.chars().map(|c| if acts(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// What is said of something that went wrong: safe to show, line by line, and without the passwords of URLs,
+/// which may well be right even where the URL is not.
+pub(crate) fn complaint(text: &str) -> String {
+    text.lines().map(|line| plain(&without_passwords(line))).collect::<Vec<_>>().join("\n")
+}
+
+/// The same text with `***` for user name and password wherever a URL has them.
+fn without_passwords(text: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + 3);
+        let ends = |c: char| c.is_whitespace() || "/?#\\`'\"<>".contains(c);
+        let (authority, left) = after.split_at(after.find(ends).unwrap_or(after.len()));
+        out.push_str(before);
+        match authority.rfind('@') {
+            Some(at) => out.extend(["***", &authority[at..]]),
+            None => out.push_str(authority),
+        }
+        rest = left;
+    }
+    out + rest
+}
+
+/// Whether a character does something to a terminal rather than being shown: control characters, and
+/// those that turn the direction of what follows.
+fn acts(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Rows under a head, columns as wide as needed.
@@ -52,6 +88,26 @@ mod tests {
     #[test]
     fn pages_cannot_speak_to_the_terminal() {
         assert_eq!(plain("a\x1b[2Jb\u{7}é"), "a\u{fffd}[2Jb\u{fffd}é");
+        assert_eq!(plain("\u{9b}2J\u{202e}txt"), "\u{fffd}2J\u{fffd}txt");
+    }
+
+    #[test]
+    fn complaints_are_discreet() {
+        let said =
+            "`http://me:pass@word@[bad/` and ftp://u@h/a@b, not https://h/?u:p@h;\n\x1b mailto:a@b";
+        let want =
+            "`http://***@[bad/` and ftp://***@h/a@b, not https://h/?u:p@h;\n\u{fffd} mailto:a@b";
+        assert_eq!(complaint(said), want);
+    }
+
+    #[test]
+    fn json_says_the_same_without_control_characters() {
+        let value = serde_json::json!({"t": "a\x1b\u{9b}é\u{7f}\u{202e}\"\u{1f600}"});
+        let mut out = Vec::new();
+        json_line(&mut out, &value).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text, "{\"t\":\"a\\u001b\\u009bé\\u007f\\u202e\\\"\u{1f600}\"}\n");
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use evercrawl_engine::data_dir::replace_file;
+
 use crate::exit::Failure;
 
 /// A setting: its name, its default, and what it means.
@@ -126,9 +128,13 @@ pub(crate) const KEYS: &[Key] = &[
     one("fetch.timeout_total", "2m", "for everything"),
     one("fetch.http2", "false", "speak HTTP/2 where it is offered"),
     one("fetch.accept_invalid_certificates", "false", "go on, and record what is wrong"),
-    list("fetch.allow_private", "", "networks outside the public internet to allow, or `all`"),
+    list(
+        "fetch.allow_private",
+        "",
+        "networks outside the public internet to allow; loopback: this machine's own",
+    ),
     list("fetch.connect_to", "", "HOST1:PORT1:HOST2:PORT2 as curl's; empty parts mean any"),
-    one("fetch.dns", "own", "own (cached, refreshed ahead) | system"),
+    one("fetch.dns", "own", "own (cached, refreshed ahead) | system | addresses of name servers"),
     one("archive.level", "1", "gzip level, 1 to 12"),
     one("archive.roll", "1GB", "size at which a WARC file is closed and the next begun"),
     one("archive.requests", "true", "keep the request beside the response"),
@@ -271,6 +277,12 @@ impl Settings {
         let (name, value) = pair
             .split_once('=')
             .ok_or_else(|| Failure::usage(format!("-s takes NAME=VALUE, not `{pair}`")))?;
+        if SECRETS.contains(&name) {
+            let variable = variable(name);
+            return Err(Failure::usage(format!(
+                "every user of this machine can read a command line: put {name} into evercrawl.toml, or into {variable}"
+            )));
+        }
         let many = KEYS.iter().any(|key| key.name == name && key.kind == Kind::List);
         let items = if many {
             value.split(',').map(str::to_owned).collect()
@@ -286,6 +298,13 @@ impl Settings {
 
     pub(crate) fn items(&self, name: &str) -> &[String] {
         self.0.get(name).map_or(&[], |value| &value.items)
+    }
+
+    /// The value of a setting as it may be shown; of a secret only that there is one.
+    pub(crate) fn shown(&self, key: &Key) -> String {
+        let items = self.items(key.name);
+        let secret = SECRETS.contains(&key.name) && !items.is_empty();
+        if secret { "(hidden)".to_owned() } else { items.join(", ") }
     }
 
     /// The value of a setting, read by `parse`; an error names the setting and who set it.
@@ -345,12 +364,12 @@ impl Settings {
         }
         let head = "# What was said on the command line, so that the next run goes on alike.\n";
         // A crawl that is killed right here must not forget where it was told to stay.
-        let aside = path.with_extension("toml.new");
-        std::fs::write(&aside, format!("{head}{table}"))?;
-        std::fs::rename(&aside, path)?;
-        Ok(())
+        Ok(replace_file(path, format!("{head}{table}").as_bytes())?)
     }
 }
+
+/// Settings that nobody else may read.
+const SECRETS: [&str; 2] = ["push.token", "push.secret"];
 
 /// Sections that say nothing of what a crawl is about, and so hold for one run only.
 const OF_ONE_RUN: [&str; 3] = ["limits", "engine", "push"];

@@ -10,9 +10,10 @@ mod common;
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
+use std::time::Duration;
 
-use common::Place;
 use common::site::{Answer, Site};
+use common::{Place, pause};
 use serde_json::Value;
 
 /// A place where data of an earlier format lies.
@@ -87,4 +88,46 @@ fn is_read_checked_and_crawled_on(format: u32) {
         assert!(visits(&after[&url]) >= visits(&then), "{url}");
         assert_eq!(after[&url]["found"], then["found"], "{url}");
     }
+}
+
+/// Rows are written in today's format as they change: a crawl that is killed on the way leaves rows of
+/// two formats, which the next one goes on with.
+fn kills_in_old_data_lose_nothing(format: u32, kills: u64) {
+    let place = unpacked(format);
+    let mut known = by("url", place.urls());
+    let site = Site::serve(|request| match request.page.as_str() {
+        "h0.test/robots.txt" => Answer::status("404 Not Found"),
+        _ => Answer::page(format!("<p>For the time number {}.</p>", request.earlier)),
+    });
+    // Old versions are dropped and files are full meanwhile.
+    let rules = "-s archive.roll=20kB -s retention.archive=last2 -s retention.every=1s";
+    let pace = "--recrawl 300ms -s schedule.min_interval=100ms --delay 5ms --quiet";
+    for n in 0..kills {
+        let mut crawl = place.start(&format!("crawl {pace} {rules} {}", site.flags()));
+        pause(Duration::from_millis(100 + n * 389 % 900));
+        assert!(crawl.is_running(), "{:?}", crawl.said());
+        crawl.child().kill().unwrap();
+        drop(crawl);
+        place.run("check --deep").expect(0);
+        let now = by("url", place.urls());
+        for (url, then) in &known {
+            let visits = |row: &Value| row["visits"].as_u64().unwrap();
+            assert!(visits(&now[url]) >= visits(then), "{url} after kill {n}");
+        }
+        known = now;
+    }
+    let visits: u64 = known.values().map(|row| row["visits"].as_u64().unwrap()).sum();
+    assert!(visits > kills, "{visits} visits");
+}
+
+#[test]
+fn kills_in_data_of_format_2_lose_nothing() {
+    kills_in_old_data_lose_nothing(2, 6);
+}
+
+#[test]
+#[ignore = "some minutes; `make check-large`"]
+fn two_hundred_kills_in_old_data_lose_nothing() {
+    kills_in_old_data_lose_nothing(1, 100);
+    kills_in_old_data_lose_nothing(2, 100);
 }

@@ -175,9 +175,20 @@ fn seeds_survive_a_kill_at_the_first_request() {
     assert_eq!(site.asked("a.test/x").len(), 1);
 }
 
-/// A long list is sorted first and comes in at once: killed on the way, it came or it did not.
 #[test]
 fn a_long_list_comes_in_whole_or_not_at_all() {
+    kills_of_a_load_lose_nothing(8);
+}
+
+#[test]
+#[ignore = "some minutes; `make check-large`"]
+fn a_long_list_comes_in_whole_or_not_at_all_two_hundred_times() {
+    kills_of_a_load_lose_nothing(200);
+}
+
+/// A long list is sorted first, comes in at once and is then merged with what is there: killed on the way, it came or
+/// it did not.
+fn kills_of_a_load_lose_nothing(kills: u32) {
     const PAGES: usize = 30_000;
     let line = |n: usize| format!("http://h{}.test/{n}\n", n % 700);
     let list: String = (0..PAGES).map(line).chain([line(7), line(8)]).collect();
@@ -192,14 +203,14 @@ fn a_long_list_comes_in_whole_or_not_at_all() {
     let place = Place::new();
     place.write("list", &list);
     assert_eq!(known(&place), 1);
-    for part in 1..=8 {
+    for part in 1..=kills {
         let mut running = add(&place);
-        pause(takes * part / 9);
+        pause(takes * part / (kills + 1));
         running.child().kill().unwrap();
         drop(running);
         place.run("check --deep").expect(0);
         let known = known(&place);
-        assert!(known == 1 || known == PAGES, "{known} after {part} ninths");
+        assert!(known == 1 || known == PAGES, "{known} after {part} of {kills}");
     }
     let added = add(&place).wait().expect(0).json();
     assert_eq!((&added["given"], &added["pages"]), (&(PAGES + 2).into(), &PAGES.into()));

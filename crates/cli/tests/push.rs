@@ -311,8 +311,10 @@ fn who_has_no_right_or_no_sense_is_told_so() {
 #[test]
 fn a_token_and_a_secret_are_asked_for() {
     let (web, place) = (Web::new(), Place::new());
-    let flags = "--push 0.0.0.0:0 -s push.token=let-me-in -s push.secret=Jefe";
-    let running = settled(&place, &web, flags);
+    let settings = "[push]\ntoken = \"let-me-in\"\nsecret = \"Jefe\"\n";
+    std::fs::create_dir_all(place.data()).unwrap();
+    std::fs::write(place.data().join("evercrawl.toml"), settings).unwrap();
+    let running = settled(&place, &web, "--push 0.0.0.0:0");
     let bell = Bell(Bell::of(&running).0.replace("0.0.0.0", "127.0.0.1"));
     let body = "http://a.test/1";
     for (headers, target, status) in [

@@ -181,17 +181,27 @@ fn without_rules_nothing_is_dropped() {
 
 #[test]
 fn a_kill_at_any_moment_loses_nothing_and_leaves_nothing_half_done() {
+    kills_lose_nothing(24);
+}
+
+#[test]
+#[ignore = "some minutes; `make check-large`"]
+fn two_hundred_kills_lose_nothing() {
+    kills_lose_nothing(200);
+}
+
+fn kills_lose_nothing(kills: u32) {
     let (_site, place) = visited("");
     copy(&place.data(), &place.path().join("full"));
     let rules = "-s retention.archive=last1 -s retention.visits=last1";
     // The kills are spread over the time that it takes here and now.
     let takes = place.time_of(&format!("retain {rules}"));
     let mut cut_short = 0;
-    for n in 0..24 {
+    for n in 0..kills {
         std::fs::remove_dir_all(place.data()).unwrap();
         copy(&place.path().join("full"), &place.data());
         let mut retain = place.start(&format!("retain {rules}"));
-        pause(takes * n / 24);
+        pause(takes * n / kills);
         cut_short += u32::from(retain.is_running());
         retain.child().kill().unwrap();
         drop(retain);
@@ -201,7 +211,7 @@ fn a_kill_at_any_moment_loses_nothing_and_leaves_nothing_half_done() {
         assert_eq!(count_of(&place, "edited"), 1, "after kill {n}");
         assert!(place.archive_files(".open").is_empty());
     }
-    assert!(cut_short > 8, "only {cut_short} kills came in time");
+    assert!(cut_short > kills / 3, "only {cut_short} of {kills} kills came in time");
 }
 
 #[test]

@@ -30,10 +30,9 @@ impl AllowPrivate {
         AllowPrivate(Vec::new())
     }
 
-    /// Every address there is.
-    pub fn all() -> Self {
-        let any = |ip| Network { ip, prefix: 0 };
-        AllowPrivate(vec![any(Ipv4Addr::UNSPECIFIED.into()), any(Ipv6Addr::UNSPECIFIED.into())])
+    /// Public addresses, and this machine's own.
+    pub fn loopback() -> Self {
+        AllowPrivate(Network::LOOPBACK.to_vec())
     }
 
     /// Public addresses, and those within `networks`.
@@ -55,6 +54,12 @@ pub struct Network {
 }
 
 impl Network {
+    /// The addresses by which a machine calls itself.
+    pub const LOOPBACK: [Network; 2] = [
+        Network { ip: IpAddr::V4(Ipv4Addr::LOCALHOST), prefix: 8 },
+        Network { ip: IpAddr::V6(Ipv6Addr::LOCALHOST), prefix: 128 },
+    ];
+
     /// Whether `ip` lies within. An IPv4 address mapped into IPv6 counts as the IPv4 address it is.
     pub fn contains(&self, ip: IpAddr) -> bool {
         match (self.ip, ip.to_canonical()) {
@@ -335,8 +340,9 @@ mod tests {
         ] {
             assert_eq!(allow.permits(ip.parse().unwrap()), permitted, "{ip}");
         }
-        assert!(AllowPrivate::all().permits("127.0.0.1".parse().unwrap()));
-        assert!(AllowPrivate::all().permits("fe80::1".parse().unwrap()));
+        let own = |ip: &str| AllowPrivate::loopback().permits(ip.parse().unwrap());
+        assert!(own("127.0.0.1") && own("127.3.2.1") && own("::1"));
+        assert!(!own("10.0.0.1") && !own("fe80::1") && !own("169.254.169.254") && !own("::2"));
     }
 
     #[test]

@@ -130,6 +130,36 @@ async fn name_server(ips: &'static [[u8; 4]]) -> SocketAddr {
 }
 
 #[tokio::test]
+async fn no_name_of_a_private_address_gets_past() {
+    let mut config = config();
+    config.allow_private = AllowPrivate::none();
+    for ip in [[192, 168, 0, 1], [169, 254, 169, 254]] {
+        let names = name_server(Box::leak(Box::new([ip]))).await;
+        config.dns.servers = NameServers::These(vec![names]);
+        let client = Client::new(config.clone()).unwrap();
+        for name in [
+            "printer.local",
+            "PRINTER.LOCAL",
+            "printer.local.",
+            "printer。local",
+            "ｐrinter.local",
+            "router.lan",
+            "router",
+            "metadata.google.internal",
+            "metadata.google.internal.",
+            "intranet.example.org",
+            "xn--bcher-kva.example",
+            "bücher.example",
+            "127.0.0.1.nip.test",
+            "10-0-0-1.sslip.test",
+        ] {
+            let got = fetch(&client, &format!("http://{name}:1/")).await;
+            assert_eq!(got, forbidden(ip), "{name}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_a_name_leads_to_is_checked_each_time_and_not_looked_up_again() {
     let address = serve_once(OK).await;
     let names = name_server(&[[127, 0, 0, 1], [169, 254, 169, 254], [10, 0, 0, 1]]).await;

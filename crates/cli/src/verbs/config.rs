@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::args::Common;
-use crate::settings::Value;
+use crate::settings::{Key, Value};
 use crate::{crawl_config, exit, print};
 
 pub(crate) fn show(common: &Common, json: bool) -> anyhow::Result<u8> {
@@ -13,7 +13,7 @@ pub(crate) fn show(common: &Common, json: bool) -> anyhow::Result<u8> {
         for (key, value) in settings.iter() {
             let line = json!({
                 "name": key.name,
-                "value": value.items.join(", "),
+                "value": settings.shown(key),
                 "from": value.origin.to_string(),
                 "default": key.default,
                 "help": key.help,
@@ -22,11 +22,12 @@ pub(crate) fn show(common: &Common, json: bool) -> anyhow::Result<u8> {
         }
         return Ok(exit::OK);
     }
-    let row = |name: &str, value: &Value, help: &str| {
-        let shown = if value.items.is_empty() { "-".to_owned() } else { value.items.join(", ") };
-        vec![name.to_owned(), shown, value.origin.to_string(), help.to_owned()]
+    let row = |(key, value): (&Key, &Value)| {
+        let shown = Some(settings.shown(key)).filter(|shown| !shown.is_empty());
+        let shown = shown.unwrap_or_else(|| "-".to_owned());
+        vec![key.name.to_owned(), shown, value.origin.to_string(), key.help.to_owned()]
     };
-    let rows: Vec<_> = settings.iter().map(|(key, value)| row(key.name, value, key.help)).collect();
+    let rows: Vec<_> = settings.iter().map(row).collect();
     print::table(&mut out, &["setting", "value", "from", "what it is"], &rows)?;
     Ok(exit::OK)
 }

@@ -214,7 +214,7 @@ impl Pushed {
 
     fn say(&self, json: bool) -> anyhow::Result<u8> {
         for example in &self.examples {
-            eprintln!("evercrawl: {}", print::plain(example));
+            eprintln!("evercrawl: {}", print::complaint(example));
         }
         let mut out = print::data();
         if json {

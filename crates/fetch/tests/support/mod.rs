@@ -75,7 +75,7 @@ pub(crate) fn config() -> Config {
         from: None,
     };
     let mut config = Config::new(identity);
-    config.allow_private = AllowPrivate::all();
+    config.allow_private = AllowPrivate::loopback();
     config.dns.servers = NameServers::These(vec![]);
     // Far more than anything here takes, even on a busy machine.
     config.limits = Limits { total: Duration::from_secs(10), ..Limits::default() };
