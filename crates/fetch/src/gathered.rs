@@ -13,6 +13,11 @@ use crate::room::{Room, Share};
 /// The most that is set aside for a body before any of it has come.
 const MOST_RESERVED: usize = 1024 * 1024;
 
+/// A body may come in as many pieces as if each had this many bytes, and a few more: a piece costs time
+/// however small it is, and a megabyte in chunks of a byte would keep all other hosts waiting.
+const LEAST_PIECE: usize = 256;
+const FEW_PIECES: usize = 64;
+
 /// How long a body may start slowly before a least rate counts.
 const RATE_GRACE: Duration = Duration::from_secs(10);
 
@@ -23,6 +28,8 @@ pub(crate) struct Gathered {
     expected: usize,
     reserved: usize,
     cap: usize,
+    /// How many pieces may still come.
+    pieces: usize,
     idle: Duration,
     min_rate: Option<u32>,
     started: Instant,
@@ -39,6 +46,7 @@ impl Gathered {
             expected: expected.min(limits.body_bytes),
             reserved: expected.min(limits.body_bytes).min(MOST_RESERVED),
             cap: limits.body_bytes,
+            pieces: limits.body_bytes / LEAST_PIECE + FEW_PIECES,
             idle: limits.idle,
             min_rate: limits.min_rate,
             started: Instant::now(),
@@ -49,8 +57,9 @@ impl Gathered {
     /// Takes as much of `data` as there is room for, and says whether that was all.
     pub(crate) fn add(&mut self, mut data: Bytes) -> bool {
         let room = self.cap - self.len();
-        let fits = data.len() <= room;
-        data.truncate(room);
+        let fits = data.len() <= room && self.pieces > 0;
+        data.truncate(if self.pieces > 0 { room } else { 0 });
+        self.pieces = self.pieces.saturating_sub(1);
         if self.len() == 0 {
             self.first = data;
             return fits;
@@ -119,6 +128,14 @@ mod tests {
         ] {
             assert_eq!(gather(cap, pieces), (Bytes::from(body), all), "{cap} {pieces:?}");
         }
+    }
+
+    #[test]
+    fn pieces_may_be_small_but_not_many() {
+        let limits = Limits { body_bytes: 100 * LEAST_PIECE, ..Limits::default() };
+        let mut gathered = Gathered::new(0, &limits);
+        let taken = (0..10_000).take_while(|_| gathered.add(Bytes::from_static(b"x"))).count();
+        assert_eq!((taken, gathered.into_bytes().len()), (164, 164));
     }
 
     #[test]

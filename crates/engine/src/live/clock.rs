@@ -26,11 +26,9 @@ impl SystemClock {
     }
 
     /// Now, which is from here on taken to be no earlier than `earliest`.
-    #[allow(clippy::disallowed_methods)] // the crawler's one clock
     pub fn not_before(self, earliest: Time) -> Time {
         let mut steady = STEADY.lock().unwrap_or_else(PoisonError::into_inner);
-        let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let (wall, passed) = (wall.unwrap_or_default(), time_of(ClockId::Boottime));
+        let (wall, passed) = both_clocks();
         let steady = steady.get_or_insert(Steady { now: wall, passed, set_ahead: 0 });
         steady.now = steady.now.max(Duration::from_millis(earliest.millis()));
         let now = steady.at(wall, passed);
@@ -47,6 +45,21 @@ impl SystemClock {
     pub(super) fn thread_time(self) -> Duration {
         time_of(ClockId::ThreadCPUTime)
     }
+}
+
+/// The wall clock, and the one that nobody sets, at the same moment: where a busy machine let time pass
+/// between the two, they are read again.
+#[allow(clippy::disallowed_methods)] // the crawler's one clock
+fn both_clocks() -> (Duration, Duration) {
+    let look = || {
+        let passed = time_of(ClockId::Boottime);
+        let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let between = time_of(ClockId::Boottime).saturating_sub(passed);
+        ((wall.unwrap_or_default(), passed), between)
+    };
+    let mut looks = (0..5).map(|_| look());
+    let (last, _) = looks.find(|(_, between)| *between < APART / 10).unwrap_or_else(look);
+    last
 }
 
 fn time_of(clock: ClockId) -> Duration {
