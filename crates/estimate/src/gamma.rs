@@ -124,6 +124,14 @@ impl Gamma {
         quick::exp(-self.shape * self.log_time(tau))
     }
 
+    /// Returns the rate of the Poisson process that leaves a page unchanged for `tau` with the same chance.
+    ///
+    /// It is the mean at first, and falls as `tau` grows: pages that change often are then sure to have changed.
+    pub fn rate_over(self, tau: f64) -> f64 {
+        let rate = self.shape * self.log_time(tau) / tau;
+        if rate.is_finite() { rate } else { self.mean() }
+    }
+
     /// Returns the worth of fetching a page of weight `w` now, `tau` after its last fetch.
     ///
     /// ```text

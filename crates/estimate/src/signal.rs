@@ -44,6 +44,18 @@ impl SignalRates {
         if changed > 0.0 { (chance / changed).min(1.0) } else { chance }
     }
 
+    /// Returns the chance that a page that changed by `tau` had done so by `heard`, where nothing was said of it
+    /// until then, and nobody listened after.
+    fn hidden_before(self, heard: f64, tau: f64) -> f64 {
+        if heard >= tau {
+            return 1.0;
+        }
+        let rate = positive(self.seen) + positive(self.hidden);
+        let before = -(-positive(self.hidden) * heard).exp_m1();
+        let ever = 1.0 - (1.0 - before) * (-rate * (tau - heard)).exp();
+        if ever > 0.0 { before / ever } else { 0.0 }
+    }
+
     fn expected(self, tau: f64, signals: f64) -> f64 {
         let quiet = positive(self.hidden) * positive(tau);
         let seen = positive(self.seen);
@@ -88,6 +100,9 @@ impl Teller {
 /// Later words of the same teller say nothing new until the page is visited.
 pub type Words = [f64; TELLERS];
 
+/// For how long nobody has listened to each teller: since its list was last read; 0 for who calls by himself.
+pub type Deaf = [f64; TELLERS];
+
 /// How far one teller can be trusted on one host, learned from visits.
 ///
 /// A word is there or not, and a change is found or not. Each of the four cases is set against what was to be
@@ -117,17 +132,19 @@ const FEW: f64 = 10.0;
 
 impl Trust {
     /// Learns from a visit `tau` after the one before to a page that changes at `rate`: when had the first
-    /// word come (0: none had), and had the page changed?
+    /// word come (0: none had), for how long at the end had nobody listened (a list is read now and then), and
+    /// had the page changed?
     ///
     /// Expectation maximisation, one visit at a time: each is divided between its possible causes as what
     /// was learned so far makes them likely.
     #[must_use]
-    pub fn observe(self, word: f64, tau: f64, rate: f64, changed: bool) -> Self {
+    pub fn observe(self, word: f64, tau: f64, deaf: f64, rate: f64, changed: bool) -> Self {
         let (word, tau) = (positive(word).min(positive(tau)), positive(tau));
+        let heard = tau - positive(deaf).min(tau);
         let rates = self.rates(rate);
         let cases = self.true_words + self.false_words + self.expected_changes;
         let mut after = if cases > MEMORY { self.forget(1.0 - 1.0 / MEMORY) } else { self };
-        after.quiet += if word > 0.0 { word } else { tau };
+        after.quiet += if word > 0.0 { word } else { heard };
         match (word > 0.0, changed) {
             (true, true) => {
                 let told = rates.told(word, tau);
@@ -135,11 +152,14 @@ impl Trust {
                 after.false_words += 1.0 - told;
             }
             (true, false) => after.false_words += 1.0,
-            (false, true) => after.silent_changes += at_least_one(rates.hidden * tau),
+            (false, true) => {
+                let before = rates.hidden_before(heard, tau);
+                after.silent_changes += before * at_least_one(rates.hidden * heard);
+            }
             (false, false) => {}
         }
         if word == 0.0 {
-            after.expected_changes += positive(rate) * tau;
+            after.expected_changes += positive(rate) * heard;
         }
         after
     }
@@ -201,10 +221,13 @@ impl Tellers {
         self.0[teller as usize].words += 1.0;
     }
 
-    /// Learns from a visit, as [`Trust::observe`] does, of each teller that ever said a word.
-    pub fn learn(&mut self, words: &Words, tau: f64, rate: f64, changed: bool) {
-        for (trust, word) in self.0.iter_mut().zip(words).filter(|(trust, _)| trust.words > 0.0) {
-            *trust = trust.observe(*word, tau, rate, changed);
+    /// Learns from a visit, as [`Trust::observe`] does, of each teller that ever said a word. `deaf` tells for
+    /// how long nobody had listened to each.
+    pub fn learn(&mut self, words: &Words, deaf: &Deaf, tau: f64, rate: f64, changed: bool) {
+        for ((trust, word), deaf) in self.0.iter_mut().zip(words).zip(deaf) {
+            if trust.words > 0.0 {
+                *trust = trust.observe(*word, tau, *deaf, rate, changed);
+            }
         }
     }
 
@@ -299,7 +322,7 @@ mod tests {
             let words = [if word < tau { word } else { 0.0 }, 0.0, 0.0];
             let changed = seen.min(hidden) < tau;
             belief = tellers.clock(&words, belief.mean()).learn(belief, tau, changed, None);
-            tellers.learn(&words, tau, 0.25, changed);
+            tellers.learn(&words, &[0.0; TELLERS], tau, 0.25, changed);
         }
         (tellers.0[0], belief.mean())
     }
@@ -314,6 +337,25 @@ mod tests {
             assert!((0.2..0.31).contains(&rate), "{recall} {lies}: {rate}");
         }
         assert!((Trust::default().precision() - 0.5).abs() < 1e-12);
+    }
+
+    /// A list that tells of every change is read every `every`, pages are visited every 2.
+    fn recall_of_a_list(every: f64, knows: bool) -> f64 {
+        let (mut random, mut trust) = (Uniforms::new(8), Trust { words: 1.0, ..Trust::default() });
+        for visit in 0..4000 {
+            let (end, seen) = (2.0 * f64::from(visit) + 2.0, random.gap(0.25));
+            let heard = ((end / every).floor() * every - (end - 2.0)).clamp(0.0, 2.0);
+            let word = if seen < heard { (seen / every).ceil() * every } else { 0.0 };
+            let deaf = if knows { 2.0 - heard } else { 0.0 };
+            trust = trust.observe(word, 2.0, deaf, 0.25, seen < 2.0);
+        }
+        trust.recall()
+    }
+
+    #[test]
+    fn a_list_is_not_blamed_for_what_came_after_it_was_read() {
+        assert!(recall_of_a_list(0.75, true) > 0.95, "{}", recall_of_a_list(0.75, true));
+        assert!(recall_of_a_list(0.75, false) < 0.9, "{}", recall_of_a_list(0.75, false));
     }
 
     #[test]
@@ -338,7 +380,7 @@ mod tests {
                 let (false_words, quiet) = (b, a);
                 let trust =
                     Trust { words: 1.0, true_words: a, false_words, quiet, ..Trust::default() };
-                let trust = trust.observe(a, b, a, true).observe(b, a, b, false);
+                let trust = trust.observe(a, b, a, b, true).observe(b, a, b, a, false);
                 assert!(trust.rates(b).seen >= 0.0, "{a} {b}");
                 let clock = Tellers([trust; TELLERS]).clock(&[a, b, 0.0], a);
                 assert!(!clock.passed(b).is_nan() && !clock.jumped().is_nan(), "{a} {b}");

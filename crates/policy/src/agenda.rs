@@ -82,7 +82,7 @@ impl Agenda {
             enqueue(&mut self.queue, page);
         }
         self.look_again(visit.at);
-        let is_void = |entry: Entry| entry != Entry::of(&self.pages[entry.page as usize]);
+        let is_void = |entry: Entry| entry != Entry::of(&self.pages[entry.page() as usize]);
         self.queue.tidy(is_void);
     }
 
@@ -132,7 +132,7 @@ impl Agenda {
     /// it moved by next to nothing.
     fn next_due(&mut self, now: Days) -> Option<u32> {
         while let Some(entry) = self.queue.pop() {
-            let Some(page) = self.pages.get(entry.page as usize).copied() else { continue };
+            let Some(page) = self.pages.get(entry.page() as usize).copied() else { continue };
             if entry != Entry::of(&page) || !self.is_free(page.id) {
                 continue;
             }
@@ -141,7 +141,7 @@ impl Agenda {
             if !put_off {
                 return Some(page.id);
             }
-            let page = &mut self.pages[entry.page as usize];
+            let page = &mut self.pages[entry.page() as usize];
             page.due = due;
             enqueue(&mut self.queue, page);
         }
@@ -158,9 +158,10 @@ impl Agenda {
         for group in self.stirred.drain(..) {
             for &id in self.members.of(group) {
                 let page = &mut self.pages[id as usize];
-                let due =
-                    if page.alive && page.is_known() { self.policy.due(page, now) } else { NEVER };
-                if due < page.due && page.due < NEVER {
+                if !(page.alive && page.is_known() && page.due < NEVER) {
+                    continue;
+                }
+                if let Some(due) = self.policy.sooner(page, group, now) {
                     page.due = due;
                     enqueue(&mut self.queue, page);
                 }

@@ -38,6 +38,12 @@ pub trait Policy {
         page.due
     }
 
+    /// When `page` is due by what is known now of `group`, one of its own that [`stirred`](Self::stirred)
+    /// named; `None` where that is no sooner than [`Page::due`].
+    fn sooner(&self, page: &Page, _group: Group, now: Days) -> Option<Days> {
+        Some(self.due(page, now)).filter(|due| *due < page.due)
+    }
+
     /// A period begins: a chance to look at all pages. True when it moved due times.
     ///
     /// The live crawler may show a fair sample instead, with the budget scaled down alike, to policies
@@ -51,7 +57,7 @@ pub trait Policy {
     fn choose(&mut self, _now: Days, _room: usize, _pages: &[Page], _out: &mut Vec<u32>) {}
 
     /// Moves to `out` the groups whose pages may be due sooner than they were told, by what was just
-    /// found on one of them. Whoever keeps the pages asks [`due`](Self::due) again for the members, or
+    /// found on one of them. Whoever keeps the pages asks [`sooner`](Self::sooner) for the members, or
     /// leaves it: each is judged anew when it comes up.
     fn stirred(&mut self, _out: &mut Vec<Group>) {}
 

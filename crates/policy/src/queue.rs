@@ -9,33 +9,42 @@ use crate::page::Page;
 const SHARE: usize = 32;
 const LEAST: usize = 1024;
 
-/// Pages by due time, in two parts: a small heap of those due soon, and those due later in no order.
+/// Pages by due time, in three parts: those due soon in order, a small heap of those that joined them since,
+/// and those due later in no order.
 ///
-/// One heap of all pages would miss the cache at every level. Here the few that are near fit into it,
-/// and the rest is only ever read from end to end.
+/// One heap of all pages would miss the cache at every level. Here what is large is only ever read from end
+/// to end.
 #[derive(Debug, Default)]
 pub(crate) struct DueQueue {
-    near: BinaryHeap<Reverse<Entry>>,
+    /// The last comes first.
+    near: Vec<Entry>,
+    joined: BinaryHeap<Reverse<Entry>>,
     far: Vec<Entry>,
-    /// What is due before this is near.
-    horizon: u64,
+    /// What comes before this is near.
+    horizon: Entry,
     /// How many may be far before it is worth leaving out those that are void.
     room: usize,
 }
 
-/// A place in the queue. It is void when the page's due time is no longer the one it was made with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Entry {
-    due: u64,
-    pub(crate) page: u32,
-}
+/// A place in the queue: a due time, to the second, above the number of a page. It is void when that is no
+/// longer when the page is due.
+///
+/// Half the size of the two as they are, and compared at one stroke.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry(u64);
 
 impl Entry {
     pub(crate) fn of(page: &Page) -> Self {
-        // The bits of a double order like the number once the sign is folded in.
-        let bits = page.due.to_bits();
-        let due = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
-        Entry { due, page: page.id }
+        /// Ticks a day, and the days before 0 that are told apart: 45 years; after it, 134.
+        const TICKS: f64 = 65_536.0;
+        const BEFORE: f64 = 16_384.0;
+        // Casts saturate: what is out of reach comes first, or last.
+        let due = ((page.due + BEFORE) * TICKS) as u32;
+        Entry(u64::from(due) << 32 | u64::from(page.id))
+    }
+
+    pub(crate) fn page(self) -> u32 {
+        self.0 as u32
     }
 }
 
@@ -43,8 +52,9 @@ impl DueQueue {
     /// Holds `entries`, at most `most` of them, instead of what it held; all of them far.
     pub(crate) fn refill(&mut self, most: usize, entries: impl Iterator<Item = Entry>) {
         self.near.clear();
+        self.joined.clear();
         self.far.clear();
-        self.horizon = 0;
+        self.horizon = Entry(0);
         // At once, and room for more: growing by itself, it would be held twice meanwhile.
         self.far.reserve_exact(most + most / 4 + 2 * LEAST);
         self.far.extend(entries);
@@ -52,8 +62,8 @@ impl DueQueue {
     }
 
     pub(crate) fn push(&mut self, entry: Entry) {
-        if entry.due < self.horizon {
-            self.near.push(Reverse(entry));
+        if entry < self.horizon {
+            self.joined.push(Reverse(entry));
         } else {
             self.far.push(entry);
         }
@@ -61,10 +71,15 @@ impl DueQueue {
 
     /// Takes the entry that is due first.
     pub(crate) fn pop(&mut self) -> Option<Entry> {
-        if self.near.is_empty() {
+        if self.near.is_empty() && self.joined.is_empty() {
             self.bring_near();
         }
-        self.near.pop().map(|Reverse(entry)| entry)
+        match (self.near.last(), self.joined.peek()) {
+            (Some(near), Some(Reverse(joined))) if joined < near => {}
+            (Some(_), _) => return self.near.pop(),
+            (None, _) => {}
+        }
+        self.joined.pop().map(|Reverse(entry)| entry)
     }
 
     /// Leaves out the far entries that `is_void` finds, once there may be many of them: they take memory,
@@ -87,11 +102,12 @@ impl DueQueue {
         if let Some(last) = stay.checked_sub(1) {
             // The latest to the front, so that those to come can be cut off at the end.
             let (_, boundary, _) = self.far.select_nth_unstable_by(last, |a, b| b.cmp(a));
-            self.horizon = boundary.due;
+            self.horizon = *boundary;
         } else {
-            self.horizon = u64::MAX;
+            self.horizon = Entry(u64::MAX);
         }
-        self.near.extend(self.far.drain(stay..).map(Reverse));
+        self.near.extend(self.far.drain(stay..));
+        self.near.sort_unstable_by(|a, b| b.cmp(a));
     }
 }
 
@@ -113,7 +129,7 @@ mod tests {
 
     #[test]
     fn due_times_of_either_sign_order() {
-        let order = [f64::NEG_INFINITY, -2.0, -1.0, 0.0, 1.0, 2.0, 1e300];
+        let order = [f64::NEG_INFINITY, -2.0, -1.0, 0.0, 2e-5, 1.0, 20_000.0, 1e300];
         assert!(order.windows(2).all(|pair| entry(0, pair[0]) < entry(0, pair[1])));
     }
 
@@ -129,7 +145,7 @@ mod tests {
             assert_eq!(taken, sorted.pop_first());
             let Some(taken) = taken else { break };
             if random.below(10) > 0 {
-                let again = entry(taken.page, random.uniform() * 3.0);
+                let again = entry(taken.page(), random.uniform() * 3.0);
                 queue.push(again);
                 sorted.insert(again);
             }
@@ -144,7 +160,7 @@ mod tests {
             (0..1000).for_each(|page| queue.push(entry(page, f64::from(round + 2))));
             let valid =
                 |page: u32| entry(page, if page < 1000 { f64::from(round + 2) } else { 1.0 });
-            queue.tidy(|entry| entry != valid(entry.page));
+            queue.tidy(|entry| entry != valid(entry.page()));
         }
         assert!(queue.far.len() <= 5000 * 5 / 4 + LEAST + 1000, "{}", queue.far.len());
     }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use evercrawl_estimate::poisson::age_at;
 use evercrawl_model::{PageKey, Time};
-use evercrawl_policy::{Page, Policy};
+use evercrawl_policy::{Kind, Page, Policy};
 
 use super::audit::Correction;
 use super::days;
@@ -121,7 +121,9 @@ impl Sample {
         let now = days(now);
         let (mut count, mut fresh, mut squares) = (0.0_f64, 0.0, 0.0);
         let (mut age, mut rate) = (0.0, 0.0);
-        for page in self.pages.iter().filter(|page| page.is_known()) {
+        // Lists of pages are means to an end: nobody asks how fresh they are.
+        let pages = self.pages.iter().filter(|page| page.kind == Kind::Page);
+        for page in pages.filter(|page| page.is_known()) {
             let outlook = policy.outlook(page, now)?;
             count += 1.0;
             fresh += outlook.fresh;

@@ -4,8 +4,8 @@
 use evercrawl_estimate::{Evidence, Gamma, GroupRates, prior};
 
 use crate::kept::Kept;
-use crate::numbers::ByNumber;
-use crate::page::Page;
+use crate::numbers::Dense;
+use crate::page::{Kind, Page};
 
 /// Where a page's evidence is noted, and by how much it counts in its directory.
 const CHANGES: usize = 0;
@@ -15,12 +15,15 @@ const COUNTED: usize = 2;
 /// How many pages the prior is fitted to.
 const SAMPLE: usize = 500;
 
+/// Checks from which on a fitted prior is more than a guess.
+const ENOUGH: u64 = 10;
+
 /// The priors from which the belief about any page starts.
 #[derive(Debug)]
 pub(crate) struct Beliefs {
     /// The belief about a page of which nothing is known.
     all: Gamma,
-    directories: ByNumber<GroupRates>,
+    directories: Dense<GroupRates>,
     alike: Alike,
     checks_fitted: u64,
 }
@@ -38,7 +41,7 @@ pub(crate) enum Alike {
 
 impl Beliefs {
     pub(crate) fn new(all: Gamma, alike: Alike) -> Self {
-        Beliefs { all, directories: ByNumber::default(), alike, checks_fitted: 0 }
+        Beliefs { all, directories: Dense::default(), alike, checks_fitted: 0 }
     }
 
     /// What was learned of all pages and of directories.
@@ -56,7 +59,7 @@ impl Beliefs {
 
     /// What is believed of a page of this directory before its first check.
     pub(crate) fn prior(&self, page: &Page) -> Gamma {
-        self.directories.get(&page.group).copied().unwrap_or_default().prior(self.all)
+        self.directories.get(page.group).copied().unwrap_or_default().prior(self.all)
     }
 
     pub(crate) fn of(&self, page: &Page) -> Gamma {
@@ -72,16 +75,20 @@ impl Beliefs {
             Alike::Hardly => learned.mean(),
             Alike::AsSeen => prior.rate(),
         };
-        let (old, new) = (self.counted(page), self.alike.counted(evidence, counted));
-        self.directories.entry(page.group).or_default().exchange(old, new);
+        if page.kind == Kind::Page {
+            let (old, new) = (self.counted(page), self.alike.counted(evidence, counted));
+            self.directories.get_or_insert(page.group, GroupRates::default).exchange(old, new);
+        }
         page.note[CHANGES] = evidence.changes as f32;
         page.note[TIME] = evidence.time as f32;
         page.note[COUNTED] = counted as f32;
     }
 
-    /// Fits the prior to all pages, if enough was seen since the last time.
-    pub(crate) fn fit(&mut self, pages: &[Page]) {
-        let Some(sample) = self.sample(pages) else { return };
+    /// Fits the prior to all pages, if enough was seen since the last time. Returns how many times as often as
+    /// before pages are believed to change.
+    pub(crate) fn fit(&mut self, pages: &[Page]) -> f64 {
+        let Some(sample) = self.sample(pages) else { return 1.0 };
+        let before = self.all.mean();
         let all = self.fitted(&sample, evidence);
         self.all = match self.alike {
             Alike::Hardly => all,
@@ -90,11 +97,18 @@ impl Beliefs {
                 Gamma::with_mean(all.mean(), within.shape())
             }
         };
+        self.all.mean() / before
     }
 
-    /// A sample of the pages that were checked; none if little was seen since the last time.
+    /// Whether the prior is more than a guess.
+    pub(crate) fn is_fitted(&self) -> bool {
+        self.checks_fitted >= ENOUGH
+    }
+
+    /// A sample of the pages that were checked; none if little was seen since the last time. Lists of pages
+    /// change whenever one of many does, and tell nothing of how often that is.
     fn sample<'a>(&mut self, pages: &'a [Page]) -> Option<Vec<&'a Page>> {
-        let checked = pages.iter().filter(|page| page.checks > 0);
+        let checked = pages.iter().filter(|page| page.checks > 0 && page.kind == Kind::Page);
         let checks: u64 = checked.clone().map(|page| u64::from(page.checks)).sum();
         // Each fit sees a fifth more than the one before: few fits, none of them stale for long.
         (checks * 5 > self.checks_fitted * 6).then(|| {
@@ -111,7 +125,7 @@ impl Beliefs {
 
     /// The evidence of a page, in a time by which the other pages of its directory change as all do.
     fn compared(&self, page: &Page) -> Evidence {
-        let directory = self.directories.get(&page.group).copied().unwrap_or_default();
+        let directory = self.directories.get(page.group).copied().unwrap_or_default();
         let others = directory.without(self.counted(page)).prior(self.all);
         let Evidence { changes, time } = evidence(page);
         Evidence { changes, time: time * others.mean() / self.all.mean() }

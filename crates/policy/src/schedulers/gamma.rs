@@ -84,7 +84,7 @@ impl GammaIndex {
         let before = told.passed(elapsed) + told.jumped();
         self.beliefs.learn(page, |belief| told.learn(belief, elapsed, changed, age));
         if let Some(tellers) = self.tellers.get_mut(&page.host).filter(|_| words::are_due(page)) {
-            tellers.learn(&words::of(page), elapsed, belief.mean(), changed);
+            tellers.learn(&words::of(page), &words::HEARD, elapsed, belief.mean(), changed);
         }
         index(Rate::Believed(belief), importance(page), before)
     }

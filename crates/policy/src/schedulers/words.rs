@@ -1,6 +1,6 @@
 //! Where does a page's row note who said that it changed since its last visit?
 
-use evercrawl_estimate::signal::{TELLERS, Teller, Words};
+use evercrawl_estimate::signal::{Deaf, TELLERS, Teller, Words};
 
 use crate::page::{Days, Kind, Page};
 
@@ -9,6 +9,35 @@ const PLACES: [usize; TELLERS] = [3, 5, 6];
 
 /// The shortest time that is told from none: a tenth of a second.
 const SHORTEST: Days = 1e-6;
+
+/// All were listened to up to now.
+pub(crate) const HEARD: Deaf = [0.0; TELLERS];
+
+/// When the lists of a host were last read; without end before the first time, and for who calls by himself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Read([Days; TELLERS]);
+
+impl Default for Read {
+    fn default() -> Self {
+        Read([Days::INFINITY; TELLERS])
+    }
+}
+
+impl Read {
+    /// A list was read.
+    pub(crate) fn note(&mut self, list: Kind, now: Days) {
+        match list {
+            Kind::Page => {}
+            Kind::Sitemap => self.0[Teller::Sitemap as usize] = now,
+            Kind::Feed => self.0[Teller::Feed as usize] = now,
+        }
+    }
+
+    /// For how long nobody has listened at `now`.
+    pub(crate) fn deaf(&self, now: Days) -> Deaf {
+        self.0.map(|at| (now - at).max(0.0))
+    }
+}
 
 /// Whether somebody would say so if `page` changed: of lists themselves nobody does.
 pub(crate) fn are_due(page: &Page) -> bool {
@@ -44,6 +73,15 @@ pub(crate) fn settle(page: &mut Page) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_listens_to_a_list_after_it_was_read() {
+        let mut read = Read::default();
+        assert_eq!(read.deaf(50.0), HEARD, "nothing is known of it");
+        read.note(Kind::Feed, 40.0);
+        read.note(Kind::Page, 45.0);
+        assert_eq!(read.deaf(50.0), [0.0, 10.0, 0.0]);
+    }
 
     #[test]
     fn the_first_word_of_each_counts_until_the_next_visit() {

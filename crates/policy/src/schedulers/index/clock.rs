@@ -4,6 +4,8 @@
 //! pages were found to change, compared with what was expected of them: it jumps when a batch of edits
 //! comes to light and nearly stands while all is quiet.
 
+use evercrawl_estimate::quick;
+
 use crate::kept::kept;
 use crate::page::Days;
 
@@ -30,7 +32,8 @@ pub(crate) struct GroupClock {
     latest: i64,
     /// The weeks, then the months before them, each kind in a ring.
     bins: [Bin; BINS],
-    /// By how much (the logarithm of) its pace rose since its pages were last looked at again.
+    /// By how much (the logarithm of) the time that pages have waited by it rose since they were last looked at
+    /// again; what fell meanwhile is taken off.
     risen: f32,
     /// When that was.
     stirred: Days,
@@ -46,9 +49,6 @@ struct Bin {
 kept!(GroupClock { latest, bins, risen, stirred });
 kept!(Bin { found, expected });
 
-/// A place in the rings, and how much of its time is meant.
-type Part = (usize, Days);
-
 impl GroupClock {
     /// A clock of which nothing is known, at `now`.
     pub(crate) fn new(now: Days) -> Self {
@@ -60,12 +60,14 @@ impl GroupClock {
         }
     }
 
-    /// The time that has passed by this clock from `from` to `to`: the integral of its pace.
-    pub(crate) fn elapsed(&self, from: Days, to: Days, kappa: f64) -> Days {
-        let parts = self.parts(from, to);
-        let gained: f64 =
-            parts.map(|(bin, length)| (self.bins[bin].pace(kappa) - 1.0) * length).sum();
-        to - from + gained
+    /// How much more time has passed by this clock from `from` to `to` than by any other: the integral of its
+    /// pace, less 1.
+    pub(crate) fn gained(&self, from: Days, to: Days, kappa: f64) -> Days {
+        let mut gained = 0.0;
+        each_part(self.latest, (from, to), |bin, length| {
+            gained += (self.bins[bin].pace(kappa) - 1.0) * length;
+        });
+        gained
     }
 
     /// Learns that a page that changes at `rate` was found changed, or not, after waiting from `from`
@@ -76,20 +78,28 @@ impl GroupClock {
     /// and pages fetched since then are not suspected.
     pub(crate) fn learn(&mut self, (from, to): (Days, Days), rate: f64, changed: bool, kappa: f64) {
         self.advance(week_of(to));
-        let expected = rate * self.elapsed(from, to, kappa);
-        let share = if changed { rate / -(-expected).exp_m1().min(-1e-12) } else { 0.0 };
-        let mut rise: f64 = 1.0;
-        for (bin, length) in self.parts(from, to) {
+        let elapsed = to - from + self.gained(from, to, kappa);
+        let share = if changed { rate / quick::decay(rate * elapsed).max(1e-12) } else { 0.0 };
+        let mut rise = 0.0;
+        each_part(self.latest, (from, to), |bin, length| {
             let bin = &mut self.bins[bin];
             let before = bin.pace(kappa);
             bin.expected += (rate * length) as f32;
             bin.found += (share * before * length) as f32;
-            rise = rise.max(bin.pace(kappa) / before);
+            rise += (bin.pace(kappa) - before) * length;
+        });
+        let folds = quick::ln_1p(rise / elapsed);
+        if folds.is_finite() {
+            self.risen = (self.risen + folds as f32).max(0.0);
         }
-        self.risen += rise.ln() as f32;
     }
 
-    /// Whether its pace rose so far that its pages should be looked at again; at most once a day.
+    /// Changes to be expected so far are seen to be `factor` times as many: another rate was believed in then.
+    pub(crate) fn reckon(&mut self, factor: f64) {
+        self.bins.iter_mut().for_each(|bin| bin.expected *= factor as f32);
+    }
+
+    /// Whether it rose so far that its pages should be looked at again; at most once a day.
     /// `weight` is what its word is worth.
     pub(crate) fn stirs(&mut self, now: Days, weight: f64) -> bool {
         const RISE: f64 = 0.25;
@@ -103,25 +113,6 @@ impl GroupClock {
     /// Whether it has known nothing since `now` less half a year.
     pub(crate) fn is_idle(&self, now: Days) -> bool {
         week_of(now) - self.latest > WEEKS
-    }
-
-    /// The weeks and months that are kept and that `from` to `to` touches, with how much of each.
-    fn parts(&self, from: Days, to: Days) -> impl Iterator<Item = Part> + use<> {
-        let first = self.first_week();
-        let (from_week, to_week) = (week_of(from), week_of(to).min(self.latest));
-        let months = month_of(from_week).max(month_of(first) - MONTHS)..month_of(first);
-        let months = months.filter(move |month| month * WEEKS_A_MONTH <= to_week);
-        let months = months.map(move |month| {
-            let start = month * WEEKS_A_MONTH;
-            (month_slot(month), overlap((start, start + WEEKS_A_MONTH), from, to))
-        });
-        let weeks = from_week.max(first)..to_week + 1;
-        months.chain(weeks.map(move |week| (week_slot(week), overlap((week, week + 1), from, to))))
-    }
-
-    /// The first week that is still kept as such; always the first of a month.
-    fn first_week(&self) -> i64 {
-        (month_of(self.latest) - MONTHS_BY_WEEK + 1) * WEEKS_A_MONTH
     }
 
     /// Makes `week` the latest: months that fall out of the weeks are added up, others forgotten.
@@ -155,12 +146,33 @@ impl Bin {
     }
 }
 
+/// Hands out the weeks and months that `from` to `to` touches and that a clock keeps whose last week is
+/// `latest`: the place of each in the rings, and how much of its time is meant.
+fn each_part(latest: i64, (from, to): (Days, Days), mut take: impl FnMut(usize, Days)) {
+    // The first week that is still kept as such: always the first of a month.
+    let first = (month_of(latest) - MONTHS_BY_WEEK + 1) * WEEKS_A_MONTH;
+    let (from_week, to_week) = (week_of(from), week_of(to).min(latest));
+    if from_week < first {
+        let oldest = month_of(from_week).max(month_of(first) - MONTHS);
+        for month in oldest..month_of(first).min(month_of(to_week) + 1) {
+            let start = month * WEEKS_A_MONTH;
+            take(month_slot(month), overlap((start, start + WEEKS_A_MONTH), from, to));
+        }
+    }
+    for week in from_week.max(first)..=to_week {
+        take(week_slot(week), overlap((week, week + 1), from, to));
+    }
+}
+
 fn overlap((start, end): (i64, i64), from: Days, to: Days) -> Days {
     (to.min(end as f64 * WEEK) - from.max(start as f64 * WEEK)).max(0.0)
 }
 
 fn week_of(time: Days) -> i64 {
-    (time.clamp(-FAR, FAR) / WEEK).floor() as i64
+    let weeks = time.clamp(-FAR, FAR) / WEEK;
+    let whole = weeks as i64;
+    // Down, not towards 0: without a call, as it is asked several times a fetch.
+    whole - i64::from(weeks < whole as f64)
 }
 
 fn month_of(week: i64) -> i64 {
@@ -185,7 +197,7 @@ mod tests {
     fn knows_nothing_at_first_and_runs_like_any_other() {
         let clock = GroupClock::new(100.0);
         for (from, to) in [(90.0, 100.0), (-1000.0, 100.0), (100.0, 400.0)] {
-            assert!((clock.elapsed(from, to, KAPPA) - (to - from)).abs() < 1e-9);
+            assert!(clock.gained(from, to, KAPPA).abs() < 1e-9);
         }
     }
 
@@ -193,31 +205,32 @@ mod tests {
     fn jumps_at_a_find_and_stands_where_nothing_is_found() {
         let mut clock = GroupClock::new(0.0);
         clock.learn((14.0, 21.0), 0.01, true, KAPPA);
-        assert!(clock.elapsed(14.0, 21.0, KAPPA) > 5.0 * 7.0);
-        assert!((clock.elapsed(28.0, 35.0, KAPPA) - 7.0).abs() < 1e-9, "the future is as usual");
+        assert!(clock.gained(14.0, 21.0, KAPPA) > 4.0 * 7.0);
+        assert!(clock.gained(28.0, 35.0, KAPPA).abs() < 1e-9, "the future is as usual");
         let mut quiet = GroupClock::new(0.0);
         (0..20).for_each(|_| quiet.learn((14.0, 21.0), 0.05, false, KAPPA));
-        assert!(quiet.elapsed(14.0, 21.0, KAPPA) < 0.5);
+        assert!(quiet.gained(14.0, 21.0, KAPPA) < 0.5 - 7.0);
     }
 
     #[test]
     fn finds_are_put_down_to_the_batch_that_is_known() {
         let mut clock = GroupClock::new(0.0);
         (0..5).for_each(|_| clock.learn((14.0, 20.0), 0.01, true, KAPPA));
-        let before = clock.elapsed(28.0, 41.0, KAPPA);
+        let passed = |clock: &GroupClock| 13.0 + clock.gained(28.0, 41.0, KAPPA);
+        let before = passed(&clock);
         clock.learn((7.0, 41.0), 0.01, true, KAPPA);
-        assert!(clock.elapsed(28.0, 41.0, KAPPA) < 1.5 * before, "fetched since: not suspected");
+        assert!(passed(&clock) < 1.5 * before, "fetched since: not suspected");
     }
 
     #[test]
     fn a_batch_is_remembered_for_two_years() {
         let mut clock = GroupClock::new(0.0);
         (0..9).for_each(|_| clock.learn((280.0, 286.0), 0.1, true, KAPPA));
-        let before = clock.elapsed(280.0, 286.0, KAPPA);
+        let before = clock.gained(280.0, 286.0, KAPPA);
         for (day, known) in [(300.0, 1.0), (600.0, 0.25), (800.0, 0.25), (1100.0, 0.0)] {
             clock.learn((day, day + 1.0), 0.1, false, KAPPA);
-            let gained = clock.elapsed(280.0, 286.0, KAPPA) - 6.0;
-            assert!(gained >= 0.8 * known * (before - 6.0), "{day}: {gained} of {before}");
+            let gained = clock.gained(280.0, 286.0, KAPPA);
+            assert!(gained >= 0.8 * known * before, "{day}: {gained} of {before}");
             assert!(known > 0.0 || gained.abs() < 1e-9, "{day}: {gained}");
         }
     }
@@ -228,7 +241,7 @@ mod tests {
         clock.learn((0.0, 6.0), 0.1, true, KAPPA);
         assert!(!clock.is_idle(100.0) && clock.is_idle(300.0));
         clock.learn((4000.0, 4006.0), 0.1, false, KAPPA);
-        assert!((clock.elapsed(0.0, 3990.0, KAPPA) - 3990.0).abs() < 1e-9);
+        assert!(clock.gained(0.0, 3990.0, KAPPA).abs() < 1e-9);
     }
 
     #[test]
@@ -248,7 +261,7 @@ mod tests {
                 let mut clock = GroupClock::new(from);
                 clock.learn((from, to), 1.0, true, KAPPA);
                 clock.learn((to, from), f64::NAN, false, KAPPA);
-                let _ = (clock.elapsed(from, to, KAPPA), clock.is_idle(to), clock.stirs(to, 1.0));
+                let _ = (clock.gained(from, to, KAPPA), clock.is_idle(to), clock.stirs(to, 1.0));
             }
         }
     }

@@ -19,6 +19,8 @@
 mod aim;
 mod clock;
 mod leads;
+mod look;
+mod patience;
 mod threshold;
 mod weights;
 
@@ -27,18 +29,19 @@ use evercrawl_estimate::signal::{Clock, Teller, Tellers};
 
 use crate::index::Limits;
 use crate::kept::Kept;
-use crate::numbers::ByNumber;
-use crate::page::{Days, Found, Group, NEVER, Page, Seen};
+use crate::numbers::{ByNumber, Dense};
+use crate::page::{Days, Found, Group, Kind, NEVER, Page, Seen};
 use crate::policy::{Outlook, Policy, Round};
 use crate::registry::Goal;
-use crate::schedulers::beliefs::{Alike, Beliefs, importance, inherit};
+use crate::schedulers::beliefs::{Alike, Beliefs, inherit};
 use crate::schedulers::price::price;
-use crate::schedulers::words;
-use aim::{time_to_worth, worth};
+use crate::schedulers::words::{self, Read};
 use clock::GroupClock;
 use leads::Leads;
+use look::{Bounds, Look};
+use patience::Patience;
 use threshold::Threshold;
-use weights::{HINTS, Hints, Weights};
+use weights::Weights;
 
 /// How many groups of each kind have a clock.
 const MOST_GROUPS: usize = 1 << 18;
@@ -50,31 +53,12 @@ const KINDS: usize = 4;
 /// since batches are large when they come; larger for sections, in which much happens by chance.
 const KAPPA: [f64; KINDS] = [0.05, 0.1, 0.05, 0.05];
 
-/// By how many e-folds a group may run slower or faster than usual: that something happened is often
-/// certain, that nothing did hardly ever.
-const SLOWEST: f64 = -1.0;
-const FASTEST: f64 = 4.0;
-
-/// The waiting time at which the hint of waiting itself says nothing, and its bounds.
-const USUAL_WAIT: Days = 28.0;
-const WAIT_BOUND: f64 = 3.0;
-
 /// Pages that should have been fetched already come in order of their worth: an e-fold counts as a day of
 /// delay, up to this many. New pages come before all of them.
 const LONGEST_DELAY: Days = 10.0;
 
-/// No page waits longer than so many turns of a schedule that treats all alike. Pages that change too
-/// fast to be worth a fetch would else be given up for good, and those that have calmed down since
-/// (news of last week, a thread that fell silent) with them: nobody would notice. Where four in ten
-/// are given up this costs a tenth of the budget, and next to nothing where few are.
+/// No page waits longer than so many turns of a schedule that treats all alike.
 const MOST_TURNS: f64 = 4.0;
-
-/// How closely a due time is searched for, as a share of the wait, and in how many steps.
-const CLOSENESS: f64 = 0.02;
-const STEPS: usize = 24;
-
-/// The shortest time that is told from none: a tenth of a second.
-const SHORTEST: Days = 1e-6;
 
 /// Where it stands when a page was found.
 const FOUND_AT: usize = 4;
@@ -84,33 +68,24 @@ const FOUND_AT: usize = 4;
 pub struct IndexRule {
     goal: Goal,
     beliefs: Beliefs,
-    clocks: [ByNumber<GroupClock>; KINDS],
+    clocks: [Dense<GroupClock>; KINDS],
     /// What each host's groups have proved to be worth.
     weights: ByNumber<Weights>,
     /// The same for a host of which nothing is known: what they were worth on the others.
     elsewhere: Weights,
     /// Who says that pages changed, by host.
     tellers: ByNumber<Tellers>,
+    /// When their lists were last read, by host.
+    lists: ByNumber<Read>,
     /// Where pages lead.
     leads: Leads,
     threshold: Threshold,
+    /// How long pages go unseen that change too fast.
+    patience: Patience,
     limits: Limits,
     /// How long it takes to fetch every page once; without end before that is known.
     turn: Days,
     stirred: Vec<Group>,
-}
-
-/// A page at a moment: all that its worth depends on.
-struct Look<'a> {
-    goal: Goal,
-    page: &'a Page,
-    belief: Gamma,
-    weights: Weights,
-    /// How time runs by who would have said that it changed.
-    told: Clock,
-    now: Days,
-    /// The time that has passed since its last visit by the clocks of its groups.
-    passed: [Days; KINDS],
 }
 
 impl IndexRule {
@@ -123,8 +98,10 @@ impl IndexRule {
             weights: ByNumber::default(),
             elsewhere: Weights::new(),
             tellers: ByNumber::default(),
+            lists: ByNumber::default(),
             leads: Leads::default(),
             threshold: Threshold::default(),
+            patience: Patience::default(),
             limits,
             turn: NEVER,
             stirred: Vec::new(),
@@ -151,49 +128,66 @@ impl IndexRule {
             weights: Kept::read(from)?,
             elsewhere: Kept::read(from)?,
             tellers: Kept::read(from)?,
+            lists: ByNumber::default(),
             leads: Kept::read(from)?,
             threshold: Kept::read(from)?,
             limits: self.limits,
             turn: Kept::read(from)?,
+            patience: Kept::read(from)?,
             stirred: Vec::new(),
         })
     }
 
-    fn look<'a>(&self, page: &'a Page, now: Days) -> Look<'a> {
+    fn look<'a>(&'a self, page: &'a Page, now: Days) -> Look<'a> {
         let belief = self.beliefs.of(page);
-        let weights = *self.weights.get(&page.host).unwrap_or(&self.elsewhere);
-        // Words can come from before a restart that forgot whom to trust.
-        let untried = words::any(page).then(Tellers::default);
-        let tellers = self.tellers.get(&page.host).filter(|_| words::are_due(page)).copied();
-        let told = tellers
-            .or(untried)
-            .map_or(Clock::PLAIN, |all| all.clock(&words::of(page), belief.mean()));
+        let weights = self.weights.get(&page.host).unwrap_or(&self.elsewhere);
         let now = now.max(page.last);
-        let mut passed = [now - page.last; KINDS];
+        let mut gained = [0.0; KINDS];
         if now > page.last {
             for group in page.groups().filter(|group| weights.of(group.kind()) > 0.0) {
-                if let Some(clock) = self.clocks[group.kind()].get(&group.number) {
-                    passed[group.kind()] = clock.elapsed(page.last, now, KAPPA[group.kind()]);
+                if let Some(clock) = self.clocks[group.kind()].get(group.number) {
+                    gained[group.kind()] = clock.gained(page.last, now, KAPPA[group.kind()]);
                 }
             }
         }
-        Look { goal: self.goal, page, belief, weights, told, now, passed }
+        let told = self.told(page, belief);
+        Look { goal: self.goal, page, belief, weights, told, now, gained }
+    }
+
+    /// How time runs for `page` by who would have said that it changed.
+    fn told(&self, page: &Page, belief: Gamma) -> Clock {
+        // Words can come from before a restart that forgot whom to trust.
+        let untried = words::any(page).then(Tellers::default);
+        let tellers = self.tellers.get(&page.host).filter(|_| words::are_due(page)).copied();
+        let tellers = tellers.or(untried);
+        tellers.map_or(Clock::PLAIN, |all| all.clock(&words::of(page), belief.mean()))
+    }
+
+    /// For how long nobody has listened to any of those who say that pages of `host` changed.
+    fn deaf(&self, host: u32, now: Days) -> Days {
+        let (Some(tellers), Some(read)) = (self.tellers.get(&host), self.lists.get(&host)) else {
+            return 0.0;
+        };
+        let heard = tellers.0.iter().zip(read.deaf(now)).filter(|(trust, _)| trust.words > 0.0);
+        heard.map(|(_, deaf)| deaf).fold(NEVER, f64::min)
     }
 
     /// How long after its last visit `page` is worth `price`, if all stays quiet.
     fn wait(&self, page: &Page, now: Days, price: f64) -> Days {
-        let limits = self.limits();
-        let wait = self.look(page, now).wait(price, limits);
-        if wait.is_nan() { limits.max } else { wait }
+        let bounds = self.bounds();
+        let wait = self.look(page, now).wait(price, bounds);
+        if wait.is_nan() { bounds.limits.max } else { wait }
     }
 
-    /// The user's limits, and that no page is given up.
-    fn limits(&self) -> Limits {
-        Limits { max: self.limits.max.min(MOST_TURNS * self.turn), ..self.limits }
+    /// The user's limits, and that no page is given up for good.
+    fn bounds(&self) -> Bounds {
+        let turns = |count: f64| self.limits.max.min(count * self.turn);
+        let limits = Limits { max: turns(MOST_TURNS), ..self.limits };
+        Bounds { limits, restless: turns(self.patience.turns()) }
     }
 
-    fn due_at(&self, page: &Page, now: Days, price: f64) -> Days {
-        let due = page.last + self.wait(page, now, price);
+    fn due_at(&self, page: &Page, now: Days) -> Days {
+        let due = page.last + self.wait(page, now, self.threshold.price());
         if due.is_nan() { page.last } else { due }
     }
 
@@ -202,130 +196,63 @@ impl IndexRule {
         let changed = seen.changed || seen.found == Found::Gone;
         let before = Page { last: seen.at - elapsed, ..*page };
         let look = self.look(&before, seen.at);
-        let waited = look.equivalent(look.now);
-        let (hints, slope) = (look.hints(look.now), look.slope(waited, changed));
-        let (rate, worth, told) = (look.belief.mean(), look.worth_at(look.now), look.told);
-        let mut weights = look.weights;
-        weights.learn(&hints, slope);
-        self.weights.insert(page.host, weights);
-        self.elsewhere.lean(&weights);
-        self.learn_groups(&before, seen.at, rate, changed, &weights);
-        if let Some(tellers) = self.tellers.get_mut(&page.host).filter(|_| words::are_due(page)) {
-            tellers.learn(&words::of(page), elapsed, rate, changed);
+        let hints = look.hints(look.now);
+        let waited = look.equivalent_by(&hints, look.now);
+        let slope = look.slope(waited, changed);
+        let (rate, told) = (look.belief.mean(), look.told);
+        // In a time in which somebody would have spoken of a change, fewer are to be expected.
+        let usual = look.belief.rate_over(elapsed) * told.passed(elapsed) / elapsed;
+        let worth = look.worth_after(waited, look.now);
+        let bounds = self.bounds();
+        let given_up = look.was_given_up(waited, worth, (self.threshold.price(), bounds));
+        let mut weights = *look.weights;
+        // A list changes whenever one of many pages does: that says little of any of them. And a page that
+        // somebody said had changed tells of who said so, not of its kin.
+        let is_page = page.kind == Kind::Page;
+        let tells = is_page && !words::any(page);
+        // Surprises before anything is known of rates say nothing of who foresaw them.
+        if tells && self.beliefs.is_fitted() {
+            weights.learn(&hints, slope);
+            self.weights.insert(page.host, weights);
+            self.elsewhere.lean(&weights);
+        }
+        if tells {
+            self.learn_groups(&before, seen.at, usual, changed, &weights);
+        }
+        if is_page {
+            self.learn_tellers(page, seen.at, elapsed, rate, changed);
         }
         if seen.succeeded() {
             self.leads.learn(page, seen, elapsed);
             self.beliefs.learn(page, |belief| told.learn(belief, elapsed, changed, seen.age));
         }
-        if elapsed < self.limits().max {
+        if given_up {
+            self.patience.learn(changed);
+        } else if elapsed < bounds.limits.max {
             self.threshold.follow(worth);
+        }
+    }
+
+    fn learn_tellers(&mut self, page: &Page, at: Days, elapsed: Days, rate: f64, changed: bool) {
+        if let Some(tellers) = self.tellers.get_mut(&page.host) {
+            let read = self.lists.get(&page.host).copied().unwrap_or_default();
+            tellers.learn(&words::of(page), &read.deaf(at), elapsed, rate, changed);
         }
     }
 
     fn learn_groups(&mut self, page: &Page, at: Days, rate: f64, changed: bool, weights: &Weights) {
         for group in page.groups() {
             let (kind, clocks) = (group.kind(), &mut self.clocks[group.kind()]);
-            if clocks.len() >= MOST_GROUPS && !clocks.contains_key(&group.number) {
+            if clocks.len() >= MOST_GROUPS && clocks.get(group.number).is_none() {
                 continue;
             }
-            let clock = clocks.entry(group.number).or_insert_with(|| GroupClock::new(at));
+            let clock = clocks.get_or_insert(group.number, || GroupClock::new(at));
             clock.learn((page.last, at), rate, changed, KAPPA[kind]);
             if clock.stirs(at, weights.of(kind)) {
                 self.stirred.push(group);
             }
         }
     }
-}
-
-impl Look<'_> {
-    /// What the hints say at `time`, not before now, if the groups stay quiet until then.
-    fn hints(&self, time: Days) -> Hints {
-        let waited = (time - self.page.last).max(SHORTEST);
-        let ahead = time - self.now;
-        let mut hints = [0.0; HINTS];
-        for (hint, passed) in hints.iter_mut().zip(self.passed) {
-            let ratio = (passed + ahead) / waited;
-            *hint = if ratio == 1.0 { 0.0 } else { ratio.ln().clamp(SLOWEST, FASTEST) };
-        }
-        hints[KINDS] = 0.5 * (waited / USUAL_WAIT).ln().clamp(-WAIT_BOUND, WAIT_BOUND);
-        hints[KINDS + 1] = 1.0;
-        hints
-    }
-
-    /// The time for which the page has waited at `time`, as its kin and what is said of it make it.
-    fn equivalent(&self, time: Days) -> Days {
-        self.passed(time) + self.told.jumped()
-    }
-
-    /// The same without the jumps of words that came.
-    fn passed(&self, time: Days) -> Days {
-        self.told.passed(time - self.page.last) * self.weights.stretch(&self.hints(time))
-    }
-
-    /// The chance that the copy is still right. A word's own chance counts as it is: a doubtful rate is no
-    /// reason to doubt the word.
-    fn fresh(&self) -> f64 {
-        self.belief.survival(self.passed(self.now))
-            * (-self.belief.mean() * self.told.jumped()).exp()
-    }
-
-    /// What a fetch is worth at `time`: for the page's own change, and for where it leads.
-    fn worth_at(&self, time: Days) -> f64 {
-        let own = worth(self.goal, self.belief, importance(self.page), self.equivalent(time));
-        own + importance(self.page) * leads::worth(self.yields(), time - self.page.last)
-    }
-
-    /// New links a day. To find changes is not to find pages: for whoever counts changes they are none.
-    fn yields(&self) -> f64 {
-        if self.goal == Goal::Coverage { 0.0 } else { leads::rate(self.page) }
-    }
-
-    /// The derivative of the log likelihood of what a visit finds by the logarithm of the time waited.
-    fn slope(&self, waited: Days, changed: bool) -> f64 {
-        let hazard = self.belief.shape() * waited / (self.belief.rate() + waited);
-        let same = self.belief.survival(waited);
-        if changed { hazard * same / (1.0 - same).max(1e-9) } else { -hazard }
-    }
-
-    fn wait(&self, price: f64, limits: Limits) -> Days {
-        let wanted = time_to_worth(self.goal, self.belief, importance(self.page), price);
-        let waited = self.now - self.page.last;
-        // Whatever is searched for is nearly in proportion to time: a page's own worth is that of a waiting
-        // time, and where it leads adds to the worth alone, which grows with the square.
-        let reached = |wait: Days| match self.yields() > 0.0 {
-            true => (self.worth_at(self.page.last + wait) / price).sqrt(),
-            false => self.equivalent(self.page.last + wait) / wanted,
-        };
-        if waited > 0.0 && reached(waited) >= 1.0 {
-            let delay = (self.worth_at(self.now) / price).ln().clamp(0.0, LONGEST_DELAY);
-            return limits.apply(waited) - delay;
-        }
-        let longest = reached(limits.max);
-        if waited >= limits.max || longest.is_nan() || longest < 1.0 {
-            return limits.max;
-        }
-        limits.apply(first(reached, waited, limits.max))
-    }
-}
-
-/// Where between `low` and `high` the share that is `reached`, which grows with time, becomes 1.
-///
-/// The share is nearly in proportion to the time: a few steps to where it would be 1 if it were so, or
-/// to the middle where that leads out of what is known.
-fn first(reached: impl Fn(Days) -> f64, mut low: Days, mut high: Days) -> Days {
-    let mut guess = high / reached(high);
-    for _ in 0..STEPS {
-        if !(guess > low && guess < high) {
-            guess = (low.max(SHORTEST) * high).sqrt();
-        }
-        let share = reached(guess);
-        *(if share < 1.0 { &mut low } else { &mut high }) = guess;
-        if (share - 1.0).abs() < CLOSENESS || high < low * (1.0 + CLOSENESS) {
-            return guess;
-        }
-        guess /= share;
-    }
-    high
 }
 
 /// A page that was never fetched, as if it had been when it was found.
@@ -341,7 +268,7 @@ impl Policy for IndexRule {
     fn discovered(&mut self, page: &mut Page, now: Days) {
         page.note[FOUND_AT] = now as f32;
         page.due = if page.is_known() || self.goal == Goal::Coverage {
-            self.due_at(&since_found(page), now, self.threshold.look_again())
+            self.due_at(&since_found(page), now)
         } else {
             now - LONGEST_DELAY
         };
@@ -354,10 +281,13 @@ impl Policy for IndexRule {
         }
         if seen.succeeded() {
             words::settle(page);
+            if page.kind != Kind::Page {
+                self.lists.entry(page.host).or_default().note(page.kind, seen.at);
+            }
         }
         // Counted from the visit, not from the last success: what failed is not tried again at once.
         let after = Page { last: seen.at, ..*page };
-        page.due = self.due_at(&after, seen.at, self.threshold.look_again());
+        page.due = self.due_at(&after, seen.at);
         if page.due.is_nan() {
             page.due = 0.0;
         }
@@ -372,20 +302,38 @@ impl Policy for IndexRule {
             self.tellers.entry(page.host).or_default().hear(teller);
         }
         if page.is_known() {
-            page.due = self.due_at(page, now, self.threshold.look_again());
+            page.due = self.due_at(page, now);
         }
     }
 
     fn due(&self, page: &Page, now: Days) -> Days {
         if page.is_known() || self.goal == Goal::Coverage {
-            self.due_at(&since_found(page), now, self.threshold.price())
+            self.due_at(&since_found(page), now)
         } else {
             page.due
         }
     }
 
+    /// Most members of a group that stirred are not due sooner for it: those visited since what happened, and
+    /// those that would not be worth a fetch even then.
+    fn sooner(&self, page: &Page, group: Group, now: Days) -> Option<Days> {
+        let clock = self.clocks[group.kind()].get(group.number)?;
+        if clock.gained(page.last, now, KAPPA[group.kind()]) <= 0.0 {
+            return None;
+        }
+        let (price, bounds) = (self.threshold.price(), self.bounds());
+        let look = self.look(page, now);
+        let then = page.due.max(look.now);
+        if look.worth_at(then) < price && then - page.last <= bounds.limits.max {
+            return None;
+        }
+        let due = page.last + look.wait(price, bounds);
+        (due < page.due).then_some(due)
+    }
+
     fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
-        self.beliefs.fit(pages);
+        let faster = self.beliefs.fit(pages);
+        self.clocks.iter_mut().flat_map(Dense::iter_mut).for_each(|clock| clock.reckon(faster));
         let alive = pages.iter().filter(|page| page.alive).count();
         self.turn = if round.fetches > 0 { alive as f64 / round.rate() } else { NEVER };
         // Where all pages are fetched several times a week, a turn is time enough to follow.
@@ -394,13 +342,13 @@ impl Policy for IndexRule {
             self.threshold.set(price(round.rate(), pages, self.threshold.price(), wait));
         }
         for clocks in self.clocks.iter_mut().filter(|clocks| clocks.len() > MOST_GROUPS / 2) {
-            clocks.retain(|_, clock| !clock.is_idle(round.start));
+            clocks.retain(|clock| !clock.is_idle(round.start));
         }
         if !self.threshold.has_fallen() {
             return false;
         }
         for page in pages.iter_mut().filter(|page| page.alive && page.is_known()) {
-            page.due = self.due_at(page, round.start, self.threshold.look_again());
+            page.due = self.due_at(page, round.start);
         }
         true
     }
@@ -411,7 +359,8 @@ impl Policy for IndexRule {
 
     fn outlook(&self, page: &Page, now: Days) -> Option<Outlook> {
         let look = self.look(page, now);
-        page.is_known().then(|| Outlook { fresh: look.fresh(), rate: look.belief.mean() })
+        let fresh = look.fresh(self.deaf(page.host, now));
+        page.is_known().then(|| Outlook { fresh, rate: look.belief.mean() })
     }
 
     fn tellers(&self, host: u32) -> Option<Tellers> {
@@ -428,6 +377,7 @@ impl Policy for IndexRule {
         self.leads.write(&mut out);
         self.threshold.write(&mut out);
         self.turn.write(&mut out);
+        self.patience.write(&mut out);
         out
     }
 
@@ -449,7 +399,7 @@ impl Policy for IndexRule {
             ("rate high", look.belief.quantile(0.95)),
             ("waited", page.elapsed(now)),
             ("waited by its kin", waited),
-            ("chance of a change", 1.0 - look.fresh()),
+            ("chance of a change", 1.0 - look.fresh(self.deaf(page.host, now))),
             ("worth now", look.worth_at(look.now)),
             ("new links a day", look.yields()),
             ("threshold", self.threshold.price()),

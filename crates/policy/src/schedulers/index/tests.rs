@@ -36,7 +36,12 @@ fn a_page_that_changes_too_fast_is_not_given_up_for_good() {
     assert_eq!(policy.wait(&page, page.last, 10.0), 730.0, "worth nothing");
     let round = Round { start: 60.0, length: 1.0, fetches: 2 };
     policy.plan(&round, &mut [page; 10]);
-    assert_eq!(policy.wait(&page, page.last, 10.0), MOST_TURNS * 5.0);
+    let wait = policy.wait(&page, page.last, 10.0);
+    assert_eq!(wait, policy.patience.turns() * 5.0);
+    policy.threshold.set(10.0);
+    let at = page.last + wait;
+    visit(&mut policy, &mut page, at, Found::Same);
+    assert!(policy.patience.turns() < 2.0, "one that calmed down was found: others may have, too");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! What must a fetch be worth, so that as many pages come due as may be fetched?
 
+use evercrawl_estimate::quick;
+
 use crate::kept::kept;
 
-/// A page is first looked at again when its index reaches this share of the threshold: the threshold
-/// may fall so far while the page waits, and the page still comes up in time.
-const BAND: f64 = 0.7;
+/// When the threshold has fallen to this share, all pages are told anew when they are due: those that were
+/// put off by the higher one would come up too late.
+const FALLEN: f64 = 0.85;
 
 /// How many e-folds the threshold can move in a week.
 const FOLDS_A_WEEK: f64 = 2.0;
@@ -33,11 +35,6 @@ impl Threshold {
         self.price
     }
 
-    /// The share of μ at which a page is looked at again.
-    pub(crate) fn look_again(&self) -> f64 {
-        BAND * self.price
-    }
-
     /// Tells how many fetches there will be. True when that is so many more or fewer than before that the
     /// price should be asked for anew.
     pub(crate) fn expect(&mut self, fetches_a_week: f64) -> bool {
@@ -63,14 +60,14 @@ impl Threshold {
         if self.price <= 0.0 {
             self.price = worth;
         }
-        let miss = (worth / self.price).ln().clamp(-1.0, 1.0);
-        self.price *= (FOLDS_A_WEEK * miss / self.fetches_a_week.max(LEAST)).exp();
+        let miss = quick::ln(worth / self.price).clamp(-1.0, 1.0);
+        self.price *= quick::exp(FOLDS_A_WEEK * miss / self.fetches_a_week.max(LEAST));
         self.highest = self.highest.max(self.price);
     }
 
     /// Whether it fell so far since this last was true that waiting pages would come up too late.
     pub(crate) fn has_fallen(&mut self) -> bool {
-        let fallen = self.price < BAND * self.highest;
+        let fallen = self.price < FALLEN * self.highest;
         if fallen {
             self.highest = self.price;
         }

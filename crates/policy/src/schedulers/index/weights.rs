@@ -1,5 +1,7 @@
 //! What is the word of each kind of group worth on this host?
 
+use evercrawl_estimate::quick;
+
 use crate::kept::kept;
 
 /// The number of hints: four kinds of group, then the page's own waiting time and a constant.
@@ -38,7 +40,7 @@ impl Weights {
     /// By how much these hints stretch a page's time.
     pub(crate) fn stretch(&self, hints: &Hints) -> f64 {
         let sum: f64 = self.weight.iter().zip(hints).map(|(weight, hint)| weight * hint).sum();
-        sum.clamp(-MOST, MOST).exp()
+        quick::exp(sum.clamp(-MOST, MOST))
     }
 
     /// Moves a little towards what was learned on a host.

@@ -1,0 +1,189 @@
+//! What is a fetch of this page worth now, and when will it be worth enough?
+
+use evercrawl_estimate::signal::Clock;
+use evercrawl_estimate::{Gamma, quick};
+
+use super::aim::{time_to_worth, worth};
+use super::leads;
+use super::patience::is_restless;
+use super::weights::{HINTS, Hints, Weights};
+use super::{KINDS, LONGEST_DELAY};
+use crate::index::Limits;
+use crate::page::{Days, Page};
+use crate::registry::Goal;
+use crate::schedulers::beliefs::importance;
+
+/// By how many e-folds a group may run slower or faster than usual: that something happened is often
+/// certain, that nothing did hardly ever.
+const SLOWEST: f64 = -1.0;
+const FASTEST: f64 = 4.0;
+
+/// The waiting time at which the hint of waiting itself says nothing, and its bounds.
+const USUAL_WAIT: Days = 28.0;
+const WAIT_BOUND: f64 = 3.0;
+
+/// How closely a due time is searched for, as a share of the wait, and in how many steps.
+const CLOSENESS: f64 = 0.02;
+const STEPS: usize = 24;
+
+/// The shortest time that is told from none: a tenth of a second.
+const SHORTEST: Days = 1e-6;
+
+/// Between which times a page is fetched, whatever it is worth.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) limits: Limits,
+    /// The longest time for a page that changes too fast to be worth a fetch.
+    pub(super) restless: Days,
+}
+
+/// A page at a moment: all that its worth depends on.
+pub(super) struct Look<'a> {
+    pub(super) goal: Goal,
+    pub(super) page: &'a Page,
+    pub(super) belief: Gamma,
+    pub(super) weights: &'a Weights,
+    /// How time runs by who would have said that it changed.
+    pub(super) told: Clock,
+    pub(super) now: Days,
+    /// How much more time than by any other clock has passed by those of its groups since its last visit.
+    pub(super) gained: [Days; KINDS],
+}
+
+impl Look<'_> {
+    /// What the hints say at `time`, not before now, if the groups stay quiet until then.
+    pub(super) fn hints(&self, time: Days) -> Hints {
+        let waited = (time - self.page.last).max(SHORTEST);
+        let mut hints = [0.0; HINTS];
+        for (hint, gained) in hints.iter_mut().zip(self.gained).filter(|(_, gained)| *gained != 0.0)
+        {
+            *hint = quick::ln((1.0 + gained / waited).max(0.0)).clamp(SLOWEST, FASTEST);
+        }
+        hints[KINDS] = 0.5 * quick::ln(waited / USUAL_WAIT).clamp(-WAIT_BOUND, WAIT_BOUND);
+        hints[KINDS + 1] = 1.0;
+        hints
+    }
+
+    /// The time for which the page has waited at `time`, as its kin and what is said of it make it.
+    pub(super) fn equivalent(&self, time: Days) -> Days {
+        self.equivalent_by(&self.hints(time), time)
+    }
+
+    /// The same where it is known what the hints say then.
+    pub(super) fn equivalent_by(&self, hints: &Hints, time: Days) -> Days {
+        self.passed(hints, time) + self.told.jumped()
+    }
+
+    /// The same without the jumps of words that came.
+    fn passed(&self, hints: &Hints, time: Days) -> Days {
+        self.told.passed(time - self.page.last) * self.weights.stretch(hints)
+    }
+
+    /// The chance that the copy is still right, where nobody has listened lately for so long as is told. A word's
+    /// own chance counts as it is: a doubtful rate is no reason to doubt the word.
+    pub(super) fn fresh(&self, deaf: Days) -> f64 {
+        let waited = self.now - self.page.last;
+        let deaf = deaf.min(waited);
+        let told = self.told.passed(waited - deaf) + deaf;
+        let passed = told * self.weights.stretch(&self.hints(self.now));
+        self.belief.survival(passed) * (-self.belief.mean() * self.told.jumped()).exp()
+    }
+
+    /// What a fetch is worth at `time`: for the page's own change, and for where it leads.
+    pub(super) fn worth_at(&self, time: Days) -> f64 {
+        self.worth_after(self.equivalent(time), time)
+    }
+
+    /// The same where it is known for how long the page has waited by then.
+    pub(super) fn worth_after(&self, equivalent: Days, time: Days) -> f64 {
+        let own = worth(self.goal, self.belief, importance(self.page), equivalent);
+        own + importance(self.page) * leads::worth(self.yields(), time - self.page.last)
+    }
+
+    /// New links a day. To find changes is not to find pages: for whoever counts changes they are none.
+    pub(super) fn yields(&self) -> f64 {
+        if self.goal == Goal::Coverage { 0.0 } else { leads::rate(self.page) }
+    }
+
+    /// The derivative of the log likelihood of what a visit finds by the logarithm of the time waited.
+    pub(super) fn slope(&self, waited: Days, changed: bool) -> f64 {
+        let hazard = self.belief.shape() * waited / (self.belief.rate() + waited);
+        let same = self.belief.survival(waited);
+        if changed { hazard * same / (1.0 - same).max(1e-9) } else { -hazard }
+    }
+
+    /// How long after its last visit the page is worth `price`, if all stays quiet.
+    ///
+    /// Pages that are worth it already come in order of their worth.
+    pub(super) fn wait(&self, price: f64, bounds: Bounds) -> Days {
+        let limits = bounds.limits;
+        let waited = self.now - self.page.last;
+        let equivalent = self.equivalent(self.now);
+        if waited > 0.0 {
+            let worth = self.worth_after(equivalent, self.now);
+            if worth >= price {
+                let delay = quick::ln(worth / price).clamp(0.0, LONGEST_DELAY);
+                return limits.apply(waited) - delay;
+            }
+        }
+        if waited >= limits.max {
+            return self.longest(bounds);
+        }
+        let wanted = time_to_worth(self.goal, self.belief, importance(self.page), price);
+        // Whatever is searched for is nearly in proportion to time: a page's own worth is that of a waiting
+        // time, and where it leads adds to the worth alone, which grows with the square.
+        let reached = |wait: Days| match self.yields() > 0.0 {
+            true => (self.worth_at(self.page.last + wait) / price).sqrt(),
+            false => self.equivalent(self.page.last + wait) / wanted,
+        };
+        let guess = if waited > 0.0 { waited * wanted / equivalent } else { wanted };
+        let wait = first(reached, guess, (waited, limits.max));
+        if wait < limits.max { limits.apply(wait) } else { self.longest(bounds) }
+    }
+
+    /// How long the page may wait if it is not worth a fetch before.
+    fn longest(&self, Bounds { limits, restless }: Bounds) -> Days {
+        let time = self.page.last + restless;
+        let same = self.belief.survival(self.equivalent(time.max(self.now)));
+        if is_restless(same) { restless.max(limits.min) } else { limits.max }
+    }
+
+    /// Whether the page, now that it is fetched, had been given up: it is not worth the price, and would be sure
+    /// to have changed.
+    pub(super) fn was_given_up(
+        &self,
+        waited: Days,
+        worth: f64,
+        (price, bounds): (f64, Bounds),
+    ) -> bool {
+        worth < price
+            && self.now - self.page.last >= (1.0 - CLOSENESS) * bounds.restless
+            && is_restless(self.belief.survival(waited))
+    }
+}
+
+/// Where between `low` and `most` the share that is `reached`, which grows with time, becomes 1; `most` if it
+/// does not.
+///
+/// The share is nearly in proportion to the time: from a first `guess` a few steps to where it would be 1 if
+/// it were so, or to the middle where that leads out of what is known.
+fn first(reached: impl Fn(Days) -> f64, mut guess: Days, (mut low, most): (Days, Days)) -> Days {
+    let mut high = f64::INFINITY;
+    for _ in 0..STEPS {
+        if guess >= most && high > most || guess.is_nan() {
+            guess = most;
+        } else if !(guess > low && guess < high) {
+            guess = (low.max(SHORTEST) * high.min(most)).sqrt();
+        }
+        let share = reached(guess);
+        if guess >= most && (share < 1.0 || share.is_nan()) {
+            return most;
+        }
+        *(if share < 1.0 { &mut low } else { &mut high }) = guess;
+        if (share - 1.0).abs() < CLOSENESS || high < low * (1.0 + CLOSENESS) {
+            return guess;
+        }
+        guess /= share;
+    }
+    high.min(most)
+}
