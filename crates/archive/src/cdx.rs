@@ -90,7 +90,13 @@ pub(crate) fn sorted(lines: &[u8]) -> Vec<u8> {
 }
 
 fn push_json(text: &str, line: &mut String) {
-    line.push_str(&serde_json::Value::from(text).to_string());
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {
+        line.push('"');
+        line.push_str(text);
+        line.push('"');
+    } else {
+        line.push_str(&serde_json::Value::from(text).to_string());
+    }
 }
 
 #[cfg(test)]

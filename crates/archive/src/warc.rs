@@ -41,11 +41,16 @@ impl Uuid {
     }
 }
 
-impl fmt::Display for Uuid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hex = HEXLOWER.encode(&self.0);
-        let [a, b, c, d, e] = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
-        write!(f, "urn:uuid:{a}-{b}-{c}-{d}-{e}")
+impl Uuid {
+    fn write(self, out: &mut Vec<u8>) {
+        let mut hex = [0; 32];
+        HEXLOWER.encode_mut(&self.0, &mut hex);
+        out.extend_from_slice(b"urn:uuid:");
+        for part in [0..8, 8..12, 12..16, 16..20] {
+            out.extend_from_slice(&hex[part]);
+            out.push(b'-');
+        }
+        out.extend_from_slice(&hex[20..]);
     }
 }
 
@@ -62,6 +67,11 @@ pub struct FileId {
 pub(crate) struct Fields<'a>(&'a mut Vec<u8>);
 
 impl<'a> Fields<'a> {
+    /// Adds fields to what is in `out`.
+    pub(crate) fn on(out: &'a mut Vec<u8>) -> Self {
+        Fields(out)
+    }
+
     /// Starts a record of type `kind` in `out`, over what was there.
     pub(crate) fn start(out: &'a mut Vec<u8>, kind: &str) -> Self {
         out.clear();
@@ -71,13 +81,20 @@ impl<'a> Fields<'a> {
         fields
     }
 
+    /// Adds fields that were written elsewhere.
+    pub(crate) fn lines(&mut self, lines: &[u8]) {
+        self.0.extend_from_slice(lines);
+    }
+
     /// Adds a field; a control character in its value becomes a space.
     pub(crate) fn text(&mut self, name: &str, value: &str) {
         self.name(name);
-        let clean = |c: char| if c.is_control() { ' ' } else { c };
-        let mut buffer = [0; 4];
-        for c in value.trim().chars().map(clean) {
-            self.0.extend_from_slice(c.encode_utf8(&mut buffer).as_bytes());
+        let value = value.trim();
+        if value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            self.0.extend_from_slice(value.as_bytes());
+        } else {
+            let clean = |c: char| if c.is_control() { ' ' } else { c };
+            self.0.extend_from_slice(value.chars().map(clean).collect::<String>().as_bytes());
         }
         self.end();
     }
@@ -92,23 +109,39 @@ impl<'a> Fields<'a> {
 
     /// Adds a field that holds a URI.
     pub(crate) fn uri(&mut self, name: &str, uri: &str) {
-        self.plain(name, printable_uri(uri));
+        self.name(name);
+        self.0.extend_from_slice(printable_uri(uri).as_bytes());
+        self.end();
     }
 
     /// Adds a field that holds an identity.
     pub(crate) fn id(&mut self, name: &str, id: Uuid) {
-        self.plain(name, format_args!("<{id}>"));
+        self.name(name);
+        self.0.push(b'<');
+        id.write(self.0);
+        self.0.push(b'>');
+        self.end();
     }
 
     /// Adds a field that holds a SHA-1 digest.
     pub(crate) fn digest(&mut self, name: &str, digest: &[u8; 20]) {
-        self.plain(name, format_args!("sha1:{}", BASE32.encode(digest)));
+        let mut text = [0; 32];
+        BASE32.encode_mut(digest, &mut text);
+        self.name(name);
+        self.0.extend_from_slice(b"sha1:");
+        self.0.extend_from_slice(&text);
+        self.end();
     }
 
     /// Ends the record with its block, given in parts, and the block's digest and length.
-    pub(crate) fn block(mut self, parts: &[&[u8]]) {
+    pub(crate) fn digested_block(mut self, parts: &[&[u8]]) {
         let digest = parts.iter().fold(Sha1::new(), |sha, part| sha.chain_update(part));
         self.digest("WARC-Block-Digest", &digest.finalize().into());
+        self.block(parts);
+    }
+
+    /// Ends the record with its block, given in parts, and the block's length.
+    pub(crate) fn block(mut self, parts: &[&[u8]]) {
         let length: usize = parts.iter().map(|part| part.len()).sum();
         self.plain("Content-Length", length);
         self.end();
@@ -159,14 +192,20 @@ pub(crate) fn printable_uri(uri: &str) -> std::borrow::Cow<'_, str> {
 mod tests {
     use super::*;
 
+    fn text(id: Uuid) -> String {
+        let mut text = Vec::new();
+        id.write(&mut text);
+        String::from_utf8(text).unwrap()
+    }
+
     #[test]
     fn identities_are_uuids_of_their_kind() {
         let id = Uuid::random([0xff; 16]);
-        assert_eq!(id.to_string(), "urn:uuid:ffffffff-ffff-4fff-bfff-ffffffffffff");
-        assert_eq!(id.sibling(1).to_string(), "urn:uuid:ffffffff-ffff-4fff-bfff-fffffffffffe");
-        let named = Uuid::named("a").to_string();
+        assert_eq!(text(id), "urn:uuid:ffffffff-ffff-4fff-bfff-ffffffffffff");
+        assert_eq!(text(id.sibling(1)), "urn:uuid:ffffffff-ffff-4fff-bfff-fffffffffffe");
+        let named = text(Uuid::named("a"));
         assert_eq!(&named[23..24], "5");
-        assert_ne!(named, Uuid::named("b").to_string());
+        assert_ne!(named, text(Uuid::named("b")));
     }
 
     #[test]
@@ -175,7 +214,7 @@ mod tests {
         let mut fields = Fields::start(&mut out, "metadata");
         fields.uri("WARC-Target-URI", "http://a/ü b\r\nWARC-Type: evil");
         fields.text("Software", "évil\r\nWARC-Type: x");
-        fields.block(&[b"a", b"bc"]);
+        fields.digested_block(&[b"a", b"bc"]);
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "WARC/1.1\r\nWARC-Type: metadata\r\n\

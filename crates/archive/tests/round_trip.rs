@@ -89,7 +89,6 @@ WARC-Payload-Digest: sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N
 WARC-Truncated: length
 WARC-Identified-Payload-Type: text/html
 Content-Type: application/http; msgtype=response
-WARC-Block-Digest: sha1:JOQ2SECU6VNWG5KROV5KJQ2I2TDXT55I
 Content-Length: 47
 
 HTTP/1.1 200 
