@@ -30,7 +30,7 @@ impl Text {
     pub(super) fn push(&mut self, chunk: &[u8]) {
         let taken = &chunk[..chunk.len().min(self.cap - self.bytes.len())];
         self.cut |= taken.len() < chunk.len();
-        self.bytes.reserve(taken.len());
+        self.bytes.reserve(taken.len() + BLOCK);
         let (blocks, rest) = taken.as_chunks::<BLOCK>();
         for block in blocks {
             if is_plain(block, self.spaced) {
@@ -45,14 +45,16 @@ impl Text {
 
     /// Adds less than a block.
     fn push_part(&mut self, part: &[u8]) {
-        let mut block = [b'a'; BLOCK];
-        block[..part.len()].copy_from_slice(part);
-        match part.last() {
-            Some(&last) if is_plain(&block, self.spaced) => {
-                self.bytes.extend_from_slice(part);
-                self.spaced = last == b' ';
-            }
-            _ => self.collapse(part),
+        let Some(&last) = part.last() else { return };
+        let block = padded(part);
+        if is_plain(&block, self.spaced) {
+            // Copies of a fixed length take no call.
+            let end = self.bytes.len() + part.len();
+            self.bytes.extend_from_slice(&block);
+            self.bytes.truncate(end);
+            self.spaced = last == b' ';
+        } else {
+            self.collapse(part);
         }
     }
 
@@ -99,6 +101,22 @@ impl Text {
 
 /// Bytes that are looked at together: most of a text needs no change at all.
 const BLOCK: usize = 16;
+
+/// Less than a block, filled up with letters. Halves that overlap have fixed lengths, so that no copy takes a
+/// call.
+fn padded(part: &[u8]) -> [u8; BLOCK] {
+    let (mut block, length) = ([b'a'; BLOCK], part.len());
+    if let (Some(first), Some(last)) = (part.first_chunk::<8>(), part.last_chunk::<8>()) {
+        block[..8].copy_from_slice(first);
+        block[length - 8..length].copy_from_slice(last);
+    } else if let (Some(first), Some(last)) = (part.first_chunk::<4>(), part.last_chunk::<4>()) {
+        block[..4].copy_from_slice(first);
+        block[length - 4..length].copy_from_slice(last);
+    } else {
+        block.iter_mut().zip(part).for_each(|(to, &byte)| *to = byte);
+    }
+    block
+}
 
 /// True when nothing in a block collapses, given that the text before it ends in a space or not.
 fn is_plain(block: &[u8; BLOCK], spaced: bool) -> bool {
