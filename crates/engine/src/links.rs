@@ -1,6 +1,7 @@
 //! Where does a page lead, and may we go there? Links become discoveries or counted refusals.
 
 use std::collections::HashSet;
+use std::hash::{BuildHasher, Hasher};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use evercrawl_extract::charset::QueryEncoding;
@@ -9,8 +10,9 @@ use evercrawl_extract::{
 };
 use evercrawl_model::{Band, Discovery, Keyer, Kind, PageKey, Refusal, Shape, Time};
 use evercrawl_sites::Kin;
+use evercrawl_state::LatelyKnown;
 use evercrawl_urls::{Base, Canonical, Gate, Risk, RuleError, Rules, Scope, Steps, shape};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::config::{CrawlConfig, Take};
 use crate::frontier::Lease;
@@ -35,8 +37,16 @@ impl RefusalCounts {
     }
 }
 
-/// Where discoveries and refusals go.
-pub type Sink<'a> = (&'a mut Vec<Discovery>, &'a mut RefusalCounts);
+/// Where a page leads.
+#[derive(Clone, Debug, Default)]
+pub struct Leads {
+    /// Links that may enter the frontier.
+    pub found: Vec<Discovery>,
+    /// How many more may, and are in it already.
+    pub known: usize,
+    /// Links that may not, by reason.
+    pub refused: RefusalCounts,
+}
 
 /// Turns links into discoveries.
 #[derive(Clone)]
@@ -46,11 +56,14 @@ pub struct LinkReader {
     steps: Steps,
     take: Take,
     options: Arc<Options>,
+    known: LatelyKnown,
 }
 
 /// What a link inherits from where it was found.
 struct From<'a> {
     lease: &'a Lease,
+    /// Name and port of its host.
+    authority: &'a str,
     depth: u16,
     hops: u8,
     /// The number of the page as one that announces others, where it does.
@@ -63,7 +76,19 @@ impl LinkReader {
     pub fn new(config: &CrawlConfig, gate: Arc<RwLock<Gate>>, keyer: Keyer) -> Self {
         let mut options = Options::default();
         options.robots_names.push(config.agent.to_ascii_lowercase());
-        LinkReader { gate, keyer, steps: config.steps, take: config.take, options: options.into() }
+        LinkReader {
+            gate,
+            keyer,
+            steps: config.steps,
+            take: config.take,
+            options: options.into(),
+            known: LatelyKnown::default(),
+        }
+    }
+
+    /// The same, leaving out links of pages to what is `known`.
+    pub fn without(self, known: LatelyKnown) -> Self {
+        LinkReader { known, ..self }
     }
 
     /// What to take from pages.
@@ -78,22 +103,23 @@ impl LinkReader {
         extracted: &Extracted<'_>,
         nofollow: bool,
         at: Time,
-        sink: Sink<'_>,
+        leads: &mut Leads,
     ) -> Option<Vec<PageKey>> {
         let links = match &extracted.content {
             Content::Page(page) => page.links.len(),
             _ => 0,
         };
         let hub = Kin::hub(&lease.row.url, links);
-        let from = From { lease, depth: lease.row.depth.saturating_add(1), hops: 0, hub, at };
+        let depth = lease.row.depth.saturating_add(1);
+        let from = From { lease, authority: authority(lease), depth, hops: 0, hub, at };
         match &extracted.content {
             Content::Page(page) => {
-                let links = self.page(&from, page, extracted.charset, nofollow, sink);
+                let links = self.page(&from, page, extracted.charset, nofollow, leads);
                 self.kept(&from, links)
             }
             Content::Listing(listing) => {
                 // It names pages for machines: no author speaks for any of them by it.
-                self.listing(&from, listing, sink);
+                self.listing(&from, listing, leads);
                 None
             }
             Content::Text(_) | Content::Nothing => self.kept(&from, Vec::new()),
@@ -108,7 +134,7 @@ impl LinkReader {
     }
 
     /// The entries of a sitemap or feed, with when their source says they changed.
-    fn listing(&self, from: &From<'_>, listing: &Listing, sink: Sink<'_>) {
+    fn listing(&self, from: &From<'_>, listing: &Listing, leads: &mut Leads) {
         let index = listing.kind == extract::Kind::SitemapIndex;
         // A list of lists leads no further away from the seed than the list it names.
         let depth = if index { from.lease.row.depth } else { from.depth };
@@ -121,13 +147,13 @@ impl LinkReader {
                 false => self.judged(&gate, from, url),
             });
             match judged {
-                Ok(found) => sink.0.push(Discovery {
+                Ok(found) => leads.found.push(Discovery {
                     kind: if index { Kind::Sitemap } else { Kind::Page },
                     band: if index { SITEMAP_BAND } else { found.band },
                     claimed_change: entry.modified.or(entry.published),
                     ..found
                 }),
-                Err(reason) => sink.1.add(reason),
+                Err(reason) => leads.refused.add(reason),
             }
         }
     }
@@ -139,13 +165,13 @@ impl LinkReader {
         page: &Page,
         charset: Option<&str>,
         nofollow: bool,
-        sink: Sink<'_>,
+        leads: &mut Leads,
     ) -> Vec<PageKey> {
         let mut followed = Vec::new();
         let Ok(own) = Base::new(&from.lease.row.url, self.steps) else { return followed };
         let base = page.base.as_deref().and_then(|href| own.rebased(href).ok()).unwrap_or(own);
-        let mut seen = HashSet::with_capacity(page.links.len());
-        let mut keys = HashSet::with_capacity(page.links.len());
+        let mut seen = Hashes::with_capacity_and_hasher(page.links.len(), AsTheyAre);
+        let mut keys = Hashes::with_capacity_and_hasher(page.links.len(), AsTheyAre);
         let queries = charset.and_then(QueryEncoding::of);
         let join = |href: &str| match queries {
             Some(queries) => base.join_encoded(href, &|query| queries.encode(query)),
@@ -155,23 +181,34 @@ impl LinkReader {
         for link in page.links.iter() {
             // Menus repeat the same words; what differs only behind `#` is the same page.
             let href = link.href.split('#').next().unwrap_or_default();
-            if href.is_empty() || !self.follows(&link) || !seen.insert(xxh3_64(href.as_bytes())) {
+            // By a secret seed: nobody can publish links that fall into one bucket.
+            let hash = || xxh3_64_with_seed(href.as_bytes(), self.keyer.seed());
+            if href.is_empty() || !self.follows(&link) || !seen.insert(hash()) {
                 continue;
             }
             if self.take.page_directives && (nofollow || link.rel.nofollow) {
-                sink.1.add(Refusal::NoFollow);
+                leads.refused.add(Refusal::NoFollow);
                 continue;
             }
-            match join(href).and_then(|url| self.judged(&gate, from, url)) {
-                Ok(found) if keys.insert(found.page.url) => {
-                    let kind = if link.kind == LinkKind::Feed { Kind::Feed } else { Kind::Page };
-                    if link.kind.leads_to_page() {
-                        followed.push(found.page);
-                    }
-                    sink.0.push(Discovery { kind, ..found });
+            let url = match join(href).and_then(|url| judged(&gate, from, url)) {
+                Ok(url) => url,
+                Err(reason) => {
+                    leads.refused.add(reason);
+                    continue;
                 }
-                Ok(_) => {}
-                Err(reason) => sink.1.add(reason),
+            };
+            let (page, check) = self.key_from(from, &url);
+            if !keys.insert(page.url) {
+                continue;
+            }
+            if link.kind.leads_to_page() {
+                followed.push(page);
+            }
+            if self.known.has(page, check) {
+                leads.known += 1;
+            } else {
+                let kind = if link.kind == LinkKind::Feed { Kind::Feed } else { Kind::Page };
+                leads.found.push(Discovery { kind, ..self.found(from, (page, check), url) });
             }
         }
         followed
@@ -190,14 +227,15 @@ impl LinkReader {
         lease: &Lease,
         target: Result<Canonical, Refusal>,
         at: Time,
-        sink: Sink<'_>,
+        leads: &mut Leads,
     ) -> Option<Vec<PageKey>> {
         let hops = lease.row.hops.saturating_add(1);
         if hops > self.take.max_redirects {
-            sink.1.add(Refusal::RedirectLimit);
+            leads.refused.add(Refusal::RedirectLimit);
             return None;
         }
-        let from = From { lease, depth: lease.row.depth, hops, hub: lease.row.hub, at };
+        let (authority, depth, hub) = (authority(lease), lease.row.depth, lease.row.hub);
+        let from = From { lease, authority, depth, hops, hub, at };
         let mut followed = Vec::new();
         if let (Ok(target), true) = (&target, lease.row.seed) {
             // A site that moved is still the site that was asked for.
@@ -207,9 +245,9 @@ impl LinkReader {
         match target.and_then(|url| self.judged(&gate, &from, url)) {
             Ok(found) => {
                 followed.push(found.page);
-                sink.0.push(Discovery { seed: lease.row.seed, kind: lease.row.kind, ..found });
+                leads.found.push(Discovery { seed: lease.row.seed, kind: lease.row.kind, ..found });
             }
-            Err(reason) => sink.1.add(reason),
+            Err(reason) => leads.refused.add(reason),
         }
         self.kept(&from, followed)
     }
@@ -299,8 +337,7 @@ impl LinkReader {
     }
 
     fn judged(&self, gate: &Gate, from: &From<'_>, url: Canonical) -> Result<Discovery, Refusal> {
-        gate.judge(&url, from.depth, from.at)?;
-        Ok(self.found(from, url))
+        judged(gate, from, url).map(|url| self.found(from, self.key_from(from, &url), url))
     }
 
     fn judged_list(
@@ -310,17 +347,18 @@ impl LinkReader {
         url: Canonical,
     ) -> Result<Discovery, Refusal> {
         packed_allowed(gate.judge(&url, from.depth, from.at))?;
-        Ok(self.found(from, url))
+        Ok(self.found(from, self.key_from(from, &url), url))
     }
 
-    fn found(&self, from: &From<'_>, url: Canonical) -> Discovery {
+    fn found(&self, from: &From<'_>, key: (PageKey, u64), url: Canonical) -> Discovery {
         Discovery {
             hops: from.hops,
             via: Some(from.lease.page),
             hub: from.hub,
             tags: from.lease.row.tags,
             shape: self.shape(&url),
-            ..self.discovery(url, from.depth, from.at)
+            host_cap: self.take.pages_per_host,
+            ..Discovery::new(key, url.into_string(), from.depth, from.at)
         }
     }
 
@@ -339,6 +377,53 @@ impl LinkReader {
     /// The key of a URL, and more of its hash.
     pub fn key(&self, url: &Canonical) -> (PageKey, u64) {
         self.keyer.page(self.keyer.host(url.domain(), url.authority()), url.as_str())
+    }
+
+    /// The same of a link: most stay on the host of their page, whose key is known.
+    fn key_from(&self, from: &From<'_>, url: &Canonical) -> (PageKey, u64) {
+        if url.authority() == from.authority {
+            return self.keyer.page(from.lease.page.host, url.as_str());
+        }
+        self.key(url)
+    }
+}
+
+fn judged(gate: &Gate, from: &From<'_>, url: Canonical) -> Result<Canonical, Refusal> {
+    gate.judge(&url, from.depth, from.at).map(|()| url)
+}
+
+/// Name and port of the host of a leased page.
+fn authority(lease: &Lease) -> &str {
+    lease.row.url.split('/').nth(2).unwrap_or_default()
+}
+
+/// Numbers that are hashes already.
+type Hashes = HashSet<u64, AsTheyAre>;
+
+#[derive(Clone, Copy)]
+struct AsTheyAre;
+
+impl BuildHasher for AsTheyAre {
+    type Hasher = AsItIs;
+
+    fn build_hasher(&self) -> AsItIs {
+        AsItIs(0)
+    }
+}
+
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64(bytes);
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
     }
 }
 

@@ -11,15 +11,15 @@ use evercrawl_extract::decode::Decoded;
 use evercrawl_extract::{self as extract, Content, Document, Extracted, Extractor, decode};
 use evercrawl_fetch::{Failure, Fetched, Response, Truncation};
 use evercrawl_model::{
-    Change, Discovery, HostUpdate, Kind, Next, Noted, Outcome, Refusal, Score, Time, Validators,
-    Visit, Visited,
+    Change, HostUpdate, Kind, Next, Noted, Outcome, Refusal, Score, Time, Validators, Visit,
+    Visited,
 };
 use evercrawl_robots::Directives;
 use evercrawl_state::{PageRow, Reading, StateError, Store};
 
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
-use crate::links::{LinkReader, RefusalCounts};
+use crate::links::{Leads, LinkReader};
 use crate::nature::{self, Manner, Nature};
 use crate::novelty::{self, Read};
 use crate::recent::{Digest, Holder, Recent};
@@ -50,10 +50,8 @@ pub struct Processed {
     pub verdict: Option<(Refusal, Option<Time>)>,
     /// Content that this visit claimed to store.
     pub claim: Option<Digest>,
-    /// Links that may enter the frontier.
-    pub found: Vec<Discovery>,
-    /// Links that may not, by reason.
-    pub refused: RefusalCounts,
+    /// Where it leads.
+    pub leads: Leads,
     /// True when it cannot be told whether this is the page itself before its host was asked for
     /// something that cannot exist.
     pub suspect: bool,
@@ -177,7 +175,10 @@ impl<S: Store> Processor<S> {
         if outcome == Outcome::Forbidden {
             processed.verdict = Some((Refusal::PrivateAddress, None));
         }
-        processed.found.extend(self.links.plain_twin(&processed.job.lease, processed.job.ended));
+        processed
+            .leads
+            .found
+            .extend(self.links.plain_twin(&processed.job.lease, processed.job.ended));
         processed
     }
 
@@ -187,8 +188,10 @@ impl<S: Store> Processor<S> {
         let visit = visit_of(&job, Outcome::NotModified, 304, Change::Same);
         let mut processed = self.processed(visit, job);
         processed.visited.visit.digest = held;
+        let lease = &processed.job.lease;
+        let of = (lease.page, lease.row.url.as_str());
         if let Some(digest) = held
-            && let Some(holder) = self.recent.holder(digest, &self.reading)?
+            && let Some(holder) = self.recent.holder(digest, of, &self.reading)?
         {
             let holder = Some(holder);
             processed.plan = Some(RecordPlan { digest, holder, media_type: None });
@@ -277,9 +280,9 @@ impl<S: Store> Processor<S> {
             return Ok((!directives.noarchive, media_type));
         }
         let at = processed.job.ended;
-        let sink = (&mut processed.found, &mut processed.refused);
+        let (lease, leads) = (&processed.job.lease, &mut processed.leads);
         processed.visited.links =
-            self.links.read(&processed.job.lease, &extracted, directives.nofollow, at, sink);
+            self.links.read(lease, &extracted, directives.nofollow, at, leads);
         self.compare(&mut processed.visited, row.past.as_ref(), digest, read)?;
         Ok((!directives.noarchive, media_type))
     }
@@ -337,9 +340,8 @@ impl<S: Store> Processor<S> {
         processed.visited.visit.score = if news { Score::ALL } else { Score::NONE };
         processed.visited.identity = Some(identity.to_bytes());
         if let Some(target) = target {
-            let sink = (&mut processed.found, &mut processed.refused);
-            processed.visited.links =
-                self.links.redirected(lease, target, processed.job.ended, sink);
+            let (at, leads) = (processed.job.ended, &mut processed.leads);
+            processed.visited.links = self.links.redirected(lease, target, at, leads);
         }
     }
 
@@ -451,8 +453,7 @@ impl<S: Store> Processor<S> {
             records: None,
             verdict: None,
             claim: None,
-            found: Vec::new(),
-            refused: RefusalCounts::default(),
+            leads: Leads::default(),
             suspect: false,
             manner: None,
             host_trouble,

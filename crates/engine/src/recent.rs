@@ -65,22 +65,23 @@ impl Recent {
                 None => break,
             }
         }
-        if let Some(stored) = stored(digest, reading)? {
+        if let Some(stored) = stored(digest, (holder.page, &holder.url), reading)? {
             return Ok(Some(stored));
         }
         inner.claims.insert(digest, Claim { holder: holder.clone(), batch: None });
         Ok(None)
     }
 
-    /// The record that holds content which was stored before.
+    /// The record that holds content which was stored before, for the page `of` that has it.
     pub fn holder<S: Store>(
         &self,
         digest: Digest,
+        of: (PageKey, &str),
         reading: &Reading<S>,
     ) -> Result<Option<Holder>, StateError> {
         match self.lock().claims.get(&digest) {
             Some(Claim { holder, batch: Some(_) }) => Ok(Some(holder.clone())),
-            _ => stored(digest, reading),
+            _ => stored(digest, of, reading),
         }
     }
 
@@ -152,9 +153,17 @@ impl Recent {
     }
 }
 
-fn stored<S: Store>(digest: Digest, reading: &Reading<S>) -> Result<Option<Holder>, StateError> {
+/// Most content that was seen before was seen on the very page: its URL is at hand.
+fn stored<S: Store>(
+    digest: Digest,
+    (page, url): (PageKey, &str),
+    reading: &Reading<S>,
+) -> Result<Option<Holder>, StateError> {
     let Some(first) = reading.first_seen(&digest)? else { return Ok(None) };
-    let url = reading.url(first.page)?.unwrap_or_default();
+    let url = match first.page == page {
+        true => url.to_owned(),
+        false => reading.url(first.page)?.unwrap_or_default(),
+    };
     Ok(Some(Holder { page: first.page, url, at: first.at }))
 }
 

@@ -162,7 +162,7 @@ impl<S: Store> Walk<S> {
         let scope = scope(config.scope, &state)?;
         let wishes = Arc::new(Wishes::read(&state)?);
         let gate = Arc::new(RwLock::new(Gate::new(scope, wishes.rules(&config.rules))?));
-        let links = LinkReader::new(&config, gate, state.keyer());
+        let links = LinkReader::new(&config, gate, state.keyer()).without(state.lately_known());
         let careful = !state.was_clean();
         // Opening the archive has finished what earlier runs left.
         let left = state.archive()?.into_iter().filter(|file| !file.finished);
@@ -461,14 +461,14 @@ impl<S: Store> Walk<S> {
         self.tally.first += u64::from(change == Change::New);
         self.today.add(change, now);
         self.tally.changes += u64::from(matches!(change, Change::Changed | Change::Near));
-        for (reason, count) in processed.refused.iter() {
+        for (reason, count) in processed.leads.refused.iter() {
             self.apply(&Event::LinksRefused { reason, count }, now)?;
         }
         let row = &processed.job.lease.row;
         let list = (row.kind, row.past.as_ref().and_then(|past| past.last_look));
         let mut new_links = 0;
         let importance = self.importance_of_found(&processed);
-        for found in std::mem::take(&mut processed.found) {
+        for found in std::mem::take(&mut processed.leads.found) {
             let found = self.ordered(found, importance);
             new_links += u32::from(self.discover(found, list, now)?);
         }

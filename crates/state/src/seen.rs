@@ -8,6 +8,8 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use evercrawl_model::PageKey;
 use fastbloom::BloomFilter;
@@ -27,18 +29,49 @@ pub(crate) enum Quick {
 /// The filter and the table.
 pub(crate) struct Seen {
     filter: Filter,
-    table: Vec<(u64, u64)>,
+    lately: LatelyKnown,
+}
+
+/// URLs lately found to be known. Whoever reads links may share it: what it has is in the store, or on
+/// its way there.
+#[derive(Clone, Default)]
+pub struct LatelyKnown(Arc<[[AtomicU64; 2]]>);
+
+impl LatelyKnown {
+    const LEN: usize = 1 << 17;
+
+    fn new() -> Self {
+        LatelyKnown((0..Self::LEN).map(|_| Default::default()).collect())
+    }
+
+    /// Whether a URL is surely known.
+    ///
+    /// The halves of an entry may be read while another is put in its place. No harm is done: a URL's own
+    /// hash is in both.
+    pub fn has(&self, page: PageKey, check: u64) -> bool {
+        let wanted = identity(page, check);
+        let slot = self.0.get(Self::slot(page));
+        slot.is_some_and(|slot| [0, 1].map(|half| slot[half].load(Ordering::Relaxed)) == wanted)
+    }
+
+    fn put(&self, page: PageKey, identity: [u64; 2]) {
+        if let Some(slot) = self.0.get(Self::slot(page)) {
+            slot.iter().zip(identity).for_each(|(half, to)| half.store(to, Ordering::Relaxed));
+        }
+    }
+
+    fn slot(page: PageKey) -> usize {
+        usize::try_from((page.url ^ page.host.host) % Self::LEN as u64).unwrap_or_default()
+    }
 }
 
 impl Seen {
-    const TABLE: usize = 1 << 17;
-
     pub(crate) fn new(filter: Filter) -> Self {
-        Seen { filter, table: vec![(0, 0); Self::TABLE] }
+        Seen { filter, lately: LatelyKnown::new() }
     }
 
     pub(crate) fn ask(&self, page: PageKey, check: u64) -> Quick {
-        if self.table[Self::slot(page)] == identity(page, check) {
+        if self.lately.has(page, check) {
             Quick::Known
         } else if self.filter.contains(filter_hash(page)) {
             Quick::Unsure
@@ -49,12 +82,12 @@ impl Seen {
 
     /// The URL is in the store.
     pub(crate) fn known(&mut self, page: PageKey, check: u64) {
-        self.table[Self::slot(page)] = identity(page, check);
+        self.lately.put(page, identity(page, check));
     }
 
     /// The page left the store; the filter keeps it, which only costs a look-up.
     pub(crate) fn forget(&mut self, page: PageKey) {
-        self.table[Self::slot(page)] = (0, 0);
+        self.lately.put(page, [0, 0]);
     }
 
     /// The URL came into the store.
@@ -67,13 +100,13 @@ impl Seen {
         &self.filter
     }
 
-    fn slot(page: PageKey) -> usize {
-        usize::try_from((page.url ^ page.host.host) % Self::TABLE as u64).unwrap_or_default()
+    pub(crate) fn lately(&self) -> &LatelyKnown {
+        &self.lately
     }
 }
 
-fn identity(page: PageKey, check: u64) -> (u64, u64) {
-    (page.url ^ page.host.host.rotate_left(32), check)
+fn identity(page: PageKey, check: u64) -> [u64; 2] {
+    [page.url ^ page.host.host.rotate_left(32), check]
 }
 
 /// Whether the file at `path` is a seen filter as it was saved. None at all is as good: it is made
@@ -275,5 +308,10 @@ mod tests {
         seen.insert(page(1), 7);
         assert_eq!(seen.ask(page(1), 7), Quick::Known);
         assert_eq!(seen.ask(page(1), 8), Quick::Unsure, "same key, other URL");
+        let lately = seen.lately().clone();
+        assert!(lately.has(page(1), 7) && !lately.has(page(1), 8) && !lately.has(page(2), 7));
+        seen.forget(page(1));
+        assert!(!lately.has(page(1), 7), "whoever shares it forgets with it");
+        assert!(!LatelyKnown::default().has(page(1), 7), "nothing is known");
     }
 }

@@ -12,7 +12,7 @@ use crate::keys;
 use crate::layers::Layers;
 use crate::meta::{self, ArchiveFile, Settings};
 use crate::rows::HostRow;
-use crate::seen::{self, Filter, Seen};
+use crate::seen::{self, Filter, LatelyKnown, Seen};
 use crate::store::{Overlay, Space, Store};
 use crate::view::{CLEAN, COUNTERS, FILES, SETTINGS, SPENDING, TAGS, View, number_of};
 
@@ -79,6 +79,11 @@ impl<S: Store> State<S> {
             Some(cached) => Ok(Some(cached.row.clone())),
             None => self.view.host(key),
         }
+    }
+
+    /// URLs that are surely known, for those who read links on other threads.
+    pub fn lately_known(&self) -> LatelyKnown {
+        self.seen.lately().clone()
     }
 
     /// The number of a set of tags; a new set is given one.

@@ -46,7 +46,8 @@ impl<S: Store> Walk<S> {
             source => source,
         };
         if plan.importance || plan.important_first {
-            passed_on(source, processed.found.len())
+            let leads = &processed.leads;
+            passed_on(source, leads.found.len() + leads.known)
         } else {
             Importance::UNKNOWN
         }
