@@ -29,7 +29,7 @@ pub(super) enum Order {
     NewOnly,
 }
 
-/// The next pages of a lane, and where to read on.
+/// The next pages of a lane, due or not, and where to read on.
 #[derive(Default)]
 struct Window {
     pages: VecDeque<Queued>,
@@ -37,6 +37,48 @@ struct Window {
     low_water: (u64, u64),
     /// True when nothing is left behind the window.
     dry: bool,
+}
+
+impl Window {
+    /// Reads on, where all that was read is taken.
+    fn fill<S: Store>(
+        &mut self,
+        state: &State<S>,
+        host: HostKey,
+        lane: Lane,
+    ) -> Result<(), StateError> {
+        if self.pages.is_empty() && !self.dry {
+            self.pages = state.lane(host, lane, self.low_water, u64::MAX, WINDOW)?.into();
+            self.dry = self.pages.is_empty();
+            self.read_up_to_last();
+        }
+        Ok(())
+    }
+
+    fn read_up_to_last(&mut self) {
+        if let Some(last) = self.pages.back() {
+            self.low_water = (last.position, last.page.url.wrapping_add(1));
+        }
+    }
+
+    /// A page came to wait: among those that were read, or to be read in its turn.
+    fn take_in(&mut self, queued: Queued) {
+        let order = |page: &Queued| (page.position, page.page.url);
+        let at = order(&queued);
+        if self.pages.back().is_none_or(|last| order(last) < at) {
+            self.low_water = self.low_water.min(at);
+            self.dry = false;
+            return;
+        }
+        if let Err(place) = self.pages.binary_search_by_key(&at, order) {
+            self.pages.insert(place, queued);
+        }
+        if self.pages.len() > 2 * WINDOW {
+            self.pages.truncate(WINDOW);
+            self.read_up_to_last();
+            self.dry = false;
+        }
+    }
 }
 
 impl BackQueue {
@@ -82,20 +124,12 @@ impl BackQueue {
             Lane::New(_) => u64::MAX,
             Lane::Due | Lane::Recheck => horizon.millis().saturating_add(1),
         };
-        if window.pages.is_empty() && !window.dry {
-            let pages = state.lane(self.host, lane, window.low_water, until, WINDOW)?;
-            if let Some(last) = pages.last() {
-                window.low_water = (last.position, last.page.url.wrapping_add(1));
-            }
-            // Time alone brings more pages into the lane of due ones: it is never dry for good.
-            window.dry = pages.is_empty() && matches!(lane, Lane::New(_));
-            window.pages = pages.into();
-        }
+        window.fill(state, self.host, lane)?;
         let leased = &self.leased;
         while window.pages.front().is_some_and(|queued| leased.contains(&queued.page.url)) {
             window.pages.pop_front();
         }
-        // The window may have been read up to a later horizon.
+        // What was read may be due later.
         let found = window.pages.pop_front_if(|queued| queued.position < until);
         Ok(found.map(|queued| (queued.page, place_of(lane, queued.position))))
     }
@@ -117,20 +151,13 @@ impl BackQueue {
 
     /// A page that was taken goes back to where it was.
     pub(super) fn give_back(&mut self, page: PageKey, place: Place) {
-        let window = &mut self.lanes[slot(lane_of(place))];
-        window.pages.push_front(Queued { position: position_of(place), page });
+        self.noticed(page, place);
     }
 
     /// A page came to wait: the window must not have passed it.
     pub(super) fn noticed(&mut self, page: PageKey, place: Place) {
-        let window = &mut self.lanes[slot(lane_of(place))];
-        let at = (position_of(place), page.url);
-        window.dry = false;
-        window.low_water = window.low_water.min(at);
-        // Behind pages that are not due yet it would wait for them: they are read again after it.
-        if window.pages.front().is_some_and(|first| at < (first.position, first.page.url)) {
-            window.pages.clear();
-        }
+        let queued = Queued { position: position_of(place), page };
+        self.lanes[slot(lane_of(place))].take_in(queued);
     }
 
     /// The front queue to wait in, and from when on: now for new pages (if any are `waiting`),
@@ -174,5 +201,50 @@ fn position_of(place: Place) -> u64 {
     match place {
         Place::New(_, turn) => turn,
         Place::Due(at) | Place::Recheck(at) => at.millis(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queued(position: u64) -> Queued {
+        Queued { position, page: PageKey { host: HostKey::default(), url: position } }
+    }
+
+    fn positions(window: &Window) -> Vec<u64> {
+        window.pages.iter().map(|queued| queued.position).collect()
+    }
+
+    #[test]
+    fn a_page_that_comes_to_wait_is_taken_in_its_turn() {
+        let mut window = Window { pages: [10, 20].map(queued).into(), ..Window::default() };
+        window.read_up_to_last();
+        window.dry = true;
+        for position in [15, 5, 10] {
+            window.take_in(queued(position));
+        }
+        assert_eq!(positions(&window), [5, 10, 15, 20]);
+        assert!(window.dry && window.low_water == (20, 21), "nothing waits behind them");
+        window.take_in(queued(30));
+        assert_eq!(positions(&window), [5, 10, 15, 20]);
+        assert!(!window.dry && window.low_water == (20, 21), "it is read after them");
+    }
+
+    #[test]
+    fn what_comes_before_an_empty_window_is_read_again() {
+        let mut window = Window { low_water: (20, 21), dry: true, ..Window::default() };
+        window.take_in(queued(7));
+        assert!(!window.dry && window.low_water == (7, 7) && window.pages.is_empty());
+    }
+
+    #[test]
+    fn a_window_stays_small_and_what_it_lets_go_is_read_again() {
+        let mut window = Window { pages: [queued(1000)].into(), ..Window::default() };
+        (0..200).rev().for_each(|position| window.take_in(queued(position)));
+        assert!(window.pages.len() <= 2 * WINDOW && !window.dry);
+        let last = window.pages.back().map(|last| last.position).unwrap();
+        assert_eq!(window.low_water, (last, last + 1));
+        assert_eq!(positions(&window), (0..=last).collect::<Vec<_>>());
     }
 }
