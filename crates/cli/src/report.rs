@@ -216,6 +216,7 @@ pub(crate) fn plan_lines(run: &Value) -> Vec<String> {
 /// How a run is doing, as JSON.
 pub(crate) fn progress_json(progress: &Progress) -> Value {
     let seconds = progress.at.since(progress.began).as_secs_f64();
+    let within = |share| u64::try_from(progress.next.within(share).as_micros()).unwrap_or(u64::MAX);
     json!({
         "at": progress.at.rfc3339(),
         "seconds": seconds,
@@ -225,6 +226,7 @@ pub(crate) fn progress_json(progress: &Progress) -> Value {
         "bytes": progress.tally.bytes,
         "bytes_archived": progress.tally.archived,
         "in_flight": progress.in_flight,
+        "next_us": {"p50": within(0.5), "p99": within(0.99), "most": within(1.0)},
         "active_hosts": progress.active_hosts,
         "total": counters_json(&progress.counters),
     })

@@ -41,6 +41,11 @@ impl SystemClock {
         steady.as_ref().map_or(0, |steady| steady.set_ahead)
     }
 
+    /// What a clock that nobody sets says: to tell how long something took.
+    pub(super) fn passed(self) -> Duration {
+        time_of(ClockId::Monotonic)
+    }
+
     /// For how long the calling thread has had a core so far.
     pub(super) fn thread_time(self) -> Duration {
         time_of(ClockId::ThreadCPUTime)

@@ -16,6 +16,7 @@ use super::beside::Beside;
 use super::fetcher::Fetcher;
 use super::inbox::{Inbox, What};
 use super::judge::judging;
+use super::latency::Latency;
 use super::ranker::{Weighing, ranking};
 use super::retainer::{Dropping, Retainer};
 use super::worker::{Worker, commit_all};
@@ -64,6 +65,7 @@ pub(super) struct Driver<S> {
     committing: bool,
     /// Nothing may be asked before this moment, and nothing is out.
     waiting_until: Option<Time>,
+    next: Latency,
     retainer: Retainer,
     ranker: Beside,
     judge: Beside,
@@ -126,6 +128,7 @@ impl<S: Store + 'static> Driver<S> {
             committed_pages: 0,
             committing: false,
             waiting_until: None,
+            next: Latency::default(),
             ranker: Beside::new("ranking", config.rank_every, sink.clone(), now),
             judge: Beside::new("judging", config.plan.spam.looks_every(), sink.clone(), now),
             retainer: Retainer::new(&config.retention, sink, now),
@@ -191,7 +194,10 @@ impl<S: Store + 'static> Driver<S> {
             if let Some(until) = waits {
                 return Ok(Ordered::Wait(until));
             }
-            let order = match self.walk.next(now)? {
+            let began = self.clock.passed();
+            let step = self.walk.next(now)?;
+            self.next.add(self.clock.passed().saturating_sub(began));
+            let order = match step {
                 Step::Fetch(lease) => Order::Page(lease),
                 Step::Locate(lease) => {
                     self.send(Order::Locate(lease))?;
@@ -408,6 +414,7 @@ impl<S: Store + 'static> Driver<S> {
             active_hosts,
             waiting_until: self.waiting_until,
             day_used_up: self.day_is_used_up(at),
+            next: self.next.clone(),
         }
     }
 

@@ -16,6 +16,7 @@ mod driver;
 mod fetcher;
 mod inbox;
 mod judge;
+mod latency;
 mod ranker;
 mod retainer;
 mod worker;
@@ -37,6 +38,7 @@ pub use clock::SystemClock;
 use driver::Driver;
 pub use inbox::Inbox;
 use judge::Verdicts;
+pub use latency::Latency;
 use ranker::Weighing;
 use retainer::Dropping;
 
@@ -91,6 +93,8 @@ pub struct Progress {
     pub waiting_until: Option<Time>,
     /// When more may be received, where the bytes of a day are used up.
     pub day_used_up: Option<Time>,
+    /// How long it took to find what to do next.
+    pub next: Latency,
 }
 
 /// What the fetcher is to do.
