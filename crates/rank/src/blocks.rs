@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 /// How many numbers make a block: enough to be worth a lock, few enough to share out evenly.
-const BLOCK: usize = 1 << 13;
+pub(crate) const BLOCK: usize = 1 << 13;
 
 /// What a sweep adds up besides what it writes.
 pub(crate) type Sums = [f64; 2];

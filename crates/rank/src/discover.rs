@@ -1,12 +1,12 @@
 //! In which order are pages fetched that are found by links, so that what matters comes first?
 //!
 //! Cho, Garcia-Molina and Page (1998) compared the first three orders, Baeza-Yates, Castillo, Marin and
-//! Rodriguez (2005) all five. None knows more of the web than the pages fetched so far have told.
+//! Rodriguez (2005) the first five. None knows more of the web than the pages fetched so far have told.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
-use crate::{Graph, Jump, Opic, Repeats, Settings, pagerank_from};
+use crate::{Graph, Jump, Opic, Repeats, Settings, pagerank_from, topic};
 
 /// Who comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,9 @@ pub enum Order {
     /// Any page of the site that most pages are waiting of: a large site takes longest, so it must not
     /// be what is left at the end.
     LargerSites,
+    /// Whoever is likely to be about the topic, by its address and by the pages that link to it (see
+    /// [`crate::topic`]).
+    Topic,
 }
 
 /// Pages found and not fetched yet, in an [`Order`].
@@ -49,6 +52,7 @@ enum Waiting {
     ByLinks(BinaryHeap<Entry>),
     ByRank(Box<Ranked>),
     ByCash { heap: BinaryHeap<Entry>, opic: Box<Opic>, accounts: Vec<u32> },
+    ByTopic { heap: BinaryHeap<Entry>, likeness: Vec<f64> },
 }
 
 impl Discovery {
@@ -66,8 +70,21 @@ impl Discovery {
                 opic: Box::new(Opic::new(Settings::default().damping, f64::INFINITY)),
                 accounts: vec![0; sites.len()],
             },
+            Order::Topic => Self::by_topic(vec![0.0; sites.len()]),
         };
         Discovery { pages: sites.iter().map(page).collect(), found: 0, waiting }
+    }
+
+    /// Nothing found yet, of pages that are about a topic so much, from 0 to 1, which is told by their
+    /// addresses before they are fetched.
+    pub fn about(likeness: Vec<f64>) -> Self {
+        let page = Page { site: 0, found: 0, fetched: false, value: 0.0 };
+        let pages = vec![page; likeness.len()];
+        Discovery { pages, found: 0, waiting: Self::by_topic(likeness) }
+    }
+
+    fn by_topic(likeness: Vec<f64>) -> Waiting {
+        Waiting::ByTopic { heap: BinaryHeap::new(), likeness }
     }
 
     /// Begins with a page that is known without a link.
@@ -83,7 +100,9 @@ impl Discovery {
         let next = match &mut self.waiting {
             Waiting::Line(line) => line.pop_front(),
             Waiting::Sites(sites) => sites.next(),
-            Waiting::ByLinks(heap) | Waiting::ByCash { heap, .. } => next_of(heap, pages),
+            Waiting::ByLinks(heap)
+            | Waiting::ByCash { heap, .. }
+            | Waiting::ByTopic { heap, .. } => next_of(heap, pages),
             Waiting::ByRank(ranked) => next_of(&mut ranked.heap, pages),
         }?;
         self.pages[next as usize].fetched = true;
@@ -117,6 +136,10 @@ impl Discovery {
             Waiting::Line(line) => line.push_back(number),
             Waiting::Sites(sites) => sites.add(page.site, number),
             Waiting::ByLinks(heap) => heap.push(Entry::new(number, page)),
+            Waiting::ByTopic { heap, likeness } => {
+                page.value = topic::expected(0.0, likeness[number as usize]);
+                heap.push(Entry::new(number, page));
+            }
             Waiting::ByRank(ranked) => {
                 page.value = ranked.least;
                 ranked.heap.push(Entry::new(number, page));
@@ -141,6 +164,13 @@ impl Discovery {
                 raise(heap, pages, links, |_, to| opic.claim(accounts[to as usize]));
             }
             Waiting::ByRank(ranked) => ranked.follow(pages, from, links),
+            Waiting::ByTopic { heap, likeness } => {
+                let page = &pages[from as usize];
+                let inherited = topic::passed_on(likeness[from as usize], page.value);
+                raise(heap, pages, links, |page, to| {
+                    page.value.max(topic::expected(inherited, likeness[to as usize]))
+                });
+            }
         }
     }
 }
@@ -286,8 +316,14 @@ mod tests {
     use super::*;
     use crate::testing::random_graph;
 
-    const ALL: [Order; 5] =
-        [Order::BreadthFirst, Order::InDegree, Order::PageRank, Order::Opic, Order::LargerSites];
+    const ALL: [Order; 6] = [
+        Order::BreadthFirst,
+        Order::InDegree,
+        Order::PageRank,
+        Order::Opic,
+        Order::LargerSites,
+        Order::Topic,
+    ];
 
     fn walk(order: Order, sites: &[u32], links: &[Vec<u32>]) -> Vec<u32> {
         let mut discovery = Discovery::new(order, sites);
@@ -332,6 +368,20 @@ mod tests {
         assert_eq!(example(Order::Opic)[..2], [0, 1]);
         let place = |page: u32| example(Order::Opic).iter().position(|&p| p == page);
         assert!(place(6) < place(4));
+    }
+
+    #[test]
+    fn what_leads_to_the_topic_comes_before_what_leads_elsewhere() {
+        // 0 links to 1..=4; 4 is about the topic and leads by 5, which is not, to 6, which is.
+        let links = [vec![1, 2, 3, 4], vec![], vec![], vec![], vec![5], vec![6], vec![]];
+        let mut discovery = Discovery::about(vec![0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.5]);
+        discovery.seed(0);
+        let mut fetched = Vec::new();
+        while let Some(page) = discovery.next_page() {
+            discovery.fetched(page, &links[page as usize]);
+            fetched.push(page);
+        }
+        assert_eq!(fetched, [0, 4, 5, 6, 1, 2, 3]);
     }
 
     #[test]

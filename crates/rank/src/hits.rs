@@ -3,7 +3,7 @@
 //! A good hub links to good authorities, a good authority is linked from good hubs (Kleinberg 1999):
 //! the leading singular vectors of the graph, found by going back and forth.
 
-use crate::blocks::sweep;
+use crate::blocks::{BLOCK, sweep};
 use crate::{Graph, Settings};
 
 /// Two scores for every node, and how they were come by.
@@ -25,28 +25,69 @@ pub struct Hits {
 /// link, all scores are 0. On several threads it holds the graph in both directions, twice the memory of a
 /// ranking.
 pub fn hits(graph: &Graph, settings: &Settings) -> Hits {
-    let nodes = graph.nodes() as usize;
-    let reversed = (settings.threads > 1).then(|| graph.reversed());
-    let mut hubs = vec![1.0 / nodes as f64; nodes];
-    let (mut authorities, mut next) = (vec![0.0; nodes], vec![0.0; nodes]);
+    match settings.threads {
+        0 | 1 => rounds(Alone::new(graph), settings),
+        threads => rounds(Together::new(graph, threads), settings),
+    }
+}
+
+/// A way to go back and forth.
+trait Sweeps {
+    /// Goes back and forth once; returns how much the hubs changed.
+    fn round(&mut self) -> f64;
+    /// Hubs, authorities and what these add up to.
+    fn into_scores(self) -> (Vec<f64>, Vec<f64>, f64);
+}
+
+fn rounds(mut sweeps: impl Sweeps, settings: &Settings) -> Hits {
     let (mut rounds, mut error, mut last_change) = (0, f64::INFINITY, f64::INFINITY);
-    let mut authority_sum = 0.0;
     while rounds < settings.most_rounds && error > settings.tolerance {
-        let sum;
-        (authority_sum, sum) = match &reversed {
-            Some(reversed) => (
-                gather(graph, &hubs, &mut authorities, settings.threads),
-                gather(reversed, &authorities, &mut next, settings.threads),
-            ),
-            None => there_and_back(graph, &hubs, &mut authorities, &mut next),
-        };
-        let change = replace(&mut hubs, &next, sum, settings.threads);
+        let change = sweeps.round();
         error = still_to_come(change, last_change);
         last_change = change;
         rounds += 1;
     }
-    authorities.iter_mut().for_each(|score| *score *= scale(authority_sum));
+    let (hubs, mut authorities, sum) = sweeps.into_scores();
+    authorities.iter_mut().for_each(|score| *score *= scale(sum));
     Hits { hubs, authorities, rounds, error }
+}
+
+/// On several threads: the graph in both directions, so that each node is written by one thread.
+struct Together<'a> {
+    graph: &'a Graph,
+    reversed: Graph,
+    threads: usize,
+    hubs: Vec<f64>,
+    next: Vec<f64>,
+    authorities: Vec<f64>,
+    authority_sum: f64,
+}
+
+impl<'a> Together<'a> {
+    fn new(graph: &'a Graph, threads: usize) -> Self {
+        let nodes = graph.nodes() as usize;
+        Together {
+            graph,
+            reversed: graph.reversed(),
+            threads,
+            hubs: vec![1.0 / nodes as f64; nodes],
+            next: vec![0.0; nodes],
+            authorities: vec![0.0; nodes],
+            authority_sum: 0.0,
+        }
+    }
+}
+
+impl Sweeps for Together<'_> {
+    fn round(&mut self) -> f64 {
+        self.authority_sum = gather(self.graph, &self.hubs, &mut self.authorities, self.threads);
+        let sum = gather(&self.reversed, &self.authorities, &mut self.next, self.threads);
+        replace(&mut self.hubs, &self.next, sum, self.threads)
+    }
+
+    fn into_scores(self) -> (Vec<f64>, Vec<f64>, f64) {
+        (self.hubs, self.authorities, self.authority_sum)
+    }
 }
 
 /// Adds up what each node's sources have; returns the sum over all nodes.
@@ -54,43 +95,12 @@ fn gather(graph: &Graph, from: &[f64], to: &mut [f64], threads: usize) -> f64 {
     let [sum, _] = sweep(threads, to, |start, block| {
         let mut sum = 0.0;
         for (node, value) in (start..).zip(block) {
-            *value = total(graph.sources(node as u32), from);
+            *value = total(graph.sources(node as u32), |source| from[source as usize]);
             sum += *value;
         }
         [sum, 0.0]
     });
     sum
-}
-
-/// Gathers there and back in one sweep: what a node has is given to its sources while they are at hand. Every
-/// sum is taken in the order in which [`gather`] takes it, so the bits are the same.
-fn there_and_back(
-    graph: &Graph,
-    hubs: &[f64],
-    authorities: &mut [f64],
-    next: &mut [f64],
-) -> (f64, f64) {
-    next.fill(0.0);
-    for (node, authority) in (0..).zip(&mut *authorities) {
-        let sources = graph.sources(node);
-        *authority = total(sources, hubs);
-        sources.iter().for_each(|&source| next[source as usize] += *authority);
-    }
-    let all = |list: &mut [f64]| {
-        let [sum, _] = sweep(1, list, |_, block| [block.iter().fold(0.0, |a, b| a + b), 0.0]);
-        sum
-    };
-    (all(authorities), all(next))
-}
-
-/// What these nodes have together. Of none that is 0; `sum` would make it -0.
-fn total(nodes: &[u32], values: &[f64]) -> f64 {
-    nodes.iter().fold(0.0, |sum, &node| sum + values[node as usize])
-}
-
-/// What makes scores add up to 1, given their sum.
-fn scale(sum: f64) -> f64 {
-    if sum > 0.0 { sum.recip() } else { 0.0 }
 }
 
 /// Puts `values` in place of what is there, divided by their sum; returns how much that changes.
@@ -106,6 +116,63 @@ fn replace(list: &mut [f64], values: &[f64], sum: f64, threads: usize) -> f64 {
         [changed, 0.0]
     });
     changed
+}
+
+/// On one thread: there and back in one sweep. What a node has is given to its sources while they are at
+/// hand, and a source's hub and what it is given lie side by side, since memory is what a sweep waits for.
+/// Every sum is taken in the order in which several threads take it, so the bits are the same.
+struct Alone<'a> {
+    graph: &'a Graph,
+    /// Hubs, and what they will be.
+    pairs: Vec<[f64; 2]>,
+    authorities: Vec<f64>,
+}
+
+impl<'a> Alone<'a> {
+    fn new(graph: &'a Graph) -> Self {
+        let nodes = graph.nodes() as usize;
+        let (pairs, authorities) = (vec![[1.0 / nodes as f64, 0.0]; nodes], vec![0.0; nodes]);
+        Alone { graph, pairs, authorities }
+    }
+}
+
+impl Sweeps for Alone<'_> {
+    fn round(&mut self) -> f64 {
+        let pairs = &mut self.pairs;
+        for (node, authority) in (0..).zip(&mut self.authorities) {
+            let sources = self.graph.sources(node);
+            *authority = total(sources, |source| pairs[source as usize][0]);
+            sources.iter().for_each(|&source| pairs[source as usize][1] += *authority);
+        }
+        let scale = scale(in_blocks(pairs, |pair| pair[1]));
+        in_blocks(pairs, |pair| {
+            let next = pair[1] * scale;
+            let changed = (next - pair[0]).abs();
+            *pair = [next, 0.0];
+            changed
+        })
+    }
+
+    fn into_scores(mut self) -> (Vec<f64>, Vec<f64>, f64) {
+        let sum = in_blocks(&mut self.authorities, |authority| *authority);
+        (self.pairs.iter().map(|pair| pair[0]).collect(), self.authorities, sum)
+    }
+}
+
+/// What these nodes have together. Of none that is 0; `sum` would make it -0.
+fn total(nodes: &[u32], value: impl Fn(u32) -> f64) -> f64 {
+    nodes.iter().fold(0.0, |sum, &node| sum + value(node))
+}
+
+/// Adds up what `value` says of each item, block by block as [`sweep`] does.
+fn in_blocks<T>(list: &mut [T], mut value: impl FnMut(&mut T) -> f64) -> f64 {
+    let block = |block: &mut [T]| block.iter_mut().fold(0.0, |sum, item| sum + value(item));
+    list.chunks_mut(BLOCK).map(block).fold(0.0, |sum, part| sum + part)
+}
+
+/// What makes scores add up to 1, given their sum.
+fn scale(sum: f64) -> f64 {
+    if sum > 0.0 { sum.recip() } else { 0.0 }
 }
 
 /// What all rounds to come will change, if each goes on to shrink as the last one did.

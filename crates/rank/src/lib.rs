@@ -10,6 +10,7 @@
 //! | module | question |
 //! |---|---|
 //! | `graph` | who links to whom, page by page or host by host? |
+//! | `compact` | how is a graph written in few bytes? |
 //! | `blocks` | how is a sweep divided over threads and still gives the same bits? |
 //! | `pagerank` | how much does each page matter, for everybody or from some pages' point of view? |
 //! | `hits` | which pages point to what matters, and which are pointed to? |
@@ -17,10 +18,12 @@
 //! | `hosts` | where does a ranking best begin, given which host each page is on? |
 //! | `opic` | how much does a page matter, while the graph is still being discovered? |
 //! | `discover` | in which order are pages fetched, so that what matters comes first? |
+//! | `topic` | how much is a text about what the user looks for? |
 //! | `top` | which nodes come first by a score? |
 //! | `quality` | how good is a page, whether or not many know it yet? |
 
 mod blocks;
+pub mod compact;
 mod discover;
 mod graph;
 mod hits;
@@ -31,14 +34,16 @@ mod quality;
 #[cfg(test)]
 mod testing;
 mod top;
+pub mod topic;
 mod trust;
 
 pub use discover::{Discovery, Order};
 pub use graph::{Graph, Repeats};
 pub use hits::{Hits, hits};
 pub use hosts::host_start;
-pub use opic::Opic;
+pub use opic::{Account, Opic, Till};
 pub use pagerank::{Jump, Ranking, Settings, pagerank, pagerank_from};
 pub use quality::Attention;
 pub use top::top;
+pub use topic::Topic;
 pub use trust::{distrust, reach, trust};

@@ -6,39 +6,120 @@
 //! importance (Abiteboul, Preda and Cobéna 2003). No graph is kept, and a page found a moment ago has
 //! the cash of those who linked to it.
 
-/// Cash and history of all pages known so far.
+/// What concerns all accounts.
 ///
-/// Time here is cash spent: a moment in which all cash there is changes hands once lasts 1.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Opic {
-    accounts: Vec<Account>,
-    damping: f64,
-    window: f64,
+/// Time here is cash spent: a moment in which all cash there is changes hands once lasts as long as there
+/// is cash.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Till {
+    /// The share of a page's cash that goes to the pages linked to.
+    pub damping: f64,
+    /// Over how long history counts; infinite: for ever, which is exact where the graph stays as it is.
+    pub window: f64,
+    /// How many pages have an account.
+    pub accounts: u64,
+    /// All cash that there is.
+    pub cash: f64,
     /// What the root has given each page so far. Pages collect when they are looked at, so that giving
     /// to all takes one addition.
-    given: f64,
+    pub given: f64,
     /// All cash that was spent so far.
-    now: f64,
+    pub now: f64,
 }
 
 /// One page's account.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Account {
-    cash: f64,
-    /// What the root had given when the page last collected.
-    collected: f64,
+pub struct Account {
+    /// Its cash, less what the root had given when it last collected: orders pages as cash does, and
+    /// changes with links and visits only.
+    pub claim: f64,
     /// What passed through the page within the window that ended with its last visit.
-    history: f64,
-    visited: f64,
+    pub history: f64,
+    /// When it was last visited.
+    pub visited: f64,
 }
 
-impl Opic {
-    /// No pages yet. `window` is over how long history counts, in time as told above; infinite: for
-    /// ever, which is exact where the graph stays as it is.
+impl Till {
+    /// No accounts yet.
     pub fn new(damping: f64, window: f64) -> Self {
         let damping = if damping.is_nan() { 0.0 } else { damping.clamp(0.0, 1.0) };
         let window = if window > 0.0 { window } else { f64::INFINITY };
-        Opic { accounts: Vec::new(), damping, window, given: 0.0, now: 0.0 }
+        Till { damping, window, accounts: 0, cash: 0.0, given: 0.0, now: 0.0 }
+    }
+
+    /// An account for a page that brings cash of its own.
+    pub fn open(&mut self, cash: f64) -> Account {
+        self.accounts += 1;
+        self.cash += cash;
+        Account { claim: cash - self.given, history: 0.0, visited: self.now }
+    }
+
+    /// Takes an account away; what it had goes to all others.
+    pub fn close(&mut self, account: Account) {
+        self.accounts = self.accounts.saturating_sub(1);
+        self.give_to_all(self.cash_of(&account));
+    }
+
+    /// The cash of a page: how much its visit would tell.
+    pub fn cash_of(&self, account: &Account) -> f64 {
+        account.claim + self.given
+    }
+
+    /// Notes the visit of a page with so many links: its cash is spent. Returns what each link gets; the
+    /// rest goes to all.
+    pub fn spend(&mut self, account: &mut Account, links: usize) -> f64 {
+        let cash = self.cash_of(account);
+        account.earn(cash, self.now, self.window);
+        account.claim = -self.given;
+        self.now += cash;
+        let share = if links > 0 { self.damping * cash / links as f64 } else { 0.0 };
+        self.give_to_all(cash - share * links as f64);
+        share
+    }
+
+    fn give_to_all(&mut self, cash: f64) {
+        self.given += cash / self.accounts.max(1) as f64;
+    }
+
+    /// How much a page matters, as far as is known: what passes through it in a unit of time.
+    ///
+    /// Over all pages these add up to about the cash there is.
+    pub fn importance(&self, account: &Account) -> f64 {
+        // As if it were visited now: a page with much cash has earned it already.
+        let (mut account, cash) = (*account, self.cash_of(account));
+        account.earn(cash, self.now, self.window);
+        let length = if self.window.is_finite() { self.window } else { self.now };
+        if length > 0.0 { account.history / length } else { cash }
+    }
+}
+
+impl Account {
+    /// Adds cash to the history, and forgets what the window has left behind: of a history that is
+    /// known as a sum only, in proportion.
+    fn earn(&mut self, cash: f64, now: f64, window: f64) {
+        let passed = now - self.visited;
+        self.history = if window.is_infinite() {
+            self.history + cash
+        } else if passed < window {
+            self.history * (window - passed) / window + cash
+        } else {
+            cash * window / passed
+        };
+        self.visited = now;
+    }
+}
+
+/// Cash and history of pages that are numbered one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opic {
+    accounts: Vec<Account>,
+    till: Till,
+}
+
+impl Opic {
+    /// No pages yet; `window` as in [`Till`].
+    pub fn new(damping: f64, window: f64) -> Self {
+        Opic { accounts: Vec::new(), till: Till::new(damping, window) }
     }
 
     /// How many pages are known.
@@ -57,66 +138,35 @@ impl Opic {
     }
 
     fn add(&mut self, cash: f64) -> u32 {
-        let account = Account { cash, collected: self.given, history: 0.0, visited: self.now };
-        self.accounts.push(account);
+        self.accounts.push(self.till.open(cash));
         self.accounts.len() as u32 - 1
     }
 
     /// The cash of a page: how much its visit would tell.
     pub fn cash(&self, page: u32) -> f64 {
-        let cash = |account: &Account| account.cash + self.given - account.collected;
-        self.accounts.get(page as usize).map_or(0.0, cash)
+        self.accounts.get(page as usize).map_or(0.0, |account| self.till.cash_of(account))
     }
 
-    /// A page's cash but for what all pages are given alike: orders pages as cash does, and changes with
-    /// links and visits only.
+    /// A page's cash but for what all pages are given alike.
     pub(crate) fn claim(&self, page: u32) -> f64 {
-        self.accounts.get(page as usize).map_or(0.0, |account| account.cash - account.collected)
+        self.accounts.get(page as usize).map_or(0.0, |account| account.claim)
     }
 
     /// Notes the visit of a page that was found to link to `links`.
     pub fn visit(&mut self, page: u32, links: &[u32]) {
-        let cash = self.cash(page);
-        let Some(account) = self.accounts.get_mut(page as usize) else { return };
-        account.earn(cash, self.now, self.window);
-        account.cash = 0.0;
-        account.collected = self.given;
-        self.now += cash;
         let known = links.iter().filter(|link| (**link as usize) < self.accounts.len()).count();
-        let share = if known > 0 { self.damping * cash / known as f64 } else { 0.0 };
+        let Some(account) = self.accounts.get_mut(page as usize) else { return };
+        let share = self.till.spend(account, known);
         for &link in links {
             if let Some(account) = self.accounts.get_mut(link as usize) {
-                account.cash += share;
+                account.claim += share;
             }
         }
-        self.given += (cash - share * known as f64) / self.accounts.len() as f64;
     }
 
-    /// How much a page matters, as far as is known: what passes through it in a unit of time.
-    ///
-    /// Over all pages these add up to about the cash there is: to 1 for one seed.
+    /// How much a page matters, as far as is known; 0 for strangers.
     pub fn importance(&self, page: u32) -> f64 {
-        let Some(mut account) = self.accounts.get(page as usize).copied() else { return 0.0 };
-        // As if it were visited now: a page with much cash has earned it already.
-        account.earn(self.cash(page), self.now, self.window);
-        let length = if self.window.is_finite() { self.window } else { self.now };
-        if length > 0.0 { account.history / length } else { self.cash(page) }
-    }
-}
-
-impl Account {
-    /// Adds cash to the history, and forgets what the window has left behind: of a history that is
-    /// known as a sum only, in proportion.
-    fn earn(&mut self, cash: f64, now: f64, window: f64) {
-        let passed = now - self.visited;
-        self.history = if window.is_infinite() {
-            self.history + cash
-        } else if passed < window {
-            self.history * (window - passed) / window + cash
-        } else {
-            cash * window / passed
-        };
-        self.visited = now;
+        self.accounts.get(page as usize).map_or(0.0, |account| self.till.importance(account))
     }
 }
 

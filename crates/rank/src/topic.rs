@@ -1,0 +1,117 @@
+//! How much is a text about what the user looks for?
+//!
+//! A focused crawl fetches first what is likely to be about its topic, and knows of a page that was not
+//! fetched yet only how it is linked to: the words of the link, those of its address, and what the page
+//! is about that links to it (Chakrabarti, van den Berg and Dom 1999). They are put together as in
+//! Shark-search (Hersovici and others 1998): a page inherits from the page that leads to it, and a page
+//! that is not about the topic passes on what it inherited itself.
+
+/// What a page passes on to those that it links to, of what it is about.
+const PASSED_ON: f64 = 0.5;
+/// How much of what is expected of a page is inherited; the rest is said by the link itself.
+const INHERITED: f64 = 0.5;
+/// A word that stands once in so many words is what a text is about.
+const OFTEN: f64 = 200.0;
+
+/// Words, one of which ends with `*` where any ending will do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Topic {
+    words: Vec<Word>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Word {
+    text: String,
+    any_ending: bool,
+}
+
+impl Word {
+    fn is(&self, word: &str) -> bool {
+        if self.any_ending { word.starts_with(&self.text) } else { word == self.text }
+    }
+}
+
+impl Topic {
+    /// The topic that some words name. What is no word is left out.
+    pub fn new<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
+        let word = |text: &str| {
+            let (text, any_ending) = text.strip_suffix('*').map_or((text, false), |t| (t, true));
+            let is_word = !text.is_empty() && text.chars().all(char::is_alphanumeric);
+            is_word.then(|| Word { text: text.to_lowercase(), any_ending })
+        };
+        Topic { words: words.into_iter().filter_map(word).collect() }
+    }
+
+    /// Whether it names nothing.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// How much a text is about the topic, from 0 to 1: each word of the topic that the text is about
+    /// halves what is missing to 1. In a long text, a word counts in full where it stands once in 200.
+    pub fn likeness(&self, text: &str) -> f64 {
+        if self.is_empty() {
+            return 0.0;
+        }
+        let (mut counts, mut all) = (vec![0u32; self.words.len()], 0u32);
+        for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            all += 1;
+            let word = word.to_lowercase();
+            for (count, _) in
+                counts.iter_mut().zip(&self.words).filter(|(_, topic)| topic.is(&word))
+            {
+                *count += 1;
+            }
+        }
+        let strength = |count: &u32| (OFTEN * f64::from(*count) / f64::from(all.max(1))).min(1.0);
+        about(counts.iter().map(strength).sum())
+    }
+}
+
+/// How much something is about a topic that so many words speak for.
+pub fn about(words: f64) -> f64 {
+    1.0 - (-words.max(0.0)).exp2()
+}
+
+/// What a page passes on to those that it links to: what it is about, or what was expected of it where it
+/// turned out to be about something else.
+pub fn passed_on(about: f64, expected: f64) -> f64 {
+    PASSED_ON * if about > 0.0 { about } else { expected * INHERITED }
+}
+
+/// What is expected of a page by what the page passes on that links to it, and by the words of the link.
+pub fn expected(inherited: f64, link: f64) -> f64 {
+    INHERITED * inherited + (1.0 - INHERITED) * link
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_that_a_text_is_about_halves_what_is_missing() {
+        let topic = Topic::new(["Solar", "wind", "photovolt*", "--", ""]);
+        for (text, want) in [
+            ("", 0.0),
+            ("On cooking", 0.0),
+            ("solar panels", 0.5),
+            ("http://a.test/solar-wind.html", 0.75),
+            ("SOLAR, wind and photovoltaics", 0.875),
+            ("solarium", 0.0),
+        ] {
+            assert!((topic.likeness(text) - want).abs() < 1e-12, "{text}");
+        }
+        let long = "word ".repeat(1999) + "wind";
+        assert!((topic.likeness(&long) - about(0.1)).abs() < 1e-12);
+        assert_eq!(Topic::new([]).likeness("solar"), 0.0);
+    }
+
+    #[test]
+    fn a_page_off_the_topic_passes_on_less_at_every_step() {
+        let on = passed_on(0.8, 0.0);
+        let next = expected(on, 0.0);
+        let after = expected(passed_on(0.0, next), 0.0);
+        assert!(on > next && next > after && after > 0.0, "{on} {next} {after}");
+        assert!(expected(on, 0.5) > expected(on, 0.0));
+    }
+}
