@@ -16,7 +16,8 @@ fn main() {
     for file in &files {
         let Ok(bytes) = std::fs::read(file) else { continue };
         let look = Look::of_html(&String::from_utf8_lossy(&bytes));
-        let verdict = Verdict::new(page_signs("http://docs.example/", &look));
+        let url = format!("http://docs.example{}", file.display());
+        let verdict = Verdict::new(page_signs(&url, &look));
         flagged += usize::from(verdict.probability >= 0.5);
         for sign in verdict.signs {
             by_kind.entry(sign.kind.name()).or_default().push((sign, file.clone()));

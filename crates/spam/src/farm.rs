@@ -16,7 +16,7 @@ const MOST_PARTNERS: usize = 60;
 /// The share of a knot that each of its sites exchanges links with, at least.
 const KNIT: f64 = 0.8;
 /// How rare a knot must be: one in so many webs of like size, as a logarithm (1 in 400).
-const RARE: f64 = 6.0;
+pub(crate) const RARE: f64 = 6.0;
 /// The share of a site's links that go to a farm, or come from one, from which on it belongs to it.
 const BELONGS: f64 = 0.5;
 
@@ -131,7 +131,7 @@ impl Exchange {
 }
 
 /// The logarithm of how many ways there are to choose `few` of `all`.
-fn ln_choose(all: usize, few: usize) -> f64 {
+pub(crate) fn ln_choose(all: usize, few: usize) -> f64 {
     (0..few.min(all)).map(|n| ((all - n) as f64 / (n + 1) as f64).ln()).sum()
 }
 

@@ -21,11 +21,13 @@
 //! | `page` | which signs does one page show? |
 //! | `site` | which signs do the pages of a site show together? |
 //! | `farm` | which sites link to each other for no reader's sake? |
+//! | `network` | which sites stand out by the company they keep? |
 //! | `mirrors` | which hosts hold the same pages? |
 
 mod farm;
 mod look;
 mod mirrors;
+mod network;
 mod page;
 mod phrases;
 mod sign;
@@ -34,6 +36,7 @@ mod site;
 pub use farm::{Farms, farms};
 pub use look::Look;
 pub use mirrors::{Mirror, Sample, mirrors};
+pub use network::Network;
 pub use page::page_signs;
 pub use sign::{Kind, Sign, Verdict};
 pub use site::Site;

@@ -1,9 +1,16 @@
 //! What does a reader see of a page, what not, and where is a reader sent?
 
+use std::collections::BTreeSet;
+
 use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The most text of a page that is looked at, in bytes, of each kind.
 const MOST_TEXT: usize = 256 << 10;
+
+/// The most hidden links and classes of a page that are looked at.
+const MOST_HIDDEN_LINKS: usize = 200;
+const MOST_CLASSES: usize = 200;
 
 /// A page as its reader finds it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +23,10 @@ pub struct Look {
     pub hidden: String,
     /// How many links it has.
     pub links: usize,
+    /// Where links lead that styles hide, as they are written: some of them.
+    pub hidden_links: Vec<String>,
+    /// What its elements are called by their classes, as hashes, each once: what its template is made of.
+    pub classes: BTreeSet<u64>,
     /// Where a reader is sent at once, by an element or a script.
     pub sends_to: Option<String>,
 }
@@ -62,6 +73,7 @@ impl Reader {
         if !is_inline(name) {
             self.read("\n");
         }
+        self.read_classes(tag);
         self.preformatted |= name == b"pre";
         self.within = match name {
             b"title" if self.look.title.is_empty() => Some(Within::Title),
@@ -72,7 +84,7 @@ impl Reader {
             _ => self.within,
         };
         match name {
-            b"a" => self.look.links += 1,
+            b"a" => self.read_link(tag),
             b"meta" => self.read_refresh(tag),
             _ => {}
         }
@@ -100,6 +112,22 @@ impl Reader {
         self.preformatted &= name != b"pre";
         if !is_inline(name) {
             self.read("\n");
+        }
+    }
+
+    fn read_link(&mut self, tag: &StartTag<()>) {
+        self.look.links += 1;
+        if self.hiding.is_some() && self.look.hidden_links.len() < MOST_HIDDEN_LINKS {
+            self.look.hidden_links.push(attribute(tag, b"href"));
+        }
+    }
+
+    fn read_classes(&mut self, tag: &StartTag<()>) {
+        let Some(classes) = tag.attributes.get(&b"class"[..]) else { return };
+        for class in classes.split(u8::is_ascii_whitespace).filter(|class| !class.is_empty()) {
+            if self.look.classes.len() < MOST_CLASSES {
+                self.look.classes.insert(xxh3_64(class));
+            }
         }
     }
 

@@ -9,8 +9,16 @@ const LEAST_WORDS: usize = 60;
 
 /// All signs that a page shows by itself.
 pub fn page_signs(url: &str, look: &Look) -> Vec<Sign> {
-    let all =
-        [stuffed(look), title(look), hidden(look), doorway(url, look), parked(look), address(url)];
+    let all = [
+        stuffed(look),
+        title(look),
+        hidden(look),
+        invisible_links(url, look),
+        doorway(url, look),
+        parked(look),
+        address(url),
+        stuffed_path(url),
+    ];
     all.into_iter().flatten().collect()
 }
 
@@ -57,6 +65,21 @@ fn hidden(look: &Look) -> Option<Sign> {
     // Menus that open on demand are hidden too, but say each thing once.
     let sign = Sign::measured(Kind::Hidden, phrases.covered, 0.25, 0.45, evidence);
     (hidden >= LEAST_WORDS).then_some(sign)
+}
+
+/// Links to other hosts that styles hide. Menus are hidden too, and lead to the host's own pages.
+fn invisible_links(url: &str, look: &Look) -> Option<Sign> {
+    let own = host(url);
+    let mut hosts: Vec<&str> = look.hidden_links.iter().filter_map(|to| host(to)).collect();
+    hosts.retain(|there| Some(*there) != own);
+    hosts.sort_unstable();
+    hosts.dedup();
+    let evidence = format!(
+        "links to {} other hosts are hidden from the reader, as to {}",
+        hosts.len(),
+        hosts.first()?
+    );
+    Some(Sign::measured(Kind::Hidden, hosts.len() as f64, 6.0, 20.0, evidence))
 }
 
 /// A text that nobody can read, since the reader is sent to another host at once.
@@ -111,6 +134,20 @@ fn address(url: &str) -> Option<Sign> {
         .then(|| Sign::measured(Kind::Address, joints as f64, 3.0, 8.0, evidence))
 }
 
+/// A path that says its search words over and over.
+fn stuffed_path(url: &str) -> Option<Sign> {
+    let path = url.split_once("//")?.1.split_once('/')?.1.to_ascii_lowercase();
+    let words: Vec<&str> =
+        path.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| word.len() > 3).collect();
+    let mut distinct = words.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let repeated = words.len() - distinct.len();
+    let evidence = format!("{repeated} of the {} words of its address are repeated", words.len());
+    let sign = Sign::measured(Kind::Address, repeated as f64, 5.0, 10.0, evidence);
+    (repeated > 0).then_some(sign)
+}
+
 /// The host that a URL names; `None` where it names none.
 pub(crate) fn host(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("//")?;
@@ -133,9 +170,15 @@ mod tests {
         always jumps. What a group says of itself counts for nothing, so links within groups are left out. \
         Time has any unit, and popularity grows as a logistic curve while people follow links to it.";
 
+    /// Links to so many hosts.
+    fn links(hosts: u32) -> String {
+        (0..hosts).map(|n| format!("<a href='http://h{n}.example/'>x</a>")).collect()
+    }
+
     #[test]
     fn prose_shows_no_sign_whatever_its_frame() {
         for html in [
+            format!("<p>{PROSE}</p>{}<nav hidden><a href=/a>b</a>{}</nav>", links(50), links(3)),
             format!("<title>On ranking</title><p>{PROSE}</p>"),
             format!("<title>On ranking</title><nav hidden>{PROSE}</nav><p>{PROSE}</p>"),
             format!("<meta http-equiv=refresh content='0;url=/next'><p>{PROSE}</p>"),
@@ -178,6 +221,16 @@ mod tests {
                 "http://best-cheap-pills-buy-online-no-script-now.example/",
                 PROSE.to_owned(),
                 Kind::Address,
+            ),
+            (
+                "http://a.example/cheap-pills/buy-cheap-pills/cheap-pills-online-buy-pills-cheap-online-pills-buy-cheap",
+                PROSE.to_owned(),
+                Kind::Address,
+            ),
+            (
+                "http://a.example/",
+                format!("<p>{PROSE}</p><div style='display:none'>{}</div>", links(20)),
+                Kind::Hidden,
             ),
         ] {
             let verdict = verdict(url, &html);

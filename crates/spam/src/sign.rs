@@ -17,11 +17,17 @@ pub enum Kind {
     Generated,
     /// An address made of search words.
     Address,
+    /// Sites of one address or template that link to each other rather than to anybody else.
+    Network,
+    /// Far more links than sites of like size have.
+    Outlier,
+    /// Much rank, and little of it by the word of those whom the user trusts.
+    Untrusted,
 }
 
 impl Kind {
     /// Every kind there is.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 10] = [
         Kind::Stuffed,
         Kind::Hidden,
         Kind::Doorway,
@@ -29,6 +35,9 @@ impl Kind {
         Kind::Farm,
         Kind::Generated,
         Kind::Address,
+        Kind::Network,
+        Kind::Outlier,
+        Kind::Untrusted,
     ];
 
     /// Its name, as in reports.
@@ -41,6 +50,9 @@ impl Kind {
             Kind::Farm => "farm",
             Kind::Generated => "generated",
             Kind::Address => "address",
+            Kind::Network => "network",
+            Kind::Outlier => "outlier",
+            Kind::Untrusted => "untrusted",
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Which signs do the pages of a site show together?
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::look::Look;
 use crate::page::host;
@@ -11,6 +13,8 @@ use crate::sign::{Kind, Sign};
 const MOST: usize = 20_000;
 /// Fewer pages do not make a pattern.
 const LEAST_PAGES: u32 = 4;
+/// Fewer classes are no template.
+const LEAST_CLASSES: usize = 5;
 /// One run of words in so many is looked at: always the same ones.
 const SAMPLED: u64 = 4;
 
@@ -22,6 +26,8 @@ pub struct Site {
     sent: HashMap<String, u32>,
     /// On how many pages each run of words stands.
     runs: HashMap<u64, u32>,
+    /// On how many pages each class of elements stands.
+    classes: BTreeMap<u64, u32>,
     /// For each page: how long its text is, and its runs of words.
     texts: Vec<Vec<u64>>,
 }
@@ -37,6 +43,11 @@ impl Site {
         {
             *self.sent.entry(there.to_owned()).or_default() += 1;
         }
+        for class in &look.classes {
+            if self.classes.len() < MOST || self.classes.contains_key(class) {
+                *self.classes.entry(*class).or_default() += 1;
+            }
+        }
         let mut runs = shingles(&look.text);
         runs.retain(|run| run % SAMPLED == 0);
         runs.sort_unstable();
@@ -45,6 +56,15 @@ impl Site {
             runs.iter().for_each(|&run| *self.runs.entry(run).or_default() += 1);
             self.texts.push(runs);
         }
+    }
+
+    /// The template that its pages are made from, as a hash of what most of them have in common; `None` where
+    /// that is too little to tell one from another.
+    pub fn template(&self) -> Option<u64> {
+        let usual = self.pages.div_ceil(2);
+        let common = self.classes.iter().filter(|(_, count)| **count >= usual);
+        let bytes: Vec<u8> = common.flat_map(|(class, _)| class.to_le_bytes()).collect();
+        (bytes.len() >= 8 * LEAST_CLASSES).then(|| xxh3_64(&bytes))
     }
 
     /// All signs that its pages show together.
@@ -121,6 +141,25 @@ mod tests {
         assert!(surest(&site(door), Kind::Doorway) > 0.9);
         let moved = |number: u32| if number == 0 { door(0) } else { prose(number) };
         assert!(surest(&site(moved), Kind::Doorway) < 0.1);
+    }
+
+    #[test]
+    fn a_template_is_what_most_pages_have_in_common() {
+        let template = |words: &str, odd: u32| {
+            let mut site = Site::default();
+            for number in 0..6 {
+                let own = if number < odd { format!("<p class=x{number}>") } else { String::new() };
+                site.add(
+                    "http://a.example/",
+                    &Look::of_html(&format!("<div class='{words}'>{own}")),
+                );
+            }
+            site.template()
+        };
+        let one = template("top nav main side foot", 0);
+        assert!(one.is_some() && one == template("foot side main nav top", 2));
+        assert!(one != template("top nav main side end", 0));
+        assert_eq!(template("top nav", 0), None);
     }
 
     #[test]

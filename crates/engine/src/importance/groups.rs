@@ -46,6 +46,11 @@ impl Groups {
         self.names.iter().map(String::as_str)
     }
 
+    /// The group of a page.
+    pub fn group(&self, page: u32) -> u32 {
+        self.of_page.get(page as usize).copied().unwrap_or(u32::MAX)
+    }
+
     /// What a group is called.
     pub fn name(&self, group: u32) -> &str {
         self.names.get(group as usize).map_or("", String::as_str)

@@ -1,9 +1,11 @@
 //! Which hosts only pretend to be of use, and what is done about them?
 //!
 //! - `survey`: what do some pages of each host, and the links between domains, speak of?
+//! - `company`: what does the company of its domain say?
 //! - `archived`: what did a page last say?
 
 mod archived;
+mod company;
 mod survey;
 
 use std::collections::{HashMap, HashSet};

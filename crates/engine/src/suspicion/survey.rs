@@ -2,16 +2,13 @@
 //!
 //! Pages come in the order of their keys, which are hashes: the first few of a host are a fair sample of it.
 
-use std::collections::HashMap;
-
 use evercrawl_model::{HostKey, Kind as Page, Outcome, Suspicion, Time};
-use evercrawl_rank::Repeats;
-use evercrawl_spam::{Kind, Look, Mirror, Sample, Sign, Site, Verdict, farms, mirrors, page_signs};
+use evercrawl_spam::{Kind, Look, Mirror, Sample, Sign, Site, Verdict, mirrors, page_signs};
 use evercrawl_state::{PageRow, StateError, Store, View};
 use evercrawl_urls::Canonical;
 
 use super::archived::Archived;
-use crate::importance::{Groups, LinkGraph, domain_of};
+use super::company::company;
 
 /// The share of pages in which a mirror agrees with its original, at least.
 const MIRRORS: f64 = 0.8;
@@ -32,12 +29,16 @@ pub struct Seen {
     pub name: String,
     /// When its first page was found.
     pub found: Time,
-    /// The pages that were looked at, with what each shows.
+    /// How many pages were looked at.
+    pub looked: usize,
+    /// Those of them that show something, with what each shows.
     pub pages: Vec<(String, Verdict)>,
     site: Site,
     sample: Sample,
-    /// What its domain's links show.
-    farm: Option<Sign>,
+    /// What its pages are made from.
+    pub(super) template: Option<u64>,
+    /// What its pages show together, and its domain's links.
+    pub(super) signs: Vec<Sign>,
 }
 
 /// Looks at up to `most` pages of every host; `hear` is told of each host.
@@ -47,24 +48,24 @@ pub fn survey<S: Store>(
     most: usize,
     mut hear: impl FnMut(Seen),
 ) -> Result<(), StateError> {
-    let farms = farm_signs(state)?;
-    let mut host: Option<Seen> = None;
+    let mut hosts: Vec<Seen> = Vec::new();
     for page in state.pages() {
         let (key, row) = page?;
         if row.kind != Page::Page || !(row.held() || was_parked(&row)) {
             continue;
         }
         let Some(url) = Canonical::from_trusted(row.url.clone()) else { continue };
-        if host.as_ref().is_none_or(|seen| seen.host != key.host) {
-            let farm = farms.get(&domain_of(url.authority().to_owned())).cloned();
-            let next = Seen::new(key.host, url.authority(), row.found, farm);
-            host.replace(next).into_iter().for_each(&mut hear);
+        if hosts.last().is_none_or(|seen| seen.host != key.host) {
+            hosts.last_mut().into_iter().for_each(Seen::conclude);
+            hosts.push(Seen::new(key.host, url.authority(), row.found));
         }
-        if let Some(seen) = &mut host {
+        if let Some(seen) = hosts.last_mut() {
             seen.add(state, archived, &url, &row, most)?;
         }
     }
-    host.into_iter().for_each(hear);
+    hosts.last_mut().into_iter().for_each(Seen::conclude);
+    company(state, &mut hosts)?;
+    hosts.into_iter().for_each(&mut hear);
     Ok(())
 }
 
@@ -75,9 +76,24 @@ pub fn copies(hosts: &[Seen]) -> Vec<Mirror> {
 }
 
 impl Seen {
-    fn new(host: HostKey, name: &str, found: Time, farm: Option<Sign>) -> Self {
-        let (site, sample) = (Site::default(), Sample::default());
-        Seen { host, name: name.to_owned(), found, pages: Vec::new(), site, sample, farm }
+    fn new(host: HostKey, name: &str, found: Time) -> Self {
+        Seen {
+            host,
+            name: name.to_owned(),
+            found,
+            looked: 0,
+            pages: Vec::new(),
+            site: Site::default(),
+            sample: Sample::default(),
+            template: None,
+            signs: Vec::new(),
+        }
+    }
+
+    /// All its pages were looked at: what they show together is kept, and not what that was seen by.
+    fn conclude(&mut self) {
+        let site = std::mem::take(&mut self.site);
+        (self.template, self.signs) = (site.template(), site.signs());
     }
 
     fn add<S: Store>(
@@ -93,18 +109,25 @@ impl Seen {
         if let Some([a, b, c, d, e, f, g, h, ..]) = digest {
             self.sample.add(url.path_and_query(), u64::from_be_bytes([a, b, c, d, e, f, g, h]));
         }
-        if self.pages.len() >= most {
+        if self.looked >= most {
             return Ok(());
         }
         if was_parked(row) {
-            self.pages.push((url.as_str().to_owned(), Verdict::new(vec![parked()])));
+            self.note(url, vec![parked()]);
         } else if let Some(html) = archived.html(state, row)? {
             let look = Look::of_html(&html);
             self.site.add(url.as_str(), &look);
-            let verdict = Verdict::new(page_signs(url.as_str(), &look));
-            self.pages.push((url.as_str().to_owned(), verdict));
+            self.note(url, page_signs(url.as_str(), &look));
         }
         Ok(())
+    }
+
+    fn note(&mut self, url: &Canonical, signs: Vec<Sign>) {
+        self.looked += 1;
+        let verdict = Verdict::new(signs);
+        if verdict.probability >= WORTH_A_WORD {
+            self.pages.push((url.as_str().to_owned(), verdict));
+        }
     }
 
     /// What is to be kept of it, where it is spam with at least this probability.
@@ -119,8 +142,7 @@ impl Seen {
 
     /// What speaks against the host: its pages together, its links, and what most of its pages show.
     pub fn verdict(&self) -> Verdict {
-        let mut signs = self.site.signs();
-        signs.extend(self.farm.clone());
+        let mut signs = self.signs.clone();
         signs.extend(Kind::ALL.into_iter().filter_map(|kind| self.usual(kind)));
         Verdict::new(signs)
     }
@@ -134,11 +156,11 @@ impl Seen {
                 sign(verdict).filter(|sign| sign.score >= SHOWN).map(|sign| (sign, url.as_str())),
             );
         }
-        if shown.len() * 2 <= self.pages.len() {
+        if shown.len() * 2 <= self.looked {
             return None;
         }
         shown.sort_by(|a, b| b.0.score.total_cmp(&a.0.score));
-        let (pages, count, middle) = (self.pages.len(), shown.len(), shown.len() / 2);
+        let (pages, count, middle) = (self.looked, shown.len(), shown.len() / 2);
         let (sign, url) = shown.swap_remove(middle);
         let evidence = format!("{count} of {pages} pages looked at, as {url}: {}", sign.evidence);
         Some(Sign { evidence, ..sign })
@@ -153,16 +175,4 @@ fn was_parked(row: &PageRow) -> bool {
 fn parked() -> Sign {
     let evidence = "the crawl took it for the offer of a parked domain".to_owned();
     Sign { kind: Kind::Parked, score: TAKEN_FOR, evidence }
-}
-
-/// What the links of each registered domain show, by its name.
-fn farm_signs<S: Store>(state: &View<S>) -> Result<HashMap<String, Sign>, StateError> {
-    let links = LinkGraph::read(state)?;
-    let domains = Groups::read(&links, |host| {
-        Ok(domain_of(state.host(host)?.map(|row| row.authority).unwrap_or_default()))
-    })?;
-    let found = farms(&domains.graph(&links, Repeats::Once));
-    let named = domains.names().zip(0..);
-    let signs = named.filter_map(|(name, n)| Some((name.to_owned(), found.sign(n)?.clone())));
-    Ok(signs.collect())
 }

@@ -48,7 +48,7 @@ pub(crate) fn show(args: &SpamArgs, opened: &Opened, out: &mut dyn Write) -> any
         }
     }
     if !args.json {
-        let pages: usize = hosts.iter().map(|seen| seen.pages.len()).sum();
+        let pages: usize = hosts.iter().map(|seen| seen.looked).sum();
         let [pages, hosts] = [pages, hosts.len()].map(|count| show_count(count as u64));
         writeln!(
             out,

@@ -1,0 +1,86 @@
+//! What does a host's company say: who its domain links to, and shares an address or a template with?
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use evercrawl_model::HostKey;
+use evercrawl_rank::Repeats;
+use evercrawl_spam::{Network, Sign, farms};
+use evercrawl_state::{StateError, Store, View};
+
+use super::survey::Seen;
+use crate::importance::{Groups, LinkGraph, domain_of};
+
+/// Adds to each host what its registered domain shows.
+pub(super) fn company<S: Store>(state: &View<S>, hosts: &mut [Seen]) -> Result<(), StateError> {
+    let links = LinkGraph::read(state)?;
+    let names: HashMap<HostKey, &str> =
+        hosts.iter().map(|seen| (seen.host, seen.name.as_str())).collect();
+    let authority = |host: HostKey| -> Result<String, StateError> {
+        Ok(match names.get(&host) {
+            Some(name) => (*name).to_owned(),
+            None => state.host(host)?.map(|row| row.authority).unwrap_or_default(),
+        })
+    };
+    let domains = Groups::read(&links, |host| Ok(domain_of(authority(host)?)))?;
+    let number: HashMap<String, u32> =
+        domains.names().zip(0..).map(|(name, number)| (name.to_owned(), number)).collect();
+    let of_host: Vec<Option<u32>> =
+        hosts.iter().map(|seen| number.get(&domain_of(seen.name.clone())).copied()).collect();
+    let signs = domain_signs(state, &links, &domains, hosts, &of_host)?;
+    for (seen, domain) in hosts.iter_mut().zip(of_host) {
+        let found = domain.and_then(|domain| signs.get(domain as usize));
+        seen.signs.extend(found.into_iter().flatten().cloned());
+    }
+    Ok(())
+}
+
+fn domain_signs<S: Store>(
+    state: &View<S>,
+    links: &LinkGraph,
+    domains: &Groups,
+    hosts: &[Seen],
+    of_host: &[Option<u32>],
+) -> Result<Vec<Vec<Sign>>, StateError> {
+    let count = domains.names().count();
+    let (mut pages, mut trusted) = (vec![0u32; count], Vec::new());
+    let (mut addresses, mut templates) = (vec![None; count], vec![None; count]);
+    for page in 0..links.graph().nodes() {
+        if let Some(count) = pages.get_mut(domains.group(page) as usize) {
+            *count += 1;
+        }
+    }
+    for (seen, domain) in hosts.iter().zip(of_host) {
+        let Some(domain) = *domain else { continue };
+        let Some(row) = state.host(seen.host)? else { continue };
+        // The first of its hosts stands for a domain.
+        let (address, template) =
+            (&mut addresses[domain as usize], &mut templates[domain as usize]);
+        *address = address.or(row.ip.map(hash));
+        *template = template.or(seen.template);
+        if row.seed {
+            trusted.push(domain);
+        }
+    }
+    trusted.sort_unstable();
+    trusted.dedup();
+    let graph = domains.graph(links, Repeats::Once);
+    let network = Network {
+        links: &graph,
+        pages: &pages,
+        addresses: &addresses,
+        templates: &templates,
+        trusted: &trusted,
+    };
+    let (mut signs, farms) = (network.signs(), farms(&graph));
+    for (domain, signs) in (0..).zip(&mut signs) {
+        signs.extend(farms.sign(domain).cloned());
+    }
+    Ok(signs)
+}
+
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
