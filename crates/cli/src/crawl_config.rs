@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
+use evercrawl_engine::importance::{Interest, Order};
 use evercrawl_engine::retention::Keep;
 use evercrawl_engine::suspicion::{Action, SpamConfig};
 use evercrawl_engine::{FrontierConfig, Pace, Plan, RetentionConfig, Schedule};
 use evercrawl_extract::decode::Caps;
 use evercrawl_fetch::{self as fetch, AllowPrivate, ConnectTo, NameServers, Network};
+use evercrawl_rank::Topic;
 use evercrawl_state::StoreLimits;
 use evercrawl_urls::{DEFAULT_EXTENSIONS, Rules, ScopeKind, Step, Steps};
 
@@ -129,10 +131,12 @@ pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result
         plan: plan(settings)?,
         limits: limits(settings, run)?,
         archive: archive(settings)?,
-        rank_every: match by_importance(settings)? || important_first(settings)? {
+        interest: interest(settings)?,
+        rank_every: match ranks(&plan(settings)?) {
             true => Some(settings.need("importance.every", at_least_a_second)?),
             false => None,
         },
+        ranks: None,
         retention: retention(settings)?,
         workers: match settings.number("engine.workers")? {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -261,6 +265,7 @@ fn take(settings: &Settings) -> anyhow::Result<Take> {
         sitemaps: settings.flag("crawl.sitemaps")?,
         page_directives: settings.flag("crawl.page_directives")?,
         keep_links: settings.flag("links.keep")?,
+        keep_anchors: settings.flag("links.anchors")?,
         hold_mirrors: settings.need("crawl.mirrors", |text| match text {
             "hold" => Ok(true),
             "fetch" => Ok(false),
@@ -288,6 +293,7 @@ fn frontier(settings: &Settings, run: &RunArgs) -> anyhow::Result<FrontierConfig
         quantum: 100,
         new_only: run.once,
         discover: settings.need("budget.discover", units::share)?,
+        larger_first: order(settings)? == Order::Sites,
         pace: Pace {
             host: time("pace.delay")?,
             address: time("pace.ip_delay")?,
@@ -320,19 +326,52 @@ pub(crate) fn plan(settings: &Settings) -> anyhow::Result<Plan> {
         shortest: settings.need("schedule.min_interval", units::duration)?,
         longest: settings.get("schedule.max_interval", units::duration)?,
         audits: settings.need("schedule.audits", units::share)?,
-        importance: by_importance(settings)?,
-        important_first: important_first(settings)?,
+        importance: importance_method(settings)?.is_some(),
+        by_cash: importance_method(settings)? == Some(Method::Opic),
+        order: order(settings)?,
         spam: spam(settings)?,
     })
 }
 
-/// Whether new pages that matter more by links come first.
-fn important_first(settings: &Settings) -> anyhow::Result<bool> {
-    settings.need("discover.order", |text| match text {
-        "breadth" => Ok(false),
-        "importance" => Ok(true),
-        _ => Err(format!("`{text}` is neither breadth nor importance")),
-    })
+/// Whether pages are ranked now and then.
+fn ranks(plan: &Plan) -> bool {
+    plan.importance && !plan.by_cash || plan.order == Order::Rank
+}
+
+/// Which new pages come first.
+fn order(settings: &Settings) -> anyhow::Result<Order> {
+    let order = settings.need("discover.order", |text| match text {
+        // As it was called before there were others.
+        "importance" => Ok(Order::Rank),
+        name => Order::from_name(name).ok_or_else(|| {
+            let names = Order::NAMES.map(|(name, _)| name).join(", ");
+            format!("`{name}` is none of {names}")
+        }),
+    })?;
+    if order == Order::Topic && settings.items("discover.topic").is_empty() {
+        let why = "discover.order=topic needs words or tags in discover.topic";
+        return Err(Failure::config(why.to_owned()));
+    }
+    if matches!(order, Order::Links | Order::Cash | Order::Rank) && !settings.flag("links.keep")? {
+        let why = format!("discover.order={} needs links.keep=true", order.name());
+        return Err(Failure::config(why));
+    }
+    Ok(order)
+}
+
+/// What new pages should be about: words, and tags behind `tag:`.
+fn interest(settings: &Settings) -> anyhow::Result<Interest> {
+    let items = settings.items("discover.topic");
+    let tags = items.iter().filter_map(|item| item.strip_prefix("tag:"));
+    let words = items.iter().filter(|item| !item.starts_with("tag:"));
+    for word in words.clone() {
+        if Topic::new([word.as_str()]).is_empty() {
+            let why = format!("discover.topic: `{word}` is no word; `*` may stand at its end");
+            return Err(Failure::config(why));
+        }
+    }
+    let words = Topic::new(words.map(String::as_str));
+    Ok(Interest { words, tags: tags.map(str::to_owned).collect() })
 }
 
 /// How spam is treated.
@@ -349,12 +388,20 @@ pub(crate) fn spam(settings: &Settings) -> anyhow::Result<SpamConfig> {
     })
 }
 
-/// Whether pages that matter more by links are worth more.
-fn by_importance(settings: &Settings) -> anyhow::Result<bool> {
+/// How it is found out which pages matter more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Method {
+    Pagerank,
+    Opic,
+}
+
+/// By what pages that matter more are worth more, if by anything.
+fn importance_method(settings: &Settings) -> anyhow::Result<Option<Method>> {
     settings.need("importance.method", |text| match text {
-        "none" => Ok(false),
-        "pagerank" => Ok(true),
-        _ => Err(format!("`{text}` is neither none nor pagerank")),
+        "none" => Ok(None),
+        "pagerank" => Ok(Some(Method::Pagerank)),
+        "opic" => Ok(Some(Method::Opic)),
+        _ => Err(format!("`{text}` is none of none, pagerank, opic")),
     })
 }
 

@@ -59,17 +59,19 @@ pub(crate) const KEYS: &[Key] = &[
         "what a mirror and its original both have: hold (fetched from the original alone) or fetch",
     ),
     one("links.keep", "true", "keep which page links to which, for `evercrawl rank`"),
+    one("links.anchors", "false", "keep the words that links are put in, up to 64 bytes each"),
     one(
         "importance.method",
         "none",
-        "what makes the freshness of a page count more: none (all alike) or pagerank (links)",
+        "what makes a page's freshness count more: none (all alike), pagerank or opic (links)",
     ),
     one("importance.every", "6h", "how often a running crawl ranks its pages anew"),
     one(
         "discover.order",
         "breadth",
-        "which new pages come first: breadth (nearest to a seed) or importance (by links)",
+        "which new pages come first: breadth (nearest to a seed), indegree, pagerank, opic, larger-sites, topic",
     ),
+    list("discover.topic", "", "words that new pages should be about, and `tag:NAME` of seeds"),
     one(
         "spam.action",
         "report",

@@ -1,5 +1,6 @@
 //! What was the crawl told to do? Plain values; the edges fill them in.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use evercrawl_extract::decode::Caps;
@@ -7,6 +8,7 @@ use evercrawl_fetch as fetch;
 use evercrawl_urls::{Rules, ScopeKind, Steps};
 
 use crate::frontier::FrontierConfig;
+use crate::importance::Interest;
 use crate::planner::Plan;
 use crate::retention::RetentionConfig;
 use crate::schedule::Schedule;
@@ -40,8 +42,12 @@ pub struct CrawlConfig {
     pub limits: RunLimits,
     /// How the archive is written.
     pub archive: ArchiveConfig,
+    /// What new pages should be about, where they come by topic.
+    pub interest: Interest,
     /// How often pages are ranked by their links; `None`: never.
     pub rank_every: Option<Duration>,
+    /// Where rankings are kept, to be compared with later ones.
+    pub ranks: Option<PathBuf>,
     /// How long what was found is kept.
     pub retention: RetentionConfig,
     /// Threads that read pages.
@@ -59,6 +65,8 @@ pub struct Take {
     pub page_directives: bool,
     /// Keep which page links to which.
     pub keep_links: bool,
+    /// Keep the words that links are put in.
+    pub keep_anchors: bool,
     /// Fetch what a mirror and its original both have from the original alone.
     pub hold_mirrors: bool,
     /// Most redirects in a row.
@@ -78,6 +86,7 @@ impl Default for Take {
             sitemaps: true,
             page_directives: true,
             keep_links: true,
+            keep_anchors: false,
             hold_mirrors: true,
             max_redirects: 10,
             pages_per_host: None,

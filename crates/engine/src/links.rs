@@ -9,6 +9,7 @@ use evercrawl_extract::{
     self as extract, Content, Extracted, LinkKind, LinkRef, Listing, Options, Page,
 };
 use evercrawl_model::{Band, Discovery, Keyer, Kind, PageKey, Refusal, Shape, Time};
+use evercrawl_rank::Topic;
 use evercrawl_sites::Kin;
 use evercrawl_state::LatelyKnown;
 use evercrawl_urls::{Base, Canonical, Gate, Risk, RuleError, Rules, Scope, Steps, shape};
@@ -16,6 +17,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::config::{CrawlConfig, Take};
 use crate::frontier::Lease;
+use crate::importance::Order;
 
 /// Bands of what is found, besides by depth.
 const SITEMAP_BAND: Band = Band::FIRST;
@@ -57,6 +59,21 @@ pub struct LinkReader {
     take: Take,
     options: Arc<Options>,
     known: LatelyKnown,
+    /// What new pages should be about, where they come by topic.
+    topic: Option<Arc<Topic>>,
+}
+
+/// The most bytes that are kept of the words of a link, and of all links of a page.
+const ANCHOR: usize = 64;
+const ANCHORS: usize = 4096;
+
+/// What is kept of a page's links.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// The pages that it links to, in the order of their keys; `None` leaves what was known.
+    pub links: Option<Vec<PageKey>>,
+    /// The words that each link is put in, where they are kept.
+    pub anchors: Vec<Box<str>>,
 }
 
 /// What a link inherits from where it was found.
@@ -76,19 +93,20 @@ impl LinkReader {
     pub fn new(config: &CrawlConfig, gate: Arc<RwLock<Gate>>, keyer: Keyer) -> Self {
         let mut options = Options::default();
         options.robots_names.push(config.agent.to_ascii_lowercase());
-        LinkReader {
-            gate,
-            keyer,
-            steps: config.steps,
-            take: config.take,
-            options: options.into(),
-            known: LatelyKnown::default(),
-        }
+        let (steps, take, options) = (config.steps, config.take, options.into());
+        let topic =
+            (config.plan.order == Order::Topic).then(|| config.interest.words.clone().into());
+        LinkReader { gate, keyer, steps, take, options, topic, known: LatelyKnown::default() }
     }
 
     /// The same, leaving out links of pages to what is `known`.
     pub fn without(self, known: LatelyKnown) -> Self {
         LinkReader { known, ..self }
+    }
+
+    /// How much a text is about what the user looks for, where that is asked for.
+    pub fn about(&self, text: &str) -> f64 {
+        self.topic.as_ref().map_or(0.0, |topic| topic.likeness(text))
     }
 
     /// What to take from pages.
@@ -104,7 +122,7 @@ impl LinkReader {
         nofollow: bool,
         at: Time,
         leads: &mut Leads,
-    ) -> Option<Vec<PageKey>> {
+    ) -> Kept {
         let links = match &extracted.content {
             Content::Page(page) => page.links.len(),
             _ => 0,
@@ -120,17 +138,24 @@ impl LinkReader {
             Content::Listing(listing) => {
                 // It names pages for machines: no author speaks for any of them by it.
                 self.listing(&from, listing, leads);
-                None
+                Kept::default()
             }
             Content::Text(_) | Content::Nothing => self.kept(&from, Vec::new()),
         }
     }
 
     /// Links as they are kept; what a page says of itself is left out.
-    fn kept(&self, from: &From<'_>, mut links: Vec<PageKey>) -> Option<Vec<PageKey>> {
-        links.retain(|to| *to != from.lease.page);
-        links.sort_unstable();
-        self.take.keep_links.then_some(links)
+    fn kept(&self, from: &From<'_>, mut links: Vec<(PageKey, &str)>) -> Kept {
+        if !self.take.keep_links {
+            return Kept::default();
+        }
+        links.retain(|(to, _)| *to != from.lease.page);
+        links.sort_unstable_by_key(|(to, _)| *to);
+        let anchors = match self.take.keep_anchors {
+            true => bounded(links.iter().map(|(_, words)| *words)),
+            false => Vec::new(),
+        };
+        Kept { links: Some(links.into_iter().map(|(to, _)| to).collect()), anchors }
     }
 
     /// The entries of a sitemap or feed, with when their source says they changed.
@@ -159,14 +184,14 @@ impl LinkReader {
     }
 
     /// The links of a page, and those among them that a reader would follow to a page.
-    fn page(
+    fn page<'p>(
         &self,
         from: &From<'_>,
-        page: &Page,
+        page: &'p Page,
         charset: Option<&str>,
         nofollow: bool,
         leads: &mut Leads,
-    ) -> Vec<PageKey> {
+    ) -> Vec<(PageKey, &'p str)> {
         let mut followed = Vec::new();
         let Ok(own) = Base::new(&from.lease.row.url, self.steps) else { return followed };
         let base = page.base.as_deref().and_then(|href| own.rebased(href).ok()).unwrap_or(own);
@@ -202,16 +227,26 @@ impl LinkReader {
                 continue;
             }
             if link.kind.leads_to_page() {
-                followed.push(page);
+                followed.push((page, link.label));
             }
-            if self.known.has(page, check) {
+            // By topic, what speaks for a page is otherwise with every link to it.
+            if self.topic.is_none() && self.known.has(page, check) {
                 leads.known += 1;
             } else {
                 let kind = if link.kind == LinkKind::Feed { Kind::Feed } else { Kind::Page };
-                leads.found.push(Discovery { kind, ..self.found(from, (page, check), url) });
+                let on_topic = self.on_topic(url.as_str(), link.label);
+                let found = self.found(from, (page, check), url);
+                leads.found.push(Discovery { kind, on_topic, ..found });
             }
         }
         followed
+    }
+
+    /// How much an address and the words of a link say of what the user looks for, of 255.
+    fn on_topic(&self, url: &str, words: &str) -> u8 {
+        let likeness = |topic: &Arc<Topic>| topic.likeness(words).max(topic.likeness(url));
+        let likeness = self.topic.as_ref().map_or(0.0, likeness);
+        (255.0 * likeness).round().clamp(0.0, 255.0) as u8
     }
 
     fn follows(&self, link: &LinkRef<'_>) -> bool {
@@ -228,11 +263,11 @@ impl LinkReader {
         target: Result<Canonical, Refusal>,
         at: Time,
         leads: &mut Leads,
-    ) -> Option<Vec<PageKey>> {
+    ) -> Kept {
         let hops = lease.row.hops.saturating_add(1);
         if hops > self.take.max_redirects {
             leads.refused.add(Refusal::RedirectLimit);
-            return None;
+            return Kept::default();
         }
         let (authority, depth, hub) = (authority(lease), lease.row.depth, lease.row.hub);
         let from = From { lease, authority, depth, hops, hub, at };
@@ -244,7 +279,7 @@ impl LinkReader {
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         match target.and_then(|url| self.judged(&gate, &from, url)) {
             Ok(found) => {
-                followed.push(found.page);
+                followed.push((found.page, ""));
                 leads.found.push(Discovery { seed: lease.row.seed, kind: lease.row.kind, ..found });
             }
             Err(reason) => leads.refused.add(reason),
@@ -425,6 +460,18 @@ impl Hasher for AsItIs {
     fn write_u64(&mut self, hash: u64) {
         self.0 = hash;
     }
+}
+
+/// The words of links with single spaces, as much of each and of all as is kept.
+fn bounded<'a>(words: impl Iterator<Item = &'a str>) -> Vec<Box<str>> {
+    let mut left = ANCHORS;
+    let bounded = words.map(|words| {
+        let text = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = &text[..text.floor_char_boundary(ANCHOR.min(left))];
+        left -= text.len();
+        Box::from(text)
+    });
+    bounded.collect()
 }
 
 /// Sitemaps come packed, so an extension that pages are filtered by says nothing against them.

@@ -52,6 +52,8 @@ pub struct Processed {
     pub claim: Option<Digest>,
     /// Where it leads.
     pub leads: Leads,
+    /// How much it is about what the user looks for, from 0 to 1.
+    pub about: f64,
     /// True when it cannot be told whether this is the page itself before its host was asked for
     /// something that cannot exist.
     pub suspect: bool,
@@ -281,8 +283,9 @@ impl<S: Store> Processor<S> {
         }
         let at = processed.job.ended;
         let (lease, leads) = (&processed.job.lease, &mut processed.leads);
-        processed.visited.links =
-            self.links.read(lease, &extracted, directives.nofollow, at, leads);
+        let kept = self.links.read(lease, &extracted, directives.nofollow, at, leads);
+        (processed.visited.links, processed.visited.anchors) = (kept.links, kept.anchors);
+        processed.about = self.links.about(text_of(&extracted).unwrap_or_default());
         self.compare(&mut processed.visited, row.past.as_ref(), digest, read)?;
         Ok((!directives.noarchive, media_type))
     }
@@ -341,7 +344,7 @@ impl<S: Store> Processor<S> {
         processed.visited.identity = Some(identity.to_bytes());
         if let Some(target) = target {
             let (at, leads) = (processed.job.ended, &mut processed.leads);
-            processed.visited.links = self.links.redirected(lease, target, at, leads);
+            processed.visited.links = self.links.redirected(lease, target, at, leads).links;
         }
     }
 
@@ -442,6 +445,7 @@ impl<S: Store> Processor<S> {
             memory: None,
             differing: Vec::new(),
             links: None,
+            anchors: Vec::new(),
             first_of_digest: false,
             kind: job.lease.row.kind,
             host: HostUpdate { ip: job.fetched.ip, ..HostUpdate::default() },
@@ -454,6 +458,7 @@ impl<S: Store> Processor<S> {
             verdict: None,
             claim: None,
             leads: Leads::default(),
+            about: 0.0,
             suspect: false,
             manner: None,
             host_trouble,

@@ -8,6 +8,7 @@
 //! - `planning`: how is the budget spent on known pages?
 //! - `signals`: who says that a page changed?
 //! - `weighing`: what if pages matter otherwise than was known?
+//! - `claiming`: who speaks for pages, and where do new ones wait?
 //! - `mirroring`: what does a visit tell of mirrors, and which of their pages wait?
 //! - `suspecting`: what changes when a host is taken for spam?
 //! - `wishing`: how do the user's wishes change the walk?
@@ -16,6 +17,7 @@
 //! - `committing`: how does what was done last?
 
 mod asking;
+mod claiming;
 mod committing;
 mod confirming;
 mod mirroring;
@@ -131,6 +133,8 @@ pub struct Walk<S> {
     confirming: Confirming,
     /// Words that pages changed, while they are out.
     overheard: HashMap<PageKey, (Teller, Time)>,
+    /// Sets of tags that were looked at, and whether one is of interest.
+    tags_of_interest: HashMap<u32, bool>,
     /// True once records were dropped in this run.
     drops: bool,
     tally: Tally,
@@ -195,6 +199,7 @@ impl<S: Store> Walk<S> {
             stirring: Stirring::default(),
             confirming: Confirming::default(),
             overheard: HashMap::new(),
+            tags_of_interest: HashMap::new(),
             drops: false,
             tally,
             today,
@@ -468,8 +473,9 @@ impl<S: Store> Walk<S> {
         let list = (row.kind, row.past.as_ref().and_then(|past| past.last_look));
         let mut new_links = 0;
         let importance = self.importance_of_found(&processed);
+        let spoken = self.speak(&processed)?;
         for found in std::mem::take(&mut processed.leads.found) {
-            let found = self.ordered(found, importance);
+            let found = self.placed(found, importance, &spoken)?;
             new_links += u32::from(self.discover(found, list, now)?);
         }
         self.frontier.finished(page, now);
@@ -492,6 +498,7 @@ impl<S: Store> Walk<S> {
         visited.next = self.wishes.no_later(page, ended, visited.next);
         let sight = Sight::of(&processed);
         self.apply(&Event::Visited(processed.visited), now)?;
+        self.heed(page, spoken, now)?;
         if let Some(sight) = sight {
             self.liken(&sight, now)?;
         }

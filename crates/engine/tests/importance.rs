@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_engine::Plan;
-use evercrawl_engine::importance::Ranks;
+use evercrawl_engine::importance::{Order, Ranks};
 use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_engine::suspicion::Suspects;
 use evercrawl_fetch::Fetched;
@@ -111,9 +111,9 @@ impl Web for Branches {
 }
 
 /// The mean place among all requests of the three pages that `/few` leads to.
-fn place_of_few(important_first: bool) -> f64 {
+fn place_of_few(order: Order) -> f64 {
     let dir = tempfile::tempdir().unwrap();
-    let plan = Plan { important_first, ..Plan::default() };
+    let plan = Plan { order, ..Plan::default() };
     let mut sim =
         begun(dir.path(), Branches::default(), &[SEED.to_owned()], |config| config.plan = plan);
     sim.run(START.after(HOUR), HOUR).unwrap();
@@ -125,7 +125,7 @@ fn place_of_few(important_first: bool) -> f64 {
 
 #[test]
 fn what_a_page_passes_on_decides_which_new_page_comes_first_where_that_is_asked_for() {
-    let (breadth, importance) = (place_of_few(false), place_of_few(true));
+    let (breadth, importance) = (place_of_few(Order::Breadth), place_of_few(Order::Rank));
     eprintln!("places {breadth:.1} and {importance:.1}");
     assert!(breadth > 40.0 && importance < 15.0, "{breadth} {importance}");
 }
@@ -133,7 +133,7 @@ fn what_a_page_passes_on_decides_which_new_page_comes_first_where_that_is_asked_
 #[test]
 fn new_pages_move_to_the_queue_of_their_rank() {
     let dir = tempfile::tempdir().unwrap();
-    let plan = Plan { important_first: true, ..Plan::default() };
+    let plan = Plan { order: Order::Rank, ..Plan::default() };
     let mut sim =
         begun(dir.path(), Branches::default(), &[SEED.to_owned()], |config| config.plan = plan);
     // The front, /many and /few are visited after about as many seconds.

@@ -3,7 +3,7 @@
 //! A crawl of a world's links begins with its roots and fetches every page once. What it has collected
 //! after so many pages, as a share of what there is, is its curve.
 
-use evercrawl_rank::{Discovery, Graph, Jump, Order, Repeats, Settings, pagerank, reach};
+use evercrawl_rank::{Discovery, Graph, Jump, Order, Repeats, Settings, Topic, pagerank, reach};
 use evercrawl_sites::{Server, roots_of};
 use serde::Serialize;
 
@@ -33,6 +33,8 @@ pub struct Collected {
     pub curve: Vec<Point>,
     /// The mean of the curve's rank over all fetches: 1 if all rank came with the first.
     pub mean_rank: f64,
+    /// The same of good pages.
+    pub mean_good: f64,
 }
 
 /// A point of a curve.
@@ -46,6 +48,9 @@ pub struct Point {
     pub top: f64,
     /// The share of all worth on the pages fetched, where the world says what pages are worth.
     pub worth: f64,
+    /// The share of the pages fetched that the user would call good: those that were named, else the tenth
+    /// of highest PageRank.
+    pub good: f64,
 }
 
 /// A web to discover: the links of a world as they are when it is scored first.
@@ -54,8 +59,11 @@ pub struct Territory {
     links: Vec<Vec<u32>>,
     roots: Vec<u32>,
     sites: Vec<u32>,
-    /// Rank, whether it is a top page, and worth; each adds up to 1.
-    shares: Vec<[f64; 3]>,
+    urls: Vec<String>,
+    /// How much each page is about the topic, by its address.
+    likeness: Vec<f64>,
+    /// Rank, whether it is a top page, worth, and whether it is good; each adds up to 1.
+    shares: Vec<[f64; 4]>,
 }
 
 impl Territory {
@@ -85,33 +93,76 @@ impl Territory {
             name: world.name.clone(),
             roots: roots(fronts(world, server, &living), &links),
             sites: living.iter().map(site).collect(),
+            urls: living
+                .iter()
+                .filter_map(|&page| world.urls.get(page as usize).cloned())
+                .collect(),
+            likeness: vec![0.0; living.len()],
             shares: shares(&links, &worth),
             links,
         })
     }
 
+    /// Names the pages that the user would call good, by their addresses; false where none is, or where
+    /// pages have none.
+    pub fn call_good(&mut self, is_good: impl Fn(&str) -> bool) -> bool {
+        let good: Vec<bool> = self.urls.iter().map(|url| is_good(url)).collect();
+        let count = good.iter().filter(|good| **good).count();
+        if good.len() != self.shares.len() || count == 0 {
+            return false;
+        }
+        for (share, good) in self.shares.iter_mut().zip(good) {
+            share[3] = f64::from(u8::from(good)) / count as f64;
+        }
+        true
+    }
+
+    /// Says what the topic is; false where no address speaks of it.
+    pub fn set_topic(&mut self, topic: &Topic) -> bool {
+        let likeness: Vec<f64> = self.urls.iter().map(|url| topic.likeness(url)).collect();
+        let speaks = likeness.iter().any(|likeness| *likeness > 0.0);
+        if speaks && likeness.len() == self.shares.len() {
+            self.likeness = likeness;
+        }
+        speaks
+    }
+
     /// Crawls it in an order.
     pub fn collect(&self, ordering: &'static str, order: Order) -> Collected {
-        let mut discovery = Discovery::new(order, &self.sites);
+        let mut discovery = match order {
+            Order::Topic => Discovery::about(self.likeness.clone()),
+            _ => Discovery::new(order, &self.sites),
+        };
         self.roots.iter().for_each(|&root| discovery.seed(root));
         let pages = self.links.len();
-        let mut sums = vec![[0.0; 3]];
-        let mut total = [0.0; 3];
+        let mut sums = vec![[0.0; 4]];
+        let mut total = [0.0; 4];
         while let Some(page) = discovery.next_page() {
             discovery.fetched(page, &self.links[page as usize]);
             let gained = self.shares[page as usize];
-            (0..3).for_each(|kind| total[kind] += gained[kind]);
+            (0..4).for_each(|kind| total[kind] += gained[kind]);
             sums.push(total);
         }
         let reached = sums.len() - 1;
         let point = |&mark: &f64| {
             let fetches = ((mark * pages as f64).round() as usize).min(reached);
-            let [rank, top, worth] = sums[fetches];
-            Point { fetched: fetches as f64 / pages as f64, rank, top, worth }
+            let [rank, top, worth, good] = sums[fetches];
+            Point { fetched: fetches as f64 / pages as f64, rank, top, worth, good }
         };
-        let mean_rank = sums[1..].iter().map(|sum| sum[0]).sum::<f64>() / reached.max(1) as f64;
+        let mean = |kind: usize| {
+            sums[1..].iter().map(|sum| sum[kind]).sum::<f64>() / reached.max(1) as f64
+        };
+        let (mean_rank, mean_good) = (mean(0), mean(3));
         let curve = MARKS.iter().map(point).collect();
-        Collected { world: self.name.clone(), ordering, pages, reached, curve, mean_rank }
+        Collected {
+            world: self.name.clone(),
+            ordering,
+            pages,
+            reached,
+            curve,
+            mean_rank,
+            mean_good,
+        }
     }
 }
 
@@ -168,7 +219,7 @@ fn graph(links: &[Vec<u32>]) -> Graph {
     Graph::new(links.len() as u32, edges, Repeats::Once)
 }
 
-fn shares(links: &[Vec<u32>], worth: &[f64]) -> Vec<[f64; 3]> {
+fn shares(links: &[Vec<u32>], worth: &[f64]) -> Vec<[f64; 4]> {
     let ranks = pagerank(&graph(links), Jump::Anywhere, &Settings::default()).scores;
     let mut sorted = ranks.clone();
     sorted.sort_by(|a, b| b.total_cmp(a));
@@ -178,7 +229,7 @@ fn shares(links: &[Vec<u32>], worth: &[f64]) -> Vec<[f64; 3]> {
     let total: f64 = worth.iter().sum();
     let share = |(rank, worth): (f64, &f64)| {
         let top = if rank >= least { tops.recip() } else { 0.0 };
-        [rank, top, worth / total]
+        [rank, top, worth / total, top]
     };
     ranks.into_iter().zip(worth).map(share).collect()
 }

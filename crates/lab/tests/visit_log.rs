@@ -58,6 +58,7 @@ fn visit(state: &mut State<MemoryStore>, page: PageKey, at: Time, change: Change
             memory: None,
             differing: Vec::new(),
             links: None,
+            anchors: Vec::new(),
             first_of_digest: false,
             kind: Kind::Page,
             host: HostUpdate::default(),

@@ -7,8 +7,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use crate::{
-    Band, HostKey, Importance, Kind, Likeness, PageKey, Refusal, Rewritten, Suspicion, Time,
-    Validators, Visit, VisitsDropped, Wish,
+    Band, Claim, HostKey, Importance, Kind, Likeness, Measure, PageKey, Refusal, Rewritten,
+    Suspicion, Time, Validators, Visit, VisitsDropped, Wish,
 };
 
 /// Something that changes the state.
@@ -96,6 +96,15 @@ pub enum Event {
         /// How much each matters.
         pages: Vec<(PageKey, Importance)>,
     },
+    /// What speaks for pages is otherwise than was known.
+    Valued {
+        /// By what.
+        measure: Measure,
+        /// What speaks for each by now; `None` where nothing is kept of it any more.
+        claims: Vec<(PageKey, Option<Claim>)>,
+        /// What all claims of the measure have in common.
+        total: [f64; 4],
+    },
     /// Pages of a host were compared with those of another.
     Likened {
         /// The host.
@@ -172,6 +181,11 @@ pub struct Discovery {
     pub tags: u32,
     /// The front queue to wait in.
     pub band: Band,
+    /// The front queue for its host to wait in, where that is not the page's.
+    pub front: Option<Band>,
+    /// How much its address and the words of the link say that it is about what the user looks for, of
+    /// 255.
+    pub on_topic: u8,
     /// When it was found.
     pub at: Time,
     /// When its source says it last changed (sitemaps, feeds).
@@ -203,6 +217,8 @@ impl Discovery {
             hub: None,
             tags: 0,
             band: Band::new(u8::try_from(depth).unwrap_or(u8::MAX)),
+            front: None,
+            on_topic: 0,
             at,
             claimed_change: None,
             importance: Importance::UNKNOWN,
@@ -248,6 +264,8 @@ pub struct Visited {
     /// The pages that it links to, each once, in the order of their keys; `None` leaves those that
     /// were known.
     pub links: Option<Vec<PageKey>>,
+    /// The words that each of these links is put in, where they are kept; else none.
+    pub anchors: Vec<Box<str>>,
     /// True when this digest is the first of its kind, so that later ones refer to it.
     pub first_of_digest: bool,
     /// What the page turned out to be.

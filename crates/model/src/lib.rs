@@ -3,6 +3,7 @@
 //! Every other crate speaks in these types. They know nothing of disks, sockets or clocks: a
 //! [`Time`] is handed in by whoever owns one.
 
+mod claim;
 mod event;
 mod importance;
 mod key;
@@ -14,6 +15,7 @@ mod time;
 mod visit;
 mod wish;
 
+pub use claim::{Claim, Measure};
 pub use event::{Discovery, Event, HostUpdate, Next, Noted, RobotsCopy, Shape, Visited};
 pub use importance::Importance;
 pub use key::{HostKey, Keyer, PageKey};

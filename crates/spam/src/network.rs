@@ -200,6 +200,7 @@ mod tests {
     use evercrawl_rank::Repeats;
 
     use super::*;
+    use crate::Verdict;
 
     const SITES: u32 = 300;
 
@@ -308,6 +309,8 @@ mod tests {
 
     #[test]
     fn company_alone_is_never_sure() {
-        assert!(1.0 - (1.0 - MOST) * (1.0 - MOST) * (1.0 - MOST) < 0.9);
+        let kinds = [Kind::Network, Kind::Outlier, Kind::Untrusted];
+        let sign = |kind| Sign { kind, score: MOST, evidence: String::new() };
+        assert!(Verdict::new(kinds.map(sign).to_vec()).probability < 0.9);
     }
 }

@@ -55,6 +55,7 @@ impl<S: Store> State<S> {
                 Ok(Applied::default())
             }
             Event::Weighed { pages } => self.weighed(pages),
+            Event::Valued { measure, claims, total } => Ok(self.valued(*measure, claims, total)),
             Event::Likened { host, likeness } => Ok(self.likened(*host, likeness)),
             Event::Suspected { host, suspicion } => Ok(self.suspected(*host, suspicion.as_ref())),
             Event::Wished { wish, at } => Ok(self.wished(wish, *at)),
@@ -137,7 +138,8 @@ impl<S: Store> State<S> {
         self.new_pages.extend_from_slice(&seen::filter_hash(page).to_le_bytes());
         self.view.counters.new_pages(1);
         let new_host = self.cached_host(page.host, Some(&found.url))?.is_none();
-        let front = self.pages_await(page.host, 1, (found.band, found.at), found.seed)?;
+        let front = (found.front.unwrap_or(found.band), found.at);
+        let front = self.pages_await(page.host, 1, front, found.seed)?;
         Ok(Applied { queued: Some((page, place)), front, refused: None, new_host })
     }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use evercrawl_model::{HostKey, PageKey, RecordAt, Visit};
 
 use crate::StateError;
+use crate::claims;
 use crate::counters::Counters;
 use crate::keys;
 use crate::likeness;
@@ -236,13 +237,24 @@ impl<S: Store> Inspection<'_, S> {
 
     fn links(&mut self) -> Result<(), StateError> {
         self.walk(Space::Links, ALL, |this, key, value| {
-            let page = PageKey::from_bytes(key);
-            if page.is_none_or(|page| links::decode(page.host, value).is_err()) {
+            let read = match key.first() {
+                Some(&keys::CLAIMS) => claims::decode(value).map(drop),
+                Some(&keys::ANCHORS) => links::decode_anchors(value).map(drop),
+                _ => return this.links_of(key, value),
+            };
+            if read.is_err() {
                 this.fault(Space::Links, hex(key), "its row cannot be read");
-            } else if this.get(Space::Known, key).is_some_and(|known| known.is_none()) {
-                this.fault(Space::Links, hex(key), "there is no such page");
             }
         })
+    }
+
+    fn links_of(&mut self, key: &Slice, value: &[u8]) {
+        let page = PageKey::from_bytes(key);
+        if page.is_none_or(|page| links::decode(page.host, value).is_err()) {
+            self.fault(Space::Links, hex(key), "its row cannot be read");
+        } else if self.get(Space::Known, key).is_some_and(|known| known.is_none()) {
+            self.fault(Space::Links, hex(key), "there is no such page");
+        }
     }
 
     fn visits(&mut self) -> Result<(), StateError> {

@@ -1,6 +1,6 @@
 //! Under which key does a row lie? Every key that the state writes is made here.
 
-use evercrawl_model::{Band, HostKey, PageKey, Time, Wish};
+use evercrawl_model::{Band, HostKey, Measure, PageKey, Time, Wish};
 
 use crate::StateError;
 use crate::rows::Place;
@@ -138,6 +138,37 @@ pub(crate) fn robots(origin: &str) -> Vec<u8> {
 pub(crate) fn digest(digest: &[u8; 20]) -> [u8; 21] {
     tagged(b'd', *digest)
 }
+
+/// What comes after all rows of links: a page's key begins with a byte of its shard, which is 0, and the
+/// key of what else is said of a page with a letter.
+pub(crate) const LINKS_END: &[u8] = &[1];
+
+/// What the keys of anchors begin with.
+pub(crate) const ANCHORS: u8 = b'a';
+
+/// The key of the words that a page's links are put in.
+pub(crate) fn anchors(page: PageKey) -> [u8; 1 + PageKey::LEN] {
+    tagged(ANCHORS, page.to_bytes())
+}
+
+/// What the keys of claims begin with.
+pub(crate) const CLAIMS: u8 = b'c';
+
+/// The key of what speaks for a page.
+pub(crate) fn claim(measure: Measure, page: PageKey) -> [u8; 2 + PageKey::LEN] {
+    let mut key = [CLAIMS; 2 + PageKey::LEN];
+    key[1..=PageKey::LEN].copy_from_slice(&page.to_bytes());
+    key[1 + PageKey::LEN] = measure.number();
+    key
+}
+
+/// The key of what all claims of a measure have in common.
+pub(crate) fn claims_total(measure: Measure) -> [u8; 2] {
+    [CLAIM_TOTALS, measure.number()]
+}
+
+/// What those keys begin with.
+pub(crate) const CLAIM_TOTALS: u8 = b'u';
 
 /// The key of a fingerprint in table `table` of the near-duplicate index: turned so that the
 /// table's own sixteen bits come first.

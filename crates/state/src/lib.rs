@@ -9,6 +9,7 @@
 mod apply;
 mod bulk;
 mod check;
+mod claims;
 mod codec;
 mod counters;
 mod keys;
@@ -32,6 +33,7 @@ mod wishes;
 pub use apply::Applied;
 pub use bulk::{Load, undo_load};
 pub use check::Fault;
+pub use claims::Total;
 pub use counters::Counters;
 pub use keys::Lane;
 pub use meta::{ArchiveFile, Settings};

@@ -15,6 +15,7 @@ use crate::store::{Space, Store};
 use crate::view::View;
 
 const LINKS: u8 = 1;
+const ANCHORS: u8 = 1;
 
 impl<S: Store> View<S> {
     /// The pages that a page links to, in the order of their keys; `None` where that is not known.
@@ -27,11 +28,20 @@ impl<S: Store> View<S> {
     pub fn all_links(
         &self,
     ) -> impl Iterator<Item = Result<(PageKey, Vec<PageKey>), StateError>> + '_ {
-        self.layers.scan(Space::Links, &[], &[0xff; PageKey::LEN + 1]).map(|row| {
+        self.layers.scan(Space::Links, &[], keys::LINKS_END).map(|row| {
             let (key, row) = row?;
             let page = PageKey::from_bytes(&key).ok_or_else(|| keys::bad("link"))?;
             Ok((page, decode(page.host, &row)?))
         })
+    }
+}
+
+impl<S: Store> View<S> {
+    /// The words that a page's links are put in, in the order of its [`links`](Self::links); none where they
+    /// are not kept.
+    pub fn anchors(&self, page: PageKey) -> Result<Vec<String>, StateError> {
+        let row = self.layers.get(Space::Links, &keys::anchors(page))?;
+        row.map_or(Ok(Vec::new()), |row| decode_anchors(&row))
     }
 }
 
@@ -46,15 +56,51 @@ impl<S: Store> State<S> {
         let key = page.to_bytes();
         if visited.visit.change == Change::Gone {
             self.view.layers.remove(Space::Links, &key);
+            self.remember_anchors(page, &[])?;
         } else if let Some(links) = &visited.links {
             let row = encode(page.host, links);
             // Pages change more often than their links do, and a read costs less than a write.
-            if first || self.view.layers.get(Space::Links, &key)?.as_deref() != Some(&row) {
+            let other = first || self.view.layers.get(Space::Links, &key)?.as_deref() != Some(&row);
+            if other {
                 self.view.layers.put(Space::Links, &key, &row);
+            }
+            if !visited.anchors.is_empty() || other && !first {
+                self.remember_anchors(page, &visited.anchors)?;
             }
         }
         Ok(())
     }
+
+    fn remember_anchors(&mut self, page: PageKey, anchors: &[Box<str>]) -> Result<(), StateError> {
+        let key = keys::anchors(page);
+        let kept = self.view.layers.get(Space::Links, &key)?;
+        if anchors.iter().all(|anchor| anchor.is_empty()) {
+            if kept.is_some() {
+                self.view.layers.remove(Space::Links, &key);
+            }
+            return Ok(());
+        }
+        let row = encode_anchors(anchors);
+        if kept.as_deref() != Some(&row) {
+            self.view.layers.put(Space::Links, &key, &row);
+        }
+        Ok(())
+    }
+}
+
+fn encode_anchors(anchors: &[Box<str>]) -> Vec<u8> {
+    let mut out = Writer::new(ANCHORS);
+    anchors.iter().for_each(|anchor| out.text(anchor));
+    out.finish()
+}
+
+pub(crate) fn decode_anchors(row: &[u8]) -> Result<Vec<String>, StateError> {
+    let mut row = Reader::new(row, ANCHORS)?;
+    let mut anchors = Vec::new();
+    while !row.is_empty() {
+        anchors.push(row.text()?.to_owned());
+    }
+    Ok(anchors)
 }
 
 /// Writes links that are sorted: for every host how many lead there, and their hashes.
@@ -117,6 +163,13 @@ mod tests {
         fn damage_is_an_error_at_most(row in proptest::collection::vec(any::<u8>(), 0..80)) {
             let _ = decode(OWN, &row);
         }
+    }
+
+    #[test]
+    fn anchors_round_trip() {
+        let anchors = ["read more", "", "über"].map(Box::from);
+        assert_eq!(decode_anchors(&encode_anchors(&anchors)).unwrap(), ["read more", "", "über"]);
+        assert!(decode_anchors(&[ANCHORS, 5, b'a']).is_err());
     }
 
     #[test]

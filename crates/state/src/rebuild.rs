@@ -86,8 +86,17 @@ impl<'a, S: Store> Rebuild<'a, S> {
         self.rescue_pages(old)?;
         self.each(old, Space::Hosts, |this, key, value| this.copy_host(key, value))?;
         self.each(old, Space::Links, |this, key, value| {
-            let page = PageKey::from_bytes(key).ok_or_else(|| keys::bad("link"))?;
-            links::decode(page.host, value)?;
+            // What speaks for pages is found out anew.
+            let (page, anchors) = match key {
+                [keys::CLAIMS, ..] => return Ok(()),
+                [keys::ANCHORS, page @ ..] => (page, true),
+                page => (page, false),
+            };
+            let page = PageKey::from_bytes(page).ok_or_else(|| keys::bad("link"))?;
+            match anchors {
+                true => drop(links::decode_anchors(value)?),
+                false => drop(links::decode(page.host, value)?),
+            }
             match this.view.page(page)? {
                 Some(_) => this.put(Space::Links, key, value),
                 None => Ok(()),
@@ -108,7 +117,11 @@ impl<'a, S: Store> Rebuild<'a, S> {
         }
         self.each(old, Space::Content, |this, key, value| this.copy_content(key, value))?;
         self.each(old, Space::Meta, |this, key, value| match key {
-            [FILES | NEW_PAGES, ..] | SETTINGS | COUNTERS | SPENDING | CLEAN => Ok(()),
+            [FILES | NEW_PAGES | keys::CLAIM_TOTALS, ..]
+            | SETTINGS
+            | COUNTERS
+            | SPENDING
+            | CLEAN => Ok(()),
             _ => this.put(Space::Meta, key, value),
         })
     }
@@ -441,6 +454,7 @@ fn plain(visit: &Visit) -> Visited {
         memory: None,
         links: None,
         differing: Vec::new(),
+        anchors: Vec::new(),
         first_of_digest: false,
         kind: evercrawl_model::Kind::Page,
         host: HostUpdate::default(),

@@ -61,6 +61,7 @@ fn visit(page: PageKey, second: u64, change: Change, next: Option<Time>) -> Even
         memory: None,
         differing: Vec::new(),
         links: None,
+        anchors: Vec::new(),
         first_of_digest: content,
         kind: Kind::Page,
         host: HostUpdate { next_allowed: Some(at(second + 1)), ..HostUpdate::default() },

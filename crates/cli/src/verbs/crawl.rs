@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_engine::config::CrawlConfig;
+use evercrawl_engine::importance::Snapshots;
 use evercrawl_engine::live::{self, Ended, Inbox, Progress, Stopper, SystemClock};
 use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{DataDir, EngineError, freshness};
@@ -31,7 +32,9 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
         settings.set("push.listen", vec![address.clone()], Origin::Flag)?;
     }
     let settings = Arc::new(settings);
-    let config = Arc::new(crawl_config::crawl_config(&settings, &args.run)?);
+    let ranks = Some(Snapshots::dir_in(&args.common.data));
+    let config = crawl_config::crawl_config(&settings, &args.run)?;
+    let config = Arc::new(CrawlConfig { ranks, ..config });
     let mut given = Vec::new();
     seeds::read(&args.seeds, config.steps, |seed, _| {
         given.push(seed);

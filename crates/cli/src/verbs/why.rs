@@ -323,7 +323,8 @@ fn plan_facts(
 fn importance(plan: &Plan, row: &PageRow) -> Option<Fact> {
     let words = match row.importance.times().filter(|_| plan.importance) {
         Some(times) => format!(
-            "{times:.2} times the average page's, by PageRank over the links kept; its freshness counts x{:.2}",
+            "{times:.2} times the average page's, by {} over the links kept; its freshness counts x{:.2}",
+            if plan.by_cash { "OPIC" } else { "PageRank" },
             weight(row.importance)
         ),
         None if plan.importance => {

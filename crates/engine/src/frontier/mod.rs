@@ -32,6 +32,7 @@ use evercrawl_model::{Band, Event, HostKey, PageKey, Time};
 use evercrawl_robots::RobotsTxt;
 use evercrawl_state::{Applied, HostRow, Lane, PageRow, Place, State, StateError, Store};
 
+use crate::importance::band_of_size;
 use crate::nature::Manner;
 use addresses::Addresses;
 use back_queue::{BackQueue, Order};
@@ -146,6 +147,8 @@ pub struct FrontierConfig {
     /// The share of requests that goes to pages never visited, while there are such and others are
     /// due too. What one kind leaves, the other takes.
     pub discover: f64,
+    /// Hosts of which more pages wait come first, rather than those whose first page is most urgent.
+    pub larger_first: bool,
     /// Pauses between requests.
     pub pace: Pace,
 }
@@ -537,8 +540,11 @@ impl Frontier {
         if host.in_flight > 0 {
             return Ok(());
         }
-        let waiting = state.host(key)?.is_some_and(|row| row.waiting > 0);
-        let front = host.queue.front(state, waiting)?;
+        let waiting = state.host(key)?.map_or(0, |row| row.waiting);
+        let front = host.queue.front(state, waiting > 0)?;
+        let by_size = self.config.larger_first && waiting > 0;
+        let front =
+            front.map(|(band, wake)| (if by_size { band_of_size(waiting) } else { band }, wake));
         let blocked = host.blocked_until >= earliest;
         let front = front.map(|(band, wake)| match wake < earliest && blocked {
             true => (Band::BLOCKED, earliest),

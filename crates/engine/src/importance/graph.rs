@@ -24,8 +24,7 @@ pub struct LinkGraph {
 impl LinkGraph {
     /// Reads the graph from what a crawl has kept. While it is read, a link takes eight bytes.
     pub fn read<S: Store>(state: &View<S>) -> Result<Self, StateError> {
-        let none = Graph::new(0, std::iter::empty(), Repeats::Once);
-        let mut read = LinkGraph { hosts: Vec::new(), urls: Vec::new(), graph: none };
+        let mut read = LinkGraph { hosts: Vec::new(), urls: Vec::new(), graph: no_links() };
         for page in state.pages() {
             let (key, row) = page?;
             if is_node(&row) {
@@ -47,6 +46,22 @@ impl LinkGraph {
             self.graph = self.graph.without(&marks.collect::<Vec<_>>());
         }
         self
+    }
+
+    /// The part of it whose pages are marked, with the links between these.
+    pub fn only(&self, keep: &[bool]) -> Self {
+        let mut part = LinkGraph { hosts: Vec::new(), urls: Vec::new(), graph: no_links() };
+        let mut numbers = vec![u32::MAX; keep.len()];
+        for (node, _) in (0..).zip(keep).filter(|(_, keep)| **keep) {
+            if let (Some(page), Some(number)) = (self.page(node), numbers.get_mut(node as usize)) {
+                *number = part.nodes();
+                part.add(page);
+            }
+        }
+        let number = |node: u32| numbers.get(node as usize).copied().unwrap_or(u32::MAX);
+        let links = self.graph.links().map(|(from, to)| (number(from), number(to)));
+        part.graph = Graph::new(part.nodes(), links, Repeats::Each);
+        part
     }
 
     /// The links between its pages, by the pages' numbers.
@@ -126,6 +141,10 @@ impl Targets {
         sources
             .flat_map(|(begin, &(from, end))| self.to[begin..end].iter().map(move |&to| (from, to)))
     }
+}
+
+fn no_links() -> Graph {
+    Graph::new(0, std::iter::empty(), Repeats::Once)
 }
 
 fn is_node(row: &PageRow) -> bool {

@@ -3,14 +3,22 @@
 //! - `graph`: who links to whom?
 //! - `groups`: which pages belong together?
 //! - `ranking`: which pages matter otherwise than is written down?
+//! - `order`: where does a page wait that nobody has visited yet?
+//! - `cash`: how is cash kept, one visit at a time?
+//! - `snapshot`: how did pages rank before, and which are on their way up?
 //! - `weight`: how much does that count when visits are planned?
 
+pub(crate) mod cash;
 mod graph;
 mod groups;
+mod order;
 mod ranking;
+mod snapshot;
 mod weight;
 
 pub use graph::LinkGraph;
 pub use groups::{Groups, domain_of};
+pub use order::{Interest, Order, band, band_of_size, band_on_topic};
 pub use ranking::Ranks;
-pub use weight::{band, passed_on, weight};
+pub use snapshot::{Snapshot, Snapshots};
+pub use weight::{passed_on, weight};

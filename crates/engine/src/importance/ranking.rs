@@ -6,12 +6,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use evercrawl_model::{Importance, PageKey};
+use evercrawl_model::{Importance, PageKey, Time};
 use evercrawl_rank::{Jump, Settings, pagerank};
 use evercrawl_state::{Reading, StateError, Store, View};
 
-use super::LinkGraph;
 use super::weight::DAMPING;
+use super::{LinkGraph, Snapshot};
 use crate::suspicion::Suspects;
 
 /// Pages that are taken over in one go.
@@ -19,11 +19,16 @@ const PIECE: usize = 1000;
 /// How far all ranks together may be off: a step of [`Importance`] is a hundred times coarser.
 const TOLERANCE: f64 = 1e-4;
 
+/// A page that rises counts as so many times what it is at most: one link more may be chance.
+const MOST_RISE: f64 = 4.0;
+
 /// A ranking of all pages of a crawl, and how far its results were handed out.
 pub struct Ranks<S> {
     state: View<S>,
     links: LinkGraph,
     scores: Vec<f64>,
+    /// How good pages are by how they rose, next to the average page; empty where nothing is known of that.
+    risen: Vec<f64>,
     last: Option<PageKey>,
     stop: Arc<AtomicBool>,
 }
@@ -39,7 +44,18 @@ impl<S: Store> Ranks<S> {
         let links = LinkGraph::read(&state)?.deaf_to(suspects);
         let settings = Settings { damping: DAMPING, tolerance: TOLERANCE, ..Settings::default() };
         let scores = pagerank(links.graph(), Jump::Anywhere, &settings).scores;
-        Ok(Ranks { state, links, scores, last: None, stop })
+        let risen = Vec::new();
+        Ok(Ranks { state, links, scores, risen, last: None, stop })
+    }
+
+    /// Lets pages that rose since an earlier ranking count as what they are on their way to.
+    pub fn look_back_to(&mut self, before: &Snapshot, now: Time) {
+        self.risen = before.quality(&self.links, &self.scores, now);
+    }
+
+    /// The ranking as it is kept.
+    pub fn snapshot(&self, at: Time) -> Snapshot {
+        Snapshot::new(&self.links, &self.scores, at)
     }
 
     /// The next pages that matter otherwise than their rows say; `None` when there are no more, or when it
@@ -65,16 +81,19 @@ impl<S: Store> Ranks<S> {
 
     fn importance(&self, page: PageKey) -> Importance {
         let node = self.links.node(page).map(|node| node as usize);
-        let score = node.and_then(|node| self.scores.get(node));
-        score.map_or(Importance::UNKNOWN, |score| Importance::of(score * self.scores.len() as f64))
+        let Some((node, score)) = node.and_then(|node| Some((node, self.scores.get(node)?))) else {
+            return Importance::UNKNOWN;
+        };
+        let times = score * self.scores.len() as f64;
+        let risen = self.risen.get(node).copied().unwrap_or(times);
+        Importance::of(risen.clamp(times, MOST_RISE * times))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use evercrawl_model::{
-        Change, Discovery, Event, HostUpdate, Kind, Next, Noted, Outcome, Score, Time, Visit,
-        Visited,
+        Change, Discovery, Event, HostUpdate, Kind, Next, Noted, Outcome, Score, Visit, Visited,
     };
     use evercrawl_state::{MemoryStore, Settings, State};
 
@@ -104,6 +123,7 @@ mod tests {
             memory: None,
             differing: Vec::new(),
             links: Some(links),
+            anchors: Vec::new(),
             first_of_digest: false,
             kind: Kind::Page,
             host: HostUpdate::default(),
@@ -161,6 +181,25 @@ mod tests {
         state.flush_now().unwrap();
         assert!(!ranked(&mut state).is_empty());
         assert!(times(&state, 1) < 2.0, "who linked to it is gone");
+    }
+
+    #[test]
+    fn a_page_that_rises_counts_as_what_it_is_on_its_way_to() {
+        let (mut state, pages) = star(2500);
+        let ranks = |state: &State<MemoryStore>| {
+            Ranks::compute(&state.reading(), &Suspects::default(), Arc::default()).unwrap()
+        };
+        let before = ranks(&state).snapshot(Time::EPOCH);
+        for n in 3..9 {
+            state.apply(&visit(pages[n], Change::Changed, vec![pages[0], pages[2]])).unwrap();
+        }
+        state.flush_now().unwrap();
+        let mut now = ranks(&state);
+        let plain = now.importance(pages[2]).times().unwrap();
+        now.look_back_to(&before, Time::from_secs(7 * 86_400));
+        let risen = now.importance(pages[2]).times().unwrap();
+        assert!(plain < 1.0 && risen > 1.2 && risen <= 4.5 * plain, "{plain} {risen}");
+        assert_eq!(now.importance(pages[40]), ranks(&state).importance(pages[40]), "as before");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How much does it count, when visits are planned, that a page matters?
 
-use evercrawl_model::{Band, Importance};
+use evercrawl_model::Importance;
 
 /// The share of its rank that a page passes on by its links: PageRank's usual damping.
 pub(super) const DAMPING: f64 = 0.85;
@@ -24,13 +24,6 @@ pub fn passed_on(source: Importance, links: usize) -> Importance {
     source.times().map_or(Importance::UNKNOWN, |times| Importance::of(at_least(times)))
 }
 
-/// The front queue of a new page, where those that matter more come first: a queue for each doubling, and
-/// the first one left to what the user gave.
-pub fn band(importance: Importance) -> Band {
-    let doublings = importance.times().unwrap_or(1.0).log2();
-    Band::new((3.0 - doublings).round().clamp(1.0, f64::from(Band::LAST.number())) as u8)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,14 +34,6 @@ mod tests {
             assert!((weight(Importance::of(times)) - want).abs() < 1e-6, "{times}");
         }
         assert_eq!(weight(Importance::UNKNOWN), 1.0);
-    }
-
-    #[test]
-    fn what_matters_more_waits_in_an_earlier_queue() {
-        for (times, want) in [(1.0, 3), (2.0, 2), (4.0, 1), (1e4, 1), (0.25, 5), (1e-4, 7)] {
-            assert_eq!(band(Importance::of(times)), Band::new(want), "{times}");
-        }
-        assert_eq!(band(Importance::UNKNOWN), Band::new(3));
     }
 
     #[test]

@@ -24,6 +24,7 @@ use super::{Ended, Order, Progress, Report, Stopper, SystemClock};
 use crate::EngineError;
 use crate::budget::Bucket;
 use crate::config::CrawlConfig;
+use crate::importance::Snapshots;
 use crate::walk::{Commit, Step, Told, Walk};
 
 /// Visits after which a commit begins, whatever the time. A crash costs at most what was visited
@@ -152,7 +153,8 @@ impl<S: Store + 'static> Driver<S> {
             self.take_reports(now)?;
             self.take_requests(now)?;
             self.retainer.start_if_due(&self.walk, now)?;
-            self.ranker.start_if_due(&self.walk, now, ranking)?;
+            let kept = || self.config.ranks.clone().map(Snapshots::new);
+            self.ranker.start_if_due(&self.walk, now, |walk| ranking(walk, kept(), now))?;
             self.judge.start_if_due(&self.walk, now, |walk| judging(walk, now))?;
             let sweeps = self.walk.pending() < COMMIT_KEYS && self.walk.sweep(now)?;
             self.commit_if_due(now)?;

@@ -3,16 +3,19 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use crossbeam_channel::{Sender, bounded};
-use evercrawl_model::{Importance, PageKey};
-use evercrawl_state::{Reading, StateError, Store};
+use evercrawl_model::{Importance, PageKey, Time};
+use evercrawl_state::{StateError, Store};
 
 use super::Report;
 use crate::EngineError;
-use crate::importance::Ranks;
-use crate::suspicion::Suspects;
+use crate::importance::{Ranks, Snapshots};
 use crate::walk::{Told, Walk};
+
+/// Rankings are kept so far apart.
+const KEPT_EVERY: Duration = Duration::from_secs(86_400);
 
 /// Pages that matter otherwise than was known, and whoever waits until that is committed.
 pub(super) struct Weighing {
@@ -24,22 +27,36 @@ pub(super) struct Weighing {
 /// committed.
 pub(super) fn ranking<S: Store + 'static>(
     walk: &Walk<S>,
+    kept: Option<Snapshots>,
+    now: Time,
 ) -> impl FnOnce(Arc<AtomicBool>, Sender<Report>) + Send + use<S> + 'static {
     let (reading, suspects) = (walk.state().reading(), walk.suspects());
     move |stop, reports| {
-        if let Err(error) = hand_out(&reading, &suspects, stop, &reports) {
+        let ranks = Ranks::compute(&reading, &suspects, stop);
+        let ranks = ranks.and_then(|ranks| compared(ranks, kept.as_ref(), now));
+        if let Err(error) = ranks.and_then(|ranks| hand_out(ranks, &reports)) {
             drop(reports.send(Report::Broken(error.into())));
         }
     }
 }
 
-fn hand_out<S: Store>(
-    reading: &Reading<S>,
-    suspects: &Suspects,
-    stop: Arc<AtomicBool>,
-    reports: &Sender<Report>,
-) -> Result<(), StateError> {
-    let mut ranks = Ranks::compute(reading, suspects, stop)?;
+/// Compares a ranking with the oldest that is kept, and keeps it unless one is younger than a day.
+fn compared<S: Store>(
+    mut ranks: Ranks<S>,
+    kept: Option<&Snapshots>,
+    now: Time,
+) -> Result<Ranks<S>, StateError> {
+    let Some(kept) = kept else { return Ok(ranks) };
+    if let Some(before) = kept.oldest() {
+        ranks.look_back_to(&before, now);
+    }
+    if kept.newest_at().is_none_or(|newest| now.since(newest) >= KEPT_EVERY) {
+        kept.keep(&ranks.snapshot(now))?;
+    }
+    Ok(ranks)
+}
+
+fn hand_out<S: Store>(mut ranks: Ranks<S>, reports: &Sender<Report>) -> Result<(), StateError> {
     while let Some(pages) = ranks.next_piece()? {
         let (done, committed) = bounded(1);
         let weighing = Report::Weighing(Box::new(Weighing { pages, done }));

@@ -30,7 +30,7 @@ use evercrawl_state::{PageRow, Place, Standing};
 use crate::EngineError;
 use crate::freshness::Freshness;
 use crate::frontier::Conditions;
-use crate::importance::weight;
+use crate::importance::{Order, weight};
 use crate::schedule::Schedule;
 use crate::suspicion::{SpamConfig, Suspects};
 use crate::wishes::Wishes;
@@ -71,8 +71,10 @@ pub struct Plan {
     pub audits: f64,
     /// Whether pages that matter more by links are worth more.
     pub importance: bool,
-    /// Whether new pages that matter more by links come first, rather than those nearest to a seed.
-    pub important_first: bool,
+    /// Whether that is found out by cash that pages hand on, visit by visit, rather than by a ranking.
+    pub by_cash: bool,
+    /// Which new pages come first.
+    pub order: Order,
     /// How spam is treated.
     pub spam: SpamConfig,
 }
@@ -87,7 +89,8 @@ impl Default for Plan {
             longest: None,
             audits: 0.02,
             importance: false,
-            important_first: false,
+            by_cash: false,
+            order: Order::Breadth,
             spam: SpamConfig::default(),
         }
     }

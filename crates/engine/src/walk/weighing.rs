@@ -5,7 +5,7 @@ use evercrawl_state::{PageRow, Place, Store};
 
 use super::Walk;
 use crate::EngineError;
-use crate::importance::{band, passed_on};
+use crate::importance::{Order, band, passed_on};
 use crate::process::Processed;
 
 impl<S: Store> Walk<S> {
@@ -21,7 +21,7 @@ impl<S: Store> Walk<S> {
         let Event::Weighed { pages } = event else { return Ok(()) };
         for (page, _) in pages {
             let Some(row) = self.state.page(page)? else { continue };
-            if self.is_ordered(&row) {
+            if self.planner.plan().order == Order::Rank && self.is_ordered(&row) {
                 let band = band(row.importance);
                 self.apply(&Event::Requeued { page, band, at: now }, now)?;
             } else if let Some(due) = self.planner.sooner(page, &row, now) {
@@ -32,9 +32,10 @@ impl<S: Store> Walk<S> {
     }
 
     /// Whether a page is new and waits by how much it matters.
-    fn is_ordered(&self, row: &PageRow) -> bool {
+    pub(super) fn is_ordered(&self, row: &PageRow) -> bool {
         let new = matches!(row.place, Some(Place::New(..))) && row.past.is_none();
-        self.planner.plan().important_first && new && !row.seed && row.kind == Kind::Page
+        let by_value = !matches!(self.planner.plan().order, Order::Breadth | Order::Sites);
+        by_value && new && !row.seed && row.kind == Kind::Page
     }
 
     /// How much the pages matter that a visit has found, as far as can be told at once.
@@ -42,10 +43,10 @@ impl<S: Store> Walk<S> {
         let (plan, source) = (self.planner.plan(), processed.job.lease.row.importance);
         let source = match source {
             // Before anything was ranked, pages that nobody is known to link to are all alike.
-            Importance::UNKNOWN if plan.important_first => Importance::of(1.0),
+            Importance::UNKNOWN if plan.order == Order::Rank => Importance::of(1.0),
             source => source,
         };
-        if plan.importance || plan.important_first {
+        if plan.importance || plan.order == Order::Rank {
             let leads = &processed.leads;
             passed_on(source, leads.found.len() + leads.known)
         } else {
@@ -55,7 +56,8 @@ impl<S: Store> Walk<S> {
 
     /// A page that was found, of this importance, in the front queue where it is to wait.
     pub(super) fn ordered(&self, found: Discovery, importance: Importance) -> Discovery {
-        let orders = self.planner.plan().important_first && found.kind == Kind::Page && !found.seed;
+        let by_rank = self.planner.plan().order == Order::Rank;
+        let orders = by_rank && found.kind == Kind::Page && !found.seed;
         let band = if orders { band(importance) } else { found.band };
         Discovery { importance, band, ..found }
     }

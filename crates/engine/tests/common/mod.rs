@@ -39,6 +39,7 @@ pub(crate) fn small_crawl() -> CrawlConfig {
             quantum: 7,
             new_only: false,
             discover: 0.5,
+            larger_first: false,
             pace: Pace { host: DELAY, ..Pace::default() },
         },
         schedule: Schedule::default(),
@@ -52,7 +53,9 @@ pub(crate) fn small_crawl() -> CrawlConfig {
             operator: String::new(),
             requests: true,
         },
+        interest: evercrawl_engine::importance::Interest::default(),
         rank_every: None,
+        ranks: None,
         retention: RetentionConfig {
             archive: Keep::default(),
             visits: Keep::default(),

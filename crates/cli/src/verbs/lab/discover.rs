@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use evercrawl_lab::discover::{Collected, Territory};
-use evercrawl_rank::Order;
+use evercrawl_lab::discover::{Collected, Point, Territory};
+use evercrawl_rank::{Order, Topic};
+use evercrawl_urls::Patterns;
 
 use super::{json_line, sources};
 use crate::exit::Failure;
 use crate::{exit, print};
 
-const CURVES: &str = "A curve says what share of all PageRank, of the tenth of pages that rank highest, and \
-of all worth lies on the pages fetched so far. The rank is that of the whole world, which no order knows.";
+const CURVES: &str = "A curve says what share of all PageRank, of the tenth of pages that rank highest, \
+of all worth and of the pages that you would call good lies on the pages fetched so far. The rank is that of the whole world, which no order knows.";
 
 #[derive(Debug, Args)]
 #[command(after_help = CURVES)]
@@ -22,6 +23,13 @@ pub(crate) struct Discover {
     /// Orders to compare; by default all
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME")]
     ordering: Vec<OrderArg>,
+    /// Pages that you would call good: a regular expression of their addresses [default: the tenth of
+    /// highest PageRank]
+    #[arg(long, value_name = "PATTERN")]
+    good: Option<String>,
+    /// Words of the topic, for the order `topic`; without --good, pages whose address has one are good
+    #[arg(long, value_name = "WORD", value_delimiter = ',')]
+    topic: Vec<String>,
     /// Which draw of the world, where worlds are drawn
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -30,7 +38,7 @@ pub(crate) struct Discover {
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum OrderArg {
     /// Whoever was found first
     Bfs,
@@ -42,6 +50,8 @@ enum OrderArg {
     Opic,
     /// A page of the site that most pages wait of
     LargerSites,
+    /// Whoever is likely to be about --topic, by its address and by who links to it
+    Topic,
 }
 
 impl OrderArg {
@@ -52,6 +62,7 @@ impl OrderArg {
             OrderArg::Pagerank => ("pagerank", Order::PageRank),
             OrderArg::Opic => ("opic", Order::Opic),
             OrderArg::LargerSites => ("larger-sites", Order::LargerSites),
+            OrderArg::Topic => ("topic", Order::Topic),
         }
     }
 }
@@ -59,9 +70,12 @@ impl OrderArg {
 pub(super) fn run(args: &Discover) -> anyhow::Result<u8> {
     let world = sources::open(&args.world, false)?.world(args.seed, 0.0)?;
     let none = || Failure::usage("this world has no links, so there is nothing to discover");
-    let territory = Territory::new(&world).ok_or_else(none)?;
-    let all = OrderArg::value_variants();
-    let orders = if args.ordering.is_empty() { all } else { &args.ordering };
+    let mut territory = Territory::new(&world).ok_or_else(none)?;
+    prepare(&mut territory, args)?;
+    let all = OrderArg::value_variants().iter();
+    let all = all.copied().filter(|order| *order != OrderArg::Topic || !args.topic.is_empty());
+    let orders: Vec<OrderArg> =
+        if args.ordering.is_empty() { all.collect() } else { args.ordering.clone() };
     let collected: Vec<Collected> = orders
         .iter()
         .map(|order| {
@@ -73,20 +87,58 @@ pub(super) fn run(args: &Discover) -> anyhow::Result<u8> {
     if args.json {
         collected.iter().try_for_each(|curve| json_line(&mut out, curve))?;
     } else {
-        let head = ["ordering", "pages", "reached", "rank at 5 %", "10 %", "20 %", "50 %", "mean"];
+        let head = [
+            "ordering",
+            "pages",
+            "reached",
+            "rank at 5 %",
+            "10 %",
+            "20 %",
+            "50 %",
+            "mean",
+            "good at 5 %",
+            "10 %",
+            "20 %",
+            "50 %",
+            "mean",
+        ];
         let rows: Vec<Vec<String>> = collected.iter().map(row).collect();
         print::table(&mut out, &head, &rows)?;
     }
     Ok(exit::OK)
 }
 
+/// Says what is looked for, and what is good.
+fn prepare(territory: &mut Territory, args: &Discover) -> anyhow::Result<()> {
+    let topic = Topic::new(args.topic.iter().map(String::as_str));
+    if topic.is_empty() && args.ordering.contains(&OrderArg::Topic) {
+        return Err(Failure::usage("the order topic needs words: give them by --topic"));
+    }
+    if !topic.is_empty() && !territory.set_topic(&topic) {
+        return Err(Failure::usage("no address in this world has a word of the topic"));
+    }
+    let named = match &args.good {
+        Some(pattern) => {
+            let good = Patterns::new("--good", std::slice::from_ref(pattern))
+                .map_err(|error| Failure::usage(error.to_string()))?;
+            territory.call_good(|url| good.is_match(url))
+        }
+        None if topic.is_empty() => return Ok(()),
+        None => territory.call_good(|url| topic.likeness(url) > 0.0),
+    };
+    if named { Ok(()) } else { Err(Failure::usage("no address in this world is good by --good")) }
+}
+
 fn row(collected: &Collected) -> Vec<String> {
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-    let at = [2, 3, 4, 6].map(|mark| percent(collected.curve[mark].rank));
+    let at =
+        |value: fn(&Point) -> f64| [2, 3, 4, 6].map(|mark| percent(value(&collected.curve[mark])));
     let counts = [collected.pages, collected.reached].map(|count| count.to_string());
     let mut row = vec![collected.ordering.to_owned()];
     row.extend(counts);
-    row.extend(at);
+    row.extend(at(|point| point.rank));
     row.push(percent(collected.mean_rank));
+    row.extend(at(|point| point.good));
+    row.push(percent(collected.mean_good));
     row
 }

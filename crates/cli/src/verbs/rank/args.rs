@@ -17,13 +17,33 @@ pub(crate) struct RankArgs {
     /// How likely a surfer is to follow a link rather than jump
     #[arg(long, value_name = "SHARE", default_value = "0.85", value_parser = units::share)]
     pub(crate) damping: f64,
-    /// Pages that trust begins with, one URL a line [default: the crawl's seeds]
+    /// Pages that trust begins with, one URL a line [default: the crawl's seeds]; for antitrust, pages that
+    /// are known to be spam [default: those of hosts that a crawl has found to be]
     #[arg(long, value_name = "FILE")]
     pub(crate) trust: Option<PathBuf>,
+    /// Let trust begin with the N pages from which most is reached (inverse PageRank)
+    #[arg(long, value_name = "N", conflicts_with = "trust")]
+    pub(crate) trust_top: Option<usize>,
+    /// Let the surfer of pagerank jump to these pages only, one URL a line, a weight may follow it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) jump: Option<PathBuf>,
+    /// Where pagerank begins; the ranks are the same
+    #[arg(long, value_enum, default_value_t = Start::Alike)]
+    pub(crate) start: Start,
+    /// Only pages whose URL matches this pattern, and the links between them
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) only: Option<String>,
+    /// Keep this ranking in the data directory, for `--method quality` to compare later ones with
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Also show the N most frequent words of links to each page, where `links.anchors` keeps them
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) anchors: usize,
     /// How many to show
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) top: usize,
-    /// Write the links as CSV (src,dst) for `lab graph` and other programs, and rank nothing
+    /// Write the links for other programs, and rank nothing: as CSV (src,dst, and anchor with --anchors), or
+    /// as a compact graph where the name ends with .csr; packed where .gz follows
     #[arg(long, value_name = "FILE")]
     pub(crate) export: Option<PathBuf>,
     /// JSON Lines instead of a table
@@ -42,6 +62,14 @@ impl RankArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Start {
+    /// With all pages alike
+    Alike,
+    /// With the ranks of pages within their hosts and of hosts among each other (BlockRank)
+    Hosts,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Method {
     /// How often a surfer comes by
     Pagerank,
@@ -53,6 +81,10 @@ pub(crate) enum Method {
     Opic,
     /// PageRank of a surfer who jumps to trusted pages only
     Trustrank,
+    /// How much of what it leads to is known spam
+    Antitrust,
+    /// How good it is by how its rank rose since a ranking that was kept, next to the average page
+    Quality,
     /// Hosts by PageRank: a link counts from host to host
     Host,
     /// Registered domains by PageRank

@@ -1,24 +1,27 @@
 //! `evercrawl rank`: which pages, hosts or domains of a crawl matter, by the links that it has found?
 
+mod anchors;
 mod args;
+mod export;
 mod names;
 mod scores;
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::collections::HashMap;
+use std::io::Write;
 
-use anyhow::Context;
-use evercrawl_engine::importance::{Groups, LinkGraph};
+use evercrawl_engine::importance::{Groups, LinkGraph, Snapshot, Snapshots};
+use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::suspicion::Suspects;
 use evercrawl_rank::{Graph, Repeats, top};
+use evercrawl_urls::Patterns;
 use serde_json::{Value, json};
 
 use super::lab::shown;
 use super::{Entered, Opened, enter};
+use crate::exit::Failure;
 use crate::units::show_count;
 use crate::{control, crawl_config, exit, print};
-pub(crate) use args::{Method, RankArgs};
+pub(crate) use args::{Method, RankArgs, Start};
 use names::{name_of, page_urls, url_of};
 use scores::{Scores, scores};
 
@@ -34,10 +37,15 @@ pub(crate) fn run(args: &RankArgs) -> anyhow::Result<u8> {
 
 /// Shows what `args` asks for.
 pub(crate) fn show(args: &RankArgs, opened: &Opened, out: &mut dyn Write) -> anyhow::Result<u8> {
+    if args.keep && (args.method != Method::Pagerank || args.jump.is_some() || args.only.is_some())
+    {
+        let why = "--keep is for a ranking of all pages by pagerank, for everybody";
+        return Err(Failure::usage(why));
+    }
     let suspects = Suspects::read(&opened.state, &crawl_config::spam(&opened.settings)?)?;
-    let links = LinkGraph::read(&opened.state)?;
+    let links = part(args, LinkGraph::read(&opened.state)?, opened)?;
     if let Some(path) = &args.export {
-        export(&args.file(path), &links, opened, out)?;
+        export::export(args, path, &links, opened, out)?;
         return Ok(exit::OK);
     }
     let links = links.deaf_to(&suspects);
@@ -48,13 +56,23 @@ pub(crate) fn show(args: &RankArgs, opened: &Opened, out: &mut dyn Write) -> any
             let web = groups.graph(&links, Repeats::Each);
             let scores = scores(args, opened, &links, &web)?;
             let word = if args.method == Method::Host { "host" } else { "domain" };
-            let ranked = Ranked { graph: &web, scores: &scores, word };
+            let ranked = Ranked { graph: &web, scores: &scores, word, anchors: None };
             ranked.show(args, out, |node| Ok(groups.name(node).to_owned()))?;
         }
         _ => {
             let scores = scores(args, opened, &links, links.graph())?;
-            let ranked = Ranked { graph: links.graph(), scores: &scores, word: "url" };
+            let anchors = match args.anchors {
+                0 => None,
+                most => {
+                    let nodes = top(&scores.scores, args.top);
+                    Some(anchors::frequent(&nodes, most, &links, opened)?)
+                }
+            };
+            let ranked = Ranked { graph: links.graph(), scores: &scores, word: "url", anchors };
             ranked.show(args, out, |node| url_of(node, &links, opened))?;
+            if args.keep {
+                keep(opened, &links, &scores)?;
+            }
         }
     }
     if suspects.count() > 0 && !args.json {
@@ -68,12 +86,29 @@ pub(crate) fn show(args: &RankArgs, opened: &Opened, out: &mut dyn Write) -> any
     Ok(exit::OK)
 }
 
+/// The pages that are asked for.
+fn part(args: &RankArgs, links: LinkGraph, opened: &Opened) -> anyhow::Result<LinkGraph> {
+    let Some(pattern) = &args.only else { return Ok(links) };
+    let only = Patterns::new("--only", std::slice::from_ref(pattern))
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let keep: Vec<bool> = page_urls(&links, opened)?.iter().map(|url| only.is_match(url)).collect();
+    Ok(links.only(&keep))
+}
+
+/// Keeps a ranking, for later ones to be compared with.
+fn keep(opened: &Opened, links: &LinkGraph, scores: &Scores) -> anyhow::Result<()> {
+    let snapshot = Snapshot::new(links, &scores.scores, SystemClock.now());
+    Ok(Snapshots::of(&opened.path).keep(&snapshot)?)
+}
+
 /// What was ranked, and how.
 struct Ranked<'a> {
     graph: &'a Graph,
     scores: &'a Scores,
     /// What a node is called.
     word: &'static str,
+    /// The words by which others link to each node, where they are asked for.
+    anchors: Option<HashMap<u32, Vec<String>>>,
 }
 
 impl Ranked<'_> {
@@ -96,8 +131,12 @@ impl Ranked<'_> {
         let hub = self.scores.hubs.as_ref().map(|_| "hub");
         let head: Vec<&str> =
             [score].into_iter().chain(hub).chain(["linked by", "links to", self.word]).collect();
+        let head: Vec<&str> =
+            head.into_iter().chain(self.anchors.as_ref().map(|_| "linked as")).collect();
         let (nodes, links) = (self.graph.nodes().into(), self.graph.link_count() as u64);
-        writeln!(out, "{} {}s, {} links", show_count(nodes), self.word, show_count(links))?;
+        let rounds = self.scores.rounds.filter(|_| args.start == Start::Hosts);
+        let rounds = rounds.map_or(String::new(), |rounds| format!(", ranked in {rounds} sweeps"));
+        writeln!(out, "{} {}s, {} links{rounds}", show_count(nodes), self.word, show_count(links))?;
         Ok(print::table(out, &head, &rows?)?)
     }
 
@@ -106,7 +145,12 @@ impl Ranked<'_> {
         let score = shown(self.scores.scores[node as usize]);
         let degrees = [self.graph.in_degree(node) as u64, self.graph.out_degree(node).into()];
         let numbers = [score].into_iter().chain(hub).chain(degrees.map(show_count));
-        numbers.chain([print::plain(name)]).collect()
+        let anchors = self.anchors_of(node).map(|words| print::plain(&words.join(" | ")));
+        numbers.chain([print::plain(name)]).chain(anchors).collect()
+    }
+
+    fn anchors_of(&self, node: u32) -> Option<&[String]> {
+        self.anchors.as_ref().map(|anchors| anchors.get(&node).map_or(&[][..], Vec::as_slice))
     }
 
     fn describe(&self, node: u32, name: &str) -> Value {
@@ -121,28 +165,9 @@ impl Ranked<'_> {
         }
         line["linked_by"] = self.graph.in_degree(node).into();
         line["links_to"] = self.graph.out_degree(node).into();
+        if let Some(anchors) = self.anchors_of(node) {
+            line["anchors"] = json!(anchors);
+        }
         line
     }
-}
-
-/// Writes every link as a line of CSV.
-fn export(
-    path: &Path,
-    links: &LinkGraph,
-    opened: &Opened,
-    out: &mut dyn Write,
-) -> anyhow::Result<()> {
-    let cannot = || format!("cannot write {}", path.display());
-    let urls = page_urls(links, opened)?;
-    let write = || -> std::io::Result<()> {
-        let mut file = BufWriter::new(File::create(path)?);
-        writeln!(file, "src,dst")?;
-        for (from, to) in links.graph().links() {
-            writeln!(file, "{},{}", urls[from as usize], urls[to as usize])?;
-        }
-        file.flush()
-    };
-    write().with_context(cannot)?;
-    let count = show_count(links.graph().link_count() as u64);
-    Ok(writeln!(out, "{count} links written to {}", path.display())?)
 }

@@ -13,14 +13,9 @@ pub(super) fn url_of(node: u32, links: &LinkGraph, opened: &Opened) -> anyhow::R
     Ok(url.flatten().unwrap_or_default())
 }
 
-/// The URLs of all pages, as they stand in CSV.
+/// The URLs of all pages.
 pub(super) fn page_urls(links: &LinkGraph, opened: &Opened) -> anyhow::Result<Vec<String>> {
-    let nodes = 0..links.graph().nodes();
-    nodes.map(|node| Ok(quoted(url_of(node, links, opened)?))).collect()
-}
-
-fn quoted(url: String) -> String {
-    if url.contains([',', '"']) { format!("\"{}\"", url.replace('"', "\"\"")) } else { url }
+    (0..links.graph().nodes()).map(|node| url_of(node, links, opened)).collect()
 }
 
 /// What the group of a host is called: the host, or its registered domain.
@@ -31,16 +26,4 @@ pub(super) fn name_of(
 ) -> Result<String, StateError> {
     let authority = opened.state.host(host)?.map(|row| row.authority).unwrap_or_default();
     Ok(if method == Method::Host { authority } else { domain_of(authority) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn urls_with_commas_stand_in_quotes() {
-        for (url, want) in [("http://a/b", "http://a/b"), ("http://a/b,c", "\"http://a/b,c\"")] {
-            assert_eq!(quoted(url.to_owned()), want);
-        }
-    }
 }

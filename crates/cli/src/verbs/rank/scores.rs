@@ -3,14 +3,18 @@
 use std::path::Path;
 
 use anyhow::Context;
-use evercrawl_engine::importance::LinkGraph;
-use evercrawl_rank::{Graph, Jump, Opic, Settings, hits, pagerank, trust};
+use evercrawl_engine::importance::{LinkGraph, Snapshots};
+use evercrawl_engine::live::SystemClock;
+use evercrawl_rank::{
+    Graph, Jump, Opic, Ranking, Settings, distrust, hits, host_start, pagerank, pagerank_from,
+    reach, top, trust,
+};
 use evercrawl_urls::Canonical;
 
-use super::{Method, RankArgs};
+use super::{Method, RankArgs, Start};
 use crate::exit::Failure;
-use crate::print;
 use crate::verbs::{Opened, canonical, host_of};
+use crate::{crawl_config, print};
 
 /// How often all cash changes hands: then OPIC orders pages as PageRank does (docs/what-matters.md).
 const OPIC_ROUNDS: u32 = 15;
@@ -20,6 +24,20 @@ pub(super) struct Scores {
     pub(super) scores: Vec<f64>,
     /// Where scores are authorities: how well each node points to others.
     pub(super) hubs: Option<Vec<f64>>,
+    /// How many sweeps over the graph it took, where it took some.
+    pub(super) rounds: Option<u32>,
+}
+
+impl Scores {
+    fn plain(scores: Vec<f64>) -> Self {
+        Scores { scores, hubs: None, rounds: None }
+    }
+}
+
+impl From<Ranking> for Scores {
+    fn from(ranking: Ranking) -> Self {
+        Scores { scores: ranking.scores, hubs: None, rounds: Some(ranking.rounds) }
+    }
 }
 
 /// Ranks the nodes of `web`, which are the pages of `links` where trust is asked for.
@@ -35,19 +53,85 @@ pub(super) fn scores(
         None => 1,
     };
     let settings = Settings { damping: args.damping, threads, ..Settings::default() };
-    let scores = match args.method {
+    Ok(match args.method {
         Method::Hits => {
             let hits = hits(web, &settings);
-            return Ok(Scores { scores: hits.authorities, hubs: Some(hits.hubs) });
+            let (scores, hubs, rounds) = (hits.authorities, Some(hits.hubs), Some(hits.rounds));
+            Scores { scores, hubs, rounds }
         }
-        Method::Indegree => (0..web.nodes()).map(|node| web.in_degree(node) as f64).collect(),
-        Method::Opic => opic(web, args.damping),
-        Method::Trustrank => trust(web, &trusted(args, opened, links)?, &settings).scores,
-        Method::Pagerank | Method::Host | Method::Domain => {
-            pagerank(web, Jump::Anywhere, &settings).scores
+        Method::Indegree => {
+            Scores::plain((0..web.nodes()).map(|node| web.in_degree(node) as f64).collect())
+        }
+        Method::Opic => Scores::plain(opic(web, args.damping)),
+        Method::Trustrank => {
+            trust(web, &trusted(args, opened, links, &settings)?, &settings).into()
+        }
+        Method::Antitrust => distrust(web, &known_spam(args, opened, links)?, &settings).into(),
+        Method::Quality => Scores::plain(quality(opened, links, &settings)?),
+        Method::Host | Method::Domain => pagerank(web, Jump::Anywhere, &settings).into(),
+        Method::Pagerank => ranked(args, opened, links, &settings)?.into(),
+    })
+}
+
+/// PageRank for everybody, or from the point of view of those who jump to some pages only.
+fn ranked(
+    args: &RankArgs,
+    opened: &Opened,
+    links: &LinkGraph,
+    settings: &Settings,
+) -> anyhow::Result<Ranking> {
+    let web = links.graph();
+    let start = match args.start {
+        Start::Alike => Vec::new(),
+        Start::Hosts => {
+            let host_of: Vec<u32> = (0..web.nodes()).map(|node| links.host_of(node)).collect();
+            host_start(web, &host_of, links.hosts().count() as u32, settings)
         }
     };
-    Ok(Scores { scores, hubs: None })
+    let Some(path) = &args.jump else {
+        return Ok(pagerank_from(web, Jump::Anywhere, settings, &start));
+    };
+    let mut weights = vec![0.0; web.nodes() as usize];
+    for (node, weight) in weighted(&args.file(path), opened, links)? {
+        weights[node as usize] += weight;
+    }
+    // Where no jump leads and no link from there, a start would have to be forgotten first.
+    Ok(pagerank(web, Jump::To(&weights), settings))
+}
+
+/// How good pages are by how they rose since the oldest ranking that was kept.
+fn quality(opened: &Opened, links: &LinkGraph, settings: &Settings) -> anyhow::Result<Vec<f64>> {
+    let before = Snapshots::of(&opened.path).oldest().ok_or_else(|| {
+        Failure::usage(
+            "quality is read from how ranks grow, and no ranking was kept: `evercrawl rank --keep` keeps one, \
+             and so does a crawl with importance.method=pagerank, once a day",
+        )
+    })?;
+    let scores = pagerank(links.graph(), Jump::Anywhere, settings).scores;
+    Ok(before.quality(links, &scores, SystemClock.now()))
+}
+
+/// The pages that distrust begins with: those of a list, or those of hosts that are taken for spam.
+fn known_spam(args: &RankArgs, opened: &Opened, links: &LinkGraph) -> anyhow::Result<Vec<u32>> {
+    if let Some(path) = &args.trust {
+        return listed(&args.file(path), opened, links);
+    }
+    let threshold = crawl_config::spam(&opened.settings)?.threshold;
+    let mut hosts = std::collections::HashSet::new();
+    for row in opened.state.suspicions() {
+        let (host, suspicion) = row?;
+        if f64::from(suspicion.probability) >= threshold {
+            hosts.insert(host);
+        }
+    }
+    let is_spam = |node: &u32| links.page(*node).is_some_and(|page| hosts.contains(&page.host));
+    let nodes: Vec<u32> = (0..links.graph().nodes()).filter(is_spam).collect();
+    if nodes.is_empty() {
+        return Err(Failure::usage(
+            "antitrust begins with known spam, and no host was found to be: name a list by --trust",
+        ));
+    }
+    Ok(nodes)
 }
 
 /// What passes through each node when all are visited again and again; all scores add up to 1.
@@ -66,9 +150,17 @@ fn opic(web: &Graph, damping: f64) -> Vec<f64> {
 }
 
 /// The pages that trust begins with: those of a list, or the seeds.
-fn trusted(args: &RankArgs, opened: &Opened, links: &LinkGraph) -> anyhow::Result<Vec<u32>> {
+fn trusted(
+    args: &RankArgs,
+    opened: &Opened,
+    links: &LinkGraph,
+    settings: &Settings,
+) -> anyhow::Result<Vec<u32>> {
     if let Some(path) = &args.trust {
         return listed(&args.file(path), opened, links);
+    }
+    if let Some(count) = args.trust_top {
+        return Ok(top(&reach(links.graph(), settings).scores, count.max(1)));
     }
     let mut nodes = Vec::new();
     for url in opened.state.seeds() {
@@ -81,16 +173,25 @@ fn trusted(args: &RankArgs, opened: &Opened, links: &LinkGraph) -> anyhow::Resul
 
 /// The pages that a file lists; each must be one that the crawl knows.
 fn listed(path: &Path, opened: &Opened, links: &LinkGraph) -> anyhow::Result<Vec<u32>> {
+    Ok(weighted(path, opened, links)?.into_iter().map(|(node, _)| node).collect())
+}
+
+/// The same with the number that may follow a page; 1 where none does.
+fn weighted(path: &Path, opened: &Opened, links: &LinkGraph) -> anyhow::Result<Vec<(u32, f64)>> {
     let text =
         std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let lines = text.lines().map(str::trim).zip(1..);
     let mut nodes = Vec::new();
     for (line, number) in lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#')) {
-        let found = node(&canonical(&opened.settings, line)?, opened, links)?;
-        nodes.push(found.ok_or_else(|| {
+        let wrong = |what: &str| {
             let (file, line) = (path.display(), print::plain(line));
-            Failure::usage(format!("{file}, line {number}: `{line}` is no page of this crawl"))
-        })?);
+            Failure::usage(format!("{file}, line {number}: `{line}` {what}"))
+        };
+        let (url, weight) = line.split_once(char::is_whitespace).unwrap_or((line, "1"));
+        let weight = weight.trim().parse().ok().filter(|weight: &f64| *weight > 0.0);
+        let weight = weight.ok_or_else(|| wrong("has a weight that is no number above 0"))?;
+        let found = node(&canonical(&opened.settings, url)?, opened, links)?;
+        nodes.push((found.ok_or_else(|| wrong("is no page of this crawl"))?, weight));
     }
     if nodes.is_empty() {
         return Err(Failure::usage(format!("{} lists no page", path.display())));

@@ -1,0 +1,38 @@
+//! How is cash kept, one visit at a time? [`Till`] and [`Account`] as the state has them.
+
+use evercrawl_model::{Claim, Importance};
+use evercrawl_rank::{Account, Till};
+use evercrawl_state::Total;
+
+use super::weight::DAMPING;
+
+/// Over how long history counts: so many times all the cash there is must change hands.
+const WINDOW: f64 = 8.0;
+
+/// The till that the state has.
+pub(crate) fn till(total: Total) -> Till {
+    let [accounts, cash, given, now] = total;
+    let till = Till::new(DAMPING, WINDOW * cash);
+    Till { accounts: accounts as u64, cash, given, now, ..till }
+}
+
+/// A till as the state has it.
+pub(crate) fn total(till: &Till) -> Total {
+    [till.accounts as f64, till.cash, till.given, till.now]
+}
+
+/// The account that the state has of a page.
+pub(crate) fn account(claim: &Claim) -> Account {
+    let [claim, history, visited] = claim.numbers;
+    Account { claim, history, visited }
+}
+
+/// An account as the state has it.
+pub(crate) fn numbers(account: &Account) -> [f64; 3] {
+    [account.claim, account.history, account.visited]
+}
+
+/// How many times as much as the average page a page matters.
+pub(crate) fn importance(till: &Till, account: &Account) -> Importance {
+    Importance::of(till.importance(account) * till.accounts as f64 / till.cash)
+}
