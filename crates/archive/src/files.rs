@@ -66,7 +66,9 @@ impl FilePosition {
     /// Sorts the index into its final file.
     fn finish_index(&self, dir: &Path, disk: &dyn Disk) -> Result<u64, WriteError> {
         let (from, to) = (open_index(dir, &self.name), final_index(dir, &self.name));
-        let Some((mut growing, cut)) = settle(&from, &to, self.cdxj_len)? else { return Ok(0) };
+        let Some((mut growing, cut)) = settle(&from, &to, self.cdxj_len)? else {
+            return sync_dir(dir, disk).map(|()| 0);
+        };
         let mut lines = Vec::new();
         growing.read_to_end(&mut lines).map_err(WriteError::io("read", &from))?;
         let sorting = dir.join(format!("{}{SORTING}", self.name));
@@ -80,7 +82,10 @@ impl FilePosition {
     /// Gives the WARC file its final name.
     fn finish_warc(&self, dir: &Path, disk: &dyn Disk) -> Result<u64, WriteError> {
         let (from, to) = (open_warc(dir, &self.name), dir.join(self.warc_name()));
-        let Some((growing, cut)) = settle(&from, &to, self.warc_len)? else { return Ok(0) };
+        // It has its last name, but whoever gave it that may have ended before the name was on disk.
+        let Some((growing, cut)) = settle(&from, &to, self.warc_len)? else {
+            return sync_dir(dir, disk).map(|()| 0);
+        };
         disk.sync(&growing).map_err(WriteError::io("sync", &from))?;
         rename(&from, &to)?;
         sync_dir(dir, disk)?;
