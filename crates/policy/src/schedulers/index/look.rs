@@ -105,9 +105,11 @@ impl Look<'_> {
         if self.goal == Goal::Coverage { 0.0 } else { leads::rate(self.page) }
     }
 
-    /// The derivative of the log likelihood of what a visit finds by the logarithm of the time waited.
+    /// The derivative of the log likelihood of what a visit finds by what the hints say: a word's jump is no part
+    /// of the time that they stretch.
     pub(super) fn slope(&self, waited: Days, changed: bool) -> f64 {
-        let hazard = self.belief.shape() * waited / (self.belief.rate() + waited);
+        let stretched = waited - self.told.jumped();
+        let hazard = self.belief.shape() * stretched / (self.belief.rate() + waited);
         let same = self.belief.survival(waited);
         if changed { hazard * same / (1.0 - same).max(1e-9) } else { -hazard }
     }

@@ -206,17 +206,17 @@ impl IndexRule {
         let bounds = self.bounds();
         let given_up = look.was_given_up(waited, worth, (self.threshold.price(), bounds));
         let mut weights = *look.weights;
-        // A list changes whenever one of many pages does: that says little of any of them. And a page that
-        // somebody said had changed tells of who said so, not of its kin.
+        // A list changes whenever one of many pages does: that says little of any of them.
         let is_page = page.kind == Kind::Page;
-        let tells = is_page && !words::any(page);
         // Surprises before anything is known of rates say nothing of who foresaw them.
-        if tells && self.beliefs.is_fitted() {
+        if is_page && self.beliefs.is_fitted() {
             weights.learn(&hints, slope);
             self.weights.insert(page.host, weights);
             self.elsewhere.lean(&weights);
         }
-        if tells {
+        // A page that was visited because somebody said that it changed tells of who said so, not of its kin: the
+        // others of which nothing was said are not heard at the same time.
+        if is_page && !words::any(page) {
             self.learn_groups(&before, seen.at, usual, changed, &weights);
         }
         if is_page {
