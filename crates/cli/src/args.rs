@@ -174,10 +174,10 @@ pub(crate) struct CrawlRules {
     #[arg(long)]
     pub(crate) embeds: bool,
     /// Requests over all hosts, as in 5/s
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) budget: Option<String>,
     /// Content received in any 24 hours, over all runs, as in 2GB
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) max_bytes_per_day: Option<String>,
     /// Requests out at once over all hosts [default: 256]
     #[arg(long, value_name = "N")]
@@ -192,7 +192,7 @@ pub(crate) struct CrawlRules {
     #[arg(long, value_name = "N")]
     pub(crate) per_host: Option<usize>,
     /// Share of the requests for new pages, while others are due too [default: 50%]
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
     pub(crate) discover: Option<String>,
     /// What the budget is spent for: freshness, coverage (miss no change) or age [default: freshness]
     #[arg(long, value_name = "GOAL")]
@@ -292,6 +292,8 @@ pub(crate) enum StateArg {
     Due,
     /// To be visited again, later
     Resting,
+    /// Its last visit failed; it is tried again, ever more rarely
+    Failing,
     /// Not there any more
     Gone,
     /// Moved for good
@@ -322,6 +324,7 @@ pub(crate) struct Why {
 #[derive(Debug, Args)]
 pub(crate) struct Budget {
     /// Requests over all hosts, as in 5/s or 10000/d
+    #[arg(allow_hyphen_values = true)]
     pub(crate) rate: String,
     #[command(flatten)]
     pub(crate) common: Common,
@@ -363,7 +366,10 @@ pub(crate) struct Changes {
     /// Wait for more while the crawl runs
     #[arg(long)]
     pub(crate) follow: bool,
-    /// Every visit, also those that found nothing new
+    /// Also pages that came to another state: failing and back, refused and back, with the reason
+    #[arg(long)]
+    pub(crate) states: bool,
+    /// Everything, also visits that found nothing new
     #[arg(long)]
     pub(crate) all: bool,
     /// At most so many lines
@@ -494,7 +500,7 @@ pub(crate) enum Config {
 #[derive(Debug, Args)]
 pub(crate) struct Testweb {
     /// What kind of web
-    #[arg(long, default_value = "calm", value_name = "calm|demo|wild|noisy|bench")]
+    #[arg(long, default_value = "calm", value_name = "calm|demo|wild|noisy|bench|spam")]
     pub(crate) preset: String,
     /// How many hosts
     #[arg(long, value_name = "N")]

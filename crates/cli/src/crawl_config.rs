@@ -315,14 +315,15 @@ fn recrawl(settings: &Settings) -> anyhow::Result<Option<Duration>> {
 
 /// How visits are planned.
 pub(crate) fn plan(settings: &Settings) -> anyhow::Result<Plan> {
-    let rate = settings.get("budget.rate", units::rate)?;
+    let (rate, fixed) = (settings.get("budget.rate", units::rate)?, recrawl(settings)?.is_some());
     Ok(Plan {
         policy: settings.need("schedule.policy", |text| {
             let known = LIVE_POLICIES.iter().find(|name| **name == text).copied();
             known.ok_or_else(|| format!("`{text}` is none of {}", LIVE_POLICIES.join(", ")))
         })?,
         goal: settings.need("schedule.goal", units::goal)?,
-        rate: if recrawl(settings)?.is_some() { None } else { rate },
+        rate: rate.filter(|_| !fixed),
+        fixed,
         shortest: settings.need("schedule.min_interval", units::duration)?,
         longest: settings.get("schedule.max_interval", units::duration)?,
         audits: settings.need("schedule.audits", units::share)?,

@@ -8,20 +8,19 @@ use evercrawl_engine::live::Progress;
 use evercrawl_engine::today::Today;
 use evercrawl_engine::waiting::{Held, Waiting};
 use evercrawl_engine::walk::Walk;
-use evercrawl_model::{Change, Outcome, Refusal, Time};
-use evercrawl_state::{Counters, Store};
-use serde_json::{Value, json};
+use evercrawl_model::{Change, Life, Outcome, Refusal, Time};
+use evercrawl_state::{Counters, Store, View};
+use serde_json::{Map, Value, json};
 
-use crate::knowledge;
 use crate::units::{show_count, show_duration, show_size};
+use crate::{knowledge, print};
 
 /// Totals of a data directory as JSON.
 pub(crate) fn counters_json(counters: &Counters) -> Value {
-    let [new, live, gone, refused] = counters.standing;
     json!({
         "hosts": counters.hosts,
         "pages": counters.pages,
-        "pages_by_state": {"new": new, "visited": live, "gone": gone, "refused": refused},
+        "pages_by_state": states_json(counters),
         "visits": counters.visits,
         "visits_by_change": by_code(Change::ALL.map(|c| (c.code(), counters.changed(c)))),
         "visits_by_outcome": by_code(Outcome::ALL.map(|o| (o.code(), counters.ended(o)))),
@@ -32,6 +31,33 @@ pub(crate) fn counters_json(counters: &Counters) -> Value {
         "site_events": counters.site_events,
         "bytes_received": counters.bytes,
     })
+}
+
+/// Pages by where they are in their lives; by less where an earlier version counted.
+fn states_json(counters: &Counters) -> Value {
+    let [new, live, gone, refused] = counters.standing;
+    if counters.lives.is_none() {
+        return json!({"new": new, "live": live, "gone": gone, "refused": refused});
+    }
+    let states = Life::ALL.map(|life| (life.code(), counters.living(life).unwrap_or(0)));
+    states
+        .into_iter()
+        .map(|(code, count)| (code.to_owned(), count.into()))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+/// The same in words: those that pages usually are in, and what else there is.
+pub(crate) fn states_line(states: &Value) -> String {
+    let usual = ["live", "new", "gone", "refused"];
+    let all =
+        ["live", "failing", "new", "gone", "moved", "soft_404", "login_wall", "parked", "refused"];
+    let told = all.into_iter().filter_map(|state| {
+        let count = states[state].as_u64().unwrap_or(0);
+        let shown = count > 0 || usual.contains(&state);
+        shown.then(|| format!("{} {state}", show_count(count)))
+    });
+    told.collect::<Vec<_>>().join(", ")
 }
 
 fn unchanged_json(counters: &Counters) -> Value {
@@ -67,15 +93,18 @@ pub(crate) fn freshness_json(freshness: &Freshness) -> Value {
 }
 
 /// How a run is doing, as JSON: what is known at once, put beside what [`slow_json`] found out.
-pub(crate) fn run_json<S: Store>(progress: &Progress, walk: &Walk<S>, slow: &Value) -> Value {
+/// `lately` is how many requests a second there were.
+pub(crate) fn run_json<S: Store>(
+    progress: &Progress,
+    walk: &Walk<S>,
+    lately: f64,
+    slow: &Value,
+) -> Value {
     let mut run = progress_json(progress);
     let (plan, tally) = (walk.planner().plan(), &progress.tally);
-    let seconds = progress.at.since(progress.began).as_secs_f64();
     run["plan"] = json!({"policy": plan.policy, "budget_a_second": plan.rate});
-    if let Some(rate) = plan.rate {
-        let used = (tally.pages + tally.robots) as f64 / (rate * seconds).max(1.0);
-        run["plan"]["budget_used"] = json!(used.min(1.0));
-    }
+    run["plan"]["budget_used"] = json!(plan.rate.map(|rate| (lately / rate).min(1.0)));
+    run["requests_a_second_lately"] = json!(lately);
     run["bytes_last_day"] = json!(walk.state().spending().received(progress.at));
     run["bytes_used_up_until"] = json!(progress.day_used_up.map(Time::rfc3339));
     run["first_visits"] = json!(tally.first);
@@ -86,7 +115,7 @@ pub(crate) fn run_json<S: Store>(progress: &Progress, walk: &Walk<S>, slow: &Val
         "audits": tally.audits,
         "mean_lag_seconds": tally.late_ms as f64 / 1000.0 / (tally.due.max(1)) as f64,
     });
-    run["today"] = today_json(&walk.today());
+    run["today"] = today_json(&walk.today(), walk.state());
     for (name, value) in slow.as_object().into_iter().flatten() {
         run[name] = value.clone();
     }
@@ -109,8 +138,11 @@ pub(crate) fn slow_json<S: Store>(progress: &Progress, walk: &Walk<S>) -> Value 
 }
 
 /// What was found today, as JSON.
-pub(crate) fn today_json(today: &Today) -> Value {
+pub(crate) fn today_json<S: Store>(today: &Today, state: &View<S>) -> Value {
+    let last = today.last_site.and_then(|host| state.host(host).ok().flatten());
     json!({
+        "site_events": today.site_events,
+        "last_site": last.map(|row| row.authority),
         "visits": today.visits,
         "first_visits": today.first,
         "changes": today.changes,
@@ -125,7 +157,19 @@ pub(crate) fn today_line(today: &Value) -> String {
     let least = if today["complete"] == false { " at least" } else { "" };
     let (changes, gone) = (count("changes"), count("gone"));
     let (first, visits) = (count("first_visits"), count("visits"));
-    format!("{changes} changes, {gone} gone, {first} first visits, of {visits} visits{least}")
+    let sites = match (today["site_events"].as_u64(), today["last_site"].as_str()) {
+        (Some(1..), Some(host)) => {
+            let events = count("site_events");
+            format!(
+                "; {events} times what all pages of a host show, last on {}",
+                print::plain(host)
+            )
+        }
+        _ => String::new(),
+    };
+    format!(
+        "{changes} changes, {gone} gone, {first} first visits, of {visits} visits{least}{sites}"
+    )
 }
 
 /// What waits, and for what, as JSON.
@@ -186,15 +230,17 @@ pub(crate) fn plan_lines(run: &Value) -> Vec<String> {
     {
         let (held, audits) = (count("/freshness/pages_held"), count("/freshness/audits"));
         let (fresh, error) = (100.0 * fresh, 100.0 * error);
+        let age = float("/freshness/age_seconds_estimated").unwrap_or(0.0);
+        let age = show_duration(Duration::try_from_secs_f64(age).unwrap_or_default());
         lines.push(format!(
-            "  freshness  {fresh:.1} % \u{b1} {error:.1} of {held} pages, {audits} audits"
+            "  freshness  {fresh:.1} % \u{b1} {error:.1} of {held} pages, {audits} audits (mean age {age})"
         ));
     }
     let policy = run.pointer("/plan/policy").and_then(Value::as_str).unwrap_or("?");
     lines.push(match (float("/plan/budget_a_second"), float("/plan/budget_used")) {
         (Some(rate), Some(used)) => {
             let used = 100.0 * used;
-            format!("  budget     {rate}/s, {used:.0} % of it used in this run, by policy {policy}")
+            format!("  budget     {rate}/s, {used:.0} % of it used in the last minute, by policy {policy}")
         }
         _ => "  budget     none: every page waits as long as every other".to_owned(),
     });
@@ -208,9 +254,37 @@ pub(crate) fn plan_lines(run: &Value) -> Vec<String> {
         count("/requests/ahead_of_time"),
         count("/requests/audits"),
     ));
+    lines.extend(left_line(run));
     let (new, changes) = (count("/first_visits"), count("/changes_found"));
     lines.push(format!("  found      {new} new pages and {changes} changes in this run"));
     lines
+}
+
+/// What of the budget is not spent, and why, where it is more than a little.
+fn left_line(run: &Value) -> Option<String> {
+    let left = 100.0 * (1.0 - run.pointer("/plan/budget_used")?.as_f64()?);
+    if left < 2.0 {
+        return None;
+    }
+    let reasons = [
+        ("turn", "have only just something to fetch"),
+        ("pace", "are at their pace"),
+        ("back_off", "are in back-off"),
+        ("robots", "wait for robots.txt"),
+        ("paused", "are paused"),
+        ("not_due", "have no page that is worth a visit by now"),
+    ];
+    let told = reasons.iter().filter_map(|(name, words)| {
+        let hosts = run["waiting"][*name]["hosts"].as_u64().filter(|hosts| *hosts > 0)?;
+        Some(format!("{} hosts {words}", show_count(hosts)))
+    });
+    let told: Vec<String> = told.collect();
+    let why = match (run["bytes_used_up_until"].is_string(), told.is_empty()) {
+        (true, _) => "the bytes of a day are used up".to_owned(),
+        (false, true) => "nothing waits to be fetched".to_owned(),
+        (false, false) => told.join(", "),
+    };
+    Some(format!("  left       {left:.0} % of the budget: {why}"))
 }
 
 /// How a run is doing, as JSON.
@@ -271,12 +345,11 @@ pub(crate) fn progress_line(progress: &Progress) -> String {
 
 /// The totals in words.
 pub(crate) fn write_counters(out: &mut impl Write, counters: &Counters) -> std::io::Result<()> {
-    let [new, live, gone, refused] = counters.standing.map(show_count);
     let count = |change| show_count(counters.changed(change));
     let not_modified = counters.ended(Outcome::NotModified);
     let (pages, hosts) = (show_count(counters.pages), show_count(counters.hosts));
     writeln!(out, "  found      {pages} pages on {hosts} hosts")?;
-    writeln!(out, "  state      {live} visited, {new} new, {gone} gone, {refused} refused")?;
+    writeln!(out, "  state      {}", states_line(&states_json(counters)))?;
     writeln!(
         out,
         "  visits     {}: {} first, {} changed, {} nearly the same, {} gone, {} failed",

@@ -15,15 +15,30 @@ const SAME_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-pa
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 
 /// Pages that the front page leads to.
-const PAGES: [&str; 11] = [
-    "tagged", "dated", "plain", "changing", "edited", "missing", "gone", "moving", "copy",
-    "double", "stubborn",
+const PAGES: [&str; 13] = [
+    "tagged",
+    "dated",
+    "plain",
+    "changing",
+    "edited",
+    "missing",
+    "gone",
+    "moving",
+    "copy",
+    "double",
+    "stubborn",
+    "wandering",
+    "broken",
 ];
 
 fn answer(request: &Request) -> Answer {
     let second = request.earlier > 0;
     match request.page.as_str() {
-        "a.test/" => Answer::page(PAGES.map(|page| format!("<a href='/{page}'>x</a>")).concat()),
+        "a.test/" => {
+            let links = PAGES.map(|page| format!("<a href='/{page}'>x</a>")).concat();
+            Answer::page(links + "<a href='/secret'>x</a>")
+        }
+        "a.test/robots.txt" => Answer::status("200 OK").body("User-agent: *\nDisallow: /secret"),
         "a.test/tagged" if request.has("if-none-match: \"v1\"") => {
             Answer::status("304 Not Modified")
         }
@@ -40,14 +55,18 @@ fn answer(request: &Request) -> Answer {
         "a.test/moving" if second => {
             Answer::status("301 Moved Permanently").with("Location: /arrived")
         }
+        // To a page that was known before.
+        "a.test/wandering" if second => {
+            Answer::status("308 Permanent Redirect").with("Location: /plain")
+        }
+        "a.test/broken" if request.earlier == 1 => Answer::status("500 Internal Server Error"),
         "a.test/copy" | "a.test/double" => Answer::page(prose("twin")),
         // Says that it changed, and did not.
         "a.test/stubborn" => {
             Answer::page(prose("stubborn")).with(&format!("ETag: \"{}\"", request.earlier))
         }
-        "a.test/missing" | "a.test/gone" | "a.test/moving" | "a.test/arrived" => {
-            Answer::page(prose(&request.page))
-        }
+        "a.test/missing" | "a.test/gone" | "a.test/moving" | "a.test/arrived"
+        | "a.test/wandering" | "a.test/broken" => Answer::page(prose(&request.page)),
         "busy.test/" if !second => Answer::status("503 Service Unavailable").with("Retry-After: 2"),
         "busy.test/" => Answer::page("<a href='/calm'>at last</a>"),
         "busy.test/calm" => Answer::page(prose("calm")),
@@ -64,15 +83,16 @@ fn prose(topic: &str) -> String {
     format!("<title>{topic}</title><p>{}</p>", words.join(" "))
 }
 
-/// Crawls until every page was asked for twice, one that is not there any more thrice, and what moved
-/// was found.
+/// Crawls until every page was asked for twice, those that fail at first thrice, and what moved was
+/// found.
 fn crawl_twice(site: &Site, place: &Place) {
     let flags = format!("--delay 5ms --recrawl 1s {}", site.flags());
     place.run(&format!("crawl --once http://a.test/ http://busy.test/ {flags}")).expect(0);
     for _ in 0..10 {
         place.run("crawl --for 2s").expect(15);
         let twice = PAGES.iter().all(|page| site.asked(&format!("a.test/{page}")).len() > 1);
-        let thrice = site.asked("a.test/missing").len() > 2;
+        let thrice = ["missing", "broken"];
+        let thrice = thrice.iter().all(|page| site.asked(&format!("a.test/{page}")).len() > 2);
         if twice && thrice && !site.asked("a.test/arrived").is_empty() {
             return;
         }
@@ -115,7 +135,49 @@ fn every_fate_of_a_page_is_told() {
         refers_to(&second, profile, &url, visits[0]["time"].as_str().unwrap());
     }
     states(&place);
+    turns(&place);
     duplicates(&place);
+}
+
+/// What `changes` says of the lives of pages, and how many there are in each state.
+fn turns(place: &Place) {
+    let log = place.run("changes --states --json").expect(0).json_lines();
+    let turns = |page: &str| {
+        let url = format!("http://a.test/{page}");
+        let of = log.iter().filter(|line| line["url"] == url.as_str() && line["to"].is_string());
+        let word = |line: &Value, name: &str| line[name].as_str().unwrap().to_owned();
+        let told = of.map(|line| ["from", "to", "reason"].map(|name| word(line, name)).join(" "));
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(turns("tagged"), ["new live ok"]);
+    assert_eq!(turns("gone"), ["new live ok", "live gone client_error"]);
+    let missing = ["new live ok", "live failing client_error", "failing gone client_error"];
+    assert_eq!(turns("missing"), missing);
+    assert_eq!(turns("moving"), ["new live ok", "live moved redirect"]);
+    let broken = ["new live ok", "live failing server_error", "failing live ok"];
+    assert_eq!(turns("broken"), broken);
+    assert_eq!(turns("secret"), ["new refused robots"]);
+    assert!(place.run("changes --json").expect(0).json_lines().len() < log.len());
+
+    // Both ways of going through the log end at the same number, and none is used twice.
+    let numbers: Vec<u64> = log.iter().map(|line| line["number"].as_u64().unwrap()).collect();
+    assert!(numbers.is_sorted_by(|a, b| a < b));
+    let total = &place.run("status --json").expect(0).json()["total"];
+    let states = total["pages_by_state"].as_object().unwrap();
+    let sum: u64 = states.values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(total["pages"].as_u64(), Some(sum), "{states:?}");
+    assert_eq!(
+        (&states["moved"], &states["gone"], &states["failing"]),
+        (&2.into(), &2.into(), &0.into())
+    );
+    let known = place.urls();
+    for (state, count) in states {
+        let is = |page: &&Value| match page["state"].as_str().unwrap() {
+            "due" | "resting" => state == "live",
+            other => other == state,
+        };
+        assert_eq!(known.iter().filter(is).count() as u64, count.as_u64().unwrap(), "{state}");
+    }
 }
 
 /// What `urls` says of pages that went away.
@@ -133,6 +195,14 @@ fn states(place: &Place) {
     assert_eq!(page("moving")["reason"], "redirect");
     assert_eq!(page("arrived")["via"], "http://a.test/moving");
     assert_eq!(page("arrived")["status"], 200);
+    let joined = place.history("http://a.test/plain");
+    let wandering = |visit: &&Value| visit["url"] == "http://a.test/wandering";
+    assert!(joined.iter().filter(wandering).count() >= 2, "its history goes with it");
+    let why = place.run("why http://a.test/plain").expect(0).out;
+    assert!(
+        why.contains("formerly     http://a.test/wandering, which moved here for good"),
+        "{why}"
+    );
     assert_ne!(page("changing")["last_change"], Value::Null);
     assert_eq!(page("tagged")["last_change"], Value::Null);
 }

@@ -6,6 +6,10 @@
 //! table need only be as large as the difference, however long the page is.
 //!
 //! Which of the passages found are new needs no count: the page at hand tells.
+//!
+//! A difference that is too large is left as it is: the cells of what differs. Two such of different
+//! pages, one taken out of the other, leave what the pages do not share. So a change of template, however
+//! large, is seen to be the same on two pages though neither can be told alone.
 
 use crate::outline::Outline;
 use crate::words::mix;
@@ -58,14 +62,30 @@ impl Sketch {
         if self.cells.len() == Size::Large.cells() { Size::Large } else { Size::Small }
     }
 
-    /// Tells what differs; `None` when it is too much to be told. `stood` are passages that stood there
-    /// as far as is known: those that are gone need not be found out, which leaves room for others.
-    pub(crate) fn difference(&self, now: &Outline, stood: &[u32]) -> Option<Difference> {
+    /// Tells what differs; where it is too much to be told, what differs as a sketch. `stood` are
+    /// passages that stood there as far as is known: those that are gone need not be found out, which
+    /// leaves room for others.
+    pub(crate) fn difference(&self, now: &Outline, stood: &[u32]) -> Result<Difference, Sketch> {
         let mut rest = self.clone();
         let gone = stood.iter().filter(|&&id| !now.holds(id));
         now.ids().iter().chain(gone.clone()).for_each(|&id| rest.toggle(id));
-        let mut came = Vec::new();
-        let mut went: Vec<u32> = gone.copied().collect();
+        rest.told(now, gone.copied().collect()).ok_or(rest)
+    }
+
+    /// What differs by two sketches of differences, of the page at hand and of another: the passages
+    /// that only one of both has; `None` when that is too much to be told.
+    pub(crate) fn beside(&self, other: &Sketch, now: &Outline) -> Option<Difference> {
+        if self.size() != other.size() {
+            return None;
+        }
+        let cells = self.cells.iter().zip(&other.cells).map(|(cell, other)| cell ^ other);
+        Sketch { cells: cells.collect() }.told(now, Vec::new())
+    }
+
+    /// The passages that a sketch of a difference holds, beside those of which it is known that they
+    /// `went`; `None` when they are too many.
+    fn told(&self, now: &Outline, mut went: Vec<u32>) -> Option<Difference> {
+        let (mut rest, mut came) = (self.clone(), Vec::new());
         // Garbage that looks like passages could go round for ever.
         for _ in 0..self.cells.len() {
             let Some(id) = rest.alone().or_else(|| rest.of_a_pair(now)) else { break };
@@ -131,6 +151,20 @@ impl Sketch {
         out.extend(self.cells.iter().flat_map(|cell| cell.to_le_bytes()));
     }
 
+    /// The cells alone.
+    pub(crate) fn to_bytes(&self) -> Box<[u8]> {
+        let mut out = Vec::with_capacity(4 * self.cells.len());
+        self.write(&mut out);
+        out.into()
+    }
+
+    /// Reads what [`to_bytes`](Self::to_bytes) gave.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let sizes = [Size::Small, Size::Large];
+        let size = sizes.into_iter().find(|size| bytes.len() == 4 * size.cells())?;
+        Some(Self::read(bytes, size)?.0)
+    }
+
     /// Reads what [`write`](Self::write) wrote, and returns what follows it.
     pub(crate) fn read(bytes: &[u8], size: Size) -> Option<(Self, &[u8])> {
         let (cells, rest) = bytes.split_at_checked(4 * size.cells())?;
@@ -172,7 +206,7 @@ mod tests {
                 let before = page(start..start + 200);
                 let now = page(start + n / 2..start + 200 + n.div_ceil(2));
                 let found = Sketch::of(&before, size).difference(&now, &[]);
-                found.is_some_and(|found| found.len() == n as usize)
+                found.is_ok_and(|found| found.len() == n as usize)
             })
             .count()
     }
@@ -198,7 +232,24 @@ mod tests {
     fn a_difference_too_large_is_not_made_up() {
         assert_eq!(told(200, Size::Large), 0);
         let (before, now) = (page(0..300), page(1000..1300));
-        assert_eq!(Sketch::of(&before, Size::Large).difference(&now, &[]), None);
+        assert!(Sketch::of(&before, Size::Large).difference(&now, &[]).is_err());
+    }
+
+    #[test]
+    fn what_two_pages_share_need_not_be_told_to_be_known_as_the_same() {
+        let shown =
+            |template: std::ops::Range<u32>, own: std::ops::Range<u32>| page(template.chain(own));
+        let changed = |own: std::ops::Range<u32>, edited: u32| {
+            let before = Sketch::of(&shown(0..60, own.clone()), Size::Small);
+            let now = shown(100..170, own.start..own.end - edited);
+            (before.difference(&now, &[]).unwrap_err(), now)
+        };
+        let ((first, _), (second, now)) = (changed(1000..1050, 0), changed(2000..2040, 3));
+        let own = second.beside(&first, &now).unwrap();
+        assert_eq!((own.came.len(), own.went.len()), (0, 3));
+        let other = Sketch::of(&shown(300..350, 3000..3010), Size::Small);
+        let other = other.difference(&shown(400..450, 3000..3010), &[]).unwrap_err();
+        assert_eq!(second.beside(&other, &now), None);
     }
 
     proptest! {
@@ -207,7 +258,7 @@ mod tests {
             let before = page(0..50);
             let now = page((0..50).filter(|n| !gone.contains(n)).chain(new.iter().copied()));
             let sketch = Sketch::of(&before, Size::Large);
-            if let Some(found) = sketch.difference(&now, &[]) {
+            if let Ok(found) = sketch.difference(&now, &[]) {
                 prop_assert_eq!((found.went.len(), found.came.len()), (gone.len(), new.len()));
                 prop_assert!(found.went.iter().all(|&id| before.holds(id) && !now.holds(id)));
                 prop_assert!(found.came.iter().all(|&id| now.holds(id) && !before.holds(id)));

@@ -6,7 +6,8 @@
 //!   words staying. It is believed again when it has held still for four visits.
 //! - **[Turns]**: passages that come back on a page that shows other words at nearly every visit. On a
 //!   page that seldom differs, the same return is news: an outage begins again.
-//! - **The site's passages**, which [`SiteMemory`] knows.
+//! - **The site's passages**, which [`SiteMemory`] knows, and what differs alike on other pages of the
+//!   site though it is too much to be told passage by passage: another template.
 //!
 //! All else is news, also when it comes at every visit: the front page of a newspaper is no clock.
 
@@ -36,6 +37,9 @@ pub struct Findings {
     pub score: Option<f64>,
     /// Passages that differ and may differ on other pages of the site too, for [`SiteMemory::note`].
     pub differing: Vec<u32>,
+    /// What differs, where that is too much to be told passage by passage, for
+    /// [`SiteMemory::note_untold`].
+    pub untold: Option<Box<[u8]>>,
 }
 
 /// A passage that came.
@@ -81,9 +85,13 @@ impl PageMemory {
         page: u64,
     ) -> Findings {
         let shown: Vec<u32> = self.clocks.shown().collect();
-        let Some(difference) = self.sketch.difference(outline, &shown) else {
+        let (difference, untold) = match self.sketch.difference(outline, &shown) {
+            Ok(difference) => (Some(difference), None),
+            Err(rest) => (site.besides(&rest, outline, page), Some(rest.to_bytes())),
+        };
+        let Some(difference) = difference else {
             self.sketch = Sketch::of(outline, Size::Large);
-            return Findings { score: None, differing: Vec::new() };
+            return Findings { score: None, differing: Vec::new(), untold };
         };
         self.sketch = Sketch::of(outline, size_for(&difference, self.sketch.size()));
         let is_common = |id: u32| site.is_common(id, page);
@@ -102,7 +110,7 @@ impl PageMemory {
         }
         let differing = self.differing(&arrivals, &difference.went);
         self.learn(&arrivals, &went, outline);
-        Findings { score: Some(tally.score(outline)), differing }
+        Findings { score: Some(tally.score(outline)), differing, untold }
     }
 
     /// A visit found this share to be news, and less than `least` is not worth telling: the share to

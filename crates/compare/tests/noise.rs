@@ -123,6 +123,9 @@ fn look(memory: Option<&[u8]>, text: &str, page: u64, site: &mut SiteMemory) -> 
     let mut memory = PageMemory::from_bytes(bytes).unwrap();
     let findings = memory.visit(text, &outline, site, page);
     site.note(page, &findings.differing);
+    if let Some(untold) = &findings.untold {
+        site.note_untold(page, untold);
+    }
     *site = SiteMemory::from_bytes(&site.to_bytes());
     let bytes = memory.to_bytes();
     assert!(bytes.len() <= PageMemory::LONGEST, "{}", bytes.len());
@@ -193,6 +196,33 @@ fn a_new_footer_of_a_site_is_news_on_a_few_pages_only() {
     let (_, then) = world.round(|_| false);
     eprintln!("pages with news after {SITES} sites got a new footer: {first}, then {then}");
     assert!((SITES..=4 * SITES).contains(&first), "{first}");
+    assert!(then * 100 <= SITES * PAGES, "{then}");
+}
+
+/// A menu of forty entries and a footer are too much to be told passage by passage.
+#[test]
+fn a_new_template_of_a_site_is_news_on_a_page_or_two_and_edits_are_still_found() {
+    let mut world = World::new(3);
+    for (site, _) in &mut world.sites {
+        site.menu = (0..30).map(|_| world.draw.word()).collect();
+    }
+    for _ in 1..=6 {
+        world.round(|_| false);
+    }
+    for (site, _) in &mut world.sites {
+        site.menu = (0..40).map(|_| world.draw.word()).collect();
+        site.footer = (0..4).map(|_| world.draw.sentence()).collect();
+    }
+    let edited = SITES * PAGES / 5;
+    let (found, first) = world.round(|page| page % 5 == 4);
+    let (_, then) = world.round(|_| false);
+    eprintln!(
+        "after {SITES} sites got a new template: news on {first} pages of {}, then {then}; {found} of \
+         {edited} edits made at the same time were found",
+        4 * edited
+    );
+    assert!((SITES..=4 * SITES).contains(&first), "{first}");
+    assert!(found * 100 >= 95 * edited, "{found} of {edited}");
     assert!(then * 100 <= SITES * PAGES, "{then}");
 }
 

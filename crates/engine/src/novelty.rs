@@ -14,6 +14,8 @@ pub(crate) struct Read {
     pub(crate) memory: Box<[u8]>,
     /// Passages that differ.
     pub(crate) differing: Vec<u32>,
+    /// What differs, where that is too much to be told passage by passage.
+    pub(crate) untold: Option<Box<[u8]>>,
     /// The share that is news, where that can be told.
     news: Option<f64>,
 }
@@ -32,12 +34,13 @@ impl Read {
         let before = past.and_then(|past| past.memory.as_deref()).and_then(PageMemory::from_bytes);
         let Some(mut memory) = before else {
             let memory = PageMemory::new(&outline).to_bytes().into();
-            return Read { outline, memory, differing: Vec::new(), news: None };
+            return Read { outline, memory, differing: Vec::new(), untold: None, news: None };
         };
         let findings = memory.visit(text, &outline, site, page);
         let news = findings.score.map(|news| memory.add_up(news, least));
         let memory = memory.to_bytes().into();
-        Read { outline, memory, differing: findings.differing, news }
+        let (differing, untold) = (findings.differing, findings.untold);
+        Read { outline, memory, differing, untold, news }
     }
 
     /// What the text says, passage by passage.

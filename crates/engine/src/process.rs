@@ -311,6 +311,7 @@ impl<S: Store> Processor<S> {
         visited.simhash = read.print().map(Fingerprint::to_bits);
         visited.memory = Some(read.memory);
         visited.differing = read.differing;
+        visited.untold = read.untold;
         Ok(())
     }
 
@@ -444,6 +445,7 @@ impl<S: Store> Processor<S> {
             simhash: None,
             memory: None,
             differing: Vec::new(),
+            untold: None,
             links: None,
             anchors: Vec::new(),
             first_of_digest: false,

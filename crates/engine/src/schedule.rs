@@ -37,13 +37,16 @@ impl Default for Schedule {
             dead_after: 5,
             least_change: 0.001,
             confirm: None,
-            give_up_after: 10,
+            give_up_after: 16,
         }
     }
 }
 
 /// A page that is gone, or given up, is looked for this many intervals later.
 const RARELY: u32 = 10;
+
+/// A page that fails is tried again after a day at most.
+const LONGEST_RETRY: Duration = Duration::from_secs(24 * 3600);
 
 impl Schedule {
     /// When to visit a page again that was visited at `at`, after `failures` failed visits in a
@@ -54,6 +57,13 @@ impl Schedule {
             Change::Failed if !held && failures < self.tries => Next::Retry,
             _ => Next::Due(at.after(self.recrawl)),
         }
+    }
+
+    /// How long after the last of so many failed visits in a row a page is tried again, where it was
+    /// `shortest` after the first: twice as long each time, a day at most.
+    pub fn retry(shortest: Duration, failures: u8) -> Duration {
+        let doubled = shortest.saturating_mul(1 << failures.saturating_sub(1).min(20));
+        doubled.min(LONGEST_RETRY).max(shortest)
     }
 
     /// When to look again at a page that there is little hope for.
@@ -103,6 +113,18 @@ mod tests {
     use super::*;
 
     const NOW: Time = Time::from_secs(1_794_780_950);
+
+    #[test]
+    fn a_page_that_fails_is_tried_again_ever_more_rarely() {
+        let minute = Duration::from_secs(60);
+        for (failures, minutes) in
+            [(0, 1), (1, 1), (2, 2), (4, 8), (10, 512), (12, 1440), (200, 1440)]
+        {
+            assert_eq!(Schedule::retry(minute, failures), minute * minutes, "{failures}");
+        }
+        let week = Duration::from_secs(7 * 86_400);
+        assert_eq!(Schedule::retry(week, 3), week);
+    }
 
     #[test]
     fn failures_are_tried_again_first_and_then_wait_like_others() {

@@ -1,11 +1,11 @@
 //! What was found today? Counted as it happens, and read from the end of the visit log at the start.
 
-use evercrawl_model::{Change, Time};
-use evercrawl_state::{StateError, Store, View};
+use evercrawl_model::{Change, HostKey, Notice, Time};
+use evercrawl_state::{Entry, StateError, Store, View};
 
 const DAY_SECS: u64 = 86_400;
 
-/// Visits that are read from the end of the log: enough for an answer at once.
+/// Entries that are read from the end of the log: enough for an answer at once.
 const MOST_READ: u64 = 20_000;
 
 /// What visits since midnight (UTC) found.
@@ -21,6 +21,10 @@ pub struct Today {
     pub changes: u64,
     /// Pages found to be gone.
     pub gone: u64,
+    /// How often the same came to or went from the pages of a whole host.
+    pub site_events: u64,
+    /// The host of the last of these.
+    pub last_site: Option<HostKey>,
     /// False where there were more visits today than were looked at.
     pub complete: bool,
 }
@@ -29,24 +33,39 @@ impl Today {
     /// What the log says at `now`.
     pub fn read<S: Store>(state: &View<S>, now: Time) -> Result<Self, StateError> {
         let mut today = Today { day: day(now), complete: true, ..Today::default() };
-        let from = state.counters().visits.saturating_sub(MOST_READ);
-        for (place, visit) in state.visits(from).enumerate() {
-            let (_, visit) = visit?;
-            if place == 0 && from > 0 && day(visit.at) == today.day {
-                today.complete = false;
+        let from = state.counters().logged.saturating_sub(MOST_READ);
+        for (place, entry) in state.log(from).enumerate() {
+            let (_, entry) = entry?;
+            if day(entry.at()) != today.day {
+                continue;
             }
-            if day(visit.at) == today.day {
-                today.add(visit.change, visit.at);
+            today.complete &= place > 0 || from == 0;
+            match entry {
+                Entry::Visit(visit, _) => today.add(visit.change, visit.at),
+                Entry::Notice(Notice::Site { host, at, .. }) => today.add_site(host, at),
+                Entry::Notice(Notice::Turned { .. }) => {}
             }
         }
         Ok(today)
     }
 
-    /// One more visit; a new day begins at nothing.
-    pub fn add(&mut self, change: Change, at: Time) {
+    /// The same came to or went from the pages of a host.
+    pub fn add_site(&mut self, host: HostKey, at: Time) {
+        self.begin(at);
+        self.site_events += 1;
+        self.last_site = Some(host);
+    }
+
+    /// A new day begins at nothing.
+    fn begin(&mut self, at: Time) {
         if day(at) > self.day {
             *self = Today { day: day(at), complete: true, ..Today::default() };
         }
+    }
+
+    /// One more visit; a new day begins at nothing.
+    pub fn add(&mut self, change: Change, at: Time) {
+        self.begin(at);
         self.visits += 1;
         match change {
             Change::New => self.first += 1,

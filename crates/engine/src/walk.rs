@@ -399,7 +399,7 @@ impl<S: Store> Walk<S> {
         again: Option<Time>,
         now: Time,
     ) -> Result<Option<Step>, EngineError> {
-        let event = Event::Refused { page: lease.page, reason, again };
+        let event = Event::Refused { page: lease.page, reason, at: now, again };
         self.planner.forget(lease.page);
         self.frontier.finished(lease.page, now);
         if lease.row.kind == Kind::Probe {
@@ -497,14 +497,18 @@ impl<S: Store> Walk<S> {
         }
         visited.next = self.wishes.no_later(page, ended, visited.next);
         let sight = Sight::of(&processed);
+        let events = self.counters().site_events;
         self.apply(&Event::Visited(processed.visited), now)?;
         self.heed(page, spoken, now)?;
+        if self.counters().site_events > events {
+            self.today.add_site(page.host, now);
+        }
         if let Some(sight) = sight {
             self.liken(&sight, now)?;
         }
         if let Some((reason, again)) = processed.verdict {
             self.planner.forget(page);
-            self.apply(&Event::Refused { page, reason, again }, now)?;
+            self.apply(&Event::Refused { page, reason, at: now, again }, now)?;
         }
         self.recall(page, now)?;
         self.rest_if_blocked(page, now)

@@ -295,7 +295,7 @@ fn rows(bytes: &[u8]) {
     let _ = state.pages().flatten().map(|(_, row)| visits(&row)).sum::<usize>();
     let _ =
         (state.hosts().count(), state.visits(0).count(), state.archive(), state.seeds().count());
-    let _ = (state.robots("http://a.test"), state.tag_sets(), state.last_visit());
+    let _ = (state.robots("http://a.test"), state.tag_sets(), state.last_logged());
 }
 
 const SPACES: [Space; 5] = [Space::Pages, Space::Hosts, Space::Visits, Space::Meta, Space::Queues];

@@ -57,6 +57,7 @@ fn visit(state: &mut State<MemoryStore>, page: PageKey, at: Time, change: Change
             simhash: None,
             memory: None,
             differing: Vec::new(),
+            untold: None,
             links: None,
             anchors: Vec::new(),
             first_of_digest: false,

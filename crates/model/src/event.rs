@@ -24,6 +24,8 @@ pub enum Event {
         page: PageKey,
         /// Why.
         reason: Refusal,
+        /// Since when.
+        at: Time,
         /// When to look again, if ever.
         again: Option<Time>,
     },
@@ -137,6 +139,8 @@ pub enum Event {
         page: PageKey,
         /// Why.
         reason: Refusal,
+        /// Since when.
+        at: Time,
     },
     /// The reason holds no more: the page is where it was.
     PutBack {
@@ -261,6 +265,9 @@ pub struct Visited {
     pub memory: Option<Box<[u8]>>,
     /// Passages of the text that differ, for what the pages of a host have in common.
     pub differing: Vec<u32>,
+    /// What differs, where that is too much to be told passage by passage, in a form that means
+    /// something to the comparison alone.
+    pub untold: Option<Box<[u8]>>,
     /// The pages that it links to, each once, in the order of their keys; `None` leaves those that
     /// were known.
     pub links: Option<Vec<PageKey>>,

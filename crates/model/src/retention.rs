@@ -37,4 +37,6 @@ pub struct VisitsDropped {
     pub dropped: Dropped,
     /// Their numbers in ascending order, by page.
     pub visits: Vec<(PageKey, Vec<u64>)>,
+    /// What the log says besides visits, by number.
+    pub notices: Vec<u64>,
 }

@@ -1,14 +1,15 @@
 //! What does an event do to the state? One deterministic function: same events, same bytes.
 
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostKey, HostUpdate, Importance, Next, Noted, Outcome, PageKey,
-    Refusal, Shape, Time, Visited,
+    Band, Change, Discovery, Event, HostKey, HostUpdate, Importance, Next, Noted, Notice, Outcome,
+    PageKey, Refusal, Shape, Time, Turn, Visited,
 };
 
 use crate::StateError;
+use crate::counters::Stand;
 use crate::keys;
 use crate::reading::encode_first_seen;
-use crate::rows::{self, HostRow, PageRow, Past, Place, Standing};
+use crate::rows::{self, HostRow, Logged, PageRow, Past, Place, Standing};
 use crate::seen::{self, Quick};
 use crate::state::{CachedHost, State};
 use crate::store::{Space, Store};
@@ -34,7 +35,7 @@ impl<S: Store> State<S> {
         match event {
             Event::Discovered(found) => self.discovered(found),
             Event::Visited(visited) => self.visited(visited),
-            Event::Refused { page, reason, again } => self.refused(*page, *reason, *again),
+            Event::Refused { page, reason, at, again } => self.refused(*page, *reason, *at, *again),
             Event::Rescheduled { page, due, noted } => self.rescheduled(*page, *due, *noted),
             Event::Requeued { page, band, at } => self.requeued(*page, *band, *at),
             Event::Signalled { page, at, due, noted } => self.signalled(*page, *at, *due, *noted),
@@ -60,7 +61,7 @@ impl<S: Store> State<S> {
             Event::Suspected { host, suspicion } => Ok(self.suspected(*host, suspicion.as_ref())),
             Event::Wished { wish, at } => Ok(self.wished(wish, *at)),
             Event::Unwished { wish } => Ok(self.unwished(wish)),
-            Event::PutAside { page, reason } => self.put_aside(*page, *reason),
+            Event::PutAside { page, reason, at } => self.put_aside(*page, *reason, *at),
             Event::PutBack { page, at } => self.put_back(*page, *at),
             Event::LinksRefused { reason, count } => {
                 self.view.counters.refuse(*reason, *count);
@@ -168,25 +169,47 @@ impl<S: Store> State<S> {
     fn visited(&mut self, visited: &Visited) -> Result<Applied, StateError> {
         let page = visited.visit.page;
         let mut row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
-        let number = self.view.counters.visits;
-        let before = row.past.as_ref().map(|past| past.log);
-        let log = rows::encode_visit(&visited.visit, before);
-        self.view.layers.put(Space::Visits, &number.to_be_bytes(), &log);
+        let (stood, before) = (stand(&row), row.past.as_ref().map(|past| past.log));
+        let (number, former) =
+            (self.view.counters.logged, row.past.as_ref().and_then(|p| p.simhash));
         self.view.counters.count_visit(&visited.visit, visited.first_of_digest);
         self.view.spending.add(visited.visit.at, visited.visit.bytes);
         let held = row.past.as_ref().and_then(|past| past.digest);
         let other_bytes = visited.identity.is_some() && visited.identity != held;
         self.view.counters.noise += u64::from(other_bytes && visited.visit.change == Change::Same);
+        self.forget_content(visited, former)?;
         self.remember_content(visited, number);
-        self.remember_site(page, &visited.differing)?;
         self.remember_links(visited, row.past.is_none())?;
         self.host_learned(page.host, &visited.host)?;
         row.kind = visited.kind;
         row.past = Some(learn(row.past.take(), visited, number));
         let gone = visited.visit.change == Change::Gone;
-        let standing = if gone { Standing::Gone } else { Standing::Live };
+        row.standing = if gone { Standing::Gone } else { Standing::Live };
+        let turn = Turn::between(stood.1, row.life());
+        self.log(&Logged { visit: visited.visit.clone(), before, turn }.encode());
+        self.remember_site(visited)?;
         let place = self.next_place(visited.next);
-        self.settle(page, row, standing, place)
+        self.settle(page, row, stood, place)
+    }
+
+    /// Writes a row to the log.
+    fn log(&mut self, row: &[u8]) {
+        let number = self.view.counters.logged;
+        self.view.layers.put(Space::Visits, &number.to_be_bytes(), row);
+        self.view.counters.logged += 1;
+    }
+
+    /// A page came to another state without being asked for: the log says so, and why.
+    pub(crate) fn notice_turn(
+        &mut self,
+        page: PageKey,
+        turn: Option<Turn>,
+        reason: Refusal,
+        at: Time,
+    ) {
+        if let Some(turn) = turn {
+            self.log(&rows::encode_notice(&Notice::Turned { page, at, turn, reason }));
+        }
     }
 
     fn next_place(&mut self, next: Next) -> Option<Place> {
@@ -205,13 +228,17 @@ impl<S: Store> State<S> {
         &mut self,
         page: PageKey,
         reason: Refusal,
+        at: Time,
         again: Option<Time>,
     ) -> Result<Applied, StateError> {
-        let row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
+        let mut row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
         if row.standing != Standing::Refused(reason) {
             self.view.counters.refuse(reason, 1);
         }
-        self.settle(page, row, Standing::Refused(reason), again.map(Place::Recheck))
+        let stood = stand(&row);
+        row.standing = Standing::Refused(reason);
+        self.notice_turn(page, Turn::between(stood.1, row.life()), reason, at);
+        self.settle(page, row, stood, again.map(Place::Recheck))
     }
 
     fn rescheduled(
@@ -224,8 +251,8 @@ impl<S: Store> State<S> {
         if let (Some(past), Some(noted)) = (&mut row.past, noted) {
             past.noted = noted;
         }
-        let standing = row.standing;
-        self.settle(page, row, standing, Some(Place::Due(due)))
+        let stood = stand(&row);
+        self.settle(page, row, stood, Some(Place::Due(due)))
     }
 
     /// Among the pages of its new queue it takes the turn that it was given when it was found.
@@ -235,8 +262,8 @@ impl<S: Store> State<S> {
         if before == band {
             return Ok(Applied::default());
         }
-        let standing = row.standing;
-        let applied = self.settle(page, row, standing, Some(Place::New(band, turn)))?;
+        let stood = stand(&row);
+        let applied = self.settle(page, row, stood, Some(Place::New(band, turn)))?;
         let front = Some(self.wake_for(page.host, band, at)?);
         Ok(Applied { front, ..applied })
     }
@@ -253,8 +280,8 @@ impl<S: Store> State<S> {
         if let Some(past) = &mut row.past {
             past.noted = noted;
         }
-        let standing = row.standing;
-        self.settle(page, row, standing, Some(Place::Due(due)))
+        let stood = stand(&row);
+        self.settle(page, row, stood, Some(Place::Due(due)))
     }
 
     /// Where pages wait stays as it is: whoever plans visits looks at them again.
@@ -281,16 +308,17 @@ impl<S: Store> State<S> {
         self.view.layers.remove(Space::Known, &page.to_bytes());
         self.seen.forget(page);
         self.view.counters.pages = self.view.counters.pages.saturating_sub(1);
-        self.view.counters.leave_standing(row.standing);
+        self.view.counters.leaves(stand(&row));
         Ok(Applied::default())
     }
 
-    /// Moves a page to another standing and place, and writes its row.
+    /// Moves a page from where it `stood` to where its row says it stands, and to another place, and
+    /// writes its row.
     pub(crate) fn settle(
         &mut self,
         page: PageKey,
         mut row: PageRow,
-        standing: Standing,
+        stood: Stand,
         place: Option<Place>,
     ) -> Result<Applied, StateError> {
         if let Some(old) = row.place {
@@ -302,8 +330,8 @@ impl<S: Store> State<S> {
         let new = |place: Option<Place>| u32::from(matches!(place, Some(Place::New(..))));
         let host = self.host_mut(page.host)?;
         host.waiting = (host.waiting + new(place)).saturating_sub(new(row.place));
-        self.view.counters.move_standing(Some(row.standing), standing);
-        row.standing = standing;
+        self.view.counters.leaves(stood);
+        self.view.counters.arrives(stand(&row));
         row.place = place;
         self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
         let front = self.return_awaits(page.host, place)?;
@@ -345,14 +373,37 @@ impl<S: Store> State<S> {
         }
     }
 
-    /// Passages differ on a page: the pages of its host may have them in common.
-    fn remember_site(&mut self, page: PageKey, differing: &[u32]) -> Result<(), StateError> {
-        if differing.is_empty() {
+    /// What the page said before is not looked for any more when others are compared with it: so what
+    /// is known of texts grows with the pages, not with their versions.
+    fn forget_content(&mut self, visited: &Visited, former: Option<u64>) -> Result<(), StateError> {
+        let Some(former) = former.filter(|_| visited.first_of_digest) else { return Ok(()) };
+        let ours = visited.visit.page.to_bytes();
+        let kept = self.view.layers.get(Space::Content, &keys::fingerprint(0, former))?;
+        if visited.simhash != Some(former) && kept.is_some_and(|page| *page == ours) {
+            for table in 0..4 {
+                self.view.layers.remove(Space::Content, &keys::fingerprint(table, former));
+            }
+        }
+        Ok(())
+    }
+
+    /// Passages differ on a page: the pages of its host may have them in common. That they do is one
+    /// event, whatever they are and however many pages have them.
+    fn remember_site(&mut self, visited: &Visited) -> Result<(), StateError> {
+        let Visited { visit, differing, untold, .. } = visited;
+        if differing.is_empty() && untold.is_none() {
             return Ok(());
         }
-        let mut site = self.site(page.host)?;
-        self.view.counters.site_events += u64::from(site.note(page.url, differing));
-        self.view.layers.put(Space::Hosts, &keys::site(page.host), &site.to_bytes());
+        let (host, page) = (visit.page.host, visit.page.url);
+        let mut site = self.site(host)?;
+        let passages = site.note(page, differing);
+        let template = untold.as_ref().is_some_and(|untold| site.note_untold(page, untold));
+        if passages > 0 || template {
+            let passages = if template { 0 } else { passages };
+            self.view.counters.site_events += 1;
+            self.log(&rows::encode_notice(&Notice::Site { host, at: visit.at, passages }));
+        }
+        self.view.layers.put(Space::Hosts, &keys::site(host), &site.to_bytes());
         Ok(())
     }
 
@@ -488,6 +539,11 @@ fn never_visited(at: Time) -> Past {
 pub(crate) fn authority(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.split(['/', '?', '#']).next().unwrap_or(rest)
+}
+
+/// Where a page is by its row.
+pub(crate) fn stand(row: &PageRow) -> Stand {
+    (row.standing, row.life())
 }
 
 fn unknown_page(page: PageKey) -> StateError {

@@ -6,9 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use evercrawl_model::{HostKey, PageKey, RecordAt, Visit};
+use evercrawl_model::{HostKey, Life, Notice, PageKey, RecordAt, Visit};
 
 use crate::StateError;
+use crate::apply::stand;
 use crate::claims;
 use crate::counters::Counters;
 use crate::keys;
@@ -16,7 +17,7 @@ use crate::likeness;
 use crate::links;
 use crate::meta;
 use crate::reading::decode_first_seen;
-use crate::rows::{self, HostRow, PageRow, Place};
+use crate::rows::{self, HostRow, Logged, PageRow, Place};
 use crate::salvage;
 use crate::spending::Spending;
 use crate::store::{Slice, Space, Store};
@@ -40,7 +41,7 @@ impl<S: Store> View<S> {
         let files = self.archive().unwrap_or_default();
         let files = files.into_iter().map(|file| (file.serial, file.warc_len)).collect();
         let mut inspection =
-            Inspection { view: self, hear, counted: Counters::default(), logged: 0, files };
+            Inspection { view: self, hear, counted: Counters::counting(), logged: 0, files };
         inspection.pages()?;
         inspection.known()?;
         inspection.queues()?;
@@ -57,8 +58,8 @@ impl<S: Store> View<S> {
     pub fn for_each_visit(&self, mut see: impl FnMut(u64, &Visit)) -> Result<(), StateError> {
         let row = |key: &Slice, value: &Slice| {
             let number = key.as_ref().try_into().map(u64::from_be_bytes);
-            if let (Ok(number), Ok((visit, _))) = (number, rows::decode_visit(value)) {
-                see(number, &visit);
+            if let (Ok(number), Ok(logged)) = (number, Logged::decode(value)) {
+                see(number, &logged.visit);
             }
             Ok(())
         };
@@ -117,7 +118,7 @@ impl<S: Store> Inspection<'_, S> {
 
     fn page(&mut self, key: PageKey, row: &PageRow) {
         self.counted.pages += 1;
-        self.counted.move_standing(None, row.standing);
+        self.counted.arrives(stand(row));
         let (expected, check) = self.view.keyer.page(key.host, &row.url);
         if key.url.wrapping_sub(expected.url) > 1 << 16 {
             self.fault(Space::Pages, &row.url, "it lies under the key of another URL");
@@ -259,10 +260,13 @@ impl<S: Store> Inspection<'_, S> {
 
     fn visits(&mut self) -> Result<(), StateError> {
         self.walk(Space::Visits, ALL, |this, key, value| {
-            this.logged += 1;
             let number = key.as_ref().try_into().map(u64::from_be_bytes);
-            match (number, rows::decode_visit(value)) {
-                (Ok(number), Ok((visit, before))) => {
+            if rows::is_notice(value) {
+                return this.notice(number.ok(), value);
+            }
+            this.logged += 1;
+            match (number, Logged::decode(value)) {
+                (Ok(number), Ok(Logged { visit, before, .. })) => {
                     this.counted.count_visit(&visit, true);
                     for what in this.wrong_with_visit(number, &visit, before) {
                         let url = this.view.page(visit.page).ok().flatten();
@@ -276,6 +280,22 @@ impl<S: Store> Inspection<'_, S> {
                 }
             }
         })
+    }
+
+    fn notice(&mut self, number: Option<u64>, value: &Slice) {
+        let subject = number.map_or(String::new(), |number| format!("number {number}"));
+        if number.is_none_or(|number| number >= self.view.counters.logged) {
+            self.fault(Space::Visits, &subject, "it has a number that was not given out");
+        }
+        match rows::decode_notice(value) {
+            Ok(Notice::Turned { page, .. })
+                if self.get(Space::Known, &page.to_bytes()) == Some(None) =>
+            {
+                self.fault(Space::Visits, subject, "its page is not known");
+            }
+            Ok(_) => {}
+            Err(error) => self.fault(Space::Visits, subject, error),
+        }
     }
 
     fn wrong_with_visit(
@@ -308,7 +328,7 @@ impl<S: Store> Inspection<'_, S> {
         if visit.record.as_ref().is_some_and(|at| !inside(at)) {
             wrong.push("its record lies beyond the archive");
         }
-        if number >= self.view.counters.visits {
+        if number >= self.view.counters.logged {
             wrong.push("more visits are in the log than were counted");
         }
         wrong
@@ -378,6 +398,9 @@ impl<S: Store> Inspection<'_, S> {
         let standings = ["new pages", "live pages", "gone pages", "refused pages"];
         let each = standings.into_iter().zip(said.standing).zip(found.standing);
         pairs.extend(each.map(|((name, said), found)| (name, said, found)));
+        let lives = said.lives.iter().flatten().zip(found.lives.iter().flatten());
+        let lives = lives.zip(Life::ALL).map(|((said, found), life)| (life.code(), *said, *found));
+        pairs.extend(lives);
         if self.logged == said.visits {
             pairs.push(("bytes", said.bytes, found.bytes));
             pairs.push(("near duplicates", said.near_duplicates, found.near_duplicates));
@@ -421,7 +444,7 @@ impl<S: Store> Inspection<'_, S> {
 
     fn visit(&self, number: u64) -> Option<(Visit, Option<u64>)> {
         let row = self.get(Space::Visits, &number.to_be_bytes())??;
-        rows::decode_visit(&row).ok()
+        Logged::decode(&row).ok().map(|logged| (logged.visit, logged.before))
     }
 
     fn fault(&mut self, space: Space, subject: impl Into<String>, what: impl ToString) {

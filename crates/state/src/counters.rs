@@ -1,6 +1,6 @@
 //! How much of everything is there? Totals kept as events are applied, so that nobody has to scan.
 
-use evercrawl_model::{Change, Outcome, Refusal, Visit};
+use evercrawl_model::{Change, Life, Outcome, Refusal, Visit};
 
 use crate::StateError;
 use crate::codec::{Reader, Writer};
@@ -17,8 +17,12 @@ pub struct Counters {
     pub pages: u64,
     /// Pages by standing: new, live, gone, refused.
     pub standing: [u64; 4],
-    /// Visits, and so the number of the next one.
+    /// Pages by where they are in their lives; `None` in what earlier versions counted.
+    pub lives: Option<[u64; Life::ALL.len()]>,
+    /// Visits.
     pub visits: u64,
+    /// Numbers given out in the log, to visits and notices: the number of the next one.
+    pub logged: u64,
     /// Visits by what they told.
     pub changes: [u64; Change::ALL.len()],
     /// Visits by how they ended.
@@ -43,6 +47,11 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// Totals of which every page is yet to be counted.
+    pub(crate) fn counting() -> Self {
+        Counters { lives: Some([0; Life::ALL.len()]), ..Counters::default() }
+    }
+
     /// Pages and links refused for `reason`.
     pub fn refused(&self, reason: Refusal) -> u64 {
         self.refusals[usize::from(reason.number())]
@@ -51,6 +60,11 @@ impl Counters {
     /// Visits that told `change`.
     pub fn changed(&self, change: Change) -> u64 {
         self.changes[usize::from(change.number())]
+    }
+
+    /// Pages that are so far in their lives; `None` where that was not counted.
+    pub fn living(&self, life: Life) -> Option<u64> {
+        Some(self.lives?[usize::from(life.number())])
     }
 
     /// Visits that ended as `outcome`.
@@ -78,18 +92,26 @@ impl Counters {
     pub(crate) fn new_pages(&mut self, count: u64) {
         self.pages += count;
         self.standing[slot(Standing::New)] += count;
-    }
-
-    pub(crate) fn move_standing(&mut self, from: Option<Standing>, to: Standing) {
-        if let Some(from) = from {
-            self.leave_standing(from);
+        if let Some(lives) = &mut self.lives {
+            lives[usize::from(Life::New.number())] += count;
         }
-        self.standing[slot(to)] += 1;
     }
 
-    pub(crate) fn leave_standing(&mut self, from: Standing) {
-        let count = &mut self.standing[slot(from)];
-        *count = count.saturating_sub(1);
+    /// A page is here from now on.
+    pub(crate) fn arrives(&mut self, (standing, life): Stand) {
+        self.standing[slot(standing)] += 1;
+        if let Some(lives) = &mut self.lives {
+            lives[usize::from(life.number())] += 1;
+        }
+    }
+
+    /// A page is here no more.
+    pub(crate) fn leaves(&mut self, (standing, life): Stand) {
+        let take = |count: &mut u64| *count = count.saturating_sub(1);
+        take(&mut self.standing[slot(standing)]);
+        if let Some(lives) = &mut self.lives {
+            take(&mut lives[usize::from(life.number())]);
+        }
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -105,10 +127,15 @@ impl Counters {
             self.tag_sets,
             self.noise,
             self.site_events,
+            self.logged,
         ];
         for list in [&single[..], &self.standing, &self.changes, &self.outcomes, &self.refusals] {
             out.number(list.len() as u64);
             list.iter().for_each(|&n| out.number(n));
+        }
+        if let Some(lives) = &self.lives {
+            out.number(lives.len() as u64);
+            lives.iter().for_each(|&n| out.number(n));
         }
         out.finish()
     }
@@ -116,12 +143,17 @@ impl Counters {
     pub(crate) fn decode(row: &[u8]) -> Result<Self, StateError> {
         let mut row = Reader::new(row, FORMAT)?;
         let mut counters = Counters::default();
-        let mut single = [0; 10];
+        let mut single = [0; 11];
         read_list(&mut row, &mut single)?;
         read_list(&mut row, &mut counters.standing)?;
         read_list(&mut row, &mut counters.changes)?;
         read_list(&mut row, &mut counters.outcomes)?;
         read_list(&mut row, &mut counters.refusals)?;
+        if !row.is_empty() {
+            let mut lives = [0; Life::ALL.len()];
+            read_list(&mut row, &mut lives)?;
+            counters.lives = Some(lives);
+        }
         let [
             hosts,
             pages,
@@ -133,6 +165,7 @@ impl Counters {
             tag_sets,
             noise,
             events,
+            logged,
         ] = single;
         Ok(Counters {
             hosts,
@@ -145,10 +178,15 @@ impl Counters {
             tag_sets,
             noise,
             site_events: events,
+            // Earlier versions gave numbers to visits alone.
+            logged: logged.max(visits),
             ..counters
         })
     }
 }
+
+/// Where a page is.
+pub(crate) type Stand = (Standing, Life);
 
 fn slot(standing: Standing) -> usize {
     match standing {
@@ -179,9 +217,15 @@ mod tests {
     fn counters_round_trip() {
         let mut counters = Counters { pages: 5, turns: 1 << 40, ..Counters::default() };
         counters.refuse(Refusal::ErrorHistory, 3);
-        counters.move_standing(None, Standing::New);
-        counters.move_standing(Some(Standing::New), Standing::Gone);
-        assert_eq!(counters.standing, [0, 0, 1, 0]);
-        assert_eq!(Counters::decode(&counters.encode()).unwrap(), counters);
+        for lives in [None, Some([0; 9])] {
+            counters.lives = lives;
+            counters.standing = [0; 4];
+            counters.arrives((Standing::New, Life::New));
+            counters.leaves((Standing::New, Life::New));
+            counters.arrives((Standing::Gone, Life::Parked));
+            assert_eq!(counters.standing, [0, 0, 1, 0]);
+            assert_eq!(counters.living(Life::Parked), lives.map(|_| 1));
+            assert_eq!(Counters::decode(&counters.encode()).unwrap(), counters);
+        }
     }
 }

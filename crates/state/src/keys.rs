@@ -106,6 +106,19 @@ pub(crate) fn site(host: HostKey) -> [u8; 1 + HostKey::LEN] {
     tagged(b't', host.to_bytes())
 }
 
+/// The key of a page that moved for good to `target`.
+pub(crate) fn moved(target: PageKey, page: PageKey) -> [u8; 1 + 2 * PageKey::LEN] {
+    let mut key = [b'j'; 1 + 2 * PageKey::LEN];
+    key[1..=PageKey::LEN].copy_from_slice(&target.to_bytes());
+    key[1 + PageKey::LEN..].copy_from_slice(&page.to_bytes());
+    key
+}
+
+/// The page of such a key that moved.
+pub(crate) fn parse_moved(key: &[u8]) -> Option<PageKey> {
+    PageKey::from_bytes(key.get(1 + PageKey::LEN..)?)
+}
+
 /// The key of how a host answers for what does not exist.
 pub(crate) fn manner(host: HostKey) -> [u8; 1 + HostKey::LEN] {
     tagged(b'p', host.to_bytes())

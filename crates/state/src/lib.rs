@@ -44,7 +44,7 @@ pub use seen::{LatelyKnown, filter_is_sound};
 pub use spending::Spending;
 pub use state::State;
 pub use store::{DiskStore, Loading, MemoryStore, Overlay, Row, Slice, Space, Store, StoreLimits};
-pub use view::{Queued, View};
+pub use view::{Entry, Queued, View};
 
 /// What went wrong with the state.
 #[derive(Debug, thiserror::Error)]

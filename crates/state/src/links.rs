@@ -10,6 +10,7 @@ use evercrawl_model::{Change, HostKey, PageKey, Visited};
 use crate::StateError;
 use crate::codec::{Reader, Writer};
 use crate::keys;
+use crate::rows::PageRow;
 use crate::state::State;
 use crate::store::{Space, Store};
 use crate::view::View;
@@ -17,11 +18,29 @@ use crate::view::View;
 const LINKS: u8 = 1;
 const ANCHORS: u8 = 1;
 
+/// The last key that a page can have.
+const LAST: PageKey = PageKey { host: HostKey { shard: u16::MAX, host: u64::MAX }, url: u64::MAX };
+
 impl<S: Store> View<S> {
     /// The pages that a page links to, in the order of their keys; `None` where that is not known.
     pub fn links(&self, page: PageKey) -> Result<Option<Vec<PageKey>>, StateError> {
         let row = self.layers.get(Space::Links, &page.to_bytes())?;
         row.map(|row| decode(page.host, &row)).transpose()
+    }
+
+    /// The pages that moved for good to this one, as far as they still say so.
+    pub fn formers(&self, page: PageKey) -> Result<Vec<(PageKey, PageRow)>, StateError> {
+        let (from, to) = (keys::moved(page, PageKey::default()), keys::moved(page, LAST));
+        let mut formers = Vec::new();
+        for row in self.layers.scan(Space::Hosts, &from, &to) {
+            let former = keys::parse_moved(&row?.0).ok_or_else(|| keys::bad("moved"))?;
+            if let Some(row) = self.page(former)?.filter(PageRow::is_moved)
+                && self.links(former)?.is_some_and(|links| links == [page])
+            {
+                formers.push((former, row));
+            }
+        }
+        Ok(formers)
     }
 
     /// Every page whose links are known, with these, in the order of their keys.
@@ -63,6 +82,9 @@ impl<S: Store> State<S> {
             let other = first || self.view.layers.get(Space::Links, &key)?.as_deref() != Some(&row);
             if other {
                 self.view.layers.put(Space::Links, &key, &row);
+                if let (true, [target]) = (visited.visit.is_move(), links.as_slice()) {
+                    self.view.layers.put(Space::Hosts, &keys::moved(*target, page), b"");
+                }
             }
             if !visited.anchors.is_empty() || other && !first {
                 self.remember_anchors(page, &visited.anchors)?;

@@ -8,12 +8,12 @@
 use std::sync::Arc;
 
 use evercrawl_model::{
-    Band, Change, HostKey, HostUpdate, Importance, Noted, PageKey, RecordAt, Time, Validators,
-    Visit, Visited,
+    Band, Change, HostKey, HostUpdate, Importance, Noted, Notice, PageKey, RecordAt, Time,
+    Validators, Visit, Visited,
 };
 
 use crate::StateError;
-use crate::apply::{authority, learn};
+use crate::apply::{authority, learn, stand};
 use crate::check::{ALL, Fault, hex, shown};
 use crate::counters::Counters;
 use crate::keys;
@@ -22,7 +22,7 @@ use crate::likeness;
 use crate::links;
 use crate::meta::{self, ArchiveFile, Settings};
 use crate::reading::{decode_first_seen, encode_first_seen};
-use crate::rows::{self, HostRow, PageRow, Place, Standing};
+use crate::rows::{self, HostRow, Logged, PageRow, Place, Standing};
 use crate::salvage;
 use crate::state::NEW_PAGES;
 use crate::store::{Slice, Space, Store};
@@ -103,7 +103,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
             }
         })?;
         self.each(old, Space::Visits, |this, key, value| this.copy_visit(key, value, &mut place))?;
-        for number in 0..old.counters.visits {
+        for number in 0..old.counters.logged {
             let key = number.to_be_bytes();
             if self.view.layers.get(Space::Visits, &key)?.is_none()
                 && let Ok(Some(row)) = old.layers.get(Space::Visits, &key)
@@ -139,13 +139,18 @@ impl<'a, S: Store> Rebuild<'a, S> {
                 page
             }
         };
-        let end = self.view.counters.visits;
+        let end = self.view.counters.logged;
         let gap = found.after.map_or(0, |after| after + 1);
-        let free = gap < end && self.visit(gap)?.is_none();
+        let taken = |number: u64| self.view.layers.get(Space::Visits, &number.to_be_bytes());
+        let free = gap < end && taken(gap)?.is_none();
         let number = if free { gap } else { end };
-        self.view.counters.visits = end.max(number + 1);
+        if !free {
+            self.view.counters.logged = end + 1;
+            self.view.counters.visits += 1;
+        }
         let visit = Visit { page, ..found.visit.clone() };
-        self.put(Space::Visits, &number.to_be_bytes(), &rows::encode_visit(&visit, None))?;
+        let logged = Logged { visit: visit.clone(), before: None, turn: None };
+        self.put(Space::Visits, &number.to_be_bytes(), &logged.encode())?;
         if let (Some(digest), true) = (visit.digest, found.holds) {
             let first = encode_first_seen(page, visit.at, number);
             self.put(Space::Content, &keys::digest(&digest), &first)?;
@@ -211,14 +216,24 @@ impl<'a, S: Store> Rebuild<'a, S> {
         place: &mut impl FnMut(u64, &Visit) -> Option<RecordAt>,
     ) -> Result<(), StateError> {
         let number = u64::from_be_bytes(key.try_into().map_err(|_| keys::bad("visit"))?);
-        let (mut visit, _) = rows::decode_visit(value)?;
-        self.view.counters.visits = self.view.counters.visits.max(number + 1);
-        if self.view.page(visit.page)?.is_none() {
+        self.view.counters.logged = self.view.counters.logged.max(number + 1);
+        if rows::is_notice(value) {
+            return self.copy_notice(key, value);
+        }
+        let mut logged = Logged::decode(value)?;
+        if self.view.page(logged.visit.page)?.is_none() {
             let what = format!("visit {number}: its page is lost; only a record can bring it back");
             return Err(StateError::Corrupt(what));
         }
-        visit.record = place(number, &visit);
-        self.put(Space::Visits, key, &rows::encode_visit(&visit, None))
+        logged.visit.record = place(number, &logged.visit);
+        self.put(Space::Visits, key, &logged.encode())
+    }
+
+    fn copy_notice(&mut self, key: &[u8], value: &[u8]) -> Result<(), StateError> {
+        match rows::decode_notice(value)? {
+            Notice::Turned { page, .. } if self.view.page(page)?.is_none() => Ok(()),
+            _ => self.put(Space::Visits, key, value),
+        }
     }
 
     fn copy_host(&mut self, key: &[u8], value: &[u8]) -> Result<(), StateError> {
@@ -255,13 +270,16 @@ impl<'a, S: Store> Rebuild<'a, S> {
         let mut counted = Counters::default();
         self.each_of_mine(Space::Visits, ALL.0, ALL.1, |this, key, value| {
             let number = u64::from_be_bytes(key.try_into().map_err(|_| keys::bad("visit"))?);
-            let (visit, _) = rows::decode_visit(value)?;
+            if rows::is_notice(value) {
+                return Ok(());
+            }
+            let Logged { visit, turn, .. } = Logged::decode(value)?;
             // Whoever copies or adopts a visit has made sure of its page.
             let Some(mut row) = this.view.page(visit.page)? else { return Ok(()) };
             let before = row.past.as_ref().map(|past| past.log).filter(|log| *log != NO_VISIT);
             learn_of(&mut row, &visit, number);
             counted.count_visit(&visit, true);
-            this.put(Space::Visits, key, &rows::encode_visit(&visit, before))?;
+            this.put(Space::Visits, key, &Logged { visit: visit.clone(), before, turn }.encode())?;
             this.put(Space::Pages, &visit.page.to_bytes(), &row.encode())
         })?;
         Ok(counted)
@@ -269,7 +287,9 @@ impl<'a, S: Store> Rebuild<'a, S> {
 
     /// Pages take their places in the queues, and are counted.
     fn settle_pages(&mut self) -> Result<(), StateError> {
-        (self.view.counters.pages, self.view.counters.standing) = (0, [0; 4]);
+        let fresh = Counters::counting();
+        let counters = &mut self.view.counters;
+        (counters.pages, counters.standing, counters.lives) = (0, fresh.standing, fresh.lives);
         let mut sum: Option<(HostKey, HostRow)> = None;
         self.each_of_mine(Space::Pages, ALL.0, ALL.1, |this, key, value| {
             let page = PageKey::from_bytes(key).ok_or_else(|| keys::bad("page"))?;
@@ -284,7 +304,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
                 *turns = (*turns).max(*turn);
             }
             this.view.counters.pages += 1;
-            this.view.counters.move_standing(None, row.standing);
+            this.view.counters.arrives(stand(&row));
             if sum.as_ref().is_none_or(|(host, _)| *host != page.host) {
                 this.put_host(sum.take())?;
                 sum = Some((page.host, this.host_of(page.host, &row.url)?));
@@ -369,7 +389,8 @@ impl<'a, S: Store> Rebuild<'a, S> {
 
     fn visit(&self, number: u64) -> Result<Option<Visit>, StateError> {
         let row = self.view.layers.get(Space::Visits, &number.to_be_bytes())?;
-        row.map(|row| rows::decode_visit(&row).map(|(visit, _)| visit)).transpose()
+        let row = row.filter(|row| !rows::is_notice(row));
+        row.map(|row| Logged::decode(&row).map(|logged| logged.visit)).transpose()
     }
 
     fn put(&mut self, space: Space, key: &[u8], value: &[u8]) -> Result<(), StateError> {
@@ -455,6 +476,7 @@ fn plain(visit: &Visit) -> Visited {
         links: None,
         differing: Vec::new(),
         anchors: Vec::new(),
+        untold: None,
         first_of_digest: false,
         kind: evercrawl_model::Kind::Page,
         host: HostUpdate::default(),

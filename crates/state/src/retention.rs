@@ -7,7 +7,7 @@ use crate::apply::Applied;
 use crate::codec::{Reader, Writer};
 use crate::keys;
 use crate::reading::{FirstSeen, decode_first_seen};
-use crate::rows::{self, PageRow};
+use crate::rows::{Logged, PageRow, is_notice};
 use crate::state::State;
 use crate::store::{Space, Store};
 use crate::view::View;
@@ -61,9 +61,9 @@ impl<S: Store> State<S> {
     fn set_record(&mut self, number: u64, record: Option<RecordAt>) -> Result<(), StateError> {
         let key = number.to_be_bytes();
         let Some(row) = self.view.layers.get(Space::Visits, &key)? else { return Ok(()) };
-        let (mut visit, before) = rows::decode_visit(&row)?;
-        visit.record = record;
-        self.view.layers.put(Space::Visits, &key, &rows::encode_visit(&visit, before));
+        let mut logged = Logged::decode(&row)?;
+        logged.visit.record = record;
+        self.view.layers.put(Space::Visits, &key, &logged.encode());
         Ok(())
     }
 
@@ -71,6 +71,12 @@ impl<S: Store> State<S> {
         for (page, numbers) in &event.visits {
             if let Some(row) = self.page(*page)? {
                 self.cut(&row, numbers)?;
+            }
+        }
+        for number in &event.notices {
+            let key = number.to_be_bytes();
+            if self.view.layers.get(Space::Visits, &key)?.is_some_and(|row| is_notice(&row)) {
+                self.view.layers.remove(Space::Visits, &key);
             }
         }
         self.note_dropped(&event.dropped)
@@ -83,7 +89,7 @@ impl<S: Store> State<S> {
         while let Some(number) = next {
             let key = number.to_be_bytes();
             let Some(stored) = self.view.layers.get(Space::Visits, &key)? else { break };
-            let before = rows::decode_visit(&stored)?.1;
+            let before = Logged::decode(&stored)?.before;
             next = before;
             match later {
                 // The row leads to the latest, so that one stays.
@@ -100,8 +106,8 @@ impl<S: Store> State<S> {
     fn link(&mut self, number: u64, before: Option<u64>) -> Result<(), StateError> {
         let key = number.to_be_bytes();
         let Some(row) = self.view.layers.get(Space::Visits, &key)? else { return Ok(()) };
-        let (visit, _) = rows::decode_visit(&row)?;
-        self.view.layers.put(Space::Visits, &key, &rows::encode_visit(&visit, before));
+        let logged = Logged { before, ..Logged::decode(&row)? };
+        self.view.layers.put(Space::Visits, &key, &logged.encode());
         Ok(())
     }
 

@@ -7,14 +7,14 @@
 //! | format | page | visit |
 //! |---|---|---|
 //! | 1 | without what the scheduler and the comparison keep, nor who announced it | without a score |
-//! | 2 | with them; its importance may follow at the end | with one |
+//! | 2 | with them; its importance may follow at the end | with one; how it turned the page's life may follow |
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use evercrawl_model::{
-    Band, Change, Discovery, Importance, Kind, Noted, Outcome, PageKey, RecordAt, Refusal,
-    RobotsCopy, Score, Time, Validators, Visit,
+    Band, Change, Discovery, Importance, Kind, Life, Noted, Notice, Outcome, PageKey, RecordAt,
+    Refusal, RobotsCopy, Score, Time, Turn, Validators, Visit,
 };
 
 use crate::StateError;
@@ -23,6 +23,8 @@ use crate::codec::{Reader, Writer};
 const PAGE: u8 = 2;
 const HOST: u8 = 1;
 const VISIT: u8 = 2;
+/// Rows of the log that tell of no visit.
+const NOTICE: u8 = 0x40;
 const ROBOTS: u8 = 1;
 const MANNER: u8 = 1;
 const PLACE_RECHECK: u8 = 0xff;
@@ -206,6 +208,28 @@ impl PageRow {
     pub fn is_moved(&self) -> bool {
         let past = self.past.as_ref();
         past.is_some_and(|p| p.outcome == Outcome::Redirect && matches!(p.status, 301 | 308))
+    }
+
+    /// Where the page is in its life.
+    pub fn life(&self) -> Life {
+        let Some(past) = &self.past else {
+            return if let Standing::Refused(_) = self.standing {
+                Life::Refused
+            } else {
+                Life::New
+            };
+        };
+        match (self.standing, past.outcome) {
+            (Standing::Refused(_), _) => Life::Refused,
+            (Standing::New, _) => Life::New,
+            (Standing::Gone, Outcome::SoftGone) => Life::SoftGone,
+            (Standing::Gone, Outcome::LoginWall) => Life::LoginWall,
+            (Standing::Gone, Outcome::Parked) => Life::Parked,
+            (Standing::Gone, _) => Life::Gone,
+            (Standing::Live, _) if past.failures > 0 => Life::Failing,
+            (Standing::Live, _) if self.is_moved() => Life::Moved,
+            (Standing::Live, _) => Life::Live,
+        }
     }
 
     /// True when content of this page is held.
@@ -411,8 +435,76 @@ fn decode_ip(row: &mut Reader<'_>) -> Result<IpAddr, StateError> {
         .map_err(|_| StateError::Corrupt("address of odd length".into()))
 }
 
+/// A row of the log that tells of a visit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Logged {
+    pub(crate) visit: Visit,
+    /// The number of the page's visit before it.
+    pub(crate) before: Option<u64>,
+    /// How it turned the page's life.
+    pub(crate) turn: Option<Turn>,
+}
+
+impl Logged {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut row = encode_visit(&self.visit, self.before);
+        row.extend(self.turn.map(|turn| turn.from.number() << 4 | turn.to.number()));
+        row
+    }
+
+    pub(crate) fn decode(row: &[u8]) -> Result<Self, StateError> {
+        let (mut row, format) = Reader::up_to(row, VISIT)?;
+        let (visit, before) = read_visit(&mut row, format)?;
+        let turn = if row.is_empty() { None } else { Some(read_turn(&mut row)?) };
+        Ok(Logged { visit, before, turn })
+    }
+}
+
+fn read_turn(row: &mut Reader<'_>) -> Result<Turn, StateError> {
+    row.code(|n| Some(Turn { from: Life::from_number(n >> 4)?, to: Life::from_number(n & 0xf)? }))
+}
+
+/// True when a row of the log tells of no visit.
+pub(crate) fn is_notice(row: &[u8]) -> bool {
+    row.first() == Some(&NOTICE)
+}
+
+pub(crate) fn encode_notice(notice: &Notice) -> Vec<u8> {
+    let mut out = Writer::new(NOTICE);
+    match *notice {
+        Notice::Turned { page, at, turn, reason } => {
+            out.byte(0);
+            out.page(page);
+            out.time(at);
+            out.byte(turn.from.number() << 4 | turn.to.number());
+            out.byte(reason.number());
+        }
+        Notice::Site { host, at, passages } => {
+            out.byte(1);
+            out.fixed(&host.to_bytes());
+            out.time(at);
+            out.number(passages.into());
+        }
+    }
+    out.finish()
+}
+
+pub(crate) fn decode_notice(row: &[u8]) -> Result<Notice, StateError> {
+    let mut row = Reader::new(row, NOTICE)?;
+    Ok(match row.byte()? {
+        0 => Notice::Turned {
+            page: row.page()?,
+            at: row.time()?,
+            turn: read_turn(&mut row)?,
+            reason: row.code(Refusal::from_number)?,
+        },
+        1 => Notice::Site { host: row.host()?, at: row.time()?, passages: row.small()? },
+        kind => return Err(StateError::Corrupt(format!("unknown kind of notice {kind}"))),
+    })
+}
+
 /// A visit of the log, and the number of the page's visit before it.
-pub(crate) fn encode_visit(visit: &Visit, before: Option<u64>) -> Vec<u8> {
+fn encode_visit(visit: &Visit, before: Option<u64>) -> Vec<u8> {
     let mut out = Writer::new(VISIT);
     out.page(visit.page);
     out.time(visit.at);
@@ -433,8 +525,7 @@ pub(crate) fn encode_visit(visit: &Visit, before: Option<u64>) -> Vec<u8> {
     out.finish()
 }
 
-pub(crate) fn decode_visit(row: &[u8]) -> Result<(Visit, Option<u64>), StateError> {
-    let (mut row, format) = Reader::up_to(row, VISIT)?;
+fn read_visit(row: &mut Reader<'_>, format: u8) -> Result<(Visit, Option<u64>), StateError> {
     let page = row.page()?;
     let at = row.time()?;
     let outcome = row.code(Outcome::from_number)?;
@@ -571,6 +662,65 @@ mod tests {
     }
 
     #[test]
+    fn rows_of_the_log_round_trip() {
+        let page = PageKey { host: HostKey { shard: 1, host: 2 }, url: 3 };
+        let (at, turn) = (Time::from_secs(7), Turn { from: Life::Refused, to: Life::New });
+        for notice in [
+            Notice::Turned { page, at, turn, reason: Refusal::Spam },
+            Notice::Site { host: page.host, at, passages: 300 },
+        ] {
+            let row = encode_notice(&notice);
+            assert!(is_notice(&row));
+            assert_eq!(decode_notice(&row).unwrap(), notice);
+            assert!(Logged::decode(&row).is_err(), "no visit");
+        }
+        let visit = Visit {
+            page,
+            at,
+            outcome: Outcome::Ok,
+            status: 200,
+            change: Change::New,
+            score: Score::ALL,
+            digest: Some([1; 20]),
+            bytes: 9,
+            ms: 1,
+            record: None,
+            near: None,
+        };
+        for (before, turn) in [(None, None), (Some(8), Some(turn)), (None, Some(turn))] {
+            let logged = Logged { visit: visit.clone(), before, turn };
+            assert!(!is_notice(&logged.encode()));
+            assert_eq!(Logged::decode(&logged.encode()).unwrap(), logged);
+        }
+    }
+
+    #[test]
+    fn pages_are_somewhere_in_their_lives() {
+        let row = |standing, outcome, status, failures| {
+            let mut page = full_page();
+            page.standing = standing;
+            let past = page.past.as_mut().unwrap();
+            (past.outcome, past.status, past.failures) = (outcome, status, failures);
+            page.life()
+        };
+        let (live, gone) = (Standing::Live, Standing::Gone);
+        assert_eq!(row(live, Outcome::Ok, 200, 0), Life::Live);
+        assert_eq!(row(live, Outcome::Redirect, 302, 0), Life::Live);
+        assert_eq!(row(live, Outcome::Redirect, 308, 0), Life::Moved);
+        assert_eq!(row(live, Outcome::ServerError, 500, 2), Life::Failing);
+        assert_eq!(row(live, Outcome::LoginWall, 200, 1), Life::Failing);
+        assert_eq!(row(gone, Outcome::ClientError, 404, 0), Life::Gone);
+        assert_eq!(row(gone, Outcome::SoftGone, 200, 0), Life::SoftGone);
+        assert_eq!(row(gone, Outcome::LoginWall, 200, 0), Life::LoginWall);
+        assert_eq!(row(gone, Outcome::Parked, 200, 0), Life::Parked);
+        assert_eq!(row(Standing::Refused(Refusal::Robots), Outcome::Ok, 200, 0), Life::Refused);
+        let new = PageRow { past: None, standing: Standing::New, ..full_page() };
+        assert_eq!(new.life(), Life::New);
+        let refused = PageRow { past: None, ..full_page() };
+        assert_eq!(refused.life(), Life::Refused);
+    }
+
+    #[test]
     fn a_page_never_visited_costs_little_more_than_its_url() {
         let page = PageRow { past: None, claimed_change: None, ..full_page() };
         assert!(page.encode().len() <= page.url.len() + 45, "{}", page.encode().len());
@@ -580,10 +730,11 @@ mod tests {
         #[test]
         fn damaged_rows_are_errors_not_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let mut bytes = bytes;
-            if let Some(first) = bytes.first_mut() { *first = if first.is_multiple_of(2) { 1 } else { 2 }; }
+            if let Some(first) = bytes.first_mut() { *first = [1, 2, NOTICE][usize::from(*first % 3)]; }
             let _ = PageRow::decode(&bytes);
             let _ = HostRow::decode(&bytes);
-            let _ = decode_visit(&bytes);
+            let _ = Logged::decode(&bytes);
+            let _ = decode_notice(&bytes);
             let _ = decode_robots(&bytes);
             let cut = full_page().encode();
             for len in 0..cut.len() { prop_assert!(PageRow::decode(&cut[..len]).is_err()); }

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use evercrawl_model::{HostKey, PageKey};
+use evercrawl_model::{HostKey, Life, PageKey};
 
 use crate::StateError;
 use crate::keys;
@@ -58,6 +58,9 @@ impl<S: Store> State<S> {
             view.layers.put(Space::Meta, SETTINGS, &meta::encode_settings(fresh));
         }
         view.layers.remove(Space::Meta, CLEAN);
+        if view.counters.lives.is_none() {
+            view.counters.lives = Some(count_lives(&view)?);
+        }
         let (filter, filter_batch, batch) = load_filter(&view.layers, filter_path)?;
         Ok(State {
             view,
@@ -241,6 +244,15 @@ impl<S> Deref for State<S> {
     fn deref(&self) -> &View<S> {
         &self.view
     }
+}
+
+/// Where all pages are in their lives: earlier versions did not count that.
+fn count_lives<S: Store>(view: &View<S>) -> Result<[u64; Life::ALL.len()], StateError> {
+    let mut lives = [0; Life::ALL.len()];
+    for page in view.pages() {
+        lives[usize::from(page?.1.life().number())] += 1;
+    }
+    Ok(lives)
 }
 
 fn load_filter<S: Store>(

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use evercrawl_compare::SiteMemory;
-use evercrawl_model::{Band, HostKey, Keyer, PageKey, RobotsCopy, Time, Visit};
+use evercrawl_model::{Band, HostKey, Keyer, Notice, PageKey, RobotsCopy, Time, Turn, Visit};
 
 use crate::StateError;
 use crate::counters::Counters;
@@ -12,7 +12,7 @@ use crate::keys::{self, Lane};
 use crate::layers::Layers;
 use crate::meta::{self, ArchiveFile, Settings};
 use crate::reading::Reading;
-use crate::rows::{self, HostRow, MannerRow, PageRow};
+use crate::rows::{self, HostRow, Logged, MannerRow, PageRow};
 use crate::spending::Spending;
 use crate::store::{Slice, Space, Store};
 
@@ -30,6 +30,25 @@ pub struct Queued {
     pub position: u64,
     /// The page.
     pub page: PageKey,
+}
+
+/// What the log says under one number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A page was visited, and where it came to another state, from which to which.
+    Visit(Visit, Option<Turn>),
+    /// Something else happened.
+    Notice(Notice),
+}
+
+impl Entry {
+    /// When it was.
+    pub fn at(&self) -> Time {
+        match self {
+            Entry::Visit(visit, _) => visit.at,
+            Entry::Notice(notice) => notice.at(),
+        }
+    }
 }
 
 /// The state as readers see it. Opened from a store alone it shows what was committed, and costs
@@ -231,26 +250,41 @@ impl<S: Store> View<S> {
                 Ok(row) => row?,
                 Err(error) => return Some(Err(error)),
             };
-            Some(rows::decode_visit(&row).map(|(visit, before)| {
-                next = before;
-                (number, visit)
+            Some(Logged::decode(&row).map(|logged| {
+                next = logged.before;
+                (number, logged.visit)
             }))
         })
     }
 
     /// Every visit from number `from` on, in the order of their commits.
     pub fn visits(&self, from: u64) -> impl Iterator<Item = Result<(u64, Visit), StateError>> + '_ {
-        self.layers.scan(Space::Visits, &from.to_be_bytes(), &[0xff; 9]).map(|row| {
-            let (key, row) = row?;
-            let number = key.as_ref().try_into().map(u64::from_be_bytes);
-            Ok((number.map_err(|_| keys::bad("visit"))?, rows::decode_visit(&row)?.0))
+        self.log(from).filter_map(|entry| match entry {
+            Ok((number, Entry::Visit(visit, _))) => Some(Ok((number, visit))),
+            Ok((_, Entry::Notice(_))) => None,
+            Err(error) => Some(Err(error)),
         })
     }
 
-    /// When the last visit was that is committed.
-    pub fn last_visit(&self) -> Result<Option<Time>, StateError> {
-        let last = self.visits(self.counters().visits.saturating_sub(1)).next();
-        Ok(last.transpose()?.map(|(_, visit)| visit.at))
+    /// Everything that the log says from number `from` on, in the order of the commits.
+    pub fn log(&self, from: u64) -> impl Iterator<Item = Result<(u64, Entry), StateError>> + '_ {
+        self.layers.scan(Space::Visits, &from.to_be_bytes(), &[0xff; 9]).map(|row| {
+            let (key, row) = row?;
+            let number = key.as_ref().try_into().map(u64::from_be_bytes);
+            let entry = if rows::is_notice(&row) {
+                Entry::Notice(rows::decode_notice(&row)?)
+            } else {
+                let logged = Logged::decode(&row)?;
+                Entry::Visit(logged.visit, logged.turn)
+            };
+            Ok((number.map_err(|_| keys::bad("visit"))?, entry))
+        })
+    }
+
+    /// When the last thing was that the log says.
+    pub fn last_logged(&self) -> Result<Option<Time>, StateError> {
+        let last = self.log(self.counters().logged.saturating_sub(1)).next();
+        Ok(last.transpose()?.map(|(_, entry)| entry.at()))
     }
 
     /// Every set of tags, by number.

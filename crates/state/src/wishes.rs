@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-use evercrawl_model::{Band, HostKey, PageKey, Refusal, Time, Wish};
+use evercrawl_model::{Band, HostKey, PageKey, Refusal, Time, Turn, Wish};
 
 use crate::StateError;
-use crate::apply::Applied;
+use crate::apply::{Applied, stand};
 use crate::codec::{Reader, Writer};
 use crate::keys;
 use crate::rows::{self, PageRow, Place, Standing};
@@ -53,9 +53,10 @@ impl<S: Store> State<S> {
         &mut self,
         page: PageKey,
         reason: Refusal,
+        at: Time,
     ) -> Result<Applied, StateError> {
         let aside = Standing::Refused(reason);
-        let Some(row) = self.page(page)?.filter(|row| row.standing != aside) else {
+        let Some(mut row) = self.page(page)?.filter(|row| row.standing != aside) else {
             return Ok(Applied::default());
         };
         // One that is aside for another reason was where it is kept to have been.
@@ -66,7 +67,10 @@ impl<S: Store> State<S> {
             self.view.layers.put(Space::Meta, &keys::aside(page), &kept.finish());
         }
         self.view.counters.refuse(reason, 1);
-        self.settle(page, row, aside, None)
+        let stood = stand(&row);
+        row.standing = aside;
+        self.notice_turn(page, Turn::between(stood.1, row.life()), reason, at);
+        self.settle(page, row, stood, None)
     }
 
     pub(crate) fn put_back(&mut self, page: PageKey, at: Time) -> Result<Applied, StateError> {
@@ -75,10 +79,15 @@ impl<S: Store> State<S> {
         self.view.layers.remove(Space::Meta, &key);
         // A page that was in flight when it was put aside has found another place since.
         let row = self.page(page)?.filter(is_aside);
-        let (Some(kept), Some(row)) = (kept, row) else { return Ok(Applied::default()) };
+        let (Some(kept), Some(mut row)) = (kept, row) else { return Ok(Applied::default()) };
         let mut kept = Reader::new(&kept, ASIDE)?;
         let (standing, place) = (rows::decode_standing(&mut kept)?, rows::decode_place(&mut kept)?);
-        let applied = self.settle(page, row, standing, place)?;
+        let stood = stand(&row);
+        row.standing = standing;
+        if let Standing::Refused(reason) = stood.0 {
+            self.notice_turn(page, Turn::between(stood.1, row.life()), reason, at);
+        }
+        let applied = self.settle(page, row, stood, place)?;
         let Some(Place::New(band, _)) = place else { return Ok(applied) };
         let front = Some(self.wake_for(page.host, band, at)?);
         Ok(Applied { front, ..applied })

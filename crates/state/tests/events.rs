@@ -60,6 +60,7 @@ fn visit(page: PageKey, second: u64, change: Change, next: Option<Time>) -> Even
         simhash: None,
         memory: None,
         differing: Vec::new(),
+        untold: None,
         links: None,
         anchors: Vec::new(),
         first_of_digest: content,
@@ -114,7 +115,8 @@ fn a_page_that_goes_or_is_refused_leaves_the_queue_and_can_be_looked_at_again() 
     let mut state = memory();
     let (a, b) = (discover(&mut state, "a.test", "/1"), discover(&mut state, "a.test", "/2"));
     state.apply(&visit(a, 1, Change::Gone, None)).unwrap();
-    let refusal = Event::Refused { page: b, reason: Refusal::Robots, again: Some(at(500)) };
+    let refusal =
+        Event::Refused { page: b, reason: Refusal::Robots, at: at(2), again: Some(at(500)) };
     state.apply(&refusal).unwrap();
     state.apply(&refusal).unwrap();
     assert_eq!(state.page(a).unwrap().unwrap().standing, Standing::Gone);
@@ -310,7 +312,7 @@ fn an_excluded_page_leaves_the_queues_and_returns_to_where_it_was() {
     let before = [new, known].map(|page| state.page(page).unwrap().unwrap());
     let counts = state.counters().standing;
     for page in [new, known, known] {
-        state.apply(&Event::PutAside { page, reason: Refusal::Excluded }).unwrap();
+        state.apply(&Event::PutAside { page, reason: Refusal::Excluded, at: at(3) }).unwrap();
         let row = state.page(page).unwrap().unwrap();
         assert_eq!((row.standing, row.place), (Standing::Refused(Refusal::Excluded), None));
     }
@@ -343,7 +345,7 @@ fn a_page_that_is_put_aside_for_two_reasons_in_turn_still_returns_to_where_it_wa
     let page = discover(&mut state, "a.test", "/1");
     let before = state.page(page).unwrap();
     for reason in [Refusal::Mirror, Refusal::Spam, Refusal::Excluded] {
-        state.apply(&Event::PutAside { page, reason }).unwrap();
+        state.apply(&Event::PutAside { page, reason, at: at(3) }).unwrap();
         let row = state.page(page).unwrap().unwrap();
         assert_eq!((row.standing, row.place), (Standing::Refused(reason), None));
     }
@@ -355,7 +357,7 @@ fn a_page_that_is_put_aside_for_two_reasons_in_turn_still_returns_to_where_it_wa
 fn a_page_that_was_in_flight_when_it_was_put_aside_stays_where_its_visit_put_it() {
     let mut state = memory();
     let page = discover(&mut state, "a.test", "/1");
-    state.apply(&Event::PutAside { page, reason: Refusal::Excluded }).unwrap();
+    state.apply(&Event::PutAside { page, reason: Refusal::Excluded, at: at(3) }).unwrap();
     state.apply(&visit(page, 1, Change::New, Some(at(100)))).unwrap();
     let row = state.page(page).unwrap();
     state.apply(&Event::PutBack { page, at: at(2) }).unwrap();

@@ -9,8 +9,9 @@ use std::io::Write;
 use std::time::Duration;
 
 use evercrawl_engine::live::SystemClock;
-use evercrawl_model::{Change, Time, Visit};
-use evercrawl_state::{DiskStore, View};
+use evercrawl_model::{Change, Life, Notice, PageKey, Time, Turn, Visit};
+use evercrawl_state::{DiskStore, Entry, View};
+use serde_json::{Map, Value, json};
 
 use super::Opened;
 use super::history::{describe, percent};
@@ -50,45 +51,126 @@ fn show_from(
     out: &mut dyn Write,
 ) -> anyhow::Result<u64> {
     let files = opened.file_names()?;
-    for visit in opened.state.visits(next) {
-        let (number, visit) = visit?;
+    for entry in opened.state.log(next) {
+        let (number, entry) = entry?;
         if *left == 0 {
             break;
         }
         next = number + 1;
-        if visit.at >= since && (args.all || is_news(visit.change)) {
+        if entry.at() >= since && is_wanted(&entry, args) {
             *left -= 1;
-            write(number, &visit, args.json, opened, &files, out)?;
+            let line = match &entry {
+                Entry::Visit(visit, turn) => {
+                    visit_line(visit, turn.filter(|_| args.states || args.all), opened, &files)?
+                }
+                Entry::Notice(notice) => notice_line(notice, opened)?,
+            };
+            line.write(number, args.json, out)?;
         }
     }
     Ok(next)
+}
+
+/// Whether it was asked for.
+fn is_wanted(entry: &Entry, args: &Changes) -> bool {
+    args.all
+        || match entry {
+            Entry::Visit(visit, turn) => is_news(visit.change) || args.states && turn.is_some(),
+            Entry::Notice(Notice::Site { .. }) => true,
+            Entry::Notice(Notice::Turned { .. }) => args.states,
+        }
 }
 
 fn is_news(change: Change) -> bool {
     matches!(change, Change::New | Change::Changed | Change::Near | Change::Gone)
 }
 
-fn write(
-    number: u64,
+/// A line of the log, for people and for programs.
+struct Line {
+    at: Time,
+    change: &'static str,
+    percent: String,
+    /// A URL, or a host.
+    subject: String,
+    note: String,
+    fields: Map<String, Value>,
+}
+
+impl Line {
+    fn write(mut self, number: u64, as_json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+        if as_json {
+            self.fields.insert("number".to_owned(), number.into());
+            return Ok(print::json_line(out, &self.fields.into())?);
+        }
+        let Line { at, change, percent, subject, note, .. } = self;
+        let (at, subject) = (at.rfc3339(), print::plain(&subject));
+        Ok(writeln!(out, "{number:>8} {at}  {change:<8} {percent:>5} {subject}{note}")?)
+    }
+}
+
+fn visit_line(
     visit: &Visit,
-    as_json: bool,
+    turn: Option<Turn>,
     opened: &Opened,
     files: &HashMap<u32, String>,
-    out: &mut dyn Write,
-) -> anyhow::Result<()> {
-    let url = |page| opened.state.reading().url(page);
-    let address = url(visit.page)?.unwrap_or_default();
-    if as_json {
-        let near = visit.near.map(url).transpose()?.flatten();
-        let mut line = describe(visit, near, files);
-        line.insert("number".to_owned(), number.into());
-        line.insert("url".to_owned(), address.into());
-        return Ok(print::json_line(out, &line.into())?);
-    }
-    let (at, change) = (visit.at.rfc3339(), visit.change.code());
-    let (percent, address) = (percent(visit), print::plain(&address));
-    let note = note(visit);
-    Ok(writeln!(out, "{number:>8} {at}  {change:<8} {percent:>5} {address}{note}")?)
+) -> anyhow::Result<Line> {
+    let subject = url(opened, visit.page)?;
+    let near = visit.near.map(|page| url(opened, page)).transpose()?;
+    let mut fields = describe(visit, near, files);
+    fields.insert("url".to_owned(), subject.clone().into());
+    let note = match turn {
+        Some(turn) => {
+            fields.extend(turn_fields(turn, visit.outcome.code()));
+            turn_note(turn, &format!("{} {}", visit.outcome.code(), visit.status))
+        }
+        None => note(visit),
+    };
+    let (change, percent) = (visit.change.code(), percent(visit));
+    Ok(Line { at: visit.at, change, percent, subject, note, fields })
+}
+
+fn notice_line(notice: &Notice, opened: &Opened) -> anyhow::Result<Line> {
+    let (change, subject, note, mut fields) = match *notice {
+        Notice::Turned { page, turn, reason, .. } => {
+            let change = if turn.to == Life::Refused { "refused" } else { "restored" };
+            let subject = url(opened, page)?;
+            let mut fields = turn_fields(turn, reason.code());
+            fields.insert("url".to_owned(), subject.clone().into());
+            (change, subject, turn_note(turn, reason.code()), fields)
+        }
+        Notice::Site { host, passages, .. } => {
+            let host = opened.state.host(host)?.map_or_else(String::new, |row| row.authority);
+            let many = Some(passages).filter(|passages| *passages > 0);
+            let parts = [("host", json!(host)), ("passages", json!(many))];
+            let fields = parts.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
+            ("site", host, site_note(many), fields)
+        }
+    };
+    fields.insert("time".to_owned(), notice.at().rfc3339().into());
+    fields.insert("change".to_owned(), change.into());
+    Ok(Line { at: notice.at(), change, percent: String::new(), subject, note, fields })
+}
+
+fn url(opened: &Opened, page: PageKey) -> anyhow::Result<String> {
+    Ok(opened.state.reading().url(page)?.unwrap_or_default())
+}
+
+fn turn_fields(turn: Turn, reason: &str) -> Map<String, Value> {
+    let parts = [("from", turn.from.code()), ("to", turn.to.code()), ("reason", reason)];
+    parts.map(|(name, word)| (name.to_owned(), json!(word))).into_iter().collect()
+}
+
+fn turn_note(turn: Turn, reason: &str) -> String {
+    format!("  ({} to {}: {reason})", turn.from.code(), turn.to.code())
+}
+
+fn site_note(passages: Option<u32>) -> String {
+    let what = match passages {
+        Some(1) => "a passage".to_owned(),
+        Some(count) => format!("{count} passages"),
+        None => "another template".to_owned(),
+    };
+    format!("  (on all its pages: {what})")
 }
 
 /// Why a page is gone, where that is not what its server says.
@@ -104,12 +186,12 @@ fn note(visit: &Visit) -> String {
 /// commits, which is that of time but for visits that took long.
 fn first_since(state: &View<DiskStore>, since: Time) -> anyhow::Result<u64> {
     let surely_before = since.before(LONGEST_VISIT);
-    let (mut low, mut high) = (0, state.counters().visits);
+    let (mut low, mut high) = (0, state.counters().logged);
     while low < high {
         let middle = low + (high - low) / 2;
-        let visit = state.visits(middle).next().transpose()?;
-        match visit {
-            Some((_, visit)) if visit.at < surely_before => low = middle + 1,
+        let entry = state.log(middle).next().transpose()?;
+        match entry {
+            Some((_, entry)) if entry.at() < surely_before => low = middle + 1,
             _ => high = middle,
         }
     }

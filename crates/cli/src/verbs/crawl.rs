@@ -1,5 +1,6 @@
 //! `evercrawl crawl`: discover, fetch, archive, come again.
 
+use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
 use std::net::IpAddr;
 use std::path::Path;
@@ -95,7 +96,7 @@ pub(crate) fn open_walk(
     config: &Arc<CrawlConfig>,
 ) -> anyhow::Result<Walk<DiskStore>> {
     let state = dir.state(crawl_config::store_limits(settings)?, random())?;
-    let now = SystemClock.not_before(state.last_visit()?.unwrap_or_default());
+    let now = SystemClock.not_before(state.last_logged()?.unwrap_or_default());
     let writer_settings = archive::Settings {
         prefix: config.archive.prefix.clone(),
         host: config.archive.machine.clone(),
@@ -245,6 +246,9 @@ impl Drop for Keeper<'_> {
 const KEEP_EVERY: Duration = Duration::from_secs(60);
 const KEEP_FIRST: Duration = Duration::from_secs(3);
 
+/// What counts as lately.
+const LATELY: Duration = Duration::from_secs(60);
+
 /// How often the status file says anew what takes a walk through the sample to find out.
 const SLOW_EVERY: Duration = Duration::from_secs(5);
 
@@ -259,6 +263,8 @@ pub(crate) struct Screen<'a> {
     saved: Time,
     /// What takes longer to find out, and when that was done.
     slow: (Time, Value),
+    /// How many requests there had been, second by second for a minute.
+    lately: VecDeque<(Time, u64)>,
 }
 
 impl<'a> Screen<'a> {
@@ -267,7 +273,8 @@ impl<'a> Screen<'a> {
         let slow = (Time::EPOCH, Value::Null);
         // What a crawl that was killed said of itself.
         let _ = std::fs::remove_file(DataDir::status_file(dir));
-        Screen { json, quiet, terminal, dir, shown: Time::EPOCH, saved: Time::EPOCH, slow }
+        let (shown, saved, lately) = (Time::EPOCH, Time::EPOCH, VecDeque::new());
+        Screen { json, quiet, terminal, dir, shown, saved, slow, lately }
     }
 
     pub(crate) fn show(&mut self, progress: &Progress, walk: &Walk<DiskStore>) {
@@ -299,8 +306,23 @@ impl<'a> Screen<'a> {
         }
         let path = DataDir::status_file(self.dir);
         let aside = path.with_extension("json.new");
-        let text = report::run_json(progress, walk, &self.slow.1).to_string();
+        let lately = self.lately(progress);
+        let text = report::run_json(progress, walk, lately, &self.slow.1).to_string();
         let _ = std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, &path));
+    }
+
+    /// Requests a second in the last minute, or since the run began.
+    fn lately(&mut self, progress: &Progress) -> f64 {
+        let requests = progress.tally.pages + progress.tally.robots;
+        if self.lately.is_empty() {
+            self.lately.push_back((progress.began, 0));
+        }
+        while self.lately.len() > 1 && progress.at.since(self.lately[0].0) > LATELY {
+            self.lately.pop_front();
+        }
+        let (since, before) = self.lately[0];
+        self.lately.push_back((progress.at, requests));
+        requests.saturating_sub(before) as f64 / progress.at.since(since).as_secs_f64().max(1.0)
     }
 
     pub(crate) fn clear(&self) {

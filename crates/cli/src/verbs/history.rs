@@ -27,7 +27,7 @@ pub(crate) fn show(args: &History, opened: &Opened, out: &mut dyn Write) -> anyh
     };
     let mut visits = visits_of(opened, &row)?;
     // What a page was before it moved here is part of its history.
-    if let Some((_, former)) = moved::former(opened, &row)? {
+    for (_, former) in moved::formers(opened, key, &row)? {
         visits.extend(visits_of(opened, &former)?);
     }
     visits.sort_by_key(|(number, _)| *number);

@@ -28,10 +28,39 @@ pub(crate) fn target(opened: &Opened, row: &PageRow) -> anyhow::Result<Option<Ca
     Ok(base.zip(location).and_then(|(base, (_, to))| base.join(to.trim()).ok()))
 }
 
-/// The page that this one was before it moved here.
-pub(crate) fn former(opened: &Opened, row: &PageRow) -> anyhow::Result<Option<(PageKey, PageRow)>> {
-    let Some(key) = row.via else { return Ok(None) };
-    let Some(former) = opened.state.page(key)?.filter(PageRow::is_moved) else { return Ok(None) };
-    let here = target(opened, &former)?.is_some_and(|target| target.as_str() == row.url);
-    Ok(here.then_some((key, former)))
+/// Former addresses that are followed, so that pages which moved in a circle come to an end.
+const MOST: usize = 32;
+
+/// The pages that this one was before it moved here, the latest first.
+pub(crate) fn formers(
+    opened: &Opened,
+    key: PageKey,
+    row: &PageRow,
+) -> anyhow::Result<Vec<(PageKey, PageRow)>> {
+    let mut all: Vec<(PageKey, PageRow)> = Vec::new();
+    let mut next = Some((key, row.clone()));
+    let mut looked = 0;
+    while let Some((key, row)) = next {
+        let known = |(former, _): &(PageKey, PageRow)| all.iter().any(|(other, _)| other == former);
+        let mut found = before(opened, key, &row)?;
+        found.retain(|former| former.0 != key && !known(former));
+        all.extend(found);
+        next = all.get(looked).filter(|_| looked < MOST).cloned();
+        looked += 1;
+    }
+    all.retain(|(former, _)| *former != key);
+    Ok(all)
+}
+
+/// The pages that moved to this very one.
+fn before(opened: &Opened, key: PageKey, row: &PageRow) -> anyhow::Result<Vec<(PageKey, PageRow)>> {
+    let mut found = opened.state.formers(key)?;
+    // Where links are not kept, the page that it was found by may be one.
+    if let (Some(via), true) = (row.via, found.is_empty())
+        && let Some(former) = opened.state.page(via)?.filter(PageRow::is_moved)
+        && target(opened, &former)?.is_some_and(|target| target.as_str() == row.url)
+    {
+        found.push((via, former));
+    }
+    Ok(found)
 }

@@ -20,12 +20,17 @@ use crate::{exit, print, report};
 /// Hosts and visits that are shown one by one.
 const SHOWN: usize = 10;
 
+/// Where new pages take all of the budget, known ones wait many times as long; no more is said of it.
+const LONGEST_WAIT: f64 = 1000.0;
+
 /// What is to come.
 #[derive(Default)]
 struct Ahead {
     hosts: BTreeMap<String, Share>,
     classes: [Share; CLASSES.len()],
     new: u64,
+    /// Visits that come due, whether or not the budget has room for them.
+    due: f64,
     /// The visits that come first, the last of them on top.
     next: BinaryHeap<(Time, String)>,
 }
@@ -61,8 +66,9 @@ pub(crate) fn show(args: &Plan, opened: &Opened, out: &mut dyn Write) -> anyhow:
             _ => {}
         }
     }
+    let stretch = ahead.fit(&planner, args.time);
     let fresh = freshness::of(&planner, &opened.state, now)?;
-    let expected = planner.expected_freshness(now);
+    let expected = planner.expected_freshness(now, stretch);
     if args.json {
         let line = ahead.json(args, &planner, &fresh, expected, now);
         print::json_line(out, &line)?;
@@ -98,6 +104,21 @@ impl Ahead {
         }
     }
 
+    /// Leaves as many visits as the budget has room for, besides those to new pages: of every page its
+    /// share. Returns how many times as long pages wait for it.
+    fn fit(&mut self, planner: &Planner, time: Duration) -> f64 {
+        self.due = self.visits();
+        let Some(rate) = planner.plan().rate else { return 1.0 };
+        let room = (rate * time.as_secs_f64() - self.new as f64).max(0.0);
+        if self.due <= room {
+            return 1.0;
+        }
+        let share = room / self.due;
+        let shares = self.hosts.values_mut().chain(&mut self.classes);
+        shares.for_each(|of| of.visits *= share);
+        (1.0 / share).min(LONGEST_WAIT)
+    }
+
     fn visits(&self) -> f64 {
         self.classes.iter().map(|share| share.visits).sum()
     }
@@ -125,7 +146,9 @@ impl Ahead {
             }
         };
         writeln!(out, "the next {}: {budget}", show_duration(args.time))?;
-        writeln!(out, "known pages  {} visits come due", count(self.visits()))?;
+        let (visits, due) = (count(self.visits()), count(self.due));
+        let late = if visits == due { "" } else { "; what the budget has no room for comes later" };
+        writeln!(out, "known pages  {visits} of {due} visits that come due{late}")?;
         writeln!(out, "new pages    {} wait for their first visit", show_count(self.new))?;
         writeln!(out, "\n{:>10} {:>10}  pages that change", "visits", "pages")?;
         for ((_, words), share) in CLASSES.iter().zip(&self.classes) {
@@ -170,6 +193,7 @@ impl Ahead {
             "policy": planner.plan().policy,
             "budget_a_second": planner.plan().rate,
             "visits": self.visits(),
+            "visits_due": self.due,
             "new_pages": self.new,
             "freshness": report::freshness_json(fresh),
             "fresh_expected": expected,

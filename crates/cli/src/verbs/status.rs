@@ -78,7 +78,8 @@ fn stopped(args: &Status, opened: &Opened) -> anyhow::Result<Vec<u8>> {
             "at": now.rfc3339(),
             "total": report::counters_json(counters),
             "freshness": report::freshness_json(&fresh),
-            "today": report::today_json(&today),
+            "today": report::today_json(&today, state),
+            "plan": {"policy": planner.plan().policy, "budget_a_second": planner.plan().rate},
             "waiting": report::waiting_json(&waiting),
             "mirrors": mirrors,
             "bytes_archived": archived,
@@ -92,7 +93,14 @@ fn stopped(args: &Status, opened: &Opened) -> anyhow::Result<Vec<u8>> {
     writeln!(out, "{}: not running", opened.path.display())?;
     report::write_counters(&mut out, counters)?;
     writeln!(out, "  freshness  {}", report::freshness_line(&fresh))?;
-    writeln!(out, "  today      {}", report::today_line(&report::today_json(&today)))?;
+    if let Some(rate) = planner.plan().rate {
+        writeln!(
+            out,
+            "  budget     {rate}/s for the next run, by policy {}",
+            planner.plan().policy
+        )?;
+    }
+    writeln!(out, "  today      {}", report::today_line(&report::today_json(&today, state)))?;
     writeln!(out, "  waiting    {}", report::waiting_line(&report::waiting_json(&waiting)))?;
     report::mirrors_line(mirrors as u64).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     let mut known = json!({});
@@ -131,8 +139,8 @@ fn show_run(args: &Status, run: &Value) -> anyhow::Result<Vec<u8>> {
     writeln!(out, "{}", received_line(run))?;
     writeln!(out, "  today      {}", report::today_line(&run["today"]))?;
     knowledge::lines(run).iter().try_for_each(|line| writeln!(out, "{line}"))?;
-    let (pages, new) = (number("/total/pages"), number("/total/pages_by_state/new"));
-    writeln!(out, "  known      {pages} pages, {new} never visited")?;
+    let (pages, states) = (number("/total/pages"), &run["total"]["pages_by_state"]);
+    writeln!(out, "  known      {pages} pages: {}", report::states_line(states))?;
     Ok(out)
 }
 

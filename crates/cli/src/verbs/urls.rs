@@ -6,7 +6,7 @@ use std::io::Write;
 use evercrawl_engine::Schedule;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::walk::keeps_waiting;
-use evercrawl_model::{HostKey, Outcome, PageKey, Refusal, Time};
+use evercrawl_model::{HostKey, Life, PageKey, Refusal, Time};
 use evercrawl_state::{DiskStore, HostRow, PageRow, Past, Place, Standing, View};
 use evercrawl_urls::Canonical;
 use serde_json::{Value, json};
@@ -152,30 +152,25 @@ fn is_trouble(past: &Past) -> bool {
 
 fn state_name(state: StateArg) -> &'static str {
     match state {
-        StateArg::New => "new",
+        StateArg::New => Life::New.code(),
         StateArg::Due => "due",
         StateArg::Resting => "resting",
-        StateArg::Gone => "gone",
-        StateArg::Moved => "moved",
-        StateArg::SoftGone => Outcome::SoftGone.code(),
-        StateArg::LoginWall => Outcome::LoginWall.code(),
-        StateArg::Parked => Outcome::Parked.code(),
-        StateArg::Refused => "refused",
+        StateArg::Failing => Life::Failing.code(),
+        StateArg::Gone => Life::Gone.code(),
+        StateArg::Moved => Life::Moved.code(),
+        StateArg::SoftGone => Life::SoftGone.code(),
+        StateArg::LoginWall => Life::LoginWall.code(),
+        StateArg::Parked => Life::Parked.code(),
+        StateArg::Refused => Life::Refused.code(),
     }
 }
 
-/// The one word for where a page is.
+/// The one word for where a page is; of a live one, whether it is due.
 pub(crate) fn state_of(row: &PageRow, now: Time) -> &'static str {
-    let outcome = row.past.as_ref().map(|past| past.outcome);
-    match (row.standing, row.place) {
-        (Standing::Gone, _) => {
-            outcome.filter(|outcome| outcome.is_substitute()).map_or("gone", Outcome::code)
-        }
-        (Standing::Refused(_), _) => "refused",
-        _ if row.is_moved() => "moved",
-        (_, Some(Place::New(..))) => "new",
-        (_, Some(Place::Due(at) | Place::Recheck(at))) if at <= now => "due",
-        _ => "resting",
+    match (row.life(), row.place) {
+        (Life::Live, Some(Place::Due(at) | Place::Recheck(at))) if at <= now => "due",
+        (Life::Live, _) => "resting",
+        (life, _) => life.code(),
     }
 }
 

@@ -14,7 +14,7 @@ use evercrawl_engine::suspicion::{Action, Suspects};
 use evercrawl_engine::walk::{keeps_waiting, read_robots, scope};
 use evercrawl_engine::wishes::Wishes;
 use evercrawl_model::{HostKey, Outcome, PageKey, Refusal, Time};
-use evercrawl_state::{HostRow, PageRow, Place, Standing};
+use evercrawl_state::{HostRow, Lane, PageRow, Place, Standing};
 use evercrawl_urls::{Canonical, Gate, Scope};
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ use super::moved;
 use super::urls::{self, Pages};
 use super::wish;
 use crate::args::{RunArgs, Why};
-use crate::units::show_duration;
+use crate::units::{show_count, show_duration};
 use crate::{crawl_config, exit, knowledge, print};
 
 /// Seeds up to this number are read to tell whether a page that is known is still in scope.
@@ -55,7 +55,7 @@ pub(crate) fn show(args: &Why, opened: &Opened, out: &mut dyn Write) -> anyhow::
         if let Some(reason) = pages.reason(key, row)? {
             facts.push(Fact("reason", reason.to_owned()));
         }
-        facts.extend(page_facts(opened, row, now)?);
+        facts.extend(page_facts(opened, key, row, now)?);
         facts.extend(held_fact(opened, key, row)?);
         facts.extend(plan_facts(opened, key, row, now)?);
         described = pages.describe(key, row)?;
@@ -131,7 +131,12 @@ fn robots_fact(opened: &Opened, url: &Canonical) -> anyhow::Result<Fact> {
     Ok(Fact("robots", format!("{allowed}: {line} ({status}, fetched {})", copy.at)))
 }
 
-fn page_facts(opened: &Opened, row: &PageRow, now: Time) -> anyhow::Result<Vec<Fact>> {
+fn page_facts(
+    opened: &Opened,
+    key: PageKey,
+    row: &PageRow,
+    now: Time,
+) -> anyhow::Result<Vec<Fact>> {
     let mut facts = Vec::new();
     let via = match row.via {
         Some(key) => opened.state.reading().url(key)?,
@@ -140,8 +145,10 @@ fn page_facts(opened: &Opened, row: &PageRow, now: Time) -> anyhow::Result<Vec<F
     let origin = via.map_or("a seed or a list".to_owned(), |via| format!("a link on {via}"));
     facts
         .push(Fact("found", format!("{} by {origin}, {} links from a seed", row.found, row.depth)));
-    if let Some((_, former)) = moved::former(opened, row)? {
-        facts.push(Fact("formerly", format!("{}, which moved here for good", former.url)));
+    let formers = moved::formers(opened, key, row)?;
+    let formers: Vec<&str> = formers.iter().map(|(_, former)| former.url.as_str()).collect();
+    if !formers.is_empty() {
+        facts.push(Fact("formerly", format!("{}, which moved here for good", formers.join(", "))));
     }
     facts.extend(elsewhere(opened, row)?);
     if let Some(past) = &row.past {
@@ -314,8 +321,9 @@ fn plan_facts(
             format!("a fetch now is worth {share} it must be; that takes {interval} after a visit"),
         ));
     }
+    let pace = if pin.is_some() { None } else { host_pace(opened, key, row, now)? };
     let bound = || bound_by(planner.plan(), planner.interval(key, row, now), rate);
-    facts.push(Fact("bound by", pin.unwrap_or_else(bound)));
+    facts.push(Fact("bound by", pin.or(pace).unwrap_or_else(bound)));
     Ok(facts)
 }
 
@@ -333,6 +341,34 @@ fn importance(plan: &Plan, row: &PageRow) -> Option<Fact> {
         None => return None,
     };
     Some(Fact("importance", words))
+}
+
+/// Pages of a host that are counted before one of them.
+const COUNTED: usize = 10_000;
+
+/// The pace of a page's host, where that is what the page waits for: those of its host that are due before
+/// it take longer at that pace than it has to wait, and not less than it has waited already.
+fn host_pace(
+    opened: &Opened,
+    key: PageKey,
+    row: &PageRow,
+    now: Time,
+) -> anyhow::Result<Option<String>> {
+    let (Some(Place::Due(due)), Some(host)) = (row.place, opened.state.host(key.host)?) else {
+        return Ok(None);
+    };
+    let before = opened.state.lane(key.host, Lane::Due, (0, 0), due.millis(), COUNTED)?.len();
+    let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
+    let url = Canonical::from_trusted(row.url.clone());
+    let copy = url.map(|url| opened.state.robots(url.origin())).transpose()?.flatten();
+    let asked = copy.and_then(|copy| read_robots(&copy, &config.agent).crawl_delay());
+    let pause = config.frontier.pace.delay(asked, host.answer_time);
+    let takes = pause.saturating_mul(u32::try_from(before).unwrap_or(u32::MAX));
+    let waits = now.after(takes) > due && now.since(due) <= takes.saturating_add(pause);
+    let (before, pause) = (show_count(before as u64), show_duration(pause));
+    let words =
+        format!("the pace of its host: {before} of its pages are due before, one every {pause}");
+    Ok((waits && before != "0").then_some(words))
 }
 
 /// What decides how long a page waits from visit to visit, where that is `interval`.

@@ -122,6 +122,7 @@ mod tests {
             simhash: None,
             memory: None,
             differing: Vec::new(),
+            untold: None,
             links: Some(links),
             anchors: Vec::new(),
             first_of_digest: false,

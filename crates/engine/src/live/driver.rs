@@ -313,7 +313,7 @@ impl<S: Store + 'static> Driver<S> {
             Some(bucket) => bucket.at_rate(rate, now),
             None => Bucket::new(rate, now),
         });
-        if self.walk.planner().spends_ahead() {
+        if !self.walk.planner().plan().fixed {
             self.walk.set_budget(Some(rate));
         }
     }

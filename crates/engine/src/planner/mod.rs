@@ -21,7 +21,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_estimate::poisson::mean_freshness;
-use evercrawl_model::{Change, Kind, Next, Noted, PageKey, Score, Time, Validators, Visited};
+use evercrawl_model::{
+    Change, Kind, Next, Noted, Outcome, PageKey, Score, Time, Validators, Visited,
+};
 use evercrawl_policy::registry::{self, Goal, Setup};
 use evercrawl_policy::{Days, Found, Group, Page, Policy, Round, Visit};
 use evercrawl_sites::Kin;
@@ -63,6 +65,9 @@ pub struct Plan {
     /// Requests a second to divide over all pages; `None`: every page waits as long as the schedule
     /// says, and the policy only learns.
     pub rate: Option<f64>,
+    /// Whether every page waits as long as the schedule says whatever the budget is: then that is a bound,
+    /// and nothing to divide.
+    pub fixed: bool,
     /// No page is visited again sooner.
     pub shortest: Duration,
     /// No page waits longer, where the budget allows it.
@@ -85,6 +90,7 @@ impl Default for Plan {
             policy: "index",
             goal: Goal::Freshness,
             rate: None,
+            fixed: false,
             shortest: Duration::from_secs(60),
             longest: None,
             audits: 0.02,
@@ -262,9 +268,14 @@ impl Planner {
         let failures = row.past.as_ref().map_or(0, |past| past.failures).saturating_add(1);
         let held = row.past.as_ref().is_some_and(|past| past.digest.is_some());
         visited.next = schedule.next(change, ended, failures, held);
+        let failures = if change == Change::Failed { failures } else { 0 };
+        if !self.spends_ahead() && is_outage(&visited.visit) {
+            let retry = ended.after(Schedule::retry(self.plan.shortest, failures));
+            visited.next = sooner_of(visited.next, retry);
+        }
         if self.spends_ahead() {
             visited.next = match visited.next {
-                Next::Due(_) => Next::Due(self.within_bounds(page.due, ended)),
+                Next::Due(_) => Next::Due(self.within_bounds(page.due, ended, failures)),
                 // A tombstone is not looked at more often than a page that never changes.
                 Next::Recheck(at) => Next::Recheck(at.max(ended.after(self.turns(4.0)))),
                 next => next,
@@ -285,10 +296,16 @@ impl Planner {
         Duration::try_from_secs_f64(seconds).unwrap_or_default()
     }
 
-    /// When a page is due that the policy wants at `due`, having been visited at `last`.
-    fn within_bounds(&self, due: Days, last: Time) -> Time {
+    /// When a page is due that the policy wants at `due`, having been visited at `last`, the last of so
+    /// many visits in a row that failed.
+    fn within_bounds(&self, due: Days, last: Time, failures: u8) -> Time {
         let longest = self.plan.longest.map_or(Time::NEVER, |longest| last.after(longest));
-        time(due).max(last.after(self.plan.shortest)).min(longest)
+        time(due).max(self.soonest(last, failures)).min(longest)
+    }
+
+    /// Before when a page is not visited again.
+    fn soonest(&self, last: Time, failures: u8) -> Time {
+        last.after(Schedule::retry(self.plan.shortest, failures))
     }
 
     /// Whether a page that came up, due at `due` and not by lot, is to be fetched at `now`.
@@ -301,11 +318,11 @@ impl Planner {
         let wanted = self.policy.due(&page, today);
         let put_off = wanted > today && wanted - days(due) > SLACK * page.elapsed(wanted);
         let longest = self.plan.longest.is_some_and(|most| past.last_visit.after(most) <= now);
-        let later = self.within_bounds(wanted, past.last_visit);
+        let later = self.within_bounds(wanted, past.last_visit, past.failures);
         if put_off && !longest && later > due {
             return Err(NotNow::PutOff(later));
         }
-        let soonest = past.last_visit.after(self.plan.shortest);
+        let soonest = self.soonest(past.last_visit, past.failures);
         if soonest > now {
             return Err(if due > now {
                 NotNow::NotWorthIt(soonest)
@@ -324,7 +341,8 @@ impl Planner {
             return None;
         };
         let page = self.page(key, row);
-        let wanted = self.within_bounds(self.policy.due(&page, days(now)), past.last_visit);
+        let wanted = self.policy.due(&page, days(now));
+        let wanted = self.within_bounds(wanted, past.last_visit, past.failures);
         let slack = SLACK * page.elapsed(days(due));
         (days(due) - days(wanted) > slack).then_some(wanted)
     }
@@ -431,14 +449,15 @@ impl Planner {
         Some(self.policy.outlook(&self.page(key, row), days(now))?.rate)
     }
 
-    /// How fresh the pages will be, on average, if the plan is kept; `None` where there is none.
-    pub fn expected_freshness(&self, now: Time) -> Option<f64> {
+    /// How fresh the pages will be, on average, if the plan is kept and each page waits so many times as
+    /// long as it should; `None` where there is no plan.
+    pub fn expected_freshness(&self, now: Time, stretch: f64) -> Option<f64> {
         self.plan.rate?;
         let pages = self.sample.pages().iter().map(|page| Page { last: days(now), ..*page });
         let shares = pages.map(|page| {
             let (rate, wait) =
                 (self.policy.outlook(&page, days(now))?.rate, self.waits(&page, now));
-            Some(mean_freshness(rate, wait))
+            Some(mean_freshness(rate, wait * stretch))
         });
         let shares: Option<Vec<f64>> = shares.collect();
         let shares = shares.filter(|shares| !shares.is_empty())?;
@@ -447,7 +466,7 @@ impl Planner {
 
     /// Days until a page that was visited at `now` is due.
     fn waits(&self, page: &Page, now: Time) -> Days {
-        let bounded = self.within_bounds(self.policy.due(page, days(now)), now);
+        let bounded = self.within_bounds(self.policy.due(page, days(now)), now, 0);
         days(bounded) - days(now)
     }
 
@@ -507,6 +526,21 @@ fn averaged(before: f32, score: Score, share: f32) -> f32 {
 /// written anew. Within bounds, since a small edit may be the one that matters.
 fn worth_of_change(news: f32, usual: f32) -> f32 {
     if news > 0.0 && usual > 0.0 { (news / usual).sqrt().clamp(0.5, 2.0) } else { 1.0 }
+}
+
+/// Whether a visit failed for what may be over soon: a page that is not found is not looked for the sooner.
+fn is_outage(visit: &evercrawl_model::Visit) -> bool {
+    visit.change == Change::Failed
+        && !visit.outcome.is_substitute()
+        && visit.outcome != Outcome::ClientError
+}
+
+/// What is due comes at `at`, where that is sooner.
+fn sooner_of(next: Next, at: Time) -> Next {
+    match next {
+        Next::Due(due) => Next::Due(due.min(at)),
+        other => other,
+    }
 }
 
 fn found(change: Change) -> Found {

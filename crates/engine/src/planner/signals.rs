@@ -86,7 +86,7 @@ impl Planner {
         let wanted = match row.held() {
             // There is nothing to be fresh: it is looked for, as it would be if it were new.
             false => soonest,
-            true if self.spends_ahead() => self.within_bounds(page.due, last),
+            true if self.spends_ahead() => self.within_bounds(page.due, last, 0),
             true if self.is_worth_a_look(&page, now) => soonest,
             true => waits,
         };

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use evercrawl_archive::{self as archive, RewriteError};
 use evercrawl_model::{Dropped, PageKey, Rewritten, Time, Visit, VisitsDropped};
-use evercrawl_state::{ArchiveFile, Reading, Store, View};
+use evercrawl_state::{ArchiveFile, Entry, Reading, Store, View};
 
 use crate::EngineError;
 use crate::data_dir::file_position;
@@ -102,6 +102,8 @@ pub struct Retention<S> {
     lately: HashSet<[u8; 20]>,
     seen: u64,
     page: Option<PageKey>,
+    /// The number before which the log has no notice that leaves it.
+    noticed: u64,
     /// Files that could not be read and are as they were.
     pub problems: Vec<String>,
 }
@@ -130,6 +132,7 @@ impl<S: Store> Retention<S> {
             lately: HashSet::new(),
             seen: 0,
             page: None,
+            noticed: 0,
             problems: Vec::new(),
         }
     }
@@ -145,7 +148,10 @@ impl<S: Store> Retention<S> {
         if self.config.visits.is_all() || self.stopped() {
             return Ok(None);
         }
-        let dropped = self.next_visits()?;
+        let dropped = match self.next_visits()? {
+            None => self.next_notices()?,
+            visits => visits,
+        };
         Ok(dropped.map(|dropped| Piece::Visits(Box::new(dropped))))
     }
 
@@ -259,9 +265,34 @@ impl<S: Store> Retention<S> {
                 break;
             }
         }
+        let dropped = self.dropped_from_log(count);
+        Ok((count > 0).then_some(VisitsDropped { dropped, visits, notices: Vec::new() }))
+    }
+
+    /// Some of what else leaves the log; `None` when nothing does.
+    fn next_notices(&mut self) -> Result<Option<VisitsDropped>, EngineError> {
+        let (view, from) = (self.reading.view()?, self.config.visits.notices_from(self.now));
+        let mut notices = Vec::new();
+        for entry in view.log(self.noticed) {
+            let (number, entry) = entry?;
+            self.noticed = number + 1;
+            if let Entry::Notice(notice) = entry
+                && notice.at() < from
+            {
+                notices.push(number);
+            }
+            if notices.len() as u64 >= VISITS_AT_ONCE {
+                break;
+            }
+        }
+        let dropped = self.dropped_from_log(notices.len() as u64);
+        let some = !notices.is_empty();
+        Ok(some.then_some(VisitsDropped { dropped, visits: Vec::new(), notices }))
+    }
+
+    fn dropped_from_log(&self, count: u64) -> Dropped {
         let rule = self.config.visits.text.clone();
-        let dropped = Dropped { at: self.now, rule, from: LOG.to_owned(), count, bytes: 0 };
-        Ok((count > 0).then_some(VisitsDropped { dropped, visits }))
+        Dropped { at: self.now, rule, from: LOG.to_owned(), count, bytes: 0 }
     }
 }
 

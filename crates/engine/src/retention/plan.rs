@@ -15,7 +15,7 @@ pub(super) struct Plan {
     keep: Bits,
     /// The files that have something to drop, those with the latest visits last.
     pub(super) files: Vec<FilePlan>,
-    /// Visits that there were.
+    /// Numbers that the log had given out.
     pub(super) visits: u64,
 }
 
@@ -41,7 +41,7 @@ impl Plan {
         keep: &Keep,
         now: Time,
     ) -> Result<Self, EngineError> {
-        let visits = state.counters().visits;
+        let visits = state.counters().logged;
         let mut plan = Plan { visits, ..Plan::default() };
         for page in state.pages() {
             plan.keep_of(state, &page?.1, keep, now)?;

@@ -7,6 +7,7 @@ use evercrawl_model::{Change, Time, Visit};
 
 /// A day, in milliseconds.
 const DAY: u64 = 86_400_000;
+const YEAR: Duration = Duration::from_secs(365 * 86_400);
 
 /// What stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,16 @@ impl Keep {
     /// True when nothing is ever dropped.
     pub fn is_all(&self) -> bool {
         self.rules.is_empty()
+    }
+
+    /// What the log says besides visits leaves it when it is older than this: than the longest time
+    /// that a rule speaks of, or a year where one speaks of none.
+    pub fn notices_from(&self, now: Time) -> Time {
+        let ages = self.rules.iter().map(|rule| match rule {
+            Rule::Within(age) | Rule::Daily(Some(age)) => *age,
+            Rule::Last(_) | Rule::Daily(None) => YEAR,
+        });
+        ages.max().map_or(Time::EPOCH, |age| now.before(age))
     }
 
     /// For each of a page's visits, the latest first, whether it stays. The latest always does.

@@ -226,7 +226,7 @@ impl<S: Store> Walk<S> {
 
     fn put_aside(&mut self, page: PageKey, reason: Refusal, now: Time) -> Result<(), EngineError> {
         self.planner.forget(page);
-        self.apply(&Event::PutAside { page, reason }, now)?;
+        self.apply(&Event::PutAside { page, reason, at: now }, now)?;
         Ok(())
     }
 
