@@ -82,6 +82,7 @@ impl Room {
 fn begun(dir: &Path, store: &Arc<MemoryStore>) -> Rehearsal<MemoryStore, Living> {
     let mut config = small_crawl();
     config.archive.roll_at = ROLL;
+    config.schedule.recrawl = DAY / 2;
     config.frontier.pace = Pace { host: Duration::from_millis(1), ..Pace::default() };
     config.retention.archive = Keep { rules: vec![Rule::Last(3)], text: "last 3".to_owned() };
     let month = Rule::Within(30 * DAY);
@@ -95,9 +96,7 @@ fn begun(dir: &Path, store: &Arc<MemoryStore>) -> Rehearsal<MemoryStore, Living>
         let line = format!("http://h{}.test/p{page}", page % 5);
         walk.add_seed(&parse_seed_line(&line, config.steps).unwrap().unwrap(), START).unwrap();
     }
-    let mut sim = Rehearsal::new(walk, Living, START, HOUR);
-    sim.set_budget(PAGES as f64 / DAY.as_secs_f64());
-    sim
+    Rehearsal::new(walk, Living, START, HOUR)
 }
 
 /// Applies the rules of retention, as a running crawl does every day.

@@ -87,7 +87,6 @@ fn a_page_that_never_comes_back_is_given_up_after_days_and_looked_at_rarely() {
     let dir = tempfile::tempdir().unwrap();
     let web = Outage { hours: (3, 24 * 365), asked: Vec::new() };
     let mut sim = begun(dir.path(), web, &["http://a.test/page".to_owned()], |_| {});
-    sim.set_budget(0.1);
     sim.run(START.after(HOUR * 24 * 4), HOUR * 24).unwrap();
     assert_eq!(sim.walk.counters().living(Life::Failing), Some(1), "four days are no end");
     sim.run(START.after(HOUR * 24 * 40), HOUR * 24 * 30).unwrap();
