@@ -267,7 +267,7 @@ fn left_line(run: &Value) -> Option<String> {
         return None;
     }
     let reasons = [
-        ("turn", "have only just something to fetch"),
+        ("turn", "wait for their turn"),
         ("pace", "are at their pace"),
         ("back_off", "are in back-off"),
         ("robots", "wait for robots.txt"),

@@ -57,7 +57,7 @@ fn answer(request: &Request) -> Answer {
         }
         // To a page that was known before.
         "a.test/wandering" if second => {
-            Answer::status("308 Permanent Redirect").with("Location: /plain")
+            Answer::status("308 Permanent Redirect").with("Location: /broken")
         }
         "a.test/broken" if request.earlier == 1 => Answer::status("500 Internal Server Error"),
         "a.test/copy" | "a.test/double" => Answer::page(prose("twin")),
@@ -195,10 +195,10 @@ fn states(place: &Place) {
     assert_eq!(page("moving")["reason"], "redirect");
     assert_eq!(page("arrived")["via"], "http://a.test/moving");
     assert_eq!(page("arrived")["status"], 200);
-    let joined = place.history("http://a.test/plain");
+    let joined = place.history("http://a.test/broken");
     let wandering = |visit: &&Value| visit["url"] == "http://a.test/wandering";
     assert!(joined.iter().filter(wandering).count() >= 2, "its history goes with it");
-    let why = place.run("why http://a.test/plain").expect(0).out;
+    let why = place.run("why http://a.test/broken").expect(0).out;
     assert!(
         why.contains("formerly     http://a.test/wandering, which moved here for good"),
         "{why}"
