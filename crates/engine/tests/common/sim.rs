@@ -241,7 +241,7 @@ impl Place {
 
     /// When the last of them was.
     fn last_visit(&self) -> Time {
-        self.state().last_visit().unwrap().unwrap_or(START)
+        self.state().last_logged().unwrap().unwrap_or(START)
     }
 }
 
