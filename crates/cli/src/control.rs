@@ -119,7 +119,7 @@ impl Desk {
         for caller in listener.incoming().flatten() {
             let desk = self.clone();
             // The listener and this clone are two; every caller being served holds one more.
-            if Arc::strong_count(&self) > MOST_CALLERS + 2 {
+            if Arc::strong_count(&self) >= MOST_CALLERS + 2 {
                 let _ = refuse(caller, "too many verbs at once; try again in a moment");
                 continue;
             }
