@@ -171,3 +171,110 @@ fn a_running_crawl_weighs_pages_by_their_links_where_it_is_asked_to() {
     let wrong = place.run("crawl --once -s importance.method=fame").expect(3);
     wrong.explains(&["none of none, pagerank, opic"]);
 }
+
+#[test]
+fn distrust_personal_ranks_and_a_start_by_hosts_are_at_hand() {
+    let (site, place) = (site(), Place::new());
+    crawl(&place, &site, "");
+    let scores = |words: &str| -> Vec<(String, f64)> {
+        let lines = place.run(&format!("rank --json {words}")).expect(0).json_lines();
+        let named = names(&lines, "url").into_iter();
+        named.zip(lines.iter().map(|line| line["score"].as_f64().unwrap())).collect()
+    };
+    place.write("spam.txt", "http://a.one.test/old\n");
+    let distrust = scores("--method antitrust --trust spam.txt");
+    let above: Vec<&str> =
+        distrust.iter().filter(|(_, score)| *score > 0.0).map(|(url, _)| url.as_str()).collect();
+    assert_eq!(above, ["http://a.one.test/old", "http://a.one.test/"], "who links to it");
+    place.run("rank --method antitrust").expect(2).explains(&["name a list by --trust"]);
+    place.write("mine.txt", "http://b.one.test/ 3\nhttp://a.one.test/old\n");
+    let personal = scores("--jump mine.txt");
+    let front = personal.iter().find(|(url, _)| url == "http://a.one.test/").unwrap();
+    assert_eq!(front.1, 0.0, "no jump leads to the front: {personal:?}");
+    place.write("wrong.txt", "http://b.one.test/ much\n");
+    place.run("rank --jump wrong.txt").expect(2).explains(&["line 1", "weight"]);
+    let (alike, hosts) = (scores(""), scores("--start hosts"));
+    for ((url, a), (other, b)) in alike.iter().zip(&hosts) {
+        assert!(url == other && (a - b).abs() < 1e-9, "{alike:?} {hosts:?}");
+    }
+    let reached = scores("--method trustrank --trust-top 1");
+    assert_eq!(reached.len(), 6);
+}
+
+#[test]
+fn a_part_of_the_graph_can_be_ranked_and_written_in_few_bytes() {
+    let (site, place) = (site(), Place::new());
+    crawl(&place, &site, "");
+    let all = edges(&place);
+    let words = place.run("rank --only ^http://a\\.one").expect(0).out;
+    assert!(words.starts_with("4 urls, 3 links\n"), "{words}");
+    place.run("rank --only [").expect(2).explains(&["--only"]);
+    place.run("rank --export edges.csr").expect(0);
+    let bytes = std::fs::read(place.path().join("edges.csr")).unwrap();
+    let (graph, urls) = evercrawl_rank::compact::decode(&bytes).unwrap();
+    let name = |node: u32| urls[node as usize].replace("http://", "");
+    let mut read: Vec<String> =
+        graph.links().map(|(from, to)| format!("{},{}", name(from), name(to))).collect();
+    read.sort();
+    assert_eq!(read, all);
+    place.run("rank --export edges.csv.gz").expect(0);
+    let packed = std::fs::read(place.path().join("edges.csv.gz")).unwrap();
+    assert_eq!(packed[..2], [0x1f, 0x8b]);
+}
+
+#[test]
+fn the_words_of_links_are_kept_where_that_is_asked_for() {
+    let (site, place) = (site(), Place::new());
+    crawl(&place, &site, "-s links.anchors=true");
+    let first = place.run("rank --json --top 1 --anchors 2").expect(0).json();
+    assert_eq!(first["anchors"], serde_json::json!(["somewhere"]));
+    place.run("rank --export words.csv --anchors 1").expect(0);
+    let text = std::fs::read_to_string(place.path().join("words.csv")).unwrap();
+    assert!(text.starts_with("src,dst,anchor\n"), "{text}");
+    assert!(text.contains("http://b.one.test/,http://c.two.test/,somewhere\n"), "{text}");
+    place.run("check --deep").expect(0);
+}
+
+#[test]
+fn quality_is_read_from_rankings_that_were_kept() {
+    let (site, place) = (site(), Place::new());
+    crawl(&place, &site, "--recrawl 1s");
+    place.run("rank --method quality").expect(2).explains(&["rank --keep"]);
+    place.run("rank --method hits --keep").expect(2).explains(&["--keep"]);
+    place.run("rank --keep").expect(0);
+    // By then the front leads to /new instead of /old.
+    let again = "crawl --for 3s --delay 0s --quiet";
+    place.run(&format!("{again} {}", site.flags())).expect(15);
+    let score = |method: &str, url: &str| {
+        let lines = place.run(&format!("rank --json --method {method}")).expect(0).json_lines();
+        let line = lines.iter().find(|line| line["url"] == url).unwrap();
+        line["score"].as_f64().unwrap() * if method == "quality" { 1.0 } else { lines.len() as f64 }
+    };
+    let (old, new) = ("http://a.one.test/old", "http://a.one.test/new");
+    assert!(
+        (score("quality", old) - score("pagerank", old)).abs() < 1e-9,
+        "what falls is as it is"
+    );
+    assert!(score("quality", new) > 2.0 * score("pagerank", new), "what rises is better");
+}
+
+#[test]
+fn every_order_of_discovery_fetches_all_pages() {
+    let site = site();
+    for order in ["breadth", "indegree", "pagerank", "opic", "larger-sites"] {
+        let place = Place::new();
+        crawl(&place, &site, &format!("-s discover.order={order} -s importance.method=opic"));
+        assert_eq!(place.run("urls --json").expect(0).json_lines().len(), 6, "{order}");
+        place.run("check --deep").expect(0);
+    }
+    let place = Place::new();
+    crawl(&place, &site, "-s discover.order=topic -s discover.topic=hub");
+    let wrong = |words: &str, why: &str| {
+        let ran = place.run(&format!("crawl --once {words} {}", site.flags()));
+        ran.expect(3).explains(&[why]);
+    };
+    wrong("-s discover.order=fame", "larger-sites");
+    wrong("-s discover.order=topic -s discover.topic=", "needs words");
+    wrong("-s discover.order=topic -s discover.topic=a-b", "no word");
+    wrong("-s discover.order=opic -s links.keep=false", "links.keep");
+}

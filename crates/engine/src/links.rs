@@ -93,6 +93,7 @@ impl LinkReader {
     pub fn new(config: &CrawlConfig, gate: Arc<RwLock<Gate>>, keyer: Keyer) -> Self {
         let mut options = Options::default();
         options.robots_names.push(config.agent.to_ascii_lowercase());
+        options.anchor_text = config.take.keep_anchors || config.plan.order == Order::Topic;
         let (steps, take, options) = (config.steps, config.take, options.into());
         let topic =
             (config.plan.order == Order::Topic).then(|| config.interest.words.clone().into());
