@@ -8,7 +8,7 @@
 //! a page on which the same differs has another template too; only what differs besides is its own.
 
 use crate::outline::Outline;
-use crate::sketch::{Difference, Sketch};
+use crate::sketch::{Difference, Size, Sketch};
 
 /// Passages that differed lately on the pages of a site.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,6 +44,10 @@ impl Entry {
 impl SiteMemory {
     /// The most passages that are remembered.
     pub const CAPACITY: usize = 64;
+
+    /// The most bytes that it takes as it is stored, however long a site is watched.
+    pub const MOST_BYTES: usize =
+        ENTRY * Self::CAPACITY + TEMPLATES * (5 + 4 * Size::Large.cells()) + 3;
 
     /// Whether a passage differed on several pages besides `page`.
     pub(crate) fn is_common(&self, id: u32, page: u64) -> bool {
@@ -228,7 +232,7 @@ mod tests {
                 site.note_untold(page, &cells[..if large { 156 } else { 96 }]);
             }
             let bytes = site.to_bytes();
-            prop_assert!(bytes.len() <= 7 * SiteMemory::CAPACITY + 161 * TEMPLATES + 3);
+            prop_assert!(bytes.len() <= SiteMemory::MOST_BYTES);
             prop_assert_eq!(SiteMemory::from_bytes(&bytes), site);
         }
 

@@ -1,6 +1,8 @@
 //! What do rules of retention do to the visit log, and what did they drop so far?
 
-use evercrawl_model::{Dropped, RecordAt, Rewritten, VisitsDropped};
+use std::time::Duration;
+
+use evercrawl_model::{Dropped, RecordAt, Rewritten, Time, VisitsDropped};
 
 use crate::StateError;
 use crate::apply::Applied;
@@ -111,7 +113,7 @@ impl<S: Store> State<S> {
         Ok(())
     }
 
-    /// Adds to the record of what was dropped; one entry a time and a file.
+    /// Adds to the record of what was dropped; one entry a time and a file, for a year.
     fn note_dropped(&mut self, dropped: &Dropped) -> Result<Applied, StateError> {
         let key = keys::dropped(dropped.at, &dropped.from);
         let before = self.view.layers.get(Space::Meta, &key)?;
@@ -120,9 +122,35 @@ impl<S: Store> State<S> {
         sum.count += before.as_ref().map_or(0, |before| before.count);
         sum.bytes += before.as_ref().map_or(0, |before| before.bytes);
         self.view.layers.put(Space::Meta, &key, &encode_dropped(&sum));
+        self.gather_dropped(dropped.at)?;
         Ok(Applied::default())
     }
+
+    /// Entries of more than a year ago become one, a few with each new one, so that a crawl may go on for ever.
+    fn gather_dropped(&mut self, now: Time) -> Result<(), StateError> {
+        let is_old = |entry: &Result<Dropped, StateError>| {
+            entry.as_ref().is_ok_and(|entry| now.since(entry.at) > TOLD_APART)
+        };
+        let old: Result<Vec<_>, _> = self.dropped().take(3).take_while(is_old).collect();
+        let old = old?;
+        let Some(latest) = old.last().filter(|_| old.len() > 1) else { return Ok(()) };
+        let (count, bytes) = old
+            .iter()
+            .fold((0, 0), |(count, bytes), entry| (count + entry.count, bytes + entry.bytes));
+        let all = Dropped { from: GATHERED.into(), count, bytes, ..latest.clone() };
+        for entry in &old {
+            self.view.layers.remove(Space::Meta, &keys::dropped(entry.at, &entry.from));
+        }
+        self.view.layers.put(Space::Meta, &keys::dropped(all.at, &all.from), &encode_dropped(&all));
+        Ok(())
+    }
 }
+
+/// For how long it is told what was dropped from which file.
+const TOLD_APART: Duration = Duration::from_secs(366 * 86_400);
+
+/// What all that was dropped before is told to be from.
+const GATHERED: &str = "all files and the log until then";
 
 fn encode_dropped(dropped: &Dropped) -> Vec<u8> {
     let mut out = Writer::new(DROPPED);
@@ -143,4 +171,34 @@ fn decode_dropped(row: &[u8]) -> Result<Dropped, StateError> {
         count: row.number()?,
         bytes: row.number()?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use evercrawl_model::Event;
+
+    use super::*;
+    use crate::{MemoryStore, Settings};
+
+    const DAY: u64 = 86_400;
+
+    #[test]
+    fn what_was_dropped_long_ago_is_told_as_one_sum() {
+        let settings = Settings { seed: 7, shards: 64 };
+        let mut state = State::open(Arc::new(MemoryStore::default()), settings, None).unwrap();
+        for day in 1..=1200 {
+            let at = Time::from_secs(day * DAY);
+            let (rule, from) = ("30d".to_owned(), format!("file {day}"));
+            let dropped = Dropped { at, rule, from, count: 2, bytes: 10 };
+            let event = VisitsDropped { visits: Vec::new(), notices: Vec::new(), dropped };
+            state.apply(&Event::VisitsDropped(Box::new(event))).unwrap();
+        }
+        let told: Vec<Dropped> = state.dropped().map(Result::unwrap).collect();
+        assert_eq!((told.len(), told[0].from.as_str()), (368, GATHERED));
+        assert_eq!(told[0].at, Time::from_secs((1200 - 367) * DAY));
+        assert_eq!(told.iter().map(|entry| entry.count).sum::<u64>(), 2 * 1200);
+        assert_eq!(told.iter().map(|entry| entry.bytes).sum::<u64>(), 10 * 1200);
+    }
 }
