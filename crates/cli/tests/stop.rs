@@ -144,9 +144,16 @@ fn a_dead_host_ends_with_5_too() {
 
 #[test]
 fn addresses_of_our_own_network_are_left_alone_unless_allowed() {
-    let (site, place) = (Site::serve(stuck), Place::new());
-    let crawl = format!("crawl --once http://a.test/ {}", site.flags());
-    let crawl = crawl.replace("--allow-private=127.0.0.0/8", "");
-    place.run(&crawl).expect(5);
+    let (site, place) = (Site::serve(|_| Answer::page("<p>here")), Place::new());
+    let allow = "--allow-private=127.0.0.0/8";
+    let crawl = format!("crawl --once http://a.test/ {}", site.flags()).replace(allow, "");
+    // Each run tries anew, and says what would let it in.
+    for _ in 0..2 {
+        place.run(&crawl).expect(5).explains(&["--allow-private"]);
+    }
     assert_eq!(site.asked("a.test/robots.txt").len() + site.asked("a.test/").len(), 0);
+    assert_eq!(place.run("urls --reason private_address --json").expect(0).json_lines().len(), 1);
+    place.run(&format!("crawl --once {allow}")).expect(0);
+    assert_eq!(site.asked("a.test/").len(), 1);
+    place.run("check --deep").expect(0);
 }

@@ -20,6 +20,7 @@ mod asking;
 mod claiming;
 mod committing;
 mod confirming;
+mod joining;
 mod mirroring;
 mod planning;
 mod probing;
@@ -40,7 +41,7 @@ use evercrawl_estimate::signal::Teller;
 use evercrawl_model::{
     self as model, Change, Discovery, Event, HostUpdate, Kind, PageKey, RecordAt, Refusal, Time,
 };
-use evercrawl_state::{Applied, Counters, Load, PageRow, Place, State, Store, View};
+use evercrawl_state::{Applied, Counters, Load, Place, State, Store, View};
 use evercrawl_urls::{Canonical, Gate, Scope, ScopeKind, Seed};
 
 use crate::EngineError;
@@ -399,7 +400,7 @@ impl<S: Store> Walk<S> {
         again: Option<Time>,
         now: Time,
     ) -> Result<Option<Step>, EngineError> {
-        let event = Event::Refused { page: lease.page, reason, at: now, again };
+        let event = refusal(lease.page, reason, again, now);
         self.planner.forget(lease.page);
         self.frontier.finished(lease.page, now);
         if lease.row.kind == Kind::Probe {
@@ -474,6 +475,7 @@ impl<S: Store> Walk<S> {
         let mut new_links = 0;
         let importance = self.importance_of_found(&processed);
         let spoken = self.speak(&processed)?;
+        let target = joining::target(&processed);
         for found in std::mem::take(&mut processed.leads.found) {
             let found = self.placed(found, importance, &spoken)?;
             new_links += u32::from(self.discover(found, list, now)?);
@@ -481,7 +483,7 @@ impl<S: Store> Walk<S> {
         self.frontier.finished(page, now);
         let Job { lease, ended, .. } = &processed.job;
         let conditional = lease.condition() != (None, None);
-        let former = former(&self.state, &lease.row)?;
+        let former = joining::former(&self.state, &lease.row)?;
         let look = Look { ended: *ended, new_links, conditional, former };
         self.planner.visited(&lease.row, &self.config.schedule, &mut processed.visited, &look);
         self.stirring.visited(page.host, self.planner.stirred());
@@ -500,6 +502,7 @@ impl<S: Store> Walk<S> {
         let events = self.counters().site_events;
         self.apply(&Event::Visited(processed.visited), now)?;
         self.heed(page, spoken, now)?;
+        self.join(page, target, now)?;
         if self.counters().site_events > events {
             self.today.add_site(page.host, now);
         }
@@ -508,7 +511,7 @@ impl<S: Store> Walk<S> {
         }
         if let Some((reason, again)) = processed.verdict {
             self.planner.forget(page);
-            self.apply(&Event::Refused { page, reason, at: now, again }, now)?;
+            self.apply(&refusal(page, reason, again, now), now)?;
         }
         self.recall(page, now)?;
         self.rest_if_blocked(page, now)
@@ -596,14 +599,13 @@ impl<S: Store> Walk<S> {
     }
 }
 
-/// The page that moved for good to the one of `row`, which has not been visited yet.
-fn former<S: Store>(
-    state: &State<S>,
-    row: &PageRow,
-) -> Result<Option<(PageKey, PageRow)>, EngineError> {
-    let Some(via) = row.via.filter(|_| row.hops > 0 && row.past.is_none()) else { return Ok(None) };
-    let former = state.page(via)?.filter(PageRow::is_moved);
-    Ok(former.map(|row| (via, row)))
+/// What becomes of a page that is not to be fetched, for good or for now.
+fn refusal(page: PageKey, reason: Refusal, again: Option<Time>, at: Time) -> Event {
+    if reason.puts_aside() {
+        Event::PutAside { page, reason, at }
+    } else {
+        Event::Refused { page, reason, at, again }
+    }
 }
 
 /// What a crawl from the seeds in `state` is about.

@@ -3,18 +3,22 @@
 
 mod common;
 
+use std::path::Path;
 use std::time::Duration;
 
 use common::fetched;
 use common::rehearsed::{HOUR, START, Sim, TOOK, begun, words};
 use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_fetch::Fetched;
-use evercrawl_model::Time;
+use evercrawl_model::{PageKey, Time};
+use evercrawl_state::PageRow;
 use evercrawl_urls::Canonical;
 
 /// A page that changes every hour, until it moves; and one that was never elsewhere.
 struct Moves {
     at: Time,
+    /// When the other page begins to link to where it will be.
+    linked: Time,
 }
 
 impl Web for Moves {
@@ -28,40 +32,72 @@ impl Web for Moves {
                 let version = now.since(START).as_secs() / 3500;
                 fetched(200, &html, words(version), TOOK)
             }
-            "other" => fetched(200, &html, words(7), TOOK),
+            "other" => {
+                let link = if now >= self.linked { "<a href=/new>new</a>" } else { "" };
+                fetched(200, &html, words(7) + link, TOOK)
+            }
             _ => fetched(404, &[], String::new(), TOOK),
         };
         (answer, TOOK)
     }
 }
 
-/// How often a page is believed to change, a day.
-fn rate(sim: &Sim<Moves>, url: &str, now: Time) -> Option<f64> {
+const MOVES: Time = Time::from_secs(START.secs() + 60 * 3600);
+const OLD: &str = "http://a.test/old";
+const NEW: &str = "http://a.test/new";
+const OTHER: &str = "http://a.test/other";
+
+/// A crawl that has seen the old page for sixty hours, and a link to the new one from `linked` on.
+fn watched(dir: &Path, linked: Time) -> Sim<Moves> {
+    let seeds = [OLD, OTHER].map(str::to_owned);
+    let web = Moves { at: MOVES, linked };
+    let mut sim = begun(dir, web, &seeds, |config| config.schedule.recrawl = HOUR);
+    sim.run(MOVES, HOUR * 60).unwrap();
+    sim
+}
+
+fn page(sim: &Sim<Moves>, url: &str) -> Option<(PageKey, PageRow)> {
     let (state, url) = (sim.walk.state(), Canonical::parse(url).unwrap());
     let host = state.keyer().host(url.domain(), url.authority());
-    let (key, row) = state.find(host, url.as_str()).unwrap()?;
+    state.find(host, url.as_str()).unwrap()
+}
+
+/// How often a page is believed to change, a day.
+fn rate(sim: &Sim<Moves>, url: &str, now: Time) -> Option<f64> {
+    let (key, row) = page(sim, url)?;
     sim.walk.planner().rate_of(key, &row, now)
+}
+
+/// Crawls on until `done`, for three hours at most.
+fn go_on(sim: &mut Sim<Moves>, done: impl Fn(&Sim<Moves>, Time) -> bool) -> Time {
+    let mut now = MOVES;
+    while !done(sim, now) {
+        now = now.after(HOUR / 4);
+        assert!(now < MOVES.after(HOUR * 3), "what must come does not");
+        sim.run(now, HOUR).unwrap();
+    }
+    now
 }
 
 #[test]
 fn what_was_learned_of_a_page_goes_with_it() {
-    let [old, new, other] = ["old", "new", "other"].map(|path| format!("http://a.test/{path}"));
-    let moves = START.after(HOUR * 60);
     let dir = tempfile::tempdir().unwrap();
-    let seeds = [old.clone(), other.clone()];
-    let mut sim =
-        begun(dir.path(), Moves { at: moves }, &seeds, |config| config.schedule.recrawl = HOUR);
-    sim.run(moves, HOUR * 60).unwrap();
-    let learned = rate(&sim, &old, moves).unwrap();
-    assert!(learned > 8.0 * rate(&sim, &other, moves).unwrap());
-    assert_eq!(rate(&sim, &new, moves), None);
+    let mut sim = watched(dir.path(), Time::NEVER);
+    let learned = rate(&sim, OLD, MOVES).unwrap();
+    assert!(learned > 8.0 * rate(&sim, OTHER, MOVES).unwrap());
+    assert_eq!(rate(&sim, NEW, MOVES), None);
+    let now = go_on(&mut sim, |sim, now| rate(sim, NEW, now).is_some());
+    let inherited = rate(&sim, NEW, now).unwrap();
+    assert!((inherited / learned - 1.0).abs() < 0.1, "{learned} a day before, {inherited} now");
+}
 
-    let mut now = moves;
-    while rate(&sim, &new, now).is_none() {
-        now = now.after(HOUR / 4);
-        assert!(now < moves.after(HOUR * 3), "it was never visited where it is now");
-        sim.run(now, HOUR).unwrap();
-    }
-    let inherited = rate(&sim, &new, now).unwrap();
+#[test]
+fn it_goes_with_it_too_where_the_new_page_was_met_before_the_old_one_was_seen_to_have_moved() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut sim = watched(dir.path(), MOVES.before(HOUR * 2));
+    let (learned, own) = (rate(&sim, OLD, MOVES).unwrap(), rate(&sim, NEW, MOVES).unwrap());
+    assert!((own / learned - 1.0).abs() > 0.2, "{own} {learned}: it was to be told apart");
+    let now = go_on(&mut sim, |sim, _| page(sim, OLD).unwrap().1.is_moved());
+    let inherited = rate(&sim, NEW, now).unwrap();
     assert!((inherited / learned - 1.0).abs() < 0.1, "{learned} a day before, {inherited} now");
 }

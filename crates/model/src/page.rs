@@ -118,9 +118,13 @@ impl Refusal {
         }
     }
 
-    /// True when a page is only put aside for it: it returns to where it was once the reason is gone.
+    /// True when a page is only put aside for it: it returns to where it was once the reason is gone. Of a
+    /// private address that can be told by nothing but another try, when a crawl begins.
     pub const fn puts_aside(self) -> bool {
-        matches!(self, Refusal::Excluded | Refusal::Mirror | Refusal::Spam)
+        matches!(
+            self,
+            Refusal::Excluded | Refusal::Mirror | Refusal::Spam | Refusal::PrivateAddress
+        )
     }
 
     /// Its number in compact rows.

@@ -85,6 +85,9 @@ impl<S: Store> State<S> {
                 if found.seed {
                     self.becomes_seed(page)?;
                 }
+                if found.hops > 0 {
+                    self.becomes_target(page, found)?;
+                }
                 return Ok(Applied::default());
             }
         };
@@ -101,6 +104,17 @@ impl<S: Store> State<S> {
         if let Some(row) = row {
             self.host_mut(page.host)?.seed = true;
             let row = PageRow { seed: true, ..row };
+            self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
+        }
+        Ok(())
+    }
+
+    /// A redirect leads to a page that is known and that nobody has asked for yet: what the page was before
+    /// it moved tells more of it than the link that it was found by.
+    fn becomes_target(&mut self, page: PageKey, found: &Discovery) -> Result<(), StateError> {
+        let row = self.page(page)?.filter(|row| row.past.is_none() && row.hops == 0);
+        if let Some(row) = row {
+            let row = PageRow { via: found.via, hops: found.hops, ..row };
             self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
         }
         Ok(())

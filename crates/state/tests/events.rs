@@ -10,7 +10,7 @@ use evercrawl_model::{
     Refusal, Score, Shape, Time, Visit, Visited, Wish,
 };
 use evercrawl_state::{
-    DiskStore, Lane, MemoryStore, Place, Settings, Standing, State, Store, StoreLimits,
+    DiskStore, Lane, MemoryStore, PageRow, Place, Settings, Standing, State, Store, StoreLimits,
 };
 
 const SETTINGS: Settings = Settings { seed: 7, shards: 64 };
@@ -145,6 +145,21 @@ fn endless_shapes_and_full_hosts_are_refused_except_to_seeds() {
     let seed = Discovery { seed: true, ..full };
     assert_eq!(state.apply(&Event::Discovered(seed)).unwrap().refused, None);
     assert_eq!(state.counters().pages, 3);
+}
+
+#[test]
+fn a_page_that_waits_and_that_a_redirect_leads_to_is_its_target() {
+    let mut state = memory();
+    let [old, page] = ["/old", "/new"].map(|path| discover(&mut state, "a.test", path));
+    let before = state.page(page).unwrap().unwrap();
+    let led = Discovery { via: Some(old), hops: 1, ..discovery(&state, "a.test", "/new") };
+    state.apply(&Event::Discovered(led.clone())).unwrap();
+    let after = state.page(page).unwrap().unwrap();
+    assert_eq!(after, PageRow { via: Some(old), hops: 1, ..before });
+    // Another redirect does not take it away again.
+    let other = Discovery { via: None, hops: 2, ..led };
+    state.apply(&Event::Discovered(other)).unwrap();
+    assert_eq!(state.page(page).unwrap().unwrap(), after);
 }
 
 #[test]

@@ -289,6 +289,23 @@ impl Planner {
         }
     }
 
+    /// What is to be noted of a page that is held, now that `former` turns out to have moved there: what was
+    /// learned of the one that was watched for longer.
+    pub fn inherited(
+        &mut self,
+        former: (PageKey, &PageRow),
+        (key, row): (PageKey, &PageRow),
+    ) -> Option<Noted> {
+        let (before, mut page) = (self.page(former.0, former.1), self.page(key, row));
+        if !row.held() || before.watched <= page.watched {
+            return None;
+        }
+        self.policy.moved(&before, &mut page);
+        let news = |row: &PageRow| row.past.as_ref().map_or(0.0, |past| past.noted.news);
+        let own = news(row);
+        Some(noted(&page, if own > 0.0 { own } else { news(former.1) }))
+    }
+
     /// How long it takes to fetch every page so often.
     fn turns(&self, count: f64) -> Duration {
         let pages = self.sample.len() as f64 / self.sample.share();
@@ -398,18 +415,19 @@ impl Planner {
     /// may be due sooner than they were told.
     pub fn tick(&mut self, now: Time) -> bool {
         let since = now.since(self.planned);
-        let much = (self.visits - self.visits_planned) as usize * 20 > self.sample.len();
-        let Some(rate) = self.plan.rate.filter(|_| since >= PLAN_EVERY || much) else {
-            return false;
-        };
-        if since < PLAN_AT_MOST || self.sample.len() == 0 {
+        let visits = self.visits - self.visits_planned;
+        let much = visits as usize * 20 > self.sample.len();
+        let is_time = since >= PLAN_EVERY || much;
+        if !is_time || since < PLAN_AT_MOST || self.sample.len() == 0 {
             return false;
         }
         (self.planned, self.visits_planned) = (now, self.visits);
+        // Where nothing is to be divided, the policy learns all the same what pages are like.
+        let rate = self.plan.rate.unwrap_or(visits as f64 / since.as_secs_f64());
         let length = 7.0;
-        let fetches = rate * 86_400.0 * length * self.sample.share();
-        let round = Round { start: days(now), length, fetches: fetches.round() as usize };
-        self.policy.plan(&round, self.sample.pages_mut())
+        let fetches = (rate * 86_400.0 * length * self.sample.share()).round().max(1.0);
+        let round = Round { start: days(now), length, fetches: fetches as usize };
+        self.policy.plan(&round, self.sample.pages_mut()) && self.spends_ahead()
     }
 
     /// How fresh the collection is by the sample; `None` where nothing is held.

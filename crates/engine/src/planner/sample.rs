@@ -121,6 +121,7 @@ impl Sample {
         let now = days(now);
         let (mut count, mut fresh, mut squares) = (0.0_f64, 0.0, 0.0);
         let (mut age, mut rate) = (0.0, 0.0);
+        let (mut bent, mut changes) = (0.0, 1.0);
         // Lists of pages are means to an end: nobody asks how fresh they are.
         let pages = self.pages.iter().filter(|page| page.kind == Kind::Page);
         for page in pages.filter(|page| page.is_known()) {
@@ -128,6 +129,8 @@ impl Sample {
             count += 1.0;
             fresh += outlook.fresh;
             squares += outlook.fresh * outlook.fresh;
+            bent -= outlook.fresh * outlook.fresh.max(f64::MIN_POSITIVE).ln();
+            changes += f64::from(page.changes);
             rate += outlook.rate;
             age += age_at(outlook.rate, page.elapsed(now));
         }
@@ -137,10 +140,13 @@ impl Sample {
         let mean = fresh / count;
         // What the draw of the sample adds to the error: nothing where all pages are in.
         let drawn = (squares / count - mean * mean).max(0.0) / count * (1.0 - self.share());
+        // How often pages change on the whole is known by as many changes as were seen. It matters the more,
+        // the longer ago the visits were.
+        let (bent, pace) = (bent / count, 1.0 / changes);
         Some(Freshness {
             held,
             fresh: (mean + audited.shift).clamp(0.0, 1.0),
-            error: 1.96 * (audited.variance + drawn).sqrt(),
+            error: 1.96 * (audited.variance + drawn + bent * bent * pace).sqrt(),
             audits: audited.audits as u64,
             age_seconds: age / count * 86_400.0,
             changes_a_day: rate / count,

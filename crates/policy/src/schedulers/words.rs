@@ -2,6 +2,7 @@
 
 use evercrawl_estimate::signal::{Deaf, TELLERS, Teller, Words};
 
+use crate::kept::Kept;
 use crate::page::{Days, Kind, Page};
 
 /// Where it is noted after how long each teller's first word came; 0 where none did.
@@ -20,6 +21,16 @@ pub(crate) struct Read([Days; TELLERS]);
 impl Default for Read {
     fn default() -> Self {
         Read([Days::INFINITY; TELLERS])
+    }
+}
+
+impl Kept for Read {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.0.write(out);
+    }
+
+    fn read(from: &mut &[u8]) -> Option<Self> {
+        Some(Read(Kept::read(from)?))
     }
 }
 

@@ -128,12 +128,13 @@ impl IndexRule {
             weights: Kept::read(from)?,
             elsewhere: Kept::read(from)?,
             tellers: Kept::read(from)?,
-            lists: ByNumber::default(),
             leads: Kept::read(from)?,
             threshold: Kept::read(from)?,
             limits: self.limits,
             turn: Kept::read(from)?,
             patience: Kept::read(from)?,
+            // It was not always kept.
+            lists: if from.is_empty() { ByNumber::default() } else { Kept::read(from)? },
             stirred: Vec::new(),
         })
     }
@@ -378,6 +379,7 @@ impl Policy for IndexRule {
         self.threshold.write(&mut out);
         self.turn.write(&mut out);
         self.patience.write(&mut out);
+        self.lists.write(&mut out);
         out
     }
 

@@ -199,6 +199,8 @@ fn what_was_learned_is_taken_up_again() {
         policy.signalled(&mut page, Teller::Feed, 36.0);
         pages.push(page);
     }
+    let mut feed = Page { last: 0.0, kind: crate::page::Kind::Feed, ..Page::new(99) };
+    visit(&mut policy, &mut feed, 36.0, Found::Changed);
     policy.plan(&Round { start: 36.0, length: 7.0, fetches: 9 }, &mut pages);
     let learned = policy.learned();
     let mut other = rule();
@@ -208,6 +210,8 @@ fn what_was_learned_is_taken_up_again() {
         assert_eq!(other.due(page, 40.0), policy.due(page, 40.0));
         assert_eq!(other.outlook(page, 40.0), policy.outlook(page, 40.0));
     }
+    // That nobody has read the feed since is known too: its silence says nothing of these days.
+    assert_eq!((other.deaf(0, 40.0), policy.deaf(0, 40.0)), (4.0, 4.0));
 }
 
 #[test]
