@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
+use evercrawl_engine::Plan;
 use evercrawl_engine::freshness::Freshness;
 use evercrawl_engine::live::Progress;
 use evercrawl_engine::today::Today;
@@ -92,6 +93,11 @@ pub(crate) fn freshness_json(freshness: &Freshness) -> Value {
     })
 }
 
+/// What may be spent, and how it is divided.
+pub(crate) fn plan_json(plan: &Plan, budget: Option<f64>) -> Value {
+    json!({"policy": plan.policy, "budget_a_second": budget, "fixed_interval": plan.fixed})
+}
+
 /// How a run is doing, as JSON: what is known at once, put beside what [`slow_json`] found out.
 /// `lately` is how many requests a second there were.
 pub(crate) fn run_json<S: Store>(
@@ -102,8 +108,8 @@ pub(crate) fn run_json<S: Store>(
 ) -> Value {
     let mut run = progress_json(progress);
     let (plan, tally) = (walk.planner().plan(), &progress.tally);
-    run["plan"] = json!({"policy": plan.policy, "budget_a_second": plan.rate});
-    run["plan"]["budget_used"] = json!(plan.rate.map(|rate| (lately / rate).min(1.0)));
+    run["plan"] = plan_json(plan, progress.budget);
+    run["plan"]["budget_used"] = json!(progress.budget.map(|rate| (lately / rate).min(1.0)));
     run["requests_a_second_lately"] = json!(lately);
     run["bytes_last_day"] = json!(walk.state().spending().received(progress.at));
     run["bytes_used_up_until"] = json!(progress.day_used_up.map(Time::rfc3339));
@@ -236,11 +242,10 @@ pub(crate) fn plan_lines(run: &Value) -> Vec<String> {
             "  freshness  {fresh:.1} % \u{b1} {error:.1} of {held} pages, {audits} audits (mean age {age})"
         ));
     }
-    let policy = run.pointer("/plan/policy").and_then(Value::as_str).unwrap_or("?");
     lines.push(match (float("/plan/budget_a_second"), float("/plan/budget_used")) {
         (Some(rate), Some(used)) => {
-            let used = 100.0 * used;
-            format!("  budget     {rate}/s, {used:.0} % of it used in the last minute, by policy {policy}")
+            let (used, by) = (100.0 * used, divided_by(run));
+            format!("  budget     {rate}/s, {used:.0} % of it used in the last minute, {by}")
         }
         _ => "  budget     none: every page waits as long as every other".to_owned(),
     });
@@ -258,6 +263,15 @@ pub(crate) fn plan_lines(run: &Value) -> Vec<String> {
     let (new, changes) = (count("/first_visits"), count("/changes_found"));
     lines.push(format!("  found      {new} new pages and {changes} changes in this run"));
     lines
+}
+
+/// How a budget is divided over pages, in words; `status` has the plan.
+pub(crate) fn divided_by(status: &Value) -> String {
+    if status.pointer("/plan/fixed_interval") == Some(&Value::Bool(true)) {
+        return "as a bound: every page has the same interval (schedule.recrawl)".to_owned();
+    }
+    let policy = status.pointer("/plan/policy").and_then(Value::as_str).unwrap_or("?");
+    format!("by policy {policy}")
 }
 
 /// What of the budget is not spent, and why, where it is more than a little.

@@ -23,6 +23,11 @@ impl Bucket {
         Bucket { rate, tokens: self.level(now), at: now }
     }
 
+    /// Requests a second.
+    pub(crate) fn rate(&self) -> f64 {
+        self.rate
+    }
+
     fn level(&self, now: Time) -> f64 {
         let burst = 1.0 + self.rate;
         (self.tokens + now.since(self.at).as_secs_f64() * self.rate).min(burst)

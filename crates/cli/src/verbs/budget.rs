@@ -8,7 +8,7 @@ use evercrawl_engine::live::Inbox;
 use super::{Entered, enter};
 use crate::args::{Budget, Common};
 use crate::exit::{self, Failure};
-use crate::settings::Origin;
+use crate::settings::{Origin, Settings};
 use crate::{control, crawl_config, units};
 
 /// Tells the crawl that has the data directory open, or notes it for the next one.
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &Budget) -> anyhow::Result<u8> {
     match enter(&args.common, || control::forward(&args.common.data, &[]))? {
         Entered::Here(opened) => {
             remember(args, &opened.path)?;
-            eprintln!("{} from the next run on", args.rate);
+            eprintln!("{} from the next run on{}", args.rate, as_a_bound(&opened.settings)?);
             Ok(exit::OK)
         }
         Entered::There(code) => Ok(code),
@@ -32,18 +32,27 @@ pub(crate) fn running(
     out: &mut dyn Write,
 ) -> anyhow::Result<u8> {
     inbox.set_budget(rate(args)?)?;
-    remember(args, dir)?;
-    writeln!(out, "{} from now on", args.rate)?;
+    let settings = remember(args, dir)?;
+    writeln!(out, "{} from now on{}", args.rate, as_a_bound(&settings)?)?;
     Ok(exit::OK)
+}
+
+/// What is to be said where there is nothing to divide.
+fn as_a_bound(settings: &Settings) -> anyhow::Result<&'static str> {
+    let fixed = crawl_config::plan(settings)?.fixed;
+    let words = ", as a bound: every page has the same interval (schedule.recrawl); \
+                 `crawl --recrawl auto` lets the policy divide the budget";
+    Ok(if fixed { words } else { "" })
 }
 
 fn rate(args: &Budget) -> anyhow::Result<f64> {
     units::rate(&args.rate).map_err(Failure::usage)
 }
 
-fn remember(args: &Budget, dir: &Path) -> anyhow::Result<()> {
+fn remember(args: &Budget, dir: &Path) -> anyhow::Result<Settings> {
     let common = Common { data: dir.to_owned(), config: None, set: Vec::new() };
     let mut settings = crawl_config::settings(&common, None)?;
     settings.set("budget.rate", vec![args.rate.clone()], Origin::Flag)?;
-    settings.remember(&crawl_config::remembered(dir))
+    settings.remember(&crawl_config::remembered(dir))?;
+    Ok(settings)
 }

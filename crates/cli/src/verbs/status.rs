@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{Entered, Opened, enter};
 use crate::args::Status;
 use crate::units::{show_count, show_size};
-use crate::{exit, knowledge, print, report};
+use crate::{exit, knowledge, print, report, units};
 
 /// Shows it once, or again and again.
 pub(crate) fn run(args: &Status) -> anyhow::Result<u8> {
@@ -71,6 +71,8 @@ fn stopped(args: &Status, opened: &Opened) -> anyhow::Result<Vec<u8>> {
     let waiting = Waiting::read(state, planner.wishes(), now)?;
     let today = Today::read(state, now)?;
     let mirrors = Mirrors::read(state)?.count();
+    let budget = opened.settings.get("budget.rate", units::rate)?;
+    let plan = report::plan_json(planner.plan(), budget);
     let mut out = Vec::new();
     if args.json {
         let mut line = json!({
@@ -79,7 +81,7 @@ fn stopped(args: &Status, opened: &Opened) -> anyhow::Result<Vec<u8>> {
             "total": report::counters_json(counters),
             "freshness": report::freshness_json(&fresh),
             "today": report::today_json(&today, state),
-            "plan": {"policy": planner.plan().policy, "budget_a_second": planner.plan().rate},
+            "plan": plan,
             "waiting": report::waiting_json(&waiting),
             "mirrors": mirrors,
             "bytes_archived": archived,
@@ -93,12 +95,9 @@ fn stopped(args: &Status, opened: &Opened) -> anyhow::Result<Vec<u8>> {
     writeln!(out, "{}: not running", opened.path.display())?;
     report::write_counters(&mut out, counters)?;
     writeln!(out, "  freshness  {}", report::freshness_line(&fresh))?;
-    if let Some(rate) = planner.plan().rate {
-        writeln!(
-            out,
-            "  budget     {rate}/s for the next run, by policy {}",
-            planner.plan().policy
-        )?;
+    if let Some(rate) = budget {
+        let by = report::divided_by(&json!({ "plan": plan }));
+        writeln!(out, "  budget     {rate}/s for the next run, {by}")?;
     }
     writeln!(out, "  today      {}", report::today_line(&report::today_json(&today, state)))?;
     writeln!(out, "  waiting    {}", report::waiting_line(&report::waiting_json(&waiting)))?;

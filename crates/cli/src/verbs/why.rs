@@ -298,6 +298,10 @@ fn plan_facts(
     if let Some(line) = knowledge::signals_line(&planner, key.host) {
         facts.push(Fact("signals", line));
     }
+    if !matches!(row.place, Some(Place::Due(_))) {
+        // Its turn among new pages, or that it is not to be visited, is told already.
+        return Ok(facts);
+    }
     let pin = binding_pin(planner.wishes(), key, row);
     let pin = pin.map(|every| format!("its pin: every {}", show_duration(every)));
     let Some(rate) = planner.plan().rate else {

@@ -416,6 +416,7 @@ impl<S: Store + 'static> Driver<S> {
             active_hosts,
             waiting_until: self.waiting_until,
             day_used_up: self.day_is_used_up(at),
+            budget: self.budget.as_ref().map(Bucket::rate),
             next: self.next.clone(),
         }
     }

@@ -93,6 +93,8 @@ pub struct Progress {
     pub waiting_until: Option<Time>,
     /// When more may be received, where the bytes of a day are used up.
     pub day_used_up: Option<Time>,
+    /// Requests a second that may be made, where that is bounded.
+    pub budget: Option<f64>,
     /// How long it took to find what to do next.
     pub next: Latency,
 }
