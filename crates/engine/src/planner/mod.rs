@@ -416,13 +416,16 @@ impl Planner {
     pub fn tick(&mut self, now: Time) -> bool {
         let since = now.since(self.planned);
         let visits = self.visits - self.visits_planned;
-        let much = visits as usize * 20 > self.sample.len();
+        // Where nothing is to be divided, the policy learns all the same what pages are like, a few times.
+        let much = match self.plan.rate {
+            Some(_) => visits as usize * 20 > self.sample.len(),
+            None => visits * 5 > self.visits,
+        };
         let is_time = since >= PLAN_EVERY || much;
         if !is_time || since < PLAN_AT_MOST || self.sample.len() == 0 {
             return false;
         }
         (self.planned, self.visits_planned) = (now, self.visits);
-        // Where nothing is to be divided, the policy learns all the same what pages are like.
         let rate = self.plan.rate.unwrap_or(visits as f64 / since.as_secs_f64());
         let length = 7.0;
         let fetches = (rate * 86_400.0 * length * self.sample.share()).round().max(1.0);
