@@ -20,8 +20,11 @@ use evercrawl_lab::{microsoft, recorded};
 use evercrawl_model::Time;
 use evercrawl_policy::registry::{Setup, find};
 use evercrawl_robots::{Directives, RobotsTxt};
-use evercrawl_state::{MemoryStore, Overlay, PageRow, Settings, Space, State, Store};
+use evercrawl_state::{
+    Depth, MemoryStore, Overlay, PageRow, Settings, Space, State, Store, damaged_files, mend_store,
+};
 use evercrawl_urls::{Base, Canonical, Patterns, Steps, parse_seed_line, shape};
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::reference;
 
@@ -129,6 +132,14 @@ pub const TARGETS: &[Target] = &[
         run: warc,
     },
     Target { name: "rows", examples: &[b"\x00\x00\x01\xff", b"\x03\x10\x80\x7f\x02"], run: rows },
+    Target {
+        name: "store",
+        examples: &[
+            b"\x2f\x00\x00\x00\x01\x01\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x01\x00\x00\x00\x01\x00\x00\x00kv\x03\x00\x00\x00\x00\x00\x00\x00\x00FJL\x03",
+            b"\x00\x00\x10\x00TOC!\x01\x00\x00\x00SFA!\x01\x00LSM\x03\x01",
+        ],
+        run: store,
+    },
     Target { name: "learned", examples: &[b"\x00\x10\x80\x7f\x02", b"\x01\xff"], run: learned },
     Target {
         name: "text",
@@ -334,6 +345,40 @@ fn damaged(value: &[u8], by: &[u8]) -> Vec<u8> {
     value
 }
 
+/// Files by which a store finds its rows: whatever they are, a mended store has none that is damaged. The first four
+/// bytes say how long the journal and the list are; the rest is a table.
+fn store(bytes: &[u8]) {
+    let Some(([a, b, c, d], rest)) = bytes.split_first_chunk() else { return };
+    let part = |rest: &'_ [u8], low: u8, high: u8| {
+        usize::from(u16::from_le_bytes([low, high])).min(rest.len())
+    };
+    let (journal, rest) = rest.split_at(part(rest, *a, *b));
+    let (list, table) = rest.split_at(part(rest, *c, *d));
+    // What says which list holds is right, or the list would never be read.
+    let mut current = 1u64.to_le_bytes().to_vec();
+    current.extend(xxh3_128(list).to_le_bytes());
+    current.push(0);
+    // And what knows the names of spaces is whole, or nothing would be mended: a table of no parts.
+    let contents = b"TOC!\0\0\0\0";
+    let mut names =
+        [contents, b"SFA!\x01\x00".as_slice(), &xxh3_128(contents).to_le_bytes()].concat();
+    names.extend([0u64, contents.len() as u64].map(u64::to_le_bytes).concat());
+    let files: [(&str, &[u8]); 6] = [
+        ("store/keyspaces/0/tables/1", &names),
+        ("store/version", b"FJL\x03"),
+        ("store/0.jnl", journal),
+        ("store/keyspaces/1/current", &current),
+        ("store/keyspaces/1/v1", list),
+        ("store/keyspaces/1/tables/1", table),
+    ];
+    in_folder(&files, |folder| {
+        let dir = folder.join("store");
+        let _ = damaged_files(&dir, Depth::Everything).unwrap();
+        assert!(mend_store(&dir, folder, &mut |_| {}).unwrap());
+        assert_eq!(damaged_files(&dir, Depth::Lists).unwrap(), []);
+    });
+}
+
 /// What policies learned, read back from any bytes.
 fn learned(bytes: &[u8]) {
     for name in ["index", "gamma", "uniform"] {
@@ -389,7 +434,9 @@ fn table(bytes: &[u8]) {
 fn in_folder(files: &[(&str, &[u8])], run: impl FnOnce(&Path)) {
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     for (name, bytes) in files {
-        std::fs::write(folder.path().join(name), bytes).unwrap();
+        let path = folder.path().join(name);
+        path.parent().into_iter().for_each(|dir| std::fs::create_dir_all(dir).unwrap());
+        std::fs::write(path, bytes).unwrap();
     }
     run(folder.path());
 }
