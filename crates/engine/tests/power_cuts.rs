@@ -1,6 +1,6 @@
 //! What is left of a crawl when the power goes, the process dies, the disk fails or is full, the network
 //! has faults and the clock is set, at any moment and in any order? All that was committed, and good
-//! manners. `SEEDS` says how many crawls, `SEED` which one alone.
+//! manners. `SEEDS` says how many crawls, `FROM` with which seed to begin, `SEED` which one alone.
 
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 #![allow(clippy::print_stderr)] // which seed fails is what whoever runs this must know
@@ -28,7 +28,10 @@ fn each_seed(test: &str, usual: u64, crawl: impl Fn(u64) + Sync) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let seeds = match number("SEED") {
         Some(seed) => seed..seed + 1,
-        None => 0..number("SEEDS").unwrap_or(usual),
+        None => {
+            let first = number("FROM").unwrap_or(0);
+            first..first + number("SEEDS").unwrap_or(usual)
+        }
     };
     let (next, failed) = (AtomicU64::new(seeds.start), AtomicBool::new(false));
     let work = || {

@@ -166,6 +166,24 @@ pub(super) fn charset_lies(_: &Ask<'_>) -> Vec<u8> {
     with_headers("Content-Type: text/html; charset=x-no-such-thing\r\n", body)
 }
 
+pub(super) fn charset_mark(_: &Ask<'_>) -> Vec<u8> {
+    let body =
+        "\u{feff}<meta charset=utf-16le><title>\u{e9}t\u{e9}</title><p>Un \u{e9}t\u{e9}.</p>";
+    let body = [b"\xfe\xff".as_slice(), body.as_bytes()].concat();
+    with_headers("Content-Type: text/html; charset=iso-8859-1\r\n", &body)
+}
+
+pub(super) fn charset_wide(_: &Ask<'_>) -> Vec<u8> {
+    let body = b"<title>Narrow</title><p>One byte a letter.</p><a href=/more>more</a>";
+    with_headers("Content-Type: text/html; charset=utf-16\r\n", body)
+}
+
+pub(super) fn charset_smuggled(_: &Ask<'_>) -> Vec<u8> {
+    let body =
+        b"<meta charset=utf-7><title>+ADw-script+AD4-</title><p>+ADw-a href=/hidden+AD4-</p>";
+    with_headers("Content-Type: text/html; charset=\"utf-7\r\n", body)
+}
+
 pub(super) fn control_bytes(_: &Ask<'_>) -> Vec<u8> {
     page(
         "<title>\x1b]0;owned\x07\x1b[2J\x1b[31mred</title><a href='/\x1b[2Jx'>y</a><p>\x00\x08\x1b[1A</p>",
