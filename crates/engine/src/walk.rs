@@ -456,8 +456,10 @@ impl<S: Store> Walk<S> {
         }
         self.refer_anew(&mut processed)?;
         if let Some(records) = processed.records.take() {
-            let at = self.append(records, &processed, now)?;
-            processed.visited.visit.record = at;
+            match self.append(records, &processed, now) {
+                Ok(at) => processed.visited.visit.record = at,
+                Err(error) => return self.heed_unarchived(processed, now).and(Err(error)),
+            }
         }
         let page = processed.job.lease.page;
         self.settle_host(&mut processed, now);
@@ -534,6 +536,14 @@ impl<S: Store> Walk<S> {
         } else {
             self.recovered(lease, host);
         }
+    }
+
+    /// There was no room for an answer, so there is no visit. What it asked of us holds all the same, should the
+    /// crawl end well.
+    fn heed_unarchived(&mut self, mut processed: Processed, now: Time) -> Result<(), EngineError> {
+        self.settle_host(&mut processed, now);
+        let (host, update) = (processed.job.lease.page.host, processed.visited.host);
+        self.apply(&Event::HostLearned { host, update }, now).map(drop)
     }
 
     /// A list was looked for where lists usually are, and there is none. No visit tells of it; its host was
