@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::site::{Answer, Request, Site};
-use common::{Place, Ran, wait_until};
+use common::{Place, Ran, Running, wait_until};
 use rustix::process::Signal;
 
 fn answer(request: &Request) -> Answer {
@@ -28,12 +28,18 @@ fn answer(request: &Request) -> Answer {
     }
 }
 
-/// A data directory with several archive files, and pages that were visited more than once.
-fn crawled() -> (Site, Place) {
+/// A crawl with several archive files, and pages that were visited more than once, while it runs.
+fn crawling() -> (Site, Place, Running) {
     let (site, place) = (Site::serve(answer), Place::new());
     let flags = format!("--delay 2ms --recrawl 300ms -s archive.roll=20kB {}", site.flags());
     let crawl = place.start(&format!("crawl http://a.test/ --quiet --budget 200/s {flags}"));
     wait_until("visits", || site.asked("a.test/p24").len() > 2);
+    (site, place, crawl)
+}
+
+/// The data directory of a crawl that was stopped.
+fn crawled() -> (Site, Place) {
+    let (site, place, crawl) = crawling();
     crawl.signal(Signal::INT);
     crawl.wait().expect(11);
     place.run("check --deep").expect(0);
@@ -68,9 +74,11 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
         let target = to.join(path.file_name().unwrap());
-        match path.is_dir() {
-            true => copy(&path, &target),
-            false => drop(fs::copy(&path, &target).unwrap()),
+        if path.is_dir() {
+            copy(&path, &target);
+        } else if path.is_file() {
+            // A killed crawl leaves its socket.
+            fs::copy(&path, &target).unwrap();
         }
     }
 }
@@ -111,14 +119,19 @@ fn no_damage_goes_unnoticed_in_three_hundred_cases() {
     no_damage_goes_unnoticed(300);
 }
 
-/// Damages a file in so many ways, each kind of file in turn.
+/// A number that whoever runs the test may give.
+fn number(name: &str, usual: u64) -> u64 {
+    std::env::var(name).map_or(usual, |text| text.parse().unwrap())
+}
+
+/// Damages a file in so many ways, each kind of file in turn. `DAMAGE_SEED` draws others.
 fn no_damage_goes_unnoticed(cases: usize) {
     let (site, place) = crawled();
     drop(site);
     let (whole, sound) = (place.path().join("whole"), contents(&place));
     copy(&place.data(), &whole);
     let kinds = files(&whole);
-    let mut dice = Dice(2026);
+    let mut dice = Dice(number("DAMAGE_SEED", 2026));
     let mut harmless = 0;
     for case in 0..cases {
         copy(&whole, &place.data());
@@ -149,12 +162,16 @@ fn end(ran: &Ran) -> String {
     format!("{:?}\n{}\n{}", ran.code, last(&ran.out), last(&ran.err))
 }
 
-/// Whether a check says which file it is; of the store it says which space.
-fn names(checked: &Ran, file: &Path) -> bool {
+/// Whether a command says which file it is.
+fn names(ran: &Ran, file: &Path) -> bool {
+    let said = format!("{}{}", ran.out, ran.err);
+    if let Some((_, of_store)) = file.to_string_lossy().split_once("/state/store/") {
+        // Of a list and of what says which list holds, each contradicts the other.
+        let list = of_store.strip_suffix("current").map(|space| format!("{space}v"));
+        return said.contains(of_store) || list.is_some_and(|list| said.contains(&list));
+    }
     let name = file.file_name().unwrap().to_string_lossy();
-    let stem = name.split(".warc").next().unwrap().split(".cdxj").next().unwrap();
-    let said = format!("{}{}", checked.out, checked.err);
-    said.contains(stem) || file.to_string_lossy().contains("store") && said.contains("state")
+    said.contains(name.split(".warc").next().unwrap().split(".cdxj").next().unwrap())
 }
 
 fn mended(place: &Place, file: &Path, what: &str, checked: &Ran, sound: &str) {
@@ -217,4 +234,72 @@ fn an_index_is_made_anew_and_a_lost_state_is_taken_from_the_archive() {
     assert!(place.history("http://a.test/p24").len() > 2);
     place.run(&format!("crawl --once http://a.test/ --delay 2ms {}", site.flags())).expect(0);
     place.run("check --deep").expect(0);
+}
+
+/// The list of tables of the space with most of them.
+fn list_of_tables(place: &Place) -> PathBuf {
+    let files = files(&place.data().join("state/store/keyspaces"));
+    let is_list = |file: &&PathBuf| {
+        file.file_name().unwrap().to_string_lossy().starts_with('v')
+            && file.parent().unwrap().join("current").exists()
+    };
+    let longest = files.iter().filter(is_list).max_by_key(|file| fs::metadata(file).unwrap().len());
+    longest.unwrap().clone()
+}
+
+#[test]
+fn a_damaged_list_of_tables_is_named_by_every_verb_and_costs_nothing() {
+    let (site, place) = crawled();
+    let sound = contents(&place);
+    let list = list_of_tables(&place);
+    let whole = fs::read(&list).unwrap();
+    let whole_copy = place.path().join("whole");
+    copy(&place.data(), &whole_copy);
+    // The first is how many levels there are, which the store asserts; others lead it to reserve memory that nobody has.
+    for at in [0, whole.len() / 2, whole.len() - 20, whole.len() - 200] {
+        copy(&whole_copy, &place.data());
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x80;
+        fs::write(&list, bytes).unwrap();
+        let crawl = format!("crawl --once http://a.test/ {}", site.flags());
+        for verb in ["urls", "status", "why http://a.test/", "changes", "check", "retain", &crawl] {
+            let ran = place.run(verb).expect(4);
+            assert!(names(&ran, &list) && ran.err.contains("--repair"), "{verb}: {}", end(&ran));
+        }
+        let checked = place.run("check --deep").expect(1);
+        assert!(names(&checked, &list), "{}", end(&checked));
+        place.run("check --repair").expect(0);
+        place.run("check --deep").expect(0);
+        assert_eq!(contents(&place), sound, "byte {at}");
+    }
+}
+
+#[test]
+fn a_journal_with_a_damaged_commit_is_named_and_its_other_commits_are_kept() {
+    let (site, place, crawl) = crawling();
+    crawl.signal(Signal::KILL);
+    crawl.wait();
+    let whole = place.path().join("whole");
+    copy(&place.data(), &whole);
+    let known = place.urls().len();
+    let journal = files(&whole).into_iter().rfind(|file| file.extension() == Some("jnl".as_ref()));
+    let journal = place.data().join(journal.unwrap().strip_prefix(&whole).unwrap());
+    let mut dice = Dice(7);
+    for _ in 0..4 {
+        copy(&whole, &place.data());
+        let mut bytes = fs::read(&journal).unwrap();
+        let used = bytes.iter().rposition(|byte| *byte != 0).unwrap();
+        let at = used / 4 + dice.below(used / 4);
+        bytes[at] ^= 1 << dice.below(8);
+        fs::write(&journal, bytes).unwrap();
+        assert!(names(&place.run("urls").expect(4), &journal));
+        let checked = place.run("check --deep").expect(1);
+        assert!(names(&checked, &journal), "{}", end(&checked));
+        place.run("check --repair").expect(0);
+        place.run("check --deep").expect(0);
+        // What was found by the visits of that commit is found again.
+        place.run(&format!("crawl --once --quiet --delay 2ms {}", site.flags())).expect(0);
+        assert_eq!(place.urls().len(), known, "byte {at}");
+        place.run("check --deep").expect(0);
+    }
 }

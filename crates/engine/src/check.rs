@@ -12,9 +12,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use evercrawl_archive as archive;
-use evercrawl_state::{Store, View, filter_is_sound};
+use evercrawl_state::{DamagedFile, Depth, Store, View, damaged_files, filter_is_sound};
 
 use self::records::{ByOffset, Expected};
+use crate::data_dir::io;
 use crate::{DataDir, EngineError};
 
 /// Bytes that one record may unpack to while it is checked.
@@ -108,6 +109,19 @@ pub fn check_deep<S: Store>(
     other_files(path).into_iter().for_each(&mut fault);
     report.faults += faults;
     Ok(report)
+}
+
+/// Reads every file of the store in the data directory at `path`, which nobody may have open; tells which are not as
+/// they were written, and gives how many.
+pub fn check_store(path: &Path, tell: &mut dyn FnMut(Told)) -> Result<u64, EngineError> {
+    let store = DataDir::store_in(path);
+    let found = damaged_files(&store, Depth::Everything).map_err(io("read", &store))?;
+    let faults = found.len() as u64;
+    for DamagedFile { path: file, offset, what } in found {
+        let file = file.strip_prefix(path).unwrap_or(&file).display().to_string();
+        tell(Told::Fault(Fault { file, offset, what: what.to_owned(), ..Fault::default() }));
+    }
+    Ok(faults)
 }
 
 fn of_state(found: evercrawl_state::Fault) -> Fault {

@@ -120,6 +120,11 @@ impl DataDir {
         path.join(STATE).join("seen.filter")
     }
 
+    /// Where the store of the data directory at `path` is.
+    pub(crate) fn store_in(path: &Path) -> PathBuf {
+        path.join(STATE).join(STORE)
+    }
+
     /// Where a running crawl says how it is doing.
     pub fn status_file(path: &Path) -> PathBuf {
         path.join("status.json")

@@ -12,6 +12,7 @@ mod check;
 mod claims;
 mod codec;
 mod counters;
+mod intact;
 mod keys;
 mod layers;
 mod likeness;
@@ -35,6 +36,7 @@ pub use bulk::{Load, undo_load};
 pub use check::Fault;
 pub use claims::Total;
 pub use counters::Counters;
+pub use intact::{DamagedFile, Depth, damaged_files, mend_store};
 pub use keys::Lane;
 pub use meta::{ArchiveFile, Settings};
 pub use reading::{FirstSeen, Reading};
@@ -60,7 +62,7 @@ pub enum StateError {
     #[error("the store failed: {0}")]
     Store(String),
     /// A row cannot be read.
-    #[error("the state is damaged: {0}; run `evercrawl check`")]
+    #[error("the state is damaged: {0}; `evercrawl check --repair` mends what can be mended")]
     Corrupt(String),
 }
 

@@ -11,7 +11,7 @@ pub use fjall::Slice;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PartitioningPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 
-use crate::StateError;
+use crate::{StateError, intact};
 
 /// The spaces that rows are kept in. Few, because each idle one holds on to journal files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,20 +195,16 @@ impl Drop for Journal {
         }
         // An empty one must stay: where there is none the database does not look where its count of
         // writes stood, and old rows would win over new ones. What cannot be emptied is replayed.
-        for journal in journals(&self.dir) {
+        for journal in intact::journals(&self.dir).unwrap_or_default() {
             let _ = std::fs::File::create(journal);
         }
     }
 }
 
-fn journals(dir: &Path) -> impl Iterator<Item = PathBuf> {
-    let files = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|file| file.path());
-    files.filter(|file| file.extension().is_some_and(|end| end == "jnl"))
-}
-
 impl DiskStore {
     /// Opens the store in `dir`, or creates it there.
     pub fn open(dir: &Path, limits: StoreLimits) -> Result<Self, StateError> {
+        intact::assure(dir)?;
         let db = Database::builder(dir)
             .cache_size(limits.cache)
             .max_journaling_size(96 << 20)
@@ -446,7 +442,8 @@ mod tests {
     }
 
     fn journal_bytes(dir: &Path) -> u64 {
-        journals(dir).map(|file| file.metadata().unwrap().len()).sum()
+        let journals = intact::journals(dir).unwrap();
+        journals.iter().map(|file| file.metadata().unwrap().len()).sum()
     }
 
     #[test]

@@ -85,6 +85,11 @@ impl<S: Store> View<S> {
         Ok(View { layers, keyer, counters, spending, was_clean })
     }
 
+    /// True when nothing says by which secret pages are known: no crawl ever began, or that is lost.
+    pub fn is_nobodys(&self) -> Result<bool, StateError> {
+        Ok(self.layers.get(Space::Meta, SETTINGS)?.is_none())
+    }
+
     /// False when the last run ended without saying goodbye.
     pub fn was_clean(&self) -> bool {
         self.was_clean

@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use evercrawl_engine::DataDir;
 use evercrawl_engine::check::repair::repair;
-use evercrawl_engine::check::{Fault, Report, Told, check, check_deep};
+use evercrawl_engine::check::{Fault, Report, Told, check, check_deep, check_store};
 use evercrawl_engine::live::SystemClock;
+use evercrawl_engine::{DataDir, EngineError};
 use serde_json::{Value, json};
 
 use super::crawl::{open_walk, random};
@@ -33,21 +33,42 @@ fn is_sound(looked: &anyhow::Result<Report>) -> bool {
 /// Looks at everything, and says what is wrong as it is found.
 fn look(args: &Check) -> anyhow::Result<Report> {
     let deep = args.deep || args.repair;
+    let files = if deep { look_at_store(args)? } else { 0 };
     // What no commit knew is cut off first, as the next run would; what cannot be opened is a fault.
     if let Err(error) = recover(args) {
-        return if deep && is_damage(&error) { unusable(args, &error) } else { Err(error) };
+        return if deep && is_damage(&error) { unusable(args, &error, files) } else { Err(error) };
     }
+    let report = look_at_rows(args, deep)?;
+    Ok(Report { faults: report.faults + files, ..report })
+}
+
+/// Looks at the store's files, before it is opened; gives how many are damaged.
+fn look_at_store(args: &Check) -> anyhow::Result<u64> {
+    let dir = take(&args.common.data, DataDir::open)?;
+    telling(args, |tell| check_store(dir.path(), tell))
+}
+
+/// Looks at what state and archive say.
+fn look_at_rows(args: &Check, deep: bool) -> anyhow::Result<Report> {
     let opened = open(&args.common)?;
+    telling(args, |tell| match deep {
+        true => check_deep(&opened.state, &opened.path, tell),
+        false => check(&opened.state, &opened.archive_dir(), tell),
+    })
+}
+
+/// Shows what `look` tells, as it is told.
+fn telling<T>(
+    args: &Check,
+    look: impl FnOnce(&mut dyn FnMut(Told)) -> Result<T, EngineError>,
+) -> anyhow::Result<T> {
     let mut failed = Ok(());
     let mut tell = |told: Told| {
         failed = std::mem::replace(&mut failed, Ok(())).and_then(|()| show(args, &told));
     };
-    let report = match deep {
-        true => check_deep(&opened.state, &opened.path, &mut tell),
-        false => check(&opened.state, &opened.archive_dir(), &mut tell),
-    };
+    let looked = look(&mut tell);
     failed?;
-    Ok(report?)
+    Ok(looked?)
 }
 
 /// After an abrupt end, does what the next run would do first: cuts off what no commit knew.
@@ -64,20 +85,19 @@ fn recover(args: &Check) -> anyhow::Result<()> {
 
 /// Whether it is the data that is wrong, not how or where we were called.
 fn is_damage(error: &anyhow::Error) -> bool {
-    use evercrawl_engine::EngineError as Error;
-    match error.downcast_ref::<Error>() {
-        Some(Error::State(state)) => !matches!(state, evercrawl_state::StateError::InUse),
-        Some(Error::Archive(_) | Error::Damaged(_)) => true,
+    match error.downcast_ref::<EngineError>() {
+        Some(EngineError::State(state)) => !matches!(state, evercrawl_state::StateError::InUse),
+        Some(EngineError::Archive(_) | EngineError::Damaged(_)) => true,
         Some(_) => false,
         None => error.downcast_ref::<evercrawl_state::StateError>().is_some(),
     }
 }
 
-fn unusable(args: &Check, error: &anyhow::Error) -> anyhow::Result<Report> {
+fn unusable(args: &Check, error: &anyhow::Error, others: u64) -> anyhow::Result<Report> {
     let what = format!("it cannot be opened: {error}");
     let fault = Fault { file: "state and archive".to_owned(), what, ..Fault::default() };
     show(args, &Told::Fault(fault))?;
-    Ok(Report { faults: 1, ..Report::default() })
+    Ok(Report { faults: others + 1, ..Report::default() })
 }
 
 fn mend(args: &Check) -> anyhow::Result<()> {

@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 use evercrawl_archive as archive;
 use evercrawl_compare::Digest;
 use evercrawl_model::{Change, Outcome, PageKey, RecordAt, Score, Time, Visit};
-use evercrawl_state::{ArchiveFile, DiskStore, Found, Rebuild, Settings, StoreLimits, View};
+use evercrawl_state::{
+    ArchiveFile, DiskStore, Found, Rebuild, Settings, StoreLimits, View, mend_store,
+};
 use evercrawl_urls::Canonical;
 
 use super::{RECORD_CAP, Told, check, index_of, records};
@@ -41,7 +43,7 @@ pub fn repair(
     }
     fs::create_dir_all(&aside).map_err(io("create", &aside))?;
     let mut repair = Repair { dir, limits, now, tell, aside: aside.clone() };
-    let old = repair.old_state();
+    let old = repair.old_state()?;
     let files = repair.archive(old.as_ref())?;
     repair.state(old.as_ref(), &files, seed)?;
     drop(old);
@@ -91,15 +93,28 @@ impl Repair<'_> {
         (self.tell)(what.into());
     }
 
-    /// The state as it is, if it can be opened at all.
-    fn old_state(&mut self) -> Option<View<DiskStore>> {
-        match self.dir.view(self.limits) {
+    /// The state as it is, as far as it can be opened.
+    fn old_state(&mut self) -> Result<Option<View<DiskStore>>, EngineError> {
+        let store = DataDir::store_in(self.dir.path());
+        let opens = mend_store(&store, &self.aside, self.tell).map_err(io("mend", &store))?;
+        let opened = if opens {
+            self.dir.view(self.limits).map_err(|error| error.to_string())
+        } else {
+            Err("which spaces it has cannot be read".to_owned())
+        };
+        // Keys of pages are made by a secret: without it no row can be found again.
+        let opened = opened.and_then(|view| match view.is_nobodys() {
+            Ok(false) => Ok(view),
+            Ok(true) => Err("its secret is lost".to_owned()),
+            Err(error) => Err(error.to_string()),
+        });
+        Ok(match opened {
             Ok(view) => Some(view),
-            Err(error) => {
-                self.say(format!("lost: the state cannot be opened ({error}); pages and visits are taken from the archive, nothing else is left of it"));
+            Err(why) => {
+                self.say(format!("lost: the state cannot be opened ({why}); pages and visits are taken from the archive, nothing else is left of it"));
                 None
             }
-        }
+        })
     }
 
     /// Looks at every file of the archive, and writes anew what is damaged.

@@ -1,0 +1,171 @@
+//! Are the files by which the store finds its rows as it wrote them?
+//!
+//! Rows lie in blocks that the store sums and checks by itself. But it believes its lists of tables, the tables
+//! of contents at the end of tables, and the beginnings of what it reads in its journals: a flipped bit there lets it
+//! abort, delete tables that no list names, or pass over all that was committed after. So all of that is looked at
+//! before the store is opened; it is little.
+//!
+//! - `contents`: where do the parts of a file of the store lie?
+//! - `list`: which tables does a space have?
+//! - `journal`: which commits are whole?
+//! - [`mend`]: what of the store can be opened again?
+
+mod contents;
+mod journal;
+mod list;
+mod mend;
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::Xxh3Default;
+
+use self::list::{List, Listed};
+use crate::StateError;
+
+pub(crate) use self::journal::files as journals;
+pub use self::mend::mend_store;
+
+/// What the store's mark says, and what the end of each commit in a journal does.
+const MAGIC: &[u8] = b"FJL\x03";
+const MARK: &str = "version";
+const SPACES: &str = "keyspaces";
+const TABLES: &str = "tables";
+
+/// A file of the store that is not as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DamagedFile {
+    /// The file.
+    pub path: PathBuf,
+    /// The place in it, where that is known.
+    pub offset: Option<u64>,
+    /// What is wrong with it.
+    pub what: &'static str,
+}
+
+impl DamagedFile {
+    fn new(path: PathBuf, what: &'static str) -> Self {
+        DamagedFile { path, offset: None, what }
+    }
+}
+
+/// Refuses a store in `dir` that would be opened for what it is not.
+pub(crate) fn assure(dir: &Path) -> Result<(), StateError> {
+    clear_half_made(dir)?;
+    match damaged_files(dir, Depth::Lists)?.first() {
+        Some(DamagedFile { path, what, .. }) => {
+            Err(StateError::Corrupt(format!("{}: {what}", path.display())))
+        }
+        None => Ok(()),
+    }
+}
+
+/// How closely to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// At what the store believes without a sum of its own.
+    Lists,
+    /// At every byte.
+    Everything,
+}
+
+/// The files of the store in `dir` that are not as they were written; none where there is no store.
+pub fn damaged_files(dir: &Path, depth: Depth) -> io::Result<Vec<DamagedFile>> {
+    let mut found = Vec::new();
+    if !is_there(dir)? {
+        return Ok(found);
+    }
+    let mark = dir.join(MARK);
+    if fs::read(&mark).ok().is_none_or(|bytes| bytes != MAGIC) {
+        found.push(DamagedFile::new(mark, "it is not the mark of a store"));
+    }
+    for space in spaces(dir)? {
+        match list::read(&space)? {
+            Ok(list) => found.extend(damaged_tables(&space, &list, depth)?),
+            Err(damage) => found.extend(damage),
+        }
+    }
+    found.extend(journal::damaged(dir)?);
+    Ok(found)
+}
+
+/// Whether there is anything of a store's.
+fn is_there(dir: &Path) -> io::Result<bool> {
+    Ok(dir.join(MARK).exists() || !spaces(dir)?.is_empty() || !journal::is_empty(dir)?)
+}
+
+fn damaged_tables(space: &Path, list: &List, depth: Depth) -> io::Result<Vec<DamagedFile>> {
+    let mut found = Vec::new();
+    for table in list.tables() {
+        let path = space.join(TABLES).join(table.id.to_string());
+        let what = table_damage(&path, table, depth)?;
+        found.extend(what.map(|what| DamagedFile::new(path, what)));
+    }
+    Ok(found)
+}
+
+fn table_damage(path: &Path, table: &Listed, depth: Depth) -> io::Result<Option<&'static str>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Some("a table of the state is missing"));
+        }
+        Err(error) => return Err(error),
+    };
+    if contents::of_file(&file)?.is_none() {
+        return Ok(Some("the table of contents of this table is damaged"));
+    }
+    let is_sound = depth == Depth::Lists || sum(file)? == table.sum;
+    Ok((!is_sound).then_some("a table of the state is not as it was written"))
+}
+
+fn sum(mut file: impl io::Read) -> io::Result<u128> {
+    let (mut hasher, mut piece) = (Xxh3Default::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hasher.digest128()),
+            length => hasher.update(&piece[..length]),
+        }
+    }
+}
+
+/// The directories of the store's spaces, its own for their names among them.
+fn spaces(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in list_dir(&dir.join(SPACES))? {
+        if entry.is_dir() {
+            found.push(entry);
+        }
+    }
+    Ok(found)
+}
+
+/// What lies in a directory, in order; nothing where there is none.
+fn list_dir(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut found = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    found.sort();
+    Ok(found)
+}
+
+/// Makes way where a store was being made when the process ended: its mark comes last, and no store opens without
+/// it or is made over what there is. Nothing can have been written to it.
+fn clear_half_made(dir: &Path) -> io::Result<()> {
+    if !dir.exists() || dir.join(MARK).exists() || !journal::is_empty(dir)? {
+        return Ok(());
+    }
+    for space in spaces(dir)? {
+        if !list_dir(&space.join(TABLES))?.is_empty() {
+            return Ok(());
+        }
+    }
+    journal::files(dir)?.into_iter().try_for_each(fs::remove_file)?;
+    spaces(dir)?.into_iter().try_for_each(fs::remove_dir_all)
+}
+
+#[cfg(test)]
+mod tests;
