@@ -150,7 +150,8 @@ impl<S: Store + 'static> Driver<S> {
                 self.set_ahead = self.clock.set_ahead();
                 self.walk.clock_set(now);
             }
-            self.take_reports(now)?;
+            self.take_reports()?;
+            let now = self.clock.now();
             self.take_requests(now)?;
             self.retainer.start_if_due(&self.walk, now)?;
             let kept = || self.config.ranks.clone().map(Snapshots::new);
@@ -272,9 +273,9 @@ impl<S: Store + 'static> Driver<S> {
         }
     }
 
-    fn take_reports(&mut self, now: Time) -> Result<(), EngineError> {
+    fn take_reports(&mut self) -> Result<(), EngineError> {
         while let Ok(report) = self.reports.try_recv() {
-            self.take(report, now)?;
+            self.take(report)?;
         }
         Ok(())
     }
@@ -322,13 +323,16 @@ impl<S: Store + 'static> Driver<S> {
     fn wait_for_reports(&mut self, until: Time, now: Time) -> Result<(), EngineError> {
         let patience = until.since(now).min(TICK);
         match self.reports.recv_timeout(patience) {
-            Ok(report) => self.take(report, self.clock.now()),
+            Ok(report) => self.take(report),
             Err(RecvTimeoutError::Timeout) => Ok(()),
             Err(RecvTimeoutError::Disconnected) => Err(EngineError::Broken("the workers")),
         }
     }
 
-    fn take(&mut self, report: Report, now: Time) -> Result<(), EngineError> {
+    fn take(&mut self, report: Report) -> Result<(), EngineError> {
+        // Not when the last one was taken: on a busy machine that may be before this answer came, and pauses
+        // that it asks for would be over too soon.
+        let now = self.clock.now();
         match report {
             Report::Page(processed) => {
                 self.walk.complete(*processed, now)?;
