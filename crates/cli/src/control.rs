@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use evercrawl_engine::live::Inbox;
-use evercrawl_state::{DiskStore, Reading};
+use evercrawl_state::{DiskStore, Glance};
 
 use crate::args::{Cli, Verb};
 use crate::settings::Settings;
@@ -46,7 +46,7 @@ impl Door {
     /// Begins to answer verbs about the data directory `dir`, which this process holds.
     pub(crate) fn open(
         dir: &Path,
-        reading: Reading<DiskStore>,
+        reading: Glance<DiskStore>,
         settings: Arc<Settings>,
         inbox: Inbox,
     ) -> io::Result<Self> {
@@ -109,7 +109,7 @@ pub(crate) fn call(
 /// What is needed to answer.
 struct Desk {
     dir: PathBuf,
-    reading: Reading<DiskStore>,
+    reading: Glance<DiskStore>,
     settings: Arc<Settings>,
     inbox: Inbox,
 }

@@ -157,3 +157,18 @@ fn addresses_of_our_own_network_are_left_alone_unless_allowed() {
     assert_eq!(site.asked("a.test/").len(), 1);
     place.run("check --deep").expect(0);
 }
+
+#[test]
+fn a_crawl_that_ended_leaves_nothing_to_be_done_again() {
+    let (site, place) = (Site::serve(|_| Answer::page("<p>here")), Place::new());
+    let crawl = format!("crawl http://a.test/ --for 2s --quiet {}", site.flags());
+    let crawl = place.start(&crawl);
+    // Whoever asks meanwhile does not keep the store open.
+    wait_until("the first page", || !site.asked("a.test/").is_empty());
+    place.run("why http://a.test/").expect(0);
+    crawl.wait().expect(15);
+    let store = std::fs::read_dir(place.data().join("state/store")).unwrap();
+    let journals = store.map(Result::unwrap).filter(|file| file.path().extension().is_some());
+    let lengths: Vec<u64> = journals.map(|file| file.metadata().unwrap().len()).collect();
+    assert_eq!(lengths, [0], "what a verb would read first, whatever it is asked");
+}

@@ -39,7 +39,7 @@ pub use counters::Counters;
 pub use intact::{DamagedFile, Depth, damaged_files, mend_store};
 pub use keys::Lane;
 pub use meta::{ArchiveFile, Settings};
-pub use reading::{FirstSeen, Reading};
+pub use reading::{FirstSeen, Glance, Reading};
 pub use rebuild::{Found, Rebuild};
 pub use rows::{HostRow, MannerRow, PageRow, Past, Place, Standing};
 pub use seen::{LatelyKnown, filter_is_sound};
@@ -55,6 +55,9 @@ pub enum StateError {
     /// Another process holds the store.
     #[error("the data directory is in use by another process")]
     InUse,
+    /// The crawl that had it open is over.
+    #[error("the crawl has just ended; ask again")]
+    Ended,
     /// The disk failed or is full.
     #[error("the disk refused: {0}")]
     Disk(#[from] std::io::Error),

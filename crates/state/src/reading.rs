@@ -1,6 +1,6 @@
 //! What was committed? A view of the store for readers on other threads.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use evercrawl_model::{PageKey, Time};
 
@@ -31,7 +31,23 @@ impl<S> Clone for Reading<S> {
     }
 }
 
+/// The same for those who answer others for as long as the process lives: it does not keep a store open that
+/// the crawl is done with, since only a store that is closed has nothing to redo when it is opened again.
+pub struct Glance<S>(Weak<S>);
+
+impl<S: Store> Glance<S> {
+    /// Everything that was committed, while the crawl goes on.
+    pub fn view(&self) -> Result<View<S>, StateError> {
+        View::open(self.0.upgrade().ok_or(StateError::Ended)?)
+    }
+}
+
 impl<S: Store> Reading<S> {
+    /// For those who may outlive the crawl.
+    pub fn glance(&self) -> Glance<S> {
+        Glance(Arc::downgrade(&self.0))
+    }
+
     /// How many candidates of one table of the near-duplicate index are looked at.
     const CANDIDATES: usize = 256;
 

@@ -1,5 +1,6 @@
 //! Where do rows live? An ordered key-value space with one atomic commit, on disk or in memory.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -179,6 +180,10 @@ pub struct DiskStore {
     journal: Journal,
 }
 
+/// How often it is looked, two milliseconds apart, whether all was written when a store is to be closed: a disk
+/// that takes nothing must not keep a crawl from its end.
+const PATIENCE: u32 = 2_500;
+
 /// What the database would replay when it is opened again. Once all that was written is in tables it
 /// repeats them; up to 64 MB of it would cost the next verb a second all the same.
 struct Journal {
@@ -286,7 +291,13 @@ impl Store for DiskStore {
         }
         // What was on its way before is not waited for by that.
         let is_waiting = |space: &Keyspace| space.sealed_memtable_count() > 0;
-        if self.db.outstanding_flushes() == 0 && !self.spaces.iter().any(is_waiting) {
+        let patience = Cell::new(PATIENCE);
+        Self::wait_while(|| {
+            patience.set(patience.get().saturating_sub(1));
+            let busy = self.db.outstanding_flushes() > 0 || self.spaces.iter().any(is_waiting);
+            busy && patience.get() > 0
+        });
+        if patience.get() > 0 {
             self.journal.settled.store(commits, Ordering::SeqCst);
         }
         Ok(())

@@ -17,6 +17,9 @@ use crate::freshness::Freshness;
 /// Most pages in a sample: enough for a share to be known to a third of a percent.
 const MOST: usize = 20_000;
 
+/// The variance of a share of which nothing is known. Each look at a page that was seen before makes it less.
+const IGNORANCE: f64 = 0.25;
+
 /// Pages that stand for all.
 #[derive(Debug, Default)]
 pub(super) struct Sample {
@@ -121,7 +124,7 @@ impl Sample {
         let now = days(now);
         let (mut count, mut fresh, mut squares) = (0.0_f64, 0.0, 0.0);
         let (mut age, mut rate) = (0.0, 0.0);
-        let (mut bent, mut changes) = (0.0, 1.0);
+        let (mut bent, mut changes, mut checks) = (0.0, 1.0, 1.0);
         // Lists of pages are means to an end: nobody asks how fresh they are.
         let pages = self.pages.iter().filter(|page| page.kind == Kind::Page);
         for page in pages.filter(|page| page.is_known()) {
@@ -131,6 +134,7 @@ impl Sample {
             squares += outlook.fresh * outlook.fresh;
             bent -= outlook.fresh * outlook.fresh.max(f64::MIN_POSITIVE).ln();
             changes += f64::from(page.changes);
+            checks += f64::from(page.checks);
             rate += outlook.rate;
             age += age_at(outlook.rate, page.elapsed(now));
         }
@@ -143,10 +147,11 @@ impl Sample {
         // How often pages change on the whole is known by as many changes as were seen. It matters the more,
         // the longer ago the visits were.
         let (bent, pace) = (bent / count, 1.0 / changes);
+        let variance = audited.variance + drawn + bent * bent * pace + IGNORANCE / checks;
         Some(Freshness {
             held,
             fresh: (mean + audited.shift).clamp(0.0, 1.0),
-            error: 1.96 * (audited.variance + drawn + bent * bent * pace).sqrt(),
+            error: (1.96 * variance.sqrt()).min(1.0),
             audits: audited.audits as u64,
             age_seconds: age / count * 86_400.0,
             changes_a_day: rate / count,
