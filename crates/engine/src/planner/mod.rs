@@ -426,10 +426,10 @@ impl Planner {
             return false;
         }
         (self.planned, self.visits_planned) = (now, self.visits);
-        let rate = self.plan.rate.unwrap_or(visits as f64 / since.as_secs_f64());
         let length = 7.0;
-        let fetches = (rate * 86_400.0 * length * self.sample.share()).round().max(1.0);
-        let round = Round { start: days(now), length, fetches: fetches as usize };
+        let fetches = self.plan.rate.map_or(0.0, |rate| rate * 86_400.0 * length);
+        let fetches = (fetches * self.sample.share()).round() as usize;
+        let round = Round { start: days(now), length, fetches };
         self.policy.plan(&round, self.sample.pages_mut()) && self.spends_ahead()
     }
 

@@ -338,7 +338,8 @@ impl Policy for IndexRule {
         let alive = pages.iter().filter(|page| page.alive).count();
         self.turn = if round.fetches > 0 { alive as f64 / round.rate() } else { NEVER };
         // Where all pages are fetched several times a week, a turn is time enough to follow.
-        if self.threshold.expect((7.0 * round.rate()).min(alive as f64)) {
+        // Without anything to divide, a fetch has no price.
+        if round.fetches > 0 && self.threshold.expect((7.0 * round.rate()).min(alive as f64)) {
             let wait = |page: &Page, mu| self.wait(&Page { last: 0.0, ..*page }, 0.0, mu);
             self.threshold.set(price(round.rate(), pages, self.threshold.price(), wait));
         }
