@@ -24,6 +24,8 @@ fn scores_stand_by_name_and_nothing_else_does() {
     assert_eq!(answer.as_object().unwrap().keys().collect::<Vec<_>>(), ["scores"]);
     assert_close(&answer["scores"]["a"], 1.0 / 2.85);
     assert_close(&answer["scores"]["b"], 1.85 / 2.85);
+    let more = graph("anchor,src,weight,dst\nx,a,7,b\n", "--method pagerank");
+    assert_eq!(more, answer, "other columns say nothing");
     let half = graph("src,dst\na,b\n", "--method pagerank --damping .5");
     assert_close(&half["scores"]["a"], 0.4);
     let hits = graph("dst,src\nc,a\nc,b\n", "--method hits");
@@ -128,4 +130,55 @@ fn orders_of_discovery_are_compared_on_a_world_with_links() {
     place.write("bare.toml", &world.replace("links = 2", "links = 0"));
     let none = place.run("lab discover bare.toml --ordering bfs").expect(2);
     assert!(none.err.contains("no links"), "{}", none.err);
+}
+
+/// A site whose front leads to ten sections of ten pages, each to the next; one section is about solar power.
+fn sections(place: &Place) {
+    std::fs::create_dir(place.path().join("site")).unwrap();
+    let day = 86_400;
+    let window = format!("\"window_start\": {}, \"window_end\": {}", 300 * day, 400 * day);
+    place.write("site/trace.json", &format!("{{\"site\": \"a.test\", {window}}}"));
+    let mut pages = "page,url,created\nfront,/,0\n".to_owned();
+    let mut links = "src,dst\n".to_owned();
+    for section in 0..10 {
+        let name = if section == 7 { "solar" } else { "cooking" };
+        let mut before = "front".to_owned();
+        for page in 0..10 {
+            let id = format!("p{section}-{page}");
+            pages += &format!("{id},/{section}/{name}/{page},0\n");
+            links += &format!("{before},{id}\n");
+            before = id;
+        }
+    }
+    place.write("site/pages.csv", &pages);
+    place.write("site/links.csv", &links);
+    place.write("site/changes.csv", &format!("page,time,kind\nfront,{},M\n", 310 * day));
+}
+
+#[test]
+fn a_topic_is_found_first_and_the_user_says_what_is_good() {
+    let place = Place::new();
+    sections(&place);
+    let curves = |words: &str| place.run(&format!("lab discover site --json {words}")).expect(0);
+    let good = |ran: &Value| ran["mean_good"].as_f64().unwrap();
+    let by_topic = curves("--topic solar,wind --ordering topic,bfs").json_lines();
+    assert_eq!((&by_topic[0]["ordering"], &by_topic[0]["pages"]), (&"topic".into(), &101.into()));
+    let [topic, bfs] = [good(&by_topic[0]), good(&by_topic[1])];
+    assert!(topic > 0.9 && bfs < 0.6, "{topic} {bfs}");
+    // Without a topic there is no such order; with one it is the sixth.
+    assert_eq!(curves("").json_lines().len(), 5);
+    assert_eq!(curves("--topic solar").json_lines().len(), 6);
+    let named = curves("--good /solar/ --ordering bfs").json();
+    assert_eq!(good(&named), bfs, "the same pages, by their addresses");
+    let other = curves("--good /0/ --topic solar --ordering topic").json();
+    assert!(good(&other) < topic, "what is good is what --good says: {other}");
+    for (words, why) in [
+        ("--good /lunar/", "no address in this world is good"),
+        ("--good [", "--good"),
+        ("--topic lunar", "no address in this world has a word of the topic"),
+        ("--ordering topic", "--topic"),
+    ] {
+        let ran = place.run(&format!("lab discover site {words}")).expect(2);
+        assert!(ran.err.contains(why), "{words}: {}", ran.err);
+    }
 }

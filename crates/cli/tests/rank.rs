@@ -278,3 +278,41 @@ fn every_order_of_discovery_fetches_all_pages() {
     wrong("-s discover.order=topic -s discover.topic=a-b", "no word");
     wrong("-s discover.order=opic -s links.keep=false", "links.keep");
 }
+
+/// The mean places, among all pages asked for, of what lies below `/chosen/` and below `/plain/`.
+fn places_of_two_parts(words: &str) -> [f64; 2] {
+    let site = Site::serve(|request: &Request| {
+        let part = request.page.trim_start_matches("a.test/").split('/').next().unwrap_or_default();
+        let (front, page) = (format!("a.test/{part}/"), request.page.clone());
+        match page == front {
+            true => Answer::page(
+                (0..20).map(|n| format!("<a href='{n}'>more</a> ")).collect::<String>(),
+            ),
+            false if page.starts_with(&front) => Answer::page(format!("<p>This is {page}")),
+            false => Answer::status("404 Not Found"),
+        }
+    });
+    let place = Place::new();
+    place.write("seeds.txt", "http://a.test/plain/\nhttp://a.test/chosen/ tag=solar\n");
+    place
+        .run(&format!("crawl --seeds seeds.txt --once --delay 0s --quiet {words} {}", site.flags()))
+        .expect(0);
+    let asked = site.all_asked();
+    ["chosen", "plain"].map(|part| {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for (at, _) in asked.iter().enumerate().filter(|(_, (_, page))| page.contains(part)) {
+            (sum, count) = (sum + at as f64, count + 1.0);
+        }
+        assert!(count >= 21.0, "all are fetched in any order: {count}");
+        sum / count
+    })
+}
+
+#[test]
+fn a_topic_may_be_a_tag_of_seeds() {
+    let [chosen, plain] = places_of_two_parts("-s discover.order=breadth");
+    assert!(chosen > plain - 3.0, "by breadth the tag changes nothing: {chosen} {plain}");
+    let [chosen, plain] =
+        places_of_two_parts("-s discover.order=topic -s discover.topic=tag:solar");
+    assert!(chosen < plain - 10.0, "what the tagged seed leads to comes first: {chosen} {plain}");
+}

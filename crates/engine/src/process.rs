@@ -54,6 +54,8 @@ pub struct Processed {
     pub leads: Leads,
     /// How much it is about what the user looks for, from 0 to 1.
     pub about: f64,
+    /// How many words its text has.
+    pub words: u32,
     /// True when it cannot be told whether this is the page itself before its host was asked for
     /// something that cannot exist.
     pub suspect: bool,
@@ -286,6 +288,7 @@ impl<S: Store> Processor<S> {
         let kept = self.links.read(lease, &extracted, directives.nofollow, at, leads);
         (processed.visited.links, processed.visited.anchors) = (kept.links, kept.anchors);
         processed.about = self.links.about(text_of(&extracted).unwrap_or_default());
+        processed.words = read.as_ref().map_or(0, |read| read.outline().words());
         self.compare(&mut processed.visited, row.past.as_ref(), digest, read)?;
         Ok((!directives.noarchive, media_type))
     }
@@ -461,6 +464,7 @@ impl<S: Store> Processor<S> {
             claim: None,
             leads: Leads::default(),
             about: 0.0,
+            words: 0,
             suspect: false,
             manner: None,
             host_trouble,

@@ -86,6 +86,8 @@ impl Reader {
         match name {
             b"a" => self.read_link(tag),
             b"meta" => self.read_refresh(tag),
+            b"body" => self.read_script(&attribute(tag, b"onload")),
+            b"frame" | b"iframe" => self.read_frame(tag),
             _ => {}
         }
         match &mut self.hiding {
@@ -171,22 +173,63 @@ impl Reader {
         }
     }
 
-    /// A script that does nothing but send the reader on.
-    fn read_script(&mut self, script: &str) {
-        const SHORT: usize = 400;
-        if script.len() > SHORT || self.look.sends_to.is_some() {
-            return;
+    /// A page of another's that lies over all of this one.
+    fn read_frame(&mut self, tag: &StartTag<()>) {
+        let style: String = attribute(tag, b"style").to_ascii_lowercase() + ";";
+        let style: String = style.split_whitespace().collect();
+        let whole = |name: &str| {
+            style.contains(&format!("{name}:100"))
+                || attribute(tag, name.as_bytes()).trim() == "100%"
+        };
+        let over = style.contains("position:fixed") || style.contains("position:absolute");
+        let covers = tag.name.as_slice() == b"frame" || over && whole("width") && whole("height");
+        if covers && self.look.sends_to.is_none() {
+            self.look.sends_to = Some(attribute(tag, b"src"));
         }
-        let Some(at) = script.find("location") else { return };
-        let rest = &script[at..];
-        let Some(start) = rest.find(['"', '\'']) else { return };
-        let (before, quoted) = rest.split_at(start);
-        let sends =
-            before.contains('=') || before.contains("replace(") || before.contains("assign(");
-        let end = quoted[1..].find(['"', '\'']);
-        let target = end.map(|end| &quoted[1..=end]).filter(|target| target.contains('/'));
-        self.look.sends_to = target.filter(|_| sends).map(str::to_owned);
     }
+
+    /// A script that sends the reader on at once.
+    fn read_script(&mut self, script: &str) {
+        const LONG: usize = 4000;
+        if script.len() <= LONG && self.look.sends_to.is_none() {
+            let places = script.match_indices("location").map(|(at, _)| at);
+            self.look.sends_to = places.filter_map(|at| sent_on(script, at)).next();
+        }
+    }
+}
+
+/// Where `location`, at this place of a script, is set to an address, unless that waits for something that the
+/// reader does.
+fn sent_on(script: &str, at: usize) -> Option<String> {
+    let rest = &script[at..];
+    let (before, quoted) = rest.split_at(rest.find(['"', '\''])?);
+    let set = before.trim_end().ends_with('=') && !before.trim_end().ends_with("==");
+    let called = ["replace(", "assign("].iter().any(|call| before.trim_end().ends_with(call));
+    let plain = before.len() <= "location.replace (".len() && (set || called);
+    let target = &quoted[1..=quoted[1..].find(['"', '\''])?];
+    let sends = plain && target.contains('/') && is_run(&script[..at]);
+    sends.then(|| target.to_owned())
+}
+
+/// Whether what follows some part of a script is run while the page is read, as far as brackets tell: not within a
+/// function, unless a clock or the page's own arrival calls it.
+fn is_run(before: &str) -> bool {
+    const CALLERS: [&str; 4] = ["settimeout", "onload", "ready", "addeventlistener"];
+    let mut open = Vec::new();
+    for (at, c) in before.char_indices() {
+        match c {
+            '{' => open.push(at),
+            '}' => drop(open.pop()),
+            _ => {}
+        }
+    }
+    open.iter().all(|&at| {
+        let lead = before[..at].rsplit(['{', '}', ';']).next().unwrap_or_default();
+        let lead = lead.to_ascii_lowercase();
+        !lead.contains("function") && !lead.contains("=>")
+            || lead.trim_start().starts_with("(function")
+            || CALLERS.iter().any(|caller| lead.contains(caller))
+    })
 }
 
 fn attribute(tag: &StartTag<()>, name: &[u8]) -> String {
@@ -315,6 +358,21 @@ mod tests {
             ("<script>location.replace(\"/a\")</script>", Some("/a")),
             ("<script>if (location == 'x') f()</script>", None),
             ("<script>print(location)</script>", None),
+            ("<script>if (location == 'x/') f()</script>", None),
+            ("<script>function go() { location = '/a' }</script>", None),
+            ("<script>x.onclick = () => { location.href = '/a' }</script>", None),
+            (
+                "<script>var a = {}; setTimeout(function () { document.location = '/a' }, 9)</script>",
+                Some("/a"),
+            ),
+            ("<script>(function () { if (a) { top.location.href='/a' } })()</script>", Some("/a")),
+            ("<body onload=\"window.location='/a'\">", Some("/a")),
+            ("<frameset rows='100%,*'><frame src='http://x.example/'>", Some("http://x.example/")),
+            (
+                "<iframe src='http://x.example/' width='100%' height='100%' style='position:fixed'>",
+                Some("http://x.example/"),
+            ),
+            ("<iframe src='http://x.example/' width='100%'></iframe>", None),
         ] {
             assert_eq!(Look::of_html(html).sends_to.as_deref(), target, "{html}");
         }

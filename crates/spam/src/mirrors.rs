@@ -10,7 +10,9 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// How many pages of a host are kept in mind.
 const SAMPLE: usize = 64;
 /// Fewer pages in common prove nothing.
-const LEAST_COMMON: usize = 4;
+const LEAST_COMMON: usize = 2;
+/// Fewer must be all that could be in common.
+const ENOUGH: usize = 4;
 /// Content that lies at the same path of more hosts than this is a template's.
 const MOST_HOSTS: usize = 64;
 
@@ -99,7 +101,8 @@ fn mirror(samples: &[Sample], host: usize, of: usize, least: f64) -> Option<Mirr
     let evidence = format!(
         "of {possible} pages that both may hold, {common} lie at the same paths, {equal} with the same content"
     );
-    (equal >= LEAST_COMMON && same >= least).then_some(Mirror { host, of, same, evidence })
+    let enough = equal >= ENOUGH && same >= least || equal == possible;
+    (equal >= LEAST_COMMON && enough).then_some(Mirror { host, of, same, evidence })
 }
 
 #[cfg(test)]
@@ -133,7 +136,9 @@ mod tests {
             other.add(&format!("/p{page}"), 1_000_003 + page);
         }
         assert_eq!(mirrors(&[sample(1, 0, 60), other], 0.5), []);
-        assert_eq!(mirrors(&[sample(1, 0, 2), sample(1, 0, 2)], 0.5), []);
+        assert_eq!(mirrors(&[sample(1, 0, 1), sample(1, 0, 9)], 0.5), [], "one page is no host");
+        assert_eq!(mirrors(&[sample(1, 0, 3), sample(1, 1, 9)], 0.5), [], "two of three");
+        assert_eq!(mirrors(&[sample(1, 0, 3), sample(1, 0, 9)], 0.5).len(), 1, "all three");
         assert_eq!(mirrors(&[Sample::default(), Sample::default()], 0.0), []);
     }
 }

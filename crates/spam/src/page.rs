@@ -7,15 +7,19 @@ use crate::sign::{Kind, Sign};
 /// Texts shorter than this say too little to be measured, in words.
 const LEAST_WORDS: usize = 60;
 
+/// The same for lists, which say less in as many words.
+const LEAST_LIST: usize = 120;
+
 /// All signs that a page shows by itself.
 pub fn page_signs(url: &str, look: &Look) -> Vec<Sign> {
     let all = [
         stuffed(look),
+        stuffed_list(look),
         title(look),
         hidden(look),
         invisible_links(url, look),
         doorway(url, look),
-        parked(look),
+        parked(url, look),
         address(url),
         stuffed_path(url),
     ];
@@ -36,6 +40,21 @@ fn stuffed(look: &Look) -> Option<Sign> {
     let sign = Sign::measured(Kind::Stuffed, phrases.covered, 0.25, 0.45, evidence);
     // What is said often in other words than before does not compress so well.
     (phrases.words >= LEAST_WORDS && phrases.compression >= 3.0).then_some(sign)
+}
+
+/// The same phrases over and over in lists, which repeat themselves by nature: so hardly anything else.
+fn stuffed_list(look: &Look) -> Option<Sign> {
+    let phrases = Phrases::of_all(&look.text);
+    let (phrase, count) = &phrases.top;
+    let evidence = format!(
+        "ten phrases make up {:.0} % of its {} words, lists included, \u{201c}{phrase}\u{201d} alone stands \
+         there {count} times",
+        100.0 * phrases.covered,
+        phrases.words,
+    );
+    let sign = Sign::measured(Kind::Stuffed, phrases.covered, 0.50, 0.75, evidence);
+    let is_text = phrase.split(' ').all(|word| word.chars().all(char::is_alphabetic));
+    (phrases.words >= LEAST_LIST && is_text).then_some(sign)
 }
 
 /// A title that is a list of search words.
@@ -92,36 +111,77 @@ fn doorway(url: &str, look: &Look) -> Option<Sign> {
     Some(Sign::measured(Kind::Doorway, words as f64, 30.0, 100.0, evidence))
 }
 
-/// What parking services write, in lower case.
-const OFFERS: [&str; 16] = [
+/// What parking services say of the name itself, in lower case.
+const OFFERS: [&str; 34] = [
     "domain is for sale",
     "domain name is for sale",
     "domain may be for sale",
     "domain for sale",
+    "website is for sale",
     "buy this domain",
     "purchase this domain",
+    "get this domain",
+    "own this domain",
+    "acquire this domain",
+    "inquire about this domain",
+    "interested in this domain",
     "domain is parked",
+    "page is parked",
     "parked free",
+    "parked for free",
+    "parked by",
     "parked domain",
     "domain parking",
+    "domain has expired",
+    "domain is registered",
+    "page for this domain",
+    "domain steht zum verkauf",
+    "domain kaufen",
+    "domaine est à vendre",
+    "domaine à vendre",
+    "dominio está en venta",
+    "dominio en venta",
+    "dominio è in vendita",
+    "domínio está à venda",
+    "domein is te koop",
+    "домен прода",
+    "域名出售",
+    "ドメインは販売",
+];
+
+/// What they say besides, and others too.
+const REMARKS: [&str; 6] = [
     "domain owner",
     "make an offer",
     "sponsored listings",
     "related searches",
-    "inquire about this domain",
-    "diese domain steht zum verkauf",
+    "related links",
+    "price quote",
 ];
 
+/// So few words that one offer is what the page is for.
+const SIGN_ON_A_LOT: usize = 60;
+
 /// A short page that offers its own name for sale.
-fn parked(look: &Look) -> Option<Sign> {
+fn parked(url: &str, look: &Look) -> Option<Sign> {
     let text = format!("{} {}", look.title, look.text).to_lowercase();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = match host(url).map(|host| host.trim_start_matches("www.")) {
+        Some(name) => text.replace(name, "this domain"),
+        None => text,
+    };
     let count = words(&text).count();
-    let found: Vec<&str> = OFFERS.into_iter().filter(|offer| text.contains(offer)).collect();
+    let said = |list: &[&'static str]| -> Vec<&str> {
+        list.iter().copied().filter(|words| text.contains(words)).collect()
+    };
+    let (offers, remarks) = (said(&OFFERS), said(&REMARKS));
+    let found = [offers.as_slice(), &remarks].concat();
     let evidence = format!("its {count} words offer the name itself: {}", found.join(", "));
     // One such phrase may be quoted; long pages may discuss them.
-    let sign = Sign::measured(Kind::Parked, found.len() as f64, 0.6, 2.0, evidence);
-    (!found.is_empty() && count <= 300).then_some(sign)
+    let plain = usize::from(!offers.is_empty() && count <= SIGN_ON_A_LOT);
+    let signs = (found.len() + plain) as f64;
+    let sign = Sign::measured(Kind::Parked, signs, 0.6, 2.0, evidence);
+    (!offers.is_empty() && count <= 300).then_some(sign)
 }
 
 /// A host name made of search words.

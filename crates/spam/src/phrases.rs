@@ -19,23 +19,32 @@ const FAVOURITES: usize = 10;
 pub(crate) struct Phrases {
     /// How many words there are.
     pub(crate) words: usize,
-    /// The share of the words that stand, in running text, in one of its ten most frequent phrases.
+    /// The share of the words that stand, in the text counted, in one of its ten most frequent phrases.
     pub(crate) covered: f64,
     /// The most frequent of them, and how often it occurs.
     pub(crate) top: (String, usize),
-    /// How many times smaller the running text becomes when it is compressed.
+    /// How many times smaller the text counted becomes when it is compressed.
     pub(crate) compression: f64,
 }
 
 impl Phrases {
     /// Counts in the running text of a page: lists and tables repeat themselves by nature.
     pub(crate) fn of(text: &str) -> Self {
+        Self::of_lines(text, LONG_LINE)
+    }
+
+    /// Counts in all text of a page.
+    pub(crate) fn of_all(text: &str) -> Self {
+        Self::of_lines(text, 1)
+    }
+
+    fn of_lines(text: &str, least: usize) -> Self {
         let lower = text.to_lowercase();
         let lines: Vec<Vec<&str>> = lower.lines().map(|line| words(line).collect()).collect();
         let all = lines.iter().map(Vec::len).sum::<usize>();
         let running: Vec<&str> = lines
             .into_iter()
-            .filter(|line| line.len() >= LONG_LINE)
+            .filter(|line| line.len() >= least)
             .flatten()
             .take(MOST_WORDS)
             .collect();

@@ -2,7 +2,9 @@
 //!
 //! Pages come in the order of their keys, which are hashes: the first few of a host are a fair sample of it.
 
-use evercrawl_model::{HostKey, Kind as Page, Outcome, Suspicion, Time};
+use std::collections::HashMap;
+
+use evercrawl_model::{HostKey, Kind as Page, Likeness, Outcome, Suspicion, Time};
 use evercrawl_spam::{Kind, Look, Mirror, Sample, Sign, Site, Verdict, mirrors, page_signs};
 use evercrawl_state::{PageRow, StateError, Store, View};
 use evercrawl_urls::Canonical;
@@ -39,6 +41,8 @@ pub struct Seen {
     pub(super) template: Option<u64>,
     /// What its pages show together, and its domain's links.
     pub(super) signs: Vec<Sign>,
+    /// The host that the crawl itself takes it for a mirror of.
+    likeness: Option<Likeness>,
 }
 
 /// Looks at up to `most` pages of every host; `hear` is told of each host.
@@ -65,14 +69,35 @@ pub fn survey<S: Store>(
     }
     hosts.last_mut().into_iter().for_each(Seen::conclude);
     company(state, &mut hosts)?;
+    let known: HashMap<HostKey, Likeness> = state.likenesses().collect::<Result<_, _>>()?;
+    for seen in &mut hosts {
+        seen.likeness = known.get(&seen.host).copied().filter(|likeness| likeness.mirror);
+    }
     hosts.into_iter().for_each(&mut hear);
     Ok(())
 }
 
-/// Hosts that hold what an earlier one does.
+/// Hosts that hold what an earlier one does: those that the crawl has found to, and those whose pages tell now.
 pub fn copies(hosts: &[Seen]) -> Vec<Mirror> {
+    let places: HashMap<HostKey, usize> =
+        hosts.iter().zip(0..).map(|(seen, place)| (seen.host, place)).collect();
+    let found = |(host, seen): (usize, &Seen)| {
+        let likeness = seen.likeness?;
+        let of = *places.get(&likeness.of)?;
+        let (alike, compared) = (likeness.alike, likeness.compared);
+        let evidence = format!("{alike} of {compared} pages compared by the crawl are alike");
+        let same = f64::from(alike) / f64::from(compared.max(1));
+        Some(Mirror { host, of, same, evidence })
+    };
+    let mut copies: Vec<Mirror> = hosts.iter().enumerate().filter_map(found).collect();
+    let known: Vec<(usize, usize)> = copies.iter().map(|copy| (copy.host, copy.of)).collect();
     let samples: Vec<Sample> = hosts.iter().map(|seen| seen.sample.clone()).collect();
-    mirrors(&samples, MIRRORS)
+    // Two that mirror each other are one mirror.
+    let is_new = |copy: &Mirror| {
+        known.iter().all(|&(host, of)| host != copy.host && (host, of) != (copy.of, copy.host))
+    };
+    copies.extend(mirrors(&samples, MIRRORS).into_iter().filter(is_new));
+    copies
 }
 
 impl Seen {
@@ -87,6 +112,7 @@ impl Seen {
             sample: Sample::default(),
             template: None,
             signs: Vec::new(),
+            likeness: None,
         }
     }
 
@@ -142,28 +168,35 @@ impl Seen {
 
     /// What speaks against the host: its pages together, its links, and what most of its pages show.
     pub fn verdict(&self) -> Verdict {
-        let mut signs = self.signs.clone();
-        signs.extend(Kind::ALL.into_iter().filter_map(|kind| self.usual(kind)));
-        Verdict::new(signs)
+        let of_kind =
+            |kind: Kind| self.usual(|verdict| verdict.signs.iter().find(|sign| sign.kind == kind));
+        let mut usual: Vec<Sign> = Kind::ALL.into_iter().filter_map(of_kind).collect();
+        if usual.is_empty() {
+            // Most pages may pretend, each in its own way.
+            usual.extend(self.usual(|verdict| verdict.signs.first()));
+        }
+        Verdict::new([self.signs.as_slice(), &usual].concat())
     }
 
-    /// The sign of a kind that most of its pages show: the middle one, since one page is no host.
-    fn usual(&self, kind: Kind) -> Option<Sign> {
-        let sign = |verdict: &Verdict| verdict.signs.iter().find(|sign| sign.kind == kind).cloned();
-        let mut shown: Vec<(Sign, &str)> = Vec::new();
+    /// The sign that most of its pages show: the middle one, since one page is no host.
+    fn usual<'a>(&'a self, sign: impl Fn(&'a Verdict) -> Option<&'a Sign>) -> Option<Sign> {
+        let mut shown: Vec<(&Sign, &str)> = Vec::new();
         for (url, verdict) in &self.pages {
-            shown.extend(
-                sign(verdict).filter(|sign| sign.score >= SHOWN).map(|sign| (sign, url.as_str())),
-            );
+            let sign = sign(verdict).filter(|sign| sign.score >= SHOWN);
+            shown.extend(sign.map(|sign| (sign, url.as_str())));
         }
         if shown.len() * 2 <= self.looked {
             return None;
         }
         shown.sort_by(|a, b| b.0.score.total_cmp(&a.0.score));
-        let (pages, count, middle) = (self.looked, shown.len(), shown.len() / 2);
-        let (sign, url) = shown.swap_remove(middle);
-        let evidence = format!("{count} of {pages} pages looked at, as {url}: {}", sign.evidence);
-        Some(Sign { evidence, ..sign })
+        let (sign, url) = shown[shown.len() / 2];
+        let evidence = format!(
+            "{} of {} pages looked at, as {url}: {}",
+            shown.len(),
+            self.looked,
+            sign.evidence
+        );
+        Some(Sign { evidence, ..sign.clone() })
     }
 }
 

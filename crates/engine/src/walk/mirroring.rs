@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use evercrawl_compare::Fingerprint;
 use evercrawl_model::{Band, Event, HostKey, Kind, Likeness, Outcome, PageKey, Refusal, Time};
-use evercrawl_state::{PageRow, Place, Standing, Store};
+use evercrawl_state::{PageRow, Past, Place, Standing, Store};
 use evercrawl_urls::Canonical;
 
 use super::Walk;
@@ -20,6 +21,8 @@ const FOR_ORIGINAL: Duration = Duration::from_secs(86_400);
 const FOR_COMPARISON: Duration = Duration::from_secs(60);
 /// After which time it is looked again.
 const MOMENT: Duration = Duration::from_secs(1);
+/// Texts of so many words are not nearly alike by chance, nor by what pages made by one program have in common.
+const TELLING: u32 = 100;
 
 /// What was seen of a page, as far as other hosts can have the same.
 pub(super) struct Sight {
@@ -31,6 +34,10 @@ pub(super) struct Sight {
     digest: Option<[u8; 20]>,
     /// Who had that content before.
     holder: Option<Holder>,
+    /// Who had nearly the same text.
+    near: Option<PageKey>,
+    /// The fingerprint of its text, where that is long enough to be told from others by it.
+    print: Option<Fingerprint>,
     /// Whether this was its first visit.
     first: bool,
 }
@@ -49,15 +56,20 @@ impl Sight {
             found: row.found,
             digest: visited.identity.filter(|_| visited.visit.outcome == Outcome::Ok),
             holder: processed.held_by().cloned(),
+            near: visited.visit.near.filter(|_| processed.words >= TELLING),
+            print: (visited.simhash.filter(|_| processed.words >= TELLING))
+                .map(Fingerprint::from_bits),
             first: row.past.is_none(),
         })
     }
 
-    /// The page of another host that had the same content at the same path.
-    fn twin(&self) -> Option<PageKey> {
-        let holder = self.holder.as_ref().filter(|holder| holder.page.host != self.page.host)?;
-        let url = Canonical::from_trusted(holder.url.clone())?;
-        (url.path_and_query() == self.url.path_and_query()).then_some(holder.page)
+    /// Whether a page at the same path had this content, or nearly this text.
+    fn is_like(&self, key: PageKey, past: &Past) -> bool {
+        // What the other had before it changed is its content too.
+        let had = self.holder.as_ref().is_some_and(|holder| holder.page == key);
+        let theirs = past.simhash.map(Fingerprint::from_bits);
+        let near = theirs.zip(self.print).is_some_and(|(theirs, ours)| theirs.is_near(ours));
+        had || near || past.digest == self.digest
     }
 }
 
@@ -67,19 +79,21 @@ impl<S: Store> Walk<S> {
         if !self.config.take.hold_mirrors {
             return Ok(());
         }
-        let Some(digest) = sight.digest else { return self.release(sight, now) };
+        if sight.digest.is_none() {
+            return self.release(sight, now);
+        }
         let host = sight.page.host;
-        if let Some(twin) = sight.twin() {
+        if let Some(twin) = self.twin(sight)? {
             self.pair(sight, twin, now)?;
         }
         if let Some(likeness) = self.mirrors.of(host).filter(|now| now.mirror || sight.first) {
-            self.compare(host, *likeness, (likeness.of, digest), sight, now)?;
+            self.compare(host, *likeness, likeness.of, sight, now)?;
         }
         let mut followers = self.mirrors.followers(host).to_vec();
         followers.retain(|_| sight.first);
         for follower in followers {
             if let Some(likeness) = self.mirrors.of(follower).filter(|now| !now.mirror) {
-                self.compare(follower, *likeness, (follower, digest), sight, now)?;
+                self.compare(follower, *likeness, follower, sight, now)?;
             }
         }
         Ok(())
@@ -98,21 +112,34 @@ impl<S: Store> Walk<S> {
         }
     }
 
-    /// Compares content with that of the same path on the host `with`, which says how much `host` is like
-    /// the one that it is compared with.
+    /// The page of another host that had the same content, or nearly the same text, at the same path.
+    fn twin(&self, sight: &Sight) -> Result<Option<PageKey>, EngineError> {
+        let there = match (&sight.holder, sight.near) {
+            (Some(holder), _) => Some((holder.page, holder.url.clone())),
+            (None, Some(near)) => self.state.page(near)?.map(|row| (near, row.url)),
+            (None, None) => None,
+        };
+        let there = there.filter(|(page, _)| page.host != sight.page.host);
+        let twin = there.and_then(|(page, url)| {
+            let url = Canonical::from_trusted(url)?;
+            (url.path_and_query() == sight.url.path_and_query()).then_some(page)
+        });
+        Ok(twin)
+    }
+
+    /// Compares what was seen with the same path on the host `with`, which says how much `host` is like the
+    /// one that it is compared with.
     fn compare(
         &mut self,
         host: HostKey,
         likeness: Likeness,
-        (with, digest): (HostKey, [u8; 20]),
+        with: HostKey,
         sight: &Sight,
         now: Time,
     ) -> Result<(), EngineError> {
         let Some((key, row)) = self.counterpart(with, &sight.url)? else { return Ok(()) };
-        let Some(theirs) = row.past.and_then(|past| past.digest) else { return Ok(()) };
-        // What the other had before it changed is its content too.
-        let had = sight.holder.as_ref().is_some_and(|holder| holder.page == key);
-        self.set_likeness(host, compared(likeness, had || theirs == digest, now), now)
+        let Some(past) = row.past.filter(|past| past.digest.is_some()) else { return Ok(()) };
+        self.set_likeness(host, compared(likeness, sight.is_like(key, &past), now), now)
     }
 
     fn set_likeness(

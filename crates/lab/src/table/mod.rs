@@ -36,7 +36,7 @@ pub struct Columns {
     pub required: &'static [&'static str],
     /// Those that may be left out.
     pub optional: &'static [&'static str],
-    /// Those of recorded histories that are allowed, and not looked at.
+    /// Those of recorded histories that are allowed, and not looked at; `*` is any.
     pub unused: &'static [&'static str],
 }
 
@@ -209,9 +209,10 @@ fn places(file: &str, rows: &Rows, columns: &Columns) -> Result<Vec<Option<usize
     let line = rows.line(0);
     let header: Vec<&str> = rows.cells(0).collect();
     let known = || columns.required.iter().chain(columns.optional);
+    let any = columns.unused.contains(&"*") && columns.required.iter().all(|c| header.contains(c));
     for (place, name) in header.iter().enumerate() {
         let shown = shortened(name);
-        if !known().chain(columns.unused).any(|known| known == name) {
+        if !any && !known().chain(columns.unused).any(|known| known == name) {
             let expected = known().copied().collect::<Vec<_>>().join(", ");
             return Err(TableError::new(format!(
                 "{file}, line {line}, column {}: no column is called `{shown}`; expected {expected}",

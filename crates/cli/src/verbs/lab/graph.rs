@@ -15,11 +15,11 @@ use super::{json_line, one_stdin, shown};
 use crate::exit::Failure;
 use crate::{exit, print};
 
-const FILES: &str = "The edge list is CSV; its first row names the columns src and dst, in any order. \
-Nodes are named by any text, in quotes where it has commas or quotes in it. A file that is wrong is \
+const FILES: &str = "The edge list is CSV; its first row names the columns src and dst, in any order; other columns are \
+passed over. Nodes are named by any text, in quotes where it has commas or quotes in it. A file that is wrong is \
 refused with its line and column, and exit code 2.";
 
-static EDGES: Columns = Columns { required: &["src", "dst"], optional: &[], unused: &["implied"] };
+static EDGES: Columns = Columns { required: &["src", "dst"], optional: &[], unused: &["*"] };
 
 #[derive(Debug, Args)]
 #[command(after_help = FILES)]
