@@ -174,3 +174,43 @@ fn a_mirror_that_departs_is_one_no_more() {
     running.wait().expect(11);
     assert_eq!(place.run("status --json").expect(0).json()["mirrors"], 0);
 }
+
+/// Text of 150 words that no other page has.
+fn prose(page: &str) -> String {
+    let first: u64 = page.bytes().fold(7, |sum, byte| sum * 31 + u64::from(byte));
+    (0..150).map(|n| format!("w{} ", first.wrapping_mul(2 * n + 1) % 9973)).collect()
+}
+
+/// How many of a host's pages are asked for, where each says `word` besides what the other host has there.
+fn asked_where_pages_say(word: &'static str) -> usize {
+    let site = Site::serve(move |request: &Request| {
+        let (host, path) = request.page.split_once('/').unwrap();
+        let own = if host == "m.test" { word } else { "" };
+        match path {
+            "" => {
+                let links = (0..PAGES).map(|n| format!("<a href='/p{n}'>page {n}</a> "));
+                let other = "<a href='http://m.test/'>also there</a>".to_owned();
+                Answer::page(links.collect::<String>() + &other + own)
+            }
+            path if path.starts_with('p') => Answer::page(format!("<p>{} {own}", prose(path))),
+            _ => Answer::status("404 Not Found"),
+        }
+    });
+    let place = Place::new();
+    place.run(&format!("{CRAWL} {}", site.flags())).expect(0);
+    assert_eq!(pages_asked(&site, "o.test"), PAGES);
+    if waiting(&place).is_empty() {
+        return pages_asked(&site, "m.test");
+    }
+    let named = place.run("spam --json").expect(0).json_lines();
+    assert!(named.iter().any(|line| line["mirror_of"] == "o.test"), "{named:?}");
+    pages_asked(&site, "m.test")
+}
+
+#[test]
+fn a_mirror_that_names_itself_is_one_too_and_one_with_texts_of_its_own_is_not() {
+    let asked = asked_where_pages_say("Served by m.test");
+    assert!(asked < PAGES * 2 / 3, "{asked}");
+    let own = "and here is quite another text, which goes on for long enough to be something else to read";
+    assert_eq!(asked_where_pages_say(own), PAGES);
+}

@@ -6,6 +6,7 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::Place;
+use common::site::{Answer, Request, Site};
 use common::web::{Asked, Web};
 use evercrawl_testweb::{Config, HostShares, Spam};
 use rustix::process::Signal;
@@ -54,6 +55,24 @@ fn spam_and_mirrors_are_found_with_reasons_and_good_hosts_are_not() {
     assert!(!copies.is_empty() && copies.is_subset(&hosts(&twins)), "{copies:?}");
     let words = place.run("spam").expect(0).out;
     assert!(words.contains("nothing was done") && words.contains("evercrawl resume"), "{words}");
+}
+
+#[test]
+fn a_lone_page_that_offers_its_name_is_looked_at_though_it_was_suspect_first() {
+    let offer = "<title>lot.test</title><p>This page is parked for free. Would you like to buy this domain?";
+    let site = Site::serve(move |request: &Request| match request.page.as_str() {
+        "lot.test/" => Answer::page(offer),
+        _ => Answer::status("404 Not Found"),
+    });
+    let place = Place::new();
+    let crawl = "crawl http://lot.test/ --once --delay 0s --quiet";
+    place.run(&format!("{crawl} {}", site.flags())).expect(0);
+    let named = place.run("spam --json").expect(0).json_lines();
+    assert_eq!(named.len(), 1, "{named:?}");
+    assert_eq!(
+        (&named[0]["host"], &named[0]["signs"][0]["kind"]),
+        (&"lot.test".into(), &"parked".into())
+    );
 }
 
 /// A web of which a part is one farm.

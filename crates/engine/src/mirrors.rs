@@ -27,6 +27,8 @@ const CHECKED: u64 = 64;
 const MOST_HOSTS: usize = 200_000;
 /// Hosts that are compared with one and the same, at most.
 const MOST_FOLLOWERS: usize = 256;
+/// Mirrors of one host that are asked whether they have a page that it lacks, at most.
+const MOST_SIBLINGS: usize = 8;
 /// Hosts on the way from a mirror to the host that all of them mirror.
 const LONGEST_WAY: usize = 8;
 
@@ -61,6 +63,15 @@ impl Mirrors {
     /// The hosts that are compared with this one.
     pub fn followers(&self, host: HostKey) -> &[HostKey] {
         self.followers.get(&host).map_or(&[], Vec::as_slice)
+    }
+
+    /// The hosts whose pages can stand in for those of a mirror: its original, and some others that mirror it too.
+    fn stand_ins(&self, host: HostKey) -> impl Iterator<Item = HostKey> {
+        let original = self.original(host);
+        let followers = original.map_or(&[][..], |original| self.followers(original));
+        let mirrors = followers.iter().copied().filter(move |other| *other != host);
+        let siblings = mirrors.filter(move |other| self.original(*other) == original);
+        original.into_iter().chain(siblings.take(MOST_SIBLINGS))
     }
 
     /// How many hosts are taken for mirrors.
@@ -157,24 +168,38 @@ pub fn counterpart<S: Store>(
     Ok(None)
 }
 
-/// The page of `original` that is, or will be, fetched instead of a page of its mirror; `None` where the
+/// The page of another host that is, or will be, fetched instead of a page of a mirror; `None` where the
 /// mirror's own is to be fetched.
 ///
 /// That is so for pages that the user named or that were fetched before, lists of pages, some few that
-/// are compared again and again, and whatever the original does not have or cannot be asked for.
+/// are compared again and again, and whatever the original does not have or cannot be asked for. What it
+/// lacks may stand on several of its mirrors: then one of them is enough. Hosts that are not asked stand in for
+/// nobody.
 pub fn stand_in<S: Store>(
     state: &View<S>,
-    original: &Named,
+    mirrors: &Mirrors,
     page: PageKey,
     row: &PageRow,
+    is_asked: impl Fn(HostKey) -> bool,
 ) -> Result<Option<PageRow>, StateError> {
     let own = row.seed || row.past.is_some() || row.kind != Kind::Page;
     if own || page.url.is_multiple_of(CHECKED) {
         return Ok(None);
     }
     let Some(url) = Canonical::from_trusted(row.url.clone()) else { return Ok(None) };
-    let found = counterpart(state, original, &url)?.map(|(_, row)| row);
-    Ok(found.filter(stands_in))
+    for host in mirrors.stand_ins(page.host).filter(|host| is_asked(*host)) {
+        let Some(other) = state.host(host)?.map(|row| Named { host, authority: row.authority })
+        else {
+            continue;
+        };
+        let found = counterpart(state, &other, &url)?.map(|(_, row)| row).filter(stands_in);
+        // Of two mirrors, the second waits for the first, or both would wait for each other.
+        let first = mirrors.original(page.host) == Some(host) || host < page.host;
+        if let Some(found) = found.filter(|found| first || found.past.is_some()) {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether a page was or will be fetched, so that no mirror need be asked for it.
@@ -254,6 +279,17 @@ mod tests {
             Some(host(9)),
             "as the one that it was compared with"
         );
+    }
+
+    #[test]
+    fn the_original_stands_in_before_other_mirrors_of_it() {
+        let mut mirrors = Mirrors::default();
+        for (follower, mirror) in [(2, true), (3, false), (4, true)] {
+            mirrors.set(host(follower), likeness(1, 12, 12, mirror));
+        }
+        let of = |follower| mirrors.stand_ins(host(follower)).collect::<Vec<_>>();
+        assert_eq!(of(4), [host(1), host(2)]);
+        assert_eq!((of(3), of(1)), (vec![], vec![]), "these are no mirrors");
     }
 
     #[test]

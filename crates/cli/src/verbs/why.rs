@@ -9,7 +9,7 @@ use evercrawl_engine::Plan;
 use evercrawl_engine::importance::weight;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
-use evercrawl_engine::mirrors::{Named, stand_in};
+use evercrawl_engine::mirrors::{Mirrors, stand_in};
 use evercrawl_engine::suspicion::{Action, Suspects};
 use evercrawl_engine::walk::{keeps_waiting, read_robots, scope};
 use evercrawl_engine::wishes::Wishes;
@@ -199,8 +199,8 @@ fn held_fact(opened: &Opened, key: PageKey, row: &PageRow) -> anyhow::Result<Opt
         Ok(opened.state.host(host)?.map_or_else(String::new, |row| row.authority))
     };
     let (mirror, original) = (name(key.host)?, name(likeness.of)?);
-    let of = Named { host: likeness.of, authority: original.clone() };
-    let instead = match stand_in(&opened.state, &of, key, row)? {
+    let mirrors = Mirrors::read(&opened.state)?;
+    let instead = match stand_in(&opened.state, &mirrors, key, row, |_| true)? {
         Some(other) => format!("{} is fetched instead", other.url),
         None => "it comes back with the next crawl".to_owned(),
     };

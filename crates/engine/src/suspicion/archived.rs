@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use evercrawl_archive::{Record, RecordCache};
 use evercrawl_extract::decode;
-use evercrawl_model::{Outcome, RecordAt};
+use evercrawl_model::RecordAt;
 use evercrawl_state::{PageRow, StateError, Store, View};
 
 /// Memory for records that were read, and the size that one may unpack to.
@@ -49,10 +49,9 @@ impl Archived {
     ) -> Result<Option<String>, StateError> {
         for visit in state.history(row) {
             let (_, visit) = visit?;
+            // Whatever the visit was taken for: a page may have been suspect first, and itself on a second look.
             let at = visit.record.filter(|_| visit.digest == Some(digest));
-            if let Some(html) =
-                at.filter(|_| visit.outcome == Outcome::Ok).and_then(|at| self.read(at))
-            {
+            if let Some(html) = at.and_then(|at| self.read(at)) {
                 return Ok(Some(html));
             }
         }

@@ -160,19 +160,31 @@ impl<S: Store> Walk<S> {
     /// A page cannot be had: those of mirrors that wait for it wait no more, and are known from now on,
     /// since the pages that link to them are not read there.
     fn release(&mut self, sight: &Sight, now: Time) -> Result<(), EngineError> {
-        for follower in self.mirrors.followers(sight.page.host).to_vec() {
+        let host = sight.page.host;
+        // Those of other mirrors may wait for it too.
+        let siblings = self.mirrors.original(host).map(|of| self.mirrors.followers(of).to_vec());
+        for other in siblings.unwrap_or_default() {
+            if let Some((page, row)) = self.counterpart(other, &sight.url)? {
+                self.release_page(page, &row, now)?;
+            }
+        }
+        for follower in self.mirrors.followers(host).to_vec() {
             match self.counterpart(follower, &sight.url)? {
-                Some((page, row)) => {
-                    let waits = row.standing == Standing::Refused(Refusal::Mirror);
-                    if waits && self.aside_for(page, &row)?.is_none() {
-                        self.put_back(page, now)?;
-                    }
-                }
+                Some((page, row)) => self.release_page(page, &row, now)?,
                 None if self.mirrors.original(follower).is_some() => {
                     self.look_for(&sight.url, follower, now)?;
                 }
                 None => {}
             }
+        }
+        Ok(())
+    }
+
+    /// A page that waited for another host's waits no more, if nothing else stands in for it.
+    fn release_page(&mut self, page: PageKey, row: &PageRow, now: Time) -> Result<(), EngineError> {
+        let waits = row.standing == Standing::Refused(Refusal::Mirror);
+        if waits && self.aside_for(page, row)?.is_none() {
+            self.put_back(page, now)?;
         }
         Ok(())
     }
@@ -259,18 +271,18 @@ impl<S: Store> Walk<S> {
         Ok(true)
     }
 
-    /// Whether the original of its host has a page too, and can be asked for it.
+    /// Whether the original of its host, or another mirror of that, has a page too, and can be asked for it.
     pub(super) fn waits_for_original(
         &self,
         page: PageKey,
         row: &PageRow,
     ) -> Result<bool, EngineError> {
         let original = self.mirrors.original(page.host).filter(|_| self.config.take.hold_mirrors);
-        let Some(original) = original.filter(|host| !self.wishes.is_paused(*host)) else {
+        if original.is_none_or(|host| self.wishes.is_paused(host)) {
             return Ok(false);
-        };
-        let Some(original) = self.named(original)? else { return Ok(false) };
-        Ok(stand_in(&self.state, &original, page, row)?.is_some())
+        }
+        let is_asked = |host| !self.wishes.is_paused(host);
+        Ok(stand_in(&self.state, &self.mirrors, page, row, is_asked)?.is_some())
     }
 
     /// The page of a host at the path of another's.
