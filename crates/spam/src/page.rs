@@ -39,7 +39,8 @@ fn stuffed(look: &Look) -> Option<Sign> {
     );
     let sign = Sign::measured(Kind::Stuffed, phrases.covered, 0.25, 0.45, evidence);
     // What is said often in other words than before does not compress so well.
-    (phrases.words >= LEAST_WORDS && phrases.compression >= 3.0).then_some(sign)
+    let dense = phrases.compression >= 3.0 && phrases.is_said_over_and_over();
+    (phrases.words >= LEAST_WORDS && dense).then_some(sign)
 }
 
 /// The same phrases over and over in lists, which repeat themselves by nature: so hardly anything else.
@@ -52,9 +53,9 @@ fn stuffed_list(look: &Look) -> Option<Sign> {
         100.0 * phrases.covered,
         phrases.words,
     );
-    let sign = Sign::measured(Kind::Stuffed, phrases.covered, 0.50, 0.75, evidence);
+    let sign = Sign::measured(Kind::Stuffed, phrases.covered, 0.60, 0.85, evidence);
     let is_text = phrase.split(' ').all(|word| word.chars().all(char::is_alphabetic));
-    (phrases.words >= LEAST_LIST && is_text).then_some(sign)
+    (phrases.words >= LEAST_LIST && is_text && phrases.is_said_over_and_over()).then_some(sign)
 }
 
 /// A title that is a list of search words.
@@ -83,7 +84,7 @@ fn hidden(look: &Look) -> Option<Sign> {
     );
     // Menus that open on demand are hidden too, but say each thing once.
     let sign = Sign::measured(Kind::Hidden, phrases.covered, 0.25, 0.45, evidence);
-    (hidden >= LEAST_WORDS).then_some(sign)
+    (hidden >= LEAST_WORDS && phrases.is_said_over_and_over()).then_some(sign)
 }
 
 /// Links to other hosts that styles hide. Menus are hidden too, and lead to the host's own pages.

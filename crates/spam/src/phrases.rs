@@ -14,6 +14,11 @@ const LONG_LINE: usize = 40;
 /// How many of the most frequent phrases count together.
 const FAVOURITES: usize = 10;
 
+/// What is said fewer times is not said over and over, however short the text.
+const OVER_AND_OVER: usize = 5;
+/// What stands in paths and names that machines read, and seldom in words.
+const NO_WORD: [char; 8] = ['/', '\\', '_', '.', ':', '=', '<', '@'];
+
 /// What was counted in a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Phrases {
@@ -38,9 +43,16 @@ impl Phrases {
         Self::of_lines(text, 1)
     }
 
+    /// Whether its most frequent phrase is said over and over, and is one of words: in scripts that do not part them
+    /// three characters say little.
+    pub(crate) fn is_said_over_and_over(&self) -> bool {
+        let (phrase, count) = &self.top;
+        *count >= OVER_AND_OVER && phrase.split(' ').any(|word| word.chars().count() >= 3)
+    }
+
     fn of_lines(text: &str, least: usize) -> Self {
         let lower = text.to_lowercase();
-        let lines: Vec<Vec<&str>> = lower.lines().map(|line| words(line).collect()).collect();
+        let lines: Vec<Vec<&str>> = lower.lines().map(|line| plain_words(line).collect()).collect();
         let all = lines.iter().map(Vec::len).sum::<usize>();
         let running: Vec<&str> = lines
             .into_iter()
@@ -104,11 +116,24 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Hashes of all runs of four words, for comparing texts.
+/// The words of a text but for paths of files and the like, of which there are long lists.
+fn plain_words(text: &str) -> impl Iterator<Item = &str> {
+    let is_plain = |token: &&str| {
+        let end = |c: char| !c.is_alphanumeric();
+        !token.trim_matches(end).contains(NO_WORD)
+    };
+    text.split_whitespace().filter(is_plain).flat_map(words)
+}
+
+/// Hashes of all runs of four words in the running text, for comparing texts: menus are the same on every page.
 pub(crate) fn shingles(text: &str) -> Vec<u64> {
     let lower = text.to_lowercase();
-    let words: Vec<u64> =
-        words(&lower).take(MOST_WORDS).map(|word| xxh3_64_with_seed(word.as_bytes(), 1)).collect();
+    let running = lower.lines().filter(|line| words(line).nth(LONG_LINE - 1).is_some());
+    let words: Vec<u64> = running
+        .flat_map(words)
+        .take(MOST_WORDS)
+        .map(|word| xxh3_64_with_seed(word.as_bytes(), 1))
+        .collect();
     let mixed = |run: &[u64]| {
         run.iter().fold(0u64, |hash, word| {
             (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (hash >> 29)

@@ -23,6 +23,8 @@ const FOR_COMPARISON: Duration = Duration::from_secs(60);
 const MOMENT: Duration = Duration::from_secs(1);
 /// Texts of so many words are not nearly alike by chance, nor by what pages made by one program have in common.
 const TELLING: u32 = 100;
+/// The share of a text that is other, from which on it is another text: as a visit's, next to the one before.
+const DIFFERS: f64 = 0.05;
 
 /// What was seen of a page, as far as other hosts can have the same.
 pub(super) struct Sight {
@@ -68,7 +70,9 @@ impl Sight {
         // What the other had before it changed is its content too.
         let had = self.holder.as_ref().is_some_and(|holder| holder.page == key);
         let theirs = past.simhash.map(Fingerprint::from_bits);
-        let near = theirs.zip(self.print).is_some_and(|(theirs, ours)| theirs.is_near(ours));
+        let near = theirs
+            .zip(self.print)
+            .is_some_and(|(theirs, ours)| theirs.share_changed(ours) < DIFFERS);
         had || near || past.digest == self.digest
     }
 }
