@@ -80,8 +80,15 @@ impl<'a> Together<'a> {
 
 impl Sweeps for Together<'_> {
     fn round(&mut self) -> f64 {
-        self.authority_sum = gather(self.graph, &self.hubs, &mut self.authorities, self.threads);
-        let sum = gather(&self.reversed, &self.authorities, &mut self.next, self.threads);
+        let (threads, hubs) = (self.threads, &self.hubs);
+        self.authority_sum = gather(self.graph, &mut self.authorities, threads, |sources| {
+            total(sources, |source| hubs[source as usize])
+        });
+        // One after the other, as a single thread hands them out.
+        let authorities = &self.authorities;
+        let sum = gather(&self.reversed, &mut self.next, threads, |targets| {
+            targets.iter().fold(0.0, |sum, &target| sum + authorities[target as usize])
+        });
         replace(&mut self.hubs, &self.next, sum, self.threads)
     }
 
@@ -90,12 +97,17 @@ impl Sweeps for Together<'_> {
     }
 }
 
-/// Adds up what each node's sources have; returns the sum over all nodes.
-fn gather(graph: &Graph, from: &[f64], to: &mut [f64], threads: usize) -> f64 {
+/// Lets `add` sum up what each node's sources have; returns the sum over all nodes.
+fn gather(
+    graph: &Graph,
+    to: &mut [f64],
+    threads: usize,
+    add: impl Fn(&[u32]) -> f64 + Sync,
+) -> f64 {
     let [sum, _] = sweep(threads, to, |start, block| {
         let mut sum = 0.0;
         for (node, value) in (start..).zip(block) {
-            *value = total(graph.sources(node as u32), |source| from[source as usize]);
+            *value = add(graph.sources(node as u32));
             sum += *value;
         }
         [sum, 0.0]
