@@ -197,6 +197,7 @@ fn history(seed: u64, happened: &Happened) -> History {
     }
     sim.rehearsal.web.faults = None;
     sim.run(Time::NEVER);
+    sim.assert_lets_go();
     assert_polite(sim.requests());
     for (host, asked) in sim.requests() {
         assert!(asked.iter().all(|(_, path)| world.allows(host, path)), "{host}");

@@ -169,6 +169,16 @@ impl<'a> Sim<'a> {
         (sim, ended)
     }
 
+    /// What a commit takes is held by it alone: memory does not grow with what was ever changed.
+    pub(crate) fn assert_lets_go(&mut self) {
+        self.rehearsal.settle().unwrap();
+        let commit = self.rehearsal.walk.begin_commit().unwrap();
+        assert_eq!(self.rehearsal.walk.pending(), 0, "a commit leaves what it took");
+        if let Some(commit) = commit {
+            self.rehearsal.walk.end_commit(&commit.run().unwrap()).unwrap();
+        }
+    }
+
     pub(crate) fn requests(&self) -> &BTreeMap<String, Vec<(Time, String)>> {
         &self.rehearsal.web.requests
     }
