@@ -6,15 +6,15 @@ import os
 import posixpath
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import measuring
 
-INSTALL = (
-    "apt-get install --no-install-recommends nginx-light postgresql-doc python3-doc sqlite3-doc "
-    "git-doc apache2-doc libboost-doc python-django-doc libgtk-3-doc"
-)
+PACKAGES = "nginx-light postgresql-doc python3-doc sqlite3-doc git-doc apache2-doc libboost-doc python-django-doc libgtk-3-doc"
+INSTALL = f"apt-get install --no-install-recommends {PACKAGES}"
 # Where the packages put their pages, and how many are taken from each: boost alone has thousands.
 SOURCES = {
     "postgresql": ("/usr/share/doc/postgresql-doc-*/html", 2000),
@@ -31,12 +31,15 @@ LINK = re.compile(rb"""(<a(?:rea)?\b[^>]*?\bhref\s*=\s*)("[^"]*"|'[^']*')|<(?:li
 
 
 def prepare(directory):
-    """Copies the pages, once; returns how many there are, or 0 where too few are installed."""
+    """Copies the pages, once; returns how many there are, or 0 where too few are installed and can be."""
     done = directory / "count"
     if done.exists():
         return int(done.read_text())
     pages = found()
-    if len(pages) < LEAST_PAGES or not shutil.which("nginx"):
+    if is_too_little(pages):
+        install()
+        pages = found()
+    if is_too_little(pages):
         return 0
     root = directory / "root"
     for name, source in pages.items():
@@ -46,6 +49,18 @@ def prepare(directory):
     (root / "index.html").write_text(f"<!doctype html><title>All pages</title>{links}")
     done.write_text(str(len(pages) + 1))
     return len(pages) + 1
+
+
+def is_too_little(pages):
+    return len(pages) < LEAST_PAGES or not shutil.which("nginx")
+
+
+def install():
+    """Asks the system's package manager for them, where we may."""
+    if shutil.which("apt-get") and os.geteuid() == 0:
+        quietly = {"stdout": sys.stderr, "env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}}
+        subprocess.run(["apt-get", "update", "--quiet=2"], **quietly)
+        subprocess.run([*INSTALL.split(), "--quiet=2", "--yes"], **quietly)
 
 
 def found():

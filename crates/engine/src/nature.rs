@@ -113,8 +113,8 @@ pub fn hash(target: &str) -> u64 {
 /// A password is asked for, and there is little else; a page that asks by its very address is
 /// itself.
 fn is_login_form(url: &str, page: &Page, outline: &Outline, held: bool) -> bool {
-    let expected = is_login_address(url) || is_root(url) && !held;
-    page.password_fields > 0 && !expected && outline.words() <= FORM_WORDS
+    let expected = || is_login_address(url) || is_root(url) && !held;
+    page.password_fields > 0 && outline.words() <= FORM_WORDS && !expected()
 }
 
 fn is_login_address(url: &str) -> bool {
@@ -196,8 +196,9 @@ const FOR_SALE: [&str; 14] = [
 
 /// The page is made of parts of a service that fills unused domains.
 fn is_of_parking_service(page: &Page) -> bool {
-    let served = |href: &str| PARKING.iter().any(|name| host_of(href).ends_with(name));
-    page.links.iter().any(|link| served(link.href))
+    let served = |host: &str| PARKING.iter().any(|name| host.ends_with(name));
+    // Nearly all links of most pages name no host.
+    page.links.iter().filter(|link| link.href.contains("//")).any(|link| served(host_of(link.href)))
 }
 
 const PARKING: [&str; 12] = [

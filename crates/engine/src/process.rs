@@ -508,7 +508,7 @@ fn nature_of(lease: &Lease, extracted: &Extracted<'_>, read: Option<&Read>, at: 
     let judge = |manner| nature::of_page(url, page, read.outline(), held, manner);
     match judge(lease.manner.as_ref()) {
         // The host may have been given up since it was asked.
-        Nature::Itself if lease.doubts_manner(at) => match judge(None) {
+        Nature::Itself if lease.manner.is_some() && lease.doubts_manner(at) => match judge(None) {
             Nature::Suspect(Outcome::Parked) => Nature::Suspect(Outcome::Parked),
             _ => Nature::Itself,
         },

@@ -38,6 +38,8 @@ struct Inner {
     claims: HashMap<Digest, Claim>,
     prints: Vec<(Fingerprint, PageKey, u64)>,
     batch: u64,
+    /// How many wait until a claim is settled: hardly ever any, and to wake nobody is a call to the system.
+    waiting: usize,
 }
 
 struct Claim {
@@ -60,7 +62,9 @@ impl Recent {
             match inner.claims.get(&digest) {
                 Some(Claim { holder, batch: Some(_) }) => return Ok(Some(holder.clone())),
                 Some(_) => {
+                    inner.waiting += 1;
                     inner = self.settled.wait(inner).unwrap_or_else(PoisonError::into_inner);
+                    inner.waiting -= 1;
                 }
                 None => break,
             }
@@ -96,7 +100,9 @@ impl Recent {
         } else {
             inner.claims.remove(&digest);
         }
-        self.settled.notify_all();
+        if inner.waiting > 0 {
+            self.settled.notify_all();
+        }
     }
 
     /// Content is held by another record than before.

@@ -107,7 +107,8 @@ impl Client {
         let secure = request.is_secure();
         let to = Destination { host: request.host(), secure, ips: &ips, port };
         let dialed = self.dialer.dial(&to, visit.limits, visit.patience, &mut visit.times);
-        let mut link = dialed.await?;
+        // On the heap: few requests dial, and each would carry the room for it about.
+        let mut link = Box::pin(dialed).await?;
         let result = self.exchange(&mut link, request, visit).await;
         self.finish(link, request, result).await
     }
@@ -116,7 +117,7 @@ impl Client {
         let answer: Answer = match self.resolver.known(host) {
             Some(answer) => answer,
             None => {
-                let lookup = self.resolver.lookup(host);
+                let lookup = Box::pin(self.resolver.lookup(host));
                 let answer = visit.patience.wait(Phase::Dns, visit.limits.dns, lookup).await;
                 visit.times.dns = visit.started.elapsed();
                 answer?

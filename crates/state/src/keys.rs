@@ -152,6 +152,11 @@ pub(crate) fn digest(digest: &[u8; 20]) -> [u8; 21] {
     tagged(b'd', *digest)
 }
 
+/// The digest in its key.
+pub(crate) fn parse_digest(key: &[u8]) -> Option<&[u8; 20]> {
+    key.get(1..)?.try_into().ok()
+}
+
 /// What comes after all rows of links: a page's key begins with a byte of its shard, which is 0, and the
 /// key of what else is said of a page with a letter.
 pub(crate) const LINKS_END: &[u8] = &[1];

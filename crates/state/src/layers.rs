@@ -2,7 +2,7 @@
 //! into it laid on top.
 
 use std::iter::Peekable;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::StateError;
 use crate::store::{Overlay, Row, Slice, Space, Store};
@@ -12,11 +12,52 @@ pub(crate) struct Layers<S> {
     store: Arc<S>,
     flushing: Option<Arc<Overlay>>,
     pending: Overlay,
+    /// Of no use to who only reads: the store may change under them.
+    lately: Option<Mutex<Lately>>,
+}
+
+/// Rows of pages as the store had them when they were lately read: a page that is handed out is read
+/// again when its visit is applied. A row that changes is left out from then on.
+#[derive(Default)]
+struct Lately(Vec<Option<(Slice, Slice)>>);
+
+impl Lately {
+    /// More than are handed out at once, as a rule.
+    const ROWS: usize = 1024;
+
+    fn slot(&mut self, key: &[u8]) -> Option<&mut Option<(Slice, Slice)>> {
+        self.0.resize(Self::ROWS, None);
+        // What a key ends with is a hash.
+        let end = key.last_chunk::<2>().map_or(0, |end| usize::from(u16::from_be_bytes(*end)));
+        self.0.get_mut(end % Self::ROWS)
+    }
+
+    fn get(&mut self, key: &[u8]) -> Option<Slice> {
+        let (kept, row) = self.slot(key)?.as_ref()?;
+        (**kept == *key).then(|| row.clone())
+    }
+
+    fn keep(&mut self, key: &[u8], row: &Slice) {
+        if let Some(slot) = self.slot(key) {
+            *slot = Some((Slice::from(key), row.clone()));
+        }
+    }
+
+    fn leave_out(&mut self, key: &[u8]) {
+        if let Some(slot) = self.slot(key) {
+            slot.take_if(|(kept, _)| **kept == *key);
+        }
+    }
 }
 
 impl<S: Store> Layers<S> {
     pub(crate) fn new(store: Arc<S>) -> Self {
-        Layers { store, flushing: None, pending: Overlay::default() }
+        Layers { store, flushing: None, pending: Overlay::default(), lately: None }
+    }
+
+    /// The same for the only one who changes rows.
+    pub(crate) fn of_writer(store: Arc<S>) -> Self {
+        Layers { lately: Some(Mutex::default()), ..Layers::new(store) }
     }
 
     pub(crate) fn store(&self) -> &Arc<S> {
@@ -28,11 +69,24 @@ impl<S: Store> Layers<S> {
     }
 
     pub(crate) fn put(&mut self, space: Space, key: &[u8], value: &[u8]) {
+        self.changes(space, key);
         self.pending.put(space, key, value);
     }
 
     pub(crate) fn remove(&mut self, space: Space, key: &[u8]) {
+        self.changes(space, key);
         self.pending.remove(space, key);
+    }
+
+    fn changes(&mut self, space: Space, key: &[u8]) {
+        if let Some(mut lately) = self.lately(space) {
+            lately.leave_out(key);
+        }
+    }
+
+    fn lately(&self, space: Space) -> Option<MutexGuard<'_, Lately>> {
+        let lately = self.lately.as_ref().filter(|_| space == Space::Pages)?;
+        Some(lately.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn get(&self, space: Space, key: &[u8]) -> Result<Option<Slice>, StateError> {
@@ -42,7 +96,15 @@ impl<S: Store> Layers<S> {
         if let Some(known) = self.flushing.as_ref().and_then(|layer| layer.get(space, key)) {
             return Ok(known.clone());
         }
-        self.store.get(space, key)
+        let mut lately = self.lately(space);
+        if let Some(row) = lately.as_mut().and_then(|lately| lately.get(key)) {
+            return Ok(Some(row));
+        }
+        let row = self.store.get(space, key)?;
+        if let (Some(lately), Some(row)) = (&mut lately, &row) {
+            lately.keep(key, row);
+        }
+        Ok(row)
     }
 
     pub(crate) fn scan<'a>(
@@ -133,7 +195,7 @@ mod tests {
         /// Whatever is put, removed, frozen and flushed in any order: the layers answer as one map.
         #[test]
         fn layers_are_one_map(ops in proptest::collection::vec((0u8..4, 1u8..40, any::<u8>()), 0..200)) {
-            let mut layers = Layers::new(Arc::new(MemoryStore::default()));
+            let mut layers = Layers::of_writer(Arc::new(MemoryStore::default()));
             let mut model = BTreeMap::new();
             let mut flushing = None;
             for (op, key, value) in ops {

@@ -7,6 +7,7 @@
 //! visible at once, and a commit never speaks of a record that the archive could still lose.
 
 mod apply;
+mod blocks;
 mod bulk;
 mod check;
 mod claims;

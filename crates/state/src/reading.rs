@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 use evercrawl_model::{PageKey, Time};
 
 use crate::StateError;
+use crate::blocks::Blocks;
 use crate::codec::{Reader, Writer};
 use crate::keys;
 use crate::rows::PageRow;
@@ -23,11 +24,15 @@ pub struct FirstSeen {
 }
 
 /// The committed state, for readers on other threads.
-pub struct Reading<S>(pub(crate) Arc<S>);
+pub struct Reading<S> {
+    pub(crate) store: Arc<S>,
+    /// Which content can be there, as far as that is known.
+    pub(crate) blocks: Option<Blocks>,
+}
 
 impl<S> Clone for Reading<S> {
     fn clone(&self) -> Self {
-        Reading(self.0.clone())
+        Reading { store: self.store.clone(), blocks: self.blocks.clone() }
     }
 }
 
@@ -53,21 +58,27 @@ impl<S: Store> Reading<S> {
 
     /// Everything that was committed.
     pub fn view(&self) -> Result<View<S>, StateError> {
-        View::open(self.0.clone())
+        View::open(self.store.clone())
     }
 
     /// Where content with this digest was first seen.
     pub fn first_seen(&self, digest: &[u8; 20]) -> Result<Option<FirstSeen>, StateError> {
-        let row = self.0.get(Space::Content, &keys::digest(digest))?;
+        if self.blocks.as_ref().is_some_and(|blocks| !blocks.may_have_digest(digest)) {
+            return Ok(None);
+        }
+        let row = self.store.get(Space::Content, &keys::digest(digest))?;
         row.map(|row| decode_first_seen(&row)).transpose()
     }
 
     /// A page whose text is within `distance` bits of this fingerprint.
     pub fn near(&self, simhash: u64, distance: u32) -> Result<Option<PageKey>, StateError> {
-        for table in 0..4 {
+        let may_have = |table: &u8| {
+            self.blocks.as_ref().is_none_or(|blocks| blocks.may_have_print(*table, simhash))
+        };
+        for table in (0..4).filter(may_have) {
             let from = keys::fingerprint(table, simhash);
             let (low, high) = block_bounds(from);
-            for row in self.0.scan(Space::Content, &low, &high).take(Self::CANDIDATES) {
+            for row in self.store.scan(Space::Content, &low, &high).take(Self::CANDIDATES) {
                 let (key, page) = row?;
                 let found =
                     keys::parse_fingerprint(&key).ok_or_else(|| keys::bad("fingerprint"))?;
@@ -81,13 +92,13 @@ impl<S: Store> Reading<S> {
 
     /// The URL of the page at `key`.
     pub fn url(&self, key: PageKey) -> Result<Option<String>, StateError> {
-        let row = self.0.get(Space::Pages, &key.to_bytes())?;
+        let row = self.store.get(Space::Pages, &key.to_bytes())?;
         row.map(|row| PageRow::url_of(&row).map(str::to_owned)).transpose()
     }
 
     /// Commits a frozen part.
     pub fn commit(&self, frozen: &Overlay) -> Result<(), StateError> {
-        self.0.commit(frozen)
+        self.store.commit(frozen)
     }
 }
 

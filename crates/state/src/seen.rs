@@ -165,7 +165,7 @@ impl Filter {
     /// returns, no power cut brings the old one back: what that one lacks may then be forgotten.
     pub(crate) fn save(&self, path: &Path, batch: u64) -> io::Result<()> {
         let aside = aside(path);
-        let out = io::BufWriter::with_capacity(1 << 20, File::create(&aside)?);
+        let out = io::BufWriter::with_capacity(PIECE, File::create(&aside)?);
         let mut out = Summed::new(out);
         out.write_all(Self::MAGIC)?;
         out.write_all(&batch.to_le_bytes())?;
@@ -173,8 +173,9 @@ impl Filter {
         for part in &self.parts {
             out.write_all(&part.items.to_le_bytes())?;
             out.write_all(&part.room.to_le_bytes())?;
-            for word in part.bits.as_slice() {
-                out.write_all(&word.to_le_bytes())?;
+            for words in part.bits.as_slice().chunks(PIECE / 8) {
+                let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                out.write_all(&bytes)?;
             }
         }
         let sum = out.sum.digest();
@@ -188,7 +189,9 @@ impl Filter {
     /// Reads a saved filter and the number of the batch it reflects; `None` when there is none
     /// that can be used, and the pages must be scanned instead.
     pub(crate) fn load(path: &Path) -> Option<(Self, u64)> {
-        let file = io::BufReader::with_capacity(1 << 20, File::open(path).ok()?);
+        let file = File::open(path).ok()?;
+        let most = usize::try_from(file.metadata().ok()?.len() / 8).ok()?;
+        let file = io::BufReader::with_capacity(PIECE, file);
         let mut file = Summed::new(file);
         let mut magic = [0; 8];
         file.read_exact(&mut magic).ok()?;
@@ -201,7 +204,7 @@ impl Filter {
         for _ in 0..count {
             let (items, room) = (word(&mut file)?, word(&mut file)?);
             let words = usize::try_from(room.checked_mul(Self::BITS_EACH)? / 64).ok()?;
-            let bits = (0..words).map(|_| word(&mut file)).collect::<Option<Vec<_>>>()?;
+            let bits = all_words(&mut file, Some(words).filter(|words| *words <= most)?)?;
             parts.push(Part::new(bits, items, room));
         }
         // A bit that was lost would make a known page new.
@@ -252,6 +255,20 @@ impl<T: Write> Write for Summed<T> {
 
 fn aside(path: &Path) -> PathBuf {
     path.with_extension("new")
+}
+
+/// Bytes that are read or written at a time: filters of many pages have half a gigabyte.
+const PIECE: usize = 1 << 18;
+
+/// So many words.
+fn all_words(file: &mut impl Read, count: usize) -> Option<Vec<u64>> {
+    let (mut words, mut bytes) = (Vec::with_capacity(count), vec![0; PIECE]);
+    while words.len() < count {
+        let piece = bytes.get_mut(..8 * (count - words.len()).min(PIECE / 8))?;
+        file.read_exact(piece).ok()?;
+        words.extend(piece.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)));
+    }
+    Some(words)
 }
 
 fn word(file: &mut impl Read) -> Option<u64> {

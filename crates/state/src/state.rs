@@ -8,9 +8,11 @@ use std::sync::Arc;
 use evercrawl_model::{HostKey, Life, PageKey};
 
 use crate::StateError;
+use crate::blocks::Blocks;
 use crate::keys;
 use crate::layers::Layers;
 use crate::meta::{self, ArchiveFile, Settings};
+use crate::reading::Reading;
 use crate::rows::HostRow;
 use crate::seen::{self, Filter, LatelyKnown, Seen};
 use crate::store::{Overlay, Space, Store};
@@ -28,6 +30,7 @@ const FILTER_EVERY: u64 = 2_000_000;
 pub struct State<S> {
     pub(crate) view: View<S>,
     pub(crate) seen: Seen,
+    pub(crate) blocks: Blocks,
     pub(crate) hosts: HashMap<HostKey, CachedHost>,
     /// New pages since the last freeze, for the filter's log.
     pub(crate) new_pages: Vec<u8>,
@@ -53,7 +56,7 @@ impl<S: Store> State<S> {
         fresh: Settings,
         filter_path: Option<&Path>,
     ) -> Result<Self, StateError> {
-        let mut view = View::with(Layers::new(store), fresh)?;
+        let mut view = View::with(Layers::of_writer(store), fresh)?;
         if view.layers.get(Space::Meta, SETTINGS)?.is_none() {
             view.layers.put(Space::Meta, SETTINGS, &meta::encode_settings(fresh));
         }
@@ -62,9 +65,11 @@ impl<S: Store> State<S> {
             view.counters.lives = Some(count_lives(&view)?);
         }
         let (filter, filter_batch, batch) = load_filter(&view.layers, filter_path)?;
+        let blocks = Blocks::read(&view.layers)?;
         Ok(State {
             view,
             seen: Seen::new(filter),
+            blocks,
             hosts: HashMap::new(),
             new_pages: Vec::new(),
             dirty: true,
@@ -74,6 +79,11 @@ impl<S: Store> State<S> {
             filter_behind: 0,
             tags: HashMap::new(),
         })
+    }
+
+    /// [`View::reading`], which knows besides of much content that it is not there.
+    pub fn reading(&self) -> Reading<S> {
+        Reading { blocks: Some(self.blocks.clone()), ..self.view.reading() }
     }
 
     /// The row of a host, as changed so far.

@@ -112,7 +112,7 @@ impl<S: Store> View<S> {
 
     /// The store below, for readers on other threads; it lags behind by what is not committed.
     pub fn reading(&self) -> Reading<S> {
-        Reading(self.layers.store().clone())
+        Reading { store: self.layers.store().clone(), blocks: None }
     }
 
     /// The page at `key`.

@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
     /// Text, and the tag or reference that ends it.
     fn data(&mut self) -> Step {
         let rest = self.rest();
-        let Some(length) = memchr2(b'<', b'&', rest) else {
+        let Some(length) = end_of_text(rest) else {
             self.sink.emit_string(rest);
             return Step::End;
         };
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
             return self.markup();
         }
         let after = &rest[length + 1..];
-        let more = memchr2(b'<', b'&', after).unwrap_or(after.len());
+        let more = end_of_text(after).unwrap_or(after.len());
         self.references(self.at + 1 + more);
         Step::In(State::Data)
     }
@@ -326,6 +326,27 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Where the next tag or reference begins. Much of what stands between tags is but a line end, too short for
+/// a call to be worth its while.
+#[inline]
+fn end_of_text(rest: &[u8]) -> Option<usize> {
+    let Some((first, after)) = rest.split_first_chunk::<8>() else {
+        return rest.iter().position(|byte| matches!(byte, b'<' | b'&'));
+    };
+    let ends = bytes_that_are(*first, b'<') | bytes_that_are(*first, b'&');
+    match ends {
+        0 => memchr2(b'<', b'&', after).map(|length| first.len() + length),
+        _ => Some((ends.trailing_zeros() / u8::BITS) as usize),
+    }
+}
+
+/// The top bit of the first byte that is `wanted`, and perhaps of some behind it.
+#[inline]
+fn bytes_that_are(bytes: [u8; 8], wanted: u8) -> u64 {
+    let differ = u64::from_le_bytes(bytes) ^ u64::from_le_bytes([wanted; 8]);
+    differ.wrapping_sub(u64::from_le_bytes([1; 8])) & !differ & u64::from_le_bytes([0x80; 8])
+}
+
 #[cfg(test)]
 mod tests {
     use html5gum::State;
@@ -389,6 +410,14 @@ mod tests {
             2 => "[a-z é\n]{1,24}",
             1 => "[<>&;/='\"!-]{0,6}",
         ]
+    }
+
+    proptest! {
+        #[test]
+        fn text_ends_at_the_first_tag_or_reference(text in "[a;=<&\u{e9}%'\n]{0,20}") {
+            let expected = text.find(['<', '&']);
+            prop_assert_eq!(end_of_text(text.as_bytes()), expected);
+        }
     }
 
     proptest! {

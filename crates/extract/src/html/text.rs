@@ -46,6 +46,14 @@ impl Text {
     /// Adds less than a block.
     fn push_part(&mut self, part: &[u8]) {
         let Some(&last) = part.last() else { return };
+        if part.iter().all(u8::is_ascii_whitespace) {
+            // Between tags mostly nothing else stands.
+            if !self.spaced {
+                self.bytes.push(b' ');
+                self.spaced = true;
+            }
+            return;
+        }
         let block = padded(part);
         if is_plain(&block, self.spaced) {
             // Copies of a fixed length take no call.
@@ -94,8 +102,9 @@ impl Text {
 
     /// The text, ending at a whole character.
     pub(super) fn finish(mut self) -> String {
-        self.bytes.truncate(valid_prefix(&self.bytes).trim_ascii_end().len());
-        String::from_utf8(self.bytes).unwrap_or_default()
+        self.bytes.truncate(self.bytes.trim_ascii_end().len());
+        String::from_utf8(self.bytes)
+            .unwrap_or_else(|error| valid_prefix(error.as_bytes()).trim_ascii_end().to_owned())
     }
 }
 

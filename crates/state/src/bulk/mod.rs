@@ -133,8 +133,10 @@ impl<S: Store> State<S> {
         tables.into_iter().try_for_each(Loading::finish)?;
 
         self.count(&entering, load.given, at)?;
-        // It may have more than the store, never less.
-        self.save_filter()?;
+        if !entering.hosts.is_empty() {
+            // It may have more than the store, never less.
+            self.save_filter()?;
+        }
         self.view.layers.remove(Space::Meta, MARK);
         self.dirty = true;
         self.flush_now()?;
