@@ -60,13 +60,12 @@ impl Tally {
     /// Returns the bits that are set in more than half of the numbers.
     pub(crate) fn majority(&self) -> u64 {
         let half = self.numbers / 2;
-        let sums = self.sums_with_rest();
         let (mut carry, mut greater) = (0, 0);
-        for digit in 0..DIGITS {
+        for (digit, sum) in self.sums_with_rest().into_iter().enumerate() {
             let waits = digit >= EIGHTS && self.numbers >> digit & 1 == 1;
             let waiting = if waits { self.waiting[digit] } else { 0 };
             let count;
-            (count, carry) = full_adder(sums[digit], waiting, carry);
+            (count, carry) = full_adder(sum, waiting, carry);
             // From the lowest digit up: a differing higher digit overrules what was found below.
             greater = if half >> digit & 1 == 1 { greater & count } else { greater | count };
         }
