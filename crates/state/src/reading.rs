@@ -50,7 +50,7 @@ impl<S: Store> Glance<S> {
 impl<S: Store> Reading<S> {
     /// For those who may outlive the crawl.
     pub fn glance(&self) -> Glance<S> {
-        Glance(Arc::downgrade(&self.0))
+        Glance(Arc::downgrade(&self.store))
     }
 
     /// How many candidates of one table of the near-duplicate index are looked at.
