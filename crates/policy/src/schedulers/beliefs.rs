@@ -25,6 +25,8 @@ pub(crate) struct Beliefs {
     all: Gamma,
     directories: Dense<GroupRates>,
     alike: Alike,
+    /// How many changes' worth of certainty it may begin with.
+    most_certain: f64,
     checks_fitted: u64,
 }
 
@@ -41,7 +43,14 @@ pub(crate) enum Alike {
 
 impl Beliefs {
     pub(crate) fn new(all: Gamma, alike: Alike) -> Self {
-        Beliefs { all, directories: Dense::default(), alike, checks_fitted: 0 }
+        let directories = Dense::default();
+        Beliefs { all, directories, alike, most_certain: f64::INFINITY, checks_fitted: 0 }
+    }
+
+    /// The same with no more than so many changes' worth of certainty before a page's own visits, however alike
+    /// pages are seen to be.
+    pub(crate) fn at_most(self, most_certain: f64) -> Self {
+        Beliefs { most_certain, ..self }
     }
 
     /// What was learned of all pages and of directories.
@@ -54,7 +63,8 @@ impl Beliefs {
     /// Takes up what [`write`](Self::write) gave.
     pub(crate) fn read(&self, from: &mut &[u8]) -> Option<Self> {
         let (all, directories) = (Kept::read(from)?, Kept::read(from)?);
-        Some(Beliefs { all, directories, alike: self.alike, checks_fitted: Kept::read(from)? })
+        let Beliefs { alike, most_certain, .. } = *self;
+        Some(Beliefs { all, directories, alike, most_certain, checks_fitted: Kept::read(from)? })
     }
 
     /// What is believed of a page of this directory before its first check.
@@ -94,7 +104,7 @@ impl Beliefs {
             Alike::Hardly => all,
             Alike::AsSeen => {
                 let within = self.fitted(&sample, |page| self.compared(page));
-                Gamma::with_mean(all.mean(), within.shape())
+                Gamma::with_mean(all.mean(), within.shape().min(self.most_certain))
             }
         };
         self.all.mean() / before
@@ -185,7 +195,11 @@ mod tests {
 
     /// The shape of the prior after half of the directories changed every week, and the others never.
     fn shape_learned(alike: Alike) -> f64 {
-        let mut beliefs = Beliefs::new(Gamma::with_mean(1.0 / 30.0, 1.0), alike);
+        shape_at_most(f64::INFINITY, alike)
+    }
+
+    fn shape_at_most(most: f64, alike: Alike) -> f64 {
+        let mut beliefs = Beliefs::new(Gamma::with_mean(1.0 / 30.0, 1.0), alike).at_most(most);
         let pages = (0..200).map(|id| {
             let mut page = Page { last: 0.0, group: id % 10, ..Page::new(id) };
             let changed = page.group < 5;
@@ -208,5 +222,6 @@ mod tests {
     fn pages_of_one_directory_are_seen_to_be_alike() {
         let (hardly, seen) = (shape_learned(Alike::Hardly), shape_learned(Alike::AsSeen));
         assert!(seen > 3.0 * hardly, "{seen} {hardly}");
+        assert_eq!(shape_at_most(1.0, Alike::AsSeen), 1.0, "but never more than may be");
     }
 }

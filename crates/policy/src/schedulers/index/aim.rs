@@ -5,6 +5,14 @@ use evercrawl_estimate::Gamma;
 use crate::page::Days;
 use crate::registry::Goal;
 
+/// How many changes' worth of certainty a belief may begin with, before a page's own visits.
+///
+/// Most changes of a site are those of few pages. Who counts changes must find these, among pages that look
+/// like all others: up to a shape of 1 no page is given up, and the first change that is found counts for much.
+pub(crate) fn most_certain(goal: Goal) -> f64 {
+    if goal == Goal::Coverage { 1.0 } else { f64::INFINITY }
+}
+
 /// The index that `goal` selects, of a page of weight `w` that has waited `tau`.
 ///
 /// Freshness gives up pages that change faster than they can be fetched, coverage wants those, age gives

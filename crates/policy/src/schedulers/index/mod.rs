@@ -93,7 +93,7 @@ impl IndexRule {
     pub fn new(goal: Goal, all: Gamma, limits: Limits) -> Self {
         IndexRule {
             goal,
-            beliefs: Beliefs::new(all, Alike::AsSeen),
+            beliefs: Beliefs::new(all, Alike::AsSeen).at_most(aim::most_certain(goal)),
             clocks: Default::default(),
             weights: ByNumber::default(),
             elsewhere: Weights::new(),
