@@ -125,11 +125,13 @@ fn plain_words(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().filter(is_plain).flat_map(words)
 }
 
-/// Hashes of all runs of four words in the running text, for comparing texts: menus are the same on every page.
-pub(crate) fn shingles(text: &str) -> Vec<u64> {
+/// Hashes of all runs of four words, for comparing texts: of the running text, since menus are the same on every
+/// page, or of all.
+pub(crate) fn shingles(text: &str, only_running: bool) -> Vec<u64> {
     let lower = text.to_lowercase();
-    let running = lower.lines().filter(|line| words(line).nth(LONG_LINE - 1).is_some());
-    let words: Vec<u64> = running
+    let least = if only_running { LONG_LINE } else { 1 };
+    let lines = lower.lines().filter(|line| words(line).nth(least - 1).is_some());
+    let words: Vec<u64> = lines
         .flat_map(words)
         .take(MOST_WORDS)
         .map(|word| xxh3_64_with_seed(word.as_bytes(), 1))

@@ -28,8 +28,8 @@ pub struct Site {
     runs: HashMap<u64, u32>,
     /// On how many pages each class of elements stands.
     classes: BTreeMap<u64, u32>,
-    /// For each page: how long its text is, and its runs of words.
-    texts: Vec<Vec<u64>>,
+    /// For each page: its runs of words, and how many there would be with those of menus and lists.
+    texts: Vec<(Vec<u64>, usize)>,
 }
 
 impl Site {
@@ -48,13 +48,10 @@ impl Site {
                 *self.classes.entry(*class).or_default() += 1;
             }
         }
-        let mut runs = shingles(&look.text);
-        runs.retain(|run| run % SAMPLED == 0);
-        runs.sort_unstable();
-        runs.dedup();
+        let runs = sampled(&look.text, true);
         if self.runs.len() + runs.len() <= MOST {
             runs.iter().for_each(|&run| *self.runs.entry(run).or_default() += 1);
-            self.texts.push(runs);
+            self.texts.push((runs, sampled(&look.text, false).len()));
         }
     }
 
@@ -88,10 +85,10 @@ impl Site {
     fn generated(&self) -> Option<Sign> {
         let usual = (self.texts.len() as u32).div_ceil(2);
         let is_shared = |run: &&u64| self.runs.get(run).is_some_and(|count| *count >= usual);
-        let long = self.texts.iter().filter(|runs| runs.len() >= 8);
-        let mut shares: Vec<f64> = long
-            .map(|runs| runs.iter().filter(is_shared).count() as f64 / runs.len() as f64)
-            .collect();
+        let long = self.texts.iter().filter(|(runs, _)| runs.len() >= 8);
+        let shared = |runs: &[u64]| runs.iter().filter(is_shared).count() as f64;
+        let mut shares: Vec<f64> =
+            long.map(|(runs, all)| shared(runs) / runs.len().max(*all) as f64).collect();
         shares.sort_by(f64::total_cmp);
         let median = *shares.get(shares.len() / 2)?;
         let evidence = format!(
@@ -102,6 +99,15 @@ impl Site {
         (shares.len() as u32 >= LEAST_PAGES)
             .then(|| Sign::measured(Kind::Generated, median, 0.70, 0.90, evidence))
     }
+}
+
+/// Some of the runs of words of a text, each once, always the same ones.
+fn sampled(text: &str, only_running: bool) -> Vec<u64> {
+    let mut runs = shingles(text, only_running);
+    runs.retain(|run| run % SAMPLED == 0);
+    runs.sort_unstable();
+    runs.dedup();
+    runs
 }
 
 #[cfg(test)]
