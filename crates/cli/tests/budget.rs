@@ -45,7 +45,8 @@ fn a_budget_is_spent_explained_and_learned_from_across_restarts() {
     assert_eq!(first["plan"]["budget_a_second"], 30.0);
     let fresh = first["freshness"]["fresh_estimated"].as_f64().unwrap();
     let error = first["freshness"]["fresh_error"].as_f64().unwrap();
-    assert!((0.05..=1.0).contains(&fresh) && error > 0.0 && error < 0.12, "{fresh} {error}");
+    // A hundred second looks are ± 14 points for themselves: a young crawl says that it knows little.
+    assert!((0.05..=1.0).contains(&fresh) && error > 0.0 && error < 0.25, "{fresh} {error}");
     let rate = first["pages_a_second"].as_f64().unwrap();
     assert!(rate < 31.0, "{rate} pages a second");
     let plan = place.run("plan --for 10s --json").expect(0).json();
