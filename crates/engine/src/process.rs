@@ -327,7 +327,9 @@ impl<S: Store> Processor<S> {
         let target = location.as_deref().map(|to| self.links.target(lease, to));
         let nature = match &target {
             Some(Ok(target)) if lease.row.kind == Kind::Page => {
-                let (url, held) = (&lease.row.url, lease.row.held());
+                // One that led elsewhere before has no content that could be gone.
+                let led = lease.row.past.as_ref().is_some_and(|p| p.outcome == Outcome::Redirect);
+                let (url, held) = (&lease.row.url, lease.row.held() && !led);
                 nature::of_redirect(url, target.as_str(), held, lease.manner.as_ref())
             }
             _ => Nature::Itself,

@@ -10,7 +10,7 @@ use common::fetched;
 use common::rehearsed::{HOUR, START, Sim, TOOK, begun, words};
 use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_fetch::Fetched;
-use evercrawl_model::{Change, Life, Notice, Refusal, Time, Turn};
+use evercrawl_model::{Change, Life, Notice, Outcome, Refusal, Time, Turn};
 use evercrawl_state::{Entry, Store, View};
 
 const HTML: [(&str, &str); 1] = [("content-type", "text/html")];
@@ -93,6 +93,35 @@ fn a_page_that_never_comes_back_is_given_up_after_days_and_looked_at_rarely() {
     let refused = turn(Life::Failing, Life::Refused, Refusal::ErrorHistory.code());
     assert!(turns(sim.walk.state()).contains(&refused));
     assert!(sim.web.asked.len() < 300, "{} requests", sim.web.asked.len());
+}
+
+/// A page that leads to the front page of another host at every visit, of many.
+struct Leads(u64);
+
+impl Web for Leads {
+    fn answer(&mut self, asked: &Asked<'_>, _now: Time) -> (Fetched, Duration) {
+        if !asked.url.ends_with("/page") {
+            return (fetched(404, &[], String::new(), TOOK), TOOK);
+        }
+        self.0 += 1;
+        let away = format!("http://n{}.test/", self.0);
+        (fetched(302, &[("location", &away)], String::new(), TOOK), TOOK)
+    }
+}
+
+#[test]
+fn a_page_that_always_led_elsewhere_is_not_gone_when_it_leads_to_a_front_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut sim = begun(dir.path(), Leads(0), &["http://a.test/page".to_owned()], |config| {
+        config.schedule.recrawl = HOUR;
+    });
+    sim.run(START.after(HOUR * 9), HOUR * 24).unwrap();
+    assert!(sim.web.0 >= 8, "{} visits", sim.web.0);
+    let mut outcomes = sim.walk.state().log(0).filter_map(|entry| match entry.unwrap().1 {
+        Entry::Visit(visit, _) => Some(visit.outcome),
+        Entry::Notice(_) => None,
+    });
+    assert!(outcomes.all(|outcome| outcome != Outcome::SoftGone));
 }
 
 const PAGES: u64 = 60;
