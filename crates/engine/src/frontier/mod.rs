@@ -17,9 +17,10 @@ mod addresses;
 mod back_queue;
 mod manners;
 mod pace;
-mod pins;
 mod selector;
+mod share;
 mod slowed;
+mod urgent;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -37,9 +38,10 @@ use crate::nature::Manner;
 use addresses::Addresses;
 use back_queue::{BackQueue, Order};
 pub use pace::Pace;
-use pins::Pins;
 use selector::Selector;
+use share::{Row, Share};
 use slowed::Slowed;
+use urgent::Urgent;
 
 /// A host that is blocked for longer than this waits on disk.
 const LONG_BLOCK: Duration = Duration::from_secs(60);
@@ -130,9 +132,6 @@ pub enum Next {
     Empty,
 }
 
-/// How far the share of new pages may be off, in pages.
-const MOST_CREDIT: f64 = 50.0;
-
 /// How wide the frontier is and what it hands out.
 #[derive(Clone, Copy, Debug)]
 pub struct FrontierConfig {
@@ -145,7 +144,7 @@ pub struct FrontierConfig {
     /// Hand out only pages that were never visited.
     pub new_only: bool,
     /// The share of requests that goes to pages never visited, while there are such and others are
-    /// due too. What one kind leaves, the other takes.
+    /// due too. What one kind leaves, the other takes, but for half of the other's share of each host.
     pub discover: f64,
     /// Hosts of which more pages wait come first, rather than those whose first page is most urgent.
     pub larger_first: bool,
@@ -160,7 +159,7 @@ pub struct Frontier {
     ready: BinaryHeap<Reverse<(Time, HostKey)>>,
     addresses: Addresses,
     slowed: Slowed,
-    pins: Pins,
+    urgent: Urgent,
     /// For each front queue, the place before which no waiting host is left.
     low_water: [(Time, HostKey); FRONTS],
     /// No host on disk has work before this moment.
@@ -169,8 +168,7 @@ pub struct Frontier {
     next_due: Time,
     /// Pages that are due up to here are handed out.
     horizon: Time,
-    /// How many requests new pages are owed.
-    credit: f64,
+    share: Share,
     selector: Selector,
     /// Leases that are out.
     in_flight: usize,
@@ -188,6 +186,7 @@ struct Active {
     rules: [Option<Rules>; 2],
     in_flight: usize,
     taken: u32,
+    row_of_a_kind: Row,
     next_allowed: Time,
     blocked_until: Time,
     /// The moment under which it stands in the heap; entries of other moments are stale.
@@ -218,12 +217,12 @@ impl Frontier {
             ready: BinaryHeap::new(),
             addresses,
             slowed: Slowed::default(),
-            pins: Pins::default(),
+            urgent: Urgent::default(),
             low_water: [(Time::EPOCH, HostKey::default()); FRONTS],
             next_wake: Time::EPOCH,
             next_due: Time::NEVER,
             horizon: Time::EPOCH,
-            credit: 0.0,
+            share: Share::new(config.discover),
             selector: Selector::new(seed),
             in_flight: 0,
             opened,
@@ -367,6 +366,7 @@ impl Frontier {
             rules: [None, None],
             in_flight: 0,
             taken: 0,
+            row_of_a_kind: Row::default(),
             queued_at: None,
             delay,
             located: false,
@@ -408,13 +408,12 @@ impl Frontier {
         }
         host.queued_at = None;
         let crowded = self.next_wake <= self.horizon && host.taken >= self.config.quantum;
-        let order = match (self.config.new_only, self.credit >= 0.0) {
-            (true, _) => Order::NewOnly,
-            (_, true) => Order::NewFirst,
-            (_, false) => Order::DueFirst,
+        let order = match self.config.new_only {
+            true => Order::NewOnly,
+            false => self.share.order(host.row_of_a_kind),
         };
-        let pinned = self.pins.due(key, now).find(|(page, _)| !host.queue.is_leased(*page));
-        let taken = match pinned.filter(|_| order != Order::NewOnly) {
+        let urgent = self.urgent.due(key, now).find(|(page, _)| !host.queue.is_leased(*page));
+        let taken = match urgent.filter(|_| order != Order::NewOnly) {
             _ if crowded => None,
             Some(found) => Some(found),
             None => host.queue.take(state, now, self.horizon, &mut self.selector, order)?,
@@ -440,6 +439,7 @@ impl Frontier {
         let Some(host) = self.active.get_mut(&page.host) else { return Ok(None) };
         let (Some(row), true) = (row, current) else {
             // It moved since the window was read: look at the host again at once.
+            self.urgent.noticed(page, None);
             self.enqueue(page.host, now);
             return Ok(None);
         };
@@ -448,9 +448,7 @@ impl Frontier {
         host.queue.leased(page);
         self.in_flight += 1;
         let (ip, host_failures) = (host.row.ip, host.row.failures);
-        let spent = f64::from(matches!(place, Place::New(..)));
-        let credit = self.credit + self.config.discover - spent;
-        self.credit = credit.clamp(-MOST_CREDIT, MOST_CREDIT);
+        self.share.spent(&mut host.row_of_a_kind, matches!(place, Place::New(..)));
         let seen = row.past.is_some();
         let site = if seen { state.site(page.host)? } else { SiteMemory::default() };
         let manner = state.manner(page.host)?.filter(|known| now.since(known.at) < MANNERS_LAST);
@@ -476,7 +474,7 @@ impl Frontier {
 
     /// These pages are pinned, and wait there: when they are due, they come before all others.
     pub fn set_pins(&mut self, pages: impl IntoIterator<Item = (PageKey, Option<Place>)>) {
-        self.pins = Pins::new(pages);
+        self.urgent.set_pins(pages);
     }
 
     /// A lease is over: its visit is applied, or it was settled without asking the host. The
@@ -503,7 +501,7 @@ impl Frontier {
             }
         }
         let Some((page, place)) = applied.queued else { return };
-        self.pins.noticed(page, place);
+        self.urgent.noticed(page, Some(place));
         let Some(host) = self.active.get_mut(&page.host) else { return };
         host.queue.noticed(page, place);
         if host.queued_at.is_none() {
