@@ -15,7 +15,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use clap::Parser;
@@ -55,6 +55,7 @@ impl Door {
         let _ = std::fs::remove_file(&path);
         let listener = at_any_depth(dir, |socket| UnixListener::bind(socket))?;
         std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+        let settings = RwLock::new(settings);
         let desk = Arc::new(Desk { dir: dir.to_owned(), reading, settings, inbox });
         std::thread::Builder::new().name("control".into()).spawn(move || desk.answer(&listener))?;
         Ok(Door(path))
@@ -110,7 +111,8 @@ pub(crate) fn call(
 struct Desk {
     dir: PathBuf,
     reading: Glance<DiskStore>,
-    settings: Arc<Settings>,
+    /// In force: a verb can change them.
+    settings: RwLock<Arc<Settings>>,
     inbox: Inbox,
 }
 
@@ -158,7 +160,7 @@ impl Desk {
         let opened = Opened {
             path: self.dir.clone(),
             state: self.reading.view()?,
-            settings: self.settings.clone(),
+            settings: self.settings.read().unwrap_or_else(PoisonError::into_inner).clone(),
             held: None,
         };
         match Cli::try_parse_from(words)?.verb {
@@ -171,7 +173,11 @@ impl Desk {
             Verb::Rank(args) => verbs::rank::show(&args, &opened, out),
             Verb::Spam(args) => verbs::spam::show(&args, &opened, out),
             Verb::Retain(args) => verbs::retain::show(&args, &opened, out),
-            Verb::Budget(args) => verbs::budget::running(&args, &self.dir, &self.inbox, out),
+            Verb::Budget(args) => {
+                let changed = verbs::budget::running(&args, &opened, &self.inbox, out)?;
+                *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(changed);
+                Ok(exit::OK)
+            }
             Verb::Push(args) => verbs::push::running(&args, &opened, &self.inbox, out),
             Verb::Wish(verb) => verbs::wish::running(&verb, &opened, &self.inbox, out),
             _ => anyhow::bail!("a running crawl cannot do this; stop it first"),

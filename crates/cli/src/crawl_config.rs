@@ -172,7 +172,7 @@ pub(crate) fn fetch_config(settings: &Settings) -> anyhow::Result<fetch::Config>
     config.limits.idle = time("fetch.timeout_idle")?;
     config.limits.total = time("fetch.timeout_total")?;
     config.limits.body_bytes = settings.need("limits.body", size)?;
-    config.pool.per_host = settings.number("pace.per_host")?;
+    config.pool.per_host = settings.one_or_more("pace.per_host")?;
     config.http2 = settings.flag("fetch.http2")?;
     config.tls.accept_invalid = settings.flag("fetch.accept_invalid_certificates")?;
     config.allow_private = allow_private(settings)?;
@@ -285,11 +285,9 @@ fn frontier(settings: &Settings, run: &RunArgs) -> anyhow::Result<FrontierConfig
     let asked = settings
         .iter()
         .any(|(key, value)| key.name == "pace.ip_delay" && value.origin != Origin::Default);
-    let per_host: usize = settings.number("pace.per_host")?;
-    let active_hosts: usize = settings.number("engine.active_hosts")?;
     Ok(FrontierConfig {
-        active_hosts: active_hosts.max(1),
-        per_host: per_host.max(1),
+        active_hosts: settings.one_or_more("engine.active_hosts")?,
+        per_host: settings.one_or_more("pace.per_host")?,
         quantum: 100,
         new_only: run.once,
         discover: settings.need("budget.discover", units::share)?,
@@ -309,13 +307,33 @@ fn frontier(settings: &Settings, run: &RunArgs) -> anyhow::Result<FrontierConfig
 fn recrawl(settings: &Settings) -> anyhow::Result<Option<Duration>> {
     settings.need("schedule.recrawl", |text| match text {
         "auto" => Ok(None),
-        text => units::duration(text).map(Some),
+        text => match units::duration(text)? {
+            Duration::ZERO => Err(format!(
+                "`{text}` would visit every page without end: give 1s or more, or auto"
+            )),
+            interval => Ok(Some(interval)),
+        },
     })
+}
+
+/// The shortest and, if there is one, the longest time from visit to visit.
+fn intervals(settings: &Settings) -> anyhow::Result<(Duration, Option<Duration>)> {
+    let shortest = settings.need("schedule.min_interval", units::duration)?;
+    let longest = settings.get("schedule.max_interval", units::duration)?;
+    match longest.filter(|longest| *longest < shortest) {
+        Some(longest) => Err(Failure::config(format!(
+            "schedule.max_interval, {}, is shorter than schedule.min_interval, {}",
+            units::show_duration(longest),
+            units::show_duration(shortest)
+        ))),
+        None => Ok((shortest, longest)),
+    }
 }
 
 /// How visits are planned.
 pub(crate) fn plan(settings: &Settings) -> anyhow::Result<Plan> {
     let (rate, fixed) = (settings.get("budget.rate", units::rate)?, recrawl(settings)?.is_some());
+    let (shortest, longest) = intervals(settings)?;
     Ok(Plan {
         policy: settings.need("schedule.policy", |text| {
             let known = LIVE_POLICIES.iter().find(|name| **name == text).copied();
@@ -324,8 +342,8 @@ pub(crate) fn plan(settings: &Settings) -> anyhow::Result<Plan> {
         goal: settings.need("schedule.goal", units::goal)?,
         rate: rate.filter(|_| !fixed),
         fixed,
-        shortest: settings.need("schedule.min_interval", units::duration)?,
-        longest: settings.get("schedule.max_interval", units::duration)?,
+        shortest,
+        longest,
         audits: settings.need("schedule.audits", units::share)?,
         importance: importance_method(settings)?.is_some(),
         by_cash: importance_method(settings)? == Some(Method::Opic),
@@ -413,7 +431,6 @@ fn limits(settings: &Settings, run: &RunArgs) -> anyhow::Result<RunLimits> {
     let flag = |name: &str, error: String| Failure::usage(format!("--{name}: {error}"));
     let time = run.time.as_deref().map(units::duration).transpose();
     let bytes = run.max_bytes.as_deref().map(units::size).transpose();
-    let concurrency: usize = settings.number("budget.concurrency")?;
     Ok(RunLimits {
         once: run.once,
         pages: run.max_pages,
@@ -421,7 +438,7 @@ fn limits(settings: &Settings, run: &RunArgs) -> anyhow::Result<RunLimits> {
         bytes: bytes.map_err(|error| flag("max-bytes", error))?,
         bytes_per_day: settings.get("budget.bytes_per_day", day_of_bytes)?,
         budget: settings.get("budget.rate", units::rate)?,
-        concurrency: concurrency.max(1),
+        concurrency: settings.one_or_more("budget.concurrency")?,
         min_free_disk: settings.need("limits.min_free_disk", units::size)?,
     })
 }

@@ -281,22 +281,22 @@ fn left_line(run: &Value) -> Option<String> {
         return None;
     }
     let reasons = [
-        ("turn", "wait for their turn"),
-        ("pace", "are at their pace"),
-        ("back_off", "are in back-off"),
-        ("robots", "wait for robots.txt"),
-        ("paused", "are paused"),
-        ("not_due", "have no page that is worth a visit by now"),
+        ("turn", "waiting for their turn"),
+        ("pace", "at their pace"),
+        ("back_off", "in back-off"),
+        ("robots", "waiting for robots.txt"),
+        ("paused", "paused"),
+        ("not_due", "without a page that is worth a visit by now"),
     ];
     let told = reasons.iter().filter_map(|(name, words)| {
         let hosts = run["waiting"][*name]["hosts"].as_u64().filter(|hosts| *hosts > 0)?;
-        Some(format!("{} hosts {words}", show_count(hosts)))
+        Some(format!("{} {words}", show_count(hosts)))
     });
     let told: Vec<String> = told.collect();
     let why = match (run["bytes_used_up_until"].is_string(), told.is_empty()) {
         (true, _) => "the bytes of a day are used up".to_owned(),
         (false, true) => "nothing waits to be fetched".to_owned(),
-        (false, false) => told.join(", "),
+        (false, false) => format!("hosts: {}", told.join(", ")),
     };
     Some(format!("  left       {left:.0} % of the budget: {why}"))
 }

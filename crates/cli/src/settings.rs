@@ -343,6 +343,15 @@ impl Settings {
         self.need(name, |text| text.parse().map_err(|_| format!("`{text}` is no fitting number")))
     }
 
+    /// A number of things without which nothing is done.
+    pub(crate) fn one_or_more(&self, name: &str) -> anyhow::Result<usize> {
+        self.need(name, |text| match text.parse() {
+            Ok(0) => Err("with `0` nothing is fetched: give 1 or more".to_owned()),
+            Ok(number) => Ok(number),
+            Err(_) => Err(format!("`{text}` is no fitting number")),
+        })
+    }
+
     /// Writes what flags and earlier commands said, so that the next command on the same data
     /// directory goes on alike.
     pub(crate) fn remember(&self, path: &Path) -> anyhow::Result<()> {

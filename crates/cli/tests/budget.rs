@@ -101,6 +101,10 @@ fn odd_budgets_get_a_clear_answer() {
         ("--budget 1/s --policy oracle", "none of index, gamma, uniform"),
         ("--budget 1/s --discover 120%", "from 0% to 100%"),
         ("--recrawl sometimes", "is no duration"),
+        ("--recrawl 0s", "without end"),
+        ("--per-host 0", "give 1 or more"),
+        ("--concurrency 0", "give 1 or more"),
+        ("-s schedule.min_interval=2h -s schedule.max_interval=1h", "is shorter than"),
     ] {
         let ran = place.run(&format!("crawl http://127.0.0.1:9/ {flags}"));
         assert_eq!(ran.code, Some(3), "{flags}: {}", ran.err);

@@ -5,11 +5,13 @@ use std::path::Path;
 
 use evercrawl_engine::live::Inbox;
 
-use super::{Entered, enter};
+use super::{Entered, Opened, enter};
 use crate::args::{Budget, Common};
 use crate::exit::{self, Failure};
 use crate::settings::{Origin, Settings};
 use crate::{control, crawl_config, units};
+
+const RATE: &str = "budget.rate";
 
 /// Tells the crawl that has the data directory open, or notes it for the next one.
 pub(crate) fn run(args: &Budget) -> anyhow::Result<u8> {
@@ -24,17 +26,19 @@ pub(crate) fn run(args: &Budget) -> anyhow::Result<u8> {
     }
 }
 
-/// Has the crawl that works in `dir` keep to it, and the next one too.
+/// Has the crawl that works there keep to it, and the next one too. Returns the settings that are then in force.
 pub(crate) fn running(
     args: &Budget,
-    dir: &Path,
+    opened: &Opened,
     inbox: &Inbox,
     out: &mut dyn Write,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<Settings> {
     inbox.set_budget(rate(args)?)?;
-    let settings = remember(args, dir)?;
+    let settings = remember(args, &opened.path)?;
     writeln!(out, "{} from now on{}", args.rate, as_a_bound(&settings)?)?;
-    Ok(exit::OK)
+    let mut in_force = Settings::clone(&opened.settings);
+    in_force.set(RATE, vec![args.rate.clone()], Origin::Flag)?;
+    Ok(in_force)
 }
 
 /// What is to be said where there is nothing to divide.
@@ -52,7 +56,7 @@ fn rate(args: &Budget) -> anyhow::Result<f64> {
 fn remember(args: &Budget, dir: &Path) -> anyhow::Result<Settings> {
     let common = Common { data: dir.to_owned(), config: None, set: Vec::new() };
     let mut settings = crawl_config::settings(&common, None)?;
-    settings.set("budget.rate", vec![args.rate.clone()], Origin::Flag)?;
+    settings.set(RATE, vec![args.rate.clone()], Origin::Flag)?;
     settings.remember(&crawl_config::remembered(dir))?;
     Ok(settings)
 }

@@ -5,7 +5,6 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use evercrawl_compare::PageMemory;
-use evercrawl_engine::Plan;
 use evercrawl_engine::importance::weight;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
@@ -13,6 +12,7 @@ use evercrawl_engine::mirrors::{Mirrors, stand_in};
 use evercrawl_engine::suspicion::{Action, Suspects};
 use evercrawl_engine::walk::{keeps_waiting, read_robots, scope};
 use evercrawl_engine::wishes::Wishes;
+use evercrawl_engine::{Plan, Planner};
 use evercrawl_model::{HostKey, Outcome, PageKey, Refusal, Time};
 use evercrawl_state::{HostRow, Lane, PageRow, Place, Standing};
 use evercrawl_urls::{Canonical, Gate, Scope};
@@ -169,24 +169,30 @@ fn page_facts(
     if let Some(noise) = memory.and_then(PageMemory::from_bytes).and_then(|memory| noise(&memory)) {
         facts.push(Fact("overlooked", noise));
     }
-    facts.push(Fact(
-        "next",
-        match row.place {
-            Some(Place::New(band, turn)) => {
-                let visit = if row.past.is_some() { "a new" } else { "its first" };
-                format!("waits for {visit} visit in front queue {} (turn {turn})", band.number())
-            }
-            Some(Place::Due(at) | Place::Recheck(at)) if at <= now => {
-                format!("due since {}", show_duration(now.since(at)))
-            }
-            Some(Place::Due(at)) => format!("due at {at}, in {}", show_duration(at.since(now))),
-            Some(Place::Recheck(at)) => {
-                format!("looked for again at {at}, in {}", show_duration(at.since(now)))
-            }
-            None => "never by itself".to_owned(),
-        },
-    ));
+    facts.push(Fact("next", next_words(row, now)));
     Ok(facts)
+}
+
+/// When a page is visited next.
+fn next_words(row: &PageRow, now: Time) -> String {
+    match row.place {
+        Some(Place::New(band, turn)) => {
+            let visit = if row.past.is_some() { "a new" } else { "its first" };
+            format!("waits for {visit} visit in front queue {} (turn {turn})", band.number())
+        }
+        // What is drawn is due since ever, so that nothing comes before it.
+        Some(Place::Due(Time::EPOCH)) => {
+            "before all others of its host: it was drawn for an audit".to_owned()
+        }
+        Some(Place::Due(at) | Place::Recheck(at)) if at <= now => {
+            format!("due since {}", show_duration(now.since(at)))
+        }
+        Some(Place::Due(at)) => format!("due at {at}, in {}", show_duration(at.since(now))),
+        Some(Place::Recheck(at)) => {
+            format!("looked for again at {at}, in {}", show_duration(at.since(now)))
+        }
+        None => "never by itself".to_owned(),
+    }
 }
 
 /// For which page of another host a page of a mirror waits.
@@ -261,6 +267,15 @@ fn noise(memory: &PageMemory) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
+/// What the planner says of a page, by name.
+struct Reasons(Vec<(&'static str, f64)>);
+
+impl Reasons {
+    fn get(&self, name: &str) -> Option<f64> {
+        self.0.iter().find(|(known, _)| *known == name).map(|(_, number)| *number)
+    }
+}
+
 /// What is believed of the page, and why it is visited when it is.
 fn plan_facts(
     opened: &Opened,
@@ -269,66 +284,84 @@ fn plan_facts(
     now: Time,
 ) -> anyhow::Result<Vec<Fact>> {
     let planner = super::planner_at_once(opened)?;
-    let reasons = planner.reasons(key, row, now);
-    let reason = |name: &str| reasons.iter().find(|(known, _)| *known == name).map(|(_, n)| *n);
-    let mut facts = Vec::new();
-    if let (Some(rate), Some(low), Some(high), true) =
-        (reason("rate"), reason("rate low"), reason("rate high"), row.held())
-    {
-        let every = |rate: f64| show_duration(days(1.0 / rate));
-        let (usual, often, seldom) = (every(rate), every(high), every(low));
-        let changed = reason("chance of a change").unwrap_or_default();
-        facts.push(Fact(
-            "changes",
-            format!(
-                "about every {usual} (90 %: {often} to {seldom}); {:.0} % likely to have changed by now",
-                100.0 * changed
-            ),
-        ));
-        let news = row.past.as_ref().map_or(0.0, |past| past.noted.news);
-        if news > 0.0 {
-            let share = format!("{:.1} % of its text is news when it changes", 100.0 * news);
-            facts.push(Fact("a change", share));
-        }
-    }
+    let reasons = Reasons(planner.reasons(key, row, now));
+    let mut facts = change_facts(&reasons, row);
     facts.extend(importance(planner.plan(), row));
-    if let Some(links) = reason("new links a day").filter(|links| *links >= 0.01) {
+    if let Some(links) = reasons.get("new links a day").filter(|links| *links >= 0.01) {
         facts.push(Fact("leads", format!("to about {links:.2} new pages a day")));
     }
     if let Some(line) = knowledge::signals_line(&planner, key.host) {
         facts.push(Fact("signals", line));
     }
-    if !matches!(row.place, Some(Place::Due(_))) {
-        // Its turn among new pages, or that it is not to be visited, is told already.
-        return Ok(facts);
+    // Else its turn among new pages, or that it is not to be visited, is told already.
+    if matches!(row.place, Some(Place::Due(_))) {
+        facts.extend(worth(&planner, &reasons, key, row, now));
+        facts.push(Fact("bound by", bound_by(opened, &planner, key, row, now)?));
     }
-    let pin = binding_pin(planner.wishes(), key, row);
-    let pin = pin.map(|every| format!("its pin: every {}", show_duration(every)));
-    let Some(rate) = planner.plan().rate else {
-        let fixed = || "the fixed interval (schedule.recrawl)".to_owned();
-        facts.push(Fact("bound by", pin.unwrap_or_else(fixed)));
-        return Ok(facts);
+    Ok(facts)
+}
+
+/// How often the page changes, and how much of it.
+fn change_facts(reasons: &Reasons, row: &PageRow) -> Vec<Fact> {
+    let rates = ["rate", "rate high", "rate low"].map(|name| reasons.get(name));
+    let ([Some(rate), Some(high), Some(low)], true) = (rates, row.held()) else {
+        return Vec::new();
     };
+    let [usual, often, seldom] = [rate, high, low].map(|rate| show_duration(days(1.0 / rate)));
+    let changed = 100.0 * reasons.get("chance of a change").unwrap_or_default();
+    let words = format!(
+        "about every {usual} (90 %: {often} to {seldom}); {changed:.0} % likely to have changed by now"
+    );
+    let mut facts = vec![Fact("changes", words)];
+    let news = row.past.as_ref().map_or(0.0, |past| past.noted.news);
+    if news > 0.0 {
+        let share = format!("{:.1} % of its text is news when it changes", 100.0 * news);
+        facts.push(Fact("a change", share));
+    }
+    facts
+}
+
+/// What a fetch is worth now against what it must be, where a budget is divided.
+fn worth(
+    planner: &Planner,
+    reasons: &Reasons,
+    key: PageKey,
+    row: &PageRow,
+    now: Time,
+) -> Option<Fact> {
+    planner.plan().rate.filter(|_| row.held())?;
     // As if it had just been visited: how long it waits from then on.
     let visited = row.past.as_ref().and_then(|past| past.last_look).unwrap_or(now);
-    let interval = planner.reasons(key, row, visited).into_iter().find(|r| r.0 == "interval");
-    if let (Some(worth), Some(price), Some((_, interval)), true) =
-        (reason("worth now"), reason("threshold"), interval, row.held())
-    {
-        let share = match 100.0 * worth / price {
-            share if share < 1000.0 => format!("{share:.0} % of what"),
-            _ => "far more than".to_owned(),
-        };
-        let interval = show_duration(days(interval));
-        facts.push(Fact(
-            "worth",
-            format!("a fetch now is worth {share} it must be; that takes {interval} after a visit"),
-        ));
+    let interval = Reasons(planner.reasons(key, row, visited)).get("interval")?;
+    let share = match 100.0 * reasons.get("worth now")? / reasons.get("threshold")? {
+        share if share < 1000.0 => format!("{share:.0} % of what"),
+        _ => "far more than".to_owned(),
+    };
+    let interval = show_duration(days(interval));
+    let words =
+        format!("a fetch now is worth {share} it must be; that takes {interval} after a visit");
+    Some(Fact("worth", words))
+}
+
+/// What the page waits for.
+fn bound_by(
+    opened: &Opened,
+    planner: &Planner,
+    key: PageKey,
+    row: &PageRow,
+    now: Time,
+) -> anyhow::Result<String> {
+    if planner.wishes().is_paused(key.host) {
+        return Ok("the pause of its host; `evercrawl resume` with the host ends it".to_owned());
     }
-    let pace = if pin.is_some() { None } else { host_pace(opened, key, row, now)? };
-    let bound = || bound_by(planner.plan(), planner.interval(key, row, now), rate);
-    facts.push(Fact("bound by", pin.or(pace).unwrap_or_else(bound)));
-    Ok(facts)
+    if let Some(every) = binding_pin(planner.wishes(), key, row) {
+        return Ok(format!("its pin: every {}", show_duration(every)));
+    }
+    let Some(rate) = planner.plan().rate else {
+        return Ok("the fixed interval (schedule.recrawl)".to_owned());
+    };
+    let interval = || bound_of_interval(planner.plan(), planner.interval(key, row, now), rate);
+    Ok(host_pace(opened, key, row, now)?.unwrap_or_else(interval))
 }
 
 /// How much the page matters by links, where that counts.
@@ -376,7 +409,7 @@ fn host_pace(
 }
 
 /// What decides how long a page waits from visit to visit, where that is `interval`.
-fn bound_by(plan: &Plan, interval: Duration, rate: f64) -> String {
+fn bound_of_interval(plan: &Plan, interval: Duration, rate: f64) -> String {
     if interval <= plan.shortest {
         return format!("schedule.min_interval, {}", show_duration(plan.shortest));
     }
