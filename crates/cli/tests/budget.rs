@@ -5,7 +5,7 @@ mod common;
 
 use common::site::{Answer, Site};
 use common::web::Web;
-use common::{Place, wait_until};
+use common::{Place, Running, pause, wait_until};
 use evercrawl_model::Time;
 use evercrawl_testweb::Config;
 use rustix::process::Signal;
@@ -89,6 +89,52 @@ fn a_budget_is_spent_explained_and_learned_from_across_restarts() {
     std::fs::write(place.data().join("learned"), b"nonsense").unwrap();
     assert_eq!(place.run("status --json").expect(0).json()["freshness"]["audits"], 0);
     place.run(&format!("crawl {CRAWL} --for 1s")).expect(15);
+}
+
+/// What a stopped crawl would spend a second.
+fn budget_of(place: &Place) -> f64 {
+    place.run("status --json").expect(0).json()["plan"]["budget_a_second"].as_f64().unwrap()
+}
+
+fn visits_of(place: &Place) -> u64 {
+    place.urls().iter().filter_map(|page| page["visits"].as_u64()).sum()
+}
+
+#[test]
+fn a_kill_leaves_the_plan_as_it_was_or_as_it_was_to_be() {
+    const KILLS: u32 = 12;
+    let (web, place) = (hasty_web(), Place::new());
+    let flags = format!("{CRAWL} {}", web.flags());
+    place.run(&format!("crawl {} {flags} --max-pages 60", web.seeds(6).join(" "))).expect(14);
+    let takes = place.time_of("budget 30/s");
+    let (mut stood, mut visited, mut unheard) = (30.0, visits_of(&place), 0);
+    for n in 0..KILLS {
+        let goal = ["freshness", "coverage", "age"][n as usize % 3];
+        let policy = ["index", "gamma", "index", "uniform"][n as usize % 4];
+        // Another aim and another policy, over what was learned for the one before.
+        let crawl = (n % 3 > 0).then(|| {
+            let mut crawl = place.start(&format!("crawl --quiet --goal {goal} --policy {policy}"));
+            crawl.wait_until("the crawl to listen", || place.data().join("control.sock").exists());
+            crawl
+        });
+        let wished = if stood == 30.0 { 20.0 } else { 30.0 };
+        let asked = place.start(&format!("budget {wished}/s"));
+        pause(2 * takes * (n * 5 % KILLS) / KILLS);
+        crawl.as_ref().unwrap_or(&asked).signal(Signal::KILL);
+        let heard = asked.wait().code == Some(0);
+        drop(crawl.map(Running::wait));
+        unheard += u32::from(!heard);
+        let stands = budget_of(&place);
+        assert!(stands == wished || (stands == stood && !heard), "kill {n}: {stands}/s, {heard}");
+        let visits = visits_of(&place);
+        assert!(visits >= visited, "kill {n}: {visits} of {visited} visits");
+        (stood, visited) = (stands, visits);
+    }
+    assert!((2..KILLS).contains(&unheard), "{unheard} kills came in time");
+    place.run("check --deep").expect(0);
+    let before = visited;
+    place.run("crawl --quiet --goal freshness --policy index --max-pages 30").expect(14);
+    assert!(visits_of(&place) >= before + 30);
 }
 
 #[test]

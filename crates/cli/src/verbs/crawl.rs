@@ -28,14 +28,7 @@ use crate::units::{show_count, show_duration, show_size};
 use crate::{crawl_config, exit, print, report, seeds};
 
 pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
-    let mut settings = crawl_config::settings(&args.common, Some(&args.rules))?;
-    if let Some(address) = &args.push {
-        settings.set("push.listen", vec![address.clone()], Origin::Flag)?;
-    }
-    let settings = Arc::new(settings);
-    let ranks = Some(Snapshots::dir_in(&args.common.data));
-    let config = crawl_config::crawl_config(&settings, &args.run)?;
-    let config = Arc::new(CrawlConfig { ranks, ..config });
+    let (settings, config) = settings(args)?;
     let mut given = Vec::new();
     seeds::read(&args.seeds, config.steps, |seed, _| {
         given.push(seed);
@@ -46,6 +39,8 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     }
     let listener = doorbell::listener(&settings)?;
     let dir = take(&args.common.data, DataDir::open_or_create)?;
+    // Before it was ours, another verb may have changed what is remembered there.
+    let (settings, config) = self::settings(args)?;
     let clock = SystemClock;
     let mut walk = open_walk(&dir, &settings, &config)?;
     require_identity(&config, &settings, &walk, &given)?;
@@ -83,6 +78,17 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     drop(keeper);
     screen.clear();
     finish(args, walk, ended, &progress, &before, &dir)
+}
+
+/// What the crawl is to do, as of now.
+fn settings(args: &Crawl) -> anyhow::Result<(Arc<Settings>, Arc<CrawlConfig>)> {
+    let mut settings = crawl_config::settings(&args.common, Some(&args.rules))?;
+    if let Some(address) = &args.push {
+        settings.set("push.listen", vec![address.clone()], Origin::Flag)?;
+    }
+    let ranks = Some(Snapshots::dir_in(&args.common.data));
+    let config = crawl_config::crawl_config(&settings, &args.run)?;
+    Ok((Arc::new(settings), Arc::new(CrawlConfig { ranks, ..config })))
 }
 
 fn nothing_to_crawl() -> anyhow::Error {

@@ -32,17 +32,20 @@ pub(crate) fn enter<T>(
     common: &Common,
     ask: impl FnMut() -> anyhow::Result<Option<T>>,
 ) -> anyhow::Result<Entered<Opened, T>> {
-    let settings = Arc::new(crawl_config::settings(common, None)?);
     Ok(match open_or_ask(|| DataDir::open(&common.data), ask)? {
-        Entered::Here(dir) => Entered::Here(Opened::new(dir, settings)?),
+        Entered::Here(dir) => Entered::Here(opened(dir, common)?),
         Entered::There(answer) => Entered::There(answer),
     })
 }
 
 /// Opens the data directory of a verb that nobody can do for it.
 pub(crate) fn open(common: &Common) -> anyhow::Result<Opened> {
-    let settings = Arc::new(crawl_config::settings(common, None)?);
-    Opened::new(take(&common.data, DataDir::open)?, settings)
+    opened(take(&common.data, DataDir::open)?, common)
+}
+
+/// The settings are read only when nobody else can change them any more.
+fn opened(dir: DataDir, common: &Common) -> anyhow::Result<Opened> {
+    Opened::new(dir, Arc::new(crawl_config::settings(common, None)?))
 }
 
 /// Takes a data directory for what a running crawl cannot do, opened by `open`.
