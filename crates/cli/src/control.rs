@@ -156,19 +156,27 @@ impl Desk {
         write_frame(&caller, EXIT, &[code])
     }
 
-    fn run(&self, words: &[String], out: &mut dyn Write) -> anyhow::Result<u8> {
-        let opened = Opened {
+    /// What is committed by now.
+    fn opened(&self) -> anyhow::Result<Opened> {
+        Ok(Opened {
             path: self.dir.clone(),
             state: self.reading.view()?,
             settings: self.settings.read().unwrap_or_else(PoisonError::into_inner).clone(),
             held: None,
-        };
-        match Cli::try_parse_from(words)?.verb {
+        })
+    }
+
+    fn run(&self, words: &[String], out: &mut dyn Write) -> anyhow::Result<u8> {
+        let verb = Cli::try_parse_from(words)?.verb;
+        if let Verb::Changes(args) = verb {
+            return verbs::changes::running(&args, || self.opened(), out);
+        }
+        let opened = self.opened()?;
+        match verb {
             Verb::Urls(args) => verbs::urls::show(&args, &opened, out),
             Verb::Why(args) => verbs::why::show(&args, &opened, out),
             Verb::Plan(args) => verbs::plan::show(&args, &opened, out),
             Verb::History(args) => verbs::history::show(&args, &opened, out),
-            Verb::Changes(args) => verbs::changes::show(&args, &opened, out),
             Verb::Diff(args) => verbs::diff::show(&args, &opened, out),
             Verb::Rank(args) => verbs::rank::show(&args, &opened, out),
             Verb::Spam(args) => verbs::spam::show(&args, &opened, out),

@@ -66,6 +66,23 @@ fn a_socket_left_by_a_killed_crawl_is_in_nobodys_way() {
 }
 
 #[test]
+fn who_follows_the_log_does_not_keep_the_store_from_being_closed() {
+    let (web, place) = (small_web(), Place::new());
+    let mut running = crawl(&place, &web);
+    let follower = place.start("changes --json --follow");
+    running.wait_until("something to be told", || !follower.said()[0].is_empty());
+    running.signal(Signal::INT);
+    running.wait().expect(11);
+    follower.wait().expect(11);
+    let journals = std::fs::read_dir(place.data().join("state/store")).unwrap();
+    let journals = journals
+        .map(|file| file.unwrap())
+        .filter(|file| file.path().extension().is_some_and(|extension| extension == "jnl"));
+    let left: Vec<u64> = journals.map(|file| file.metadata().unwrap().len()).collect();
+    assert_eq!(left, [0], "nothing is left to be done again when it is opened");
+}
+
+#[test]
 fn the_log_of_changes_is_gone_on_with_without_loss_or_repetition() {
     let (web, place) = (small_web(), Place::new());
     let running = crawl(&place, &web);

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use evercrawl_engine::live::SystemClock;
 use evercrawl_model::{Change, Life, Notice, PageKey, Time, Turn, Visit};
-use evercrawl_state::{DiskStore, Entry, View};
+use evercrawl_state::{DiskStore, Entry, StateError, View};
 use serde_json::{Map, Value, json};
 
 use super::Opened;
@@ -23,52 +23,86 @@ const POLL: Duration = Duration::from_millis(500);
 /// A visit is committed at most this long after it began.
 const LONGEST_VISIT: Duration = Duration::from_secs(600);
 
-/// Shows what `args` asks for; with `--follow`, until the reader or the crawl goes away.
+/// Shows what `args` asks for of a crawl that does not run: more never comes.
 pub(crate) fn show(args: &Changes, opened: &Opened, out: &mut dyn Write) -> anyhow::Result<u8> {
-    let since = args.since.map_or(Time::EPOCH, |since| since.at(SystemClock.now()));
-    let mut next = match args.after {
-        Some(after) => after.saturating_add(1),
-        None => first_since(&opened.state, since)?,
-    };
-    let mut left = args.limit.unwrap_or(u64::MAX);
+    let mut left = Left::new(args, opened)?;
+    left.show(args, opened, out)?;
+    Ok(exit::OK)
+}
+
+/// The same of a running crawl; with `--follow`, until the reader or the crawl goes away. What is committed is opened
+/// anew each time: who waits must not keep open what the crawl wants to close.
+pub(crate) fn running(
+    args: &Changes,
+    open: impl Fn() -> anyhow::Result<Opened>,
+    out: &mut dyn Write,
+) -> anyhow::Result<u8> {
+    let mut left = Left::new(args, &open()?)?;
     loop {
-        next = show_from(next, since, &mut left, args, opened, out)?;
-        out.flush()?;
-        if left == 0 || !args.follow || opened.held.is_some() {
+        match open() {
+            Ok(opened) => left.show(args, &opened, out)?,
+            Err(error) if has_ended(&error) => return Ok(exit::INTERRUPTED),
+            Err(error) => return Err(error),
+        }
+        if left.lines == 0 || !args.follow {
             return Ok(exit::OK);
         }
         wait();
     }
 }
 
-/// Shows what is committed from number `next` on, and returns the number after it.
-fn show_from(
-    mut next: u64,
+fn has_ended(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(StateError::Ended))
+}
+
+/// What is still to be shown.
+struct Left {
+    /// From this number on.
+    next: u64,
     since: Time,
-    left: &mut u64,
+    lines: u64,
+}
+
+impl Left {
+    fn new(args: &Changes, opened: &Opened) -> anyhow::Result<Self> {
+        let since = args.since.map_or(Time::EPOCH, |since| since.at(SystemClock.now()));
+        let next = match args.after {
+            Some(after) => after.saturating_add(1),
+            None => first_since(&opened.state, since)?,
+        };
+        Ok(Left { next, since, lines: args.limit.unwrap_or(u64::MAX) })
+    }
+
+    /// Shows what is committed by now.
+    fn show(&mut self, args: &Changes, opened: &Opened, out: &mut dyn Write) -> anyhow::Result<()> {
+        let files = opened.file_names()?;
+        for entry in opened.state.log(self.next) {
+            let (number, entry) = entry?;
+            if self.lines == 0 {
+                break;
+            }
+            self.next = number + 1;
+            if entry.at() >= self.since && is_wanted(&entry, args) {
+                self.lines -= 1;
+                line_of(&entry, args, opened, &files)?.write(number, args.json, out)?;
+            }
+        }
+        Ok(out.flush()?)
+    }
+}
+
+fn line_of(
+    entry: &Entry,
     args: &Changes,
     opened: &Opened,
-    out: &mut dyn Write,
-) -> anyhow::Result<u64> {
-    let files = opened.file_names()?;
-    for entry in opened.state.log(next) {
-        let (number, entry) = entry?;
-        if *left == 0 {
-            break;
+    files: &HashMap<u32, String>,
+) -> anyhow::Result<Line> {
+    match entry {
+        Entry::Visit(visit, turn) => {
+            visit_line(visit, turn.filter(|_| args.states || args.all), opened, files)
         }
-        next = number + 1;
-        if entry.at() >= since && is_wanted(&entry, args) {
-            *left -= 1;
-            let line = match &entry {
-                Entry::Visit(visit, turn) => {
-                    visit_line(visit, turn.filter(|_| args.states || args.all), opened, &files)?
-                }
-                Entry::Notice(notice) => notice_line(notice, opened)?,
-            };
-            line.write(number, args.json, out)?;
-        }
+        Entry::Notice(notice) => notice_line(notice, opened),
     }
-    Ok(next)
 }
 
 /// Whether it was asked for.
