@@ -1,0 +1,129 @@
+//! What does the log tell? Visits, and what became of pages and sites without one.
+
+use evercrawl_model::{Change, Life, Notice, Outcome, RecordAt, Refusal, Score, Turn, Visit};
+
+use crate::StateError;
+use crate::codec::{Reader, Writer};
+
+const VISIT: u8 = 2;
+/// Rows that tell of no visit.
+pub(super) const NOTICE: u8 = 0x40;
+
+/// A row of the log that tells of a visit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Logged {
+    pub(crate) visit: Visit,
+    /// The number of the page's visit before it.
+    pub(crate) before: Option<u64>,
+    /// How it turned the page's life.
+    pub(crate) turn: Option<Turn>,
+}
+
+impl Logged {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut row = encode_visit(&self.visit, self.before);
+        row.extend(self.turn.map(|turn| turn.from.number() << 4 | turn.to.number()));
+        row
+    }
+
+    pub(crate) fn decode(row: &[u8]) -> Result<Self, StateError> {
+        let (mut row, format) = Reader::up_to(row, VISIT)?;
+        let (visit, before) = read_visit(&mut row, format)?;
+        let turn = if row.is_empty() { None } else { Some(read_turn(&mut row)?) };
+        Ok(Logged { visit, before, turn })
+    }
+}
+
+fn read_turn(row: &mut Reader<'_>) -> Result<Turn, StateError> {
+    row.code(|n| Some(Turn { from: Life::from_number(n >> 4)?, to: Life::from_number(n & 0xf)? }))
+}
+
+/// True when a row of the log tells of no visit.
+pub(crate) fn is_notice(row: &[u8]) -> bool {
+    row.first() == Some(&NOTICE)
+}
+
+pub(crate) fn encode_notice(notice: &Notice) -> Vec<u8> {
+    let mut out = Writer::new(NOTICE);
+    match *notice {
+        Notice::Turned { page, at, turn, reason } => {
+            out.byte(0);
+            out.page(page);
+            out.time(at);
+            out.byte(turn.from.number() << 4 | turn.to.number());
+            out.byte(reason.number());
+        }
+        Notice::Site { host, at, passages } => {
+            out.byte(1);
+            out.fixed(&host.to_bytes());
+            out.time(at);
+            out.number(passages.into());
+        }
+    }
+    out.finish()
+}
+
+pub(crate) fn decode_notice(row: &[u8]) -> Result<Notice, StateError> {
+    let mut row = Reader::new(row, NOTICE)?;
+    Ok(match row.byte()? {
+        0 => Notice::Turned {
+            page: row.page()?,
+            at: row.time()?,
+            turn: read_turn(&mut row)?,
+            reason: row.code(Refusal::from_number)?,
+        },
+        1 => Notice::Site { host: row.host()?, at: row.time()?, passages: row.small()? },
+        kind => return Err(StateError::Corrupt(format!("unknown kind of notice {kind}"))),
+    })
+}
+
+/// A visit of the log, and the number of the page's visit before it.
+fn encode_visit(visit: &Visit, before: Option<u64>) -> Vec<u8> {
+    let mut out = Writer::new(VISIT);
+    out.page(visit.page);
+    out.time(visit.at);
+    out.byte(visit.outcome.number());
+    out.number(visit.status.into());
+    out.byte(visit.change.number());
+    out.number(visit.score.number().into());
+    out.maybe(visit.digest, |out, digest| out.fixed(&digest));
+    out.number(visit.bytes);
+    out.number(visit.ms.into());
+    out.maybe(visit.record, |out, at| {
+        out.number(at.file.into());
+        out.number(at.offset);
+        out.number(at.length.into());
+    });
+    out.maybe(visit.near, Writer::page);
+    out.maybe(before, Writer::number);
+    out.finish()
+}
+
+fn read_visit(row: &mut Reader<'_>, format: u8) -> Result<(Visit, Option<u64>), StateError> {
+    let page = row.page()?;
+    let at = row.time()?;
+    let outcome = row.code(Outcome::from_number)?;
+    let status = row.small()?;
+    let change = row.code(Change::from_number)?;
+    let visit = Visit {
+        page,
+        at,
+        outcome,
+        status,
+        change,
+        score: match (format, change) {
+            // How much of it was news nobody knows any more: it was seen as a change.
+            (1, Change::New | Change::Changed) => Score::ALL,
+            (1, _) => Score::NONE,
+            _ => Score::from_number(row.small()?),
+        },
+        digest: row.maybe(Reader::array)?,
+        bytes: row.number()?,
+        ms: row.small()?,
+        record: row.maybe(|row| {
+            Ok(RecordAt { file: row.small()?, offset: row.number()?, length: row.small()? })
+        })?,
+        near: row.maybe(Reader::page)?,
+    };
+    Ok((visit, row.maybe(Reader::number)?))
+}
