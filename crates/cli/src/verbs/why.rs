@@ -143,8 +143,9 @@ fn page_facts(
         None => None,
     };
     let origin = via.map_or("a seed or a list".to_owned(), |via| format!("a link on {via}"));
-    facts
-        .push(Fact("found", format!("{} by {origin}, {} links from a seed", row.found, row.depth)));
+    let links = if row.depth == 1 { "link" } else { "links" };
+    let found = format!("{} by {origin}, {} {links} from a seed", row.found, row.depth);
+    facts.push(Fact("found", found));
     let formers = moved::formers(opened, key, row)?;
     let formers: Vec<&str> = formers.iter().map(|(_, former)| former.url.as_str()).collect();
     if !formers.is_empty() {
