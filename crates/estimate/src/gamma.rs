@@ -200,7 +200,8 @@ impl Gamma {
             return 0.0;
         }
         let (mut low, mut high) = (0.5 / self.mean(), 1.0 / self.mean());
-        for _ in 0..200 {
+        // No further than that the product of two times is still a number: else the middle would be no middle.
+        for _ in 0..100 {
             match (index(low) < mu, index(high) < mu) {
                 (false, _) => (high, low) = (low, low / 8.0),
                 (_, true) => (low, high) = (high, high * 8.0),
@@ -319,6 +320,20 @@ mod tests {
                     assert!(belief.time_to_index(a, tau) >= 0.0, "{belief:?} {a} {tau}");
                 }
             }
+        }
+    }
+
+    /// With a shape of 1 the index grows with the logarithm of time: a price that is asked for can lie farther
+    /// away than two times can be multiplied.
+    #[test]
+    fn a_price_beyond_all_times_is_never_reached() {
+        for price in [10.0, 15.0, 20.0, 26.0, 1e9] {
+            let wait = Gamma::new(1.0, 1.0).time_to_balanced(1.0, price);
+            let expected = if price < 14.0 { (price * price).exp() } else { f64::INFINITY };
+            assert!(
+                wait == expected || (wait.ln() / expected.ln() - 1.0).abs() < 0.05,
+                "{price}: {wait}"
+            );
         }
     }
 

@@ -132,6 +132,7 @@ impl Agenda {
     /// it moved by next to nothing.
     fn next_due(&mut self, now: Days) -> Option<u32> {
         while let Some(entry) = self.queue.pop() {
+            self.read_ahead();
             let Some(page) = self.pages.get(entry.page() as usize).copied() else { continue };
             if entry != Entry::of(&page) || !self.is_free(page.id) {
                 continue;
@@ -148,6 +149,13 @@ impl Agenda {
         None
     }
 
+    /// Has the rows of the pages that come next brought from memory together: a million pages do not fit into
+    /// the processor's cache, and to wait for each of them apart took an eighth of the time.
+    fn read_ahead(&self) {
+        let coming = self.queue.coming().iter();
+        touch(coming.filter_map(|entry| self.pages.get(entry.page() as usize)));
+    }
+
     /// Asks again when the pages are due whose groups were stirred; only what is due sooner moves.
     fn look_again(&mut self, now: Days) {
         self.policy.stirred(&mut self.stirred);
@@ -156,6 +164,7 @@ impl Agenda {
         }
         self.members.gather(&self.pages);
         for group in self.stirred.drain(..) {
+            touch(self.members.of(group).iter().map(|&id| &self.pages[id as usize]));
             for &id in self.members.of(group) {
                 let page = &mut self.pages[id as usize];
                 if !(page.alive && page.is_known() && page.due < NEVER) {
@@ -177,6 +186,12 @@ impl Agenda {
         let waiting = self.pages.iter().filter(|page| page.alive && page.due < NEVER);
         self.queue.refill(self.pages.len(), waiting.map(Entry::of));
     }
+}
+
+/// Reads both ends of every row, none of which waits for another.
+fn touch<'a>(pages: impl Iterator<Item = &'a Page>) {
+    let ends = pages.map(|page| page.last + f64::from(page.note[0]) + f64::from(page.id));
+    std::hint::black_box(ends.sum::<f64>());
 }
 
 fn enqueue(queue: &mut DueQueue, page: &Page) {

@@ -9,6 +9,9 @@ use crate::page::Page;
 const SHARE: usize = 32;
 const LEAST: usize = 1024;
 
+/// How many of those that come next are told of at a time.
+const AHEAD: usize = 16;
+
 /// Pages by due time, in three parts: those due soon in order, a small heap of those that joined them since,
 /// and those due later in no order.
 ///
@@ -82,6 +85,12 @@ impl DueQueue {
         self.joined.pop().map(|Reverse(entry)| entry)
     }
 
+    /// Now and then, those that come next, as far as that is known.
+    pub(crate) fn coming(&self) -> &[Entry] {
+        let count = self.near.len();
+        if count.is_multiple_of(AHEAD) { &self.near[count.saturating_sub(AHEAD)..] } else { &[] }
+    }
+
     /// Leaves out the far entries that `is_void` finds, once there may be many of them: they take memory,
     /// and time whenever the nearest are looked for.
     pub(crate) fn tidy(&mut self, is_void: impl Fn(Entry) -> bool) {
@@ -151,6 +160,18 @@ mod tests {
             }
         }
         assert!(sorted.len() < 6_000, "it was emptied by a good part");
+    }
+
+    #[test]
+    fn what_comes_next_is_told_before_it_comes() {
+        let mut queue = filled((0..5000).map(|page| entry(page, f64::from(page % 977))));
+        let (mut told, mut foretold) = (BTreeSet::new(), 0);
+        for _ in 0..900 {
+            let taken = queue.pop();
+            foretold += usize::from(taken.is_some_and(|entry| told.contains(&entry)));
+            told.extend(queue.coming().iter().copied());
+        }
+        assert!(foretold > 800, "{foretold}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use evercrawl_estimate::{Gamma, quick};
 use super::aim::{time_to_worth, worth};
 use super::leads;
 use super::patience::is_restless;
-use super::weights::{HINTS, Hints, Weights};
+use super::weights::{self, HINTS, Hints, Weights};
 use super::{KINDS, LONGEST_DELAY};
 use crate::index::Limits;
 use crate::page::{Days, Page};
@@ -17,10 +17,6 @@ use crate::schedulers::beliefs::importance;
 /// certain, that nothing did hardly ever.
 const SLOWEST: f64 = -1.0;
 const FASTEST: f64 = 4.0;
-
-/// The waiting time at which the hint of waiting itself says nothing, and its bounds.
-const USUAL_WAIT: Days = 28.0;
-const WAIT_BOUND: f64 = 3.0;
 
 /// How closely a due time is searched for, as a share of the wait, and in how many steps.
 const CLOSENESS: f64 = 0.02;
@@ -59,7 +55,7 @@ impl Look<'_> {
         {
             *hint = quick::ln((1.0 + gained / waited).max(0.0)).clamp(SLOWEST, FASTEST);
         }
-        hints[KINDS] = 0.5 * quick::ln(waited / USUAL_WAIT).clamp(-WAIT_BOUND, WAIT_BOUND);
+        hints[KINDS] = weights::of_waiting(waited);
         hints[KINDS + 1] = 1.0;
         hints
     }
@@ -120,27 +116,47 @@ impl Look<'_> {
     pub(super) fn wait(&self, price: f64, bounds: Bounds) -> Days {
         let limits = bounds.limits;
         let waited = self.now - self.page.last;
+        if waited <= 0.0 {
+            return self.wait_anew(price, bounds);
+        }
         let equivalent = self.equivalent(self.now);
-        if waited > 0.0 {
-            let worth = self.worth_after(equivalent, self.now);
-            if worth >= price {
-                let delay = quick::ln(worth / price).clamp(0.0, LONGEST_DELAY);
-                return limits.apply(waited) - delay;
-            }
+        let worth = self.worth_after(equivalent, self.now);
+        if worth >= price {
+            let delay = quick::ln(worth / price).clamp(0.0, LONGEST_DELAY);
+            return limits.apply(waited) - delay;
         }
         if waited >= limits.max {
             return self.longest(bounds);
         }
         let wanted = time_to_worth(self.goal, self.belief, importance(self.page), price);
+        let wait = self.search((price, wanted), waited * wanted / equivalent, (waited, limits.max));
+        if wait < limits.max { limits.apply(wait) } else { self.longest(bounds) }
+    }
+
+    /// The same for a page that was just visited.
+    fn wait_anew(&self, price: f64, bounds: Bounds) -> Days {
+        let limits = bounds.limits;
+        if limits.max <= 0.0 {
+            return self.longest(bounds);
+        }
+        let wanted = time_to_worth(self.goal, self.belief, importance(self.page), price);
+        let plain = self.told == Clock::PLAIN && self.yields() <= 0.0;
+        let wait = match plain.then(|| self.weights.unstretched(wanted)).flatten() {
+            Some(wait) => wait.min(limits.max),
+            None => self.search((price, wanted), wanted, (0.0, limits.max)),
+        };
+        if wait < limits.max { limits.apply(wait) } else { self.longest(bounds) }
+    }
+
+    /// Where within `range` the page is worth `price`, or has waited for `wanted`; searched for from `guess` on.
+    fn search(&self, (price, wanted): (f64, Days), guess: Days, range: (Days, Days)) -> Days {
         // Whatever is searched for is nearly in proportion to time: a page's own worth is that of a waiting
         // time, and where it leads adds to the worth alone, which grows with the square.
         let reached = |wait: Days| match self.yields() > 0.0 {
             true => (self.worth_at(self.page.last + wait) / price).sqrt(),
             false => self.equivalent(self.page.last + wait) / wanted,
         };
-        let guess = if waited > 0.0 { waited * wanted / equivalent } else { wanted };
-        let wait = first(reached, guess, (waited, limits.max));
-        if wait < limits.max { limits.apply(wait) } else { self.longest(bounds) }
+        first(reached, guess, range)
     }
 
     /// How long the page may wait if it is not worth a fetch before.

@@ -3,12 +3,22 @@
 use evercrawl_estimate::quick;
 
 use crate::kept::kept;
+use crate::page::Days;
 
 /// The number of hints: four kinds of group, then the page's own waiting time and a constant.
 pub(crate) const HINTS: usize = 6;
 
 /// The hints of one page at one moment: logarithms of how much faster than usual its time has run.
 pub(crate) type Hints = [f64; HINTS];
+
+/// The waiting time at which the hint of waiting itself says nothing, and its bounds.
+const USUAL_WAIT: Days = 28.0;
+const WAIT_BOUND: f64 = 3.0;
+
+/// What the hint of waiting says.
+pub(crate) fn of_waiting(waited: Days) -> f64 {
+    0.5 * quick::ln(waited / USUAL_WAIT).clamp(-WAIT_BOUND, WAIT_BOUND)
+}
 
 /// A page's time is stretched, or shrunk, by this many e-folds at most.
 const MOST: f64 = 4.0;
@@ -41,6 +51,15 @@ impl Weights {
     pub(crate) fn stretch(&self, hints: &Hints) -> f64 {
         let sum: f64 = self.weight.iter().zip(hints).map(|(weight, hint)| weight * hint).sum();
         quick::exp(sum.clamp(-MOST, MOST))
+    }
+
+    /// How long a page must wait to be treated as if it had waited `wanted`, where its groups say nothing: with
+    /// x = ln(τ/28) the solution of x (1 + w/2) + c = ln(wanted/28). `None` out of the bounds of that hint.
+    pub(crate) fn unstretched(&self, wanted: Days) -> Option<Days> {
+        let [.., waiting, constant] = self.weight;
+        let x = (quick::ln(wanted / USUAL_WAIT) - constant) / (1.0 + 0.5 * waiting);
+        let inside = x.abs() < WAIT_BOUND && (0.5 * waiting * x + constant).abs() < MOST;
+        inside.then(|| USUAL_WAIT * quick::exp(x))
     }
 
     /// Moves a little towards what was learned on a host.
@@ -90,6 +109,24 @@ mod tests {
         for worth in [0.0, 0.5, 1.0] {
             assert!((learned(worth) - worth).abs() < 0.07, "{worth}: {}", learned(worth));
         }
+    }
+
+    /// Where it answers, the wait that it names stretches to what was wanted.
+    #[test]
+    fn unstretched_is_stretch_backwards() {
+        let mut answered = 0;
+        for (waiting, constant) in [(0.0, 0.0), (0.7, -1.0), (-1.3, 0.4), (2.0, 2.0), (-2.0, 1.0)] {
+            let weights =
+                Weights { weight: [0.8, 0.2, 0.2, 0.2, waiting, constant], ..Weights::new() };
+            for wanted in [0.0, 0.01, 3.0, 28.0, 90.0, 3000.0, f64::INFINITY, f64::NAN] {
+                let Some(wait) = weights.unstretched(wanted) else { continue };
+                let stretched =
+                    wait * weights.stretch(&[0.0, 0.0, 0.0, 0.0, of_waiting(wait), 1.0]);
+                assert!((stretched / wanted - 1.0).abs() < 1e-9, "{waiting} {wanted}: {stretched}");
+                answered += 1;
+            }
+        }
+        assert!(answered > 10, "{answered}");
     }
 
     #[test]
