@@ -122,8 +122,9 @@ impl Look<'_> {
         let equivalent = self.equivalent(self.now);
         let worth = self.worth_after(equivalent, self.now);
         if worth >= price {
-            let delay = quick::ln(worth / price).clamp(0.0, LONGEST_DELAY);
-            return limits.apply(waited) - delay;
+            // A page that may not be fetched yet has no place in that order.
+            let delay = if waited >= limits.min { quick::ln(worth / price) } else { 0.0 };
+            return limits.apply(waited) - delay.clamp(0.0, LONGEST_DELAY);
         }
         if waited >= limits.max {
             return self.longest(bounds);

@@ -6,7 +6,8 @@
 //! from its directory's pages. And how much time has really passed for it: what was found since on pages
 //! of its directory, its section, its hub and its translations stretches or shrinks the time it has
 //! waited, as far as such hints proved right on its host. Where they prove worthless their weights go
-//! to 0, and the rule is that of a page alone.
+//! to 0, and the rule is that of a page alone. Pages that were found lately are taken to change more often, by as
+//! much as such pages were seen to.
 //!
 //! A fetch costs O(1): a look at four clocks, and a step of four clocks, six weights and one belief. All
 //! that is kept of a page stands in its row. A page's due time is set as if its kin stayed quiet. It is
@@ -23,6 +24,7 @@ mod look;
 mod patience;
 mod threshold;
 mod weights;
+mod youth;
 
 use evercrawl_estimate::Gamma;
 use evercrawl_estimate::signal::{Clock, Teller, Tellers};
@@ -42,6 +44,7 @@ use look::{Bounds, Look};
 use patience::Patience;
 use threshold::Threshold;
 use weights::Weights;
+use youth::Youth;
 
 /// How many groups of each kind have a clock.
 const MOST_GROUPS: usize = 1 << 18;
@@ -82,6 +85,8 @@ pub struct IndexRule {
     threshold: Threshold,
     /// How long pages go unseen that change too fast.
     patience: Patience,
+    /// How much more often young pages change.
+    youth: Youth,
     limits: Limits,
     /// How long it takes to fetch every page once; without end before that is known.
     turn: Days,
@@ -102,6 +107,7 @@ impl IndexRule {
             leads: Leads::default(),
             threshold: Threshold::default(),
             patience: Patience::default(),
+            youth: Youth::default(),
             limits,
             turn: NEVER,
             stirred: Vec::new(),
@@ -133,14 +139,15 @@ impl IndexRule {
             limits: self.limits,
             turn: Kept::read(from)?,
             patience: Kept::read(from)?,
-            // It was not always kept.
+            // These were not always kept.
             lists: if from.is_empty() { ByNumber::default() } else { Kept::read(from)? },
+            youth: if from.is_empty() { Youth::default() } else { Kept::read(from)? },
             stirred: Vec::new(),
         })
     }
 
     fn look<'a>(&'a self, page: &'a Page, now: Days) -> Look<'a> {
-        let belief = self.beliefs.of(page);
+        let belief = self.belief(page, now);
         let weights = self.weights.get(&page.host).unwrap_or(&self.elsewhere);
         let now = now.max(page.last);
         let mut gained = [0.0; KINDS];
@@ -153,6 +160,13 @@ impl IndexRule {
         }
         let told = self.told(page, belief);
         Look { goal: self.goal, page, belief, weights, told, now, gained }
+    }
+
+    /// What is believed of how often `page` changes at its age.
+    fn belief(&self, page: &Page, now: Days) -> Gamma {
+        let belief = self.beliefs.of(page);
+        let pace = if self.youth.is_young(found_at(page), now) { self.youth.pace() } else { 1.0 };
+        Gamma::new(belief.shape(), belief.rate() / pace)
     }
 
     /// How time runs for `page` by who would have said that it changed.
@@ -223,6 +237,9 @@ impl IndexRule {
         if is_page {
             self.learn_tellers(page, seen.at, elapsed, rate, changed);
         }
+        if is_page && self.youth.is_young(found_at(page), seen.at) {
+            self.youth.learn(self.beliefs.of(&before).rate_over(elapsed) * elapsed, changed);
+        }
         if seen.succeeded() {
             self.leads.learn(page, seen, elapsed);
             self.beliefs.learn(page, |belief| told.learn(belief, elapsed, changed, seen.age));
@@ -256,18 +273,24 @@ impl IndexRule {
     }
 }
 
+fn found_at(page: &Page) -> Days {
+    f64::from(page.note[FOUND_AT])
+}
+
 /// A page that was never fetched, as if it had been when it was found.
 ///
 /// To find changes is not to find pages: whoever counts changes need not hurry to a new page more than to
 /// another of its directory. For the other goals it is out of date until it is fetched, and comes first.
 fn since_found(page: &Page) -> Page {
-    let last = if page.is_known() { page.last } else { f64::from(page.note[FOUND_AT]) };
+    let last = if page.is_known() { page.last } else { found_at(page) };
     Page { last, ..*page }
 }
 
 impl Policy for IndexRule {
     fn discovered(&mut self, page: &mut Page, now: Days) {
-        page.note[FOUND_AT] = now as f32;
+        self.youth.note(now);
+        // One that was fetched before it was found here may be of any age.
+        page.note[FOUND_AT] = if page.is_known() { f32::NEG_INFINITY } else { now as f32 };
         page.due = if page.is_known() || self.goal == Goal::Coverage {
             self.due_at(&since_found(page), now)
         } else {
@@ -276,6 +299,11 @@ impl Policy for IndexRule {
     }
 
     fn visited(&mut self, page: &mut Page, seen: &Seen) {
+        self.youth.note(seen.at);
+        // Where nobody told of it before.
+        if seen.elapsed.is_none() && page.note[FOUND_AT] == 0.0 {
+            page.note[FOUND_AT] = seen.at as f32;
+        }
         let told = seen.elapsed.filter(|_| seen.found != Found::Failed);
         if let Some(elapsed) = told.filter(|elapsed| *elapsed > 0.0 && seen.at.is_finite()) {
             self.learn(page, seen, elapsed);
@@ -381,6 +409,7 @@ impl Policy for IndexRule {
         self.turn.write(&mut out);
         self.patience.write(&mut out);
         self.lists.write(&mut out);
+        self.youth.write(&mut out);
         out
     }
 

@@ -222,3 +222,33 @@ fn a_page_that_failed_is_not_due_at_once() {
     visit(&mut policy, &mut page, 300.0, Found::Failed);
     assert!(page.due > 300.5, "{}", page.due);
 }
+
+#[test]
+fn a_page_that_was_found_lately_is_due_sooner_than_one_of_any_age() {
+    let mut policy = rule();
+    policy.threshold.set(1.0);
+    let mut wait = |found: Days| {
+        let mut page = Page::new(0);
+        policy.discovered(&mut page, found);
+        visit(&mut policy, &mut page, found + 1.0, Found::Changed);
+        page.due - page.last
+    };
+    let (at_first, later) = (wait(5.0), wait(400.0));
+    assert!(later < 0.8 * at_first, "{later} {at_first}");
+    // Nobody told of this one before it was fetched.
+    let mut page = Page::new(1);
+    visit(&mut policy, &mut page, 401.0, Found::Changed);
+    assert_eq!(page.due - page.last, later);
+    visit(&mut policy, &mut page, 500.0, Found::Same);
+    assert!(page.due - page.last > later, "it has grown old");
+}
+
+#[test]
+fn however_much_it_is_worth_no_page_comes_before_it_may() {
+    let limits = Limits { min: 20.0, max: 365.0 };
+    let mut policy = IndexRule::new(Goal::Freshness, Gamma::with_mean(1.0 / 7.0, 1.0), limits);
+    policy.threshold.set(1e-6);
+    let page = Page { last: 0.0, ..Page::new(0) };
+    assert_eq!(policy.due(&page, 5.0), 20.0);
+    assert!(policy.due(&page, 21.0) < 21.0);
+}
