@@ -108,6 +108,8 @@ impl Reader {
         {
             *open -= 1;
             if *open == 0 {
+                // What is hidden here and there is no text that goes on.
+                self.read("\n");
                 self.hiding = None;
             }
         }
@@ -322,6 +324,8 @@ mod tests {
             assert_eq!(words(&look.text), ["seen", "too"], "{html}");
             assert_eq!(words(&look.hidden), ["a", "b", "c"], "{html}");
         }
+        let apart = Look::of_html("x <i hidden>one two</i> y <i hidden>three</i> z");
+        assert_eq!(apart.hidden.lines().collect::<Vec<_>>(), ["one two", "three"]);
         let open = Look::of_html("<div style='display:block;color:red'>a</div><input hidden>b");
         assert_eq!((words(&open.text).len(), open.hidden.as_str()), (2, ""));
     }

@@ -1,7 +1,7 @@
 //! Which signs does one page show?
 
 use crate::look::Look;
-use crate::phrases::{Phrases, words};
+use crate::phrases::{Phrases, is_word, plain_words, words};
 use crate::sign::{Kind, Sign};
 
 /// Texts shorter than this say too little to be measured, in words.
@@ -62,7 +62,8 @@ fn stuffed_list(look: &Look) -> Option<Sign> {
 fn title(look: &Look) -> Option<Sign> {
     let lower = look.title.to_lowercase();
     // Short words are repeated by nature, and so are characters that are words.
-    let words: Vec<&str> = words(&lower).filter(|word| word.chars().count() > 3).collect();
+    let is_long = |word: &&str| is_word(word) && word.chars().count() > 3;
+    let words: Vec<&str> = plain_words(&lower).filter(is_long).collect();
     let mut distinct = words.clone();
     distinct.sort_unstable();
     distinct.dedup();
@@ -242,6 +243,10 @@ mod tests {
             format!("<p>{PROSE}</p>{}<nav hidden><a href=/a>b</a>{}</nav>", links(50), links(3)),
             format!("<title>On ranking</title><p>{PROSE}</p>"),
             format!("<title>On ranking</title><nav hidden>{PROSE}</nav><p>{PROSE}</p>"),
+            format!(
+                "<title>map&lt; {}&gt;</title><p>{PROSE}</p>",
+                "std::enable_if&lt; is_same&lt; K ".repeat(20)
+            ),
             format!("<meta http-equiv=refresh content='0;url=/next'><p>{PROSE}</p>"),
             "<meta http-equiv=refresh content='0;url=http://b.example/'>This page has moved."
                 .to_owned(),

@@ -16,8 +16,9 @@ const FAVOURITES: usize = 10;
 
 /// What is said fewer times is not said over and over, however short the text.
 const OVER_AND_OVER: usize = 5;
-/// What stands in paths and names that machines read, and seldom in words.
-const NO_WORD: [char; 8] = ['/', '\\', '_', '.', ':', '=', '<', '@'];
+/// What stands in paths, code and names that machines read, and seldom in words.
+const NO_WORD: [char; 16] =
+    ['/', '\\', '_', '.', ':', '=', '<', '>', '@', '(', '[', '{', '"', '*', '$', '#'];
 
 /// What was counted in a text.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,7 +57,7 @@ impl Phrases {
         let all = lines.iter().map(Vec::len).sum::<usize>();
         let running: Vec<&str> = lines
             .into_iter()
-            .filter(|line| line.len() >= least)
+            .filter(|line| line.iter().filter(|word| is_word(word)).count() >= least)
             .flatten()
             .take(MOST_WORDS)
             .collect();
@@ -75,6 +76,9 @@ impl Phrases {
 fn favourites<'a>(words: &'a [&'a str]) -> Vec<(&'a [&'a str], usize)> {
     let mut places: HashMap<&[&str], (usize, usize)> = HashMap::new();
     for (place, phrase) in words.windows(PHRASE).enumerate() {
+        if !phrase.iter().all(|word| is_word(word)) {
+            continue;
+        }
         places.entry(phrase).or_insert((0, place)).0 += 1;
     }
     let mut counts: Vec<(usize, usize)> =
@@ -116,13 +120,19 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The words of a text but for paths of files and the like, of which there are long lists.
-fn plain_words(text: &str) -> impl Iterator<Item = &str> {
-    let is_plain = |token: &&str| {
-        let end = |c: char| !c.is_alphanumeric();
-        !token.trim_matches(end).contains(NO_WORD)
-    };
-    text.split_whitespace().filter(is_plain).flat_map(words)
+/// The words of a text; paths of files, names in programs and the like each as one, which no phrase goes across. What
+/// is said beside each of a thousand names is said a thousand times, but the names are what the page is for.
+pub(crate) fn plain_words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_whitespace().flat_map(|token| {
+        let inner = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '_' && c != '<');
+        let name = Some(token).filter(|_| !is_word(inner));
+        name.into_iter().chain(words(if name.is_some() { "" } else { inner }))
+    })
+}
+
+/// Whether what [`plain_words`] gives is a word, and no name.
+pub(crate) fn is_word(token: &str) -> bool {
+    !token.contains(NO_WORD)
 }
 
 /// Hashes of all runs of four words, for comparing texts: of the running text, since menus are the same on every
@@ -178,6 +188,9 @@ mod tests {
         assert_eq!((stuffed.words, stuffed.top.1), (250, 50));
         let list = Phrases::of(&"Cheap pills online!\nBuy pills.\n".repeat(50));
         assert_eq!((list.words, list.covered), (250, 0.0));
+        let row = |n: u32| format!("file net_{n}.h code\n");
+        let names = Phrases::of_all(&(0..200).map(row).collect::<String>());
+        assert_eq!((names.words, names.covered), (600, 0.0), "{names:?}");
         let prose = Phrases::of(
             "A page matters when pages that matter link to it. The graph holds who links to whom in \
              a little over four bytes a link; every method here is a few sweeps over it.",
