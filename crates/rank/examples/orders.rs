@@ -1,6 +1,6 @@
 //! Discovers a made web with hosts of all sizes and few that most links lead to, in every order, and
 //! says what share of its PageRank each has found by when:
-//! `cargo run --release -p evercrawl-rank --example orders [pages]`.
+//! `cargo run --release -p evercrawl-rank --example orders [pages] [large-are-famous]`.
 #![allow(clippy::print_stdout, reason = "a benchmark tells what it measured")]
 
 use evercrawl_policy::SplitMix64;
@@ -20,7 +20,7 @@ struct Web {
 }
 
 impl Web {
-    fn new(pages: u32, seed: u64) -> Self {
+    fn new(pages: u32, seed: u64, large_are_famous: bool) -> Self {
         let mut dice = SplitMix64::new(seed);
         let (mut fronts, mut host_of) = (vec![0], Vec::new());
         while (host_of.len() as u32) < pages {
@@ -30,10 +30,17 @@ impl Web {
             fronts.push(host_of.len() as u32);
         }
         let mut web = Web { fronts, host_of, links: Vec::new() };
-        let fame = web.fame(&mut dice);
+        let mut fame = web.fame(&mut dice);
+        if large_are_famous {
+            fame.sort_by_key(|&host| std::cmp::Reverse(web.size(host)));
+        }
         web.links =
             (0..web.host_of.len() as u32).map(|page| web.draw(page, &fame, &mut dice)).collect();
         web
+    }
+
+    fn size(&self, host: u32) -> u32 {
+        self.fronts[host as usize + 1] - self.fronts[host as usize]
     }
 
     /// Hosts by fame, which has nothing to do with their size.
@@ -53,11 +60,11 @@ impl Web {
         for _ in 0..LINKS {
             let near = dice.uniform() < 0.75;
             let famous = fame[(fame.len() as f64 * dice.uniform().powi(3)) as usize];
-            let host = if near { host } else { famous } as usize;
-            let size = f64::from(self.fronts[host + 1] - self.fronts[host]);
+            let host = if near { host } else { famous };
+            let size = f64::from(self.size(host));
             let deep = near || dice.uniform() < 0.5;
             let place = if deep { (size * dice.uniform().powi(2)) as u32 } else { 0 };
-            links.push(self.fronts[host] + place);
+            links.push(self.fronts[host as usize] + place);
         }
         links
     }
@@ -65,7 +72,8 @@ impl Web {
 
 fn main() {
     let pages = std::env::args().nth(1).and_then(|arg| arg.parse().ok()).unwrap_or(1_000_000);
-    let web = Web::new(pages, 1);
+    let web =
+        Web::new(pages, 1, std::env::args().nth(2).is_some_and(|arg| arg == "large-are-famous"));
     let edges =
         (0u32..).zip(&web.links).flat_map(|(from, links)| links.iter().map(move |&to| (from, to)));
     let graph = Graph::new(web.links.len() as u32, edges, Repeats::Once);
