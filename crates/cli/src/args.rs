@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use evercrawl_model::{Outcome, Refusal};
 
 use crate::units;
 
@@ -274,7 +275,7 @@ pub(crate) struct Urls {
     #[arg(long, value_enum)]
     pub(crate) state: Option<StateArg>,
     /// Only URLs with this reason (a refusal or an outcome)
-    #[arg(long, value_name = "CODE")]
+    #[arg(long, value_name = "CODE", value_parser = reason)]
     pub(crate) reason: Option<String>,
     /// Only URLs that carry this tag
     #[arg(long, value_name = "TAG")]
@@ -545,4 +546,15 @@ pub(crate) struct Demo {
     /// JSON instead of words
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A code that some page can have as its reason; a misspelt one would list nothing, as if all were well.
+fn reason(text: &str) -> Result<String, String> {
+    let refusals = Refusal::ALL.map(Refusal::code);
+    let outcomes = Outcome::ALL.map(Outcome::code);
+    let known = [refusals.as_slice(), &outcomes].concat();
+    match known.contains(&text) {
+        true => Ok(text.to_owned()),
+        false => Err(format!("there is no such reason, only {}", known.join(", "))),
+    }
 }

@@ -346,6 +346,7 @@ pub(crate) fn plan(settings: &Settings) -> anyhow::Result<Plan> {
         longest,
         audits: settings.need("schedule.audits", units::share)?,
         importance: importance_method(settings)?.is_some(),
+        link_memory: settings.need("links.memory", units::size)?,
         by_cash: importance_method(settings)? == Some(Method::Opic),
         order: order(settings)?,
         spam: spam(settings)?,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use evercrawl_engine::Plan;
 use evercrawl_engine::freshness::Freshness;
+use evercrawl_engine::importance::Basis;
 use evercrawl_engine::live::Progress;
 use evercrawl_engine::today::Today;
 use evercrawl_engine::waiting::{Held, Waiting};
@@ -98,6 +99,14 @@ pub(crate) fn plan_json(plan: &Plan, budget: Option<f64>) -> Value {
     json!({"policy": plan.policy, "budget_a_second": budget, "fixed_interval": plan.fixed})
 }
 
+fn basis(ranked_by: Basis) -> &'static str {
+    match ranked_by {
+        Basis::Links => "pagerank",
+        Basis::Counts => "indegree",
+        Basis::Nothing => "nothing",
+    }
+}
+
 /// How a run is doing, as JSON: what is known at once, put beside what [`slow_json`] found out.
 /// `lately` is how many requests a second there were.
 pub(crate) fn run_json<S: Store>(
@@ -113,6 +122,7 @@ pub(crate) fn run_json<S: Store>(
     run["requests_a_second_lately"] = json!(lately);
     run["bytes_last_day"] = json!(walk.state().spending().received(progress.at));
     run["bytes_used_up_until"] = json!(progress.day_used_up.map(Time::rfc3339));
+    run["ranked_by"] = json!(progress.ranked_by.map(basis));
     run["first_visits"] = json!(tally.first);
     run["changes_found"] = json!(tally.changes);
     run["requests"] = json!({
@@ -325,6 +335,17 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 const CENTURY: Duration = Duration::from_secs(100 * 366 * 86_400);
 
+/// How pages are ranked otherwise than was asked for, since links take more memory than they may.
+pub(crate) fn short_of_memory(ranked_by: &str) -> Option<&'static str> {
+    match ranked_by {
+        "indegree" => {
+            Some("pages count by how many link to them: all links take more than `links.memory`")
+        }
+        "nothing" => Some("pages are not ranked: so many take more than `links.memory`"),
+        _ => None,
+    }
+}
+
 /// One line for a terminal or a log.
 pub(crate) fn progress_line(progress: &Progress) -> String {
     let counters = &progress.counters;
@@ -344,9 +365,11 @@ pub(crate) fn progress_line(progress: &Progress) -> String {
         }
         Some(until) => format!("; nothing is due for {}", show_duration(until.since(progress.at))),
     };
+    let short = progress.ranked_by.map(basis).and_then(short_of_memory);
+    let short = short.map_or_else(String::new, |why| format!("; {why}"));
     format!(
         "{}: {} known, {} waiting; this run {} visited at {rate:.1}/s, {} archived, {} hosts active; \
-         {} changed in all{waiting}",
+         {} changed in all{waiting}{short}",
         show_duration(seconds),
         show_count(counters.pages),
         show_count(counters.standing[0]),

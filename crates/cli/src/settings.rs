@@ -59,6 +59,11 @@ pub(crate) const KEYS: &[Key] = &[
         "what a mirror and its original both have: hold (fetched from the original alone) or fetch",
     ),
     one("links.keep", "true", "keep which page links to which, for `evercrawl rank`"),
+    one(
+        "links.memory",
+        "1GiB",
+        "memory for all links at once where a running crawl ranks pages or looks for spam; else links are only counted",
+    ),
     one("links.anchors", "false", "keep the words that links are put in, up to 64 bytes each"),
     one(
         "importance.method",

@@ -161,15 +161,40 @@ fn a_running_crawl_weighs_pages_by_their_links_where_it_is_asked_to() {
         let why = if ran.code == Some(0) { ran.json() } else { Value::Null };
         why["importance"].as_str()?.split_once(" times")?.0.parse().ok()
     };
-    running.wait_until("a ranking", || times("http://c.two.test/").is_some());
-    let (often, seldom) = (times("http://c.two.test/"), times("http://a.one.test/"));
-    assert!(often > Some(1.0) && seldom < Some(0.5), "{often:?} {seldom:?}");
+    // What was found has a value at once; a seed, which nobody links to, once it was ranked.
+    running.wait_until("a ranking", || times("http://a.one.test/").is_some());
+    running.wait_until("its results", || times("http://c.two.test/") > Some(1.0));
+    assert!(times("http://a.one.test/") < Some(0.5));
+    assert_eq!(place.run("status --json").expect(0).json()["run"]["ranked_by"], "pagerank");
     running.signal(Signal::INT);
     running.wait().expect(11);
     let off = "why http://c.two.test/ --json -s importance.method=none";
     assert_eq!(place.run(off).expect(0).json()["importance"], Value::Null);
     let wrong = place.run("crawl --once -s importance.method=fame").expect(3);
     wrong.explains(&["none of none, pagerank, opic"]);
+}
+
+#[test]
+fn a_crawl_counts_links_that_do_not_fit_in_memory_and_says_so() {
+    // Six pages at 64 bytes each, and more links than the rest holds; or not even the pages.
+    for (memory, ranked_by, said) in
+        [("450", "indegree", "how many link"), ("100", "nothing", "not ranked")]
+    {
+        let (site, place) = (site(), Place::new());
+        let importance = format!(
+            "-s importance.method=pagerank -s importance.every=1s -s links.memory={memory}"
+        );
+        let words = format!("crawl {SEEDS} --budget 50/s --delay 0s --quiet {importance}");
+        let mut running = place.start(&format!("{words} {}", site.flags()));
+        running.wait_until("a ranking", || {
+            let ran = place.run("status --json");
+            ran.code == Some(0) && ran.json()["run"]["ranked_by"] == ranked_by
+        });
+        let status = place.run("status").expect(0).out;
+        assert!(status.contains("links.memory") && status.contains(said), "{status}");
+        running.signal(Signal::INT);
+        running.wait().expect(11);
+    }
 }
 
 #[test]

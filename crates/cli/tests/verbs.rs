@@ -154,6 +154,7 @@ fn urls_tells_all_about_every_url() {
     assert_eq!(listed("").lines().count(), known.len());
     assert_eq!(listed("--state refused").lines().count(), 1);
     assert!(listed("--reason robots").contains("http://a.test/private/x"));
+    place.run("urls --reason robot").expect(2).explains(&["no such reason", "robots"]);
     assert_eq!(listed("--state new"), "");
 }
 

@@ -13,6 +13,7 @@ use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_engine::suspicion::Suspects;
 use evercrawl_fetch::Fetched;
 use evercrawl_model::Time;
+use evercrawl_state::PageRow;
 
 use common::fetched;
 use common::rehearsed::{HOUR, START, Sim, TOOK, begun, words};
@@ -23,7 +24,8 @@ const SEED: &str = "http://a.test/";
 fn rank<W: Web>(sim: &mut Sim<W>) {
     sim.walk.commit_now().unwrap();
     let reading = sim.walk.state().reading();
-    let mut ranks = Ranks::compute(&reading, &Suspects::default(), Arc::default()).unwrap();
+    let mut ranks =
+        Ranks::compute(&reading, &Suspects::default(), u64::MAX, Arc::default()).unwrap();
     while let Some(pages) = ranks.next_piece().unwrap() {
         let now = sim.now();
         sim.walk.weigh(pages, now).unwrap();
@@ -145,4 +147,31 @@ fn new_pages_move_to_the_queue_of_their_rank() {
     let now = sim.now();
     sim.run(now.after(HOUR), HOUR).unwrap();
     assert_eq!(sim.web.asked.len(), 46);
+}
+
+/// What the pages that `/few` and `/many` lead to count, as soon as these two were visited.
+fn worth_at_once(by_cash: bool) -> [f64; 2] {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = Plan { importance: true, by_cash, ..Plan::default() };
+    let mut sim =
+        begun(dir.path(), Branches::default(), &[SEED.to_owned()], |config| config.plan = plan);
+    while sim.web.asked.len() < 3 {
+        let now = sim.now();
+        sim.run(now.after(Duration::from_secs(1)), HOUR).unwrap();
+    }
+    let rows = sim.walk.state().pages().map(|page| page.unwrap().1);
+    let rows: Vec<PageRow> = rows.filter(|row| row.past.is_none()).collect();
+    ["http://a.test/f", "http://a.test/m"].map(|begins| {
+        let new: Vec<&PageRow> = rows.iter().filter(|row| row.url.starts_with(begins)).collect();
+        let times = new.iter().map(|row| row.importance.times().unwrap());
+        times.sum::<f64>() / new.len() as f64
+    })
+}
+
+#[test]
+fn a_page_that_was_just_found_has_a_value_before_anything_is_ranked() {
+    for by_cash in [false, true] {
+        let [few, many] = worth_at_once(by_cash);
+        assert!(few > 1.5 * many && many > 0.0, "{by_cash}: {few} {many}");
+    }
 }

@@ -127,7 +127,8 @@ fn discover(web: &Made, plan: Plan, larger_first: bool) -> Sim<Made> {
 fn rank(sim: &mut Sim<Made>) {
     sim.walk.commit_now().unwrap();
     let reading = sim.walk.state().reading();
-    let mut ranks = Ranks::compute(&reading, &Suspects::default(), Default::default()).unwrap();
+    let mut ranks =
+        Ranks::compute(&reading, &Suspects::default(), u64::MAX, Default::default()).unwrap();
     while let Some(pages) = ranks.next_piece().unwrap() {
         let now = sim.now();
         sim.walk.weigh(pages, now).unwrap();

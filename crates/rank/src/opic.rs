@@ -88,7 +88,8 @@ impl Till {
         // As if it were visited now: a page with much cash has earned it already.
         let (mut account, cash) = (*account, self.cash_of(account));
         account.earn(cash, self.now, self.window);
-        let length = if self.window.is_finite() { self.window } else { self.now };
+        // A young till has no history as long as its window.
+        let length = self.window.min(self.now);
         if length > 0.0 { account.history / length } else { cash }
     }
 }

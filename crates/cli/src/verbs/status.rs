@@ -135,6 +135,8 @@ fn show_run(args: &Status, run: &Value) -> anyhow::Result<Vec<u8>> {
     let mirrors = run["mirrors"].as_u64().unwrap_or(0);
     report::mirrors_line(mirrors).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     report::plan_lines(run).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    let ranked_by = run["ranked_by"].as_str().and_then(report::short_of_memory);
+    ranked_by.iter().try_for_each(|why| writeln!(out, "  importance {why}"))?;
     writeln!(out, "{}", received_line(run))?;
     writeln!(out, "  today      {}", report::today_line(&run["today"]))?;
     knowledge::lines(run).iter().try_for_each(|line| writeln!(out, "{line}"))?;

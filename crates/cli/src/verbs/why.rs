@@ -369,8 +369,12 @@ fn bound_by(
 fn importance(plan: &Plan, row: &PageRow) -> Option<Fact> {
     let words = match row.importance.times().filter(|_| plan.importance) {
         Some(times) => format!(
-            "{times:.2} times the average page's, by {} over the links kept; its freshness counts x{:.2}",
-            if plan.by_cash { "OPIC" } else { "PageRank" },
+            "{times:.2} times the average page's, by {}; its freshness counts x{:.2}",
+            match (plan.by_cash, row.past.is_some()) {
+                (true, true) => "OPIC over the links kept",
+                (true, false) => "the cash that it has so far (OPIC)",
+                (false, _) => "PageRank over the links kept",
+            },
             weight(row.importance)
         ),
         None if plan.importance => {

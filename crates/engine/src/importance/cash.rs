@@ -36,3 +36,8 @@ pub(crate) fn numbers(account: &Account) -> [f64; 3] {
 pub(crate) fn importance(till: &Till, account: &Account) -> Importance {
     Importance::of(till.importance(account) * till.accounts as f64 / till.cash)
 }
+
+/// The same of a page that nobody has visited yet, by the cash that it has.
+pub(crate) fn at_once(till: &Till, account: &Account) -> Importance {
+    Importance::of(till.cash_of(account) * till.accounts as f64 / till.cash)
+}

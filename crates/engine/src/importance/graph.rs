@@ -14,6 +14,7 @@ use crate::suspicion::Suspects;
 /// out, with the links to them; a page whose links were not read yet has none. Nodes are numbered in the
 /// order of their keys, so that a page is found by its host and then among the host's hashes: eight
 /// bytes a page, and four a link.
+#[derive(Debug)]
 pub struct LinkGraph {
     /// Every host, and the number of its first page.
     hosts: Vec<(HostKey, u32)>,
@@ -21,19 +22,71 @@ pub struct LinkGraph {
     graph: Graph,
 }
 
+/// What a page and a link take at most while a graph is read and ranked, in bytes: lists that grow, the graph, the graph
+/// without what spam says, ranks and earlier ranks.
+const BYTES_A_PAGE: u64 = 64;
+const BYTES_A_LINK: u64 = 12;
+
+/// As much of a graph as there is memory for.
+#[derive(Debug)]
+pub enum Fitting {
+    /// All of it.
+    Whole(LinkGraph),
+    /// Its pages, without links.
+    Pages(LinkGraph),
+    /// There are too many pages.
+    Nothing,
+}
+
 impl LinkGraph {
     /// Reads the graph from what a crawl has kept. While it is read, a link takes eight bytes.
     pub fn read<S: Store>(state: &View<S>) -> Result<Self, StateError> {
-        let mut read = LinkGraph { hosts: Vec::new(), urls: Vec::new(), graph: no_links() };
+        match Self::read_within(state, u64::MAX)? {
+            Fitting::Whole(links) | Fitting::Pages(links) => Ok(links),
+            Fitting::Nothing => Ok(Self::default()),
+        }
+    }
+
+    /// Reads what can be ranked in so many bytes of memory.
+    pub fn read_within<S: Store>(state: &View<S>, memory: u64) -> Result<Fitting, StateError> {
+        let mut read = Self::default();
         for page in state.pages() {
             let (key, row) = page?;
             if is_node(&row) {
                 read.add(key);
             }
+            if read.bytes(0) > memory {
+                return Ok(Fitting::Nothing);
+            }
         }
-        let links = read.targets(state)?;
+        let Some(links) = read.targets(state, memory)? else { return Ok(Fitting::Pages(read)) };
         read.graph = Graph::new(read.nodes(), links.iter(), Repeats::Once);
-        Ok(read)
+        Ok(Fitting::Whole(read))
+    }
+
+    /// What this takes at most while it is ranked, with so many links, in bytes.
+    fn bytes(&self, links: usize) -> u64 {
+        BYTES_A_PAGE * self.urls.len() as u64 + BYTES_A_LINK * links as u64
+    }
+
+    /// How many pages link to each, counted link by link, so that none need be in memory; those of suspect hosts count
+    /// for nothing.
+    pub fn count<S: Store>(
+        &self,
+        state: &View<S>,
+        suspects: &Suspects,
+    ) -> Result<Vec<u32>, StateError> {
+        let mut counts = vec![0u32; self.urls.len()];
+        for row in state.all_links() {
+            let (page, links) = row?;
+            if self.node(page).is_none() || suspects.contains(page.host) {
+                continue;
+            }
+            for to in links.into_iter().filter_map(|to| self.node(to)) {
+                counts[to as usize] = counts[to as usize].saturating_add(1);
+            }
+        }
+        Ok(counts)
     }
 
     /// The same without the links of hosts that only pretend to be of use.
@@ -50,7 +103,7 @@ impl LinkGraph {
 
     /// The part of it whose pages are marked, with the links between these.
     pub fn only(&self, keep: &[bool]) -> Self {
-        let mut part = LinkGraph { hosts: Vec::new(), urls: Vec::new(), graph: no_links() };
+        let mut part = Self::default();
         let mut numbers = vec![u32::MAX; keep.len()];
         for (node, _) in (0..).zip(keep).filter(|(_, keep)| **keep) {
             if let (Some(page), Some(number)) = (self.page(node), numbers.get_mut(node as usize)) {
@@ -113,7 +166,12 @@ impl LinkGraph {
         first(host).unwrap_or(self.urls.len())..first(host + 1).unwrap_or(self.urls.len())
     }
 
-    fn targets<S: Store>(&self, state: &View<S>) -> Result<Targets, StateError> {
+    /// The links between its pages; `None` where there is too little memory for them.
+    fn targets<S: Store>(
+        &self,
+        state: &View<S>,
+        memory: u64,
+    ) -> Result<Option<Targets>, StateError> {
         let mut targets = Targets::default();
         for row in state.all_links() {
             let (page, links) = row?;
@@ -121,8 +179,11 @@ impl LinkGraph {
                 targets.to.extend(links.into_iter().filter_map(|to| self.node(to)));
                 targets.ends.push((from, targets.to.len()));
             }
+            if self.bytes(targets.to.len()) > memory {
+                return Ok(None);
+            }
         }
-        Ok(targets)
+        Ok(Some(targets))
     }
 }
 
@@ -143,8 +204,11 @@ impl Targets {
     }
 }
 
-fn no_links() -> Graph {
-    Graph::new(0, std::iter::empty(), Repeats::Once)
+impl Default for LinkGraph {
+    fn default() -> Self {
+        let graph = Graph::new(0, std::iter::empty(), Repeats::Once);
+        LinkGraph { hosts: Vec::new(), urls: Vec::new(), graph }
+    }
 }
 
 fn is_node(row: &PageRow) -> bool {

@@ -16,9 +16,9 @@ mod ranking;
 mod snapshot;
 mod weight;
 
-pub use graph::LinkGraph;
+pub use graph::{Fitting, LinkGraph};
 pub use groups::{Groups, domain_of};
 pub use order::{Interest, Order, band, band_of_size, band_on_topic};
-pub use ranking::Ranks;
+pub use ranking::{Basis, Ranks};
 pub use snapshot::{Snapshot, Snapshots};
 pub use weight::{passed_on, weight};

@@ -1,7 +1,8 @@
 //! Which pages matter more, or less, than is written in their rows?
 //!
 //! PageRank over the links that were committed, from beginning to end on whatever thread asks for it; what
-//! differs comes in pieces, so that a walk can take it over between other work.
+//! differs comes in pieces, so that a walk can take it over between other work. Links that do not fit in the memory
+//! there is for them are counted instead.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +12,7 @@ use evercrawl_rank::{Jump, Settings, pagerank};
 use evercrawl_state::{Reading, StateError, Store, View};
 
 use super::weight::DAMPING;
-use super::{LinkGraph, Snapshot};
+use super::{Fitting, LinkGraph, Snapshot};
 use crate::suspicion::Suspects;
 
 /// Pages that are taken over in one go.
@@ -22,6 +23,17 @@ const TOLERANCE: f64 = 1e-4;
 /// A page that rises counts as so many times what it is at most: one link more may be chance.
 const MOST_RISE: f64 = 4.0;
 
+/// What a ranking is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// All links: PageRank.
+    Links,
+    /// How many link to each page, since all links would take too much memory.
+    Counts,
+    /// Nothing: the pages alone would take too much.
+    Nothing,
+}
+
 /// A ranking of all pages of a crawl, and how far its results were handed out.
 pub struct Ranks<S> {
     state: View<S>,
@@ -29,23 +41,42 @@ pub struct Ranks<S> {
     scores: Vec<f64>,
     /// How good pages are by how they rose, next to the average page; empty where nothing is known of that.
     risen: Vec<f64>,
+    basis: Basis,
     last: Option<PageKey>,
     stop: Arc<AtomicBool>,
 }
 
 impl<S: Store> Ranks<S> {
-    /// Ranks all pages that were committed, on this thread; what suspect hosts link to counts for nothing.
+    /// Ranks all pages that were committed, on this thread and in so many bytes of memory; what suspect hosts link to
+    /// counts for nothing.
     pub fn compute(
         reading: &Reading<S>,
         suspects: &Suspects,
+        memory: u64,
         stop: Arc<AtomicBool>,
     ) -> Result<Self, StateError> {
         let state = reading.view()?;
-        let links = LinkGraph::read(&state)?.deaf_to(suspects);
-        let settings = Settings { damping: DAMPING, tolerance: TOLERANCE, ..Settings::default() };
-        let scores = pagerank(links.graph(), Jump::Anywhere, &settings).scores;
+        let (basis, links, scores) = match LinkGraph::read_within(&state, memory)? {
+            Fitting::Whole(links) => {
+                let links = links.deaf_to(suspects);
+                let settings =
+                    Settings { damping: DAMPING, tolerance: TOLERANCE, ..Settings::default() };
+                let scores = pagerank(links.graph(), Jump::Anywhere, &settings).scores;
+                (Basis::Links, links, scores)
+            }
+            Fitting::Pages(pages) => {
+                let scores = by_counts(&pages.count(&state, suspects)?);
+                (Basis::Counts, pages, scores)
+            }
+            Fitting::Nothing => (Basis::Nothing, LinkGraph::default(), Vec::new()),
+        };
         let risen = Vec::new();
-        Ok(Ranks { state, links, scores, risen, last: None, stop })
+        Ok(Ranks { state, links, scores, risen, basis, last: None, stop })
+    }
+
+    /// What it is made from.
+    pub fn basis(&self) -> Basis {
+        self.basis
     }
 
     /// Lets pages that rose since an earlier ranking count as what they are on their way to.
@@ -88,6 +119,14 @@ impl<S: Store> Ranks<S> {
         let risen = self.risen.get(node).copied().unwrap_or(times);
         Importance::of(risen.clamp(times, MOST_RISE * times))
     }
+}
+
+/// What a surfer brings who jumps anywhere, or follows any one link of all: scores that add up to 1.
+fn by_counts(counts: &[u32]) -> Vec<f64> {
+    let pages = counts.len().max(1) as f64;
+    let links = counts.iter().map(|count| f64::from(*count)).sum::<f64>().max(1.0);
+    let score = |count: &u32| (1.0 - DAMPING) / pages + DAMPING * f64::from(*count) / links;
+    counts.iter().map(score).collect()
 }
 
 #[cfg(test)]
@@ -150,9 +189,13 @@ mod tests {
         (state, pages)
     }
 
+    fn within(state: &State<MemoryStore>, memory: u64) -> Ranks<MemoryStore> {
+        let reading = state.reading();
+        Ranks::compute(&reading, &Suspects::default(), memory, Arc::default()).unwrap()
+    }
+
     fn ranked(state: &mut State<MemoryStore>) -> Vec<usize> {
-        let mut ranks =
-            Ranks::compute(&state.reading(), &Suspects::default(), Arc::default()).unwrap();
+        let mut ranks = within(state, u64::MAX);
         let mut pieces = Vec::new();
         while let Some(pages) = ranks.next_piece().unwrap() {
             pieces.push(pages.len());
@@ -187,9 +230,7 @@ mod tests {
     #[test]
     fn a_page_that_rises_counts_as_what_it_is_on_its_way_to() {
         let (mut state, pages) = star(2500);
-        let ranks = |state: &State<MemoryStore>| {
-            Ranks::compute(&state.reading(), &Suspects::default(), Arc::default()).unwrap()
-        };
+        let ranks = |state: &State<MemoryStore>| within(state, u64::MAX);
         let before = ranks(&state).snapshot(Time::EPOCH);
         for n in 3..9 {
             state.apply(&visit(pages[n], Change::Changed, vec![pages[0], pages[2]])).unwrap();
@@ -204,10 +245,25 @@ mod tests {
     }
 
     #[test]
+    fn links_that_do_not_fit_are_counted_and_pages_that_do_not_are_left_alone() {
+        let (mut state, pages) = star(2500);
+        assert_eq!(within(&state, u64::MAX).basis(), Basis::Links);
+        let counted = within(&state, 2500 * 64 + 100);
+        assert_eq!(counted.basis(), Basis::Counts);
+        assert!((counted.scores.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        let times = |n: usize| counted.importance(pages[n]).times().unwrap();
+        assert!(times(0) > 1900.0 && (0.9..1.1).contains(&times(1)) && times(2) < 0.17);
+        let mut nothing = within(&state, 1000);
+        assert_eq!((nothing.basis(), nothing.next_piece().unwrap()), (Basis::Nothing, None));
+        assert_eq!(ranked(&mut state).len(), 3, "and it was not the graph that was empty");
+    }
+
+    #[test]
     fn whoever_is_told_to_stop_hands_out_nothing_more() {
         let (state, _) = star(10);
         let stop = Arc::new(AtomicBool::new(true));
-        let mut ranks = Ranks::compute(&state.reading(), &Suspects::default(), stop).unwrap();
+        let reading = state.reading();
+        let mut ranks = Ranks::compute(&reading, &Suspects::default(), u64::MAX, stop).unwrap();
         assert_eq!(ranks.next_piece().unwrap(), None);
     }
 }

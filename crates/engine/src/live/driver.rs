@@ -24,7 +24,7 @@ use super::{Ended, Order, Progress, Report, Stopper, SystemClock};
 use crate::EngineError;
 use crate::budget::Bucket;
 use crate::config::CrawlConfig;
-use crate::importance::Snapshots;
+use crate::importance::{Basis, Snapshots};
 use crate::walk::{Commit, Step, Told, Walk};
 
 /// Visits after which a commit begins, whatever the time. A crash costs at most what was visited
@@ -69,6 +69,7 @@ pub(super) struct Driver<S> {
     next: Latency,
     retainer: Retainer,
     ranker: Beside,
+    ranked_by: Option<Basis>,
     judge: Beside,
 }
 
@@ -131,6 +132,7 @@ impl<S: Store + 'static> Driver<S> {
             waiting_until: None,
             next: Latency::default(),
             ranker: Beside::new("ranking", config.rank_every, sink.clone(), now),
+            ranked_by: None,
             judge: Beside::new("judging", config.plan.spam.looks_every(), sink.clone(), now),
             retainer: Retainer::new(&config.retention, sink, now),
         })
@@ -355,6 +357,10 @@ impl<S: Store + 'static> Driver<S> {
                 Err(error)
             }
             Report::Dropping(dropping) => self.drop_piece(*dropping, now),
+            Report::Ranked(basis) => {
+                self.ranked_by = Some(basis);
+                Ok(())
+            }
             Report::Weighing(weighing) => self.weigh(*weighing, now),
             Report::Judged(found) => self.walk.suspect(found, now),
             Report::Broken(error) => Err(error),
@@ -422,6 +428,7 @@ impl<S: Store + 'static> Driver<S> {
             day_used_up: self.day_is_used_up(at),
             budget: self.budget.as_ref().map(Bucket::rate),
             next: self.next.clone(),
+            ranked_by: self.ranked_by,
         }
     }
 

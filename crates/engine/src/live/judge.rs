@@ -19,10 +19,12 @@ pub(super) fn judging<S: Store + 'static>(
     walk: &Walk<S>,
     now: Time,
 ) -> impl FnOnce(Arc<AtomicBool>, Sender<Report>) + Send + use<S> + 'static {
-    let (reading, spam) = (walk.state().reading(), walk.planner().plan().spam);
+    let (reading, plan) = (walk.state().reading(), *walk.planner().plan());
     let mut archived = Archived::new(walk.archive_dir());
     move |stop: Arc<AtomicBool>, reports: Sender<Report>| {
-        let found = reading.view().and_then(|state| changed(&state, &mut archived, &spam, now));
+        let found = reading
+            .view()
+            .and_then(|state| changed(&state, &mut archived, &plan.spam, plan.link_memory, now));
         let report = match found {
             Err(error) => Report::Broken(error.into()),
             Ok(found) if found.is_empty() || stop.load(Ordering::Relaxed) => return,

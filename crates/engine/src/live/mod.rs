@@ -31,6 +31,7 @@ use evercrawl_state::{Counters, Store};
 use crate::EngineError;
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
+use crate::importance::Basis;
 use crate::process::Processed;
 use crate::walk::{Committed, RobotsAnswer, Tally, Walk};
 
@@ -97,6 +98,8 @@ pub struct Progress {
     pub budget: Option<f64>,
     /// How long it took to find what to do next.
     pub next: Latency,
+    /// What pages were last ranked by, where a run ranks them.
+    pub ranked_by: Option<Basis>,
 }
 
 /// What the fetcher is to do.
@@ -114,6 +117,7 @@ enum Report {
     Committed(Committed),
     Uncommitted(EngineError),
     Dropping(Box<Dropping>),
+    Ranked(Basis),
     Weighing(Box<Weighing>),
     Judged(Verdicts),
     Broken(EngineError),

@@ -11,7 +11,7 @@ use evercrawl_state::{StateError, Store};
 
 use super::Report;
 use crate::EngineError;
-use crate::importance::{Ranks, Snapshots};
+use crate::importance::{Basis, Ranks, Snapshots};
 use crate::walk::{Told, Walk};
 
 /// Rankings are kept so far apart.
@@ -31,8 +31,12 @@ pub(super) fn ranking<S: Store + 'static>(
     now: Time,
 ) -> impl FnOnce(Arc<AtomicBool>, Sender<Report>) + Send + use<S> + 'static {
     let (reading, suspects) = (walk.state().reading(), walk.suspects());
+    let memory = walk.planner().plan().link_memory;
     move |stop, reports| {
-        let ranks = Ranks::compute(&reading, &suspects, stop);
+        let ranks = Ranks::compute(&reading, &suspects, memory, stop);
+        if let Ok(ranks) = &ranks {
+            drop(reports.send(Report::Ranked(ranks.basis())));
+        }
         let ranks = ranks.and_then(|ranks| compared(ranks, kept.as_ref(), now));
         if let Err(error) = ranks.and_then(|ranks| hand_out(ranks, &reports)) {
             drop(reports.send(Report::Broken(error.into())));
@@ -46,7 +50,8 @@ fn compared<S: Store>(
     kept: Option<&Snapshots>,
     now: Time,
 ) -> Result<Ranks<S>, StateError> {
-    let Some(kept) = kept else { return Ok(ranks) };
+    // Counts and ranks cannot be compared.
+    let Some(kept) = kept.filter(|_| ranks.basis() == Basis::Links) else { return Ok(ranks) };
     if let Some(before) = kept.oldest() {
         ranks.look_back_to(&before, now);
     }

@@ -82,6 +82,8 @@ pub struct Plan {
     pub order: Order,
     /// How spam is treated.
     pub spam: SpamConfig,
+    /// Memory for all links at once, where a crawl ranks its pages or looks for spam, in bytes.
+    pub link_memory: u64,
 }
 
 impl Default for Plan {
@@ -98,6 +100,7 @@ impl Default for Plan {
             by_cash: false,
             order: Order::Breadth,
             spam: SpamConfig::default(),
+            link_memory: 1 << 30,
         }
     }
 }

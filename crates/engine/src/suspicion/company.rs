@@ -9,11 +9,15 @@ use evercrawl_spam::{Network, Sign, farms};
 use evercrawl_state::{StateError, Store, View};
 
 use super::survey::Seen;
-use crate::importance::{Groups, LinkGraph, domain_of};
+use crate::importance::{Fitting, Groups, LinkGraph, domain_of};
 
-/// Adds to each host what its registered domain shows.
-pub(super) fn company<S: Store>(state: &View<S>, hosts: &mut [Seen]) -> Result<(), StateError> {
-    let links = LinkGraph::read(state)?;
+/// Adds to each host what its registered domain shows; says whether that could be seen in so many bytes of memory.
+pub(super) fn company<S: Store>(
+    state: &View<S>,
+    hosts: &mut [Seen],
+    memory: u64,
+) -> Result<bool, StateError> {
+    let Fitting::Whole(links) = LinkGraph::read_within(state, memory)? else { return Ok(false) };
     let names: HashMap<HostKey, &str> =
         hosts.iter().map(|seen| (seen.host, seen.name.as_str())).collect();
     let authority = |host: HostKey| -> Result<String, StateError> {
@@ -32,7 +36,7 @@ pub(super) fn company<S: Store>(state: &View<S>, hosts: &mut [Seen]) -> Result<(
         let found = domain.and_then(|domain| signs.get(domain as usize));
         seen.signs.extend(found.into_iter().flatten().cloned());
     }
-    Ok(())
+    Ok(true)
 }
 
 fn domain_signs<S: Store>(

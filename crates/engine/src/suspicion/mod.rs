@@ -115,16 +115,17 @@ impl Suspects {
 }
 
 /// What differs between what is kept of hosts and what can be seen of them now. Of a host that is left out
-/// nothing is seen any more, so what it is taken for stays.
+/// nothing is seen any more, so what it is taken for stays. Links are looked at where `memory` bytes hold them.
 pub fn changed<S: Store>(
     state: &View<S>,
     archived: &mut Archived,
     spam: &SpamConfig,
+    memory: u64,
     now: Time,
 ) -> Result<Vec<(HostKey, Option<Suspicion>)>, StateError> {
     let mut known: HashMap<HostKey, Suspicion> = state.suspicions().collect::<Result<_, _>>()?;
     let mut changes = Vec::new();
-    survey(state, archived, PAGES, |seen| {
+    let links_seen = survey(state, archived, PAGES, memory, |seen| {
         let (before, found) = (known.remove(&seen.host), seen.suspicion(spam.threshold, now));
         if spam.action == Action::Exclude && before.is_some() {
             return;
@@ -134,6 +135,8 @@ pub fn changed<S: Store>(
             changes.push((seen.host, found));
         }
     })?;
+    // Who was suspect by links stays so where there were too many to look at.
+    changes.retain(|(_, found)| links_seen || found.is_some());
     Ok(changes)
 }
 

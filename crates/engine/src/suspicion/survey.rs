@@ -45,13 +45,15 @@ pub struct Seen {
     likeness: Option<Likeness>,
 }
 
-/// Looks at up to `most` pages of every host; `hear` is told of each host.
+/// Looks at up to `most` pages of every host, and at links where they take no more than `memory` bytes; `hear` is told
+/// of each host. Says whether links were looked at.
 pub fn survey<S: Store>(
     state: &View<S>,
     archived: &mut Archived,
     most: usize,
+    memory: u64,
     mut hear: impl FnMut(Seen),
-) -> Result<(), StateError> {
+) -> Result<bool, StateError> {
     let mut hosts: Vec<Seen> = Vec::new();
     for page in state.pages() {
         let (key, row) = page?;
@@ -68,13 +70,13 @@ pub fn survey<S: Store>(
         }
     }
     hosts.last_mut().into_iter().for_each(Seen::conclude);
-    company(state, &mut hosts)?;
+    let links_seen = company(state, &mut hosts, memory)?;
     let known: HashMap<HostKey, Likeness> = state.likenesses().collect::<Result<_, _>>()?;
     for seen in &mut hosts {
         seen.likeness = known.get(&seen.host).copied().filter(|likeness| likeness.mirror);
     }
     hosts.into_iter().for_each(&mut hear);
-    Ok(())
+    Ok(links_seen)
 }
 
 /// Hosts that hold what an earlier one does: those that the crawl has found to, and those whose pages tell now.

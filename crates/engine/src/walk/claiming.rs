@@ -45,6 +45,13 @@ impl Spoken {
         self.claims.insert(page, Some(Claim { band: waits, numbers }));
     }
 
+    /// How much a page matters that was just found, by the cash that it has, where that is measured.
+    fn worth_at_once(&self, page: PageKey) -> Option<Importance> {
+        let measured = self.importance.filter(|_| self.measure == Measure::Cash);
+        let claim = self.claims.get(&page)?.as_ref().filter(|_| measured.is_some())?;
+        Some(cash::at_once(&cash::till(self.total), &cash::account(claim)))
+    }
+
     /// The front queue that a page has a claim to.
     pub(super) fn band(&self, page: PageKey) -> Option<Band> {
         self.claims.get(&page)?.as_ref()?.band
@@ -127,7 +134,8 @@ impl<S: Store> Walk<S> {
     ) -> Result<Discovery, EngineError> {
         let order = self.planner.plan().order;
         let said = spoken.iter().find(|said| Some(said.measure) == order.measure());
-        let mut found = self.ordered(found, importance);
+        let by_cash = spoken.iter().find_map(|said| said.worth_at_once(found.page));
+        let mut found = self.ordered(found, by_cash.unwrap_or(importance));
         let claimed = said.and_then(|said| said.band(found.page));
         if let Some(band) = claimed.filter(|_| !found.seed) {
             found.band = band;

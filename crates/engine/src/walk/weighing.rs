@@ -41,11 +41,8 @@ impl<S: Store> Walk<S> {
     /// How much the pages matter that a visit has found, as far as can be told at once.
     pub(super) fn importance_of_found(&self, processed: &Processed) -> Importance {
         let (plan, source) = (self.planner.plan(), processed.job.lease.row.importance);
-        let source = match source {
-            // Before anything was ranked, pages that nobody is known to link to are all alike.
-            Importance::UNKNOWN if plan.order == Order::Rank => Importance::of(1.0),
-            source => source,
-        };
+        // Before anything was ranked, pages that nobody is known to link to are all alike.
+        let source = if source == Importance::UNKNOWN { Importance::of(1.0) } else { source };
         if plan.importance || plan.order == Order::Rank {
             let leads = &processed.leads;
             passed_on(source, leads.found.len() + leads.known)
