@@ -165,7 +165,9 @@ fn a_running_crawl_weighs_pages_by_their_links_where_it_is_asked_to() {
     running.wait_until("a ranking", || times("http://a.one.test/").is_some());
     running.wait_until("its results", || times("http://c.two.test/") > Some(1.0));
     assert!(times("http://a.one.test/") < Some(0.5));
-    assert_eq!(place.run("status --json").expect(0).json()["run"]["ranked_by"], "pagerank");
+    running.wait_until("word of it", || {
+        place.run("status --json").expect(0).json()["run"]["ranked_by"] == "pagerank"
+    });
     running.signal(Signal::INT);
     running.wait().expect(11);
     let off = "why http://c.two.test/ --json -s importance.method=none";

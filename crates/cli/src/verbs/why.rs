@@ -373,7 +373,7 @@ fn importance(plan: &Plan, row: &PageRow) -> Option<Fact> {
             match (plan.by_cash, row.past.is_some()) {
                 (true, true) => "OPIC over the links kept",
                 (true, false) => "the cash that it has so far (OPIC)",
-                (false, _) => "PageRank over the links kept",
+                (false, _) => "the links kept",
             },
             weight(row.importance)
         ),

@@ -59,9 +59,7 @@ impl<S: Store> Ranks<S> {
         let (basis, links, scores) = match LinkGraph::read_within(&state, memory)? {
             Fitting::Whole(links) => {
                 let links = links.deaf_to(suspects);
-                let settings =
-                    Settings { damping: DAMPING, tolerance: TOLERANCE, ..Settings::default() };
-                let scores = pagerank(links.graph(), Jump::Anywhere, &settings).scores;
+                let scores = by_links(&links);
                 (Basis::Links, links, scores)
             }
             Fitting::Pages(pages) => {
@@ -119,6 +117,11 @@ impl<S: Store> Ranks<S> {
         let risen = self.risen.get(node).copied().unwrap_or(times);
         Importance::of(risen.clamp(times, MOST_RISE * times))
     }
+}
+
+fn by_links(links: &LinkGraph) -> Vec<f64> {
+    let settings = Settings { damping: DAMPING, tolerance: TOLERANCE, ..Settings::default() };
+    pagerank(links.graph(), Jump::Anywhere, &settings).scores
 }
 
 /// What a surfer brings who jumps anywhere, or follows any one link of all: scores that add up to 1.

@@ -43,7 +43,9 @@ impl<S: Store> Walk<S> {
         let (plan, source) = (self.planner.plan(), processed.job.lease.row.importance);
         // Before anything was ranked, pages that nobody is known to link to are all alike.
         let source = if source == Importance::UNKNOWN { Importance::of(1.0) } else { source };
-        if plan.importance || plan.order == Order::Rank {
+        // A list speaks for nobody: what it names counts as the average page until it is ranked.
+        let by_a_page = processed.visited.kind == Kind::Page;
+        if plan.importance && by_a_page || plan.order == Order::Rank {
             let leads = &processed.leads;
             passed_on(source, leads.found.len() + leads.known)
         } else {
