@@ -32,6 +32,9 @@ varnish-doc vtk9-doc wx3.2-doc
 def fetched(packages, directory):
     """Unpacks packages below `directory`, each once; says where each of them is."""
     places = {}
+    if not all((directory / package).exists() for package in packages):
+        # Without fresh lists the versions that are asked for may be gone; whoever may not fetch them has old ones.
+        subprocess.run(["apt-get", "update", "--quiet=2"], stdout=sys.stderr)
     for package in packages:
         place = directory / package
         if not place.exists() and not unpacked(package, directory, place):
