@@ -7,7 +7,7 @@ from pathlib import Path
 
 import measuring
 
-# Manuals by people and by programs, of one author and of thousands, in twenty languages.
+# Manuals by people and by programs, of one author and of thousands, in many languages.
 PACKAGES = """
 abs-guide ada-reference-manual-2012 anarchism apache2-doc aptitude-doc-ja aptitude-doc-ru casacore-doc clhep-doc
 cmake-doc cppreference-doc-en-html csound-doc db5.3-doc dcmtk-doc debian-faq debian-handbook debian-policy
