@@ -47,6 +47,7 @@ use evercrawl_urls::{Canonical, Gate, Scope, ScopeKind, Seed};
 use crate::EngineError;
 use crate::config::CrawlConfig;
 use crate::frontier::{Frontier, Lease, Next};
+use crate::importance::UsualOfHost;
 use crate::links::LinkReader;
 use crate::mirrors::Mirrors;
 use crate::planner::{Look, Planner};
@@ -128,6 +129,7 @@ pub struct Walk<S> {
     wishes: Arc<Wishes>,
     mirrors: Mirrors,
     suspects: Arc<Suspects>,
+    usual: UsualOfHost,
     sweep: Sweep,
     ahead: Ahead,
     stirring: Stirring,
@@ -195,6 +197,7 @@ impl<S: Store> Walk<S> {
             wishes,
             mirrors,
             suspects,
+            usual: UsualOfHost::default(),
             sweep: Sweep::at_start(),
             ahead,
             stirring: Stirring::default(),

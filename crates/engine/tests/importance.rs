@@ -26,6 +26,7 @@ fn rank<W: Web>(sim: &mut Sim<W>) {
     let reading = sim.walk.state().reading();
     let mut ranks =
         Ranks::compute(&reading, &Suspects::default(), u64::MAX, Arc::default()).unwrap();
+    sim.walk.set_usual(ranks.usual());
     while let Some(pages) = ranks.next_piece().unwrap() {
         let now = sim.now();
         sim.walk.weigh(pages, now).unwrap();
@@ -174,4 +175,57 @@ fn a_page_that_was_just_found_has_a_value_before_anything_is_ranked() {
         let [few, many] = worth_at_once(by_cash);
         assert!(few > 1.5 * many && many > 0.0, "{by_cash}: {few} {many}");
     }
+}
+
+/// Two hosts of ten pages and a list that grows; all pages of both link to all of one.
+struct Listed;
+
+impl Web for Listed {
+    fn answer(&mut self, asked: &Asked<'_>, now: Time) -> (Fetched, Duration) {
+        let (host, path) = asked.url["http://".len()..].split_once('/').unwrap();
+        let (kind, body) = match path {
+            "robots.txt" => ("text/plain", format!("Sitemap: http://{host}/sitemap.xml")),
+            "sitemap.xml" => {
+                let late = format!("<url><loc>http://{host}/late</loc></url>");
+                let late = if now.since(START) > HOUR { late } else { String::new() };
+                (
+                    "application/xml",
+                    format!(
+                        "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>http://{host}/0</loc></url>{late}</urlset>"
+                    ),
+                )
+            }
+            "" => ("text/html", (0..9).map(|n| format!("<a href=/{n}>{n}</a>")).collect()),
+            "late" => ("text/html", words(99)),
+            page => {
+                let Ok(number) = page.parse::<u64>() else {
+                    return (fetched(404, &[], String::new(), TOOK), TOOK);
+                };
+                let links = (0..9).map(|n| format!("<a href=http://famous.test/{n}>{n}</a>"));
+                ("text/html", words(number) + &links.collect::<String>())
+            }
+        };
+        (fetched(200, &[("content-type", kind)], body, TOOK), TOOK)
+    }
+}
+
+#[test]
+fn what_a_list_names_counts_as_pages_of_its_host_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let seeds = ["famous", "other"].map(|host| format!("http://{host}.test/"));
+    let plan = Plan { importance: true, ..Plan::default() };
+    let mut sim = begun(dir.path(), Listed, &seeds, |config| {
+        (config.plan, config.schedule.recrawl) = (plan, HOUR);
+    });
+    sim.run(START.after(HOUR / 2), HOUR).unwrap();
+    rank(&mut sim);
+    sim.run(START.after(HOUR * 4), HOUR).unwrap();
+    let rows: Vec<PageRow> = sim.walk.state().pages().map(|page| page.unwrap().1).collect();
+    let times = |url: &str| {
+        let row = rows.iter().find(|row| row.url == url).unwrap();
+        row.importance.times().unwrap()
+    };
+    let [famous, other] =
+        ["famous", "other"].map(|host| times(&format!("http://{host}.test/late")));
+    assert!(famous > 1.2 && other < 0.8, "{famous} {other}");
 }

@@ -161,6 +161,11 @@ impl LinkGraph {
         self.urls.push(page.url);
     }
 
+    /// The numbers of each host's pages.
+    pub(super) fn hosts_with_pages(&self) -> impl Iterator<Item = (HostKey, Range<usize>)> + '_ {
+        self.hosts().enumerate().map(|(number, host)| (host, self.pages_of(number)))
+    }
+
     fn pages_of(&self, host: usize) -> Range<usize> {
         let first = |host: usize| self.hosts.get(host).map(|(_, first)| *first as usize);
         first(host).unwrap_or(self.urls.len())..first(host + 1).unwrap_or(self.urls.len())

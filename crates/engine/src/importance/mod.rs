@@ -14,6 +14,7 @@ mod groups;
 mod order;
 mod ranking;
 mod snapshot;
+mod usual;
 mod weight;
 
 pub use graph::{Fitting, LinkGraph};
@@ -21,4 +22,5 @@ pub use groups::{Groups, domain_of};
 pub use order::{Interest, Order, band, band_of_size, band_on_topic};
 pub use ranking::{Basis, Ranks};
 pub use snapshot::{Snapshot, Snapshots};
+pub use usual::UsualOfHost;
 pub use weight::{passed_on, weight};

@@ -12,7 +12,7 @@ use evercrawl_rank::{Jump, Settings, pagerank};
 use evercrawl_state::{Reading, StateError, Store, View};
 
 use super::weight::DAMPING;
-use super::{Fitting, LinkGraph, Snapshot};
+use super::{Fitting, LinkGraph, Snapshot, UsualOfHost};
 use crate::suspicion::Suspects;
 
 /// Pages that are taken over in one go.
@@ -80,6 +80,11 @@ impl<S: Store> Ranks<S> {
     /// Lets pages that rose since an earlier ranking count as what they are on their way to.
     pub fn look_back_to(&mut self, before: &Snapshot, now: Time) {
         self.risen = before.quality(&self.links, &self.scores, now);
+    }
+
+    /// What pages of each host matter on average.
+    pub fn usual(&self) -> UsualOfHost {
+        UsualOfHost::new(&self.links, &self.scores)
     }
 
     /// The ranking as it is kept.

@@ -357,8 +357,9 @@ impl<S: Store + 'static> Driver<S> {
                 Err(error)
             }
             Report::Dropping(dropping) => self.drop_piece(*dropping, now),
-            Report::Ranked(basis) => {
+            Report::Ranked(basis, usual) => {
                 self.ranked_by = Some(basis);
+                self.walk.set_usual(usual);
                 Ok(())
             }
             Report::Weighing(weighing) => self.weigh(*weighing, now),

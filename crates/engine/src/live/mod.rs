@@ -31,7 +31,7 @@ use evercrawl_state::{Counters, Store};
 use crate::EngineError;
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
-use crate::importance::Basis;
+use crate::importance::{Basis, UsualOfHost};
 use crate::process::Processed;
 use crate::walk::{Committed, RobotsAnswer, Tally, Walk};
 
@@ -117,7 +117,7 @@ enum Report {
     Committed(Committed),
     Uncommitted(EngineError),
     Dropping(Box<Dropping>),
-    Ranked(Basis),
+    Ranked(Basis, UsualOfHost),
     Weighing(Box<Weighing>),
     Judged(Verdicts),
     Broken(EngineError),

@@ -35,7 +35,7 @@ pub(super) fn ranking<S: Store + 'static>(
     move |stop, reports| {
         let ranks = Ranks::compute(&reading, &suspects, memory, stop);
         if let Ok(ranks) = &ranks {
-            drop(reports.send(Report::Ranked(ranks.basis())));
+            drop(reports.send(Report::Ranked(ranks.basis(), ranks.usual())));
         }
         let ranks = ranks.and_then(|ranks| compared(ranks, kept.as_ref(), now));
         if let Err(error) = ranks.and_then(|ranks| hand_out(ranks, &reports)) {

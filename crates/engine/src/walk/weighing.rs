@@ -5,7 +5,7 @@ use evercrawl_state::{PageRow, Place, Store};
 
 use super::Walk;
 use crate::EngineError;
-use crate::importance::{Order, band, passed_on};
+use crate::importance::{Order, UsualOfHost, band, passed_on};
 use crate::process::Processed;
 
 impl<S: Store> Walk<S> {
@@ -43,14 +43,17 @@ impl<S: Store> Walk<S> {
         let (plan, source) = (self.planner.plan(), processed.job.lease.row.importance);
         // Before anything was ranked, pages that nobody is known to link to are all alike.
         let source = if source == Importance::UNKNOWN { Importance::of(1.0) } else { source };
-        // A list speaks for nobody: what it names counts as the average page until it is ranked.
-        let by_a_page = processed.visited.kind == Kind::Page;
-        if plan.importance && by_a_page || plan.order == Order::Rank {
-            let leads = &processed.leads;
-            passed_on(source, leads.found.len() + leads.known)
-        } else {
-            Importance::UNKNOWN
+        let by_a_list = processed.visited.kind != Kind::Page;
+        match (plan.importance, plan.order == Order::Rank) {
+            (false, false) => Importance::UNKNOWN,
+            (true, false) if by_a_list => self.usual.of(processed.job.lease.page.host),
+            _ => passed_on(source, processed.leads.found.len() + processed.leads.known),
         }
+    }
+
+    /// What pages of each host matter on average, by the latest ranking.
+    pub fn set_usual(&mut self, usual: UsualOfHost) {
+        self.usual = usual;
     }
 
     /// A page that was found, of this importance, in the front queue where it is to wait.
