@@ -130,44 +130,43 @@ fn replace(list: &mut [f64], values: &[f64], sum: f64, threads: usize) -> f64 {
     changed
 }
 
-/// On one thread: there and back in one sweep. What a node has is given to its sources while they are at
-/// hand, and a source's hub and what it is given lie side by side, since memory is what a sweep waits for.
+/// On one thread: there, and back by the same links, which hand out what they gathered. Each way touches one list of
+/// scores at random, since memory is what a sweep waits for: one list of a million nodes is at hand, two are not.
 /// Every sum is taken in the order in which several threads take it, so the bits are the same.
 struct Alone<'a> {
     graph: &'a Graph,
-    /// Hubs, and what they will be.
-    pairs: Vec<[f64; 2]>,
+    hubs: Vec<f64>,
+    next: Vec<f64>,
     authorities: Vec<f64>,
 }
 
 impl<'a> Alone<'a> {
     fn new(graph: &'a Graph) -> Self {
         let nodes = graph.nodes() as usize;
-        let (pairs, authorities) = (vec![[1.0 / nodes as f64, 0.0]; nodes], vec![0.0; nodes]);
-        Alone { graph, pairs, authorities }
+        let (hubs, zeros) = (vec![1.0 / nodes as f64; nodes], vec![0.0; nodes]);
+        Alone { graph, hubs, next: zeros.clone(), authorities: zeros }
     }
 }
 
 impl Sweeps for Alone<'_> {
     fn round(&mut self) -> f64 {
-        let pairs = &mut self.pairs;
-        for (node, authority) in (0..).zip(&mut self.authorities) {
-            let sources = self.graph.sources(node);
-            *authority = total(sources, |source| pairs[source as usize][0]);
-            sources.iter().for_each(|&source| pairs[source as usize][1] += *authority);
+        let hubs = &self.hubs;
+        gather(self.graph, &mut self.authorities, 1, |sources| {
+            total(sources, |source| hubs[source as usize])
+        });
+        self.next.fill(0.0);
+        for (node, authority) in (0..).zip(&self.authorities) {
+            for &source in self.graph.sources(node) {
+                self.next[source as usize] += authority;
+            }
         }
-        let scale = scale(in_blocks(pairs, |pair| pair[1]));
-        in_blocks(pairs, |pair| {
-            let next = pair[1] * scale;
-            let changed = (next - pair[0]).abs();
-            *pair = [next, 0.0];
-            changed
-        })
+        let sum = in_blocks(&mut self.next, |value| *value);
+        replace(&mut self.hubs, &self.next, sum, 1)
     }
 
     fn into_scores(mut self) -> (Vec<f64>, Vec<f64>, f64) {
         let sum = in_blocks(&mut self.authorities, |authority| *authority);
-        (self.pairs.iter().map(|pair| pair[0]).collect(), self.authorities, sum)
+        (self.hubs, self.authorities, sum)
     }
 }
 
