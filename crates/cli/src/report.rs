@@ -212,16 +212,21 @@ pub(crate) fn waiting_line(waiting: &Value) -> String {
         ("paused", "paused"),
         ("not_due", "with nothing due yet"),
     ];
-    let told = reasons.iter().filter_map(|(name, words)| {
-        let hosts = waiting[*name]["hosts"].as_u64().filter(|hosts| *hosts > 0)?;
-        Some(format!("{} {words}", show_count(hosts)))
-    });
-    let told: Vec<String> = told.collect();
+    let told = hosts_told(waiting, &reasons);
     match (told.is_empty(), waiting["complete"] == false) {
         (true, _) => "nothing".to_owned(),
         (false, false) => format!("hosts: {}", told.join(", ")),
         (false, true) => format!("hosts, at least: {}", told.join(", ")),
     }
+}
+
+/// How many hosts wait for each of these reasons, where any do.
+fn hosts_told(waiting: &Value, reasons: &[(&str, &str)]) -> Vec<String> {
+    let told = reasons.iter().filter_map(|(name, words)| {
+        let hosts = waiting[*name]["hosts"].as_u64().filter(|hosts| *hosts > 0)?;
+        Some(format!("{} {words}", show_count(hosts)))
+    });
+    told.collect()
 }
 
 /// How many hosts mirror others, where any do.
@@ -298,11 +303,7 @@ fn left_line(run: &Value) -> Option<String> {
         ("paused", "paused"),
         ("not_due", "without a page that is worth a visit by now"),
     ];
-    let told = reasons.iter().filter_map(|(name, words)| {
-        let hosts = run["waiting"][*name]["hosts"].as_u64().filter(|hosts| *hosts > 0)?;
-        Some(format!("{} {words}", show_count(hosts)))
-    });
-    let told: Vec<String> = told.collect();
+    let told = hosts_told(&run["waiting"], &reasons);
     let why = match (run["bytes_used_up_until"].is_string(), told.is_empty()) {
         (true, _) => "the bytes of a day are used up".to_owned(),
         (false, true) => "nothing waits to be fetched".to_owned(),

@@ -46,7 +46,7 @@ use evercrawl_urls::{Canonical, Gate, Scope, ScopeKind, Seed};
 
 use crate::EngineError;
 use crate::config::CrawlConfig;
-use crate::frontier::{Frontier, Lease, Next};
+use crate::frontier::{DRAWN, Frontier, Lease, Next};
 use crate::importance::UsualOfHost;
 use crate::links::LinkReader;
 use crate::mirrors::Mirrors;
@@ -391,7 +391,7 @@ impl<S: Store> Walk<S> {
         } else {
             self.tally.due += 1;
             // A page that is wanted at once waits from the beginning of time.
-            let late = if due > Time::EPOCH { now.since(due) } else { Duration::ZERO };
+            let late = if due > DRAWN { now.since(due) } else { Duration::ZERO };
             self.tally.late_ms += u64::try_from(late.as_millis()).unwrap_or(u64::MAX);
         }
     }

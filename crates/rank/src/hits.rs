@@ -138,20 +138,21 @@ struct Alone<'a> {
     hubs: Vec<f64>,
     next: Vec<f64>,
     authorities: Vec<f64>,
+    authority_sum: f64,
 }
 
 impl<'a> Alone<'a> {
     fn new(graph: &'a Graph) -> Self {
         let nodes = graph.nodes() as usize;
         let (hubs, zeros) = (vec![1.0 / nodes as f64; nodes], vec![0.0; nodes]);
-        Alone { graph, hubs, next: zeros.clone(), authorities: zeros }
+        Alone { graph, hubs, next: zeros.clone(), authorities: zeros, authority_sum: 0.0 }
     }
 }
 
 impl Sweeps for Alone<'_> {
     fn round(&mut self) -> f64 {
         let hubs = &self.hubs;
-        gather(self.graph, &mut self.authorities, 1, |sources| {
+        self.authority_sum = gather(self.graph, &mut self.authorities, 1, |sources| {
             total(sources, |source| hubs[source as usize])
         });
         self.next.fill(0.0);
@@ -160,13 +161,12 @@ impl Sweeps for Alone<'_> {
                 self.next[source as usize] += authority;
             }
         }
-        let sum = in_blocks(&mut self.next, |value| *value);
+        let sum = in_blocks(&self.next);
         replace(&mut self.hubs, &self.next, sum, 1)
     }
 
-    fn into_scores(mut self) -> (Vec<f64>, Vec<f64>, f64) {
-        let sum = in_blocks(&mut self.authorities, |authority| *authority);
-        (self.hubs, self.authorities, sum)
+    fn into_scores(self) -> (Vec<f64>, Vec<f64>, f64) {
+        (self.hubs, self.authorities, self.authority_sum)
     }
 }
 
@@ -182,10 +182,10 @@ fn total(nodes: &[u32], value: impl Fn(u32) -> f64) -> f64 {
     rest.iter().fold(sum, |sum, &node| sum + value(node))
 }
 
-/// Adds up what `value` says of each item, block by block as [`sweep`] does.
-fn in_blocks<T>(list: &mut [T], mut value: impl FnMut(&mut T) -> f64) -> f64 {
-    let block = |block: &mut [T]| block.iter_mut().fold(0.0, |sum, item| sum + value(item));
-    list.chunks_mut(BLOCK).map(block).fold(0.0, |sum, part| sum + part)
+/// Adds up a list block by block, as [`sweep`] does.
+fn in_blocks(list: &[f64]) -> f64 {
+    let sum = |values: &[f64]| values.iter().fold(0.0, |sum, value| sum + value);
+    list.chunks(BLOCK).map(sum).fold(0.0, |sum, part| sum + part)
 }
 
 /// What makes scores add up to 1, given their sum.

@@ -5,6 +5,7 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use evercrawl_compare::PageMemory;
+use evercrawl_engine::frontier::DRAWN;
 use evercrawl_engine::importance::weight;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
@@ -181,8 +182,7 @@ fn next_words(row: &PageRow, now: Time) -> String {
             let visit = if row.past.is_some() { "a new" } else { "its first" };
             format!("waits for {visit} visit in front queue {} (turn {turn})", band.number())
         }
-        // What is drawn is due since ever, so that nothing comes before it.
-        Some(Place::Due(Time::EPOCH)) => {
+        Some(Place::Due(DRAWN)) => {
             "before all others of its host: it was drawn for an audit".to_owned()
         }
         Some(Place::Due(at) | Place::Recheck(at)) if at <= now => {

@@ -43,6 +43,9 @@ use share::{Row, Share};
 use slowed::Slowed;
 use urgent::Urgent;
 
+/// When a page is due that was drawn for an audit: since ever, so that nothing comes before it.
+pub const DRAWN: Time = Time::EPOCH;
+
 /// A host that is blocked for longer than this waits on disk.
 const LONG_BLOCK: Duration = Duration::from_secs(60);
 

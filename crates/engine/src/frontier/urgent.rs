@@ -1,12 +1,14 @@
 //! Which pages do not wait behind others that are due? Those that the user pinned, and those drawn for an audit.
 //!
-//! A page that is drawn waits since ever, [`Time::EPOCH`]. It comes first even where new pages come before due ones: its
+//! A page that is drawn waits since ever, [`DRAWN`]. It comes first even where new pages come before due ones: its
 //! lot decides when it is looked at, and not what else its host has.
 
 use std::collections::HashMap;
 
 use evercrawl_model::{HostKey, PageKey, Time};
 use evercrawl_state::Place;
+
+use super::DRAWN;
 
 /// The urgent pages of each host, and when each is due.
 #[derive(Debug, Default)]
@@ -33,9 +35,7 @@ impl Urgent {
             *at = due(place);
         }
         match place {
-            Some(Place::Due(Time::EPOCH)) => {
-                self.drawn.entry(page.host).or_default().push(page.url)
-            }
+            Some(Place::Due(DRAWN)) => self.drawn.entry(page.host).or_default().push(page.url),
             _ => self.forget_draw(page),
         }
     }
@@ -50,7 +50,7 @@ impl Urgent {
 
     /// The pages of a host that are due at `now`, and where they wait.
     pub(super) fn due(&self, host: HostKey, now: Time) -> impl Iterator<Item = (PageKey, Place)> {
-        let drawn = self.drawn.get(&host).into_iter().flatten().map(|&url| (url, Time::EPOCH));
+        let drawn = self.drawn.get(&host).into_iter().flatten().map(|&url| (url, DRAWN));
         let pinned = self.pinned.get(&host).into_iter().flatten().map(|(&url, &at)| (url, at));
         let due = drawn.chain(pinned.filter(move |(_, at)| *at <= now));
         due.map(move |(url, at)| (PageKey { host, url }, Place::Due(at)))
@@ -73,12 +73,12 @@ mod tests {
     #[test]
     fn a_page_that_is_drawn_is_due_until_it_waits_elsewhere() {
         let (mut urgent, now) = (Urgent::default(), Time::from_millis(1000));
-        urgent.noticed(PAGE, Some(Place::Due(Time::EPOCH)));
+        urgent.noticed(PAGE, Some(Place::Due(DRAWN)));
         urgent.set_pins([]);
         let due: Vec<_> = urgent.due(PAGE.host, now).collect();
-        assert_eq!(due, [(PAGE, Place::Due(Time::EPOCH))]);
+        assert_eq!(due, [(PAGE, Place::Due(DRAWN))]);
         for elsewhere in [Some(Place::Due(now)), None] {
-            urgent.noticed(PAGE, Some(Place::Due(Time::EPOCH)));
+            urgent.noticed(PAGE, Some(Place::Due(DRAWN)));
             urgent.noticed(PAGE, elsewhere);
             assert!(urgent.drawn.is_empty(), "{elsewhere:?}");
         }

@@ -13,7 +13,7 @@ use evercrawl_state::{PageRow, Place, Store, View};
 
 use super::Walk;
 use crate::EngineError;
-use crate::frontier::Lease;
+use crate::frontier::{DRAWN, Lease};
 use crate::planner::{NotNow, Plan, Planner};
 use crate::suspicion::Suspects;
 use crate::wishes::Wishes;
@@ -109,8 +109,7 @@ impl<S: Store> Walk<S> {
             self.planner.forget(page);
             return Ok(());
         }
-        let due = Time::EPOCH;
-        self.apply(&Event::Rescheduled { page, due, noted: None }, now)?;
+        self.apply(&Event::Rescheduled { page, due: DRAWN, noted: None }, now)?;
         Ok(())
     }
 
