@@ -197,7 +197,10 @@ fn more_buys_more() {
 
 #[test]
 fn a_shipped_world_has_a_curve() {
-    let answer = Place::new()
+    let place = Place::new();
+    // A folder of that name that holds no world does not hide the world.
+    std::fs::create_dir(place.path().join("docs")).unwrap();
+    let answer = place
         .run("lab whatif docs --policy uniform --budget 0.5x,1x,2x --seeds 1 --json -q")
         .expect(0)
         .json();

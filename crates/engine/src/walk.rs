@@ -62,7 +62,7 @@ pub use asking::{RobotsAnswer, keeps_waiting, read_robots};
 pub use committing::{Commit, Committed};
 use confirming::Confirming;
 use mirroring::Sight;
-use planning::Ahead;
+use planning::{Ahead, PIECE};
 pub use planning::{planner, planner_at_once};
 pub use signals::{Heard, Told};
 use stirring::Stirring;
@@ -321,10 +321,11 @@ impl<S: Store> Walk<S> {
         &self.planner
     }
 
-    /// What to do next at `now`.
+    /// What to do next at `now`. Whoever drives is let do other work after some pages that were put off:
+    /// when the budget falls, all that is due may be.
     pub fn next(&mut self, now: Time) -> Result<Step, EngineError> {
         self.replan(now)?;
-        loop {
+        for _ in 0..PIECE {
             let mut events = Vec::new();
             let next = self.frontier.next(&self.state, now, &mut events)?;
             for event in &events {
@@ -346,6 +347,7 @@ impl<S: Store> Walk<S> {
                 Next::Empty => return Ok(Step::Empty),
             }
         }
+        Ok(Step::Wait(now))
     }
 
     /// Lets a leased page through when robots.txt allows it; `None` when it does not.

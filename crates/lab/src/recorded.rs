@@ -46,6 +46,14 @@ struct Header {
     window_end: f64,
 }
 
+/// What lies in every folder of recorded changes.
+const MARK: &str = "trace.json";
+
+/// Whether a folder is one of recorded changes.
+pub fn is_recorded(folder: &Path) -> bool {
+    folder.join(MARK).is_file()
+}
+
 /// Reads `folders` as one world; changes that touched a whole site at once only if `sitewide`.
 pub fn read(folders: &[PathBuf], sitewide: bool) -> Result<World, TableError> {
     let mut gathered = Gathered::default();
@@ -194,7 +202,7 @@ impl Reader<'_> {
 }
 
 fn header(folder: &Path) -> Result<Header, TableError> {
-    let path = folder.join("trace.json");
+    let path = folder.join(MARK);
     let shown = path.display();
     let text = std::fs::read_to_string(&path)
         .map_err(|error| TableError::new(format!("cannot read {shown}: {error}")))?;

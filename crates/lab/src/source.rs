@@ -75,15 +75,19 @@ impl Source {
     /// world that comes with the program.
     pub fn open(path: &Path, sitewide: bool) -> Result<Self, WorldError> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if path.is_dir() {
-            return if microsoft::is_data_set(path) {
-                Ok(Source::Measured { name, entries: microsoft::read(path)? })
-            } else {
-                Ok(Source::Recorded { folders: vec![path.to_owned()], sitewide })
-            };
+        if microsoft::is_data_set(path) {
+            return Ok(Source::Measured { name, entries: microsoft::read(path)? });
         }
-        let shipped = path.to_str().filter(|_| !path.exists()).and_then(Shipped::find);
-        let spec = shipped.map_or_else(|| described(path), |shipped| Ok(shipped.spec()?))?;
+        // A folder that only happens to be called like a world does not hide it.
+        let taken = path.is_file() || recorded::is_recorded(path);
+        let shipped = path.to_str().filter(|_| !taken).and_then(Shipped::find);
+        let spec = match shipped {
+            Some(shipped) => shipped.spec()?,
+            None if path.is_dir() => {
+                return Ok(Source::Recorded { folders: vec![path.to_owned()], sitewide });
+            }
+            None => described(path)?,
+        };
         Ok(Source::Made { name, spec: Box::new(spec) })
     }
 

@@ -163,21 +163,29 @@ impl BackQueue {
     /// The front queue to wait in, and from when on: now for new pages (if any are `waiting`),
     /// else when the first known page is due; `None` when nothing waits.
     pub(super) fn front<S: Store>(
-        &self,
+        &mut self,
         state: &State<S>,
         waiting: bool,
     ) -> Result<Option<(Band, Time)>, StateError> {
         for band in (0..Band::COUNT).map(Band::new).filter(|_| waiting) {
-            if !state.lane(self.host, Lane::New(band), (0, 0), u64::MAX, 1)?.is_empty() {
+            if self.first(state, Lane::New(band))?.is_some() {
                 return Ok(Some((band, Time::EPOCH)));
             }
         }
         for (lane, band) in [(Lane::Due, Band::REVISITS), (Lane::Recheck, Band::BLOCKED)] {
-            if let Some(first) = state.lane(self.host, lane, (0, 0), u64::MAX, 1)?.first() {
-                return Ok(Some((band, Time::from_millis(first.position))));
+            if let Some(position) = self.first(state, lane)? {
+                return Ok(Some((band, Time::from_millis(position))));
             }
         }
         Ok(None)
+    }
+
+    /// Where the first page of a lane waits. It may have gone from there since it was read: whoever asks for
+    /// it will see.
+    fn first<S: Store>(&mut self, state: &State<S>, lane: Lane) -> Result<Option<u64>, StateError> {
+        let window = &mut self.lanes[slot(lane)];
+        window.fill(state, self.host, lane)?;
+        Ok(window.pages.front().map(|queued| queued.position))
     }
 }
 

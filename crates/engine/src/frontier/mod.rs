@@ -17,6 +17,7 @@ mod addresses;
 mod back_queue;
 mod manners;
 mod pace;
+mod rested;
 mod selector;
 mod share;
 mod slowed;
@@ -38,6 +39,7 @@ use crate::nature::Manner;
 use addresses::Addresses;
 use back_queue::{BackQueue, Order};
 pub use pace::Pace;
+use rested::Rested;
 use selector::Selector;
 use share::{Row, Share};
 use slowed::Slowed;
@@ -159,6 +161,7 @@ pub struct FrontierConfig {
 pub struct Frontier {
     config: FrontierConfig,
     active: HashMap<HostKey, Active>,
+    rested: Rested,
     ready: BinaryHeap<Reverse<(Time, HostKey)>>,
     addresses: Addresses,
     slowed: Slowed,
@@ -217,6 +220,7 @@ impl Frontier {
         Frontier {
             config,
             active: HashMap::new(),
+            rested: Rested::default(),
             ready: BinaryHeap::new(),
             addresses,
             slowed: Slowed::default(),
@@ -365,7 +369,7 @@ impl Frontier {
             next_allowed: row.next_allowed.max(after_crash),
             blocked_until: row.blocked_until,
             row,
-            queue: BackQueue::new(key),
+            queue: self.rested.take(key),
             rules: [None, None],
             in_flight: 0,
             taken: 0,
@@ -505,7 +509,9 @@ impl Frontier {
         }
         let Some((page, place)) = applied.queued else { return };
         self.urgent.noticed(page, Some(place));
-        let Some(host) = self.active.get_mut(&page.host) else { return };
+        let Some(host) = self.active.get_mut(&page.host) else {
+            return self.rested.noticed(page, place);
+        };
         host.queue.noticed(page, place);
         if host.queued_at.is_none() {
             self.enqueue(page.host, now);
@@ -537,7 +543,7 @@ impl Frontier {
         earliest: Time,
         events: &mut Vec<Event>,
     ) -> Result<(), StateError> {
-        let Some(host) = self.active.get(&key) else { return Ok(()) };
+        let Some(host) = self.active.get_mut(&key) else { return Ok(()) };
         if host.in_flight > 0 {
             return Ok(());
         }
@@ -551,7 +557,9 @@ impl Frontier {
             true => (Band::BLOCKED, earliest),
             false => (band, wake.max(earliest)),
         });
-        self.active.remove(&key);
+        if let Some(host) = self.active.remove(&key) {
+            self.rested.keep(key, host.queue);
+        }
         events.push(Event::HostRested { host: key, front });
         Ok(())
     }

@@ -51,9 +51,12 @@ const SLACK: f64 = 0.02;
 /// Where the draw of audits begins: it need not be secret, only fair.
 const AUDIT_SEED: u64 = 0x6175_6469_7473;
 
-/// How often the policy is told of the budget and of all pages.
+/// How often the policy is told of the budget and of all pages, while visits tell something new.
 const PLAN_EVERY: Duration = Duration::from_secs(60);
+/// However much they tell.
 const PLAN_AT_MOST: Duration = Duration::from_secs(1);
+/// However little: the hour and the day tell something too.
+const PLAN_AT_LEAST: Duration = Duration::from_secs(3600);
 
 /// How visits are planned.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -417,15 +420,7 @@ impl Planner {
     /// Tells the policy of the budget and of all pages, when it is time to. True when waiting pages
     /// may be due sooner than they were told.
     pub fn tick(&mut self, now: Time) -> bool {
-        let since = now.since(self.planned);
-        let visits = self.visits - self.visits_planned;
-        // Where nothing is to be divided, the policy learns all the same what pages are like, a few times.
-        let much = match self.plan.rate {
-            Some(_) => visits as usize * 20 > self.sample.len(),
-            None => visits * 5 > self.visits,
-        };
-        let is_time = since >= PLAN_EVERY || much;
-        if !is_time || since < PLAN_AT_MOST || self.sample.len() == 0 {
+        if !self.is_time_to_plan(now) {
             return false;
         }
         (self.planned, self.visits_planned) = (now, self.visits);
@@ -434,6 +429,19 @@ impl Planner {
         let fetches = (fetches * self.sample.share()).round() as usize;
         let round = Round { start: days(now), length, fetches };
         self.policy.plan(&round, self.sample.pages_mut()) && self.spends_ahead()
+    }
+
+    /// A plan looks at the whole sample: it is made anew when visits have told something since.
+    fn is_time_to_plan(&self, now: Time) -> bool {
+        let since = now.since(self.planned);
+        let (visits, sample) = ((self.visits - self.visits_planned) as usize, self.sample.len());
+        let some = since >= PLAN_EVERY && visits * 1000 >= sample;
+        // Where nothing is to be divided, the policy learns all the same what pages are like, a few times.
+        let much = match self.plan.rate {
+            Some(_) => visits * 20 > sample,
+            None => visits * 5 > self.visits as usize,
+        };
+        (some || much || since >= PLAN_AT_LEAST) && since >= PLAN_AT_MOST && sample > 0
     }
 
     /// How fresh the collection is by the sample; `None` where nothing is held.

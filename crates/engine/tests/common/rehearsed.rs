@@ -9,7 +9,7 @@ use evercrawl_engine::config::CrawlConfig;
 use evercrawl_engine::rehearsal::{Rehearsal, Web};
 use evercrawl_engine::walk::Walk;
 use evercrawl_model::Time;
-use evercrawl_state::{MemoryStore, Settings, State};
+use evercrawl_state::{MemoryStore, Settings, State, Store};
 use evercrawl_urls::parse_seed_line;
 
 use super::{archive_settings, small_crawl};
@@ -28,12 +28,23 @@ pub(crate) fn begun<W: Web>(
     seeds: &[String],
     change: impl FnOnce(&mut CrawlConfig),
 ) -> Sim<W> {
+    begun_in(MemoryStore::default(), dir, web, seeds, change)
+}
+
+/// The same, with another store.
+pub(crate) fn begun_in<S: Store + 'static, W: Web>(
+    store: S,
+    dir: &Path,
+    web: W,
+    seeds: &[String],
+    change: impl FnOnce(&mut CrawlConfig),
+) -> Rehearsal<S, W> {
     let mut config = small_crawl();
     change(&mut config);
     config.archive.roll_at = 1 << 30;
     let config = Arc::new(config);
     let settings = Settings { seed: 11, shards: 64 };
-    let state = State::open(Arc::new(MemoryStore::default()), settings, None).unwrap();
+    let state = State::open(Arc::new(store), settings, None).unwrap();
     let (writer, _) = archive::Writer::open(dir, &[], archive_settings(1, 1 << 30), START).unwrap();
     let mut walk = Walk::new(config.clone(), state, writer, 3, START).unwrap();
     for seed in seeds {

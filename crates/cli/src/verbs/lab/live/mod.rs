@@ -3,9 +3,10 @@
 //! The real engine (state, frontier, planner, archive) under a clock of its own, in a world of the lab;
 //! beside it the lab's own run of the same policy.
 
+mod scratch;
 mod web;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,6 +21,7 @@ use evercrawl_engine::{Pace, Plan};
 use evercrawl_lab::run::{Budget, News, Plan as LabPlan, Signals, Terms, Witness};
 use evercrawl_lab::{Judge, Row, Source, World};
 use evercrawl_model::Time;
+use evercrawl_policy::Days;
 use evercrawl_policy::registry::find;
 use evercrawl_state::{MemoryStore, Settings as StateSettings, State};
 use evercrawl_urls::ScopeKind;
@@ -28,10 +30,12 @@ use super::{json_line, sources};
 use crate::args::RunArgs;
 use crate::settings::Settings;
 use crate::{crawl_config, exit, print, units};
+use scratch::{Scratch, Unsynced};
 use web::LabWeb;
 
 /// A walk commits so often by the world's clock: often enough to be real, seldom enough to be quick.
-const COMMIT_EVERY: Duration = Duration::from_secs(24 * 3600);
+const COMMIT_EVERY: Duration = HOUR;
+const HOUR: Duration = Duration::from_secs(3600);
 /// Budgets that are shares of the live pages are reckoned anew so often.
 const ROUND: f64 = 7.0;
 /// All pages are fetched once, free of charge, in the day before the crawl begins.
@@ -60,7 +64,12 @@ pub(crate) struct Live {
     /// JSON Lines instead of a table: for each budget the engine's row and the lab's
     #[arg(long)]
     json: bool,
+    /// No progress
+    #[arg(long, short)]
+    quiet: bool,
 }
+
+type Crawl<'a> = Rehearsal<MemoryStore, LabWeb<'a>>;
 
 pub(super) fn run(args: &Live) -> anyhow::Result<u8> {
     let mut out = print::data();
@@ -128,35 +137,20 @@ fn engine_row(args: &Live, world: &World, budget: &Budget) -> anyhow::Result<Row
     let scratch = Scratch::new()?;
     let start = web.time(world.span.begin - FIRST_LOOK);
     let walk = open(&scratch, &config, args.seed, start)?;
-    let mut rehearsal = Rehearsal::new(walk, web, start, COMMIT_EVERY);
-    let begin = rehearsal.web.time(world.span.begin);
-    discover(&mut rehearsal, begin)?;
-    let known = rehearsal.walk.counters().pages;
-    rehearsal.set_rate(Some(known as f64 / (FIRST_LOOK * 86_400.0) * 1.01));
-    rehearsal.run(begin, Duration::MAX)?;
-    rehearsal.pass(begin);
-    rehearsal.web.charged = true;
+    let mut crawl = Rehearsal::new(walk, web, start, COMMIT_EVERY);
+    first_look(&mut crawl, world)?;
     let mut signals = Signals::new(world, world.span.begin, world.span.to, args.seed);
     let mut at = world.span.begin;
     while at < world.span.to {
+        args.show_progress(world, at);
         let length = ROUND.min(world.span.to - at);
-        let fetches = budget.over(length, rehearsal.web.witness.live(at));
-        rehearsal.set_budget(fetches / length / 86_400.0);
-        // Pages are told of within the hour of their birth.
-        let end = rehearsal.web.time(at + length);
-        while rehearsal.now() < end {
-            let now = rehearsal.now();
-            discover(&mut rehearsal, now)?;
-            tell(&mut rehearsal, &mut signals, now)?;
-            let word = signals.next_at().map_or(end, |at| rehearsal.web.time(at));
-            let soon = now.after(Duration::from_millis(1));
-            let pause = now.after(Duration::from_secs(3600)).min(word.max(soon)).min(end);
-            rehearsal.run(pause, Duration::MAX)?;
-            rehearsal.pass(pause);
-        }
+        let fetches = budget.over(length, crawl.web.witness.live(at));
+        crawl.set_budget(fetches / length / 86_400.0);
         at += length;
+        round(&mut crawl, &mut signals, at)?;
     }
-    let row = rehearsal.web.witness.row(args.seed);
+    args.end_progress();
+    let row = crawl.web.witness.row(args.seed);
     Ok(Row {
         world: world.name.clone(),
         policy: format!("{} (engine)", args.policy),
@@ -168,23 +162,68 @@ fn engine_row(args: &Live, world: &World, budget: &Budget) -> anyhow::Result<Row
     })
 }
 
+impl Live {
+    fn shows_progress(&self) -> bool {
+        !self.quiet && std::io::stderr().is_terminal()
+    }
+
+    fn show_progress(&self, world: &World, at: Days) {
+        if self.shows_progress() {
+            let weeks = |days: Days| (days / 7.0).round();
+            let (done, all) =
+                (weeks(at - world.span.begin), weeks(world.span.to - world.span.begin));
+            eprint!("\r{}: week {done} of {all} ", print::plain(&world.name));
+        }
+    }
+
+    fn end_progress(&self) {
+        if self.shows_progress() {
+            eprint!("\r\x1b[K");
+        }
+    }
+}
+
+/// Every page there is in the beginning is fetched once.
+fn first_look(crawl: &mut Crawl<'_>, world: &World) -> anyhow::Result<()> {
+    let begin = crawl.web.time(world.span.begin);
+    discover(crawl, begin)?;
+    let known = crawl.walk.counters().pages;
+    crawl.set_rate(Some(known as f64 / (FIRST_LOOK * 86_400.0) * 1.01));
+    crawl.run(begin, Duration::MAX)?;
+    crawl.pass(begin);
+    crawl.web.charged = true;
+    Ok(())
+}
+
+/// Crawls up to `until`. Pages are told of within the hour of their birth.
+fn round(crawl: &mut Crawl<'_>, signals: &mut Signals<'_>, until: Days) -> anyhow::Result<()> {
+    let end = crawl.web.time(until);
+    while crawl.now() < end {
+        let now = crawl.now();
+        discover(crawl, now)?;
+        tell(crawl, signals, now)?;
+        let word = signals.next_at().map_or(end, |at| crawl.web.time(at));
+        let soon = now.after(Duration::from_millis(1));
+        let pause = now.after(HOUR).min(word.max(soon)).min(end);
+        crawl.run(pause, Duration::MAX)?;
+        crawl.pass(pause);
+    }
+    Ok(())
+}
+
 /// Lets hosts say which pages changed, rightly or not.
-fn tell(
-    rehearsal: &mut Rehearsal<MemoryStore, LabWeb<'_>>,
-    signals: &mut Signals<'_>,
-    now: Time,
-) -> anyhow::Result<()> {
-    while let Some((page, _)) = signals.next(rehearsal.web.days(now)) {
-        if let Some(url) = rehearsal.web.address(page) {
-            rehearsal.walk.signal(&url, now)?;
+fn tell(crawl: &mut Crawl<'_>, signals: &mut Signals<'_>, now: Time) -> anyhow::Result<()> {
+    while let Some((page, _)) = signals.next(crawl.web.days(now)) {
+        if let Some(url) = crawl.web.address(page) {
+            crawl.walk.signal(&url, now)?;
         }
     }
     Ok(())
 }
 
-fn discover(rehearsal: &mut Rehearsal<MemoryStore, LabWeb<'_>>, now: Time) -> anyhow::Result<()> {
-    for (url, hub) in rehearsal.web.born(now) {
-        rehearsal.walk.add_page(url, hub, rehearsal.now().min(now))?;
+fn discover(crawl: &mut Crawl<'_>, now: Time) -> anyhow::Result<()> {
+    for (url, hub) in crawl.web.born(now) {
+        crawl.walk.add_page(url, hub, crawl.now().min(now))?;
     }
     Ok(())
 }
@@ -219,25 +258,8 @@ fn open(
         is_part_of: String::new(),
         roll_at: config.archive.roll_at,
         first_serial: 1,
-        disk: Arc::new(archive::RealDisk),
+        disk: Arc::new(Unsynced),
     };
-    let (writer, _) = archive::Writer::open(&scratch.0, &[], settings, now)?;
+    let (writer, _) = archive::Writer::open(scratch.path(), &[], settings, now)?;
     Ok(Walk::new(config.clone(), state, writer, seed, now)?)
-}
-
-/// A directory for the archive that is gone when the run is over.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> std::io::Result<Self> {
-        let path = std::env::temp_dir().join(format!("evercrawl-lab-live-{}", std::process::id()));
-        std::fs::create_dir_all(&path)?;
-        Ok(Scratch(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
