@@ -171,7 +171,9 @@ impl Population<'_> {
             .iter()
             .map(|e| ln_gamma(shape + e.changes) - (shape + e.changes) * (rate + e.time).ln())
             .sum();
-        let pull = Self::START_PAGES * shape * (mean.ln() + self.start / mean);
+        // None where the mean is the start's, whatever the shape.
+        let off = (mean / self.start).ln() + self.start / mean - 1.0;
+        let pull = Self::START_PAGES * shape * off;
         pages + constant * self.pages.len() as f64 - pull
     }
 }
@@ -228,6 +230,27 @@ mod tests {
             assert!((prior.mean() / 0.2).ln().abs() < 0.15, "start x{wrong}: {prior:?}");
             assert!((prior.shape() / 0.8).ln().abs() < 0.35, "start x{wrong}: {prior:?}");
         }
+    }
+
+    #[test]
+    fn the_unit_of_time_does_not_matter() {
+        let pages = population(Gamma::with_mean(0.2, 0.8), Gamma::with_mean(0.2, 1.0), 3, 2.0);
+        let fitted = |unit: f64| {
+            let in_units = |page: &Evidence| Evidence { time: page.time * unit, ..*page };
+            let pages: Vec<_> = pages[..40].iter().map(in_units).collect();
+            fit(Gamma::with_mean(0.2 / unit, 1.0), &pages)
+        };
+        let (days, weeks, seconds) = (fitted(1.0), fitted(1.0 / 7.0), fitted(86_400.0));
+        for other in [weeks, seconds] {
+            assert!((other.shape() / days.shape()).ln().abs() < 1e-3, "{days:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn a_moment_without_a_change_makes_nobody_certain() {
+        let pages = [Evidence { changes: 0.0, time: 1e-4 }; 50];
+        let prior = fit(Gamma::with_mean(1.0 / 30.0, 1.0), &pages);
+        assert!((prior.shape() - 1.0).abs() < 0.1, "{prior:?}");
     }
 
     #[test]
