@@ -35,17 +35,15 @@ impl Outline {
             Outline { fingerprint: None, passages: Vec::new(), ids: Vec::new(), words: 0 };
         let mut words = Words::of(text);
         let mut open = Open::at(0);
-        let mut gap = words.end();
         while let Some(word) = words.next() {
             taking.add(word);
-            if let Some(edge) = edge(text, gap..words.start()) {
+            if let Some(edge) = edge(text, words.pause()) {
                 outline.close(&open, edge);
                 open = Open::at(words.start());
             }
             open.add(word);
-            gap = words.end();
         }
-        outline.close(&open, edge(text, gap..text.len()).unwrap_or(text.len()));
+        outline.close(&open, edge(text, words.pause()).unwrap_or(text.len()));
         outline.fingerprint = taking.finish();
         outline.ids.extend(outline.passages.iter().map(|passage| passage.id));
         outline.ids.sort_unstable();
@@ -122,13 +120,9 @@ pub(crate) fn id_of(hash: u64) -> u32 {
 
 /// Where a passage ends between two words, if it does: at a line end, or a full stop before a space.
 #[inline]
-fn edge(text: &str, mut gap: Range<usize>) -> Option<usize> {
+fn edge(text: &str, mut between: Range<usize>) -> Option<usize> {
     let bytes = text.as_bytes();
-    if gap.len() == 1 {
-        // Mostly a space, and a full stop has a letter behind it.
-        return (bytes[gap.start] == b'\n').then_some(gap.start);
-    }
-    gap.find(|&at| match bytes[at] {
+    between.find(|&at| match bytes[at] {
         b'\n' => true,
         b'.' => bytes.get(at + 1).is_some_and(u8::is_ascii_whitespace),
         _ => false,
