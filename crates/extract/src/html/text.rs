@@ -1,5 +1,9 @@
 //! What does a reader see? Text gathered with its white space collapsed, a line a block, up to a cap.
 
+use std::borrow::Cow;
+
+use encoding_rs::UTF_8;
+
 /// A growing text in which words are one space apart, and blocks one line.
 pub(super) struct Text {
     bytes: Vec<u8>,
@@ -11,12 +15,11 @@ pub(super) struct Text {
 
 impl Text {
     pub(super) fn new(cap: usize) -> Self {
-        Self::reusing(String::new(), cap)
+        Self::reusing(Vec::new(), cap)
     }
 
     /// An empty text in the buffer of a former one.
-    pub(super) fn reusing(former: String, cap: usize) -> Self {
-        let mut bytes = former.into_bytes();
+    pub(super) fn reusing(mut bytes: Vec<u8>, cap: usize) -> Self {
         bytes.clear();
         Text { bytes, cap, spaced: true, cut: false }
     }
@@ -103,10 +106,18 @@ impl Text {
     }
 
     /// The text, ending at a whole character.
-    pub(super) fn finish(mut self) -> String {
-        self.bytes.truncate(self.bytes.trim_ascii_end().len());
-        String::from_utf8(self.bytes)
-            .unwrap_or_else(|error| valid_prefix(error.as_bytes()).trim_ascii_end().to_owned())
+    pub(super) fn finish(&self) -> &str {
+        let text = self.bytes.trim_ascii_end();
+        // Looks at as many bytes at a time as the processor can.
+        match UTF_8.decode_without_bom_handling_and_without_replacement(text) {
+            Some(Cow::Borrowed(text)) => text,
+            _ => valid_prefix(text).trim_ascii_end(),
+        }
+    }
+
+    /// The buffer, for another text.
+    pub(super) fn into_buffer(self) -> Vec<u8> {
+        self.bytes
     }
 }
 
@@ -194,7 +205,7 @@ mod tests {
             if *chunk == "|" { text.end_line() } else { text.push(chunk.as_bytes()) }
         }
         let cut = text.is_cut();
-        (text.finish(), cut)
+        (text.finish().to_owned(), cut)
     }
 
     #[test]
