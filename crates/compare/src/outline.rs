@@ -184,17 +184,22 @@ mod tests {
         }
 
         #[test]
-        fn passages_lie_between_line_ends_and_full_stops(text in "([a-z]{1,12}[ .,\n]{1,3}|[é…狐]|[-.\n ]{1,40}){0,40}") {
-            let stops = |at: &usize| match text.as_bytes()[*at] {
+        fn passages_lie_between_line_ends_and_full_stops(
+            text in "([a-z]{1,12}[ .,\n]{1,3}|[é…狐]|[-.\n ]{1,40}){0,40}",
+        ) {
+            let ends = |at: &usize| match text.as_bytes()[*at] {
                 b'\n' => true,
                 b'.' => text.as_bytes().get(at + 1).is_some_and(u8::is_ascii_whitespace),
                 _ => false,
             };
-            let stops: Vec<usize> = (0..text.len()).filter(stops).chain([text.len()]).collect();
-            let starts = std::iter::once(0).chain(stops.iter().map(|stop| stop + 1));
-            let parts = starts.zip(&stops).map(|(start, &stop)| text[start.min(stop)..stop].trim_start_matches([' ', ',', '-', '.', '…']));
-            let parts: Vec<&str> = parts.filter(|part| Words::of(part).next().is_some()).collect();
-            let found: Vec<&str> = passages(&text).into_iter().map(|part| part.trim_start_matches([' ', ',', '-', '.', '…'])).collect();
+            let ends: Vec<usize> = (0..text.len()).filter(ends).chain([text.len()]).collect();
+            let starts = std::iter::once(0).chain(ends.iter().map(|end| end + 1));
+            let parts = starts.zip(&ends).map(|(start, &end)| &text[start.min(end)..end]);
+            // A passage begins with its first word, but where it is the first of all.
+            let begun = |part: &str| part.trim_start_matches([' ', ',', '-', '.', '…']).to_owned();
+            let parts: Vec<String> =
+                parts.filter(|part| Words::of(part).next().is_some()).map(begun).collect();
+            let found: Vec<String> = passages(&text).into_iter().map(begun).collect();
             prop_assert_eq!(found, parts);
         }
 

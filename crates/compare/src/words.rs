@@ -313,11 +313,7 @@ impl Chunk {
     #[inline]
     fn load(bytes: &[u8], at: usize) -> Self {
         let rest = bytes.get(at..).unwrap_or_default();
-        Self::of(u64::from_le_bytes(rest.first_chunk().copied().unwrap_or_else(|| padded(rest))))
-    }
-
-    #[inline]
-    fn of(bytes: u64) -> Self {
+        let bytes = u64::from_le_bytes(rest.first_chunk().copied().unwrap_or_else(|| padded(rest)));
         let letters =
             bytes_between(bytes | every(0x20), b'a', b'z') | bytes_between(bytes, b'0', b'9');
         Self { bytes, letters }
