@@ -166,14 +166,15 @@ fn single_spaced(block: [u64; 2], spaced: bool) -> Option<[u64; 2]> {
 /// Eight bytes with their line ends as spaces.
 #[inline]
 fn with_spaces(bytes: u64) -> u64 {
-    bytes ^ (bytes_that_are(bytes, b'\n') >> 7) * u64::from(b'\n' ^ b' ')
+    bytes ^ ((bytes_that_are(bytes, b'\n') >> 7) * u64::from(b'\n' ^ b' '))
 }
 
 /// The top bit of each byte that is `wanted`, and of no other.
 #[inline]
 fn bytes_that_are(bytes: u64, wanted: u8) -> u64 {
     let differ = bytes ^ every(wanted);
-    !((differ & every(0x7F)) + every(0x7F) | differ | every(0x7F))
+    let carried = (differ & every(0x7F)) + every(0x7F);
+    !(carried | differ | every(0x7F))
 }
 
 /// Not zero where one of eight bytes is a control character.
