@@ -7,7 +7,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use evercrawl_compare::{Digest, Fingerprint};
+use evercrawl_compare::{Digest, Fingerprint, Outline};
 
 /// Words of each text that is edited and compared.
 const WORDS: usize = 300;
@@ -18,6 +18,7 @@ fn main() -> std::io::Result<()> {
     let all: String = files.concat();
     let sample = &all[..all.floor_char_boundary(500_000)];
     speed("fingerprint", sample, Fingerprint::of);
+    speed("outline", sample, Outline::of);
     speed("digest", sample, |text| Digest::of(text.as_bytes()));
     let texts: Vec<Vec<&str>> = files
         .iter()

@@ -5,8 +5,6 @@
 
 use std::ops::Range;
 
-use memchr::memchr2;
-
 use crate::fingerprint::{Fingerprint, Taking};
 use crate::words::{Words, mix};
 
@@ -36,17 +34,16 @@ impl Outline {
         let mut outline =
             Outline { fingerprint: None, passages: Vec::new(), ids: Vec::new(), words: 0 };
         let mut words = Words::of(text);
-        let (mut edge, mut open) = (next_edge(text, 0), Open::at(0));
+        let mut open = Open::at(0);
         while let Some(word) = words.next() {
             taking.add(word);
-            if words.start() > edge {
+            if let Some(edge) = edge(text, words.pause()) {
                 outline.close(&open, edge);
-                edge = next_edge(text, words.start());
                 open = Open::at(words.start());
             }
             open.add(word);
         }
-        outline.close(&open, edge);
+        outline.close(&open, edge(text, words.pause()).unwrap_or(text.len()));
         outline.fingerprint = taking.finish();
         outline.ids.extend(outline.passages.iter().map(|passage| passage.id));
         outline.ids.sort_unstable();
@@ -121,17 +118,15 @@ pub(crate) fn id_of(hash: u64) -> u32 {
     (hash >> 40) as u32
 }
 
-/// Where the passage that `from` belongs to ends: at a line end, or a full stop before a space.
-fn next_edge(text: &str, mut from: usize) -> usize {
+/// Where a passage ends between two words, if it does: at a line end, or a full stop before a space.
+#[inline]
+fn edge(text: &str, mut between: Range<usize>) -> Option<usize> {
     let bytes = text.as_bytes();
-    while let Some(found) = bytes.get(from..).and_then(|rest| memchr2(b'\n', b'.', rest)) {
-        let at = from + found;
-        if bytes[at] == b'\n' || bytes.get(at + 1).is_some_and(u8::is_ascii_whitespace) {
-            return at;
-        }
-        from = at + 1;
-    }
-    bytes.len()
+    between.find(|&at| match bytes[at] {
+        b'\n' => true,
+        b'.' => bytes.get(at + 1).is_some_and(u8::is_ascii_whitespace),
+        _ => false,
+    })
 }
 
 #[cfg(test)]
@@ -186,6 +181,26 @@ mod tests {
                 prop_assert!(text.get(passage.range.clone()).is_some());
                 prop_assert!(passage.id < 1 << 24 && outline.holds(passage.id));
             }
+        }
+
+        #[test]
+        fn passages_lie_between_line_ends_and_full_stops(
+            text in "([a-z]{1,12}[ .,\n]{1,3}|[é…狐]|[-.\n ]{1,40}){0,40}",
+        ) {
+            let ends = |at: &usize| match text.as_bytes()[*at] {
+                b'\n' => true,
+                b'.' => text.as_bytes().get(at + 1).is_some_and(u8::is_ascii_whitespace),
+                _ => false,
+            };
+            let ends: Vec<usize> = (0..text.len()).filter(ends).chain([text.len()]).collect();
+            let starts = std::iter::once(0).chain(ends.iter().map(|end| end + 1));
+            let parts = starts.zip(&ends).map(|(start, &end)| &text[start.min(end)..end]);
+            // A passage begins with its first word, but where it is the first of all.
+            let begun = |part: &str| part.trim_start_matches([' ', ',', '-', '.', '…']).to_owned();
+            let parts: Vec<String> =
+                parts.filter(|part| Words::of(part).next().is_some()).map(begun).collect();
+            let found: Vec<String> = passages(&text).into_iter().map(begun).collect();
+            prop_assert_eq!(found, parts);
         }
 
         #[test]

@@ -103,7 +103,7 @@ impl Sketch {
     }
 
     fn toggle(&mut self, id: u32) {
-        for place in self.places(id) {
+        for place in self.drawn(id) {
             self.cells[place] ^= checked(id);
         }
     }
@@ -134,6 +134,14 @@ impl Sketch {
 
     /// The three cells of a passage, in order.
     fn places(&self, id: u32) -> [usize; 3] {
+        let mut places = self.drawn(id);
+        places.sort_unstable();
+        places
+    }
+
+    /// The three cells of a passage.
+    #[inline]
+    fn drawn(&self, id: u32) -> [usize; 3] {
         let hash = mix(u64::from(id) ^ 0xC2B2_AE3D_27D4_EB4F, 0x9FB2_1C65_1E98_DF25);
         let draw =
             |part: u32, below: usize| ((hash >> (16 * part) & 0xFFFF) as usize * below) >> 16;
@@ -142,9 +150,7 @@ impl Sketch {
         let second = other_than(first, draw(1, cells - 1));
         let (low, high) = (first.min(second), first.max(second));
         let third = other_than(high, other_than(low, draw(2, cells - 2)));
-        let mut places = [first, second, third];
-        places.sort_unstable();
-        places
+        [first, second, third]
     }
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {

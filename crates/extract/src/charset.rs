@@ -105,7 +105,8 @@ fn find_encoding(
     if let Some(encoding) = prescan::declared(bytes) {
         return (encoding, Source::Declared, 0);
     }
-    if std::str::from_utf8(bytes).is_ok() {
+    // As fast as the decoder, which looks by as many bytes at a time as the processor can.
+    if Encoding::utf8_valid_up_to(bytes) == bytes.len() {
         return (UTF_8, Source::Valid, 0);
     }
     (guess(bytes, host), Source::Guessed, 0)

@@ -105,6 +105,7 @@ impl Page {
 pub struct Extractor {
     page: Page,
     values: Vec<u8>,
+    text: Vec<u8>,
 }
 
 impl Extractor {
@@ -135,14 +136,15 @@ impl Extractor {
         reader: impl FnOnce(&str, Sink<'_>),
     ) -> &Page {
         self.page.clear();
-        let mut text = Text::reusing(std::mem::take(&mut self.page.text), options.max_text);
+        let mut text = Text::reusing(std::mem::take(&mut self.text), options.max_text);
         let mut title = Text::new(options.max_title);
         let output = Output { page: &mut self.page, text: &mut text, title: &mut title };
         let sink = Sink::new(output, &mut self.values, syntax, options);
         reader(markup, sink);
         self.page.text_cut = text.is_cut();
-        self.page.text = text.finish();
-        self.page.title = Some(title.finish()).filter(|title| !title.is_empty());
+        self.page.text.push_str(text.finish());
+        self.page.title = Some(title.finish().to_owned()).filter(|title| !title.is_empty());
+        self.text = text.into_buffer();
         &self.page
     }
 }

@@ -24,12 +24,14 @@ pub(super) struct Worker<S> {
 
 impl<S: Store> Worker<S> {
     pub(super) fn run(mut self) {
+        // To ask for it is a call of the kernel: once a page, since waiting for the next takes no time of a core.
+        let mut began = SystemClock.thread_time();
         while let Some(job) = self.next_job() {
             let Ok(file) = self.current_file.lock().map(|file| *file) else { return };
-            let began = SystemClock.thread_time();
             match self.processor.process(job, file) {
                 Ok(mut processed) => {
-                    processed.reading = SystemClock.thread_time().saturating_sub(began);
+                    let ended = SystemClock.thread_time();
+                    processed.reading = ended.saturating_sub(std::mem::replace(&mut began, ended));
                     let claim = processed.claim.map(|d| (d, processed.records.is_some()));
                     if self.reports.send(Report::Page(Box::new(processed))).is_err() {
                         return;

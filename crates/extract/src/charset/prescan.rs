@@ -36,13 +36,13 @@ struct Prescan<'a> {
     at: usize,
 }
 
-/// One attribute, in lower case.
-struct Attribute {
-    name: Vec<u8>,
-    value: Vec<u8>,
+/// One attribute as it stands there.
+struct Attribute<'a> {
+    name: &'a [u8],
+    value: &'a [u8],
 }
 
-impl Prescan<'_> {
+impl<'a> Prescan<'a> {
     fn run(mut self) -> Option<&'static Encoding> {
         while let Some(offset) = memchr::memchr(b'<', self.rest()) {
             self.at += offset;
@@ -99,18 +99,21 @@ impl Prescan<'_> {
     fn meta(&mut self) -> Option<&'static Encoding> {
         let (mut charset, mut content, mut is_pragma) = (None, None, false);
         while let Some(Attribute { name, value }) = self.attribute() {
-            match name.as_slice() {
-                b"charset" if charset.is_none() => charset = Some(value),
-                b"content" if content.is_none() => content = Some(value),
-                b"http-equiv" => is_pragma |= value == b"content-type",
-                _ => {}
+            let named = |wanted: &[u8]| name.eq_ignore_ascii_case(wanted);
+            if named(b"charset") {
+                charset = charset.or(Some(value));
+            } else if named(b"content") {
+                content = content.or(Some(value));
+            } else if named(b"http-equiv") {
+                is_pragma |= value.eq_ignore_ascii_case(b"content-type");
             }
         }
-        let named = content.as_deref().filter(|_| is_pragma).and_then(charset_in_content);
-        as_declared(charset.as_deref().or(named)?.trim_ascii())
+        let content = content.filter(|_| is_pragma).map(<[u8]>::to_ascii_lowercase);
+        let named = content.as_deref().and_then(charset_in_content);
+        as_declared(charset.or(named)?.trim_ascii())
     }
 
-    fn attribute(&mut self) -> Option<Attribute> {
+    fn attribute(&mut self) -> Option<Attribute<'a>> {
         self.skip_while(|byte| is_space(byte) || byte == b'/');
         if matches!(self.peek(), None | Some(b'>')) {
             return None;
@@ -118,7 +121,7 @@ impl Prescan<'_> {
         let name = self.take_while(|byte| !is_space(byte) && !matches!(byte, b'=' | b'/' | b'>'));
         self.skip_while(is_space);
         if self.peek() != Some(b'=') {
-            return Some(Attribute { name, value: Vec::new() });
+            return Some(Attribute { name, value: &[] });
         }
         self.at += 1;
         self.skip_while(is_space);
@@ -140,14 +143,14 @@ impl Prescan<'_> {
         }
     }
 
-    /// Takes bytes in lower case. An `=` that opens an attribute belongs to its name.
-    fn take_while(&mut self, wanted: impl Fn(u8) -> bool) -> Vec<u8> {
+    /// Takes bytes. An `=` that opens an attribute belongs to its name.
+    fn take_while(&mut self, wanted: impl Fn(u8) -> bool) -> &'a [u8] {
         let start = self.at;
         if self.peek() == Some(b'=') {
             self.at += 1;
         }
         self.skip_while(wanted);
-        self.window[start..self.at].to_ascii_lowercase()
+        &self.window[start..self.at]
     }
 }
 

@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
             self.sink.init_start_tag();
             self.at += 1;
         }
-        let name = self.name(|byte| matches!(byte, b'/' | b'>'));
+        let name = self.name([b'/', b'>']);
         self.sink.set_tag_name(name);
         if !self.attributes() {
             return Step::End;
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
 
     fn attribute(&mut self) -> bool {
         let wanted = self.sink.begin_attribute();
-        let ends = |byte| matches!(byte, b'/' | b'>' | b'=');
+        let ends = [b'/', b'>', b'='];
         if wanted {
             let name = self.name(ends);
             self.sink.set_attribute_name(name);
@@ -213,28 +213,18 @@ impl<'a> Reader<'a> {
     }
 
     /// The name of a tag or an attribute in small letters, up to white space or what else ends it.
-    /// Whatever stands first belongs to it, also a `=`.
     #[inline]
-    fn name(&mut self, ends: impl Fn(u8) -> bool) -> Name {
-        let mut name = Name::default();
-        for (length, &byte) in self.rest().iter().enumerate() {
-            if length > 0 && (byte.is_ascii_whitespace() || ends(byte)) {
-                self.at += length;
-                return name;
-            }
-            name.add(byte.to_ascii_lowercase());
-        }
-        self.at = self.bytes.len();
-        name
+    fn name<const N: usize>(&mut self, ends: [u8; N]) -> Name {
+        let rest = self.rest();
+        let length = name_length(rest, ends);
+        self.at += length;
+        Name::of(rest, length)
     }
 
     /// Skips what [`name`](Self::name) would return.
     #[inline]
-    fn skip_name(&mut self, ends: impl Fn(u8) -> bool) {
-        let rest = self.rest();
-        let ends = |byte: &u8| byte.is_ascii_whitespace() || ends(*byte);
-        let length = rest.iter().skip(1).position(ends).map_or(rest.len(), |more| 1 + more);
-        self.at += length;
+    fn skip_name<const N: usize>(&mut self, ends: [u8; N]) {
+        self.at += name_length(self.rest(), ends);
     }
 
     /// The value of an attribute with its quotation mark, if it has one; `None` where the markup
@@ -306,7 +296,7 @@ impl<'a> Reader<'a> {
             letters.take(Name::LONGEST).map(|byte| name.add(byte.to_ascii_lowercase())).count();
         let after = rest.get(length);
         let complete = after.is_some_and(|b| b.is_ascii_whitespace() || matches!(b, b'/' | b'>'));
-        complete && Tag::named(name.as_bytes()) == self.sink.last_start()
+        complete && Tag::of(&name) == self.sink.last_start()
     }
 
     /// Text up to `end` in which references may stand, and no markup.
@@ -338,6 +328,29 @@ fn end_of_text(rest: &[u8]) -> Option<usize> {
         0 => memchr2(b'<', b'&', after).map(|length| first.len() + length),
         _ => Some((ends.trailing_zeros() / u8::BITS) as usize),
     }
+}
+
+/// Where a name ends: at white space or one of `ends`. Whatever stands first belongs to it, also a `=`.
+#[inline]
+fn name_length<const N: usize>(rest: &[u8], ends: [u8; N]) -> usize {
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || ends.contains(byte);
+    if let Some(first) = rest.first_chunk() {
+        let found =
+            ends.iter().fold(up_to_space(*first), |all, &end| all | bytes_that_are(*first, end));
+        let length = (found & !0xFF).trailing_zeros() as usize / 8;
+        // Most names are short; a control character that is not white space is none of their ends.
+        if first.get(length).is_some_and(is_end) {
+            return length;
+        }
+    }
+    rest.iter().skip(1).position(is_end).map_or(rest.len(), |more| 1 + more)
+}
+
+/// The top bit of the first byte that is a space or less, and perhaps of some behind it.
+#[inline]
+fn up_to_space(bytes: [u8; 8]) -> u64 {
+    let bytes = u64::from_le_bytes(bytes);
+    bytes.wrapping_sub(u64::from_le_bytes([b' ' + 1; 8])) & !bytes & u64::from_le_bytes([0x80; 8])
 }
 
 /// The top bit of the first byte that is `wanted`, and perhaps of some behind it.
@@ -417,6 +430,14 @@ mod tests {
         fn text_ends_at_the_first_tag_or_reference(text in "[a;=<&\u{e9}%'\n]{0,20}") {
             let expected = text.find(['<', '&']);
             prop_assert_eq!(end_of_text(text.as_bytes()), expected);
+        }
+
+        #[test]
+        fn names_end_at_the_first_byte_that_ends_them(text in "[a=<.!\u{e9}\x01/> \x0b\n0]{1,20}") {
+            let is_end = |byte: &u8| b"/>= \t\n\x0c\r".contains(byte);
+            let bytes = text.as_bytes();
+            let expected = (1..bytes.len()).find(|&at| is_end(&bytes[at])).unwrap_or(bytes.len());
+            prop_assert_eq!(name_length(bytes, [b'/', b'>', b'=']), expected);
         }
     }
 

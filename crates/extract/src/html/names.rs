@@ -52,51 +52,18 @@ pub(super) enum Tag {
 }
 
 impl Tag {
-    pub(super) fn named(name: &[u8]) -> Tag {
+    #[inline]
+    pub(super) fn of(name: &Name) -> Tag {
+        name.short().map_or_else(|| name.ask(Tag::of_long), |letters| TAGS.get(letters))
+    }
+
+    fn of_long(name: &[u8]) -> Tag {
         match name {
-            b"a" => Tag::A,
             b"annotation-xml" => Tag::AnnotationXml,
-            b"area" => Tag::Area,
-            b"base" => Tag::Base,
             b"blockquote" => Tag::Blockquote,
-            b"table" | b"tbody" | b"td" | b"tfoot" | b"th" | b"thead" | b"tr" => Tag::Backed,
-            b"body" => Tag::Body,
-            b"del" | b"ins" | b"q" => Tag::Cited,
-            b"desc" => Tag::Desc,
-            b"audio" | b"embed" | b"source" | b"track" => Tag::Sourced,
             b"foreignobject" => Tag::ForeignObject,
-            b"form" => Tag::Form,
-            b"frame" => Tag::Frame,
-            b"frameset" => Tag::Frameset,
-            b"html" => Tag::Html,
-            b"iframe" => Tag::Iframe,
-            b"image" => Tag::Image,
-            b"img" => Tag::Img,
-            b"input" => Tag::Input,
-            b"link" => Tag::Link,
-            b"math" => Tag::Math,
-            b"mi" | b"mn" | b"mo" | b"ms" | b"mtext" => Tag::MathText,
-            b"meta" => Tag::Meta,
-            b"noembed" => Tag::Noembed,
-            b"noframes" => Tag::Noframes,
-            b"noscript" => Tag::Noscript,
-            b"object" => Tag::Object,
             b"plaintext" => Tag::Plaintext,
-            b"script" => Tag::Script,
-            b"style" => Tag::Style,
-            b"svg" => Tag::Svg,
-            b"template" => Tag::Template,
-            b"textarea" => Tag::Textarea,
-            b"title" => Tag::Title,
-            b"use" => Tag::Use,
-            b"video" => Tag::Video,
-            b"xmp" => Tag::Xmp,
-            b"address" | b"article" | b"aside" | b"br" | b"button" | b"caption" | b"center"
-            | b"dd" | b"details" | b"dialog" | b"dir" | b"div" | b"dl" | b"dt" | b"fieldset"
-            | b"figcaption" | b"figure" | b"footer" | b"h1" | b"h2" | b"h3" | b"h4" | b"h5"
-            | b"h6" | b"head" | b"header" | b"hgroup" | b"hr" | b"legend" | b"li" | b"listing"
-            | b"main" | b"menu" | b"nav" | b"ol" | b"optgroup" | b"option" | b"p" | b"pre"
-            | b"search" | b"section" | b"select" | b"summary" | b"ul" => Tag::Block,
+            b"figcaption" => Tag::Block,
             _ => Tag::Inline,
         }
     }
@@ -153,8 +120,8 @@ impl Tag {
 }
 
 /// Whether an HTML element inside SVG or MathML shows that its author is back in HTML.
-pub(super) fn ends_foreign_content(name: &[u8]) -> bool {
-    name == b"blockquote" || HTML_ONLY.binary_search(&name).is_ok()
+pub(super) fn ends_foreign_content(name: &Name) -> bool {
+    name.ask(|name| name == b"blockquote" || HTML_ONLY.binary_search(&name).is_ok())
 }
 
 const HTML_ONLY: [&[u8]; 43] = [
@@ -193,37 +160,153 @@ impl Attr {
     /// How many there are.
     pub(super) const COUNT: usize = Attr::XlinkHref as usize + 1;
 
-    pub(super) fn named(name: &[u8]) -> Option<Attr> {
+    #[inline]
+    pub(super) fn of(name: &Name) -> Option<Attr> {
+        name.short().map_or_else(|| name.ask(Attr::of_long), |letters| ATTRIBUTES.get(letters))
+    }
+
+    fn of_long(name: &[u8]) -> Option<Attr> {
         Some(match name {
-            b"action" => Attr::Action,
             b"background" => Attr::Background,
-            b"cite" => Attr::Cite,
-            b"content" => Attr::Content,
-            b"data" => Attr::Data,
-            b"encoding" => Attr::Encoding,
-            b"href" => Attr::Href,
-            b"hreflang" => Attr::Hreflang,
             b"http-equiv" => Attr::HttpEquiv,
             b"imagesrcset" => Attr::ImageSrcset,
-            b"lang" => Attr::Lang,
-            b"method" => Attr::Method,
-            b"name" => Attr::Name,
-            b"poster" => Attr::Poster,
-            b"rel" => Attr::Rel,
             b"shadowrootmode" => Attr::ShadowRootMode,
-            b"src" => Attr::Src,
-            b"srcset" => Attr::Srcset,
-            b"type" => Attr::Type,
             b"xlink:href" => Attr::XlinkHref,
             _ => return None,
         })
     }
 }
 
-/// A name being read: short, since all names of interest are.
+/// The elements with short names.
+static TAGS: Names<Tag, 512> = Names::new(
+    0xA00A_F562_D75E_4495,
+    Tag::Inline,
+    &[
+        (Tag::A, &["a"]),
+        (Tag::Area, &["area"]),
+        (Tag::Base, &["base"]),
+        (Tag::Backed, &["table", "tbody", "td", "tfoot", "th", "thead", "tr"]),
+        (Tag::Body, &["body"]),
+        (Tag::Cited, &["del", "ins", "q"]),
+        (Tag::Desc, &["desc"]),
+        (Tag::Sourced, &["audio", "embed", "source", "track"]),
+        (Tag::Form, &["form"]),
+        (Tag::Frame, &["frame"]),
+        (Tag::Frameset, &["frameset"]),
+        (Tag::Html, &["html"]),
+        (Tag::Iframe, &["iframe"]),
+        (Tag::Image, &["image"]),
+        (Tag::Img, &["img"]),
+        (Tag::Input, &["input"]),
+        (Tag::Link, &["link"]),
+        (Tag::Math, &["math"]),
+        (Tag::MathText, &["mi", "mn", "mo", "ms", "mtext"]),
+        (Tag::Meta, &["meta"]),
+        (Tag::Noembed, &["noembed"]),
+        (Tag::Noframes, &["noframes"]),
+        (Tag::Noscript, &["noscript"]),
+        (Tag::Object, &["object"]),
+        (Tag::Script, &["script"]),
+        (Tag::Style, &["style"]),
+        (Tag::Svg, &["svg"]),
+        (Tag::Template, &["template"]),
+        (Tag::Textarea, &["textarea"]),
+        (Tag::Title, &["title"]),
+        (Tag::Use, &["use"]),
+        (Tag::Video, &["video"]),
+        (Tag::Xmp, &["xmp"]),
+        (
+            Tag::Block,
+            &[
+                "address", "article", "aside", "br", "button", "caption", "center", "dd",
+                "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figure", "footer",
+                "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hgroup", "hr", "legend",
+                "li", "listing", "main", "menu", "nav", "ol", "optgroup", "option", "p", "pre",
+                "search", "section", "select", "summary", "ul",
+            ],
+        ),
+    ],
+);
+
+/// The attributes with short names.
+static ATTRIBUTES: Names<Option<Attr>, 64> = Names::new(
+    0x91B7_584A_2265_B1F5,
+    None,
+    &[
+        (Some(Attr::Action), &["action"]),
+        (Some(Attr::Cite), &["cite"]),
+        (Some(Attr::Content), &["content"]),
+        (Some(Attr::Data), &["data"]),
+        (Some(Attr::Encoding), &["encoding"]),
+        (Some(Attr::Href), &["href"]),
+        (Some(Attr::Hreflang), &["hreflang"]),
+        (Some(Attr::Lang), &["lang"]),
+        (Some(Attr::Method), &["method"]),
+        (Some(Attr::Name), &["name"]),
+        (Some(Attr::Poster), &["poster"]),
+        (Some(Attr::Rel), &["rel"]),
+        (Some(Attr::Src), &["src"]),
+        (Some(Attr::Srcset), &["srcset"]),
+        (Some(Attr::Type), &["type"]),
+    ],
+);
+
+/// What names of up to eight letters mean, each in a place of its own: found without a branch that depends on
+/// the name, as a choice among names is, which no processor foresees.
+struct Names<T, const N: usize> {
+    factor: u64,
+    letters: [u64; N],
+    meanings: [T; N],
+    otherwise: T,
+}
+
+impl<T: Copy, const N: usize> Names<T, N> {
+    /// The lists of names for each meaning. A factor that gives two names one place does not compile.
+    const fn new(factor: u64, otherwise: T, lists: &[(T, &[&str])]) -> Self {
+        let mut names = Names { factor, letters: [0; N], meanings: [otherwise; N], otherwise };
+        let mut list = 0;
+        while list < lists.len() {
+            let (meaning, of) = lists[list];
+            let mut at = 0;
+            while at < of.len() {
+                let letters = letters(of[at].as_bytes());
+                let place = names.place(letters);
+                assert!(names.letters[place] == 0, "two names in one place");
+                (names.letters[place], names.meanings[place]) = (letters, meaning);
+                at += 1;
+            }
+            list += 1;
+        }
+        names
+    }
+
+    const fn place(&self, letters: u64) -> usize {
+        (letters.wrapping_mul(self.factor) >> (64 - N.trailing_zeros())) as usize
+    }
+
+    #[inline]
+    fn get(&self, letters: u64) -> T {
+        let place = self.place(letters);
+        if self.letters[place] == letters { self.meanings[place] } else { self.otherwise }
+    }
+}
+
+/// Up to eight letters as a number, the first in the lowest byte.
+const fn letters(name: &[u8]) -> u64 {
+    let (mut letters, mut at) = (0, name.len());
+    while at > 0 {
+        at -= 1;
+        letters = letters << 8 | name[at] as u64;
+    }
+    letters
+}
+
+/// A name being read: short, since all names of interest are. A number rather than bytes: what was written byte
+/// by byte cannot be read as a whole before it has gone a long way.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Name {
-    bytes: [u8; Name::LONGEST],
+    /// Its letters, the first in the lowest byte.
+    letters: u128,
     length: usize,
 }
 
@@ -231,32 +314,62 @@ impl Name {
     /// A name that is longer is none that we know.
     pub(super) const LONGEST: usize = 16;
 
+    /// The first `length` bytes of `rest` in small letters.
+    #[inline]
+    pub(super) fn of(rest: &[u8], length: usize) -> Self {
+        match rest.first_chunk() {
+            Some(&first) if (1..=8).contains(&length) => {
+                let letters = lower_case(u64::from_le_bytes(first)) & u64::MAX >> (64 - 8 * length);
+                Name { letters: letters.into(), length }
+            }
+            _ => Self::of_bytes(rest.get(..length).unwrap_or_default()),
+        }
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Self {
+        let mut name = Name::default();
+        bytes.iter().for_each(|byte| name.add(byte.to_ascii_lowercase()));
+        name
+    }
+
     /// Adds a letter.
     #[inline]
     pub(super) fn add(&mut self, byte: u8) {
-        if let Some(free) = self.bytes.get_mut(self.length) {
-            *free = byte;
+        if self.length < Self::LONGEST {
+            self.letters |= u128::from(byte) << (8 * self.length);
         }
         self.length += 1;
     }
 
     pub(super) fn clear(&mut self) {
-        self.length = 0;
+        *self = Name::default();
     }
 
     /// Adds a piece; a name that grows too long is no name that we know.
-    #[inline]
     pub(super) fn push(&mut self, piece: &[u8]) {
-        let end = self.length.saturating_add(piece.len());
-        if let Some(free) = self.bytes.get_mut(self.length..end) {
-            free.copy_from_slice(piece);
-        }
-        self.length = end;
+        piece.iter().for_each(|&byte| self.add(byte));
     }
 
-    pub(super) fn as_bytes(&self) -> &[u8] {
-        self.bytes.get(..self.length).unwrap_or_default()
+    /// Its letters as a number, where they are no more than eight.
+    #[inline]
+    fn short(&self) -> Option<u64> {
+        (self.length <= 8).then_some(self.letters as u64)
     }
+
+    /// Asks something of its letters; a name that is too long has none.
+    fn ask<T>(&self, what: impl FnOnce(&[u8]) -> T) -> T {
+        what(self.letters.to_le_bytes().get(..self.length).unwrap_or_default())
+    }
+}
+
+/// Eight bytes with capitals as small letters.
+#[inline]
+fn lower_case(bytes: u64) -> u64 {
+    let every = |byte| u64::from_le_bytes([byte; 8]);
+    let low_bits = bytes & every(0x7F);
+    // Adding carries into the top bit from `A` on, and once more behind `Z`.
+    let [from_a, past_z] = [0x80 - b'A', 0x7F - b'Z'].map(|more| low_bits + every(more));
+    bytes | (from_a & !past_z & !bytes & every(0x80)) >> 2
 }
 
 #[cfg(test)]
@@ -266,17 +379,30 @@ mod tests {
     #[test]
     fn the_list_to_search_is_sorted() {
         assert!(HTML_ONLY.is_sorted());
-        assert!(ends_foreign_content(b"var") && !ends_foreign_content(b"path"));
+        let ends = |name: &[u8]| ends_foreign_content(&Name::of_bytes(name));
+        assert!(ends(b"var") && ends(b"blockquote") && !ends(b"path"));
     }
 
     #[test]
     fn names_that_are_too_long_are_unknown() {
         let mut name = Name::default();
         name.push(b"a");
-        assert_eq!(Tag::named(name.as_bytes()), Tag::A);
+        assert_eq!(Tag::of(&name), Tag::A);
         for _ in 0..5 {
             name.push(b"aaaaaaa");
         }
-        assert_eq!(Tag::named(name.as_bytes()), Tag::Inline);
+        assert_eq!(Tag::of(&name), Tag::Inline);
+    }
+
+    #[test]
+    fn names_are_read_at_once_as_they_are_letter_by_letter() {
+        let rest = b"AZaz@[`{09-:\xC1\xFAblockquote x y z";
+        for start in 0..12 {
+            for length in 0..rest.len() - start {
+                let [at_once, singly] =
+                    [Name::of(&rest[start..], length), Name::of_bytes(&rest[start..][..length])];
+                assert_eq!((at_once.letters, at_once.length), (singly.letters, singly.length));
+            }
+        }
     }
 }

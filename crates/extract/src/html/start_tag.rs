@@ -34,8 +34,8 @@ impl CurrentTag {
         self.name = name;
     }
 
-    pub(super) fn name(&self) -> &[u8] {
-        self.name.as_bytes()
+    pub(super) fn name(&self) -> &Name {
+        &self.name
     }
 
     /// Which element it is. Asked only once the name is complete, or while looking for the end of
@@ -43,9 +43,9 @@ impl CurrentTag {
     #[inline]
     pub(super) fn tag(&mut self) -> Tag {
         if self.is_end {
-            return Tag::named(self.name.as_bytes());
+            return Tag::of(&self.name);
         }
-        *self.known.get_or_insert_with(|| Tag::named(self.name.as_bytes()))
+        *self.known.get_or_insert_with(|| Tag::of(&self.name))
     }
 }
 
@@ -122,7 +122,7 @@ impl<'a> Attributes<'a> {
         if self.reading != Reading::Name {
             return false;
         }
-        self.reading = match Attr::named(self.name.as_bytes()) {
+        self.reading = match Attr::of(&self.name) {
             Some(attr) if self.present & (1 << attr as u32) == 0 => {
                 self.spans[attr as usize].0 = self.values.len();
                 Reading::Value(attr)

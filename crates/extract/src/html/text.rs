@@ -1,5 +1,9 @@
 //! What does a reader see? Text gathered with its white space collapsed, a line a block, up to a cap.
 
+use std::borrow::Cow;
+
+use encoding_rs::UTF_8;
+
 /// A growing text in which words are one space apart, and blocks one line.
 pub(super) struct Text {
     bytes: Vec<u8>,
@@ -11,12 +15,11 @@ pub(super) struct Text {
 
 impl Text {
     pub(super) fn new(cap: usize) -> Self {
-        Self::reusing(String::new(), cap)
+        Self::reusing(Vec::new(), cap)
     }
 
     /// An empty text in the buffer of a former one.
-    pub(super) fn reusing(former: String, cap: usize) -> Self {
-        let mut bytes = former.into_bytes();
+    pub(super) fn reusing(mut bytes: Vec<u8>, cap: usize) -> Self {
         bytes.clear();
         Text { bytes, cap, spaced: true, cut: false }
     }
@@ -33,19 +36,15 @@ impl Text {
         self.bytes.reserve(taken.len() + BLOCK);
         let (blocks, rest) = taken.as_chunks::<BLOCK>();
         for block in blocks {
-            if is_plain(block, self.spaced) {
-                self.bytes.extend_from_slice(block);
-                self.spaced = block[BLOCK - 1] == b' ';
-            } else {
-                self.collapse(block);
-            }
+            self.push_block(block, halves(block));
         }
-        self.push_part(rest);
+        if !rest.is_empty() {
+            self.push_part(rest);
+        }
     }
 
-    /// Adds less than a block.
+    /// Adds less than a block, and at least a byte.
     fn push_part(&mut self, part: &[u8]) {
-        let Some(&last) = part.last() else { return };
         if part.iter().all(u8::is_ascii_whitespace) {
             // Between tags mostly nothing else stands.
             if !self.spaced {
@@ -54,16 +53,22 @@ impl Text {
             }
             return;
         }
-        let block = padded(part);
-        if is_plain(&block, self.spaced) {
+        let end = self.bytes.len() + part.len();
+        self.push_block(part, padded(part));
+        self.bytes.truncate(end);
+    }
+
+    /// Adds a block, or less than that filled up with letters.
+    #[inline]
+    fn push_block(&mut self, bytes: &[u8], filled_up: [u64; 2]) {
+        let Some(halves) = single_spaced(filled_up, self.spaced) else {
+            return self.collapse(bytes);
+        };
+        for half in halves {
             // Copies of a fixed length take no call.
-            let end = self.bytes.len() + part.len();
-            self.bytes.extend_from_slice(&block);
-            self.bytes.truncate(end);
-            self.spaced = last == b' ';
-        } else {
-            self.collapse(part);
+            self.bytes.extend_from_slice(&half.to_le_bytes());
         }
+        self.spaced = matches!(bytes.last(), Some(b' ' | b'\n'));
     }
 
     /// Adds at most a block, its white space collapsed. There is no branch a byte: a space after a
@@ -101,38 +106,86 @@ impl Text {
     }
 
     /// The text, ending at a whole character.
-    pub(super) fn finish(mut self) -> String {
-        self.bytes.truncate(self.bytes.trim_ascii_end().len());
-        String::from_utf8(self.bytes)
-            .unwrap_or_else(|error| valid_prefix(error.as_bytes()).trim_ascii_end().to_owned())
+    pub(super) fn finish(&self) -> &str {
+        let text = self.bytes.trim_ascii_end();
+        // Looks at as many bytes at a time as the processor can.
+        match UTF_8.decode_without_bom_handling_and_without_replacement(text) {
+            Some(Cow::Borrowed(text)) => text,
+            _ => valid_prefix(text).trim_ascii_end(),
+        }
+    }
+
+    /// The buffer, for another text.
+    pub(super) fn into_buffer(self) -> Vec<u8> {
+        self.bytes
     }
 }
 
 /// Bytes that are looked at together: most of a text needs no change at all.
 const BLOCK: usize = 16;
 
-/// Less than a block, filled up with letters. Halves that overlap have fixed lengths, so that no copy takes a
-/// call.
-fn padded(part: &[u8]) -> [u8; BLOCK] {
-    let (mut block, length) = ([b'a'; BLOCK], part.len());
-    if let (Some(first), Some(last)) = (part.first_chunk::<8>(), part.last_chunk::<8>()) {
-        block[..8].copy_from_slice(first);
-        block[length - 8..length].copy_from_slice(last);
-    } else if let (Some(first), Some(last)) = (part.first_chunk::<4>(), part.last_chunk::<4>()) {
-        block[..4].copy_from_slice(first);
-        block[length - 4..length].copy_from_slice(last);
-    } else {
-        block.iter_mut().zip(part).for_each(|(to, &byte)| *to = byte);
-    }
-    block
+#[inline]
+fn halves(block: &[u8; BLOCK]) -> [u64; 2] {
+    let whole = u128::from_le_bytes(*block);
+    [whole as u64, (whole >> 64) as u64]
 }
 
-/// True when nothing in a block collapses, given that the text before it ends in a space or not.
-fn is_plain(block: &[u8; BLOCK], spaced: bool) -> bool {
-    let control = block.iter().fold(false, |any, &byte| any | (byte < b' '));
-    let pairs = block.iter().zip(&block[1..]);
-    let double = pairs.fold(false, |any, (&a, &b)| any | ((a == b' ') & (b == b' ')));
-    !(control | double | (spaced & (block[0] == b' ')))
+/// Less than a block, and at least a byte, filled up with letters. Parts that overlap have fixed lengths, so that
+/// no copy takes a call, and are put together without a detour through memory, which would have to be waited
+/// for.
+#[inline]
+fn padded(part: &[u8]) -> [u64; 2] {
+    const LETTERS: u64 = every(b'a');
+    let length = part.len() as u32;
+    if let (Some(&first), Some(&last)) = (part.first_chunk(), part.last_chunk()) {
+        let more = 8 * (length - 8);
+        let rest = u64::from_le_bytes(last) >> 8 >> (56 - more);
+        return [u64::from_le_bytes(first), rest | LETTERS << more];
+    }
+    let bytes = if let (Some(&first), Some(&last)) = (part.first_chunk(), part.last_chunk()) {
+        let [first, last] = [first, last].map(|bytes| u64::from(u32::from_le_bytes(bytes)));
+        first | last << (8 * (length - 4))
+    } else {
+        part.iter().rev().fold(0, |bytes, &byte| bytes << 8 | u64::from(byte))
+    };
+    [bytes | LETTERS << (8 * length), LETTERS]
+}
+
+/// A block with its line ends as spaces, where nothing in it collapses, given that the text before it ends in a
+/// space or not. Eight bytes are looked at together.
+#[inline]
+fn single_spaced(block: [u64; 2], spaced: bool) -> Option<[u64; 2]> {
+    let [low, high] = block.map(with_spaces);
+    let [low_spaces, high_spaces] = [low, high].map(|half| bytes_that_are(half, b' '));
+    let doubles = low_spaces & (low_spaces << 8 | u64::from(spaced) << 7)
+        | high_spaces & (high_spaces << 8 | low_spaces >> 56);
+    let plain = (doubles | controls(low) | controls(high)) == 0;
+    plain.then_some([low, high])
+}
+
+/// Eight bytes with their line ends as spaces.
+#[inline]
+fn with_spaces(bytes: u64) -> u64 {
+    bytes ^ ((bytes_that_are(bytes, b'\n') >> 7) * u64::from(b'\n' ^ b' '))
+}
+
+/// The top bit of each byte that is `wanted`, and of no other.
+#[inline]
+fn bytes_that_are(bytes: u64, wanted: u8) -> u64 {
+    let differ = bytes ^ every(wanted);
+    let carried = (differ & every(0x7F)) + every(0x7F);
+    !(carried | differ | every(0x7F))
+}
+
+/// Not zero where one of eight bytes is a control character.
+#[inline]
+fn controls(bytes: u64) -> u64 {
+    bytes.wrapping_sub(every(b' ')) & !bytes & every(0x80)
+}
+
+#[inline]
+const fn every(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
 }
 
 /// As much of `bytes` as is whole characters: a cap may have fallen inside one.
@@ -153,7 +206,7 @@ mod tests {
             if *chunk == "|" { text.end_line() } else { text.push(chunk.as_bytes()) }
         }
         let cut = text.is_cut();
-        (text.finish(), cut)
+        (text.finish().to_owned(), cut)
     }
 
     #[test]
