@@ -122,7 +122,6 @@ pub(crate) fn run_json<S: Store>(
     run["requests_a_second_lately"] = json!(lately);
     run["bytes_last_day"] = json!(walk.state().spending().received(progress.at));
     run["bytes_used_up_until"] = json!(progress.day_used_up.map(Time::rfc3339));
-    run["ranked_by"] = json!(progress.ranked_by.map(basis));
     run["first_visits"] = json!(tally.first);
     run["changes_found"] = json!(tally.changes);
     run["requests"] = json!({
@@ -327,6 +326,7 @@ pub(crate) fn progress_json(progress: &Progress) -> Value {
         "in_flight": progress.in_flight,
         "next_us": {"p50": within(0.5), "p99": within(0.99), "most": within(1.0)},
         "active_hosts": progress.active_hosts,
+        "ranked_by": progress.ranked_by.map(basis),
         "total": counters_json(&progress.counters),
     })
 }

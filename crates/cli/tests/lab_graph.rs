@@ -106,6 +106,17 @@ fn what_is_wrong_is_named_with_its_place() {
 }
 
 #[test]
+fn trust_that_plays_no_part_is_said_to_play_none() {
+    let place = Place::new();
+    place.write("e.csv", "src,dst\na,b\n");
+    place.write("seeds.txt", "a\n");
+    let ran = place.run("lab graph --edges e.csv --method pagerank --trust seeds.txt").expect(0);
+    assert!(ran.err.contains("plays no part"), "{}", ran.err);
+    let ran = place.run("lab graph --edges e.csv --method trustrank --trust seeds.txt").expect(0);
+    assert!(ran.err.is_empty(), "{}", ran.err);
+}
+
+#[test]
 fn people_get_a_table_with_the_highest_first() {
     let place = Place::new();
     place.write("e.csv", "src,dst\na,b\n");

@@ -220,6 +220,14 @@ fn distrust_personal_ranks_and_a_start_by_hosts_are_at_hand() {
     assert_eq!(front.1, 0.0, "no jump leads to the front: {personal:?}");
     place.write("wrong.txt", "http://b.one.test/ much\n");
     place.run("rank --jump wrong.txt").expect(2).explains(&["line 1", "weight"]);
+    for (words, option) in [
+        ("hits --jump mine.txt", "--jump"),
+        ("indegree --start hosts", "--start"),
+        ("pagerank --trust mine.txt", "--trust"),
+        ("antitrust --trust-top 3", "--trust-top"),
+    ] {
+        place.run(&format!("rank --method {words}")).expect(2).explains(&[option, "is for"]);
+    }
     let (alike, hosts) = (scores(""), scores("--start hosts"));
     for ((url, a), (other, b)) in alike.iter().zip(&hosts) {
         assert!(url == other && (a - b).abs() < 1e-9, "{alike:?} {hosts:?}");

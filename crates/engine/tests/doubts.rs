@@ -73,6 +73,47 @@ fn a_tag_that_hides_changes_is_found_out() {
     assert!(again.resume(&learned) && again.validators().count() == 2);
 }
 
+/// A manual, some pages of which speak of what does not exist, on a host that says so when it has no such page.
+#[derive(Default)]
+struct Manual {
+    visits: HashMap<String, u32>,
+}
+
+impl Web for Manual {
+    fn answer(&mut self, asked: &Asked<'_>, _: Time) -> (Fetched, Duration) {
+        let page = asked.url.rsplit('/').next().unwrap().parse::<u64>();
+        let Ok(page) = page else {
+            return (fetched(404, &[], String::new(), TOOK), TOOK);
+        };
+        *self.visits.entry(asked.url.to_owned()).or_default() += 1;
+        let error = if page % 10 == 0 { "<p>It is an error if it does not exist." } else { "" };
+        let html = format!("{error}{}", words(page));
+        (fetched(200, &[("content-type", "text/html")], html, TOOK), TOOK)
+    }
+}
+
+#[test]
+fn a_good_page_that_speaks_of_what_does_not_exist_is_looked_at_once_more_at_most() {
+    let pages = (0..300).map(|page| format!("http://manual.test/{page}"));
+    let seeds: Vec<String> = pages.chain(["http://leaflet.test/0".to_owned()]).collect();
+    for (per_host, new_only) in [(1, false), (8, false), (1, true), (8, true)] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut sim = begun(dir.path(), Manual::default(), &seeds, |config| {
+            config.schedule.recrawl = HOUR * 24;
+            config.frontier.per_host = per_host;
+            config.frontier.new_only = new_only;
+        });
+        sim.run(START.after(HOUR), HOUR).unwrap();
+        let [_, live, failing, ..] = sim.walk.counters().lives.unwrap();
+        assert_eq!((live, failing), (seeds.len() as u64, 0), "{per_host} at a time");
+        // Audits look at others a second time.
+        let doubted = sim.web.visits.iter().filter(|(url, _)| url.ends_with('0'));
+        let again: Vec<_> = doubted.filter(|(_, visits)| **visits > 1).collect();
+        assert!(again.iter().all(|(_, visits)| **visits == 2), "{again:?}");
+        assert!(again.len() <= 1 + per_host, "before the host had answered: {again:?}");
+    }
+}
+
 /// A page that shows another text at its second visit, and then again the first.
 #[derive(Default)]
 struct ToAndFro {

@@ -35,8 +35,35 @@ fn main() {
     if wanted("hits") {
         measured("hits, 20 rounds", || hits(&graph, &twenty));
     }
+    if wanted("turns") {
+        by_turns(&graph, &twenty);
+    }
     if wanted("hosts") {
         start_by_hosts(&graph);
+    }
+}
+
+/// How many times each method is run when they are compared.
+const TURNS: usize = 9;
+
+/// How much longer does each method take than PageRank? One after the other, again and again, so that whatever else
+/// the machine does comes upon all of them alike.
+fn by_turns(graph: &Graph, settings: &Settings) {
+    let good: Vec<u32> = (0..100).collect();
+    let mut seconds = [const { Vec::new() }; 3];
+    for _ in 0..TURNS {
+        seconds[0].push(timed(|| pagerank(graph, Jump::Anywhere, settings)).1);
+        seconds[1].push(timed(|| trust(graph, &good, settings)).1);
+        seconds[2].push(timed(|| hits(graph, settings)).1);
+    }
+    seconds.iter_mut().for_each(|list| list.sort_unstable_by(f64::total_cmp));
+    let usual = seconds[0][TURNS / 2];
+    for (name, list) in ["pagerank", "trustrank", "hits"].into_iter().zip(&seconds) {
+        let (median, least, most) = (list[TURNS / 2], list[0], list[TURNS - 1]);
+        let times = median / usual;
+        println!(
+            "{name:<10} {TURNS} times by turns: {median:.2} s of CPU ({least:.2} to {most:.2}), {times:.2} times pagerank's"
+        );
     }
 }
 
@@ -68,11 +95,16 @@ fn links(pages: u32, count: u32) -> impl Iterator<Item = (u32, u32)> + Clone {
 }
 
 fn measured<T>(what: &str, run: impl FnOnce() -> T) -> T {
-    let before = processor_seconds();
-    let result = run();
-    let seconds = processor_seconds() - before;
+    let (result, seconds) = timed(run);
     println!("{what:<32} {seconds:6.2} s of CPU, peak {:5.0} MB", peak_megabytes());
     result
+}
+
+/// What came of it, and how much processor time it took.
+fn timed<T>(run: impl FnOnce() -> T) -> (T, f64) {
+    let before = processor_seconds();
+    let result = run();
+    (result, processor_seconds() - before)
 }
 
 /// User and system time of this process so far, as Linux tells it in hundredths of a second.

@@ -1,7 +1,11 @@
 //! Discovers a made web with hosts of all sizes and few that most links lead to, in every order, and
 //! says what share of its PageRank each has found by when:
-//! `cargo run --release -p evercrawl-rank --example orders [pages] [large-are-famous]`.
+//! `cargo run --release -p evercrawl-rank --example orders [pages] [large-are-famous] [pause=N]`, where each host is
+//! asked once in N fetches at most.
 #![allow(clippy::print_stdout, reason = "a benchmark tells what it measured")]
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 use evercrawl_policy::SplitMix64;
 use evercrawl_rank::{Discovery, Graph, Jump, Order, Repeats, Settings, pagerank};
@@ -32,7 +36,7 @@ impl Web {
         let mut web = Web { fronts, host_of, links: Vec::new() };
         let mut fame = web.fame(&mut dice);
         if large_are_famous {
-            fame.sort_by_key(|&host| std::cmp::Reverse(web.size(host)));
+            fame.sort_by_key(|&host| Reverse(web.size(host)));
         }
         web.links =
             (0..web.host_of.len() as u32).map(|page| web.draw(page, &fame, &mut dice)).collect();
@@ -71,9 +75,10 @@ impl Web {
 }
 
 fn main() {
-    let pages = std::env::args().nth(1).and_then(|arg| arg.parse().ok()).unwrap_or(1_000_000);
-    let web =
-        Web::new(pages, 1, std::env::args().nth(2).is_some_and(|arg| arg == "large-are-famous"));
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let pages = args.first().and_then(|arg| arg.parse().ok()).unwrap_or(1_000_000);
+    let web = Web::new(pages, 1, args.iter().any(|arg| arg == "large-are-famous"));
+    let pause = args.iter().find_map(|arg| arg.strip_prefix("pause=")?.parse().ok()).unwrap_or(0);
     let edges =
         (0u32..).zip(&web.links).flat_map(|(from, links)| links.iter().map(move |&to| (from, to)));
     let graph = Graph::new(web.links.len() as u32, edges, Repeats::Once);
@@ -85,7 +90,7 @@ fn main() {
         graph.link_count()
     );
     println!(
-        "{:<14} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}",
+        "{:<14} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}   hosts at 5 %  ten most  moments a page",
         "rank found at", "1 %", "2 %", "5 %", "10 %", "20 %", "50 %"
     );
     for (name, order) in [
@@ -95,26 +100,111 @@ fn main() {
         ("opic", Order::Opic),
         ("larger-sites", Order::LargerSites),
     ] {
-        let found = discover(&web, order, &ranks);
-        let at = |share: f64| {
-            100.0 * found[((share * found.len() as f64) as usize).min(found.len() - 1)]
-        };
-        let shares: Vec<String> =
-            [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].map(|share| format!("{:>5.1} %", at(share))).to_vec();
-        println!("{name:<14} {}", shares.join(" "));
+        let (fetched, moments) = discover(&web, order, pause);
+        let took = moments as f64 / fetched.len() as f64;
+        println!(
+            "{name:<14} {}   {} {took:>15.1}",
+            shares(&fetched, &ranks),
+            breadth(&web, &fetched)
+        );
     }
 }
 
-/// The rank found after each fetch.
-fn discover(web: &Web, order: Order, ranks: &[f64]) -> Vec<f64> {
+/// The share of rank found by when, in fetches as a share of all pages.
+fn shares(fetched: &[u32], ranks: &[f64]) -> String {
+    let found: Vec<f64> = fetched
+        .iter()
+        .scan(0.0, |sum, &page| {
+            *sum += ranks[page as usize];
+            Some(*sum)
+        })
+        .collect();
+    let at = |share: f64| found[((share * found.len() as f64) as usize).min(found.len() - 1)];
+    [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].map(|share| format!("{:>5.1} %", 100.0 * at(share))).join(" ")
+}
+
+/// Over how many hosts the first twentieth of all fetches is spread, and the share of the ten hosts asked most.
+fn breadth(web: &Web, fetched: &[u32]) -> String {
+    let first = &fetched[..fetched.len() / 20];
+    let mut asked: HashMap<u32, usize> = HashMap::new();
+    first.iter().for_each(|&page| *asked.entry(web.host_of[page as usize]).or_default() += 1);
+    let mut counts: Vec<usize> = asked.into_values().collect();
+    counts.sort_unstable_by_key(|&count| Reverse(count));
+    let most: usize = counts.iter().take(10).sum();
+    format!("{:>12}  {:>6.1} %", counts.len(), 100.0 * most as f64 / first.len().max(1) as f64)
+}
+
+/// Pages in the order in which they are fetched, one a moment and no two of a host within `pause` moments; and how many
+/// moments that took, those included in which no host could be asked.
+fn discover(web: &Web, order: Order, pause: usize) -> (Vec<u32>, usize) {
     let mut discovery = Discovery::new(order, &web.host_of);
     let hosts = web.fronts.len() - 1;
     (0..SEEDS).for_each(|seed| discovery.seed(web.fronts[seed * hosts / SEEDS]));
-    let (mut found, mut sum) = (Vec::new(), 0.0);
-    while let Some(page) = discovery.next_page() {
+    let mut pace = Pace {
+        pause,
+        now: 0,
+        rested: HashMap::new(),
+        held: BinaryHeap::new(),
+        pages: HashMap::new(),
+    };
+    let mut fetched = Vec::new();
+    while let Some(page) = pace.next(web, &mut discovery) {
         discovery.fetched(page, &web.links[page as usize]);
-        sum += ranks[page as usize];
-        found.push(sum);
+        fetched.push(page);
     }
-    found
+    (fetched, pace.now)
+}
+
+/// Which hosts must not be asked yet?
+struct Pace {
+    pause: usize,
+    now: usize,
+    /// From when on each host that was asked may be asked again.
+    rested: HashMap<u32, usize>,
+    /// Pages whose turn came while their host rested: first its end, then they.
+    held: BinaryHeap<Reverse<(usize, u32)>>,
+    pages: HashMap<u32, VecDeque<u32>>,
+}
+
+impl Pace {
+    fn next(&mut self, web: &Web, discovery: &mut Discovery) -> Option<u32> {
+        self.now += 1;
+        let page = loop {
+            if let Some(page) = self.rested_page() {
+                break page;
+            }
+            let Some(page) = discovery.next_page() else {
+                // Nothing else is left: time passes until a host has rested.
+                let Reverse((at, _)) = *self.held.peek()?;
+                self.now = at;
+                continue;
+            };
+            let host = web.host_of[page as usize];
+            let at = self.rested.get(&host).copied().unwrap_or(0);
+            if at <= self.now && !self.pages.contains_key(&host) {
+                break page;
+            }
+            let line = self.pages.entry(host).or_default();
+            if line.is_empty() {
+                self.held.push(Reverse((at, host)));
+            }
+            line.push_back(page);
+        };
+        self.rested.insert(web.host_of[page as usize], self.now + self.pause);
+        Some(page)
+    }
+
+    /// A page that was held, of a host that has rested.
+    fn rested_page(&mut self) -> Option<u32> {
+        let &Reverse((_, host)) = self.held.peek().filter(|Reverse((at, _))| *at <= self.now)?;
+        self.held.pop();
+        let line = self.pages.get_mut(&host)?;
+        let page = line.pop_front();
+        if line.is_empty() {
+            self.pages.remove(&host);
+        } else {
+            self.held.push(Reverse((self.now + self.pause, host)));
+        }
+        page
+    }
 }

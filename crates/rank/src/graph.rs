@@ -73,6 +73,12 @@ impl Graph {
         if node + 1 < starts.len() { &self.sources[starts[node]..starts[node + 1]] } else { &[] }
     }
 
+    /// The sources of every node from `first` on.
+    pub(crate) fn rows(&self, first: usize) -> impl Iterator<Item = &[u32]> {
+        let starts = self.starts.get(first..).unwrap_or_default();
+        starts.windows(2).map(|ends| &self.sources[ends[0]..ends[1]])
+    }
+
     /// How many links lead to `node`.
     pub fn in_degree(&self, node: u32) -> usize {
         self.sources(node).len()
@@ -81,6 +87,11 @@ impl Graph {
     /// How many links lead from `node`.
     pub fn out_degree(&self, node: u32) -> u32 {
         self.out_degrees.get(node as usize).copied().unwrap_or(0)
+    }
+
+    /// The same of every node.
+    pub(crate) fn out_degrees(&self) -> &[u32] {
+        &self.out_degrees
     }
 
     /// All links from source to target, by target.

@@ -15,7 +15,7 @@ pub struct Hits {
     pub authorities: Vec<f64>,
     /// How many times it went back and forth.
     pub rounds: u32,
-    /// How much the hubs may be off, all differences added up: an estimate, since nothing bounds it.
+    /// How much the authorities may be off, all differences added up: an estimate, since nothing bounds it.
     pub error: f64,
 }
 
@@ -25,154 +25,106 @@ pub struct Hits {
 /// link, all scores are 0. On several threads it holds the graph in both directions, twice the memory of a
 /// ranking.
 pub fn hits(graph: &Graph, settings: &Settings) -> Hits {
-    match settings.threads {
-        0 | 1 => rounds(Alone::new(graph), settings),
-        threads => rounds(Together::new(graph, threads), settings),
-    }
-}
-
-/// A way to go back and forth.
-trait Sweeps {
-    /// Goes back and forth once; returns how much the hubs changed.
-    fn round(&mut self) -> f64;
-    /// Hubs, authorities and what these add up to.
-    fn into_scores(self) -> (Vec<f64>, Vec<f64>, f64);
-}
-
-fn rounds(mut sweeps: impl Sweeps, settings: &Settings) -> Hits {
+    let mut scores = Scores::new(graph, settings.threads);
     let (mut rounds, mut error, mut last_change) = (0, f64::INFINITY, f64::INFINITY);
     while rounds < settings.most_rounds && error > settings.tolerance {
-        let change = sweeps.round();
+        let change = scores.there();
+        scores.back();
         error = still_to_come(change, last_change);
         last_change = change;
         rounds += 1;
     }
-    let (hubs, mut authorities, sum) = sweeps.into_scores();
-    authorities.iter_mut().for_each(|score| *score *= scale(sum));
+    let Scores { mut hubs, authorities, .. } = scores;
+    let scale = scale(in_blocks(&hubs));
+    hubs.iter_mut().for_each(|score| *score *= scale);
     Hits { hubs, authorities, rounds, error }
 }
 
-/// On several threads: the graph in both directions, so that each node is written by one thread.
-struct Together<'a> {
+/// Scores on their way back and forth. Memory is what a sweep waits for, so there are two lists and no third: each
+/// way touches the hubs at random, which stay at hand, and goes along the authorities.
+struct Scores<'a> {
     graph: &'a Graph,
-    reversed: Graph,
+    /// The links turned round, for several threads, each of which writes to its own hubs only.
+    reversed: Option<Graph>,
     threads: usize,
+    /// Not scaled; `given` says how much all their links pass on.
     hubs: Vec<f64>,
-    next: Vec<f64>,
+    given: f64,
+    /// All hubs have the same, as at the start.
+    alike: bool,
+    /// They add up to 1.
     authorities: Vec<f64>,
-    authority_sum: f64,
 }
 
-impl<'a> Together<'a> {
+impl<'a> Scores<'a> {
     fn new(graph: &'a Graph, threads: usize) -> Self {
         let nodes = graph.nodes() as usize;
-        Together {
-            graph,
-            reversed: graph.reversed(),
-            threads,
-            hubs: vec![1.0 / nodes as f64; nodes],
-            next: vec![0.0; nodes],
-            authorities: vec![0.0; nodes],
-            authority_sum: 0.0,
-        }
-    }
-}
-
-impl Sweeps for Together<'_> {
-    fn round(&mut self) -> f64 {
-        let (threads, hubs) = (self.threads, &self.hubs);
-        self.authority_sum = gather(self.graph, &mut self.authorities, threads, |sources| {
-            total(sources, |source| hubs[source as usize])
-        });
-        // One after the other, as a single thread hands them out.
-        let authorities = &self.authorities;
-        let sum = gather(&self.reversed, &mut self.next, threads, |targets| {
-            targets.iter().fold(0.0, |sum, &target| sum + authorities[target as usize])
-        });
-        replace(&mut self.hubs, &self.next, sum, self.threads)
+        let alike = vec![1.0 / nodes as f64; nodes];
+        let given = graph.link_count() as f64 / nodes as f64;
+        let reversed = (threads > 1).then(|| graph.reversed());
+        let hubs = alike.clone();
+        Scores { graph, reversed, threads, hubs, given, alike: true, authorities: alike }
     }
 
-    fn into_scores(self) -> (Vec<f64>, Vec<f64>, f64) {
-        (self.hubs, self.authorities, self.authority_sum)
-    }
-}
-
-/// Lets `add` sum up what each node's sources have; returns the sum over all nodes.
-fn gather(
-    graph: &Graph,
-    to: &mut [f64],
-    threads: usize,
-    add: impl Fn(&[u32]) -> f64 + Sync,
-) -> f64 {
-    let [sum, _] = sweep(threads, to, |start, block| {
-        let mut sum = 0.0;
-        for (node, value) in (start..).zip(block) {
-            *value = add(graph.sources(node as u32));
-            sum += *value;
-        }
-        [sum, 0.0]
-    });
-    sum
-}
-
-/// Puts `values` in place of what is there, divided by their sum; returns how much that changes.
-fn replace(list: &mut [f64], values: &[f64], sum: f64, threads: usize) -> f64 {
-    let scale = scale(sum);
-    let [changed, _] = sweep(threads, list, |start, block| {
-        let mut changed = 0.0;
-        for (node, value) in (start..).zip(block) {
-            let next = values[node] * scale;
-            changed += (next - *value).abs();
-            *value = next;
-        }
-        [changed, 0.0]
-    });
-    changed
-}
-
-/// On one thread: there, and back by the same links, which hand out what they gathered. Each way touches one list of
-/// scores at random, since memory is what a sweep waits for: one list of a million nodes is at hand, two are not.
-/// Every sum is taken in the order in which several threads take it, so the bits are the same.
-struct Alone<'a> {
-    graph: &'a Graph,
-    hubs: Vec<f64>,
-    next: Vec<f64>,
-    authorities: Vec<f64>,
-    authority_sum: f64,
-}
-
-impl<'a> Alone<'a> {
-    fn new(graph: &'a Graph) -> Self {
-        let nodes = graph.nodes() as usize;
-        let (hubs, zeros) = (vec![1.0 / nodes as f64; nodes], vec![0.0; nodes]);
-        Alone { graph, hubs, next: zeros.clone(), authorities: zeros, authority_sum: 0.0 }
-    }
-}
-
-impl Sweeps for Alone<'_> {
-    fn round(&mut self) -> f64 {
-        let hubs = &self.hubs;
-        self.authority_sum = gather(self.graph, &mut self.authorities, 1, |sources| {
-            total(sources, |source| hubs[source as usize])
-        });
-        self.next.fill(0.0);
-        for (node, authority) in (0..).zip(&self.authorities) {
-            for &source in self.graph.sources(node) {
-                self.next[source as usize] += authority;
+    /// Hubs make authorities; returns how much these changed. What they add up to is known before, by the links that
+    /// each hub has, so one sweep makes them and scales them.
+    fn there(&mut self) -> f64 {
+        let (graph, hubs, scale) = (self.graph, &self.hubs, scale(self.given));
+        let of_each = hubs.first().filter(|_| self.alike);
+        let [changed, _] = sweep(self.threads, &mut self.authorities, |start, block| {
+            let mut changed = 0.0;
+            for (value, sources) in block.iter_mut().zip(graph.rows(start)) {
+                let sum =
+                    of_each.map_or_else(|| total(sources, hubs), |hub| hub * sources.len() as f64);
+                let next = sum * scale;
+                changed += (next - *value).abs();
+                *value = next;
             }
-        }
-        let sum = in_blocks(&self.next);
-        replace(&mut self.hubs, &self.next, sum, 1)
+            [changed, 0.0]
+        });
+        changed
     }
 
-    fn into_scores(self) -> (Vec<f64>, Vec<f64>, f64) {
-        (self.hubs, self.authorities, self.authority_sum)
+    /// Authorities make hubs.
+    fn back(&mut self) {
+        match &self.reversed {
+            Some(reversed) => collect(reversed, &self.authorities, &mut self.hubs, self.threads),
+            None => hand_out(self.graph, &self.authorities, &mut self.hubs),
+        }
+        let degrees = self.graph.out_degrees();
+        let [given, _] = sweep(self.threads, &mut self.hubs, |start, block| {
+            let links = block.iter().zip(&degrees[start..]);
+            [links.fold(0.0, |sum, (hub, &degree)| sum + *hub * f64::from(degree)), 0.0]
+        });
+        (self.given, self.alike) = (given, false);
+    }
+}
+
+/// Every hub sums up what its targets have: one after the other, as [`hand_out`] gives it to them, so that the bits
+/// are the same.
+fn collect(reversed: &Graph, authorities: &[f64], hubs: &mut [f64], threads: usize) {
+    sweep(threads, hubs, |start, block| {
+        for (hub, targets) in block.iter_mut().zip(reversed.rows(start)) {
+            *hub = targets.iter().fold(0.0, |sum, &target| sum + authorities[target as usize]);
+        }
+        [0.0; 2]
+    });
+}
+
+/// Every authority gives what it has to each of its sources.
+fn hand_out(graph: &Graph, authorities: &[f64], hubs: &mut [f64]) {
+    hubs.fill(0.0);
+    for (authority, sources) in authorities.iter().zip(graph.rows(0)) {
+        for &source in sources {
+            hubs[source as usize] += authority;
+        }
     }
 }
 
 /// What these nodes have together. Four sums grow side by side, since an addition waits for the one before it;
 /// of no nodes they are 0.
-fn total(nodes: &[u32], value: impl Fn(u32) -> f64) -> f64 {
+fn total(nodes: &[u32], values: &[f64]) -> f64 {
+    let value = |node: u32| values[node as usize];
     let (fours, rest) = nodes.as_chunks::<4>();
     let mut sums = [0.0; 4];
     for four in fours {

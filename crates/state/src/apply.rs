@@ -1,8 +1,8 @@
 //! What does an event do to the state? One deterministic function: same events, same bytes.
 
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostKey, HostUpdate, Importance, Next, Noted, Notice, Outcome,
-    PageKey, Refusal, Shape, Time, Turn, Visited,
+    Band, Change, Discovery, Event, HostKey, HostUpdate, Importance, Kind, Next, Noted, Notice,
+    Outcome, PageKey, Refusal, Shape, Time, Turn, Visited,
 };
 
 use crate::StateError;
@@ -144,7 +144,10 @@ impl<S: Store> State<S> {
 
     fn enter(&mut self, page: PageKey, found: &Discovery) -> Result<Applied, StateError> {
         self.view.counters.turns += 1;
-        let place = Place::New(found.band, self.view.counters.turns);
+        let place = match found.kind {
+            Kind::Probe => Place::QUESTION,
+            _ => Place::New(found.band, self.view.counters.turns),
+        };
         let row = PageRow::found(found, place);
         self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
         self.view.layers.put(Space::Known, &page.to_bytes(), &known_by(found.check));

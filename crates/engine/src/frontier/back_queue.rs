@@ -19,6 +19,8 @@ pub(super) struct BackQueue {
     lanes: [Window; BANDS + 2],
     /// Pages that are out, and so must not be handed out again.
     leased: Vec<u64>,
+    /// What the host was last asked that is no page of it.
+    question: Option<u64>,
 }
 
 /// Which kind of page is asked for first.
@@ -83,7 +85,7 @@ impl Window {
 
 impl BackQueue {
     pub(super) fn new(host: HostKey) -> Self {
-        BackQueue { host, lanes: Default::default(), leased: Vec::new() }
+        BackQueue { host, lanes: Default::default(), leased: Vec::new(), question: None }
     }
 
     /// Takes the next page: a known one that is due by `horizon`, or a new one from the band that
@@ -96,6 +98,9 @@ impl BackQueue {
         selector: &mut Selector,
         order: Order,
     ) -> Result<Option<(PageKey, Place)>, StateError> {
+        if let Some(question) = self.question(state)? {
+            return Ok(Some(question));
+        }
         let due = |queue: &mut Self| match queue.pop(state, Lane::Recheck, now)? {
             Some(found) => Ok(Some(found)),
             None => queue.pop(state, Lane::Due, horizon),
@@ -105,12 +110,25 @@ impl BackQueue {
         {
             return Ok(Some(found));
         }
-        for band in selector.bands() {
+        // Pages in doubt wait in the last band for its answer: without it they would be in doubt again.
+        let unanswered = self.question.is_some_and(|url| self.leased.contains(&url));
+        for band in selector.bands().filter(|band| !unanswered || *band != Band::LAST) {
             if let Some(found) = self.pop(state, Lane::New(band), horizon)? {
                 return Ok(Some(found));
             }
         }
         if order == Order::NewFirst { due(self) } else { Ok(None) }
+    }
+
+    /// What the host is to be asked before all else.
+    fn question<S: Store>(
+        &mut self,
+        state: &State<S>,
+    ) -> Result<Option<(PageKey, Place)>, StateError> {
+        let (lane, turn) = (lane_of(Place::QUESTION), position_of(Place::QUESTION));
+        let found = self.pop_before(state, lane, turn + 1)?;
+        self.question = found.map(|(page, _)| page.url).or(self.question);
+        Ok(found)
     }
 
     fn pop<S: Store>(
@@ -119,11 +137,20 @@ impl BackQueue {
         lane: Lane,
         horizon: Time,
     ) -> Result<Option<(PageKey, Place)>, StateError> {
-        let window = &mut self.lanes[slot(lane)];
         let until = match lane {
             Lane::New(_) => u64::MAX,
             Lane::Due | Lane::Recheck => horizon.millis().saturating_add(1),
         };
+        self.pop_before(state, lane, until)
+    }
+
+    fn pop_before<S: Store>(
+        &mut self,
+        state: &State<S>,
+        lane: Lane,
+        until: u64,
+    ) -> Result<Option<(PageKey, Place)>, StateError> {
+        let window = &mut self.lanes[slot(lane)];
         window.fill(state, self.host, lane)?;
         let leased = &self.leased;
         while window.pages.front().is_some_and(|queued| leased.contains(&queued.page.url)) {

@@ -63,8 +63,9 @@ impl Rows {
         }
         let (count, width) = (self.ends.len() - before, self.width);
         if !self.lines.is_empty() && count != width {
+            let cells = if count == 1 { "cell" } else { "cells" };
             return Err(TableError::new(format!(
-                "{file}, line {line}: {count} cells where the header has {width}"
+                "{file}, line {line}: {count} {cells} where the header has {width}"
             )));
         }
         self.width = count;
@@ -190,7 +191,7 @@ mod tests {
     #[test]
     fn what_is_not_well_formed_is_refused_with_its_place() {
         for (text, words) in [
-            ("a,b\nc\n", "p.csv, line 2: 1 cells where the header has 2"),
+            ("a,b\nc\n", "p.csv, line 2: 1 cell where the header has 2"),
             ("a,b\nc,d,\n", "p.csv, line 2: 3 cells where the header has 2"),
             ("a,b\nc,\"d\ne\n", "p.csv, line 2, column 2: a quote that is never closed"),
             ("\"a\"b,c\n", "p.csv, line 1, column 1: something follows the closing quote"),

@@ -37,6 +37,11 @@ pub enum Place {
     Recheck(Time),
 }
 
+impl Place {
+    /// Where what a host is to be asked waits: before all its pages, some of which wait for the answer.
+    pub const QUESTION: Place = Place::New(Band::FIRST, 0);
+}
+
 /// What stands of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {

@@ -81,6 +81,7 @@ pub(super) fn run(args: &GraphArgs) -> anyhow::Result<u8> {
         threads: args.threads.unwrap_or_else(processors),
         ..Settings::default()
     };
+    args.warn_of_trust();
     let begin = || args.begin(&web, table.file(), &settings);
     match args.method {
         Method::Hits => args.show_hits(&web, &hits(&web.graph, &settings))?,
@@ -138,6 +139,14 @@ impl<'a> Web<'a> {
 }
 
 impl GraphArgs {
+    /// Says so where trust was given to a method that has no use for it.
+    fn warn_of_trust(&self) {
+        let given = self.trust.is_some() || self.trust_top.is_some();
+        if given && !matches!(self.method, Method::Trustrank | Method::Antitrust) {
+            eprintln!("Trust plays no part here: it is for --method trustrank and antitrust.");
+        }
+    }
+
     /// The nodes that trust, or distrust, begins with.
     fn begin(&self, web: &Web<'_>, edges: &str, settings: &Settings) -> anyhow::Result<Vec<u32>> {
         match (&self.trust, self.trust_top) {

@@ -59,6 +59,25 @@ impl RankArgs {
     pub(crate) fn file(&self, name: &Path) -> PathBuf {
         self.files_from.as_ref().map_or(name.to_owned(), |from| from.join(name))
     }
+
+    /// What was asked for that the method cannot heed: left out without a word, it would seem to be in the scores.
+    pub(crate) fn unheeded(&self) -> Option<&'static str> {
+        let by_trust = matches!(self.method, Method::Trustrank | Method::Antitrust);
+        let plain = self.method == Method::Pagerank;
+        if self.keep && (!plain || self.jump.is_some() || self.only.is_some()) {
+            Some("--keep is for a ranking of all pages by pagerank, for everybody")
+        } else if self.jump.is_some() && !plain {
+            Some("--jump is for --method pagerank")
+        } else if self.start == Start::Hosts && !plain {
+            Some("--start is for --method pagerank")
+        } else if self.trust.is_some() && !by_trust {
+            Some("--trust is for --method trustrank and antitrust")
+        } else if self.trust_top.is_some() && self.method != Method::Trustrank {
+            Some("--trust-top is for --method trustrank")
+        } else {
+            None
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

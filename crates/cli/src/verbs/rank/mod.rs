@@ -37,9 +37,7 @@ pub(crate) fn run(args: &RankArgs) -> anyhow::Result<u8> {
 
 /// Shows what `args` asks for.
 pub(crate) fn show(args: &RankArgs, opened: &Opened, out: &mut dyn Write) -> anyhow::Result<u8> {
-    if args.keep && (args.method != Method::Pagerank || args.jump.is_some() || args.only.is_some())
-    {
-        let why = "--keep is for a ranking of all pages by pagerank, for everybody";
+    if let Some(why) = args.unheeded() {
         return Err(Failure::usage(why));
     }
     let suspects = Suspects::read(&opened.state, &crawl_config::spam(&opened.settings)?)?;
