@@ -15,7 +15,8 @@ fn answer(request: &Request) -> Answer {
     let later = request.earlier >= GOOD;
     let (host, path) = request.page.split_once('/').unwrap();
     match (host, path) {
-        (_, "robots.txt" | "sitemap.xml") => Answer::status("404 Not Found"),
+        (_, "robots.txt") => Answer::status("404 Not Found"),
+        (host, "sitemap.xml") if host != "soft.test" => Answer::status("404 Not Found"),
         (_, "") if host != "parked.test" || !later => {
             Answer::page(format!("{}<a href=/story>s</a><a href=/moving>m</a>", essay("home")))
         }
@@ -113,6 +114,13 @@ fn what_is_in_the_place_of_a_page_is_told_and_the_good_copy_stays() {
     }
     let walled = place.run("urls --state login_wall").expect(0).out;
     assert_eq!(walled.lines().count(), 2, "{walled}");
+}
+
+#[test]
+fn a_page_in_the_place_of_a_list_that_was_looked_for_is_nothing_to_remember() {
+    let (site, place) = crawled();
+    assert_eq!(site.asked("soft.test/sitemap.xml").len(), 1);
+    assert!(place.urls().iter().all(|page| page["url"] != "http://soft.test/sitemap.xml"));
 }
 
 #[test]

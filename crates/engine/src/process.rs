@@ -74,10 +74,7 @@ pub struct Processed {
 impl Processed {
     /// True when a list was looked for where lists usually are, and there is none.
     pub fn is_empty_guess(&self) -> bool {
-        let row = &self.job.lease.row;
-        // One that was visited before has records, which are not to be left without a page.
-        let never = row.guess && row.kind == Kind::Sitemap && row.past.is_none();
-        never && self.visited.visit.change == Change::Gone
+        is_guess(&self.job.lease.row) && self.visited.visit.change == Change::Gone
     }
 
     /// True when the page changed to what it had been before.
@@ -271,6 +268,11 @@ impl<S: Store> Processor<S> {
         let unpacked = unpack(response, body, self.config.unpack);
         let document = document(response, &unpacked.bytes, &row.url);
         let extracted = self.extractor.extract(&document, self.links.options());
+        if is_guess(row) && extracted.kind == extract::Kind::Html {
+            // Some hosts show a page for whatever is asked.
+            processed.visited.visit.change = Change::Gone;
+            return Ok((false, None));
+        }
         let directives = directives(&self.config, response, &extracted);
         let lease = &processed.job.lease;
         let least = self.config.schedule.least_change;
@@ -610,6 +612,12 @@ fn text_of<'a>(extracted: &'a Extracted<'_>) -> Option<&'a str> {
         Content::Text(text) => Some(text),
         Content::Listing(_) | Content::Nothing => None,
     }
+}
+
+/// True when a list is looked for where lists usually are. One that was visited before has records, which are not to
+/// be left without a page.
+fn is_guess(row: &PageRow) -> bool {
+    row.guess && row.kind == Kind::Sitemap && row.past.is_none()
 }
 
 fn kind_of(found: extract::Kind, before: Kind) -> Kind {
