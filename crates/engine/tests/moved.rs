@@ -94,7 +94,7 @@ fn what_was_learned_of_a_page_goes_with_it() {
 #[test]
 fn it_goes_with_it_too_where_the_new_page_was_met_before_the_old_one_was_seen_to_have_moved() {
     let dir = tempfile::tempdir().unwrap();
-    let mut sim = watched(dir.path(), MOVES.before(HOUR * 2));
+    let mut sim = watched(dir.path(), MOVES.before(HOUR));
     let (learned, own) = (rate(&sim, OLD, MOVES).unwrap(), rate(&sim, NEW, MOVES).unwrap());
     assert!((own / learned - 1.0).abs() > 0.2, "{own} {learned}: it was to be told apart");
     let now = go_on(&mut sim, |sim, _| page(sim, OLD).unwrap().1.is_moved());
