@@ -18,6 +18,10 @@ const SAMPLE: usize = 500;
 /// Checks from which on a fitted prior is more than a guess.
 const ENOUGH: u64 = 10;
 
+/// How many changes' worth of certainty a belief begins with at least, where pages of a directory are taken to be alike:
+/// however much pages differ, one that was quiet for a year is not quiet for ever.
+const LEAST_CERTAIN: f64 = 1.0;
+
 /// The priors from which the belief about any page starts.
 #[derive(Debug)]
 pub(crate) struct Beliefs {
@@ -104,7 +108,8 @@ impl Beliefs {
             Alike::Hardly => all,
             Alike::AsSeen => {
                 let within = self.fitted(&sample, |page| self.compared(page));
-                Gamma::with_mean(all.mean(), within.shape().min(self.most_certain))
+                let shape = within.shape().max(LEAST_CERTAIN).min(self.most_certain);
+                Gamma::with_mean(all.mean(), shape)
             }
         };
         self.all.mean() / before
@@ -195,14 +200,14 @@ mod tests {
 
     /// The shape of the prior after half of the directories changed every week, and the others never.
     fn shape_learned(alike: Alike) -> f64 {
-        shape_at_most(f64::INFINITY, alike)
+        shape_after(Beliefs::new(Gamma::with_mean(1.0 / 30.0, 1.0), alike), |page| page.group < 5)
     }
 
-    fn shape_at_most(most: f64, alike: Alike) -> f64 {
-        let mut beliefs = Beliefs::new(Gamma::with_mean(1.0 / 30.0, 1.0), alike).at_most(most);
+    /// The same after those pages changed every week.
+    fn shape_after(mut beliefs: Beliefs, changes: impl Fn(&Page) -> bool) -> f64 {
         let pages = (0..200).map(|id| {
             let mut page = Page { last: 0.0, group: id % 10, ..Page::new(id) };
-            let changed = page.group < 5;
+            let changed = changes(&page);
             let found = if changed { Found::Changed } else { Found::Same };
             for week in 1..20 {
                 page.record(&Visit::new(7.0 * f64::from(week), found));
@@ -222,6 +227,15 @@ mod tests {
     fn pages_of_one_directory_are_seen_to_be_alike() {
         let (hardly, seen) = (shape_learned(Alike::Hardly), shape_learned(Alike::AsSeen));
         assert!(seen > 3.0 * hardly, "{seen} {hardly}");
-        assert_eq!(shape_at_most(1.0, Alike::AsSeen), 1.0, "but never more than may be");
+        let bounded = Beliefs::new(Gamma::with_mean(1.0 / 30.0, 1.0), Alike::AsSeen).at_most(1.0);
+        assert_eq!(shape_after(bounded, |page| page.group < 5), 1.0, "but never more than may be");
+    }
+
+    #[test]
+    fn a_quiet_page_beside_busy_ones_is_not_given_up() {
+        let beliefs = |alike| Beliefs::new(Gamma::with_mean(1.0 / 30.0, 1.0), alike);
+        let every_twentieth = |page: &Page| page.id % 20 == page.group;
+        assert!(shape_after(beliefs(Alike::Hardly), every_twentieth) < 0.5);
+        assert_eq!(shape_after(beliefs(Alike::AsSeen), every_twentieth), LEAST_CERTAIN);
     }
 }
