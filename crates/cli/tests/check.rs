@@ -292,7 +292,8 @@ fn a_journal_with_a_damaged_commit_is_named_and_its_other_commits_are_kept() {
         let at = used / 4 + dice.below(used / 4);
         bytes[at] ^= 1 << dice.below(8);
         fs::write(&journal, bytes).unwrap();
-        assert!(names(&place.run("urls").expect(4), &journal));
+        let ran = place.run("urls").expect(4);
+        assert!(names(&ran, &journal), "byte {at}: {}", end(&ran));
         let checked = place.run("check --deep").expect(1);
         assert!(names(&checked, &journal), "{}", end(&checked));
         place.run("check --repair").expect(0);

@@ -50,13 +50,12 @@ pub(super) fn damaged(dir: &Path) -> io::Result<Vec<DamagedFile>> {
         let is_last = nth + 1 == files.len();
         // The store begins another journal only once this one is wholly on disk.
         let sealed_damage = !is_last && bytes[torn.until..].iter().any(|byte| *byte != 0);
-        if sealed_damage || !torn.later.is_empty() {
-            found.push(DamagedFile {
-                path: path.clone(),
-                offset: Some(torn.until as u64),
-                what: "this journal is damaged before its last commit",
-            });
-        }
+        let what = match torn.later.is_empty() && !sealed_damage {
+            true if !torn.refused => continue,
+            true => "the last commit in this journal is damaged",
+            false => "this journal is damaged before its last commit",
+        };
+        found.push(DamagedFile { path: path.clone(), offset: Some(torn.until as u64), what });
     }
     Ok(found)
 }
@@ -68,6 +67,8 @@ pub(super) struct Commits {
     pub(super) until: usize,
     /// Others that come behind a torn place.
     pub(super) later: Vec<Range<usize>>,
+    /// What comes next is written to its end, but with another sum: with that the store does not open.
+    pub(super) refused: bool,
 }
 
 pub(super) fn commits(bytes: &[u8]) -> Commits {
@@ -78,6 +79,7 @@ pub(super) fn commits(bytes: &[u8]) -> Commits {
         last = Some(number);
         found.until += length;
     }
+    found.refused = written(&bytes[found.until..]).is_some();
     let mut at = found.until;
     while let Some(ahead) = bytes.get(at..).and_then(|rest| rest.iter().position(|b| *b == START)) {
         at += ahead;
@@ -94,6 +96,11 @@ pub(super) fn commits(bytes: &[u8]) -> Commits {
 
 /// The commit at the beginning of `bytes`: its length and its number. `None` when it is not whole.
 fn commit(bytes: &[u8]) -> Option<(usize, u64)> {
+    written(bytes).and_then(|(length, number, sound)| sound.then_some((length, number)))
+}
+
+/// The same where it is written to its end, and whether it is as its sum says.
+fn written(bytes: &[u8]) -> Option<(usize, u64, bool)> {
     let mut rest = Cursor(bytes);
     rest.mark(&[START])?;
     let (items, number) = (rest.u32()?, rest.u64()?);
@@ -103,7 +110,7 @@ fn commit(bytes: &[u8]) -> Option<(usize, u64)> {
     rest.mark(&[END])?;
     let sum = rest.u64()?;
     rest.mark(MAGIC)?;
-    (xxh3_64(body) == sum).then(|| (bytes.len() - rest.0.len(), number))
+    Some((bytes.len() - rest.0.len(), number, xxh3_64(body) == sum))
 }
 
 fn item(rest: &mut Cursor<'_>) -> Option<()> {

@@ -114,7 +114,7 @@ impl Mend<'_> {
     fn journal(&mut self, path: &Path) -> io::Result<()> {
         let bytes = fs::read(path)?;
         let found = journal::commits(&bytes);
-        if found.later.is_empty() {
+        if found.later.is_empty() && !found.refused {
             return Ok(());
         }
         self.keep(path)?;
