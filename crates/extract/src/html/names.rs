@@ -1,5 +1,7 @@
 //! Which element and which attribute is this? Only those that matter to links and text have a name.
 
+use super::text::every;
+
 /// An element, as far as it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tag {
@@ -365,7 +367,6 @@ impl Name {
 /// Eight bytes with capitals as small letters.
 #[inline]
 fn lower_case(bytes: u64) -> u64 {
-    let every = |byte| u64::from_le_bytes([byte; 8]);
     let low_bits = bytes & every(0x7F);
     // Adding carries into the top bit from `A` on, and once more behind `Z`.
     let [from_a, past_z] = [0x80 - b'A', 0x7F - b'Z'].map(|more| low_bits + every(more));

@@ -183,8 +183,9 @@ fn controls(bytes: u64) -> u64 {
     bytes.wrapping_sub(every(b' ')) & !bytes & every(0x80)
 }
 
+/// Eight times the same byte.
 #[inline]
-const fn every(byte: u8) -> u64 {
+pub(super) const fn every(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
