@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use evercrawl_archive as archive;
 use evercrawl_model::Time;
-use evercrawl_state::{DiskStore, Load, Settings, State, StoreLimits, View, undo_load};
+use evercrawl_state::{DiskStore, Load, Settings, State, StoreLimits, View, is_loading, undo_load};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::EngineError;
@@ -158,7 +158,11 @@ impl DataDir {
 
     /// Opens the state for reading alone: at once, however much is known.
     pub fn view(&self, limits: StoreLimits) -> Result<View<DiskStore>, EngineError> {
-        Ok(View::open(self.store(limits)?)?)
+        let resting = DiskStore::open_to_read(&Self::store_in(&self.path), limits)?;
+        match resting.map(Arc::new) {
+            Some(store) if !is_loading(store.as_ref())? => Ok(View::open(store)?),
+            _ => Ok(View::open(self.store(limits)?)?),
+        }
     }
 
     fn store(&self, limits: StoreLimits) -> Result<Arc<DiskStore>, EngineError> {

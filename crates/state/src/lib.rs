@@ -33,7 +33,7 @@ mod view;
 mod wishes;
 
 pub use apply::Applied;
-pub use bulk::{Load, undo_load};
+pub use bulk::{Load, is_loading, undo_load};
 pub use check::Fault;
 pub use claims::Total;
 pub use counters::Counters;

@@ -311,6 +311,11 @@ fn new_row(seed: &Arrival, turns: u64, at: Time) -> PageRow {
     PageRow::found(&discovery(seed, at), Place::New(Band::FIRST, turns + 1 + seed.number))
 }
 
+/// Whether a load was cut short in `store`, so that [`undo_load`] has something to do.
+pub fn is_loading<S: Store>(store: &S) -> Result<bool, StateError> {
+    Ok(store.get(Space::Meta, MARK)?.is_some())
+}
+
 /// Takes back what a load that was cut short left in `store`. Whoever opens a store calls it first.
 pub fn undo_load<S: Store>(store: &Arc<S>) -> Result<(), StateError> {
     let Some(mark) = store.get(Space::Meta, MARK)? else { return Ok(()) };

@@ -62,12 +62,58 @@ impl DamagedFile {
 /// Refuses a store in `dir` that would be opened for what it is not.
 pub(crate) fn assure(dir: &Path) -> Result<(), StateError> {
     clear_half_made(dir)?;
-    match damaged_files(dir, Depth::Lists)?.first() {
-        Some(DamagedFile { path, what, .. }) => {
-            Err(StateError::Corrupt(format!("{}: {what}", path.display())))
-        }
-        None => Ok(()),
+    damaged_files(dir, Depth::Lists)?.first().map_or(Ok(()), refuse)
+}
+
+/// Refuses a space that would be opened for what it is not.
+pub(crate) fn assure_space(space: &Path) -> Result<(), StateError> {
+    match list::read(space)? {
+        Ok(list) => damaged_tables(space, &list, Depth::Lists)?.first().map_or(Ok(()), refuse),
+        Err(Some(damage)) => refuse(&damage),
+        Err(None) => refuse(&DamagedFile::new(space.to_owned(), "it has no list of tables")),
     }
+}
+
+fn refuse(DamagedFile { path, what, .. }: &DamagedFile) -> Result<(), StateError> {
+    Err(StateError::Corrupt(format!("{}: {what}", path.display())))
+}
+
+/// Whether the store in `dir` was closed in order: nothing is in its journals that is not in tables.
+pub(crate) fn rests(dir: &Path) -> io::Result<bool> {
+    if !is_marked(dir) {
+        return Ok(false);
+    }
+    let journals = journals(dir)?;
+    for journal in &journals {
+        if fs::metadata(journal)?.len() > 0 {
+            return Ok(false);
+        }
+    }
+    // Where there is none, nobody knows what was written to it.
+    Ok(!journals.is_empty())
+}
+
+fn is_marked(dir: &Path) -> bool {
+    fs::read(dir.join(MARK)).is_ok_and(|bytes| bytes == MAGIC)
+}
+
+/// Where the space with this number lies.
+pub(crate) fn space_dir(dir: &Path, number: u64) -> PathBuf {
+    dir.join(SPACES).join(number.to_string())
+}
+
+/// Bytes of all files in `dir`; what vanishes meanwhile does not count.
+pub(crate) fn bytes_in(dir: &Path) -> io::Result<u64> {
+    let mut bytes = 0;
+    for entry in list_dir(dir)? {
+        bytes += match fs::metadata(&entry) {
+            Ok(about) if about.is_dir() => bytes_in(&entry)?,
+            Ok(about) => about.len(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            Err(error) => return Err(error),
+        };
+    }
+    Ok(bytes)
 }
 
 /// How closely to look.
@@ -85,9 +131,8 @@ pub fn damaged_files(dir: &Path, depth: Depth) -> io::Result<Vec<DamagedFile>> {
     if !is_there(dir)? {
         return Ok(found);
     }
-    let mark = dir.join(MARK);
-    if fs::read(&mark).ok().is_none_or(|bytes| bytes != MAGIC) {
-        found.push(DamagedFile::new(mark, "it is not the mark of a store"));
+    if !is_marked(dir) {
+        found.push(DamagedFile::new(dir.join(MARK), "it is not the mark of a store"));
     }
     found.extend(damaged_spaces(&spaces(dir)?, depth)?);
     found.extend(journal::damaged(dir)?);
