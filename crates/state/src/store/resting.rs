@@ -43,19 +43,22 @@ impl Resting {
             files: Arc::new(DescriptorTable::new(OPEN_FILES)),
             trees: Default::default(),
         };
-        let names = resting.open_wanted()?;
-        Ok(resting.is_named_by(&names)?.then_some(resting))
+        let (names, wanted) = resting.open_wanted();
+        // Where a space has another number, what was opened in its place says nothing.
+        if !resting.is_named_by(&names?)? {
+            return Ok(None);
+        }
+        wanted.map(|()| Some(resting))
     }
 
-    /// Opens the spaces that will be asked; returns the tree of names.
-    fn open_wanted(&self) -> Result<AnyTree, StateError> {
+    /// Opens the tree of names, and the spaces that will be asked.
+    fn open_wanted(&self) -> (Result<AnyTree, StateError>, Result<(), StateError>) {
         thread::scope(|scope| {
             let wanted = WANTED.map(|space| scope.spawn(move || self.tree(space).map(drop)));
             let names = self.open_tree(NAMES);
-            for opened in wanted {
-                opened.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-            }
-            names
+            let wanted =
+                wanted.map(|opened| opened.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            (names, wanted.into_iter().collect())
         })
     }
 
@@ -271,6 +274,8 @@ mod tests {
             db.keyspace(space.name(), Default::default).unwrap();
         }
         drop(db);
+        // Nor is a number missed that belongs to none: a disk may fail while a space is made.
+        fs::remove_dir_all(intact::space_dir(dir.path(), number(Space::Meta))).unwrap();
         for journal in intact::journals(dir.path()).unwrap() {
             fs::File::create(journal).unwrap();
         }
