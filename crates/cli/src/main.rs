@@ -5,6 +5,9 @@
 mod args;
 mod control;
 mod crawl_config;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failing test panics")]
+mod documented;
 mod doorbell;
 mod exit;
 mod knowledge;
