@@ -16,7 +16,7 @@ const HOSTS: u32 = 120;
 
 /// A web with spam among good hosts; no threshold of a detector was set with this seed.
 fn web() -> Web {
-    Web::serve(Config { hosts: HOSTS, pages: 6, seed: 179_424_673, ..Config::spam() })
+    Web::serve(Config { hosts: HOSTS, pages: 10, seed: 179_424_673, ..Config::spam() })
 }
 
 fn crawled(web: &Web) -> Place {
@@ -73,6 +73,40 @@ fn a_lone_page_that_offers_its_name_is_looked_at_though_it_was_suspect_first() {
         (&named[0]["host"], &named[0]["signs"][0]["kind"]),
         (&"lot.test".into(), &"parked".into())
     );
+}
+
+/// A front that lists ten pages.
+fn front(host: &str) -> Answer {
+    let links: String =
+        (0..10).map(|n| format!("<a href='/offer-{n}.html'>offer {n}</a> ")).collect();
+    Answer::page(format!("<title>{host}</title><p>Offers of {host}</p>{links}"))
+}
+
+#[test]
+fn a_host_whose_pages_answer_with_one_foreign_address_is_a_doorway_and_one_that_moved_is_not() {
+    let site = Site::serve(|request: &Request| {
+        let (host, path) = request.page.split_once('/').unwrap();
+        match (host, path) {
+            (_, "") => front(host),
+            ("door.test", _) => {
+                Answer::status("302 Found").with("Location: http://shop.test/?ad=7")
+            }
+            ("moved.test", path) => Answer::status("301 Moved Permanently")
+                .with(&format!("Location: http://home.test/{path}")),
+            ("www.plain.test", _) => {
+                Answer::status("302 Found").with("Location: http://plain.test/")
+            }
+            ("home.test", path) => Answer::page(format!("<title>{path}</title><p>All of {path}.")),
+            _ => Answer::status("404 Not Found"),
+        }
+    });
+    let place = Place::new();
+    let seeds = "http://door.test/ http://moved.test/ http://www.plain.test/";
+    place.run(&format!("crawl {seeds} --once --delay 0s --quiet {}", site.flags())).expect(0);
+    let named = place.run("spam --json").expect(0).json_lines();
+    assert_eq!(names(&named, |_| true), BTreeSet::from(["door.test".to_owned()]), "{named:?}");
+    let evidence = named[0]["signs"][0]["evidence"].as_str().unwrap();
+    assert!(evidence.contains("send every visitor on to shop.test"), "{evidence}");
 }
 
 /// A web of which a part is one farm.
