@@ -205,12 +205,39 @@ fn a_farm_that_was_seen_gets_next_to_nothing_where_spam_is_lowered() {
     a_farm_gains_nothing_once_seen(land, &place);
 }
 
+/// What is said of pages whose host is left out: seeds are visited, what waits will be put aside, what was put
+/// aside comes back where its host is trusted.
+fn why_tells_what_becomes_of_pages(place: &Place) -> BTreeSet<&'static str> {
+    let pages = place.run("urls --spam --json").expect(0).json_lines();
+    let mut told = BTreeSet::new();
+    for page in pages.iter().step_by(pages.len() / 60 + 1) {
+        let url = page["url"].as_str().unwrap();
+        let why = place.run(&format!("why {url} --json")).expect(0).json();
+        let next = why["next"].as_str().unwrap();
+        let (seed, aside) = (page["seed"] == true, page["reason"] == "spam");
+        let not_yet = next.contains("once its turn comes");
+        let left_out = next.starts_with("not fetched while") && next.contains("`evercrawl trust h");
+        assert_eq!(left_out, !seed && (aside || !page["next_due"].is_null()), "{url}: {why}");
+        assert_eq!(left_out && !not_yet, aside, "{url}: {why}");
+        assert!(!left_out || why["page"]["next_due"].is_null(), "{url}: {why}");
+        assert!(!left_out || why["bound by"].is_null(), "{url}: {why}");
+        told.extend(seed.then_some("seed"));
+        told.extend(aside.then_some("put aside"));
+        told.extend(not_yet.then_some("to be put aside"));
+    }
+    told
+}
+
 #[test]
 fn a_farm_that_was_seen_is_left_out_where_that_is_asked_for_and_one_command_undoes_it() {
     let land = Farmland::new(60, 40);
     let place = land.seen(500, "exclude");
     let farm = land.farm.clone();
+    let told = why_tells_what_becomes_of_pages(&place);
+    assert!(told.contains("to be put aside"), "{told:?}");
     a_farm_gains_nothing_once_seen(land, &place);
+    let told = why_tells_what_becomes_of_pages(&place);
+    assert!(told.contains("put aside"), "{told:?}");
     let aside = || suspects(&place.run("urls --reason spam --json").expect(0).json_lines());
     let mut others = aside();
     assert!(others.is_superset(&farm), "{others:?}");
