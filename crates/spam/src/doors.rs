@@ -59,7 +59,7 @@ impl Doors {
     pub fn add_page(&mut self, url: &str, look: &Look) {
         self.pages += 1;
         self.shows_something();
-        let target = look.sends_to.as_deref().and_then(|to| elsewhere(url, to));
+        let target = look.sends_to.as_deref().and_then(|to| away(url, to));
         if let Some(door) = target.and_then(|target| self.door(&target)) {
             door.by_content += 1;
         }
@@ -68,7 +68,7 @@ impl Doors {
     /// Adds a page that answers with another address, `for_good` or for now.
     pub fn add_redirect(&mut self, url: &str, target: &str, for_good: bool) {
         self.pages += 1;
-        let Some(target) = elsewhere(url, target).filter(|to| !is_owed(url, to)) else { return };
+        let Some(target) = away(url, target) else { return };
         if let Some(door) = self.door(&target) {
             door.by_answer += 1;
             door.for_good += u32::from(for_good);
@@ -131,22 +131,30 @@ pub(crate) fn elsewhere(url: &str, target: &str) -> Option<Canonical> {
     other.then_some(target)
 }
 
-/// Whether who leads there owes it to whoever asks: what was asked for is there, or is to be come back to.
-fn is_owed(url: &str, target: &Canonical) -> bool {
-    Canonical::parse(url).is_ok_and(|url| is_kept(&url, target) || asks_who_comes(&url, target))
+/// A page's target, where that belongs to somebody else and is neither what was asked for nor leads back to it.
+fn away(url: &str, target: &str) -> Option<Canonical> {
+    let (url, target) = (Canonical::parse(url).ok()?, elsewhere(url, target)?);
+    let owed = is_kept(&url, &target) || asks_who_comes(&url, &target);
+    (!owed).then_some(target)
 }
 
-/// The target is the same page elsewhere, by its whole path or by its own name. Of a front that cannot be told.
+/// The target is the same page elsewhere: by its whole path, or by its own name. Of a front that cannot be told.
 fn is_kept(url: &Canonical, target: &Canonical) -> bool {
     let asked = url.path_and_query().trim_end_matches('/');
     let whole = target.path_and_query().trim_end_matches('/').ends_with(asked);
+    whole || has_its_name(url, target)
+}
+
+/// Whether a page's name stands in its target too: a parameter, or else the last part of its path.
+fn has_its_name(url: &Canonical, target: &Canonical) -> bool {
+    if let Some(asked) = url.query() {
+        let given = target.query().unwrap_or_default();
+        return asked
+            .split('&')
+            .any(|pair| !pair.is_empty() && given.split('&').any(|one| one == pair));
+    }
     let own = url.segments().rfind(|part| !part.is_empty()).map(stem);
-    let named = || {
-        own.is_some_and(|own| {
-            url.query().is_none() && target.segments().any(|part| stem(part) == own)
-        })
-    };
-    whole || named()
+    own.is_some_and(|own| target.segments().any(|part| stem(part) == own))
 }
 
 /// A name without what tells the type of a file.
@@ -241,6 +249,20 @@ mod tests {
                 assert!(sure < 0.1, "{what}: {sure}");
             }
         }
+    }
+
+    #[test]
+    fn a_site_that_moved_with_its_parameters_or_by_its_pages_is_no_doorway() {
+        let (mut by_answer, mut by_content) = (Doors::default(), Doors::default());
+        for page in 0..40 {
+            let url = format!("http://old.example/view.php?id={page}");
+            let target = format!("http://new.example/article?lang=en&id={page}");
+            by_answer.add_redirect(&url, &target, false);
+            let url = format!("http://old.example/notes/{page}/");
+            let sends_to = Some(format!("http://new.example/notes/{page}/"));
+            by_content.add_page(&url, &Look { sends_to, ..Look::default() });
+        }
+        assert_eq!((by_answer.sign(), by_content.sign()), (None, None));
     }
 
     #[test]
