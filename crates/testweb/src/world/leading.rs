@@ -51,6 +51,11 @@ impl World {
         leads.then_some(Leading { status, to, names_source })
     }
 
+    /// Whether a doorway's pages answer with another address; then those that list them are as good as any.
+    pub(crate) fn leads_by_answer(&self, host: u32) -> bool {
+        self.manner(host).is_some()
+    }
+
     /// Whether a sitemap lists what leads elsewhere: nothing else could.
     pub(crate) fn lists_doors(&self, host: u32) -> bool {
         self.manner(host).is_some_and(|manner| manner.everywhere)
@@ -93,12 +98,23 @@ mod tests {
     use super::*;
     use crate::{Config, Request};
 
-    fn location(world: &World, page: Page) -> Option<(u16, String)> {
+    fn answer(world: &World, page: Page) -> Answer {
         let mut answer = Answer::new();
         let (authority, target) = (world.host_name(page.host), world.path(page));
         let request = Request { authority: &authority, target: &target, ..Request::default() };
         world.answer(&request, world.config().origin_ms + 1, 1, &mut answer);
+        answer
+    }
+
+    fn location(world: &World, page: Page) -> Option<(u16, String)> {
+        let answer = answer(world, page);
         answer.header("location").map(|to| (answer.status, to.to_owned()))
+    }
+
+    /// The head of what a page shows.
+    fn head(world: &World, page: Page) -> String {
+        let body = String::from_utf8_lossy(&answer(world, page).body).into_owned();
+        body.split("</head>").next().unwrap_or_default().to_owned()
     }
 
     #[test]
@@ -123,6 +139,10 @@ mod tests {
                 assert_eq!(world.spam(host), Some(Spam::Doorway));
                 assert!(led.len() as u32 > world.config().pages * 2 / 3, "{led:?}");
                 let front = format!("http://{}/", world.host_name(world.beyond(host)));
+                assert!(
+                    !head(&world, Page::first(host, 0)).contains(&front),
+                    "lists do not send on too"
+                );
                 assert!(led.iter().all(|(_, (_, to))| to.split('?').next() == Some(&front)));
             }
         }

@@ -93,7 +93,7 @@ impl World {
         page: Page,
         style: LinkStyle,
     ) {
-        if host.spam != Some(Spam::Doorway) {
+        if host.spam != Some(Spam::Doorway) || self.leads_by_answer(host.id) {
             return;
         }
         let by_script = self.trick(page) == Trick::Hidden;
