@@ -28,6 +28,9 @@ sagemath-doc scala-doc singular-doc sqlite3-doc stl-manual sumo-doc trilinos-doc
 varnish-doc vtk9-doc wx3.2-doc
 """.split()
 
+# What the name of a page ends in.
+ENDINGS = (".html", ".htm", ".xhtml")
+
 
 def fetched(packages, directory):
     """Unpacks packages below `directory`, each once; says where each of them is."""
@@ -51,14 +54,23 @@ def unpacked(package, directory, place):
     for archive in directory.glob(f"{package}_*.deb"):
         subprocess.run(["dpkg-deb", "--extract", archive, place], check=True)
         archive.unlink()
+    leave_pages(place)
     return place.exists()
+
+
+def leave_pages(place):
+    """Removes what is no page: pictures and programs take most of the room."""
+    for top, _, names in os.walk(place):
+        for name in names:
+            if not name.endswith(ENDINGS):
+                Path(top, name).unlink()
 
 
 def pages(place, most):
     """The HTML files of a package, as paths within it; evenly chosen where there are more than `most`."""
     found = []
     for top, _, names in os.walk(place):
-        files = (Path(top, name) for name in names if name.endswith((".html", ".htm", ".xhtml")))
+        files = (Path(top, name) for name in names if name.endswith(ENDINGS))
         found += [str(file.relative_to(place)) for file in files if file.is_file() and not file.is_symlink()]
     found.sort()
     step = max(len(found) / most, 1)

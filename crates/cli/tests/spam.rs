@@ -16,7 +16,7 @@ const HOSTS: u32 = 120;
 
 /// A web with spam among good hosts; no threshold of a detector was set with this seed.
 fn web() -> Web {
-    Web::serve(Config { hosts: HOSTS, pages: 6, seed: 179_424_673, ..Config::spam() })
+    Web::serve(Config { hosts: HOSTS, pages: 10, seed: 179_424_673, ..Config::spam() })
 }
 
 fn crawled(web: &Web) -> Place {
@@ -73,6 +73,40 @@ fn a_lone_page_that_offers_its_name_is_looked_at_though_it_was_suspect_first() {
         (&named[0]["host"], &named[0]["signs"][0]["kind"]),
         (&"lot.test".into(), &"parked".into())
     );
+}
+
+/// A front that lists ten pages.
+fn front(host: &str) -> Answer {
+    let links: String =
+        (0..10).map(|n| format!("<a href='/offer-{n}.html'>offer {n}</a> ")).collect();
+    Answer::page(format!("<title>{host}</title><p>Offers of {host}</p>{links}"))
+}
+
+#[test]
+fn a_host_whose_pages_answer_with_one_foreign_address_is_a_doorway_and_one_that_moved_is_not() {
+    let site = Site::serve(|request: &Request| {
+        let (host, path) = request.page.split_once('/').unwrap();
+        match (host, path) {
+            (_, "") => front(host),
+            ("door.test", _) => {
+                Answer::status("302 Found").with("Location: http://shop.test/?ad=7")
+            }
+            ("moved.test", path) => Answer::status("301 Moved Permanently")
+                .with(&format!("Location: http://home.test/{path}")),
+            ("www.plain.test", _) => {
+                Answer::status("302 Found").with("Location: http://plain.test/")
+            }
+            ("home.test", path) => Answer::page(format!("<title>{path}</title><p>All of {path}.")),
+            _ => Answer::status("404 Not Found"),
+        }
+    });
+    let place = Place::new();
+    let seeds = "http://door.test/ http://moved.test/ http://www.plain.test/";
+    place.run(&format!("crawl {seeds} --once --delay 0s --quiet {}", site.flags())).expect(0);
+    let named = place.run("spam --json").expect(0).json_lines();
+    assert_eq!(names(&named, |_| true), BTreeSet::from(["door.test".to_owned()]), "{named:?}");
+    let evidence = named[0]["signs"][0]["evidence"].as_str().unwrap();
+    assert!(evidence.contains("send every visitor on to shop.test"), "{evidence}");
 }
 
 /// A web of which a part is one farm.
@@ -171,12 +205,39 @@ fn a_farm_that_was_seen_gets_next_to_nothing_where_spam_is_lowered() {
     a_farm_gains_nothing_once_seen(land, &place);
 }
 
+/// What is said of pages whose host is left out: seeds are visited, what waits will be put aside, what was put
+/// aside comes back where its host is trusted.
+fn why_tells_what_becomes_of_pages(place: &Place) -> BTreeSet<&'static str> {
+    let pages = place.run("urls --spam --json").expect(0).json_lines();
+    let mut told = BTreeSet::new();
+    for page in pages.iter().step_by(pages.len() / 60 + 1) {
+        let url = page["url"].as_str().unwrap();
+        let why = place.run(&format!("why {url} --json")).expect(0).json();
+        let next = why["next"].as_str().unwrap();
+        let (seed, aside) = (page["seed"] == true, page["reason"] == "spam");
+        let not_yet = next.contains("once its turn comes");
+        let left_out = next.starts_with("not fetched while") && next.contains("`evercrawl trust h");
+        assert_eq!(left_out, !seed && (aside || !page["next_due"].is_null()), "{url}: {why}");
+        assert_eq!(left_out && !not_yet, aside, "{url}: {why}");
+        assert!(!left_out || why["page"]["next_due"].is_null(), "{url}: {why}");
+        assert!(!left_out || why["bound by"].is_null(), "{url}: {why}");
+        told.extend(seed.then_some("seed"));
+        told.extend(aside.then_some("put aside"));
+        told.extend(not_yet.then_some("to be put aside"));
+    }
+    told
+}
+
 #[test]
 fn a_farm_that_was_seen_is_left_out_where_that_is_asked_for_and_one_command_undoes_it() {
     let land = Farmland::new(60, 40);
     let place = land.seen(500, "exclude");
     let farm = land.farm.clone();
+    let told = why_tells_what_becomes_of_pages(&place);
+    assert!(told.contains("to be put aside"), "{told:?}");
     a_farm_gains_nothing_once_seen(land, &place);
+    let told = why_tells_what_becomes_of_pages(&place);
+    assert!(told.contains("put aside"), "{told:?}");
     let aside = || suspects(&place.run("urls --reason spam --json").expect(0).json_lines());
     let mut others = aside();
     assert!(others.is_superset(&farm), "{others:?}");

@@ -51,19 +51,33 @@ pub fn farms(sites: &Graph) -> Farms {
 }
 
 /// Who links to whom and is linked back.
-struct Exchange {
+pub(crate) struct Exchange {
     partners: Vec<Vec<u32>>,
     /// How many partners all sites have together.
     total: usize,
 }
 
 impl Exchange {
-    fn new(sites: &Graph, reversed: &Graph) -> Self {
+    pub(crate) fn new(sites: &Graph, reversed: &Graph) -> Self {
         let partners: Vec<Vec<u32>> = (0..sites.nodes())
             .map(|site| common(sites.sources(site), reversed.sources(site), site))
             .collect();
         let total = partners.iter().map(Vec::len).sum();
         Exchange { partners, total }
+    }
+
+    /// How many sites there are.
+    pub(crate) fn sites(&self) -> usize {
+        self.partners.len()
+    }
+
+    /// A site's partners, in ascending order.
+    pub(crate) fn partners_of(&self, site: u32) -> &[u32] {
+        self.partners.get(site as usize).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn are_partners(&self, a: u32, b: u32) -> bool {
+        self.partners_of(a).binary_search(&b).is_ok()
     }
 
     /// How many of a site's partners are partners of each other, where that is no chance.

@@ -20,10 +20,14 @@
 //! | `phrases` | how repetitive is a text? |
 //! | `page` | which signs does one page show? |
 //! | `site` | which signs do the pages of a site show together? |
+//! | `doors` | where do the pages of a site send whoever comes, rather than to show something? |
 //! | `farm` | which sites link to each other for no reader's sake? |
+//! | `circle` | which few sites link to each other page by page, for no reader's sake? |
 //! | `network` | which sites stand out by the company they keep? |
 //! | `mirrors` | which hosts hold the same pages? |
 
+mod circle;
+mod doors;
 mod farm;
 mod look;
 mod mirrors;
@@ -33,6 +37,8 @@ mod phrases;
 mod sign;
 mod site;
 
+pub use circle::circles;
+pub use doors::Doors;
 pub use farm::{Farms, farms};
 pub use look::Look;
 pub use mirrors::{Mirror, Sample, mirrors};

@@ -1,5 +1,6 @@
 //! Which signs does one page show?
 
+use crate::doors::elsewhere;
 use crate::look::Look;
 use crate::phrases::{Phrases, is_word, plain_words, words};
 use crate::sign::{Kind, Sign};
@@ -106,7 +107,8 @@ fn invisible_links(url: &str, look: &Look) -> Option<Sign> {
 /// A text that nobody can read, since the reader is sent to another host at once.
 fn doorway(url: &str, look: &Look) -> Option<Sign> {
     let target = look.sends_to.as_deref()?;
-    let there = host(target).filter(|there| Some(*there) != host(url))?;
+    let target = elsewhere(url, target)?;
+    let there = target.host();
     let words = words(&look.text).count() + words(&look.hidden).count();
     let evidence = format!("it sends readers to {there} before they can read its {words} words");
     // A page that has moved says so in a sentence.
@@ -248,6 +250,9 @@ mod tests {
                 "std::enable_if&lt; is_same&lt; K ".repeat(20)
             ),
             format!("<meta http-equiv=refresh content='0;url=/next'><p>{PROSE}</p>"),
+            format!(
+                "<meta http-equiv=refresh content='0;url=http://www.a.example/'><p>{PROSE}{PROSE}"
+            ),
             "<meta http-equiv=refresh content='0;url=http://b.example/'>This page has moved."
                 .to_owned(),
             format!("<p>{PROSE} It may say: buy this domain.</p>"),

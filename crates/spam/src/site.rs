@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::look::Look;
-use crate::page::host;
 use crate::phrases::shingles;
 use crate::sign::{Kind, Sign};
 
@@ -22,8 +21,6 @@ const SAMPLED: u64 = 4;
 #[derive(Clone, Debug, Default)]
 pub struct Site {
     pages: u32,
-    /// How many pages send their readers to which other host.
-    sent: HashMap<String, u32>,
     /// On how many pages each run of words stands.
     runs: HashMap<u64, u32>,
     /// On how many pages each class of elements stands.
@@ -34,15 +31,8 @@ pub struct Site {
 
 impl Site {
     /// Adds a page.
-    pub fn add(&mut self, url: &str, look: &Look) {
+    pub fn add(&mut self, look: &Look) {
         self.pages += 1;
-        let there =
-            look.sends_to.as_deref().and_then(host).filter(|there| Some(*there) != host(url));
-        if let Some(there) = there
-            && (self.sent.len() < MOST || self.sent.contains_key(there))
-        {
-            *self.sent.entry(there.to_owned()).or_default() += 1;
-        }
         for class in &look.classes {
             if self.classes.len() < MOST || self.classes.contains_key(class) {
                 *self.classes.entry(*class).or_default() += 1;
@@ -69,16 +59,7 @@ impl Site {
         if self.pages < LEAST_PAGES {
             return Vec::new();
         }
-        [self.doorway(), self.generated()].into_iter().flatten().collect()
-    }
-
-    /// Most pages lead to one other host.
-    fn doorway(&self) -> Option<Sign> {
-        let most = self.sent.iter().max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)));
-        let (there, &count) = most?;
-        let evidence = format!("{count} of its {} pages send their readers to {there}", self.pages);
-        let share = f64::from(count) / f64::from(self.pages);
-        Some(Sign::measured(Kind::Doorway, share, 0.1, 0.7, evidence))
+        self.generated().into_iter().collect()
     }
 
     /// Nearly all words of nearly all pages are those of the others.
@@ -117,7 +98,7 @@ mod tests {
     fn site(page: impl Fn(u32) -> String) -> Vec<Sign> {
         let mut site = Site::default();
         for number in 0..20 {
-            site.add("http://a.example/x", &Look::of_html(&page(number)));
+            site.add(&Look::of_html(&page(number)));
         }
         site.signs()
     }
@@ -142,23 +123,12 @@ mod tests {
     }
 
     #[test]
-    fn a_site_that_leads_elsewhere_is_a_doorway() {
-        let door = |_| "<meta http-equiv=refresh content='0;url=http://b.example/'>x".to_owned();
-        assert!(surest(&site(door), Kind::Doorway) > 0.9);
-        let moved = |number: u32| if number == 0 { door(0) } else { prose(number) };
-        assert!(surest(&site(moved), Kind::Doorway) < 0.1);
-    }
-
-    #[test]
     fn a_template_is_what_most_pages_have_in_common() {
         let template = |words: &str, odd: u32| {
             let mut site = Site::default();
             for number in 0..6 {
                 let own = if number < odd { format!("<p class=x{number}>") } else { String::new() };
-                site.add(
-                    "http://a.example/",
-                    &Look::of_html(&format!("<div class='{words}'>{own}")),
-                );
+                site.add(&Look::of_html(&format!("<div class='{words}'>{own}")));
             }
             site.template()
         };
@@ -171,7 +141,7 @@ mod tests {
     #[test]
     fn few_pages_show_nothing() {
         let mut site = Site::default();
-        site.add("http://a.example/", &Look::default());
+        site.add(&Look::default());
         assert!(site.signs().is_empty());
     }
 }

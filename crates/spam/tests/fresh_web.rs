@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use evercrawl_rank::{Graph, Repeats};
-use evercrawl_spam::{Kind, Look, Sample, Site, Verdict, farms, mirrors, page_signs};
+use evercrawl_spam::{
+    Doors, Kind, Look, Sample, Sign, Site, Verdict, circles, farms, mirrors, page_signs,
+};
 use evercrawl_testweb::{Answer, Config, Page, Request, Spam, World};
 
 /// Measures were set with good pages and other seeds.
@@ -14,44 +16,81 @@ const FRESH: u64 = 15_485_863;
 const PAGES: u32 = 6;
 
 /// What is known of a host after a few of its pages.
+#[derive(Default)]
 struct Seen {
     looks: Vec<(String, Look)>,
     site: Site,
+    doors: Doors,
     sample: Sample,
+    /// From page to page, by their numbers in the world.
     links: Vec<(u32, u32)>,
 }
 
 fn see(world: &World, host: u32) -> Seen {
-    let mut seen = Seen {
-        looks: Vec::new(),
-        site: Site::default(),
-        sample: Sample::default(),
-        links: Vec::new(),
-    };
-    for slot in 0..PAGES {
-        let page = Page::first(host, slot);
-        let (url, path, body) = (world.url(page), world.path(page), body(world, page));
-        let look = Look::of_html(&body);
-        seen.site.add(&url, &look);
-        let mut hasher = DefaultHasher::new();
-        body.hash(&mut hasher);
-        seen.sample.add(&path, hasher.finish());
-        let targets = body
-            .split("href=\"")
-            .skip(1)
-            .filter_map(|rest| world.find(rest.split('"').next()?).map(|page| page.host));
-        seen.links.extend(targets.map(|to| (host, to)));
-        seen.looks.push((url, look));
+    let mut seen = Seen::default();
+    if world.host(host).has_sitemap() {
+        seen.doors.shows_something();
+    }
+    let last = world.config().pages - 1;
+    for slot in (0..PAGES).map(|n| n * last / (PAGES - 1)) {
+        seen.add(world, Page::first(host, slot));
     }
     seen
 }
 
-fn body(world: &World, page: Page) -> String {
+impl Seen {
+    fn add(&mut self, world: &World, page: Page) {
+        let (url, answer) = (world.url(page), answer(world, page));
+        if let Some(target) = answer.header("location") {
+            self.doors.add_redirect(&url, target, answer.status == 301);
+            return self.looks.push((url, Look::default()));
+        }
+        let body = String::from_utf8_lossy(&answer.body);
+        let look = Look::of_html(&body);
+        self.site.add(&look);
+        self.doors.add_page(&url, &look);
+        let mut hasher = DefaultHasher::new();
+        body.hash(&mut hasher);
+        self.sample.add(&world.path(page), hasher.finish());
+        let hrefs = body.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let base = format!("http://{}", world.host_name(page.host));
+        let whole =
+            |href: &str| if href.starts_with('/') { base.clone() + href } else { href.to_owned() };
+        let targets = hrefs.filter_map(|href| world.find(&whole(href)));
+        self.links.extend(targets.map(|to| (number(world, page), number(world, to))));
+        self.looks.push((url, look));
+    }
+
+    /// What its pages show together.
+    fn signs(&self) -> Vec<Sign> {
+        self.site.signs().into_iter().chain(self.doors.sign()).collect()
+    }
+}
+
+fn number(world: &World, page: Page) -> u32 {
+    page.host * world.config().pages + page.slot
+}
+
+fn answer(world: &World, page: Page) -> Answer {
     let mut answer = Answer::new();
     let (authority, target) = (world.host_name(page.host), world.path(page));
     let request = Request { authority: &authority, target: &target, ..Request::default() };
     world.answer(&request, world.config().origin_ms + 1, 1, &mut answer);
-    String::from_utf8_lossy(&answer.body).into_owned()
+    answer
+}
+
+/// What the links of every host show.
+fn link_signs(world: &World, seen: &[Seen]) -> Vec<Vec<Sign>> {
+    let Config { hosts, pages, .. } = *world.config();
+    let links: Vec<(u32, u32)> = seen.iter().flat_map(|seen| seen.links.iter().copied()).collect();
+    let graph = Graph::new(hosts * pages, links.iter().copied(), Repeats::Once);
+    let host_of: Vec<u32> = (0..hosts * pages).map(|page| page / pages).collect();
+    let between = graph.grouped(&host_of, hosts, Repeats::Once);
+    let (farms, circles) = (farms(&between), circles(&graph, &host_of, &between));
+    let both = (0..)
+        .zip(circles)
+        .map(|(host, circle)| circle.into_iter().chain(farms.sign(host).cloned()));
+    both.map(Iterator::collect).collect()
 }
 
 /// Right, missed and wrong, by kind.
@@ -90,11 +129,9 @@ const SIGNS: [(Spam, &[Kind]); 4] = [
 ];
 
 fn count_pages(world: &World, seen: &[Seen], tallies: &mut BTreeMap<Spam, Tally>) {
-    let links: Vec<(u32, u32)> = seen.iter().flat_map(|seen| seen.links.iter().copied()).collect();
-    let farms = farms(&Graph::new(world.config().hosts, links.iter().copied(), Repeats::Once));
-    for (host, seen) in (0..).zip(seen) {
-        let mut shared = seen.site.signs();
-        shared.extend(farms.sign(host).cloned());
+    let by_links = link_signs(world, seen);
+    for ((host, seen), links) in (0..).zip(seen).zip(by_links) {
+        let shared = [seen.signs(), links].concat();
         for (url, look) in &seen.looks {
             let mut signs = page_signs(url, look);
             signs.extend(shared.iter().cloned());

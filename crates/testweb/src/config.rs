@@ -107,10 +107,16 @@ pub struct HostShares {
     pub faulty: f64,
     /// All pages link to all other hosts of a link farm.
     pub farm: f64,
+    /// Is one of three or four hosts of a link farm whose pages all link to some pages of each other.
+    pub small_farm: f64,
+    /// Is one of three or four hosts of one owner, which link to each other as a company's sites or other languages do.
+    pub family: f64,
     /// Pages say a few phrases over and over.
     pub stuffed: f64,
-    /// Pages send their readers to another host.
+    /// Pages send their readers to another host, half of the hosts by redirects.
     pub doorway: f64,
+    /// Has moved: every page redirects to the same path of another host.
+    pub moved: f64,
     /// There is nothing but an offer to sell the host's name.
     pub parked: f64,
     /// Has the pages of another host.
@@ -294,7 +300,8 @@ impl Config {
         }
     }
 
-    /// Good hosts, and among them one in three that only pretends: farms, stuffed pages, doorways, parked names, mirrors.
+    /// Good hosts, some of them families or moved, and among them one in three that only pretends: farms large and small,
+    /// stuffed pages, doorways, parked names, mirrors.
     pub fn spam() -> Self {
         Config {
             hosts: 400,
@@ -302,6 +309,9 @@ impl Config {
             changes_per_day: 0.0,
             host_shares: HostShares {
                 farm: 0.06,
+                small_farm: 0.05,
+                family: 0.06,
+                moved: 0.03,
                 stuffed: 0.06,
                 doorway: 0.06,
                 parked: 0.06,
@@ -354,8 +364,11 @@ const WILD_HOSTS: HostShares = HostShares {
     silent: 0.03,
     faulty: 0.1,
     farm: 0.0,
+    small_farm: 0.0,
+    family: 0.0,
     stuffed: 0.0,
     doorway: 0.0,
+    moved: 0.0,
     parked: 0.0,
     mirror: 0.0,
     soft_404: 0.0,

@@ -22,6 +22,7 @@ pub(crate) mod retain;
 pub(crate) mod robots;
 pub(crate) mod spam;
 pub(crate) mod status;
+mod suspected;
 pub(crate) mod testweb;
 pub(crate) mod urls;
 pub(crate) mod why;

@@ -10,17 +10,17 @@ use evercrawl_engine::importance::weight;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::mirrors::{Mirrors, stand_in};
-use evercrawl_engine::suspicion::{Action, Suspects};
 use evercrawl_engine::walk::{keeps_waiting, read_robots, scope};
 use evercrawl_engine::wishes::Wishes;
 use evercrawl_engine::{Plan, Planner};
-use evercrawl_model::{HostKey, Outcome, PageKey, Refusal, Time};
+use evercrawl_model::{Outcome, PageKey, Refusal, Time};
 use evercrawl_state::{HostRow, Lane, PageRow, Place, Standing};
 use evercrawl_urls::{Canonical, Gate, Scope};
 use serde_json::{Value, json};
 
 use super::Opened;
 use super::moved;
+use super::suspected::Suspected;
 use super::urls::{self, Pages};
 use super::wish;
 use crate::args::{RunArgs, Why};
@@ -50,18 +50,26 @@ pub(crate) fn show(args: &Why, opened: &Opened, out: &mut dyn Write) -> anyhow::
     if !wishes.is_empty() {
         facts.push(Fact("wishes", wishes.join("; ")));
     }
+    let suspected = Suspected::read(opened, host)?;
     let mut pages = Pages::new(&opened.state, now)?;
     let mut described = Value::Null;
     if let (Some(key), Some(row)) = (key, &page) {
         if let Some(reason) = pages.reason(key, row)? {
             facts.push(Fact("reason", reason.to_owned()));
         }
+        let waits = next_words(row, now);
+        let wishes = Wishes::read(&opened.state)?;
+        let left_out = suspected.as_ref().and_then(|host| host.next(key, row, &wishes, &waits));
         facts.extend(page_facts(opened, key, row, now)?);
+        facts.push(Fact("next", left_out.clone().unwrap_or(waits)));
         facts.extend(held_fact(opened, key, row)?);
-        facts.extend(plan_facts(opened, key, row, now)?);
+        facts.extend(plan_facts(opened, key, row, now, left_out.is_none())?);
         described = pages.describe(key, row)?;
+        if left_out.is_some() {
+            described["next_due"] = Value::Null;
+        }
     }
-    facts.extend(spam_fact(opened, host)?);
+    facts.extend(suspected.map(|host| Fact("spam", host.words())));
     if let Some(row) = opened.state.host(host)? {
         facts.extend(host_facts(&row, now));
     }
@@ -171,7 +179,6 @@ fn page_facts(
     if let Some(noise) = memory.and_then(PageMemory::from_bytes).and_then(|memory| noise(&memory)) {
         facts.push(Fact("overlooked", noise));
     }
-    facts.push(Fact("next", next_words(row, now)));
     Ok(facts)
 }
 
@@ -219,24 +226,6 @@ fn held_fact(opened: &Opened, key: PageKey, row: &PageRow) -> anyhow::Result<Opt
     Ok(Some(Fact("on hold", words)))
 }
 
-/// What the page's host is taken for, and what is done about it.
-fn spam_fact(opened: &Opened, host: HostKey) -> anyhow::Result<Option<Fact>> {
-    let Some(suspicion) = opened.state.suspicion(host)? else { return Ok(None) };
-    let config = crawl_config::spam(&opened.settings)?;
-    let suspect = Suspects::read(&opened.state, &config)?.contains(host);
-    let name = opened.state.host(host)?.map_or_else(String::new, |row| row.authority);
-    let done = match config.action {
-        Action::Lower if suspect => "it counts less and is asked rarely",
-        Action::Exclude if suspect => "its pages are left out",
-        _ => "nothing is done about it",
-    };
-    let undo =
-        if suspect { format!("; `evercrawl trust {name}` undoes that") } else { String::new() };
-    let (likely, evidence) = (100.0 * suspicion.probability, &suspicion.evidence);
-    let words = format!("{likely:.0} % likely by {}: {evidence}; {done}{undo}", suspicion.at);
-    Ok(Some(Fact("spam", words)))
-}
-
 /// What is in the page's place, or where it went.
 fn elsewhere(opened: &Opened, row: &PageRow) -> anyhow::Result<Option<Fact>> {
     let Some(past) = &row.past else { return Ok(None) };
@@ -277,12 +266,13 @@ impl Reasons {
     }
 }
 
-/// What is believed of the page, and why it is visited when it is.
+/// What is believed of the page, and why it is visited when it is, if it is.
 fn plan_facts(
     opened: &Opened,
     key: PageKey,
     row: &PageRow,
     now: Time,
+    visited: bool,
 ) -> anyhow::Result<Vec<Fact>> {
     let planner = super::planner_at_once(opened)?;
     let reasons = Reasons(planner.reasons(key, row, now));
@@ -295,7 +285,7 @@ fn plan_facts(
         facts.push(Fact("signals", line));
     }
     // Else its turn among new pages, or that it is not to be visited, is told already.
-    if matches!(row.place, Some(Place::Due(_))) {
+    if visited && matches!(row.place, Some(Place::Due(_))) {
         facts.extend(worth(&planner, &reasons, key, row, now));
         facts.push(Fact("bound by", bound_by(opened, &planner, key, row, now)?));
     }

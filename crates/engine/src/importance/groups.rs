@@ -51,6 +51,11 @@ impl Groups {
         self.of_page.get(page as usize).copied().unwrap_or(u32::MAX)
     }
 
+    /// The group of every page, by the page's number.
+    pub fn of_pages(&self) -> &[u32] {
+        &self.of_page
+    }
+
     /// What a group is called.
     pub fn name(&self, group: u32) -> &str {
         self.names.get(group as usize).map_or("", String::as_str)

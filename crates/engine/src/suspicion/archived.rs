@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use evercrawl_archive::{Record, RecordCache};
 use evercrawl_extract::decode;
-use evercrawl_model::RecordAt;
+use evercrawl_model::{Outcome, RecordAt};
 use evercrawl_state::{PageRow, StateError, Store, View};
 
 /// Memory for records that were read, and the size that one may unpack to.
@@ -56,6 +56,21 @@ impl Archived {
             }
         }
         Ok(None)
+    }
+
+    /// Where a page's last answer led, as it said so itself; `None` where it led nowhere, or is there no more.
+    pub fn location<S: Store>(
+        &mut self,
+        state: &View<S>,
+        row: &PageRow,
+    ) -> Result<Option<String>, StateError> {
+        let latest = state.history(row).next().transpose()?;
+        let redirect = latest.filter(|(_, visit)| visit.outcome == Outcome::Redirect);
+        let Some(at) = redirect.and_then(|(_, visit)| visit.record) else { return Ok(None) };
+        // A record that refers to another for the same body has the head of its own answer.
+        let Ok(record) = self.records.read(at) else { return Ok(None) };
+        let head = String::from_utf8_lossy(record.http_head());
+        Ok(header(&head, "location").map(str::to_owned))
     }
 
     /// What cannot be read says nothing: `evercrawl check` tells of it.

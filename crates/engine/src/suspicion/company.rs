@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use evercrawl_model::HostKey;
 use evercrawl_rank::Repeats;
-use evercrawl_spam::{Network, Sign, farms};
+use evercrawl_spam::{Network, Sign, circles, farms};
 use evercrawl_state::{StateError, Store, View};
 
 use super::survey::Seen;
@@ -77,8 +77,9 @@ fn domain_signs<S: Store>(
         trusted: &trusted,
     };
     let (mut signs, farms) = (network.signs(), farms(&graph));
-    for (domain, signs) in (0..).zip(&mut signs) {
-        signs.extend(farms.sign(domain).cloned());
+    let circles = circles(links.graph(), domains.of_pages(), &graph);
+    for ((domain, signs), circle) in (0..).zip(&mut signs).zip(circles) {
+        signs.extend(farms.sign(domain).cloned().into_iter().chain(circle));
     }
     Ok(signs)
 }

@@ -5,9 +5,9 @@
 use std::collections::HashMap;
 
 use evercrawl_model::{HostKey, Kind as Page, Likeness, Outcome, Suspicion, Time};
-use evercrawl_spam::{Kind, Look, Mirror, Sample, Sign, Site, Verdict, mirrors, page_signs};
+use evercrawl_spam::{Doors, Kind, Look, Mirror, Sample, Sign, Site, Verdict, mirrors, page_signs};
 use evercrawl_state::{PageRow, StateError, Store, View};
-use evercrawl_urls::Canonical;
+use evercrawl_urls::{Base, Canonical, Steps};
 
 use super::archived::Archived;
 use super::company::company;
@@ -35,7 +35,10 @@ pub struct Seen {
     pub looked: usize,
     /// Those of them that show something, with what each shows.
     pub pages: Vec<(String, Verdict)>,
+    /// How many pages it has.
+    known: usize,
     site: Site,
+    doors: Doors,
     sample: Sample,
     /// What its pages are made from.
     pub(super) template: Option<u64>,
@@ -57,7 +60,7 @@ pub fn survey<S: Store>(
     let mut hosts: Vec<Seen> = Vec::new();
     for page in state.pages() {
         let (key, row) = page?;
-        if row.kind != Page::Page || !(row.held() || was_parked(&row)) {
+        if row.kind == Page::Probe || !(row.held() || was_parked(&row)) {
             continue;
         }
         let Some(url) = Canonical::from_trusted(row.url.clone()) else { continue };
@@ -70,6 +73,8 @@ pub fn survey<S: Store>(
         }
     }
     hosts.last_mut().into_iter().for_each(Seen::conclude);
+    // Some may have nothing but lists of pages.
+    hosts.retain(|seen| seen.known > 0);
     let links_seen = company(state, &mut hosts, memory)?;
     let known: HashMap<HostKey, Likeness> = state.likenesses().collect::<Result<_, _>>()?;
     for seen in &mut hosts {
@@ -110,7 +115,9 @@ impl Seen {
             found,
             looked: 0,
             pages: Vec::new(),
+            known: 0,
             site: Site::default(),
+            doors: Doors::default(),
             sample: Sample::default(),
             template: None,
             signs: Vec::new(),
@@ -120,8 +127,9 @@ impl Seen {
 
     /// All its pages were looked at: what they show together is kept, and not what that was seen by.
     fn conclude(&mut self) {
-        let site = std::mem::take(&mut self.site);
+        let (site, doors) = (std::mem::take(&mut self.site), std::mem::take(&mut self.doors));
         (self.template, self.signs) = (site.template(), site.signs());
+        self.signs.extend(doors.sign());
     }
 
     fn add<S: Store>(
@@ -133,6 +141,17 @@ impl Seen {
         most: usize,
     ) -> Result<(), StateError> {
         self.found = self.found.min(row.found);
+        let redirects = row.past.as_ref().is_some_and(|past| past.outcome == Outcome::Redirect);
+        if !redirects && row.held() {
+            self.doors.shows_something();
+        }
+        if row.kind != Page::Page {
+            return Ok(());
+        }
+        self.known += 1;
+        if redirects {
+            return self.add_redirect(state, archived, url, row, most);
+        }
         let digest = row.past.as_ref().and_then(|past| past.digest);
         if let Some([a, b, c, d, e, f, g, h, ..]) = digest {
             self.sample.add(url.path_and_query(), u64::from_be_bytes([a, b, c, d, e, f, g, h]));
@@ -142,10 +161,40 @@ impl Seen {
         }
         if was_parked(row) {
             self.note(url, vec![parked()]);
-        } else if let Some(html) = archived.html(state, row)? {
-            let look = Look::of_html(&html);
-            self.site.add(url.as_str(), &look);
+            return Ok(());
+        }
+        let look = archived.html(state, row)?.map(|html| Look::of_html(&html));
+        if self.leaves_doors(most) {
+            self.doors.add_page(url.as_str(), look.as_ref().unwrap_or(&Look::default()));
+        }
+        if let Some(look) = look {
+            self.site.add(&look);
             self.note(url, page_signs(url.as_str(), &look));
+        }
+        Ok(())
+    }
+
+    /// Whether fewer pages were asked where they lead than may be. The first ones tell, whatever they are: of those with
+    /// content alone, or without, any number could be had.
+    fn leaves_doors(&self, most: usize) -> bool {
+        (self.doors.looked() as usize) < most
+    }
+
+    fn add_redirect<S: Store>(
+        &mut self,
+        state: &View<S>,
+        archived: &mut Archived,
+        url: &Canonical,
+        row: &PageRow,
+        most: usize,
+    ) -> Result<(), StateError> {
+        if !self.leaves_doors(most) {
+            return Ok(());
+        }
+        let Some(location) = archived.location(state, row)? else { return Ok(()) };
+        let base = Base::new(url.as_str(), Steps::default()).ok();
+        if let Some(target) = base.and_then(|base| base.join(&location).ok()) {
+            self.doors.add_redirect(url.as_str(), target.as_str(), row.is_moved());
         }
         Ok(())
     }

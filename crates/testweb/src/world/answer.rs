@@ -234,6 +234,9 @@ impl World {
             }
             _ => {}
         }
+        if let Some(leading) = self.leading(host, page) {
+            return self.lead(page, leading, look.style.port, answer);
+        }
         answer.fault = host.fault.filter(|_| self.is_cut(host, page.slot));
         let stamp = self.stamp(host, page, look);
         if stamp.matches(page, request) {

@@ -303,8 +303,9 @@ impl World {
         // The Sitemap line of robots.txt is what leads to a sitemap.
         let readable = matches!(robots, Robots::Open | Robots::Disallow);
         let layout = dice.pick(&[(0.5, Layout::Folders), (0.25, Layout::Query)], Layout::Flat);
-        // A mirror's paths are those of its original.
-        let original = self.mirrored(id).map(|original| self.host(original).layout);
+        // A mirror's paths are those of its original, and a host that moved kept its own.
+        let original = self.mirrored(id).or_else(|| self.moved_to(id));
+        let original = original.map(|original| self.host(original).layout);
         Host {
             id,
             layout: original.unwrap_or(layout),
@@ -312,7 +313,11 @@ impl World {
             robots,
             crawl_delay_s: (dice.chance(shares.crawl_delay) && readable)
                 .then_some(self.config.crawl_delay_s),
-            sitemap: if readable { self.draw_sitemap(dice) } else { Sitemap::Absent },
+            sitemap: match self.draw_sitemap(dice) {
+                _ if !readable => Sitemap::Absent,
+                Sitemap::Absent if self.lists_doors(id) => Sitemap::Undated,
+                drawn => drawn,
+            },
             validators: self.draw_validators(dice),
             feed: dice.chance(shares.feed),
             edit: dice.pick(

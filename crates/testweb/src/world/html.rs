@@ -88,7 +88,10 @@ impl World {
             push(out, "<link rel=\"alternate\" type=\"application/rss+xml\" href=\"/feed.xml\">\n");
         }
         self.push_spam_head(out, host, page, style);
-        push(out, "</head>\n<body>\n");
+        match self.ring_template(host.id) {
+            Some(classes) => push(out, &format!("</head>\n<body class=\"{classes}\">\n")),
+            None => push(out, "</head>\n<body>\n"),
+        }
     }
 
     /// Appends the paragraphs, with repeated links between them until the page shows as many links as configured.

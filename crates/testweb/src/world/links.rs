@@ -44,9 +44,10 @@ impl World {
             Dice::new(self.config.seed, Topic::Links, page.key(), u64::from(page.generation));
         self.add_extra_links(host, &mut dice, out);
         self.add_external_links(host, &mut dice, out);
-        if host.spam == Some(Spam::Farm) {
+        if host.spam == Some(Spam::Farm) && self.ring(host.id).is_none() {
             self.add_farm_links(host, out);
         }
+        self.add_ring_links(host, page, out);
         if dice.chance(self.config.page_shares.broken_link) {
             out.push(follow(draw_nowhere(&mut dice)));
         }
@@ -99,7 +100,7 @@ impl World {
     }
 
     /// Links to a page in the way its fate demands; to orphans, not at all.
-    fn link_to(&self, host: &Host, page: Page) -> Option<Link> {
+    pub(crate) fn link_to(&self, host: &Host, page: Page) -> Option<Link> {
         match self.fate(host, page.slot) {
             Fate::Orphan => None,
             Fate::NoFollow => Some(Link { target: Target::Page(page), nofollow: true }),

@@ -113,10 +113,15 @@ impl Iterator for Walk<'_> {
 
     fn next(&mut self) -> Option<Page> {
         while let Some(page) = self.queue.pop_front() {
-            if self.world.delivers(page, self.at_ms) {
-                self.follow_links_of(page);
-                return Some(page);
+            if !self.world.delivers(page, self.at_ms) {
+                continue;
             }
+            if let Some(leading) = self.world.leading(&self.world.host(page.host), page) {
+                self.discover(leading.to);
+                continue;
+            }
+            self.follow_links_of(page);
+            return Some(page);
         }
         None
     }

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Spam {
-    /// All pages link to the fronts of all hosts of the farm.
+    /// All pages link to the fronts of all hosts of the farm, or to some pages of each where these are few.
     Farm,
     /// Pages say a few phrases over and over, in sight, out of sight or in the title.
     Stuffed,
-    /// Pages say something and send the reader elsewhere at once.
+    /// Pages send the reader elsewhere at once, before they can be read or by their very answer.
     Doorway,
     /// Pages offer the host's name for sale.
     Parked,
@@ -35,7 +35,10 @@ impl World {
         }
     }
 
-    fn drawn_spam(&self, host: u32) -> Option<Spam> {
+    pub(crate) fn drawn_spam(&self, host: u32) -> Option<Spam> {
+        if let Some(ring) = self.ring(host) {
+            return ring.is_farm().then_some(Spam::Farm);
+        }
         let shares = &self.config.host_shares;
         let kinds = [
             (shares.farm, Some(Spam::Farm)),
@@ -44,7 +47,7 @@ impl World {
             (shares.parked, Some(Spam::Parked)),
             (shares.mirror, Some(Spam::Mirror)),
         ];
-        self.spam_dice(host, 0).pick(&kinds, None)
+        self.spam_dice(host, About::Kind).pick(&kinds, None)
     }
 
     /// The host whose pages a mirror shows: one that does not pretend.
@@ -52,16 +55,20 @@ impl World {
         if self.drawn_spam(host) != Some(Spam::Mirror) {
             return None;
         }
-        let dice = &mut self.spam_dice(host, 1);
+        let dice = &mut self.spam_dice(host, About::Original);
         let drawn = (0..16).map(|_| dice.below(u64::from(self.config.hosts)) as u32);
-        drawn.into_iter().find(|&other| self.drawn_spam(other).is_none())
+        // One that has moved has no pages to copy.
+        let has_pages = |other| self.drawn_spam(other).is_none() && self.moved_to(other).is_none();
+        drawn.into_iter().find(|&other| has_pages(other))
     }
 
     /// Adds the links of a farm's page: to the front of every other host of the farm.
     pub(crate) fn add_farm_links(&self, host: &Host, out: &mut Vec<Link>) {
         let first = host.id - host.id % FARM_BLOCK;
         let block = first..first.saturating_add(FARM_BLOCK).min(self.config.hosts);
-        let partners = block.filter(|&id| id != host.id && self.drawn_spam(id) == Some(Spam::Farm));
+        let is_partner =
+            |id: u32| self.drawn_spam(id) == Some(Spam::Farm) && self.ring(id).is_none();
+        let partners = block.filter(|&id| id != host.id && is_partner(id));
         for front in partners.map(|id| follow(Target::Page(Page::first(id, 0)))) {
             if !out.contains(&front) {
                 out.push(front);
@@ -86,12 +93,9 @@ impl World {
         page: Page,
         style: LinkStyle,
     ) {
-        if host.spam != Some(Spam::Doorway) {
+        if host.spam != Some(Spam::Doorway) || self.leads_by_answer(host.id) {
             return;
         }
-        let dice = &mut self.spam_dice(host.id, 2);
-        let other = dice.below(u64::from(self.config.hosts)) as u32;
-        let other = if other == host.id { (other + 1) % self.config.hosts } else { other };
         let by_script = self.trick(page) == Trick::Hidden;
         push(
             out,
@@ -102,7 +106,7 @@ impl World {
             },
         );
         let mut url = Vec::new();
-        self.push_base(&mut url, other, style.port);
+        self.push_base(&mut url, self.beyond(host.id), style.port);
         url.push(b'/');
         push_escaped(out, &url);
         push(out, if by_script { "\");</script>\n" } else { "\">\n" });
@@ -132,7 +136,7 @@ impl World {
     /// As much stuffing as there is text, or more.
     fn push_stuffing(&self, out: &mut Vec<u8>, page: Page) {
         let phrases = self.phrases(page.host);
-        let dice = &mut Dice::new(self.config.seed, Topic::Spam, page.key(), 3);
+        let dice = &mut Dice::new(self.config.seed, Topic::Spam, page.key(), About::Phrases as u64);
         let enough = out.len() + (f64::from(self.config.page_bytes) * (1.6 + dice.unit())) as usize;
         while out.len() < enough {
             push(out, &phrases[dice.below(phrases.len() as u64) as usize]);
@@ -148,7 +152,7 @@ impl World {
 
     /// The phrases of a host: two to four, of three to five words.
     fn phrases(&self, host: u32) -> Vec<String> {
-        let dice = &mut self.spam_dice(host, 3);
+        let dice = &mut self.spam_dice(host, About::Phrases);
         let count = 2 + dice.below(3);
         let phrase = |_| {
             let length = 3 + dice.below(3);
@@ -159,7 +163,7 @@ impl World {
     }
 
     fn push_offer(&self, out: &mut Vec<u8>, host: u32) {
-        let dice = &mut self.spam_dice(host, 4);
+        let dice = &mut self.spam_dice(host, About::Offer);
         push(out, "<p>");
         push(out, &self.host_name(host));
         let (first, second) = (dice.below(4), dice.below(4));
@@ -178,14 +182,30 @@ impl World {
     }
 
     fn trick(&self, page: Page) -> Trick {
-        let dice = &mut Dice::new(self.config.seed, Topic::Spam, page.key(), 5);
+        let dice = &mut Dice::new(self.config.seed, Topic::Spam, page.key(), About::Trick as u64);
         dice.pick(&[(0.3, Trick::Hidden), (0.2, Trick::Title)], Trick::Sight)
     }
 
-    fn spam_dice(&self, host: u32, about: u64) -> Dice {
+    pub(crate) fn spam_dice(&self, host: u32, about: About) -> Dice {
         // Beyond all slots, where no page's draws are.
-        Dice::new(self.config.seed, Topic::Spam, u64::MAX - u64::from(host), about)
+        Dice::new(self.config.seed, Topic::Spam, u64::MAX - u64::from(host), about as u64)
     }
+}
+
+/// What a draw about a host or a page decides.
+#[derive(Clone, Copy)]
+pub(crate) enum About {
+    Kind,
+    Original,
+    Beyond,
+    Phrases,
+    Offer,
+    Trick,
+    Manner,
+    Moved,
+    Home,
+    Ring,
+    Template,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -261,7 +281,8 @@ mod tests {
     #[test]
     fn hosts_of_a_farm_all_link_to_each_other() {
         let world = World::new(Config::spam());
-        let farm = hosts(&world, Some(Spam::Farm));
+        let mut farm = hosts(&world, Some(Spam::Farm));
+        farm.retain(|&host| world.ring(host).is_none());
         let front = body(&world, Page::first(farm[0], 9));
         for &other in &farm[1..] {
             let link = format!("href=\"http://{}/\"", world.host_name(other));
