@@ -146,13 +146,24 @@ impl IndexRule {
         })
     }
 
+    /// A page at a moment. Groups whose word counts for nothing are not asked.
     fn look<'a>(&'a self, page: &'a Page, now: Days) -> Look<'a> {
+        self.look_by(page, now, |weight| weight > 0.0)
+    }
+
+    /// The same where every group is heard: one whose word is worth nothing has to prove itself, or it never
+    /// could again.
+    fn hear<'a>(&'a self, page: &'a Page, now: Days) -> Look<'a> {
+        self.look_by(page, now, |_| true)
+    }
+
+    fn look_by<'a>(&'a self, page: &'a Page, now: Days, counts: impl Fn(f64) -> bool) -> Look<'a> {
         let belief = self.belief(page, now);
         let weights = self.weights.get(&page.host).unwrap_or(&self.elsewhere);
         let now = now.max(page.last);
         let mut gained = [0.0; KINDS];
         if now > page.last {
-            for group in page.groups().filter(|group| weights.of(group.kind()) > 0.0) {
+            for group in page.groups().filter(|group| counts(weights.of(group.kind()))) {
                 if let Some(clock) = self.clocks[group.kind()].get(group.number) {
                     gained[group.kind()] = clock.gained(page.last, now, KAPPA[group.kind()]);
                 }
@@ -210,7 +221,7 @@ impl IndexRule {
     fn learn(&mut self, page: &mut Page, seen: &Seen, elapsed: Days) {
         let changed = seen.changed || seen.found == Found::Gone;
         let before = Page { last: seen.at - elapsed, ..*page };
-        let look = self.look(&before, seen.at);
+        let look = self.hear(&before, seen.at);
         let hints = look.hints(look.now);
         let waited = look.equivalent_by(&hints, look.now);
         let slope = look.slope(waited, changed);

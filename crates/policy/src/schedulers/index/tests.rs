@@ -94,6 +94,27 @@ fn a_batch_found_on_one_page_brings_its_kin_forward() {
 }
 
 #[test]
+fn a_group_whose_word_was_worth_nothing_can_earn_trust_again() {
+    let mut policy = rule();
+    let mut world = batches();
+    world.pages.iter_mut().for_each(|page| policy.discovered(page, 0.0));
+    for week in 1..100 {
+        let round = Round { start: f64::from(week) * 7.0, length: 7.0, fetches: 50 };
+        policy.plan(&round, &mut world.pages);
+        if week == 20 {
+            policy.weights.insert(0, Weights::none());
+        }
+        for id in (week % 2..100).step_by(2) {
+            let at = round.start + 0.07 * f64::from(id);
+            let found = world.visit(&world.pages[id as usize], at).found;
+            visit(&mut policy, &mut world.pages[id as usize], at, found);
+        }
+    }
+    let trust = policy.weights.get(&0).unwrap().of(0);
+    assert!(trust > 0.3, "{trust}");
+}
+
+#[test]
 fn a_find_stirs_the_groups_of_its_page() {
     let mut policy = rule();
     let mut page = Page { last: 0.0, group: 7, kin: [3, u32::MAX, u32::MAX], ..Page::new(0) };
