@@ -21,7 +21,8 @@ pub struct Agenda {
     pages: Vec<Page>,
     queue: DueQueue,
     chosen: Vec<u32>,
-    out: Vec<bool>,
+    /// Those that are being fetched: few, as a rule one.
+    out: Vec<u32>,
     room: usize,
     members: Members,
     stirred: Vec<Group>,
@@ -30,13 +31,12 @@ pub struct Agenda {
 impl Agenda {
     /// Tells `policy` of all `pages` at `now`. Page i must have number i; numbers are set here.
     pub fn new(policy: Box<dyn Policy>, pages: Vec<Page>, now: Days) -> Self {
-        let out = vec![false; pages.len()];
         let mut agenda = Agenda {
             policy,
             pages,
             queue: DueQueue::default(),
             chosen: Vec::new(),
-            out,
+            out: Vec::new(),
             room: 0,
             members: Members::default(),
             stirred: Vec::new(),
@@ -65,14 +65,14 @@ impl Agenda {
         }
         let id = self.next_chosen(now).or_else(|| self.next_due(now))?;
         self.room -= 1;
-        self.out[id as usize] = true;
+        self.out.push(id);
         Some(id)
     }
 
     /// Tells what came of the fetch of page `id`.
     pub fn report(&mut self, id: u32, visit: &Visit) {
         let Some(page) = self.pages.get_mut(id as usize) else { return };
-        self.out[id as usize] = false;
+        self.out.retain(|out| *out != id);
         let seen = page.record(visit);
         self.policy.visited(page, &seen);
         if page.missing >= self.policy.patience() {
@@ -101,8 +101,13 @@ impl Agenda {
         enqueue(&mut self.queue, &page);
         self.members.add(&page);
         self.pages.push(page);
-        self.out.push(false);
         page.id
+    }
+
+    /// Now and then, the numbers of the pages that come next, as far as that is known: for whoever has to look up
+    /// something of each.
+    pub fn coming(&self) -> impl Iterator<Item = u32> + '_ {
+        self.queue.coming().iter().map(|entry| entry.page())
     }
 
     /// All pages, by number.
@@ -152,8 +157,7 @@ impl Agenda {
     /// Has the rows of the pages that come next brought from memory together: a million pages do not fit into
     /// the processor's cache, and to wait for each of them apart took an eighth of the time.
     fn read_ahead(&self) {
-        let coming = self.queue.coming().iter();
-        touch(coming.filter_map(|entry| self.pages.get(entry.page() as usize)));
+        touch(self.coming().filter_map(|id| self.pages.get(id as usize)));
     }
 
     /// Asks again when the pages are due whose groups were stirred; only what is due sooner moves.
@@ -179,7 +183,7 @@ impl Agenda {
     }
 
     fn is_free(&self, id: u32) -> bool {
-        self.pages.get(id as usize).is_some_and(|page| page.alive && !self.out[id as usize])
+        !self.out.contains(&id) && self.pages.get(id as usize).is_some_and(|page| page.alive)
     }
 
     fn rebuild(&mut self) {

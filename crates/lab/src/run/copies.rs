@@ -77,6 +77,11 @@ impl<'a> Copies<'a> {
         self.list.push(Copy { cursor, mark, state, unseen, changed, found });
     }
 
+    /// Has the copy of `page` brought from memory.
+    pub(super) fn touch(&self, page: u32) {
+        std::hint::black_box(self.list.get(page as usize).map(|copy| copy.unseen));
+    }
+
     /// Fetches `page`.
     pub(super) fn fetch(&mut self, page: u32, now: Days, score: &mut Score) -> Look {
         let modified = self.catch_up(page, now, score);

@@ -117,6 +117,7 @@ impl<'a> Crawl<'a> {
             let now = start + length * spent / owed;
             self.until(now);
             if let Some(page) = self.agenda.next(now) {
+                self.read_ahead();
                 let cost = self.fetch(page, now);
                 (done, paid, spent) = (done + 1, paid + cost, spent + cost);
             } else {
@@ -127,6 +128,14 @@ impl<'a> Crawl<'a> {
             self.usual_cost = paid / done as f64;
         }
         owed - spent
+    }
+
+    /// Has what is known of the pages that come next brought from memory together, as the agenda does with their rows.
+    fn read_ahead(&self) {
+        for page in self.agenda.coming() {
+            std::hint::black_box(self.world.pages.get(page as usize).map(|fact| fact.host));
+            self.copies.touch(page);
+        }
     }
 
     /// Tells of the pages that were born and the signals that came up to `now`.
