@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use evercrawl_rank::Graph;
 
-use crate::farm::Exchange;
+use crate::farm::{Exchange, Farms};
 use crate::sign::{Kind, Sign};
 
 /// The links that a page has to each partner, on average, beside what all pages link to: a counterpart is one.
@@ -23,12 +23,12 @@ const MORE_THAN_A_MENU: u32 = 30;
 /// Fewer pages show no pattern.
 const LEAST_PAGES: u32 = 4;
 
-/// Looks for farms of few sites, the `n`th of which has the pages whose `site_of` is `n`. `sites` says which of them
-/// link to which at all.
-pub fn circles(pages: &Graph, site_of: &[u32], sites: &Graph) -> Vec<Option<Sign>> {
-    let exchange = Exchange::new(sites, &sites.reversed());
-    let across = Across::new(pages, site_of, &exchange);
-    (0..sites.nodes()).map(|site| across.sign(site, &exchange)).collect()
+/// Looks for farms of few sites, the `n`th of which has the pages whose `site_of` is `n`. The look for large `farms`
+/// tells which of them exchange links at all.
+pub fn circles(pages: &Graph, site_of: &[u32], farms: &Farms) -> Vec<Option<Sign>> {
+    let exchange = farms.exchange();
+    let across = Across::new(pages, site_of, exchange);
+    (0..exchange.sites() as u32).map(|site| across.sign(site, exchange)).collect()
 }
 
 /// What is known of a site's pages.
@@ -152,6 +152,7 @@ mod tests {
     use evercrawl_rank::Repeats;
 
     use super::*;
+    use crate::farm::farms;
 
     const SITES: u32 = 60;
     const PAGES: u32 = 20;
@@ -173,7 +174,7 @@ mod tests {
         let pages = Graph::new(SITES * PAGES, links.iter().copied(), Repeats::Once);
         let site_of: Vec<u32> = (0..SITES * PAGES).map(|page| page / PAGES).collect();
         let sites = pages.grouped(&site_of, SITES, Repeats::Once);
-        let signs = circles(&pages, &site_of, &sites);
+        let signs = circles(&pages, &site_of, &farms(&sites));
         let score = |sign: &Option<Sign>| sign.as_ref().map_or(0.0, |sign| sign.score);
         let (ring, others) = signs.split_at(ring as usize);
         Scores {
@@ -244,7 +245,7 @@ mod tests {
         let links: Vec<(u32, u32)> = own.chain(across).collect();
         let pages = Graph::new(24, links.iter().copied(), Repeats::Once);
         let site_of: Vec<u32> = (0..24).map(|page| page / 8).collect();
-        let signs = circles(&pages, &site_of, &pages.grouped(&site_of, 3, Repeats::Once));
+        let signs = circles(&pages, &site_of, &farms(&pages.grouped(&site_of, 3, Repeats::Once)));
         let words = signs[0].as_ref().map_or("", |sign| sign.evidence.as_str());
         let want = "48 of the 56 links on its 8 pages lead to 2 sites whose pages link back to it";
         assert!(words.starts_with(want), "{words}");

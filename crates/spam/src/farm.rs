@@ -24,12 +24,17 @@ const BELONGS: f64 = 0.5;
 #[derive(Clone, Debug)]
 pub struct Farms {
     signs: Vec<Option<Sign>>,
+    exchange: Exchange,
 }
 
 impl Farms {
     /// The sign that a site shows.
     pub fn sign(&self, site: u32) -> Option<&Sign> {
         self.signs.get(site as usize)?.as_ref()
+    }
+
+    pub(crate) fn exchange(&self) -> &Exchange {
+        &self.exchange
     }
 }
 
@@ -47,10 +52,11 @@ pub fn farms(sites: &Graph) -> Farms {
             signs[site as usize] = found.max_by(|a, b| a.score.total_cmp(&b.score));
         }
     }
-    Farms { signs }
+    Farms { signs, exchange }
 }
 
 /// Who links to whom and is linked back.
+#[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     partners: Vec<Vec<u32>>,
     /// How many partners all sites have together.
@@ -58,7 +64,7 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    pub(crate) fn new(sites: &Graph, reversed: &Graph) -> Self {
+    fn new(sites: &Graph, reversed: &Graph) -> Self {
         let partners: Vec<Vec<u32>> = (0..sites.nodes())
             .map(|site| common(sites.sources(site), reversed.sources(site), site))
             .collect();

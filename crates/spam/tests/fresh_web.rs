@@ -86,7 +86,8 @@ fn link_signs(world: &World, seen: &[Seen]) -> Vec<Vec<Sign>> {
     let graph = Graph::new(hosts * pages, links.iter().copied(), Repeats::Once);
     let host_of: Vec<u32> = (0..hosts * pages).map(|page| page / pages).collect();
     let between = graph.grouped(&host_of, hosts, Repeats::Once);
-    let (farms, circles) = (farms(&between), circles(&graph, &host_of, &between));
+    let farms = farms(&between);
+    let circles = circles(&graph, &host_of, &farms);
     let both = (0..)
         .zip(circles)
         .map(|(host, circle)| circle.into_iter().chain(farms.sign(host).cloned()));

@@ -44,11 +44,12 @@ pub(crate) fn show(args: &Why, opened: &Opened, out: &mut dyn Write) -> anyhow::
         Some(row) => Fact("state", urls::state_of(row, now).to_owned()),
         None => Fact("state", "never seen".to_owned()),
     });
-    facts.push(scope_fact(opened, &url, page.as_ref(), now)?);
+    let wishes = Wishes::read(&opened.state)?;
+    facts.push(scope_fact(opened, &url, page.as_ref(), &wishes, now)?);
     facts.push(robots_fact(opened, &url)?);
-    let wishes = wish::standing(opened, url.as_str(), host, key)?;
-    if !wishes.is_empty() {
-        facts.push(Fact("wishes", wishes.join("; ")));
+    let standing = wish::standing(opened, url.as_str(), host, key)?;
+    if !standing.is_empty() {
+        facts.push(Fact("wishes", standing.join("; ")));
     }
     let suspected = Suspected::read(opened, host)?;
     let mut pages = Pages::new(&opened.state, now)?;
@@ -58,7 +59,6 @@ pub(crate) fn show(args: &Why, opened: &Opened, out: &mut dyn Write) -> anyhow::
             facts.push(Fact("reason", reason.to_owned()));
         }
         let waits = next_words(row, now);
-        let wishes = Wishes::read(&opened.state)?;
         let left_out = suspected.as_ref().and_then(|host| host.next(key, row, &wishes, &waits));
         facts.extend(page_facts(opened, key, row, now)?);
         facts.push(Fact("next", left_out.clone().unwrap_or(waits)));
@@ -95,6 +95,7 @@ fn scope_fact(
     opened: &Opened,
     url: &Canonical,
     page: Option<&PageRow>,
+    wishes: &Wishes,
     now: Time,
 ) -> anyhow::Result<Fact> {
     let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
@@ -107,7 +108,6 @@ fn scope_fact(
     } else {
         scope(config.scope, &opened.state)?
     };
-    let wishes = Wishes::read(&opened.state)?;
     let gate = Arc::new(RwLock::new(Gate::new(scope, wishes.rules(&config.rules))?));
     let links = LinkReader::new(&config, gate, opened.state.keyer());
     let depth = page.map_or(0, |row| row.depth);

@@ -77,7 +77,7 @@ fn domain_signs<S: Store>(
         trusted: &trusted,
     };
     let (mut signs, farms) = (network.signs(), farms(&graph));
-    let circles = circles(links.graph(), domains.of_pages(), &graph);
+    let circles = circles(links.graph(), domains.of_pages(), &farms);
     for ((domain, signs), circle) in (0..).zip(&mut signs).zip(circles) {
         signs.extend(farms.sign(domain).cloned().into_iter().chain(circle));
     }

@@ -313,10 +313,10 @@ impl World {
             robots,
             crawl_delay_s: (dice.chance(shares.crawl_delay) && readable)
                 .then_some(self.config.crawl_delay_s),
-            sitemap: match self.draw_sitemap(dice) {
-                _ if !readable => Sitemap::Absent,
-                Sitemap::Absent if self.lists_doors(id) => Sitemap::Undated,
-                drawn => drawn,
+            sitemap: match readable.then(|| self.draw_sitemap(dice)) {
+                Some(Sitemap::Absent) if self.lists_doors(id) => Sitemap::Undated,
+                Some(drawn) => drawn,
+                None => Sitemap::Absent,
             },
             validators: self.draw_validators(dice),
             feed: dice.chance(shares.feed),
