@@ -64,7 +64,7 @@ fn http_key(parts: &Parts) -> Vec<u8> {
     }
     key.push(b')');
     key.extend(path_key(parts.path));
-    let query = query_key(parts.query.unwrap_or_default());
+    let query = parts.query.map(query_key).unwrap_or_default();
     if !query.is_empty() {
         key.push(b'?');
         key.extend(query);
@@ -83,6 +83,22 @@ fn host_key(host: &[u8]) -> Vec<u8> {
 }
 
 fn path_key(path: &[u8]) -> Vec<u8> {
+    let path = if is_plain(path) { path.to_ascii_lowercase() } else { normal_path(path) };
+    match path.as_slice() {
+        [kept @ .., b'/'] if !kept.is_empty() => kept.to_vec(),
+        _ => path,
+    }
+}
+
+/// Nothing of it need be undone, left out or cut: most paths are like that.
+fn is_plain(path: &[u8]) -> bool {
+    let is_usual = |&b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'-' | b'_');
+    let is_odd = |pair: &[u8]| matches!(pair, b"//" | b"/.");
+    path.starts_with(b"/") && path.iter().all(is_usual) && !path.windows(2).any(is_odd)
+}
+
+/// The path without escapes, dots, empty segments and sessions, in lower case.
+fn normal_path(path: &[u8]) -> Vec<u8> {
     let mut kept: Vec<&[u8]> = Vec::new();
     let path = unescape(path);
     for segment in path.split(|&b| b == b'/').skip(1) {
@@ -97,11 +113,7 @@ fn path_key(path: &[u8]) -> Vec<u8> {
     kept.push(last);
     let mut joined = vec![b'/'];
     joined.extend(kept.join(&b'/'));
-    let mut path = without_path_session(escape(&joined).to_ascii_lowercase());
-    if path.len() > 1 && path.ends_with(b"/") {
-        path.pop();
-    }
-    path
+    without_path_session(escape(&joined).to_ascii_lowercase())
 }
 
 /// Cuts ASP.NET's session segments out of the path of an `.aspx` page: `/(s(24 characters))/`
@@ -339,6 +351,14 @@ mod tests {
         fn any_input_gives_one_printable_word(url in any::<String>(), rest in any::<String>()) {
             for url in [url.clone(), format!("http://{url}"), format!("https://h/{rest}?{url}")] {
                 prop_assert!(surt(&url).bytes().all(|b| b.is_ascii_graphic()), "{url}");
+            }
+        }
+
+        #[test]
+        fn a_plain_path_is_normal(path in "/([A-Za-z0-9_-]{1,3}|[/.]|\\.\\.|\\.aspx){0,9}") {
+            if is_plain(path.as_bytes()) {
+                let lower = path.to_ascii_lowercase().into_bytes();
+                prop_assert_eq!(normal_path(path.as_bytes()), lower);
             }
         }
 

@@ -16,6 +16,7 @@ use http_body_util::{BodyExt, Empty};
 use hyper::Version;
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::time::{Instant, Sleep};
 
 use crate::config::{Limits, Persona};
@@ -51,7 +52,7 @@ enum Sender {
 #[derive(Debug)]
 struct Motor {
     /// None once it has nothing left to do, and for HTTP/2, which moves by itself.
-    connection: Option<Box<http1::Connection<Tap, Empty<Bytes>>>>,
+    connection: Option<Box<http1::Connection<TokioIo<Tap>, Empty<Bytes>>>>,
     /// Kept from one exchange to the next: putting an alarm off is far cheaper than setting one.
     alarm: Pin<Box<Sleep>>,
 }
@@ -71,7 +72,7 @@ impl Link {
             .ignore_invalid_headers_in_responses(true)
             .max_headers(MOST_FIELDS)
             .title_case_headers(true)
-            .handshake(Tap::new(stream, tape.clone()))
+            .handshake(Tap::on(stream, tape.clone()))
             .await
             .map_err(|error| explain(&error))?;
         let motor = Motor::new(Some(Box::new(connection)));
@@ -85,8 +86,8 @@ impl Link {
         tls: Option<TlsInfo>,
     ) -> Result<Self, Failure> {
         let tape = SharedTape::new();
-        let (sender, connection) = http2::Builder::new(TokioExecutor)
-            .handshake(Tap::new(stream, tape.clone()))
+        let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+            .handshake(Tap::on(stream, tape.clone()))
             .await
             .map_err(|error| explain(&error))?;
         tokio::spawn(connection);
@@ -236,7 +237,7 @@ impl Link {
 }
 
 impl Motor {
-    fn new(connection: Option<Box<http1::Connection<Tap, Empty<Bytes>>>>) -> Self {
+    fn new(connection: Option<Box<http1::Connection<TokioIo<Tap>, Empty<Bytes>>>>) -> Self {
         Motor { connection, alarm: Box::pin(tokio::time::sleep(Duration::ZERO)) }
     }
 
@@ -312,14 +313,4 @@ fn is_hang_up(error: &hyper::Error) -> bool {
 
 fn source_or_self(error: &hyper::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
-}
-
-/// Runs HTTP/2's housekeeping.
-#[derive(Clone, Copy, Debug)]
-struct TokioExecutor;
-
-impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for TokioExecutor {
-    fn execute(&self, task: F) {
-        tokio::spawn(task);
-    }
 }

@@ -1,12 +1,11 @@
 //! How do bytes get from the socket to hyper, and past the tape?
 
-use std::cell::RefCell;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
-use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
@@ -20,8 +19,7 @@ pub(crate) enum Stream {
     Tls(Box<TlsStream<TcpStream>>),
 }
 
-/// A connection as hyper wants it, whose every byte passes the tape. It sits above TLS, so the tape
-/// holds plain text.
+/// A connection whose every byte passes the tape. It sits above TLS, so the tape holds plain text.
 #[derive(Debug)]
 pub(crate) struct Tap {
     stream: Stream,
@@ -43,38 +41,26 @@ impl SharedTape {
 }
 
 impl Tap {
-    pub(crate) fn new(stream: Stream, tape: SharedTape) -> Self {
-        Tap { stream, tape }
+    /// A connection as hyper wants it: what comes goes straight into hyper's buffer.
+    pub(crate) fn on(stream: Stream, tape: SharedTape) -> TokioIo<Self> {
+        TokioIo::new(Tap { stream, tape })
     }
 }
 
-/// The most that is read at once.
-const SCRATCH_BYTES: usize = 64 * 1024;
-
-thread_local! {
-    // hyper's own buffer can only be filled in place by unsafe code. One buffer a thread, always
-    // warm in the cache, makes the copy that safe code costs hardly measurable.
-    static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; SCRATCH_BYTES].into());
-}
-
-impl Read for Tap {
+impl AsyncRead for Tap {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        mut out: ReadBufCursor<'_>,
+        read: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        SCRATCH.with_borrow_mut(|scratch| {
-            let most = out.remaining().min(scratch.len());
-            let mut read = ReadBuf::new(&mut scratch[..most]);
-            ready!(self.stream.poll_read(cx, &mut read))?;
-            self.tape.lock().received(read.filled()).map_err(io::Error::other)?;
-            out.put_slice(read.filled());
-            Poll::Ready(Ok(()))
-        })
+        let before = read.filled().len();
+        ready!(self.stream.poll_read(cx, read))?;
+        let received = self.tape.lock().received(&read.filled()[before..]);
+        Poll::Ready(received.map_err(io::Error::other))
     }
 }
 
-impl Write for Tap {
+impl AsyncWrite for Tap {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossbeam_channel::Sender;
 use evercrawl_model::Time;
 use evercrawl_state::Store;
 
 use super::Report;
 use super::driver::spawn;
+use super::handover::Sender;
 use crate::EngineError;
 use crate::walk::Walk;
 

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use evercrawl_archive::FileId;
 use evercrawl_fetch::Client;
 use evercrawl_model::Time;
@@ -14,6 +13,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::beside::Beside;
 use super::fetcher::Fetcher;
+use super::handover::{Receiver, Sender, Silence, queue};
 use super::inbox::{Inbox, What};
 use super::judge::judging;
 use super::latency::Latency;
@@ -80,10 +80,9 @@ impl<S: Store + 'static> Driver<S> {
         inbox: Inbox,
         clock: SystemClock,
     ) -> Result<Self, EngineError> {
-        let (report, reports) = unbounded();
-        let ((job, jobs), (large_job, large_jobs)) = (unbounded(), unbounded());
+        let ((report, reports), (job, jobs)) = (queue(), queue());
         let (orders, order_queue) = unbounded_channel();
-        let (commits, commit_queue) = bounded(1);
+        let (commits, commit_queue) = queue();
         let client = Client::new(config.fetch.clone())
             .map_err(|error| EngineError::Config(error.to_string()))?;
         let current_file = Arc::new(Mutex::new(walk.file()));
@@ -92,21 +91,14 @@ impl<S: Store + 'static> Driver<S> {
         for n in 0..workers {
             let worker = Worker {
                 processor: walk.processor(n as u64),
-                jobs: jobs.clone(),
-                large_jobs: (2 * n < workers).then(|| large_jobs.clone()),
+                jobs: jobs.another(2 * n < workers),
                 reports: report.clone(),
                 recent: walk.recent(),
                 current_file: current_file.clone(),
             };
             threads.push(spawn("worker", move || worker.run())?);
         }
-        let fetcher = Fetcher {
-            client: client.into(),
-            jobs: job,
-            large_jobs: large_job,
-            reports: report.clone(),
-            clock,
-        };
+        let fetcher = Fetcher { client: client.into(), jobs: job, reports: report.clone(), clock };
         let fetch_config = config.clone();
         threads.push(spawn("fetcher", move || fetcher.run(order_queue, &fetch_config))?);
         let sink = report.clone();
@@ -276,7 +268,7 @@ impl<S: Store + 'static> Driver<S> {
     }
 
     fn take_reports(&mut self) -> Result<(), EngineError> {
-        while let Ok(report) = self.reports.try_recv() {
+        while let Some(report) = self.reports.try_recv() {
             self.take(report)?;
         }
         Ok(())
@@ -326,8 +318,8 @@ impl<S: Store + 'static> Driver<S> {
         let patience = until.since(now).min(TICK);
         match self.reports.recv_timeout(patience) {
             Ok(report) => self.take(report),
-            Err(RecvTimeoutError::Timeout) => Ok(()),
-            Err(RecvTimeoutError::Disconnected) => Err(EngineError::Broken("the workers")),
+            Err(Silence::Yet) => Ok(()),
+            Err(Silence::ForGood) => Err(EngineError::Broken("the workers")),
         }
     }
 
@@ -449,7 +441,7 @@ impl<S: Store + 'static> Driver<S> {
                 }
                 Ok(Report::Dropping(dropping)) => self.walk.discard(&dropping.piece)?,
                 Ok(Report::Broken(error) | Report::Uncommitted(error)) => return Err(error),
-                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(_) | Err(Silence::Yet) => {}
                 // Every thread has ended, and none of them owes anything.
                 Err(_) if !self.committing => break,
                 Err(_) => return Err(EngineError::Broken("the committer")),

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossbeam_channel::Sender;
 use evercrawl_extract::decode;
 use evercrawl_fetch::{Client, Failure, Fetched, Limits, Request, Times, Validators};
 use evercrawl_robots::{MAX_BYTES, MIN_REDIRECTS};
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use super::handover::Sender;
 use super::{Order, Report, SystemClock};
 use crate::EngineError;
 use crate::config::CrawlConfig;
@@ -25,7 +25,6 @@ const LARGE_PAGE: usize = 256 * 1024;
 pub(super) struct Fetcher {
     pub(super) client: Arc<Client>,
     pub(super) jobs: Sender<Job>,
-    pub(super) large_jobs: Sender<Job>,
     pub(super) reports: Sender<Report>,
     pub(super) clock: SystemClock,
 }
@@ -77,8 +76,8 @@ impl Fetcher {
         };
         let ended = self.clock.now();
         let large = fetched.result.as_ref().is_ok_and(|got| got.body.len() > LARGE_PAGE);
-        let jobs = if large { &self.large_jobs } else { &self.jobs };
-        let _ = jobs.send(Job { lease, fetched, asked, ended });
+        let job = Job { lease, fetched, asked, ended };
+        let _ = if large { self.jobs.send_behind(job) } else { self.jobs.send(job) };
     }
 
     async fn robots(&self, origin: String, lease: Box<Lease>, manner: Arc<RobotsManner>) {

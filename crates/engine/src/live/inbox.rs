@@ -1,10 +1,9 @@
 //! How do others change what a running crawl does? They leave a request; the walk's thread takes
 //! it, commits it, and only then answers.
 
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
-
 use evercrawl_urls::Canonical;
 
+use super::handover::{Receiver, Sender, queue};
 use crate::EngineError;
 use crate::walk::{Told, WishChange};
 
@@ -35,7 +34,7 @@ pub(super) enum What {
 
 impl Default for Inbox {
     fn default() -> Self {
-        let (requests, waiting) = unbounded();
+        let (requests, waiting) = queue();
         Inbox { requests, waiting }
     }
 }
@@ -57,14 +56,14 @@ impl Inbox {
     }
 
     fn leave(&self, what: What) -> Result<Told, EngineError> {
-        let (done, committed) = bounded(1);
+        let (done, committed) = queue();
         let ended = || EngineError::Broken("the crawl");
         self.requests.send(Request { what, done }).map_err(|_| ended())?;
-        committed.recv().map_err(|_| ended())?
+        committed.recv().ok_or_else(ended)?
     }
 
     /// The next request, where one waits.
     pub(super) fn take(&self) -> Option<Request> {
-        self.waiting.try_recv().ok()
+        self.waiting.try_recv()
     }
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crossbeam_channel::Sender;
 use evercrawl_model::{HostKey, Suspicion, Time};
 use evercrawl_state::Store;
 
 use super::Report;
+use super::handover::Sender;
 use crate::suspicion::{Archived, changed};
 use crate::walk::Walk;
 

@@ -14,6 +14,7 @@ mod beside;
 mod clock;
 mod driver;
 mod fetcher;
+mod handover;
 mod inbox;
 mod judge;
 mod latency;

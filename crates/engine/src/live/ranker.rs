@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crossbeam_channel::{Sender, bounded};
 use evercrawl_model::{Importance, PageKey, Time};
 use evercrawl_state::{StateError, Store};
 
 use super::Report;
+use super::handover::{Sender, queue};
 use crate::EngineError;
 use crate::importance::{Basis, Ranks, Snapshots};
 use crate::walk::{Told, Walk};
@@ -63,9 +63,9 @@ fn compared<S: Store>(
 
 fn hand_out<S: Store>(mut ranks: Ranks<S>, reports: &Sender<Report>) -> Result<(), StateError> {
     while let Some(pages) = ranks.next_piece()? {
-        let (done, committed) = bounded(1);
+        let (done, committed) = queue();
         let weighing = Report::Weighing(Box::new(Weighing { pages, done }));
-        if reports.send(weighing).is_err() || committed.recv().is_err() {
+        if reports.send(weighing).is_err() || committed.recv().is_none() {
             return Ok(());
         }
     }

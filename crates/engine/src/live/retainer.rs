@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossbeam_channel::{Sender, bounded};
 use evercrawl_model::Time;
 use evercrawl_state::Store;
 
 use super::Report;
 use super::driver::spawn;
+use super::handover::{Sender, queue};
 use crate::EngineError;
 use crate::retention::{Piece, Retention, RetentionConfig};
 use crate::walk::{Told, Walk};
@@ -79,9 +79,9 @@ fn drop_all<S: Store>(mut retention: Retention<S>, reports: &Sender<Report>) {
             Ok(None) => return,
             Err(error) => return drop(reports.send(Report::Broken(error))),
         };
-        let (done, committed) = bounded(1);
+        let (done, committed) = queue();
         let dropping = Report::Dropping(Box::new(Dropping { piece, done }));
-        if reports.send(dropping).is_err() || committed.recv().is_err() {
+        if reports.send(dropping).is_err() || committed.recv().is_none() {
             return;
         }
     }

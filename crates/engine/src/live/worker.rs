@@ -1,11 +1,12 @@
 //! Who reads pages and writes commits? Threads of their own, away from the sockets.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, select_biased};
 use evercrawl_archive::FileId;
 use evercrawl_state::Store;
 
+use super::handover::{Receiver, Sender};
 use super::{Report, SystemClock};
 use crate::process::{Job, Processor};
 use crate::recent::Recent;
@@ -14,9 +15,9 @@ use crate::walk::Commit;
 /// Reads pages, away from the sockets.
 pub(super) struct Worker<S> {
     pub(super) processor: Processor<S>,
+    /// Large pages are behind the others, and some workers do not take them, so that small ones never
+    /// wait for them.
     pub(super) jobs: Receiver<Job>,
-    /// Large pages, where it reads such: some workers do not, so that small ones never wait behind them.
-    pub(super) large_jobs: Option<Receiver<Job>>,
     pub(super) reports: Sender<Report>,
     pub(super) recent: Arc<Recent>,
     pub(super) current_file: Arc<Mutex<FileId>>,
@@ -24,16 +25,16 @@ pub(super) struct Worker<S> {
 
 impl<S: Store> Worker<S> {
     pub(super) fn run(mut self) {
-        // To ask for it is a call of the kernel: once a page, since waiting for the next takes no time of a core.
-        let mut began = SystemClock.thread_time();
+        let mut busy = Busy { asked: SystemClock.thread_time(), told: Duration::ZERO };
         while let Some(job) = self.next_job() {
+            let began = SystemClock.passed();
             let Ok(file) = self.current_file.lock().map(|file| *file) else { return };
             match self.processor.process(job, file) {
                 Ok(mut processed) => {
-                    let ended = SystemClock.thread_time();
-                    processed.reading = ended.saturating_sub(std::mem::replace(&mut began, ended));
+                    let passed = SystemClock.passed().saturating_sub(began);
+                    processed.reading = busy.with_page(passed, || SystemClock.thread_time());
                     let claim = processed.claim.map(|d| (d, processed.records.is_some()));
-                    if self.reports.send(Report::Page(Box::new(processed))).is_err() {
+                    if self.reports.leave(Report::Page(Box::new(processed))).is_err() {
                         return;
                     }
                     // Only now: whoever refers to the record must come after it.
@@ -49,19 +50,45 @@ impl<S: Store> Worker<S> {
         }
     }
 
-    /// The next page to read, small ones first; `None` when no more can come.
+    /// The next page to read, small ones first; `None` when no more can come. Whoever would have to
+    /// wait for one, or begins with a large one, first lets the walk know what was done.
     fn next_job(&self) -> Option<Job> {
-        let Some(large) = &self.large_jobs else { return self.jobs.recv().ok() };
-        select_biased! {
-            recv(self.jobs) -> job => job.or_else(|_| large.recv()).ok(),
-            recv(large) -> job => job.or_else(|_| self.jobs.recv()).ok(),
+        self.jobs.try_recv().or_else(|| {
+            self.reports.wake();
+            self.jobs.recv()
+        })
+    }
+}
+
+/// For how long do pages keep a core busy?
+struct Busy {
+    /// For how long the thread had had a core when that was last asked for: a call to the system, which is
+    /// saved where a page took no time to speak of.
+    asked: Duration,
+    /// What was told of pages since.
+    told: Duration,
+}
+
+/// A page that was read within this time did not keep a core from others.
+const SOON_READ: Duration = Duration::from_millis(5);
+
+impl Busy {
+    /// The time of a core that a page took which was read while so much `passed`.
+    fn with_page(&mut self, passed: Duration, thread_time: impl FnOnce() -> Duration) -> Duration {
+        if passed < SOON_READ {
+            self.told += passed;
+            return passed;
         }
+        let now = thread_time();
+        let took = now.saturating_sub(self.asked).saturating_sub(self.told);
+        *self = Busy { asked: now, told: Duration::ZERO };
+        took
     }
 }
 
 /// Makes commits last, one after another.
 pub(super) fn commit_all<S: Store>(commits: &Receiver<Commit<S>>, reports: &Sender<Report>) {
-    while let Ok(commit) = commits.recv() {
+    while let Some(commit) = commits.recv() {
         let report = match commit.run() {
             Ok(done) => Report::Committed(done),
             Err(error) => Report::Uncommitted(error),
@@ -69,5 +96,25 @@ pub(super) fn commit_all<S: Store>(commits: &Receiver<Commit<S>>, reports: &Send
         if reports.send(report).is_err() {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_page_that_takes_long_is_measured_by_the_core() {
+        let ms = Duration::from_millis;
+        let mut busy = Busy { asked: ms(100), told: ms(0) };
+        let unasked = || unreachable!("short pages take no call");
+        assert_eq!(busy.with_page(ms(1), unasked), ms(1));
+        assert_eq!(busy.with_page(ms(2), unasked), ms(2));
+        // It had to wait for a core for most of the time.
+        assert_eq!(busy.with_page(ms(500), || ms(143)), ms(40));
+        assert_eq!(busy.with_page(ms(90), || ms(223)), ms(80));
+        // What was told of short pages was more than they took.
+        assert_eq!(busy.with_page(ms(4), unasked), ms(4));
+        assert_eq!(busy.with_page(ms(6), || ms(226)), ms(0));
     }
 }

@@ -1,0 +1,279 @@
+//! How do threads hand things to each other? Through queues whose receivers sleep at once, and are
+//! woken when it is worth it.
+//!
+//! Where every core reads pages, a receiver that spins before it sleeps takes time from them, and one
+//! that is woken for each item switches between threads as often as there are items. A sender that
+//! has more to do can [`leave`](Sender::leave) an item: it is taken with those that follow.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Items that are left wake their receiver when so many wait.
+const WORTH_WAKING: usize = 8;
+
+/// A queue without a bound: where items are put, and where they are taken.
+pub(super) fn queue<T>() -> (Sender<T>, Receiver<T>) {
+    let inner = Inner {
+        front: VecDeque::new(),
+        behind: VecDeque::new(),
+        senders: 1,
+        sleeping: 0,
+        is_over: false,
+    };
+    let shared = Arc::new(Shared { inner: Mutex::new(inner), came: Condvar::new() });
+    let ends = Arc::new(Ends(shared.clone()));
+    (Sender(shared), Receiver { ends, takes_behind: true })
+}
+
+/// Nobody takes items any more.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Gone;
+
+/// Why there is no item.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Silence {
+    /// None came in time.
+    Yet,
+    /// Nobody is left who could send one.
+    ForGood,
+}
+
+#[derive(Debug)]
+struct Shared<T> {
+    inner: Mutex<Inner<T>>,
+    came: Condvar,
+}
+
+#[derive(Debug)]
+struct Inner<T> {
+    front: VecDeque<T>,
+    /// What is taken only where nothing is in front.
+    behind: VecDeque<T>,
+    senders: usize,
+    sleeping: usize,
+    is_over: bool,
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, Inner<T>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts an item where `put` says, unless nobody is left to take it; wakes a sleeper where `is_worth` says so.
+    fn put(
+        &self,
+        put: impl FnOnce(&mut Inner<T>),
+        is_worth: impl FnOnce(&Inner<T>) -> bool,
+    ) -> Result<(), Gone> {
+        let mut inner = self.lock();
+        if inner.is_over {
+            return Err(Gone);
+        }
+        put(&mut inner);
+        self.wake_one(inner, is_worth);
+        Ok(())
+    }
+
+    /// Wakes a sleeper, if there is one and it is worth it: to wake nobody is a call to the system too.
+    fn wake_one(&self, inner: MutexGuard<'_, Inner<T>>, is_worth: impl FnOnce(&Inner<T>) -> bool) {
+        let wakes = inner.sleeping > 0 && is_worth(&inner);
+        // Whoever wakes finds the queue unlocked.
+        drop(inner);
+        if wakes {
+            self.came.notify_one();
+        }
+    }
+}
+
+/// Where items are put.
+#[derive(Debug)]
+pub(super) struct Sender<T>(Arc<Shared<T>>);
+
+impl<T> Sender<T> {
+    /// Hands an item on, and wakes somebody who waits for one.
+    pub(super) fn send(&self, item: T) -> Result<(), Gone> {
+        self.0.put(|inner| inner.front.push_back(item), |_| true)
+    }
+
+    /// Hands on an item that must not let others wait: those that come later are taken before it.
+    pub(super) fn send_behind(&self, item: T) -> Result<(), Gone> {
+        self.0.put(|inner| inner.behind.push_back(item), |_| false)?;
+        // Not everybody takes it: whoever does must be among those who wake.
+        self.0.came.notify_all();
+        Ok(())
+    }
+
+    /// Leaves an item for whoever takes the next ones. Until many wait, somebody who sleeps goes on
+    /// sleeping: call [`wake`](Self::wake) before doing nothing for long.
+    pub(super) fn leave(&self, item: T) -> Result<(), Gone> {
+        let many = |inner: &Inner<T>| inner.front.len() >= WORTH_WAKING;
+        self.0.put(|inner| inner.front.push_back(item), many)
+    }
+
+    /// Wakes somebody for what was left, if anything was.
+    pub(super) fn wake(&self) {
+        self.0.wake_one(self.0.lock(), |inner| !inner.front.is_empty());
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.0.lock().senders += 1;
+        Sender(self.0.clone())
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        let mut inner = self.0.lock();
+        inner.senders -= 1;
+        if inner.senders == 0 {
+            self.0.came.notify_all();
+        }
+    }
+}
+
+/// Where items are taken.
+#[derive(Debug)]
+pub(super) struct Receiver<T> {
+    ends: Arc<Ends<T>>,
+    takes_behind: bool,
+}
+
+/// What all receivers share: nothing can be sent once the last of them is gone.
+#[derive(Debug)]
+struct Ends<T>(Arc<Shared<T>>);
+
+impl<T> Drop for Ends<T> {
+    fn drop(&mut self) {
+        self.0.lock().is_over = true;
+    }
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        self.another(self.takes_behind)
+    }
+}
+
+impl<T> Receiver<T> {
+    /// Another receiver of the same queue; one that takes nothing from behind never lets what comes
+    /// in front wait for it.
+    pub(super) fn another(&self, takes_behind: bool) -> Self {
+        Receiver { ends: self.ends.clone(), takes_behind }
+    }
+
+    /// What is in front, if anything is.
+    pub(super) fn try_recv(&self) -> Option<T> {
+        self.ends.0.lock().front.pop_front()
+    }
+
+    /// The next item; `None` when nobody is left who could send one.
+    pub(super) fn recv(&self) -> Option<T> {
+        let mut inner = self.ends.0.lock();
+        loop {
+            if let Some(item) = self.take(&mut inner) {
+                return Some(item);
+            }
+            if inner.senders == 0 {
+                return None;
+            }
+            inner.sleeping += 1;
+            inner = self.ends.0.came.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            inner.sleeping -= 1;
+        }
+    }
+
+    /// The next item, unless none comes within `patience`.
+    pub(super) fn recv_timeout(&self, patience: Duration) -> Result<T, Silence> {
+        let mut inner = self.ends.0.lock();
+        if inner.front.is_empty() && inner.senders > 0 {
+            inner.sleeping += 1;
+            let slept = self.ends.0.came.wait_timeout(inner, patience);
+            inner = slept.unwrap_or_else(PoisonError::into_inner).0;
+            inner.sleeping -= 1;
+        }
+        let silence = if inner.senders == 0 { Silence::ForGood } else { Silence::Yet };
+        self.take(&mut inner).ok_or(silence)
+    }
+
+    fn take(&self, inner: &mut Inner<T>) -> Option<T> {
+        let front = inner.front.pop_front();
+        front.or_else(|| self.takes_behind.then(|| inner.behind.pop_front())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn what_is_sent_comes_in_order_and_then_the_end() {
+        let (sender, receiver) = queue();
+        (0..3).for_each(|n| sender.send(n).unwrap());
+        drop(sender.clone());
+        assert_eq!(receiver.recv_timeout(Duration::ZERO), Ok(0));
+        assert_eq!(receiver.try_recv(), Some(1));
+        assert_eq!(receiver.recv(), Some(2));
+        assert_eq!(receiver.recv_timeout(Duration::ZERO), Err(Silence::Yet));
+        drop(sender);
+        assert_eq!(receiver.recv(), None);
+        assert_eq!(receiver.recv_timeout(LONG), Err(Silence::ForGood));
+    }
+
+    #[test]
+    fn what_goes_behind_comes_last_and_not_to_all() {
+        let (sender, receiver) = queue();
+        let front_only = receiver.another(false);
+        sender.send_behind("large").unwrap();
+        sender.send("small").unwrap();
+        assert_eq!(receiver.try_recv(), Some("small"));
+        assert_eq!(receiver.try_recv(), None, "who only looks does not take it");
+        assert_eq!(front_only.recv_timeout(Duration::ZERO), Err(Silence::Yet));
+        assert_eq!(receiver.recv(), Some("large"));
+        drop((receiver, front_only));
+        assert_eq!(sender.send("late"), Err(Gone));
+    }
+
+    #[test]
+    fn what_is_left_wakes_nobody_before_many_wait_or_it_is_asked_for() {
+        for is_asked in [false, true] {
+            let (sender, receiver) = queue();
+            let taker = std::thread::spawn(move || {
+                let first = receiver.recv();
+                (first, std::iter::from_fn(|| receiver.try_recv()).count())
+            });
+            while sender.0.lock().sleeping == 0 {
+                std::thread::yield_now();
+            }
+            let many = if is_asked { 3 } else { WORTH_WAKING };
+            (0..many - 1).for_each(|n| sender.leave(n).unwrap());
+            assert_eq!(sender.0.lock().sleeping, 1);
+            sender.leave(many - 1).unwrap();
+            if is_asked {
+                sender.wake();
+            }
+            assert_eq!(taker.join().unwrap(), (Some(0), many - 1));
+        }
+    }
+
+    #[test]
+    fn whoever_sleeps_is_woken_by_what_it_takes_and_by_the_end() {
+        let (sender, receiver) = queue();
+        let takers = [true, false].map(|behind| {
+            let receiver = receiver.another(behind);
+            std::thread::spawn(move || receiver.recv())
+        });
+        while sender.0.lock().sleeping < 2 {
+            std::thread::yield_now();
+        }
+        sender.send_behind(1).unwrap();
+        let [both, front_only] = takers;
+        assert_eq!(both.join().unwrap(), Some(1));
+        drop(sender);
+        assert_eq!(front_only.join().unwrap(), None);
+    }
+}
