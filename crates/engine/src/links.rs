@@ -216,31 +216,43 @@ impl LinkReader {
                 leads.refused.add(Refusal::NoFollow);
                 continue;
             }
-            let url = match join(href).and_then(|url| judged(&gate, from, url)) {
-                Ok(url) => url,
+            let (key, url) = match join(href).and_then(|url| self.look_up(&gate, from, url)) {
+                Ok(looked_up) => looked_up,
                 Err(reason) => {
                     leads.refused.add(reason);
                     continue;
                 }
             };
-            let (page, check) = self.key_from(from, &url);
-            if !keys.insert(page.url) {
+            if !keys.insert(key.0.url) {
                 continue;
             }
             if link.kind.leads_to_page() {
-                followed.push((page, link.label));
+                followed.push((key.0, link.label));
             }
-            // By topic, what speaks for a page is otherwise with every link to it.
-            if self.topic.is_none() && self.known.has(page, check) {
+            let Some(url) = url else {
                 leads.known += 1;
-            } else {
-                let kind = if link.kind == LinkKind::Feed { Kind::Feed } else { Kind::Page };
-                let on_topic = self.on_topic(url.as_str(), link.label);
-                let found = self.found(from, (page, check), url);
-                leads.found.push(Discovery { kind, on_topic, ..found });
-            }
+                continue;
+            };
+            let kind = if link.kind == LinkKind::Feed { Kind::Feed } else { Kind::Page };
+            let on_topic = self.on_topic(url.as_str(), link.label);
+            leads.found.push(Discovery { kind, on_topic, ..self.found(from, key, url) });
         }
         followed
+    }
+
+    /// What a link is known by, and its URL where that may be new. What was lately known was let in when it was
+    /// found, and is not judged again. By topic, what speaks for a page is otherwise with every link to it.
+    fn look_up(
+        &self,
+        gate: &Gate,
+        from: &From<'_>,
+        url: Canonical,
+    ) -> Result<((PageKey, u64), Option<Canonical>), Refusal> {
+        let key = self.key_from(from, &url);
+        if self.topic.is_none() && self.known.has(key.0, key.1) {
+            return Ok((key, None));
+        }
+        judged(gate, from, url).map(|url| (key, Some(url)))
     }
 
     /// How much an address and the words of a link say of what the user looks for, of 255.
