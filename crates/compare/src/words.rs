@@ -9,6 +9,8 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use wide::u8x16;
+
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 const FACTOR: u64 = 0xD6E8_FEB8_6659_FD93;
 
@@ -230,11 +232,11 @@ impl Window {
     /// The window over the first bytes of `rest`, which stands at `at`.
     fn over(rest: &[u8], at: usize) -> Self {
         let Some(bytes) = rest.first_chunk() else { return Self { next: at, ..Self::default() } };
-        let ascii = leading_ascii(bytes);
+        let ascii = bits(bytes, |bytes| bytes).trailing_zeros() as usize;
         let inside = u64::MAX >> (Self::LEN - ascii);
-        let letters = bits(bytes, |byte| {
-            // Without a branch, so that many are looked at together.
-            ((byte | 0x20).wrapping_sub(b'a') < 26) | (byte.wrapping_sub(b'0') < 10)
+        let letters = bits(bytes, |bytes| {
+            let small = bytes | u8x16::splat(0x20);
+            between(small, b'a', b'z') | between(bytes, b'0', b'9')
         }) & inside;
         // A word that touches what is beyond ASCII, or the end, has no end yet.
         let edges = (letters ^ letters << 1) & inside;
@@ -242,7 +244,9 @@ impl Window {
         let begun = Self::LEN - 1 - edges.leading_zeros() as usize % Self::LEN;
         let next = if is_open { begun } else { ascii };
         let is_enough = !is_open || (ascii == Self::LEN && begun > 0);
-        let stops = bits(bytes, |byte| (byte == b'\n') | (byte == b'.'));
+        let stops = bits(bytes, |bytes| {
+            bytes.simd_eq(u8x16::splat(b'\n')) | bytes.simd_eq(u8x16::splat(b'.'))
+        });
         // What stands behind is another window's.
         let stops = stops & u64::MAX >> (Self::LEN - next.max(1));
         Self { at, edges, stops, next: at + next, is_enough }
@@ -271,25 +275,18 @@ impl Window {
     }
 }
 
-/// Counts the bytes before the first that is beyond ASCII.
-fn leading_ascii(bytes: &[u8; Window::LEN]) -> usize {
-    let (eights, _) = bytes.as_chunks();
-    if eights.iter().fold(0, |any, &eight| any | u64::from_le_bytes(eight)) & every(0x80) == 0 {
-        return Window::LEN;
-    }
-    bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(Window::LEN)
+/// A bit for each byte whose top bit is set in what `flags` makes of it.
+#[inline]
+fn bits(bytes: &[u8; Window::LEN], flags: impl Fn(u8x16) -> u8x16) -> u64 {
+    let (sixteens, _) = bytes.as_chunks();
+    let bits = |&sixteen: &[u8; 16]| u64::from(flags(u8x16::new(sixteen)).to_bitmask());
+    sixteens.iter().zip(0..).fold(0, |all, (sixteen, place)| all | bits(sixteen) << (16 * place))
 }
 
-/// A bit for each byte of which something holds.
+/// Sets all bits of each byte in a range.
 #[inline]
-fn bits(bytes: &[u8; Window::LEN], holds: impl Fn(u8) -> bool) -> u64 {
-    let flags = bytes.map(|byte| u8::from(holds(byte)));
-    let (eights, _) = flags.as_chunks();
-    let bits = |&eight: &[u8; 8]| {
-        // Moves the bit of each byte to its place in the highest byte, no two to the same place.
-        u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
-    };
-    eights.iter().zip(0..).fold(0, |all, (eight, place)| all | bits(eight) << (8 * place))
+fn between(bytes: u8x16, low: u8, high: u8) -> u8x16 {
+    (bytes - u8x16::splat(low)).simd_le(u8x16::splat(high - low))
 }
 
 /// Multiplies to 128 bits and folds the halves: every bit of both sides moves every bit.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use encoding_rs::UTF_8;
+use wide::u8x16;
 
 /// A growing text in which words are one space apart, and blocks one line.
 pub(super) struct Text {
@@ -36,7 +37,7 @@ impl Text {
         self.bytes.reserve(taken.len() + BLOCK);
         let (blocks, rest) = taken.as_chunks::<BLOCK>();
         for block in blocks {
-            self.push_block(block, halves(block));
+            self.push_block(block, u8x16::new(*block));
         }
         if !rest.is_empty() {
             self.push_part(rest);
@@ -58,17 +59,21 @@ impl Text {
         self.bytes.truncate(end);
     }
 
-    /// Adds a block, or less than that filled up with letters.
+    /// Adds a block, or less than that filled up with letters: as it is, but for line ends, where nothing in
+    /// it collapses.
     #[inline]
-    fn push_block(&mut self, bytes: &[u8], filled_up: [u64; 2]) {
-        let Some(halves) = single_spaced(filled_up, self.spaced) else {
+    fn push_block(&mut self, bytes: &[u8], filled_up: u8x16) {
+        let line_ends = filled_up.simd_eq(u8x16::splat(b'\n'));
+        let block = filled_up ^ (line_ends & u8x16::splat(b'\n' ^ b' '));
+        let spaces = block.simd_eq(u8x16::splat(b' ')).to_bitmask();
+        let controls = block.simd_lt(u8x16::splat(b' ')).to_bitmask();
+        let doubles = spaces & (spaces << 1 | u32::from(self.spaced));
+        if doubles | controls != 0 {
             return self.collapse(bytes);
-        };
-        for half in halves {
-            // Copies of a fixed length take no call.
-            self.bytes.extend_from_slice(&half.to_le_bytes());
         }
-        self.spaced = matches!(bytes.last(), Some(b' ' | b'\n'));
+        // A copy of a fixed length takes no call.
+        self.bytes.extend_from_slice(&block.to_array());
+        self.spaced = spaces >> (bytes.len() - 1) & 1 == 1;
     }
 
     /// Adds at most a block, its white space collapsed. There is no branch a byte: a space after a
@@ -124,23 +129,17 @@ impl Text {
 /// Bytes that are looked at together: most of a text needs no change at all.
 const BLOCK: usize = 16;
 
-#[inline]
-fn halves(block: &[u8; BLOCK]) -> [u64; 2] {
-    let whole = u128::from_le_bytes(*block);
-    [whole as u64, (whole >> 64) as u64]
-}
-
 /// Less than a block, and at least a byte, filled up with letters. Parts that overlap have fixed lengths, so that
 /// no copy takes a call, and are put together without a detour through memory, which would have to be waited
 /// for.
 #[inline]
-fn padded(part: &[u8]) -> [u64; 2] {
+fn padded(part: &[u8]) -> u8x16 {
     const LETTERS: u64 = every(b'a');
     let length = part.len() as u32;
     if let (Some(&first), Some(&last)) = (part.first_chunk(), part.last_chunk()) {
         let more = 8 * (length - 8);
         let rest = u64::from_le_bytes(last) >> 8 >> (56 - more);
-        return [u64::from_le_bytes(first), rest | LETTERS << more];
+        return block([u64::from_le_bytes(first), rest | LETTERS << more]);
     }
     let bytes = if let (Some(&first), Some(&last)) = (part.first_chunk(), part.last_chunk()) {
         let [first, last] = [first, last].map(|bytes| u64::from(u32::from_le_bytes(bytes)));
@@ -148,39 +147,12 @@ fn padded(part: &[u8]) -> [u64; 2] {
     } else {
         part.iter().rev().fold(0, |bytes, &byte| bytes << 8 | u64::from(byte))
     };
-    [bytes | LETTERS << (8 * length), LETTERS]
+    block([bytes | LETTERS << (8 * length), LETTERS])
 }
 
-/// A block with its line ends as spaces, where nothing in it collapses, given that the text before it ends in a
-/// space or not. Eight bytes are looked at together.
 #[inline]
-fn single_spaced(block: [u64; 2], spaced: bool) -> Option<[u64; 2]> {
-    let [low, high] = block.map(with_spaces);
-    let [low_spaces, high_spaces] = [low, high].map(|half| bytes_that_are(half, b' '));
-    let doubles = low_spaces & (low_spaces << 8 | u64::from(spaced) << 7)
-        | high_spaces & (high_spaces << 8 | low_spaces >> 56);
-    let plain = (doubles | controls(low) | controls(high)) == 0;
-    plain.then_some([low, high])
-}
-
-/// Eight bytes with their line ends as spaces.
-#[inline]
-fn with_spaces(bytes: u64) -> u64 {
-    bytes ^ ((bytes_that_are(bytes, b'\n') >> 7) * u64::from(b'\n' ^ b' '))
-}
-
-/// The top bit of each byte that is `wanted`, and of no other.
-#[inline]
-fn bytes_that_are(bytes: u64, wanted: u8) -> u64 {
-    let differ = bytes ^ every(wanted);
-    let carried = (differ & every(0x7F)) + every(0x7F);
-    !(carried | differ | every(0x7F))
-}
-
-/// Not zero where one of eight bytes is a control character.
-#[inline]
-fn controls(bytes: u64) -> u64 {
-    bytes.wrapping_sub(every(b' ')) & !bytes & every(0x80)
+fn block([low, high]: [u64; 2]) -> u8x16 {
+    u8x16::new((u128::from(high) << 64 | u128::from(low)).to_le_bytes())
 }
 
 /// Eight times the same byte.
