@@ -2,123 +2,32 @@
 //!
 //! Pure but for look-ups of what was seen before: no clock, no disk written, no socket.
 
+mod answer;
+mod processed;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_compare::{self as compare, Fingerprint, Outline, StandIn};
-use evercrawl_extract::decode::Decoded;
-use evercrawl_extract::{self as extract, Content, Document, Extracted, Extractor, decode};
-use evercrawl_fetch::{Failure, Fetched, Response, Truncation};
+use evercrawl_extract::{self as extract, Extractor};
 use evercrawl_model::{
-    Change, HostUpdate, Kind, Next, Noted, Outcome, Refusal, Score, Time, Validators, Visit,
-    Visited,
+    Change, HostUpdate, Kind, Next, Noted, Outcome, Refusal, Score, Visit, Visited,
 };
-use evercrawl_robots::Directives;
-use evercrawl_state::{PageRow, Reading, StateError, Store};
+use evercrawl_state::{Reading, StateError, Store};
 
+pub(crate) use self::answer::unpack;
+use self::answer::{
+    directives, document, is_gone, is_guess, kind_of, nature_of, outcome_of, substitutes, text_of,
+    truncated, validators_of, visit_of,
+};
+pub use self::processed::{Job, Processed, RecordPlan};
 use crate::config::CrawlConfig;
-use crate::frontier::Lease;
 use crate::links::{Leads, LinkReader};
 use crate::nature::{self, Manner, Nature};
 use crate::novelty::{self, Read};
-use crate::recent::{Digest, Holder, Recent};
+use crate::recent::{Digest, Recent};
 use crate::schedule::{is_host_trouble, retry_after};
-
-/// A page that was asked for, with what came.
-#[derive(Debug)]
-pub struct Job {
-    /// What was asked for.
-    pub lease: Box<Lease>,
-    /// What came.
-    pub fetched: Fetched,
-    /// When the request was sent.
-    pub asked: Time,
-    /// When the answer was complete.
-    pub ended: Time,
-}
-
-/// What an answer means.
-pub struct Processed {
-    /// The visit, but for where its record lies.
-    pub visited: Box<Visited>,
-    /// What to record of it, if anything.
-    pub plan: Option<RecordPlan>,
-    /// Its records, made for the archive file that was current then.
-    pub records: Option<archive::Encoded>,
-    /// Why the page is not to be fetched again as things are, and when to look again.
-    pub verdict: Option<(Refusal, Option<Time>)>,
-    /// Content that this visit claimed to store.
-    pub claim: Option<Digest>,
-    /// Where it leads.
-    pub leads: Leads,
-    /// How much it is about what the user looks for, from 0 to 1.
-    pub about: f64,
-    /// How many words its text has.
-    pub words: u32,
-    /// True when it cannot be told whether this is the page itself before its host was asked for
-    /// something that cannot exist.
-    pub suspect: bool,
-    /// How the host answers for what does not exist, where that was asked.
-    pub manner: Option<Manner>,
-    /// True when the host, not the page, was the trouble.
-    pub host_trouble: bool,
-    /// How long the host asked to be left alone.
-    pub asked_pause: Option<Duration>,
-    /// For how long a core was busy reading it.
-    pub reading: Duration,
-    /// What was asked and came, in case the records must be made again.
-    pub job: Job,
-}
-
-impl Processed {
-    /// True when a list was looked for where lists usually are, and there is none.
-    pub fn is_empty_guess(&self) -> bool {
-        is_guess(&self.job.lease.row) && self.visited.visit.change == Change::Gone
-    }
-
-    /// True when the page changed to what it had been before.
-    pub fn went_back(&self) -> bool {
-        let visit = &self.visited.visit;
-        let holder = self.plan.as_ref().and_then(|plan| plan.holder.as_ref());
-        let changed = matches!(visit.change, Change::Changed | Change::Near);
-        changed && holder.is_some_and(|holder| holder.page == visit.page)
-    }
-
-    /// Who had its content before.
-    pub(crate) fn held_by(&self) -> Option<&Holder> {
-        self.plan.as_ref()?.holder.as_ref()
-    }
-
-    /// The content whose record, of another visit, this one refers to.
-    pub(crate) fn refers_to(&self) -> Option<Digest> {
-        self.plan.as_ref().filter(|plan| plan.holder.is_some()).map(|plan| plan.digest)
-    }
-
-    /// Lets its record refer to `holder`, or hold the content itself; true when that is
-    /// otherwise than it was.
-    pub(crate) fn refer_to(&mut self, holder: Option<Holder>) -> bool {
-        let Some(plan) = &mut self.plan else { return false };
-        let before = std::mem::replace(&mut plan.holder, holder);
-        self.visited.first_of_digest = plan.holder.is_none();
-        before != plan.holder
-    }
-
-    /// This visit, as the one that holds its content.
-    pub(crate) fn holder(&self) -> Holder {
-        let lease = &self.job.lease;
-        Holder { page: lease.page, url: lease.row.url.clone(), at: self.job.asked }
-    }
-}
-
-/// What a record says, so that it can be made again for another file.
-#[derive(Debug)]
-pub struct RecordPlan {
-    digest: Digest,
-    /// The record that holds the content already.
-    holder: Option<Holder>,
-    media_type: Option<&'static str>,
-}
 
 /// Reads answers; one a thread.
 pub struct Processor<S> {
@@ -489,149 +398,5 @@ impl<S: Store> Processor<S> {
         let ended = processed.job.ended;
         let hopeless = visit.change == Change::Failed && failures >= schedule.give_up_after;
         processed.verdict = hopeless.then(|| (Refusal::ErrorHistory, Some(schedule.rarely(ended))));
-    }
-}
-
-/// A body with its content codings undone.
-pub(crate) fn unpack<'a>(response: &Response, body: &'a [u8], caps: decode::Caps) -> Decoded<'a> {
-    decode::decode(response.header("content-encoding").unwrap_or_default(), body, caps)
-}
-
-fn document<'a>(response: &'a Response, bytes: &'a [u8], url: &'a str) -> Document<'a> {
-    Document { bytes, content_type: response.header("content-type"), url }
-}
-
-/// What a page is that came with status 200.
-fn nature_of(lease: &Lease, extracted: &Extracted<'_>, read: Option<&Read>, at: Time) -> Nature {
-    // A list that turns out to be a page is no page that was looked for.
-    let (Content::Page(page), Some(read), Kind::Page) = (&extracted.content, read, lease.row.kind)
-    else {
-        return Nature::Itself;
-    };
-    let (url, held) = (&lease.row.url, lease.row.held());
-    let judge = |manner| nature::of_page(url, page, read.outline(), held, manner);
-    match judge(lease.manner.as_ref()) {
-        // The host may have been given up since it was asked.
-        Nature::Itself if lease.manner.is_some() && lease.doubts_manner(at) => match judge(None) {
-            Nature::Suspect(Outcome::Parked) => Nature::Suspect(Outcome::Parked),
-            _ => Nature::Itself,
-        },
-        nature => nature,
-    }
-}
-
-/// Tells of a visit that found something else in the place of the page, which leaves what is held of
-/// the page as it is; false when it is the page itself.
-fn substitutes(visited: &mut Visited, row: &PageRow, nature: Nature) -> bool {
-    let (outcome, proven) = match nature {
-        Nature::Itself => return false,
-        Nature::Suspect(outcome) => (outcome, false),
-        Nature::Substitute(outcome) => (outcome, true),
-    };
-    // One answer may be a slip: what is held is not given up for it.
-    let again = row.past.as_ref().is_some_and(|past| past.outcome == outcome);
-    let believed = proven && (!row.held() || again);
-    visited.visit.outcome = outcome;
-    visited.visit.change = if believed { Change::Gone } else { Change::Failed };
-    visited.visit.score = if believed { Score::ALL } else { Score::NONE };
-    visited.validators = None;
-    true
-}
-
-/// Whether an answer means that a page is gone. A 404 may be a slip: where content is held, it takes
-/// two in a row.
-fn is_gone(status: u16, row: &PageRow) -> bool {
-    let before = row.past.as_ref().map(|past| past.status);
-    match status {
-        410 => true,
-        404 => !row.held() || before == Some(404),
-        _ => false,
-    }
-}
-
-/// How a fetch without an answer ended.
-fn outcome_of(failure: &Failure) -> Outcome {
-    match failure {
-        Failure::Dns(_) => Outcome::Dns,
-        Failure::Connect(_) | Failure::Disconnected => Outcome::Connect,
-        Failure::Tls(_) => Outcome::Tls,
-        Failure::Timeout(_) => Outcome::Timeout,
-        Failure::Forbidden(_) => Outcome::Forbidden,
-        _ => Outcome::Protocol,
-    }
-}
-
-fn visit_of(job: &Job, outcome: Outcome, status: u16, change: Change) -> Visit {
-    Visit {
-        page: job.lease.page,
-        at: job.asked,
-        outcome,
-        status,
-        change,
-        score: Score::NONE,
-        digest: None,
-        bytes: 0,
-        ms: u32::try_from(job.fetched.times.total.as_millis()).unwrap_or(u32::MAX),
-        record: None,
-        near: None,
-    }
-}
-
-/// What to ask "changed since?" with next time: as the answer says, whatever it says.
-fn validators_of(fetched: &Fetched) -> Option<Validators> {
-    let response = fetched.result.as_ref().ok()?;
-    let short = |name| response.header(name).filter(|value| value.len() <= 256).map(str::to_owned);
-    let found = Validators { etag: short("etag"), last_modified: short("last-modified") };
-    // A 304 need not repeat them, and an error page's are not the page's.
-    let keeps_old = response.status == 304 && found.is_empty() || response.status >= 400;
-    (!keeps_old).then_some(found)
-}
-
-/// What the page and its headers ask of us.
-fn directives(config: &CrawlConfig, response: &Response, extracted: &Extracted<'_>) -> Directives {
-    let mut all = Directives::default();
-    if !config.take.page_directives {
-        return all;
-    }
-    for value in response.headers.get_all("x-robots-tag") {
-        let value = String::from_utf8_lossy(value.as_bytes());
-        all |= Directives::from_header(&value, &config.agent);
-    }
-    if let Content::Page(page) = &extracted.content {
-        for (name, content) in &page.robots {
-            all |= Directives::from_meta(name, content, &config.agent);
-        }
-    }
-    all
-}
-
-/// The text that a reader of the document sees.
-fn text_of<'a>(extracted: &'a Extracted<'_>) -> Option<&'a str> {
-    match &extracted.content {
-        Content::Page(page) => Some(&page.text),
-        Content::Text(text) => Some(text),
-        Content::Listing(_) | Content::Nothing => None,
-    }
-}
-
-/// True when a list is looked for where lists usually are. One that was visited before has records, which are not to
-/// be left without a page.
-fn is_guess(row: &PageRow) -> bool {
-    row.guess && row.kind == Kind::Sitemap && row.past.is_none()
-}
-
-fn kind_of(found: extract::Kind, before: Kind) -> Kind {
-    match found {
-        extract::Kind::Sitemap | extract::Kind::SitemapIndex => Kind::Sitemap,
-        extract::Kind::Rss | extract::Kind::Atom | extract::Kind::JsonFeed => Kind::Feed,
-        _ => before,
-    }
-}
-
-fn truncated(why: Truncation) -> archive::Truncated {
-    match why {
-        Truncation::Size => archive::Truncated::Length,
-        Truncation::Time => archive::Truncated::Time,
-        Truncation::Disconnect => archive::Truncated::Disconnect,
     }
 }

@@ -1,0 +1,168 @@
+//! What does an answer say of itself, and of the page that was asked for?
+
+use evercrawl_archive as archive;
+use evercrawl_extract::decode::{self, Decoded};
+use evercrawl_extract::{self as extract, Content, Document, Extracted};
+use evercrawl_fetch::{Failure, Fetched, Response, Truncation};
+use evercrawl_model::{Change, Kind, Outcome, Score, Time, Validators, Visit, Visited};
+use evercrawl_robots::Directives;
+use evercrawl_state::PageRow;
+
+use super::Job;
+use crate::config::CrawlConfig;
+use crate::frontier::Lease;
+use crate::nature::{self, Nature};
+use crate::novelty::Read;
+
+/// A body with its content codings undone.
+pub(crate) fn unpack<'a>(response: &Response, body: &'a [u8], caps: decode::Caps) -> Decoded<'a> {
+    decode::decode(response.header("content-encoding").unwrap_or_default(), body, caps)
+}
+
+pub(super) fn document<'a>(response: &'a Response, bytes: &'a [u8], url: &'a str) -> Document<'a> {
+    Document { bytes, content_type: response.header("content-type"), url }
+}
+
+/// What a page is that came with status 200.
+pub(super) fn nature_of(
+    lease: &Lease,
+    extracted: &Extracted<'_>,
+    read: Option<&Read>,
+    at: Time,
+) -> Nature {
+    // A list that turns out to be a page is no page that was looked for.
+    let (Content::Page(page), Some(read), Kind::Page) = (&extracted.content, read, lease.row.kind)
+    else {
+        return Nature::Itself;
+    };
+    let (url, held) = (&lease.row.url, lease.row.held());
+    let judge = |manner| nature::of_page(url, page, read.outline(), held, manner);
+    match judge(lease.manner.as_ref()) {
+        // The host may have been given up since it was asked.
+        Nature::Itself if lease.manner.is_some() && lease.doubts_manner(at) => match judge(None) {
+            Nature::Suspect(Outcome::Parked) => Nature::Suspect(Outcome::Parked),
+            _ => Nature::Itself,
+        },
+        nature => nature,
+    }
+}
+
+/// Tells of a visit that found something else in the place of the page, which leaves what is held of
+/// the page as it is; false when it is the page itself.
+pub(super) fn substitutes(visited: &mut Visited, row: &PageRow, nature: Nature) -> bool {
+    let (outcome, proven) = match nature {
+        Nature::Itself => return false,
+        Nature::Suspect(outcome) => (outcome, false),
+        Nature::Substitute(outcome) => (outcome, true),
+    };
+    // One answer may be a slip: what is held is not given up for it.
+    let again = row.past.as_ref().is_some_and(|past| past.outcome == outcome);
+    let believed = proven && (!row.held() || again);
+    visited.visit.outcome = outcome;
+    visited.visit.change = if believed { Change::Gone } else { Change::Failed };
+    visited.visit.score = if believed { Score::ALL } else { Score::NONE };
+    visited.validators = None;
+    true
+}
+
+/// Whether an answer means that a page is gone. A 404 may be a slip: where content is held, it takes
+/// two in a row.
+pub(super) fn is_gone(status: u16, row: &PageRow) -> bool {
+    let before = row.past.as_ref().map(|past| past.status);
+    match status {
+        410 => true,
+        404 => !row.held() || before == Some(404),
+        _ => false,
+    }
+}
+
+/// How a fetch without an answer ended.
+pub(super) fn outcome_of(failure: &Failure) -> Outcome {
+    match failure {
+        Failure::Dns(_) => Outcome::Dns,
+        Failure::Connect(_) | Failure::Disconnected => Outcome::Connect,
+        Failure::Tls(_) => Outcome::Tls,
+        Failure::Timeout(_) => Outcome::Timeout,
+        Failure::Forbidden(_) => Outcome::Forbidden,
+        _ => Outcome::Protocol,
+    }
+}
+
+pub(super) fn visit_of(job: &Job, outcome: Outcome, status: u16, change: Change) -> Visit {
+    Visit {
+        page: job.lease.page,
+        at: job.asked,
+        outcome,
+        status,
+        change,
+        score: Score::NONE,
+        digest: None,
+        bytes: 0,
+        ms: u32::try_from(job.fetched.times.total.as_millis()).unwrap_or(u32::MAX),
+        record: None,
+        near: None,
+    }
+}
+
+/// What to ask "changed since?" with next time: as the answer says, whatever it says.
+pub(super) fn validators_of(fetched: &Fetched) -> Option<Validators> {
+    let response = fetched.result.as_ref().ok()?;
+    let short = |name| response.header(name).filter(|value| value.len() <= 256).map(str::to_owned);
+    let found = Validators { etag: short("etag"), last_modified: short("last-modified") };
+    // A 304 need not repeat them, and an error page's are not the page's.
+    let keeps_old = response.status == 304 && found.is_empty() || response.status >= 400;
+    (!keeps_old).then_some(found)
+}
+
+/// What the page and its headers ask of us.
+pub(super) fn directives(
+    config: &CrawlConfig,
+    response: &Response,
+    extracted: &Extracted<'_>,
+) -> Directives {
+    let mut all = Directives::default();
+    if !config.take.page_directives {
+        return all;
+    }
+    for value in response.headers.get_all("x-robots-tag") {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        all |= Directives::from_header(&value, &config.agent);
+    }
+    if let Content::Page(page) = &extracted.content {
+        for (name, content) in &page.robots {
+            all |= Directives::from_meta(name, content, &config.agent);
+        }
+    }
+    all
+}
+
+/// The text that a reader of the document sees.
+pub(super) fn text_of<'a>(extracted: &'a Extracted<'_>) -> Option<&'a str> {
+    match &extracted.content {
+        Content::Page(page) => Some(&page.text),
+        Content::Text(text) => Some(text),
+        Content::Listing(_) | Content::Nothing => None,
+    }
+}
+
+/// True when a list is looked for where lists usually are. One that was visited before has records, which are not to
+/// be left without a page.
+pub(super) fn is_guess(row: &PageRow) -> bool {
+    row.guess && row.kind == Kind::Sitemap && row.past.is_none()
+}
+
+pub(super) fn kind_of(found: extract::Kind, before: Kind) -> Kind {
+    match found {
+        extract::Kind::Sitemap | extract::Kind::SitemapIndex => Kind::Sitemap,
+        extract::Kind::Rss | extract::Kind::Atom | extract::Kind::JsonFeed => Kind::Feed,
+        _ => before,
+    }
+}
+
+pub(super) fn truncated(why: Truncation) -> archive::Truncated {
+    match why {
+        Truncation::Size => archive::Truncated::Length,
+        Truncation::Time => archive::Truncated::Time,
+        Truncation::Disconnect => archive::Truncated::Disconnect,
+    }
+}
