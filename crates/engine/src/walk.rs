@@ -12,6 +12,7 @@
 //! - `mirroring`: what does a visit tell of mirrors, and which of their pages wait?
 //! - `suspecting`: what changes when a host is taken for spam?
 //! - `wishing`: how do the user's wishes change the walk?
+//! - `completing`: what does a visit mean, for its page and for its host?
 //! - `probing`: how does a host answer for what does not exist?
 //! - `retaining`: how does what is dropped leave?
 //! - `committing`: how does what was done last?
@@ -19,6 +20,7 @@
 mod asking;
 mod claiming;
 mod committing;
+mod completing;
 mod confirming;
 mod joining;
 mod mirroring;
@@ -38,9 +40,7 @@ use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_estimate::signal::Teller;
-use evercrawl_model::{
-    self as model, Change, Discovery, Event, HostUpdate, Kind, PageKey, RecordAt, Refusal, Time,
-};
+use evercrawl_model::{Discovery, Event, Kind, PageKey, Refusal, Time};
 use evercrawl_state::{Applied, Counters, Load, Place, State, Store, View};
 use evercrawl_urls::{Canonical, Gate, Scope, ScopeKind, Seed};
 
@@ -50,10 +50,9 @@ use crate::frontier::{DRAWN, Frontier, Lease, Next};
 use crate::importance::UsualOfHost;
 use crate::links::LinkReader;
 use crate::mirrors::Mirrors;
-use crate::planner::{Look, Planner};
+use crate::planner::Planner;
 use crate::process::{Ids, Job, Processed, Processor};
 use crate::recent::Recent;
-use crate::schedule::is_complaint;
 use crate::suspicion::Suspects;
 use crate::today::Today;
 use crate::waiting::Waiting;
@@ -61,7 +60,6 @@ use crate::wishes::Wishes;
 pub use asking::{RobotsAnswer, keeps_waiting, read_robots};
 pub use committing::{Commit, Committed};
 use confirming::Confirming;
-use mirroring::Sight;
 use planning::{Ahead, PIECE};
 pub use planning::{planner, planner_at_once};
 pub use signals::{Heard, Told};
@@ -426,173 +424,6 @@ impl<S: Store> Walk<S> {
     /// The machine's clock was set ahead, to `now`.
     pub fn clock_set(&mut self, now: Time) {
         self.frontier.clock_set(now);
-    }
-
-    /// A host failed or asked for a pause: it gets one, and the moment it ends is returned.
-    fn leave_alone(
-        &mut self,
-        lease: &Lease,
-        asked: Option<Duration>,
-        update: &mut HostUpdate,
-        now: Time,
-    ) -> Time {
-        let failures = lease.host_failures.saturating_add(1);
-        let jitter = self.jitter(lease.page, now);
-        let until = now.after(self.config.schedule.back_off(asked, failures, jitter));
-        update.failures = Some(failures);
-        update.blocked_until = Some(until);
-        self.frontier.block(lease.page.host, until, failures);
-        until
-    }
-
-    /// A host answered as it should: its failures are forgiven.
-    fn recovered(&mut self, lease: &Lease, update: &mut HostUpdate) {
-        update.failures = (lease.host_failures > 0).then_some(0);
-        self.frontier.recovered(lease.page.host);
-    }
-
-    /// A page was visited: archive it, apply what it means, let its host go on.
-    pub fn complete(&mut self, mut processed: Processed, now: Time) -> Result<(), EngineError> {
-        if processed.job.lease.row.kind == Kind::Probe {
-            return self.probed(&mut processed, now);
-        }
-        if processed.is_empty_guess() {
-            return self.forget(&mut processed, now);
-        }
-        self.refer_anew(&mut processed)?;
-        if let Some(records) = processed.records.take() {
-            match self.append(records, &processed, now) {
-                Ok(at) => processed.visited.visit.record = at,
-                Err(error) => return self.heed_unarchived(processed, now).and(Err(error)),
-            }
-        }
-        let page = processed.job.lease.page;
-        self.settle_host(&mut processed, now);
-        self.tally.pages += 1;
-        self.tally.bytes += processed.visited.visit.bytes;
-        let change = processed.visited.visit.change;
-        self.tally.first += u64::from(change == Change::New);
-        self.today.add(change, now);
-        self.tally.changes += u64::from(matches!(change, Change::Changed | Change::Near));
-        for (reason, count) in processed.leads.refused.iter() {
-            self.apply(&Event::LinksRefused { reason, count }, now)?;
-        }
-        let row = &processed.job.lease.row;
-        let list = (row.kind, row.past.as_ref().and_then(|past| past.last_look));
-        let mut new_links = 0;
-        let importance = self.importance_of_found(&processed);
-        let spoken = self.speak(&processed)?;
-        let target = joining::target(&processed);
-        for found in std::mem::take(&mut processed.leads.found) {
-            let found = self.placed(found, importance, &spoken)?;
-            new_links += u32::from(self.discover(found, list, now)?);
-        }
-        self.frontier.finished(page, now);
-        let Job { lease, ended, .. } = &processed.job;
-        let conditional = lease.condition() != (None, None);
-        let former = joining::former(&self.state, &lease.row)?;
-        let look = Look { ended: *ended, new_links, conditional, former };
-        self.planner.visited(&lease.row, &self.config.schedule, &mut processed.visited, &look);
-        self.stirring.visited(page.host, self.planner.stirred());
-        let ended = *ended;
-        self.confirming.visited(&mut processed, &self.config.schedule);
-        if processed.suspect {
-            let lease = processed.job.lease.clone();
-            self.probe(&lease, now)?;
-        }
-        let visited = &mut processed.visited;
-        if visited.visit.is_move() {
-            visited.next = model::Next::Recheck(self.config.schedule.rarely(ended));
-        }
-        visited.next = self.wishes.no_later(page, ended, visited.next);
-        let sight = Sight::of(&processed);
-        let events = self.counters().site_events;
-        self.apply(&Event::Visited(processed.visited), now)?;
-        self.heed(page, spoken, now)?;
-        self.join(page, target, now)?;
-        if self.counters().site_events > events {
-            self.today.add_site(page.host, now);
-        }
-        if let Some(sight) = sight {
-            self.liken(&sight, now)?;
-        }
-        if let Some((reason, again)) = processed.verdict {
-            self.planner.forget(page);
-            self.apply(&refusal(page, reason, again, now), now)?;
-        }
-        self.recall(page, now)?;
-        self.rest_if_blocked(page, now)
-    }
-
-    /// What a visit means for its host: when it may be asked again.
-    fn settle_host(&mut self, processed: &mut Processed, now: Time) {
-        let Job { lease, fetched, ended, .. } = &processed.job;
-        let took = fetched.times.total;
-        if is_complaint(processed.visited.visit.status) {
-            self.frontier.complained(lease.page.host);
-        }
-        self.frontier.answered(lease.page.host, fetched.ip, took, *ended);
-        let next = self.frontier.read_for(lease.page.host, processed.reading, *ended);
-        let host = &mut processed.visited.host;
-        host.next_allowed = Some(next);
-        host.answer_time = Some(took);
-        if processed.host_trouble {
-            self.leave_alone(lease, processed.asked_pause, host, now);
-        } else {
-            self.recovered(lease, host);
-        }
-    }
-
-    /// There was no room for an answer, so there is no visit. What it asked of us holds all the same, should the
-    /// crawl end well.
-    fn heed_unarchived(&mut self, mut processed: Processed, now: Time) -> Result<(), EngineError> {
-        self.settle_host(&mut processed, now);
-        let (host, update) = (processed.job.lease.page.host, processed.visited.host);
-        self.apply(&Event::HostLearned { host, update }, now).map(drop)
-    }
-
-    /// A list was looked for where lists usually are, and there is none. No visit tells of it; its host was
-    /// asked all the same.
-    fn forget(&mut self, processed: &mut Processed, now: Time) -> Result<(), EngineError> {
-        let page = processed.job.lease.page;
-        self.settle_host(processed, now);
-        let update = std::mem::take(&mut processed.visited.host);
-        self.frontier.finished(page, now);
-        self.apply(&Event::HostLearned { host: page.host, update }, now)?;
-        self.apply(&Event::Forgotten { page }, now)?;
-        self.rest_if_blocked(page, now)
-    }
-
-    fn append(
-        &mut self,
-        mut records: archive::Encoded,
-        processed: &Processed,
-        now: Time,
-    ) -> Result<Option<RecordAt>, EngineError> {
-        loop {
-            match self.archive.append(&records, now) {
-                Ok(at) => {
-                    self.tally.archived += records.size() as u64;
-                    return Ok(Some(at));
-                }
-                Err(archive::WriteError::Stale) => {
-                    match self.again.encode(processed, self.archive.file()) {
-                        Some(fresh) => records = fresh,
-                        None => return Ok(None),
-                    }
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-
-    fn rest_if_blocked(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
-        let mut events = Vec::new();
-        self.frontier.rest_if_blocked(&self.state, page.host, now, &mut events)?;
-        for event in &events {
-            self.apply(event, now)?;
-        }
-        Ok(())
     }
 
     fn apply(&mut self, event: &Event, now: Time) -> Result<Applied, EngineError> {

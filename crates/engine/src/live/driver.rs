@@ -25,6 +25,7 @@ use crate::EngineError;
 use crate::budget::Bucket;
 use crate::config::CrawlConfig;
 use crate::importance::{Basis, Snapshots};
+use crate::process::Job;
 use crate::walk::{Commit, Step, Told, Walk};
 
 /// Visits after which a commit begins, whatever the time. A crash costs at most what was visited
@@ -87,15 +88,7 @@ impl<S: Store + 'static> Driver<S> {
             .map_err(|error| EngineError::Config(error.to_string()))?;
         let current_file = Arc::new(Mutex::new(walk.file()));
         let mut threads = Vec::new();
-        let workers = config.workers.max(1);
-        for n in 0..workers {
-            let worker = Worker {
-                processor: walk.processor(n as u64),
-                jobs: jobs.another(2 * n < workers),
-                reports: report.clone(),
-                recent: walk.recent(),
-                current_file: current_file.clone(),
-            };
+        for worker in workers(&walk, config.workers.max(1), &jobs, &report, &current_file) {
             threads.push(spawn("worker", move || worker.run())?);
         }
         let fetcher = Fetcher { client: client.into(), jobs: job, reports: report.clone(), clock };
@@ -454,6 +447,24 @@ impl<S: Store + 'static> Driver<S> {
         }
         Ok(self.walk)
     }
+}
+
+/// So many that read pages, one for each thread.
+fn workers<S: Store>(
+    walk: &Walk<S>,
+    count: usize,
+    jobs: &Receiver<Job>,
+    reports: &Sender<Report>,
+    current_file: &Arc<Mutex<FileId>>,
+) -> Vec<Worker<S>> {
+    let worker = |n| Worker {
+        processor: walk.processor(n as u64),
+        jobs: jobs.another(2 * n < count),
+        reports: reports.clone(),
+        recent: walk.recent(),
+        current_file: current_file.clone(),
+    };
+    (0..count).map(worker).collect()
 }
 
 enum Ordered {
