@@ -73,7 +73,7 @@ pub struct IndexRule {
     beliefs: Beliefs,
     clocks: [Dense<GroupClock>; KINDS],
     /// What each host's groups have proved to be worth.
-    weights: ByNumber<Weights>,
+    weights: Dense<Weights>,
     /// The same for a host of which nothing is known: what they were worth on the others.
     elsewhere: Weights,
     /// Who says that pages changed, by host.
@@ -100,7 +100,7 @@ impl IndexRule {
             goal,
             beliefs: Beliefs::new(all, Alike::AsSeen).at_most(aim::most_certain(goal)),
             clocks: Default::default(),
-            weights: ByNumber::default(),
+            weights: Dense::default(),
             elsewhere: Weights::new(),
             tellers: ByNumber::default(),
             lists: ByNumber::default(),
@@ -159,7 +159,7 @@ impl IndexRule {
 
     fn look_by<'a>(&'a self, page: &'a Page, now: Days, counts: impl Fn(f64) -> bool) -> Look<'a> {
         let belief = self.belief(page, now);
-        let weights = self.weights.get(&page.host).unwrap_or(&self.elsewhere);
+        let weights = self.weights.get(page.host).unwrap_or(&self.elsewhere);
         let now = now.max(page.last);
         let mut gained = [0.0; KINDS];
         if now > page.last {
@@ -237,7 +237,7 @@ impl IndexRule {
         // Surprises before anything is known of rates say nothing of who foresaw them.
         if is_page && self.beliefs.is_fitted() {
             weights.learn(&hints, slope);
-            self.weights.insert(page.host, weights);
+            *self.weights.get_or_insert(page.host, || weights) = weights;
             self.elsewhere.lean(&weights);
         }
         // A page that was visited because somebody said that it changed tells of who said so, not of its kin: the
@@ -351,6 +351,15 @@ impl Policy for IndexRule {
             self.due_at(&since_found(page), now)
         } else {
             page.due
+        }
+    }
+
+    fn read_ahead(&self, page: &Page, now: Days) {
+        self.beliefs.touch(page);
+        for group in page.groups() {
+            if let Some(clock) = self.clocks[group.kind()].get(group.number) {
+                clock.touch(page.last, now);
+            }
         }
     }
 
