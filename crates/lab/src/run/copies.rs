@@ -77,9 +77,12 @@ impl<'a> Copies<'a> {
         self.list.push(Copy { cursor, mark, state, unseen, changed, found });
     }
 
-    /// Has the copy of `page` brought from memory.
+    /// Has what is known of `page` and its copy brought from memory, from end to end.
     pub(super) fn touch(&self, page: u32) {
-        std::hint::black_box(self.list.get(page as usize).map(|copy| copy.unseen));
+        let fact = self.world.pages.get(page as usize).map(|fact| (fact.born, fact.quiet));
+        let copy = self.list.get(page as usize).map(|copy| (copy.cursor.at(), copy.unseen));
+        std::hint::black_box((fact, copy));
+        self.world.truth.touch(page);
     }
 
     /// Fetches `page`.
