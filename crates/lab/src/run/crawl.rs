@@ -84,7 +84,8 @@ impl<'a> Crawl<'a> {
             owed = self.round(start, length, owed);
         }
         self.until(to);
-        self.copies.close(to, &mut self.score);
+        let made = |page: u32| self.agenda.pages()[page as usize].last;
+        self.copies.close(made, to, &mut self.score);
         Some(self.score.row(seed))
     }
 
@@ -156,7 +157,8 @@ impl<'a> Crawl<'a> {
         let (mut visit, gain) = if chance(host.failure) {
             (Visit::new(now, Found::Failed), Gain::Failed)
         } else {
-            let look = self.copies.fetch(page, now, &mut self.score);
+            let made = self.agenda.pages()[page as usize].last;
+            let look = self.copies.fetch(page, made, now, &mut self.score);
             let modified = look.modified.filter(|_| host.lastmod);
             (Visit { modified, ..Visit::new(now, look.found) }, look.gain)
         };

@@ -69,6 +69,7 @@ impl Look<'_> {
     }
 
     /// What the hints say at `time`, not before now, if the groups stay quiet until then.
+    #[inline]
     pub(super) fn hints(&self, time: Days) -> Hints {
         let waited = (time - self.page.last).max(SHORTEST);
         let mut hints = [0.0; HINTS];
