@@ -159,7 +159,7 @@ impl Agenda {
 
     /// Has what is needed of pages that come soon brought from memory together: first their rows, and when these
     /// are there, what the policy knows beside them. A million pages do not fit into the processor's cache, and to
-    /// wait for each of them apart took a third of the time.
+    /// wait for each of them apart took a quarter of the time.
     fn read_ahead(&mut self, now: Days) {
         let mut coming = self.queue.coming().peekable();
         if coming.peek().is_none() {
