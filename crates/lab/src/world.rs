@@ -167,6 +167,13 @@ impl Truth {
         }
     }
 
+    /// Has what changes of `page` are drawn from brought from memory.
+    pub(crate) fn touch(&self, page: u32) {
+        if let Truth::Drawn(processes) = self {
+            processes.touch(page);
+        }
+    }
+
     /// How often `page` changes between two moments, on the mean, in changes a day.
     pub fn rate(&self, page: u32, from: Days, to: Days) -> f64 {
         match self {

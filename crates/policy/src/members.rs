@@ -1,23 +1,23 @@
 //! Which pages belong to a group? Asked when what was found on some of them concerns the others.
 
+use std::ops::Range;
+
 use crate::numbers::ByNumber;
 use crate::page::{Group, Page};
 
 /// The pages of every group; empty until it is needed for the first time, as few policies need it.
 #[derive(Debug, Default)]
 pub(crate) struct Members {
-    of: ByNumber<Vec<u32>, Group>,
+    of: ByNumber<Vec<Range<u32>>, Group>,
 }
 
 impl Members {
     /// Takes in all pages, unless it has them.
     pub(crate) fn gather(&mut self, pages: &[Page]) {
         if self.of.is_empty() {
-            // Counted first: lists that grow one by one leave much memory behind.
-            let mut sizes: ByNumber<usize, Group> = ByNumber::default();
-            pages.iter().flat_map(Page::groups).for_each(|g| *sizes.entry(g).or_default() += 1);
-            self.of = sizes.into_iter().map(|(g, size)| (g, Vec::with_capacity(size))).collect();
             pages.iter().for_each(|page| self.put(page));
+            // Lists that grow one by one leave much memory behind.
+            self.of.values_mut().for_each(Vec::shrink_to_fit);
         }
     }
 
@@ -28,13 +28,40 @@ impl Members {
         }
     }
 
-    pub(crate) fn of(&self, group: Group) -> &[u32] {
-        self.of.get(&group).map_or(&[], Vec::as_slice)
+    /// Their numbers, ascending.
+    pub(crate) fn of(&self, group: Group) -> impl Iterator<Item = u32> + '_ {
+        self.of.get(&group).into_iter().flatten().cloned().flatten()
     }
 
+    /// Pages of a group mostly follow each other: a row of them takes no more room than one.
     fn put(&mut self, page: &Page) {
         for group in page.groups() {
-            self.of.entry(group).or_default().push(page.id);
+            let rows = self.of.entry(group).or_default();
+            match rows.last_mut() {
+                Some(row) if row.end == page.id => row.end += 1,
+                _ => rows.push(page.id..page.id + 1),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_those_that_were_put_in_whether_or_not_they_follow_each_other() {
+        let page = |id: u32| Page { group: u32::from(id % 10 > 6), ..Page::new(id) };
+        let pages: Vec<Page> = (0..100).map(page).collect();
+        let mut members = Members::default();
+        members.add(&page(7));
+        members.gather(&pages);
+        members.add(&page(100));
+        for number in [0, 1] {
+            let is_member = |page: &&Page| page.group == number;
+            let wanted: Vec<u32> = (0..=100).filter(|&id| is_member(&&page(id))).collect();
+            let group = pages.iter().find(is_member).and_then(|page| page.groups().next());
+            assert_eq!(group.map(|group| members.of(group).collect()), Some(wanted));
         }
     }
 }

@@ -11,17 +11,58 @@ use crate::kept::Kept;
 pub(crate) type ByNumber<T, K = u32> = HashMap<K, T, Multiplier>;
 
 /// A table by number whose entries are large or many: they lie one behind the other, and only their places are
-/// hashed. So the part that is looked into at random stays small enough for the processor's cache.
+/// looked up. So the part that is looked into at random stays small enough for the processor's cache.
 #[derive(Clone, Debug)]
 pub(crate) struct Dense<T> {
-    places: ByNumber<u32>,
+    places: Places,
     numbers: Vec<u32>,
     entries: Vec<T>,
 }
 
+/// Where the entry of a number stands.
+///
+/// Whoever counts hosts and directories gives out low numbers, whoever hashes their names hardly ever: the places
+/// of low ones stand in a row, those of the others are hashed.
+#[derive(Clone, Debug, Default)]
+struct Places {
+    /// By number; [`NOWHERE`] where there is none.
+    low: Vec<u32>,
+    high: ByNumber<u32>,
+}
+
+/// How many numbers are low. So few that the row is small even where one of them comes by chance.
+const LOW: u32 = 1 << 17;
+
+const NOWHERE: u32 = u32::MAX;
+
+impl Places {
+    fn get(&self, number: u32) -> Option<usize> {
+        let place =
+            if number < LOW { self.low.get(number as usize) } else { self.high.get(&number) };
+        place.filter(|&&place| place != NOWHERE).map(|&place| place as usize)
+    }
+
+    fn set(&mut self, number: u32, place: usize) {
+        let row = number as usize + 1;
+        if number >= LOW {
+            self.high.insert(number, place as u32);
+            return;
+        }
+        if self.low.len() < row {
+            self.low.resize(row, NOWHERE);
+        }
+        self.low[row - 1] = place as u32;
+    }
+
+    fn clear(&mut self) {
+        self.low.clear();
+        self.high.clear();
+    }
+}
+
 impl<T> Default for Dense<T> {
     fn default() -> Self {
-        Dense { places: ByNumber::default(), numbers: Vec::new(), entries: Vec::new() }
+        Dense { places: Places::default(), numbers: Vec::new(), entries: Vec::new() }
     }
 }
 
@@ -31,17 +72,18 @@ impl<T> Dense<T> {
     }
 
     pub(crate) fn get(&self, number: u32) -> Option<&T> {
-        self.places.get(&number).map(|&place| &self.entries[place as usize])
+        self.places.get(number).map(|place| &self.entries[place])
     }
 
     /// The entry of `number`, which is made if there is none.
     pub(crate) fn get_or_insert(&mut self, number: u32, make: impl FnOnce() -> T) -> &mut T {
-        let place = *self.places.entry(number).or_insert_with(|| {
+        let place = self.places.get(number).unwrap_or_else(|| {
+            self.places.set(number, self.entries.len());
             self.numbers.push(number);
             self.entries.push(make());
-            self.entries.len() as u32 - 1
+            self.entries.len() - 1
         });
-        &mut self.entries[place as usize]
+        &mut self.entries[place]
     }
 
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
@@ -157,8 +199,9 @@ mod tests {
 
     #[test]
     fn what_is_left_out_of_a_dense_table_is_gone_and_the_rest_is_read_again() {
+        let name = |number: u32| if number < 50 { number * 7 } else { number * 40_000_000 };
         let mut table: Dense<u32> = Dense::default();
-        (0..100).for_each(|number| *table.get_or_insert(number * 7, || 0) += number);
+        (0..100).for_each(|number| *table.get_or_insert(name(number), || 0) += number);
         table.retain(|entry| entry.is_multiple_of(2));
         let mut bytes = Vec::new();
         table.write(&mut bytes);
@@ -166,7 +209,7 @@ mod tests {
         for table in [table, again] {
             assert_eq!(table.len(), 50);
             let wanted = |number: u32| number.is_multiple_of(2).then_some(number);
-            assert!((0..100).all(|number| table.get(number * 7).copied() == wanted(number)));
+            assert!((0..100).all(|number| table.get(name(number)).copied() == wanted(number)));
         }
         assert!(Dense::<u32>::read(&mut &bytes[..bytes.len() - 1]).is_none());
     }

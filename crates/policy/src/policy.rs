@@ -38,6 +38,9 @@ pub trait Policy {
         page.due
     }
 
+    /// `page` comes up soon: a chance to have what is known beside its row brought from memory meanwhile.
+    fn read_ahead(&self, _page: &Page, _now: Days) {}
+
     /// When `page` is due by what is known now of `group`, one of its own that [`stirred`](Self::stirred)
     /// named; `None` where that is no sooner than [`Page::due`].
     fn sooner(&self, page: &Page, _group: Group, now: Days) -> Option<Days> {

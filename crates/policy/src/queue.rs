@@ -1,7 +1,7 @@
 //! Which page is due first? A queue of a million pages that stays out of the memory's way.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::page::Page;
 
@@ -9,16 +9,20 @@ use crate::page::Page;
 const SHARE: usize = 32;
 const LEAST: usize = 1024;
 
-/// How many of those that come next are told of at a time.
+/// How many of those that come next are told of at a time, and how long before they come.
 const AHEAD: usize = 16;
 
-/// Pages by due time, in three parts: those due soon in order, a small heap of those that joined them since,
-/// and those due later in no order.
+/// Pages by due time, in four parts: the few that come next, those due soon in order, a small heap of those that
+/// joined them since, and those due later in no order.
 ///
 /// One heap of all pages would miss the cache at every level. Here what is large is only ever read from end
 /// to end.
 #[derive(Debug, Default)]
 pub(crate) struct DueQueue {
+    /// The first comes first; all others come later.
+    next: VecDeque<Entry>,
+    /// How many were added to those by the last turn.
+    added: usize,
     /// The last comes first.
     near: Vec<Entry>,
     joined: BinaryHeap<Reverse<Entry>>,
@@ -54,6 +58,7 @@ impl Entry {
 impl DueQueue {
     /// Holds `entries`, at most `most` of them, instead of what it held; all of them far.
     pub(crate) fn refill(&mut self, most: usize, entries: impl Iterator<Item = Entry>) {
+        self.next.clear();
         self.near.clear();
         self.joined.clear();
         self.far.clear();
@@ -65,7 +70,9 @@ impl DueQueue {
     }
 
     pub(crate) fn push(&mut self, entry: Entry) {
-        if entry < self.horizon {
+        if self.next.back().is_some_and(|last| entry < *last) {
+            self.jump_in(entry);
+        } else if entry < self.horizon {
             self.joined.push(Reverse(entry));
         } else {
             self.far.push(entry);
@@ -74,6 +81,37 @@ impl DueQueue {
 
     /// Takes the entry that is due first.
     pub(crate) fn pop(&mut self) -> Option<Entry> {
+        let before = self.next.len();
+        if before <= AHEAD {
+            self.reach_ahead();
+        }
+        self.added = self.next.len() - before;
+        self.next.pop_front()
+    }
+
+    /// Now and then, some that come soon, as far as that is known.
+    pub(crate) fn coming(&self) -> impl Iterator<Item = Entry> + '_ {
+        self.next.iter().rev().take(self.added).copied()
+    }
+
+    fn reach_ahead(&mut self) {
+        for _ in 0..AHEAD {
+            let Some(entry) = self.take() else { return };
+            self.next.push_back(entry);
+        }
+    }
+
+    /// One that comes before others that were to come next. These stay few: the last of them makes room.
+    fn jump_in(&mut self, entry: Entry) {
+        let place = self.next.partition_point(|other| *other < entry);
+        self.next.insert(place, entry);
+        if self.next.len() > 2 * AHEAD {
+            self.joined.extend(self.next.pop_back().map(Reverse));
+        }
+    }
+
+    /// Takes the first of those that do not come next.
+    fn take(&mut self) -> Option<Entry> {
         if self.near.is_empty() && self.joined.is_empty() {
             self.bring_near();
         }
@@ -83,12 +121,6 @@ impl DueQueue {
             (None, _) => {}
         }
         self.joined.pop().map(|Reverse(entry)| entry)
-    }
-
-    /// Now and then, those that come next, as far as that is known.
-    pub(crate) fn coming(&self) -> &[Entry] {
-        let count = self.near.len();
-        if count.is_multiple_of(AHEAD) { &self.near[count.saturating_sub(AHEAD)..] } else { &[] }
     }
 
     /// Leaves out the far entries that `is_void` finds, once there may be many of them: they take memory,
@@ -169,7 +201,7 @@ mod tests {
         for _ in 0..900 {
             let taken = queue.pop();
             foretold += usize::from(taken.is_some_and(|entry| told.contains(&entry)));
-            told.extend(queue.coming().iter().copied());
+            told.extend(queue.coming());
         }
         assert!(foretold > 800, "{foretold}");
     }

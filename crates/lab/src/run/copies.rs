@@ -9,7 +9,7 @@ use crate::world::{Cursor, Fact, World};
 const NO_WEEK: i16 = i16::MIN;
 
 /// The copies of all pages that are known so far. A page's account is brought up to date when it is
-/// fetched, and at the end: nothing need be done when a page changes.
+/// fetched, and at the end: nothing need be done when a page changes. When a copy was made is known to who made it.
 pub(super) struct Copies<'a> {
     world: &'a World,
     list: Vec<Copy>,
@@ -18,11 +18,7 @@ pub(super) struct Copies<'a> {
 /// The copy of one page, and where the page stands in its history.
 struct Copy {
     cursor: Cursor,
-    /// When it was made; once it is out of date, since when.
-    mark: Days,
     state: State,
-    /// Whether there was a change since the last fetch.
-    unseen: bool,
     /// The week of the last change.
     changed: i16,
     /// The week of the last change that was found, and the week in which one was found.
@@ -39,6 +35,16 @@ enum State {
     Dead,
     /// The page went, and that is known.
     Buried,
+}
+
+/// What became of a page since its copy was made.
+struct Since {
+    /// When that was; once the copy is out of date, since when.
+    mark: Days,
+    /// Whether there was a change, the page's end among them.
+    unseen: bool,
+    /// The last change but for its end.
+    modified: Option<Days>,
 }
 
 /// What a fetch shows, and what came of it.
@@ -73,21 +79,23 @@ impl<'a> Copies<'a> {
             Some(_) => State::Fresh,
             None => State::None,
         };
-        let (unseen, changed, found) = (false, NO_WEEK, [NO_WEEK; 2]);
-        self.list.push(Copy { cursor, mark, state, unseen, changed, found });
+        self.list.push(Copy { cursor, state, changed: NO_WEEK, found: [NO_WEEK; 2] });
     }
 
-    /// Has the copy of `page` brought from memory.
+    /// Has what is known of `page` and its copy brought from memory, from end to end.
     pub(super) fn touch(&self, page: u32) {
-        std::hint::black_box(self.list.get(page as usize).map(|copy| copy.unseen));
+        let fact = self.world.pages.get(page as usize).map(|fact| (fact.born, fact.quiet));
+        let copy = self.list.get(page as usize).map(|copy| (copy.cursor.at(), copy.changed));
+        std::hint::black_box((fact, copy));
+        self.world.truth.touch(page);
     }
 
-    /// Fetches `page`.
-    pub(super) fn fetch(&mut self, page: u32, now: Days, score: &mut Score) -> Look {
-        let modified = self.catch_up(page, now, score);
+    /// Fetches `page`, whose copy was made at `made`.
+    pub(super) fn fetch(&mut self, page: u32, made: Days, now: Days, score: &mut Score) -> Look {
+        let since = self.catch_up(page, made, now, score);
         let copy = &mut self.list[page as usize];
         let news = !matches!(copy.state, State::Fresh | State::Buried);
-        if copy.unseen {
+        if since.unseen {
             copy.count_find(page, now, score);
         }
         let found = match copy.state {
@@ -95,64 +103,62 @@ impl<'a> Copies<'a> {
             _ if news => Found::Changed,
             _ => Found::Same,
         };
-        copy.close(page, now, score);
+        copy.close(page, since.mark, now, score);
         copy.state = if found == Found::Gone { State::Buried } else { State::Fresh };
-        copy.mark = now;
-        copy.unseen = false;
-        Look { found, gain: if news { Gain::News } else { Gain::Nothing }, modified }
+        let gain = if news { Gain::News } else { Gain::Nothing };
+        Look { found, gain, modified: since.modified }
     }
 
-    /// Closes all accounts at the end.
-    pub(super) fn close(&mut self, end: Days, score: &mut Score) {
+    /// Closes all accounts at the end, of copies that were made when `made` says.
+    pub(super) fn close(&mut self, made: impl Fn(u32) -> Days, end: Days, score: &mut Score) {
         for page in 0..self.list.len() as u32 {
-            self.catch_up(page, end, score);
+            let since = self.catch_up(page, made(page), end, score);
             let fact = &self.world.pages[page as usize];
-            let copy = &self.list[page as usize];
-            copy.close(page, end, score);
+            self.list[page as usize].close(page, since.mark, end, score);
             score.lived(page, fact.born, fact.dies.min(end));
         }
     }
 
-    /// Goes through what happened to `page` up to `now`, and tells when it last changed, if it did.
-    fn catch_up(&mut self, page: u32, now: Days, score: &mut Score) -> Option<Days> {
+    /// Goes through what happened to `page` since its copy was made, or since its birth, up to `now`.
+    fn catch_up(&mut self, page: u32, made: Days, now: Days, score: &mut Score) -> Since {
         let copy = &mut self.list[page as usize];
-        let Fact { dies, quiet, .. } = self.world.pages[page as usize];
-        let mut last = None;
+        let Fact { born, dies, quiet, .. } = self.world.pages[page as usize];
+        let mut since = Since { mark: made.max(born), unseen: false, modified: None };
         while copy.cursor.at() <= now && copy.cursor.at() < dies {
             let at = copy.cursor.at();
-            copy.change(page, at, score);
-            last = Some(at);
+            copy.change(page, at, &mut since, score);
+            since.modified = Some(at);
             copy.cursor = self.world.truth.next(page, copy.cursor);
         }
         if dies <= now && !matches!(copy.state, State::Dead | State::Buried) {
-            copy.close(page, dies, score);
+            copy.close(page, since.mark, dies, score);
             copy.state = State::Dead;
             if !quiet {
-                copy.change(page, dies, score);
+                copy.change(page, dies, &mut since, score);
             }
         }
-        last
+        since
     }
 }
 
 impl Copy {
-    /// Accounts for the time up to `end`.
-    fn close(&self, page: u32, end: Days, score: &mut Score) {
+    /// Accounts for the time from `mark` to `end`.
+    fn close(&self, page: u32, mark: Days, end: Days, score: &mut Score) {
         match self.state {
-            State::Fresh => score.was_fresh(page, self.mark, end),
-            State::Stale | State::None => score.was_stale(page, self.mark, end),
+            State::Fresh => score.was_fresh(page, mark, end),
+            State::Stale | State::None => score.was_stale(page, mark, end),
             State::Dead | State::Buried => {}
         }
     }
 
-    fn change(&mut self, page: u32, at: Days, score: &mut Score) {
+    fn change(&mut self, page: u32, at: Days, since: &mut Since, score: &mut Score) {
         if self.state == State::Fresh {
-            score.was_fresh(page, self.mark, at);
-            (self.state, self.mark) = (State::Stale, at);
+            score.was_fresh(page, since.mark, at);
+            (self.state, since.mark) = (State::Stale, at);
         }
         let week = score.week(at);
         score.changed(page, at, week > self.changed);
-        (self.changed, self.unseen) = (week, true);
+        (self.changed, since.unseen) = (week, true);
     }
 
     /// Counts one find a week, and no changed week twice; what changed before the window is no part of
@@ -179,15 +185,24 @@ mod tests {
         let judge = Judge::new(world);
         let mut score = Score::new(world, &judge);
         let mut copies = Copies::new(world);
+        let mut made = Vec::new();
         for page in &world.pages {
-            copies.add((page.born <= 0.0).then_some(0.0));
+            let first = (page.born <= 0.0).then_some(0.0);
+            copies.add(first);
+            made.push(first.unwrap_or(f64::NEG_INFINITY));
         }
         for &(page, now) in fetches {
-            let look = copies.fetch(page, now, &mut score);
+            let look = copies.fetch(page, made[page as usize], now, &mut score);
             score.fetched(page, now, 1.0, &look.gain);
+            made[page as usize] = now;
         }
-        copies.close(world.span.to, &mut score);
+        copies.close(|page| made[page as usize], world.span.to, &mut score);
         score.row(0)
+    }
+
+    #[test]
+    fn a_copy_is_small() {
+        assert!(size_of::<Copy>() <= 32, "there are millions of them");
     }
 
     fn close_to(left: f64, right: f64) -> bool {

@@ -84,7 +84,8 @@ impl<'a> Crawl<'a> {
             owed = self.round(start, length, owed);
         }
         self.until(to);
-        self.copies.close(to, &mut self.score);
+        let made = |page: u32| self.agenda.pages()[page as usize].last;
+        self.copies.close(made, to, &mut self.score);
         Some(self.score.row(seed))
     }
 
@@ -132,8 +133,7 @@ impl<'a> Crawl<'a> {
 
     /// Has what is known of the pages that come next brought from memory together, as the agenda does with their rows.
     fn read_ahead(&self) {
-        for page in self.agenda.coming() {
-            std::hint::black_box(self.world.pages.get(page as usize).map(|fact| fact.host));
+        for &page in self.agenda.coming() {
             self.copies.touch(page);
         }
     }
@@ -157,7 +157,8 @@ impl<'a> Crawl<'a> {
         let (mut visit, gain) = if chance(host.failure) {
             (Visit::new(now, Found::Failed), Gain::Failed)
         } else {
-            let look = self.copies.fetch(page, now, &mut self.score);
+            let made = self.agenda.pages()[page as usize].last;
+            let look = self.copies.fetch(page, made, now, &mut self.score);
             let modified = look.modified.filter(|_| host.lastmod);
             (Visit { modified, ..Visit::new(now, look.found) }, look.gain)
         };

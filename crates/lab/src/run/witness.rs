@@ -15,6 +15,8 @@ pub struct Witness<'a> {
     world: &'a World,
     judge: &'a Judge,
     copies: Copies<'a>,
+    /// When each page was last fetched.
+    fetched: Vec<Days>,
     score: Score<'a>,
 }
 
@@ -30,7 +32,8 @@ pub struct Sight {
 impl<'a> Witness<'a> {
     /// Before the first page is known.
     pub fn new(world: &'a World, judge: &'a Judge) -> Self {
-        Witness { world, judge, copies: Copies::new(world), score: Score::new(world, judge) }
+        let (copies, score) = (Copies::new(world), Score::new(world, judge));
+        Witness { world, judge, copies, fetched: Vec::new(), score }
     }
 
     /// The pages that came to be up to `now` and were not told of before.
@@ -38,6 +41,7 @@ impl<'a> Witness<'a> {
         let first = self.copies.len() as u32;
         let born = self.world.pages[first as usize..].iter().take_while(|page| page.born <= now);
         born.for_each(|_| self.copies.add(None));
+        self.fetched.resize(self.copies.len(), f64::NEG_INFINITY);
         first..self.copies.len() as u32
     }
 
@@ -48,7 +52,8 @@ impl<'a> Witness<'a> {
 
     /// `page` is fetched at `now`; it costs nothing where it is not `charged`.
     pub fn look(&mut self, page: u32, now: Days, charged: bool) -> Sight {
-        let look = self.copies.fetch(page, now, &mut self.score);
+        let made = std::mem::replace(&mut self.fetched[page as usize], now);
+        let look = self.copies.fetch(page, made, now, &mut self.score);
         if charged {
             self.score.fetched(page, now, 1.0, &look.gain);
         }
@@ -57,7 +62,8 @@ impl<'a> Witness<'a> {
 
     /// The score at the end of the world.
     pub fn row(mut self, seed: u64) -> Row {
-        self.copies.close(self.world.span.to, &mut self.score);
+        let made = |page: u32| self.fetched[page as usize];
+        self.copies.close(made, self.world.span.to, &mut self.score);
         self.score.row(seed)
     }
 }

@@ -61,9 +61,11 @@ impl Spec {
     }
 
     fn server(&self, layout: &Layout, seed: u64) -> Option<Server> {
-        let directories: Vec<u32> = layout.spots().map(|(_, spot)| spot.directory).collect();
-        let links = layout.links(self.links, seed);
-        (self.links > 0).then(|| Server::new(&directories, &links, &layout.roots()))
+        (self.links > 0).then(|| {
+            let directories: Vec<u32> = layout.spots().map(|(_, spot)| spot.directory).collect();
+            let links = layout.links(self.links, seed);
+            Server::new(&directories, &links, &layout.roots())
+        })
     }
 }
 

@@ -124,6 +124,11 @@ impl Processes {
         self.settled(page, line, place)
     }
 
+    /// Has the line of `page` brought from memory.
+    pub(crate) fn touch(&self, page: u32) {
+        std::hint::black_box(self.pages.get(page).map(|line| line.rate));
+    }
+
     /// The mean number of changes a day of `page` between two moments, while it lives.
     ///
     /// An expectation, given all that is decided of the page: its rate, turns and wandering. Which of

@@ -76,6 +76,11 @@ impl Beliefs {
         self.directories.get(page.group).copied().unwrap_or_default().prior(self.all)
     }
 
+    /// Has what is known of the directory of `page` brought from memory.
+    pub(crate) fn touch(&self, page: &Page) {
+        std::hint::black_box(self.directories.get(page.group).map(|rates| rates.sum));
+    }
+
     pub(crate) fn of(&self, page: &Page) -> Gamma {
         evidence(page).on(self.prior(page))
     }

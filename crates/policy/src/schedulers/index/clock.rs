@@ -39,6 +39,15 @@ pub(crate) struct GroupClock {
     stirred: Days,
 }
 
+/// A page that changes at `rate` was found changed, or not, after it waited.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waited {
+    pub(crate) from: Days,
+    pub(crate) to: Days,
+    pub(crate) rate: f64,
+    pub(crate) changed: bool,
+}
+
 /// Changes found and changes expected in a week or a month.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Bin {
@@ -70,15 +79,22 @@ impl GroupClock {
         gained
     }
 
-    /// Learns that a page that changes at `rate` was found changed, or not, after waiting from `from`
-    /// to `to`.
+    /// Has what is known of the time from `from` to `to` brought from memory.
+    pub(crate) fn touch(&self, from: Days, to: Days) {
+        let [first, last] = [from, to].map(|time| self.bins[week_slot(week_of(time))].found);
+        std::hint::black_box((self.latest, first, last));
+    }
+
+    /// Learns what was found on a page after it waited.
     ///
     /// The expected number of changes, given that there was one at least, is divided over the weeks in
     /// proportion to their pace (a step of EM); so a batch that is already known takes on further finds,
-    /// and pages fetched since then are not suspected.
-    pub(crate) fn learn(&mut self, (from, to): (Days, Days), rate: f64, changed: bool, kappa: f64) {
-        self.advance(week_of(to));
-        let elapsed = to - from + self.gained(from, to, kappa);
+    /// and pages fetched since then are not suspected. `gained` is what the clock had [gained](Self::gained) then.
+    pub(crate) fn learn(&mut self, visit: &Waited, gained: Days, kappa: f64) {
+        let &Waited { from, to, rate, changed } = visit;
+        let moved = self.advance(week_of(to));
+        let gained = if moved { self.gained(from, to, kappa) } else { gained };
+        let elapsed = to - from + gained;
         let share = if changed { rate / quick::decay(rate * elapsed).max(1e-12) } else { 0.0 };
         let mut rise = 0.0;
         each_part(self.latest, (from, to), |bin, length| {
@@ -115,8 +131,9 @@ impl GroupClock {
         week_of(now) - self.latest > WEEKS
     }
 
-    /// Makes `week` the latest: months that fall out of the weeks are added up, others forgotten.
-    fn advance(&mut self, week: i64) {
+    /// Makes `week` the latest: months that fall out of the weeks are added up, others forgotten. True if any did.
+    fn advance(&mut self, week: i64) -> bool {
+        let month = month_of(self.latest);
         if week - self.latest > WEEKS + MONTHS * WEEKS_A_MONTH {
             (self.bins, self.latest) = ([Bin::default(); BINS], week);
         }
@@ -127,6 +144,7 @@ impl GroupClock {
             self.bins[week_slot(week)] = Bin::default();
         }
         self.latest = self.latest.max(week);
+        month_of(self.latest) != month
     }
 
     fn add_up(&mut self, month: i64) {
@@ -193,6 +211,13 @@ mod tests {
 
     const KAPPA: f64 = 0.05;
 
+    impl GroupClock {
+        fn hear(&mut self, (from, to): (Days, Days), rate: f64, changed: bool, kappa: f64) {
+            let gained = self.gained(from, to, kappa);
+            self.learn(&Waited { from, to, rate, changed }, gained, kappa);
+        }
+    }
+
     #[test]
     fn knows_nothing_at_first_and_runs_like_any_other() {
         let clock = GroupClock::new(100.0);
@@ -204,31 +229,31 @@ mod tests {
     #[test]
     fn jumps_at_a_find_and_stands_where_nothing_is_found() {
         let mut clock = GroupClock::new(0.0);
-        clock.learn((14.0, 21.0), 0.01, true, KAPPA);
+        clock.hear((14.0, 21.0), 0.01, true, KAPPA);
         assert!(clock.gained(14.0, 21.0, KAPPA) > 4.0 * 7.0);
         assert!(clock.gained(28.0, 35.0, KAPPA).abs() < 1e-9, "the future is as usual");
         let mut quiet = GroupClock::new(0.0);
-        (0..20).for_each(|_| quiet.learn((14.0, 21.0), 0.05, false, KAPPA));
+        (0..20).for_each(|_| quiet.hear((14.0, 21.0), 0.05, false, KAPPA));
         assert!(quiet.gained(14.0, 21.0, KAPPA) < 0.5 - 7.0);
     }
 
     #[test]
     fn finds_are_put_down_to_the_batch_that_is_known() {
         let mut clock = GroupClock::new(0.0);
-        (0..5).for_each(|_| clock.learn((14.0, 20.0), 0.01, true, KAPPA));
+        (0..5).for_each(|_| clock.hear((14.0, 20.0), 0.01, true, KAPPA));
         let passed = |clock: &GroupClock| 13.0 + clock.gained(28.0, 41.0, KAPPA);
         let before = passed(&clock);
-        clock.learn((7.0, 41.0), 0.01, true, KAPPA);
+        clock.hear((7.0, 41.0), 0.01, true, KAPPA);
         assert!(passed(&clock) < 1.5 * before, "fetched since: not suspected");
     }
 
     #[test]
     fn a_batch_is_remembered_for_two_years() {
         let mut clock = GroupClock::new(0.0);
-        (0..9).for_each(|_| clock.learn((280.0, 286.0), 0.1, true, KAPPA));
+        (0..9).for_each(|_| clock.hear((280.0, 286.0), 0.1, true, KAPPA));
         let before = clock.gained(280.0, 286.0, KAPPA);
         for (day, known) in [(300.0, 1.0), (600.0, 0.25), (800.0, 0.25), (1100.0, 0.0)] {
-            clock.learn((day, day + 1.0), 0.1, false, KAPPA);
+            clock.hear((day, day + 1.0), 0.1, false, KAPPA);
             let gained = clock.gained(280.0, 286.0, KAPPA);
             assert!(gained >= 0.8 * known * before, "{day}: {gained} of {before}");
             assert!(known > 0.0 || gained.abs() < 1e-9, "{day}: {gained}");
@@ -238,9 +263,9 @@ mod tests {
     #[test]
     fn after_a_long_pause_nothing_is_left() {
         let mut clock = GroupClock::new(0.0);
-        clock.learn((0.0, 6.0), 0.1, true, KAPPA);
+        clock.hear((0.0, 6.0), 0.1, true, KAPPA);
         assert!(!clock.is_idle(100.0) && clock.is_idle(300.0));
-        clock.learn((4000.0, 4006.0), 0.1, false, KAPPA);
+        clock.hear((4000.0, 4006.0), 0.1, false, KAPPA);
         assert!(clock.gained(0.0, 3990.0, KAPPA).abs() < 1e-9);
     }
 
@@ -248,7 +273,7 @@ mod tests {
     fn stirs_when_it_rose_and_not_twice_a_day() {
         let mut clock = GroupClock::new(0.0);
         assert!(!clock.stirs(7.0, 1.0));
-        clock.learn((0.0, 7.0), 0.01, true, KAPPA);
+        clock.hear((0.0, 7.0), 0.01, true, KAPPA);
         assert!(!clock.stirs(7.0, 0.0), "its word is worth nothing");
         assert!(clock.stirs(7.0, 1.0) && !clock.stirs(9.0, 1.0));
     }
@@ -259,8 +284,8 @@ mod tests {
         for from in odd {
             for to in odd {
                 let mut clock = GroupClock::new(from);
-                clock.learn((from, to), 1.0, true, KAPPA);
-                clock.learn((to, from), f64::NAN, false, KAPPA);
+                clock.hear((from, to), 1.0, true, KAPPA);
+                clock.hear((to, from), f64::NAN, false, KAPPA);
                 let _ = (clock.gained(from, to, KAPPA), clock.is_idle(to), clock.stirs(to, 1.0));
             }
         }

@@ -1,9 +1,10 @@
 //! What is a fetch of this page worth now, and when will it be worth enough?
 
+use evercrawl_estimate::quick;
 use evercrawl_estimate::signal::Clock;
-use evercrawl_estimate::{Gamma, quick};
 
 use super::aim::{time_to_worth, worth};
+use super::glance::Known;
 use super::leads;
 use super::patience::is_restless;
 use super::weights::{self, HINTS, Hints, Weights};
@@ -33,25 +34,47 @@ pub(super) struct Bounds {
     pub(super) restless: Days,
 }
 
+impl Bounds {
+    /// `wait`, or as long as may be where it is none.
+    pub(super) fn or_longest(&self, wait: Days) -> Days {
+        if wait.is_nan() { self.limits.max } else { wait }
+    }
+}
+
 /// A page at a moment: all that its worth depends on.
 pub(super) struct Look<'a> {
     pub(super) goal: Goal,
     pub(super) page: &'a Page,
-    pub(super) belief: Gamma,
+    pub(super) known: Known,
     pub(super) weights: &'a Weights,
-    /// How time runs by who would have said that it changed.
-    pub(super) told: Clock,
     pub(super) now: Days,
-    /// How much more time than by any other clock has passed by those of its groups since its last visit.
-    pub(super) gained: [Days; KINDS],
+}
+
+/// What a look shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sight {
+    pub(super) hints: Hints,
+    /// For how long the page has waited, as its kin and what is said of it make it.
+    pub(super) waited: Days,
+    /// What a fetch is worth.
+    pub(super) worth: f64,
 }
 
 impl Look<'_> {
+    /// What it shows.
+    pub(super) fn sight(&self) -> Sight {
+        let hints = self.hints(self.now);
+        let waited = self.equivalent_by(&hints, self.now);
+        Sight { hints, waited, worth: self.worth_after(waited, self.now) }
+    }
+
     /// What the hints say at `time`, not before now, if the groups stay quiet until then.
+    #[inline]
     pub(super) fn hints(&self, time: Days) -> Hints {
         let waited = (time - self.page.last).max(SHORTEST);
         let mut hints = [0.0; HINTS];
-        for (hint, gained) in hints.iter_mut().zip(self.gained).filter(|(_, gained)| *gained != 0.0)
+        for (hint, gained) in
+            hints.iter_mut().zip(self.known.gained).filter(|(_, gained)| *gained != 0.0)
         {
             *hint = quick::ln((1.0 + gained / waited).max(0.0)).clamp(SLOWEST, FASTEST);
         }
@@ -67,12 +90,12 @@ impl Look<'_> {
 
     /// The same where it is known what the hints say then.
     pub(super) fn equivalent_by(&self, hints: &Hints, time: Days) -> Days {
-        self.passed(hints, time) + self.told.jumped()
+        self.passed(hints, time) + self.known.told.jumped()
     }
 
     /// The same without the jumps of words that came.
     fn passed(&self, hints: &Hints, time: Days) -> Days {
-        self.told.passed(time - self.page.last) * self.weights.stretch(hints)
+        self.known.told.passed(time - self.page.last) * self.weights.stretch(hints)
     }
 
     /// The chance that the copy is still right, where nobody has listened lately for so long as is told. A word's
@@ -80,9 +103,10 @@ impl Look<'_> {
     pub(super) fn fresh(&self, deaf: Days) -> f64 {
         let waited = self.now - self.page.last;
         let deaf = deaf.min(waited);
-        let told = self.told.passed(waited - deaf) + deaf;
+        let told = self.known.told.passed(waited - deaf) + deaf;
         let passed = told * self.weights.stretch(&self.hints(self.now));
-        self.belief.survival(passed) * (-self.belief.mean() * self.told.jumped()).exp()
+        self.known.belief.survival(passed)
+            * (-self.known.belief.mean() * self.known.told.jumped()).exp()
     }
 
     /// What a fetch is worth at `time`: for the page's own change, and for where it leads.
@@ -92,7 +116,7 @@ impl Look<'_> {
 
     /// The same where it is known for how long the page has waited by then.
     pub(super) fn worth_after(&self, equivalent: Days, time: Days) -> f64 {
-        let own = worth(self.goal, self.belief, importance(self.page), equivalent);
+        let own = worth(self.goal, self.known.belief, importance(self.page), equivalent);
         own + importance(self.page) * leads::worth(self.yields(), time - self.page.last)
     }
 
@@ -104,9 +128,9 @@ impl Look<'_> {
     /// The derivative of the log likelihood of what a visit finds by what the hints say: a word's jump is no part
     /// of the time that they stretch.
     pub(super) fn slope(&self, waited: Days, changed: bool) -> f64 {
-        let stretched = waited - self.told.jumped();
-        let hazard = self.belief.shape() * stretched / (self.belief.rate() + waited);
-        let same = self.belief.survival(waited);
+        let stretched = waited - self.known.told.jumped();
+        let hazard = self.known.belief.shape() * stretched / (self.known.belief.rate() + waited);
+        let same = self.known.belief.survival(waited);
         if changed { hazard * same / (1.0 - same).max(1e-9) } else { -hazard }
     }
 
@@ -114,23 +138,28 @@ impl Look<'_> {
     ///
     /// Pages that are worth it already come in order of their worth.
     pub(super) fn wait(&self, price: f64, bounds: Bounds) -> Days {
+        if self.now > self.page.last {
+            self.wait_seeing(&self.sight(), price, bounds)
+        } else {
+            self.wait_anew(price, bounds)
+        }
+    }
+
+    /// The same where it is known what the look shows, some time after the visit.
+    pub(super) fn wait_seeing(&self, sight: &Sight, price: f64, bounds: Bounds) -> Days {
         let limits = bounds.limits;
         let waited = self.now - self.page.last;
-        if waited <= 0.0 {
-            return self.wait_anew(price, bounds);
-        }
-        let equivalent = self.equivalent(self.now);
-        let worth = self.worth_after(equivalent, self.now);
-        if worth >= price {
+        if sight.worth >= price {
             // A page that may not be fetched yet has no place in that order.
-            let delay = if waited >= limits.min { quick::ln(worth / price) } else { 0.0 };
+            let delay = if waited >= limits.min { quick::ln(sight.worth / price) } else { 0.0 };
             return limits.apply(waited) - delay.clamp(0.0, LONGEST_DELAY);
         }
         if waited >= limits.max {
             return self.longest(bounds);
         }
-        let wanted = time_to_worth(self.goal, self.belief, importance(self.page), price);
-        let wait = self.search((price, wanted), waited * wanted / equivalent, (waited, limits.max));
+        let wanted = time_to_worth(self.goal, self.known.belief, importance(self.page), price);
+        let guess = waited * wanted / sight.waited;
+        let wait = self.search((price, wanted), guess, (waited, limits.max));
         if wait < limits.max { limits.apply(wait) } else { self.longest(bounds) }
     }
 
@@ -140,8 +169,8 @@ impl Look<'_> {
         if limits.max <= 0.0 {
             return self.longest(bounds);
         }
-        let wanted = time_to_worth(self.goal, self.belief, importance(self.page), price);
-        let plain = self.told == Clock::PLAIN && self.yields() <= 0.0;
+        let wanted = time_to_worth(self.goal, self.known.belief, importance(self.page), price);
+        let plain = self.known.told == Clock::PLAIN && self.yields() <= 0.0;
         let wait = match plain.then(|| self.weights.unstretched(wanted)).flatten() {
             Some(wait) => wait.min(limits.max),
             None => self.search((price, wanted), wanted, (0.0, limits.max)),
@@ -163,7 +192,7 @@ impl Look<'_> {
     /// How long the page may wait if it is not worth a fetch before.
     fn longest(&self, Bounds { limits, restless }: Bounds) -> Days {
         let time = self.page.last + restless;
-        let same = self.belief.survival(self.equivalent(time.max(self.now)));
+        let same = self.known.belief.survival(self.equivalent(time.max(self.now)));
         if is_restless(same) { restless.max(limits.min) } else { limits.max }
     }
 
@@ -177,7 +206,7 @@ impl Look<'_> {
     ) -> bool {
         worth < price
             && self.now - self.page.last >= (1.0 - CLOSENESS) * bounds.restless
-            && is_restless(self.belief.survival(waited))
+            && is_restless(self.known.belief.survival(waited))
     }
 }
 

@@ -19,7 +19,9 @@
 
 mod aim;
 mod clock;
+mod glance;
 mod leads;
+mod learn;
 mod look;
 mod patience;
 mod threshold;
@@ -39,8 +41,9 @@ use crate::schedulers::beliefs::{Alike, Beliefs, inherit};
 use crate::schedulers::price::price;
 use crate::schedulers::words::{self, Read};
 use clock::GroupClock;
+use glance::{Known, LastGlance};
 use leads::Leads;
-use look::{Bounds, Look};
+use look::{Bounds, Look, Sight};
 use patience::Patience;
 use threshold::Threshold;
 use weights::Weights;
@@ -73,7 +76,7 @@ pub struct IndexRule {
     beliefs: Beliefs,
     clocks: [Dense<GroupClock>; KINDS],
     /// What each host's groups have proved to be worth.
-    weights: ByNumber<Weights>,
+    weights: Dense<Weights>,
     /// The same for a host of which nothing is known: what they were worth on the others.
     elsewhere: Weights,
     /// Who says that pages changed, by host.
@@ -91,6 +94,7 @@ pub struct IndexRule {
     /// How long it takes to fetch every page once; without end before that is known.
     turn: Days,
     stirred: Vec<Group>,
+    glance: LastGlance,
 }
 
 impl IndexRule {
@@ -100,7 +104,7 @@ impl IndexRule {
             goal,
             beliefs: Beliefs::new(all, Alike::AsSeen).at_most(aim::most_certain(goal)),
             clocks: Default::default(),
-            weights: ByNumber::default(),
+            weights: Dense::default(),
             elsewhere: Weights::new(),
             tellers: ByNumber::default(),
             lists: ByNumber::default(),
@@ -111,6 +115,7 @@ impl IndexRule {
             limits,
             turn: NEVER,
             stirred: Vec::new(),
+            glance: LastGlance::default(),
         }
     }
 
@@ -143,6 +148,7 @@ impl IndexRule {
             lists: if from.is_empty() { ByNumber::default() } else { Kept::read(from)? },
             youth: if from.is_empty() { Youth::default() } else { Kept::read(from)? },
             stirred: Vec::new(),
+            glance: LastGlance::default(),
         })
     }
 
@@ -159,7 +165,7 @@ impl IndexRule {
 
     fn look_by<'a>(&'a self, page: &'a Page, now: Days, counts: impl Fn(f64) -> bool) -> Look<'a> {
         let belief = self.belief(page, now);
-        let weights = self.weights.get(&page.host).unwrap_or(&self.elsewhere);
+        let weights = self.weights_of(page);
         let now = now.max(page.last);
         let mut gained = [0.0; KINDS];
         if now > page.last {
@@ -169,8 +175,24 @@ impl IndexRule {
                 }
             }
         }
-        let told = self.told(page, belief);
-        Look { goal: self.goal, page, belief, weights, told, now, gained }
+        let known = Known { belief, told: self.told(page, belief), gained };
+        Look { goal: self.goal, page, known, weights, now }
+    }
+
+    /// A page that is visited as it was before, and what was seen of it: if that was at the same moment, when it
+    /// came up.
+    fn recall<'a>(&'a self, page: &'a Page, now: Days) -> (Look<'a>, Sight) {
+        if let Some((known, sight)) = self.glance.take(page, now) {
+            let weights = self.weights_of(page);
+            return (Look { goal: self.goal, page, known, weights, now }, sight);
+        }
+        let look = self.hear(page, now);
+        let sight = look.sight();
+        (look, sight)
+    }
+
+    fn weights_of(&self, page: &Page) -> &Weights {
+        self.weights.get(page.host).unwrap_or(&self.elsewhere)
     }
 
     /// What is believed of how often `page` changes at its age.
@@ -201,8 +223,7 @@ impl IndexRule {
     /// How long after its last visit `page` is worth `price`, if all stays quiet.
     fn wait(&self, page: &Page, now: Days, price: f64) -> Days {
         let bounds = self.bounds();
-        let wait = self.look(page, now).wait(price, bounds);
-        if wait.is_nan() { bounds.limits.max } else { wait }
+        bounds.or_longest(self.look(page, now).wait(price, bounds))
     }
 
     /// The user's limits, and that no page is given up for good.
@@ -213,75 +234,22 @@ impl IndexRule {
     }
 
     fn due_at(&self, page: &Page, now: Days) -> Days {
-        let due = page.last + self.wait(page, now, self.threshold.price());
-        if due.is_nan() { page.last } else { due }
+        due_after(page, self.wait(page, now, self.threshold.price()))
     }
 
-    /// Learns from a visit that could tell, made `elapsed` after the one before.
-    fn learn(&mut self, page: &mut Page, seen: &Seen, elapsed: Days) {
-        let changed = seen.changed || seen.found == Found::Gone;
-        let before = Page { last: seen.at - elapsed, ..*page };
-        let look = self.hear(&before, seen.at);
-        let hints = look.hints(look.now);
-        let waited = look.equivalent_by(&hints, look.now);
-        let slope = look.slope(waited, changed);
-        let (rate, told) = (look.belief.mean(), look.told);
-        // In a time in which somebody would have spoken of a change, fewer are to be expected.
-        let usual = look.belief.rate_over(elapsed) * told.passed(elapsed) / elapsed;
-        let worth = look.worth_after(waited, look.now);
-        let bounds = self.bounds();
-        let given_up = look.was_given_up(waited, worth, (self.threshold.price(), bounds));
-        let mut weights = *look.weights;
-        // A list changes whenever one of many pages does: that says little of any of them.
-        let is_page = page.kind == Kind::Page;
-        // Surprises before anything is known of rates say nothing of who foresaw them.
-        if is_page && self.beliefs.is_fitted() {
-            weights.learn(&hints, slope);
-            self.weights.insert(page.host, weights);
-            self.elsewhere.lean(&weights);
-        }
-        // A page that was visited because somebody said that it changed tells of who said so, not of its kin: the
-        // others of which nothing was said are not heard at the same time.
-        if is_page && !words::any(page) {
-            self.learn_groups(&before, seen.at, usual, changed, &weights);
-        }
-        if is_page {
-            self.learn_tellers(page, seen.at, elapsed, rate, changed);
-        }
-        if is_page && self.youth.is_young(found_at(page), seen.at) {
-            self.youth.learn(self.beliefs.of(&before).rate_over(elapsed) * elapsed, changed);
-        }
-        if seen.succeeded() {
-            self.leads.learn(page, seen, elapsed);
-            self.beliefs.learn(page, |belief| told.learn(belief, elapsed, changed, seen.age));
-        }
-        if given_up {
-            self.patience.learn(changed);
-        } else if elapsed < bounds.limits.max {
-            self.threshold.follow(worth);
-        }
+    /// The same for a page that came up: it may be visited at once.
+    fn due_by_glance(&self, page: &Page, now: Days) -> Days {
+        let (look, bounds) = (self.hear(page, now), self.bounds());
+        let sight = look.sight();
+        self.glance.keep(&look, sight);
+        let wait = look.wait_seeing(&sight, self.threshold.price(), bounds);
+        due_after(page, bounds.or_longest(wait))
     }
+}
 
-    fn learn_tellers(&mut self, page: &Page, at: Days, elapsed: Days, rate: f64, changed: bool) {
-        if let Some(tellers) = self.tellers.get_mut(&page.host) {
-            let read = self.lists.get(&page.host).copied().unwrap_or_default();
-            tellers.learn(&words::of(page), &read.deaf(at), elapsed, rate, changed);
-        }
-    }
-
-    fn learn_groups(&mut self, page: &Page, at: Days, rate: f64, changed: bool, weights: &Weights) {
-        for group in page.groups() {
-            let (kind, clocks) = (group.kind(), &mut self.clocks[group.kind()]);
-            if clocks.len() >= MOST_GROUPS && clocks.get(group.number).is_none() {
-                continue;
-            }
-            let clock = clocks.get_or_insert(group.number, || GroupClock::new(at));
-            clock.learn((page.last, at), rate, changed, KAPPA[kind]);
-            if clock.stirs(at, weights.of(kind)) {
-                self.stirred.push(group);
-            }
-        }
-    }
+fn due_after(page: &Page, wait: Days) -> Days {
+    let due = page.last + wait;
+    if due.is_nan() { page.last } else { due }
 }
 
 fn found_at(page: &Page) -> Days {
@@ -299,6 +267,7 @@ fn since_found(page: &Page) -> Page {
 
 impl Policy for IndexRule {
     fn discovered(&mut self, page: &mut Page, now: Days) {
+        self.glance.forget();
         self.youth.note(now);
         // One that was fetched before it was found here may be of any age.
         page.note[FOUND_AT] = if page.is_known() { f32::NEG_INFINITY } else { now as f32 };
@@ -319,6 +288,7 @@ impl Policy for IndexRule {
         if let Some(elapsed) = told.filter(|elapsed| *elapsed > 0.0 && seen.at.is_finite()) {
             self.learn(page, seen, elapsed);
         }
+        self.glance.forget();
         if seen.succeeded() {
             words::settle(page);
             if page.kind != Kind::Page {
@@ -338,6 +308,7 @@ impl Policy for IndexRule {
     }
 
     fn signalled(&mut self, page: &mut Page, teller: Teller, now: Days) {
+        self.glance.forget();
         if words::note(page, teller, now) {
             self.tellers.entry(page.host).or_default().hear(teller);
         }
@@ -347,10 +318,19 @@ impl Policy for IndexRule {
     }
 
     fn due(&self, page: &Page, now: Days) -> Days {
-        if page.is_known() || self.goal == Goal::Coverage {
-            self.due_at(&since_found(page), now)
-        } else {
-            page.due
+        if !page.is_known() && self.goal != Goal::Coverage {
+            return page.due;
+        }
+        let page = since_found(page);
+        if now > page.last { self.due_by_glance(&page, now) } else { self.due_at(&page, now) }
+    }
+
+    fn read_ahead(&self, page: &Page, now: Days) {
+        self.beliefs.touch(page);
+        for group in page.groups() {
+            if let Some(clock) = self.clocks[group.kind()].get(group.number) {
+                clock.touch(page.last, now);
+            }
         }
     }
 
@@ -372,6 +352,7 @@ impl Policy for IndexRule {
     }
 
     fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
+        self.glance.forget();
         let faster = self.beliefs.fit(pages);
         self.clocks.iter_mut().flat_map(Dense::iter_mut).for_each(|clock| clock.reckon(faster));
         let alive = pages.iter().filter(|page| page.alive).count();
@@ -401,7 +382,7 @@ impl Policy for IndexRule {
     fn outlook(&self, page: &Page, now: Days) -> Option<Outlook> {
         let look = self.look(page, now);
         let fresh = look.fresh(self.deaf(page.host, now));
-        page.is_known().then(|| Outlook { fresh, rate: look.belief.mean() })
+        page.is_known().then(|| Outlook { fresh, rate: look.known.belief.mean() })
     }
 
     fn tellers(&self, host: u32) -> Option<Tellers> {
@@ -437,9 +418,9 @@ impl Policy for IndexRule {
         let look = self.look(page, now);
         let (hints, waited) = (look.hints(look.now), look.equivalent(look.now));
         let mut reasons = vec![
-            ("rate", look.belief.mean()),
-            ("rate low", look.belief.quantile(0.05)),
-            ("rate high", look.belief.quantile(0.95)),
+            ("rate", look.known.belief.mean()),
+            ("rate low", look.known.belief.quantile(0.05)),
+            ("rate high", look.known.belief.quantile(0.95)),
             ("waited", page.elapsed(now)),
             ("waited by its kin", waited),
             ("chance of a change", 1.0 - look.fresh(self.deaf(page.host, now))),

@@ -102,7 +102,7 @@ fn a_group_whose_word_was_worth_nothing_can_earn_trust_again() {
         let round = Round { start: f64::from(week) * 7.0, length: 7.0, fetches: 50 };
         policy.plan(&round, &mut world.pages);
         if week == 20 {
-            policy.weights.insert(0, Weights::none());
+            *policy.weights.get_or_insert(0, Weights::none) = Weights::none();
         }
         for id in (week % 2..100).step_by(2) {
             let at = round.start + 0.07 * f64::from(id);
@@ -110,7 +110,7 @@ fn a_group_whose_word_was_worth_nothing_can_earn_trust_again() {
             visit(&mut policy, &mut world.pages[id as usize], at, found);
         }
     }
-    let trust = policy.weights.get(&0).unwrap().of(0);
+    let trust = policy.weights.get(0).unwrap().of(0);
     assert!(trust > 0.3, "{trust}");
 }
 
@@ -233,6 +233,33 @@ fn what_was_learned_is_taken_up_again() {
     }
     // That nobody has read the feed since is known too: its silence says nothing of these days.
     assert_eq!((other.deaf(0, 40.0), policy.deaf(0, 40.0)), (4.0, 4.0));
+}
+
+/// To ask when pages are due, whenever that is, moves nothing.
+#[test]
+fn a_visit_teaches_the_same_whether_or_not_the_page_was_looked_at_before() {
+    let learned = |asks: &dyn Fn(u32) -> Option<Days>| {
+        let mut policy = rule();
+        let page = |id| Page { last: 0.1, group: id % 3, kin: [0, 7, u32::MAX], ..Page::new(id) };
+        let mut pages: Vec<Page> = (0..20).map(page).collect();
+        for n in 0..400 {
+            let (page, at) = (&mut pages[(n * 7 % 20) as usize], 1.0 + f64::from(n) * 0.3);
+            if let Some(before) = asks(n) {
+                policy.due(page, at - before);
+            }
+            if n % 9 == 0 {
+                policy.signalled(page, Teller::Push, at);
+            }
+            let found = if n * n % 5 == 1 { Found::Changed } else { Found::Same };
+            visit(&mut policy, page, at, found);
+            policy.plan(&Round { start: at, length: 7.0, fetches: 9 }, &mut pages);
+        }
+        // The order of the tables that are hashed is drawn; that of pages and what they are worth is not.
+        (policy.threshold(), pages.iter().map(|page| page.due).collect::<Vec<_>>())
+    };
+    let unasked = learned(&|_| None);
+    assert_eq!(learned(&|_| Some(0.0)), unasked);
+    assert_eq!(learned(&|n| Some(f64::from(n % 3))), unasked);
 }
 
 #[test]

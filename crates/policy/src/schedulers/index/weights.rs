@@ -54,6 +54,7 @@ impl Weights {
     }
 
     /// By how much these hints stretch a page's time.
+    #[inline]
     pub(crate) fn stretch(&self, hints: &Hints) -> f64 {
         let sum: f64 = self.weight.iter().zip(hints).map(|(weight, hint)| weight * hint).sum();
         quick::exp(sum.clamp(-MOST, MOST))

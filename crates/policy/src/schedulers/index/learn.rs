@@ -1,0 +1,78 @@
+//! What does a visit teach?
+
+use super::clock::{GroupClock, Waited};
+use super::glance::Known;
+use super::look::Sight;
+use super::weights::Weights;
+use super::{IndexRule, KAPPA, MOST_GROUPS, found_at};
+use crate::page::{Days, Found, Kind, Page, Seen};
+use crate::schedulers::words;
+
+impl IndexRule {
+    /// Learns from a visit that could tell, made `elapsed` after the one before.
+    pub(super) fn learn(&mut self, page: &mut Page, seen: &Seen, elapsed: Days) {
+        let changed = seen.changed || seen.found == Found::Gone;
+        let before = Page { last: seen.at - elapsed, ..*page };
+        let (look, sight) = self.recall(&before, seen.at);
+        let Sight { hints, waited, worth } = sight;
+        let Known { belief, told, gained } = look.known;
+        let slope = look.slope(waited, changed);
+        let rate = belief.mean();
+        // In a time in which somebody would have spoken of a change, fewer are to be expected.
+        let usual = belief.rate_over(elapsed) * told.passed(elapsed) / elapsed;
+        let bounds = self.bounds();
+        let given_up = look.was_given_up(waited, worth, (self.threshold.price(), bounds));
+        let mut weights = *look.weights;
+        // A list changes whenever one of many pages does: that says little of any of them.
+        let is_page = page.kind == Kind::Page;
+        // Surprises before anything is known of rates say nothing of who foresaw them.
+        if is_page && self.beliefs.is_fitted() {
+            weights.learn(&hints, slope);
+            *self.weights.get_or_insert(page.host, || weights) = weights;
+            self.elsewhere.lean(&weights);
+        }
+        // A page that was visited because somebody said that it changed tells of who said so, not of its kin: the
+        // others of which nothing was said are not heard at the same time.
+        if is_page && !words::any(page) {
+            let waited = Waited { from: before.last, to: seen.at, rate: usual, changed };
+            self.learn_groups(page, &waited, &gained, &weights);
+        }
+        if is_page {
+            self.learn_tellers(page, seen.at, elapsed, rate, changed);
+        }
+        if is_page && self.youth.is_young(found_at(page), seen.at) {
+            self.youth.learn(self.beliefs.of(&before).rate_over(elapsed) * elapsed, changed);
+        }
+        if seen.succeeded() {
+            self.leads.learn(page, seen, elapsed);
+            self.beliefs.learn(page, |belief| told.learn(belief, elapsed, changed, seen.age));
+        }
+        if given_up {
+            self.patience.learn(changed);
+        } else if elapsed < bounds.limits.max {
+            self.threshold.follow(worth);
+        }
+    }
+
+    fn learn_tellers(&mut self, page: &Page, at: Days, elapsed: Days, rate: f64, changed: bool) {
+        if let Some(tellers) = self.tellers.get_mut(&page.host) {
+            let read = self.lists.get(&page.host).copied().unwrap_or_default();
+            tellers.learn(&words::of(page), &read.deaf(at), elapsed, rate, changed);
+        }
+    }
+
+    fn learn_groups(&mut self, page: &Page, waited: &Waited, gained: &[Days], weights: &Weights) {
+        let at = waited.to;
+        for group in page.groups() {
+            let (kind, clocks) = (group.kind(), &mut self.clocks[group.kind()]);
+            if clocks.len() >= MOST_GROUPS && clocks.get(group.number).is_none() {
+                continue;
+            }
+            let clock = clocks.get_or_insert(group.number, || GroupClock::new(at));
+            clock.learn(waited, gained[kind], KAPPA[kind]);
+            if clock.stirs(at, weights.of(kind)) {
+                self.stirred.push(group);
+            }
+        }
+    }
+}
