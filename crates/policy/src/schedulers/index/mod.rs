@@ -63,6 +63,9 @@ const KAPPA: [f64; KINDS] = [0.05, 0.1, 0.05, 0.05];
 /// delay, up to this many. New pages come before all of them.
 const LONGEST_DELAY: Days = 10.0;
 
+/// A page that came ahead of its time waits for so many of its own intervals more, at most.
+const MOST_AHEAD: f64 = 8.0;
+
 /// No page waits longer than so many turns of a schedule that treats all alike.
 const MOST_TURNS: f64 = 4.0;
 
@@ -245,6 +248,24 @@ impl IndexRule {
         let wait = look.wait_seeing(&sight, self.threshold.price(), bounds);
         due_after(page, bounds.or_longest(wait))
     }
+
+    /// When a page is due again that was visited `at`: from the visit on, not from the last success, as what failed is
+    /// not tried again at once.
+    ///
+    /// Where nothing is due, the page that comes next is fetched ahead of its time. Its next turn is counted from the
+    /// one that it came ahead of: else the page of the shortest interval would be the next again and again, and all
+    /// that the budget has left would go to it.
+    fn due_again(&self, page: &Page, at: Days) -> Days {
+        let due = self.due_at(&Page { last: at, ..*page }, at);
+        let ahead = (page.due - at).min(MOST_AHEAD * (due - at));
+        let longest = at + self.bounds().limits.max;
+        let due = if page.due < NEVER && ahead > 0.0 && due < longest {
+            (due + ahead).min(longest)
+        } else {
+            due
+        };
+        if due.is_nan() { 0.0 } else { due }
+    }
 }
 
 fn due_after(page: &Page, wait: Days) -> Days {
@@ -295,12 +316,7 @@ impl Policy for IndexRule {
                 self.lists.entry(page.host).or_default().note(page.kind, seen.at);
             }
         }
-        // Counted from the visit, not from the last success: what failed is not tried again at once.
-        let after = Page { last: seen.at, ..*page };
-        page.due = self.due_at(&after, seen.at);
-        if page.due.is_nan() {
-            page.due = 0.0;
-        }
+        page.due = self.due_again(page, seen.at);
     }
 
     fn moved(&mut self, former: &Page, page: &mut Page) {
@@ -359,14 +375,16 @@ impl Policy for IndexRule {
         self.turn = if round.fetches > 0 { alive as f64 / round.rate() } else { NEVER };
         // Where all pages are fetched several times a week, a turn is time enough to follow.
         // Without anything to divide, a fetch has no price.
-        if round.fetches > 0 && self.threshold.expect((7.0 * round.rate()).min(alive as f64)) {
+        let anew =
+            round.fetches > 0 && self.threshold.expect((7.0 * round.rate()).min(alive as f64));
+        if anew {
             let wait = |page: &Page, mu| self.wait(&Page { last: 0.0, ..*page }, 0.0, mu);
             self.threshold.set(price(round.rate(), pages, self.threshold.price(), wait));
         }
         for clocks in self.clocks.iter_mut().filter(|clocks| clocks.len() > MOST_GROUPS / 2) {
             clocks.retain(|clock| !clock.is_idle(round.start));
         }
-        if !self.threshold.has_fallen() {
+        if !self.threshold.has_fallen() && !anew {
             return false;
         }
         for page in pages.iter_mut().filter(|page| page.alive && page.is_known()) {

@@ -28,6 +28,45 @@ fn what_changes_is_fetched_more_often_and_nothing_is_forgotten() {
     }
 }
 
+/// One page changes often; then the price is so high that nothing is due.
+#[test]
+fn what_the_budget_has_left_goes_round() {
+    let often = (0..80).map(|i| (0, f64::from(i) * 5.0 + 0.7));
+    let mut world = World::with_changes(20, often);
+    world.fetch_all(0.0);
+    let mut policy = IndexRule::for_goal(Goal::Coverage);
+    policy.threshold.set(1e3);
+    let mut agenda = crate::Agenda::new(Box::new(policy), world.pages.clone(), 0.0);
+    let mut fetched = [0; 20];
+    for day in 0..10 {
+        agenda.begin(&Round { start: f64::from(day), length: 1.0, fetches: 6 });
+        while let Some(id) = agenda.next(f64::from(day) + 0.5) {
+            fetched[id as usize] += 1;
+            let seen = world.visit(&agenda.pages()[id as usize], f64::from(day) + 0.5);
+            agenda.report(id, &seen);
+        }
+    }
+    assert!(fetched.iter().all(|&n| (1..=12).contains(&n)), "{fetched:?}");
+}
+
+#[test]
+fn a_page_ahead_of_its_time_has_its_next_turn_after_that() {
+    let mut policy = rule();
+    let mut page = Page { last: 0.0, ..Page::new(0) };
+    policy.threshold.set(2.0);
+    visit(&mut policy, &mut page, 30.0, Found::Same);
+    let wait = |policy: &IndexRule, page: &Page| policy.wait(page, page.last, policy.threshold());
+    page.due = 35.0;
+    visit(&mut policy, &mut page, 30.5, Found::Same);
+    assert!((page.due - 35.0 - wait(&policy, &page)).abs() < 1e-6, "{}", page.due);
+    page.due = 1e6;
+    visit(&mut policy, &mut page, 31.0, Found::Same);
+    assert!(page.due - 31.0 <= (1.0 + MOST_AHEAD) * wait(&policy, &page), "{}", page.due);
+    page.due = NEVER;
+    visit(&mut policy, &mut page, 31.5, Found::Same);
+    assert_eq!(page.due, 31.5 + wait(&policy, &page), "nobody knows when it was due");
+}
+
 #[test]
 fn a_page_that_changes_too_fast_is_not_given_up_for_good() {
     let mut policy = rule();
@@ -102,7 +141,7 @@ fn a_group_whose_word_was_worth_nothing_can_earn_trust_again() {
         let round = Round { start: f64::from(week) * 7.0, length: 7.0, fetches: 50 };
         policy.plan(&round, &mut world.pages);
         if week == 20 {
-            *policy.weights.get_or_insert(0, Weights::none) = Weights::none();
+            *policy.weights.get_or_insert(0, Weights::new) = Weights::new();
         }
         for id in (week % 2..100).step_by(2) {
             let at = round.start + 0.07 * f64::from(id);
@@ -117,6 +156,7 @@ fn a_group_whose_word_was_worth_nothing_can_earn_trust_again() {
 #[test]
 fn a_find_stirs_the_groups_of_its_page() {
     let mut policy = rule();
+    policy.elsewhere = Weights::trusting();
     let mut page = Page { last: 0.0, group: 7, kin: [3, u32::MAX, u32::MAX], ..Page::new(0) };
     visit(&mut policy, &mut page, 5.0, Found::Changed);
     let mut stirred = Vec::new();
@@ -130,6 +170,7 @@ fn a_find_stirs_the_groups_of_its_page() {
 #[test]
 fn what_is_found_on_some_moves_the_others_of_the_group_alone() {
     let mut policy = rule();
+    policy.elsewhere = Weights::trusting();
     (0..5).for_each(|_| policy.threshold.follow(1.0));
     let waiting = |group| Page { last: 0.0, group, ..Page::new(9) };
     for id in 0..4 {

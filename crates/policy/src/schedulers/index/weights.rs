@@ -38,15 +38,16 @@ pub(crate) struct Weights {
 kept!(Weights { weight, squares });
 
 impl Weights {
-    /// Believes directories most, and learns the rest.
+    /// Believes nobody: trust is earned. Where groups know something a few visits show it, and where they do not,
+    /// unearned trust would take long to lose and cost fetches all the while.
     pub(crate) fn new() -> Self {
-        Weights { weight: [0.8, 0.2, 0.2, 0.2, 0.0, 0.0], squares: [1.0; HINTS] }
+        Weights { weight: [0.0; HINTS], squares: [1.0; HINTS] }
     }
 
-    /// Believes nobody.
+    /// Believes directories.
     #[cfg(test)]
-    pub(crate) fn none() -> Self {
-        Weights { weight: [0.0; HINTS], ..Weights::new() }
+    pub(crate) fn trusting() -> Self {
+        Weights { weight: [0.8, 0.0, 0.0, 0.0, 0.0, 0.0], ..Weights::new() }
     }
 
     pub(crate) fn of(&self, hint: usize) -> f64 {
