@@ -221,7 +221,8 @@ impl Gamma {
     /// Returns the time since the last fetch at which the index reaches `mu`; infinity if never.
     pub fn time_to_index(self, w: f64, mu: f64) -> f64 {
         if w > 0.0 {
-            self.rate * gain_inverse(self.shape, mu / w / self.rate).exp_m1()
+            let x = gain_inverse(self.shape, mu / w / self.rate);
+            self.rate * -quick::decay(-x)
         } else {
             f64::INFINITY
         }

@@ -71,12 +71,24 @@ impl Look<'_> {
     /// What the hints say at `time`, not before now, if the groups stay quiet until then.
     #[inline]
     pub(super) fn hints(&self, time: Days) -> Hints {
+        self.hints_where(time, |_| true)
+    }
+
+    /// The same where only those whose word is worth something matter.
+    #[inline]
+    fn hints_that_count(&self, time: Days) -> Hints {
+        self.hints_where(time, |kind| self.weights.of(kind) > 0.0)
+    }
+
+    #[inline]
+    fn hints_where(&self, time: Days, matters: impl Fn(usize) -> bool) -> Hints {
         let waited = (time - self.page.last).max(SHORTEST);
         let mut hints = [0.0; HINTS];
-        for (hint, gained) in
-            hints.iter_mut().zip(self.known.gained).filter(|(_, gained)| *gained != 0.0)
-        {
-            *hint = quick::ln((1.0 + gained / waited).max(0.0)).clamp(SLOWEST, FASTEST);
+        for (kind, gained) in self.known.gained.into_iter().enumerate() {
+            if gained != 0.0 && matters(kind) {
+                let faster = quick::ln((1.0 + gained / waited).max(0.0));
+                hints[kind] = faster.clamp(SLOWEST, FASTEST);
+            }
         }
         hints[KINDS] = weights::of_waiting(waited);
         hints[KINDS + 1] = 1.0;
@@ -85,7 +97,7 @@ impl Look<'_> {
 
     /// The time for which the page has waited at `time`, as its kin and what is said of it make it.
     pub(super) fn equivalent(&self, time: Days) -> Days {
-        self.equivalent_by(&self.hints(time), time)
+        self.equivalent_by(&self.hints_that_count(time), time)
     }
 
     /// The same where it is known what the hints say then.
@@ -104,7 +116,7 @@ impl Look<'_> {
         let waited = self.now - self.page.last;
         let deaf = deaf.min(waited);
         let told = self.known.told.passed(waited - deaf) + deaf;
-        let passed = told * self.weights.stretch(&self.hints(self.now));
+        let passed = told * self.weights.stretch(&self.hints_that_count(self.now));
         self.known.belief.survival(passed)
             * (-self.known.belief.mean() * self.known.told.jumped()).exp()
     }
