@@ -11,7 +11,7 @@ use evercrawl_extract::{
 use evercrawl_model::{Band, Discovery, Keyer, Kind, PageKey, Refusal, Shape, Time};
 use evercrawl_rank::Topic;
 use evercrawl_sites::Kin;
-use evercrawl_state::LatelyKnown;
+use evercrawl_state::{LatelyKnown, Reading, StateError, Store};
 use evercrawl_urls::{Base, Canonical, Gate, Risk, RuleError, Rules, Scope, Steps, shape};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -143,6 +143,26 @@ impl LinkReader {
             }
             Content::Text(_) | Content::Nothing => self.kept(&from, Vec::new()),
         }
+    }
+
+    /// Leaves out what else the store knows of the links of a page.
+    pub fn leave_out_known<S: Store>(
+        &self,
+        reading: &Reading<S>,
+        leads: &mut Leads,
+    ) -> Result<(), StateError> {
+        // By topic, what speaks for a page is otherwise with every link to it.
+        if self.topic.is_some() {
+            return Ok(());
+        }
+        for found in std::mem::take(&mut leads.found) {
+            if reading.knows(&self.known, found.page, found.check)? {
+                leads.known += 1;
+            } else {
+                leads.found.push(found);
+            }
+        }
+        Ok(())
     }
 
     /// Links as they are kept; what a page says of itself is left out.

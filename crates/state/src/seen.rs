@@ -54,6 +54,17 @@ impl LatelyKnown {
         slot.is_some_and(|slot| [0, 1].map(|half| slot[half].load(Ordering::Relaxed)) == wanted)
     }
 
+    /// Whether another stands where this URL would: it may be known, and have made room.
+    pub(crate) fn has_other(&self, page: PageKey) -> bool {
+        let slot = self.0.get(Self::slot(page));
+        slot.is_some_and(|slot| slot[1].load(Ordering::Relaxed) != 0)
+    }
+
+    /// The URL is in the store.
+    pub(crate) fn note(&self, page: PageKey, check: u64) {
+        self.put(page, identity(page, check));
+    }
+
     fn put(&self, page: PageKey, identity: [u64; 2]) {
         if let Some(slot) = self.0.get(Self::slot(page)) {
             slot.iter().zip(identity).for_each(|(half, to)| half.store(to, Ordering::Relaxed));
@@ -82,7 +93,7 @@ impl Seen {
 
     /// The URL is in the store.
     pub(crate) fn known(&mut self, page: PageKey, check: u64) {
-        self.lately.put(page, identity(page, check));
+        self.lately.note(page, check);
     }
 
     /// The page left the store; the filter keeps it, which only costs a look-up.
