@@ -69,6 +69,26 @@ fn visit(page: PageKey, second: u64, change: Change, next: Option<Time>) -> Even
     }))
 }
 
+#[test]
+fn readers_know_what_was_committed_though_another_took_its_place_in_the_table() {
+    let mut state = memory();
+    let (reading, lately) = (state.reading(), state.lately_known());
+    let found = discovery(&state, "a.test", "/");
+    let (page, check) = (found.page, found.check);
+    // It differs in a bit that does not count for where it stands.
+    let rival = |bit: u32| PageKey { url: page.url ^ 1 << bit, ..page };
+    assert!(!reading.knows(&lately, page, check).unwrap(), "nothing is there");
+    state.apply(&Event::Discovered(found.clone())).unwrap();
+    assert!(!reading.knows(&lately, page, check).unwrap(), "not committed");
+    state.flush_now().unwrap();
+    state.apply(&Event::Discovered(Discovery { page: rival(40), ..found.clone() })).unwrap();
+    assert!(!lately.has(page, check));
+    assert!(!reading.knows(&lately, page, !check).unwrap(), "another URL of the same key");
+    assert!(!reading.knows(&lately, rival(41), check).unwrap(), "never found");
+    assert!(reading.knows(&lately, page, check).unwrap());
+    assert!(lately.has(page, check), "and from now on without a look-up");
+}
+
 fn lane<S: Store>(state: &State<S>, host: HostKey, lane: Lane) -> Vec<PageKey> {
     let queued = state.lane(host, lane, (0, 0), u64::MAX, 100).unwrap();
     queued.into_iter().map(|queued| queued.page).collect()
