@@ -147,7 +147,12 @@ struct Ends<T>(Arc<Shared<T>>);
 
 impl<T> Drop for Ends<T> {
     fn drop(&mut self) {
-        self.0.lock().is_over = true;
+        let mut inner = self.0.lock();
+        inner.is_over = true;
+        let untaken = [&mut inner.front, &mut inner.behind].map(std::mem::take);
+        drop(inner);
+        // With them goes what they hold: somebody may wait for an answer to one, and hears so that none comes.
+        drop(untaken);
     }
 }
 
@@ -236,6 +241,17 @@ mod tests {
         assert_eq!(receiver.recv(), Some("large"));
         drop((receiver, front_only));
         assert_eq!(sender.send("late"), Err(Gone));
+    }
+
+    #[test]
+    fn whoever_waits_for_an_answer_to_what_nobody_took_hears_the_end() {
+        let (sender, receiver) = queue();
+        let ((in_front, first), (behind, second)) = (queue::<()>(), queue::<()>());
+        sender.send(in_front).unwrap();
+        sender.send_behind(behind).unwrap();
+        drop(receiver);
+        assert_eq!((first.recv(), second.recv()), (None, None));
+        assert!(sender.send(queue().0).is_err());
     }
 
     #[test]
