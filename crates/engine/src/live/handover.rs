@@ -149,7 +149,7 @@ impl<T> Drop for Ends<T> {
     fn drop(&mut self) {
         let mut inner = self.0.lock();
         inner.is_over = true;
-        let untaken = [&mut inner.front, &mut inner.behind].map(std::mem::take);
+        let untaken = (std::mem::take(&mut inner.front), std::mem::take(&mut inner.behind));
         drop(inner);
         // With them goes what they hold: somebody may wait for an answer to one, and hears so that none comes.
         drop(untaken);
