@@ -83,11 +83,11 @@ fn host_key(host: &[u8]) -> Vec<u8> {
 }
 
 fn path_key(path: &[u8]) -> Vec<u8> {
-    let path = if is_plain(path) { path.to_ascii_lowercase() } else { normal_path(path) };
-    match path.as_slice() {
-        [kept @ .., b'/'] if !kept.is_empty() => kept.to_vec(),
-        _ => path,
+    let mut path = if is_plain(path) { path.to_ascii_lowercase() } else { normal_path(path) };
+    if path.len() > 1 && path.ends_with(b"/") {
+        path.pop();
     }
+    path
 }
 
 /// Nothing of it need be undone, left out or cut: most paths are like that.

@@ -145,14 +145,18 @@ impl LinkReader {
         }
     }
 
+    /// By topic, what speaks for a page is otherwise with every link to it: known ones are told on, too.
+    fn leaves_out_known(&self) -> bool {
+        self.topic.is_none()
+    }
+
     /// Leaves out what else the store knows of the links of a page.
     pub fn leave_out_known<S: Store>(
         &self,
         reading: &Reading<S>,
         leads: &mut Leads,
     ) -> Result<(), StateError> {
-        // By topic, what speaks for a page is otherwise with every link to it.
-        if self.topic.is_some() {
+        if !self.leaves_out_known() {
             return Ok(());
         }
         for found in std::mem::take(&mut leads.found) {
@@ -261,7 +265,7 @@ impl LinkReader {
     }
 
     /// What a link is known by, and its URL where that may be new. What was lately known was let in when it was
-    /// found, and is not judged again. By topic, what speaks for a page is otherwise with every link to it.
+    /// found, and is not judged again.
     fn look_up(
         &self,
         gate: &Gate,
@@ -269,7 +273,7 @@ impl LinkReader {
         url: Canonical,
     ) -> Result<((PageKey, u64), Option<Canonical>), Refusal> {
         let key = self.key_from(from, &url);
-        if self.topic.is_none() && self.known.has(key.0, key.1) {
+        if self.leaves_out_known() && self.known.has(key.0, key.1) {
             return Ok((key, None));
         }
         judged(gate, from, url).map(|url| (key, Some(url)))
