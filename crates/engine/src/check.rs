@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use evercrawl_archive as archive;
-use evercrawl_state::{DamagedFile, Depth, Store, View, damaged_files, filter_is_sound};
+use evercrawl_state::{DamagedFile, Depth, Store, View, damaged_files, seen_is_sound};
 
 use self::records::{ByOffset, Expected};
 use crate::data_dir::io;
@@ -137,7 +137,7 @@ fn other_files(path: &Path) -> Vec<Fault> {
         ..Fault::default()
     };
     let mut faults = Vec::new();
-    if !filter_is_sound(&DataDir::filter_in(path)) {
+    if !seen_is_sound(&DataDir::seen_in(path)) {
         faults.push(fault("state/seen.filter", "it is damaged; the next run makes it anew"));
     }
     if DataDir::learned_in(path).exists() && DataDir::learned(path).is_none() {

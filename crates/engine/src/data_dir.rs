@@ -3,7 +3,7 @@
 //! ```text
 //! DIR/evercrawl.data   what this is, and in which format
 //! DIR/lock             held by the process that works here
-//! DIR/state/           the store, and the seen filter beside it
+//! DIR/state/           the store, and the URLs seen beside it
 //! DIR/archive/         WARC files and their CDXJ indexes
 //! DIR/learned          what the planner knows beyond single pages
 //! DIR/status.json      how a running crawl is doing
@@ -115,8 +115,8 @@ impl DataDir {
         path.join("archive")
     }
 
-    /// Where the seen filter of the data directory at `path` is.
-    pub fn filter_in(path: &Path) -> PathBuf {
+    /// Where the URLs seen of the data directory at `path` is.
+    pub fn seen_in(path: &Path) -> PathBuf {
         path.join(STATE).join("seen.filter")
     }
 
@@ -151,9 +151,9 @@ impl DataDir {
 
     /// Opens the state; `seed` is the secret of a new one.
     pub fn state(&self, limits: StoreLimits, seed: u64) -> Result<State<DiskStore>, EngineError> {
-        let filter = Self::filter_in(&self.path);
+        let seen = Self::seen_in(&self.path);
         let fresh = Settings { seed, shards: SHARDS };
-        Ok(State::open(self.store(limits)?, fresh, Some(&filter))?)
+        Ok(State::open(self.store(limits)?, fresh, Some(&seen))?)
     }
 
     /// Opens the state for reading alone: at once, however much is known.

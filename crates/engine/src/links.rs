@@ -11,7 +11,7 @@ use evercrawl_extract::{
 use evercrawl_model::{Band, Discovery, Keyer, Kind, PageKey, Refusal, Shape, Time};
 use evercrawl_rank::Topic;
 use evercrawl_sites::Kin;
-use evercrawl_state::{LatelyKnown, Reading, StateError, Store};
+use evercrawl_state::Seen;
 use evercrawl_urls::{Base, Canonical, Gate, Risk, RuleError, Rules, Scope, Steps, shape};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -58,7 +58,7 @@ pub struct LinkReader {
     steps: Steps,
     take: Take,
     options: Arc<Options>,
-    known: LatelyKnown,
+    seen: Seen,
     /// What new pages should be about, where they come by topic.
     topic: Option<Arc<Topic>>,
 }
@@ -97,12 +97,12 @@ impl LinkReader {
         let (steps, take, options) = (config.steps, config.take, options.into());
         let topic =
             (config.plan.order == Order::Topic).then(|| config.interest.words.clone().into());
-        LinkReader { gate, keyer, steps, take, options, topic, known: LatelyKnown::default() }
+        LinkReader { gate, keyer, steps, take, options, topic, seen: Seen::default() }
     }
 
-    /// The same, leaving out links of pages to what is `known`.
-    pub fn without(self, known: LatelyKnown) -> Self {
-        LinkReader { known, ..self }
+    /// The same, leaving out links of pages to what was `seen`.
+    pub fn without(self, seen: Seen) -> Self {
+        LinkReader { seen, ..self }
     }
 
     /// How much a text is about what the user looks for, where that is asked for.
@@ -148,25 +148,6 @@ impl LinkReader {
     /// By topic, what speaks for a page is otherwise with every link to it: known ones are told on, too.
     fn leaves_out_known(&self) -> bool {
         self.topic.is_none()
-    }
-
-    /// Leaves out what else the store knows of the links of a page.
-    pub fn leave_out_known<S: Store>(
-        &self,
-        reading: &Reading<S>,
-        leads: &mut Leads,
-    ) -> Result<(), StateError> {
-        if !self.leaves_out_known() {
-            return Ok(());
-        }
-        for found in std::mem::take(&mut leads.found) {
-            if reading.knows(&self.known, found.page, found.check)? {
-                leads.known += 1;
-            } else {
-                leads.found.push(found);
-            }
-        }
-        Ok(())
     }
 
     /// Links as they are kept; what a page says of itself is left out.
@@ -264,7 +245,7 @@ impl LinkReader {
         followed
     }
 
-    /// What a link is known by, and its URL where that may be new. What was lately known was let in when it was
+    /// What a link is known by, and its URL where that may be new. What is known was let in when it was
     /// found, and is not judged again.
     fn look_up(
         &self,
@@ -273,7 +254,7 @@ impl LinkReader {
         url: Canonical,
     ) -> Result<((PageKey, u64), Option<Canonical>), Refusal> {
         let key = self.key_from(from, &url);
-        if self.leaves_out_known() && self.known.has(key.0, key.1) {
+        if self.leaves_out_known() && self.seen.has(key.0, key.1) {
             return Ok((key, None));
         }
         judged(gate, from, url).map(|url| (key, Some(url)))

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_compare::{self as compare, Fingerprint, Outline, StandIn};
-use evercrawl_extract::{self as extract, Content, Extractor};
+use evercrawl_extract::{self as extract, Extractor};
 use evercrawl_model::{
     Change, HostUpdate, Kind, Next, Noted, Outcome, Refusal, Score, Visit, Visited,
 };
@@ -197,10 +197,6 @@ impl<S: Store> Processor<S> {
         let at = processed.job.ended;
         let (lease, leads) = (&processed.job.lease, &mut processed.leads);
         let kept = self.links.read(lease, &extracted, directives.nofollow, at, leads);
-        // What a list names is told on, known or not, with what it says of it.
-        if let Content::Page(_) = extracted.content {
-            self.links.leave_out_known(&self.reading, leads)?;
-        }
         (processed.visited.links, processed.visited.anchors) = (kept.links, kept.anchors);
         processed.about = self.links.about(text_of(&extracted).unwrap_or_default());
         processed.words = read.as_ref().map_or(0, |read| read.outline().words());

@@ -167,7 +167,7 @@ impl<S: Store> Walk<S> {
         let scope = scope(config.scope, &state)?;
         let wishes = Arc::new(Wishes::read(&state)?);
         let gate = Arc::new(RwLock::new(Gate::new(scope, wishes.rules(&config.rules))?));
-        let links = LinkReader::new(&config, gate, state.keyer()).without(state.lately_known());
+        let links = LinkReader::new(&config, gate, state.keyer()).without(state.seen());
         let careful = !state.was_clean();
         // Opening the archive has finished what earlier runs left.
         let left = state.archive()?.into_iter().filter(|file| !file.finished);

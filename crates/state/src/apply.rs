@@ -10,7 +10,7 @@ use crate::counters::Stand;
 use crate::keys;
 use crate::reading::encode_first_seen;
 use crate::rows::{self, HostRow, Logged, PageRow, Past, Place, Standing};
-use crate::seen::{self, Quick};
+use crate::seen::Trace;
 use crate::state::{CachedHost, State};
 use crate::store::{Space, Store};
 use crate::view::{Probe, known_by};
@@ -73,15 +73,9 @@ impl<S: Store> State<S> {
     }
 
     fn discovered(&mut self, found: &Discovery) -> Result<Applied, StateError> {
-        let known = match self.seen.ask(found.page, found.check) {
-            Quick::Known => Probe::Known(found.page),
-            Quick::New => Probe::Free(found.page),
-            Quick::Unsure => self.probe(found.page, found.check)?,
-        };
-        let page = match known {
+        let page = match self.find(found.page, found.check)? {
             Probe::Free(page) => page,
             Probe::Known(page) => {
-                self.seen.known(page, found.check);
                 if found.seed {
                     self.becomes_seed(page)?;
                 }
@@ -152,8 +146,7 @@ impl<S: Store> State<S> {
         self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
         self.view.layers.put(Space::Known, &page.to_bytes(), &known_by(found.check));
         self.view.layers.put(Space::Queues, &keys::queue(page, place), b"");
-        self.seen.insert(page, found.check);
-        self.new_pages.extend_from_slice(&seen::filter_hash(page).to_le_bytes());
+        self.note_seen(Trace::new(page, known_by(found.check)));
         self.view.counters.new_pages(1);
         let new_host = self.cached_host(page.host, Some(&found.url))?.is_none();
         let front = (found.front.unwrap_or(found.band), found.at);
@@ -323,7 +316,7 @@ impl<S: Store> State<S> {
         }
         self.view.layers.remove(Space::Pages, &page.to_bytes());
         self.view.layers.remove(Space::Known, &page.to_bytes());
-        self.seen.forget(page);
+        self.note_seen(Trace::in_doubt(page));
         self.view.counters.pages = self.view.counters.pages.saturating_sub(1);
         self.view.counters.leaves(stand(&row));
         Ok(Applied::default())

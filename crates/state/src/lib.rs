@@ -43,7 +43,7 @@ pub use meta::{ArchiveFile, Settings};
 pub use reading::{FirstSeen, Glance, Reading};
 pub use rebuild::{Found, Rebuild};
 pub use rows::{HostRow, MannerRow, PageRow, Past, Place, Standing};
-pub use seen::{LatelyKnown, filter_is_sound};
+pub use seen::{Seen, seen_is_sound};
 pub use spending::Spending;
 pub use state::State;
 pub use store::{DiskStore, Loading, MemoryStore, Overlay, Row, Slice, Space, Store, StoreLimits};

@@ -9,9 +9,8 @@ use crate::blocks::Blocks;
 use crate::codec::{Reader, Writer};
 use crate::keys;
 use crate::rows::PageRow;
-use crate::seen::LatelyKnown;
 use crate::store::{Overlay, Space, Store};
-use crate::view::{View, known_by};
+use crate::view::View;
 
 /// Where content was first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,25 +59,6 @@ impl<S: Store> Reading<S> {
     /// Everything that was committed.
     pub fn view(&self) -> Result<View<S>, StateError> {
         View::open(self.store.clone())
-    }
-
-    /// Whether a URL is surely known that is not among those `lately` known, and may have been: where another
-    /// stands in its place. To look that up here takes it off the one thread that all discoveries come together on.
-    pub fn knows(
-        &self,
-        lately: &LatelyKnown,
-        page: PageKey,
-        check: u64,
-    ) -> Result<bool, StateError> {
-        if !lately.has_other(page) {
-            return Ok(false);
-        }
-        let row = self.store.get(Space::Known, &page.to_bytes())?;
-        let known = row.is_some_and(|row| *row == known_by(check));
-        if known {
-            lately.note(page, check);
-        }
-        Ok(known)
     }
 
     /// Where content with this digest was first seen.

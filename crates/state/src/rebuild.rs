@@ -24,7 +24,7 @@ use crate::meta::{self, ArchiveFile, Settings};
 use crate::reading::{decode_first_seen, encode_first_seen};
 use crate::rows::{self, HostRow, Logged, PageRow, Place, Standing};
 use crate::salvage;
-use crate::state::NEW_PAGES;
+use crate::state::{SEEN_LOG, SEEN_SUM};
 use crate::store::{Slice, Space, Store};
 use crate::suspicion;
 use crate::view::{CLEAN, COUNTERS, FILES, Probe, SETTINGS, SPENDING, View, known_by};
@@ -117,7 +117,8 @@ impl<'a, S: Store> Rebuild<'a, S> {
         }
         self.each(old, Space::Content, |this, key, value| this.copy_content(key, value))?;
         self.each(old, Space::Meta, |this, key, value| match key {
-            [FILES | NEW_PAGES | keys::CLAIM_TOTALS, ..]
+            [FILES | SEEN_LOG | keys::CLAIM_TOTALS, ..]
+            | SEEN_SUM
             | SETTINGS
             | COUNTERS
             | SPENDING

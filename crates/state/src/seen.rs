@@ -1,21 +1,25 @@
-//! Was this URL seen before? Two quick answers before the store is asked.
+//! Was this URL seen before? Answered from memory, for every URL that there is.
 //!
-//! A filter that never forgets says "surely new" for most new URLs. A small table of URLs lately
-//! found to be known says "surely known" for the links that every page of a site repeats. Only
-//! what neither can tell costs a look-up. A wrong "known" would lose a page, so the table compares
-//! 128 bits of the URL's hash, and the filter is never believed when it says "known".
+//! Nearly all links of a large crawl lead to what is known. To ask the store for each costs a read of a block,
+//! and there are ten to a page; so what is known is held here too, in seven bytes a URL: forty bits of its hash
+//! besides the sixteen that tell in which part they are, and sixteen of a second hash. A URL that agrees in all
+//! 72 is known: by chance alone, a crawl that finds a hundred million URLs takes one for another once in a million
+//! such crawls. One that agrees in the first hash and not in the second is left to the store to tell.
+//!
+//! It is kept in a file between runs. The file is believed when the store says so, in the same commit as the last of
+//! the pages that it has: a page taken for known that the store does not have would never be fetched.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use evercrawl_model::PageKey;
-use fastbloom::BloomFilter;
 use xxhash_rust::xxh3::Xxh3;
 
-/// What the quick answers say of a URL.
+use crate::view::known_by;
+
+/// What is said of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quick {
     /// It was never seen.
@@ -26,210 +30,244 @@ pub(crate) enum Quick {
     Unsure,
 }
 
-/// The filter and the table.
-pub(crate) struct Seen {
-    filter: Filter,
-    lately: LatelyKnown,
+/// All URLs that are known, in the store or on their way there. Whoever reads links on another thread may share it.
+#[derive(Clone, Default)]
+pub struct Seen(Arc<[RwLock<Part>]>);
+
+/// What a URL is remembered by: enough to note it again when it is read from a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Trace {
+    hash: u64,
+    check: u16,
 }
 
-/// URLs lately found to be known. Whoever reads links may share it: what it has is in the store, or on
-/// its way there.
-#[derive(Clone, Default)]
-pub struct LatelyKnown(Arc<[[AtomicU64; 2]]>);
+impl Trace {
+    /// Bytes of one in a log.
+    pub(crate) const LEN: usize = 10;
+    /// The second hash of what may have left the store.
+    const IN_DOUBT: u16 = 0;
 
-impl LatelyKnown {
-    const LEN: usize = 1 << 17;
-
-    fn new() -> Self {
-        LatelyKnown((0..Self::LEN).map(|_| Default::default()).collect())
+    pub(crate) fn new(page: PageKey, [first, second, ..]: [u8; 4]) -> Self {
+        let check = u16::from_be_bytes([first, second]).max(Self::IN_DOUBT + 1);
+        Trace { hash: Self::hash(page), check }
     }
 
-    /// Whether a URL is surely known.
-    ///
-    /// The halves of an entry may be read while another is put in its place. No harm is done: a URL's own
-    /// hash is in both.
-    pub fn has(&self, page: PageKey, check: u64) -> bool {
-        let wanted = identity(page, check);
-        let slot = self.0.get(Self::slot(page));
-        slot.is_some_and(|slot| [0, 1].map(|half| slot[half].load(Ordering::Relaxed)) == wanted)
+    /// Of a page that is no longer in the store.
+    pub(crate) fn in_doubt(page: PageKey) -> Self {
+        Trace { hash: Self::hash(page), check: Self::IN_DOUBT }
     }
 
-    /// Whether another stands where this URL would: it may be known, and have made room.
-    pub(crate) fn has_other(&self, page: PageKey) -> bool {
-        let slot = self.0.get(Self::slot(page));
-        slot.is_some_and(|slot| slot[1].load(Ordering::Relaxed) != 0)
+    /// Of the key alone: whatever stands there is found, even if it is another URL.
+    fn hash(page: PageKey) -> u64 {
+        page.url ^ page.host.host.rotate_left(17)
     }
 
-    /// The URL is in the store.
-    pub(crate) fn note(&self, page: PageKey, check: u64) {
-        self.put(page, identity(page, check));
+    fn part(self) -> usize {
+        (self.hash >> 48) as usize
     }
 
-    fn put(&self, page: PageKey, identity: [u64; 2]) {
-        if let Some(slot) = self.0.get(Self::slot(page)) {
-            slot.iter().zip(identity).for_each(|(half, to)| half.store(to, Ordering::Relaxed));
-        }
+    fn entry(self) -> u64 {
+        (self.hash >> 8 & KEYS) << 16 | u64::from(self.check)
     }
 
-    fn slot(page: PageKey) -> usize {
-        usize::try_from((page.url ^ page.host.host) % Self::LEN as u64).unwrap_or_default()
+    pub(crate) fn to_bytes(self) -> [u8; Self::LEN] {
+        let mut bytes = [0; Self::LEN];
+        bytes[..8].copy_from_slice(&self.hash.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.check.to_le_bytes());
+        bytes
+    }
+
+    pub(crate) fn from_bytes([a, b, c, d, e, f, g, h, i, j]: [u8; Self::LEN]) -> Self {
+        let hash = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        Trace { hash, check: u16::from_le_bytes([i, j]) }
     }
 }
 
 impl Seen {
-    pub(crate) fn new(filter: Filter) -> Self {
-        Seen { filter, lately: LatelyKnown::new() }
+    const PARTS: usize = 1 << 16;
+    const MAGIC: &[u8; 8] = b"evseen03";
+
+    /// With nothing in it yet.
+    pub(crate) fn empty() -> Self {
+        Seen((0..Self::PARTS).map(|_| RwLock::default()).collect())
+    }
+
+    /// Whether a URL is known; where that is not sure, it is not.
+    pub fn has(&self, page: PageKey, check: u64) -> bool {
+        self.ask(page, check) == Quick::Known
     }
 
     pub(crate) fn ask(&self, page: PageKey, check: u64) -> Quick {
-        if self.lately.has(page, check) {
-            Quick::Known
-        } else if self.filter.contains(filter_hash(page)) {
-            Quick::Unsure
-        } else {
-            Quick::New
+        let trace = Trace::new(page, known_by(check));
+        self.part(trace).map_or(Quick::New, |part| part.ask(trace.entry()))
+    }
+
+    /// The URL came into the store, or, with a trace in doubt, left it.
+    pub(crate) fn note(&self, trace: Trace) {
+        let Some(mut part) = self.part_mut(trace) else { return };
+        match trace.check {
+            Trace::IN_DOUBT => part.doubt(trace.entry()),
+            _ => part.insert(trace.entry()),
         }
     }
 
-    /// The URL is in the store.
-    pub(crate) fn known(&mut self, page: PageKey, check: u64) {
-        self.lately.note(page, check);
+    fn part(&self, trace: Trace) -> Option<RwLockReadGuard<'_, Part>> {
+        Some(self.0.get(trace.part())?.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The page left the store; the filter keeps it, which only costs a look-up.
-    pub(crate) fn forget(&mut self, page: PageKey) {
-        self.lately.put(page, [0, 0]);
+    fn part_mut(&self, trace: Trace) -> Option<RwLockWriteGuard<'_, Part>> {
+        Some(self.0.get(trace.part())?.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The URL came into the store.
-    pub(crate) fn insert(&mut self, page: PageKey, check: u64) {
-        self.known(page, check);
-        self.filter.insert(filter_hash(page));
-    }
-
-    pub(crate) fn filter(&self) -> &Filter {
-        &self.filter
-    }
-
-    pub(crate) fn lately(&self) -> &LatelyKnown {
-        &self.lately
-    }
-}
-
-fn identity(page: PageKey, check: u64) -> [u64; 2] {
-    [page.url ^ page.host.host.rotate_left(32), check]
-}
-
-/// Whether the file at `path` is a seen filter as it was saved. None at all is as good: it is made
-/// anew from the pages.
-pub fn filter_is_sound(path: &Path) -> bool {
-    !path.exists() || Filter::load(path).is_some()
-}
-
-/// What the filter knows a page by.
-pub(crate) fn filter_hash(page: PageKey) -> u64 {
-    page.url ^ page.host.host.rotate_left(17)
-}
-
-/// A Bloom filter that grows: parts of rising size, of which only the last takes more.
-pub(crate) struct Filter {
-    parts: Vec<Part>,
-}
-
-struct Part {
-    bits: BloomFilter,
-    items: u64,
-    room: u64,
-}
-
-impl Filter {
-    const FIRST_ROOM: u64 = 1 << 18;
-    const BITS_EACH: u64 = 12;
-    const HASHES: u32 = 6;
-    const MAGIC: &[u8; 8] = b"evseen02";
-
-    pub(crate) fn empty() -> Self {
-        Filter { parts: Vec::new() }
-    }
-
-    pub(crate) fn contains(&self, hash: u64) -> bool {
-        self.parts.iter().rev().any(|part| part.bits.contains_hash(hash))
-    }
-
-    pub(crate) fn insert(&mut self, hash: u64) {
-        if self.parts.last().is_none_or(|part| part.items >= part.room) {
-            self.grow();
-        }
-        if let Some(part) = self.parts.last_mut() {
-            part.bits.insert_hash(hash);
-            part.items += 1;
-        }
-    }
-
-    fn grow(&mut self) {
-        let room = self.parts.last().map_or(Self::FIRST_ROOM, |part| part.room * 4);
-        let words = usize::try_from(room * Self::BITS_EACH / 64).unwrap_or(usize::MAX);
-        self.parts.push(Part::new(vec![0; words], 0, room));
-    }
-
-    /// Writes the filter, with the number of the batch it reflects, in place of the old file. When it
-    /// returns, no power cut brings the old one back: what that one lacks may then be forgotten.
-    pub(crate) fn save(&self, path: &Path, batch: u64) -> io::Result<()> {
+    /// Writes it, with the number of the batch that it reflects, in place of the old file, and returns the sum that
+    /// the store is to know the file by. When it returns, no power cut brings the old one back.
+    pub(crate) fn save(&self, path: &Path, batch: u64) -> io::Result<u64> {
         let aside = aside(path);
         let out = io::BufWriter::with_capacity(PIECE, File::create(&aside)?);
         let mut out = Summed::new(out);
         out.write_all(Self::MAGIC)?;
         out.write_all(&batch.to_le_bytes())?;
-        out.write_all(&(self.parts.len() as u64).to_le_bytes())?;
-        for part in &self.parts {
-            out.write_all(&part.items.to_le_bytes())?;
-            out.write_all(&part.room.to_le_bytes())?;
-            for words in part.bits.as_slice().chunks(PIECE / 8) {
-                let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-                out.write_all(&bytes)?;
-            }
+        for part in &*self.0 {
+            let part = part.read().unwrap_or_else(PoisonError::into_inner);
+            let len = u32::try_from(part.0.len()).map_err(io::Error::other)?;
+            out.write_all(&len.to_le_bytes())?;
+            out.write_all(part.0.as_flattened())?;
         }
         let sum = out.sum.digest();
         out.write_all(&sum.to_le_bytes())?;
         out.inner.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()?;
         std::fs::rename(&aside, path)?;
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-        File::open(dir.unwrap_or(Path::new(".")))?.sync_all()
+        File::open(dir.unwrap_or(Path::new(".")))?.sync_all()?;
+        Ok(sum)
     }
 
-    /// Reads a saved filter and the number of the batch it reflects; `None` when there is none
-    /// that can be used, and the pages must be scanned instead.
-    pub(crate) fn load(path: &Path) -> Option<(Self, u64)> {
+    /// Reads what was saved; `None` when there is nothing that can be used, and the store must be scanned instead.
+    pub(crate) fn load(path: &Path) -> Option<Saved> {
         let file = File::open(path).ok()?;
-        let most = usize::try_from(file.metadata().ok()?.len() / 8).ok()?;
-        let file = io::BufReader::with_capacity(PIECE, file);
-        let mut file = Summed::new(file);
-        let mut magic = [0; 8];
-        file.read_exact(&mut magic).ok()?;
-        if &magic != Self::MAGIC {
+        let most = usize::try_from(file.metadata().ok()?.len()).ok()? / ENTRY;
+        let mut file = Summed::new(io::BufReader::with_capacity(PIECE, file));
+        if bytes(&mut file)? != *Self::MAGIC {
             return None;
         }
-        let batch = word(&mut file)?;
-        let count = word(&mut file)?;
-        let mut parts = Vec::new();
-        for _ in 0..count {
-            let (items, room) = (word(&mut file)?, word(&mut file)?);
-            let words = usize::try_from(room.checked_mul(Self::BITS_EACH)? / 64).ok()?;
-            let bits = all_words(&mut file, Some(words).filter(|words| *words <= most)?)?;
-            parts.push(Part::new(bits, items, room));
+        let batch = u64::from_le_bytes(bytes(&mut file)?);
+        let mut parts = Vec::with_capacity(Self::PARTS);
+        for _ in 0..Self::PARTS {
+            let len = u32::from_le_bytes(bytes(&mut file)?) as usize;
+            if len > most {
+                return None;
+            }
+            let mut entries = vec![[0; ENTRY]; len];
+            file.read_exact(entries.as_flattened_mut()).ok()?;
+            parts.push(RwLock::new(Part(entries)));
         }
         // A bit that was lost would make a known page new.
         let sum = file.sum.digest();
-        (word(&mut file)? == sum).then_some((Filter { parts }, batch))
+        (bytes(&mut file)? == sum.to_le_bytes()).then(|| Saved { seen: Seen(parts.into()), batch, sum })
     }
 }
 
+/// What a file has.
+pub(crate) struct Saved {
+    pub(crate) seen: Seen,
+    /// The last batch that it reflects.
+    pub(crate) batch: u64,
+    /// What the store knows the file by.
+    pub(crate) sum: u64,
+}
+
+/// Whether the file at `path` is one of URLs seen, as it was saved. None at all is as good, and so is that of an
+/// earlier version: it is made anew from the store.
+pub fn seen_is_sound(path: &Path) -> bool {
+    let Ok(mut file) = File::open(path) else { return !path.exists() };
+    let begins = bytes::<8>(&mut file).unwrap_or_default();
+    EARLIER.contains(&&begins) || Seen::load(path).is_some()
+}
+
+/// How files of earlier versions begin.
+const EARLIER: [&[u8; 8]; 1] = [b"evseen02"];
+
+/// Bytes of an entry.
+const ENTRY: usize = 7;
+/// As many bits as an entry has of the first hash.
+const KEYS: u64 = (1 << 40) - 1;
+
+/// Entries in the order of their keys.
+#[derive(Default)]
+struct Part(Vec<[u8; ENTRY]>);
+
 impl Part {
-    fn new(bits: Vec<u64>, items: u64, room: u64) -> Self {
-        // The keys are hashes already; the seed only has to be the same each time.
-        let bits = BloomFilter::from_vec(bits).seed(&0).hashes(Filter::HASHES);
-        Part { bits, items, room }
+    fn get(&self, at: usize) -> Option<u64> {
+        let [a, b, c, d, e, f, g] = *self.0.get(at)?;
+        Some(u64::from_be_bytes([0, a, b, c, d, e, f, g]))
     }
+
+    fn set(&mut self, at: usize, entry: u64) {
+        if let Some(slot) = self.0.get_mut(at) {
+            *slot = packed(entry);
+        }
+    }
+
+    /// Where the first stands whose key is not less. Keys are hashes, so each is near where it would be if they were
+    /// spread evenly.
+    fn find(&self, key: u64) -> usize {
+        let is_less = |at| self.get(at).is_some_and(|entry| entry >> 16 < key);
+        let mut at = ((key * self.0.len() as u64) >> 40) as usize;
+        while at > 0 && !is_less(at - 1) {
+            at -= 1;
+        }
+        while is_less(at) {
+            at += 1;
+        }
+        at
+    }
+
+    /// Where the entries stand that have the same key: nearly always one or none.
+    fn same(&self, entry: u64) -> impl Iterator<Item = (usize, u64)> {
+        let key = entry >> 16;
+        let found = (self.find(key)..).map_while(|at| Some((at, self.get(at)?)));
+        found.take_while(move |(_, found)| found >> 16 == key)
+    }
+
+    fn ask(&self, entry: u64) -> Quick {
+        let mut quick = Quick::New;
+        for (_, found) in self.same(entry) {
+            if found == entry {
+                return Quick::Known;
+            }
+            quick = Quick::Unsure;
+        }
+        quick
+    }
+
+    fn insert(&mut self, entry: u64) {
+        let mut same = self.same(entry);
+        let free = |found: u64| found == entry || in_doubt(found);
+        if let Some((at, _)) = same.find(|(_, found)| free(*found)) {
+            drop(same);
+            return self.set(at, entry);
+        }
+        drop(same);
+        if self.0.len() == self.0.capacity() {
+            // By little at a time: there are many parts, and memory that none of them needs is much of all.
+            self.0.reserve_exact((self.0.len() / 16).max(8));
+        }
+        self.0.insert(self.find(entry >> 16), packed(entry));
+    }
+
+    fn doubt(&mut self, entry: u64) {
+        let same: Vec<usize> = self.same(entry).map(|(at, _)| at).collect();
+        same.into_iter().for_each(|at| self.set(at, entry));
+    }
+}
+
+fn in_doubt(entry: u64) -> bool {
+    entry & u64::from(u16::MAX) == u64::from(Trace::IN_DOUBT)
+}
+
+fn packed(entry: u64) -> [u8; ENTRY] {
+    let [_, a, b, c, d, e, f, g] = entry.to_be_bytes();
+    [a, b, c, d, e, f, g]
 }
 
 /// Whatever passes through is summed up.
@@ -268,78 +306,120 @@ fn aside(path: &Path) -> PathBuf {
     path.with_extension("new")
 }
 
-/// Bytes that are read or written at a time: filters of many pages have half a gigabyte.
+/// Bytes that are read or written at a time: the file of many pages has half a gigabyte.
 const PIECE: usize = 1 << 18;
 
-/// So many words.
-fn all_words(file: &mut impl Read, count: usize) -> Option<Vec<u64>> {
-    let (mut words, mut bytes) = (Vec::with_capacity(count), vec![0; PIECE]);
-    while words.len() < count {
-        let piece = bytes.get_mut(..8 * (count - words.len()).min(PIECE / 8))?;
-        file.read_exact(piece).ok()?;
-        words.extend(piece.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)));
-    }
-    Some(words)
-}
-
-fn word(file: &mut impl Read) -> Option<u64> {
-    let mut bytes = [0; 8];
+fn bytes<const N: usize>(file: &mut impl Read) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
     file.read_exact(&mut bytes).ok()?;
-    Some(u64::from_le_bytes(bytes))
+    Some(bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use evercrawl_model::HostKey;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
 
     fn page(n: u64) -> PageKey {
         let mixed = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         PageKey { host: HostKey { shard: 0, host: mixed.rotate_left(9) }, url: mixed }
     }
 
+    /// A second hash that does not follow from the first.
+    fn check(n: u64) -> u64 {
+        n.wrapping_mul(0xd134_2543_de82_ef95)
+    }
+
+    fn insert(seen: &Seen, page: PageKey, check: u64) {
+        seen.note(Trace::new(page, known_by(check)));
+    }
+
     #[test]
-    fn never_forgets_and_seldom_errs_as_it_grows() {
-        let mut filter = Filter::empty();
-        let count = Filter::FIRST_ROOM * 3;
-        (0..count).for_each(|n| filter.insert(filter_hash(page(n))));
-        assert_eq!(filter.parts.len(), 2);
-        assert!((0..count).all(|n| filter.contains(filter_hash(page(n)))));
-        let wrong = (count..2 * count).filter(|&n| filter.contains(filter_hash(page(n)))).count();
-        assert!((wrong as f64) < 0.01 * count as f64, "{wrong} of {count}");
+    fn knows_all_that_came_and_nothing_else() {
+        let seen = Seen::empty();
+        let count = 300_000;
+        (0..count).for_each(|n| insert(&seen, page(n), check(n)));
+        assert!((0..count).all(|n| seen.has(page(n), check(n))));
+        assert!((count..2 * count).all(|n| seen.ask(page(n), check(n)) == Quick::New));
+        assert!((0..count).all(|n| seen.ask(page(n), check(n + 1)) == Quick::Unsure));
+        let bytes: usize = seen.0.iter().map(|part| part.read().unwrap().0.capacity()).sum();
+        assert!(bytes < 2 * count as usize, "room for {bytes} when there are {count}");
+    }
+
+    proptest! {
+        /// In any order, and where many fall together: a part answers as a map would.
+        #[test]
+        fn a_part_is_a_map(ops in proptest::collection::vec((0u64..12, 0u16..4), 0..200), spread in 0u32..37) {
+            let (mut part, mut model) = (Part::default(), HashMap::<u64, Vec<u16>>::new());
+            for (key, check) in ops {
+                let key = key << spread;
+                let checks = model.entry(key).or_default();
+                if check == Trace::IN_DOUBT {
+                    part.doubt(key << 16);
+                    checks.fill(Trace::IN_DOUBT);
+                } else {
+                    part.insert(key << 16 | u64::from(check));
+                    match checks.iter_mut().find(|at| **at == check || **at == Trace::IN_DOUBT) {
+                        Some(at) => *at = check,
+                        None => checks.push(check),
+                    }
+                }
+                for (key, checks) in &model {
+                    for check in 1..4 {
+                        let expected = match checks.contains(&check) {
+                            true => Quick::Known,
+                            false if checks.is_empty() => Quick::New,
+                            false => Quick::Unsure,
+                        };
+                        prop_assert_eq!(part.ask(key << 16 | u64::from(check)), expected);
+                    }
+                }
+            }
+            prop_assert!(part.0.is_sorted_by_key(|entry| entry[..5].to_vec()));
+        }
+    }
+
+    #[test]
+    fn what_left_the_store_is_asked_for_until_it_is_back() {
+        let seen = Seen::empty();
+        insert(&seen, page(1), check(1));
+        let shared = seen.clone();
+        seen.note(Trace::in_doubt(page(1)));
+        assert_eq!(shared.ask(page(1), check(1)), Quick::Unsure, "whoever shares it doubts with it");
+        insert(&seen, page(1), check(1));
+        assert!(shared.has(page(1), check(1)));
+        seen.note(Trace::in_doubt(page(2)));
+        assert_eq!(seen.ask(page(2), check(2)), Quick::New, "it was never there");
+        assert!(!Seen::default().has(page(1), check(1)), "nothing is known");
+    }
+
+    #[test]
+    fn traces_can_be_logged() {
+        for trace in [Trace::new(page(7), known_by(check(7))), Trace::in_doubt(page(8))] {
+            assert_eq!(Trace::from_bytes(trace.to_bytes()), trace);
+        }
+        assert_ne!(Trace::new(page(7), [0; 4]), Trace::in_doubt(page(7)));
     }
 
     #[test]
     fn survives_being_saved() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("seen");
-        assert!(Filter::load(&path).is_none());
-        let mut filter = Filter::empty();
-        (0..1000).for_each(|n| filter.insert(filter_hash(page(n))));
-        filter.save(&path, 42).unwrap();
-        let (loaded, batch) = Filter::load(&path).unwrap();
-        assert_eq!(batch, 42);
-        assert!((0..1000).all(|n| loaded.contains(filter_hash(page(n)))));
+        assert!(Seen::load(&path).is_none());
+        let seen = Seen::empty();
+        (0..1000).for_each(|n| insert(&seen, page(n), check(n)));
+        let sum = seen.save(&path, 42).unwrap();
+        let saved = Seen::load(&path).unwrap();
+        assert_eq!((saved.batch, saved.sum), (42, sum));
+        assert!((0..1000).all(|n| saved.seen.has(page(n), check(n))));
         let mut bytes = std::fs::read(&path).unwrap();
         let middle = bytes.len() / 2;
         bytes[middle] ^= 4;
         std::fs::write(&path, &bytes).unwrap();
-        assert!(Filter::load(&path).is_none(), "a single bit may hide a page");
-        std::fs::write(&path, b"evseen02short").unwrap();
-        assert!(Filter::load(&path).is_none());
-    }
-
-    #[test]
-    fn the_table_answers_only_for_what_it_saw() {
-        let mut seen = Seen::new(Filter::empty());
-        assert_eq!(seen.ask(page(1), 7), Quick::New);
-        seen.insert(page(1), 7);
-        assert_eq!(seen.ask(page(1), 7), Quick::Known);
-        assert_eq!(seen.ask(page(1), 8), Quick::Unsure, "same key, other URL");
-        let lately = seen.lately().clone();
-        assert!(lately.has(page(1), 7) && !lately.has(page(1), 8) && !lately.has(page(2), 7));
-        seen.forget(page(1));
-        assert!(!lately.has(page(1), 7), "whoever shares it forgets with it");
-        assert!(!LatelyKnown::default().has(page(1), 7), "nothing is known");
+        assert!(Seen::load(&path).is_none(), "a single bit may hide a page");
+        std::fs::write(&path, b"evseen03short").unwrap();
+        assert!(Seen::load(&path).is_none());
     }
 }

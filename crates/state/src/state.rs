@@ -14,16 +14,19 @@ use crate::layers::Layers;
 use crate::meta::{self, ArchiveFile, Settings};
 use crate::reading::Reading;
 use crate::rows::HostRow;
-use crate::seen::{self, Filter, LatelyKnown, Seen};
+use crate::seen::{Quick, Seen, Trace};
 use crate::store::{Overlay, Space, Store};
-use crate::view::{CLEAN, COUNTERS, FILES, SETTINGS, SPENDING, TAGS, View, number_of};
+use crate::view::{CLEAN, COUNTERS, FILES, Probe, SETTINGS, SPENDING, TAGS, View, number_of};
 
-pub(crate) const NEW_PAGES: u8 = b'n';
+/// What was seen since the file of URLs seen was saved, by batch.
+pub(crate) const SEEN_LOG: u8 = b'n';
+/// The sum of the file of URLs seen that is to be believed.
+pub(crate) const SEEN_SUM: &[u8] = b"y";
 
 /// How many host rows are kept in memory besides those that changed.
 const HOSTS_KEPT: usize = 20_000;
-/// How many batches of new pages may pile up before the filter is saved.
-const FILTER_EVERY: u64 = 2_000_000;
+/// How many URLs may be logged before all are saved.
+const SAVE_EVERY: u64 = 2_000_000;
 
 /// Everything the crawler knows, and the only way to change it. What can be read of it is read as
 /// of any [`View`].
@@ -32,13 +35,14 @@ pub struct State<S> {
     pub(crate) seen: Seen,
     pub(crate) blocks: Blocks,
     pub(crate) hosts: HashMap<HostKey, CachedHost>,
-    /// New pages since the last freeze, for the filter's log.
-    pub(crate) new_pages: Vec<u8>,
+    /// What was seen since the last freeze, for the log.
+    seen_log: Vec<u8>,
     pub(crate) dirty: bool,
     batch: u64,
-    filter_path: Option<PathBuf>,
-    filter_batch: u64,
-    filter_behind: u64,
+    seen_path: Option<PathBuf>,
+    /// The last batch that is in the file of URLs seen, and how many were logged since.
+    saved_batch: u64,
+    logged: u64,
     tags: HashMap<String, u32>,
 }
 
@@ -49,12 +53,12 @@ pub(crate) struct CachedHost {
 }
 
 impl<S: Store> State<S> {
-    /// Opens the state in `store`, or begins one there with `fresh` settings. `filter_path` is
-    /// where the seen filter is kept between runs; without one it is rebuilt by a scan.
+    /// Opens the state in `store`, or begins one there with `fresh` settings. `seen_path` is
+    /// where the URLs seen are kept between runs; without one they are read from the store.
     pub fn open(
         store: Arc<S>,
         fresh: Settings,
-        filter_path: Option<&Path>,
+        seen_path: Option<&Path>,
     ) -> Result<Self, StateError> {
         let mut view = View::with(Layers::of_writer(store), fresh)?;
         if view.layers.get(Space::Meta, SETTINGS)?.is_none() {
@@ -64,19 +68,19 @@ impl<S: Store> State<S> {
         if view.counters.lives.is_none() {
             view.counters.lives = Some(count_lives(&view)?);
         }
-        let (filter, filter_batch, batch) = load_filter(&view.layers, filter_path)?;
+        let (seen, saved_batch, batch) = load_seen(&view.layers, seen_path)?;
         let blocks = Blocks::read(&view.layers)?;
         Ok(State {
             view,
-            seen: Seen::new(filter),
+            seen,
             blocks,
             hosts: HashMap::new(),
-            new_pages: Vec::new(),
+            seen_log: Vec::new(),
             dirty: true,
             batch,
-            filter_path: filter_path.map(Path::to_owned),
-            filter_batch,
-            filter_behind: 0,
+            seen_path: seen_path.map(Path::to_owned),
+            saved_batch,
+            logged: 0,
             tags: HashMap::new(),
         })
     }
@@ -94,9 +98,24 @@ impl<S: Store> State<S> {
         }
     }
 
-    /// URLs that are surely known, for those who read links on other threads.
-    pub fn lately_known(&self) -> LatelyKnown {
-        self.seen.lately().clone()
+    /// All URLs that are known, for those who read links on other threads.
+    pub fn seen(&self) -> Seen {
+        self.seen.clone()
+    }
+
+    /// Where a URL is, or would go.
+    pub(crate) fn find(&self, page: PageKey, check: u64) -> Result<Probe, StateError> {
+        match self.seen.ask(page, check) {
+            Quick::Known => Ok(Probe::Known(page)),
+            Quick::New => Ok(Probe::Free(page)),
+            Quick::Unsure => self.probe(page, check),
+        }
+    }
+
+    /// A URL came into the store, or left it.
+    pub(crate) fn note_seen(&mut self, trace: Trace) {
+        self.seen.note(trace);
+        self.seen_log.extend_from_slice(&trace.to_bytes());
     }
 
     /// The number of a set of tags; a new set is given one.
@@ -181,8 +200,8 @@ impl<S: Store> State<S> {
     /// The part that was handed out is committed.
     pub fn flushed(&mut self) -> Result<(), StateError> {
         self.view.layers.flushed();
-        if self.filter_behind >= FILTER_EVERY {
-            self.save_filter()?;
+        if self.logged >= SAVE_EVERY {
+            self.save_seen()?;
         }
         Ok(())
     }
@@ -190,12 +209,12 @@ impl<S: Store> State<S> {
     /// Commits everything, and marks the end of a run that was `clean`.
     pub fn close(&mut self, clean: bool) -> Result<(), StateError> {
         self.flush_now()?;
-        self.save_filter()?;
+        self.save_seen()?;
         if clean {
             self.view.layers.put(Space::Meta, CLEAN, b"");
             self.dirty = true;
-            self.flush_now()?;
         }
+        self.flush_now()?;
         self.view.layers.store().settle()
     }
 
@@ -223,28 +242,34 @@ impl<S: Store> State<S> {
         if self.hosts.len() > HOSTS_KEPT {
             self.hosts.clear();
         }
-        if !self.new_pages.is_empty() {
-            let key = keys::numbered(NEW_PAGES, self.batch);
-            self.view.layers.put(Space::Meta, &key, &self.new_pages);
-            self.filter_behind += self.new_pages.len() as u64 / 8;
-            self.new_pages.clear();
+        if !self.seen_log.is_empty() {
+            let key = keys::numbered(SEEN_LOG, self.batch);
+            self.view.layers.put(Space::Meta, &key, &self.seen_log);
+            self.logged += (self.seen_log.len() / Trace::LEN) as u64;
+            self.seen_log.clear();
         }
         self.view.layers.put(Space::Meta, COUNTERS, &self.view.counters.encode());
         self.view.layers.put(Space::Meta, SPENDING, &self.view.spending.encode());
     }
 
-    /// Saves the filter and drops the log of what it did not have yet. A page that it has and the store
-    /// does not costs a look-up, no more.
-    pub(crate) fn save_filter(&mut self) -> Result<(), StateError> {
-        let Some(path) = &self.filter_path else { return Ok(()) };
-        self.seen.filter().save(path, self.batch)?;
-        for batch in self.filter_batch + 1..=self.batch {
-            self.view.layers.remove(Space::Meta, &keys::numbered(NEW_PAGES, batch));
+    /// Saves what was seen and drops the log of it. The file is believed from the next commit on, with which
+    /// the last of its pages come in.
+    pub(crate) fn save_seen(&mut self) -> Result<(), StateError> {
+        let Some(path) = &self.seen_path else { return Ok(()) };
+        let sum = self.seen.save(path, self.batch)?;
+        self.view.layers.put(Space::Meta, SEEN_SUM, &sum.to_le_bytes());
+        for batch in self.saved_batch + 1..=self.batch {
+            self.view.layers.remove(Space::Meta, &keys::numbered(SEEN_LOG, batch));
         }
-        self.filter_batch = self.batch;
-        self.filter_behind = 0;
+        self.saved_batch = self.batch;
+        self.logged = 0;
         self.dirty = true;
         Ok(())
+    }
+
+    /// What is noted as seen is not, or will not be, in the store.
+    pub(crate) fn never_save_seen(&mut self) {
+        self.seen_path = None;
     }
 }
 
@@ -265,31 +290,38 @@ fn count_lives<S: Store>(view: &View<S>) -> Result<[u64; Life::ALL.len()], State
     Ok(lives)
 }
 
-fn load_filter<S: Store>(
+/// What was seen, the last batch of it that is in a file, and the last of all.
+fn load_seen<S: Store>(
     layers: &Layers<S>,
     path: Option<&Path>,
-) -> Result<(Filter, u64, u64), StateError> {
-    let saved = path.and_then(Filter::load);
-    let (mut filter, from) = match saved {
-        Some(saved) => saved,
-        None => (scan_filter(layers)?, 0),
-    };
+) -> Result<(Seen, u64, u64), StateError> {
+    let vouched = layers.get(Space::Meta, SEEN_SUM)?;
+    let is_vouched = |sum: u64| vouched.as_deref() == Some(&sum.to_le_bytes());
+    let saved = path.and_then(Seen::load).filter(|saved| is_vouched(saved.sum));
+    let from = saved.as_ref().map_or(0, |saved| saved.batch);
+    let log = || layers.scan(Space::Meta, &keys::numbered(SEEN_LOG, from + 1), &[SEEN_LOG + 1]);
     let mut batch = from;
-    for row in layers.scan(Space::Meta, &keys::numbered(NEW_PAGES, from + 1), &[NEW_PAGES + 1]) {
-        let (key, hashes) = row?;
-        batch = number_of(&key)?;
-        for hash in hashes.as_chunks::<8>().0 {
-            filter.insert(u64::from_le_bytes(*hash));
+    for row in log() {
+        batch = number_of(&row?.0)?;
+    }
+    let Some(saved) = saved else { return Ok((scan_seen(layers)?, from, batch)) };
+    for row in log() {
+        let (_, traces) = row?;
+        for trace in traces.as_chunks().0 {
+            saved.seen.note(Trace::from_bytes(*trace));
         }
     }
-    Ok((filter, from, batch))
+    Ok((saved.seen, from, batch))
 }
 
-fn scan_filter<S: Store>(layers: &Layers<S>) -> Result<Filter, StateError> {
-    let mut filter = Filter::empty();
-    for row in layers.scan(Space::Pages, &[], &[0xff; 19]) {
-        let key = PageKey::from_bytes(&row?.0).ok_or_else(|| keys::bad("page"))?;
-        filter.insert(seen::filter_hash(key));
+fn scan_seen<S: Store>(layers: &Layers<S>) -> Result<Seen, StateError> {
+    let seen = Seen::empty();
+    for row in layers.scan(Space::Known, &[], &[0xff; PageKey::LEN + 1]) {
+        let (key, check) = row?;
+        let page = PageKey::from_bytes(&key).ok_or_else(|| keys::bad("page"))?;
+        let check = check.as_ref().try_into();
+        let check = check.map_err(|_| StateError::Corrupt("what a page is known by".into()))?;
+        seen.note(Trace::new(page, check));
     }
-    Ok(filter)
+    Ok(seen)
 }

@@ -70,23 +70,20 @@ fn visit(page: PageKey, second: u64, change: Change, next: Option<Time>) -> Even
 }
 
 #[test]
-fn readers_know_what_was_committed_though_another_took_its_place_in_the_table() {
+fn readers_share_what_is_known() {
     let mut state = memory();
-    let (reading, lately) = (state.reading(), state.lately_known());
+    let seen = state.seen();
     let found = discovery(&state, "a.test", "/");
     let (page, check) = (found.page, found.check);
-    // It differs in a bit that does not count for where it stands.
-    let rival = |bit: u32| PageKey { url: page.url ^ 1 << bit, ..page };
-    assert!(!reading.knows(&lately, page, check).unwrap(), "nothing is there");
-    state.apply(&Event::Discovered(found.clone())).unwrap();
-    assert!(!reading.knows(&lately, page, check).unwrap(), "not committed");
-    state.flush_now().unwrap();
-    state.apply(&Event::Discovered(Discovery { page: rival(40), ..found.clone() })).unwrap();
-    assert!(!lately.has(page, check));
-    assert!(!reading.knows(&lately, page, !check).unwrap(), "another URL of the same key");
-    assert!(!reading.knows(&lately, rival(41), check).unwrap(), "never found");
-    assert!(reading.knows(&lately, page, check).unwrap());
-    assert!(lately.has(page, check), "and from now on without a look-up");
+    assert!(!seen.has(page, check), "nothing is there");
+    state.apply(&Event::Discovered(found)).unwrap();
+    assert!(seen.has(page, check));
+    assert!(!seen.has(page, !check), "another URL of the same key");
+    state.apply(&Event::Forgotten { page }).unwrap();
+    assert!(!seen.has(page, check), "it left");
+    let found = discovery(&state, "a.test", "/");
+    state.apply(&Event::Discovered(found)).unwrap();
+    assert_eq!((state.counters().pages, seen.has(page, check)), (1, true), "it is back");
 }
 
 fn lane<S: Store>(state: &State<S>, host: HostKey, lane: Lane) -> Vec<PageKey> {
@@ -256,6 +253,46 @@ fn what_was_committed_is_there_after_a_crash_and_nothing_else() {
     assert!(state.was_clean());
     discover(&mut state, "a.test", "/lost");
     assert_eq!(state.counters().pages, 2);
+}
+
+#[test]
+fn what_was_forgotten_before_a_crash_is_found_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Arc::new(MemoryStore::default());
+    let open = || State::open(store.clone(), SETTINGS, Some(&dir.path().join("seen"))).unwrap();
+    let mut state = open();
+    let page = discover(&mut state, "a.test", "/1");
+    discover(&mut state, "a.test", "/2");
+    state.close(true).unwrap();
+    let mut state = open();
+    state.apply(&Event::Forgotten { page }).unwrap();
+    state.flush_now().unwrap();
+    drop(state);
+
+    let mut state = open();
+    discover(&mut state, "a.test", "/1");
+    discover(&mut state, "a.test", "/2");
+    assert_eq!(state.counters().pages, 2, "the file still has the one that was forgotten");
+    assert!(state.page(page).unwrap().is_some());
+}
+
+#[test]
+fn urls_seen_by_another_store_are_not_believed() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = |store: &Arc<MemoryStore>| {
+        State::open(store.clone(), SETTINGS, Some(&dir.path().join("seen"))).unwrap()
+    };
+    let stores = [(); 2].map(|()| Arc::new(MemoryStore::default()));
+    for store in &stores {
+        let mut state = open(store);
+        discover(&mut state, "a.test", "/1");
+        assert_eq!(state.counters().pages, 1);
+        state.close(true).unwrap();
+    }
+    // The first finds the file of the second, as one does whose files were put back from elsewhere.
+    let mut state = open(&stores[0]);
+    discover(&mut state, "a.test", "/1");
+    assert_eq!(state.counters().pages, 1);
 }
 
 #[test]

@@ -286,7 +286,7 @@ impl Repair<'_> {
             self.move_aside(&dir.join(format!("{name}.warc.gz")))?;
             self.move_aside(&dir.join(format!("{name}.cdxj")))?;
         }
-        self.move_aside(&DataDir::filter_in(self.dir.path()))?;
+        self.move_aside(&DataDir::seen_in(self.dir.path()))?;
         if DataDir::learned(self.dir.path()).is_none() {
             self.move_aside(&DataDir::learned_in(self.dir.path()))?;
         }

@@ -21,7 +21,7 @@ use crate::StateError;
 use crate::keys::{self, Lane};
 use crate::layers::Layers;
 use crate::rows::{PageRow, Place};
-use crate::seen::Quick;
+use crate::seen::Trace;
 use crate::state::State;
 use crate::store::{Loading, Slice, Space, Store};
 use crate::view::{Probe, known_by};
@@ -114,6 +114,20 @@ impl<S: Store> State<S> {
     /// not known. `hear` is told now and then how many are done.
     pub fn load(
         &mut self,
+        load: Load,
+        at: Time,
+        hear: &mut dyn FnMut(u64),
+    ) -> Result<u64, StateError> {
+        let loaded = self.load_all(load, at, hear);
+        if loaded.is_err() {
+            // It may have pages by now that will be taken back.
+            self.never_save_seen();
+        }
+        loaded
+    }
+
+    fn load_all(
+        &mut self,
         mut load: Load,
         at: Time,
         hear: &mut dyn FnMut(u64),
@@ -134,8 +148,8 @@ impl<S: Store> State<S> {
 
         self.count(&entering, load.given, at)?;
         if !entering.hosts.is_empty() {
-            // It may have more than the store, never less.
-            self.save_filter()?;
+            // There is no log of so many; the file counts from the commit on that they do.
+            self.save_seen()?;
         }
         self.view.layers.remove(Space::Meta, MARK);
         self.dirty = true;
@@ -173,7 +187,7 @@ impl<S: Store> State<S> {
                     let key = seed.page.to_bytes();
                     pages.put(&key, &new_row(&seed, turns, at).encode())?;
                     known.put(&key, &known_by(seed.check))?;
-                    self.seen.insert(seed.page, seed.check);
+                    self.seen.note(Trace::new(seed.page, known_by(seed.check)));
                     entering.enters(&seed);
                     continue;
                 }
@@ -192,10 +206,7 @@ impl<S: Store> State<S> {
         if taken {
             return Ok(Fate::Collides);
         }
-        if self.seen.ask(seed.page, seed.check) == Quick::New {
-            return Ok(Fate::Enters);
-        }
-        match self.probe(seed.page, seed.check)? {
+        match self.find(seed.page, seed.check)? {
             Probe::Free(page) if page == seed.page => Ok(Fate::Enters),
             Probe::Free(_) => Ok(Fate::Collides),
             Probe::Known(page) => {

@@ -110,7 +110,7 @@ impl Whole {
                     // Whoever opens a store to ask for one row should not read a table's whole index.
                     .index_block_partitioning_policy(PartitioningPolicy::new([false, true]))
                     .filter_block_partitioning_policy(PartitioningPolicy::new([false, true]))
-                    .expect_point_read_hits(false)
+                    .expect_point_read_hits(space.is_asked_for_what_it_has())
             })
         };
         let [a, b, c, d, e, f, g, h] = Space::ALL;

@@ -68,6 +68,11 @@ impl Space {
         }
     }
 
+    /// Whether nearly all that is asked for is there: then a filter of what is not would be read for nothing.
+    fn is_asked_for_what_it_has(self) -> bool {
+        matches!(self, Space::Pages | Space::Known)
+    }
+
     /// Hashes do not compress, unless the same ones stand on page after page, as those of menus do.
     fn compression(self) -> CompressionType {
         if self == Space::Known { CompressionType::None } else { CompressionType::Lz4 }
