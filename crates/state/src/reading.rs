@@ -72,10 +72,11 @@ impl<S: Store> Reading<S> {
 
     /// A page whose text is within `distance` bits of this fingerprint.
     pub fn near(&self, simhash: u64, distance: u32) -> Result<Option<PageKey>, StateError> {
-        let may_have = |table: &u8| {
-            self.blocks.as_ref().is_none_or(|blocks| blocks.may_have_print(*table, simhash))
+        let tables: Vec<u8> = match &self.blocks {
+            Some(blocks) => blocks.near(simhash).collect(),
+            None => (0..4).collect(),
         };
-        for table in (0..4).filter(may_have) {
+        for table in tables {
             let from = keys::fingerprint(table, simhash);
             let (low, high) = block_bounds(from);
             for row in self.store.scan(Space::Content, &low, &high).take(Self::CANDIDATES) {

@@ -163,7 +163,11 @@ impl Seen {
         }
         // A bit that was lost would make a known page new.
         let sum = file.sum.digest();
-        (bytes(&mut file)? == sum.to_le_bytes()).then(|| Saved { seen: Seen(parts.into()), batch, sum })
+        (bytes(&mut file)? == sum.to_le_bytes()).then(|| Saved {
+            seen: Seen(parts.into()),
+            batch,
+            sum,
+        })
     }
 }
 
@@ -387,7 +391,11 @@ mod tests {
         insert(&seen, page(1), check(1));
         let shared = seen.clone();
         seen.note(Trace::in_doubt(page(1)));
-        assert_eq!(shared.ask(page(1), check(1)), Quick::Unsure, "whoever shares it doubts with it");
+        assert_eq!(
+            shared.ask(page(1), check(1)),
+            Quick::Unsure,
+            "whoever shares it doubts with it"
+        );
         insert(&seen, page(1), check(1));
         assert!(shared.has(page(1), check(1)));
         seen.note(Trace::in_doubt(page(2)));
