@@ -171,6 +171,29 @@ impl Seen {
     }
 }
 
+/// URLs that are gathered from anywhere, each of which comes once: in order only when all are there, which takes a
+/// fraction of the time.
+pub(crate) struct Gathering(Seen);
+
+impl Gathering {
+    pub(crate) fn new() -> Self {
+        Gathering(Seen::empty())
+    }
+
+    pub(crate) fn take(&self, trace: Trace) {
+        if let Some(mut part) = self.0.part_mut(trace) {
+            part.push(trace.entry());
+        }
+    }
+
+    pub(crate) fn finish(self) -> Seen {
+        for part in &*self.0.0 {
+            part.write().unwrap_or_else(PoisonError::into_inner).0.sort_unstable();
+        }
+        self.0
+    }
+}
+
 /// What a file has.
 pub(crate) struct Saved {
     pub(crate) seen: Seen,
@@ -252,11 +275,21 @@ impl Part {
             return self.set(at, entry);
         }
         drop(same);
+        self.make_room();
+        self.0.insert(self.find(entry >> 16), packed(entry));
+    }
+
+    /// Takes an entry out of order.
+    fn push(&mut self, entry: u64) {
+        self.make_room();
+        self.0.push(packed(entry));
+    }
+
+    /// By little at a time: there are many parts, and memory that none of them needs is much of all.
+    fn make_room(&mut self) {
         if self.0.len() == self.0.capacity() {
-            // By little at a time: there are many parts, and memory that none of them needs is much of all.
             self.0.reserve_exact((self.0.len() / 16).max(8));
         }
-        self.0.insert(self.find(entry >> 16), packed(entry));
     }
 
     fn doubt(&mut self, entry: u64) {
@@ -383,6 +416,20 @@ mod tests {
             }
             prop_assert!(part.0.is_sorted_by_key(|entry| entry[..5].to_vec()));
         }
+    }
+
+    #[test]
+    fn what_is_gathered_is_as_if_it_came_one_by_one() {
+        let (seen, gathering) = (Seen::empty(), Gathering::new());
+        for trace in (0..100_000).map(|n| Trace::new(page(n), known_by(check(n)))) {
+            seen.note(trace);
+            gathering.take(trace);
+        }
+        let gathered = gathering.finish();
+        let entries =
+            |seen: &Seen| seen.0.iter().map(|part| part.read().unwrap().0.clone()).collect();
+        let (one_by_one, together): (Vec<_>, Vec<_>) = (entries(&seen), entries(&gathered));
+        assert!(one_by_one == together);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::layers::Layers;
 use crate::meta::{self, ArchiveFile, Settings};
 use crate::reading::Reading;
 use crate::rows::HostRow;
-use crate::seen::{Quick, Seen, Trace};
+use crate::seen::{Gathering, Quick, Seen, Trace};
 use crate::store::{Overlay, Space, Store};
 use crate::view::{CLEAN, COUNTERS, FILES, Probe, SETTINGS, SPENDING, TAGS, View, number_of};
 
@@ -68,7 +69,7 @@ impl<S: Store> State<S> {
         if view.counters.lives.is_none() {
             view.counters.lives = Some(count_lives(&view)?);
         }
-        let (seen, saved_batch, batch) = load_seen(&view.layers, seen_path)?;
+        let (seen, saved_batch, batch) = load_seen(&view, seen_path)?;
         let blocks = Blocks::read(&view.layers)?;
         Ok(State {
             view,
@@ -292,9 +293,10 @@ fn count_lives<S: Store>(view: &View<S>) -> Result<[u64; Life::ALL.len()], State
 
 /// What was seen, the last batch of it that is in a file, and the last of all.
 fn load_seen<S: Store>(
-    layers: &Layers<S>,
+    view: &View<S>,
     path: Option<&Path>,
 ) -> Result<(Seen, u64, u64), StateError> {
+    let layers = &view.layers;
     let vouched = layers.get(Space::Meta, SEEN_SUM)?;
     let is_vouched = |sum: u64| vouched.as_deref() == Some(&sum.to_le_bytes());
     let saved = path.and_then(Seen::load).filter(|saved| is_vouched(saved.sum));
@@ -304,7 +306,7 @@ fn load_seen<S: Store>(
     for row in log() {
         batch = number_of(&row?.0)?;
     }
-    let Some(saved) = saved else { return Ok((scan_seen(layers)?, from, batch)) };
+    let Some(saved) = saved else { return Ok((scan_seen(view)?, from, batch)) };
     for row in log() {
         let (_, traces) = row?;
         for trace in traces.as_chunks().0 {
@@ -314,14 +316,25 @@ fn load_seen<S: Store>(
     Ok((saved.seen, from, batch))
 }
 
-fn scan_seen<S: Store>(layers: &Layers<S>) -> Result<Seen, StateError> {
-    let seen = Seen::empty();
-    for row in layers.scan(Space::Known, &[], &[0xff; PageKey::LEN + 1]) {
-        let (key, check) = row?;
-        let page = PageKey::from_bytes(&key).ok_or_else(|| keys::bad("page"))?;
-        let check = check.as_ref().try_into();
-        let check = check.map_err(|_| StateError::Corrupt("what a page is known by".into()))?;
-        seen.note(Trace::new(page, check));
-    }
-    Ok(seen)
+/// Reads what is known from the store, two parts at a time: it is read whole where no file says it.
+fn scan_seen<S: Store>(view: &View<S>) -> Result<Seen, StateError> {
+    const ENDS: [u8; PageKey::LEN + 1] = [0xff; PageKey::LEN + 1];
+    let gathering = Gathering::new();
+    let gather = |from: &[u8], to: &[u8]| {
+        view.layers.store().scan(Space::Known, from, to).try_for_each(|row| {
+            let (key, check) = row?;
+            let page = PageKey::from_bytes(&key).ok_or_else(|| keys::bad("page"))?;
+            let check = check.as_ref().try_into();
+            let check = check.map_err(|_| StateError::Corrupt("what a page is known by".into()))?;
+            gathering.take(Trace::new(page, check));
+            Ok(())
+        })
+    };
+    let middle = HostKey { shard: view.keyer.shards() / 2, host: 0 }.to_bytes();
+    let gathered = std::thread::scope(|scope| {
+        let first = scope.spawn(|| gather(&[], &middle));
+        let second = gather(&middle, &ENDS);
+        first.join().unwrap_or_else(|panic| resume_unwind(panic)).and(second)
+    });
+    gathered.map(|()| gathering.finish())
 }
