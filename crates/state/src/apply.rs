@@ -1,8 +1,12 @@
 //! What does an event do to the state? One deterministic function: same events, same bytes.
+//!
+//! - [`discovering`]: what does it take for a URL to come in?
+
+mod discovering;
 
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostKey, HostUpdate, Importance, Kind, Next, Noted, Notice,
-    Outcome, PageKey, Refusal, Shape, Time, Turn, Visited,
+    Band, Change, Event, HostKey, HostUpdate, Importance, Next, Noted, Notice, Outcome, PageKey,
+    Refusal, Time, Turn, Visited,
 };
 
 use crate::StateError;
@@ -13,7 +17,6 @@ use crate::rows::{self, HostRow, Logged, PageRow, Past, Place, Standing};
 use crate::seen::Trace;
 use crate::state::{CachedHost, State};
 use crate::store::{Space, Store};
-use crate::view::{Probe, known_by};
 
 /// What applying an event did, as far as the frontier must know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,110 +73,6 @@ impl<S: Store> State<S> {
             Event::Rewritten(rewritten) => self.rewritten(rewritten),
             Event::VisitsDropped(dropped) => self.visits_dropped(dropped),
         }
-    }
-
-    fn discovered(&mut self, found: &Discovery) -> Result<Applied, StateError> {
-        let page = match self.find(found.page, found.check)? {
-            Probe::Free(page) => page,
-            Probe::Known(page) => {
-                if found.seed {
-                    self.becomes_seed(page)?;
-                }
-                if found.hops > 0 {
-                    self.becomes_target(page, found)?;
-                }
-                return Ok(Applied::default());
-            }
-        };
-        if let Some(reason) = self.overflow(found)? {
-            self.view.counters.refuse(reason, 1);
-            return Ok(Applied { refused: Some(reason), ..Applied::default() });
-        }
-        self.enter(page, found)
-    }
-
-    /// The user gives a page that is known already.
-    pub(crate) fn becomes_seed(&mut self, page: PageKey) -> Result<(), StateError> {
-        let row = self.page(page)?.filter(|row| !row.seed);
-        if let Some(row) = row {
-            self.host_mut(page.host)?.seed = true;
-            let row = PageRow { seed: true, ..row };
-            self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
-        }
-        Ok(())
-    }
-
-    /// A redirect leads to a page that is known and that nobody has asked for yet: what the page was before
-    /// it moved tells more of it than the link that it was found by.
-    fn becomes_target(&mut self, page: PageKey, found: &Discovery) -> Result<(), StateError> {
-        let row = self.page(page)?.filter(|row| row.past.is_none() && row.hops == 0);
-        if let Some(row) = row {
-            let row = PageRow { via: found.via, hops: found.hops, ..row };
-            self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
-        }
-        Ok(())
-    }
-
-    /// The reason for which a host takes no more URLs like this one.
-    fn overflow(&mut self, found: &Discovery) -> Result<Option<Refusal>, StateError> {
-        if found.seed {
-            return Ok(None);
-        }
-        if let Some(cap) = found.host_cap
-            && self.host(found.page.host)?.is_some_and(|host| host.known >= cap)
-        {
-            return Ok(Some(Refusal::HostFull));
-        }
-        let Some(Shape { hash, cap, refusal }) = found.shape else { return Ok(None) };
-        let key = keys::shape(found.page.host, hash);
-        let count = self.view.layers.get(Space::Hosts, &key)?;
-        let count =
-            count.and_then(|row| row.as_ref().try_into().ok()).map_or(0, u32::from_le_bytes);
-        if count >= cap {
-            return Ok(Some(refusal));
-        }
-        self.view.layers.put(Space::Hosts, &key, &(count + 1).to_le_bytes());
-        Ok(None)
-    }
-
-    fn enter(&mut self, page: PageKey, found: &Discovery) -> Result<Applied, StateError> {
-        self.view.counters.turns += 1;
-        let place = match found.kind {
-            Kind::Probe => Place::QUESTION,
-            _ => Place::New(found.band, self.view.counters.turns),
-        };
-        let row = PageRow::found(found, place);
-        self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
-        self.view.layers.put(Space::Known, &page.to_bytes(), &known_by(found.check));
-        self.view.layers.put(Space::Queues, &keys::queue(page, place), b"");
-        self.note_seen(Trace::new(page, known_by(found.check)));
-        self.view.counters.new_pages(1);
-        let new_host = self.cached_host(page.host, Some(&found.url))?.is_none();
-        let front = (found.front.unwrap_or(found.band), found.at);
-        let front = self.pages_await(page.host, 1, front, found.seed)?;
-        Ok(Applied { queued: Some((page, place)), front, refused: None, new_host })
-    }
-
-    /// A new page waits on `host`: the host must be found among the front queues in time.
-    pub(crate) fn pages_await(
-        &mut self,
-        key: HostKey,
-        pages: u32,
-        (band, at): (Band, Time),
-        seed: bool,
-    ) -> Result<Option<(HostKey, Band, Time)>, StateError> {
-        let host = self.host_mut(key)?;
-        let idle = host.waiting == 0;
-        host.known += pages;
-        host.waiting += pages;
-        host.seed |= seed;
-        let sooner = host.front.is_none_or(|(other, wake)| idle || band < other || wake > at);
-        if !sooner {
-            return Ok(None);
-        }
-        let band = host.front.map_or(band, |(other, _)| other.min(band));
-        self.move_front(key, Some((band, at)))?;
-        Ok(Some((key, band, at)))
     }
 
     fn visited(&mut self, visited: &Visited) -> Result<Applied, StateError> {

@@ -15,6 +15,7 @@
 
 mod addresses;
 mod back_queue;
+mod lease;
 mod manners;
 mod pace;
 mod rested;
@@ -25,19 +26,20 @@ mod urgent;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_compare::SiteMemory;
 use evercrawl_model::{Band, Event, HostKey, PageKey, Time};
 use evercrawl_robots::RobotsTxt;
-use evercrawl_state::{Applied, HostRow, Lane, PageRow, Place, State, StateError, Store};
+use evercrawl_state::{Applied, HostRow, Lane, Place, State, StateError, Store};
 
 use crate::importance::band_of_size;
 use crate::nature::Manner;
 use addresses::Addresses;
 use back_queue::{BackQueue, Order};
+pub(crate) use lease::DOUBTED_AFTER;
+pub use lease::{Conditions, Lease};
 pub use pace::Pace;
 use rested::Rested;
 use selector::Selector;
@@ -53,8 +55,6 @@ const LONG_BLOCK: Duration = Duration::from_secs(60);
 
 /// How long a host is believed to answer as it once did for what does not exist.
 const MANNERS_LAST: Duration = Duration::from_secs(30 * 86_400);
-/// How long that is not asked again, whatever a page makes suspect.
-pub(crate) const DOUBTED_AFTER: Duration = Duration::from_secs(86_400);
 
 /// The front queues: one a band, and that of blocked hosts.
 const FRONTS: usize = Band::COUNT as usize + 1;
@@ -66,64 +66,6 @@ pub struct Rules {
     pub robots: Arc<RobotsTxt>,
     /// When to fetch it again.
     pub expires: Time,
-}
-
-/// A page handed out to be fetched.
-#[derive(Clone, Debug)]
-pub struct Lease {
-    /// Its key.
-    pub page: PageKey,
-    /// Its row as it was when it was handed out.
-    pub row: PageRow,
-    /// Where it waits on disk.
-    pub place: Place,
-    /// The host's address, where it is known.
-    pub ip: Option<IpAddr>,
-    /// Failures of the host in a row, before this.
-    pub host_failures: u16,
-    /// What the pages of the host have in common.
-    pub site: SiteMemory,
-    /// How the host answers for what does not exist, where that is known.
-    pub manner: Option<Manner>,
-    /// When that was found out.
-    pub manner_at: Time,
-    /// By what it is asked whether it changed.
-    pub conditions: Conditions,
-}
-
-/// By what a server is asked whether a page changed since it was last seen, as far as that is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Conditions {
-    /// By its `ETag`.
-    pub etag: bool,
-    /// By its `Last-Modified`.
-    pub last_modified: bool,
-}
-
-impl Conditions {
-    /// By whatever is known.
-    pub const ALL: Self = Conditions { etag: true, last_modified: true };
-    /// It is to be sent in any case.
-    pub const NONE: Self = Conditions { etag: false, last_modified: false };
-}
-
-impl Lease {
-    /// What "changed since?" is asked with: the `ETag` and the `Last-Modified`.
-    pub fn condition(&self) -> (Option<&str>, Option<&str>) {
-        let held = self.row.past.as_ref().map(|past| &past.validators);
-        let etag = held.and_then(|held| held.etag.as_deref());
-        let last_modified = held.and_then(|held| held.last_modified.as_deref());
-        (
-            etag.filter(|_| self.conditions.etag),
-            last_modified.filter(|_| self.conditions.last_modified),
-        )
-    }
-
-    /// True when it is not known how the host answers for what does not exist, or that was found
-    /// out before yesterday.
-    pub fn doubts_manner(&self, now: Time) -> bool {
-        self.manner.is_none() || now.since(self.manner_at) >= DOUBTED_AFTER
-    }
 }
 
 /// What the frontier answers.

@@ -9,6 +9,8 @@
 mod audit;
 mod calibration;
 mod learned;
+mod page;
+mod plan;
 mod sample;
 mod signals;
 #[cfg(test)]
@@ -21,23 +23,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_estimate::poisson::mean_freshness;
-use evercrawl_model::{
-    Change, Kind, Next, Noted, Outcome, PageKey, Score, Time, Validators, Visited,
-};
-use evercrawl_policy::registry::{self, Goal, Setup};
+use evercrawl_model::{Change, Next, Noted, Outcome, PageKey, Score, Time, Validators, Visited};
+use evercrawl_policy::registry::{self, Setup};
 use evercrawl_policy::{Days, Found, Group, Page, Policy, Round, Visit};
-use evercrawl_sites::Kin;
 use evercrawl_state::{PageRow, Place, Standing};
 
 use crate::EngineError;
 use crate::freshness::Freshness;
 use crate::frontier::Conditions;
-use crate::importance::{Order, weight};
+use crate::importance::weight;
 use crate::schedule::Schedule;
-use crate::suspicion::{SpamConfig, Suspects};
+use crate::suspicion::Suspects;
 use crate::wishes::Wishes;
 use audit::Audits;
 pub use calibration::{CLASSES, Calibration, Outcomes, class};
+use page::{days, folded, found, noted, page_of, time};
+pub use plan::Plan;
 use sample::Sample;
 use signals::Names;
 use validators::Proofs;
@@ -57,56 +58,6 @@ const PLAN_EVERY: Duration = Duration::from_secs(60);
 const PLAN_AT_MOST: Duration = Duration::from_secs(1);
 /// However little: the hour and the day tell something too.
 const PLAN_AT_LEAST: Duration = Duration::from_secs(3600);
-
-/// How visits are planned.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
-    /// The policy's name.
-    pub policy: &'static str,
-    /// What the crawl is for.
-    pub goal: Goal,
-    /// Requests a second to divide over all pages; `None`: every page waits as long as the schedule
-    /// says, and the policy only learns.
-    pub rate: Option<f64>,
-    /// Whether every page waits as long as the schedule says whatever the budget is: then that is a bound,
-    /// and nothing to divide.
-    pub fixed: bool,
-    /// No page is visited again sooner.
-    pub shortest: Duration,
-    /// No page waits longer, where the budget allows it.
-    pub longest: Option<Duration>,
-    /// The share of requests that goes to pages drawn by lot, to know how fresh all are.
-    pub audits: f64,
-    /// Whether pages that matter more by links are worth more.
-    pub importance: bool,
-    /// Whether that is found out by cash that pages hand on, visit by visit, rather than by a ranking.
-    pub by_cash: bool,
-    /// Which new pages come first.
-    pub order: Order,
-    /// How spam is treated.
-    pub spam: SpamConfig,
-    /// Memory for all links at once, where a crawl ranks its pages or looks for spam, in bytes.
-    pub link_memory: u64,
-}
-
-impl Default for Plan {
-    fn default() -> Self {
-        Plan {
-            policy: "index",
-            goal: Goal::Freshness,
-            rate: None,
-            fixed: false,
-            shortest: Duration::from_secs(60),
-            longest: None,
-            audits: 0.02,
-            importance: false,
-            by_cash: false,
-            order: Order::Breadth,
-            spam: SpamConfig::default(),
-            link_memory: 1 << 30,
-        }
-    }
-}
 
 /// Why a page that came up is not fetched now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,71 +178,108 @@ impl Planner {
         row: &PageRow,
         schedule: &Schedule,
         visited: &mut Visited,
-        &Look { ended, new_links, conditional, ref former }: &Look,
+        look: &Look,
     ) {
-        let (key, change) = (visited.visit.page, visited.visit.change);
+        let (key, found) = (visited.visit.page, found(visited.visit.change));
         let mut page = self.page(key, row);
-        if let Some((key, row)) = former {
+        if let Some((key, row)) = &look.former {
             let former = self.page(*key, row);
             self.policy.moved(&former, &mut page);
         }
-        let at = days(visited.visit.at);
-        let found = found(change);
-        if let (false, Some(past), Some(now)) = (conditional, &row.past, &visited.validators)
+        if !look.conditional {
+            self.learn_of_validators(page.host, row, visited, found);
+        }
+        self.score_outlook(key, &page, days(visited.visit.at), found);
+        let changed = self.record(&mut page, row, visited, look.new_links);
+        let news = self.news(row, changed.then_some(visited.visit.score));
+        visited.noted = noted(&page, news);
+        visited.next = self.next_visit(row, schedule, visited, (look.ended, page.due));
+        self.visits += 1;
+        match found {
+            Found::Same | Found::Changed if self.sample.wants(key) => self.sample.put(key, page),
+            Found::Gone => self.sample.remove(key),
+            _ => {}
+        }
+    }
+
+    /// Whether the validators of a page that was sent whole changed when it did.
+    fn learn_of_validators(&mut self, host: u32, row: &PageRow, visited: &Visited, found: Found) {
+        if let (Some(past), Some(now)) = (&row.past, &visited.validators)
             && matches!(found, Found::Same | Found::Changed)
             && past.validators != Validators::default()
         {
-            self.names.add(page.host, &row.url);
-            self.proofs.learn(page.host, &past.validators, now, found == Found::Changed);
+            self.names.add(host, &row.url);
+            self.proofs.learn(host, &past.validators, now, found == Found::Changed);
         }
-        let modified = visited.validators.as_ref().and_then(|v| v.last_modified.as_deref());
-        let modified = modified.filter(|_| self.proofs.dates_are_true(page.host));
-        let modified = modified.and_then(|text| Time::parse_http(text).ok()).map(days);
+    }
+
+    /// Holds what was expected of a page against what was found.
+    fn score_outlook(&mut self, key: PageKey, page: &Page, at: Days, found: Found) {
         let drawn = self.audits.ends(key);
         if found != Found::Failed
-            && let Some(outlook) = self.policy.outlook(&page, at)
+            && let Some(outlook) = self.policy.outlook(page, at)
         {
             self.calibration.add(outlook.rate, 1.0 - outlook.fresh, found != Found::Same);
             if drawn {
                 self.audits.found(found == Found::Same, outlook.fresh);
             }
         }
+    }
+
+    /// Lets the policy learn from a visit; says whether it found the page changed.
+    fn record(
+        &mut self,
+        page: &mut Page,
+        row: &PageRow,
+        visited: &Visited,
+        new_links: u32,
+    ) -> bool {
+        let modified = visited.validators.as_ref().and_then(|v| v.last_modified.as_deref());
+        let modified = modified.filter(|_| self.proofs.dates_are_true(page.host));
+        let modified = modified.and_then(|text| Time::parse_http(text).ok()).map(days);
         let wanted = if self.has_plenty { 0 } else { new_links };
+        let (at, found) = (days(visited.visit.at), found(visited.visit.change));
         let seen = page.record(&Visit { modified, new_links: wanted, ..Visit::new(at, found) });
         if seen.elapsed.is_some() && seen.succeeded() {
             self.yields.add(row.kind, new_links);
         }
-        self.policy.visited(&mut page, &seen);
+        self.policy.visited(page, &seen);
+        seen.changed
+    }
+
+    /// How much of a page is news when it changes, after a visit that found so much of it changed.
+    fn news(&mut self, row: &PageRow, changed: Option<Score>) -> f32 {
         let before = row.past.as_ref().map_or(0.0, |past| past.noted.news);
-        let news = if seen.changed {
-            let score = visited.visit.score;
-            self.usual_news = averaged(self.usual_news, score, LAST_OF_ALL);
-            averaged(before, score, LAST_CHANGE)
-        } else {
-            before
-        };
-        visited.noted = noted(&page, news);
+        let Some(score) = changed else { return before };
+        self.usual_news = averaged(self.usual_news, score, LAST_OF_ALL);
+        averaged(before, score, LAST_CHANGE)
+    }
+
+    /// When a page is visited again that was visited until `ended`, and that the policy wants at `due`.
+    fn next_visit(
+        &self,
+        row: &PageRow,
+        schedule: &Schedule,
+        visited: &Visited,
+        (ended, due): (Time, Days),
+    ) -> Next {
+        let change = visited.visit.change;
         let failures = row.past.as_ref().map_or(0, |past| past.failures).saturating_add(1);
         let held = row.past.as_ref().is_some_and(|past| past.digest.is_some());
-        visited.next = schedule.next(change, ended, failures, held);
+        let next = schedule.next(change, ended, failures, held);
         let failures = if change == Change::Failed { failures } else { 0 };
-        if !self.spends_ahead() && is_outage(&visited.visit) {
-            let retry = ended.after(Schedule::retry(self.plan.shortest, failures));
-            visited.next = sooner_of(visited.next, retry);
-        }
-        if self.spends_ahead() {
-            visited.next = match visited.next {
-                Next::Due(_) => Next::Due(self.within_bounds(page.due, ended, failures)),
-                // A tombstone is not looked at more often than a page that never changes.
-                Next::Recheck(at) => Next::Recheck(at.max(ended.after(self.turns(4.0)))),
-                next => next,
-            };
-        }
-        self.visits += 1;
-        match found {
-            Found::Same | Found::Changed if self.sample.wants(key) => self.sample.put(key, page),
-            Found::Gone => self.sample.remove(key),
-            _ => {}
+        match next {
+            Next::Due(_) if self.spends_ahead() => {
+                Next::Due(self.within_bounds(due, ended, failures))
+            }
+            // A tombstone is not looked at more often than a page that never changes.
+            Next::Recheck(at) if self.spends_ahead() => {
+                Next::Recheck(at.max(ended.after(self.turns(4.0))))
+            }
+            Next::Due(at) if is_outage(&visited.visit) => {
+                Next::Due(at.min(self.soonest(ended, failures)))
+            }
+            next => next,
         }
     }
 
@@ -508,42 +496,6 @@ impl Planner {
     }
 }
 
-/// A page as policies see it, of weight 1.
-fn page_of(key: PageKey, row: &PageRow) -> Page {
-    let kin = Kin::of(&row.url, None);
-    let hub = row.hub.unwrap_or(u32::MAX);
-    let known = Page {
-        host: folded(key.host.host),
-        group: kin.directory,
-        kin: [kin.section, hub, kin.base],
-        kind: match row.kind {
-            Kind::Page | Kind::Probe => evercrawl_policy::Kind::Page,
-            Kind::Sitemap => evercrawl_policy::Kind::Sitemap,
-            Kind::Feed => evercrawl_policy::Kind::Feed,
-        },
-        due: match row.place {
-            Some(Place::Due(at) | Place::Recheck(at)) => days(at),
-            _ => evercrawl_policy::NEVER,
-        },
-        ..Page::new(0)
-    };
-    let Some(past) = &row.past else { return known };
-    Page {
-        last: past.last_look.map_or(f64::NEG_INFINITY, days),
-        checks: past.checks,
-        changes: past.changes,
-        watched: past.watched / 86_400.0,
-        unmodified: past.noted.unmodified,
-        note: past.noted.numbers,
-        ..known
-    }
-}
-
-/// What is kept of a page, as its row has it.
-fn noted(page: &Page, news: f32) -> Noted {
-    Noted { unmodified: page.unmodified, numbers: page.note, news }
-}
-
 /// By how much the last change counts in the average of a page's news, and of all pages'.
 const LAST_CHANGE: f32 = 0.2;
 const LAST_OF_ALL: f32 = 0.002;
@@ -565,34 +517,4 @@ fn is_outage(visit: &evercrawl_model::Visit) -> bool {
     visit.change == Change::Failed
         && !visit.outcome.is_substitute()
         && visit.outcome != Outcome::ClientError
-}
-
-/// What is due comes at `at`, where that is sooner.
-fn sooner_of(next: Next, at: Time) -> Next {
-    match next {
-        Next::Due(due) => Next::Due(due.min(at)),
-        other => other,
-    }
-}
-
-fn found(change: Change) -> Found {
-    match change {
-        Change::New | Change::Changed | Change::Near => Found::Changed,
-        Change::Same => Found::Same,
-        Change::Gone => Found::Gone,
-        Change::Failed => Found::Failed,
-    }
-}
-
-/// Days since the epoch: what policies count in.
-fn days(time: Time) -> Days {
-    time.millis() as f64 / 86_400_000.0
-}
-
-fn time(days: Days) -> Time {
-    Time::from_millis((days * 86_400_000.0).max(0.0) as u64).min(Time::NEVER)
-}
-
-fn folded(hash: u64) -> u32 {
-    (hash ^ (hash >> 32)) as u32
 }

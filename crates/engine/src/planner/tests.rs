@@ -1,5 +1,5 @@
 //! Does the policy see pages as heavy as they are?
-use evercrawl_model::{Event, HostKey, Importance, Wish};
+use evercrawl_model::{Event, HostKey, Importance, Kind, Wish};
 use evercrawl_state::{MemoryStore, Settings, State};
 
 use super::*;
