@@ -22,6 +22,7 @@ impl IndexRule {
         let usual = belief.rate_over(elapsed) * told.passed(elapsed) / elapsed;
         let bounds = self.bounds();
         let given_up = look.was_given_up(waited, worth, (self.threshold.price(), bounds));
+        let time = observed(seen, elapsed, look.weights.stretch_by_kin(&hints));
         let mut weights = *look.weights;
         // A list changes whenever one of many pages does: that says little of any of them.
         let is_page = page.kind == Kind::Page;
@@ -45,7 +46,7 @@ impl IndexRule {
         }
         if seen.succeeded() {
             self.leads.learn(page, seen, elapsed);
-            self.beliefs.learn(page, |belief| told.learn(belief, elapsed, changed, seen.age));
+            self.beliefs.learn(page, |belief| told.learn(belief, time, changed, seen.age));
         }
         if given_up {
             self.patience.learn(changed);
@@ -75,4 +76,12 @@ impl IndexRule {
             }
         }
     }
+}
+
+/// In how much time a visit found what it found, where kin stretch the time by `by_kin`.
+///
+/// A change in a batch that kin told of says little of how often the page changes by itself: it was to be expected
+/// of any page. When exactly it was, where that is said, needs no such doubt.
+fn observed(seen: &Seen, elapsed: Days, by_kin: f64) -> Days {
+    if seen.changed && seen.age.is_none() { elapsed * by_kin } else { elapsed }
 }

@@ -187,6 +187,28 @@ fn what_is_found_on_some_moves_the_others_of_the_group_alone() {
     assert!(pace.is_some_and(|(_, pace)| *pace > 1.5), "{reasons:?}");
 }
 
+/// All pages of a group changed in the same week; later that is found on one more of them. Beside it, what a find
+/// makes of a page whose group was quiet, and of one that says when it changed.
+#[test]
+fn a_change_that_kin_told_of_says_little_of_the_page_itself() {
+    let mut policy = rule();
+    policy.elsewhere = Weights::trusting();
+    for id in 0..6 {
+        let mut page = Page { last: 7.0, group: 1, ..Page::new(id) };
+        visit(&mut policy, &mut page, 14.0, Found::Changed);
+    }
+    let mut learned = |group, modified| {
+        let mut page = Page { last: 7.0, group, ..Page::new(9) };
+        let before = policy.beliefs.of(&page).mean();
+        let seen = page.record(&Visit { modified, ..Visit::new(14.0, Found::Changed) });
+        policy.visited(&mut page, &seen);
+        policy.beliefs.of(&page).mean() / before
+    };
+    let (foreseen, dated, alone) = (learned(1, None), learned(1, Some(13.0)), learned(2, None));
+    assert!(foreseen > 1.0 && foreseen - 1.0 < 0.7 * (alone - 1.0), "{foreseen} {alone}");
+    assert!(dated > 1.2 * foreseen, "{dated} {foreseen}");
+}
+
 #[test]
 fn a_new_page_comes_first_unless_changes_are_counted() {
     for goal in [Goal::Freshness, Goal::Coverage, Goal::Age] {

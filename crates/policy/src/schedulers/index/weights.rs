@@ -61,6 +61,12 @@ impl Weights {
         quick::exp(sum.clamp(-MOST, MOST))
     }
 
+    /// By how much kin alone stretch it: 1 where they say nothing, or that less than usual has happened.
+    pub(crate) fn stretch_by_kin(&self, hints: &Hints) -> f64 {
+        let [directory, section, hub, base, ..] = *hints;
+        self.stretch(&[directory, section, hub, base, 0.0, 0.0]).max(1.0)
+    }
+
     /// How long a page must wait to be treated as if it had waited `wanted`, where its groups say nothing: with
     /// x = ln(τ/28) the solution of x (1 + w/2) + c = ln(wanted/28). `None` out of the bounds of that hint.
     pub(crate) fn unstretched(&self, wanted: Days) -> Option<Days> {
@@ -135,6 +141,17 @@ mod tests {
             }
         }
         assert!(answered > 10, "{answered}");
+    }
+
+    #[test]
+    fn kin_alone_stretch_and_never_shrink() {
+        let weights = Weights { weight: [1.0, 0.5, 0.0, 0.0, 2.0, -2.0], ..Weights::new() };
+        for (directory, section, stretched) in
+            [(0.0, 0.0, 0.0), (1.0, 2.0, 2.0), (1.0, -1.0, 0.5), (-1.0, 0.0, 0.0), (9.0, 0.0, MOST)]
+        {
+            let by_kin = weights.stretch_by_kin(&[directory, section, 3.0, 3.0, 3.0, 1.0]);
+            assert!((by_kin.ln() - stretched).abs() < 1e-9, "{directory} {section}: {by_kin}");
+        }
     }
 
     #[test]
