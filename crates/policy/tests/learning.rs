@@ -13,7 +13,8 @@ use evercrawl_policy::registry::Goal;
 use evercrawl_policy::schedulers::index::IndexRule;
 use evercrawl_policy::{Agenda, Days, Found, Page, Policy, Round, SplitMix64, Visit};
 
-const PAGES: usize = 1000;
+/// So many that a few of great worth do not decide: of a thousand pages, one seed in ten is off by points.
+const PAGES: usize = 10_000;
 const WEEK: Days = 7.0;
 const SIGMA: f64 = 1.5;
 const SEEDS: [u64; 3] = [1, 2, 3];
@@ -86,7 +87,7 @@ fn twenty_fetches_a_page_are_enough() {
 /// Five fetches a page that it divides itself leave more to be learned than five of every page would.
 #[test]
 fn five_fetches_a_page_go_far_where_the_budget_is_small() {
-    assert!((0.94..1.0).contains(&learned(1.0, 0.1, (50, 80))));
+    assert!((0.96..1.0).contains(&learned(1.0, 0.1, (50, 80))));
 }
 
 #[test]
