@@ -273,10 +273,10 @@ impl<S: Store> State<S> {
         let visit = &visited.visit;
         let (Some(digest), true) = (visit.digest, visited.first_of_digest) else { return };
         let first = encode_first_seen(visit.page, visit.at, number);
-        self.blocks.add_digest(&digest);
+        self.blocks.add_digest(&**self.view.layers.store(), &digest);
         self.view.layers.put(Space::Content, &keys::digest(&digest), &first);
         if let (Some(simhash), None) = (visited.simhash, visit.near) {
-            self.blocks.add_print(simhash);
+            self.blocks.add_print(&**self.view.layers.store(), simhash);
             for table in 0..4 {
                 let key = keys::fingerprint(table, simhash);
                 self.view.layers.put(Space::Content, &key, &visit.page.to_bytes());

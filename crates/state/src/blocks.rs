@@ -5,12 +5,11 @@
 //! text which of the four quarters of its fingerprint it has, as the store's tables are sorted; and, since of many
 //! texts some have any quarter, which pairs of fifths: whatever three bits differ, two fifths are the same whole.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::StateError;
 use crate::keys;
-use crate::layers::Layers;
 use crate::store::{Space, Store};
 
 /// Texts, and digests, up to which it is read from the store what they have: a tenth of a second's work.
@@ -23,52 +22,68 @@ const QUARTERS: usize = 1 << 16;
 const PAIRS: usize = 1 << 26;
 const DIGESTS: usize = 1 << 22;
 
-/// What content in the store may have, shared by all who look for such; without bits, anything.
-#[derive(Clone)]
-pub(crate) struct Blocks(Option<Arc<Box<[AtomicU64]>>>);
+/// What content in the store may have, shared by all who look for such. It is read when something is first looked for,
+/// or comes: a crawl that finds all pages as they were does without.
+#[derive(Clone, Default)]
+pub(crate) struct Blocks(Arc<OnceLock<Bits>>);
+
+/// A bit for everything that there may be; without bits, anything may.
+struct Bits(Option<Box<[AtomicU64]>>);
 
 impl Blocks {
-    /// Those of the content in the store; any, where that is much.
-    pub(crate) fn read<S: Store>(layers: &Layers<S>) -> Result<Self, StateError> {
-        let words = (TABLES as usize * QUARTERS + PAIRS + DIGESTS) / 64;
-        let blocks = Blocks(Some(Arc::new(bytemuck::zeroed_slice_box(words))));
-        // Every text is in every table.
-        let (prints, end) = (keys::fingerprint(0, 0), keys::fingerprint(1, 0));
-        let prints = read_keys(layers, (&prints, &end), |key| {
-            blocks.add_print(keys::parse_fingerprint(key).ok_or_else(|| keys::bad("print"))?);
-            Ok(())
-        })?;
-        let (digests, end) = (keys::digest(&[0; 20]), [keys::digest(&[0xff; 20])[0] + 1]);
-        let digests = read_keys(layers, (&digests, &end), |key| {
-            blocks.add_digest(keys::parse_digest(key).ok_or_else(|| keys::bad("digest"))?);
-            Ok(())
-        })?;
-        Ok(if prints.max(digests) > MOST_READ { Blocks(None) } else { blocks })
-    }
-
-    /// A text with this fingerprint is on its way into the store.
-    pub(crate) fn add_print(&self, simhash: u64) {
-        (0..TABLES).for_each(|table| self.add(quarter(table, simhash)));
-        pairs(simhash).for_each(|pair| self.add(pair));
+    /// A text with this fingerprint is on its way into `store`.
+    pub(crate) fn add_print<S: Store>(&self, store: &S, simhash: u64) {
+        self.of(store).add_print(simhash);
     }
 
     /// Content with this digest is.
-    pub(crate) fn add_digest(&self, digest: &[u8; 20]) {
-        self.add(digest_block(digest));
+    pub(crate) fn add_digest<S: Store>(&self, store: &S, digest: &[u8; 20]) {
+        self.of(store).add(digest_block(digest));
     }
 
-    /// The tables in which a text may be that is near one with this fingerprint.
-    pub(crate) fn near(&self, simhash: u64) -> impl Iterator<Item = u8> {
-        let has_quarter = move |table: &u8| self.has(quarter(*table, simhash));
+    /// The tables of `store` in which a text may be that is near one with this fingerprint.
+    pub(crate) fn near<S: Store>(&self, store: &S, simhash: u64) -> impl Iterator<Item = u8> {
+        let bits = self.of(store);
+        let has_quarter = move |table: &u8| bits.has(quarter(*table, simhash));
         // Quarters first: they are fewer, and of a young crawl tell as much.
         let may_be = (0..TABLES).any(|table| has_quarter(&table))
-            && pairs(simhash).any(|pair| self.has(pair));
+            && pairs(simhash).any(|pair| bits.has(pair));
         (0..TABLES).filter(move |table| may_be && has_quarter(table))
     }
 
-    /// Whether content in the store may have this digest.
+    /// Whether content in the store may have this digest. Where the rest was not read, it is not read for this.
     pub(crate) fn may_have_digest(&self, digest: &[u8; 20]) -> bool {
-        self.has(digest_block(digest))
+        self.0.get().is_none_or(|bits| bits.has(digest_block(digest)))
+    }
+
+    /// Whatever came since the store was opened was added here, so what is committed is the rest.
+    fn of<S: Store>(&self, store: &S) -> &Bits {
+        self.0.get_or_init(|| Bits::read(store).unwrap_or(Bits(None)))
+    }
+}
+
+impl Bits {
+    /// Those of the content in the store; none, where that is much.
+    fn read<S: Store>(store: &S) -> Result<Self, StateError> {
+        let words = (TABLES as usize * QUARTERS + PAIRS + DIGESTS) / 64;
+        let bits = Bits(Some(bytemuck::zeroed_slice_box(words)));
+        // Every text is in every table.
+        let (prints, end) = (keys::fingerprint(0, 0), keys::fingerprint(1, 0));
+        let prints = read_keys(store, (&prints, &end), |key| {
+            bits.add_print(keys::parse_fingerprint(key).ok_or_else(|| keys::bad("print"))?);
+            Ok(())
+        })?;
+        let (digests, end) = (keys::digest(&[0; 20]), [keys::digest(&[0xff; 20])[0] + 1]);
+        let digests = read_keys(store, (&digests, &end), |key| {
+            bits.add(digest_block(keys::parse_digest(key).ok_or_else(|| keys::bad("digest"))?));
+            Ok(())
+        })?;
+        Ok(if prints.max(digests) > MOST_READ { Bits(None) } else { bits })
+    }
+
+    fn add_print(&self, simhash: u64) {
+        (0..TABLES).for_each(|table| self.add(quarter(table, simhash)));
+        pairs(simhash).for_each(|pair| self.add(pair));
     }
 
     fn add(&self, block: usize) {
@@ -85,12 +100,12 @@ impl Blocks {
 
 /// Hears some keys of the content, one more than [`MOST_READ`] at most, and says how many there were.
 fn read_keys<S: Store>(
-    layers: &Layers<S>,
+    store: &S,
     (from, to): (&[u8], &[u8]),
     mut hear: impl FnMut(&[u8]) -> Result<(), StateError>,
 ) -> Result<usize, StateError> {
     let mut read = 0;
-    for row in layers.scan(Space::Content, from, to).take(MOST_READ + 1) {
+    for row in store.scan(Space::Content, from, to).take(MOST_READ + 1) {
         hear(&row?.0)?;
         read += 1;
     }
@@ -123,17 +138,19 @@ fn digest_block(&[a, b, c, ..]: &[u8; 20]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::MemoryStore;
+    use crate::store::{MemoryStore, Overlay};
     use proptest::prelude::*;
 
-    fn read(layers: &Layers<MemoryStore>) -> Blocks {
-        Blocks::read(layers).unwrap()
+    /// A store with nothing but these keys of content.
+    fn store<K: AsRef<[u8]>>(keys: impl IntoIterator<Item = K>) -> MemoryStore {
+        let (store, mut rows) = (MemoryStore::default(), Overlay::default());
+        keys.into_iter().for_each(|key| rows.put(Space::Content, key.as_ref(), b""));
+        store.commit(&rows).unwrap();
+        store
     }
 
-    fn put(layers: &mut Layers<MemoryStore>, simhash: u64) {
-        for table in 0..TABLES {
-            layers.put(Space::Content, &keys::fingerprint(table, simhash), b"");
-        }
+    fn empty() -> MemoryStore {
+        store::<&[u8]>([])
     }
 
     proptest! {
@@ -142,19 +159,19 @@ mod tests {
             simhash: u64, flips in prop::collection::vec(0..64u32, 0..4), digest: [u8; 20],
         ) {
             let near = flips.iter().fold(simhash, |bits, flip| bits ^ 1 << flip);
-            let mut layers = Layers::new(Arc::new(MemoryStore::default()));
-            let added = read(&layers);
-            let nothing = added.near(near).next().is_none();
-            prop_assert!(nothing && !added.may_have_digest(&digest));
-            added.add_print(simhash);
-            added.add_digest(&digest);
-            put(&mut layers, simhash);
-            layers.put(Space::Content, &keys::digest(&digest), b"");
-            for blocks in [added, read(&layers)] {
-                let mut same = (0..TABLES).filter(|&table| quarter(table, near) == quarter(table, simhash));
-                prop_assert!(same.all(|table| blocks.near(near).any(|found| found == table)));
-                prop_assert!(blocks.near(near).next().is_some());
-                prop_assert!(blocks.may_have_digest(&digest));
+            let (nothing, added) = (empty(), Blocks::default());
+            prop_assert!(added.may_have_digest(&digest), "nothing was read yet");
+            prop_assert!(added.near(&nothing, near).next().is_none());
+            prop_assert!(!added.may_have_digest(&digest));
+            added.add_print(&nothing, simhash);
+            added.add_digest(&nothing, &digest);
+            let prints = (0..TABLES).map(|table| keys::fingerprint(table, simhash).to_vec());
+            let full = store(prints.chain([keys::digest(&digest).to_vec()]));
+            for (blocks, store) in [(added, nothing), (Blocks::default(), full)] {
+                let found: Vec<u8> = blocks.near(&store, near).collect();
+                let same = |table: &u8| quarter(*table, near) == quarter(*table, simhash);
+                prop_assert_eq!(&found, &(0..TABLES).filter(same).collect::<Vec<_>>());
+                prop_assert!(!found.is_empty() && blocks.may_have_digest(&digest));
             }
         }
     }
@@ -165,22 +182,19 @@ mod tests {
 
     #[test]
     fn few_of_many_texts_are_looked_for() {
-        let blocks = read(&Layers::new(Arc::new(MemoryStore::default())));
-        (0..50_000).for_each(|n| blocks.add_print(scattered(n)));
-        let looked_for = (50_000..60_000).filter(|&n| blocks.near(scattered(n)).next().is_some());
-        let share = looked_for.count() as f64 / 1e4;
+        let (store, blocks) = (empty(), Blocks::default());
+        (0..50_000).for_each(|n| blocks.add_print(&store, scattered(n)));
+        let looked_for = |n: &u64| blocks.near(&store, scattered(*n)).next().is_some();
+        let share = (50_000..60_000).filter(looked_for).count() as f64 / 1e4;
         // Each of ten pairs is there by chance with one in 134: 7 %. By quarters alone it were 91 %.
         assert!((0.04..0.1).contains(&share), "{share}");
     }
 
     #[test]
     fn where_there_is_much_anything_may_be() {
-        let mut layers = Layers::new(Arc::new(MemoryStore::default()));
-        (0..=MOST_READ as u64).for_each(|n| {
-            layers.put(Space::Content, &keys::fingerprint(0, scattered(n)), b"");
-        });
-        let blocks = read(&layers);
-        assert!((0..1 << 16).all(|n| blocks.near(scattered(!n)).count() == 4));
+        let store = store((0..=MOST_READ as u64).map(|n| keys::fingerprint(0, scattered(n))));
+        let blocks = Blocks::default();
+        assert!((0..1 << 16).all(|n| blocks.near(&store, scattered(!n)).count() == 4));
         assert!(blocks.may_have_digest(&[7; 20]));
     }
 }

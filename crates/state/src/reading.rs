@@ -73,7 +73,7 @@ impl<S: Store> Reading<S> {
     /// A page whose text is within `distance` bits of this fingerprint.
     pub fn near(&self, simhash: u64, distance: u32) -> Result<Option<PageKey>, StateError> {
         let tables: Vec<u8> = match &self.blocks {
-            Some(blocks) => blocks.near(simhash).collect(),
+            Some(blocks) => blocks.near(&*self.store, simhash).collect(),
             None => (0..4).collect(),
         };
         for table in tables {

@@ -41,7 +41,7 @@ pub struct State<S> {
     pub(crate) dirty: bool,
     batch: u64,
     seen_path: Option<PathBuf>,
-    /// The last batch that is in the file of URLs seen, and how many were logged since.
+    /// The last batch that is in the file of URLs seen, and how many it lacks that were logged since.
     saved_batch: u64,
     logged: u64,
     tags: HashMap<String, u32>,
@@ -69,19 +69,18 @@ impl<S: Store> State<S> {
         if view.counters.lives.is_none() {
             view.counters.lives = Some(count_lives(&view)?);
         }
-        let (seen, saved_batch, batch) = load_seen(&view, seen_path)?;
-        let blocks = Blocks::read(&view.layers)?;
+        let Loaded { seen, saved_batch, batch, logged } = load_seen(&view, seen_path)?;
         Ok(State {
             view,
             seen,
-            blocks,
+            blocks: Blocks::default(),
             hosts: HashMap::new(),
             seen_log: Vec::new(),
             dirty: true,
             batch,
             seen_path: seen_path.map(Path::to_owned),
             saved_batch,
-            logged: 0,
+            logged,
             tags: HashMap::new(),
         })
     }
@@ -210,7 +209,9 @@ impl<S: Store> State<S> {
     /// Commits everything, and marks the end of a run that was `clean`.
     pub fn close(&mut self, clean: bool) -> Result<(), StateError> {
         self.flush_now()?;
-        self.save_seen()?;
+        if self.logged > 0 {
+            self.save_seen()?;
+        }
         if clean {
             self.view.layers.put(Space::Meta, CLEAN, b"");
             self.dirty = true;
@@ -291,29 +292,36 @@ fn count_lives<S: Store>(view: &View<S>) -> Result<[u64; Life::ALL.len()], State
     Ok(lives)
 }
 
-/// What was seen, the last batch of it that is in a file, and the last of all.
-fn load_seen<S: Store>(
-    view: &View<S>,
-    path: Option<&Path>,
-) -> Result<(Seen, u64, u64), StateError> {
+/// What was seen, and how far the file of it goes.
+struct Loaded {
+    seen: Seen,
+    saved_batch: u64,
+    batch: u64,
+    logged: u64,
+}
+
+fn load_seen<S: Store>(view: &View<S>, path: Option<&Path>) -> Result<Loaded, StateError> {
     let layers = &view.layers;
     let vouched = layers.get(Space::Meta, SEEN_SUM)?;
     let is_vouched = |sum: u64| vouched.as_deref() == Some(&sum.to_le_bytes());
     let saved = path.and_then(Seen::load).filter(|saved| is_vouched(saved.sum));
     let from = saved.as_ref().map_or(0, |saved| saved.batch);
     let log = || layers.scan(Space::Meta, &keys::numbered(SEEN_LOG, from + 1), &[SEEN_LOG + 1]);
-    let mut batch = from;
+    let mut loaded = Loaded { seen: Seen::default(), saved_batch: from, batch: from, logged: 0 };
     for row in log() {
-        batch = number_of(&row?.0)?;
+        loaded.batch = number_of(&row?.0)?;
     }
-    let Some(saved) = saved else { return Ok((scan_seen(view)?, from, batch)) };
+    let Some(saved) = saved else {
+        return Ok(Loaded { seen: scan_seen(view)?, logged: view.counters.pages, ..loaded });
+    };
     for row in log() {
         let (_, traces) = row?;
         for trace in traces.as_chunks().0 {
             saved.seen.note(Trace::from_bytes(*trace));
+            loaded.logged += 1;
         }
     }
-    Ok((saved.seen, from, batch))
+    Ok(Loaded { seen: saved.seen, ..loaded })
 }
 
 /// Reads what is known from the store, two parts at a time: it is read whole where no file says it.

@@ -277,6 +277,31 @@ fn what_was_forgotten_before_a_crash_is_found_again() {
 }
 
 #[test]
+fn urls_seen_are_saved_when_there_are_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("seen");
+    let store = Arc::new(MemoryStore::default());
+    let run = |urls: &[&str]| {
+        let mut state = State::open(store.clone(), SETTINGS, Some(&file)).unwrap();
+        for url in urls {
+            discover(&mut state, "a.test", url);
+        }
+        let (pages, _) = (state.counters().pages, state.close(true).unwrap());
+        (pages, file.exists().then(|| std::fs::read(&file).unwrap()))
+    };
+    assert_eq!(run(&[]), (0, None));
+    let (_, first) = run(&["/1"]);
+    let (pages, second) = run(&["/1"]);
+    assert_eq!((pages, &second), (1, &first), "nothing new");
+    std::fs::remove_file(&file).unwrap();
+    let (pages, third) = run(&["/1"]);
+    assert!(pages == 1 && third.is_some(), "it is made anew");
+    let (pages, fourth) = run(&["/1", "/2"]);
+    assert!(pages == 2 && fourth != third);
+    assert_eq!(run(&["/1", "/2"]).0, 2);
+}
+
+#[test]
 fn urls_seen_by_another_store_are_not_believed() {
     let dir = tempfile::tempdir().unwrap();
     let open = |store: &Arc<MemoryStore>| {
