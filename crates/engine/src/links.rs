@@ -145,11 +145,6 @@ impl LinkReader {
         }
     }
 
-    /// By topic, what speaks for a page is otherwise with every link to it: known ones are told on, too.
-    fn leaves_out_known(&self) -> bool {
-        self.topic.is_none()
-    }
-
     /// Links as they are kept; what a page says of itself is left out.
     fn kept(&self, from: &From<'_>, mut links: Vec<(PageKey, &str)>) -> Kept {
         if !self.take.keep_links {
@@ -246,7 +241,7 @@ impl LinkReader {
     }
 
     /// What a link is known by, and its URL where that may be new. What is known was let in when it was
-    /// found, and is not judged again.
+    /// found, and is not judged again. By topic, what speaks for a page is otherwise with every link to it.
     fn look_up(
         &self,
         gate: &Gate,
@@ -254,7 +249,7 @@ impl LinkReader {
         url: Canonical,
     ) -> Result<((PageKey, u64), Option<Canonical>), Refusal> {
         let key = self.key_from(from, &url);
-        if self.leaves_out_known() && self.seen.has(key.0, key.1) {
+        if self.topic.is_none() && self.seen.has(key.0, key.1) {
             return Ok((key, None));
         }
         judged(gate, from, url).map(|url| (key, Some(url)))

@@ -306,22 +306,20 @@ fn load_seen<S: Store>(view: &View<S>, path: Option<&Path>) -> Result<Loaded, St
     let is_vouched = |sum: u64| vouched.as_deref() == Some(&sum.to_le_bytes());
     let saved = path.and_then(Seen::load).filter(|saved| is_vouched(saved.sum));
     let from = saved.as_ref().map_or(0, |saved| saved.batch);
-    let log = || layers.scan(Space::Meta, &keys::numbered(SEEN_LOG, from + 1), &[SEEN_LOG + 1]);
     let mut loaded = Loaded { seen: Seen::default(), saved_batch: from, batch: from, logged: 0 };
-    for row in log() {
-        loaded.batch = number_of(&row?.0)?;
-    }
-    let Some(saved) = saved else {
-        return Ok(Loaded { seen: scan_seen(view)?, logged: view.counters.pages, ..loaded });
-    };
-    for row in log() {
-        let (_, traces) = row?;
+    for row in layers.scan(Space::Meta, &keys::numbered(SEEN_LOG, from + 1), &[SEEN_LOG + 1]) {
+        let (key, traces) = row?;
+        loaded.batch = number_of(&key)?;
+        let Some(saved) = &saved else { continue };
         for trace in traces.as_chunks().0 {
             saved.seen.note(Trace::from_bytes(*trace));
             loaded.logged += 1;
         }
     }
-    Ok(Loaded { seen: saved.seen, ..loaded })
+    match saved {
+        Some(saved) => Ok(Loaded { seen: saved.seen, ..loaded }),
+        None => Ok(Loaded { seen: scan_seen(view)?, logged: view.counters.pages, ..loaded }),
+    }
 }
 
 /// Reads what is known from the store, two parts at a time: it is read whole where no file says it.
