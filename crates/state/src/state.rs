@@ -69,7 +69,7 @@ impl<S: Store> State<S> {
         if view.counters.lives.is_none() {
             view.counters.lives = Some(count_lives(&view)?);
         }
-        let Loaded { seen, saved_batch, batch, logged } = load_seen(&view, seen_path)?;
+        let Loaded { seen, saved_batch, batch, logged } = load_seen(&mut view, seen_path)?;
         Ok(State {
             view,
             seen,
@@ -300,7 +300,7 @@ struct Loaded {
     logged: u64,
 }
 
-fn load_seen<S: Store>(view: &View<S>, path: Option<&Path>) -> Result<Loaded, StateError> {
+fn load_seen<S: Store>(view: &mut View<S>, path: Option<&Path>) -> Result<Loaded, StateError> {
     let layers = &view.layers;
     let vouched = layers.get(Space::Meta, SEEN_SUM)?;
     let is_vouched = |sum: u64| vouched.as_deref() == Some(&sum.to_le_bytes());
@@ -318,7 +318,11 @@ fn load_seen<S: Store>(view: &View<S>, path: Option<&Path>) -> Result<Loaded, St
     }
     match saved {
         Some(saved) => Ok(Loaded { seen: saved.seen, ..loaded }),
-        None => Ok(Loaded { seen: scan_seen(view)?, logged: view.counters.pages, ..loaded }),
+        None => {
+            // Should the file come back, it lacks what is logged from now on.
+            view.layers.remove(Space::Meta, SEEN_SUM);
+            Ok(Loaded { seen: scan_seen(view)?, logged: view.counters.pages, ..loaded })
+        }
     }
 }
 

@@ -302,6 +302,30 @@ fn urls_seen_are_saved_when_there_are_others() {
 }
 
 #[test]
+fn urls_seen_that_were_done_without_are_not_believed_when_they_are_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, aside) = (dir.path().join("seen"), dir.path().join("aside"));
+    let store = Arc::new(MemoryStore::default());
+    let open = || State::open(store.clone(), SETTINGS, Some(&file)).unwrap();
+    for url in ["/1", "/2"] {
+        let mut state = open();
+        discover(&mut state, "a.test", url);
+        state.close(true).unwrap();
+    }
+    std::fs::rename(&file, &aside).unwrap();
+    let mut state = open();
+    let page = discover(&mut state, "a.test", "/3");
+    state.apply(&visit(page, 1, Change::New, Some(at(9)))).unwrap();
+    state.flush_now().unwrap();
+    drop(state);
+
+    std::fs::rename(&aside, &file).unwrap();
+    let mut state = open();
+    discover(&mut state, "a.test", "/3");
+    assert_eq!(state.counters().pages, 3, "it is known, though the file does not have it");
+}
+
+#[test]
 fn urls_seen_by_another_store_are_not_believed() {
     let dir = tempfile::tempdir().unwrap();
     let open = |store: &Arc<MemoryStore>| {
