@@ -36,8 +36,16 @@ pub struct Row {
     pub wasted: u64,
     /// `detected` over `changes`.
     pub coverage: f64,
+    /// The low end of its 95 % interval, by bootstrap over pages.
+    pub coverage_low: f64,
+    /// The high end of it.
+    pub coverage_high: f64,
     /// `finds` over `fetches`.
     pub update_rate: f64,
+    /// The low end of its 95 % interval, by bootstrap over pages.
+    pub update_rate_low: f64,
+    /// The high end of it.
+    pub update_rate_high: f64,
     /// The share of copies that are current.
     pub freshness: f64,
     /// The low end of its 95 % interval, by bootstrap over pages.
@@ -46,10 +54,22 @@ pub struct Row {
     pub freshness_high: f64,
     /// The share of worth that is current.
     pub freshness_weighted: f64,
+    /// The low end of its 95 % interval, by bootstrap over pages.
+    pub freshness_weighted_low: f64,
+    /// The high end of it.
+    pub freshness_weighted_high: f64,
     /// Days since the first change that was not fetched; 0 while a copy is current.
     pub age: f64,
+    /// The low end of its 95 % interval, by bootstrap over pages.
+    pub age_low: f64,
+    /// The high end of it.
+    pub age_high: f64,
     /// The same, pages counting by their worth.
     pub age_weighted: f64,
+    /// The low end of its 95 % interval, by bootstrap over pages.
+    pub age_weighted_low: f64,
+    /// The high end of it.
+    pub age_weighted_high: f64,
     /// Freshness over that of one who knows the true mean rates; null where that was not run.
     pub freshness_of_clairvoyant: Option<f64>,
     /// Freshness over that of one who knows all that is to come; null where that was not run.
@@ -76,9 +96,21 @@ pub struct Week {
     /// As in [`Row`], for this week.
     pub freshness: f64,
     /// As in [`Row`], for this week.
+    pub freshness_weighted: f64,
+    /// As in [`Row`], for this week.
     pub age: f64,
     /// As in [`Row`], for this week.
+    pub age_weighted: f64,
+    /// As in [`Row`], for this week.
+    pub coverage: f64,
+    /// As in [`Row`], for this week.
+    pub update_rate: f64,
+    /// As in [`Row`], for this week.
     pub fetches: u64,
+    /// As in [`Row`], for this week.
+    pub wasted: u64,
+    /// As in [`Row`], for this week.
+    pub cost: f64,
     /// As in [`Row`], for this week.
     pub detected: u64,
     /// As in [`Row`], for this week.
@@ -95,9 +127,23 @@ pub struct Part {
     /// As in [`Row`], for this part.
     pub freshness: f64,
     /// As in [`Row`], for this part.
+    pub freshness_weighted: f64,
+    /// As in [`Row`], for this part.
     pub age: f64,
+    /// As in [`Row`], for this part.
+    pub age_weighted: f64,
     /// As in [`Row`], for this part.
     pub coverage: f64,
     /// As in [`Row`], for this part.
+    pub update_rate: f64,
+    /// As in [`Row`], for this part.
     pub fetches: u64,
+    /// As in [`Row`], for this part.
+    pub wasted: u64,
+    /// As in [`Row`], for this part.
+    pub cost: f64,
+    /// As in [`Row`], for this part.
+    pub detected: u64,
+    /// As in [`Row`], for this part.
+    pub changes: u64,
 }

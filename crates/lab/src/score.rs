@@ -26,16 +26,20 @@ pub(crate) struct Score<'a> {
     weeks: Vec<Tally>,
     hosts: Vec<Tally>,
     classes: [Tally; Class::ALL.len()],
-    blocks: Vec<Block>,
-    weighted: Sums,
-    counts: Counts,
+    blocks: Vec<Tally>,
+    edits: u64,
 }
 
+/// What is counted of a week, a host, a class or a block of pages.
 #[derive(Clone, Copy, Default)]
 struct Tally {
-    sums: Sums,
+    plain: Sums,
+    /// Pages counting by their worth.
+    weighted: Sums,
+    cost: f64,
     pages: u64,
     fetches: u64,
+    finds: u64,
     changes: u64,
     detected: u64,
 }
@@ -48,19 +52,14 @@ struct Sums {
     age: f64,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Block {
-    live: f64,
-    fresh: f64,
-}
-
-/// What has no parts.
-#[derive(Clone, Copy, Default)]
-struct Counts {
-    cost: f64,
-    edits: u64,
-    finds: u64,
-    wasted: u64,
+/// What is made of a tally.
+struct Scores {
+    freshness: f64,
+    freshness_weighted: f64,
+    age: f64,
+    age_weighted: f64,
+    coverage: f64,
+    update_rate: f64,
 }
 
 /// What a fetch came to.
@@ -85,9 +84,8 @@ impl<'a> Score<'a> {
             weeks: vec![Tally::default(); weeks],
             hosts: vec![Tally::default(); world.hosts.len()],
             classes: Default::default(),
-            blocks: vec![Block::default(); world.pages.len().clamp(1, BLOCKS)],
-            weighted: Sums::default(),
-            counts: Counts::default(),
+            blocks: vec![Tally::default(); world.pages.len().clamp(1, BLOCKS)],
+            edits: 0,
         }
     }
 
@@ -103,42 +101,27 @@ impl<'a> Score<'a> {
 
     /// The page lived from `start` to `end`.
     pub(crate) fn lived(&mut self, page: u32, start: Days, end: Days) {
-        let Some((start, end)) = self.clip(start, end) else { return };
-        self.blocks[page as usize % BLOCKS].live += end - start;
-        self.weighted.live += self.weight(page) * (end - start);
-        for tally in self.parts(page) {
-            tally.pages += 1;
-            tally.sums.live += end - start;
+        if self.clip(start, end).is_some() {
+            self.parts(page).into_iter().for_each(|tally| tally.pages += 1);
         }
-        self.by_week(start, end, |sums, a, b| sums.live += b - a);
+        self.add(page, start, end, |a, b| Sums { live: b - a, ..Sums::default() });
     }
 
     /// The copy of the page was current from `start` to `end`.
     pub(crate) fn was_fresh(&mut self, page: u32, start: Days, end: Days) {
-        let Some((start, end)) = self.clip(start, end) else { return };
-        self.blocks[page as usize % BLOCKS].fresh += end - start;
-        self.weighted.fresh += self.weight(page) * (end - start);
-        for tally in self.parts(page) {
-            tally.sums.fresh += end - start;
-        }
-        self.by_week(start, end, |sums, a, b| sums.fresh += b - a);
+        self.add(page, start, end, |a, b| Sums { fresh: b - a, ..Sums::default() });
     }
 
     /// The copy of the page was out of date from `start` to `end`.
     pub(crate) fn was_stale(&mut self, page: u32, start: Days, end: Days) {
-        let Some((first, last)) = self.clip(start, end) else { return };
-        let area = move |a: Days, b: Days| (b - a) * ((a + b) / 2.0 - start);
-        self.weighted.age += self.weight(page) * area(first, last);
-        for tally in self.parts(page) {
-            tally.sums.age += area(first, last);
-        }
-        self.by_week(first, last, |sums, a, b| sums.age += area(a, b));
+        let area = |a: Days, b: Days| (b - a) * ((a + b) / 2.0 - start);
+        self.add(page, start, end, |a, b| Sums { age: area(a, b), ..Sums::default() });
     }
 
     /// The page changed at `at`; whether for the first time in its week is said by the caller.
     pub(crate) fn changed(&mut self, page: u32, at: Days, first_in_week: bool) {
         if self.covers(at) {
-            self.counts.edits += 1;
+            self.edits += 1;
             self.count(page, at, |tally| tally.changes += u64::from(first_in_week));
         }
     }
@@ -146,10 +129,12 @@ impl<'a> Score<'a> {
     /// The page was fetched at `at`.
     pub(crate) fn fetched(&mut self, page: u32, at: Days, cost: f64, gain: &Gain) {
         if self.covers(at) {
-            self.counts.cost += cost;
-            self.counts.finds += u64::from(matches!(gain, Gain::News));
-            self.counts.wasted += u64::from(!matches!(gain, Gain::News));
-            self.count(page, at, |tally| tally.fetches += 1);
+            let found = u64::from(matches!(gain, Gain::News));
+            self.count(page, at, |tally| {
+                tally.fetches += 1;
+                tally.finds += found;
+                tally.cost += cost;
+            });
         }
     }
 
@@ -161,35 +146,41 @@ impl<'a> Score<'a> {
     /// All that is to be said of the score itself.
     pub(crate) fn row(&self, seed: u64) -> Row {
         let all = self.weeks.iter().fold(Tally::default(), Tally::plus);
-        let (low, high) = self.interval(seed);
-        let Counts { cost, edits, finds, wasted } = self.counts;
+        let (low, high) = self.intervals(seed);
+        let mean = all.scores();
         Row {
             seed,
             pages: self.classes.iter().map(|class| class.pages).sum(),
             fetches: all.fetches,
-            cost,
-            edits,
+            cost: all.cost,
+            edits: self.edits,
             changes: all.changes,
             detected: all.detected,
-            finds,
-            wasted,
-            coverage: all.coverage(),
-            update_rate: share(finds as f64, all.fetches as f64),
-            freshness: all.sums.freshness(),
-            freshness_low: low,
-            freshness_high: high,
-            freshness_weighted: self.weighted.freshness(),
-            age: all.sums.age(),
-            age_weighted: self.weighted.age(),
+            finds: all.finds,
+            wasted: all.fetches - all.finds,
+            coverage: mean.coverage,
+            coverage_low: low.coverage,
+            coverage_high: high.coverage,
+            update_rate: mean.update_rate,
+            update_rate_low: low.update_rate,
+            update_rate_high: high.update_rate,
+            freshness: mean.freshness,
+            freshness_low: low.freshness,
+            freshness_high: high.freshness,
+            freshness_weighted: mean.freshness_weighted,
+            freshness_weighted_low: low.freshness_weighted,
+            freshness_weighted_high: high.freshness_weighted,
+            age: mean.age,
+            age_low: low.age,
+            age_high: high.age,
+            age_weighted: mean.age_weighted,
+            age_weighted_low: low.age_weighted,
+            age_weighted_high: high.age_weighted,
             weeks: (0u32..).zip(&self.weeks).map(|(week, tally)| tally.week(week)).collect(),
             hosts: self.host_parts(),
             classes: Class::ALL.iter().zip(&self.classes).map(|(c, t)| t.part(c.name())).collect(),
             ..Row::default()
         }
-    }
-
-    fn weight(&self, page: u32) -> f64 {
-        f64::from(self.world.pages[page as usize].weight)
     }
 
     fn clip(&self, start: Days, end: Days) -> Option<(Days, Days)> {
@@ -202,17 +193,28 @@ impl<'a> Score<'a> {
         [&mut self.hosts[host], &mut self.classes[self.judge.class(page) as usize]]
     }
 
-    fn count(&mut self, page: u32, at: Days, mut add: impl FnMut(&mut Tally)) {
+    fn block(&mut self, page: u32) -> &mut Tally {
+        &mut self.blocks[page as usize % BLOCKS]
+    }
+
+    fn count(&mut self, page: u32, at: Days, add: impl Fn(&mut Tally)) {
         add(&mut self.weeks[((at - self.from) / WEEK) as usize]);
+        add(self.block(page));
         self.parts(page).into_iter().for_each(add);
     }
 
-    fn by_week(&mut self, start: Days, end: Days, add: impl Fn(&mut Sums, Days, Days)) {
+    /// Adds what `sums` says of the page from `start` to `end`, as far as that is scored.
+    fn add(&mut self, page: u32, start: Days, end: Days, sums: impl Fn(Days, Days) -> Sums) {
+        let Some((start, end)) = self.clip(start, end) else { return };
+        let weight = f64::from(self.world.pages[page as usize].weight);
+        let whole = sums(start, end);
+        self.block(page).add(&whole, weight);
+        self.parts(page).into_iter().for_each(|tally| tally.add(&whole, weight));
         let mut week = ((start - self.from) / WEEK) as usize;
         let mut at = start;
         while at < end && week < self.weeks.len() {
             let next = (self.from + WEEK * (week + 1) as f64).min(end);
-            add(&mut self.weeks[week].sums, at, next);
+            self.weeks[week].add(&sums(at, next), weight);
             (at, week) = (next, week + 1);
         }
     }
@@ -225,68 +227,114 @@ impl<'a> Score<'a> {
         hosts.map(|(host, tally)| tally.part(&host.name)).collect()
     }
 
-    /// The middle 95 % of the freshness of worlds made of the same pages, drawn with replacement.
-    fn interval(&self, seed: u64) -> (f64, f64) {
+    /// The ends of the middle 95 % of the scores of worlds made of the same pages, drawn with replacement.
+    fn intervals(&self, seed: u64) -> (Scores, Scores) {
         let mut random = SplitMix64::new(seed);
         let mut drawn = || {
-            let mut sum = Block::default();
-            for _ in &self.blocks {
-                let block = self.blocks[random.below(self.blocks.len())];
-                sum.live += block.live;
-                sum.fresh += block.fresh;
-            }
-            share(sum.fresh, sum.live)
+            let draw = |sum: Tally, _| sum.plus(&self.blocks[random.below(self.blocks.len())]);
+            self.blocks.iter().fold(Tally::default(), draw).scores()
         };
-        let mut values: Vec<f64> = (0..RESAMPLES).map(|_| drawn()).collect();
-        values.sort_by(f64::total_cmp);
+        let drawn: Vec<Scores> = (0..RESAMPLES).map(|_| drawn()).collect();
         let tail = RESAMPLES / 40;
-        (values[tail], values[RESAMPLES - 1 - tail])
+        (Scores::ranked(&drawn, tail), Scores::ranked(&drawn, RESAMPLES - 1 - tail))
     }
 }
 
 impl Tally {
     fn plus(self, other: &Tally) -> Tally {
         Tally {
-            sums: Sums {
-                live: self.sums.live + other.sums.live,
-                fresh: self.sums.fresh + other.sums.fresh,
-                age: self.sums.age + other.sums.age,
-            },
+            plain: self.plain.plus(&other.plain, 1.0),
+            weighted: self.weighted.plus(&other.weighted, 1.0),
+            cost: self.cost + other.cost,
             pages: self.pages + other.pages,
             fetches: self.fetches + other.fetches,
+            finds: self.finds + other.finds,
             changes: self.changes + other.changes,
             detected: self.detected + other.detected,
         }
     }
 
-    fn coverage(&self) -> f64 {
-        share(self.detected as f64, self.changes as f64)
+    fn add(&mut self, sums: &Sums, weight: f64) {
+        self.plain = self.plain.plus(sums, 1.0);
+        self.weighted = self.weighted.plus(sums, weight);
+    }
+
+    fn scores(&self) -> Scores {
+        Scores {
+            freshness: self.plain.freshness(),
+            freshness_weighted: self.weighted.freshness(),
+            age: self.plain.age(),
+            age_weighted: self.weighted.age(),
+            coverage: share(self.detected as f64, self.changes as f64),
+            update_rate: share(self.finds as f64, self.fetches as f64),
+        }
     }
 
     fn week(&self, week: u32) -> Week {
+        let scores = self.scores();
         Week {
             week,
-            freshness: self.sums.freshness(),
-            age: self.sums.age(),
+            freshness: scores.freshness,
+            freshness_weighted: scores.freshness_weighted,
+            age: scores.age,
+            age_weighted: scores.age_weighted,
+            coverage: scores.coverage,
+            update_rate: scores.update_rate,
             fetches: self.fetches,
+            wasted: self.fetches - self.finds,
+            cost: self.cost,
             detected: self.detected,
             changes: self.changes,
         }
     }
 
     fn part(&self, name: &str) -> Part {
+        let scores = self.scores();
         Part {
             name: name.to_owned(),
             pages: self.pages,
-            freshness: self.sums.freshness(),
-            age: self.sums.age(),
-            coverage: self.coverage(),
+            freshness: scores.freshness,
+            freshness_weighted: scores.freshness_weighted,
+            age: scores.age,
+            age_weighted: scores.age_weighted,
+            coverage: scores.coverage,
+            update_rate: scores.update_rate,
             fetches: self.fetches,
+            wasted: self.fetches - self.finds,
+            cost: self.cost,
+            detected: self.detected,
+            changes: self.changes,
+        }
+    }
+}
+
+impl Scores {
+    /// Of each score by itself the value that `rank` others lie below.
+    fn ranked(drawn: &[Scores], rank: usize) -> Scores {
+        let of = |score: fn(&Scores) -> f64| {
+            let mut values: Vec<f64> = drawn.iter().map(score).collect();
+            *values.select_nth_unstable_by(rank, f64::total_cmp).1
+        };
+        Scores {
+            freshness: of(|s| s.freshness),
+            freshness_weighted: of(|s| s.freshness_weighted),
+            age: of(|s| s.age),
+            age_weighted: of(|s| s.age_weighted),
+            coverage: of(|s| s.coverage),
+            update_rate: of(|s| s.update_rate),
         }
     }
 }
 
 impl Sums {
+    fn plus(self, other: &Sums, times: f64) -> Sums {
+        Sums {
+            live: self.live + times * other.live,
+            fresh: self.fresh + times * other.fresh,
+            age: self.age + times * other.age,
+        }
+    }
+
     fn freshness(&self) -> f64 {
         share(self.fresh, self.live)
     }

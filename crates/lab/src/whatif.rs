@@ -120,7 +120,7 @@ impl WhatIf {
         for (&factor, budget) in factors.0.iter().zip(factors.budgets(base)) {
             let budget = budget.to_string();
             let Some(line) = summary.lines().find(|line| line.budget() == budget) else { continue };
-            let (freshness_low, freshness_high) = line.interval();
+            let (freshness_low, freshness_high) = line.interval(Measure::Freshness);
             let freshness = line.mean(|row| row.freshness);
             let gain =
                 |before: &Point| (freshness - before.freshness) / (factor / before.factor).log2();

@@ -84,6 +84,38 @@ fn the_same_seed_gives_the_same_rows_on_any_number_of_threads() {
 }
 
 #[test]
+fn every_score_lies_in_its_interval_and_parts_add_up() {
+    let weighted = LIVELY.replace("links = 2", "links = 2\nimportance = { pareto = 1.5 }");
+    for row in rows(&plan(made(&weighted), vec![find("index").unwrap()], &["20%/week"])) {
+        for (name, low, mean, high) in [
+            ("freshness", row.freshness_low, row.freshness, row.freshness_high),
+            (
+                "freshness_weighted",
+                row.freshness_weighted_low,
+                row.freshness_weighted,
+                row.freshness_weighted_high,
+            ),
+            ("age", row.age_low, row.age, row.age_high),
+            ("age_weighted", row.age_weighted_low, row.age_weighted, row.age_weighted_high),
+            ("coverage", row.coverage_low, row.coverage, row.coverage_high),
+            ("update_rate", row.update_rate_low, row.update_rate, row.update_rate_high),
+        ] {
+            assert!(low < mean && mean < high, "{name}: {mean} in {low} to {high}");
+        }
+        let whole = (row.fetches, row.wasted, row.changes, row.detected);
+        let sum = |parts: Vec<(u64, u64, u64, u64)>| {
+            parts.iter().fold((0, 0, 0, 0), |s, p| (s.0 + p.0, s.1 + p.1, s.2 + p.2, s.3 + p.3))
+        };
+        let weeks = row.weeks.iter().map(|w| (w.fetches, w.wasted, w.changes, w.detected));
+        assert_eq!(sum(weeks.collect()), whole);
+        for parts in [&row.hosts, &row.classes] {
+            let counts = parts.iter().map(|p| (p.fetches, p.wasted, p.changes, p.detected));
+            assert_eq!(sum(counts.collect()), whole);
+        }
+    }
+}
+
+#[test]
 fn nobody_is_fresher_than_the_oracle() {
     for text in [POISSON, LIVELY] {
         for row in rows(&plan(made(text), all(), &["5%/week", "40%/week", "200%/week"])) {

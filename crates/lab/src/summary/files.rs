@@ -1,8 +1,8 @@
 //! Where can a program read it all? One table a kind of number, every run in it.
 
-use super::Summary;
+use super::{Measure, Summary};
 use crate::page::{Cell, Table, cell};
-use crate::row::{Part, Row};
+use crate::row::{Part, Row, Week};
 
 /// What every row of the detailed tables begins with.
 const RUN: [&str; 5] = ["world", "policy", "budget", "goal", "seed"];
@@ -10,75 +10,72 @@ const RUN: [&str; 5] = ["world", "policy", "budget", "goal", "seed"];
 impl Summary<'_> {
     /// The tables: `summary` over seeds, `weeks`, `hosts` and `classes` run by run.
     pub fn files(&self) -> [Table; 4] {
-        let parts = ["pages", "freshness", "age_days", "coverage", "fetches"];
-        [
-            self.summary(),
-            self.runs(
-                "weeks",
-                &["week", "freshness", "age_days", "fetches", "detected", "changes"],
-                weeks,
-            ),
-            self.runs("hosts", &[&["host"], &parts[..]].concat(), |row| listed(&row.hosts)),
-            self.runs("classes", &[&["class"], &parts[..]].concat(), |row| listed(&row.classes)),
-        ]
-    }
-
-    fn summary(&self) -> Table {
-        let heads = [
-            "world",
-            "policy",
-            "budget",
-            "goal",
-            "seeds",
-            "pages",
-            "fetches",
-            "cost",
-            "changes",
-            "detected",
-            "wasted",
+        let scores = [
             "freshness",
-            "freshness_low",
-            "freshness_high",
             "freshness_weighted",
             "age_days",
             "age_weighted_days",
             "coverage",
             "update_rate",
-            "freshness_of_clairvoyant",
-            "freshness_of_oracle",
-            "cpu_seconds",
+            "fetches",
+            "wasted",
+            "cost",
+            "detected",
+            "changes",
         ];
+        let heads = |first: &[&'static str]| [first, &scores[..]].concat();
+        [
+            self.summary(),
+            self.runs("weeks", &heads(&["week"]), weeks),
+            self.runs("hosts", &heads(&["host", "pages"]), |row| listed(&row.hosts)),
+            self.runs("classes", &heads(&["class", "pages"]), |row| listed(&row.classes)),
+        ]
+    }
+
+    fn summary(&self) -> Table {
+        let counts: [(&str, fn(&Row) -> f64); 7] = [
+            ("pages", |row| row.pages as f64),
+            ("fetches", |row| row.fetches as f64),
+            ("cost", |row| row.cost),
+            ("changes", |row| row.changes as f64),
+            ("detected", |row| row.detected as f64),
+            ("finds", |row| row.finds as f64),
+            ("wasted", |row| row.wasted as f64),
+        ];
+        let measures = [
+            ("freshness", Measure::Freshness),
+            ("freshness_weighted", Measure::Weighted),
+            ("age_days", Measure::Age),
+            ("age_weighted_days", Measure::AgeWeighted),
+            ("coverage", Measure::Coverage),
+            ("update_rate", Measure::UpdateRate),
+        ];
+        let mut heads: Vec<String> =
+            ["world", "policy", "budget", "goal", "seeds"].map(str::to_owned).into();
+        heads.extend(counts.iter().map(|(name, _)| (*name).to_owned()));
+        for (name, _) in measures {
+            heads.extend(["", "_low", "_high"].map(|end| format!("{name}{end}")));
+        }
+        heads.extend(
+            ["freshness_of_clairvoyant", "freshness_of_oracle", "cpu_seconds"].map(str::to_owned),
+        );
+        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
         let mut table = Table::new("summary", "Means over seeds.", &heads);
         for line in &self.lines {
-            let (low, high) = line.interval();
-            let mean = |of: fn(&Row) -> f64| plain(line.mean(of));
-            let beside =
-                |of: fn(&Row) -> Option<f64>| plain(line.mean_of_some(of).unwrap_or(f64::NAN));
             let [world, policy, budget, goal, _] = run(line.rows[0]);
-            table.row([
-                world,
-                policy,
-                budget,
-                goal,
-                plain(line.rows.len() as f64),
-                mean(|row| row.pages as f64),
-                mean(|row| row.fetches as f64),
-                mean(|row| row.cost),
-                mean(|row| row.changes as f64),
-                mean(|row| row.detected as f64),
-                mean(|row| row.wasted as f64),
-                mean(|row| row.freshness),
-                plain(low),
-                plain(high),
-                mean(|row| row.freshness_weighted),
-                mean(|row| row.age),
-                mean(|row| row.age_weighted),
-                mean(|row| row.coverage),
-                mean(|row| row.update_rate),
-                beside(|row| row.freshness_of_clairvoyant),
-                beside(|row| row.freshness_of_oracle),
-                mean(|row| row.cpu_seconds),
+            let mut cells = vec![world, policy, budget, goal, plain(line.rows.len() as f64)];
+            cells.extend(counts.iter().map(|(_, of)| plain(line.mean(of))));
+            for (_, measure) in measures {
+                let (low, high) = line.interval(measure);
+                cells.extend([line.mean(|row| measure.of(row)), low, high].map(plain));
+            }
+            let beside = |of: fn(&Row) -> Option<f64>| line.mean_of_some(of).unwrap_or(f64::NAN);
+            cells.extend([
+                plain(beside(|row| row.freshness_of_clairvoyant)),
+                plain(beside(|row| row.freshness_of_oracle)),
+                plain(line.mean(|row| row.cpu_seconds)),
             ]);
+            table.row(cells);
         }
         table
     }
@@ -102,19 +99,23 @@ fn run(row: &Row) -> [Cell; 5] {
 }
 
 fn weeks(row: &Row) -> Vec<Vec<Cell>> {
-    let cells = |week: &crate::row::Week| {
-        let counts = [week.fetches, week.detected, week.changes].map(|n| plain(n as f64));
-        let head = [f64::from(week.week), week.freshness, week.age].map(plain);
-        head.into_iter().chain(counts).collect()
+    let cells = |w: &Week| {
+        let scores = [w.freshness, w.freshness_weighted, w.age, w.age_weighted];
+        let found = [w.coverage, w.update_rate, w.fetches as f64, w.wasted as f64, w.cost];
+        let counts = [w.detected as f64, w.changes as f64];
+        let week = std::iter::once(f64::from(w.week));
+        week.chain(scores).chain(found).chain(counts).map(plain).collect()
     };
     row.weeks.iter().map(cells).collect()
 }
 
 fn listed(parts: &[Part]) -> Vec<Vec<Cell>> {
-    let cells = |part: &Part| {
-        let numbers =
-            [part.pages as f64, part.freshness, part.age, part.coverage, part.fetches as f64];
-        std::iter::once(Cell::from(part.name.as_str())).chain(numbers.map(plain)).collect()
+    let cells = |p: &Part| {
+        let scores = [p.pages as f64, p.freshness, p.freshness_weighted, p.age, p.age_weighted];
+        let found = [p.coverage, p.update_rate, p.fetches as f64, p.wasted as f64, p.cost];
+        let counts = [p.detected as f64, p.changes as f64];
+        let numbers = scores.into_iter().chain(found).chain(counts).map(plain);
+        std::iter::once(Cell::from(p.name.as_str())).chain(numbers).collect()
     };
     parts.iter().map(cells).collect()
 }

@@ -56,17 +56,20 @@ impl<'a> Line<'a> {
         all.map(|all| all.iter().sum::<f64>() / all.len() as f64)
     }
 
-    /// The 95 % interval of freshness: over seeds where there are some, else over pages.
-    pub fn interval(&self) -> (f64, f64) {
+    /// The 95 % interval of a measure: over seeds where there are some, else over pages.
+    pub(crate) fn interval(&self, measure: Measure) -> (f64, f64) {
         let seeds = self.rows.len();
         if seeds < SEEDS_FOR_INTERVAL {
-            return (self.mean(|row| row.freshness_low), self.mean(|row| row.freshness_high));
+            return (
+                self.mean(|row| measure.bounds(row).0),
+                self.mean(|row| measure.bounds(row).1),
+            );
         }
-        let mean = self.mean(|row| row.freshness);
-        let squares = self.mean(|row| (row.freshness - mean).powi(2)) * seeds as f64;
+        let mean = self.mean(|row| measure.of(row));
+        let squares = self.mean(|row| (measure.of(row) - mean).powi(2)) * seeds as f64;
         let error = (squares / ((seeds - 1) * seeds) as f64).sqrt();
         let reach = error * STUDENT[(seeds - SEEDS_FOR_INTERVAL).min(STUDENT.len() - 1)];
-        ((mean - reach).max(0.0), (mean + reach).min(1.0))
+        ((mean - reach).max(0.0), (mean + reach).min(measure.most()))
     }
 
     /// A part of the world over all seeds that have it.
@@ -92,6 +95,7 @@ pub(crate) enum Measure {
     Coverage,
     UpdateRate,
     Age,
+    AgeWeighted,
 }
 
 impl Measure {
@@ -111,13 +115,45 @@ impl Measure {
             Measure::Coverage => row.coverage,
             Measure::UpdateRate => row.update_rate,
             Measure::Age => row.age,
+            Measure::AgeWeighted => row.age_weighted,
         }
+    }
+
+    /// The ends of its 95 % interval, by bootstrap over pages.
+    fn bounds(self, row: &Row) -> (f64, f64) {
+        match self {
+            Measure::Freshness => (row.freshness_low, row.freshness_high),
+            Measure::Weighted => (row.freshness_weighted_low, row.freshness_weighted_high),
+            Measure::Coverage => (row.coverage_low, row.coverage_high),
+            Measure::UpdateRate => (row.update_rate_low, row.update_rate_high),
+            Measure::Age => (row.age_low, row.age_high),
+            Measure::AgeWeighted => (row.age_weighted_low, row.age_weighted_high),
+        }
+    }
+
+    fn is_a_time(self) -> bool {
+        matches!(self, Measure::Age | Measure::AgeWeighted)
+    }
+
+    /// No value is larger.
+    fn most(self) -> f64 {
+        if self.is_a_time() { f64::INFINITY } else { 1.0 }
+    }
+
+    /// What it is multiplied by to be shown: shares in per cent, times in days.
+    fn factor(self) -> f64 {
+        if self.is_a_time() { 1.0 } else { 100.0 }
     }
 
     /// As people are shown it: shares in per cent, times in days.
     pub(crate) fn mean(self, line: &Line<'_>) -> f64 {
-        let factor = if self == Measure::Age { 1.0 } else { 100.0 };
-        factor * line.mean(|row| self.of(row))
+        self.factor() * line.mean(|row| self.of(row))
+    }
+
+    /// Half of its 95 % interval, in the same unit.
+    pub(super) fn reach(self, line: &Line<'_>) -> f64 {
+        let (low, high) = line.interval(self);
+        self.factor() * (high - low) / 2.0
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -127,30 +163,31 @@ impl Measure {
             Measure::Coverage => "coverage",
             Measure::UpdateRate => "update rate",
             Measure::Age => "age",
+            Measure::AgeWeighted => "weighted age",
         }
     }
 
     pub(crate) fn unit(self) -> &'static str {
-        if self == Measure::Age { "days" } else { "%" }
+        if self.is_a_time() { "days" } else { "%" }
     }
 
     /// How many decimal places are shown.
     pub(super) fn digits(self) -> usize {
-        if self == Measure::Age { 2 } else { 1 }
+        if self.is_a_time() { 2 } else { 1 }
     }
 
     pub(super) fn best_first(self, a: f64, b: f64) -> Ordering {
-        if self == Measure::Age { a.total_cmp(&b) } else { b.total_cmp(&a) }
+        if self.is_a_time() { a.total_cmp(&b) } else { b.total_cmp(&a) }
     }
 
     /// Where one stands that was not measured.
     pub(super) fn worst(self) -> f64 {
-        if self == Measure::Age { f64::INFINITY } else { f64::NEG_INFINITY }
+        if self.is_a_time() { f64::INFINITY } else { f64::NEG_INFINITY }
     }
 
     /// How much better `a` is than `b`.
     pub(super) fn lead(self, a: f64, b: f64) -> f64 {
-        if self == Measure::Age { b - a } else { a - b }
+        if self.is_a_time() { b - a } else { a - b }
     }
 
     /// Whether two are the same as far as they are shown.

@@ -63,6 +63,7 @@ impl Summary<'_> {
         for budget in &budgets {
             page.heading(&format!("{world} at {budget}"));
             page.table(&self.details(world, budget));
+            page.table(&self.spending(world, budget));
         }
         if let Some(middle) = budgets.get(budgets.len() / 2) {
             page.heading(&format!("{world} by kind of page"));

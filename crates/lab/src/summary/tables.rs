@@ -1,6 +1,6 @@
 //! How do policies stand beside each other? Tables for people.
 
-use super::{MARKS, Measure, OURS, Summary, distinct, knows_the_truth, marked};
+use super::{Line, MARKS, Measure, OURS, Summary, distinct, knows_the_truth, marked};
 use crate::page::{Cell, Table, cell, count, percent};
 use crate::row::{Part, Row};
 
@@ -55,42 +55,81 @@ impl<'a> Summary<'a> {
 
     /// All that is known of the policies in a world at a budget, best first.
     pub(super) fn details(&self, world: &str, budget: &str) -> Table {
+        const SHOWN: [Measure; 5] = [
+            Measure::Freshness,
+            Measure::Weighted,
+            Measure::Age,
+            Measure::Coverage,
+            Measure::UpdateRate,
+        ];
         let heads = [
             "policy",
             "freshness, %",
-            "\u{b1} (95 %)",
+            "\u{b1}",
             "weighted, %",
+            "\u{b1}",
             "age, days",
+            "\u{b1}",
             "coverage, %",
+            "\u{b1}",
             "update rate, %",
+            "\u{b1}",
             "% of clairvoyant",
             "% of oracle",
         ];
-        let caption = format!("{world} at {budget}, best first.");
+        let caption =
+            format!("{world} at {budget}, best first; \u{b1} is half of the 95 % interval.");
         let mut table = Table::new(&format!("{world}-{budget}"), caption, &heads);
-        let goal = self.goal();
         let value = |policy: &str, m: Measure| Some(m.mean(self.line(world, budget, policy)?));
-        for policy in self.policies_by_merit(|policy| value(policy, goal)) {
-            let Some(line) = self.line(world, budget, policy) else { continue };
+        for line in self.lines_by_merit(world, budget) {
             let scored = |measure: Measure| {
                 let best = self.best(measure, |policy| value(policy, measure));
-                self.scored(policy, Some(measure.mean(line)), best, measure)
+                let mean = self.scored(line.policy(), Some(measure.mean(line)), best, measure);
+                [mean, cell(measure.reach(line), measure.digits())]
             };
-            let (low, high) = line.interval();
             let beside = |share: Option<f64>| percent(share.unwrap_or(f64::NAN), 1);
-            table.row([
-                marked(policy).into(),
-                scored(Measure::Freshness),
-                percent((high - low) / 2.0, 1),
-                scored(Measure::Weighted),
-                scored(Measure::Age),
-                scored(Measure::Coverage),
-                scored(Measure::UpdateRate),
+            let references = [
                 beside(line.mean_of_some(|row| row.freshness_of_clairvoyant)),
                 beside(line.mean_of_some(|row| row.freshness_of_oracle)),
+            ];
+            let name = Cell::from(marked(line.policy()));
+            table.row(
+                [name].into_iter().chain(SHOWN.into_iter().flat_map(scored)).chain(references),
+            );
+        }
+        table
+    }
+
+    /// What the budget went into.
+    pub(super) fn spending(&self, world: &str, budget: &str) -> Table {
+        let heads =
+            ["policy", "fetches", "cost", "found a change", "wasted", "changes", "detected"];
+        let caption = format!(
+            "What fetches went into in {world} at {budget}. Changes and detected count once a page and week; \
+             fetches that found none are wasted."
+        );
+        let mut table = Table::new(&format!("{world}-{budget}-fetches"), caption, &heads);
+        for line in self.lines_by_merit(world, budget) {
+            let mean = |of: fn(&Row) -> f64| cell(line.mean(of), 0);
+            table.row([
+                marked(line.policy()).into(),
+                mean(|row| row.fetches as f64),
+                mean(|row| row.cost),
+                mean(|row| row.finds as f64),
+                mean(|row| row.wasted as f64),
+                mean(|row| row.changes as f64),
+                mean(|row| row.detected as f64),
             ]);
         }
         table
+    }
+
+    /// The policies that ran in a world at a budget, best first.
+    fn lines_by_merit(&self, world: &str, budget: &str) -> Vec<&Line<'a>> {
+        let goal = self.goal();
+        let merit = |policy: &str| Some(goal.mean(self.line(world, budget, policy)?));
+        let policies = self.policies_by_merit(merit);
+        policies.into_iter().filter_map(|policy| self.line(world, budget, policy)).collect()
     }
 
     /// Freshness by how often pages change.

@@ -92,7 +92,7 @@ fn few_stand_out_and_ours_leads_them() {
 fn intervals_over_seeds_are_students() {
     let rows = rows(3);
     let line = Line { rows: rows[..3].iter().collect() };
-    let (low, high) = line.interval();
+    let (low, high) = line.interval(Measure::Freshness);
     let (mean, reach) = (line.mean(|row| row.freshness), 4.303 * 0.001 / 3_f64.sqrt());
     assert!((low - (mean - reach)).abs() < 1e-9 && (high - (mean + reach)).abs() < 1e-9);
 }
