@@ -1,17 +1,17 @@
-//! Figures 5 to 9 and 12 to 18: how do the methods compare?
+//! Figures 5 to 9: how do the methods compare?
 
 use super::collect::{How, Rates};
-use super::measure::{BUDGETS, DEPTHS, HORIZONS, METHODS, Measured, PRINTED, RATIOS, SWEPT};
+use super::measure::{DEPTHS, HORIZONS, METHODS, Measured, PRINTED};
 use super::survey::weeks;
 use crate::figure::{Axis, Figure, Line, Panel, Rule};
 use crate::page::{Cell, Table, cell, number, percent};
 use crate::report::Document;
 use crate::report::trace::Trace;
 
-const SHARES: [f64; 6] = [0.0, 20.0, 40.0, 60.0, 80.0, 100.0];
+pub(super) const SHARES: [f64; 6] = [0.0, 20.0, 40.0, 60.0, 80.0, 100.0];
 /// Four weeks, by its place in the horizons.
-const FOUR: usize = 1;
-const TWENTY_FOUR: usize = 6;
+pub(super) const FOUR: usize = 1;
+pub(super) const TWENTY_FOUR: usize = 6;
 
 pub(super) fn write(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]) {
     told(document, traces, measured);
@@ -19,12 +19,10 @@ pub(super) fn write(document: &mut Document, traces: &[Trace], measured: &[Vec<M
     by_site(document, traces, measured);
     breadth(document, measured);
     history(document, measured);
-    cho(document, measured);
-    combinations(document, measured);
 }
 
 /// The mean of all sites.
-fn mean(measured: &[Vec<Measured>], of: impl Fn(&[Measured]) -> Rates) -> Rates {
+pub(super) fn mean(measured: &[Vec<Measured>], of: impl Fn(&[Measured]) -> Rates) -> Rates {
     Rates::mean(&measured.iter().map(|site| of(site)).collect::<Vec<_>>())
 }
 
@@ -294,7 +292,8 @@ fn exceptions(traces: &[Trace], measured: &[Vec<Measured>]) -> String {
     if others.is_empty() {
         "the paper's order holds on every site.".to_owned()
     } else {
-        format!("the paper's order does not hold on {}.", others.join(", "))
+        let which = if others.len() == traces.len() { "any site" } else { &others.join(", ") };
+        format!("the paper's order does not hold on {which}.")
     }
 }
 
@@ -324,11 +323,11 @@ fn site_figure(traces: &[Trace], measured: &[Vec<Measured>]) -> Figure {
 }
 
 /// `(cover, collected)`, as the paper draws it.
-fn point(rates: &Rates) -> (f64, f64) {
+pub(super) fn point(rates: &Rates) -> (f64, f64) {
     (100.0 * rates.cover, 100.0 * rates.collected)
 }
 
-fn collected_axes() -> (Axis, Axis) {
+pub(super) fn collected_axes() -> (Axis, Axis) {
     let x = Axis::linear("changed pages that were collected (cover), %", &SHARES);
     (x, Axis::linear("pages collected, %", &SHARES))
 }
@@ -336,26 +335,25 @@ fn collected_axes() -> (Axis, Axis) {
 fn breadth(document: &mut Document, measured: &[Vec<Measured>]) {
     document.section("Figure 9: against breadth-first collection");
     let depth = |at: usize| mean(measured, |site| site[FOUR].depths[at]);
-    let mut lines = vec![
-        Line::curve("at random", vec![(0.0, 0.0), (100.0, 100.0)]),
-        Line::dotted_curve(
-            "depth 1, 2, …",
-            (0..DEPTHS as usize).map(|at| point(&depth(at))).collect(),
-        ),
-    ];
-    for how in [How::A, How::B, How::C, How::C1] {
-        let rates = mean(measured, |site| site[FOUR].rates(how));
-        lines.push(Line::dots(how.name(), vec![point(&rates)]));
-    }
+    let levels = Line::dotted_curve(
+        "depth 1, 2, …",
+        (0..DEPTHS as usize).map(|at| point(&depth(at))).collect(),
+    );
+    let dots = dots(measured, FOUR);
+    let random = Line::curve("at random", vec![(0.0, 0.0), (100.0, 100.0)]);
+    let lines = [random, levels.clone()].into_iter().chain(dots.clone()).collect();
     let (x, y) = collected_axes();
     document.figure(
         "breadth-first",
         Figure {
             title: "What has to be collected for so much of what changed, 4 weeks".to_owned(),
-            description: "The further below the diagonal, the better: A, B and C1 find what they find with \
-                          fewer pages than going down level by level; breadth-first itself is no better \
-                          than chance."
-                .to_owned(),
+            description: format!(
+                "The further below the diagonal, the better: {} with fewer pages than going down level \
+                 by level, which to depth 4 finds {:.0} % of what changed in {:.0} % of the pages.",
+                cheaper(&levels, &dots, "found what it found", "found what they found"),
+                100.0 * depth(3).cover,
+                100.0 * depth(3).collected,
+            ),
             x,
             y,
             panels: vec![Panel { heading: String::new(), lines }],
@@ -403,171 +401,45 @@ fn history(document: &mut Document, measured: &[Vec<Measured>]) {
     );
 }
 
-fn cho(document: &mut Document, measured: &[Vec<Measured>]) {
-    document.section("Figures 12 and 13: the most changed directories first");
-    let by_ratio = |value: fn(&Rates) -> f64| {
-        let line = |&horizon: &usize| {
-            let points = RATIOS.iter().enumerate().map(|(at, least)| {
-                (100.0 * least, 100.0 * value(&mean(measured, |site| site[horizon].ratios[at])))
-            });
-            Line::dotted_curve(format!("{} weeks", HORIZONS[horizon]), points.rev().collect())
-        };
-        PRINTED.iter().map(line).collect::<Vec<Line>>()
+/// The methods with an end of their own, each as the dot where it ends.
+pub(super) fn dots(measured: &[Vec<Measured>], horizon: usize) -> Vec<Line> {
+    let dot = |how: How| {
+        let rates = mean(measured, |site| site[horizon].rates(how));
+        Line::dots(how.name(), vec![point(&rates)])
     };
-    let least = Line::curve("least possible", vec![(0.0, 0.0), (90.0, 90.0)]);
-    let mut update = by_ratio(|rates| rates.update);
-    update.push(least);
-    let x = Axis::linear(
-        "least share of changed pages of a directory, %",
-        &[0.0, 20.0, 40.0, 60.0, 80.0, 100.0],
-    );
-    document.figure(
-        "cho",
-        Figure {
-            title: "Whole directories above a change ratio: update rate and cover".to_owned(),
-            description: "The higher the ratio that is asked for, the larger the share of changed pages in \
-                          what is collected, and the less of all that changed is in it; the ratios are the \
-                          true ones."
-                .to_owned(),
-            x,
-            y: Axis::linear("left: update rate, %; right: cover, %", &SHARES),
-            panels: vec![
-                Panel { heading: "update rate".to_owned(), lines: update },
-                Panel { heading: "cover".to_owned(), lines: by_ratio(|rates| rates.cover) },
-            ],
-            rule: None,
-        },
-    );
-    let ten = |horizon: usize| mean(measured, |site| site[horizon].ratios[8]);
-    document.beside(
-        "Servers with a ratio of 10 % or more hold 60 to 70 % of the changes, at an update rate above 40 %.",
-        format!(
-            "Directories with 10 % or more hold {:.0} % of the changes at 4 weeks at an update rate of {:.0} %, \
-             and {:.0} % at 24 weeks at {:.0} %.",
-            100.0 * ten(FOUR).cover,
-            100.0 * ten(FOUR).update,
-            100.0 * ten(TWENTY_FOUR).cover,
-            100.0 * ten(TWENTY_FOUR).update,
-        ),
-        "The true ratios are known to nobody before collecting, so that both are upper bounds; directories \
-         are smaller than servers, and small units have extreme ratios.",
-    );
-    against_cho(document, measured);
+    [How::A, How::B, How::C, How::C1].map(dot).to_vec()
 }
 
-fn against_cho(document: &mut Document, measured: &[Vec<Measured>]) {
-    document.section("Figures 14 to 17: against Cho's sampling");
-    let panel = |&horizon: &usize| {
-        let mut lines = vec![swept(measured, horizon, 0), swept(measured, horizon, 1)];
-        for how in [How::A, How::B, How::C, How::C1] {
-            let rates = mean(measured, |site| site[horizon].rates(how));
-            lines.push(Line::dots(how.name(), vec![point(&rates)]));
-        }
-        Panel { heading: format!("{} weeks", HORIZONS[horizon]), lines }
-    };
-    for (name, pair) in [("against-cho-1", &PRINTED[..2]), ("against-cho-2", &PRINTED[2..])] {
-        let (x, y) = collected_axes();
-        document.figure(
-            name,
-            Figure {
-                title: "What has to be collected for so much of what changed".to_owned(),
-                description:
-                    "Told the true ratios, Cho's method needs the fewest pages; with ratios from \
-                              samples it needs far more, and A and B lie below it."
-                        .to_owned(),
-                x,
-                y,
-                panels: pair.iter().map(panel).collect(),
-                rule: None,
-            },
-        );
+/// Which dots lie below a curve, and so need fewer pages for as much, as the start of a sentence.
+pub(super) fn cheaper(curve: &Line, dots: &[Line], one: &str, many: &str) -> String {
+    let is_below = |dot: &&Line| dot.points[0].1 < needed(&curve.points, dot.points[0].0);
+    let names: Vec<&str> = dots.iter().filter(is_below).map(|dot| dot.label.as_str()).collect();
+    match names.split_last() {
+        None => format!("no method {one}"),
+        Some((last, [])) => format!("{last} {one}"),
+        Some((last, others)) => format!("{} and {last} {many}", others.join(", ")),
     }
-    let cover =
-        |how: How, horizon: usize| 100.0 * mean(measured, |site| site[horizon].rates(how)).cover;
-    document.beside(
-        "Over long times the methods and Cho's do not differ, over short ones Cho's is better; the true \
-         ratios of servers were used, not samples.",
-        format!(
-            "With as many pages as A, Cho's method with true ratios covers {:.0} % at 4 weeks and {:.0} % at \
-             24, A {:.0} and {:.0} %; with sampled ratios Cho's covers {:.0} and {:.0} %.",
-            cover(How::ChoTrue, FOUR),
-            cover(How::ChoTrue, TWENTY_FOUR),
-            cover(How::A, FOUR),
-            cover(How::A, TWENTY_FOUR),
-            cover(How::ChoSampled, FOUR),
-            cover(How::ChoSampled, TWENTY_FOUR),
-        ),
-        "The paper's Cho was told what it would have had to find out; asked to find out, by a sample of each \
-         directory, it loses its lead.",
-    );
 }
 
-fn swept(measured: &[Vec<Measured>], horizon: usize, how: usize) -> Line {
-    let points =
-        (0..BUDGETS.len()).map(|b| point(&mean(measured, |site| site[horizon].sweeps[how][b])));
-    Line::dotted_curve(SWEPT[how].name(), points.collect())
+/// How many pages, %, a curve of `(cover, collected)` needs for `cover`.
+fn needed(curve: &[(f64, f64)], cover: f64) -> f64 {
+    let after = curve.partition_point(|point| point.0 < cover).clamp(1, curve.len() - 1);
+    let ((from, less), (to, more)) = (curve[after - 1], curve[after]);
+    less + (more - less) * (cover - from) / (to - from)
 }
 
-fn combinations(document: &mut Document, measured: &[Vec<Measured>]) {
-    document.section("Figure 18: Cho's sampling with A, B and C");
-    let panel = |&horizon: &usize| Panel {
-        heading: format!("{} weeks", HORIZONS[horizon]),
-        lines: [0, 2, 3, 4].map(|how| swept(measured, horizon, how)).to_vec(),
-    };
-    for (name, pair) in [("combined-1", &PRINTED[..2]), ("combined-2", &PRINTED[2..])] {
-        let (x, y) = collected_axes();
-        document.figure(
-            name,
-            Figure {
-                title: "The most changed directories first, and inside them tops first".to_owned(),
-                description:
-                    "The combinations end where the method inside wants nothing more; up to there \
-                              they need about as many pages as Cho's method alone with true ratios."
-                        .to_owned(),
-                x,
-                y,
-                panels: pair.iter().map(panel).collect(),
-                rule: None,
-            },
-        );
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_says_which_dots_lie_below_its_curve() {
+        let curve = Line::dotted_curve("x", vec![(0.0, 0.0), (50.0, 20.0), (90.0, 80.0)]);
+        assert_eq!((needed(&curve.points, 25.0), needed(&curve.points, 70.0)), (10.0, 50.0));
+        let dots = [("A", 70.0, 40.0), ("B", 70.0, 60.0), ("C", 25.0, 9.0)]
+            .map(|(name, x, y)| Line::dots(name, vec![(x, y)]));
+        assert_eq!(cheaper(&curve, &dots, "did", "do"), "A and C do");
+        assert_eq!(cheaper(&curve, &dots[..1], "did", "do"), "A did");
+        assert_eq!(cheaper(&curve, &dots[1..2], "did", "do"), "no method did");
     }
-    let mut table = Table::new(
-        "combined",
-        "Cover, %, when 20 % of the pages may be collected, ratios known; mean of all sites.",
-        &["weeks", "Cho alone", "Cho + A", "Cho + B", "Cho + C", "sampled"],
-    );
-    let twenty = BUDGETS.iter().position(|share| *share == 0.2).unwrap_or_default();
-    let cover =
-        |horizon: usize, how: usize| mean(measured, |site| site[horizon].sweeps[how][twenty]).cover;
-    for horizon in PRINTED {
-        let order = [0, 2, 3, 4, 1];
-        let best = order[..4].iter().map(|&how| cover(horizon, how)).fold(0.0, f64::max);
-        let cells =
-            order.map(|how| percent(cover(horizon, how), 1).bold_if(cover(horizon, how) == best));
-        table.row([cell(f64::from(HORIZONS[horizon]), 0)].into_iter().chain(cells));
-    }
-    document.table(table);
-    let helps = |how: usize| {
-        let weeks: Vec<String> = PRINTED
-            .iter()
-            .filter(|&&horizon| cover(horizon, how) > cover(horizon, 0))
-            .map(|&horizon| HORIZONS[horizon].to_string())
-            .collect();
-        if weeks.is_empty() {
-            "at no horizon".to_owned()
-        } else {
-            format!("at {} weeks", weeks.join(", "))
-        }
-    };
-    document.beside(
-        "At 2 weeks Cho alone is best; A helps from 4 weeks on, B from 12; C does not.",
-        format!(
-            "At a budget of 20 % of the pages A helps {}, B {} and C {}.",
-            helps(2),
-            helps(3),
-            helps(4)
-        ),
-        "Inside a server of many directories tops save pages; inside one directory that is known to have \
-         changed nearly wholly there is little left to save.",
-    );
 }

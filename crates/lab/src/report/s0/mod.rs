@@ -1,8 +1,10 @@
 //! Kumagai and Yamana (2004), finding changed pages by the link structure of their server: every table
 //! and figure, on recorded sites.
 
+mod cho;
 mod collect;
 mod compare;
+mod example;
 mod measure;
 mod survey;
 
@@ -20,6 +22,8 @@ pub fn s0(traces: &[Trace], progress: &(dyn Fn(&str) + Sync)) -> Document {
     );
     let measured = measure::measure(traces, progress);
     survey::write(&mut document, traces, &measured);
+    example::write(&mut document);
     compare::write(&mut document, traces, &measured);
+    cho::write(&mut document, &measured);
     document
 }

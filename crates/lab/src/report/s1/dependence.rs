@@ -293,8 +293,8 @@ fn widths(document: &mut Document, traces: &[Trace]) {
             share(widths[2]),
             share(widths[3]),
         ),
-        "They agree: overlapping intervals chain, so that wide ones run into one another; pivots do not \
-         chain and keep more groups.",
+        "Overlapping intervals chain, so that wide ones run into one another, but none beyond the members of \
+         its top, of which our sites have many; pivots do not chain and keep more groups.",
     );
 }
 

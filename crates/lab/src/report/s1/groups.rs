@@ -108,14 +108,18 @@ fn front_pages(document: &mut Document, traces: &[Trace]) {
         Line::dots(trace.name.as_str(), points.collect())
     };
     let lines = traces.iter().zip(&gaps).map(line).collect();
+    let least = gaps.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+    let most = gaps.iter().flatten().copied().fold(0.0, f64::max);
     document.figure(
         "front-pages",
         Figure {
             title: "Days between updates of each site's busiest front page".to_owned(),
-            description:
-                "On every site the gaps between updates of the same page range from minutes to \
-                          weeks: no interval is right for long."
-                    .to_owned(),
+            description: format!(
+                "The gaps between updates of the same page differ on every site, from {} to {} days over \
+                 all: no interval is right for long.",
+                number(least, 0),
+                number(most, 0)
+            ),
             x: Axis::linear(
                 "number of the update in the year",
                 &[0.0, 10.0, 20.0, 30.0, 40.0, 50.0],

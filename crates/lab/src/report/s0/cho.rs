@@ -1,0 +1,189 @@
+//! Figures 12 to 18: how do the methods compare with Cho's sampling, and go with it?
+
+use super::collect::{How, Rates};
+use super::compare::{FOUR, SHARES, TWENTY_FOUR, cheaper, collected_axes, dots, mean, point};
+use super::measure::{BUDGETS, HORIZONS, Measured, PRINTED, RATIOS, SWEPT};
+use crate::figure::{Axis, Figure, Line, Panel};
+use crate::page::{Table, cell, percent};
+use crate::report::Document;
+
+pub(super) fn write(document: &mut Document, measured: &[Vec<Measured>]) {
+    by_ratio(document, measured);
+    against_cho(document, measured);
+    combinations(document, measured);
+}
+
+fn by_ratio(document: &mut Document, measured: &[Vec<Measured>]) {
+    document.section("Figures 12 and 13: the most changed directories first");
+    let lines = |value: fn(&Rates) -> f64| {
+        let line = |&horizon: &usize| {
+            let points = RATIOS.iter().enumerate().map(|(at, least)| {
+                (100.0 * least, 100.0 * value(&mean(measured, |site| site[horizon].ratios[at])))
+            });
+            Line::dotted_curve(format!("{} weeks", HORIZONS[horizon]), points.rev().collect())
+        };
+        PRINTED.iter().map(line).collect::<Vec<Line>>()
+    };
+    let least = Line::curve("least possible", vec![(0.0, 0.0), (90.0, 90.0)]);
+    let mut update = lines(|rates| rates.update);
+    update.push(least);
+    let mut cover = lines(|rates| rates.cover);
+    // The key names what is in the last panel: the line is drawn in the first only.
+    cover.push(Line::curve("least possible", Vec::new()));
+    let x = Axis::linear(
+        "least share of changed pages of a directory, %",
+        &[0.0, 20.0, 40.0, 60.0, 80.0, 100.0],
+    );
+    document.figure(
+        "cho",
+        Figure {
+            title: "Whole directories above a change ratio: update rate and cover".to_owned(),
+            description: "The higher the ratio that is asked for, the larger the share of changed pages in \
+                          what is collected, and the less of all that changed is in it; the ratios are the \
+                          true ones."
+                .to_owned(),
+            x,
+            y: Axis::linear("left: update rate, %; right: cover, %", &SHARES),
+            panels: vec![
+                Panel { heading: "update rate".to_owned(), lines: update },
+                Panel { heading: "cover".to_owned(), lines: cover },
+            ],
+            rule: None,
+        },
+    );
+    let ten = |horizon: usize| mean(measured, |site| site[horizon].ratios[8]);
+    document.beside(
+        "Servers with a ratio of 10 % or more hold 60 to 70 % of the changes, at an update rate above 40 %.",
+        format!(
+            "Directories with 10 % or more hold {:.0} % of the changes at 4 weeks at an update rate of {:.0} %, \
+             and {:.0} % at 24 weeks at {:.0} %.",
+            100.0 * ten(FOUR).cover,
+            100.0 * ten(FOUR).update,
+            100.0 * ten(TWENTY_FOUR).cover,
+            100.0 * ten(TWENTY_FOUR).update,
+        ),
+        "The true ratios are known to nobody before collecting, so that both are upper bounds; directories \
+         are smaller than servers, and small units have extreme ratios.",
+    );
+}
+
+fn against_cho(document: &mut Document, measured: &[Vec<Measured>]) {
+    document.section("Figures 14 to 17: against Cho's sampling");
+    let panel = |&horizon: &usize| {
+        let swept = [0, 1].map(|how| swept(measured, horizon, how));
+        let lines = swept.into_iter().chain(dots(measured, horizon)).collect();
+        Panel { heading: format!("{} weeks", HORIZONS[horizon]), lines }
+    };
+    let beside = |&horizon: &usize| {
+        let sampled = swept(measured, horizon, 1);
+        let who = cheaper(&sampled, &dots(measured, horizon), "needed fewer", "needed fewer");
+        format!("at {} weeks {who}", HORIZONS[horizon])
+    };
+    for (name, pair) in [("against-cho-1", &PRINTED[..2]), ("against-cho-2", &PRINTED[2..])] {
+        let (x, y) = collected_axes();
+        document.figure(
+            name,
+            Figure {
+                title: "What has to be collected for so much of what changed".to_owned(),
+                description: format!(
+                    "Told the true ratios, Cho's method needs the fewest pages. Beside the one with ratios \
+                     from samples, {}.",
+                    pair.iter().map(beside).collect::<Vec<_>>().join("; ")
+                ),
+                x,
+                y,
+                panels: pair.iter().map(panel).collect(),
+                rule: None,
+            },
+        );
+    }
+    let cover =
+        |how: How, horizon: usize| 100.0 * mean(measured, |site| site[horizon].rates(how)).cover;
+    document.beside(
+        "Over long times the methods and Cho's do not differ, over short ones Cho's is better; the true \
+         ratios of servers were used, not samples.",
+        format!(
+            "With as many pages as A, Cho's method with true ratios covers {:.0} % at 4 weeks and {:.0} % at \
+             24, A {:.0} and {:.0} %; with sampled ratios Cho's covers {:.0} and {:.0} %.",
+            cover(How::ChoTrue, FOUR),
+            cover(How::ChoTrue, TWENTY_FOUR),
+            cover(How::A, FOUR),
+            cover(How::A, TWENTY_FOUR),
+            cover(How::ChoSampled, FOUR),
+            cover(How::ChoSampled, TWENTY_FOUR),
+        ),
+        "The paper's Cho was told what it would have had to find out; asked to find out, by a sample of each \
+         directory, it loses its lead.",
+    );
+}
+
+fn swept(measured: &[Vec<Measured>], horizon: usize, how: usize) -> Line {
+    let points =
+        (0..BUDGETS.len()).map(|b| point(&mean(measured, |site| site[horizon].sweeps[how][b])));
+    Line::dotted_curve(SWEPT[how].name(), points.collect())
+}
+
+fn combinations(document: &mut Document, measured: &[Vec<Measured>]) {
+    document.section("Figure 18: Cho's sampling with A, B and C");
+    let panel = |&horizon: &usize| Panel {
+        heading: format!("{} weeks", HORIZONS[horizon]),
+        lines: [0, 2, 3, 4].map(|how| swept(measured, horizon, how)).to_vec(),
+    };
+    for (name, pair) in [("combined-1", &PRINTED[..2]), ("combined-2", &PRINTED[2..])] {
+        let (x, y) = collected_axes();
+        document.figure(
+            name,
+            Figure {
+                title: "The most changed directories first, and inside them tops first".to_owned(),
+                description:
+                    "The combinations end where the method inside wants nothing more; up to there \
+                              none needs clearly fewer pages than Cho's method alone with true ratios, and \
+                              the one with C needs the most."
+                        .to_owned(),
+                x,
+                y,
+                panels: pair.iter().map(panel).collect(),
+                rule: None,
+            },
+        );
+    }
+    let mut table = Table::new(
+        "combined",
+        "Cover, %, when 20 % of the pages may be collected, ratios known; mean of all sites.",
+        &["weeks", "Cho alone", "Cho + A", "Cho + B", "Cho + C", "sampled"],
+    );
+    let twenty = BUDGETS.iter().position(|share| *share == 0.2).unwrap_or_default();
+    let cover =
+        |horizon: usize, how: usize| mean(measured, |site| site[horizon].sweeps[how][twenty]).cover;
+    for horizon in PRINTED {
+        let order = [0, 2, 3, 4, 1];
+        let best = order[..4].iter().map(|&how| cover(horizon, how)).fold(0.0, f64::max);
+        let cells =
+            order.map(|how| percent(cover(horizon, how), 1).bold_if(cover(horizon, how) == best));
+        table.row([cell(f64::from(HORIZONS[horizon]), 0)].into_iter().chain(cells));
+    }
+    document.table(table);
+    let helps = |how: usize| {
+        let weeks: Vec<String> = PRINTED
+            .iter()
+            .filter(|&&horizon| cover(horizon, how) > cover(horizon, 0))
+            .map(|&horizon| HORIZONS[horizon].to_string())
+            .collect();
+        if weeks.is_empty() {
+            "at no horizon".to_owned()
+        } else {
+            format!("at {} weeks", weeks.join(", "))
+        }
+    };
+    document.beside(
+        "At 2 weeks Cho alone is best; A helps from 4 weeks on, B from 12; C does not.",
+        format!(
+            "At a budget of 20 % of the pages A helps {}, B {} and C {}.",
+            helps(2),
+            helps(3),
+            helps(4)
+        ),
+        "Inside a server of many directories tops save pages; inside one directory that is known to have \
+         changed nearly wholly there is little left to save.",
+    );
+}
