@@ -68,7 +68,7 @@ pub(crate) enum Verb {
     Testweb(Testweb),
     /// Crawl a web of our own for a minute and compare with the truth
     Demo(Demo),
-    /// The arithmetic behind the schedule, on files: estimates, budgets, sites
+    /// How good a policy is, in worlds where the truth is known; and the arithmetic behind the schedule
     #[command(subcommand)]
     Lab(crate::verbs::lab::Lab),
     /// Completions for a shell

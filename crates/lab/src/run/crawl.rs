@@ -1,13 +1,13 @@
 //! How does one policy crawl one world? From the first copies through rounds of fetches to the end.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use evercrawl_policy::{Agenda, Days, Found, Page, Policy, Round, SplitMix64, Visit};
 
-use super::Terms;
 use super::budget::Budget;
 use super::copies::Copies;
 use super::signals::Signals;
+use super::{Terms, Watch};
 use crate::judge::Judge;
 use crate::row::Row;
 use crate::score::{Gain, Score};
@@ -67,7 +67,7 @@ impl<'a> Crawl<'a> {
     }
 
     /// Crawls to the end within `budget`; `None` if stopped before.
-    pub(super) fn run(mut self, budget: &Budget, seed: u64, stop: &AtomicBool) -> Option<Row> {
+    pub(super) fn run(mut self, budget: &Budget, seed: u64, watch: &Watch<'_>) -> Option<Row> {
         self.warm_up();
         let Span { begin, to, .. } = self.span;
         let mut owed = 0.0;
@@ -76,9 +76,10 @@ impl<'a> Crawl<'a> {
             if start >= to {
                 break;
             }
-            if stop.load(Ordering::Relaxed) {
+            if watch.stop.load(Ordering::Relaxed) {
                 return None;
             }
+            watch.rounds.fetch_add(1, Ordering::Relaxed);
             let length = self.terms.round.min(to - start);
             owed += budget.over(length, self.judge.live(self.world, start));
             owed = self.round(start, length, owed);
@@ -181,6 +182,7 @@ fn known(id: u32, fact: &Fact) -> Page {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicUsize};
     use std::sync::{Arc, Mutex};
 
     use evercrawl_policy::allocate::{Demand, Objective, allocate};
@@ -192,11 +194,12 @@ mod tests {
     use crate::testing::{listed, poisson};
 
     static NOBODY_STOPS: AtomicBool = AtomicBool::new(false);
+    static NOBODY_LOOKS: Watch<'_> = Watch { stop: &NOBODY_STOPS, rounds: AtomicUsize::new(0) };
 
     fn crawled(world: &World, policy: Box<dyn Policy>, terms: &Terms, budget: &str) -> Row {
         let judge = Judge::new(world);
         let crawl = Crawl::new(world, &judge, terms, policy, 1);
-        crawl.run(&budget.parse().unwrap(), 1, &NOBODY_STOPS).unwrap()
+        crawl.run(&budget.parse().unwrap(), 1, &NOBODY_LOOKS).unwrap()
     }
 
     type Visits = Arc<Mutex<Vec<(u32, Seen)>>>;

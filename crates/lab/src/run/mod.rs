@@ -10,6 +10,7 @@ mod witness;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use evercrawl_policy::registry::{Entry, Goal, Setup, Unfit, find};
 use evercrawl_policy::{Days, Policy};
@@ -85,33 +86,51 @@ pub enum News {
         /// Why not.
         why: Unfit,
     },
-    /// So many runs of so many of this world are done.
+    /// Where the work stands.
     Progress {
-        /// The world.
+        /// The world that is crawled.
         world: String,
-        /// Runs done.
-        done: usize,
-        /// Runs in all.
-        total: usize,
+        /// How much of the plan is done, from 0 to 1: worlds count alike, and in a world all weeks of all
+        /// runs.
+        done: f64,
     },
 }
 
 /// Carries out `plan`, world by world, and tells `listen` in the plan's order; ends early, with what
 /// is done, when `stop` is set.
 pub fn run(plan: &Plan, stop: &AtomicBool, mut listen: impl FnMut(News)) -> Result<(), WorldError> {
-    for source in &plan.worlds {
+    for (number, source) in plan.worlds.iter().enumerate() {
         // A world that cannot be read for its fingerprint cannot be read as a world: said there.
         let shelf = plan.cache.as_ref().and_then(|c| Some((c, cache::fingerprint(source).ok()?)));
         let alike = if source.is_made() { 1 } else { plan.seeds.len().max(1) };
-        for seeds in plan.seeds.chunks(alike) {
+        let batches = plan.seeds.len().div_ceil(alike);
+        for (batch, seeds) in plan.seeds.chunks(alike).enumerate() {
             if stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
             let world = source.world(seeds[0], plan.terms.warm)?;
-            Batch::new(plan, &world, shelf, seeds, &mut listen).run(stop, &mut listen);
+            let mut of_all = |news: News| match news {
+                News::Progress { world, done } => {
+                    let worlds = number as f64 + (batch as f64 + done) / batches as f64;
+                    listen(News::Progress { world, done: worlds / plan.worlds.len() as f64 });
+                }
+                other => listen(other),
+            };
+            Batch::new(plan, &world, shelf, seeds, &mut of_all).run(stop, &mut of_all);
         }
     }
     Ok(())
+}
+
+/// How often is told where the work stands.
+const TICK: Duration = Duration::from_millis(200);
+
+/// What runs under way listen to, and say.
+struct Watch<'a> {
+    /// Set when they are to be given up.
+    stop: &'a AtomicBool,
+    /// Rounds that all of them have begun.
+    rounds: AtomicUsize,
 }
 
 /// The runs of one world.
@@ -190,12 +209,13 @@ impl<'a> Batch<'a> {
     fn run(&self, stop: &AtomicBool, listen: &mut impl FnMut(News)) {
         let (sender, receiver) = mpsc::channel();
         let next = AtomicUsize::new(0);
+        let watch = Watch { stop, rounds: AtomicUsize::new(0) };
         std::thread::scope(|scope| {
             for _ in 0..self.plan.threads.clamp(1, self.jobs.len().max(1)) {
-                let (sender, next) = (sender.clone(), &next);
+                let (sender, next, watch) = (sender.clone(), &next, &watch);
                 scope.spawn(move || {
                     while let Some(&job) = self.jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let Some(row) = self.row(job, stop) else { return };
+                        let Some(row) = self.row(job, watch) else { return };
                         if sender.send((job, row)).is_err() {
                             return;
                         }
@@ -203,35 +223,53 @@ impl<'a> Batch<'a> {
                 });
             }
             drop(sender);
-            self.tell(receiver, listen);
+            self.tell(&receiver, &watch, listen);
         });
+    }
+
+    /// How many rounds a run has.
+    fn rounds(&self) -> usize {
+        ((self.world.span.to - self.world.span.begin) / self.plan.terms.round).ceil() as usize
     }
 
     /// Tells of rows in the order in which they were asked for, each as soon as all before it and what
     /// it is compared with are there.
-    fn tell(&self, receiver: mpsc::Receiver<(Job, Row)>, listen: &mut impl FnMut(News)) {
+    fn tell(
+        &self,
+        receiver: &mpsc::Receiver<(Job, Row)>,
+        watch: &Watch<'_>,
+        listen: &mut impl FnMut(News),
+    ) {
         let mut rows: Vec<Option<Row>> = vec![None; self.jobs.len()];
         let mut told = 0;
-        for (done, (job, row)) in (1..).zip(receiver) {
-            if let Some(number) = self.jobs.iter().position(|other| other.is(&job)) {
-                rows[number] = Some(row);
+        loop {
+            match receiver.recv_timeout(TICK) {
+                Ok((job, row)) => {
+                    if let Some(number) = self.jobs.iter().position(|other| other.is(&job)) {
+                        rows[number] = Some(row);
+                    }
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
             while let Some(row) = self.asked.get(told).and_then(|asked| asked.row(&rows)) {
                 listen(News::Row(Box::new(row)));
                 told += 1;
             }
-            let (world, total) = (self.world.name.clone(), self.jobs.len());
-            listen(News::Progress { world, done, total });
+            let rounds = watch.rounds.load(Ordering::Relaxed) as f64;
+            let done = rounds / (self.jobs.len() * self.rounds()) as f64;
+            listen(News::Progress { world: self.world.name.clone(), done });
         }
     }
 
     /// The row of a job: made before, or made now and kept. `None` if stopped before the end.
-    fn row(&self, job: Job, stop: &AtomicBool) -> Option<Row> {
-        let Some((cache, key)) = self.place_in_cache(job) else { return self.made(job, stop) };
+    fn row(&self, job: Job, watch: &Watch<'_>) -> Option<Row> {
+        let Some((cache, key)) = self.place_in_cache(job) else { return self.made(job, watch) };
         if let Some(row) = cache.find(&key) {
+            watch.rounds.fetch_add(self.rounds(), Ordering::Relaxed);
             return Some(row);
         }
-        let row = self.made(job, stop)?;
+        let row = self.made(job, watch)?;
         cache.keep(key, &row);
         Some(row)
     }
@@ -244,12 +282,12 @@ impl<'a> Batch<'a> {
     }
 
     /// `None` if stopped before the end.
-    fn made(&self, job: Job, stop: &AtomicBool) -> Option<Row> {
+    fn made(&self, job: Job, watch: &Watch<'_>) -> Option<Row> {
         let before = machine::cpu_time();
         let policy = self.policy(job).ok()?;
         let crawl = crawl::Crawl::new(self.world, &self.judge, &self.plan.terms, policy, job.seed);
         let budget = &self.plan.budgets[job.budget];
-        let row = crawl.run(budget, job.seed, stop)?;
+        let row = crawl.run(budget, job.seed, watch)?;
         let used = machine::cpu_time().saturating_sub(before);
         Some(Row {
             world: self.world.name.clone(),

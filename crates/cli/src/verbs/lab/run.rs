@@ -11,13 +11,14 @@ use evercrawl_policy::Days;
 use evercrawl_policy::registry::{self, Entry, Goal};
 
 use super::cache::CacheArgs;
-use super::running::{processors, stop_on_ctrl_c};
+use super::running::{processors, show_progress, stop_on_ctrl_c};
 use super::{json_line, output, sources};
 use crate::exit::Failure;
 use crate::{exit, print, units};
 
-const WORLDS: &str = "A world is a folder of recorded changes or a TOML file that describes one. Times are written with a unit: 12h, \
-1d, 4w. Ctrl-C keeps what is done, and ends with code 11.";
+const WORLDS: &str = "A world is one that comes with the program (see `lab worlds`), a TOML file that describes one, a folder \
+of recorded changes, a data directory of a crawl, or a data set of microsoft/Optimal-Freshness-Crawl-Scheduling. Times \
+are written with a unit: 12h, 1d, 4w. Ctrl-C keeps what is done, and ends with code 11.";
 
 #[derive(Debug, Args)]
 #[command(after_help = WORLDS)]
@@ -177,10 +178,7 @@ impl Screen {
                 self.clear();
                 eprintln!("{}: {why}", print::plain(&world));
             }
-            News::Progress { world, done, total } if self.progress => {
-                eprint!("\r\x1b[2K{}: {done} of {total} runs", print::plain(&world));
-                std::io::stderr().flush()?;
-            }
+            News::Progress { world, done } if self.progress => show_progress(&world, done),
             News::Progress { .. } => {}
         }
         Ok(())

@@ -11,7 +11,7 @@ use evercrawl_lab::{Row, Source};
 use evercrawl_policy::registry;
 
 use super::cache::CacheArgs;
-use super::running::{processors, stop_on_ctrl_c};
+use super::running::{processors, show_progress, stop_on_ctrl_c};
 use super::{json_line, output, sources};
 use crate::exit::Failure;
 use crate::{exit, print};
@@ -113,9 +113,7 @@ impl Whatif {
         evercrawl_lab::run::run(plan, &stop, |news| match news {
             News::Row(row) => rows.push(*row),
             News::Unfit { why, .. } => unfit = Some(why),
-            News::Progress { done, total, .. } if progress => {
-                eprint!("\r\x1b[2K{done} of {total} runs");
-            }
+            News::Progress { world, done } if progress => show_progress(&world, done),
             News::Progress { .. } => {}
         })?;
         if progress {
