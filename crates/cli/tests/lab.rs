@@ -303,7 +303,7 @@ fn bad_files_are_refused_with_file_line_and_column() {
     let links = "lab sites --method A --pages pages.csv --links bad.csv";
     let pages = "lab sites --method A --pages bad.csv --links bad.csv";
     let table: &[(&str, &str, &str)] = &[
-        (estimate, "", "line 1: no header; expected page,interval,changed"),
+        (estimate, "", "line 1, column 1: no header; expected page,interval,changed"),
         (estimate, "page,interval\n", "line 1: column changed is missing"),
         (estimate, "page,interval,changed,when\n", "line 1, column 4: no column is called `when`"),
         (estimate, "page,interval,changed\na,1,0\na,-1,0\n", "line 3, column interval: `-1`"),
@@ -312,7 +312,11 @@ fn bad_files_are_refused_with_file_line_and_column() {
         (estimate, "page,interval,changed\na,inf,0\n", "line 2, column interval: `inf`"),
         (estimate, "page,interval,changed\na,,0\n", "line 2, column interval: `` is empty"),
         (estimate, "page,interval,changed\na,1,yes\n", "line 2, column changed: `yes`"),
-        (estimate, "page,interval,changed\na,1\n", "line 2: 2 cells where the header has 3"),
+        (
+            estimate,
+            "page,interval,changed\na,1\n",
+            "line 2, column 3: 2 cells where the header has 3",
+        ),
         (estimate, "page,interval,changed\n,1,0\n", "line 2, column page: `` is empty"),
         (estimate, "page,interval,changed,unmodified\na,1,1,2\n", "column unmodified: `2` is more"),
         (estimate, "page,interval,changed,unmodified\na,1,1,-2\n", "column unmodified: `-2`"),

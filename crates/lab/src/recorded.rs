@@ -11,6 +11,7 @@ use evercrawl_policy::{Changes, Days, NEVER};
 use evercrawl_sites::{Kin, Server, roots_of};
 use serde::Deserialize;
 
+use crate::malformed::Malformed;
 use crate::table::{Columns, Names, Range, Row, Table, TableError};
 use crate::world::{Fact, HostFacts, Span, Truth, World};
 
@@ -207,13 +208,18 @@ fn header(folder: &Path) -> Result<Header, TableError> {
     let text = std::fs::read_to_string(&path)
         .map_err(|error| TableError::new(format!("cannot read {shown}: {error}")))?;
     let header: Header = serde_json::from_str(&text).map_err(|error| {
-        let (line, column) = (error.line(), error.column());
-        TableError::new(format!("{shown}, line {line}, column {column}: {error}"))
+        let (line, column) = (error.line(), error.column().max(1));
+        let words = error.to_string();
+        let words = words.split(" at line ").next().unwrap_or_default(); // Said before, and once is enough.
+        TableError::new(format!("{shown}, line {line}, column {column}: {words}"))
     })?;
     if header.window_start < header.window_end {
         Ok(header)
     } else {
-        Err(TableError::new(format!("{shown}: the window ends before it starts")))
+        let at = text.find("\"window_end\"").unwrap_or(0);
+        let message = "the window ends before it starts";
+        let wrong = Malformed::at(&shown.to_string(), &text, at, message);
+        Err(TableError::new(wrong.to_string()))
     }
 }
 
@@ -287,7 +293,12 @@ mod tests {
     fn what_is_wrong_is_named_with_its_place() {
         for (name, text, words) in [
             ("trace.json", "{\n \"site\": 1}", "trace.json, line 2, column 10: invalid type"),
-            ("trace.json", &TRACE.replace("1788", "1088"), "the window ends before it starts"),
+            (
+                "trace.json",
+                &TRACE.replace("1788", "1088"),
+                "line 1, column 49: the window ends before",
+            ),
+            ("trace.json", "{\"site\":", "trace.json, line 1, column 8: EOF while parsing a value"),
             ("pages.csv", "page,url\n1,/\n", "pages.csv, line 1: column created is missing"),
             ("pages.csv", "page,url,created\n1,/,x\n", "line 2, column created: `x` is not"),
             ("changes.csv", "page,time,kind\n9,1,M\n", "line 2, column page: `9` is not a page of"),

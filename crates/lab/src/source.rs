@@ -1,6 +1,7 @@
 //! Where does a world come from: what was recorded, measured or logged, or a description of what to
 //! make?
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use evercrawl_policy::Days;
@@ -60,6 +61,18 @@ pub enum WorldError {
     /// A data set is wrong or cannot be read.
     #[error(transparent)]
     DataSet(#[from] DataSetError),
+    /// There is nothing of that name.
+    #[error(
+        "there is no file or folder `{0}`, and no world of that name comes with the program: see `evercrawl \
+         lab worlds`"
+    )]
+    Unknown(String),
+    /// A folder holds no world.
+    #[error(
+        "{0} holds no world: recorded changes come with a trace.json, a data set with an \
+         imps_and_chrates_incompl.txt or a urlid_imp.txt, a data directory with an evercrawl.data"
+    )]
+    Empty(String),
     /// A description cannot be read.
     #[error("cannot read {file}: {error}")]
     Unreadable {
@@ -83,6 +96,9 @@ impl Source {
         let shipped = path.to_str().filter(|_| !taken).and_then(Shipped::find);
         let spec = match shipped {
             Some(shipped) => shipped.spec()?,
+            None if path.is_dir() && !recorded::is_recorded(path) => {
+                return Err(WorldError::Empty(path.display().to_string()));
+            }
             None if path.is_dir() => {
                 return Ok(Source::Recorded { folders: vec![path.to_owned()], sitewide });
             }
@@ -123,7 +139,36 @@ impl Source {
 
 fn described(path: &Path) -> Result<Spec, WorldError> {
     let file = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| WorldError::Unreadable { file: file.clone(), error })?;
-    Ok(Spec::parse(&file, &text)?)
+    let bytes = match std::fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(WorldError::Unknown(file)),
+        read => read.map_err(|error| WorldError::Unreadable { file: file.clone(), error })?,
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => Ok(Spec::parse(&file, text)?),
+        Err(error) => {
+            Err(Malformed::at(&file, &text, error.valid_up_to(), "this is no UTF-8").into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(path: &Path) -> String {
+        Source::open(path, false).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_no_world_is_refused_with_what_would_be_one() {
+        assert!(refusal(Path::new("newz")).contains("`newz`, and no world of that name comes"));
+        let dir = tempfile::tempdir().unwrap();
+        assert!(
+            refusal(dir.path()).contains("holds no world: recorded changes come with a trace.json")
+        );
+        let file = dir.path().join("odd.toml");
+        std::fs::write(&file, b"pages = 1\n# \xff\n").unwrap();
+        assert!(refusal(&file).ends_with("odd.toml, line 2, column 3: this is no UTF-8"));
+    }
 }

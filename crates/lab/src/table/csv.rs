@@ -65,7 +65,8 @@ impl Rows {
         if !self.lines.is_empty() && count != width {
             let cells = if count == 1 { "cell" } else { "cells" };
             return Err(TableError::new(format!(
-                "{file}, line {line}: {count} {cells} where the header has {width}"
+                "{file}, line {line}, column {}: {count} {cells} where the header has {width}",
+                count.min(width) + 1
             )));
         }
         self.width = count;
@@ -191,8 +192,8 @@ mod tests {
     #[test]
     fn what_is_not_well_formed_is_refused_with_its_place() {
         for (text, words) in [
-            ("a,b\nc\n", "p.csv, line 2: 1 cell where the header has 2"),
-            ("a,b\nc,d,\n", "p.csv, line 2: 3 cells where the header has 2"),
+            ("a,b\nc\n", "p.csv, line 2, column 2: 1 cell where the header has 2"),
+            ("a,b\nc,d,\n", "p.csv, line 2, column 3: 3 cells where the header has 2"),
             ("a,b\nc,\"d\ne\n", "p.csv, line 2, column 2: a quote that is never closed"),
             ("\"a\"b,c\n", "p.csv, line 1, column 1: something follows the closing quote"),
             ("a\"b,c\n", "p.csv, line 1, column 1: a quote within a cell"),

@@ -66,7 +66,9 @@ impl Table {
         let rows = Rows::read(&file, text(&file, bytes)?)?;
         if rows.len() == 0 {
             let wanted = columns.required.join(",");
-            return Err(TableError::new(format!("{file}, line 1: no header; expected {wanted}")));
+            return Err(TableError::new(format!(
+                "{file}, line 1, column 1: no header; expected {wanted}"
+            )));
         }
         let places = places(&file, &rows, columns)?;
         Ok(Self { file, columns, places, rows })
@@ -292,8 +294,8 @@ mod tests {
     #[test]
     fn what_is_not_the_table_wanted_is_refused_with_its_place() {
         for (text, words) in [
-            ("", "line 1: no header; expected page,rate"),
-            ("\n\n", "line 1: no header"),
+            ("", "line 1, column 1: no header; expected page,rate"),
+            ("\n\n", "line 1, column 1: no header"),
             ("page,rate,price\n", "line 1, column 3: no column is called `price`"),
             ("page, rate\n", "column 2: no column is called ` rate`"),
             ("page\n", "line 1: column rate is missing"),
