@@ -186,6 +186,7 @@ const HOST: &[&str] =
     &["share", "precision", "recall", "delay_hours", "noise", "failure", "lastmod"];
 const SPREAD: &[&str] =
     &["mean", "lognormal", "pareto", "most", "exponential", "uniform", "values"];
+const SHAPES: &[&str] = &["lognormal", "pareto", "exponential", "uniform", "values"];
 const GAPS: &[&str] = &["cv", "jitter", "burst", "hours"];
 
 impl Spec {
@@ -322,6 +323,13 @@ fn spread(at: Section<'_>, key: &str, mean: f64) -> Result<Option<Spread>, Malfo
 }
 
 fn shape(table: Section<'_>) -> Result<Shape, Malformed> {
+    let mut named = SHAPES.iter().filter(|shape| table.has(shape));
+    if let (Some(one), Some(other)) = (named.next(), named.next()) {
+        return Err(table.wrong(other, format!("either `{one}` or `{other}`, not both")));
+    }
+    if table.has("most") && !table.has("pareto") {
+        return Err(table.wrong("most", "`most` belongs to `pareto`"));
+    }
     if let Some(sigma) = table.maybe_number("lognormal", SIGMA)? {
         Ok(Shape::Lognormal(sigma))
     } else if let Some(exponent) =

@@ -299,6 +299,8 @@ fn what_is_wrong_is_said_with_its_place() {
         ("[[class]]\nname = \"x\"", 1, 1, "lacks a `rate`"),
         ("[[class]]\nrate = { lognormal = 1 }", 2, 8, "lacks its `mean`"),
         ("[[class]]\nrate = { lognormale = 1 }", 2, 10, "did you mean `lognormal`?"),
+        ("[[class]]\nrate = { mean = 1, pareto = 1, uniform = true }", 2, 42, "not both"),
+        ("[[class]]\nrate = { lognormal = 1, most = 9 }", 2, 32, "belongs to `pareto`"),
         ("[[class]]\nrate = -1", 2, 8, "a number of 0 or more, not -1"),
         ("[[class]]\nrate = nan", 2, 8, "not nan"),
         ("[[class]]\nrate = 1\ngaps = { cv = 1, jitter = 0 }", 3, 8, "one of `cv`, `jitter`"),

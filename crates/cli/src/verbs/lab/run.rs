@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, value_parser};
 use evercrawl_lab::run::{Budget, News, Plan, Terms};
 use evercrawl_lab::{Row, Source, Summary};
 use evercrawl_policy::Days;
@@ -42,7 +42,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "TIME", default_value = "1w", value_parser = days)]
     rounds: Days,
     /// How many times to run each, with other draws
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u64).range(1..))]
     seeds: u64,
     /// Weekly fetches of every page, free, for so long before the start
     #[arg(long, value_name = "TIME", default_value = "0", value_parser = days)]
@@ -111,7 +111,7 @@ impl Run {
             worlds: self.sources()?,
             policies: policies(&self.policy)?,
             budgets: self.budget.clone(),
-            seeds: (0..self.seeds.max(1)).collect(),
+            seeds: (0..self.seeds).collect(),
             terms: Terms {
                 goal: self.goal.goal(),
                 round: positive(self.rounds)?,

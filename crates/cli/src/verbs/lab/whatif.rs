@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use evercrawl_lab::run::{Budget, News, Plan, Terms};
 use evercrawl_lab::whatif::{Factors, WhatIf, recent_rate};
 use evercrawl_lab::{Row, Source};
@@ -38,7 +38,7 @@ pub(crate) struct Whatif {
     #[arg(long, value_name = "NAME", default_value = "index")]
     policy: String,
     /// How many times to run each, with other draws
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u64).range(1..))]
     seeds: u64,
     /// Runs at a time; by default as many as there are processors
     #[arg(long, value_name = "N")]
@@ -97,7 +97,7 @@ impl Whatif {
             worlds: vec![source],
             policies: vec![policy],
             budgets: self.budget.budgets(base),
-            seeds: (0..self.seeds.max(1)).collect(),
+            seeds: (0..self.seeds).collect(),
             terms: Terms::default(),
             references: Some(false),
             threads: self.threads.unwrap_or_else(processors),
