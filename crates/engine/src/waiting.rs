@@ -73,8 +73,8 @@ impl Waiting {
             () if paused => &mut self.paused,
             () if row.blocked_until > now && lacks_robots(state, row)? => &mut self.robots,
             () if row.blocked_until > now => &mut self.back_off,
+            () if row.next_allowed > now && row.next_allowed >= wake => &mut self.pace,
             () if wake > now => &mut self.later,
-            () if row.next_allowed > now => &mut self.pace,
             () => &mut self.turn,
         })
     }

@@ -338,6 +338,7 @@ impl<S: Store> Walk<S> {
                         return Ok(step);
                     }
                 }
+                Next::More => break,
                 // Hosts laid to rest just now may be the ones to wait for.
                 Next::Wait(_) | Next::Empty if !events.is_empty() => {}
                 Next::Wait(_) if self.looks_ahead(now) => {}

@@ -1,22 +1,19 @@
 //! What does one host have to fetch? A window in memory on its queue on disk.
 
-use std::collections::VecDeque;
-
 use evercrawl_model::{Band, HostKey, PageKey, Time};
-use evercrawl_state::{Lane, Place, Queued, State, StateError, Store};
+use evercrawl_state::{Lane, Place, State, StateError, Store};
 
-use super::lane_of;
 use super::selector::Selector;
+use super::window::{LENGTH, Window};
 
-/// How many pages of a lane are read at once.
-const WINDOW: usize = 32;
 const BANDS: usize = Band::COUNT as usize;
 
 /// The back queue of an active host: a lane for each band of new pages, and one for known pages
 /// by due time.
 pub(super) struct BackQueue {
     host: HostKey,
-    lanes: [Window; BANDS + 2],
+    /// Where pages stand, and their keys on the host.
+    lanes: [Window<(u64, u64)>; BANDS + 2],
     /// Pages that are out, and so must not be handed out again.
     leased: Vec<u64>,
     /// What the host was last asked that is no page of it.
@@ -29,58 +26,6 @@ pub(super) enum Order {
     DueFirst,
     NewFirst,
     NewOnly,
-}
-
-/// The next pages of a lane, due or not, and where to read on.
-#[derive(Default)]
-struct Window {
-    pages: VecDeque<Queued>,
-    /// Where the part begins that was not read yet: before it nothing is left but what is leased.
-    low_water: (u64, u64),
-    /// True when nothing is left behind the window.
-    dry: bool,
-}
-
-impl Window {
-    /// Reads on, where all that was read is taken.
-    fn fill<S: Store>(
-        &mut self,
-        state: &State<S>,
-        host: HostKey,
-        lane: Lane,
-    ) -> Result<(), StateError> {
-        if self.pages.is_empty() && !self.dry {
-            self.pages = state.lane(host, lane, self.low_water, u64::MAX, WINDOW)?.into();
-            self.dry = self.pages.is_empty();
-            self.read_up_to_last();
-        }
-        Ok(())
-    }
-
-    fn read_up_to_last(&mut self) {
-        if let Some(last) = self.pages.back() {
-            self.low_water = (last.position, last.page.url.wrapping_add(1));
-        }
-    }
-
-    /// A page came to wait: among those that were read, or to be read in its turn.
-    fn take_in(&mut self, queued: Queued) {
-        let order = |page: &Queued| (page.position, page.page.url);
-        let at = order(&queued);
-        if self.pages.back().is_none_or(|last| order(last) < at) {
-            self.low_water = self.low_water.min(at);
-            self.dry = false;
-            return;
-        }
-        if let Err(place) = self.pages.binary_search_by_key(&at, order) {
-            self.pages.insert(place, queued);
-        }
-        if self.pages.len() > 2 * WINDOW {
-            self.pages.truncate(WINDOW);
-            self.read_up_to_last();
-            self.dry = false;
-        }
-    }
 }
 
 impl BackQueue {
@@ -150,15 +95,19 @@ impl BackQueue {
         lane: Lane,
         until: u64,
     ) -> Result<Option<(PageKey, Place)>, StateError> {
-        let window = &mut self.lanes[slot(lane)];
-        window.fill(state, self.host, lane)?;
-        let leased = &self.leased;
-        while window.pages.front().is_some_and(|queued| leased.contains(&queued.page.url)) {
-            window.pages.pop_front();
+        while let Some((position, url)) = self.first(state, lane)? {
+            let leased = self.leased.contains(&url);
+            // What was read may be due later.
+            if position >= until && !leased {
+                break;
+            }
+            self.lanes[slot(lane)].pop();
+            if !leased {
+                let page = PageKey { host: self.host, url };
+                return Ok(Some((page, place_of(lane, position))));
+            }
         }
-        // What was read may be due later.
-        let found = window.pages.pop_front_if(|queued| queued.position < until);
-        Ok(found.map(|queued| (queued.page, place_of(lane, queued.position))))
+        Ok(None)
     }
 
     /// A page is handed out.
@@ -183,8 +132,7 @@ impl BackQueue {
 
     /// A page came to wait: the window must not have passed it.
     pub(super) fn noticed(&mut self, page: PageKey, place: Place) {
-        let queued = Queued { position: position_of(place), page };
-        self.lanes[slot(lane_of(place))].take_in(queued);
+        self.lanes[slot(lane_of(place))].take_in((position_of(place), page.url));
     }
 
     /// The front queue to wait in, and from when on: now for new pages (if any are `waiting`),
@@ -200,19 +148,25 @@ impl BackQueue {
             }
         }
         for (lane, band) in [(Lane::Due, Band::REVISITS), (Lane::Recheck, Band::BLOCKED)] {
-            if let Some(position) = self.first(state, lane)? {
+            if let Some((position, _)) = self.first(state, lane)? {
                 return Ok(Some((band, Time::from_millis(position))));
             }
         }
         Ok(None)
     }
 
-    /// Where the first page of a lane waits. It may have gone from there since it was read: whoever asks for
-    /// it will see.
-    fn first<S: Store>(&mut self, state: &State<S>, lane: Lane) -> Result<Option<u64>, StateError> {
-        let window = &mut self.lanes[slot(lane)];
-        window.fill(state, self.host, lane)?;
-        Ok(window.pages.front().map(|queued| queued.position))
+    /// Where the first page of a lane waits, and its key on the host.
+    fn first<S: Store>(
+        &mut self,
+        state: &State<S>,
+        lane: Lane,
+    ) -> Result<Option<(u64, u64)>, StateError> {
+        let host = self.host;
+        self.lanes[slot(lane)].first(|last| {
+            let from = last.map_or((0, 0), |(position, url)| (position, url.wrapping_add(1)));
+            let pages = state.lane(host, lane, from, u64::MAX, LENGTH)?;
+            Ok(pages.iter().map(|queued| (queued.position, queued.page.url)).collect())
+        })
     }
 }
 
@@ -221,6 +175,15 @@ fn slot(lane: Lane) -> usize {
         Lane::New(band) => usize::from(band.number()),
         Lane::Due => BANDS,
         Lane::Recheck => BANDS + 1,
+    }
+}
+
+/// The lane that a place lies in.
+fn lane_of(place: Place) -> Lane {
+    match place {
+        Place::New(band, _) => Lane::New(band),
+        Place::Due(_) => Lane::Due,
+        Place::Recheck(_) => Lane::Recheck,
     }
 }
 
@@ -236,50 +199,5 @@ fn position_of(place: Place) -> u64 {
     match place {
         Place::New(_, turn) => turn,
         Place::Due(at) | Place::Recheck(at) => at.millis(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn queued(position: u64) -> Queued {
-        Queued { position, page: PageKey { host: HostKey::default(), url: position } }
-    }
-
-    fn positions(window: &Window) -> Vec<u64> {
-        window.pages.iter().map(|queued| queued.position).collect()
-    }
-
-    #[test]
-    fn a_page_that_comes_to_wait_is_taken_in_its_turn() {
-        let mut window = Window { pages: [10, 20].map(queued).into(), ..Window::default() };
-        window.read_up_to_last();
-        window.dry = true;
-        for position in [15, 5, 10] {
-            window.take_in(queued(position));
-        }
-        assert_eq!(positions(&window), [5, 10, 15, 20]);
-        assert!(window.dry && window.low_water == (20, 21), "nothing waits behind them");
-        window.take_in(queued(30));
-        assert_eq!(positions(&window), [5, 10, 15, 20]);
-        assert!(!window.dry && window.low_water == (20, 21), "it is read after them");
-    }
-
-    #[test]
-    fn what_comes_before_an_empty_window_is_read_again() {
-        let mut window = Window { low_water: (20, 21), dry: true, ..Window::default() };
-        window.take_in(queued(7));
-        assert!(!window.dry && window.low_water == (7, 7) && window.pages.is_empty());
-    }
-
-    #[test]
-    fn a_window_stays_small_and_what_it_lets_go_is_read_again() {
-        let mut window = Window { pages: [queued(1000)].into(), ..Window::default() };
-        (0..200).rev().for_each(|position| window.take_in(queued(position)));
-        assert!(window.pages.len() <= 2 * WINDOW && !window.dry);
-        let last = window.pages.back().map(|last| last.position).unwrap();
-        assert_eq!(window.low_water, (last, last + 1));
-        assert_eq!(positions(&window), (0..=last).collect::<Vec<_>>());
     }
 }

@@ -15,14 +15,17 @@
 
 mod addresses;
 mod back_queue;
+mod fronts;
 mod lease;
 mod manners;
 mod pace;
+mod places;
 mod rested;
 mod selector;
 mod share;
 mod slowed;
 mod urgent;
+mod window;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -30,14 +33,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_compare::SiteMemory;
-use evercrawl_model::{Band, Event, HostKey, PageKey, Time};
+use evercrawl_model::{Event, HostKey, PageKey, Time};
 use evercrawl_robots::RobotsTxt;
-use evercrawl_state::{Applied, HostRow, Lane, Place, State, StateError, Store};
+use evercrawl_state::{Applied, HostRow, Place, State, StateError, Store};
 
-use crate::importance::band_of_size;
 use crate::nature::Manner;
 use addresses::Addresses;
 use back_queue::{BackQueue, Order};
+use fronts::Fronts;
 pub(crate) use lease::DOUBTED_AFTER;
 pub use lease::{Conditions, Lease};
 pub use pace::Pace;
@@ -50,14 +53,12 @@ use urgent::Urgent;
 /// When a page is due that was drawn for an audit: since ever, so that nothing comes before it.
 pub const DRAWN: Time = Time::EPOCH;
 
-/// A host that is blocked for longer than this waits on disk.
-const LONG_BLOCK: Duration = Duration::from_secs(60);
+/// Hosts that come in, and hosts that are asked for a page, in one call at most: whoever waits for the next page is not to
+/// wait for thousands of hosts.
+const HOSTS_A_CALL: usize = 16;
 
 /// How long a host is believed to answer as it once did for what does not exist.
 const MANNERS_LAST: Duration = Duration::from_secs(30 * 86_400);
-
-/// The front queues: one a band, and that of blocked hosts.
-const FRONTS: usize = Band::COUNT as usize + 1;
 
 /// Rules that an origin set, and until when they hold.
 #[derive(Clone, Debug)]
@@ -73,6 +74,8 @@ pub struct Rules {
 pub enum Next {
     /// Ask for this page; nothing is known yet of whether robots.txt allows it.
     Page(Box<Lease>),
+    /// That is not known yet: there are more hosts to look at.
+    More,
     /// Nothing may be asked before this moment.
     Wait(Time),
     /// Nothing waits at all.
@@ -86,7 +89,7 @@ pub struct FrontierConfig {
     pub active_hosts: usize,
     /// How many requests one host gets at once.
     pub per_host: usize,
-    /// Pages taken from a host before it lets waiting hosts take their turn.
+    /// Pages taken from a host before it lets waiting hosts take their turn; it does so after a minute too.
     pub quantum: u32,
     /// Hand out only pages that were never visited.
     pub new_only: bool,
@@ -108,12 +111,7 @@ pub struct Frontier {
     addresses: Addresses,
     slowed: Slowed,
     urgent: Urgent,
-    /// For each front queue, the place before which no waiting host is left.
-    low_water: [(Time, HostKey); FRONTS],
-    /// No host on disk has work before this moment.
-    next_wake: Time,
-    /// No host on disk that may be asked has a page due before this moment.
-    next_due: Time,
+    fronts: Fronts,
     /// Pages that are due up to here are handed out.
     horizon: Time,
     share: Share,
@@ -133,7 +131,9 @@ struct Active {
     queue: BackQueue,
     rules: [Option<Rules>; 2],
     in_flight: usize,
+    /// Pages taken in this turn, and when it began.
     taken: u32,
+    since: Time,
     row_of_a_kind: Row,
     next_allowed: Time,
     blocked_until: Time,
@@ -167,9 +167,7 @@ impl Frontier {
             addresses,
             slowed: Slowed::default(),
             urgent: Urgent::default(),
-            low_water: [(Time::EPOCH, HostKey::default()); FRONTS],
-            next_wake: Time::EPOCH,
-            next_due: Time::NEVER,
+            fronts: Fronts::new(),
             horizon: Time::EPOCH,
             share: Share::new(config.discover),
             selector: Selector::new(seed),
@@ -200,30 +198,44 @@ impl Frontier {
     ) -> Result<Next, StateError> {
         self.horizon = self.horizon.max(now);
         self.last_turn = now;
+        self.unblock_hosts(state, now, events)?;
         self.wake_hosts(state, now, events)?;
-        while let Some(&Reverse((at, host))) = self.ready.peek() {
-            if at > now {
-                return Ok(Next::Wait(at.min(self.next_arrival())));
-            }
+        for _ in 0..HOSTS_A_CALL {
+            let Some(&Reverse((at, host))) = self.ready.peek().filter(|next| next.0.0 <= now)
+            else {
+                return Ok(self.nothing_now(now));
+            };
             self.ready.pop();
             if let Some(lease) = self.ask_host(state, host, at, now, events)? {
                 return Ok(Next::Page(Box::new(lease)));
             }
         }
-        Ok(match self.next_arrival() {
-            Time::NEVER if self.in_flight == 0 => Next::Empty,
-            wake => Next::Wait(wake),
-        })
+        Ok(Next::More)
+    }
+
+    /// No active host may be asked now.
+    fn nothing_now(&self, now: Time) -> Next {
+        let room = self.active.len() < self.config.active_hosts;
+        let unblocked = self.fronts.next_unblocked();
+        if unblocked <= now || room && self.fronts.have_work(self.horizon) {
+            return Next::More;
+        }
+        let arrival = if room { self.fronts.next_due().min(unblocked) } else { unblocked };
+        match self.ready.peek() {
+            Some(&Reverse((at, _))) => Next::Wait(at.min(arrival)),
+            None if arrival == Time::NEVER && self.in_flight == 0 => Next::Empty,
+            None => Next::Wait(arrival),
+        }
     }
 
     /// Lets the page that is due next be handed out ahead of its time, once nothing else is left to
     /// ask for; false where there is none.
     pub fn look_ahead(&mut self) -> bool {
         let room = self.active.len() < self.config.active_hosts;
-        let ahead = room && self.next_due < Time::NEVER && self.next_due > self.horizon;
+        let next_due = self.fronts.next_due();
+        let ahead = room && next_due < Time::NEVER && next_due > self.horizon;
         if ahead {
-            self.horizon = self.next_due;
-            self.next_wake = self.next_wake.min(self.next_due);
+            self.horizon = next_due;
         }
         ahead
     }
@@ -231,99 +243,6 @@ impl Frontier {
     /// Hands out only what is due at `now`.
     pub fn look_back(&mut self, now: Time) {
         self.horizon = now;
-    }
-
-    /// When a host may next come in from disk: never, while there is no room for it.
-    fn next_arrival(&self) -> Time {
-        if self.active.len() < self.config.active_hosts { self.next_wake } else { Time::NEVER }
-    }
-
-    /// Takes hosts from the front queues until enough are active or none has work now.
-    fn wake_hosts<S: Store>(
-        &mut self,
-        state: &State<S>,
-        now: Time,
-        events: &mut Vec<Event>,
-    ) -> Result<(), StateError> {
-        while self.active.len() < self.config.active_hosts && self.next_wake <= self.horizon {
-            let Some(host) = self.select_host(state, now)? else { break };
-            self.activate(state, host, now, events)?;
-        }
-        Ok(())
-    }
-
-    /// A waiting host with work at `now`, from a front queue that the selector chose.
-    fn select_host<S: Store>(
-        &mut self,
-        state: &State<S>,
-        now: Time,
-    ) -> Result<Option<HostKey>, StateError> {
-        let (mut next_wake, mut next_due) = (Time::NEVER, Time::NEVER);
-        for band in self.selector.bands().chain([Band::BLOCKED]) {
-            let blocked = band == Band::BLOCKED;
-            let until = if blocked { now } else { self.horizon };
-            while let Some((wake, host)) = self.head(state, band)? {
-                if wake > until {
-                    next_wake = next_wake.min(wake);
-                    next_due = if blocked { next_due } else { next_due.min(wake) };
-                    break;
-                }
-                self.low_water[usize::from(band.number())] = (wake, after(host));
-                if !self.active.contains_key(&host) && self.has_work(state, host)? {
-                    return Ok(Some(host));
-                }
-            }
-        }
-        (self.next_wake, self.next_due) = (next_wake, next_due);
-        Ok(None)
-    }
-
-    fn head<S: Store>(
-        &self,
-        state: &State<S>,
-        band: Band,
-    ) -> Result<Option<(Time, HostKey)>, StateError> {
-        let from = self.low_water[usize::from(band.number())];
-        Ok(state.front(band, from, 1)?.first().copied())
-    }
-
-    fn has_work<S: Store>(&self, state: &State<S>, host: HostKey) -> Result<bool, StateError> {
-        let row = state.host(host)?;
-        Ok(row.is_some_and(|row| row.waiting > 0 || !self.config.new_only))
-    }
-
-    fn activate<S: Store>(
-        &mut self,
-        state: &State<S>,
-        key: HostKey,
-        now: Time,
-        events: &mut Vec<Event>,
-    ) -> Result<(), StateError> {
-        let Some(row) = state.host(key)? else { return Ok(()) };
-        if row.blocked_until > now.after(LONG_BLOCK) {
-            let front = Some((Band::BLOCKED, row.blocked_until));
-            events.push(Event::HostRested { host: key, front });
-            return Ok(());
-        }
-        let delay = self.slowed.pause(key, self.config.pace.delay(None, row.answer_time));
-        let after_crash = if self.careful { self.opened.after(delay) } else { Time::EPOCH };
-        let host = Active {
-            next_allowed: row.next_allowed.max(after_crash),
-            blocked_until: row.blocked_until,
-            row,
-            queue: self.rested.take(key),
-            rules: [None, None],
-            in_flight: 0,
-            taken: 0,
-            row_of_a_kind: Row::default(),
-            queued_at: None,
-            delay,
-            located: false,
-            asks_rules: false,
-        };
-        self.active.insert(key, host);
-        self.enqueue(key, now);
-        Ok(())
     }
 
     /// Puts a host into the heap at the moment it may next be asked.
@@ -356,7 +275,8 @@ impl Frontier {
             return Ok(None);
         }
         host.queued_at = None;
-        let crowded = self.next_wake <= self.horizon && host.taken >= self.config.quantum;
+        let had_turn = host.has_had_turn(self.config.quantum, now);
+        let crowded = had_turn && self.fronts.have_work(self.horizon);
         let order = match self.config.new_only {
             true => Order::NewOnly,
             false => self.share.order(host.row_of_a_kind),
@@ -437,17 +357,12 @@ impl Frontier {
         self.enqueue(page.host, now);
     }
 
-    /// What applying an event changed on disk: windows and low-water marks follow.
+    /// What applying an event changed on disk: windows follow.
     pub fn noticed(&mut self, applied: &Applied, now: Time) {
         if let Some((key, band, wake)) = applied.front
             && !self.active.contains_key(&key)
         {
-            let mark = &mut self.low_water[usize::from(band.number())];
-            *mark = (*mark).min((wake, key));
-            self.next_wake = self.next_wake.min(wake);
-            if band != Band::BLOCKED {
-                self.next_due = self.next_due.min(wake);
-            }
+            self.fronts.take_in(key, band, wake);
         }
         let Some((page, place)) = applied.queued else { return };
         self.urgent.noticed(page, Some(place));
@@ -458,65 +373,5 @@ impl Frontier {
         if host.queued_at.is_none() {
             self.enqueue(page.host, now);
         }
-    }
-
-    /// A host that is blocked for long leaves memory, so that others can take its place.
-    pub fn rest_if_blocked<S: Store>(
-        &mut self,
-        state: &State<S>,
-        key: HostKey,
-        now: Time,
-        events: &mut Vec<Event>,
-    ) -> Result<(), StateError> {
-        let Some(host) = self.active.get(&key) else { return Ok(()) };
-        let until = host.blocked_until;
-        if until <= now.after(LONG_BLOCK) {
-            return Ok(());
-        }
-        self.rest(state, key, until, events)
-    }
-
-    /// Lays a host to rest on disk until it has work, but not before `earliest`; unless requests
-    /// to it are still out.
-    fn rest<S: Store>(
-        &mut self,
-        state: &State<S>,
-        key: HostKey,
-        earliest: Time,
-        events: &mut Vec<Event>,
-    ) -> Result<(), StateError> {
-        let Some(host) = self.active.get_mut(&key) else { return Ok(()) };
-        if host.in_flight > 0 {
-            return Ok(());
-        }
-        let waiting = state.host(key)?.map_or(0, |row| row.waiting);
-        let front = host.queue.front(state, waiting > 0)?;
-        let by_size = self.config.larger_first && waiting > 0;
-        let front =
-            front.map(|(band, wake)| (if by_size { band_of_size(waiting) } else { band }, wake));
-        let blocked = host.blocked_until >= earliest;
-        let front = front.map(|(band, wake)| match wake < earliest && blocked {
-            true => (Band::BLOCKED, earliest),
-            false => (band, wake.max(earliest)),
-        });
-        if let Some(host) = self.active.remove(&key) {
-            self.rested.keep(key, host.queue);
-        }
-        events.push(Event::HostRested { host: key, front });
-        Ok(())
-    }
-}
-
-/// The host key right after `host`.
-fn after(host: HostKey) -> HostKey {
-    HostKey { host: host.host.wrapping_add(1), ..host }
-}
-
-/// The lane that a place lies in.
-fn lane_of(place: Place) -> Lane {
-    match place {
-        Place::New(band, _) => Lane::New(band),
-        Place::Due(_) => Lane::Due,
-        Place::Recheck(_) => Lane::Recheck,
     }
 }

@@ -87,7 +87,7 @@ impl<S: Store> Walk<S> {
         self.apply(&Event::RobotsLearned { origin: answer.origin, copy }, now)?;
         self.apply(&Event::HostLearned { host: page.host, update }, now)?;
         self.frontier.give_back(&answer.lease, now);
-        self.rest_if_blocked(page, now)
+        self.rest_if_paused(page, now)
     }
 
     /// A bare domain does not answer by `https`: it is tried by `http`.

@@ -149,7 +149,7 @@ impl<S: Store> Walk<S> {
             self.apply(&refusal(page, reason, again, now), now)?;
         }
         self.recall(page, now)?;
-        self.rest_if_blocked(page, now)
+        self.rest_if_paused(page, now)
     }
 
     /// What a visit means for its host: when it may be asked again.
@@ -192,7 +192,7 @@ impl<S: Store> Walk<S> {
         self.frontier.finished(page, now);
         self.apply(&Event::HostLearned { host: page.host, update }, now)?;
         self.apply(&Event::Forgotten { page }, now)?;
-        self.rest_if_blocked(page, now)
+        self.rest_if_paused(page, now)
     }
 
     fn append(
@@ -218,9 +218,9 @@ impl<S: Store> Walk<S> {
         }
     }
 
-    pub(super) fn rest_if_blocked(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
+    pub(super) fn rest_if_paused(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
         let mut events = Vec::new();
-        self.frontier.rest_if_blocked(&self.state, page.host, now, &mut events)?;
+        self.frontier.rest_if_paused(&self.state, page.host, now, &mut events)?;
         for event in &events {
             self.apply(event, now)?;
         }

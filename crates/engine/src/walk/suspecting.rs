@@ -60,7 +60,7 @@ impl<S: Store> Walk<S> {
         }
         self.frontier.block(page.host, now.after(REST), lease.host_failures);
         self.frontier.give_back(lease, now);
-        self.rest_if_blocked(page, now)?;
+        self.rest_if_paused(page, now)?;
         Ok(true)
     }
 }

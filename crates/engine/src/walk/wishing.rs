@@ -153,7 +153,7 @@ impl<S: Store> Walk<S> {
         if self.wishes.is_paused(page.host) {
             self.frontier.block(page.host, Time::NEVER, lease.host_failures);
             self.frontier.give_back(lease, now);
-            self.rest_if_blocked(page, now)?;
+            self.rest_if_paused(page, now)?;
             return Ok(true);
         }
         Ok(self.had_its_share(lease, now)? || self.lets_other_go_first(lease, now)?)
