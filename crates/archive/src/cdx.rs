@@ -83,10 +83,10 @@ pub(crate) fn line_of(record: &Record, offset: u64, length: u64, file: &str) -> 
 }
 
 /// The lines in the order of their bytes, which is the one that searches rely on.
-pub(crate) fn sorted(lines: &[u8]) -> Vec<u8> {
+pub(crate) fn sorted(lines: &[u8]) -> Vec<&[u8]> {
     let mut order: Vec<&[u8]> = lines.split_inclusive(|&b| b == b'\n').collect();
     order.sort_unstable();
-    order.concat()
+    order
 }
 
 fn push_json(text: &str, line: &mut String) {
@@ -133,6 +133,6 @@ mod tests {
 
     #[test]
     fn lines_sort_by_bytes() {
-        assert_eq!(sorted(b"b\na,\na)\na\n"), b"a\na)\na,\nb\n");
+        assert_eq!(sorted(b"b\na,\na)\na\n").concat(), b"a\na)\na,\nb\n");
     }
 }

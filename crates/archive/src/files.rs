@@ -18,6 +18,9 @@ const INDEX: &str = ".cdxj";
 const OPEN: &str = ".open";
 const SORTING: &str = ".cdxj.sorting.open";
 
+/// Lines of an index that are written at once: about a megabyte.
+const LINES_AT_ONCE: usize = 4096;
+
 /// How far a WARC file and its index have come; the state commits this with the visits in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePosition {
@@ -199,10 +202,19 @@ pub(crate) fn sync_dir(dir: &Path, disk: &dyn Disk) -> Result<(), WriteError> {
     File::open(dir).and_then(|dir| disk.sync(&dir)).map_err(WriteError::io("sync", dir))
 }
 
-pub(crate) fn write_durably(path: &Path, bytes: &[u8], disk: &dyn Disk) -> Result<(), WriteError> {
+pub(crate) fn write_durably(
+    path: &Path,
+    lines: &[&[u8]],
+    disk: &dyn Disk,
+) -> Result<(), WriteError> {
     let write = || {
-        let file = File::create(path)?;
-        disk.write(&file, bytes, 0)?;
+        let (file, mut at) = (File::create(path)?, 0);
+        // An index can be a hundred megabytes: it is not to be held twice.
+        for some in lines.chunks(LINES_AT_ONCE) {
+            let bytes = some.concat();
+            disk.write(&file, &bytes, at)?;
+            at += bytes.len() as u64;
+        }
         disk.sync(&file)
     };
     write().map_err(WriteError::io("write", path))

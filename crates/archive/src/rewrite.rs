@@ -173,7 +173,7 @@ impl Copying {
     fn end(&mut self, dir: &Path) -> Result<(), WriteError> {
         let synced = self.warc.flush().and_then(|()| RealDisk.sync(self.warc.get_ref()));
         synced.map_err(|error| self.failed(error))?;
-        files::write_durably(&files::open_index(dir, &self.name), &self.index, &RealDisk)?;
+        files::write_durably(&files::open_index(dir, &self.name), &[&self.index], &RealDisk)?;
         files::sync_dir(dir, &RealDisk)?;
         self.kept.file = (!self.kept.moved.is_empty()).then(|| self.position());
         Ok(())

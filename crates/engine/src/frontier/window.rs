@@ -88,7 +88,7 @@ mod tests {
         window.take_in(7);
         assert_eq!(window.first(|_| Err("read")), Ok(Some(7)));
         window.pop();
-        assert_eq!(window.first(|after| Err(after)), Err(Some(20)), "what lies behind is");
+        assert_eq!(window.first(Err), Err(Some(20)), "what lies behind is");
     }
 
     #[test]

@@ -7,6 +7,28 @@ use crate::row::{Part, Row, Week};
 /// What every row of the detailed tables begins with.
 const RUN: [&str; 5] = ["world", "policy", "budget", "goal", "seed"];
 
+/// A number that every run has, and its name.
+type Count = (&'static str, fn(&Row) -> f64);
+
+const COUNTS: [Count; 7] = [
+    ("pages", |row| row.pages as f64),
+    ("fetches", |row| row.fetches as f64),
+    ("cost", |row| row.cost),
+    ("changes", |row| row.changes as f64),
+    ("detected", |row| row.detected as f64),
+    ("finds", |row| row.finds as f64),
+    ("wasted", |row| row.wasted as f64),
+];
+
+const MEASURES: [(&str, Measure); 6] = [
+    ("freshness", Measure::Freshness),
+    ("freshness_weighted", Measure::Weighted),
+    ("age_days", Measure::Age),
+    ("age_weighted_days", Measure::AgeWeighted),
+    ("coverage", Measure::Coverage),
+    ("update_rate", Measure::UpdateRate),
+];
+
 impl Summary<'_> {
     /// The tables: `summary` over seeds, `weeks`, `hosts` and `classes` run by run.
     pub fn files(&self) -> [Table; 4] {
@@ -33,39 +55,14 @@ impl Summary<'_> {
     }
 
     fn summary(&self) -> Table {
-        let counts: [(&str, fn(&Row) -> f64); 7] = [
-            ("pages", |row| row.pages as f64),
-            ("fetches", |row| row.fetches as f64),
-            ("cost", |row| row.cost),
-            ("changes", |row| row.changes as f64),
-            ("detected", |row| row.detected as f64),
-            ("finds", |row| row.finds as f64),
-            ("wasted", |row| row.wasted as f64),
-        ];
-        let measures = [
-            ("freshness", Measure::Freshness),
-            ("freshness_weighted", Measure::Weighted),
-            ("age_days", Measure::Age),
-            ("age_weighted_days", Measure::AgeWeighted),
-            ("coverage", Measure::Coverage),
-            ("update_rate", Measure::UpdateRate),
-        ];
-        let mut heads: Vec<String> =
-            ["world", "policy", "budget", "goal", "seeds"].map(str::to_owned).into();
-        heads.extend(counts.iter().map(|(name, _)| (*name).to_owned()));
-        for (name, _) in measures {
-            heads.extend(["", "_low", "_high"].map(|end| format!("{name}{end}")));
-        }
-        heads.extend(
-            ["freshness_of_clairvoyant", "freshness_of_oracle", "cpu_seconds"].map(str::to_owned),
-        );
+        let heads = summary_heads();
         let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
         let mut table = Table::new("summary", "Means over seeds.", &heads);
         for line in &self.lines {
             let [world, policy, budget, goal, _] = run(line.rows[0]);
             let mut cells = vec![world, policy, budget, goal, plain(line.rows.len() as f64)];
-            cells.extend(counts.iter().map(|(_, of)| plain(line.mean(of))));
-            for (_, measure) in measures {
+            cells.extend(COUNTS.iter().map(|(_, of)| plain(line.mean(of))));
+            for (_, measure) in MEASURES {
                 let (low, high) = line.interval(measure);
                 cells.extend([line.mean(|row| measure.of(row)), low, high].map(plain));
             }
@@ -90,6 +87,17 @@ impl Summary<'_> {
         }
         table
     }
+}
+
+fn summary_heads() -> Vec<String> {
+    let mut heads = ["world", "policy", "budget", "goal", "seeds"].map(str::to_owned).to_vec();
+    heads.extend(COUNTS.iter().map(|(name, _)| (*name).to_owned()));
+    for (name, _) in MEASURES {
+        heads.extend(["", "_low", "_high"].map(|end| format!("{name}{end}")));
+    }
+    let beside = ["freshness_of_clairvoyant", "freshness_of_oracle", "cpu_seconds"];
+    heads.extend(beside.map(str::to_owned));
+    heads
 }
 
 fn run(row: &Row) -> [Cell; 5] {
