@@ -99,6 +99,10 @@ fn push_line(line: &[u8], out: &mut Vec<u8>) {
 /// True of a line that some reader would take for the end of the head: only white space and
 /// control characters, whether read as UTF-8 or as Latin-1.
 fn is_blank(line: &[u8]) -> bool {
+    // Nearly every line begins with what can be seen.
+    if line.iter().any(u8::is_ascii_graphic) {
+        return false;
+    }
     let empty = |c: char| c.is_whitespace() || c.is_control();
     match str::from_utf8(line) {
         Ok(text) => text.chars().all(empty),

@@ -6,15 +6,26 @@
 //! case is lost, `www` and its digits go, escapes are undone and redone, queries are sorted,
 //! session identifiers are cut out. Hosts are expected as the URL standard writes them.
 
+use std::borrow::Cow;
+
 /// The sort key of `url` in CDX indexes: printable ASCII without spaces, on any input.
 pub fn surt(url: &str) -> String {
-    let url: Vec<u8> = url.trim().bytes().filter(|b| !matches!(b, b'\n' | b'\r' | b'\t')).collect();
+    let url = without_breaks(url.trim().as_bytes());
     let url = url.split(|&b| b == b'#').next().unwrap_or_default();
     let key = match split(url) {
         Some(parts) => http_key(&parts),
         None => escape(&unescape(url)),
     };
     String::from_utf8_lossy(&key).into_owned()
+}
+
+/// The bytes but for line breaks and tabs, which hardly any URL has.
+fn without_breaks(url: &[u8]) -> Cow<'_, [u8]> {
+    let is_break = |b: &u8| matches!(b, b'\n' | b'\r' | b'\t');
+    if !url.iter().any(is_break) {
+        return url.into();
+    }
+    url.iter().copied().filter(|b| !is_break(b)).collect()
 }
 
 struct Parts<'a> {

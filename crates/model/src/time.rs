@@ -56,7 +56,11 @@ impl Time {
 
     /// Fourteen digits, as CDX indexes and WARC file names write it: `20261115221550`.
     pub fn digits14(self) -> String {
-        self.civil().strftime("%Y%m%d%H%M%S").to_string()
+        let at = self.civil();
+        let parts = [at.month(), at.day(), at.hour(), at.minute(), at.second()];
+        let year = i64::from(at.year());
+        let number = parts.into_iter().fold(year, |sum, part| 100 * sum + i64::from(part));
+        format!("{number:014}")
     }
 
     /// Seventeen digits, to the millisecond.
