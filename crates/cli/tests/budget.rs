@@ -106,7 +106,7 @@ fn a_kill_leaves_the_plan_as_it_was_or_as_it_was_to_be() {
     let (web, place) = (hasty_web(), Place::new());
     let flags = format!("{CRAWL} {}", web.flags());
     place.run(&format!("crawl {} {flags} --max-pages 60", web.seeds(6).join(" "))).expect(14);
-    let takes = place.time_of("budget 30/s");
+    let mut takes = place.time_of("budget 30/s");
     let (mut stood, mut visited, mut unheard) = (30.0, visits_of(&place), 0);
     for n in 0..KILLS {
         let goal = ["freshness", "coverage", "age"][n as usize % 3];
@@ -124,6 +124,8 @@ fn a_kill_leaves_the_plan_as_it_was_or_as_it_was_to_be() {
         let heard = asked.wait().code == Some(0);
         drop(crawl.map(Running::wait));
         unheard += u32::from(!heard);
+        // A busy machine takes now more and now less time: kills stay around the end of what they interrupt.
+        takes = takes.mul_f64(if heard { 0.8 } else { 1.25 });
         let stands = budget_of(&place);
         assert!(stands == wished || (stands == stood && !heard), "kill {n}: {stands}/s, {heard}");
         let visits = visits_of(&place);
