@@ -1,5 +1,6 @@
 //! What does it look like? Curves of the policies that stand out, the others in grey.
 
+use super::tables::capital;
 use super::{Measure, Summary, marked};
 use crate::figure::{Axis, Figure, Line, Panel};
 
@@ -56,7 +57,8 @@ impl<'a> Summary<'a> {
             .into_iter()
             .map(|budget| {
                 let weeks = |policy: &str| -> Vec<(f64, f64)> {
-                    let weeks = self.line(world, budget, policy).map(|line| line.weeks());
+                    let weeks =
+                        self.line(world, budget, policy).map(|line| line.weeks(self.has_weights()));
                     weeks.unwrap_or_default().into_iter().map(|(x, y)| (x, 100.0 * y)).collect()
                 };
                 Panel { heading: budget.to_owned(), lines: self.lines_of(weeks, Line::curve) }
@@ -64,10 +66,11 @@ impl<'a> Summary<'a> {
             .collect();
         let last = points(&panels).map(|(week, _)| week).fold(1.0, f64::max).ceil();
         Figure {
-            title: format!("{world}: freshness over time"),
+            title: format!("{world}: {} over time", self.freshness().name()),
             description: format!(
-                "Freshness in each week of the scored time: what lies level holds its pace, what dips \
+                "{} in each week of the scored time: what lies level holds its pace, what dips \
                  was overtaken by changes.{}",
+                capital(self.freshness()),
                 self.grey()
             ),
             x: Axis::linear("week", &[0.0, 0.25, 0.5, 0.75, 1.0].map(|part| (part * last).round())),

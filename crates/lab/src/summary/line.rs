@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::row::{Part, Row};
+use crate::row::{Part, Row, Week};
 use crate::run::Budget;
 
 /// From so many seeds on, the interval is that over seeds; with fewer, that over pages.
@@ -72,17 +72,24 @@ impl<'a> Line<'a> {
         ((mean - reach).max(0.0), (mean + reach).min(measure.most()))
     }
 
-    /// A part of the world over all seeds that have it.
-    pub(super) fn part(&self, parts: fn(&Row) -> &[Part], name: &str) -> Option<f64> {
+    /// Freshness of a part of the world, over all seeds that have it.
+    pub(super) fn part(
+        &self,
+        parts: fn(&Row) -> &[Part],
+        name: &str,
+        weighted: bool,
+    ) -> Option<f64> {
         let found = self.rows.iter().filter_map(|r| parts(r).iter().find(|p| p.name == name));
-        let all: Vec<f64> = found.filter(|part| part.pages > 0).map(|p| p.freshness).collect();
+        let fresh = |p: &Part| if weighted { p.freshness_weighted } else { p.freshness };
+        let all: Vec<f64> = found.filter(|part| part.pages > 0).map(fresh).collect();
         (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
     }
 
     /// Freshness in every week.
-    pub(super) fn weeks(&self) -> Vec<(f64, f64)> {
+    pub(super) fn weeks(&self, weighted: bool) -> Vec<(f64, f64)> {
         let count = self.rows.iter().map(|row| row.weeks.len()).min().unwrap_or(0);
-        (0..count).map(|w| (w as f64 + 0.5, self.mean(|row| row.weeks[w].freshness))).collect()
+        let fresh = |w: &Week| if weighted { w.freshness_weighted } else { w.freshness };
+        (0..count).map(|w| (w as f64 + 0.5, self.mean(|row| fresh(&row.weeks[w])))).collect()
     }
 }
 

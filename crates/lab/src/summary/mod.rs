@@ -89,6 +89,11 @@ impl<'a> Summary<'a> {
         if goal == Measure::Weighted && !self.has_weights() { Measure::Freshness } else { goal }
     }
 
+    /// Freshness as it matters here: of pages, or of their worth where that differs.
+    fn freshness(&self) -> Measure {
+        if self.has_weights() { Measure::Weighted } else { Measure::Freshness }
+    }
+
     /// Whether some pages are worth more than others, so that it matters which are fresh.
     fn has_weights(&self) -> bool {
         self.rows.iter().any(|row| (row.freshness - row.freshness_weighted).abs() > 1e-9)

@@ -134,23 +134,26 @@ impl<'a> Summary<'a> {
 
     /// Freshness by how often pages change.
     pub(super) fn classes(&self, world: &str, budget: &str) -> Table {
+        let measure = self.freshness();
         let caption = format!(
-            "Freshness in {world} at {budget}, %, by how often pages change: never, or in the slow, \
-             medium or fast third of the others."
+            "{} in {world} at {budget}, %, by how often pages change: never, or in the slow, \
+             medium or fast third of the others.",
+            capital(measure)
         );
         let parts: fn(&Row) -> &[Part] = |row| &row.classes;
         let names = self.parts(world, budget, parts);
         let heads: Vec<&str> = std::iter::once("policy").chain(names.iter().copied()).collect();
         let mut table = Table::new(&format!("{world}-classes"), caption, &heads);
         let value = |policy: &str, name: &str| {
-            self.line(world, budget, policy)?.part(parts, name).map(|share| 100.0 * share)
+            let line = self.line(world, budget, policy)?;
+            line.part(parts, name, self.has_weights()).map(|share| 100.0 * share)
         };
         for policy in self.policies_by_merit(|policy| {
-            self.line(world, budget, policy).map(|line| Measure::Freshness.mean(line))
+            self.line(world, budget, policy).map(|line| measure.mean(line))
         }) {
             let cells = names.iter().map(|name| {
-                let best = self.best(Measure::Freshness, |policy| value(policy, name));
-                self.scored(policy, value(policy, name), best, Measure::Freshness)
+                let best = self.best(measure, |policy| value(policy, name));
+                self.scored(policy, value(policy, name), best, measure)
             });
             table.row(std::iter::once(Cell::from(marked(policy))).chain(cells));
         }
@@ -166,8 +169,11 @@ impl<'a> Summary<'a> {
         let shown = hosts.len().min(MOST_HOSTS);
         let which =
             if shown < hosts.len() { format!("the {shown} largest of ") } else { String::new() };
-        let caption =
-            format!("Freshness in {world} at {budget}, %, by host: {which}{} hosts.", hosts.len());
+        let (measure, all) = (self.freshness(), hosts.len());
+        let caption = format!(
+            "{} in {world} at {budget}, %, by host: {which}{all} hosts.",
+            capital(measure)
+        );
         let picked = self.picked();
         let names: Vec<String> = picked.iter().map(|policy| marked(policy)).collect();
         let heads: Vec<&str> =
@@ -175,10 +181,11 @@ impl<'a> Summary<'a> {
         let mut table = Table::new(&format!("{world}-hosts"), caption, &heads);
         for host in &hosts[..shown] {
             let value = |policy: &str| {
-                self.line(world, budget, policy)?.part(parts, &host.name).map(|share| 100.0 * share)
+                let line = self.line(world, budget, policy)?;
+                line.part(parts, &host.name, self.has_weights()).map(|share| 100.0 * share)
             };
-            let best = self.best(Measure::Freshness, |p| picked.contains(&p).then(|| value(p))?);
-            let cells = picked.iter().map(|p| self.scored(p, value(p), best, Measure::Freshness));
+            let best = self.best(measure, |p| picked.contains(&p).then(|| value(p))?);
+            let cells = picked.iter().map(|p| self.scored(p, value(p), best, measure));
             let head = [Cell::from(host.name.as_str()), count(host.pages as usize)];
             table.row(head.into_iter().chain(cells));
         }
@@ -262,7 +269,7 @@ impl<'a> Summary<'a> {
     }
 }
 
-fn capital(measure: Measure) -> String {
+pub(super) fn capital(measure: Measure) -> String {
     let name = measure.name();
     name[..1].to_uppercase() + &name[1..]
 }
