@@ -115,11 +115,12 @@ impl fmt::Write for Fingerprint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::Week;
+    use crate::row::{Tallied, Week};
 
     fn row() -> Row {
         // Numbers that a careless reader gets wrong in the last digit.
-        let weeks = vec![Week { freshness: 0.1 + 0.2, age: 1.0 / 3.0, ..Week::default() }];
+        let tallied = Tallied { freshness: 0.1 + 0.2, age: 1.0 / 3.0, ..Tallied::default() };
+        let weeks = vec![Week { week: 0, tallied }];
         Row { world: "w".to_owned(), freshness: 0.9049850465243519, weeks, ..Row::default() }
     }
 

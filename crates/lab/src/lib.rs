@@ -31,7 +31,7 @@ mod world;
 pub use cache::Cache;
 pub use judge::Judge;
 pub use malformed::Malformed;
-pub use row::{Part, Row, Week};
+pub use row::{Part, Row, Tallied, Week};
 pub use source::{Source, WorldError};
 pub use summary::{Line, Summary};
 pub use world::{Cursor, Fact, HostFacts, NO_KIN, Span, Truth, World};

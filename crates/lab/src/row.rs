@@ -93,28 +93,9 @@ pub struct Row {
 pub struct Week {
     /// Counted from 0 at the start of the scored window.
     pub week: u32,
-    /// As in [`Row`], for this week.
-    pub freshness: f64,
-    /// As in [`Row`], for this week.
-    pub freshness_weighted: f64,
-    /// As in [`Row`], for this week.
-    pub age: f64,
-    /// As in [`Row`], for this week.
-    pub age_weighted: f64,
-    /// As in [`Row`], for this week.
-    pub coverage: f64,
-    /// As in [`Row`], for this week.
-    pub update_rate: f64,
-    /// As in [`Row`], for this week.
-    pub fetches: u64,
-    /// As in [`Row`], for this week.
-    pub wasted: u64,
-    /// As in [`Row`], for this week.
-    pub cost: f64,
-    /// As in [`Row`], for this week.
-    pub detected: u64,
-    /// As in [`Row`], for this week.
-    pub changes: u64,
+    /// What came of it.
+    #[serde(flatten)]
+    pub tallied: Tallied,
 }
 
 /// A part of a world: a host, or pages that change about as often as each other.
@@ -124,26 +105,39 @@ pub struct Part {
     pub name: String,
     /// As in [`Row`], for this part.
     pub pages: u64,
-    /// As in [`Row`], for this part.
+    /// What came of it.
+    #[serde(flatten)]
+    pub tallied: Tallied,
+}
+
+/// What came of a week, or of a part of the world. All is as in [`Row`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // as in `Row`
+pub struct Tallied {
     pub freshness: f64,
-    /// As in [`Row`], for this part.
     pub freshness_weighted: f64,
-    /// As in [`Row`], for this part.
     pub age: f64,
-    /// As in [`Row`], for this part.
     pub age_weighted: f64,
-    /// As in [`Row`], for this part.
     pub coverage: f64,
-    /// As in [`Row`], for this part.
     pub update_rate: f64,
-    /// As in [`Row`], for this part.
     pub fetches: u64,
-    /// As in [`Row`], for this part.
     pub wasted: u64,
-    /// As in [`Row`], for this part.
     pub cost: f64,
-    /// As in [`Row`], for this part.
     pub detected: u64,
-    /// As in [`Row`], for this part.
     pub changes: u64,
+}
+
+impl Tallied {
+    /// Freshness of pages, or of what they are worth.
+    pub(crate) fn fresh(&self, weighted: bool) -> f64 {
+        if weighted { self.freshness_weighted } else { self.freshness }
+    }
+
+    /// All numbers, in the order in which they are declared.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = f64> {
+        let scores = [self.freshness, self.freshness_weighted, self.age, self.age_weighted];
+        let found = [self.coverage, self.update_rate, self.fetches as f64, self.wasted as f64];
+        let counts = [self.cost, self.detected as f64, self.changes as f64];
+        scores.into_iter().chain(found).chain(counts)
+    }
 }

@@ -4,7 +4,7 @@
 use evercrawl_policy::{Days, SplitMix64};
 
 use crate::judge::{Class, Judge};
-use crate::row::{Part, Row, Week};
+use crate::row::{Part, Row, Tallied, Week};
 use crate::world::{Span, World};
 
 /// Worlds with more hosts than this are not listed host by host.
@@ -271,28 +271,16 @@ impl Tally {
     }
 
     fn week(&self, week: u32) -> Week {
-        let scores = self.scores();
-        Week {
-            week,
-            freshness: scores.freshness,
-            freshness_weighted: scores.freshness_weighted,
-            age: scores.age,
-            age_weighted: scores.age_weighted,
-            coverage: scores.coverage,
-            update_rate: scores.update_rate,
-            fetches: self.fetches,
-            wasted: self.fetches - self.finds,
-            cost: self.cost,
-            detected: self.detected,
-            changes: self.changes,
-        }
+        Week { week, tallied: self.tallied() }
     }
 
     fn part(&self, name: &str) -> Part {
+        Part { name: name.to_owned(), pages: self.pages, tallied: self.tallied() }
+    }
+
+    fn tallied(&self) -> Tallied {
         let scores = self.scores();
-        Part {
-            name: name.to_owned(),
-            pages: self.pages,
+        Tallied {
             freshness: scores.freshness,
             freshness_weighted: scores.freshness_weighted,
             age: scores.age,

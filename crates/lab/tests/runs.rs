@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use evercrawl_lab::run::{News, Plan, Terms, run};
 use evercrawl_lab::synthetic::Spec;
-use evercrawl_lab::{Row, Source};
+use evercrawl_lab::{Row, Source, Tallied};
 use evercrawl_policy::registry::{ALL, Entry, find};
 
 /// What differs from world to world here.
@@ -103,14 +103,14 @@ fn every_score_lies_in_its_interval_and_parts_add_up() {
             assert!(low < mean && mean < high, "{name}: {mean} in {low} to {high}");
         }
         let whole = (row.fetches, row.wasted, row.changes, row.detected);
-        let sum = |parts: Vec<(u64, u64, u64, u64)>| {
-            parts.iter().fold((0, 0, 0, 0), |s, p| (s.0 + p.0, s.1 + p.1, s.2 + p.2, s.3 + p.3))
+        let sum = |parts: Vec<&Tallied>| {
+            parts.iter().fold((0, 0, 0, 0), |s, p| {
+                (s.0 + p.fetches, s.1 + p.wasted, s.2 + p.changes, s.3 + p.detected)
+            })
         };
-        let weeks = row.weeks.iter().map(|w| (w.fetches, w.wasted, w.changes, w.detected));
-        assert_eq!(sum(weeks.collect()), whole);
+        assert_eq!(sum(row.weeks.iter().map(|week| &week.tallied).collect()), whole);
         for parts in [&row.hosts, &row.classes] {
-            let counts = parts.iter().map(|p| (p.fetches, p.wasted, p.changes, p.detected));
-            assert_eq!(sum(counts.collect()), whole);
+            assert_eq!(sum(parts.iter().map(|part| &part.tallied).collect()), whole);
         }
     }
 }
@@ -240,6 +240,6 @@ fn on_a_real_site_nobody_is_fresher_than_the_oracle_or_finds_more_than_there_is(
         assert!(share <= 1.0 + 1e-9, "{run}: {share}");
         assert!(row.detected <= row.changes, "{run}: {} of {}", row.detected, row.changes);
         let mut parts = row.hosts.iter().chain(&row.classes);
-        assert!(parts.all(|part| part.coverage <= 1.0), "{run}");
+        assert!(parts.all(|part| part.tallied.coverage <= 1.0), "{run}");
     }
 }

@@ -108,21 +108,15 @@ fn run(row: &Row) -> [Cell; 5] {
 
 fn weeks(row: &Row) -> Vec<Vec<Cell>> {
     let cells = |w: &Week| {
-        let scores = [w.freshness, w.freshness_weighted, w.age, w.age_weighted];
-        let found = [w.coverage, w.update_rate, w.fetches as f64, w.wasted as f64, w.cost];
-        let counts = [w.detected as f64, w.changes as f64];
         let week = std::iter::once(f64::from(w.week));
-        week.chain(scores).chain(found).chain(counts).map(plain).collect()
+        week.chain(w.tallied.numbers()).map(plain).collect()
     };
     row.weeks.iter().map(cells).collect()
 }
 
 fn listed(parts: &[Part]) -> Vec<Vec<Cell>> {
     let cells = |p: &Part| {
-        let scores = [p.pages as f64, p.freshness, p.freshness_weighted, p.age, p.age_weighted];
-        let found = [p.coverage, p.update_rate, p.fetches as f64, p.wasted as f64, p.cost];
-        let counts = [p.detected as f64, p.changes as f64];
-        let numbers = scores.into_iter().chain(found).chain(counts).map(plain);
+        let numbers = std::iter::once(p.pages as f64).chain(p.tallied.numbers()).map(plain);
         std::iter::once(Cell::from(p.name.as_str())).chain(numbers).collect()
     };
     parts.iter().map(cells).collect()

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::row::{Part, Row, Week};
+use crate::row::{Part, Row};
 use crate::run::Budget;
 
 /// From so many seeds on, the interval is that over seeds; with fewer, that over pages.
@@ -80,7 +80,7 @@ impl<'a> Line<'a> {
         weighted: bool,
     ) -> Option<f64> {
         let found = self.rows.iter().filter_map(|r| parts(r).iter().find(|p| p.name == name));
-        let fresh = |p: &Part| if weighted { p.freshness_weighted } else { p.freshness };
+        let fresh = |part: &Part| part.tallied.fresh(weighted);
         let all: Vec<f64> = found.filter(|part| part.pages > 0).map(fresh).collect();
         (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
     }
@@ -88,8 +88,8 @@ impl<'a> Line<'a> {
     /// Freshness in every week.
     pub(super) fn weeks(&self, weighted: bool) -> Vec<(f64, f64)> {
         let count = self.rows.iter().map(|row| row.weeks.len()).min().unwrap_or(0);
-        let fresh = |w: &Week| if weighted { w.freshness_weighted } else { w.freshness };
-        (0..count).map(|w| (w as f64 + 0.5, self.mean(|row| fresh(&row.weeks[w])))).collect()
+        let fresh = |row: &Row, week: usize| row.weeks[week].tallied.fresh(weighted);
+        (0..count).map(|w| (w as f64 + 0.5, self.mean(|row| fresh(row, w)))).collect()
     }
 }
 

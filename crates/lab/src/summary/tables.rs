@@ -170,10 +170,8 @@ impl<'a> Summary<'a> {
         let which =
             if shown < hosts.len() { format!("the {shown} largest of ") } else { String::new() };
         let (measure, all) = (self.freshness(), hosts.len());
-        let caption = format!(
-            "{} in {world} at {budget}, %, by host: {which}{all} hosts.",
-            capital(measure)
-        );
+        let caption =
+            format!("{} in {world} at {budget}, %, by host: {which}{all} hosts.", capital(measure));
         let picked = self.picked();
         let names: Vec<String> = picked.iter().map(|policy| marked(policy)).collect();
         let heads: Vec<&str> =

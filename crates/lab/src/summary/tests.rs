@@ -1,6 +1,6 @@
 use super::*;
 use crate::page::Table;
-use crate::row::{Part, Week};
+use crate::row::{Part, Tallied, Week};
 
 /// Rows of 12 policies in two worlds at three budgets from `seeds` seeds, ours ahead but at the last.
 fn rows(seeds: u64) -> Vec<Row> {
@@ -21,8 +21,9 @@ fn row(world: &str, budget: &str, policy: &str, size: u32, seed: u64) -> Row {
     let place = registry::ALL.iter().position(|entry| entry.name == policy).unwrap() as f64;
     let ours = if policy == OURS && size == 3 { -0.035 } else { 0.0 };
     let freshness = 0.2 * f64::from(size) + 0.3 - 0.01 * place + ours + 0.001 * seed as f64;
-    let part = |name: &str| Part { name: name.to_owned(), pages: 9, freshness, ..Part::default() };
-    let week = |week| Week { week, freshness, ..Week::default() };
+    let tallied = || Tallied { freshness, freshness_weighted: freshness, ..Tallied::default() };
+    let part = |name: &str| Part { name: name.to_owned(), pages: 9, tallied: tallied() };
+    let week = |week| Week { week, tallied: tallied() };
     Row {
         world: world.to_owned(),
         policy: policy.to_owned(),
