@@ -3,6 +3,7 @@
 //! `NAME.warc.gz.open` and `NAME.cdxj.open` grow; `NAME.warc.gz` and `NAME.cdxj` never change.
 //! Finishing is done in steps that may each be the last before a crash, and can be done again.
 
+use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -211,7 +212,10 @@ pub(crate) fn write_durably(
         let (file, mut at) = (File::create(path)?, 0);
         // An index can be a hundred megabytes: it is not to be held twice.
         for some in lines.chunks(LINES_AT_ONCE) {
-            let bytes = some.concat();
+            let bytes = match some {
+                &[all] => Cow::Borrowed(all),
+                lines => Cow::Owned(lines.concat()),
+            };
             disk.write(&file, &bytes, at)?;
             at += bytes.len() as u64;
         }
