@@ -261,6 +261,7 @@ mod tests {
         assert!(close_to(row.age_weighted, 37.5 / 40.0));
         let pages: Vec<u64> = row.classes.iter().map(|class| class.pages).collect();
         assert_eq!((pages, row.hosts[0].pages, row.pages), (vec![1, 0, 0, 1], 2, 2));
+        assert!(row.freshness_low <= row.freshness && row.freshness <= row.freshness_high);
         let (host, week) = (&row.hosts[0].tallied, &row.weeks[0].tallied);
         assert!(close_to(host.freshness_weighted, 25.0 / 40.0));
         assert_eq!((host.changes, host.detected, week.changes), (1, 0, 1));
