@@ -17,15 +17,15 @@ use super::handover::{Receiver, Sender, Silence, queue};
 use super::inbox::{Inbox, What};
 use super::judge::judging;
 use super::latency::Latency;
+use super::on_the_spot::OnTheSpot;
 use super::ranker::{Weighing, ranking};
 use super::retainer::{Dropping, Retainer};
-use super::worker::{Worker, commit_all};
+use super::worker::{Readers, commit_all};
 use super::{Ended, Order, Progress, Report, Stopper, SystemClock};
 use crate::EngineError;
 use crate::budget::Bucket;
 use crate::config::CrawlConfig;
 use crate::importance::{Basis, Snapshots};
-use crate::process::Job;
 use crate::walk::{Commit, Step, Told, Walk};
 
 /// Visits after which a commit begins, whatever the time. A crash costs at most what was visited
@@ -37,6 +37,8 @@ const COMMIT_KEYS: usize = 50_000;
 const COMMIT_EVERY: Duration = Duration::from_millis(250);
 /// How long the walk sleeps at most before it looks at stop signals and the clock again.
 const TICK: Duration = Duration::from_millis(200);
+/// Orders that go out at once at most: the fetcher need not wait for more.
+const MOST_ORDERS: usize = 32;
 /// How long a run that reached a limit waits for what is in flight.
 const GRACE: Duration = Duration::from_secs(5);
 /// How long a run that ends when all is visited waits for hosts that asked to be left alone.
@@ -52,7 +54,7 @@ pub(super) struct Driver<S> {
     /// How often the clock had been set ahead when last looked at.
     set_ahead: u64,
     began: Time,
-    orders: Option<UnboundedSender<Order>>,
+    orders: Option<UnboundedSender<Vec<Order>>>,
     reports: Receiver<Report>,
     commits: Option<Sender<Commit<S>>>,
     inbox: Inbox,
@@ -88,10 +90,12 @@ impl<S: Store + 'static> Driver<S> {
             .map_err(|error| EngineError::Config(error.to_string()))?;
         let current_file = Arc::new(Mutex::new(walk.file()));
         let mut threads = Vec::new();
-        for worker in workers(&walk, config.workers.max(1), &jobs, &report, &current_file) {
+        let readers = Readers { reports: report.clone(), current_file: current_file.clone() };
+        for worker in readers.workers(&walk, config.workers.max(1), &jobs) {
             threads.push(spawn("worker", move || worker.run())?);
         }
-        let fetcher = Fetcher { client: client.into(), jobs: job, reports: report.clone(), clock };
+        let on_the_spot = OnTheSpot::new(readers.reader(&walk, config.workers.max(1)));
+        let fetcher = Fetcher { client, jobs: job, reports: report.clone(), clock, on_the_spot };
         let fetch_config = config.clone();
         threads.push(spawn("fetcher", move || fetcher.run(order_queue, &fetch_config))?);
         let sink = report.clone();
@@ -173,8 +177,16 @@ impl<S: Store + 'static> Driver<S> {
         }
     }
 
-    /// Orders what may be fetched now.
+    /// Orders what may be fetched now, all at once: to wake the fetcher for each would let it run and rest by turns
+    /// with the walk.
     fn order(&mut self, now: Time) -> Result<Ordered, EngineError> {
+        let mut orders = Vec::new();
+        let ordered = self.find_orders(now, &mut orders);
+        self.send(orders)?;
+        ordered
+    }
+
+    fn find_orders(&mut self, now: Time, orders: &mut Vec<Order>) -> Result<Ordered, EngineError> {
         loop {
             if self.walk.activity().0 >= self.config.limits.concurrency || self.page_limit_near() {
                 return Ok(Ordered::Wait(Time::NEVER));
@@ -187,10 +199,13 @@ impl<S: Store + 'static> Driver<S> {
             let began = self.clock.passed();
             let step = self.walk.next(now)?;
             self.next.add(self.clock.passed().saturating_sub(began));
+            if orders.len() >= MOST_ORDERS {
+                self.send(std::mem::take(orders))?;
+            }
             let order = match step {
                 Step::Fetch(lease) => Order::Page(lease),
                 Step::Locate(lease) => {
-                    self.send(Order::Locate(lease))?;
+                    orders.push(Order::Locate(lease));
                     continue;
                 }
                 Step::Robots { origin, lease } => Order::Robots { origin, lease },
@@ -200,7 +215,7 @@ impl<S: Store + 'static> Driver<S> {
             if let Some(budget) = &mut self.budget {
                 budget.take(now);
             }
-            self.send(order)?;
+            orders.push(order);
         }
     }
 
@@ -215,8 +230,11 @@ impl<S: Store + 'static> Driver<S> {
         (until > now).then_some(until)
     }
 
-    fn send(&self, order: Order) -> Result<(), EngineError> {
-        let sent = self.orders.as_ref().is_some_and(|orders| orders.send(order).is_ok());
+    fn send(&self, orders: Vec<Order>) -> Result<(), EngineError> {
+        if orders.is_empty() {
+            return Ok(());
+        }
+        let sent = self.orders.as_ref().is_some_and(|fetcher| fetcher.send(orders).is_ok());
         if sent { Ok(()) } else { Err(EngineError::Broken("the fetcher")) }
     }
 
@@ -447,24 +465,6 @@ impl<S: Store + 'static> Driver<S> {
         }
         Ok(self.walk)
     }
-}
-
-/// So many that read pages, one for each thread.
-fn workers<S: Store>(
-    walk: &Walk<S>,
-    count: usize,
-    jobs: &Receiver<Job>,
-    reports: &Sender<Report>,
-    current_file: &Arc<Mutex<FileId>>,
-) -> Vec<Worker<S>> {
-    let worker = |n| Worker {
-        processor: walk.processor(n as u64),
-        jobs: jobs.another(2 * n < count),
-        reports: reports.clone(),
-        recent: walk.recent(),
-        current_file: current_file.clone(),
-    };
-    (0..count).map(worker).collect()
 }
 
 enum Ordered {

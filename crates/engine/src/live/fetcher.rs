@@ -1,14 +1,17 @@
 //! Who asks for pages? One thread with all the sockets, many requests at a time.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_extract::decode;
 use evercrawl_fetch::{Client, Failure, Fetched, Limits, Request, Times, Validators};
 use evercrawl_robots::{MAX_BYTES, MIN_REDIRECTS};
+use evercrawl_state::Store;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::handover::Sender;
+use super::on_the_spot::OnTheSpot;
 use super::{Order, Report, SystemClock};
 use crate::EngineError;
 use crate::config::CrawlConfig;
@@ -21,38 +24,41 @@ use crate::walk::RobotsAnswer;
 const LARGE_PAGE: usize = 256 * 1024;
 
 /// Asks for pages, on one thread, many at a time.
-#[derive(Clone)]
-pub(super) struct Fetcher {
-    pub(super) client: Arc<Client>,
+pub(super) struct Fetcher<S> {
+    pub(super) client: Client,
     pub(super) jobs: Sender<Job>,
     pub(super) reports: Sender<Report>,
     pub(super) clock: SystemClock,
+    pub(super) on_the_spot: OnTheSpot<S>,
 }
 
-impl Fetcher {
+impl<S: Store + 'static> Fetcher<S> {
     /// Takes orders until no more can come; what is out then is dropped.
-    pub(super) fn run(self, mut orders: UnboundedReceiver<Order>, config: &CrawlConfig) {
+    pub(super) fn run(self, mut orders: UnboundedReceiver<Vec<Order>>, config: &CrawlConfig) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let Ok(runtime) = runtime else {
             let _ = self.reports.send(Report::Broken(EngineError::Broken("the fetcher")));
             return;
         };
-        let manner = Arc::new(RobotsManner::new(config));
+        let (fetcher, manner) = (Rc::new(self), Arc::new(RobotsManner::new(config)));
         let local = tokio::task::LocalSet::new();
+        let teller = fetcher.clone();
+        local.spawn_local(async move { teller.on_the_spot.tell(&teller.reports).await });
         local.block_on(&runtime, async move {
-            while let Some(order) = orders.recv().await {
-                let (fetcher, manner) = (self.clone(), manner.clone());
-                tokio::task::spawn_local(async move {
-                    match order {
-                        Order::Page(lease) => fetcher.page(lease).await,
-                        Order::Locate(lease) => fetcher.locate(lease).await,
-                        Order::Robots { origin, lease } => {
-                            fetcher.robots(origin, lease, manner).await;
-                        }
-                    }
-                });
+            while let Some(orders) = orders.recv().await {
+                for order in orders {
+                    tokio::task::spawn_local(fetcher.clone().fulfil(order, manner.clone()));
+                }
             }
         });
+    }
+
+    async fn fulfil(self: Rc<Self>, order: Order, manner: Arc<RobotsManner>) {
+        match order {
+            Order::Page(lease) => self.page(lease).await,
+            Order::Locate(lease) => self.locate(lease).await,
+            Order::Robots { origin, lease } => self.robots(origin, lease, manner).await,
+        }
     }
 
     async fn locate(&self, lease: Box<Lease>) {
@@ -75,8 +81,13 @@ impl Fetcher {
             Err(_) => unaskable(),
         };
         let ended = self.clock.now();
-        let large = fetched.result.as_ref().is_ok_and(|got| got.body.len() > LARGE_PAGE);
-        let job = Job { lease, fetched, asked, ended };
+        self.hand_on(Job { lease, fetched, asked, ended });
+    }
+
+    /// Has what came read. If nobody is there who could, the run is over.
+    fn hand_on(&self, job: Job) {
+        let Some(job) = self.on_the_spot.read(job) else { return };
+        let large = job.fetched.result.as_ref().is_ok_and(|got| got.body.len() > LARGE_PAGE);
         let _ = if large { self.jobs.send_behind(job) } else { self.jobs.send(job) };
     }
 

@@ -12,18 +12,21 @@ use std::time::Duration;
 /// Items that are left wake their receiver when so many wait.
 const WORTH_WAKING: usize = 8;
 
+/// Another receiver is woken when so many wait for those that are awake.
+const CROWD: usize = 3;
+
 /// A queue without a bound: where items are put, and where they are taken.
 pub(super) fn queue<T>() -> (Sender<T>, Receiver<T>) {
     let inner = Inner {
         front: VecDeque::new(),
         behind: VecDeque::new(),
         senders: 1,
+        receivers: 1,
         sleeping: 0,
-        is_over: false,
+        roused: 0,
     };
     let shared = Arc::new(Shared { inner: Mutex::new(inner), came: Condvar::new() });
-    let ends = Arc::new(Ends(shared.clone()));
-    (Sender(shared), Receiver { ends, takes_behind: true })
+    (Sender(shared.clone()), Receiver { shared, takes_behind: true })
 }
 
 /// Nobody takes items any more.
@@ -51,8 +54,29 @@ struct Inner<T> {
     /// What is taken only where nothing is in front.
     behind: VecDeque<T>,
     senders: usize,
+    receivers: usize,
+    /// Receivers that sleep, and that nobody has roused yet.
     sleeping: usize,
-    is_over: bool,
+    /// Those that were roused, and have not got up yet.
+    roused: usize,
+}
+
+impl<T> Inner<T> {
+    /// Whether items would wait too long for those that are awake.
+    fn is_crowded(&self) -> bool {
+        self.sleeping >= self.receivers || self.front.len() >= CROWD
+    }
+
+    /// Counts `many` sleepers as roused: until they are up, nobody need rouse others in their stead.
+    fn rouse(&mut self, many: usize) {
+        self.sleeping -= many;
+        self.roused += many;
+    }
+
+    /// Counts one who is up again, roused or not.
+    fn get_up(&mut self) {
+        *(if self.roused > 0 { &mut self.roused } else { &mut self.sleeping }) -= 1;
+    }
 }
 
 impl<T> Shared<T> {
@@ -67,7 +91,7 @@ impl<T> Shared<T> {
         is_worth: impl FnOnce(&Inner<T>) -> bool,
     ) -> Result<(), Gone> {
         let mut inner = self.lock();
-        if inner.is_over {
+        if inner.receivers == 0 {
             return Err(Gone);
         }
         put(&mut inner);
@@ -76,13 +100,27 @@ impl<T> Shared<T> {
     }
 
     /// Wakes a sleeper, if there is one and it is worth it: to wake nobody is a call to the system too.
-    fn wake_one(&self, inner: MutexGuard<'_, Inner<T>>, is_worth: impl FnOnce(&Inner<T>) -> bool) {
+    fn wake_one(
+        &self,
+        mut inner: MutexGuard<'_, Inner<T>>,
+        is_worth: impl FnOnce(&Inner<T>) -> bool,
+    ) {
         let wakes = inner.sleeping > 0 && is_worth(&inner);
+        if wakes {
+            inner.rouse(1);
+        }
         // Whoever wakes finds the queue unlocked.
         drop(inner);
         if wakes {
             self.came.notify_one();
         }
+    }
+
+    fn wake_all(&self, mut inner: MutexGuard<'_, Inner<T>>) {
+        let all = inner.sleeping;
+        inner.rouse(all);
+        drop(inner);
+        self.came.notify_all();
     }
 }
 
@@ -91,16 +129,17 @@ impl<T> Shared<T> {
 pub(super) struct Sender<T>(Arc<Shared<T>>);
 
 impl<T> Sender<T> {
-    /// Hands an item on, and wakes somebody who waits for one.
+    /// Hands an item on, and wakes somebody who waits for one; as long as few wait, not where somebody else is
+    /// awake and will take it.
     pub(super) fn send(&self, item: T) -> Result<(), Gone> {
-        self.0.put(|inner| inner.front.push_back(item), |_| true)
+        self.0.put(|inner| inner.front.push_back(item), Inner::is_crowded)
     }
 
     /// Hands on an item that must not let others wait: those that come later are taken before it.
     pub(super) fn send_behind(&self, item: T) -> Result<(), Gone> {
         self.0.put(|inner| inner.behind.push_back(item), |_| false)?;
         // Not everybody takes it: whoever does must be among those who wake.
-        self.0.came.notify_all();
+        self.0.wake_all(self.0.lock());
         Ok(())
     }
 
@@ -129,7 +168,7 @@ impl<T> Drop for Sender<T> {
         let mut inner = self.0.lock();
         inner.senders -= 1;
         if inner.senders == 0 {
-            self.0.came.notify_all();
+            self.0.wake_all(inner);
         }
     }
 }
@@ -137,22 +176,21 @@ impl<T> Drop for Sender<T> {
 /// Where items are taken.
 #[derive(Debug)]
 pub(super) struct Receiver<T> {
-    ends: Arc<Ends<T>>,
+    shared: Arc<Shared<T>>,
     takes_behind: bool,
 }
 
-/// What all receivers share: nothing can be sent once the last of them is gone.
-#[derive(Debug)]
-struct Ends<T>(Arc<Shared<T>>);
-
-impl<T> Drop for Ends<T> {
+impl<T> Drop for Receiver<T> {
+    /// Nothing can be sent once the last of them is gone.
     fn drop(&mut self) {
-        let mut inner = self.0.lock();
-        inner.is_over = true;
-        let untaken = (std::mem::take(&mut inner.front), std::mem::take(&mut inner.behind));
-        drop(inner);
-        // With them goes what they hold: somebody may wait for an answer to one, and hears so that none comes.
-        drop(untaken);
+        let mut inner = self.shared.lock();
+        inner.receivers -= 1;
+        if inner.receivers == 0 {
+            let untaken = (std::mem::take(&mut inner.front), std::mem::take(&mut inner.behind));
+            drop(inner);
+            // With them goes what they hold: somebody may wait for an answer to one, and hears so that none comes.
+            drop(untaken);
+        }
     }
 }
 
@@ -166,17 +204,18 @@ impl<T> Receiver<T> {
     /// Another receiver of the same queue; one that takes nothing from behind never lets what comes
     /// in front wait for it.
     pub(super) fn another(&self, takes_behind: bool) -> Self {
-        Receiver { ends: self.ends.clone(), takes_behind }
+        self.shared.lock().receivers += 1;
+        Receiver { shared: self.shared.clone(), takes_behind }
     }
 
     /// What is in front, if anything is.
     pub(super) fn try_recv(&self) -> Option<T> {
-        self.ends.0.lock().front.pop_front()
+        self.shared.lock().front.pop_front()
     }
 
     /// The next item; `None` when nobody is left who could send one.
     pub(super) fn recv(&self) -> Option<T> {
-        let mut inner = self.ends.0.lock();
+        let mut inner = self.shared.lock();
         loop {
             if let Some(item) = self.take(&mut inner) {
                 return Some(item);
@@ -185,19 +224,19 @@ impl<T> Receiver<T> {
                 return None;
             }
             inner.sleeping += 1;
-            inner = self.ends.0.came.wait(inner).unwrap_or_else(PoisonError::into_inner);
-            inner.sleeping -= 1;
+            inner = self.shared.came.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            inner.get_up();
         }
     }
 
     /// The next item, unless none comes within `patience`.
     pub(super) fn recv_timeout(&self, patience: Duration) -> Result<T, Silence> {
-        let mut inner = self.ends.0.lock();
+        let mut inner = self.shared.lock();
         if inner.front.is_empty() && inner.senders > 0 {
             inner.sleeping += 1;
-            let slept = self.ends.0.came.wait_timeout(inner, patience);
+            let slept = self.shared.came.wait_timeout(inner, patience);
             inner = slept.unwrap_or_else(PoisonError::into_inner).0;
-            inner.sleeping -= 1;
+            inner.get_up();
         }
         let silence = if inner.senders == 0 { Silence::ForGood } else { Silence::Yet };
         self.take(&mut inner).ok_or(silence)
@@ -274,6 +313,34 @@ mod tests {
             }
             assert_eq!(taker.join().unwrap(), (Some(0), many - 1));
         }
+    }
+
+    #[test]
+    fn another_wakes_where_nobody_is_awake_or_many_wait() {
+        let (sender, receiver) = queue();
+        let taker = receiver.clone();
+        let taker = std::thread::spawn(move || taker.recv());
+        while sender.0.lock().sleeping == 0 {
+            std::thread::yield_now();
+        }
+        // Whoever has the other receiver is awake.
+        (1..CROWD).for_each(|n| sender.send(n).unwrap());
+        assert_eq!(sender.0.lock().sleeping, 1);
+        sender.send(CROWD).unwrap();
+        assert_eq!(taker.join().unwrap(), Some(1));
+        // Both sleep: the first item wakes one of them, and the next waits for it.
+        let takers = [receiver.clone(), receiver].map(|taker| {
+            std::iter::from_fn(|| taker.try_recv()).for_each(drop);
+            std::thread::spawn(move || taker.recv())
+        });
+        while sender.0.lock().sleeping < 2 {
+            std::thread::yield_now();
+        }
+        sender.send(7).unwrap();
+        assert_eq!(sender.0.lock().sleeping, 1);
+        drop(sender);
+        let taken = takers.map(|taker| taker.join().unwrap());
+        assert!(taken == [Some(7), None] || taken == [None, Some(7)], "{taken:?}");
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod handover;
 mod inbox;
 mod judge;
 mod latency;
+mod on_the_spot;
 mod ranker;
 mod retainer;
 mod worker;

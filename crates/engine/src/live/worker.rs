@@ -6,46 +6,26 @@ use std::time::Duration;
 use evercrawl_archive::FileId;
 use evercrawl_state::Store;
 
-use super::handover::{Receiver, Sender};
+use super::handover::{Gone, Receiver, Sender};
 use super::{Report, SystemClock};
 use crate::process::{Job, Processor};
 use crate::recent::Recent;
-use crate::walk::Commit;
+use crate::walk::{Commit, Walk};
 
 /// Reads pages, away from the sockets.
 pub(super) struct Worker<S> {
-    pub(super) processor: Processor<S>,
+    pub(super) reader: Reader<S>,
     /// Large pages are behind the others, and some workers do not take them, so that small ones never
     /// wait for them.
     pub(super) jobs: Receiver<Job>,
-    pub(super) reports: Sender<Report>,
-    pub(super) recent: Arc<Recent>,
-    pub(super) current_file: Arc<Mutex<FileId>>,
 }
 
 impl<S: Store> Worker<S> {
+    /// Reads pages until no more can come.
     pub(super) fn run(mut self) {
-        let mut busy = Busy { asked: SystemClock.thread_time(), told: Duration::ZERO };
         while let Some(job) = self.next_job() {
-            let began = SystemClock.passed();
-            let Ok(file) = self.current_file.lock().map(|file| *file) else { return };
-            match self.processor.process(job, file) {
-                Ok(mut processed) => {
-                    let passed = SystemClock.passed().saturating_sub(began);
-                    processed.reading = busy.with_page(passed, || SystemClock.thread_time());
-                    let claim = processed.claim.map(|d| (d, processed.records.is_some()));
-                    if self.reports.leave(Report::Page(Box::new(processed))).is_err() {
-                        return;
-                    }
-                    // Only now: whoever refers to the record must come after it.
-                    if let Some((digest, stored)) = claim {
-                        self.recent.settle(digest, stored);
-                    }
-                }
-                Err(error) => {
-                    let _ = self.reports.send(Report::Broken(error.into()));
-                    return;
-                }
+            if self.reader.read(job).is_err() {
+                return;
             }
         }
     }
@@ -54,14 +34,78 @@ impl<S: Store> Worker<S> {
     /// wait for one, or begins with a large one, first lets the walk know what was done.
     fn next_job(&self) -> Option<Job> {
         self.jobs.try_recv().or_else(|| {
-            self.reports.wake();
+            self.reader.reports.wake();
             self.jobs.recv()
         })
     }
 }
 
+/// Reads a page, and tells the walk.
+pub(super) struct Reader<S> {
+    pub(super) processor: Processor<S>,
+    pub(super) reports: Sender<Report>,
+    pub(super) recent: Arc<Recent>,
+    pub(super) current_file: Arc<Mutex<FileId>>,
+    pub(super) busy: Busy,
+}
+
+/// Why somebody reads no more pages: nobody would hear of it.
+pub(super) struct Unheard;
+
+impl<S: Store> Reader<S> {
+    /// Reads a page, and leaves what was found for the walk.
+    pub(super) fn read(&mut self, job: Job) -> Result<(), Unheard> {
+        let began = SystemClock.passed();
+        let file = *self.current_file.lock().map_err(|_| Unheard)?;
+        let mut processed = self.processor.process(job, file).map_err(|error| {
+            let _ = self.reports.send(Report::Broken(error.into()));
+            Unheard
+        })?;
+        let passed = SystemClock.passed().saturating_sub(began);
+        processed.reading = self.busy.with_page(passed, || SystemClock.thread_time());
+        let claim = processed.claim.map(|digest| (digest, processed.records.is_some()));
+        self.reports.leave(Report::Page(Box::new(processed))).map_err(|Gone| Unheard)?;
+        // Only now: whoever refers to the record must come after it.
+        if let Some((digest, stored)) = claim {
+            self.recent.settle(digest, stored);
+        }
+        Ok(())
+    }
+}
+
+/// What all who read pages share.
+pub(super) struct Readers {
+    pub(super) reports: Sender<Report>,
+    pub(super) current_file: Arc<Mutex<FileId>>,
+}
+
+impl Readers {
+    /// One more that reads pages.
+    pub(super) fn reader<S: Store>(&self, walk: &Walk<S>, number: usize) -> Reader<S> {
+        Reader {
+            processor: walk.processor(number as u64),
+            reports: self.reports.clone(),
+            recent: walk.recent(),
+            current_file: self.current_file.clone(),
+            busy: Busy::default(),
+        }
+    }
+
+    /// So many that read pages, one for each thread.
+    pub(super) fn workers<S: Store>(
+        &self,
+        walk: &Walk<S>,
+        count: usize,
+        jobs: &Receiver<Job>,
+    ) -> Vec<Worker<S>> {
+        let worker = |n| Worker { reader: self.reader(walk, n), jobs: jobs.another(2 * n < count) };
+        (0..count).map(worker).collect()
+    }
+}
+
 /// For how long do pages keep a core busy?
-struct Busy {
+#[derive(Default)]
+pub(super) struct Busy {
     /// For how long the thread had had a core when that was last asked for: a call to the system, which is
     /// saved where a page took no time to speak of.
     asked: Duration,
@@ -82,7 +126,8 @@ impl Busy {
         let now = thread_time();
         let took = now.saturating_sub(self.asked).saturating_sub(self.told);
         *self = Busy { asked: now, told: Duration::ZERO };
-        took
+        // The thread may have done other work besides.
+        took.min(passed)
     }
 }
 
