@@ -11,7 +11,7 @@ use evercrawl_state::Store;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::handover::Sender;
-use super::on_the_spot::OnTheSpot;
+use super::on_the_spot::{OnTheSpot, bytes_to_read};
 use super::{Order, Report, SystemClock};
 use crate::EngineError;
 use crate::config::CrawlConfig;
@@ -87,8 +87,8 @@ impl<S: Store + 'static> Fetcher<S> {
     /// Has what came read. If nobody is there who could, the run is over.
     fn hand_on(&self, job: Job) {
         let Some(job) = self.on_the_spot.read(job) else { return };
-        let large = job.fetched.result.as_ref().is_ok_and(|got| got.body.len() > LARGE_PAGE);
-        let _ = if large { self.jobs.send_behind(job) } else { self.jobs.send(job) };
+        let bytes = job.fetched.result.as_ref().map_or(0, bytes_to_read);
+        let _ = if bytes > LARGE_PAGE { self.jobs.send_behind(job) } else { self.jobs.send(job) };
     }
 
     async fn robots(&self, origin: String, lease: Box<Lease>, manner: Arc<RobotsManner>) {

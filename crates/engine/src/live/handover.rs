@@ -5,6 +5,7 @@
 //! that is woken for each item switches between threads as often as there are items. A sender that
 //! has more to do can [`leave`](Sender::leave) an item: it is taken with those that follow.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,9 +25,10 @@ pub(super) fn queue<T>() -> (Sender<T>, Receiver<T>) {
         receivers: 1,
         sleeping: 0,
         roused: 0,
+        occupied: 0,
     };
     let shared = Arc::new(Shared { inner: Mutex::new(inner), came: Condvar::new() });
-    (Sender(shared.clone()), Receiver { shared, takes_behind: true })
+    (Sender(shared.clone()), Receiver { shared, takes_behind: true, is_occupied: Cell::new(false) })
 }
 
 /// Nobody takes items any more.
@@ -59,12 +61,14 @@ struct Inner<T> {
     sleeping: usize,
     /// Those that were roused, and have not got up yet.
     roused: usize,
+    /// Those that took something from behind, which may take long.
+    occupied: usize,
 }
 
 impl<T> Inner<T> {
     /// Whether items would wait too long for those that are awake.
     fn is_crowded(&self) -> bool {
-        self.sleeping >= self.receivers || self.front.len() >= CROWD
+        self.sleeping + self.occupied >= self.receivers || self.front.len() >= CROWD
     }
 
     /// Counts `many` sleepers as roused: until they are up, nobody need rouse others in their stead.
@@ -178,12 +182,14 @@ impl<T> Drop for Sender<T> {
 pub(super) struct Receiver<T> {
     shared: Arc<Shared<T>>,
     takes_behind: bool,
+    /// Whether what it took last came from behind.
+    is_occupied: Cell<bool>,
 }
 
 impl<T> Drop for Receiver<T> {
     /// Nothing can be sent once the last of them is gone.
     fn drop(&mut self) {
-        let mut inner = self.shared.lock();
+        let mut inner = self.back();
         inner.receivers -= 1;
         if inner.receivers == 0 {
             let untaken = (std::mem::take(&mut inner.front), std::mem::take(&mut inner.behind));
@@ -205,17 +211,24 @@ impl<T> Receiver<T> {
     /// in front wait for it.
     pub(super) fn another(&self, takes_behind: bool) -> Self {
         self.shared.lock().receivers += 1;
-        Receiver { shared: self.shared.clone(), takes_behind }
+        Receiver { shared: self.shared.clone(), takes_behind, is_occupied: Cell::new(false) }
+    }
+
+    /// The queue, for one who is done with what it took.
+    fn back(&self) -> MutexGuard<'_, Inner<T>> {
+        let mut inner = self.shared.lock();
+        inner.occupied -= usize::from(self.is_occupied.take());
+        inner
     }
 
     /// What is in front, if anything is.
     pub(super) fn try_recv(&self) -> Option<T> {
-        self.shared.lock().front.pop_front()
+        self.back().front.pop_front()
     }
 
     /// The next item; `None` when nobody is left who could send one.
     pub(super) fn recv(&self) -> Option<T> {
-        let mut inner = self.shared.lock();
+        let mut inner = self.back();
         loop {
             if let Some(item) = self.take(&mut inner) {
                 return Some(item);
@@ -231,7 +244,7 @@ impl<T> Receiver<T> {
 
     /// The next item, unless none comes within `patience`.
     pub(super) fn recv_timeout(&self, patience: Duration) -> Result<T, Silence> {
-        let mut inner = self.shared.lock();
+        let mut inner = self.back();
         if inner.front.is_empty() && inner.senders > 0 {
             inner.sleeping += 1;
             let slept = self.shared.came.wait_timeout(inner, patience);
@@ -243,8 +256,13 @@ impl<T> Receiver<T> {
     }
 
     fn take(&self, inner: &mut Inner<T>) -> Option<T> {
-        let front = inner.front.pop_front();
-        front.or_else(|| self.takes_behind.then(|| inner.behind.pop_front())?)
+        if !inner.front.is_empty() || !self.takes_behind {
+            return inner.front.pop_front();
+        }
+        let item = inner.behind.pop_front()?;
+        self.is_occupied.set(true);
+        inner.occupied += 1;
+        Some(item)
     }
 }
 
@@ -341,6 +359,22 @@ mod tests {
         drop(sender);
         let taken = takers.map(|taker| taker.join().unwrap());
         assert!(taken == [Some(7), None] || taken == [None, Some(7)], "{taken:?}");
+    }
+
+    #[test]
+    fn nothing_waits_for_one_who_took_from_behind() {
+        let (sender, receiver) = queue();
+        let taker = receiver.another(false);
+        let taker = std::thread::spawn(move || taker.recv());
+        sender.send_behind("large").unwrap();
+        assert_eq!(receiver.recv(), Some("large"));
+        while sender.0.lock().sleeping == 0 {
+            std::thread::yield_now();
+        }
+        sender.send("small").unwrap();
+        assert_eq!(taker.join().unwrap(), Some("small"));
+        assert_eq!(receiver.try_recv(), None);
+        assert_eq!(sender.0.lock().occupied, 0);
     }
 
     #[test]

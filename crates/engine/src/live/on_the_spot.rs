@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 
+use evercrawl_fetch::Response;
 use evercrawl_state::Store;
 use tokio::sync::Notify;
 
@@ -16,6 +17,9 @@ use crate::process::Job;
 
 /// Pages of fewer bytes than this are short.
 const SHORT_PAGE: usize = 2 * 1024;
+
+/// How many times as long a page usually is that comes packed.
+const USUALLY_PACKED: usize = 8;
 
 /// Reads short pages on the fetcher's thread.
 pub(super) struct OnTheSpot<S> {
@@ -60,10 +64,13 @@ impl<S: Store> OnTheSpot<S> {
     }
 }
 
-/// Whether a job has few bytes to read, or none. What is packed may be long.
+/// Whether a job has few bytes to read, or none.
 fn is_short(job: &Job) -> bool {
-    job.fetched
-        .result
-        .as_ref()
-        .map_or(true, |got| got.body.len() < SHORT_PAGE && got.header("content-encoding").is_none())
+    job.fetched.result.as_ref().map_or(0, bytes_to_read) < SHORT_PAGE
+}
+
+/// How many bytes an answer may have to be read: what is packed may be long.
+pub(super) fn bytes_to_read(got: &Response) -> usize {
+    let is_packed = got.header("content-encoding").is_some();
+    got.body.len() * if is_packed { USUALLY_PACKED } else { 1 }
 }
