@@ -5,8 +5,8 @@
 //! that is woken for each item switches between threads as often as there are items. A sender that
 //! has more to do can [`leave`](Sender::leave) an item: it is taken with those that follow.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -28,7 +28,10 @@ pub(super) fn queue<T>() -> (Sender<T>, Receiver<T>) {
         occupied: 0,
     };
     let shared = Arc::new(Shared { inner: Mutex::new(inner), came: Condvar::new() });
-    (Sender(shared.clone()), Receiver { shared, takes_behind: true, is_occupied: Cell::new(false) })
+    (
+        Sender(shared.clone()),
+        Receiver { shared, takes_behind: true, is_occupied: AtomicBool::new(false) },
+    )
 }
 
 /// Nobody takes items any more.
@@ -183,7 +186,7 @@ pub(super) struct Receiver<T> {
     shared: Arc<Shared<T>>,
     takes_behind: bool,
     /// Whether what it took last came from behind.
-    is_occupied: Cell<bool>,
+    is_occupied: AtomicBool,
 }
 
 impl<T> Drop for Receiver<T> {
@@ -211,13 +214,13 @@ impl<T> Receiver<T> {
     /// in front wait for it.
     pub(super) fn another(&self, takes_behind: bool) -> Self {
         self.shared.lock().receivers += 1;
-        Receiver { shared: self.shared.clone(), takes_behind, is_occupied: Cell::new(false) }
+        Receiver { shared: self.shared.clone(), takes_behind, is_occupied: AtomicBool::new(false) }
     }
 
     /// The queue, for one who is done with what it took.
     fn back(&self) -> MutexGuard<'_, Inner<T>> {
         let mut inner = self.shared.lock();
-        inner.occupied -= usize::from(self.is_occupied.take());
+        inner.occupied -= usize::from(self.is_occupied.swap(false, Ordering::Relaxed));
         inner
     }
 
@@ -260,7 +263,7 @@ impl<T> Receiver<T> {
             return inner.front.pop_front();
         }
         let item = inner.behind.pop_front()?;
-        self.is_occupied.set(true);
+        self.is_occupied.store(true, Ordering::Relaxed);
         inner.occupied += 1;
         Some(item)
     }
