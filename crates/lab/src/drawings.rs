@@ -91,9 +91,9 @@ pub fn freshness_by_budget() -> Figure {
         panels: vec![Panel {
             heading: String::new(),
             lines: vec![
-                Line::curve("optimal", curve(&optimal)),
-                Line::curve("uniform", curve(&|budget| vec![budget; PAGES])),
-                Line::curve("proportional", curve(&proportional)),
+                Line::curve("optimal", curve(&optimal)).of("optimal"),
+                Line::curve("uniform", curve(&|budget| vec![budget; PAGES])).of("uniform"),
+                Line::curve("proportional", curve(&proportional)).of("proportional"),
             ],
         }],
         rule: None,
@@ -123,10 +123,11 @@ pub fn frequency_by_rate() -> Figure {
         panels: vec![Panel {
             heading: String::new(),
             lines: vec![
-                Line::curve("best freshness", optimum(Objective::Freshness)),
+                Line::curve("best freshness", optimum(Objective::Freshness)).of("optimal"),
                 Line::curve("best age", optimum(Objective::Age)),
                 Line::curve("best harmonic", optimum(Objective::Harmonic)),
-                Line::curve("proportional", rates.iter().map(|&rate| (rate, rate)).collect()),
+                Line::curve("proportional", rates.iter().map(|&rate| (rate, rate)).collect())
+                    .of("proportional"),
             ],
         }],
         rule: Some(Rule { label: "uniform".to_owned(), y: 1.0 }),

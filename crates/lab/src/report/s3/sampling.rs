@@ -313,7 +313,10 @@ fn figure(measured: &[Measured]) -> Figure {
         };
         Panel {
             heading: format!("{}, N {}, r {}", m.web.name, m.web.pages, m.web.budget),
-            lines: vec![line("greedy", |point| point.1), line("proportional", |point| point.2)],
+            lines: vec![
+                line("greedy", |point| point.1).of("sampling"),
+                line("proportional", |point| point.2).of("sampling-proportional"),
+            ],
         }
     };
     Figure {
