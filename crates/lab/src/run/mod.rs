@@ -331,10 +331,10 @@ impl Asked {
     /// The row beside its references, once all are there.
     fn row(&self, rows: &[Option<Row>]) -> Option<Row> {
         let mut row = rows[self.job].clone()?;
-        let freshness = row.freshness;
+        let freshness = row.scores.freshness;
         let beside = |reference: Option<usize>| -> Option<Option<f64>> {
             let Some(number) = reference else { return Some(None) };
-            let best = rows[number].as_ref()?.freshness;
+            let best = rows[number].as_ref()?.scores.freshness;
             Some((best > 0.0).then(|| freshness / best))
         };
         row.freshness_of_clairvoyant = beside(self.clairvoyant)?;

@@ -232,17 +232,21 @@ impl Screen {
 fn cells(row: &Row) -> Vec<String> {
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let beside = |share: Option<f64>| share.map_or("-".to_owned(), percent);
+    let scores = &row.scores;
+    let interval = |low: Option<f32>, high: Option<f32>| {
+        super::interval(low.map(f64::from), high.map(f64::from))
+    };
     vec![
         print::plain(&row.world),
         row.policy.clone(),
         row.budget.clone(),
         row.seed.to_string(),
         units::show_count(row.fetches),
-        percent(row.freshness),
-        format!("{:.1}-{:.1}", 100.0 * row.freshness_low, 100.0 * row.freshness_high),
-        format!("{:.2} d", row.age),
-        percent(row.coverage),
-        percent(row.update_rate),
+        percent(scores.freshness),
+        interval(scores.freshness_low, scores.freshness_high),
+        format!("{:.2} d", scores.age),
+        percent(scores.coverage),
+        percent(scores.update_rate),
         beside(row.freshness_of_clairvoyant),
         beside(row.freshness_of_oracle),
     ]

@@ -61,17 +61,17 @@ pub(super) fn write(document: &mut Document, effort: Effort) {
             table.row([
                 Cell::from(name),
                 Cell::from(budget),
-                percent(mean(|row| row.freshness), 1),
-                percent(mean(|row| row.freshness_weighted), 1),
-                cell(mean(|row| row.age), 1),
-                percent(mean(|row| row.update_rate), 1),
-                percent(mean(|row| row.coverage), 1),
+                percent(mean(|row| row.scores.freshness), 1),
+                percent(mean(|row| row.scores.freshness_weighted), 1),
+                cell(mean(|row| row.scores.age), 1),
+                percent(mean(|row| row.scores.update_rate), 1),
+                percent(mean(|row| row.scores.coverage), 1),
             ]);
         }
     }
     document.table(table);
     let fresh = |policy: &str, budget: usize| {
-        100.0 * mean(&rows, policy, BUDGETS[budget], |row| row.freshness)
+        100.0 * mean(&rows, policy, BUDGETS[budget], |row| row.scores.freshness)
     };
     document.beside(
         "Chile takes pages by value q^a s^b p^c, p being the chance that the copy is still fresh (eq. 25, 26).",
@@ -146,7 +146,7 @@ mod tests {
     fn the_world_can_be_read_and_every_policy_runs_in_it() {
         let rows = rows(Effort::Quick);
         assert_eq!(rows.len(), POLICIES.len() * BUDGETS.len());
-        let fresh = |policy| mean(&rows, policy, BUDGETS[0], |row| row.freshness);
+        let fresh = |policy| mean(&rows, policy, BUDGETS[0], |row| row.scores.freshness);
         assert!(fresh("chile") > fresh("chile-literal"));
     }
 }
