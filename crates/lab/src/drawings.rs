@@ -118,7 +118,8 @@ pub fn frequency_by_rate() -> Figure {
         x: Axis::log("change rate, per unit of time", &[0.01, 0.1, 1.0, 10.0, 100.0]),
         y: Axis::linear(
             "fetch rate, per unit of time (1 on average)",
-            &[0.0, 0.5, 1.0, 1.5, 2.0, 2.5],
+            // As far up as the limit of the highest curve that has one.
+            &[0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5],
         ),
         panels: vec![Panel {
             heading: String::new(),

@@ -38,6 +38,11 @@ impl Measure {
         matches!(self, Measure::Age | Measure::AgeWeighted)
     }
 
+    /// Whether it is a share of things counted, of which none or all may be there by chance.
+    pub(crate) fn is_counted(self) -> bool {
+        matches!(self, Measure::Coverage | Measure::UpdateRate)
+    }
+
     /// No value is larger.
     pub(crate) fn most(self) -> f64 {
         if self.is_a_time() { f64::INFINITY } else { 1.0 }

@@ -39,9 +39,10 @@ pub struct Row {
     /// What came of it, each with its interval by bootstrap over pages.
     #[serde(flatten)]
     pub scores: Scores,
-    /// Freshness over that of one who knows the true mean rates; null where that was not run.
+    /// Fresh worth over that of one who knows the true mean rates; null where that was not run. Where all
+    /// pages are worth alike, that is freshness itself.
     pub freshness_of_clairvoyant: Option<f64>,
-    /// Freshness over that of one who knows all that is to come; null where that was not run.
+    /// Fresh worth over that of one who knows all that is to come; null where that was not run.
     pub freshness_of_oracle: Option<f64>,
     /// Week by week.
     pub weeks: Vec<Week>,

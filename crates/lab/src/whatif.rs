@@ -206,7 +206,9 @@ impl WhatIf {
             let points = curve(measure);
             let at_knee: Vec<(f64, f64)> =
                 points.iter().copied().filter(|(x, _)| self.knee == Some(*x)).collect();
-            let mut lines = vec![Curve::curve(self.policy.clone(), points).of(&self.policy)];
+            let band = self.points.iter().filter_map(|point| point.band(measure)).collect();
+            let mut lines =
+                vec![Curve::curve(self.policy.clone(), points).of(&self.policy).within(band)];
             if !at_knee.is_empty() {
                 lines.push(Curve::dots("knee", at_knee));
             }
@@ -221,7 +223,7 @@ impl WhatIf {
             title: format!("{}: what a budget buys", self.world),
             description: format!(
                 "What `{}` makes of each budget, with as much room for every doubling: where the curve is \
-                 steep more buys much, where it is flat it buys little.",
+                 steep more buys much, where it is flat it buys little. The band is the interval of 95 %.",
                 self.policy
             ),
             x: log_axis(&format!("times the budget of {}", self.base), &factors),
@@ -249,6 +251,13 @@ impl WhatIf {
 }
 
 impl Point {
+    /// The interval of a measure, %, where it is known.
+    fn band(&self, measure: Measure) -> Option<(f64, f64)> {
+        let ends = self.freshness_low.zip(self.freshness_high);
+        let shown = |(low, high): (f64, f64)| (100.0 * low, 100.0 * high);
+        ends.filter(|_| measure == Measure::Freshness).map(shown)
+    }
+
     /// Half of the interval of freshness; no number where there is none.
     fn reach(&self) -> f64 {
         let ends = self.freshness_low.zip(self.freshness_high);

@@ -130,7 +130,9 @@ impl Parts {
                 count += 1;
             }
         }
-        let reach = student(count).map(|errors| {
+        // Where none of a few changes was found, or all were, groups do not differ: that tells nothing.
+        let tells = squares > 0.0 || !measure.is_counted();
+        let reach = student(count).filter(|_| tells).map(|errors| {
             let n = f64::from(count as u32);
             errors * (squares * n / (n - 1.0)).sqrt() / whole
         });
@@ -174,8 +176,20 @@ mod tests {
             let (_, tallied) = drawn(1, pages).tallied().nth(1).unwrap();
             assert_eq!(tallied.scores.of(Measure::Freshness).bounds, None, "{pages}");
         }
-        let (sum, tallied) = drawn(1, 50).tallied().nth(1).unwrap();
-        assert_eq!(tallied.scores.of(Measure::Coverage), Measured { value: 0.0, bounds: None });
-        assert_eq!(sum.pages, 0);
+    }
+
+    #[test]
+    fn that_nothing_was_found_does_not_mean_that_nothing_can_be() {
+        let mut parts = Parts::new(1);
+        let coverage = |parts: &Parts| {
+            let (_, tallied) = parts.tallied().next().unwrap();
+            tallied.scores.of(Measure::Coverage)
+        };
+        let unknown = Measured { value: 0.0, bounds: None };
+        assert_eq!(coverage(&parts), unknown, "of nothing");
+        (0..9).for_each(|page| parts.of_page(page)[0].changes = 1);
+        assert_eq!(coverage(&parts), unknown, "none of nine");
+        parts.of_page(4)[0].detected = 1;
+        assert!(coverage(&parts).bounds.is_some(), "one of nine");
     }
 }
