@@ -150,25 +150,44 @@ fn nobody_is_fresher_than_the_oracle_when_fetches_that_find_nothing_cost_less() 
     }
 }
 
-/// Both crawl the same worlds, so that only the difference counts: its mean over worlds, and how far chance
-/// moves that.
+/// By how much a policy is fresher than the clairvoyant, and how far chance may have moved that. Both crawl
+/// the same worlds, so that only the difference counts: its mean over worlds, and its standard error.
+fn lead(rows: &[Row], policy: &str, budget: &str) -> (f64, f64) {
+    let of = |name: &str| -> Vec<f64> {
+        let wanted = |row: &&Row| row.policy == name && row.budget == budget;
+        rows.iter().filter(wanted).map(|row| row.scores.freshness).collect()
+    };
+    let leads: Vec<f64> = of(policy).iter().zip(of("clairvoyant")).map(|(a, b)| a - b).collect();
+    let count = leads.len() as f64;
+    let mean = leads.iter().sum::<f64>() / count;
+    let squares: f64 = leads.iter().map(|lead| (lead - mean).powi(2)).sum();
+    (mean, (squares / (count * (count - 1.0))).sqrt())
+}
+
 #[test]
 fn in_a_poisson_world_no_learner_beats_the_true_rates_beyond_chance() {
     let knowing = ["oracle", "clairvoyant", "sampling-true"];
     let budgets = ["10%/week", "50%/week"];
     let rows = rows(&Plan { seeds: (0..4).collect(), ..plan(made(POISSON), all(), &budgets) });
     for (policy, budget) in all().iter().flat_map(|policy| budgets.map(|b| (policy.name, b))) {
-        let of = |name: &str| -> Vec<f64> {
-            let wanted = |row: &&Row| row.policy == name && row.budget == budget;
-            rows.iter().filter(wanted).map(|row| row.scores.freshness).collect()
-        };
-        let leads: Vec<f64> =
-            of(policy).iter().zip(of("clairvoyant")).map(|(a, b)| a - b).collect();
-        let mean = leads.iter().sum::<f64>() / leads.len() as f64;
-        let squares: f64 = leads.iter().map(|lead| (lead - mean).powi(2)).sum();
-        let error = (squares / (leads.len() * (leads.len() - 1)) as f64).sqrt();
+        let (mean, error) = lead(&rows, policy, budget);
         let learns = !knowing.contains(&policy);
         assert!(!learns || mean < 3.0 * error, "{policy} at {budget}: ahead by {mean} ± {error}");
+    }
+}
+
+/// Whoever has watched every page for a year knows the rates well enough to be ahead of one who is told wrong ones.
+#[test]
+fn nor_do_those_who_have_learned_for_a_year() {
+    let learners = ["index", "gamma", "optimal"];
+    let policies = learners.iter().chain(&["clairvoyant"]).map(|name| find(name).unwrap());
+    let world = made(&POISSON.replace("pages = 150", "pages = 600"));
+    let warm = Terms { warm: 364.0, ..Terms::default() };
+    let plan = plan(world, policies.collect(), &["50%/week"]);
+    let rows = rows(&Plan { seeds: (0..4).collect(), terms: warm, references: None, ..plan });
+    for policy in learners {
+        let (mean, error) = lead(&rows, policy, "50%/week");
+        assert!(mean < 3.0 * error, "{policy}: ahead by {mean} ± {error}");
     }
 }
 
