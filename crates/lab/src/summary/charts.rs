@@ -11,6 +11,8 @@ const MOST_PANELS: usize = 3;
 /// About so many marks are set on an axis.
 const TICKS: f64 = 6.0;
 
+const BANDS: &str = " The bands are intervals of 95 %.";
+
 impl<'a> Summary<'a> {
     /// Freshness and coverage against the budget in a world, or on the mean over all; `None` where
     /// there is one budget only.
@@ -43,7 +45,7 @@ impl<'a> Summary<'a> {
                 Some(world) => format!("{world}: what a budget buys"),
                 None => format!("Mean over {} worlds: what a budget buys", self.worlds.len()),
             },
-            description: format!("{}{}", verdicts.join(" "), self.grey()),
+            description: format!("{}{BANDS}{}", verdicts.join(" "), self.grey()),
             x: log_axis("budget, fetches a week for 100 pages", &sizes),
             y: percent_axis(&panels),
             panels,
@@ -75,7 +77,7 @@ impl<'a> Summary<'a> {
             title: format!("{world}: {} over time", self.freshness().name()),
             description: format!(
                 "{} in each week of the scored time: what lies level holds its pace, what dips \
-                 was overtaken by changes. The bands are intervals of 95 %.{}",
+                 was overtaken by changes.{BANDS}{}",
                 capital(self.freshness()),
                 self.grey()
             ),
@@ -109,6 +111,7 @@ impl<'a> Summary<'a> {
     fn grey(&self) -> String {
         match self.policies.len() - self.picked().len() {
             0 => String::new(),
+            1 => " In grey, one other policy.".to_owned(),
             rest => format!(" In grey, {rest} other policies."),
         }
     }

@@ -72,19 +72,12 @@ impl<'a> Summary<'a> {
         let heads = [
             "policy",
             "freshness, %",
-            "\u{b1}",
             "weighted, %",
-            "\u{b1}",
             "age, days",
-            "\u{b1}",
             "coverage, %",
-            "\u{b1}",
             "update rate, %",
-            "\u{b1}",
             "% of clairvoyant",
-            "\u{b1}",
             "% of oracle",
-            "\u{b1}",
         ];
         let caption = format!("{world} at {budget}, best first; {HALF}.");
         let mut table = Table::new(&format!("{world}-{budget}"), caption, &heads);
@@ -93,16 +86,14 @@ impl<'a> Summary<'a> {
             let scored = |measure: Measure| {
                 let best = self.best(measure, |policy| value(policy, measure));
                 let mean = self.scored(line.policy(), Some(line.mean_of(measure)), best, measure);
-                [mean, cell(line.of(measure).shown(measure).reach(), measure.digits())]
+                mean.within(line.of(measure).shown(measure).reach())
             };
-            let references = REFERENCES.into_iter().flat_map(|of| {
+            let references = REFERENCES.into_iter().map(|of| {
                 let share = line.over_seeds(of);
-                [percent(share.value, 1), percent(share.reach(), 1)]
+                percent(share.value, 1).within(100.0 * share.reach())
             });
             let name = Cell::from(marked(line.policy()));
-            table.row(
-                [name].into_iter().chain(SHOWN.into_iter().flat_map(scored)).chain(references),
-            );
+            table.row([name].into_iter().chain(SHOWN.into_iter().map(scored)).chain(references));
         }
         table
     }
@@ -157,7 +148,7 @@ impl<'a> Summary<'a> {
         );
         let parts: fn(&Row) -> &[Part] = |row| &row.classes;
         let names = self.parts(world, budget, parts);
-        let heads = std::iter::once("policy").chain(with_halves(&names));
+        let heads = std::iter::once("policy").chain(names.iter().copied());
         let name = format!("{world}-classes");
         let mut table = Table::new(&name, caption, &heads.collect::<Vec<_>>());
         let value =
@@ -166,7 +157,7 @@ impl<'a> Summary<'a> {
             let policy = line.policy();
             let cells = names
                 .iter()
-                .flat_map(|name| self.beside_half(policy, measure, |policy| value(policy, name)));
+                .map(|name| self.within_reach(policy, measure, |policy| value(policy, name)));
             table.row(std::iter::once(Cell::from(marked(policy))).chain(cells));
         }
         table
@@ -185,7 +176,7 @@ impl<'a> Summary<'a> {
                 let line = self.line(world, budget, policy)?;
                 line.part(measure, parts, &host.name).filter(|_| picked.contains(&policy))
             };
-            let cells = picked.iter().flat_map(|p| self.beside_half(p, measure, value));
+            let cells = picked.iter().map(|p| self.within_reach(p, measure, value));
             let head = [Cell::from(host.name.as_str()), count(host.pages as usize)];
             table.row(head.into_iter().chain(cells));
         }
@@ -202,22 +193,22 @@ impl<'a> Summary<'a> {
         );
         let names: Vec<String> = self.picked().iter().map(|policy| marked(policy)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let heads = ["host", "pages"].into_iter().chain(with_halves(&names));
+        let heads = ["host", "pages"].into_iter().chain(names.iter().copied());
         Table::new(&format!("{world}-hosts"), caption, &heads.collect::<Vec<_>>())
     }
 
-    /// What a policy reached in a part of the world, bold if it is the best there, and half of its interval.
-    fn beside_half(
+    /// What a policy reached in a part of the world, bold if it is the best there, with its interval.
+    fn within_reach(
         &self,
         policy: &str,
         measure: Measure,
         value: impl Fn(&str) -> Option<Measured>,
-    ) -> [Cell; 2] {
+    ) -> Cell {
         let shown = |policy: &str| value(policy).map(|of| of.shown(measure));
         let best = self.best(measure, |policy| shown(policy).map(|of| of.value));
         let own = shown(policy);
         let mean = self.scored(policy, own.map(|of| of.value), best, measure);
-        [mean, cell(own.map_or(f64::NAN, Measured::reach), measure.digits())]
+        mean.within(own.map_or(f64::NAN, Measured::reach))
     }
 
     /// The one table to choose a policy by: a row a world and budget, a column a policy that stands
@@ -295,11 +286,6 @@ impl<'a> Summary<'a> {
         let rows = lines.flat_map(|line| line.rows.iter().copied());
         distinct(rows.flat_map(parts).filter(|part| part.pages > 0).map(|p| p.name.as_str()))
     }
-}
-
-/// Columns, each with one for half of its interval.
-fn with_halves<'n>(names: &[&'n str]) -> impl Iterator<Item = &'n str> {
-    names.iter().flat_map(|name| [*name, "\u{b1}"])
 }
 
 pub(super) fn capital(measure: Measure) -> String {

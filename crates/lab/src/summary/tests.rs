@@ -54,7 +54,7 @@ fn bold<'a>(table: &'a Table, column: &str) -> Vec<&'a str> {
     let place = table.columns.iter().position(|name| name == column).unwrap();
     let words = |row: &'a Vec<crate::page::Cell>| match &row[0].value {
         crate::page::Value::Words(words) => words.as_str(),
-        crate::page::Value::Number(..) => "",
+        _ => "",
     };
     table.rows.iter().filter(|row| row[place].bold).map(words).collect()
 }
