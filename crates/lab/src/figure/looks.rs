@@ -14,13 +14,13 @@ const WEARERS: [[&str; 4]; COLOURS] = [
     ["index", "sampling-true", "webfountain", "tianwang"],
     ["A", "sampling+A", "S1", ""],
     ["B", "sampling+B", "S1-components", "optimal"],
-    ["C", "sampling+C", "adaptive-stormcrawler", ""],
+    ["C", "sampling+C", "adaptive-stormcrawler", "adaptive"],
     ["gamma", "sampling", "sampling-eq17", "sampling-derived"],
     ["uniform", "", "", ""],
     ["hist", "proportional", "sampling-proportional", ""],
     ["C1", "open", "chile", "chile-literal"],
     ["oracle", "C-then-B", "", ""],
-    ["clairvoyant", "bfs", "adaptive", ""],
+    ["clairvoyant", "bfs", "", ""],
 ];
 
 /// A colour, and how it is worn.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use crate::figure::escaped;
 
-/// A table of more columns than this is set smaller.
+/// A table of more columns than this is set smaller; those with intervals count twice.
 const MANY: usize = 8;
 
 /// Rows of cells under named columns.
@@ -58,7 +58,7 @@ impl Table {
 
     /// Returns the table as HTML.
     pub fn html(&self) -> String {
-        let dense = if self.columns.len() > MANY { " class=\"dense\"" } else { "" };
+        let dense = if self.width() > MANY { " class=\"dense\"" } else { "" };
         let mut out = format!("<div class=\"wide\"><table{dense}>\n");
         let _ = writeln!(out, "<caption>{}</caption>", escaped(&self.caption));
         let heads = self.columns.iter().zip(self.are_words());
@@ -100,6 +100,13 @@ impl Table {
             out += &line(row.iter().map(|cell| quoted(&cell.plain())).collect());
         }
         out
+    }
+
+    /// How many columns there are, those with intervals counted twice, by the first row.
+    fn width(&self) -> usize {
+        let first = self.rows.iter().take(1).flatten();
+        let twice = first.filter(|cell| matches!(cell.value, Value::Within(..))).count();
+        self.columns.len() + twice
     }
 
     /// Whether each column holds words, by its first row.
