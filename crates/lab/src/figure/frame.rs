@@ -141,6 +141,7 @@ pub(super) fn segment(
 /// A mark whose shape goes with its colour.
 pub(super) fn dot(out: &mut String, look: Look, (x, y): (f64, f64)) -> std::fmt::Result {
     let (class, d) = (look.class(), DOT);
+    let full = if look.is_full() { "full " } else { "" };
     let path = match look.shape() {
         0 => format!(
             "M{:.1} {y:.1}a{d} {d} 0 1 0 {} 0a{d} {d} 0 1 0 -{} 0z",
@@ -153,7 +154,7 @@ pub(super) fn dot(out: &mut String, look: Look, (x, y): (f64, f64)) -> std::fmt:
         3 => format!("M{x:.1} {:.1}l{1} {1}l-{1} {1}l-{1} -{1}z", y - 1.3 * d, 1.3 * d),
         _ => format!("M{x:.1} {:.1}l-{} -{}h{}z", y + 1.2 * d, 1.2 * d, 2.2 * d, 2.4 * d),
     };
-    writeln!(out, "<path class=\"dots {class}\" d=\"{path}\"/>")
+    writeln!(out, "<path class=\"dots {full}{class}\" d=\"{path}\"/>")
 }
 
 pub(super) fn text(

@@ -9,6 +9,9 @@ use super::Panel;
 /// How many colours there are.
 const COLOURS: usize = 10;
 
+/// How many shapes of marks there are.
+const SHAPES: usize = 5;
+
 /// Who wears each colour, by dash. Those that are most often beside each other come first.
 const WEARERS: [[&str; 4]; COLOURS] = [
     ["index", "sampling-true", "webfountain", "tianwang"],
@@ -62,7 +65,12 @@ impl Look {
 
     /// The shape of its mark.
     pub(super) fn shape(self) -> usize {
-        (self.colour + self.dash) % 5
+        (self.colour + self.dash) % SHAPES
+    }
+
+    /// Whether its mark is filled: there are twice as many colours as shapes.
+    pub(super) fn is_full(self) -> bool {
+        self.colour >= SHAPES
     }
 }
 

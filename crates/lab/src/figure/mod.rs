@@ -32,7 +32,7 @@ svg text{font:13px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif
 svg .title{font-size:15px;font-weight:600}svg .tick{font-size:12px;fill:#59636e}
 .paper{fill:#fff}.grid{stroke:#e4e7eb}.axis,.rule{stroke:#59636e}.rule{stroke-dasharray:1 3;stroke-linecap:round}
 svg path{fill:none}.line{stroke-width:2.2;stroke-linejoin:round}svg .dots{stroke-width:1.8;stroke-dasharray:none;fill:#fff}
-svg .line,svg .dots{stroke:currentColor}svg .band{fill:currentColor;fill-opacity:.13;stroke:none}
+svg .line,svg .dots{stroke:currentColor}svg .dots.full{fill:currentColor}svg .band{fill:currentColor;fill-opacity:.13;stroke:none}
 .c0{color:#0969a8}.c1{color:#c2410c;stroke-dasharray:9 4}.c2{color:#0f7b55;stroke-dasharray:2.5 3}
 .c3{color:#8a3ea8;stroke-dasharray:12 3 2.5 3}.c4{color:#6b5a00;stroke-dasharray:5 3}
 .c5{color:#59636e}.c6{color:#b0185e;stroke-dasharray:7 3 2 3 2 3}.c7{color:#0a7d91;stroke-dasharray:14 4}
@@ -225,7 +225,7 @@ impl Figure {
         let labels = self.panels.last().into_iter().flat_map(|panel| &panel.lines);
         let longest = labels.map(|line| line.label.chars().count()).max().unwrap_or(0);
         let gap = self.panels.last().map_or(0.0, key_gap);
-        let key = gap + KEY_LINE + 14.0 + LETTER * longest as f64;
+        let key = gap + KEY_LINE + 20.0 + LETTER * longest as f64;
         let count = self.panels.len();
         let width = (WIDTH - LEFT - key - GAP * count.saturating_sub(1) as f64) / count as f64;
         let frame = |number: usize| {
