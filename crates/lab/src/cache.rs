@@ -115,13 +115,19 @@ impl fmt::Write for Fingerprint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::{Tallied, Week};
+    use crate::row::{Scores, Tallied, Week};
 
     fn row() -> Row {
         // Numbers that a careless reader gets wrong in the last digit.
-        let tallied = Tallied { freshness: 0.1 + 0.2, age: 1.0 / 3.0, ..Tallied::default() };
+        let scores = Scores {
+            freshness: 0.1 + 0.2,
+            freshness_low: Some(0.1),
+            age: 1.0 / 3.0,
+            ..Scores::default()
+        };
+        let tallied = Tallied { scores: scores.clone(), ..Tallied::default() };
         let weeks = vec![Week { week: 0, tallied }];
-        Row { world: "w".to_owned(), freshness: 0.9049850465243519, weeks, ..Row::default() }
+        Row { world: "w".to_owned(), scores, weeks, ..Row::default() }
     }
 
     #[test]

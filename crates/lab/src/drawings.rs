@@ -91,9 +91,9 @@ pub fn freshness_by_budget() -> Figure {
         panels: vec![Panel {
             heading: String::new(),
             lines: vec![
-                Line::curve("optimal", curve(&optimal)),
-                Line::curve("uniform", curve(&|budget| vec![budget; PAGES])),
-                Line::curve("proportional", curve(&proportional)),
+                Line::curve("optimal", curve(&optimal)).of("optimal"),
+                Line::curve("uniform", curve(&|budget| vec![budget; PAGES])).of("uniform"),
+                Line::curve("proportional", curve(&proportional)).of("proportional"),
             ],
         }],
         rule: None,
@@ -118,15 +118,17 @@ pub fn frequency_by_rate() -> Figure {
         x: Axis::log("change rate, per unit of time", &[0.01, 0.1, 1.0, 10.0, 100.0]),
         y: Axis::linear(
             "fetch rate, per unit of time (1 on average)",
-            &[0.0, 0.5, 1.0, 1.5, 2.0, 2.5],
+            // As far up as the limit of the highest curve that has one.
+            &[0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5],
         ),
         panels: vec![Panel {
             heading: String::new(),
             lines: vec![
-                Line::curve("best freshness", optimum(Objective::Freshness)),
+                Line::curve("best freshness", optimum(Objective::Freshness)).of("optimal"),
                 Line::curve("best age", optimum(Objective::Age)),
                 Line::curve("best harmonic", optimum(Objective::Harmonic)),
-                Line::curve("proportional", rates.iter().map(|&rate| (rate, rate)).collect()),
+                Line::curve("proportional", rates.iter().map(|&rate| (rate, rate)).collect())
+                    .of("proportional"),
             ],
         }],
         rule: Some(Rule { label: "uniform".to_owned(), y: 1.0 }),

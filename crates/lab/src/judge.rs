@@ -104,6 +104,18 @@ fn classes(rates: Vec<f32>) -> Vec<Class> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::listed;
+    use crate::world::Fact;
+
+    #[test]
+    fn all_that_is_to_come_is_known_the_end_of_each_page_too() {
+        let dying = Fact { dies: 6.0, ..Fact::PLAIN };
+        let world = listed(vec![dying, Fact::PLAIN], &[(0, 2.0), (1, 9.5)], 10.0);
+        let judge = Judge::new(&world);
+        let changes = judge.changes(&world);
+        assert_eq!((changes.end(0), changes.end(1)), (6.0, 10.0));
+        assert_eq!((changes.next(0, 2.0), changes.next(1, 0.0)), (None, Some(9.5)));
+    }
 
     #[test]
     fn pages_that_change_are_cut_in_thirds() {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::measure::{Measure, Measured};
+
 /// The score of one policy in one world at one budget from one seed.
 ///
 /// A change counts once a page and week. Freshness and age are exact means over all moments of all
@@ -34,45 +36,13 @@ pub struct Row {
     pub finds: u64,
     /// Fetches that did not.
     pub wasted: u64,
-    /// `detected` over `changes`.
-    pub coverage: f64,
-    /// The low end of its 95 % interval, by bootstrap over pages.
-    pub coverage_low: f64,
-    /// The high end of it.
-    pub coverage_high: f64,
-    /// `finds` over `fetches`.
-    pub update_rate: f64,
-    /// The low end of its 95 % interval, by bootstrap over pages.
-    pub update_rate_low: f64,
-    /// The high end of it.
-    pub update_rate_high: f64,
-    /// The share of copies that are current.
-    pub freshness: f64,
-    /// The low end of its 95 % interval, by bootstrap over pages.
-    pub freshness_low: f64,
-    /// The high end of it.
-    pub freshness_high: f64,
-    /// The share of worth that is current.
-    pub freshness_weighted: f64,
-    /// The low end of its 95 % interval, by bootstrap over pages.
-    pub freshness_weighted_low: f64,
-    /// The high end of it.
-    pub freshness_weighted_high: f64,
-    /// Days since the first change that was not fetched; 0 while a copy is current.
-    pub age: f64,
-    /// The low end of its 95 % interval, by bootstrap over pages.
-    pub age_low: f64,
-    /// The high end of it.
-    pub age_high: f64,
-    /// The same, pages counting by their worth.
-    pub age_weighted: f64,
-    /// The low end of its 95 % interval, by bootstrap over pages.
-    pub age_weighted_low: f64,
-    /// The high end of it.
-    pub age_weighted_high: f64,
-    /// Freshness over that of one who knows the true mean rates; null where that was not run.
+    /// What came of it, each with its interval by bootstrap over pages.
+    #[serde(flatten)]
+    pub scores: Scores,
+    /// Fresh worth over that of one who knows the true mean rates; null where that was not run. Where all
+    /// pages are worth alike, that is freshness itself.
     pub freshness_of_clairvoyant: Option<f64>,
-    /// Freshness over that of one who knows all that is to come; null where that was not run.
+    /// Fresh worth over that of one who knows all that is to come; null where that was not run.
     pub freshness_of_oracle: Option<f64>,
     /// Week by week.
     pub weeks: Vec<Week>,
@@ -114,12 +84,9 @@ pub struct Part {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)] // as in `Row`
 pub struct Tallied {
-    pub freshness: f64,
-    pub freshness_weighted: f64,
-    pub age: f64,
-    pub age_weighted: f64,
-    pub coverage: f64,
-    pub update_rate: f64,
+    /// Each with its interval, by how much groups of pages differ.
+    #[serde(flatten)]
+    pub scores: Scores,
     pub fetches: u64,
     pub wasted: u64,
     pub cost: f64,
@@ -128,16 +95,89 @@ pub struct Tallied {
 }
 
 impl Tallied {
-    /// Freshness of pages, or of what they are worth.
-    pub(crate) fn fresh(&self, weighted: bool) -> f64 {
-        if weighted { self.freshness_weighted } else { self.freshness }
+    /// What was counted, in the order in which it is declared.
+    pub(crate) fn counts(&self) -> [f64; 5] {
+        let [fetches, wasted] = [self.fetches, self.wasted].map(|count| count as f64);
+        let [detected, changes] = [self.detected, self.changes].map(|count| count as f64);
+        [fetches, wasted, self.cost, detected, changes]
+    }
+}
+
+/// The scores of a run or of a part of it, each between the ends of its 95 % interval. An end is null
+/// where there are too few pages to tell, or none that counts. Seven digits are more than it is good for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // the ends of what stands before them
+pub struct Scores {
+    /// The share of copies that are current.
+    pub freshness: f64,
+    pub freshness_low: Option<f32>,
+    pub freshness_high: Option<f32>,
+    /// The share of worth that is current.
+    pub freshness_weighted: f64,
+    pub freshness_weighted_low: Option<f32>,
+    pub freshness_weighted_high: Option<f32>,
+    /// Days since the first change that was not fetched; 0 while a copy is current.
+    pub age: f64,
+    pub age_low: Option<f32>,
+    pub age_high: Option<f32>,
+    /// The same, pages counting by their worth.
+    pub age_weighted: f64,
+    pub age_weighted_low: Option<f32>,
+    pub age_weighted_high: Option<f32>,
+    /// `detected` over `changes`.
+    pub coverage: f64,
+    pub coverage_low: Option<f32>,
+    pub coverage_high: Option<f32>,
+    /// Fetches that found a change over all fetches.
+    pub update_rate: f64,
+    pub update_rate_low: Option<f32>,
+    pub update_rate_high: Option<f32>,
+}
+
+impl Scores {
+    /// Takes what `of` says of each measure.
+    pub(crate) fn new(of: impl FnMut(Measure) -> Measured) -> Self {
+        let [freshness, freshness_weighted, age, age_weighted, coverage, update_rate] =
+            Measure::ALL.map(of);
+        let low = |of: Measured| of.bounds.map(|(low, _)| low as f32);
+        let high = |of: Measured| of.bounds.map(|(_, high)| high as f32);
+        Scores {
+            freshness: freshness.value,
+            freshness_low: low(freshness),
+            freshness_high: high(freshness),
+            freshness_weighted: freshness_weighted.value,
+            freshness_weighted_low: low(freshness_weighted),
+            freshness_weighted_high: high(freshness_weighted),
+            age: age.value,
+            age_low: low(age),
+            age_high: high(age),
+            age_weighted: age_weighted.value,
+            age_weighted_low: low(age_weighted),
+            age_weighted_high: high(age_weighted),
+            coverage: coverage.value,
+            coverage_low: low(coverage),
+            coverage_high: high(coverage),
+            update_rate: update_rate.value,
+            update_rate_low: low(update_rate),
+            update_rate_high: high(update_rate),
+        }
     }
 
-    /// All numbers, in the order in which they are declared.
-    pub(crate) fn numbers(&self) -> impl Iterator<Item = f64> {
-        let scores = [self.freshness, self.freshness_weighted, self.age, self.age_weighted];
-        let found = [self.coverage, self.update_rate, self.fetches as f64, self.wasted as f64];
-        let counts = [self.cost, self.detected as f64, self.changes as f64];
-        scores.into_iter().chain(found).chain(counts)
+    /// What is said of a measure.
+    pub(crate) fn of(&self, measure: Measure) -> Measured {
+        let (value, low, high) = match measure {
+            Measure::Freshness => (self.freshness, self.freshness_low, self.freshness_high),
+            Measure::Weighted => {
+                (self.freshness_weighted, self.freshness_weighted_low, self.freshness_weighted_high)
+            }
+            Measure::Age => (self.age, self.age_low, self.age_high),
+            Measure::AgeWeighted => {
+                (self.age_weighted, self.age_weighted_low, self.age_weighted_high)
+            }
+            Measure::Coverage => (self.coverage, self.coverage_low, self.coverage_high),
+            Measure::UpdateRate => (self.update_rate, self.update_rate_low, self.update_rate_high),
+        };
+        let bounds = low.zip(high).map(|(low, high)| (f64::from(low), f64::from(high)));
+        Measured { value, bounds }
     }
 }

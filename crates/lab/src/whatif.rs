@@ -6,10 +6,11 @@ use evercrawl_policy::Days;
 use serde::Serialize;
 
 use crate::figure::{Figure, Line as Curve, Panel};
+use crate::measure::Measure;
 use crate::page::{Cell, Page, Table, cell, percent};
 use crate::row::Row;
 use crate::run::Budget;
-use crate::summary::{Measure, Summary, axis, log_axis};
+use crate::summary::{Summary, axis, log_axis};
 use crate::visit_log::VisitLog;
 
 /// Between two multiples of a range lies this factor.
@@ -101,9 +102,9 @@ pub struct Point {
     /// As in [`Row`].
     pub freshness: f64,
     /// As in [`Row`], over seeds from three on.
-    pub freshness_low: f64,
+    pub freshness_low: Option<f64>,
     /// The high end of it.
-    pub freshness_high: f64,
+    pub freshness_high: Option<f64>,
     /// As in [`Row`].
     pub coverage: f64,
     /// As in [`Row`].
@@ -120,18 +121,18 @@ impl WhatIf {
         for (&factor, budget) in factors.0.iter().zip(factors.budgets(base)) {
             let budget = budget.to_string();
             let Some(line) = summary.lines().find(|line| line.budget() == budget) else { continue };
-            let (freshness_low, freshness_high) = line.interval(Measure::Freshness);
-            let freshness = line.mean(|row| row.freshness);
+            let fresh = line.of(Measure::Freshness);
+            let freshness = fresh.value;
             let gain =
                 |before: &Point| (freshness - before.freshness) / (factor / before.factor).log2();
             points.push(Point {
                 factor,
                 fetches_a_week: line.mean(|row| row.fetches as f64 / row.weeks.len().max(1) as f64),
                 freshness,
-                freshness_low,
-                freshness_high,
-                coverage: line.mean(|row| row.coverage),
-                age: line.mean(|row| row.age),
+                freshness_low: fresh.bounds.map(|(low, _)| low),
+                freshness_high: fresh.bounds.map(|(_, high)| high),
+                coverage: line.mean(|row| row.scores.coverage),
+                age: line.mean(|row| row.scores.age),
                 gain_a_doubling: points.last().map(gain),
             });
         }
@@ -186,7 +187,7 @@ impl WhatIf {
                 Cell::from(format!("{}x", point.factor)).bold_if(is_knee),
                 cell(point.fetches_a_week, 1),
                 percent(point.freshness, 1).bold_if(is_knee),
-                percent((point.freshness_high - point.freshness_low) / 2.0, 1),
+                percent(point.reach(), 1),
                 percent(point.gain_a_doubling.unwrap_or(f64::NAN), 1),
                 percent(point.coverage, 1),
                 cell(point.age, 2),
@@ -205,7 +206,9 @@ impl WhatIf {
             let points = curve(measure);
             let at_knee: Vec<(f64, f64)> =
                 points.iter().copied().filter(|(x, _)| self.knee == Some(*x)).collect();
-            let mut lines = vec![Curve::curve(self.policy.clone(), points)];
+            let band = self.points.iter().filter_map(|point| point.band(measure)).collect();
+            let mut lines =
+                vec![Curve::curve(self.policy.clone(), points).of(&self.policy).within(band)];
             if !at_knee.is_empty() {
                 lines.push(Curve::dots("knee", at_knee));
             }
@@ -220,7 +223,7 @@ impl WhatIf {
             title: format!("{}: what a budget buys", self.world),
             description: format!(
                 "What `{}` makes of each budget, with as much room for every doubling: where the curve is \
-                 steep more buys much, where it is flat it buys little.",
+                 steep more buys much, where it is flat it buys little. The band is the interval of 95 %.",
                 self.policy
             ),
             x: log_axis(&format!("times the budget of {}", self.base), &factors),
@@ -248,6 +251,19 @@ impl WhatIf {
 }
 
 impl Point {
+    /// The interval of a measure, %, where it is known.
+    fn band(&self, measure: Measure) -> Option<(f64, f64)> {
+        let ends = self.freshness_low.zip(self.freshness_high);
+        let shown = |(low, high): (f64, f64)| (100.0 * low, 100.0 * high);
+        ends.filter(|_| measure == Measure::Freshness).map(shown)
+    }
+
+    /// Half of the interval of freshness; no number where there is none.
+    fn reach(&self) -> f64 {
+        let ends = self.freshness_low.zip(self.freshness_high);
+        ends.map_or(f64::NAN, |(low, high)| (high - low) / 2.0)
+    }
+
     fn of(&self, measure: Measure) -> f64 {
         100.0 * if measure == Measure::Coverage { self.coverage } else { self.freshness }
     }
@@ -271,6 +287,7 @@ fn three_digits(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::Scores;
 
     fn whatif(freshness: impl Fn(f64) -> f64) -> WhatIf {
         let base: Budget = "10%/week".parse().unwrap();
@@ -283,7 +300,7 @@ mod tests {
                 world: "w".to_owned(),
                 policy: "index".to_owned(),
                 budget: budget.to_string(),
-                freshness: freshness(*factor),
+                scores: Scores { freshness: freshness(*factor), ..Scores::default() },
                 ..Row::default()
             })
             .collect();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Axis, BOTTOM, DOT, Drawn, HEIGHT, LOOKS, Line, TOP, escaped};
+use super::{Axis, BOTTOM, DOT, Drawn, HEIGHT, Line, Look, TOP, escaped};
 
 /// The place of a panel, and its axes.
 pub(super) struct Frame<'a> {
@@ -44,24 +44,45 @@ impl Frame<'_> {
         Ok(())
     }
 
+    /// Fills what lies between the lowest and the highest that each point may be.
+    pub(super) fn write_band(
+        &self,
+        out: &mut String,
+        clip: &str,
+        look: Look,
+        line: &Line,
+    ) -> std::fmt::Result {
+        let ends = || {
+            line.points.iter().zip(&line.band).map(|(point, (low, high))| (point.0, *low, *high))
+        };
+        let top = ends().map(|(x, _, high)| (x, high));
+        let bottom = ends().rev().map(|(x, low, _)| (x, low));
+        let outline: Vec<(f64, f64)> = top.chain(bottom).filter(|(_, y)| y.is_finite()).collect();
+        if outline.is_empty() {
+            return Ok(());
+        }
+        let (class, path) = (look.class(), self.path(&outline));
+        writeln!(out, "<path class=\"band {class}\" clip-path=\"url(#{clip})\" d=\"{path}Z\"/>")
+    }
+
     pub(super) fn write_line(
         &self,
         out: &mut String,
         clip: &str,
-        place: usize,
+        look: Look,
         line: &Line,
     ) -> std::fmt::Result {
         if line.drawn != Drawn::Dots {
-            let look = match line.drawn {
+            let class = match line.drawn {
                 Drawn::Faint => "faint".to_owned(),
-                _ => format!("line c{}", place % LOOKS),
+                _ => format!("line {}", look.class()),
             };
             let path = self.path(&line.points);
-            writeln!(out, "<path class=\"{look}\" clip-path=\"url(#{clip})\" d=\"{path}\"/>")?;
+            writeln!(out, "<path class=\"{class}\" clip-path=\"url(#{clip})\" d=\"{path}\"/>")?;
         }
         if line.drawn.has_dots() {
             for &(x, y) in line.points.iter().filter(|point| self.holds(**point)) {
-                dot(out, place, (self.x_of(x), self.y_of(y)))?;
+                dot(out, look, (self.x_of(x), self.y_of(y)))?;
             }
         }
         Ok(())
@@ -118,9 +139,10 @@ pub(super) fn segment(
 }
 
 /// A mark whose shape goes with its colour.
-pub(super) fn dot(out: &mut String, place: usize, (x, y): (f64, f64)) -> std::fmt::Result {
-    let (look, d) = (place % LOOKS, DOT);
-    let path = match look % 5 {
+pub(super) fn dot(out: &mut String, look: Look, (x, y): (f64, f64)) -> std::fmt::Result {
+    let (class, d) = (look.class(), DOT);
+    let full = if look.is_full() { "full " } else { "" };
+    let path = match look.shape() {
         0 => format!(
             "M{:.1} {y:.1}a{d} {d} 0 1 0 {} 0a{d} {d} 0 1 0 -{} 0z",
             x - d,
@@ -132,7 +154,7 @@ pub(super) fn dot(out: &mut String, place: usize, (x, y): (f64, f64)) -> std::fm
         3 => format!("M{x:.1} {:.1}l{1} {1}l-{1} {1}l-{1} -{1}z", y - 1.3 * d, 1.3 * d),
         _ => format!("M{x:.1} {:.1}l-{} -{}h{}z", y + 1.2 * d, 1.2 * d, 2.2 * d, 2.4 * d),
     };
-    writeln!(out, "<path class=\"dots c{look}\" d=\"{path}\"/>")
+    writeln!(out, "<path class=\"dots {full}{class}\" d=\"{path}\"/>")
 }
 
 pub(super) fn text(

@@ -3,20 +3,22 @@
 //! One SVG without scripts or fonts of its own: panels side by side with common axes, and a key at
 //! the right in the order in which the lines end. Lines differ by colour and by dash, dots by colour
 //! and by shape, so that a grey print can be read too; the colours follow the reader's light or dark
-//! preference.
+//! preference. A policy looks the same in all figures (`looks`).
 
 mod frame;
+mod looks;
 
 use std::fmt::Write;
 
 use frame::{Frame, dot, segment, text};
+use looks::Look;
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 410.0;
 const LEFT: f64 = 46.0;
 const TOP: f64 = 82.0;
 const BOTTOM: f64 = 52.0;
-const GAP: f64 = 24.0;
+const GAP: f64 = 32.0;
 const KEY_LINE: f64 = 26.0;
 const LETTER: f64 = 7.3;
 const LABEL_HEIGHT: f64 = 19.0;
@@ -30,21 +32,20 @@ svg text{font:13px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif
 svg .title{font-size:15px;font-weight:600}svg .tick{font-size:12px;fill:#59636e}
 .paper{fill:#fff}.grid{stroke:#e4e7eb}.axis,.rule{stroke:#59636e}.rule{stroke-dasharray:1 3;stroke-linecap:round}
 svg path{fill:none}.line{stroke-width:2.2;stroke-linejoin:round}svg .dots{stroke-width:1.8;stroke-dasharray:none;fill:#fff}
-.c0{stroke:#0969a8}.c1{stroke:#c2410c;stroke-dasharray:9 4}.c2{stroke:#0f7b55;stroke-dasharray:2.5 3}
-.c3{stroke:#8a3ea8;stroke-dasharray:12 3 2.5 3}.c4{stroke:#6b5a00;stroke-dasharray:5 3}
-.c5{stroke:#59636e}.c6{stroke:#b0185e;stroke-dasharray:7 3 2 3 2 3}.c7{stroke:#0a7d91;stroke-dasharray:14 4}
-.c8{stroke:#7c4a21;stroke-dasharray:3 5}.c9{stroke:#3d4fc4;stroke-dasharray:6 2}
+svg .line,svg .dots{stroke:currentColor}svg .dots.full{fill:currentColor}svg .band{fill:currentColor;fill-opacity:.13;stroke:none}
+.c0{color:#0969a8}.c1{color:#c2410c;stroke-dasharray:9 4}.c2{color:#0f7b55;stroke-dasharray:2.5 3}
+.c3{color:#8a3ea8;stroke-dasharray:12 3 2.5 3}.c4{color:#6b5a00;stroke-dasharray:5 3}
+.c5{color:#59636e}.c6{color:#b0185e;stroke-dasharray:7 3 2 3 2 3}.c7{color:#0a7d91;stroke-dasharray:14 4}
+.c8{color:#7c4a21;stroke-dasharray:3 5}.c9{color:#3d4fc4;stroke-dasharray:6 2}
+.d1{stroke-dasharray:16 3 3 3}.d2{stroke-dasharray:1 4;stroke-linecap:round}.d3{stroke-dasharray:20 4 8 4}
 .faint{stroke:#c3cad2;stroke-width:1.1}
 @media screen and (prefers-color-scheme:dark){
 svg text{fill:#e6edf3}svg .tick{fill:#9da7b3}.paper{fill:#0d1117}.grid{stroke:#262d36}.axis,.rule{stroke:#9da7b3}
 svg .dots{fill:#0d1117}
-.c0{stroke:#5cb8f5}.c1{stroke:#ff9a5c}.c2{stroke:#4ccf9b}.c3{stroke:#d69af0}.c4{stroke:#d9c24a}
-.c5{stroke:#9da7b3}.c6{stroke:#ff84b7}.c7{stroke:#56d0e0}.c8{stroke:#d3a074}.c9{stroke:#9aa8ff}
+.c0{color:#5cb8f5}.c1{color:#ff9a5c}.c2{color:#4ccf9b}.c3{color:#d69af0}.c4{color:#d9c24a}
+.c5{color:#9da7b3}.c6{color:#ff84b7}.c7{color:#56d0e0}.c8{color:#d3a074}.c9{color:#9aa8ff}
 .faint{stroke:#3b444e}}
 ";
-
-/// How many lines of a panel can be told apart.
-pub const LOOKS: usize = 10;
 
 /// A line chart of one or more panels.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +93,10 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
     /// Whether its points are joined, marked, or both.
     pub drawn: Drawn,
+    /// How far each point may be off: its lowest and its highest y. Empty if that is not shown.
+    pub(crate) band: Vec<(f64, f64)>,
+    /// That of the policy it is of.
+    look: Option<Look>,
 }
 
 /// How the points of a line are shown.
@@ -114,24 +119,40 @@ impl Drawn {
 }
 
 impl Line {
+    fn new(label: impl Into<String>, points: Vec<(f64, f64)>, drawn: Drawn) -> Self {
+        Line { label: label.into(), points, drawn, band: Vec::new(), look: None }
+    }
+
     /// A curve through points.
     pub fn curve(label: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Line { label: label.into(), points, drawn: Drawn::Curve }
+        Line::new(label, points, Drawn::Curve)
     }
 
     /// Points that are marked and not joined.
     pub fn dots(label: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Line { label: label.into(), points, drawn: Drawn::Dots }
+        Line::new(label, points, Drawn::Dots)
     }
 
     /// A curve without a name, behind the others.
     pub fn faint(points: Vec<(f64, f64)>) -> Self {
-        Line { label: String::new(), points, drawn: Drawn::Faint }
+        Line::new("", points, Drawn::Faint)
     }
 
     /// Points that are marked and joined.
     pub fn dotted_curve(label: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Line { label: label.into(), points, drawn: Drawn::DottedCurve }
+        Line::new(label, points, Drawn::DottedCurve)
+    }
+
+    /// The same, looking as this policy does in every figure.
+    #[must_use]
+    pub fn of(self, policy: &str) -> Self {
+        Line { look: Look::of(policy), ..self }
+    }
+
+    /// The same, with how far each of its points may be off: its lowest and its highest y.
+    #[must_use]
+    pub fn within(self, band: Vec<(f64, f64)>) -> Self {
+        Line { band, ..self }
     }
 }
 
@@ -204,7 +225,7 @@ impl Figure {
         let labels = self.panels.last().into_iter().flat_map(|panel| &panel.lines);
         let longest = labels.map(|line| line.label.chars().count()).max().unwrap_or(0);
         let gap = self.panels.last().map_or(0.0, key_gap);
-        let key = gap + KEY_LINE + 14.0 + LETTER * longest as f64;
+        let key = gap + KEY_LINE + 20.0 + LETTER * longest as f64;
         let count = self.panels.len();
         let width = (WIDTH - LEFT - key - GAP * count.saturating_sub(1) as f64) / count as f64;
         let frame = |number: usize| {
@@ -238,10 +259,14 @@ impl Figure {
             "<clipPath id=\"{clip}\"><rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" \
              height=\"{height:.1}\"/></clipPath>"
         )?;
-        let is_faint = |(_, line): &(usize, &Line)| line.drawn == Drawn::Faint;
-        let (behind, before): (Vec<_>, Vec<_>) = panel.lines.iter().enumerate().partition(is_faint);
-        for (place, line) in behind.into_iter().chain(before) {
-            frame.write_line(out, clip, place, line)?;
+        let lines = || panel.lines.iter().zip(Look::of_panel(panel));
+        for (line, look) in lines() {
+            frame.write_band(out, clip, look, line)?;
+        }
+        let (behind, before): (Vec<_>, Vec<_>) =
+            lines().partition(|(line, _)| line.drawn == Drawn::Faint);
+        for (line, look) in behind.into_iter().chain(before) {
+            frame.write_line(out, clip, look, line)?;
         }
         Ok(())
     }
@@ -255,13 +280,16 @@ impl Figure {
         labels.retain(|&(_, place)| panel.lines[place].drawn != Drawn::Faint);
         labels.sort_by(|a, b| a.0.total_cmp(&b.0));
         spread(&mut labels, frame.bottom());
+        let looks = Look::of_panel(panel);
         for (y, place) in labels {
             let (left, line) = (frame.right + key_gap(panel), &panel.lines[place]);
+            let look = looks[place];
             if line.drawn != Drawn::Dots {
-                segment(out, &format!("line c{}", place % LOOKS), (left, y), (left + KEY_LINE, y))?;
+                let class = format!("line {}", look.class());
+                segment(out, &class, (left, y), (left + KEY_LINE, y))?;
             }
             if line.drawn.has_dots() {
-                dot(out, place, (left + KEY_LINE / 2.0, y))?;
+                dot(out, look, (left + KEY_LINE / 2.0, y))?;
             }
             text(out, "", (left + KEY_LINE + 6.0, y + 4.5), &line.label)?;
         }
@@ -370,6 +398,19 @@ mod tests {
         assert!(faint.is_some() && faint < line, "{svg}");
         // One for the curve and one in the key.
         assert_eq!(svg.matches("class=\"line ").count(), 2, "{svg}");
+    }
+
+    #[test]
+    fn a_band_lies_behind_its_line_in_the_same_colour() {
+        let band = vec![(-0.5, 0.5), (0.0, 1.0)];
+        let line = line("x", &[(1.0, 0.0), (100.0, 0.5)]).of("gamma").within(band);
+        let figure = figure(vec![line]);
+        let (svg, frame) = (figure.svg(), &figure.frames()[0]);
+        let (band, curve) = (svg.find("class=\"band c4\""), svg.find("class=\"line c4\""));
+        assert!(band.is_some() && band < curve, "{svg}");
+        let corner = |x: f64, y: f64| format!("{:.1} {:.1}", frame.x_of(x), frame.y_of(y));
+        let path = [corner(1.0, 0.5), corner(100.0, 1.0), corner(100.0, 0.0), corner(1.0, -0.5)];
+        assert!(svg.contains(&format!("d=\"M{}Z\"", path.join("L"))), "{svg}");
     }
 
     #[test]

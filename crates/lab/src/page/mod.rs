@@ -31,7 +31,7 @@ dl.beside{margin:1.1rem 0;padding:.7rem 1rem;background:var(--wash);border-left:
 dl.beside dt{font-weight:600;font-size:.88rem;color:var(--soft)}dl.beside dd{margin:0 0 .5rem}dl.beside dd:last-child{margin-bottom:0}
 nav ul{columns:2;list-style:none;padding:0;font-size:.95rem}nav li{margin:0;padding:.12rem 0;break-inside:avoid}footer{margin-top:3rem;color:var(--soft);font-size:.88rem}
 @media(max-width:36rem){nav ul{columns:1}}
-@media print{body{max-width:none;padding:0;font-size:10.5pt}h2,h3{break-after:avoid}figure,tr,dl.beside{break-inside:avoid}
+@media print{body{max-width:none;padding:0;font-size:10.5pt}h2,h3{break-after:avoid}figure,tr,dl.beside,.wide{break-inside:avoid}
 .wide{overflow:visible}th,td{padding:.15rem .35rem}table{font-size:8.5pt}.dense{font-size:7.5pt}nav{display:none}dl.beside{background:none}}
 ";
 

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use crate::figure::escaped;
 
-/// A table of more columns than this is set smaller.
+/// A table of more columns than this is set smaller; those with intervals count twice.
 const MANY: usize = 8;
 
 /// Rows of cells under named columns.
@@ -39,6 +39,8 @@ pub enum Value {
     Words(String),
     /// A number and how many decimal places people are shown. What is no number is shown as a dash.
     Number(f64, usize),
+    /// The same, and how far it may be off; people are not shown that where it is no number.
+    Within(f64, f64, usize),
 }
 
 impl Table {
@@ -56,7 +58,7 @@ impl Table {
 
     /// Returns the table as HTML.
     pub fn html(&self) -> String {
-        let dense = if self.columns.len() > MANY { " class=\"dense\"" } else { "" };
+        let dense = if self.width() > MANY { " class=\"dense\"" } else { "" };
         let mut out = format!("<div class=\"wide\"><table{dense}>\n");
         let _ = writeln!(out, "<caption>{}</caption>", escaped(&self.caption));
         let heads = self.columns.iter().zip(self.are_words());
@@ -100,6 +102,13 @@ impl Table {
         out
     }
 
+    /// How many columns there are, those with intervals counted twice, by the first row.
+    fn width(&self) -> usize {
+        let first = self.rows.iter().take(1).flatten();
+        let twice = first.filter(|cell| matches!(cell.value, Value::Within(..))).count();
+        self.columns.len() + twice
+    }
+
     /// Whether each column holds words, by its first row.
     fn are_words(&self) -> impl Iterator<Item = bool> {
         let first = self.rows.first();
@@ -109,6 +118,17 @@ impl Table {
 }
 
 impl Cell {
+    /// The same number, with how far it may be off.
+    #[must_use]
+    pub fn within(self, reach: f64) -> Self {
+        match self.value {
+            Value::Number(value, digits) => {
+                Cell { value: Value::Within(value, reach, digits), ..self }
+            }
+            Value::Words(_) | Value::Within(..) => self,
+        }
+    }
+
     /// The same, standing out if `bold`.
     #[must_use]
     pub fn bold_if(self, bold: bool) -> Self {
@@ -133,6 +153,11 @@ impl Cell {
         match &self.value {
             Value::Words(words) => words.clone(),
             Value::Number(value, digits) => number(*value, *digits),
+            Value::Within(value, reach, digits) if reach.is_nan() => number(*value, *digits),
+            Value::Within(value, reach, digits) => {
+                let [value, reach] = [value, reach].map(|value| number(*value, *digits));
+                format!("{value}\u{a0}\u{b1}{reach}")
+            }
         }
     }
 
@@ -140,8 +165,8 @@ impl Cell {
     fn plain(&self) -> String {
         match &self.value {
             Value::Words(words) => words.clone(),
-            Value::Number(value, _) if value.is_nan() => String::new(),
-            Value::Number(value, _) => six_digits(*value),
+            Value::Number(value, _) | Value::Within(value, ..) if value.is_nan() => String::new(),
+            Value::Number(value, _) | Value::Within(value, ..) => six_digits(*value),
         }
     }
 }
@@ -245,6 +270,15 @@ mod tests {
             "{markdown}"
         );
         assert_eq!(table.csv(), "site,rate,note\r\na|b,-12345.7,\"x, \"\"y\"\"\"\r\nc,,\r\n");
+    }
+
+    #[test]
+    fn a_number_may_say_how_far_it_may_be_off() {
+        let mut table = Table::new("t", "", &["a", "b"]);
+        table.row([cell(96.64, 1).within(0.31).bold_if(true), cell(5.0, 1).within(f64::NAN)]);
+        let html = table.html();
+        assert!(html.contains("<b>96.6\u{a0}\u{b1}0.3</b></th><td>5.0</td>"), "{html}");
+        assert_eq!(table.csv(), "a,b\r\n96.64,5\r\n");
     }
 
     #[test]

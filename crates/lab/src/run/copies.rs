@@ -177,6 +177,7 @@ impl Copy {
 mod tests {
     use super::*;
     use crate::judge::Judge;
+    use crate::measure::Measure;
     use crate::row::Row;
     use crate::testing::listed;
 
@@ -213,14 +214,18 @@ mod tests {
     fn freshness_and_age_are_exact() {
         let world = listed(vec![Fact::PLAIN], &[(0, 2.0), (0, 3.0), (0, 9.0)], 14.0);
         let row = row(&world, &[(0, 5.0), (0, 6.0)]);
-        assert!(close_to(row.freshness, (2.0 + 4.0) / 14.0), "{}", row.freshness);
-        assert!(close_to(row.age, (4.5 + 12.5) / 14.0), "{}", row.age);
+        assert!(close_to(row.scores.freshness, (2.0 + 4.0) / 14.0), "{}", row.scores.freshness);
+        assert!(close_to(row.scores.age, (4.5 + 12.5) / 14.0), "{}", row.scores.age);
         let [first, second] = [0, 1].map(|week: usize| &row.weeks[week].tallied);
-        assert!(close_to(first.freshness, 4.0 / 7.0) && close_to(first.age, 4.5 / 7.0));
-        assert!(close_to(second.freshness, 2.0 / 7.0) && close_to(second.age, 12.5 / 7.0));
+        assert!(
+            close_to(first.scores.freshness, 4.0 / 7.0) && close_to(first.scores.age, 4.5 / 7.0)
+        );
+        assert!(
+            close_to(second.scores.freshness, 2.0 / 7.0) && close_to(second.scores.age, 12.5 / 7.0)
+        );
         assert_eq!((row.edits, row.changes, row.detected), (3, 2, 1));
         assert_eq!((row.fetches, row.finds, row.wasted), (2, 1, 1));
-        assert_eq!((row.coverage, row.update_rate), (0.5, 0.5));
+        assert_eq!((row.scores.coverage, row.scores.update_rate), (0.5, 0.5));
     }
 
     #[test]
@@ -236,8 +241,8 @@ mod tests {
         let dying = Fact { dies: 4.0, ..Fact::PLAIN };
         let world = listed(vec![dying, Fact { quiet: true, ..dying }], &[(0, 1.0)], 8.0);
         let row = row(&world, &[(0, 6.0), (1, 6.0), (0, 7.0)]);
-        assert!(close_to(row.freshness, (1.0 + 4.0) / 8.0), "{}", row.freshness);
-        assert!(close_to(row.age, 4.5 / 8.0), "{}", row.age);
+        assert!(close_to(row.scores.freshness, (1.0 + 4.0) / 8.0), "{}", row.scores.freshness);
+        assert!(close_to(row.scores.age, 4.5 / 8.0), "{}", row.scores.age);
         assert_eq!((row.changes, row.detected, row.finds, row.wasted), (1, 1, 2, 1));
     }
 
@@ -246,10 +251,10 @@ mod tests {
         let new = Fact { born: 2.0, ..Fact::PLAIN };
         let world = listed(vec![new], &[(0, 2.5)], 12.0);
         let fetched = row(&world, &[(0, 6.0)]);
-        assert!(close_to(fetched.freshness, 0.6) && close_to(fetched.age, 0.8));
+        assert!(close_to(fetched.scores.freshness, 0.6) && close_to(fetched.scores.age, 0.8));
         assert_eq!((fetched.detected, fetched.finds), (1, 1));
         let never = row(&world, &[]);
-        assert!(never.freshness == 0.0 && close_to(never.age, 5.0));
+        assert!(never.scores.freshness == 0.0 && close_to(never.scores.age, 5.0));
     }
 
     #[test]
@@ -257,13 +262,17 @@ mod tests {
         let heavy = Fact { weight: 3.0, ..Fact::PLAIN };
         let world = listed(vec![heavy, Fact::PLAIN], &[(0, 5.0)], 10.0);
         let row = row(&world, &[]);
-        assert!(close_to(row.freshness, 0.75) && close_to(row.freshness_weighted, 25.0 / 40.0));
-        assert!(close_to(row.age_weighted, 37.5 / 40.0));
+        assert!(
+            close_to(row.scores.freshness, 0.75)
+                && close_to(row.scores.freshness_weighted, 25.0 / 40.0)
+        );
+        assert!(close_to(row.scores.age_weighted, 37.5 / 40.0));
         let pages: Vec<u64> = row.classes.iter().map(|class| class.pages).collect();
         assert_eq!((pages, row.hosts[0].pages, row.pages), (vec![1, 0, 0, 1], 2, 2));
-        assert!(row.freshness_low <= row.freshness && row.freshness <= row.freshness_high);
+        let (low, high) = row.scores.of(Measure::Freshness).bounds.unwrap();
+        assert!(low <= row.scores.freshness && row.scores.freshness <= high);
         let (host, week) = (&row.hosts[0].tallied, &row.weeks[0].tallied);
-        assert!(close_to(host.freshness_weighted, 25.0 / 40.0));
+        assert!(close_to(host.scores.freshness_weighted, 25.0 / 40.0));
         assert_eq!((host.changes, host.detected, week.changes), (1, 0, 1));
     }
 }

@@ -266,7 +266,11 @@ mod tests {
                 (0.999..=1.0).contains(&(reached / optimum)),
                 "{budget}: {reached} of {optimum}"
             );
-            assert!((row.freshness - reached).abs() < 0.01, "{} drawn, {reached}", row.freshness);
+            assert!(
+                (row.scores.freshness - reached).abs() < 0.01,
+                "{} drawn, {reached}",
+                row.scores.freshness
+            );
         }
     }
 
@@ -321,7 +325,7 @@ mod tests {
         let world = listed(vec![Fact::PLAIN, new], &[], 70.0);
         let row = crawled(&world, Box::new(Always(1)), &Terms::default(), "1/day");
         assert_eq!((row.fetches, row.finds), (40, 1));
-        assert!(row.freshness > 0.98, "{}", row.freshness);
+        assert!(row.scores.freshness > 0.98, "{}", row.scores.freshness);
     }
 
     #[test]

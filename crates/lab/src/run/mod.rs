@@ -328,14 +328,14 @@ impl Job {
 }
 
 impl Asked {
-    /// The row beside its references, once all are there.
+    /// The row beside its references, once all are there: by worth, which is what all of them aim at.
     fn row(&self, rows: &[Option<Row>]) -> Option<Row> {
         let mut row = rows[self.job].clone()?;
-        let freshness = row.freshness;
+        let fresh = row.scores.freshness_weighted;
         let beside = |reference: Option<usize>| -> Option<Option<f64>> {
             let Some(number) = reference else { return Some(None) };
-            let best = rows[number].as_ref()?.freshness;
-            Some((best > 0.0).then(|| freshness / best))
+            let best = rows[number].as_ref()?.scores.freshness_weighted;
+            Some((best > 0.0).then(|| fresh / best))
         };
         row.freshness_of_clairvoyant = beside(self.clairvoyant)?;
         row.freshness_of_oracle = beside(self.oracle)?;

@@ -1,8 +1,9 @@
 //! What does it look like? Curves of the policies that stand out, the others in grey.
 
 use super::tables::capital;
-use super::{Measure, Summary, marked};
+use super::{Summary, marked};
 use crate::figure::{Axis, Figure, Line, Panel};
+use crate::measure::{Measure, Measured};
 
 /// So many budgets are shown side by side.
 const MOST_PANELS: usize = 3;
@@ -10,16 +11,18 @@ const MOST_PANELS: usize = 3;
 /// About so many marks are set on an axis.
 const TICKS: f64 = 6.0;
 
+const BANDS: &str = " The bands are intervals of 95 %.";
+
 impl<'a> Summary<'a> {
     /// Freshness and coverage against the budget in a world, or on the mean over all; `None` where
     /// there is one budget only.
     pub(super) fn by_budget_chart(&self, world: Option<&str>) -> Option<Figure> {
         let value = |budget: &str, policy: &str, measure: Measure| match world {
-            Some(world) => self.line(world, budget, policy).map(|line| measure.mean(line)),
-            None => self.over_worlds(budget, policy, measure),
+            Some(world) => self.line(world, budget, policy).map(|line| line.of(measure)),
+            None => self.measured_over_worlds(budget, policy, measure),
         };
         let sizes: Vec<f64> = self.budgets.iter().map(|b| self.size(world, b)).collect();
-        let points = |policy: &str, measure: Measure| -> Vec<(f64, f64)> {
+        let points = |policy: &str, measure: Measure| -> Vec<(f64, Measured)> {
             let values = self.budgets.iter().map(|budget| value(budget, policy, measure));
             sizes.iter().zip(values).filter_map(|(x, y)| Some((*x, y?))).collect()
         };
@@ -27,7 +30,8 @@ impl<'a> Summary<'a> {
         let panels: Vec<Panel> = measures
             .iter()
             .map(|&measure| {
-                let lines = self.lines_of(|policy| points(policy, measure), Line::dotted_curve);
+                let drawn = Line::dotted_curve;
+                let lines = self.lines_of(measure, |policy| points(policy, measure), drawn);
                 Panel { heading: measure.name().to_owned(), lines }
             })
             .collect();
@@ -41,7 +45,7 @@ impl<'a> Summary<'a> {
                 Some(world) => format!("{world}: what a budget buys"),
                 None => format!("Mean over {} worlds: what a budget buys", self.worlds.len()),
             },
-            description: format!("{}{}", verdicts.join(" "), self.grey()),
+            description: format!("{}{BANDS}{}", verdicts.join(" "), self.grey()),
             x: log_axis("budget, fetches a week for 100 pages", &sizes),
             y: percent_axis(&panels),
             panels,
@@ -56,12 +60,16 @@ impl<'a> Summary<'a> {
             .some_budgets()
             .into_iter()
             .map(|budget| {
-                let weeks = |policy: &str| -> Vec<(f64, f64)> {
-                    let weeks =
-                        self.line(world, budget, policy).map(|line| line.weeks(self.has_weights()));
-                    weeks.unwrap_or_default().into_iter().map(|(x, y)| (x, 100.0 * y)).collect()
+                let measure = self.freshness();
+                let weeks = |policy: &str| -> Vec<(f64, Measured)> {
+                    let weeks = self.line(world, budget, policy).map(|line| line.weeks(measure));
+                    let middles = (0..).map(|week| f64::from(week) + 0.5);
+                    middles.zip(weeks.unwrap_or_default()).collect()
                 };
-                Panel { heading: budget.to_owned(), lines: self.lines_of(weeks, Line::curve) }
+                Panel {
+                    heading: budget.to_owned(),
+                    lines: self.lines_of(measure, weeks, Line::curve),
+                }
             })
             .collect();
         let last = points(&panels).map(|(week, _)| week).fold(1.0, f64::max).ceil();
@@ -69,7 +77,7 @@ impl<'a> Summary<'a> {
             title: format!("{world}: {} over time", self.freshness().name()),
             description: format!(
                 "{} in each week of the scored time: what lies level holds its pace, what dips \
-                 was overtaken by changes.{}",
+                 was overtaken by changes.{BANDS}{}",
                 capital(self.freshness()),
                 self.grey()
             ),
@@ -80,27 +88,30 @@ impl<'a> Summary<'a> {
         }
     }
 
-    /// A curve for each policy: named and in colour, or in grey.
+    /// A curve for each policy: named, in colour and with its interval, or in grey.
     fn lines_of(
         &self,
-        points: impl Fn(&str) -> Vec<(f64, f64)>,
+        measure: Measure,
+        points: impl Fn(&str) -> Vec<(f64, Measured)>,
         drawn: fn(String, Vec<(f64, f64)>) -> Line,
     ) -> Vec<Line> {
         let picked = self.picked();
-        let name = |policy: &str, points: &[(f64, f64)]| {
-            if points.is_empty() { format!("{policy}: not run") } else { marked(policy) }
+        let shown = |policy: &str| -> Vec<(f64, Measured)> {
+            points(policy).into_iter().map(|(x, of)| (x, of.shown(measure))).collect()
         };
         let named = picked.iter().map(|policy| {
-            let points = points(policy);
-            drawn(name(policy, &points), points)
+            let shown = shown(policy);
+            let name = if shown.is_empty() { format!("{policy}: not run") } else { marked(policy) };
+            drawn(name, values(&shown)).of(policy).within(bounds(&shown))
         });
         let rest = self.policies.iter().filter(|policy| !picked.contains(policy));
-        named.chain(rest.map(|policy| Line::faint(points(policy)))).collect()
+        named.chain(rest.map(|policy| Line::faint(values(&shown(policy))))).collect()
     }
 
     fn grey(&self) -> String {
         match self.policies.len() - self.picked().len() {
             0 => String::new(),
+            1 => " In grey, one other policy.".to_owned(),
             rest => format!(" In grey, {rest} other policies."),
         }
     }
@@ -121,6 +132,15 @@ impl<'a> Summary<'a> {
         }
         [0, count / 2, count - 1].map(|place| self.budgets[place]).to_vec()
     }
+}
+
+fn values(points: &[(f64, Measured)]) -> Vec<(f64, f64)> {
+    points.iter().map(|(x, of)| (*x, of.value)).collect()
+}
+
+/// The intervals; what has none is its own.
+fn bounds(points: &[(f64, Measured)]) -> Vec<(f64, f64)> {
+    points.iter().map(|(_, of)| of.bounds.unwrap_or((of.value, of.value))).collect()
 }
 
 /// An axis from at most `low` to at least `high`, marked at round numbers.
@@ -167,7 +187,9 @@ fn rounded(value: f64) -> f64 {
 
 fn percent_axis(panels: &[Panel]) -> Axis {
     let (mut low, mut high) = (100.0, 0.0);
-    for (_, y) in points(panels) {
+    let lines = || panels.iter().flat_map(|panel| &panel.lines);
+    let ends = lines().flat_map(|line| line.band.iter().flat_map(|(low, high)| [*low, *high]));
+    for y in points(panels).map(|(_, y)| y).chain(ends) {
         (low, high) = (f64::min(low, y), f64::max(high, y));
     }
     axis("share, %", f64::min(low, high), high)

@@ -1,8 +1,9 @@
 //! Where can a program read it all? One table a kind of number, every run in it.
 
-use super::{Measure, Summary};
+use super::Summary;
+use crate::measure::{Measure, Measured};
 use crate::page::{Cell, Table, cell};
-use crate::row::{Part, Row, Week};
+use crate::row::{Part, Row, Tallied, Week};
 
 /// What every row of the detailed tables begins with.
 const RUN: [&str; 5] = ["world", "policy", "budget", "goal", "seed"];
@@ -20,66 +21,52 @@ const COUNTS: [Count; 7] = [
     ("wasted", |row| row.wasted as f64),
 ];
 
-const MEASURES: [(&str, Measure); 6] = [
-    ("freshness", Measure::Freshness),
-    ("freshness_weighted", Measure::Weighted),
-    ("age_days", Measure::Age),
-    ("age_weighted_days", Measure::AgeWeighted),
-    ("coverage", Measure::Coverage),
-    ("update_rate", Measure::UpdateRate),
+/// What is counted of weeks, hosts and classes.
+const TALLIED: [&str; 5] = ["fetches", "wasted", "cost", "detected", "changes"];
+
+/// A score beside one that knows more, and its name.
+type Beside = (&'static str, fn(&Row) -> Option<f64>);
+
+const BESIDE: [Beside; 2] = [
+    ("freshness_of_clairvoyant", |row| row.freshness_of_clairvoyant),
+    ("freshness_of_oracle", |row| row.freshness_of_oracle),
 ];
 
 impl Summary<'_> {
     /// The tables: `summary` over seeds, `weeks`, `hosts` and `classes` run by run.
     pub fn files(&self) -> [Table; 4] {
-        let scores = [
-            "freshness",
-            "freshness_weighted",
-            "age_days",
-            "age_weighted_days",
-            "coverage",
-            "update_rate",
-            "fetches",
-            "wasted",
-            "cost",
-            "detected",
-            "changes",
-        ];
-        let heads = |first: &[&'static str]| [first, &scores[..]].concat();
         [
             self.summary(),
-            self.runs("weeks", &heads(&["week"]), weeks),
-            self.runs("hosts", &heads(&["host", "pages"]), |row| listed(&row.hosts)),
-            self.runs("classes", &heads(&["class", "pages"]), |row| listed(&row.classes)),
+            self.runs("weeks", &["week"], weeks),
+            self.runs("hosts", &["host", "pages"], |row| listed(&row.hosts)),
+            self.runs("classes", &["class", "pages"], |row| listed(&row.classes)),
         ]
     }
 
     fn summary(&self) -> Table {
-        let heads = summary_heads();
-        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-        let mut table = Table::new("summary", "Means over seeds.", &heads);
+        let runs = ["world", "policy", "budget", "goal", "seeds"].map(str::to_owned);
+        let counts = COUNTS.iter().map(|(name, _)| (*name).to_owned());
+        let beside = BESIDE.iter().flat_map(|(name, _)| bounded(name));
+        let last = std::iter::once("cpu_seconds".to_owned());
+        let heads = runs.into_iter().chain(counts).chain(measures()).chain(beside).chain(last);
+        let mut table = table("summary", "Means over seeds.", heads);
         for line in &self.lines {
             let [world, policy, budget, goal, _] = run(line.rows[0]);
             let mut cells = vec![world, policy, budget, goal, plain(line.rows.len() as f64)];
             cells.extend(COUNTS.iter().map(|(_, of)| plain(line.mean(of))));
-            for (_, measure) in MEASURES {
-                let (low, high) = line.interval(measure);
-                cells.extend([line.mean(|row| measure.of(row)), low, high].map(plain));
-            }
-            let beside = |of: fn(&Row) -> Option<f64>| line.mean_of_some(of).unwrap_or(f64::NAN);
-            cells.extend([
-                plain(beside(|row| row.freshness_of_clairvoyant)),
-                plain(beside(|row| row.freshness_of_oracle)),
-                plain(line.mean(|row| row.cpu_seconds)),
-            ]);
+            cells.extend(Measure::ALL.into_iter().flat_map(|measure| ends(line.of(measure))));
+            cells.extend(BESIDE.iter().flat_map(|(_, of)| ends(line.over_seeds(*of))));
+            cells.push(plain(line.mean(|row| row.cpu_seconds)));
             table.row(cells);
         }
         table
     }
 
-    /// A table with as many rows a run as `of` gives it.
+    /// A table with as many rows a run as `of` gives it, each beginning with what `heads` says.
     fn runs(&self, name: &str, heads: &[&str], of: fn(&Row) -> Vec<Vec<Cell>>) -> Table {
-        let mut table = Table::new(name, "", &[&RUN[..], heads].concat());
+        let first = RUN.iter().chain(heads).map(|head| (*head).to_owned());
+        let last = TALLIED.iter().map(|head| (*head).to_owned());
+        let mut table = table(name, "", first.chain(measures()).chain(last));
         for row in self.rows {
             for cells in of(row) {
                 table.row(run(row).into_iter().chain(cells));
@@ -89,15 +76,25 @@ impl Summary<'_> {
     }
 }
 
-fn summary_heads() -> Vec<String> {
-    let mut heads = ["world", "policy", "budget", "goal", "seeds"].map(str::to_owned).to_vec();
-    heads.extend(COUNTS.iter().map(|(name, _)| (*name).to_owned()));
-    for (name, _) in MEASURES {
-        heads.extend(["", "_low", "_high"].map(|end| format!("{name}{end}")));
-    }
-    let beside = ["freshness_of_clairvoyant", "freshness_of_oracle", "cpu_seconds"];
-    heads.extend(beside.map(str::to_owned));
-    heads
+fn table(name: &str, caption: &str, heads: impl Iterator<Item = String>) -> Table {
+    let heads: Vec<String> = heads.collect();
+    Table::new(name, caption, &heads.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The columns of all measures.
+fn measures() -> impl Iterator<Item = String> {
+    Measure::ALL.into_iter().flat_map(|measure| bounded(measure.column()))
+}
+
+/// The columns of a value and the ends of its interval.
+fn bounded(name: &str) -> [String; 3] {
+    ["", "_low", "_high"].map(|end| format!("{name}{end}"))
+}
+
+/// A value and the ends of its interval; empty where it has none.
+fn ends(of: Measured) -> [Cell; 3] {
+    let (low, high) = of.bounds.unwrap_or((f64::NAN, f64::NAN));
+    [of.value, low, high].map(plain)
 }
 
 fn run(row: &Row) -> [Cell; 5] {
@@ -108,18 +105,23 @@ fn run(row: &Row) -> [Cell; 5] {
 
 fn weeks(row: &Row) -> Vec<Vec<Cell>> {
     let cells = |w: &Week| {
-        let week = std::iter::once(f64::from(w.week));
-        week.chain(w.tallied.numbers()).map(plain).collect()
+        let week = std::iter::once(plain(w.week.into()));
+        week.chain(numbers(&w.tallied)).collect()
     };
     row.weeks.iter().map(cells).collect()
 }
 
 fn listed(parts: &[Part]) -> Vec<Vec<Cell>> {
     let cells = |p: &Part| {
-        let numbers = std::iter::once(p.pages as f64).chain(p.tallied.numbers()).map(plain);
-        std::iter::once(Cell::from(p.name.as_str())).chain(numbers).collect()
+        let head = [Cell::from(p.name.as_str()), plain(p.pages as f64)];
+        head.into_iter().chain(numbers(&p.tallied)).collect()
     };
     parts.iter().map(cells).collect()
+}
+
+fn numbers(tallied: &Tallied) -> impl Iterator<Item = Cell> {
+    let scores = Measure::ALL.into_iter().flat_map(|measure| ends(tallied.scores.of(measure)));
+    scores.chain(tallied.counts().map(plain))
 }
 
 fn plain(value: f64) -> Cell {

@@ -22,9 +22,9 @@ use evercrawl_policy::registry;
 
 pub(crate) use charts::{axis, log_axis};
 pub use line::Line;
-pub(crate) use line::Measure;
 
-use crate::row::Row;
+use crate::measure::{Measure, Measured};
+use crate::row::{Row, Scores};
 
 /// The policy that is run unless another is asked for.
 const OURS: &str = "index";
@@ -96,7 +96,8 @@ impl<'a> Summary<'a> {
 
     /// Whether some pages are worth more than others, so that it matters which are fresh.
     fn has_weights(&self) -> bool {
-        self.rows.iter().any(|row| (row.freshness - row.freshness_weighted).abs() > 1e-9)
+        let differs = |s: &Scores| (s.freshness - s.freshness_weighted).abs() > 1e-9;
+        self.rows.iter().any(|row| differs(&row.scores))
     }
 
     /// What is shown of every world.
@@ -110,9 +111,23 @@ impl<'a> Summary<'a> {
 
     /// The mean of a policy over all worlds at a budget; `None` unless it ran in all of them.
     fn over_worlds(&self, budget: &str, policy: &str, measure: Measure) -> Option<f64> {
-        let one = |world: &&str| Some(measure.mean(self.line(world, budget, policy)?));
-        let all: Option<Vec<f64>> = self.worlds.iter().map(one).collect();
-        all.filter(|all| !all.is_empty()).map(|all| all.iter().sum::<f64>() / all.len() as f64)
+        let of = self.measured_over_worlds(budget, policy, measure)?;
+        Some(of.shown(measure).value)
+    }
+
+    /// The same with its interval: that of the mean of these very worlds, each of which varies by itself.
+    fn measured_over_worlds(
+        &self,
+        budget: &str,
+        policy: &str,
+        measure: Measure,
+    ) -> Option<Measured> {
+        let one = |world: &&str| Some(self.line(world, budget, policy)?.of(measure));
+        let all: Vec<Measured> = self.worlds.iter().map(one).collect::<Option<_>>()?;
+        let count = (!all.is_empty()).then_some(all.len() as f64)?;
+        let value = all.iter().map(|of| of.value).sum::<f64>() / count;
+        let reach = all.iter().map(|of| of.reach().powi(2)).sum::<f64>().sqrt() / count;
+        Some(Measured::around(value, reach.is_finite().then_some(reach), measure))
     }
 
     /// The mean of a policy over all worlds and budgets, as [`Summary::over_worlds`].

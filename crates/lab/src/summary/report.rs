@@ -86,5 +86,6 @@ const DEFINITIONS: &str = "Freshness is the share of live pages whose copy is cu
      that a copy lacks (0 while it is current); both are exact means over all pages and all moments of the \
      scored time. Weighted freshness counts pages by their worth, which is what policies aim at. Coverage is the share of changes that a fetch found, a change counting once a page and \
      week; the update rate is the share of fetches that found one. Intervals of 95 % are over seeds from \
-     three seeds on, else by bootstrap over pages. The clairvoyant knows every page's true mean change \
-     rate, the oracle every change to come.";
+     three seeds on, else over pages: by bootstrap for whole runs, by the spread of 61 groups of pages for \
+     weeks, hosts and kinds of page. The clairvoyant knows every page's true mean change \
+     rate, the oracle every change to come; what others reach of theirs is measured in weighted freshness.";

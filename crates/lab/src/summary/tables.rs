@@ -1,11 +1,18 @@
 //! How do policies stand beside each other? Tables for people.
 
-use super::{Line, MARKS, Measure, OURS, Summary, distinct, knows_the_truth, marked};
+use super::{Line, MARKS, OURS, Summary, distinct, knows_the_truth, marked};
+use crate::measure::{Measure, Measured};
 use crate::page::{Cell, Table, cell, count, percent};
 use crate::row::{Part, Row};
 
 /// So many hosts are shown, the largest; the rest is in the CSV.
 const MOST_HOSTS: usize = 24;
+
+const HALF: &str = "\u{b1} is half of the 95 % interval";
+
+/// Freshness beside those who know more.
+const REFERENCES: [fn(&Row) -> Option<f64>; 2] =
+    [|row| row.freshness_of_clairvoyant, |row| row.freshness_of_oracle];
 
 impl<'a> Summary<'a> {
     /// Policies by budgets, on the mean over all worlds.
@@ -24,7 +31,7 @@ impl<'a> Summary<'a> {
     pub(super) fn matrix(&self, world: &str, measure: Measure) -> Table {
         let caption = format!("{} in {world}, {}, by budget.", capital(measure), measure.unit());
         let value = |budget: &str, policy: &str| {
-            self.line(world, budget, policy).map(|line| measure.mean(line))
+            self.line(world, budget, policy).map(|line| line.mean_of(measure))
         };
         self.by_budget(&format!("{world}-{}", measure.name()), caption, measure, value)
     }
@@ -65,37 +72,28 @@ impl<'a> Summary<'a> {
         let heads = [
             "policy",
             "freshness, %",
-            "\u{b1}",
             "weighted, %",
-            "\u{b1}",
             "age, days",
-            "\u{b1}",
             "coverage, %",
-            "\u{b1}",
             "update rate, %",
-            "\u{b1}",
             "% of clairvoyant",
             "% of oracle",
         ];
-        let caption =
-            format!("{world} at {budget}, best first; \u{b1} is half of the 95 % interval.");
+        let caption = format!("{world} at {budget}, best first; {HALF}.");
         let mut table = Table::new(&format!("{world}-{budget}"), caption, &heads);
-        let value = |policy: &str, m: Measure| Some(m.mean(self.line(world, budget, policy)?));
+        let value = |policy: &str, m: Measure| Some(self.line(world, budget, policy)?.mean_of(m));
         for line in self.lines_by_merit(world, budget) {
             let scored = |measure: Measure| {
                 let best = self.best(measure, |policy| value(policy, measure));
-                let mean = self.scored(line.policy(), Some(measure.mean(line)), best, measure);
-                [mean, cell(measure.reach(line), measure.digits())]
+                let mean = self.scored(line.policy(), Some(line.mean_of(measure)), best, measure);
+                mean.within(line.of(measure).shown(measure).reach())
             };
-            let beside = |share: Option<f64>| percent(share.unwrap_or(f64::NAN), 1);
-            let references = [
-                beside(line.mean_of_some(|row| row.freshness_of_clairvoyant)),
-                beside(line.mean_of_some(|row| row.freshness_of_oracle)),
-            ];
+            let references = REFERENCES.into_iter().map(|of| {
+                let share = line.over_seeds(of);
+                percent(share.value, 1).within(100.0 * share.reach())
+            });
             let name = Cell::from(marked(line.policy()));
-            table.row(
-                [name].into_iter().chain(SHOWN.into_iter().flat_map(scored)).chain(references),
-            );
+            table.row([name].into_iter().chain(SHOWN.into_iter().map(scored)).chain(references));
         }
         table
     }
@@ -126,8 +124,16 @@ impl<'a> Summary<'a> {
 
     /// The policies that ran in a world at a budget, best first.
     fn lines_by_merit(&self, world: &str, budget: &str) -> Vec<&Line<'a>> {
-        let goal = self.goal();
-        let merit = |policy: &str| Some(goal.mean(self.line(world, budget, policy)?));
+        self.lines_by(world, budget, self.goal())
+    }
+
+    /// The same, the freshest first.
+    fn lines_by_freshness(&self, world: &str, budget: &str) -> Vec<&Line<'a>> {
+        self.lines_by(world, budget, self.freshness())
+    }
+
+    fn lines_by(&self, world: &str, budget: &str, measure: Measure) -> Vec<&Line<'a>> {
+        let merit = |policy: &str| Some(self.line(world, budget, policy)?.mean_of(measure));
         let policies = self.policies_by_merit(merit);
         policies.into_iter().filter_map(|policy| self.line(world, budget, policy)).collect()
     }
@@ -137,24 +143,21 @@ impl<'a> Summary<'a> {
         let measure = self.freshness();
         let caption = format!(
             "{} in {world} at {budget}, %, by how often pages change: never, or in the slow, \
-             medium or fast third of the others.",
+             medium or fast third of the others; {HALF}.",
             capital(measure)
         );
         let parts: fn(&Row) -> &[Part] = |row| &row.classes;
         let names = self.parts(world, budget, parts);
-        let heads: Vec<&str> = std::iter::once("policy").chain(names.iter().copied()).collect();
-        let mut table = Table::new(&format!("{world}-classes"), caption, &heads);
-        let value = |policy: &str, name: &str| {
-            let line = self.line(world, budget, policy)?;
-            line.part(parts, name, self.has_weights()).map(|share| 100.0 * share)
-        };
-        for policy in self.policies_by_merit(|policy| {
-            self.line(world, budget, policy).map(|line| measure.mean(line))
-        }) {
-            let cells = names.iter().map(|name| {
-                let best = self.best(measure, |policy| value(policy, name));
-                self.scored(policy, value(policy, name), best, measure)
-            });
+        let heads = std::iter::once("policy").chain(names.iter().copied());
+        let name = format!("{world}-classes");
+        let mut table = Table::new(&name, caption, &heads.collect::<Vec<_>>());
+        let value =
+            |policy: &str, name: &str| self.line(world, budget, policy)?.part(measure, parts, name);
+        for line in self.lines_by_freshness(world, budget) {
+            let policy = line.policy();
+            let cells = names
+                .iter()
+                .map(|name| self.within_reach(policy, measure, |policy| value(policy, name)));
             table.row(std::iter::once(Cell::from(marked(policy))).chain(cells));
         }
         table
@@ -166,28 +169,46 @@ impl<'a> Summary<'a> {
         let line = self.lines.iter().find(|l| l.world() == world && l.budget() == budget)?;
         let mut hosts: Vec<&Part> = line.rows[0].hosts.iter().collect();
         hosts.sort_by_key(|host| std::cmp::Reverse(host.pages));
-        let shown = hosts.len().min(MOST_HOSTS);
-        let which =
-            if shown < hosts.len() { format!("the {shown} largest of ") } else { String::new() };
-        let (measure, all) = (self.freshness(), hosts.len());
-        let caption =
-            format!("{} in {world} at {budget}, %, by host: {which}{all} hosts.", capital(measure));
-        let picked = self.picked();
-        let names: Vec<String> = picked.iter().map(|policy| marked(policy)).collect();
-        let heads: Vec<&str> =
-            ["host", "pages"].into_iter().chain(names.iter().map(String::as_str)).collect();
-        let mut table = Table::new(&format!("{world}-hosts"), caption, &heads);
-        for host in &hosts[..shown] {
+        let (picked, measure) = (self.picked(), self.freshness());
+        let mut table = self.host_table(world, budget, hosts.len());
+        for host in hosts.iter().take(MOST_HOSTS) {
             let value = |policy: &str| {
                 let line = self.line(world, budget, policy)?;
-                line.part(parts, &host.name, self.has_weights()).map(|share| 100.0 * share)
+                line.part(measure, parts, &host.name).filter(|_| picked.contains(&policy))
             };
-            let best = self.best(measure, |p| picked.contains(&p).then(|| value(p))?);
-            let cells = picked.iter().map(|p| self.scored(p, value(p), best, measure));
+            let cells = picked.iter().map(|p| self.within_reach(p, measure, value));
             let head = [Cell::from(host.name.as_str()), count(host.pages as usize)];
             table.row(head.into_iter().chain(cells));
         }
         (hosts.len() > 1).then_some(table)
+    }
+
+    /// The table of so many hosts, without its rows.
+    fn host_table(&self, world: &str, budget: &str, hosts: usize) -> Table {
+        let shown = hosts.min(MOST_HOSTS);
+        let which = if shown < hosts { format!("the {shown} largest of ") } else { String::new() };
+        let caption = format!(
+            "{} in {world} at {budget}, %, by host: {which}{hosts} hosts; {HALF}.",
+            capital(self.freshness())
+        );
+        let names: Vec<String> = self.picked().iter().map(|policy| marked(policy)).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let heads = ["host", "pages"].into_iter().chain(names.iter().copied());
+        Table::new(&format!("{world}-hosts"), caption, &heads.collect::<Vec<_>>())
+    }
+
+    /// What a policy reached in a part of the world, bold if it is the best there, with its interval.
+    fn within_reach(
+        &self,
+        policy: &str,
+        measure: Measure,
+        value: impl Fn(&str) -> Option<Measured>,
+    ) -> Cell {
+        let shown = |policy: &str| value(policy).map(|of| of.shown(measure));
+        let best = self.best(measure, |policy| shown(policy).map(|of| of.value));
+        let own = shown(policy);
+        let mean = self.scored(policy, own.map(|of| of.value), best, measure);
+        mean.within(own.map_or(f64::NAN, Measured::reach))
     }
 
     /// The one table to choose a policy by: a row a world and budget, a column a policy that stands
@@ -205,7 +226,7 @@ impl<'a> Summary<'a> {
         let mut table = Table::new("choosing", caption, &heads);
         for world in &self.worlds {
             for budget in &self.budgets {
-                let value = |p: &str| self.line(world, budget, p).map(|line| measure.mean(line));
+                let value = |p: &str| self.line(world, budget, p).map(|line| line.mean_of(measure));
                 table.row(self.choice([world, budget], &picked, measure, value));
             }
         }

@@ -21,7 +21,17 @@ fn row(world: &str, budget: &str, policy: &str, size: u32, seed: u64) -> Row {
     let place = registry::ALL.iter().position(|entry| entry.name == policy).unwrap() as f64;
     let ours = if policy == OURS && size == 3 { -0.035 } else { 0.0 };
     let freshness = 0.2 * f64::from(size) + 0.3 - 0.01 * place + ours + 0.001 * seed as f64;
-    let tallied = || Tallied { freshness, freshness_weighted: freshness, ..Tallied::default() };
+    let ends = |far: f32| Some(freshness as f32 + far);
+    let scores = || Scores {
+        freshness,
+        freshness_low: ends(-0.02),
+        freshness_high: ends(0.03),
+        freshness_weighted: freshness,
+        coverage: freshness / 2.0,
+        age: 1.0 - freshness,
+        ..Scores::default()
+    };
+    let tallied = || Tallied { scores: scores(), ..Tallied::default() };
     let part = |name: &str| Part { name: name.to_owned(), pages: 9, tallied: tallied() };
     let week = |week| Week { week, tallied: tallied() };
     Row {
@@ -31,10 +41,7 @@ fn row(world: &str, budget: &str, policy: &str, size: u32, seed: u64) -> Row {
         goal: "freshness".to_owned(),
         seed,
         pages: 100,
-        freshness,
-        freshness_weighted: freshness,
-        coverage: freshness / 2.0,
-        age: 1.0 - freshness,
+        scores: scores(),
         freshness_of_clairvoyant: Some(0.5),
         weeks: vec![week(0), week(1)],
         hosts: vec![part("a.test"), part("b \"q\", <c>.test")],
@@ -47,7 +54,7 @@ fn bold<'a>(table: &'a Table, column: &str) -> Vec<&'a str> {
     let place = table.columns.iter().position(|name| name == column).unwrap();
     let words = |row: &'a Vec<crate::page::Cell>| match &row[0].value {
         crate::page::Value::Words(words) => words.as_str(),
-        crate::page::Value::Number(..) => "",
+        _ => "",
     };
     table.rows.iter().filter(|row| row[place].bold).map(words).collect()
 }
@@ -93,8 +100,8 @@ fn few_stand_out_and_ours_leads_them() {
 fn intervals_over_seeds_are_students() {
     let rows = rows(3);
     let line = Line { rows: rows[..3].iter().collect() };
-    let (low, high) = line.interval(Measure::Freshness);
-    let (mean, reach) = (line.mean(|row| row.freshness), 4.303 * 0.001 / 3_f64.sqrt());
+    let (low, high) = line.of(Measure::Freshness).bounds.unwrap();
+    let (mean, reach) = (line.mean(|row| row.scores.freshness), 4.303 * 0.001 / 3_f64.sqrt());
     assert!((low - (mean - reach)).abs() < 1e-9 && (high - (mean + reach)).abs() < 1e-9);
 }
 
@@ -150,7 +157,7 @@ fn the_table_to_choose_by_leaves_nobody_out() {
     assert_eq!(table.lines().filter(|line| line.starts_with("| mean of all ")).count(), 3);
     // One that is good once, and bad on the mean, is named where it is good.
     for row in rows.iter_mut().filter(|row| row.policy == registry::ALL[9].name) {
-        row.freshness_weighted =
+        row.scores.freshness_weighted =
             if row.world == "one" && row.budget == "2%/week" { 0.99 } else { 0.0 };
     }
     let table = shown(&rows);

@@ -1,6 +1,7 @@
 //! Who leads, and by how much? One honest sentence.
 
-use super::{Measure, OURS, Summary};
+use super::{OURS, Summary};
+use crate::measure::Measure;
 
 /// How the policy that is talked about does against the best of the others, budget by budget.
 struct Race<'a> {
@@ -13,7 +14,7 @@ impl<'a> Summary<'a> {
     /// Who leads in a world, as a sentence.
     pub(super) fn verdict(&self, world: &str, measure: Measure) -> String {
         let value = |budget: &str, policy: &str| {
-            self.line(world, budget, policy).map(|line| measure.mean(line))
+            self.line(world, budget, policy).map(|line| line.mean_of(measure))
         };
         self.sentence(measure, value)
     }

@@ -51,13 +51,10 @@ impl Spec {
     }
 
     fn host_facts(&self, seed: u64) -> Vec<HostFacts> {
-        let dice = Dice::new(seed, Purpose::HostKind);
         let shares: Vec<f64> = self.kinds.iter().map(|kind| kind.share).collect();
-        let facts = |host: u32| {
-            let kind = &self.kinds[pick(&shares, dice.uniform(host.into()))];
-            kind.facts(format!("host {host}"))
-        };
-        (0..self.hosts).map(facts).collect()
+        let kinds = dealt(&shares, self.hosts, Dice::new(seed, Purpose::HostKind));
+        let facts = |(host, kind): (u32, usize)| self.kinds[kind].facts(format!("host {host}"));
+        (0..).zip(kinds).map(facts).collect()
     }
 
     fn server(&self, layout: &Layout, seed: u64) -> Option<Server> {
@@ -176,6 +173,32 @@ impl<'a> Maker<'a> {
     }
 }
 
+/// Which kind each of `count` hosts is of: as many of each as its share says, to the nearest whole host;
+/// chance says which.
+fn dealt(shares: &[f64], count: u32, dice: Dice) -> Vec<usize> {
+    let mut hosts: Vec<u32> = (0..count).collect();
+    hosts.sort_by_key(|&host| dice.key(host.into()));
+    let mut kinds = vec![0; hosts.len()];
+    let mut left = hosts.into_iter();
+    for (kind, of_kind) in apportioned(shares, count).into_iter().enumerate() {
+        left.by_ref().take(of_kind).for_each(|host| kinds[host as usize] = kind);
+    }
+    kinds
+}
+
+/// `count` in parts as large as the shares: whole parts first, what is left over to the largest
+/// remainders, to the first of equals.
+fn apportioned(shares: &[f64], count: u32) -> Vec<usize> {
+    let total: f64 = shares.iter().sum();
+    let due: Vec<f64> = shares.iter().map(|share| f64::from(count) * share / total).collect();
+    let mut parts: Vec<usize> = due.iter().map(|due| due.floor() as usize).collect();
+    let mut by_remainder: Vec<usize> = (0..shares.len()).collect();
+    by_remainder.sort_by(|&a, &b| (due[b] - due[b].floor()).total_cmp(&(due[a] - due[a].floor())));
+    let over = (count as usize).saturating_sub(parts.iter().sum());
+    by_remainder.iter().take(over).for_each(|&part| parts[part] += 1);
+    parts
+}
+
 /// The item that `uniform` falls on when each has a part as large as its share.
 pub(super) fn pick(shares: &[f64], uniform: f64) -> usize {
     let mut left = uniform * shares.iter().sum::<f64>();
@@ -184,4 +207,35 @@ pub(super) fn pick(shares: &[f64], uniform: f64) -> usize {
         left < 0.0
     };
     shares.iter().position(fits).unwrap_or(shares.len().saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_as_large_as_their_shares_to_the_nearest_whole() {
+        for (shares, count, parts) in [
+            (&[1.0, 1.0][..], 4, vec![2, 2]),
+            (&[2.0, 1.0], 6, vec![4, 2]),
+            (&[7.0, 3.0], 1, vec![1, 0]),
+            (&[1.0, 1.0, 1.0], 5, vec![2, 2, 1]),
+            (&[5.0, 3.0, 2.0], 7, vec![4, 2, 1]),
+            (&[0.3], 9, vec![9]),
+        ] {
+            assert_eq!(apportioned(shares, count), parts, "{shares:?} of {count}");
+        }
+    }
+
+    #[test]
+    fn chance_says_which_host_is_of_which_kind_and_not_how_many() {
+        let dealt = |seed| dealt(&[1.0, 1.0], 4, Dice::new(seed, Purpose::HostKind));
+        let all: Vec<Vec<usize>> = (0..50).map(dealt).collect();
+        assert!(all.iter().all(|kinds| kinds.iter().sum::<usize>() == 2), "{all:?}");
+        assert_eq!(dealt(3), all[3], "the same seed, the same hosts");
+        let mut orders = all.clone();
+        orders.sort();
+        orders.dedup();
+        assert_eq!(orders.len(), 6, "every way to choose two of four");
+    }
 }

@@ -57,6 +57,12 @@ fn json_line(out: &mut impl Write, answer: &impl Serialize) -> anyhow::Result<()
     Ok(writeln!(out)?)
 }
 
+/// An interval of shares, in per cent; a dash where it cannot be told.
+fn interval(low: Option<f64>, high: Option<f64>) -> String {
+    let shown = |(low, high): (f64, f64)| format!("{:.1}-{:.1}", 100.0 * low, 100.0 * high);
+    low.zip(high).map_or("-".to_owned(), shown)
+}
+
 /// A number for people: six digits, infinity as its sign.
 pub(crate) fn shown(value: f64) -> String {
     let size = value.abs();

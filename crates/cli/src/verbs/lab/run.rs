@@ -208,44 +208,64 @@ impl Screen {
             let table = Summary::new(&self.rows).choosing();
             print::data().write_all(table.markdown().as_bytes())?;
         } else if !self.json {
-            let head = [
-                "world",
-                "policy",
-                "budget",
-                "seed",
-                "fetches",
-                "freshness",
-                "95 %",
-                "age",
-                "coverage",
-                "update rate",
-                "of clairvoyant",
-                "of oracle",
-            ];
-            let rows: Vec<Vec<String>> = self.rows.iter().map(cells).collect();
-            print::table(&mut print::data(), &head, &rows)?;
+            let by_worth = self.rows.iter().any(|row| worth_differs(row));
+            let head = HEAD.iter().copied().filter(|head| by_worth || *head != BY_WORTH);
+            let rows: Vec<Vec<String>> = self.rows.iter().map(|row| cells(row, by_worth)).collect();
+            print::table(&mut print::data(), &head.collect::<Vec<_>>(), &rows)?;
         }
         Ok(())
     }
 }
 
-fn cells(row: &Row) -> Vec<String> {
+/// What is shown only where some pages are worth more than others.
+const BY_WORTH: &str = "by worth";
+
+const HEAD: [&str; 13] = [
+    "world",
+    "policy",
+    "budget",
+    "seed",
+    "fetches",
+    "freshness",
+    "95 %",
+    BY_WORTH,
+    "age",
+    "coverage",
+    "update rate",
+    "of clairvoyant",
+    "of oracle",
+];
+
+/// Whether some pages are worth more than others, so that it matters which are fresh.
+fn worth_differs(row: &Row) -> bool {
+    (row.scores.freshness - row.scores.freshness_weighted).abs() > 1e-9
+}
+
+fn cells(row: &Row, by_worth: bool) -> Vec<String> {
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let beside = |share: Option<f64>| share.map_or("-".to_owned(), percent);
-    vec![
+    let scores = &row.scores;
+    let interval = |low: Option<f32>, high: Option<f32>| {
+        super::interval(low.map(f64::from), high.map(f64::from))
+    };
+    let mut cells = vec![
         print::plain(&row.world),
         row.policy.clone(),
         row.budget.clone(),
         row.seed.to_string(),
         units::show_count(row.fetches),
-        percent(row.freshness),
-        format!("{:.1}-{:.1}", 100.0 * row.freshness_low, 100.0 * row.freshness_high),
-        format!("{:.2} d", row.age),
-        percent(row.coverage),
-        percent(row.update_rate),
+        percent(scores.freshness),
+        interval(scores.freshness_low, scores.freshness_high),
+    ];
+    cells.extend(by_worth.then(|| percent(scores.freshness_weighted)));
+    cells.extend([
+        format!("{:.2} d", scores.age),
+        percent(scores.coverage),
+        percent(scores.update_rate),
         beside(row.freshness_of_clairvoyant),
         beside(row.freshness_of_oracle),
-    ]
+    ]);
+    cells
 }
 
 fn policies(names: &[String]) -> anyhow::Result<Vec<&'static Entry>> {

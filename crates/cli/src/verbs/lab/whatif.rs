@@ -140,7 +140,7 @@ fn print_table(out: &mut impl Write, answer: &WhatIf) -> anyhow::Result<()> {
                 format!("{}x", point.factor),
                 format!("{:.1}", point.fetches_a_week),
                 percent(point.freshness),
-                format!("{:.1}-{:.1}", 100.0 * point.freshness_low, 100.0 * point.freshness_high),
+                super::interval(point.freshness_low, point.freshness_high),
                 gain.unwrap_or_else(|| "-".to_owned()),
                 percent(point.coverage),
                 format!("{:.2} d", point.age),

@@ -120,7 +120,7 @@ fn against_cho(document: &mut Document, measured: &[Vec<Measured>]) {
 fn swept(measured: &[Vec<Measured>], horizon: usize, how: usize) -> Line {
     let points =
         (0..BUDGETS.len()).map(|b| point(&mean(measured, |site| site[horizon].sweeps[how][b])));
-    Line::dotted_curve(SWEPT[how].name(), points.collect())
+    Line::dotted_curve(SWEPT[how].name(), points.collect()).of(SWEPT[how].known_as())
 }
 
 fn combinations(document: &mut Document, measured: &[Vec<Measured>]) {
@@ -147,43 +147,48 @@ fn combinations(document: &mut Document, measured: &[Vec<Measured>]) {
             },
         );
     }
+    document.table(combined_table(measured));
+    document.beside(
+        "At 2 weeks Cho alone is best; A helps from 4 weeks on, B from 12; C does not.",
+        format!(
+            "At a budget of 20 % of the pages A helps {}, B {} and C {}.",
+            helps(measured, 2),
+            helps(measured, 3),
+            helps(measured, 4)
+        ),
+        "Inside a server of many directories tops save pages; inside one directory that is known to have \
+         changed nearly wholly there is little left to save.",
+    );
+}
+
+/// Cover at a budget of 20 % of the pages.
+fn cover(measured: &[Vec<Measured>], horizon: usize, how: usize) -> f64 {
+    let twenty = BUDGETS.iter().position(|share| *share == 0.2).unwrap_or_default();
+    mean(measured, |site| site[horizon].sweeps[how][twenty]).cover
+}
+
+fn combined_table(measured: &[Vec<Measured>]) -> Table {
     let mut table = Table::new(
         "combined",
         "Cover, %, when 20 % of the pages may be collected, ratios known; mean of all sites.",
         &["weeks", "Cho alone", "Cho + A", "Cho + B", "Cho + C", "sampled"],
     );
-    let twenty = BUDGETS.iter().position(|share| *share == 0.2).unwrap_or_default();
-    let cover =
-        |horizon: usize, how: usize| mean(measured, |site| site[horizon].sweeps[how][twenty]).cover;
     for horizon in PRINTED {
-        let order = [0, 2, 3, 4, 1];
-        let best = order[..4].iter().map(|&how| cover(horizon, how)).fold(0.0, f64::max);
-        let cells =
-            order.map(|how| percent(cover(horizon, how), 1).bold_if(cover(horizon, how) == best));
+        let covers = [0, 2, 3, 4, 1].map(|how| cover(measured, horizon, how));
+        let best = covers[..4].iter().copied().fold(0.0, f64::max);
+        let cells = covers.map(|cover| percent(cover, 1).bold_if(cover == best));
         table.row([cell(f64::from(HORIZONS[horizon]), 0)].into_iter().chain(cells));
     }
-    document.table(table);
-    let helps = |how: usize| {
-        let weeks: Vec<String> = PRINTED
-            .iter()
-            .filter(|&&horizon| cover(horizon, how) > cover(horizon, 0))
-            .map(|&horizon| HORIZONS[horizon].to_string())
-            .collect();
-        if weeks.is_empty() {
-            "at no horizon".to_owned()
-        } else {
-            format!("at {} weeks", weeks.join(", "))
-        }
-    };
-    document.beside(
-        "At 2 weeks Cho alone is best; A helps from 4 weeks on, B from 12; C does not.",
-        format!(
-            "At a budget of 20 % of the pages A helps {}, B {} and C {}.",
-            helps(2),
-            helps(3),
-            helps(4)
-        ),
-        "Inside a server of many directories tops save pages; inside one directory that is known to have \
-         changed nearly wholly there is little left to save.",
-    );
+    table
+}
+
+/// At which horizons a combination covers more than Cho's method alone.
+fn helps(measured: &[Vec<Measured>], how: usize) -> String {
+    let better = |horizon: &&usize| cover(measured, **horizon, how) > cover(measured, **horizon, 0);
+    let weeks: Vec<String> =
+        PRINTED.iter().filter(better).map(|&horizon| HORIZONS[horizon].to_string()).collect();
+    match weeks.is_empty() {
+        true => "at no horizon".to_owned(),
+        false => format!("at {} weeks", weeks.join(", ")),
+    }
 }

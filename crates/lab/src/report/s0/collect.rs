@@ -48,6 +48,25 @@ impl How {
         }
     }
 
+    /// The policy of the same method, whose look it has in figures.
+    pub(super) fn known_as(self) -> &'static str {
+        match self {
+            How::All => "uniform",
+            How::BreadthFirst => "bfs",
+            How::History => "hist",
+            How::A => "A",
+            How::B => "B",
+            How::C => "C",
+            How::C1 => "C1",
+            How::CThenB => "C-then-B",
+            How::ChoTrue => "sampling-true",
+            How::ChoSampled => "sampling",
+            How::ChoA => "sampling+A",
+            How::ChoB => "sampling+B",
+            How::ChoC => "sampling+C",
+        }
+    }
+
     /// Whether the method itself says when it is done. The others go on for as long as they may.
     pub(super) fn is_its_own_limit(self) -> bool {
         matches!(self, How::All | How::A | How::B | How::C | How::C1)

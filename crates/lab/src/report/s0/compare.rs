@@ -118,7 +118,8 @@ fn line_by_weeks(
         let rates = mean(measured, |site| site[horizon].rates(how));
         (f64::from(weeks), value(&rates, horizon))
     };
-    Line::dotted_curve(how.name(), HORIZONS.iter().enumerate().map(point).collect())
+    let points = HORIZONS.iter().enumerate().map(point).collect();
+    Line::dotted_curve(how.name(), points).of(how.known_as())
 }
 
 fn update_figure(measured: &[Vec<Measured>]) -> Figure {
@@ -180,18 +181,18 @@ fn weeks_table(measured: &[Vec<Measured>]) -> Table {
         "Update rate, cover and share of pages collected after 2, 4, 12 and 24 weeks, %, mean of all sites.",
         &[
             "method",
-            "rate 2 w",
-            "rate 4 w",
-            "rate 12 w",
-            "rate 24 w",
-            "cover 2 w",
-            "cover 4 w",
-            "cover 12 w",
-            "cover 24 w",
-            "share 2 w",
-            "share 4 w",
-            "share 12 w",
-            "share 24 w",
+            "rate 2\u{a0}w",
+            "rate 4\u{a0}w",
+            "rate 12\u{a0}w",
+            "rate 24\u{a0}w",
+            "cover 2\u{a0}w",
+            "cover 4\u{a0}w",
+            "cover 12\u{a0}w",
+            "cover 24\u{a0}w",
+            "share 2\u{a0}w",
+            "share 4\u{a0}w",
+            "share 12\u{a0}w",
+            "share 24\u{a0}w",
         ],
     );
     for how in METHODS {
@@ -305,7 +306,7 @@ fn site_figure(traces: &[Trace], measured: &[Vec<Measured>]) -> Figure {
                 .iter()
                 .zip(HORIZONS)
                 .map(|(m, weeks)| (f64::from(weeks), 100.0 * m.rates(how).update));
-            Line::dotted_curve(how.name(), points.collect())
+            Line::dotted_curve(how.name(), points.collect()).of(how.known_as())
         };
         Panel { heading: trace.name.clone(), lines: shown.iter().map(line).collect() }
     };
@@ -338,7 +339,8 @@ fn breadth(document: &mut Document, measured: &[Vec<Measured>]) {
     let levels = Line::dotted_curve(
         "depth 1, 2, …",
         (0..DEPTHS as usize).map(|at| point(&depth(at))).collect(),
-    );
+    )
+    .of(How::BreadthFirst.known_as());
     let dots = dots(measured, FOUR);
     let random = Line::curve("at random", vec![(0.0, 0.0), (100.0, 100.0)]);
     let lines = [random, levels.clone()].into_iter().chain(dots.clone()).collect();
@@ -405,7 +407,7 @@ fn history(document: &mut Document, measured: &[Vec<Measured>]) {
 pub(super) fn dots(measured: &[Vec<Measured>], horizon: usize) -> Vec<Line> {
     let dot = |how: How| {
         let rates = mean(measured, |site| site[horizon].rates(how));
-        Line::dots(how.name(), vec![point(&rates)])
+        Line::dots(how.name(), vec![point(&rates)]).of(how.known_as())
     };
     [How::A, How::B, How::C, How::C1].map(dot).to_vec()
 }

@@ -242,8 +242,9 @@ fn figure(measured: &[Measured], grouping: usize, reached: [f64; 3]) -> Figure {
         let methods = METHODS
             .iter()
             .enumerate()
-            .map(|(method, (_, name))| line(name, &|m| &of(m)[method][grouping]));
-        let baseline = line("baseline", &|m| &m.baseline);
+            .map(|(method, (_, name))| line(name, &|m| &of(m)[method][grouping]).of(name));
+        // All pages at one interval: uniform.
+        let baseline = line("baseline", &|m| &m.baseline).of("uniform");
         Panel {
             heading: heading.to_owned(),
             lines: std::iter::once(baseline).chain(methods).collect(),

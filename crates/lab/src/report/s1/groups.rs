@@ -73,9 +73,10 @@ fn depths(traces: &[Trace]) -> Figure {
         .sum();
     let all: usize = traces.iter().map(Trace::pages).sum();
     Figure {
-        title: "How many links from the front page pages lie".to_owned(),
+        title: "How deep pages lie below the front page".to_owned(),
         description: format!(
-            "Most pages lie three to five links from the front page; {:.0} % cannot be reached by links.",
+            "Most pages lie at depths 3 to 5, two to four links from the front page; {:.0} % cannot be reached by \
+             links.",
             100.0 * lost as f64 / all as f64
         ),
         x: Axis::linear("depth (the front page has 1)", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]),

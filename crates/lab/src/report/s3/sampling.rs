@@ -313,13 +313,17 @@ fn figure(measured: &[Measured]) -> Figure {
         };
         Panel {
             heading: format!("{}, N {}, r {}", m.web.name, m.web.pages, m.web.budget),
-            lines: vec![line("greedy", |point| point.1), line("proportional", |point| point.2)],
+            lines: vec![
+                line("greedy", |point| point.1).of("sampling"),
+                line("proportional", |point| point.2).of("sampling-proportional"),
+            ],
         }
     };
     Figure {
         title: "A small sample is enough".to_owned(),
-        description: "Greedy spending finds most with a sample of about √(N r) pages a site and loses \
-                      little around it; proportional spending finds less and hardly depends on the sample."
+        description: "Greedy spending finds most with about √(N r) pages of each site, here 10, 10 and 6, or a \
+                      few more, and loses little around that; proportional spending finds less, but where \
+                      few pages change and many may be downloaded, at the right, the two hardly differ."
             .to_owned(),
         x: Axis::log("pages sampled of each site", &[1.0, 3.0, 10.0, 40.0]),
         y: Axis::linear("downloads that had changed, %", &[0.0, 20.0, 40.0, 60.0, 80.0, 100.0]),

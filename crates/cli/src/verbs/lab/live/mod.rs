@@ -94,7 +94,7 @@ fn write(args: &Live, out: &mut impl Write, live: &Row, lab: &Row) -> anyhow::Re
         json_line(out, live)?;
         return json_line(out, lab);
     }
-    let (engine, promised) = (100.0 * live.freshness, 100.0 * lab.freshness);
+    let (engine, promised) = (100.0 * live.scores.freshness, 100.0 * lab.scores.freshness);
     writeln!(
         out,
         "{:<20} {:>8} {engine:>9.2} % {promised:>6.2} % {:>+9.2}   {:>9}",

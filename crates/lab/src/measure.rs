@@ -1,0 +1,166 @@
+//! By which numbers are policies compared?
+
+use std::cmp::Ordering;
+
+/// A number by which policies are compared. Each is a ratio of two sums over pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    Freshness,
+    /// Pages counting by their worth: what policies aim at. The same where all are worth as much.
+    Weighted,
+    Age,
+    AgeWeighted,
+    Coverage,
+    UpdateRate,
+}
+
+impl Measure {
+    /// All of them, in the order in which files list them.
+    pub(crate) const ALL: [Measure; 6] = [
+        Measure::Freshness,
+        Measure::Weighted,
+        Measure::Age,
+        Measure::AgeWeighted,
+        Measure::Coverage,
+        Measure::UpdateRate,
+    ];
+
+    /// What a goal is measured by.
+    pub(crate) fn of_goal(goal: &str) -> Self {
+        match goal {
+            "coverage" => Measure::Coverage,
+            "age" => Measure::Age,
+            _ => Measure::Weighted,
+        }
+    }
+
+    fn is_a_time(self) -> bool {
+        matches!(self, Measure::Age | Measure::AgeWeighted)
+    }
+
+    /// Whether it is a share of things counted, of which none or all may be there by chance.
+    pub(crate) fn is_counted(self) -> bool {
+        matches!(self, Measure::Coverage | Measure::UpdateRate)
+    }
+
+    /// No value is larger.
+    pub(crate) fn most(self) -> f64 {
+        if self.is_a_time() { f64::INFINITY } else { 1.0 }
+    }
+
+    /// What it is multiplied by to be shown: shares in per cent, times in days.
+    pub(crate) fn factor(self) -> f64 {
+        if self.is_a_time() { 1.0 } else { 100.0 }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Measure::Freshness => "freshness",
+            Measure::Weighted => "weighted freshness",
+            Measure::Coverage => "coverage",
+            Measure::UpdateRate => "update rate",
+            Measure::Age => "age",
+            Measure::AgeWeighted => "weighted age",
+        }
+    }
+
+    /// What its column is called in a file.
+    pub(crate) fn column(self) -> &'static str {
+        match self {
+            Measure::Freshness => "freshness",
+            Measure::Weighted => "freshness_weighted",
+            Measure::Age => "age_days",
+            Measure::AgeWeighted => "age_weighted_days",
+            Measure::Coverage => "coverage",
+            Measure::UpdateRate => "update_rate",
+        }
+    }
+
+    pub(crate) fn unit(self) -> &'static str {
+        if self.is_a_time() { "days" } else { "%" }
+    }
+
+    /// How many decimal places are shown.
+    pub(crate) fn digits(self) -> usize {
+        if self.is_a_time() { 2 } else { 1 }
+    }
+
+    pub(crate) fn best_first(self, a: f64, b: f64) -> Ordering {
+        if self.is_a_time() { a.total_cmp(&b) } else { b.total_cmp(&a) }
+    }
+
+    /// Where one stands that was not measured.
+    pub(crate) fn worst(self) -> f64 {
+        if self.is_a_time() { f64::INFINITY } else { f64::NEG_INFINITY }
+    }
+
+    /// How much better `a` is than `b`.
+    pub(crate) fn lead(self, a: f64, b: f64) -> f64 {
+        if self.is_a_time() { b - a } else { a - b }
+    }
+
+    /// Whether two are the same as far as they are shown.
+    pub(crate) fn same(self, a: f64, b: f64) -> bool {
+        let digits = self.digits();
+        format!("{a:.digits$}") == format!("{b:.digits$}")
+    }
+}
+
+/// A measured value, and its 95 % interval where there is enough to tell it by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Measured {
+    pub(crate) value: f64,
+    pub(crate) bounds: Option<(f64, f64)>,
+}
+
+impl Measured {
+    /// The interval that reaches as far to both sides, as far as the measure goes.
+    pub(crate) fn around(value: f64, reach: Option<f64>, measure: Measure) -> Self {
+        let bounds = |reach: f64| ((value - reach).max(0.0), (value + reach).min(measure.most()));
+        Measured { value, bounds: reach.map(bounds) }
+    }
+
+    /// As people are shown it: shares in per cent, times in days.
+    pub(crate) fn shown(self, measure: Measure) -> Self {
+        let factor = measure.factor();
+        let bounds = self.bounds.map(|(low, high)| (factor * low, factor * high));
+        Measured { value: factor * self.value, bounds }
+    }
+
+    /// Half of the interval; no number where there is none.
+    pub(crate) fn reach(self) -> f64 {
+        self.bounds.map_or(f64::NAN, |(low, high)| (high - low) / 2.0)
+    }
+}
+
+/// The 97.5 % quantiles of Student's distribution with 1, 2, ... degrees of freedom.
+const STUDENT: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+
+/// By how many standard errors a mean of `count` values may be off in 95 of 100 cases; `None` if they
+/// are too few to tell their spread.
+pub(crate) fn student(count: usize) -> Option<f64> {
+    let free = count.checked_sub(2)?;
+    let more = (free + 1) as f64;
+    Some(STUDENT.get(free).copied().unwrap_or(1.96 + 2.37 / more + 2.8 / (more * more)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        assert_eq!((student(0), student(1), student(2)), (None, None, Some(12.706)));
+        for (count, quantile) in [(11, 2.228), (12, 2.201), (21, 2.086), (61, 2.0), (1001, 1.962)] {
+            let found = student(count).unwrap();
+            assert!((found - quantile).abs() < 0.004, "{count}: {found}, not {quantile}");
+        }
+    }
+
+    #[test]
+    fn an_interval_ends_where_the_measure_does() {
+        let bounds = |m: Measure| Measured::around(0.9, Some(0.95), m).bounds;
+        assert_eq!(bounds(Measure::Coverage), Some((0.0, 1.0)));
+        assert_eq!(bounds(Measure::Age), Some((0.0, 1.85)));
+    }
+}

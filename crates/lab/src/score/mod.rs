@@ -1,0 +1,217 @@
+//! How well did a run do? Exact integrals over the scored window, week by week, host by host, and by
+//! how often pages change.
+
+mod tally;
+
+use evercrawl_policy::{Days, SplitMix64};
+
+use crate::judge::{Class, Judge};
+use crate::measure::{Measure, Measured};
+use crate::row::{Part, Row, Scores, Week};
+use crate::world::{Span, World};
+use tally::{Parts, Sums, Tally};
+
+/// Worlds with more hosts than this are not listed host by host.
+const MOST_HOSTS: usize = 200;
+
+/// Pages are resampled in at most so many blocks, each page always in the same one. Pages of a block
+/// have nothing in common, so the spread of the blocks tells that of the pages.
+const BLOCKS: usize = 1024;
+const RESAMPLES: usize = 1000;
+
+const WEEK: Days = 7.0;
+
+/// What is counted while a run goes on.
+pub(crate) struct Score<'a> {
+    world: &'a World,
+    judge: &'a Judge,
+    from: Days,
+    to: Days,
+    weeks: Parts,
+    hosts: Parts,
+    classes: Parts,
+    blocks: Vec<Tally>,
+    edits: u64,
+}
+
+/// What a fetch came to.
+pub(crate) enum Gain {
+    /// It brought something that was not known.
+    News,
+    /// It showed what was known.
+    Nothing,
+    /// It failed.
+    Failed,
+}
+
+impl<'a> Score<'a> {
+    pub(crate) fn new(world: &'a World, judge: &'a Judge) -> Self {
+        let Span { from, to, .. } = world.span;
+        let weeks = ((to - from) / WEEK).ceil().max(1.0) as usize;
+        Score {
+            world,
+            judge,
+            from,
+            to,
+            weeks: Parts::new(weeks),
+            hosts: Parts::new(if world.hosts.len() > MOST_HOSTS { 0 } else { world.hosts.len() }),
+            classes: Parts::new(Class::ALL.len()),
+            blocks: vec![Tally::default(); world.pages.len().clamp(1, BLOCKS)],
+            edits: 0,
+        }
+    }
+
+    /// The week that `at` lies in, counted from the start of the window; negative before it.
+    pub(crate) fn week(&self, at: Days) -> i16 {
+        ((at - self.from) / WEEK).floor() as i16
+    }
+
+    /// Whether `at` is scored.
+    pub(crate) fn covers(&self, at: Days) -> bool {
+        self.from <= at && at < self.to
+    }
+
+    /// The page lived from `start` to `end`.
+    pub(crate) fn lived(&mut self, page: u32, start: Days, end: Days) {
+        if self.clip(start, end).is_some() {
+            self.parts(page, |tally| tally.pages += 1);
+        }
+        self.add(page, start, end, |a, b| Sums { live: b - a, ..Sums::default() });
+    }
+
+    /// The copy of the page was current from `start` to `end`.
+    pub(crate) fn was_fresh(&mut self, page: u32, start: Days, end: Days) {
+        self.add(page, start, end, |a, b| Sums { fresh: b - a, ..Sums::default() });
+    }
+
+    /// The copy of the page was out of date from `start` to `end`.
+    pub(crate) fn was_stale(&mut self, page: u32, start: Days, end: Days) {
+        let area = |a: Days, b: Days| (b - a) * ((a + b) / 2.0 - start);
+        self.add(page, start, end, |a, b| Sums { age: area(a, b), ..Sums::default() });
+    }
+
+    /// The page changed at `at`; whether for the first time in its week is said by the caller.
+    pub(crate) fn changed(&mut self, page: u32, at: Days, first_in_week: bool) {
+        if self.covers(at) {
+            self.edits += 1;
+            self.count(page, at, |tally| tally.changes += u64::from(first_in_week));
+        }
+    }
+
+    /// The page was fetched at `at`.
+    pub(crate) fn fetched(&mut self, page: u32, at: Days, cost: f64, gain: &Gain) {
+        if self.covers(at) {
+            let found = u64::from(matches!(gain, Gain::News));
+            self.count(page, at, |tally| {
+                tally.fetches += 1;
+                tally.finds += found;
+                tally.cost += cost;
+            });
+        }
+    }
+
+    /// A change of the page was found at `at`, the first of its week.
+    pub(crate) fn detected(&mut self, page: u32, at: Days) {
+        self.count(page, at, |tally| tally.detected += 1);
+    }
+
+    /// All that is to be said of the score itself.
+    pub(crate) fn row(&self, seed: u64) -> Row {
+        let all = self.weeks.sums().fold(Tally::default(), |all, week| all.plus(&week));
+        Row {
+            seed,
+            pages: self.classes.sums().map(|class| class.pages).sum(),
+            fetches: all.fetches,
+            cost: all.cost,
+            edits: self.edits,
+            changes: all.changes,
+            detected: all.detected,
+            finds: all.finds,
+            wasted: all.fetches - all.finds,
+            scores: self.scores(&all, seed),
+            weeks: self.week_list(),
+            hosts: named(&self.hosts, self.world.hosts.iter().map(|host| host.name.as_str())),
+            classes: named(&self.classes, Class::ALL.iter().map(|class| class.name())),
+            ..Row::default()
+        }
+    }
+
+    fn clip(&self, start: Days, end: Days) -> Option<(Days, Days)> {
+        let (start, end) = (start.max(self.from), end.min(self.to));
+        (start < end).then_some((start, end))
+    }
+
+    /// Counts something of a page for its host and its class.
+    fn parts(&mut self, page: u32, add: impl Fn(&mut Tally)) {
+        let host = self.world.pages[page as usize].host as usize;
+        if let Some(tally) = self.hosts.of_page(page).get_mut(host) {
+            add(tally);
+        }
+        add(&mut self.classes.of_page(page)[self.judge.class(page) as usize]);
+    }
+
+    fn block(&mut self, page: u32) -> &mut Tally {
+        &mut self.blocks[page as usize % BLOCKS]
+    }
+
+    fn count(&mut self, page: u32, at: Days, add: impl Fn(&mut Tally)) {
+        add(&mut self.weeks.of_page(page)[((at - self.from) / WEEK) as usize]);
+        add(self.block(page));
+        self.parts(page, add);
+    }
+
+    /// Adds what `sums` says of the page from `start` to `end`, as far as that is scored.
+    fn add(&mut self, page: u32, start: Days, end: Days, sums: impl Fn(Days, Days) -> Sums) {
+        let Some((start, end)) = self.clip(start, end) else { return };
+        let weight = f64::from(self.world.pages[page as usize].weight);
+        let whole = sums(start, end);
+        self.block(page).add(&whole, weight);
+        self.parts(page, |tally| tally.add(&whole, weight));
+        let weeks = self.weeks.of_page(page);
+        let mut week = ((start - self.from) / WEEK) as usize;
+        let mut at = start;
+        while at < end && week < weeks.len() {
+            let next = (self.from + WEEK * (week + 1) as f64).min(end);
+            weeks[week].add(&sums(at, next), weight);
+            (at, week) = (next, week + 1);
+        }
+    }
+
+    fn week_list(&self) -> Vec<Week> {
+        let weeks = (0u32..).zip(self.weeks.tallied());
+        weeks.map(|(week, (_, tallied))| Week { week, tallied }).collect()
+    }
+
+    /// The scores, each with the middle 95 % of those of worlds made of the same pages, drawn with
+    /// replacement.
+    fn scores(&self, all: &Tally, seed: u64) -> Scores {
+        let mut random = SplitMix64::new(seed);
+        let mut drawn = || {
+            let draw = |sum: Tally, _| sum.plus(&self.blocks[random.below(self.blocks.len())]);
+            self.blocks.iter().fold(Tally::default(), draw)
+        };
+        let drawn: Vec<Tally> = (0..RESAMPLES).map(|_| drawn()).collect();
+        Scores::new(|measure| {
+            let bounds = (self.blocks.len() > 1).then(|| middle(&drawn, measure));
+            Measured { value: all.value(measure), bounds }
+        })
+    }
+}
+
+/// The ends of the middle 95 % of a measure.
+fn middle(drawn: &[Tally], measure: Measure) -> (f64, f64) {
+    let mut values: Vec<f64> = drawn.iter().map(|tally| tally.value(measure)).collect();
+    let tail = drawn.len() / 40;
+    let mut ranked = |rank: usize| *values.select_nth_unstable_by(rank, f64::total_cmp).1;
+    (ranked(tail), ranked(drawn.len() - 1 - tail))
+}
+
+/// What came of each part, under its name.
+fn named<'n>(parts: &Parts, names: impl Iterator<Item = &'n str>) -> Vec<Part> {
+    let part = |(name, (sum, tallied)): (&str, (Tally, _))| Part {
+        name: name.to_owned(),
+        pages: sum.pages,
+        tallied,
+    };
+    names.zip(parts.tallied()).map(part).collect()
+}
