@@ -208,7 +208,7 @@ impl Screen {
             let table = Summary::new(&self.rows).choosing();
             print::data().write_all(table.markdown().as_bytes())?;
         } else if !self.json {
-            let by_worth = self.rows.iter().any(|row| worth_differs(row));
+            let by_worth = self.rows.iter().any(worth_differs);
             let head = HEAD.iter().copied().filter(|head| by_worth || *head != BY_WORTH);
             let rows: Vec<Vec<String>> = self.rows.iter().map(|row| cells(row, by_worth)).collect();
             print::table(&mut print::data(), &head.collect::<Vec<_>>(), &rows)?;
