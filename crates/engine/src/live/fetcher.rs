@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_extract::decode;
-use evercrawl_fetch::{Client, Failure, Fetched, Limits, Request, Times, Validators};
+use evercrawl_fetch::{Client, Failure, Fetched, Limits, Request, Response, Times, Validators};
 use evercrawl_robots::{MAX_BYTES, MIN_REDIRECTS};
 use evercrawl_state::Store;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::handover::Sender;
-use super::on_the_spot::{OnTheSpot, bytes_to_read};
+use super::on_the_spot::OnTheSpot;
 use super::{Order, Report, SystemClock};
 use crate::EngineError;
 use crate::config::CrawlConfig;
@@ -19,6 +19,12 @@ use crate::frontier::Lease;
 use crate::process::{Job, unpack};
 use crate::schedule::retry_after;
 use crate::walk::RobotsAnswer;
+
+/// Pages of fewer bytes than this are read on the spot.
+const SHORT_PAGE: usize = 2 * 1024;
+
+/// How many times as long a page usually is that comes packed.
+const USUALLY_PACKED: usize = 8;
 
 /// Pages of more bytes than this do not let smaller ones wait.
 const LARGE_PAGE: usize = 256 * 1024;
@@ -86,9 +92,11 @@ impl<S: Store + 'static> Fetcher<S> {
 
     /// Has what came read. If nobody is there who could, the run is over.
     fn hand_on(&self, job: Job) {
-        let Some(job) = self.on_the_spot.read(job) else { return };
-        let bytes = job.fetched.result.as_ref().map_or(0, bytes_to_read);
-        let _ = if bytes > LARGE_PAGE { self.jobs.send_behind(job) } else { self.jobs.send(job) };
+        let _ = match job.fetched.result.as_ref().map_or(0, bytes_to_read) {
+            0..SHORT_PAGE => return self.on_the_spot.read(job),
+            SHORT_PAGE..=LARGE_PAGE => self.jobs.send(job),
+            _ => self.jobs.send_behind(job),
+        };
     }
 
     async fn robots(&self, origin: String, lease: Box<Lease>, manner: Arc<RobotsManner>) {
@@ -119,6 +127,12 @@ impl<S: Store + 'static> Fetcher<S> {
         }
         let _ = self.reports.send(Report::Robots(Box::new(answer)));
     }
+}
+
+/// How many bytes an answer may have to be read: what is packed may be long.
+fn bytes_to_read(got: &Response) -> usize {
+    let is_packed = got.header("content-encoding").is_some();
+    got.body.len() * if is_packed { USUALLY_PACKED } else { 1 }
 }
 
 /// How a robots.txt is asked for.

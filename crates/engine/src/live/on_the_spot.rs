@@ -6,7 +6,6 @@
 
 use std::cell::{Cell, RefCell};
 
-use evercrawl_fetch::Response;
 use evercrawl_state::Store;
 use tokio::sync::Notify;
 
@@ -14,12 +13,6 @@ use super::Report;
 use super::handover::Sender;
 use super::worker::Reader;
 use crate::process::Job;
-
-/// Pages of fewer bytes than this are short.
-const SHORT_PAGE: usize = 2 * 1024;
-
-/// How many times as long a page usually is that comes packed.
-const USUALLY_PACKED: usize = 8;
 
 /// Reads short pages on the fetcher's thread.
 pub(super) struct OnTheSpot<S> {
@@ -34,16 +27,12 @@ impl<S: Store> OnTheSpot<S> {
         OnTheSpot { reader: reader.into(), read: Cell::new(0), has_read: Notify::new() }
     }
 
-    /// Reads what is short, and gives back what is not.
-    pub(super) fn read(&self, job: Job) -> Option<Job> {
-        if !is_short(&job) {
-            return Some(job);
-        }
+    /// Reads a page that is short.
+    pub(super) fn read(&self, job: Job) {
         // If nobody hears of it, the run is over.
         let _ = self.reader.borrow_mut().read(job);
         self.read.set(self.read.get() + 1);
         self.has_read.notify_one();
-        None
     }
 
     /// Lets the walk know what was read, once the sockets have brought nothing more to read: to wake it for each answer
@@ -62,15 +51,4 @@ impl<S: Store> OnTheSpot<S> {
         tokio::task::yield_now().await;
         self.read.get() > before
     }
-}
-
-/// Whether a job has few bytes to read, or none.
-fn is_short(job: &Job) -> bool {
-    job.fetched.result.as_ref().map_or(0, bytes_to_read) < SHORT_PAGE
-}
-
-/// How many bytes an answer may have to be read: what is packed may be long.
-pub(super) fn bytes_to_read(got: &Response) -> usize {
-    let is_packed = got.header("content-encoding").is_some();
-    got.body.len() * if is_packed { USUALLY_PACKED } else { 1 }
 }

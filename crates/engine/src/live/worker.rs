@@ -14,10 +14,10 @@ use crate::walk::{Commit, Walk};
 
 /// Reads pages, away from the sockets.
 pub(super) struct Worker<S> {
-    pub(super) reader: Reader<S>,
+    reader: Reader<S>,
     /// Large pages are behind the others, and some workers do not take them, so that small ones never
     /// wait for them.
-    pub(super) jobs: Receiver<Job>,
+    jobs: Receiver<Job>,
 }
 
 impl<S: Store> Worker<S> {
@@ -42,11 +42,11 @@ impl<S: Store> Worker<S> {
 
 /// Reads a page, and tells the walk.
 pub(super) struct Reader<S> {
-    pub(super) processor: Processor<S>,
-    pub(super) reports: Sender<Report>,
-    pub(super) recent: Arc<Recent>,
-    pub(super) current_file: Arc<Mutex<FileId>>,
-    pub(super) busy: Busy,
+    processor: Processor<S>,
+    reports: Sender<Report>,
+    recent: Arc<Recent>,
+    current_file: Arc<Mutex<FileId>>,
+    busy: Busy,
 }
 
 /// Why somebody reads no more pages: nobody would hear of it.
