@@ -163,6 +163,11 @@ impl Scores {
         }
     }
 
+    /// Whether some pages are worth more than others, so that it matters which are fresh.
+    pub fn go_by_worth(&self) -> bool {
+        (self.freshness - self.freshness_weighted).abs() > 1e-9
+    }
+
     /// What is said of a measure.
     pub(crate) fn of(&self, measure: Measure) -> Measured {
         let (value, low, high) = match measure {

@@ -6,7 +6,7 @@ use evercrawl_policy::Days;
 use serde::Serialize;
 
 use crate::figure::{Figure, Line as Curve, Panel};
-use crate::measure::Measure;
+use crate::measure::{Measure, Measured};
 use crate::page::{Cell, Page, Table, cell, percent};
 use crate::row::Row;
 use crate::run::Budget;
@@ -187,7 +187,7 @@ impl WhatIf {
                 Cell::from(format!("{}x", point.factor)).bold_if(is_knee),
                 cell(point.fetches_a_week, 1),
                 percent(point.freshness, 1).bold_if(is_knee),
-                percent(point.reach(), 1),
+                percent(point.fresh().reach(), 1),
                 percent(point.gain_a_doubling.unwrap_or(f64::NAN), 1),
                 percent(point.coverage, 1),
                 cell(point.age, 2),
@@ -206,7 +206,7 @@ impl WhatIf {
             let points = curve(measure);
             let at_knee: Vec<(f64, f64)> =
                 points.iter().copied().filter(|(x, _)| self.knee == Some(*x)).collect();
-            let band = self.points.iter().filter_map(|point| point.band(measure)).collect();
+            let band = self.points.iter().map(|point| point.band(measure)).collect();
             let mut lines =
                 vec![Curve::curve(self.policy.clone(), points).of(&self.policy).within(band)];
             if !at_knee.is_empty() {
@@ -251,17 +251,15 @@ impl WhatIf {
 }
 
 impl Point {
-    /// The interval of a measure, %, where it is known.
-    fn band(&self, measure: Measure) -> Option<(f64, f64)> {
-        let ends = self.freshness_low.zip(self.freshness_high);
-        let shown = |(low, high): (f64, f64)| (100.0 * low, 100.0 * high);
-        ends.filter(|_| measure == Measure::Freshness).map(shown)
+    /// Freshness and its interval.
+    fn fresh(&self) -> Measured {
+        Measured { value: self.freshness, bounds: self.freshness_low.zip(self.freshness_high) }
     }
 
-    /// Half of the interval of freshness; no number where there is none.
-    fn reach(&self) -> f64 {
-        let ends = self.freshness_low.zip(self.freshness_high);
-        ends.map_or(f64::NAN, |(low, high)| (high - low) / 2.0)
+    /// The interval of a measure, %; no numbers where it is not known.
+    fn band(&self, measure: Measure) -> (f64, f64) {
+        let fresh = Some(self.fresh()).filter(|_| measure == Measure::Freshness);
+        fresh.and_then(|fresh| fresh.shown(measure).bounds).unwrap_or((f64::NAN, f64::NAN))
     }
 
     fn of(&self, measure: Measure) -> f64 {

@@ -24,7 +24,7 @@ pub(crate) use charts::{axis, log_axis};
 pub use line::Line;
 
 use crate::measure::{Measure, Measured};
-use crate::row::{Row, Scores};
+use crate::row::Row;
 
 /// The policy that is run unless another is asked for.
 const OURS: &str = "index";
@@ -96,8 +96,7 @@ impl<'a> Summary<'a> {
 
     /// Whether some pages are worth more than others, so that it matters which are fresh.
     fn has_weights(&self) -> bool {
-        let differs = |s: &Scores| (s.freshness - s.freshness_weighted).abs() > 1e-9;
-        self.rows.iter().any(|row| differs(&row.scores))
+        self.rows.iter().any(|row| row.scores.go_by_worth())
     }
 
     /// What is shown of every world.

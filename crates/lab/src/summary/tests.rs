@@ -1,6 +1,6 @@
 use super::*;
 use crate::page::Table;
-use crate::row::{Part, Tallied, Week};
+use crate::row::{Part, Scores, Tallied, Week};
 
 /// Rows of 12 policies in two worlds at three budgets from `seeds` seeds, ours ahead but at the last.
 fn rows(seeds: u64) -> Vec<Row> {

@@ -208,7 +208,7 @@ impl Screen {
             let table = Summary::new(&self.rows).choosing();
             print::data().write_all(table.markdown().as_bytes())?;
         } else if !self.json {
-            let by_worth = self.rows.iter().any(worth_differs);
+            let by_worth = self.rows.iter().any(|row| row.scores.go_by_worth());
             let head = HEAD.iter().copied().filter(|head| by_worth || *head != BY_WORTH);
             let rows: Vec<Vec<String>> = self.rows.iter().map(|row| cells(row, by_worth)).collect();
             print::table(&mut print::data(), &head.collect::<Vec<_>>(), &rows)?;
@@ -235,11 +235,6 @@ const HEAD: [&str; 13] = [
     "of clairvoyant",
     "of oracle",
 ];
-
-/// Whether some pages are worth more than others, so that it matters which are fresh.
-fn worth_differs(row: &Row) -> bool {
-    (row.scores.freshness - row.scores.freshness_weighted).abs() > 1e-9
-}
 
 fn cells(row: &Row, by_worth: bool) -> Vec<String> {
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
