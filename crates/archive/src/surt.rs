@@ -16,7 +16,8 @@ pub fn surt(url: &str) -> String {
         Some(parts) => http_key(&parts),
         None => escape(&unescape(url)),
     };
-    String::from_utf8_lossy(&key).into_owned()
+    // Only what is printable is in it.
+    String::from_utf8(key).unwrap_or_default()
 }
 
 /// The bytes but for line breaks and tabs, which hardly any URL has.
@@ -27,6 +28,9 @@ fn without_breaks(url: &[u8]) -> Cow<'_, [u8]> {
     }
     url.iter().copied().filter(|b| !is_break(b)).collect()
 }
+
+/// A colon, five digits and the bracket behind them.
+const LONGEST_PORT: usize = 7;
 
 struct Parts<'a> {
     host: &'a [u8],
@@ -68,13 +72,15 @@ fn cut(text: &[u8], at: u8) -> (&[u8], Option<&[u8]>) {
 }
 
 fn http_key(parts: &Parts) -> Vec<u8> {
-    let mut key = host_key(parts.host);
+    let length = parts.host.len() + parts.path.len() + parts.query.map_or(0, <[u8]>::len);
+    let mut key = Vec::with_capacity(length + LONGEST_PORT);
+    push_host_key(parts.host, &mut key);
     if let Some(port) = parts.port {
         key.push(b':');
         key.extend(escape(port));
     }
     key.push(b')');
-    key.extend(path_key(parts.path));
+    push_path_key(parts.path, &mut key);
     let query = parts.query.map(query_key).unwrap_or_default();
     if !query.is_empty() {
         key.push(b'?');
@@ -83,22 +89,36 @@ fn http_key(parts: &Parts) -> Vec<u8> {
     key
 }
 
-fn host_key(host: &[u8]) -> Vec<u8> {
-    let host = escape(&unescape(host)).to_ascii_lowercase();
-    let labels: Vec<&[u8]> = host.split(|&b| b == b'.').filter(|label| !label.is_empty()).collect();
-    let www = labels.first().is_some_and(|label| {
+/// The labels of a host from the last to the first, without `www`.
+fn push_host_key(host: &[u8], key: &mut Vec<u8>) {
+    let host = match host.iter().all(|&b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-')) {
+        true => host.to_ascii_lowercase(),
+        false => escape(&unescape(host)).to_ascii_lowercase(),
+    };
+    let labels = || host.split(|&b| b == b'.').filter(|label| !label.is_empty());
+    let is_www = |label: &[u8]| {
         label.strip_prefix(b"www").is_some_and(|rest| rest.iter().all(u8::is_ascii_digit))
-    });
-    let kept = if www && labels.len() > 1 { &labels[1..] } else { &labels[..] };
-    kept.iter().rev().copied().collect::<Vec<_>>().join(&b',')
+    };
+    let left_out = usize::from(labels().next().is_some_and(is_www) && labels().nth(1).is_some());
+    let kept = labels().count() - left_out;
+    for (i, label) in labels().rev().take(kept).enumerate() {
+        if i > 0 {
+            key.push(b',');
+        }
+        key.extend_from_slice(label);
+    }
 }
 
-fn path_key(path: &[u8]) -> Vec<u8> {
-    let mut path = if is_plain(path) { path.to_ascii_lowercase() } else { normal_path(path) };
-    if path.len() > 1 && path.ends_with(b"/") {
-        path.pop();
+fn push_path_key(path: &[u8], key: &mut Vec<u8>) {
+    let start = key.len();
+    if is_plain(path) {
+        key.extend(path.iter().map(u8::to_ascii_lowercase));
+    } else {
+        key.extend(normal_path(path));
     }
-    path
+    if key.len() > start + 1 && key.ends_with(b"/") {
+        key.pop();
+    }
 }
 
 /// Nothing of it need be undone, left out or cut: most paths are like that.
