@@ -13,6 +13,7 @@ use evercrawl_rank::Topic;
 use evercrawl_sites::Kin;
 use evercrawl_state::Seen;
 use evercrawl_urls::{Base, Canonical, Gate, Risk, RuleError, Rules, Scope, Steps, shape};
+use memchr::memchr;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::config::{CrawlConfig, Take};
@@ -206,7 +207,7 @@ impl LinkReader {
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         for link in page.links.iter() {
             // Menus repeat the same words; what differs only behind `#` is the same page.
-            let href = link.href.split('#').next().unwrap_or_default();
+            let href = &link.href[..memchr(b'#', link.href.as_bytes()).unwrap_or(link.href.len())];
             // By a secret seed: nobody can publish links that fall into one bucket.
             let hash = || xxh3_64_with_seed(href.as_bytes(), self.keyer.seed());
             if href.is_empty() || !self.follows(&link) || !seen.insert(hash()) {

@@ -6,10 +6,10 @@
 
 use std::sync::LazyLock;
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use evercrawl_compare::{Outline, StandIn};
 use evercrawl_extract::Page;
 use evercrawl_model::Outcome;
-use memchr::memmem::Finder;
 
 /// A page with more words than this is no form, no excuse and no sign on an empty lot.
 const SHORT: u32 = 250;
@@ -216,19 +216,29 @@ const PARKING: [&str; 12] = [
     "domainmarket.com",
 ];
 
-/// Telling words, prepared to be looked for: every short page is searched for all of them.
-struct Phrases(Vec<Finder<'static>>);
+/// Telling words, prepared to be looked for all at once: every short page is searched for them.
+struct Phrases(Option<AhoCorasick>);
 
 impl Phrases {
-    fn new(phrases: &'static [&'static str]) -> Self {
-        Phrases(phrases.iter().map(Finder::new).collect())
+    /// Words in small letters. Too many would be none: those that there are fit.
+    fn new(phrases: &[&str]) -> Self {
+        Phrases(AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(phrases).ok())
     }
 
     /// True when a text has one of them, in capitals or not.
     fn are_in(&self, text: &str) -> bool {
-        let text = text.to_lowercase();
-        self.0.iter().any(|phrase| phrase.find(text.as_bytes()).is_some())
+        let text = match has_other_letters(text) {
+            true => text.to_lowercase(),
+            false => text.to_ascii_lowercase(),
+        };
+        self.0.as_ref().is_some_and(|words| words.is_match(&text))
     }
+}
+
+/// Whether a text has letters of which there are capitals, besides those of ASCII: in UTF-8 they have two bytes, as have signs
+/// that begin with 0xC2. Most texts have quotation marks and dashes alone.
+fn has_other_letters(text: &str) -> bool {
+    text.bytes().any(|byte| matches!(byte, 0xC3..=0xDF))
 }
 
 /// The beginning of a text.
