@@ -193,7 +193,8 @@ impl Encoder {
         let gzip = if self.record.len() < SHORT { &mut self.wrap } else { &mut self.gzip };
         let most = gzip.gzip_compress_bound(self.record.len());
         if self.member.len() < most {
-            self.member.resize(most, 0);
+            // Anew: what was in it need not be copied.
+            self.member = vec![0; most];
         }
         let too_large = |bytes| WriteError::TooLarge { bytes };
         let packed = gzip.gzip_compress(&self.record, &mut self.member);

@@ -145,6 +145,7 @@ impl<'a> Fields<'a> {
         let length: usize = parts.iter().map(|part| part.len()).sum();
         self.plain("Content-Length", length);
         self.end();
+        self.0.reserve(length + 4);
         for part in parts {
             self.0.extend_from_slice(part);
         }

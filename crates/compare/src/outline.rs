@@ -8,6 +8,9 @@ use std::ops::Range;
 use crate::fingerprint::{Fingerprint, Taking};
 use crate::words::{Words, mix};
 
+/// Bytes of text to a passage, of which many texts have more: room is made for all at once.
+const USUAL_PASSAGE: usize = 24;
+
 /// The passages of a text, and its fingerprint.
 #[derive(Clone, Debug)]
 pub struct Outline {
@@ -31,8 +34,8 @@ impl Outline {
     /// Reads a text.
     pub fn of(text: &str) -> Self {
         let mut taking = Taking::default();
-        let mut outline =
-            Outline { fingerprint: None, passages: Vec::new(), ids: Vec::new(), words: 0 };
+        let passages = Vec::with_capacity(text.len() / USUAL_PASSAGE);
+        let mut outline = Outline { fingerprint: None, passages, ids: Vec::new(), words: 0 };
         let mut words = Words::of(text);
         let mut open = Open::at(0);
         while let Some(word) = words.next() {

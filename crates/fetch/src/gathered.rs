@@ -65,7 +65,9 @@ impl Gathered {
             return fits;
         }
         if self.whole.is_empty() {
-            self.whole.reserve(self.reserved.max(self.first.len() + data.len()));
+            let least = self.reserved.max(self.first.len() + data.len());
+            // Rounded up: memory of few sizes is soon used again, while that of each size apart is new to the caches.
+            self.whole.reserve(least.next_power_of_two());
             self.whole.extend_from_slice(&mem::take(&mut self.first));
         }
         self.whole.extend_from_slice(&data);

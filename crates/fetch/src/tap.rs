@@ -6,11 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
 use crate::tape::Tape;
+
+/// The most that is read at once. hyper makes room for twice what came whenever that filled its buffer, up to 400 kB;
+/// a body keeps the buffer that it came in, so a few large pages would have each small one after them lie in memory that
+/// no cache holds. One byte less than what hyper would double.
+const AT_ONCE: u64 = 64 * 1024 - 1;
 
 /// A connection, plain or secured.
 #[derive(Debug)]
@@ -89,7 +94,7 @@ impl AsyncWrite for Tap {
 impl Stream {
     fn poll_read(&mut self, cx: &mut Context<'_>, read: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self {
-            Stream::Plain(tcp) => Pin::new(tcp).poll_read(cx, read),
+            Stream::Plain(tcp) => Pin::new(&mut tcp.take(AT_ONCE)).poll_read(cx, read),
             Stream::Tls(tls) => match ready!(Pin::new(tls).poll_read(cx, read)) {
                 // Many servers just hang up, without TLS's goodbye. Whether the message was whole
                 // is known from its own framing, as it is without TLS.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PartitioningPolicy};
-use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode};
 
 use super::resting::Resting;
 use super::{Loading, Overlay, Row, Slice, Space, Store};
@@ -128,7 +128,8 @@ impl Whole {
 
     fn commit(&self, changes: &Overlay) -> Result<(), StateError> {
         self.journal.commits.fetch_add(1, Ordering::SeqCst);
-        let mut batch = self.db.batch().durability(Some(PersistMode::SyncData));
+        let batch = OwnedWriteBatch::with_capacity(self.db.clone(), changes.len());
+        let mut batch = batch.durability(Some(PersistMode::SyncData));
         for space in Space::ALL {
             for (key, value) in &changes.spaces[space as usize] {
                 match value {
