@@ -11,6 +11,7 @@ use crate::cdx::Entry;
 use crate::error::WriteError;
 use crate::exchange::{Exchange, Kind, Original};
 use crate::head;
+use crate::payload::Payload;
 use crate::read::Record;
 use crate::warc::{Fields, FileId, Uuid, printable_uri, warc_fields};
 
@@ -22,7 +23,7 @@ pub const DEFAULT_LEVEL: u8 = 1;
 /// than all else that is done with them, and requests and 304s would become smaller by two fifths only.
 const SHORT: usize = 1024;
 
-/// Buffers larger than this are given back after use.
+/// Memory for packed records beyond this is given back after use.
 const KEEP: usize = 4 << 20;
 
 const SAME_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
@@ -50,12 +51,19 @@ impl Encoded {
 
 /// Turns exchanges into WARC records; reuses its memory from one to the next.
 pub struct Encoder {
-    gzip: Compressor,
-    /// For records that are too short to be worth packing.
-    wrap: Compressor,
+    packer: Packer,
     /// The fields that all records of the exchange have.
     common: Vec<u8>,
     record: Vec<u8>,
+    /// Payloads that came without room before them.
+    payload: Payload,
+}
+
+/// Makes gzip members of records.
+struct Packer {
+    gzip: Compressor,
+    /// For records that are too short to be worth packing.
+    wrap: Compressor,
     member: Vec<u8>,
 }
 
@@ -63,8 +71,10 @@ impl Encoder {
     /// An encoder at gzip `level`, 1 (fast) to 12 (small).
     pub fn new(level: u8) -> Self {
         let at = |level| Compressor::new(CompressionLvl::new(level).unwrap_or_default());
-        let [common, record, member] = [const { Vec::new() }; 3];
-        Encoder { gzip: at(level.clamp(1, 12).into()), wrap: at(0), common, record, member }
+        let packer =
+            Packer { gzip: at(level.clamp(1, 12).into()), wrap: at(0), member: Vec::new() };
+        let [common, record] = [const { Vec::new() }; 2];
+        Encoder { packer, common, record, payload: Payload::default() }
     }
 
     /// Encodes an exchange for `file`, the one that the writer names as current.
@@ -77,25 +87,50 @@ impl Encoder {
         id: [u8; 16],
         file: FileId,
     ) -> Result<Encoded, WriteError> {
+        let mut payload = std::mem::take(&mut self.payload);
+        payload.gather([exchange.payload].into_iter());
+        let encoded = self.encode_in_place(exchange, &mut payload, kind, id, file);
+        payload.clear();
+        self.payload = payload;
+        encoded
+    }
+
+    /// The same where the payload lies in memory that has room before it, and need not be copied: that
+    /// of `exchange` is not looked at.
+    pub fn encode_in_place(
+        &mut self,
+        exchange: &Exchange,
+        payload: &mut Payload,
+        kind: Kind,
+        id: [u8; 16],
+        file: FileId,
+    ) -> Result<Encoded, WriteError> {
         let id = Uuid::random(id);
         let uri = printable_uri(exchange.uri);
-        let body = (!matches!(kind, Kind::NotModified(_))).then_some(exchange.payload.len());
-        let head = head::stored(exchange.head, body);
+        let length = payload.as_bytes().len();
+        let head =
+            head::stored(exchange.head, (!matches!(kind, Kind::NotModified(_))).then_some(length));
 
         self.common.clear();
         common(Fields::on(&mut self.common), exchange, file);
-        self.response(exchange, kind, id, &head);
-        let mut bytes = Vec::with_capacity(self.record.len() / 3 + 1024);
-        let response = self.pack_into(&mut bytes)?;
+        let mut bytes = Vec::with_capacity(length / 3 + 2048);
+        self.response(exchange, length, kind, id, &head);
+        let response = match kind {
+            Kind::Response => {
+                let packer = &mut self.packer;
+                payload.with_heads(&self.record, |record| packer.pack_into(record, &mut bytes))?
+            }
+            _ => self.packer.pack_into(&self.record, &mut bytes)?,
+        };
         if !exchange.request.is_empty() {
             self.request(exchange, id);
-            self.pack_into(&mut bytes)?;
+            self.packer.pack_into(&self.record, &mut bytes)?;
         }
         if !exchange.metadata.is_empty() {
             self.metadata(exchange, id);
-            self.pack_into(&mut bytes)?;
+            self.packer.pack_into(&self.record, &mut bytes)?;
         }
-        self.shrink();
+        self.packer.shrink();
         let digest = BASE32.encode(&exchange.payload_digest);
         let is_revisit = kind != Kind::Response;
         let date = exchange.date;
@@ -116,9 +151,9 @@ impl Encoder {
         header.plain("WARC-Date", date);
         header.text("WARC-Filename", name);
         header.plain("Content-Type", "application/warc-fields");
-        header.digested_block(&[&warc_fields(fields)]);
+        header.digested_block(&warc_fields(fields));
         let mut bytes = Vec::new();
-        self.pack_into(&mut bytes)?;
+        self.packer.pack_into(&self.record, &mut bytes)?;
         Ok(bytes)
     }
 
@@ -137,13 +172,14 @@ impl Encoder {
             }
         }
         header.text("WARC-Filename", name);
-        header.digested_block(&[info.block()]);
+        header.digested_block(info.block());
         let mut bytes = Vec::new();
-        self.pack_into(&mut bytes)?;
+        self.packer.pack_into(&self.record, &mut bytes)?;
         Ok(bytes)
     }
 
-    fn response(&mut self, x: &Exchange, kind: Kind, id: Uuid, head: &[u8]) {
+    /// All of a revisit; of a response what comes before its payload of `length` bytes.
+    fn response(&mut self, x: &Exchange, length: usize, kind: Kind, id: Uuid, head: &[u8]) {
         let word = if kind == Kind::Response { "response" } else { "revisit" };
         let mut fields = Fields::start(&mut self.record, word);
         fields.id("WARC-Record-ID", id);
@@ -156,18 +192,14 @@ impl Encoder {
             fields.text("WARC-Identified-Payload-Type", media_type);
         }
         fields.text("Content-Type", "application/http; msgtype=response");
-        let payload = match kind {
-            Kind::Response => x.payload,
+        match kind {
+            // With the payload's own digest, and gzip's sum over all of the record, a second pass over
+            // the payload would tell nothing new.
+            Kind::Response => return fields.block_begun(head, length),
             Kind::SamePayload(original) => refer(&mut fields, SAME_PAYLOAD, original),
             Kind::NotModified(original) => refer(&mut fields, NOT_MODIFIED, original),
-        };
-        // With the payload's own digest, and gzip's sum over all of the record, a second pass over
-        // the payload would tell nothing new; a revisit has no payload here.
-        if kind == Kind::Response {
-            fields.block(&[head, payload]);
-        } else {
-            fields.digested_block(&[head, payload]);
         }
+        fields.digested_block(head);
     }
 
     fn request(&mut self, x: &Exchange, id: Uuid) {
@@ -176,7 +208,7 @@ impl Encoder {
         fields.lines(&self.common);
         fields.id("WARC-Concurrent-To", id);
         fields.text("Content-Type", "application/http; msgtype=request");
-        fields.digested_block(&[x.request]);
+        fields.digested_block(x.request);
     }
 
     fn metadata(&mut self, x: &Exchange, id: Uuid) {
@@ -185,30 +217,30 @@ impl Encoder {
         fields.lines(&self.common);
         fields.id("WARC-Concurrent-To", id);
         fields.text("Content-Type", "application/warc-fields");
-        fields.digested_block(&[&warc_fields(x.metadata.iter().copied())]);
+        fields.digested_block(&warc_fields(x.metadata.iter().copied()));
     }
+}
 
-    /// Packs the record under construction as one gzip member at the end of `out`.
-    fn pack_into(&mut self, out: &mut Vec<u8>) -> Result<u32, WriteError> {
-        let gzip = if self.record.len() < SHORT { &mut self.wrap } else { &mut self.gzip };
-        let most = gzip.gzip_compress_bound(self.record.len());
+impl Packer {
+    /// Packs a record as one gzip member at the end of `out`.
+    fn pack_into(&mut self, record: &[u8], out: &mut Vec<u8>) -> Result<u32, WriteError> {
+        let gzip = if record.len() < SHORT { &mut self.wrap } else { &mut self.gzip };
+        let most = gzip.gzip_compress_bound(record.len());
         if self.member.len() < most {
             // Anew: what was in it need not be copied.
             self.member = vec![0; most];
         }
         let too_large = |bytes| WriteError::TooLarge { bytes };
-        let packed = gzip.gzip_compress(&self.record, &mut self.member);
-        let length = packed.map_err(|_| too_large(self.record.len()))?;
+        let packed = gzip.gzip_compress(record, &mut self.member);
+        let length = packed.map_err(|_| too_large(record.len()))?;
         out.extend_from_slice(&self.member[..length]);
         u32::try_from(length).map_err(|_| too_large(length))
     }
 
     /// One huge page must not keep its memory for the rest of the crawl.
     fn shrink(&mut self) {
-        for buffer in [&mut self.record, &mut self.member] {
-            if buffer.capacity() > KEEP {
-                *buffer = Vec::new();
-            }
+        if self.member.capacity() > KEEP {
+            self.member = Vec::new();
         }
     }
 }
@@ -229,9 +261,8 @@ fn common(mut fields: Fields, x: &Exchange, file: FileId) {
 }
 
 /// Says where the payload of a revisit is; the record itself has none.
-fn refer(fields: &mut Fields, profile: &str, original: Original) -> &'static [u8] {
+fn refer(fields: &mut Fields, profile: &str, original: Original) {
     fields.plain("WARC-Profile", profile);
     fields.uri("WARC-Refers-To-Target-URI", original.uri);
     fields.plain("WARC-Refers-To-Date", original.date.rfc3339());
-    &[]
 }

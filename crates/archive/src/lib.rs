@@ -22,7 +22,7 @@
 //! # Layout
 //!
 //! - [`Exchange`], [`Kind`]: what was asked and answered
-//! - [`Encoder`], [`Encoded`]: its bytes as WARC records
+//! - [`Encoder`], [`Encoded`], [`Payload`]: its bytes as WARC records
 //! - [`Writer`], [`Checkpoint`], [`FilePosition`]: files that grow, roll and survive a crash
 //! - [`Disk`]: what makes bytes last
 //! - [`surt()`]: the sort key of a URL, as replay tools compute it
@@ -41,6 +41,7 @@ mod exchange;
 mod files;
 mod head;
 mod mend;
+mod payload;
 mod read;
 mod recover;
 mod rewrite;
@@ -57,6 +58,7 @@ pub use error::{ReadError, RewriteError, WriteError};
 pub use exchange::{Exchange, Kind, Original, Tls, Truncated};
 pub use files::{FilePosition, find_warc};
 pub use mend::{finish_as_found, mend, rebuild_index, warc_files};
+pub use payload::Payload;
 pub use read::{Damaged, Record, Scan, Scanned, read_record};
 pub use recover::Recovery;
 pub use rewrite::{Kept, rewrite};

@@ -9,6 +9,8 @@ use std::io::Write as _;
 use data_encoding::{BASE32, HEXLOWER};
 use sha1::{Digest, Sha1};
 
+use crate::payload::END;
+
 /// A record's or a file's identity, written as `urn:uuid`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Uuid([u8; 16]);
@@ -133,23 +135,24 @@ impl<'a> Fields<'a> {
         self.end();
     }
 
-    /// Ends the record with its block, given in parts, and the block's digest and length.
-    pub(crate) fn digested_block(mut self, parts: &[&[u8]]) {
-        let digest = parts.iter().fold(Sha1::new(), |sha, part| sha.chain_update(part));
-        self.digest("WARC-Block-Digest", &digest.finalize().into());
-        self.block(parts);
+    /// Ends the record with its block, and the block's digest and length.
+    pub(crate) fn digested_block(mut self, block: &[u8]) {
+        let digest = Sha1::digest(block);
+        self.digest("WARC-Block-Digest", &digest.into());
+        let record = self.begin_block(block, block.len());
+        record.extend_from_slice(END);
     }
 
-    /// Ends the record with its block, given in parts, and the block's length.
-    pub(crate) fn block(mut self, parts: &[&[u8]]) {
-        let length: usize = parts.iter().map(|part| part.len()).sum();
+    /// Begins the block of a record, whose other `more` bytes stand elsewhere, with `head`.
+    pub(crate) fn block_begun(self, head: &[u8], more: usize) {
+        self.begin_block(head, head.len() + more);
+    }
+
+    fn begin_block(mut self, begin: &[u8], length: usize) -> &'a mut Vec<u8> {
         self.plain("Content-Length", length);
         self.end();
-        self.0.reserve(length + 4);
-        for part in parts {
-            self.0.extend_from_slice(part);
-        }
-        self.0.extend_from_slice(b"\r\n\r\n");
+        self.0.extend_from_slice(begin);
+        self.0
     }
 
     fn name(&mut self, name: &str) {
@@ -215,7 +218,7 @@ mod tests {
         let mut fields = Fields::start(&mut out, "metadata");
         fields.uri("WARC-Target-URI", "http://a/ü b\r\nWARC-Type: evil");
         fields.text("Software", "évil\r\nWARC-Type: x");
-        fields.digested_block(&[b"a", b"bc"]);
+        fields.digested_block(b"abc");
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "WARC/1.1\r\nWARC-Type: metadata\r\n\

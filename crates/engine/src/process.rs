@@ -11,6 +11,7 @@ use std::time::Duration;
 use evercrawl_archive as archive;
 use evercrawl_compare::{self as compare, Fingerprint, Outline, StandIn};
 use evercrawl_extract::{self as extract, Extractor};
+use evercrawl_fetch::Body;
 use evercrawl_model::{
     Change, HostUpdate, Kind, Next, Noted, Outcome, Refusal, Score, Visit, Visited,
 };
@@ -37,6 +38,8 @@ pub struct Processor<S> {
     recent: Arc<Recent>,
     extractor: Extractor,
     encoder: archive::Encoder,
+    /// Memory for bodies, one after another.
+    payload: archive::Payload,
     ids: Ids,
 }
 
@@ -65,7 +68,8 @@ impl<S: Store> Processor<S> {
         ids: Ids,
     ) -> Self {
         let encoder = archive::Encoder::new(config.archive.level);
-        Processor { config, links, reading, recent, extractor: Extractor::new(), encoder, ids }
+        let (extractor, payload) = (Extractor::new(), archive::Payload::default());
+        Processor { config, links, reading, recent, extractor, encoder, payload, ids }
     }
 
     /// Tells what an answer means; its records are made for `file`. After handing the result on
@@ -74,7 +78,10 @@ impl<S: Store> Processor<S> {
         match &job.fetched.result {
             Err(failure) => Ok(self.failed(outcome_of(failure), job)),
             Ok(response) if response.status == 304 => self.unmodified(job, file),
-            Ok(_) => self.answered(job, file),
+            Ok(response) => {
+                let body = response.body.clone();
+                self.with_body(&body, |reading, payload| reading.answered(job, payload, file))
+            }
         }
     }
 
@@ -110,14 +117,33 @@ impl<S: Store> Processor<S> {
         Ok(processed)
     }
 
+    /// Has `read` take a body in one piece, where it can be recorded from without another copy.
+    fn with_body<T>(
+        &mut self,
+        body: &Body,
+        read: impl FnOnce(&mut Self, &mut archive::Payload) -> T,
+    ) -> T {
+        let mut payload = std::mem::take(&mut self.payload);
+        payload.gather(body.pieces());
+        let done = read(self, &mut payload);
+        payload.clear();
+        self.payload = payload;
+        done
+    }
+
     /// An answer with a body of its own.
-    fn answered(&mut self, job: Job, file: archive::FileId) -> Result<Processed, StateError> {
+    fn answered(
+        &mut self,
+        job: Job,
+        payload: &mut archive::Payload,
+        file: archive::FileId,
+    ) -> Result<Processed, StateError> {
         let Ok(response) = &job.fetched.result else {
             return Ok(self.failed(Outcome::Protocol, job));
         };
-        let (status, body) = (response.status, response.body.clone());
+        let (status, body) = (response.status, payload.as_bytes());
         let outcome = Outcome::of_status(status);
-        let digest = compare::Digest::of(&body);
+        let digest = compare::Digest::of(body);
         let visit = visit_of(&job, outcome, status, Change::Failed);
         let mut processed = self.processed(visit, job);
         processed.visited.visit.bytes = body.len() as u64;
@@ -125,7 +151,7 @@ impl<S: Store> Processor<S> {
         let mut kept = true;
         let mut media_type = None;
         if processed.job.lease.row.kind == Kind::Probe {
-            processed.manner = self.manner(&processed, &body);
+            processed.manner = self.manner(&processed, body);
             return Ok(processed);
         }
         let unwanted = self.is_unwanted(&processed);
@@ -135,7 +161,7 @@ impl<S: Store> Processor<S> {
                 let past = processed.job.lease.row.past.as_ref();
                 self.compare(&mut processed.visited, past, digest, None)?;
             }
-            Outcome::Ok => (kept, media_type) = self.content(&mut processed, &body, digest)?,
+            Outcome::Ok => (kept, media_type) = self.content(&mut processed, body, digest)?,
             Outcome::Redirect => self.redirect(&mut processed),
             Outcome::ClientError if is_gone(status, &processed.job.lease.row) => {
                 processed.visited.visit.change = Change::Gone;
@@ -149,7 +175,7 @@ impl<S: Store> Processor<S> {
             processed.verdict = Some((Refusal::ContentType, None));
         }
         if kept {
-            self.store(&mut processed, digest.to_bytes(), media_type, file)?;
+            self.store(&mut processed, payload, (digest.to_bytes(), media_type), file)?;
         }
         Ok(processed)
     }
@@ -290,8 +316,8 @@ impl<S: Store> Processor<S> {
     fn store(
         &mut self,
         processed: &mut Processed,
-        digest: Digest,
-        media_type: Option<&'static str>,
+        payload: &mut archive::Payload,
+        (digest, media_type): (Digest, Option<&'static str>),
         file: archive::FileId,
     ) -> Result<(), StateError> {
         let me = processed.holder();
@@ -300,7 +326,7 @@ impl<S: Store> Processor<S> {
         let holder = if empty { None } else { self.recent.claim(digest, &me, &self.reading)? };
         let first = holder.is_none() && !empty;
         processed.plan = Some(RecordPlan { digest, holder, media_type });
-        processed.records = self.encode(processed, file);
+        processed.records = self.encode_in_place(processed, payload, file);
         if first {
             processed.claim = Some(digest);
             processed.visited.first_of_digest = processed.records.is_some();
@@ -317,6 +343,17 @@ impl<S: Store> Processor<S> {
         processed: &Processed,
         file: archive::FileId,
     ) -> Option<archive::Encoded> {
+        let body = processed.job.fetched.result.as_ref().ok()?.body.clone();
+        self.with_body(&body, |reading, payload| reading.encode_in_place(processed, payload, file))
+    }
+
+    /// The same where the body lies in memory that it can be recorded from.
+    fn encode_in_place(
+        &mut self,
+        processed: &Processed,
+        payload: &mut archive::Payload,
+        file: archive::FileId,
+    ) -> Option<archive::Encoded> {
         let (job, plan) = (&processed.job, processed.plan.as_ref()?);
         let Ok(response) = &job.fetched.result else { return None };
         let request: &[u8] =
@@ -327,7 +364,7 @@ impl<S: Store> Processor<S> {
             ip: job.fetched.ip,
             request,
             head: &response.head,
-            payload: &response.body,
+            payload: &[],
             payload_digest: plan.digest,
             truncated: response.truncated.map(truncated),
             protocol: response.protocol.name(),
@@ -344,7 +381,7 @@ impl<S: Store> Processor<S> {
             Some(original) if response.status == 304 => archive::Kind::NotModified(original),
             Some(original) => archive::Kind::SamePayload(original),
         };
-        self.encoder.encode(&exchange, kind, self.ids.draw(), file).ok()
+        self.encoder.encode_in_place(&exchange, payload, kind, self.ids.draw(), file).ok()
     }
 
     fn processed(&self, visit: Visit, job: Job) -> Processed {

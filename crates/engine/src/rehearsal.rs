@@ -238,7 +238,7 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
             status: response.as_ref().map(|response| response.status),
             forbidden: false,
             asked_pause: pause.and_then(|value| retry_after(value, self.now.after(took))),
-            body: response.map(|response| response.body.to_vec()).unwrap_or_default(),
+            body: response.map(|response| response.body.whole().into_owned()).unwrap_or_default(),
             ip,
             took,
         };

@@ -1,17 +1,14 @@
 //! How much of a body has come, how much may come, and until when?
 
-use std::mem;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use tokio::time::Instant;
 
+use crate::body::{Body, Pieces};
 use crate::config::Limits;
 use crate::dial::Patience;
-use crate::room::{Room, Share};
-
-/// The most that is set aside for a body before any of it has come.
-const MOST_RESERVED: usize = 1024 * 1024;
+use crate::room::Room;
 
 /// A body may come in as many pieces as if each had this many bytes, and a few more: a piece costs time
 /// however small it is, and a megabyte in chunks of a byte would keep all other hosts waiting.
@@ -21,19 +18,16 @@ const FEW_PIECES: usize = 64;
 /// How long a body may start slowly before a least rate counts.
 const RATE_GRACE: Duration = Duration::from_secs(10);
 
-/// A body as it comes in: within its cap, in time, and without a copy if it comes in one piece.
+/// A body as it comes in: within its cap, and in time.
 pub(crate) struct Gathered {
-    first: Bytes,
-    whole: BytesMut,
+    came: Pieces,
     expected: usize,
-    reserved: usize,
     cap: usize,
     /// How many pieces may still come.
     pieces: usize,
     idle: Duration,
     min_rate: Option<u32>,
     started: Instant,
-    share: Share,
 }
 
 impl Gathered {
@@ -41,51 +35,35 @@ impl Gathered {
     pub(crate) fn new(expected: u64, limits: &Limits) -> Self {
         let expected = usize::try_from(expected).unwrap_or(usize::MAX);
         Gathered {
-            first: Bytes::new(),
-            whole: BytesMut::new(),
+            came: Pieces::default(),
             expected: expected.min(limits.body_bytes),
-            reserved: expected.min(limits.body_bytes).min(MOST_RESERVED),
             cap: limits.body_bytes,
             pieces: limits.body_bytes / LEAST_PIECE + FEW_PIECES,
             idle: limits.idle,
             min_rate: limits.min_rate,
             started: Instant::now(),
-            share: Share::default(),
         }
     }
 
     /// Takes as much of `data` as there is room for, and says whether that was all.
     pub(crate) fn add(&mut self, mut data: Bytes) -> bool {
-        let room = self.cap - self.len();
+        let room = self.cap - self.came.len();
         let fits = data.len() <= room && self.pieces > 0;
         data.truncate(if self.pieces > 0 { room } else { 0 });
         self.pieces = self.pieces.saturating_sub(1);
-        if self.len() == 0 {
-            self.first = data;
-            return fits;
-        }
-        if self.whole.is_empty() {
-            let least = self.reserved.max(self.first.len() + data.len());
-            // Rounded up: memory of few sizes is soon used again, while that of each size apart is new to the caches.
-            self.whole.reserve(least.next_power_of_two());
-            self.whole.extend_from_slice(&mem::take(&mut self.first));
-        }
-        self.whole.extend_from_slice(&data);
+        self.came.add(data);
         fits
     }
 
     /// Waits until there is room for more, where it has become large; false when none is found in time.
     pub(crate) async fn find_room(&mut self, room: &Room, patience: Patience) -> bool {
-        let allowed = self.share.allows();
-        if self.len() <= allowed {
+        let (length, share) = (self.came.len(), self.came.share());
+        let allowed = share.allows();
+        if length <= allowed {
             return true;
         }
-        let missing = self.expected.max(self.len()) - allowed;
-        room.widen(&mut self.share, missing, patience.until(self.idle)).await
-    }
-
-    fn len(&self) -> usize {
-        self.first.len() + self.whole.len()
+        let missing = self.expected.max(length) - allowed;
+        room.widen(share, missing, patience.until(self.idle)).await
     }
 
     /// Until when more must have come. A least rate is a moment too: what is here already would have
@@ -93,15 +71,14 @@ impl Gathered {
     pub(crate) fn deadline(&self, patience: Patience) -> Instant {
         let idle = patience.until(self.idle);
         let Some(rate) = self.min_rate else { return idle };
-        let seconds = u32::try_from(self.len()).unwrap_or(u32::MAX) / rate.max(1);
+        let seconds = u32::try_from(self.came.len()).unwrap_or(u32::MAX) / rate.max(1);
         let at_this_rate = Duration::from_secs(seconds.into());
         idle.min(self.started + self.idle.min(RATE_GRACE) + at_this_rate)
     }
 
     /// What came.
-    pub(crate) fn into_bytes(self) -> Bytes {
-        let bytes = if self.whole.is_empty() { self.first } else { self.whole.freeze() };
-        self.share.keep_for(bytes)
+    pub(crate) fn into_body(self) -> Body {
+        self.came.into_body()
     }
 }
 
@@ -109,11 +86,11 @@ impl Gathered {
 mod tests {
     use super::*;
 
-    fn gather(cap: usize, pieces: &[&'static str]) -> (Bytes, bool) {
+    fn gather(cap: usize, pieces: &[&'static str]) -> (Body, bool) {
         let limits = Limits { body_bytes: cap, ..Limits::default() };
         let mut gathered = Gathered::new(u64::MAX, &limits);
         let all = pieces.iter().all(|piece| gathered.add(Bytes::from_static(piece.as_bytes())));
-        (gathered.into_bytes(), all)
+        (gathered.into_body(), all)
     }
 
     #[test]
@@ -128,7 +105,9 @@ mod tests {
             (2, &["abc"], "ab", false),
             (0, &["a"], "", false),
         ] {
-            assert_eq!(gather(cap, pieces), (Bytes::from(body), all), "{cap} {pieces:?}");
+            let (came, all_came) = gather(cap, pieces);
+            assert_eq!(came, body, "{cap} {pieces:?}");
+            assert_eq!(all_came, all, "{cap} {pieces:?}");
         }
     }
 
@@ -137,15 +116,7 @@ mod tests {
         let limits = Limits { body_bytes: 100 * LEAST_PIECE, ..Limits::default() };
         let mut gathered = Gathered::new(0, &limits);
         let taken = (0..10_000).take_while(|_| gathered.add(Bytes::from_static(b"x"))).count();
-        assert_eq!((taken, gathered.into_bytes().len()), (164, 164));
-    }
-
-    #[test]
-    fn one_piece_is_not_copied() {
-        let piece = Bytes::from(vec![b'x'; 100]);
-        let mut gathered = Gathered::new(100, &Limits::default());
-        assert!(gathered.add(piece.clone()));
-        assert_eq!(gathered.into_bytes().as_ptr(), piece.as_ptr());
+        assert_eq!((taken, gathered.into_body().len()), (164, 164));
     }
 
     #[tokio::test(start_paused = true)]

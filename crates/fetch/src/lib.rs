@@ -12,6 +12,7 @@
 //! - Names are looked up once for all who wait, and cached ([`DnsSettings`]).
 
 mod addr;
+mod body;
 mod client;
 mod config;
 mod connect_to;
@@ -30,6 +31,7 @@ mod tape;
 mod tls;
 
 pub use addr::{AllowPrivate, BadNetwork, Network, is_public};
+pub use body::Body;
 pub use client::{Client, Hop};
 pub use config::{BadConfig, Config, Identity, Limits, PoolSettings, TlsSettings};
 pub use connect_to::{BadConnectTo, ConnectTo};

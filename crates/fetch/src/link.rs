@@ -156,7 +156,7 @@ impl Link {
             status: parts.status.as_u16(),
             chunked: parts.version == Version::HTTP_11 && response::is_chunked(&parts.headers),
             headers: parts.headers,
-            body: gathered.into_bytes(),
+            body: gathered.into_body(),
             truncated,
             protocol: Protocol::from(parts.version),
             tls: self.tls.clone(),

@@ -8,6 +8,7 @@ use hyper::header::{self, HeaderMap};
 use hyper::{StatusCode, Version};
 use url::Url;
 
+use crate::body::Body;
 use crate::failure::Failure;
 
 /// All there is to know of one fetch.
@@ -53,7 +54,7 @@ pub struct Response {
     /// The header fields, parsed.
     pub headers: HeaderMap,
     /// The body with its transfer coding removed and its content coding as sent.
-    pub body: Bytes,
+    pub body: Body,
     /// Why the body is not whole, if it is not.
     pub truncated: Option<Truncation>,
     /// Whether the body came in chunks.
@@ -195,7 +196,7 @@ mod tests {
             interim: Bytes::new(),
             status,
             headers,
-            body: Bytes::new(),
+            body: Body::default(),
             truncated: None,
             chunked: false,
             protocol: Protocol::Http11,

@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
@@ -50,22 +49,6 @@ impl Share {
     pub(crate) fn allows(&self) -> usize {
         UNIT + self.0.as_ref().map_or(0, |permit| permit.num_permits() * UNIT)
     }
-
-    /// The same bytes; the room is free again once nobody holds them any more.
-    pub(crate) fn keep_for(self, bytes: Bytes) -> Bytes {
-        if self.0.is_none() { bytes } else { Bytes::from_owner(Held { bytes, _share: self }) }
-    }
-}
-
-struct Held {
-    bytes: Bytes,
-    _share: Share,
-}
-
-impl AsRef<[u8]> for Held {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
-    }
 }
 
 #[cfg(test)]
@@ -73,28 +56,30 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::body::Pieces;
 
     fn soon() -> Instant {
         Instant::now() + Duration::from_secs(1)
     }
 
     #[tokio::test(start_paused = true)]
-    async fn room_is_kept_as_long_as_any_part_of_the_bytes() {
+    async fn room_is_kept_as_long_as_anybody_holds_the_body() {
         let room = Room::new();
-        let mut share = Share::default();
-        assert_eq!(share.allows(), UNIT);
+        let mut pieces = Pieces::default();
+        assert_eq!(pieces.share().allows(), UNIT);
         for _ in 0..UNITS / MOST {
-            assert!(room.widen(&mut share, usize::MAX, soon()).await);
+            assert!(room.widen(pieces.share(), usize::MAX, soon()).await);
         }
-        assert_eq!(share.allows(), UNIT * (UNITS + 1));
+        assert_eq!(pieces.share().allows(), UNIT * (UNITS + 1));
         let mut other = Share::default();
         assert!(!room.widen(&mut other, 1, soon()).await);
-        let whole = share.keep_for(Bytes::from_static(b"large"));
-        let part = whole.slice(1..3);
-        drop(whole);
+        pieces.add("large".into());
+        let body = pieces.into_body();
+        let same = body.clone();
+        drop(body);
         assert!(!room.widen(&mut other, 1, soon()).await);
-        assert_eq!(part, "ar");
-        drop(part);
+        assert_eq!(same, "large");
+        drop(same);
         assert!(room.widen(&mut other, 1, soon()).await);
         assert_eq!(other.allows(), 2 * UNIT);
     }

@@ -23,7 +23,7 @@ fn client(networks: &[&str], rules: &[String]) -> Client {
 async fn fetch(client: &Client, url: &str) -> Result<String, Failure> {
     let fetched = client.fetch(&Request::new(url).unwrap()).await;
     let body = fetched.result.map(|response| response.body);
-    body.map(|body| String::from_utf8(body.to_vec()).unwrap())
+    body.map(|body| String::from_utf8(body.whole().into_owned()).unwrap())
 }
 
 fn forbidden(ip: impl Into<IpAddr>) -> Result<String, Failure> {

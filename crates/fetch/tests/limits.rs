@@ -96,7 +96,7 @@ async fn a_body_that_stops_coming_is_cut_off_by_time() {
     });
     let response = hasty().fetch(&request(address.await)).await.result.unwrap();
     assert_eq!(
-        (response.body.as_ref(), response.truncated),
+        (&*response.body.whole(), response.truncated),
         (&b"body"[..], Some(Truncation::Time))
     );
 }
@@ -160,7 +160,7 @@ async fn a_request_may_bring_its_own_limits() {
     let address = serve_once("HTTP/1.1 200 OK\r\n\r\nbody").await;
     let limits = Limits { body_bytes: 2, ..Limits::default() };
     let response = client().fetch(&request(address).limits(limits)).await.result.unwrap();
-    assert_eq!((response.body.as_ref(), response.truncated), (&b"bo"[..], Some(Truncation::Size)));
+    assert_eq!((&*response.body.whole(), response.truncated), (&b"bo"[..], Some(Truncation::Size)));
 }
 
 /// A server that resets the connection after it has read a request and sent `sent`.

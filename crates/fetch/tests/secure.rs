@@ -66,7 +66,7 @@ async fn a_trusted_server_is_fetched_and_its_security_described() {
     let own = certificate("a.test");
     let fetched = fetch_as("a.test", serve_tls(&own).await, trust(&own)).await;
     let response = fetched.result.unwrap();
-    assert_eq!((response.status, response.body.as_ref()), (200, &b"body"[..]));
+    assert_eq!((response.status, &*response.body.whole()), (200, &b"body"[..]));
     assert_eq!(response.head, &OK[..OK.len() - 4]);
     assert!(fetched.request_bytes.starts_with(b"GET / HTTP/1.1\r\nHost: a.test\r\n"));
     assert_eq!(fetched.bytes_on_wire, OK.len() as u64);

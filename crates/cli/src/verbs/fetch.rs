@@ -37,14 +37,15 @@ pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
     }
 }
 
-fn unpacked(response: &Response) -> decode::Decoded<'_> {
+/// The body without its content coding.
+fn unpacked(response: &Response) -> Vec<u8> {
     let coding = response.header("content-encoding").unwrap_or_default();
-    decode::decode(coding, &response.body, Caps::default())
+    decode::decode(coding, &response.body.whole(), Caps::default()).bytes.into_owned()
 }
 
 fn body(response: &Response) -> anyhow::Result<u8> {
     let mut out = print::data();
-    out.write_all(&unpacked(response).bytes)?;
+    out.write_all(&unpacked(response))?;
     out.flush()?;
     Ok(exit::OK)
 }
@@ -52,7 +53,7 @@ fn body(response: &Response) -> anyhow::Result<u8> {
 fn show(args: &Fetch, hop: &Hop, response: &Response, redirects: usize) -> anyhow::Result<u8> {
     let content_type = response.header("content-type");
     let unpacked = unpacked(response);
-    let document = Document { bytes: &unpacked.bytes, content_type, url: hop.url.as_str() };
+    let document = Document { bytes: &unpacked, content_type, url: hop.url.as_str() };
     let mut extractor = Extractor::new();
     let extracted = extractor.extract(&document, &Options::default());
     let mut out = print::data();
@@ -92,7 +93,7 @@ fn summary(hop: &Hop, response: &Response, extracted: &Extracted<'_>) -> Value {
         "kind": extracted.kind.mime(),
         "charset": extracted.charset,
         "bytes": response.body.len(),
-        "digest": format!("sha1:{}", Digest::of(&response.body)),
+        "digest": format!("sha1:{}", Digest::of(&response.body.whole())),
         "title": title,
         "text_bytes": text.len(),
         "simhash": simhash,
@@ -116,7 +117,7 @@ fn write_words(
     writeln!(out, "title   {}", print::plain(title.unwrap_or("-")))?;
     writeln!(out, "kind    {}, charset {charset}", extracted.kind.mime())?;
     writeln!(out, "body    {}, {} of text, {links} links", show_size(body), show_size(words))?;
-    writeln!(out, "digest  sha1:{}", Digest::of(&response.body))?;
+    writeln!(out, "digest  sha1:{}", Digest::of(&response.body.whole()))?;
     let [all, dns, connect, tls, first] =
         [times.total, times.dns, times.connect, times.tls, times.first_byte].map(show_duration);
     writeln!(out, "time    {all} (dns {dns}, connect {connect}, tls {tls}, first byte {first})")

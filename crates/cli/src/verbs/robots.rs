@@ -65,7 +65,8 @@ fn fetch(
     let (status, body, words) = match result {
         Some(Ok(response)) => {
             let coding = response.header("content-encoding").unwrap_or_default();
-            let body = decode::decode(coding, &response.body, Caps::default()).bytes.into_owned();
+            let body =
+                decode::decode(coding, &response.body.whole(), Caps::default()).bytes.into_owned();
             (Some(response.status), body, format!("status {}", response.status))
         }
         Some(Err(failure)) => (None, Vec::new(), failure.to_string()),

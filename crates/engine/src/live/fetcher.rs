@@ -121,8 +121,8 @@ impl<S: Store + 'static> Fetcher<S> {
                 let pause = response.header("retry-after");
                 answer.status = Some(response.status);
                 answer.asked_pause = pause.and_then(|v| retry_after(v, self.clock.now()));
-                let unpacked = unpack(&response, &response.body, manner.unpack);
-                answer.body = unpacked.bytes.into_owned();
+                let body = response.body.whole();
+                answer.body = unpack(&response, &body, manner.unpack).bytes.into_owned();
             }
         }
         let _ = self.reports.send(Report::Robots(Box::new(answer)));
