@@ -100,8 +100,8 @@ fn small_inverse(a: f64, m: f64) -> f64 {
 /// The Taylor series in u = (a-1)x and z = ax, divided by z - u = x: h_n = Σ u^i z^(n-1-i).
 fn gain_early(a: f64, x: f64, z: f64) -> f64 {
     let u = z - x;
-    let (mut h, mut u_power, mut factor, mut sum) = (1.0_f64, 1.0_f64, 0.5_f64, 0.0_f64);
-    for n in 1..24 {
+    let (mut h, mut u_power, mut sum) = (1.0_f64, 1.0_f64, 0.0_f64);
+    for factor in FACTORS {
         sum += h * factor;
         // h alone may vanish by chance (u = -z); u^n with it does not.
         if h.abs().max(u_power.abs()) * factor.abs() < 1e-17 * sum.abs() {
@@ -109,10 +109,20 @@ fn gain_early(a: f64, x: f64, z: f64) -> f64 {
         }
         u_power *= u;
         h = z * h + u_power;
-        factor /= -f64::from(n + 2);
     }
     a * x * x * sum
 }
+
+/// 1/2!, -1/3!, 1/4! and so on: divided here, where it costs nothing.
+const FACTORS: [f64; 23] = {
+    let mut factors = [0.5; 23];
+    let mut n = 1;
+    while n < factors.len() {
+        factors[n] = factors[n - 1] / -((n + 2) as f64);
+        n += 1;
+    }
+    factors
+};
 
 #[cfg(test)]
 mod tests {

@@ -26,8 +26,10 @@ pub struct Agenda {
     room: usize,
     members: Members,
     stirred: Vec<Group>,
-    /// Some of those that come soon, of which nothing was said before the last turn.
+    /// Some of those that come soon.
     coming: Vec<u32>,
+    /// Whether nothing was said of those before the last turn.
+    is_news: bool,
 }
 
 impl Agenda {
@@ -43,6 +45,7 @@ impl Agenda {
             members: Members::default(),
             stirred: Vec::new(),
             coming: Vec::new(),
+            is_news: false,
         };
         for (id, page) in (0u32..).zip(&mut agenda.pages) {
             page.id = id;
@@ -66,6 +69,7 @@ impl Agenda {
         if self.room == 0 {
             return None;
         }
+        self.is_news = false;
         let id = self.next_chosen(now).or_else(|| self.next_due(now))?;
         self.room -= 1;
         self.out.push(id);
@@ -108,9 +112,9 @@ impl Agenda {
     }
 
     /// Now and then, the numbers of some pages that come soon, as far as that is known: for whoever has to look up
-    /// something of each.
+    /// something of each. Nothing is said twice.
     pub fn coming(&self) -> &[u32] {
-        &self.coming
+        if self.is_news { &self.coming } else { &[] }
     }
 
     /// All pages, by number.
@@ -168,6 +172,7 @@ impl Agenda {
         self.rows().for_each(|page| self.policy.read_ahead(page, now));
         self.coming.clear();
         self.coming.extend(coming.map(Entry::page));
+        self.is_news = true;
         touch(self.rows());
     }
 
@@ -278,6 +283,17 @@ mod tests {
         let mut agenda = agenda(true, 3);
         assert_eq!(agenda.next(0.0), Some(2), "now the first of all, though none is due");
         assert_eq!(agenda.pages()[2].due, 48.0);
+    }
+
+    #[test]
+    fn what_comes_is_said_once() {
+        let mut agenda = agenda(false, 3);
+        agenda.next(0.0);
+        let mut said = agenda.coming().to_vec();
+        said.sort_unstable();
+        assert_eq!(said, [0, 1, 2]);
+        agenda.next(0.0);
+        assert!(agenda.coming().is_empty());
     }
 
     #[test]

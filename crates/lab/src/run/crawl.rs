@@ -136,6 +136,7 @@ impl<'a> Crawl<'a> {
     fn read_ahead(&self) {
         for &page in self.agenda.coming() {
             self.copies.touch(page);
+            self.score.touch(page);
         }
     }
 

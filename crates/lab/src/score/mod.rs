@@ -61,6 +61,11 @@ impl<'a> Score<'a> {
         }
     }
 
+    /// Has what is known of `page` brought from memory.
+    pub(crate) fn touch(&self, page: u32) {
+        std::hint::black_box(self.judge.class(page));
+    }
+
     /// The week that `at` lies in, counted from the start of the window; negative before it.
     pub(crate) fn week(&self, at: Days) -> i16 {
         ((at - self.from) / WEEK).floor() as i16
@@ -76,18 +81,18 @@ impl<'a> Score<'a> {
         if self.clip(start, end).is_some() {
             self.parts(page, |tally| tally.pages += 1);
         }
-        self.add(page, start, end, |a, b| Sums { live: b - a, ..Sums::default() });
+        self.add(page, (start, end), |sums| &mut sums.live, |a, b| b - a);
     }
 
     /// The copy of the page was current from `start` to `end`.
     pub(crate) fn was_fresh(&mut self, page: u32, start: Days, end: Days) {
-        self.add(page, start, end, |a, b| Sums { fresh: b - a, ..Sums::default() });
+        self.add(page, (start, end), |sums| &mut sums.fresh, |a, b| b - a);
     }
 
     /// The copy of the page was out of date from `start` to `end`.
     pub(crate) fn was_stale(&mut self, page: u32, start: Days, end: Days) {
         let area = |a: Days, b: Days| (b - a) * ((a + b) / 2.0 - start);
-        self.add(page, start, end, |a, b| Sums { age: area(a, b), ..Sums::default() });
+        self.add(page, (start, end), |sums| &mut sums.age, area);
     }
 
     /// The page changed at `at`; whether for the first time in its week is said by the caller.
@@ -160,19 +165,26 @@ impl<'a> Score<'a> {
         self.parts(page, add);
     }
 
-    /// Adds what `sums` says of the page from `start` to `end`, as far as that is scored.
-    fn add(&mut self, page: u32, start: Days, end: Days, sums: impl Fn(Days, Days) -> Sums) {
+    /// Adds to the sum that `which` names how `much` it is of the page from `start` to `end`, as far as that is
+    /// scored.
+    fn add(
+        &mut self,
+        page: u32,
+        (start, end): (Days, Days),
+        which: impl Fn(&mut Sums) -> &mut f64,
+        much: impl Fn(Days, Days) -> f64,
+    ) {
         let Some((start, end)) = self.clip(start, end) else { return };
         let weight = f64::from(self.world.pages[page as usize].weight);
-        let whole = sums(start, end);
-        self.block(page).add(&whole, weight);
-        self.parts(page, |tally| tally.add(&whole, weight));
+        let whole = much(start, end);
+        self.block(page).add(&which, whole, weight);
+        self.parts(page, |tally| tally.add(&which, whole, weight));
         let weeks = self.weeks.of_page(page);
         let mut week = ((start - self.from) / WEEK) as usize;
         let mut at = start;
         while at < end && week < weeks.len() {
             let next = (self.from + WEEK * (week + 1) as f64).min(end);
-            weeks[week].add(&sums(at, next), weight);
+            weeks[week].add(&which, much(at, next), weight);
             (at, week) = (next, week + 1);
         }
     }

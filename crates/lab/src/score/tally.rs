@@ -32,8 +32,8 @@ pub(super) struct Sums {
 impl Tally {
     pub(super) fn plus(self, other: &Tally) -> Tally {
         Tally {
-            plain: self.plain.plus(&other.plain, 1.0),
-            weighted: self.weighted.plus(&other.weighted, 1.0),
+            plain: self.plain.plus(&other.plain),
+            weighted: self.weighted.plus(&other.weighted),
             cost: self.cost + other.cost,
             pages: self.pages + other.pages,
             fetches: self.fetches + other.fetches,
@@ -43,9 +43,10 @@ impl Tally {
         }
     }
 
-    pub(super) fn add(&mut self, sums: &Sums, weight: f64) {
-        self.plain = self.plain.plus(sums, 1.0);
-        self.weighted = self.weighted.plus(sums, weight);
+    /// Adds so much to the sum that `which` names, and as much as the page's worth makes of it where that counts.
+    pub(super) fn add(&mut self, which: impl Fn(&mut Sums) -> &mut f64, much: f64, weight: f64) {
+        *which(&mut self.plain) += much;
+        *which(&mut self.weighted) += weight * much;
     }
 
     /// The two sums that a measure is the ratio of.
@@ -68,11 +69,11 @@ impl Tally {
 }
 
 impl Sums {
-    fn plus(self, other: &Sums, times: f64) -> Sums {
+    fn plus(self, other: &Sums) -> Sums {
         Sums {
-            live: self.live + times * other.live,
-            fresh: self.fresh + times * other.fresh,
-            age: self.age + times * other.age,
+            live: self.live + other.live,
+            fresh: self.fresh + other.fresh,
+            age: self.age + other.age,
         }
     }
 }
@@ -151,8 +152,9 @@ mod tests {
         let mut random = SplitMix64::new(seed);
         let mut parts = Parts::new(2);
         for page in 0..pages {
-            let sums = Sums { live: 1.0, fresh: random.uniform(), age: 0.0 };
-            parts.of_page(page)[1].add(&sums, 1.0);
+            let part = &mut parts.of_page(page)[1];
+            part.add(|sums| &mut sums.live, 1.0, 1.0);
+            part.add(|sums| &mut sums.fresh, random.uniform(), 1.0);
         }
         parts
     }

@@ -39,6 +39,17 @@ pub(crate) struct GroupClock {
     stirred: Days,
 }
 
+/// Where the first and the last week of a time stand, in the clock of any group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends([usize; 2]);
+
+impl Ends {
+    /// Those of the time from `from` to `to`.
+    pub(crate) fn of(from: Days, to: Days) -> Self {
+        Ends([from, to].map(|time| week_slot(week_of(time))))
+    }
+}
+
 /// A page that changes at `rate` was found changed, or not, after it waited.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waited {
@@ -79,10 +90,10 @@ impl GroupClock {
         gained
     }
 
-    /// Has what is known of the time from `from` to `to` brought from memory.
-    pub(crate) fn touch(&self, from: Days, to: Days) {
-        let [first, last] = [from, to].map(|time| self.bins[week_slot(week_of(time))].found);
-        std::hint::black_box((self.latest, first, last));
+    /// Has what is known of a time with these ends brought from memory.
+    pub(crate) fn touch(&self, Ends([first, last]): Ends) {
+        let ends = self.bins[first].found + self.bins[last].found;
+        std::hint::black_box((self.latest, ends + self.risen));
     }
 
     /// Learns what was found on a page after it waited.

@@ -40,7 +40,7 @@ use crate::registry::Goal;
 use crate::schedulers::beliefs::{Alike, Beliefs, inherit};
 use crate::schedulers::price::price;
 use crate::schedulers::words::{self, Read};
-use clock::GroupClock;
+use clock::{Ends, GroupClock};
 use glance::{Known, LastGlance};
 use leads::Leads;
 use look::{Bounds, Look, Sight};
@@ -343,9 +343,10 @@ impl Policy for IndexRule {
 
     fn read_ahead(&self, page: &Page, now: Days) {
         self.beliefs.touch(page);
+        let ends = Ends::of(page.last, now);
         for group in page.groups() {
             if let Some(clock) = self.clocks[group.kind()].get(group.number) {
-                clock.touch(page.last, now);
+                clock.touch(ends);
             }
         }
     }

@@ -92,6 +92,10 @@ impl Weights {
         }
         for (i, hint) in hints.iter().enumerate() {
             let gradient = slope * hint;
+            // Most pages have no kin of some kinds: what says nothing moves nothing.
+            if gradient == 0.0 {
+                continue;
+            }
             self.squares[i] += gradient * gradient;
             let moved = self.weight[i] + STEP * gradient / self.squares[i].sqrt();
             // Time runs faster where a group changed, never slower.
