@@ -1,4 +1,4 @@
-//! Was this very run made before? Rows are kept on disk, each under all that it depends on.
+//! Was this very run made before? What came of runs is kept on disk, each under all that it depends on.
 
 use std::fmt::{self, Write as _};
 use std::fs;
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::row::Row;
+use crate::score::Outcome;
 use crate::source::Source;
 
 /// Goes up with every change to what a run yields that the version of the program does not show.
-const LAB_VERSION: u32 = 1;
+const LAB_VERSION: u32 = 2;
 
-/// A directory of rows.
+/// A directory of what came of runs.
 ///
 /// What cannot be read is as good as not there, and what cannot be written is not missed: a cache
 /// saves time, and decides nothing.
@@ -24,16 +24,16 @@ pub struct Cache {
     build: String,
 }
 
-/// What a row depends on.
+/// What a run depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Key(String);
 
-/// A row as it is kept.
+/// A run as it is kept.
 #[derive(Serialize, Deserialize)]
 struct Entry {
-    /// In full, so that a file of that name which holds another row is known as such.
+    /// In full, so that a file of that name which holds another is known as such.
     key: String,
-    row: Row,
+    outcome: Outcome,
 }
 
 impl Cache {
@@ -49,16 +49,16 @@ impl Cache {
         Key(format!("{version} {LAB_VERSION} {} {world:032x} {rest:?}", self.build))
     }
 
-    pub(crate) fn find(&self, key: &Key) -> Option<Row> {
+    pub(crate) fn find(&self, key: &Key) -> Option<Outcome> {
         let text = fs::read(self.path(key)).ok()?;
         let entry: Entry = serde_json::from_slice(&text).ok()?;
-        (entry.key == key.0).then_some(entry.row)
+        (entry.key == key.0).then_some(entry.outcome)
     }
 
-    /// Keeps a row; whole, or not at all.
-    pub(crate) fn keep(&self, key: Key, row: &Row) {
+    /// Keeps what came of a run; whole, or not at all.
+    pub(crate) fn keep(&self, key: Key, outcome: &Outcome) {
         let path = self.path(&key);
-        let entry = Entry { key: key.0, row: row.clone() };
+        let entry = Entry { key: key.0, outcome: outcome.clone() };
         let Ok(text) = serde_json::to_vec(&entry) else { return };
         let half = path.with_extension(format!("{}.half", std::process::id()));
         if fs::write(&half, text).and_then(|()| fs::rename(&half, path)).is_err() {
@@ -115,9 +115,9 @@ impl fmt::Write for Fingerprint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::{Scores, Tallied, Week};
+    use crate::row::{Row, Scores, Tallied, Week};
 
-    fn row() -> Row {
+    fn outcome() -> Outcome {
         // Numbers that a careless reader gets wrong in the last digit.
         let scores = Scores {
             freshness: 0.1 + 0.2,
@@ -127,15 +127,17 @@ mod tests {
         };
         let tallied = Tallied { scores: scores.clone(), ..Tallied::default() };
         let weeks = vec![Week { week: 0, tallied }];
-        Row { world: "w".to_owned(), scores, weeks, ..Row::default() }
+        let row = Row { world: "w".to_owned(), scores, weeks, ..Row::default() };
+        let drawn = [0.1_f32 + 0.2, 1.0 / 3.0];
+        serde_json::from_value(serde_json::json!({ "row": row, "drawn": drawn })).unwrap()
     }
 
     #[test]
     fn what_is_kept_is_found_to_the_last_digit_and_under_its_own_key_only() {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::open(dir.path(), "a").unwrap();
-        cache.keep(cache.key(1, &("index", 7)), &row());
-        assert_eq!(cache.find(&cache.key(1, &("index", 7))), Some(row()));
+        cache.keep(cache.key(1, &("index", 7)), &outcome());
+        assert_eq!(cache.find(&cache.key(1, &("index", 7))), Some(outcome()));
         for other in [cache.key(2, &("index", 7)), cache.key(1, &("index", 8))] {
             assert_eq!(cache.find(&other), None);
         }
@@ -148,14 +150,29 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::open(dir.path(), "").unwrap();
         let (key, other) = (cache.key(1, &1), cache.key(1, &2));
-        cache.keep(key.clone(), &row());
+        cache.keep(key.clone(), &outcome());
         let whole = fs::read(cache.path(&key)).unwrap();
         for broken in [&whole[..whole.len() / 2], b"", b"{}", b"\xff"] {
             fs::write(cache.path(&key), broken).unwrap();
             assert_eq!(cache.find(&key), None);
         }
         fs::write(cache.path(&other), whole).unwrap();
-        assert_eq!(cache.find(&other), None, "it holds another row");
+        assert_eq!(cache.find(&other), None, "it holds another run");
+    }
+
+    #[test]
+    fn a_row_with_nothing_to_compare_it_by_is_not_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::open(dir.path(), "").unwrap();
+        let key = cache.key(1, &1);
+        let row = outcome().row;
+        for entry in [
+            serde_json::json!({ "key": key.0, "row": row }),
+            serde_json::json!({ "key": key.0, "outcome": { "row": row } }),
+        ] {
+            fs::write(cache.path(&key), entry.to_string()).unwrap();
+            assert_eq!(cache.find(&key), None);
+        }
     }
 
     #[test]

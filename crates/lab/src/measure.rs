@@ -114,9 +114,9 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// The interval that reaches as far to both sides, as far as the measure goes.
-    pub(crate) fn around(value: f64, reach: Option<f64>, measure: Measure) -> Self {
-        let bounds = |reach: f64| ((value - reach).max(0.0), (value + reach).min(measure.most()));
+    /// The interval that reaches as far to both sides, but not below nothing nor above the most there can be.
+    pub(crate) fn around(value: f64, reach: Option<f64>, most: f64) -> Self {
+        let bounds = |reach: f64| ((value - reach).max(0.0), (value + reach).min(most));
         Measured { value, bounds: reach.map(bounds) }
     }
 
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn an_interval_ends_where_the_measure_does() {
-        let bounds = |m: Measure| Measured::around(0.9, Some(0.95), m).bounds;
+        let bounds = |m: Measure| Measured::around(0.9, Some(0.95), m.most()).bounds;
         assert_eq!(bounds(Measure::Coverage), Some((0.0, 1.0)));
         assert_eq!(bounds(Measure::Age), Some((0.0, 1.85)));
     }

@@ -42,8 +42,17 @@ pub struct Row {
     /// Fresh worth over that of one who knows the true mean rates; null where that was not run. Where all
     /// pages are worth alike, that is freshness itself.
     pub freshness_of_clairvoyant: Option<f64>,
+    /// The low end of its 95 % interval, by bootstrap over the pages that both had; null where that cannot be
+    /// told.
+    pub freshness_of_clairvoyant_low: Option<f32>,
+    /// The high end.
+    pub freshness_of_clairvoyant_high: Option<f32>,
     /// Fresh worth over that of one who knows all that is to come; null where that was not run.
     pub freshness_of_oracle: Option<f64>,
+    /// As for the clairvoyant.
+    pub freshness_of_oracle_low: Option<f32>,
+    /// The high end.
+    pub freshness_of_oracle_high: Option<f32>,
     /// Week by week.
     pub weeks: Vec<Week>,
     /// Host by host; none where there are too many to list.
@@ -56,6 +65,35 @@ pub struct Row {
     pub cpu_seconds: f64,
     /// The most memory that the process held so far.
     pub peak_rss_bytes: u64,
+}
+
+impl Row {
+    /// What it reached of one who knows the true mean rates.
+    pub(crate) fn of_clairvoyant(&self) -> Option<Measured> {
+        let ends = (self.freshness_of_clairvoyant_low, self.freshness_of_clairvoyant_high);
+        Some(Measured { value: self.freshness_of_clairvoyant?, bounds: bounds(ends) })
+    }
+
+    /// What it reached of one who knows all that is to come.
+    pub(crate) fn of_oracle(&self) -> Option<Measured> {
+        let ends = (self.freshness_of_oracle_low, self.freshness_of_oracle_high);
+        Some(Measured { value: self.freshness_of_oracle?, bounds: bounds(ends) })
+    }
+
+    /// The row beside those who know the truth.
+    pub(crate) fn beside(self, clairvoyant: Option<Measured>, oracle: Option<Measured>) -> Self {
+        let (clairvoyant_low, clairvoyant_high) = ends(clairvoyant);
+        let (oracle_low, oracle_high) = ends(oracle);
+        Row {
+            freshness_of_clairvoyant: clairvoyant.map(|of| of.value),
+            freshness_of_clairvoyant_low: clairvoyant_low,
+            freshness_of_clairvoyant_high: clairvoyant_high,
+            freshness_of_oracle: oracle.map(|of| of.value),
+            freshness_of_oracle_low: oracle_low,
+            freshness_of_oracle_high: oracle_high,
+            ..self
+        }
+    }
 }
 
 /// One week of a run.
@@ -182,7 +220,16 @@ impl Scores {
             Measure::Coverage => (self.coverage, self.coverage_low, self.coverage_high),
             Measure::UpdateRate => (self.update_rate, self.update_rate_low, self.update_rate_high),
         };
-        let bounds = low.zip(high).map(|(low, high)| (f64::from(low), f64::from(high)));
-        Measured { value, bounds }
+        Measured { value, bounds: bounds((low, high)) }
     }
+}
+
+/// The ends of an interval as rows keep them.
+fn ends(of: Option<Measured>) -> (Option<f32>, Option<f32>) {
+    of.and_then(|of| of.bounds).map(|(low, high)| (low as f32, high as f32)).unzip()
+}
+
+/// The interval between ends that rows keep.
+fn bounds((low, high): (Option<f32>, Option<f32>)) -> Option<(f64, f64)> {
+    low.zip(high).map(|(low, high)| (f64::from(low), f64::from(high)))
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use evercrawl_lab::run::{News, Plan, Terms, run};
 use evercrawl_lab::synthetic::Spec;
-use evercrawl_lab::{Row, Scores, Source, Tallied};
+use evercrawl_lab::{Cache, Row, Scores, Source, Tallied};
 use evercrawl_policy::registry::{ALL, Entry, find};
 
 /// What differs from world to world here.
@@ -122,6 +122,47 @@ fn every_score_lies_in_its_interval_and_parts_add_up() {
             assert_eq!(sum(parts.iter().map(|part| &part.tallied).collect()), whole);
         }
     }
+}
+
+#[test]
+fn what_is_reached_of_those_who_know_the_truth_lies_in_its_interval() {
+    let policies = ["uniform", "clairvoyant"].map(|name| find(name).unwrap()).to_vec();
+    for row in rows(&plan(made(&weighted()), policies, &["20%/week"])) {
+        let ends = |low: Option<f32>, high: Option<f32>| low.zip(high).unwrap();
+        let beside = ends(row.freshness_of_clairvoyant_low, row.freshness_of_clairvoyant_high);
+        let (low, high) = ends(row.freshness_of_oracle_low, row.freshness_of_oracle_high);
+        let share = row.freshness_of_oracle.unwrap() as f32;
+        assert!(low < share && share < high, "{share} in {low} to {high}");
+        if row.policy == "clairvoyant" {
+            assert_eq!((row.freshness_of_clairvoyant, beside), (Some(1.0), (1.0, 1.0)));
+        } else {
+            assert!(beside.0 < beside.1 && beside.1 < 1.0, "{beside:?}");
+        }
+    }
+}
+
+#[test]
+fn what_was_compared_with_nothing_has_no_interval() {
+    let alone = plan(made(LIVELY), vec![find("uniform").unwrap()], &["20%/week"]);
+    for row in rows(&Plan { references: Some(false), ..alone }) {
+        let row = serde_json::to_value(&row).unwrap();
+        for name in ["freshness_of_clairvoyant", "freshness_of_oracle"] {
+            for end in ["", "_low", "_high"] {
+                assert_eq!(row.get(format!("{name}{end}")), Some(&serde_json::Value::Null));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_made_before_is_compared_as_what_is_made_now() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = Cache::open(dir.path(), "").unwrap();
+    let few = ["index", "clairvoyant"].map(|name| find(name).unwrap()).to_vec();
+    let plan = Plan { cache: Some(cache), ..plan(made(LIVELY), few, &["20%/week"]) };
+    let (first, again) = (rows(&plan), rows(&plan));
+    assert!(first == again, "rows differ");
+    assert!(again[0].freshness_of_oracle_low.is_some());
 }
 
 #[test]

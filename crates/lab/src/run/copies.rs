@@ -198,7 +198,7 @@ mod tests {
             made[page as usize] = now;
         }
         copies.close(|page| made[page as usize], world.span.to, &mut score);
-        score.row(0)
+        score.outcome(0).row
     }
 
     #[test]

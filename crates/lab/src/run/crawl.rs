@@ -9,8 +9,7 @@ use super::copies::Copies;
 use super::signals::Signals;
 use super::{Terms, Watch};
 use crate::judge::Judge;
-use crate::row::Row;
-use crate::score::{Gain, Score};
+use crate::score::{Gain, Outcome, Score};
 use crate::world::{Fact, Span, World};
 
 /// How long the first look at all pages takes. Its order is drawn, and so no two seeds are alike.
@@ -67,7 +66,7 @@ impl<'a> Crawl<'a> {
     }
 
     /// Crawls to the end within `budget`; `None` if stopped before.
-    pub(super) fn run(mut self, budget: &Budget, seed: u64, watch: &Watch<'_>) -> Option<Row> {
+    pub(super) fn run(mut self, budget: &Budget, seed: u64, watch: &Watch<'_>) -> Option<Outcome> {
         self.warm_up();
         let Span { begin, to, .. } = self.span;
         let mut owed = 0.0;
@@ -87,7 +86,7 @@ impl<'a> Crawl<'a> {
         self.until(to);
         let made = |page: u32| self.agenda.pages()[page as usize].last;
         self.copies.close(made, to, &mut self.score);
-        Some(self.score.row(seed))
+        Some(self.score.outcome(seed))
     }
 
     /// Fetches every page every week, free of charge, until the crawl begins.
@@ -192,6 +191,7 @@ mod tests {
     use evercrawl_policy::{NEVER, Seen};
 
     use super::*;
+    use crate::row::Row;
     use crate::testing::{listed, poisson};
 
     static NOBODY_STOPS: AtomicBool = AtomicBool::new(false);
@@ -200,7 +200,7 @@ mod tests {
     fn crawled(world: &World, policy: Box<dyn Policy>, terms: &Terms, budget: &str) -> Row {
         let judge = Judge::new(world);
         let crawl = Crawl::new(world, &judge, terms, policy, 1);
-        crawl.run(&budget.parse().unwrap(), 1, &NOBODY_LOOKS).unwrap()
+        crawl.run(&budget.parse().unwrap(), 1, &NOBODY_LOOKS).unwrap().row
     }
 
     type Visits = Arc<Mutex<Vec<(u32, Seen)>>>;

@@ -21,7 +21,9 @@ pub use witness::{Sight, Witness};
 
 use crate::cache::{self, Cache, Key};
 use crate::judge::Judge;
+use crate::measure::Measured;
 use crate::row::Row;
+use crate::score::Outcome;
 use crate::source::{Source, WorldError};
 use crate::world::World;
 
@@ -215,8 +217,8 @@ impl<'a> Batch<'a> {
                 let (sender, next, watch) = (sender.clone(), &next, &watch);
                 scope.spawn(move || {
                     while let Some(&job) = self.jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let Some(row) = self.row(job, watch) else { return };
-                        if sender.send((job, row)).is_err() {
+                        let Some(outcome) = self.outcome(job, watch) else { return };
+                        if sender.send((job, outcome)).is_err() {
                             return;
                         }
                     }
@@ -236,23 +238,23 @@ impl<'a> Batch<'a> {
     /// it is compared with are there.
     fn tell(
         &self,
-        receiver: &mpsc::Receiver<(Job, Row)>,
+        receiver: &mpsc::Receiver<(Job, Outcome)>,
         watch: &Watch<'_>,
         listen: &mut impl FnMut(News),
     ) {
-        let mut rows: Vec<Option<Row>> = vec![None; self.jobs.len()];
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; self.jobs.len()];
         let mut told = 0;
         loop {
             match receiver.recv_timeout(TICK) {
-                Ok((job, row)) => {
+                Ok((job, outcome)) => {
                     if let Some(number) = self.jobs.iter().position(|other| other.is(&job)) {
-                        rows[number] = Some(row);
+                        outcomes[number] = Some(outcome);
                     }
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
-            while let Some(row) = self.asked.get(told).and_then(|asked| asked.row(&rows)) {
+            while let Some(row) = self.asked.get(told).and_then(|asked| asked.row(&outcomes)) {
                 listen(News::Row(Box::new(row)));
                 told += 1;
             }
@@ -262,16 +264,16 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// The row of a job: made before, or made now and kept. `None` if stopped before the end.
-    fn row(&self, job: Job, watch: &Watch<'_>) -> Option<Row> {
+    /// What came of a job: made before, or made now and kept. `None` if stopped before the end.
+    fn outcome(&self, job: Job, watch: &Watch<'_>) -> Option<Outcome> {
         let Some((cache, key)) = self.place_in_cache(job) else { return self.made(job, watch) };
-        if let Some(row) = cache.find(&key) {
+        if let Some(outcome) = cache.find(&key) {
             watch.rounds.fetch_add(self.rounds(), Ordering::Relaxed);
-            return Some(row);
+            return Some(outcome);
         }
-        let row = self.made(job, watch)?;
-        cache.keep(key, &row);
-        Some(row)
+        let outcome = self.made(job, watch)?;
+        cache.keep(key, &outcome);
+        Some(outcome)
     }
 
     fn place_in_cache(&self, job: Job) -> Option<(&Cache, Key)> {
@@ -282,14 +284,14 @@ impl<'a> Batch<'a> {
     }
 
     /// `None` if stopped before the end.
-    fn made(&self, job: Job, watch: &Watch<'_>) -> Option<Row> {
+    fn made(&self, job: Job, watch: &Watch<'_>) -> Option<Outcome> {
         let before = machine::cpu_time();
         let policy = self.policy(job).ok()?;
         let crawl = crawl::Crawl::new(self.world, &self.judge, &self.plan.terms, policy, job.seed);
         let budget = &self.plan.budgets[job.budget];
-        let row = crawl.run(budget, job.seed, watch)?;
+        let outcome = crawl.run(budget, job.seed, watch)?;
         let used = machine::cpu_time().saturating_sub(before);
-        Some(Row {
+        let row = Row {
             world: self.world.name.clone(),
             policy: job.policy.name.to_owned(),
             budget: budget.to_string(),
@@ -297,8 +299,9 @@ impl<'a> Batch<'a> {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             cpu_seconds: used.as_secs_f64(),
             peak_rss_bytes: machine::peak_memory(),
-            ..row
-        })
+            ..outcome.row
+        };
+        Some(Outcome { row, ..outcome })
     }
 
     /// Makes the policy of what a crawler may know; of the truth, only for those who need it.
@@ -329,17 +332,14 @@ impl Job {
 
 impl Asked {
     /// The row beside its references, once all are there: by worth, which is what all of them aim at.
-    fn row(&self, rows: &[Option<Row>]) -> Option<Row> {
-        let mut row = rows[self.job].clone()?;
-        let fresh = row.scores.freshness_weighted;
-        let beside = |reference: Option<usize>| -> Option<Option<f64>> {
+    fn row(&self, outcomes: &[Option<Outcome>]) -> Option<Row> {
+        let own = outcomes[self.job].as_ref()?;
+        let beside = |reference: Option<usize>| -> Option<Option<Measured>> {
             let Some(number) = reference else { return Some(None) };
-            let best = rows[number].as_ref()?.scores.freshness_weighted;
-            Some((best > 0.0).then(|| fresh / best))
+            Some(own.beside(outcomes[number].as_ref()?))
         };
-        row.freshness_of_clairvoyant = beside(self.clairvoyant)?;
-        row.freshness_of_oracle = beside(self.oracle)?;
-        Some(row)
+        let (clairvoyant, oracle) = (beside(self.clairvoyant)?, beside(self.oracle)?);
+        Some(own.row.clone().beside(clairvoyant, oracle))
     }
 }
 

@@ -64,6 +64,6 @@ impl<'a> Witness<'a> {
     pub fn row(mut self, seed: u64) -> Row {
         let made = |page: u32| self.fetched[page as usize];
         self.copies.close(made, self.world.span.to, &mut self.score);
-        self.score.row(seed)
+        self.score.outcome(seed).row
     }
 }

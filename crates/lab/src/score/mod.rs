@@ -1,14 +1,18 @@
 //! How well did a run do? Exact integrals over the scored window, week by week, host by host, and by
 //! how often pages change.
 
+mod drawn;
 mod tally;
 
-use evercrawl_policy::{Days, SplitMix64};
+use evercrawl_policy::Days;
+use serde::{Deserialize, Serialize};
 
 use crate::judge::{Class, Judge};
-use crate::measure::{Measure, Measured};
-use crate::row::{Part, Row, Scores, Week};
+use crate::measure::Measured;
+use crate::row::{Part, Row, Week};
 use crate::world::{Span, World};
+pub(crate) use drawn::Drawn;
+use drawn::Resamples;
 use tally::{Parts, Sums, Tally};
 
 /// Worlds with more hosts than this are not listed host by host.
@@ -17,7 +21,6 @@ const MOST_HOSTS: usize = 200;
 /// Pages are resampled in at most so many blocks, each page always in the same one. Pages of a block
 /// have nothing in common, so the spread of the blocks tells that of the pages.
 const BLOCKS: usize = 1024;
-const RESAMPLES: usize = 1000;
 
 const WEEK: Days = 7.0;
 
@@ -32,6 +35,14 @@ pub(crate) struct Score<'a> {
     classes: Parts,
     blocks: Vec<Tally>,
     edits: u64,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    pub(crate) row: Row,
+    /// What it takes to compare it with another run on the same pages.
+    pub(crate) drawn: Drawn,
 }
 
 /// What a fetch came to.
@@ -121,7 +132,12 @@ impl<'a> Score<'a> {
     }
 
     /// All that is to be said of the score itself.
-    pub(crate) fn row(&self, seed: u64) -> Row {
+    pub(crate) fn outcome(&self, seed: u64) -> Outcome {
+        let resamples = Resamples::new(&self.blocks, seed);
+        Outcome { row: self.row(seed, &resamples), drawn: resamples.fresh() }
+    }
+
+    fn row(&self, seed: u64, resamples: &Resamples) -> Row {
         let all = self.weeks.sums().fold(Tally::default(), |all, week| all.plus(&week));
         Row {
             seed,
@@ -133,7 +149,7 @@ impl<'a> Score<'a> {
             detected: all.detected,
             finds: all.finds,
             wasted: all.fetches - all.finds,
-            scores: self.scores(&all, seed),
+            scores: resamples.scores(&all),
             weeks: self.week_list(),
             hosts: named(&self.hosts, self.world.hosts.iter().map(|host| host.name.as_str())),
             classes: named(&self.classes, Class::ALL.iter().map(|class| class.name())),
@@ -193,29 +209,15 @@ impl<'a> Score<'a> {
         let weeks = (0u32..).zip(self.weeks.tallied());
         weeks.map(|(week, (_, tallied))| Week { week, tallied }).collect()
     }
-
-    /// The scores, each with the middle 95 % of those of worlds made of the same pages, drawn with
-    /// replacement.
-    fn scores(&self, all: &Tally, seed: u64) -> Scores {
-        let mut random = SplitMix64::new(seed);
-        let mut drawn = || {
-            let draw = |sum: Tally, _| sum.plus(&self.blocks[random.below(self.blocks.len())]);
-            self.blocks.iter().fold(Tally::default(), draw)
-        };
-        let drawn: Vec<Tally> = (0..RESAMPLES).map(|_| drawn()).collect();
-        Scores::new(|measure| {
-            let bounds = (self.blocks.len() > 1).then(|| middle(&drawn, measure));
-            Measured { value: all.value(measure), bounds }
-        })
-    }
 }
 
-/// The ends of the middle 95 % of a measure.
-fn middle(drawn: &[Tally], measure: Measure) -> (f64, f64) {
-    let mut values: Vec<f64> = drawn.iter().map(|tally| tally.value(measure)).collect();
-    let tail = drawn.len() / 40;
-    let mut ranked = |rank: usize| *values.select_nth_unstable_by(rank, f64::total_cmp).1;
-    (ranked(tail), ranked(drawn.len() - 1 - tail))
+impl Outcome {
+    /// The worth that was fresh beside that of `best`; `None` if none was there.
+    pub(crate) fn beside(&self, best: &Outcome) -> Option<Measured> {
+        let [own, other] = [self, best].map(|outcome| outcome.row.scores.freshness_weighted);
+        let bounds = self.drawn.over(&best.drawn);
+        (other > 0.0).then(|| Measured { value: own / other, bounds })
+    }
 }
 
 /// What came of each part, under its name.

@@ -137,7 +137,7 @@ impl Parts {
             let n = f64::from(count as u32);
             errors * (squares * n / (n - 1.0)).sqrt() / whole
         });
-        Measured::around(value, reach, measure)
+        Measured::around(value, reach, measure.most())
     }
 }
 

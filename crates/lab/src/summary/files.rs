@@ -25,12 +25,10 @@ const COUNTS: [Count; 7] = [
 const TALLIED: [&str; 5] = ["fetches", "wasted", "cost", "detected", "changes"];
 
 /// A score beside one that knows more, and its name.
-type Beside = (&'static str, fn(&Row) -> Option<f64>);
+type Beside = (&'static str, fn(&Row) -> Option<Measured>);
 
-const BESIDE: [Beside; 2] = [
-    ("freshness_of_clairvoyant", |row| row.freshness_of_clairvoyant),
-    ("freshness_of_oracle", |row| row.freshness_of_oracle),
-];
+const BESIDE: [Beside; 2] =
+    [("freshness_of_clairvoyant", Row::of_clairvoyant), ("freshness_of_oracle", Row::of_oracle)];
 
 impl Summary<'_> {
     /// The tables: `summary` over seeds, `weeks`, `hosts` and `classes` run by run.
@@ -55,7 +53,7 @@ impl Summary<'_> {
             let mut cells = vec![world, policy, budget, goal, plain(line.rows.len() as f64)];
             cells.extend(COUNTS.iter().map(|(_, of)| plain(line.mean(of))));
             cells.extend(Measure::ALL.into_iter().flat_map(|measure| ends(line.of(measure))));
-            cells.extend(BESIDE.iter().flat_map(|(_, of)| ends(line.over_seeds(*of))));
+            cells.extend(BESIDE.iter().flat_map(|(_, of)| ends(line.beside(*of))));
             cells.push(plain(line.mean(|row| row.cpu_seconds)));
             table.row(cells);
         }

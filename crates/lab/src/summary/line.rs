@@ -56,14 +56,10 @@ impl<'a> Line<'a> {
         self.measured(measure, |row| Some(&row.scores)).unwrap_or(NOTHING)
     }
 
-    /// Something that not every run has, and its interval over seeds.
-    pub(super) fn over_seeds(&self, of: fn(&Row) -> Option<f64>) -> Measured {
-        let all: Option<Vec<f64>> = self.rows.iter().map(|row| of(row)).collect();
-        let all = all.unwrap_or_default();
-        let value = mean(all.iter().copied()).unwrap_or(f64::NAN);
-        let told = all.len() >= SEEDS_FOR_INTERVAL;
-        let reach = told.then(|| reach(all.into_iter(), value)).flatten();
-        Measured { value, bounds: reach.map(|reach| (value - reach, value + reach)) }
+    /// What it reached of one who knows more, which not every run was compared with. There is no most: by
+    /// chance, and on other pages, it may be more than all.
+    pub(super) fn beside(&self, of: fn(&Row) -> Option<Measured>) -> Measured {
+        self.over_seeds(f64::INFINITY, of).unwrap_or(NOTHING)
     }
 
     /// A measure of a part of the world.
@@ -86,19 +82,22 @@ impl<'a> Line<'a> {
         (0..count).filter_map(week).collect()
     }
 
-    /// The mean of a measure over all seeds that have it, and its 95 % interval: over seeds where there
-    /// are some, else over pages.
     fn measured(
         &self,
         measure: Measure,
         of: impl Fn(&'a Row) -> Option<&'a Scores>,
     ) -> Option<Measured> {
-        let scores = self.rows.iter().filter_map(|row| of(row));
-        let all: Vec<Measured> = scores.map(|scores| scores.of(measure)).collect();
+        self.over_seeds(measure.most(), |row| of(row).map(|scores| scores.of(measure)))
+    }
+
+    /// The mean over all seeds that have it, and its 95 % interval: over seeds where there are some, else over
+    /// pages.
+    fn over_seeds(&self, most: f64, of: impl Fn(&'a Row) -> Option<Measured>) -> Option<Measured> {
+        let all: Vec<Measured> = self.rows.iter().filter_map(|row| of(row)).collect();
         let value = mean(all.iter().map(|of| of.value))?;
         if all.len() >= SEEDS_FOR_INTERVAL {
             let spread = reach(all.iter().map(|of| of.value), value);
-            return Some(Measured::around(value, spread, measure));
+            return Some(Measured::around(value, spread, most));
         }
         let ends =
             |end: fn((f64, f64)) -> f64| mean(all.iter().filter_map(|of| of.bounds).map(end));

@@ -126,7 +126,7 @@ impl<'a> Summary<'a> {
         let count = (!all.is_empty()).then_some(all.len() as f64)?;
         let value = all.iter().map(|of| of.value).sum::<f64>() / count;
         let reach = all.iter().map(|of| of.reach().powi(2)).sum::<f64>().sqrt() / count;
-        Some(Measured::around(value, reach.is_finite().then_some(reach), measure))
+        Some(Measured::around(value, reach.is_finite().then_some(reach), measure.most()))
     }
 
     /// The mean of a policy over all worlds and budgets, as [`Summary::over_worlds`].

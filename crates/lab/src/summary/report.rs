@@ -88,4 +88,4 @@ const DEFINITIONS: &str = "Freshness is the share of live pages whose copy is cu
      week; the update rate is the share of fetches that found one. Intervals of 95 % are over seeds from \
      three seeds on, else over pages: by bootstrap for whole runs, by the spread of 61 groups of pages for \
      weeks, hosts and kinds of page. The clairvoyant knows every page's true mean change \
-     rate, the oracle every change to come; what others reach of theirs is measured in weighted freshness.";
+     rate, the oracle every change to come; what others reach of theirs is measured in weighted freshness, on the same pages.";

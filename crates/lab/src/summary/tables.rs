@@ -11,8 +11,7 @@ const MOST_HOSTS: usize = 24;
 const HALF: &str = "\u{b1} is half of the 95 % interval";
 
 /// Freshness beside those who know more.
-const REFERENCES: [fn(&Row) -> Option<f64>; 2] =
-    [|row| row.freshness_of_clairvoyant, |row| row.freshness_of_oracle];
+const REFERENCES: [fn(&Row) -> Option<Measured>; 2] = [Row::of_clairvoyant, Row::of_oracle];
 
 impl<'a> Summary<'a> {
     /// Policies by budgets, on the mean over all worlds.
@@ -89,7 +88,7 @@ impl<'a> Summary<'a> {
                 mean.within(line.of(measure).shown(measure).reach())
             };
             let references = REFERENCES.into_iter().map(|of| {
-                let share = line.over_seeds(of);
+                let share = line.beside(of);
                 percent(share.value, 1).within(100.0 * share.reach())
             });
             let name = Cell::from(marked(line.policy()));

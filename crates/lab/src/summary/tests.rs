@@ -43,6 +43,8 @@ fn row(world: &str, budget: &str, policy: &str, size: u32, seed: u64) -> Row {
         pages: 100,
         scores: scores(),
         freshness_of_clairvoyant: Some(0.5),
+        freshness_of_clairvoyant_low: Some(0.375),
+        freshness_of_clairvoyant_high: Some(0.75),
         weeks: vec![week(0), week(1)],
         hosts: vec![part("a.test"), part("b \"q\", <c>.test")],
         classes: vec![part("never"), part("fast")],
@@ -103,6 +105,10 @@ fn intervals_over_seeds_are_students() {
     let (low, high) = line.of(Measure::Freshness).bounds.unwrap();
     let (mean, reach) = (line.mean(|row| row.scores.freshness), 4.303 * 0.001 / 3_f64.sqrt());
     assert!((low - (mean - reach)).abs() < 1e-9 && (high - (mean + reach)).abs() < 1e-9);
+    assert_eq!(line.beside(Row::of_clairvoyant).bounds, Some((0.5, 0.5)), "they do not differ");
+    let line = Line { rows: rows[..2].iter().collect() };
+    assert_eq!(line.beside(Row::of_clairvoyant).bounds, Some((0.375, 0.75)), "over pages");
+    assert!(line.beside(Row::of_oracle).value.is_nan());
 }
 
 #[test]
@@ -174,7 +180,10 @@ fn files_hold_every_number_in_plain_form() {
     }
     let csv = summary.csv();
     let second: Vec<&str> = csv.lines().nth(1).unwrap().split(',').collect();
-    let place = csv.lines().next().unwrap().split(',').position(|name| name == "freshness");
+    let mut heads = csv.lines().next().unwrap().split(',');
+    let place = heads.clone().position(|name| name == "freshness");
     assert_eq!(second[place.unwrap()], "0.8655");
+    let place = heads.position(|name| name == "freshness_of_clairvoyant").unwrap();
+    assert_eq!(second[place..place + 6], ["0.5", "0.375", "0.75", "", "", ""]);
     assert!(hosts.csv().contains("\"b \"\"q\"\", <c>.test\""));
 }
