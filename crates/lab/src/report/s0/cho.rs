@@ -40,7 +40,7 @@ fn by_ratio(document: &mut Document, measured: &[Vec<Measured>]) {
             title: "Whole directories above a change ratio: update rate and cover".to_owned(),
             description: "The higher the ratio that is asked for, the larger the share of changed pages in \
                           what is collected, and the less of all that changed is in it; the ratios are the \
-                          true ones."
+                          true ones. Update rates end where on some site no directory has as high a ratio."
                 .to_owned(),
             x,
             y: Axis::linear("left: update rate, %; right: cover, %", &SHARES),
@@ -151,10 +151,8 @@ fn combinations(document: &mut Document, measured: &[Vec<Measured>]) {
     document.beside(
         "At 2 weeks Cho alone is best; A helps from 4 weeks on, B from 12; C does not.",
         format!(
-            "At a budget of 20 % of the pages A helps {}, B {} and C {}.",
-            helps(measured, 2),
-            helps(measured, 3),
-            helps(measured, 4)
+            "At a budget of 20 % of the pages {}.",
+            told([('A', 2), ('B', 3), ('C', 4)].map(|(name, how)| (name, helps(measured, how)))),
         ),
         "Inside a server of many directories tops save pages; inside one directory that is known to have \
          changed nearly wholly there is little left to save.",
@@ -182,13 +180,34 @@ fn combined_table(measured: &[Vec<Measured>]) -> Table {
     table
 }
 
-/// At which horizons a combination covers more than Cho's method alone.
-fn helps(measured: &[Vec<Measured>], how: usize) -> String {
+/// After how many weeks a combination covers more than Cho's method alone.
+fn helps(measured: &[Vec<Measured>], how: usize) -> Vec<String> {
     let better = |horizon: &&usize| cover(measured, **horizon, how) > cover(measured, **horizon, 0);
-    let weeks: Vec<String> =
-        PRINTED.iter().filter(better).map(|&horizon| HORIZONS[horizon].to_string()).collect();
-    match weeks.is_empty() {
-        true => "at no horizon".to_owned(),
-        false => format!("at {} weeks", weeks.join(", ")),
+    PRINTED.iter().filter(better).map(|&horizon| HORIZONS[horizon].to_string()).collect()
+}
+
+/// Which methods help at which weeks.
+fn told(methods: [(char, Vec<String>); 3]) -> String {
+    let help = |(name, weeks): &(char, Vec<String>)| match weeks.is_empty() {
+        true => format!("{name} never helps"),
+        false => format!("{name} helps at {} weeks", weeks.join(", ")),
+    };
+    if methods.iter().all(|(_, weeks)| weeks.is_empty()) {
+        return "none of the three helps at any of these times".to_owned();
+    }
+    methods.iter().map(help).collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_told_who_helps_when() {
+        let weeks = |weeks: &[&str]| weeks.iter().map(|week| (*week).to_owned()).collect();
+        let none = ['A', 'B', 'C'].map(|name| (name, Vec::new()));
+        assert_eq!(told(none), "none of the three helps at any of these times");
+        let some = [('A', weeks(&["4", "12"])), ('B', weeks(&["12"])), ('C', weeks(&[]))];
+        assert_eq!(told(some), "A helps at 4, 12 weeks; B helps at 12 weeks; C never helps");
     }
 }

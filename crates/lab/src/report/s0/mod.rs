@@ -16,7 +16,7 @@ pub fn s0(traces: &[Trace], progress: &(dyn Fn(&str) + Sync)) -> Document {
     let mut document = Document::new(
         "s0",
         "S0: changed pages, found by the links of their server",
-        "Kumagai and Yamana, DEWS 2004, watched 17,613 Japanese servers (1.65 million pages) weekly for \
+        "Kumagai and Yamana, DEWS 2004, watched 17 613 Japanese servers (1.65 million pages) weekly for \
          half a year and proposed to look at top pages first. Here every table and figure is measured \
          again, on the recorded year of sites whose links are known.",
     );

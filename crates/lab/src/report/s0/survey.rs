@@ -41,7 +41,7 @@ fn sites(document: &mut Document, traces: &[Trace]) {
     let total: usize = traces.iter().map(Trace::pages).sum();
     document.table(table);
     document.beside(
-        "17,613 servers in six domains, 1,652,609 pages, 93.8 pages a server; pages up to 11 links from \
+        "17 613 servers in six domains, 1 652 609 pages, 93.8 pages a server; pages up to 11 links from \
          the top page, checked weekly from June to December 2003.",
         format!(
             "{} servers, {} pages, {} pages a server; a year of each, every change known to the second.",
@@ -227,12 +227,12 @@ fn update_counts(document: &mut Document, traces: &[Trace]) {
          36 % in 4 weeks and 47 % in 24. Many change every single week. Hence history finds less than half.",
         format!(
             "{:.0} % never changed in 24 weeks; of those that did, {:.0} % changed in a single week; twice or \
-             more: {:.0} % in 4 weeks and {:.0} % in 24. {:.2} % change every week of 24.",
+             more: {:.0} % in 4 weeks and {:.0} % in 24. {} changed in every week of 24.",
             100.0 * counts[2].never(),
             100.0 * counts[2].of_changed(|n| n == 1),
             100.0 * counts[0].of_changed(|n| n > 1),
             100.0 * counts[2].of_changed(|n| n > 1),
-            100.0 * counts[2].of_changed(|n| n == 24),
+            counts[2].every_week(),
         ),
         "Commits record what people write, not dates and counters that programs put on pages, so hardly any \
          page changes weekly; that most pages change rarely holds for both.",
@@ -274,13 +274,21 @@ impl Counts {
         let chosen: f64 = (1..=self.weeks).filter(|&n| which(n)).map(|n| self.shares[n]).sum();
         chosen / (1.0 - self.shares[0])
     }
+
+    /// Who changed in every week, as the start of a sentence.
+    fn every_week(&self) -> String {
+        let share = 100.0 * self.of_changed(|n| n == self.weeks);
+        if share > 0.0 { format!("{share:.2} %") } else { "None".to_owned() }
+    }
 }
 
 fn counts_figure(counts: &[Counts]) -> Figure {
     let line = |counts: &Counts| {
         let points = (1..=counts.weeks).map(|n| (n as f64, 100.0 * counts.of_changed(|m| m == n)));
-        Line::dotted_curve(format!("of {} weeks", counts.weeks), points.collect())
+        let some = points.filter(|(_, share)| *share > 0.0);
+        Line::dotted_curve(format!("of {} weeks", counts.weeks), some.collect())
     };
+    let lines: Vec<Line> = counts.iter().map(line).collect();
     Figure {
         title: "In how many weeks a page that changed has changed".to_owned(),
         description:
@@ -288,10 +296,17 @@ fn counts_figure(counts: &[Counts]) -> Figure {
                       only, and the share falls quickly with the number of weeks."
                 .to_owned(),
         x: Axis::linear("weeks in which it changed", &[0.0, 4.0, 8.0, 12.0, 16.0, 20.0, 24.0]),
-        y: Axis::log("pages that changed, %", &[0.01, 0.1, 1.0, 10.0, 100.0]),
-        panels: vec![Panel { heading: String::new(), lines: counts.iter().map(line).collect() }],
+        y: Axis::log("pages that changed, %", &powers(&lines)),
+        panels: vec![Panel { heading: String::new(), lines }],
         rule: None,
     }
+}
+
+/// The powers of ten from 100 down to below every point.
+fn powers(lines: &[Line]) -> Vec<f64> {
+    let shares = lines.iter().flat_map(|line| &line.points).map(|(_, share)| *share);
+    let least = shares.fold(1.0, f64::min).log10().floor() as i32;
+    (least..=2).map(|power| 10_f64.powi(power)).collect()
 }
 
 #[cfg(test)]
@@ -307,5 +322,13 @@ mod tests {
         // 13 windows of two pages: one page-window with two weeks, one with one.
         assert!((counts.never() - 24.0 / 26.0).abs() < 1e-9);
         assert!((counts.of_changed(|n| n == 2) - 0.5).abs() < 1e-9);
+        assert_eq!(counts.every_week(), "None");
+    }
+
+    #[test]
+    fn every_point_lies_on_the_axis() {
+        let line = |share: f64| Line::dotted_curve("x", vec![(1.0, 90.0), (2.0, share)]);
+        assert_eq!(powers(&[line(40.0)]), [1.0, 10.0, 100.0]);
+        assert!((powers(&[line(0.0098)])[0] - 0.001).abs() < 1e-12);
     }
 }
