@@ -10,7 +10,7 @@ use crate::measure::{Measure, Measured};
 use crate::page::{Cell, Page, Table, cell, percent};
 use crate::row::Row;
 use crate::run::Budget;
-use crate::summary::{Summary, axis, log_axis};
+use crate::summary::{Line, Summary, axis, log_axis};
 use crate::visit_log::VisitLog;
 
 /// Between two multiples of a range lies this factor.
@@ -107,8 +107,16 @@ pub struct Point {
     pub freshness_high: Option<f64>,
     /// As in [`Row`].
     pub coverage: f64,
+    /// As for freshness.
+    pub coverage_low: Option<f64>,
+    /// The high end of it.
+    pub coverage_high: Option<f64>,
     /// As in [`Row`].
     pub age: f64,
+    /// As for freshness.
+    pub age_low: Option<f64>,
+    /// The high end of it.
+    pub age_high: Option<f64>,
     /// What freshness gained since the point before, for each doubling.
     pub gain_a_doubling: Option<f64>,
 }
@@ -121,20 +129,7 @@ impl WhatIf {
         for (&factor, budget) in factors.0.iter().zip(factors.budgets(base)) {
             let budget = budget.to_string();
             let Some(line) = summary.lines().find(|line| line.budget() == budget) else { continue };
-            let fresh = line.of(Measure::Freshness);
-            let freshness = fresh.value;
-            let gain =
-                |before: &Point| (freshness - before.freshness) / (factor / before.factor).log2();
-            points.push(Point {
-                factor,
-                fetches_a_week: line.mean(|row| row.fetches as f64 / row.weeks.len().max(1) as f64),
-                freshness,
-                freshness_low: fresh.bounds.map(|(low, _)| low),
-                freshness_high: fresh.bounds.map(|(_, high)| high),
-                coverage: line.mean(|row| row.scores.coverage),
-                age: line.mean(|row| row.scores.age),
-                gain_a_doubling: points.last().map(gain),
-            });
+            points.push(Point::new(factor, line, points.last()));
         }
         let first = rows.first();
         WhatIf {
@@ -173,24 +168,25 @@ impl WhatIf {
             "budget",
             "fetches a week",
             "freshness, %",
-            "\u{b1} (95 %)",
             "gain a doubling, points",
             "coverage, %",
             "age, days",
             "",
         ];
-        let caption = format!("{} in {} at multiples of {}.", self.policy, self.world, self.base);
+        let caption = format!(
+            "{} in {} at multiples of {}; \u{b1} is half of the 95 % interval.",
+            self.policy, self.world, self.base
+        );
         let mut table = Table::new("whatif", caption, &heads);
         for point in &self.points {
             let is_knee = self.knee == Some(point.factor);
             table.row([
                 Cell::from(format!("{}x", point.factor)).bold_if(is_knee),
                 cell(point.fetches_a_week, 1),
-                percent(point.freshness, 1).bold_if(is_knee),
-                percent(point.fresh().reach(), 1),
+                point.cell(Measure::Freshness).bold_if(is_knee),
                 percent(point.gain_a_doubling.unwrap_or(f64::NAN), 1),
-                percent(point.coverage, 1),
-                cell(point.age, 2),
+                point.cell(Measure::Coverage),
+                point.cell(Measure::Age),
                 if is_knee { "knee" } else { "" }.into(),
             ]);
         }
@@ -200,7 +196,7 @@ impl WhatIf {
     /// Freshness and coverage against the budget, the knee marked.
     pub fn figure(&self) -> Figure {
         let curve = |measure: Measure| -> Vec<(f64, f64)> {
-            self.points.iter().map(|point| (point.factor, point.of(measure))).collect()
+            self.points.iter().map(|point| (point.factor, point.shown(measure).value)).collect()
         };
         let panel = |measure: Measure| {
             let points = curve(measure);
@@ -214,16 +210,13 @@ impl WhatIf {
             }
             Panel { heading: measure.name().to_owned(), lines }
         };
-        let shares: Vec<f64> =
-            self.points.iter().flat_map(|p| [100.0 * p.freshness, 100.0 * p.coverage]).collect();
-        let low = shares.iter().copied().fold(100.0, f64::min);
-        let high = shares.iter().copied().fold(0.0, f64::max).max(low);
+        let (low, high) = self.extent();
         let factors: Vec<f64> = self.points.iter().map(|point| point.factor).collect();
         Figure {
             title: format!("{}: what a budget buys", self.world),
             description: format!(
                 "What `{}` makes of each budget, with as much room for every doubling: where the curve is \
-                 steep more buys much, where it is flat it buys little. The band is the interval of 95 %.",
+                 steep more buys much, where it is flat it buys little. The bands are intervals of 95 %.",
                 self.policy
             ),
             x: log_axis(&format!("times the budget of {}", self.base), &factors),
@@ -231,6 +224,17 @@ impl WhatIf {
             panels: vec![panel(Measure::Freshness), panel(Measure::Coverage)],
             rule: None,
         }
+    }
+
+    /// The least and the most share that is drawn, %, intervals too.
+    fn extent(&self) -> (f64, f64) {
+        let drawn = [Measure::Freshness, Measure::Coverage];
+        let shown = self.points.iter().flat_map(|point| drawn.map(|measure| point.shown(measure)));
+        let ends = shown.map(|of| of.bounds.unwrap_or((of.value, of.value)));
+        let (low, high) = ends.fold((100.0, 0.0), |(low, high), (least, most)| {
+            (f64::min(low, least), f64::max(high, most))
+        });
+        (low, high.max(low))
     }
 
     /// Returns all of it as one HTML file; `notes` are paragraphs on where the world comes from.
@@ -251,19 +255,48 @@ impl WhatIf {
 }
 
 impl Point {
-    /// Freshness and its interval.
-    fn fresh(&self) -> Measured {
-        Measured { value: self.freshness, bounds: self.freshness_low.zip(self.freshness_high) }
+    /// What a policy makes of a multiple, after what it makes of a smaller one.
+    fn new(factor: f64, line: &Line<'_>, before: Option<&Point>) -> Self {
+        let [fresh, coverage, age] =
+            [Measure::Freshness, Measure::Coverage, Measure::Age].map(|measure| line.of(measure));
+        let low = |of: Measured| of.bounds.map(|(low, _)| low);
+        let high = |of: Measured| of.bounds.map(|(_, high)| high);
+        let gain =
+            |before: &Point| (fresh.value - before.freshness) / (factor / before.factor).log2();
+        Point {
+            factor,
+            fetches_a_week: line.mean(|row| row.fetches as f64 / row.weeks.len().max(1) as f64),
+            freshness: fresh.value,
+            freshness_low: low(fresh),
+            freshness_high: high(fresh),
+            coverage: coverage.value,
+            coverage_low: low(coverage),
+            coverage_high: high(coverage),
+            age: age.value,
+            age_low: low(age),
+            age_high: high(age),
+            gain_a_doubling: before.map(gain),
+        }
     }
 
-    /// The interval of a measure, %; no numbers where it is not known.
+    /// What people are shown of a measure.
+    fn shown(&self, measure: Measure) -> Measured {
+        let (value, low, high) = match measure {
+            Measure::Coverage => (self.coverage, self.coverage_low, self.coverage_high),
+            Measure::Age => (self.age, self.age_low, self.age_high),
+            _ => (self.freshness, self.freshness_low, self.freshness_high),
+        };
+        Measured { value, bounds: low.zip(high) }.shown(measure)
+    }
+
+    fn cell(&self, measure: Measure) -> Cell {
+        let shown = self.shown(measure);
+        cell(shown.value, measure.digits()).within(shown.reach())
+    }
+
+    /// The interval of a measure; no numbers where it is not known.
     fn band(&self, measure: Measure) -> (f64, f64) {
-        let fresh = Some(self.fresh()).filter(|_| measure == Measure::Freshness);
-        fresh.and_then(|fresh| fresh.shown(measure).bounds).unwrap_or((f64::NAN, f64::NAN))
-    }
-
-    fn of(&self, measure: Measure) -> f64 {
-        100.0 * if measure == Measure::Coverage { self.coverage } else { self.freshness }
+        self.shown(measure).bounds.unwrap_or((f64::NAN, f64::NAN))
     }
 }
 
