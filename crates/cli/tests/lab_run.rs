@@ -138,6 +138,23 @@ fn what_was_run_before_is_found_again_and_nothing_else_is() {
 }
 
 #[test]
+fn what_counts_by_worth_is_shown_where_pages_differ_in_worth() {
+    let place = place();
+    let head = |options: &str| {
+        let ran = place.run(&format!("lab run small.toml --no-cache --quiet {options}")).expect(0);
+        ran.out.lines().next().unwrap().to_owned()
+    };
+    assert!(!head("--goal age").contains("worth"), "all are worth as much");
+    place.write(
+        "small.toml",
+        &WORLD.replace("links = 2", "links = 2\nimportance = { pareto = 1.5 }"),
+    );
+    let (fresh, aged) = (head(""), head("--goal age"));
+    assert!(fresh.contains("by worth") && !fresh.contains("age by worth"), "{fresh}");
+    assert!(aged.contains("by worth  age") && aged.contains("age by worth"), "{aged}");
+}
+
+#[test]
 fn a_broken_cache_is_as_good_as_none() {
     let place = place();
     let run = || {

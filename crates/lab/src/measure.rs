@@ -25,16 +25,25 @@ impl Measure {
         Measure::UpdateRate,
     ];
 
-    /// What a goal is measured by.
+    /// What a goal is measured by: as policies aim at it, by worth where that can differ.
     pub(crate) fn of_goal(goal: &str) -> Self {
         match goal {
             "coverage" => Measure::Coverage,
-            "age" => Measure::Age,
+            "age" => Measure::AgeWeighted,
             _ => Measure::Weighted,
         }
     }
 
-    fn is_a_time(self) -> bool {
+    /// The same with all pages counting alike.
+    pub(crate) fn plain(self) -> Self {
+        match self {
+            Measure::Weighted => Measure::Freshness,
+            Measure::AgeWeighted => Measure::Age,
+            other => other,
+        }
+    }
+
+    pub(crate) fn is_a_time(self) -> bool {
         matches!(self, Measure::Age | Measure::AgeWeighted)
     }
 

@@ -26,6 +26,7 @@ figcaption,caption{color:var(--soft);font-size:.92rem;text-align:left}figcaption
 th,td{padding:.26rem .65rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
 thead th{border-bottom:2px solid var(--soft);vertical-align:bottom;white-space:normal;line-height:1.25}
 .dense{font-size:.82rem}.dense th,.dense td{padding:.26rem .38rem}
+.denser{font-size:.75rem}.denser th,.denser td{padding:.26rem .28rem}
 tbody th{font-weight:500}.words{text-align:left}td.words{white-space:normal;min-width:7rem}td b{color:var(--mark)}
 dl.beside{margin:1.1rem 0;padding:.7rem 1rem;background:var(--wash);border-left:3px solid var(--link);border-radius:0 .4rem .4rem 0}
 dl.beside dt{font-weight:600;font-size:.88rem;color:var(--soft)}dl.beside dd{margin:0 0 .5rem}dl.beside dd:last-child{margin-bottom:0}

@@ -9,6 +9,8 @@ use crate::figure::escaped;
 
 /// A table of more columns than this is set smaller; those with intervals count twice.
 const MANY: usize = 8;
+/// One of more than this is set smaller still.
+const VERY_MANY: usize = 16;
 
 /// Rows of cells under named columns.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +60,11 @@ impl Table {
 
     /// Returns the table as HTML.
     pub fn html(&self) -> String {
-        let dense = if self.width() > MANY { " class=\"dense\"" } else { "" };
+        let dense = match self.width() {
+            width if width > VERY_MANY => " class=\"dense denser\"",
+            width if width > MANY => " class=\"dense\"",
+            _ => "",
+        };
         let mut out = format!("<div class=\"wide\"><table{dense}>\n");
         let _ = writeln!(out, "<caption>{}</caption>", escaped(&self.caption));
         let heads = self.columns.iter().zip(self.are_words());
@@ -279,6 +285,18 @@ mod tests {
         let html = table.html();
         assert!(html.contains("<b>96.6\u{a0}\u{b1}0.3</b></th><td>5.0</td>"), "{html}");
         assert_eq!(table.csv(), "a,b\r\n96.64,5\r\n");
+    }
+
+    #[test]
+    fn the_more_columns_the_smaller_they_are_set() {
+        let html = |columns: usize| {
+            let mut table = Table::new("t", "", &vec!["a"; columns]);
+            table.row((0..columns).map(|_| cell(1.0, 1).within(0.1)));
+            table.html()
+        };
+        assert!(html(4).contains("<table>"));
+        assert!(html(8).contains("<table class=\"dense\">"));
+        assert!(html(9).contains("<table class=\"dense denser\">"));
     }
 
     #[test]

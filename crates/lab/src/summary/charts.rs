@@ -26,7 +26,7 @@ impl<'a> Summary<'a> {
             let values = self.budgets.iter().map(|budget| value(budget, policy, measure));
             sizes.iter().zip(values).filter_map(|(x, y)| Some((*x, y?))).collect()
         };
-        let measures = self.measures();
+        let measures = self.shares();
         let panels: Vec<Panel> = measures
             .iter()
             .map(|&measure| {
@@ -54,35 +54,31 @@ impl<'a> Summary<'a> {
         (sizes.len() > 1).then_some(figure)
     }
 
-    /// Freshness week by week in a world, at a few budgets side by side.
+    /// What is drawn week by week in a world, at a few budgets side by side.
     pub(super) fn weeks_chart(&self, world: &str) -> Figure {
-        let panels: Vec<Panel> = self
-            .some_budgets()
-            .into_iter()
-            .map(|budget| {
-                let measure = self.freshness();
-                let weeks = |policy: &str| -> Vec<(f64, Measured)> {
-                    let weeks = self.line(world, budget, policy).map(|line| line.weeks(measure));
-                    let middles = (0..).map(|week| f64::from(week) + 0.5);
-                    middles.zip(weeks.unwrap_or_default()).collect()
-                };
-                Panel {
-                    heading: budget.to_owned(),
-                    lines: self.lines_of(measure, weeks, Line::curve),
-                }
-            })
-            .collect();
+        let measure = self.over_time();
+        let panel = |budget: &'a str| {
+            let weeks = |policy: &str| -> Vec<(f64, Measured)> {
+                let weeks = self.line(world, budget, policy).map(|line| line.weeks(measure));
+                let middles = (0..).map(|week| f64::from(week) + 0.5);
+                middles.zip(weeks.unwrap_or_default()).collect()
+            };
+            let lines = self.lines_of(measure, weeks, Line::curve);
+            Panel { heading: budget.to_owned(), lines }
+        };
+        let panels: Vec<Panel> = self.some_budgets().into_iter().map(panel).collect();
         let last = points(&panels).map(|(week, _)| week).fold(1.0, f64::max).ceil();
+        let off = if measure.is_a_time() { "what rises" } else { "what dips" };
         Figure {
-            title: format!("{world}: {} over time", self.freshness().name()),
+            title: format!("{world}: {} over time", measure.name()),
             description: format!(
-                "{} in each week of the scored time: what lies level holds its pace, what dips \
-                 was overtaken by changes.{BANDS}{}",
-                capital(self.freshness()),
+                "{} in each week of the scored time: what lies level holds its pace, {off} was overtaken \
+                 by changes.{BANDS}{}",
+                capital(measure),
                 self.grey()
             ),
             x: Axis::linear("week", &[0.0, 0.25, 0.5, 0.75, 1.0].map(|part| (part * last).round())),
-            y: percent_axis(&panels),
+            y: if measure.is_a_time() { days_axis(&panels) } else { percent_axis(&panels) },
             panels,
             rule: None,
         }
@@ -186,13 +182,20 @@ fn rounded(value: f64) -> f64 {
 }
 
 fn percent_axis(panels: &[Panel]) -> Axis {
-    let (mut low, mut high) = (100.0, 0.0);
+    let (low, high) = extent(panels, 100.0);
+    axis("share, %", f64::min(low, high), high)
+}
+
+fn days_axis(panels: &[Panel]) -> Axis {
+    axis("days", 0.0, extent(panels, 0.0).1)
+}
+
+/// The least and the most that is drawn, intervals too; nothing above `low` counts as the least.
+fn extent(panels: &[Panel], low: f64) -> (f64, f64) {
     let lines = || panels.iter().flat_map(|panel| &panel.lines);
     let ends = lines().flat_map(|line| line.band.iter().flat_map(|(low, high)| [*low, *high]));
-    for y in points(panels).map(|(_, y)| y).chain(ends) {
-        (low, high) = (f64::min(low, y), f64::max(high, y));
-    }
-    axis("share, %", f64::min(low, high), high)
+    let all = points(panels).map(|(_, y)| y).chain(ends);
+    all.fold((low, 0.0), |(low, high), y| (f64::min(low, y), f64::max(high, y)))
 }
 
 fn points(panels: &[Panel]) -> impl Iterator<Item = (f64, f64)> {

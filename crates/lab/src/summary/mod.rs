@@ -86,7 +86,7 @@ impl<'a> Summary<'a> {
     /// What the runs aimed at.
     fn goal(&self) -> Measure {
         let goal = self.rows.first().map_or(Measure::Weighted, |row| Measure::of_goal(&row.goal));
-        if goal == Measure::Weighted && !self.has_weights() { Measure::Freshness } else { goal }
+        if self.has_weights() { goal } else { goal.plain() }
     }
 
     /// Freshness as it matters here: of pages, or of their worth where that differs.
@@ -99,13 +99,27 @@ impl<'a> Summary<'a> {
         self.rows.iter().any(|row| row.scores.go_by_worth())
     }
 
-    /// What is shown of every world.
+    /// What is shown of every world: shares, and the goal where that is none.
     fn measures(&self) -> Vec<Measure> {
-        let mut measures = vec![Measure::Freshness, Measure::Coverage];
-        if self.has_weights() {
-            measures.insert(1, Measure::Weighted);
+        let mut measures = self.shares();
+        if self.goal().is_a_time() {
+            measures.insert(0, self.goal());
         }
         measures
+    }
+
+    /// The shares that are shown of every world.
+    fn shares(&self) -> Vec<Measure> {
+        let mut shares = vec![Measure::Freshness, Measure::Coverage];
+        if self.has_weights() {
+            shares.insert(1, Measure::Weighted);
+        }
+        shares
+    }
+
+    /// What is drawn week by week: freshness as it matters here, or age where that is the goal.
+    fn over_time(&self) -> Measure {
+        if self.goal().is_a_time() { self.goal() } else { self.freshness() }
     }
 
     /// The mean of a policy over all worlds at a budget; `None` unless it ran in all of them.

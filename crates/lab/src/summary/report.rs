@@ -29,7 +29,7 @@ impl Summary<'_> {
         }
     }
 
-    fn lead(&self) -> String {
+    pub(super) fn lead(&self) -> String {
         let Some(row) = self.rows.first() else { return String::new() };
         let verdict = match self.worlds.as_slice() {
             [world] => self.verdict(world, self.goal()),
@@ -84,7 +84,7 @@ impl Summary<'_> {
 
 const DEFINITIONS: &str = "Freshness is the share of live pages whose copy is current, and age the time since the first change \
      that a copy lacks (0 while it is current); both are exact means over all pages and all moments of the \
-     scored time. Weighted freshness counts pages by their worth, which is what policies aim at. Coverage is the share of changes that a fetch found, a change counting once a page and \
+     scored time. Weighted freshness and weighted age count pages by their worth, which is what policies aim at. Coverage is the share of changes that a fetch found, a change counting once a page and \
      week; the update rate is the share of fetches that found one. Intervals of 95 % are over seeds from \
      three seeds on, else over pages: by bootstrap for whole runs, by the spread of 61 groups of pages for \
      weeks, hosts and kinds of page. The clairvoyant knows every page's true mean change \

@@ -44,7 +44,7 @@ impl<'a> Summary<'a> {
     ) -> Table {
         let heads = std::iter::once("policy").chain(self.budgets.iter().copied());
         let mut table = Table::new(name, caption, &heads.collect::<Vec<_>>());
-        let policies: Vec<&str> = self.policies_by_merit(|policy| {
+        let policies: Vec<&str> = self.policies_by_merit(measure, |policy| {
             let values: Vec<f64> = self.budgets.iter().filter_map(|b| value(b, policy)).collect();
             let missing = self.budgets.len() - values.len();
             (missing == 0).then(|| values.iter().sum::<f64>())
@@ -61,23 +61,10 @@ impl<'a> Summary<'a> {
 
     /// All that is known of the policies in a world at a budget, best first.
     pub(super) fn details(&self, world: &str, budget: &str) -> Table {
-        const SHOWN: [Measure; 5] = [
-            Measure::Freshness,
-            Measure::Weighted,
-            Measure::Age,
-            Measure::Coverage,
-            Measure::UpdateRate,
-        ];
-        let heads = [
-            "policy",
-            "freshness, %",
-            "weighted, %",
-            "age, days",
-            "coverage, %",
-            "update rate, %",
-            "% of clairvoyant",
-            "% of oracle",
-        ];
+        let shown = self.detailed();
+        let heads: Vec<String> = shown.iter().map(|measure| head(*measure)).collect();
+        let heads = std::iter::once("policy").chain(heads.iter().map(String::as_str));
+        let heads: Vec<&str> = heads.chain(["% of clairvoyant", "% of oracle"]).collect();
         let caption = format!("{world} at {budget}, best first; {HALF}.");
         let mut table = Table::new(&format!("{world}-{budget}"), caption, &heads);
         let value = |policy: &str, m: Measure| Some(self.line(world, budget, policy)?.mean_of(m));
@@ -92,9 +79,17 @@ impl<'a> Summary<'a> {
                 percent(share.value, 1).within(100.0 * share.reach())
             });
             let name = Cell::from(marked(line.policy()));
-            table.row([name].into_iter().chain(SHOWN.into_iter().map(scored)).chain(references));
+            let scores = shown.iter().map(|measure| scored(*measure));
+            table.row([name].into_iter().chain(scores).chain(references));
         }
         table
+    }
+
+    /// What is shown of every policy; the age of worth only where policies aim at it.
+    fn detailed(&self) -> Vec<Measure> {
+        let by_worth = self.goal() == Measure::AgeWeighted;
+        let shown = |measure: &Measure| *measure != Measure::AgeWeighted || by_worth;
+        Measure::ALL.into_iter().filter(shown).collect()
     }
 
     /// What the budget went into.
@@ -133,7 +128,7 @@ impl<'a> Summary<'a> {
 
     fn lines_by(&self, world: &str, budget: &str, measure: Measure) -> Vec<&Line<'a>> {
         let merit = |policy: &str| Some(self.line(world, budget, policy)?.mean_of(measure));
-        let policies = self.policies_by_merit(merit);
+        let policies = self.policies_by_merit(measure, merit);
         policies.into_iter().filter_map(|policy| self.line(world, budget, policy)).collect()
     }
 
@@ -270,8 +265,11 @@ impl<'a> Summary<'a> {
     }
 
     /// Policies with the best first, those without a value last, those that know the truth after all.
-    fn policies_by_merit(&self, merit: impl Fn(&str) -> Option<f64>) -> Vec<&'a str> {
-        let measure = self.goal();
+    fn policies_by_merit(
+        &self,
+        measure: Measure,
+        merit: impl Fn(&str) -> Option<f64>,
+    ) -> Vec<&'a str> {
         let key = |policy: &str| merit(policy).unwrap_or(measure.worst());
         let mut policies = self.policies.clone();
         policies.sort_by(|a, b| measure.best_first(key(a), key(b)));
@@ -285,6 +283,12 @@ impl<'a> Summary<'a> {
         let rows = lines.flat_map(|line| line.rows.iter().copied());
         distinct(rows.flat_map(parts).filter(|part| part.pages > 0).map(|p| p.name.as_str()))
     }
+}
+
+/// What stands above a measure, with its unit.
+fn head(measure: Measure) -> String {
+    let name = if measure == Measure::Weighted { "weighted" } else { measure.name() };
+    format!("{name}, {}", measure.unit())
 }
 
 pub(super) fn capital(measure: Measure) -> String {

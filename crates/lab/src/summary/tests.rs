@@ -90,6 +90,53 @@ fn the_sentence_says_where_ours_loses() {
 }
 
 #[test]
+fn at_one_budget_the_sentence_names_one_number() {
+    let rows: Vec<Row> =
+        rows(1).into_iter().filter(|row| row.budget == "20%/week" && row.world == "one").collect();
+    let verdict = Summary::new(&rows).verdict("one", Measure::Freshness);
+    let wanted =
+        format!("behind the best of the others here, by 2.5 points (`{}`).", registry::ALL[1].name);
+    assert!(verdict.ends_with(&wanted), "{verdict}");
+}
+
+/// The same rows, from runs that aimed at age.
+fn aged(mut rows: Vec<Row>) -> Vec<Row> {
+    rows.iter_mut().for_each(|row| row.goal = "age".to_owned());
+    rows
+}
+
+#[test]
+fn where_age_is_the_goal_it_is_drawn_and_the_freshest_still_come_first() {
+    let rows = aged(rows(1));
+    let summary = Summary::new(&rows);
+    let figure = summary.weeks_chart("one");
+    assert_eq!((figure.y.label.as_str(), figure.y.ticks[0]), ("days", 0.0));
+    let first = |table: Table| table.rows[0][0].value.clone();
+    let ours = crate::page::Value::Words("index\u{a0}\u{2605}".to_owned());
+    assert_eq!(first(summary.classes("one", "2%/week")), ours);
+    let on_the_mean = crate::page::Value::Words(registry::ALL[1].name.to_owned());
+    for measure in [Measure::Freshness, Measure::Age] {
+        assert_eq!(first(summary.matrix("one", measure)), on_the_mean, "{}", measure.name());
+    }
+    assert!(summary.html("x").contains("Age in one, days, by budget."));
+}
+
+#[test]
+fn where_pages_differ_in_worth_age_is_compared_by_worth() {
+    let mut rows = aged(rows(1));
+    for row in &mut rows {
+        row.scores.freshness_weighted -= 0.1;
+        row.scores.age_weighted = if row.policy == OURS { 1.0 } else { 1.5 };
+        row.scores.age = 3.0 - row.scores.age_weighted;
+    }
+    let summary = Summary::new(&rows);
+    assert!(summary.lead().contains("In weighted age, `index` is ahead"), "{}", summary.lead());
+    assert!(summary.lead().contains("by up to 0.50 days"), "{}", summary.lead());
+    let details = summary.details("one", "2%/week");
+    assert_eq!(bold(&details, "weighted age, days"), ["index\u{a0}\u{2605}"]);
+}
+
+#[test]
 fn few_stand_out_and_ours_leads_them() {
     let rows = rows(1);
     let picked = Summary::new(&rows).picked();

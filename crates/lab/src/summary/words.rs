@@ -57,29 +57,35 @@ fn told(hero: &str, measure: Measure, races: &[Race<'_>]) -> String {
     let (ahead, behind): (Vec<_>, Vec<_>) = races.iter().partition(|race| race.lead >= 0.0);
     let by = |race: &Race<'_>| {
         let (lead, digits) = (race.lead.abs(), measure.digits());
-        let unit = if measure == Measure::Age { "days" } else { "points" };
-        format!("{lead:.digits$} {unit} at `{}`", race.budget)
+        let unit = if measure.is_a_time() { "days" } else { "points" };
+        format!("{lead:.digits$} {unit}")
     };
     let most = |list: &[&Race<'_>]| {
         let most = list.iter().max_by(|a, b| a.lead.abs().total_cmp(&b.lead.abs())).copied();
-        most.map(|race| format!("{} (`{}`)", by(race), race.rival)).unwrap_or_default()
+        let at = |race: &Race<'_>| match races {
+            [_] => format!("{} (`{}`)", by(race), race.rival),
+            _ => format!("up to {} at `{}` (`{}`)", by(race), race.budget, race.rival),
+        };
+        most.map(at).unwrap_or_default()
+    };
+    let everywhere = match races {
+        [_] => "here".to_owned(),
+        _ => format!("at all {} budgets", races.len()),
     };
     let (name, count, all) = (measure.name(), ahead.len(), races.len());
     match (ahead.is_empty(), behind.is_empty()) {
         (true, true) => String::new(),
         (false, true) => format!(
-            "In {name}, `{hero}` is ahead of the best of the others {}, by up to {}.",
-            if all == 1 { "here".to_owned() } else { format!("at all {all} budgets") },
+            "In {name}, `{hero}` is ahead of the best of the others {everywhere}, by {}.",
             most(&ahead)
         ),
         (true, false) => format!(
-            "In {name}, `{hero}` is behind the best of the others {}, by up to {}.",
-            if all == 1 { "here".to_owned() } else { format!("at all {all} budgets") },
+            "In {name}, `{hero}` is behind the best of the others {everywhere}, by {}.",
             most(&behind)
         ),
         (false, false) => format!(
-            "In {name}, `{hero}` is ahead of the best of the others at {count} of {all} budgets, by up \
-             to {}, and behind at the rest, by up to {}.",
+            "In {name}, `{hero}` is ahead of the best of the others at {count} of {all} budgets, by {}, \
+             and behind at the rest, by {}.",
             most(&ahead),
             most(&behind)
         ),

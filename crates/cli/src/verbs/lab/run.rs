@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum, value_parser};
-use evercrawl_lab::run::{Budget, News, Plan, Terms};
+use evercrawl_lab::run::{Budget, News, Plan, Terms, goal_name};
 use evercrawl_lab::{Row, Source, Summary};
 use evercrawl_policy::Days;
 use evercrawl_policy::registry::{self, Entry, Goal};
@@ -208,10 +208,7 @@ impl Screen {
             let table = Summary::new(&self.rows).choosing();
             print::data().write_all(table.markdown().as_bytes())?;
         } else if !self.json {
-            let by_worth = self.rows.iter().any(|row| row.scores.go_by_worth());
-            let head = HEAD.iter().copied().filter(|head| by_worth || *head != BY_WORTH);
-            let rows: Vec<Vec<String>> = self.rows.iter().map(|row| cells(row, by_worth)).collect();
-            print::table(&mut print::data(), &head.collect::<Vec<_>>(), &rows)?;
+            print_table(&self.rows)?;
         }
         Ok(())
     }
@@ -219,8 +216,10 @@ impl Screen {
 
 /// What is shown only where some pages are worth more than others.
 const BY_WORTH: &str = "by worth";
+/// What is shown there only if age is the goal.
+const AGE_BY_WORTH: &str = "age by worth";
 
-const HEAD: [&str; 13] = [
+const HEAD: [&str; 14] = [
     "world",
     "policy",
     "budget",
@@ -230,20 +229,47 @@ const HEAD: [&str; 13] = [
     "95 %",
     BY_WORTH,
     "age",
+    AGE_BY_WORTH,
     "coverage",
     "update rate",
     "of clairvoyant",
     "of oracle",
 ];
 
-fn cells(row: &Row, by_worth: bool) -> Vec<String> {
+fn print_table(rows: &[Row]) -> anyhow::Result<()> {
+    let hidden = hidden(rows);
+    let shown = |head: &str| !hidden.contains(&head);
+    let head: Vec<&str> = HEAD.iter().copied().filter(|head| shown(head)).collect();
+    let line = |row: &Row| {
+        let cells = HEAD.iter().zip(cells(row)).filter(|(head, _)| shown(head));
+        cells.map(|(_, cell)| cell).collect()
+    };
+    let lines: Vec<Vec<String>> = rows.iter().map(line).collect();
+    print::table(&mut print::data(), &head, &lines)?;
+    Ok(())
+}
+
+/// The columns that say nothing of these rows.
+fn hidden(rows: &[Row]) -> &'static [&'static str] {
+    let by_worth = rows.iter().any(|row| row.scores.go_by_worth());
+    let aged = rows.iter().any(|row| row.goal == goal_name(Goal::Age));
+    match (by_worth, aged) {
+        (true, true) => &[],
+        (true, false) => &[AGE_BY_WORTH],
+        (false, _) => &[BY_WORTH, AGE_BY_WORTH],
+    }
+}
+
+/// A cell for every column.
+fn cells(row: &Row) -> [String; HEAD.len()] {
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let beside = |share: Option<f64>| share.map_or("-".to_owned(), percent);
     let scores = &row.scores;
     let interval = |low: Option<f32>, high: Option<f32>| {
         super::interval(low.map(f64::from), high.map(f64::from))
     };
-    let mut cells = vec![
+    let days = |age: f64| format!("{age:.2} d");
+    [
         print::plain(&row.world),
         row.policy.clone(),
         row.budget.clone(),
@@ -251,16 +277,14 @@ fn cells(row: &Row, by_worth: bool) -> Vec<String> {
         units::show_count(row.fetches),
         percent(scores.freshness),
         interval(scores.freshness_low, scores.freshness_high),
-    ];
-    cells.extend(by_worth.then(|| percent(scores.freshness_weighted)));
-    cells.extend([
-        format!("{:.2} d", scores.age),
+        percent(scores.freshness_weighted),
+        days(scores.age),
+        days(scores.age_weighted),
         percent(scores.coverage),
         percent(scores.update_rate),
         beside(row.freshness_of_clairvoyant),
         beside(row.freshness_of_oracle),
-    ]);
-    cells
+    ]
 }
 
 fn policies(names: &[String]) -> anyhow::Result<Vec<&'static Entry>> {
