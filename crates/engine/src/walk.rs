@@ -27,6 +27,7 @@ mod mirroring;
 mod planning;
 mod probing;
 mod retaining;
+mod retelling;
 mod signals;
 mod stirring;
 mod suspecting;
@@ -62,6 +63,7 @@ pub use committing::{Commit, Committed};
 use confirming::Confirming;
 use planning::{Ahead, PIECE};
 pub use planning::{planner, planner_at_once};
+use retelling::Retelling;
 pub use signals::{Heard, Told};
 use stirring::Stirring;
 use wishing::Sweep;
@@ -131,6 +133,7 @@ pub struct Walk<S> {
     sweep: Sweep,
     ahead: Ahead,
     stirring: Stirring,
+    retelling: Retelling,
     confirming: Confirming,
     /// Words that pages changed, while they are out.
     overheard: HashMap<PageKey, (Teller, Time)>,
@@ -199,6 +202,7 @@ impl<S: Store> Walk<S> {
             sweep: Sweep::at_start(),
             ahead,
             stirring: Stirring::default(),
+            retelling: Retelling::default(),
             confirming: Confirming::default(),
             overheard: HashMap::new(),
             tags_of_interest: HashMap::new(),

@@ -6,9 +6,6 @@
 use crate::gamma::Gamma;
 use crate::special::ln_gamma;
 
-/// How many imaginary pages a group's own pages must outweigh before its mean is its own.
-pub const PULL: f64 = 2.0;
-
 const SHAPES: (f64, f64) = (0.05, 50.0);
 const ENOUGH: usize = 20_000;
 const GRID: usize = 12;
@@ -125,10 +122,11 @@ impl GroupRates {
 
     /// Returns the prior for a page of this group: `above`, moved to the group's own mean.
     ///
-    /// The mean is (PULL m + Σ rates)/(PULL + pages), with m the mean one level up; the shape is
-    /// that of `above`, since how much pages of one group differ is learned better from many groups.
-    pub fn prior(self, above: Gamma) -> Gamma {
-        let mean = (PULL * above.mean() + self.sum) / (PULL + self.pages);
+    /// `pull` is how many imaginary pages, that are as all are, the group's own must outweigh before its mean is its own:
+    /// the mean is (pull m + Σ rates)/(pull + pages), with m the mean one level up. The shape is that of `above`, since
+    /// how much pages of one group differ is learned better from many groups.
+    pub fn prior(self, above: Gamma, pull: f64) -> Gamma {
+        let mean = (pull * above.mean() + self.sum) / (pull + self.pages);
         Gamma::with_mean(mean, above.shape())
     }
 }
@@ -283,15 +281,15 @@ mod tests {
     fn a_group_moves_from_its_parent_to_its_own_mean() {
         let above = Gamma::with_mean(1.0, 0.7);
         let mut host = GroupRates::default();
-        assert!((host.prior(above).mean() - 1.0).abs() < 1e-12);
+        assert!((host.prior(above, 2.0).mean() - 1.0).abs() < 1e-12);
         let (nothing, page) = (GroupRates::default(), GroupRates::of_page);
         for _ in 0..198 {
             host.exchange(nothing, page(5.0));
         }
-        assert!((host.prior(above).mean() - 4.96).abs() < 1e-9);
-        assert_eq!(host.prior(above).shape(), 0.7);
+        assert!((host.prior(above, 2.0).mean() - 4.96).abs() < 1e-9);
+        assert_eq!(host.prior(above, 2.0).shape(), 0.7);
         host.exchange(page(5.0), page(205.0));
-        assert!((host.prior(above).mean() - 5.96).abs() < 1e-9);
+        assert!((host.prior(above, 2.0).mean() - 5.96).abs() < 1e-9);
         assert!((host.without(page(205.0)).sum - 197.0 * 5.0).abs() < 1e-9);
         host.exchange(nothing, page(f64::NAN));
         host.exchange(page(f64::NAN), page(1.0));

@@ -6,6 +6,7 @@ use crate::members::Members;
 use crate::page::{Days, Group, NEVER, Page, Visit};
 use crate::policy::{Policy, Round};
 use crate::queue::{DueQueue, Entry};
+use crate::rota::Rota;
 
 /// The share of a page's interval by which its due time may be off. Multipliers move a little with
 /// every fetch: without slack, each of them would send many pages back.
@@ -26,6 +27,9 @@ pub struct Agenda {
     room: usize,
     members: Members,
     stirred: Vec<Group>,
+    rota: Rota,
+    /// The page that was last asked about in its turn.
+    asked: usize,
     /// Some of those that come soon.
     coming: Vec<u32>,
     /// Whether nothing was said of those before the last turn.
@@ -44,6 +48,8 @@ impl Agenda {
             room: 0,
             members: Members::default(),
             stirred: Vec::new(),
+            rota: Rota::default(),
+            asked: 0,
             coming: Vec::new(),
             is_news: false,
         };
@@ -89,6 +95,7 @@ impl Agenda {
             enqueue(&mut self.queue, page);
         }
         self.look_again(visit.at);
+        self.ask_in_turn(visit.at);
         let is_void = |entry: Entry| entry != Entry::of(&self.pages[entry.page() as usize]);
         self.queue.tidy(is_void);
     }
@@ -191,13 +198,31 @@ impl Agenda {
             touch(self.members.of(group).map(|id| &self.pages[id as usize]));
             for id in self.members.of(group) {
                 let page = &mut self.pages[id as usize];
-                if !(page.alive && page.is_known() && page.due < NEVER) {
+                if !waits(page) {
                     continue;
                 }
                 if let Some(due) = self.policy.sooner(page, group, now) {
                     page.due = due;
                     enqueue(&mut self.queue, page);
                 }
+            }
+        }
+    }
+
+    /// Asks again when some pages are due that wait, whatever stirred; only what is due sooner moves.
+    fn ask_in_turn(&mut self, now: Days) {
+        let every = self.policy.asked_again_every();
+        for _ in 0..self.rota.turns(self.pages.len(), every, now) {
+            self.asked = (self.asked + 1) % self.pages.len();
+            let page = &mut self.pages[self.asked];
+            // What comes up before its next turn is asked about then.
+            if !waits(page) || page.due - now < every {
+                continue;
+            }
+            let due = self.policy.due(page, now);
+            if due < page.due {
+                page.due = due;
+                enqueue(&mut self.queue, page);
             }
         }
     }
@@ -216,6 +241,10 @@ impl Agenda {
 fn touch<'a>(pages: impl Iterator<Item = &'a Page>) {
     let parts = |page: &Page| page.note[0].to_bits() ^ page.id ^ u32::from(page.missing);
     std::hint::black_box(pages.map(parts).fold(0, u32::wrapping_add));
+}
+
+fn waits(page: &Page) -> bool {
+    page.alive && page.is_known() && page.due < NEVER
 }
 
 fn enqueue(queue: &mut DueQueue, page: &Page) {
@@ -291,9 +320,53 @@ mod tests {
         agenda.next(0.0);
         let mut said = agenda.coming().to_vec();
         said.sort_unstable();
-        assert_eq!(said, [0, 1, 2]);
+        assert_eq!(said, [1, 2], "0 came");
         agenda.next(0.0);
         assert!(agenda.coming().is_empty());
+    }
+
+    /// Tells pages to wait for a year or a week, and learns on the first of days that they need not.
+    struct Impatient;
+
+    impl Policy for Impatient {
+        fn discovered(&mut self, page: &mut Page, now: Days) {
+            page.due = now + if page.id == 0 { 0.0 } else { [7.0, 365.0][page.id as usize % 2] };
+        }
+
+        fn visited(&mut self, page: &mut Page, seen: &Seen) {
+            page.due = seen.at + 1.0;
+        }
+
+        fn due(&self, page: &Page, now: Days) -> Days {
+            if page.id == 0 { page.due } else { now }
+        }
+
+        fn asked_again_every(&self) -> Days {
+            28.0
+        }
+    }
+
+    #[test]
+    fn who_waits_for_long_is_asked_about_in_turn() {
+        let pages = (0..100).map(|id| Page { last: -1.0, ..Page::new(id) }).collect();
+        let mut agenda = Agenda::new(Box::new(Impatient), pages, 0.0);
+        let told_sooner = |agenda: &Agenda| {
+            let pages = agenda.pages()[1..].iter();
+            let (soon, late): (Vec<&Page>, Vec<&Page>) = pages.partition(|page| page.id % 2 == 0);
+            [soon, late].map(|pages| pages.iter().filter(|page| page.due < 7.0).count())
+        };
+        agenda.report(0, &Visit::new(0.0, Found::Same));
+        assert_eq!(
+            told_sooner(&agenda),
+            [0, 5],
+            "a visit pays for ten, half of which come up soon anyway"
+        );
+        for tenth in 1..=60 {
+            agenda.report(0, &Visit::new(f64::from(tenth) / 10.0, Found::Same));
+        }
+        let [soon, late] = told_sooner(&agenda);
+        assert_eq!(soon, 0);
+        assert!((14..=17).contains(&late), "6 of 28 days: {late} of 50");
     }
 
     #[test]

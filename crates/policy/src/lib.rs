@@ -41,6 +41,7 @@ mod page;
 mod policy;
 mod queue;
 mod random;
+mod rota;
 #[cfg(test)]
 mod testing;
 mod truth;
@@ -49,4 +50,5 @@ pub use agenda::Agenda;
 pub use page::{Days, Found, Group, Kind, NEVER, Page, Seen, Visit};
 pub use policy::{Outlook, Policy, Round};
 pub use random::SplitMix64;
+pub use rota::Rota;
 pub use truth::Changes;

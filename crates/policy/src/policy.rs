@@ -2,7 +2,7 @@
 
 use evercrawl_estimate::signal::{Teller, Tellers};
 
-use crate::page::{Days, Group, Page, Seen};
+use crate::page::{Days, Group, NEVER, Page, Seen};
 
 /// A scheduler: it is told what visits found and answers when, or which, pages are fetched next.
 ///
@@ -45,6 +45,12 @@ pub trait Policy {
     /// named; `None` where that is no sooner than [`Page::due`].
     fn sooner(&self, page: &Page, _group: Group, now: Days) -> Option<Days> {
         Some(self.due(page, now)).filter(|due| *due < page.due)
+    }
+
+    /// How long a page may wait before [`due`](Self::due) is asked again, in case it is due sooner by what was
+    /// learned since it was told; whoever keeps the pages goes round them ([`Rota`](crate::Rota)).
+    fn asked_again_every(&self) -> Days {
+        NEVER
     }
 
     /// A period begins: a chance to look at all pages. True when it moved due times.

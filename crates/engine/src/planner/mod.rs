@@ -13,20 +13,20 @@ mod page;
 mod plan;
 mod sample;
 mod signals;
+mod sooner;
 #[cfg(test)]
 mod tests;
 mod validators;
 mod yields;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_estimate::poisson::mean_freshness;
 use evercrawl_model::{Change, Next, Noted, Outcome, PageKey, Score, Time, Validators, Visited};
 use evercrawl_policy::registry::{self, Setup};
-use evercrawl_policy::{Days, Found, Group, Page, Policy, Round, Visit};
-use evercrawl_state::{PageRow, Place, Standing};
+use evercrawl_policy::{Days, Found, Page, Policy, Rota, Round, Visit};
+use evercrawl_state::{PageRow, Standing};
 
 use crate::EngineError;
 use crate::freshness::Freshness;
@@ -93,6 +93,7 @@ pub struct Planner {
     proofs: Proofs,
     calibration: Calibration,
     yields: Yields,
+    rota: Rota,
     /// Whether there are so many pages to visit for the first time that more are of no use.
     has_plenty: bool,
     /// How much of a page is news when it changes, on average over all pages; 0 before the first change.
@@ -119,6 +120,7 @@ impl Planner {
             proofs: Proofs::default(),
             calibration: Calibration::default(),
             yields: Yields::default(),
+            rota: Rota::default(),
             has_plenty: false,
             usual_news: 0.0,
             planned: Time::EPOCH,
@@ -342,39 +344,6 @@ impl Planner {
             });
         }
         Ok(())
-    }
-
-    /// When a waiting page is due by what is known now, where that is sooner than it was told.
-    pub fn sooner(&self, key: PageKey, row: &PageRow, now: Time) -> Option<Time> {
-        let (Some(Place::Due(due)), Some(past), true) =
-            (row.place, &row.past, self.spends_ahead() && row.held())
-        else {
-            return None;
-        };
-        let page = self.page(key, row);
-        let wanted = self.policy.due(&page, days(now));
-        let wanted = self.within_bounds(wanted, past.last_visit, past.failures);
-        let slack = SLACK * page.elapsed(days(due));
-        (days(due) - days(wanted) > slack).then_some(wanted)
-    }
-
-    /// The groups in which much changed since it was last asked: their pages may be due sooner.
-    pub fn stirred(&mut self) -> Vec<Group> {
-        let mut groups = Vec::new();
-        self.policy.stirred(&mut groups);
-        groups
-    }
-
-    /// [`sooner`](Self::sooner), for a page that is in one of `groups`.
-    pub fn sooner_in(
-        &self,
-        groups: &HashSet<Group>,
-        key: PageKey,
-        row: &PageRow,
-        now: Time,
-    ) -> Option<Time> {
-        let mut of_page = page_of(key, row).groups();
-        of_page.any(|group| groups.contains(&group)).then(|| self.sooner(key, row, now)).flatten()
     }
 
     /// Tells how many pages wait for their first visit, next to those that are held: where they are more,

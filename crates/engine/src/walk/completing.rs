@@ -111,6 +111,7 @@ impl<S: Store> Walk<S> {
         let look = Look { ended, new_links, conditional, former };
         self.planner.visited(&lease.row, &self.config.schedule, &mut processed.visited, &look);
         self.stirring.visited(page.host, self.planner.stirred());
+        self.pay_for_turns(now);
         self.confirming.visited(processed, &self.config.schedule);
         if processed.suspect {
             let lease = processed.job.lease.clone();

@@ -87,6 +87,7 @@ impl<S: Store> Walk<S> {
             self.audit(page, now)?;
         }
         self.look_at_stirred(now)?;
+        self.ask_in_turn(now)?;
         let Again::After { page: after, .. } = self.ahead.again else { return Ok(()) };
         let piece: Result<Vec<_>, _> = self.state.pages_after(after).take(PIECE).collect();
         let piece = piece?;

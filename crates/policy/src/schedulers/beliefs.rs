@@ -73,7 +73,8 @@ impl Beliefs {
 
     /// What is believed of a page of this directory before its first check.
     pub(crate) fn prior(&self, page: &Page) -> Gamma {
-        self.directories.get(page.group).copied().unwrap_or_default().prior(self.all)
+        let directory = self.directories.get(page.group).copied().unwrap_or_default();
+        directory.prior(self.all, self.alike.pull())
     }
 
     /// Has what is known of the directory of `page` brought from memory.
@@ -146,7 +147,7 @@ impl Beliefs {
     /// The evidence of a page, in a time by which the other pages of its directory change as all do.
     fn compared(&self, page: &Page) -> Evidence {
         let directory = self.directories.get(page.group).copied().unwrap_or_default();
-        let others = directory.without(self.counted(page)).prior(self.all);
+        let others = directory.without(self.counted(page)).prior(self.all, self.alike.pull());
         let Evidence { changes, time } = evidence(page);
         Evidence { changes, time: time * others.mean() / self.all.mean() }
     }
@@ -161,6 +162,17 @@ impl Beliefs {
 }
 
 impl Alike {
+    /// How many pages' worth of evidence a directory must show before its mean is its own.
+    ///
+    /// Where evidence is put together more is asked for: pages of a directory are edited together, so that a dozen
+    /// of them that were quiet, or were not, are not a dozen witnesses.
+    fn pull(self) -> f64 {
+        match self {
+            Alike::Hardly => 2.0,
+            Alike::AsSeen => 12.0,
+        }
+    }
+
     fn counted(self, evidence: Evidence, counted: f64) -> GroupRates {
         match self {
             Alike::Hardly => GroupRates::of_page(counted),
@@ -193,7 +205,7 @@ mod tests {
     fn directories_tell_about_pages_never_checked() {
         for alike in [Alike::Hardly, Alike::AsSeen] {
             let mut beliefs = Beliefs::new(Gamma::with_mean(1.0 / 30.0, 1.0), alike);
-            for id in 0..9 {
+            for id in 0..30 {
                 let mut page = Page { last: 0.0, group: 5, ..Page::new(id) };
                 page.record(&Visit::new(1.0, Found::Changed));
                 beliefs.learn(&mut page, |belief| belief.observe_changed(1.0));

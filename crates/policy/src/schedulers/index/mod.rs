@@ -69,6 +69,9 @@ const MOST_AHEAD: f64 = 8.0;
 /// No page waits longer than so many turns of a schedule that treats all alike.
 const MOST_TURNS: f64 = 4.0;
 
+/// No page waits longer than this on what was known when it was told.
+const ASKED_AGAIN_EVERY: Days = 28.0;
+
 /// Where it stands when a page was found.
 const FOUND_AT: usize = 4;
 
@@ -339,6 +342,10 @@ impl Policy for IndexRule {
         }
         let page = since_found(page);
         if now > page.last { self.due_by_glance(&page, now) } else { self.due_at(&page, now) }
+    }
+
+    fn asked_again_every(&self) -> Days {
+        ASKED_AGAIN_EVERY
     }
 
     fn read_ahead(&self, page: &Page, now: Days) {

@@ -268,7 +268,7 @@ fn signals_that_told_the_truth_are_believed() {
     let before = chance(&policy, &page);
     policy.signalled(&mut page, Teller::Push, 190.5);
     let after = chance(&policy, &page);
-    assert!(after > 0.8 && before < 0.2, "{after} {before}");
+    assert!(after > 0.75 && before < 0.2, "{after} {before}");
 }
 
 #[test]

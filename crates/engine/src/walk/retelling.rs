@@ -1,0 +1,45 @@
+//! Which waiting pages come sooner by what was learned since they were told?
+//!
+//! All that wait are gone through in turn, some for each visit, in pieces between other work: what is known of
+//! a page's directory, or what a fetch must be worth, moves while a page waits for months.
+
+use evercrawl_model::{Event, PageKey, Time};
+use evercrawl_state::Store;
+
+use super::Walk;
+use super::planning::PIECE;
+use crate::EngineError;
+
+/// Where the round of all pages is.
+#[derive(Debug, Default)]
+pub(super) struct Retelling {
+    /// The last page that had its turn.
+    after: Option<PageKey>,
+    /// How many have theirs now.
+    turns: usize,
+}
+
+impl<S: Store> Walk<S> {
+    /// A page was visited, and pays for some turns of others.
+    pub(super) fn pay_for_turns(&mut self, now: Time) {
+        let pages = self.state.counters().pages;
+        self.retelling.turns += self.planner.asked_again(pages, now);
+    }
+
+    /// Asks about the next pages, when there are enough for a piece.
+    pub(super) fn ask_in_turn(&mut self, now: Time) -> Result<(), EngineError> {
+        if self.retelling.turns < PIECE {
+            return Ok(());
+        }
+        let piece = self.state.pages_after(self.retelling.after).take(PIECE);
+        let piece: Vec<_> = piece.collect::<Result<_, _>>()?;
+        self.retelling.turns -= PIECE;
+        self.retelling.after = piece.last().map(|(page, _)| *page);
+        for (page, row) in piece {
+            if let Some(due) = self.planner.sooner_in_turn(page, &row, now) {
+                self.apply(&Event::Rescheduled { page, due, noted: None }, now)?;
+            }
+        }
+        Ok(())
+    }
+}
