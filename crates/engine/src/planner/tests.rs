@@ -1,6 +1,6 @@
-//! Does the policy see pages as heavy as they are?
+//! Does the policy see pages as heavy as they are, and who is asked about again while they wait?
 use evercrawl_model::{Event, HostKey, Importance, Kind, Wish};
-use evercrawl_state::{MemoryStore, Settings, State};
+use evercrawl_state::{MemoryStore, Past, Place, Settings, State};
 
 use super::*;
 
@@ -53,4 +53,46 @@ fn the_policy_sees_pages_as_heavy_as_the_user_wishes() {
     assert_eq!(planner.page(key, &ranked).weight, 20.0, "rank counts only where it is asked for");
     planner.plan.importance = true;
     assert_eq!(planner.page(key, &ranked).weight, 40.0);
+}
+
+const DAY: u64 = 86_400;
+
+/// A page that was visited on the first day, and is due on day `due`.
+fn waiting(due: u64) -> PageRow {
+    let past = Past {
+        visits: 1,
+        checks: 0,
+        changes: 0,
+        watched: 0.0,
+        last_visit: Time::from_secs(DAY),
+        last_look: Some(Time::from_secs(DAY)),
+        last_change: None,
+        outcome: Outcome::Ok,
+        status: 200,
+        failures: 0,
+        digest: Some([1; 20]),
+        simhash: None,
+        memory: None,
+        validators: Validators::default(),
+        log: 0,
+        noted: Noted::default(),
+    };
+    let place = Some(Place::Due(Time::from_secs(due * DAY)));
+    PageRow { standing: Standing::Live, place, past: Some(past), ..row("http://a.org/1") }
+}
+
+#[test]
+fn pages_that_wait_for_long_have_their_turn_and_others_come_up_by_themselves() {
+    let mut planner = Planner::new(Plan { rate: Some(1.0), ..Plan::default() }).unwrap();
+    let key = PageKey { host: HostKey { shard: 0, host: 1 }, url: 2 };
+    let now = Time::from_secs(100 * DAY);
+    let sooner = |row: &PageRow| planner.sooner(key, row, now).is_some();
+    let in_turn = |row: &PageRow| planner.sooner_in_turn(key, row, now).is_some();
+    // Before anything is known of what a fetch must be worth, every page is worth one now.
+    assert!(sooner(&waiting(400)) && in_turn(&waiting(400)));
+    assert!(sooner(&waiting(120)) && !in_turn(&waiting(120)));
+    assert!(!in_turn(&PageRow { place: None, ..waiting(400) }));
+    planner.asked_again(56, now);
+    let later = Time::from_secs(102 * DAY);
+    assert_eq!(planner.asked_again(56, later), 4, "each once in 28 days");
 }
