@@ -164,12 +164,12 @@ impl Beliefs {
 impl Alike {
     /// How many pages' worth of evidence a directory must show before its mean is its own.
     ///
-    /// Where evidence is put together more is asked for: pages of a directory are edited together, so that a dozen
-    /// of them that were quiet, or were not, are not a dozen witnesses.
+    /// Where evidence is put together more is asked for: pages of a directory are edited together, so that two dozen
+    /// of them that were quiet, or were not, are not two dozen witnesses.
     fn pull(self) -> f64 {
         match self {
             Alike::Hardly => 2.0,
-            Alike::AsSeen => 12.0,
+            Alike::AsSeen => 24.0,
         }
     }
 

@@ -72,6 +72,9 @@ const MOST_TURNS: f64 = 4.0;
 /// No page waits longer than this on what was known when it was told.
 const ASKED_AGAIN_EVERY: Days = 28.0;
 
+/// The share of its interval that a new page waits for its first fetch, where changes are what counts.
+const FIRST_WAIT: f64 = 0.5;
+
 /// Where it stands when a page was found.
 const FOUND_AT: usize = 4;
 
@@ -239,6 +242,17 @@ impl IndexRule {
         Bounds { limits, restless: turns(self.patience.turns()) }
     }
 
+    /// When a page is due that was never fetched, where changes are what counts.
+    ///
+    /// To find changes is not to find pages: a new page need not come before all others, as it does for the other
+    /// goals, for which it is out of date until it is fetched. But its first fetch finds no change, and none can be found
+    /// before it: so it does not wait as long as if it had been fetched when it was found.
+    fn first_due(&self, page: &Page, now: Days) -> Days {
+        let found = Page { last: found_at(page), ..*page };
+        let wait = self.wait(&found, now, self.threshold.price());
+        due_after(&found, if wait > 0.0 { FIRST_WAIT * wait } else { wait })
+    }
+
     fn due_at(&self, page: &Page, now: Days) -> Days {
         due_after(page, self.wait(page, now, self.threshold.price()))
     }
@@ -280,25 +294,16 @@ fn found_at(page: &Page) -> Days {
     f64::from(page.note[FOUND_AT])
 }
 
-/// A page that was never fetched, as if it had been when it was found.
-///
-/// To find changes is not to find pages: whoever counts changes need not hurry to a new page more than to
-/// another of its directory. For the other goals it is out of date until it is fetched, and comes first.
-fn since_found(page: &Page) -> Page {
-    let last = if page.is_known() { page.last } else { found_at(page) };
-    Page { last, ..*page }
-}
-
 impl Policy for IndexRule {
     fn discovered(&mut self, page: &mut Page, now: Days) {
         self.glance.forget();
         self.youth.note(now);
         // One that was fetched before it was found here may be of any age.
         page.note[FOUND_AT] = if page.is_known() { f32::NEG_INFINITY } else { now as f32 };
-        page.due = if page.is_known() || self.goal == Goal::Coverage {
-            self.due_at(&since_found(page), now)
-        } else {
-            now - LONGEST_DELAY
+        page.due = match self.goal {
+            _ if page.is_known() => self.due_at(page, now),
+            Goal::Coverage => self.first_due(page, now),
+            Goal::Freshness | Goal::Age => now - LONGEST_DELAY,
         };
     }
 
@@ -337,11 +342,12 @@ impl Policy for IndexRule {
     }
 
     fn due(&self, page: &Page, now: Days) -> Days {
-        if !page.is_known() && self.goal != Goal::Coverage {
-            return page.due;
+        match self.goal {
+            _ if page.is_known() && now > page.last => self.due_by_glance(page, now),
+            _ if page.is_known() => self.due_at(page, now),
+            Goal::Coverage => self.first_due(page, now),
+            Goal::Freshness | Goal::Age => page.due,
         }
-        let page = since_found(page);
-        if now > page.last { self.due_by_glance(&page, now) } else { self.due_at(&page, now) }
     }
 
     fn asked_again_every(&self) -> Days {

@@ -223,6 +223,17 @@ fn a_new_page_comes_first_unless_changes_are_counted() {
 }
 
 #[test]
+fn where_changes_are_counted_a_new_page_waits_half_as_long_as_one_fetched_when_it_was_found() {
+    let mut policy = IndexRule::for_goal(Goal::Coverage);
+    (0..5).for_each(|_| policy.threshold.follow(0.1));
+    let mut page = Page::new(0);
+    policy.discovered(&mut page, 100.0);
+    let fetched = Page { last: 100.0, ..page };
+    let [first, again] = [page.due, policy.due(&fetched, 100.0)].map(|due| due - 100.0);
+    assert!(first > 0.0 && (first / again - 0.5).abs() < 1e-9, "{first} {again}");
+}
+
+#[test]
 fn a_page_that_leads_to_new_ones_is_due_sooner_unless_changes_are_counted() {
     for goal in [Goal::Freshness, Goal::Coverage, Goal::Age] {
         let mut policy = IndexRule::for_goal(goal);

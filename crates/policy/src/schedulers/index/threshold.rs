@@ -14,7 +14,7 @@ const FOLDS_A_WEEK: f64 = 1.0;
 
 /// The least number of fetches that count as a week's: the threshold of a small crawl must not follow every
 /// single page.
-const LEAST: f64 = 8.0;
+const LEAST: f64 = 12.0;
 
 /// μ, the price of a fetch: it follows what the pages that are fetched are worth, within days.
 ///
