@@ -8,13 +8,13 @@ use crate::kept::kept;
 /// put off by the higher one would come up too late.
 const FALLEN: f64 = 0.85;
 
-/// How many e-folds the threshold can move in a week. Not many: at first it is nothing, while it rises pages come in order
-/// of how long they wait, and who is looked at by then is chosen by no belief yet.
-const FOLDS_A_WEEK: f64 = 1.0;
+/// How many e-folds the threshold can move in a week.
+const FOLDS_A_WEEK: f64 = 2.0;
 
-/// The least number of fetches that count as a week's: the threshold of a small crawl must not follow every
-/// single page.
-const LEAST: f64 = 12.0;
+/// The least number of fetches that count as a week's. The threshold of a small crawl must not follow every single
+/// page; and at first it is nothing: while it rises pages come in order of how long they wait, and a crawl that knows
+/// little by then does well to look at all alike.
+const LEAST: f64 = 24.0;
 
 /// μ, the price of a fetch: it follows what the pages that are fetched are worth, within days.
 ///
