@@ -9,12 +9,12 @@ use crate::kept::kept;
 const FALLEN: f64 = 0.85;
 
 /// How many e-folds the threshold can move in a week.
-const FOLDS_A_WEEK: f64 = 2.0;
+const FOLDS_A_WEEK: f64 = 1.5;
 
 /// The least number of fetches that count as a week's. The threshold of a small crawl must not follow every single
 /// page; and at first it is nothing: while it rises pages come in order of how long they wait, and a crawl that knows
 /// little by then does well to look at all alike.
-const LEAST: f64 = 24.0;
+const LEAST: f64 = 18.0;
 
 /// μ, the price of a fetch: it follows what the pages that are fetched are worth, within days.
 ///
