@@ -9,6 +9,9 @@ use crate::page::Page;
 const SHARE: usize = 32;
 const LEAST: usize = 1024;
 
+/// The share of those due later that may be void before they are left out.
+const SPARE: usize = 8;
+
 /// How many of those that come next are told of at a time, and how long before they come.
 const AHEAD: usize = 16;
 
@@ -64,7 +67,7 @@ impl DueQueue {
         self.far.clear();
         self.horizon = Entry(0);
         // At once, and room for more: growing by itself, it would be held twice meanwhile.
-        self.far.reserve_exact(most + most / 4 + 2 * LEAST);
+        self.far.reserve_exact(most + most / SPARE + 2 * LEAST);
         self.far.extend(entries);
         self.make_room();
     }
@@ -133,7 +136,7 @@ impl DueQueue {
     }
 
     fn make_room(&mut self) {
-        let more = self.far.len() / 4 + LEAST;
+        let more = self.far.len() / SPARE + LEAST;
         self.room = self.far.len() + more;
         self.far.reserve_exact(more + LEAST);
     }
