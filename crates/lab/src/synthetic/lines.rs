@@ -27,6 +27,8 @@ impl Line {
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
     pages: Vec<Short>,
+    /// Classes, where there are several.
+    classes: Option<Vec<u8>>,
     /// Rates after the turn, where there are turns.
     later: Option<Vec<f32>>,
     /// Birth and death, where it matters when pages come and go.
@@ -35,10 +37,9 @@ pub(super) struct Lines {
 
 #[derive(Clone, Copy, Debug)]
 struct Short {
+    /// The rate, which is never below 0; with the sign of one below for a hub.
     rate: f32,
     group: u32,
-    class: u8,
-    hub: bool,
 }
 
 impl Lines {
@@ -49,6 +50,7 @@ impl Lines {
         let lives = classes.iter().any(|class| moves(class) || class.fading.is_some());
         Lines {
             pages: Vec::with_capacity(count),
+            classes: (classes.len() > 1).then(|| Vec::with_capacity(count)),
             later: turns.then(|| Vec::with_capacity(count)),
             lives: lives.then(|| Vec::with_capacity(count)),
         }
@@ -56,7 +58,11 @@ impl Lines {
 
     pub(super) fn push(&mut self, line: Line) {
         let Line { rate, later, born, dies, group, class, hub } = line;
-        self.pages.push(Short { rate, group, class, hub });
+        let sign = if hub { -1.0 } else { 1.0 };
+        self.pages.push(Short { rate: rate.copysign(sign), group });
+        if let Some(column) = &mut self.classes {
+            column.push(class);
+        }
         if let Some(column) = &mut self.later {
             column.push(later);
         }
@@ -71,7 +77,9 @@ impl Lines {
 
     pub(super) fn get(&self, page: u32) -> Option<Line> {
         let page = page as usize;
-        let &Short { rate, group, class, hub } = self.pages.get(page)?;
+        let &Short { rate, group } = self.pages.get(page)?;
+        let (rate, hub) = (rate.abs(), rate.is_sign_negative());
+        let class = self.classes.as_ref().map_or(0, |column| column[page]);
         let later = self.later.as_ref().map_or(rate, |column| column[page]);
         let always = [f32::NEG_INFINITY, f32::INFINITY];
         let [born, dies] = self.lives.as_ref().map_or(always, |column| column[page]);
@@ -84,16 +92,27 @@ mod tests {
     use super::*;
 
     const LINE: Line =
-        Line { rate: 0.5, later: 2.0, born: -9.0, dies: 4.0, group: 3, class: 1, hub: true };
+        Line { rate: 0.5, later: 2.0, born: -9.0, dies: 4.0, group: 3, class: 0, hub: true };
 
-    /// What is left of a line where pages are as `text` says.
-    fn kept(text: &str) -> Line {
+    /// What is left of lines where pages are as `text` says.
+    fn all_kept<const COUNT: usize>(lines: [Line; COUNT], text: &str) -> [Line; COUNT] {
         let text = format!("pages = 10\n[[class]]\nrate = 1\n{text}");
         let spec = crate::synthetic::Spec::parse("w.toml", &text).unwrap();
-        let mut lines = Lines::new(&spec.classes, 2);
-        (0..2).for_each(|_| lines.push(LINE));
-        assert!(lines.len() == 2 && lines.get(2).is_none());
-        lines.get(1).unwrap()
+        let mut kept = Lines::new(&spec.classes, COUNT);
+        lines.into_iter().for_each(|line| kept.push(line));
+        assert!(kept.len() == COUNT && kept.get(COUNT as u32).is_none());
+        std::array::from_fn(|page| kept.get(page as u32).unwrap())
+    }
+
+    fn kept(text: &str) -> Line {
+        all_kept([LINE; 2], text)[1]
+    }
+
+    #[test]
+    fn hubs_and_classes_are_told_apart() {
+        let line = |rate, class, hub| Line { rate, later: rate, class, hub, ..LINE };
+        let lines = [line(0.0, 0, true), line(0.0, 1, false), line(2.0, 1, true)];
+        assert_eq!(all_kept(lines, "births = 0.1\n[[class]]\nrate = 2"), lines);
     }
 
     #[test]
@@ -104,6 +123,6 @@ mod tests {
             assert_eq!(kept(life), Line { later: 0.5, ..LINE }, "{life}");
         }
         assert_eq!(kept("turn = { week = 3 }"), Line { later: 2.0, ..always });
-        assert!(size_of::<Short>() <= 12, "there are millions of them");
+        assert!(size_of::<Short>() <= 8, "there are millions of them");
     }
 }
