@@ -3,7 +3,8 @@
 //! With "changed since?" the server decides what is a change, and one that decides wrongly hides every
 //! change from us. So now and then a page that is due is asked for without the condition: that costs
 //! bytes, not a request. The first such looks at a host teach the most, so they come soon and then ever
-//! more rarely. A validator that stayed as it was where the page changed loses its say on its host, until
+//! more rarely. A page that was drawn to be audited is such a look as well, and where those come often
+//! enough there are no others. A validator that stayed as it was where the page changed loses its say on its host, until
 //! it proves true again.
 
 use std::collections::BTreeMap;
@@ -143,7 +144,9 @@ impl Proofs {
                 taught = true;
             }
         }
-        known.looks = known.looks.saturating_add(u32::from(taught));
+        if taught {
+            (known.looks, known.since) = (known.looks.saturating_add(1), 0);
+        }
     }
 
     /// Whether the dates of a host's pages say when they changed.
@@ -251,6 +254,20 @@ mod tests {
         assert_eq!(looks[..3], [2, 7, 14]);
         assert_eq!(looks[looks.len() - 1] - looks[looks.len() - 2], 51);
         assert_eq!(proofs.conditions(2, &Validators::default()), Conditions::ALL);
+    }
+
+    #[test]
+    fn an_audit_is_a_look_as_well() {
+        let mut proofs = Proofs::default();
+        (0..50).for_each(|_| proofs.learn(1, &tagged("a"), &tagged("a"), false));
+        let mut looks = 0;
+        for request in 0..5000 {
+            looks += usize::from(proofs.conditions(1, &tagged("a")) == Conditions::NONE);
+            if request % 50 == 0 {
+                proofs.learn(1, &tagged("a"), &tagged("a"), false);
+            }
+        }
+        assert_eq!(looks, 0);
     }
 
     #[test]
