@@ -3,24 +3,20 @@
 //! `NAME.warc.gz.open` and `NAME.cdxj.open` grow; `NAME.warc.gz` and `NAME.cdxj` never change.
 //! Finishing is done in steps that may each be the last before a crash, and can be done again.
 
-use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use evercrawl_model::Time;
 
-use crate::cdx;
 use crate::disk::Disk;
 use crate::error::WriteError;
+use crate::sorting;
 
 const WARC: &str = ".warc.gz";
 const INDEX: &str = ".cdxj";
 const OPEN: &str = ".open";
 const SORTING: &str = ".cdxj.sorting.open";
-
-/// Lines of an index that are written at once: about a megabyte.
-const LINES_AT_ONCE: usize = 4096;
 
 /// How far a WARC file and its index have come; the state commits this with the visits in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,13 +66,12 @@ impl FilePosition {
     /// Sorts the index into its final file.
     fn finish_index(&self, dir: &Path, disk: &dyn Disk) -> Result<u64, WriteError> {
         let (from, to) = (open_index(dir, &self.name), final_index(dir, &self.name));
-        let Some((mut growing, cut)) = settle(&from, &to, self.cdxj_len)? else {
+        let Some((growing, cut)) = settle(&from, &to, self.cdxj_len)? else {
             return sync_dir(dir, disk).map(|()| 0);
         };
-        let mut lines = Vec::new();
-        growing.read_to_end(&mut lines).map_err(WriteError::io("read", &from))?;
-        let sorting = dir.join(format!("{}{SORTING}", self.name));
-        write_durably(&sorting, &cdx::sorted(&lines), disk)?;
+        let [aside, sorting] =
+            ["-runs", ""].map(|of| dir.join(format!("{}{of}{SORTING}", self.name)));
+        sorting::sort(growing, &aside, &sorting, disk).map_err(WriteError::io("sort", &from))?;
         rename(&sorting, &to)?;
         sync_dir(dir, disk)?;
         fs::remove_file(&from).map_err(WriteError::io("remove", &from))?;
@@ -208,20 +203,7 @@ pub(crate) fn write_durably(
     lines: &[&[u8]],
     disk: &dyn Disk,
 ) -> Result<(), WriteError> {
-    let write = || {
-        let (file, mut at) = (File::create(path)?, 0);
-        // An index can be a hundred megabytes: it is not to be held twice.
-        for some in lines.chunks(LINES_AT_ONCE) {
-            let bytes = match some {
-                &[all] => Cow::Borrowed(all),
-                lines => Cow::Owned(lines.concat()),
-            };
-            disk.write(&file, &bytes, at)?;
-            at += bytes.len() as u64;
-        }
-        disk.sync(&file)
-    };
-    write().map_err(WriteError::io("write", path))
+    sorting::write_durably(path, lines, disk).map_err(WriteError::io("write", path))
 }
 
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), WriteError> {

@@ -45,6 +45,7 @@ mod payload;
 mod read;
 mod recover;
 mod rewrite;
+mod sorting;
 mod surt;
 mod verify;
 mod warc;

@@ -242,7 +242,10 @@ fn half_finish(dir: &Path, checkpoint: &Checkpoint, step: usize) {
     let [(warc, _), (index, _)] = growing(dir, full);
     let unsorted = fs::read(&index).unwrap();
     if step == 1 {
-        fs::write(dir.join(format!("{}.cdxj.sorting.open", full.name)), &unsorted[..9]).unwrap();
+        for part in ["", "-runs"] {
+            let half = dir.join(format!("{}{part}.cdxj.sorting.open", full.name));
+            fs::write(half, &unsorted[..9]).unwrap();
+        }
     }
     if step >= 2 {
         checkpoint.finish().unwrap();

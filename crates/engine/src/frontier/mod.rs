@@ -105,7 +105,8 @@ pub struct FrontierConfig {
 /// The active hosts, and the way to those that wait on disk.
 pub struct Frontier {
     config: FrontierConfig,
-    active: HashMap<HostKey, Active>,
+    /// Each in memory of its own: the table has room for twice as many as there are, and is copied where it grows.
+    active: HashMap<HostKey, Box<Active>>,
     rested: Rested,
     ready: BinaryHeap<Reverse<(Time, HostKey)>>,
     addresses: Addresses,

@@ -109,7 +109,7 @@ impl Frontier {
             located: false,
             asks_rules: false,
         };
-        self.active.insert(key, host);
+        self.active.insert(key, Box::new(host));
         self.enqueue(key, now);
     }
 
