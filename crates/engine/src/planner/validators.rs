@@ -4,8 +4,8 @@
 //! change from us. So now and then a page that is due is asked for without the condition: that costs
 //! bytes, not a request. The first such looks at a host teach the most, so they come soon and then ever
 //! more rarely. A page that was drawn to be audited is such a look as well, and where those come often
-//! enough there are no others. A validator that stayed as it was where the page changed loses its say on its host, until
-//! it proves true again.
+//! enough there are no others. A validator that stayed as it was where the page changed loses its say on
+//! its host, until it proves true again.
 
 use std::collections::BTreeMap;
 
