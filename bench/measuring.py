@@ -26,6 +26,8 @@ class Cost:
     wall: float
     peak_mb: float
     output: str
+    # The share of all cores' time that something ran on them meanwhile, servers and others too.
+    busy: float
 
     def report(self):
         """The last line of its output, which is JSON."""
@@ -34,7 +36,7 @@ class Cost:
 
 def run(command, stdin=None, expected=(0,)):
     """Runs a command to its end; another exit code than expected ends the measuring."""
-    began = time.monotonic()
+    began, idle = time.monotonic(), idle_seconds()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(list(map(str, command)), stdin=stdin, stdout=output, stderr=errors)
         _, status, usage = os.wait4(process.pid, 0)
@@ -44,7 +46,14 @@ def run(command, stdin=None, expected=(0,)):
         if process.returncode not in expected:
             sys.exit(f"{' '.join(map(str, command))}: exit {process.returncode}\n{errors.read().decode()}")
         cpu = usage.ru_utime + usage.ru_stime
-        return Cost(cpu, wall, usage.ru_maxrss / 1024, output.read().decode())
+        busy = 1 - (idle_seconds() - idle) / (wall * os.cpu_count())
+        return Cost(cpu, wall, usage.ru_maxrss / 1024, output.read().decode(), busy)
+
+
+def idle_seconds():
+    """For how long the cores had nothing to do, since the machine started, one after the other."""
+    idle, waiting = Path("/proc/stat").read_text().split(maxsplit=6)[4:6]
+    return (int(idle) + int(waiting)) / os.sysconf("SC_CLK_TCK")
 
 
 def crawler(binary=None):
