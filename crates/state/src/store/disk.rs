@@ -47,7 +47,7 @@ struct Whole {
 
 /// How often it is looked, two milliseconds apart, whether all was written when a store is to be closed: a disk
 /// that takes nothing must not keep a crawl from its end.
-const PATIENCE: u32 = 2_500;
+const PATIENCE: u32 = 10_000;
 
 /// What the database would replay when it is opened again. Once all that was written is in tables it
 /// repeats them; up to 64 MB of it would cost the next verb a second all the same.
@@ -145,10 +145,10 @@ impl Whole {
 
     fn settle(&self) -> Result<(), StateError> {
         let commits = self.journal.commits.load(Ordering::SeqCst);
+        // All of them before any is waited for, as the database would do for ten milliseconds a space.
         for space in &self.spaces {
-            space.rotate_memtable_and_wait()?;
+            space.rotate_memtable()?;
         }
-        // What was on its way before is not waited for by that.
         let is_waiting = |space: &Keyspace| space.sealed_memtable_count() > 0;
         let patience = Cell::new(PATIENCE);
         Self::wait_while(|| {
