@@ -4,6 +4,7 @@ import html
 import math
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 640, 360, 72, 48, 40, 150
+LINE_HEIGHT = 14
 COLOURS = ["#1f6feb", "#d1242f", "#1a7f37", "#9a6700"]
 
 
@@ -12,8 +13,10 @@ def curves(title, x_name, y_name, series):
     points = [point for found in series.values() for point in found]
     x_axis, y_axis = Axis([x for x, _ in points], LEFT, WIDTH - RIGHT), Axis([y for _, y in points], HEIGHT - BOTTOM, TOP)
     parts = [f'<text x="{LEFT}" y="20" font-size="15">{html.escape(title)}</text>', *grid(x_axis, y_axis), *names(x_name, y_name)]
-    for (name, found), colour in zip(series.items(), COLOURS):
-        parts += line(name, [(x_axis.at(x), y_axis.at(y)) for x, y in sorted(found)], colour)
+    lines = {name: [(x_axis.at(x), y_axis.at(y)) for x, y in sorted(found)] for name, found in series.items()}
+    heights = apart({name: line[-1][1] for name, line in lines.items()})
+    for (name, found), colour in zip(lines.items(), COLOURS):
+        parts += line(name, found, heights[name], colour)
     style = 'font-family="sans-serif" font-size="12" fill="#222"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" {style}>\n<rect width="100%" height="100%" fill="white"/>\n' + "\n".join(parts) + "\n</svg>\n"
 
@@ -47,12 +50,19 @@ def names(x_name, y_name):
     yield f'<text x="16" y="{HEIGHT / 2}" text-anchor="middle" transform="rotate(-90 16 {HEIGHT / 2})">{html.escape(y_name)}</text>'
 
 
-def line(name, points, colour):
+def apart(heights):
+    """Heights for the names of lines, so far from each other that each can be read."""
+    last, placed = -math.inf, {}
+    for name, height in sorted(heights.items(), key=lambda item: item[1]):
+        placed[name] = last = max(height, last + LINE_HEIGHT)
+    return placed
+
+
+def line(name, points, name_height, colour):
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>'
     yield from (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points)
-    x, y = points[-1]
-    yield f'<text x="{x + 8:.1f}" y="{y + 4:.1f}" fill="{colour}">{html.escape(name)}</text>'
+    yield f'<text x="{points[-1][0] + 8:.1f}" y="{name_height + 4:.1f}" fill="{colour}">{html.escape(name)}</text>'
 
 
 def short(value):
