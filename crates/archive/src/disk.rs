@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 
 /// A disk that files are on.
 pub trait Disk: Debug + Send + Sync {
@@ -29,5 +29,33 @@ impl Disk for RealDisk {
 
     fn sync(&self, file: &File) -> io::Result<()> {
         file.sync_all()
+    }
+}
+
+/// Bytes that are handed over at once.
+const WRITTEN_AT_ONCE: usize = 1 << 20;
+
+/// Writes a file on a disk from its beginning, one piece behind the other.
+pub(crate) struct Placed<'a> {
+    file: &'a File,
+    at: u64,
+    disk: &'a dyn Disk,
+}
+
+impl<'a> Placed<'a> {
+    pub(crate) fn buffered(file: &'a File, disk: &'a dyn Disk) -> BufWriter<Self> {
+        BufWriter::with_capacity(WRITTEN_AT_ONCE, Placed { file, at: 0, disk })
+    }
+}
+
+impl Write for Placed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.disk.write(self.file, bytes, self.at)?;
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

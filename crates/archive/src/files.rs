@@ -4,12 +4,12 @@
 //! Finishing is done in steps that may each be the last before a crash, and can be done again.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use evercrawl_model::Time;
 
-use crate::disk::Disk;
+use crate::disk::{Disk, Placed};
 use crate::error::WriteError;
 use crate::sorting;
 
@@ -203,7 +203,14 @@ pub(crate) fn write_durably(
     lines: &[&[u8]],
     disk: &dyn Disk,
 ) -> Result<(), WriteError> {
-    sorting::write_durably(path, lines, disk).map_err(WriteError::io("write", path))
+    let write = || {
+        let file = File::create(path)?;
+        let mut out = Placed::buffered(&file, disk);
+        lines.iter().try_for_each(|line| out.write_all(line))?;
+        out.flush()?;
+        disk.sync(&file)
+    };
+    write().map_err(WriteError::io("write", path))
 }
 
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), WriteError> {

@@ -5,11 +5,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Take, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Take, Write};
 use std::path::Path;
 
 use crate::cdx;
-use crate::disk::Disk;
+use crate::disk::{Disk, Placed};
 
 /// Bytes of lines that are sorted at once. The index of a full WARC file of small pages is a hundred megabytes.
 const RUN: u64 = 8 << 20;
@@ -17,8 +17,7 @@ const RUN: u64 = 8 << 20;
 /// Files that are read at once: where there would be more runs, they are longer.
 const MOST_RUNS: u64 = 128;
 
-/// Bytes that are written at once, and that are read at once from each run.
-const WRITTEN_AT_ONCE: usize = 1 << 20;
+/// Bytes that are read at once from each run.
 const READ_AT_ONCE: usize = 1 << 16;
 
 /// Writes the lines of `from` to a new file at `to` in the order of their bytes, and waits until they last.
@@ -28,29 +27,24 @@ pub(crate) fn sort(from: File, aside: &Path, to: &Path, disk: &dyn Disk) -> io::
 }
 
 fn sort_in_runs(from: File, most: u64, aside: &Path, to: &Path, disk: &dyn Disk) -> io::Result<()> {
-    let (length, mut from) = (from.metadata()?.len(), BufReader::new(from));
-    if length <= most {
-        let mut lines = Vec::new();
-        from.read_to_end(&mut lines)?;
-        return write_durably(to, &cdx::sorted(&lines), disk);
-    }
-    let runs = put_aside(&mut from, most.max(length / MOST_RUNS), aside, disk)?;
-    let out = File::create(to)?;
-    merge(runs, &mut Placed::buffered(&out, disk))?;
-    disk.sync(&out)?;
-    fs::remove_file(aside)
-}
-
-/// Writes lines to a new file, and waits until they last.
-pub(crate) fn write_durably(path: &Path, lines: &[&[u8]], disk: &dyn Disk) -> io::Result<()> {
-    let file = File::create(path)?;
+    let (length, mut from, file) =
+        (from.metadata()?.len(), BufReader::new(from), File::create(to)?);
     let mut out = Placed::buffered(&file, disk);
-    lines.iter().try_for_each(|line| out.write_all(line))?;
+    if length <= most {
+        write_run(&mut from, most, &mut Vec::new(), &mut out)?;
+    } else {
+        let runs = put_aside(&mut from, most.max(length / MOST_RUNS), aside, disk)?;
+        merge(runs, &mut out)?;
+        fs::remove_file(aside)?;
+    }
     out.flush()?;
     disk.sync(&file)
 }
 
-/// Sorts as many lines as may be held, and again until there are none left. Returns where each run is.
+/// Lines in order, put aside.
+type Run = BufReader<Take<File>>;
+
+/// Puts as many lines in order as may be held, and again until there are none left.
 fn put_aside(
     from: &mut impl BufRead,
     most: u64,
@@ -59,100 +53,52 @@ fn put_aside(
 ) -> io::Result<Vec<Run>> {
     let (file, mut lines, mut ends) = (File::create(aside)?, Vec::new(), vec![0]);
     let mut out = Placed::buffered(&file, disk);
-    while take_lines(from, most, &mut lines)? {
-        cdx::sorted(&lines).iter().try_for_each(|line| out.write_all(line))?;
+    while write_run(from, most, &mut lines, &mut out)? {
         ends.push(ends[ends.len() - 1] + lines.len() as u64);
     }
     out.flush()?;
-    ends.windows(2).map(|ends| Run::open(aside, ends[0], ends[1])).collect()
+    ends.windows(2).map(|ends| open_run(aside, ends[0], ends[1])).collect()
 }
 
-/// Takes so many bytes and the rest of their last line; false where there are none left.
-fn take_lines(from: &mut impl BufRead, most: u64, lines: &mut Vec<u8>) -> io::Result<bool> {
+/// Takes so many bytes and the rest of their last line into `lines`, and writes them in order; false where there are
+/// none left.
+fn write_run(
+    from: &mut impl BufRead,
+    most: u64,
+    lines: &mut Vec<u8>,
+    out: &mut impl Write,
+) -> io::Result<bool> {
     lines.clear();
     from.take(most).read_to_end(lines)?;
     from.read_until(b'\n', lines)?;
+    cdx::sorted(lines).iter().try_for_each(|line| out.write_all(line))?;
     Ok(!lines.is_empty())
 }
 
+fn open_run(path: &Path, start: u64, end: u64) -> io::Result<Run> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(start))?;
+    Ok(BufReader::with_capacity(READ_AT_ONCE, file.take(end - start)))
+}
+
 /// Writes the lines of all runs, the least of them first.
-fn merge(runs: Vec<Run>, out: &mut impl Write) -> io::Result<()> {
-    let mut runs: BinaryHeap<Reverse<Run>> = runs.into_iter().map(Reverse).collect();
-    while let Some(mut least) = runs.peek_mut() {
-        out.write_all(&least.0.line)?;
-        if !least.0.go_on()? {
+fn merge(mut runs: Vec<Run>, out: &mut impl Write) -> io::Result<()> {
+    // The next line of each run that has one, with the run's number.
+    let mut heads = BinaryHeap::with_capacity(runs.len());
+    for (number, run) in runs.iter_mut().enumerate() {
+        let mut line = Vec::new();
+        run.read_until(b'\n', &mut line)?;
+        heads.push(Reverse((line, number)));
+    }
+    while let Some(mut least) = heads.peek_mut() {
+        let Reverse((line, number)) = &mut *least;
+        out.write_all(line)?;
+        line.clear();
+        if runs[*number].read_until(b'\n', line)? == 0 {
             PeekMut::pop(least);
         }
     }
-    out.flush()
-}
-
-/// Lines in order, of which the first is at hand.
-struct Run {
-    line: Vec<u8>,
-    rest: BufReader<Take<File>>,
-}
-
-impl Run {
-    fn open(path: &Path, start: u64, end: u64) -> io::Result<Self> {
-        let mut file = File::open(path)?;
-        file.seek(SeekFrom::Start(start))?;
-        let rest = BufReader::with_capacity(READ_AT_ONCE, file.take(end - start));
-        let mut run = Run { line: Vec::new(), rest };
-        run.go_on()?;
-        Ok(run)
-    }
-
-    /// Goes on to the next line; false where there is none.
-    fn go_on(&mut self) -> io::Result<bool> {
-        self.line.clear();
-        Ok(self.rest.read_until(b'\n', &mut self.line)? > 0)
-    }
-}
-
-impl Ord for Run {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.line.cmp(&other.line)
-    }
-}
-
-impl PartialOrd for Run {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Run {
-    fn eq(&self, other: &Self) -> bool {
-        self.line == other.line
-    }
-}
-
-impl Eq for Run {}
-
-/// Writes to a file on a disk, one piece behind the other.
-struct Placed<'a> {
-    file: &'a File,
-    at: u64,
-    disk: &'a dyn Disk,
-}
-
-impl<'a> Placed<'a> {
-    fn buffered(file: &'a File, disk: &'a dyn Disk) -> BufWriter<Self> {
-        BufWriter::with_capacity(WRITTEN_AT_ONCE, Placed { file, at: 0, disk })
-    }
-}
-
-impl Write for Placed<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.disk.write(self.file, bytes, self.at)?;
-        self.at += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    Ok(())
 }
 
 #[cfg(test)]
