@@ -188,12 +188,7 @@ impl<S: Store + 'static> Driver<S> {
 
     fn find_orders(&mut self, now: Time, orders: &mut Vec<Order>) -> Result<Ordered, EngineError> {
         loop {
-            let out = self.walk.activity().0;
-            let is_near = self.page_limit_near();
-            if is_near && out == 0 {
-                return Ok(Ordered::Over(Ended::SizeLimit));
-            }
-            if is_near || out >= self.config.limits.concurrency {
+            if self.walk.activity().0 >= self.config.limits.concurrency || self.page_limit_near() {
                 return Ok(Ordered::Wait(Time::NEVER));
             }
             let enough = self.day_is_used_up(now);
