@@ -48,7 +48,7 @@ pub(crate) enum Verb {
     /// Which hosts and pages only pretend to be of use, and which are mirrors; nothing is done about it
     Spam(crate::verbs::spam::SpamArgs),
     #[command(flatten)]
-    Wish(crate::verbs::wish::Wish),
+    Override(crate::verbs::overrides::Override),
     /// Another budget, for a running crawl from now on, for a stopped one from its next run on
     Budget(Budget),
     /// Say that pages changed: known ones are visited sooner, new ones enter, inside budget and pace

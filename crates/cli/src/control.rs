@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use evercrawl_engine::live::Inbox;
-use evercrawl_state::{DiskStore, Glance};
+use evercrawl_state::{CommittedReader, DiskStore};
 
 use crate::args::{Cli, Verb};
 use crate::settings::Settings;
@@ -46,7 +46,7 @@ impl Door {
     /// Begins to answer verbs about the data directory `dir`, which this process holds.
     pub(crate) fn open(
         dir: &Path,
-        reading: Glance<DiskStore>,
+        reading: CommittedReader<DiskStore>,
         settings: Arc<Settings>,
         inbox: Inbox,
     ) -> io::Result<Self> {
@@ -110,7 +110,7 @@ pub(crate) fn call(
 /// What is needed to answer.
 struct Desk {
     dir: PathBuf,
-    reading: Glance<DiskStore>,
+    reading: CommittedReader<DiskStore>,
     /// In force: a verb can change them.
     settings: RwLock<Arc<Settings>>,
     inbox: Inbox,
@@ -187,7 +187,7 @@ impl Desk {
                 Ok(exit::OK)
             }
             Verb::Push(args) => verbs::push::running(&args, &opened, &self.inbox, out),
-            Verb::Wish(verb) => verbs::wish::running(&verb, &opened, &self.inbox, out),
+            Verb::Override(verb) => verbs::overrides::running(&verb, &opened, &self.inbox, out),
             _ => anyhow::bail!("a running crawl cannot do this; stop it first"),
         }
     }

@@ -2,7 +2,7 @@
 
 use evercrawl_engine::Planner;
 use evercrawl_engine::planner::{Agreement, CLASSES, Outcomes, Validator};
-use evercrawl_estimate::signal::{Teller, Tellers, Trust};
+use evercrawl_estimate::signal::{SignalSource, SignalSources, Trust};
 use evercrawl_model::HostKey;
 use serde_json::{Value, json};
 
@@ -14,9 +14,9 @@ const SHOWN: usize = 5;
 
 /// Adds to `status` what the planner learned of who says that pages changed, and how its predictions do.
 pub(crate) fn add(status: &mut Value, planner: &Planner) {
-    let tellers = planner.tellers().flat_map(|(host, all)| tellers_json(host, &all));
+    let signal_sources = planner.signal_sources().flat_map(|(host, all)| tellers_json(host, &all));
     let validators = planner.validators().map(|(host, of, how)| validator_json(host, of, &how));
-    status["signals"] = tellers.chain(validators).collect();
+    status["signals"] = signal_sources.chain(validators).collect();
     let yields = planner.yields().by_kind();
     status["new_links"] = yields
         .map(|(kind, of)| {
@@ -44,9 +44,9 @@ fn named(name: &str, value: Value, row: &Outcomes) -> Value {
 }
 
 /// Those who ever said a word of a host's pages, one by one.
-fn tellers_json(host: &str, all: &Tellers) -> Vec<Value> {
-    let one = |(teller, trust): (Teller, &Trust)| {
-        signal_json(host, teller.name(), trust.words, trust.precision(), trust.recall())
+fn tellers_json(host: &str, all: &SignalSources) -> Vec<Value> {
+    let one = |(signal_source, trust): (SignalSource, &Trust)| {
+        signal_json(host, signal_source.name(), trust.words, trust.precision(), trust.recall())
     };
     heard(all).map(one).collect()
 }
@@ -69,13 +69,14 @@ fn signal_json(host: &str, kind: &str, words: f64, precision: f64, recall: f64) 
 
 /// Who says that pages of a host changed, and how far that is true, in words.
 pub(crate) fn signals_line(planner: &Planner, host: HostKey) -> Option<String> {
-    let tellers = planner.tellers_of(host).unwrap_or_default();
-    let tellers = heard(&tellers)
-        .map(|(teller, trust)| trust_words(teller.name(), trust.precision(), trust.recall()));
+    let signal_sources = planner.signal_sources_of(host).unwrap_or_default();
+    let signal_sources = heard(&signal_sources).map(|(signal_source, trust)| {
+        trust_words(signal_source.name(), trust.precision(), trust.recall())
+    });
     let validators = planner.validators_of(host).map(|(validator, agreement)| {
         trust_words(validator.name(), agreement.precision(), agreement.recall())
     });
-    let all: Vec<String> = tellers.chain(validators).collect();
+    let all: Vec<String> = signal_sources.chain(validators).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
@@ -84,8 +85,8 @@ fn trust_words(name: &str, precision: f64, recall: f64) -> String {
     format!("{name}: {precision:.0} % of its words true, {recall:.0} % of changes told")
 }
 
-fn heard(all: &Tellers) -> impl Iterator<Item = (Teller, &Trust)> {
-    Teller::ALL.into_iter().zip(&all.0).filter(|(_, trust)| trust.words > 0.0)
+fn heard(all: &SignalSources) -> impl Iterator<Item = (SignalSource, &Trust)> {
+    SignalSource::ALL.into_iter().zip(&all.0).filter(|(_, trust)| trust.words > 0.0)
 }
 
 /// What [`add`] added, in lines for people.
@@ -180,9 +181,9 @@ mod tests {
 
     #[test]
     fn only_who_spoke_is_shown() {
-        let mut all = Tellers::default();
+        let mut all = SignalSources::default();
         assert!(tellers_json("a.org", &all).is_empty());
-        all.hear(Teller::Push);
+        all.hear(SignalSource::Push);
         let shown = tellers_json("a.org", &all);
         assert_eq!((shown.len(), &shown[0]["kind"]), (1, &json!("push")));
         let line = trust_words("push", 0.504, 0.25);

@@ -70,7 +70,7 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         Verb::Spam(args) => {
             verbs::read(&args.common, |opened, out| verbs::spam::show(&args, opened, out))
         }
-        Verb::Wish(verb) => verbs::wish::run(&verb),
+        Verb::Override(verb) => verbs::overrides::run(&verb),
         Verb::Budget(args) => verbs::budget::run(&args),
         Verb::Push(args) => verbs::push::run(&args),
         Verb::Fetch(args) => verbs::fetch::run(&args),

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use evercrawl_engine::overrides::BOOSTS;
 use evercrawl_engine::retention::Rule;
-use evercrawl_engine::wishes::BOOSTS;
 use evercrawl_model::Time;
 use evercrawl_policy::registry::Goal;
 

@@ -117,8 +117,8 @@ fn a_kill_leaves_the_plan_as_it_was_or_as_it_was_to_be() {
             crawl.wait_until("the crawl to listen", || place.data().join("control.sock").exists());
             crawl
         });
-        let wished = if stood == 30.0 { 20.0 } else { 30.0 };
-        let asked = place.start(&format!("budget {wished}/s"));
+        let overridden = if stood == 30.0 { 20.0 } else { 30.0 };
+        let asked = place.start(&format!("budget {overridden}/s"));
         pause(2 * takes * (n * 5 % KILLS) / KILLS);
         crawl.as_ref().unwrap_or(&asked).signal(Signal::KILL);
         let heard = asked.wait().code == Some(0);
@@ -127,7 +127,10 @@ fn a_kill_leaves_the_plan_as_it_was_or_as_it_was_to_be() {
         // A busy machine takes now more and now less time: kills stay around the end of what they interrupt.
         takes = takes.mul_f64(if heard { 0.8 } else { 1.25 });
         let stands = budget_of(&place);
-        assert!(stands == wished || (stands == stood && !heard), "kill {n}: {stands}/s, {heard}");
+        assert!(
+            stands == overridden || (stands == stood && !heard),
+            "kill {n}: {stands}/s, {heard}"
+        );
         let visits = visits_of(&place);
         assert!(visits >= visited, "kill {n}: {visits} of {visited} visits");
         (stood, visited) = (stands, visits);

@@ -31,6 +31,7 @@ pub mod live;
 pub mod mirrors;
 pub mod nature;
 mod novelty;
+pub mod overrides;
 pub mod planner;
 pub mod process;
 pub mod recent;
@@ -41,7 +42,6 @@ pub mod suspicion;
 pub mod today;
 pub mod waiting;
 pub mod walk;
-pub mod wishes;
 
 use std::path::PathBuf;
 

@@ -20,16 +20,16 @@ const HEAD: usize = 400;
 
 /// What a host does with an address that cannot exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Manner {
+pub struct Soft404Profile {
     /// The page that it shows; `None` when it says that there is none.
     pub shows: Option<StandIn>,
     /// Where it leads, by a hash.
     pub leads_to: Option<u64>,
 }
 
-impl Manner {
+impl Soft404Profile {
     /// A host that says so when it has no such page.
-    pub const HONEST: Manner = Manner { shows: None, leads_to: None };
+    pub const HONEST: Soft404Profile = Soft404Profile { shows: None, leads_to: None };
 
     /// As bytes, to be kept.
     pub fn to_bytes(&self) -> Box<[u8]> {
@@ -43,7 +43,7 @@ impl Manner {
         let (leads_to, shows) = bytes.split_at_checked(8).unwrap_or_default();
         let leads_to = leads_to.try_into().map_or(0, u64::from_le_bytes);
         let shows = (!shows.is_empty()).then(|| StandIn::from_bytes(shows));
-        Manner { shows, leads_to: Some(leads_to).filter(|hash| *hash != 0) }
+        Soft404Profile { shows, leads_to: Some(leads_to).filter(|hash| *hash != 0) }
     }
 }
 
@@ -64,7 +64,7 @@ pub fn of_page(
     page: &Page,
     outline: &Outline,
     held: bool,
-    manner: Option<&Manner>,
+    manner: Option<&Soft404Profile>,
 ) -> Nature {
     if is_login_form(url, page, outline, held) {
         return Nature::Substitute(Outcome::LoginWall);
@@ -87,7 +87,7 @@ pub fn of_page(
 }
 
 /// What a redirect of `url` to `target` is. `held` says that content of the page is held.
-pub fn of_redirect(url: &str, target: &str, held: bool, manner: Option<&Manner>) -> Nature {
+pub fn of_redirect(url: &str, target: &str, held: bool, manner: Option<&Soft404Profile>) -> Nature {
     // It leads back to itself, often to see whether a cookie comes along: a loop, and nothing else.
     if target == url {
         return Nature::Itself;
@@ -273,27 +273,27 @@ mod tests {
     use super::*;
     use evercrawl_extract::{Extractor, Options};
 
-    fn nature(url: &str, html: &str, held: bool, manner: Option<&Manner>) -> Nature {
+    fn nature(url: &str, html: &str, held: bool, manner: Option<&Soft404Profile>) -> Nature {
         let mut extractor = Extractor::new();
         let page = extractor.extract_html(html, &Options::default());
         of_page(url, page, &Outline::of(&page.text), held, manner)
     }
 
-    fn shows(html: &str) -> Manner {
+    fn shows(html: &str) -> Soft404Profile {
         let mut extractor = Extractor::new();
         let page = extractor.extract_html(html, &Options::default());
         let shows = Some(StandIn::of(&Outline::of(&page.text)));
-        Manner { shows, leads_to: None }
+        Soft404Profile { shows, leads_to: None }
     }
 
     const SORRY: &str = "<title>Not found</title><p>Home<p>Contact<p>We looked everywhere.";
 
     #[test]
     fn words_make_suspect_and_the_likeness_proves() {
-        let page = |manner: Option<&Manner>| nature("http://a.test/x", SORRY, true, manner);
+        let page = |manner: Option<&Soft404Profile>| nature("http://a.test/x", SORRY, true, manner);
         assert_eq!(page(None), Nature::Suspect(Outcome::SoftGone));
         assert_eq!(page(Some(&shows(SORRY))), Nature::Substitute(Outcome::SoftGone));
-        assert_eq!(page(Some(&Manner::HONEST)), Nature::Itself);
+        assert_eq!(page(Some(&Soft404Profile::HONEST)), Nature::Itself);
         let root = nature("http://a.test/", SORRY, true, Some(&shows(SORRY)));
         assert_eq!(root, Nature::Itself);
         let essay = format!("<title>On 404 and not found</title>{}", "<p>A word more. ".repeat(99));
@@ -302,11 +302,11 @@ mod tests {
 
     #[test]
     fn manners_round_trip() {
-        let led = Manner { shows: None, leads_to: Some(7) };
-        for manner in [Manner::HONEST, led, shows(SORRY)] {
-            assert_eq!(Manner::from_bytes(&manner.to_bytes()), manner);
+        let led = Soft404Profile { shows: None, leads_to: Some(7) };
+        for manner in [Soft404Profile::HONEST, led, shows(SORRY)] {
+            assert_eq!(Soft404Profile::from_bytes(&manner.to_bytes()), manner);
         }
-        assert_eq!(Manner::from_bytes(&[1]), Manner::HONEST);
+        assert_eq!(Soft404Profile::from_bytes(&[1]), Soft404Profile::HONEST);
     }
 
     #[test]
@@ -339,7 +339,10 @@ mod tests {
         let sale = "<title>a.test</title><p>This domain is for sale!<p>Related searches";
         assert_eq!(nature("http://a.test/", sale, true, None), Nature::Suspect(Outcome::Parked));
         assert_eq!(nature("http://a.test/", sale, true, Some(&shows(sale))), parked);
-        assert_eq!(nature("http://a.test/", sale, true, Some(&Manner::HONEST)), Nature::Itself);
+        assert_eq!(
+            nature("http://a.test/", sale, true, Some(&Soft404Profile::HONEST)),
+            Nature::Itself
+        );
         let served = format!("{sale}<script src=https://img.sedoparking.com/x.js></script>");
         assert_eq!(nature("http://a.test/", &served, false, None), parked);
     }
@@ -348,7 +351,7 @@ mod tests {
     fn redirects_to_a_login_or_where_nonsense_leads_are_told() {
         let wall = Nature::Substitute(Outcome::LoginWall);
         let gone = Nature::Substitute(Outcome::SoftGone);
-        let home = Manner { shows: None, leads_to: Some(hash("http://a.test/")) };
+        let home = Soft404Profile { shows: None, leads_to: Some(hash("http://a.test/")) };
         for (target, held, manner, want) in [
             ("http://a.test/login?next=/x", false, None, wall),
             ("http://id.test/oauth/authorize", true, None, wall),

@@ -88,7 +88,7 @@ pub(crate) fn judge(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evercrawl_model::{Noted, Outcome, Time, Validators};
+    use evercrawl_model::{Outcome, PolicyNotes, Time, Validators};
 
     /// Visits a page text by text; the bytes are the text and a number that differs each time.
     fn visits(texts: &[&str]) -> Vec<(Change, f64)> {
@@ -125,7 +125,7 @@ mod tests {
             memory: Some(read.memory.clone()),
             validators: Validators::default(),
             log: 0,
-            noted: Noted::default(),
+            noted: PolicyNotes::default(),
         }
     }
 

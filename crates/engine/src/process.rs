@@ -13,7 +13,7 @@ use evercrawl_compare::{self as compare, Fingerprint, Outline, StandIn};
 use evercrawl_extract::{self as extract, Extractor};
 use evercrawl_fetch::Body;
 use evercrawl_model::{
-    Change, HostUpdate, Kind, Next, Noted, Outcome, Refusal, Score, Visit, Visited,
+    Change, HostUpdate, Kind, Next, Outcome, PolicyNotes, Refusal, Score, Visit, Visited,
 };
 use evercrawl_state::{Reading, StateError, Store};
 
@@ -25,7 +25,7 @@ use self::answer::{
 pub use self::processed::{Job, Processed, RecordPlan};
 use crate::config::CrawlConfig;
 use crate::links::{Leads, LinkReader};
-use crate::nature::{self, Manner, Nature};
+use crate::nature::{self, Nature, Soft404Profile};
 use crate::novelty::{self, Read};
 use crate::recent::{Digest, Recent};
 use crate::schedule::{is_host_trouble, retry_after};
@@ -292,7 +292,7 @@ impl<S: Store> Processor<S> {
     }
 
     /// How a host answers for what does not exist; `None` where that cannot be told.
-    fn manner(&mut self, processed: &Processed, body: &[u8]) -> Option<Manner> {
+    fn manner(&mut self, processed: &Processed, body: &[u8]) -> Option<Soft404Profile> {
         let response = processed.job.fetched.result.as_ref().ok()?;
         let lease = &processed.job.lease;
         match processed.visited.visit.outcome {
@@ -301,13 +301,16 @@ impl<S: Store> Processor<S> {
                 let document = document(response, &unpacked.bytes, &lease.row.url);
                 let extracted = self.extractor.extract(&document, self.links.options());
                 let text = text_of(&extracted).unwrap_or_default();
-                Some(Manner { shows: Some(StandIn::of(&Outline::of(text))), leads_to: None })
+                Some(Soft404Profile {
+                    shows: Some(StandIn::of(&Outline::of(text))),
+                    leads_to: None,
+                })
             }
             Outcome::Redirect => {
                 let target = self.links.target(lease, response.header("location")?).ok()?;
-                Some(Manner { shows: None, leads_to: Some(nature::hash(target.as_str())) })
+                Some(Soft404Profile { shows: None, leads_to: Some(nature::hash(target.as_str())) })
             }
-            Outcome::ClientError if response.status != 429 => Some(Manner::HONEST),
+            Outcome::ClientError if response.status != 429 => Some(Soft404Profile::HONEST),
             _ => None,
         }
     }
@@ -392,7 +395,7 @@ impl<S: Store> Processor<S> {
         });
         let visited = Visited {
             next: Next::Never,
-            noted: Noted::default(),
+            noted: PolicyNotes::default(),
             identity: None,
             validators: validators_of(&job.fetched),
             simhash: None,

@@ -3,8 +3,8 @@
 use evercrawl_model::{Band, HostKey, Time};
 use evercrawl_state::{HostRow, StateError, Store, View};
 
+use crate::overrides::Overrides;
 use crate::walk::keeps_waiting;
-use crate::wishes::Wishes;
 
 /// Hosts that are looked at in each front queue: enough to know what is the matter, at once.
 const MOST_READ: usize = 64;
@@ -46,14 +46,18 @@ pub struct Waiting {
 
 impl Waiting {
     /// What the front queues say at `now`.
-    pub fn read<S: Store>(state: &View<S>, wishes: &Wishes, now: Time) -> Result<Self, StateError> {
+    pub fn read<S: Store>(
+        state: &View<S>,
+        overrides: &Overrides,
+        now: Time,
+    ) -> Result<Self, StateError> {
         let mut waiting = Waiting { complete: true, ..Waiting::default() };
         for band in (0..=Band::COUNT).map(Band::of_front) {
             let hosts = state.front(band, (Time::EPOCH, HostKey::default()), MOST_READ)?;
             waiting.complete &= hosts.len() < MOST_READ;
             for (wake, key) in hosts {
                 if let Some(row) = state.host(key)? {
-                    let paused = wishes.is_paused(key);
+                    let paused = overrides.is_paused(key);
                     waiting.reason(state, &row, (paused, wake), now)?.add(&row);
                 }
             }

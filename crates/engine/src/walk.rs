@@ -24,15 +24,15 @@ mod completing;
 mod confirming;
 mod joining;
 mod mirroring;
+mod overriding;
+mod periodic_review;
 mod planning;
 mod probing;
 mod retaining;
-mod retelling;
+mod section_recheck;
 mod signals;
-mod stirring;
 mod suspecting;
 mod weighing;
-mod wishing;
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -40,7 +40,7 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_estimate::signal::Teller;
+use evercrawl_estimate::signal::SignalSource;
 use evercrawl_model::{Discovery, Event, Kind, PageKey, Refusal, Time};
 use evercrawl_state::{Applied, Counters, Load, Place, State, Store, View};
 use evercrawl_urls::{Canonical, Gate, Scope, ScopeKind, Seed};
@@ -51,23 +51,23 @@ use crate::frontier::{DRAWN, Frontier, Lease, Next};
 use crate::importance::UsualOfHost;
 use crate::links::LinkReader;
 use crate::mirrors::Mirrors;
+use crate::overrides::Overrides;
 use crate::planner::Planner;
 use crate::process::{Ids, Job, Processed, Processor};
 use crate::recent::Recent;
 use crate::suspicion::Suspects;
 use crate::today::Today;
 use crate::waiting::Waiting;
-use crate::wishes::Wishes;
 pub use asking::{RobotsAnswer, keeps_waiting, read_robots};
 pub use committing::{Commit, Committed};
 use confirming::Confirming;
+pub use overriding::OverrideChange;
+use overriding::Sweep;
+use periodic_review::PeriodicReview;
 use planning::{Ahead, PIECE};
 pub use planning::{planner, planner_at_once};
-use retelling::Retelling;
-pub use signals::{Heard, Told};
-use stirring::Stirring;
-use wishing::Sweep;
-pub use wishing::WishChange;
+use section_recheck::SectionRecheck;
+pub use signals::{SignalCounts, SignalOutcome};
 
 /// What the driver is to do next.
 #[derive(Debug)]
@@ -126,17 +126,17 @@ pub struct Walk<S> {
     recent: Arc<Recent>,
     again: Processor<S>,
     planner: Planner,
-    wishes: Arc<Wishes>,
+    overrides: Arc<Overrides>,
     mirrors: Mirrors,
     suspects: Arc<Suspects>,
     usual: UsualOfHost,
     sweep: Sweep,
     ahead: Ahead,
-    stirring: Stirring,
-    retelling: Retelling,
+    section_recheck: SectionRecheck,
+    periodic_review: PeriodicReview,
     confirming: Confirming,
     /// Words that pages changed, while they are out.
-    overheard: HashMap<PageKey, (Teller, Time)>,
+    overheard: HashMap<PageKey, (SignalSource, Time)>,
     /// Sets of tags that were looked at, and whether one is of interest.
     tags_of_interest: HashMap<u32, bool>,
     /// True once records were dropped in this run.
@@ -168,8 +168,8 @@ impl<S: Store> Walk<S> {
         now: Time,
     ) -> Result<Self, EngineError> {
         let scope = scope(config.scope, &state)?;
-        let wishes = Arc::new(Wishes::read(&state)?);
-        let gate = Arc::new(RwLock::new(Gate::new(scope, wishes.rules(&config.rules))?));
+        let overrides = Arc::new(Overrides::read(&state)?);
+        let gate = Arc::new(RwLock::new(Gate::new(scope, overrides.rules(&config.rules))?));
         let links = LinkReader::new(&config, gate, state.keyer()).without(state.seen());
         let careful = !state.was_clean();
         // Opening the archive has finished what earlier runs left.
@@ -195,14 +195,14 @@ impl<S: Store> Walk<S> {
             recent,
             again,
             planner,
-            wishes,
+            overrides,
             mirrors,
             suspects,
             usual: UsualOfHost::default(),
             sweep: Sweep::at_start(),
             ahead,
-            stirring: Stirring::default(),
-            retelling: Retelling::default(),
+            section_recheck: SectionRecheck::default(),
+            periodic_review: PeriodicReview::default(),
             confirming: Confirming::default(),
             overheard: HashMap::new(),
             tags_of_interest: HashMap::new(),
@@ -259,7 +259,7 @@ impl<S: Store> Walk<S> {
 
     /// What waits, and for what.
     pub fn waiting(&self, now: Time) -> Result<Waiting, EngineError> {
-        Ok(Waiting::read(&self.state, &self.wishes, now)?)
+        Ok(Waiting::read(&self.state, &self.overrides, now)?)
     }
 
     /// Leases that are out, and hosts that are active.

@@ -12,9 +12,9 @@ use std::time::Duration;
 use evercrawl_archive as archive;
 use evercrawl_engine::config::CrawlConfig;
 use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
-use evercrawl_engine::walk::{Heard, Walk, WishChange};
+use evercrawl_engine::walk::{OverrideChange, SignalOutcome, Walk};
 use evercrawl_fetch::Fetched;
-use evercrawl_model::{Refusal, Time, Wish};
+use evercrawl_model::{Override, Refusal, Time};
 use evercrawl_policy::SplitMix64;
 use evercrawl_state::{MemoryStore, Settings, State};
 use evercrawl_urls::{Canonical, parse_seed_line};
@@ -171,8 +171,8 @@ fn begun(dir: &std::path::Path, town: Town) -> Sim {
         let key = state.keyer().host(page.domain(), page.authority());
         let (page, _) = state.find(key, &url).unwrap().unwrap();
         let every = Duration::from_secs(3 * 3600);
-        let pin = WishChange::Begin(Wish::Pin { page, url, every });
-        sim.walk.change_wish(&pin, sim.now()).unwrap();
+        let pin = OverrideChange::Begin(Override::Pin { page, url, every });
+        sim.walk.change_override(&pin, sim.now()).unwrap();
     }
     sim.set_budget((HOSTS * (PAGES / 2 + 8)) as f64 / 86_400.0);
     sim
@@ -241,18 +241,18 @@ fn a_word_is_heard_once_and_not_when_it_is_old() {
     let page = url("http://h0.test/7");
     let (place, _, _) = due(&sim, &page);
     let now = sim.now().after(Duration::from_secs(7));
-    assert_eq!(sim.walk.signal(&page, now).unwrap(), Heard::Known);
+    assert_eq!(sim.walk.signal(&page, now).unwrap(), SignalOutcome::Known);
     let heard = due(&sim, &page);
     assert_eq!(heard.1, Some(now));
     assert!(format!("{:?}", heard.0) <= format!("{place:?}"), "never later than it was");
     let later = now.after(Duration::from_secs(9));
-    assert_eq!(sim.walk.signal(&page, later).unwrap(), Heard::Known);
+    assert_eq!(sim.walk.signal(&page, later).unwrap(), SignalOutcome::Known);
     assert_eq!(due(&sim, &page), heard, "until it is visited, more words say nothing new");
     for (text, want) in [
-        ("http://h0.test/new", Heard::New),
-        ("http://h0.test/new", Heard::Known),
-        ("http://elsewhere.test/", Heard::Refused(Refusal::OutOfScope)),
-        ("http://h0.test/x.zip", Heard::Refused(Refusal::Extension)),
+        ("http://h0.test/new", SignalOutcome::New),
+        ("http://h0.test/new", SignalOutcome::Known),
+        ("http://elsewhere.test/", SignalOutcome::Refused(Refusal::OutOfScope)),
+        ("http://h0.test/x.zip", SignalOutcome::Refused(Refusal::Extension)),
     ] {
         assert_eq!(sim.walk.signal(&url(text), later).unwrap(), want, "{text}");
     }

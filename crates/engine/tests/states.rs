@@ -10,7 +10,7 @@ use common::fetched;
 use common::rehearsed::{HOUR, START, Sim, TOOK, begun, words};
 use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_fetch::Fetched;
-use evercrawl_model::{Change, Life, Notice, Outcome, Refusal, Time, Turn};
+use evercrawl_model::{Change, Life, LifeChange, Notice, Outcome, Refusal, Time};
 use evercrawl_state::{Entry, Store, View};
 
 const HTML: [(&str, &str); 1] = [("content-type", "text/html")];
@@ -40,10 +40,10 @@ impl Web for Outage {
 /// The turns in a log, each with the reason.
 fn turns<S: Store>(state: &View<S>) -> Vec<(Life, Life, String)> {
     let told = |entry: Entry| match entry {
-        Entry::Visit(visit, Some(Turn { from, to })) => {
+        Entry::Visit(visit, Some(LifeChange { from, to })) => {
             Some((from, to, visit.outcome.code().to_owned()))
         }
-        Entry::Notice(Notice::Turned { turn: Turn { from, to }, reason, .. }) => {
+        Entry::Notice(Notice::Turned { turn: LifeChange { from, to }, reason, .. }) => {
             Some((from, to, reason.code().to_owned()))
         }
         _ => None,

@@ -69,7 +69,7 @@ impl SignalRates {
 
 /// Who says that a page changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Teller {
+pub enum SignalSource {
     /// The date in a sitemap.
     Sitemap,
     /// The date in a feed.
@@ -81,7 +81,7 @@ pub enum Teller {
 /// How many kinds of teller there are.
 pub const TELLERS: usize = 3;
 
-impl Teller {
+impl SignalSource {
     /// All of them.
     pub const ALL: [Self; TELLERS] = [Self::Sitemap, Self::Feed, Self::Push];
 
@@ -213,12 +213,12 @@ impl Trust {
 
 /// What is known of the tellers of a host.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Tellers(pub [Trust; TELLERS]);
+pub struct SignalSources(pub [Trust; TELLERS]);
 
-impl Tellers {
+impl SignalSources {
     /// A word of `teller` came for a page of the host.
-    pub fn hear(&mut self, teller: Teller) {
-        self.0[teller as usize].words += 1.0;
+    pub fn hear(&mut self, signal_source: SignalSource) {
+        self.0[signal_source as usize].words += 1.0;
     }
 
     /// Learns from a visit, as [`Trust::observe`] does, of each teller that ever said a word. `deaf` tells for
@@ -311,8 +311,8 @@ mod tests {
     /// Pages that change at 0.25, are visited every `gap` or at a word, and of which words come: of a share
     /// of changes, and without any at a rate. Returns what is learned, and the mean of the beliefs.
     fn learned(recall: f64, lies: f64, gap: f64) -> (Trust, f64) {
-        let (mut random, mut tellers) = (Uniforms::new(3), Tellers::default());
-        tellers.hear(Teller::Sitemap);
+        let (mut random, mut signal_sources) = (Uniforms::new(3), SignalSources::default());
+        signal_sources.hear(SignalSource::Sitemap);
         let mut belief = Gamma::with_mean(0.25, 1.0);
         for _ in 0..3000 {
             let (seen, hidden) = (random.gap(0.25 * recall), random.gap(0.25 * (1.0 - recall)));
@@ -321,10 +321,10 @@ mod tests {
             let tau = if word < gap && lies < 1.0 { word + 0.05 } else { gap };
             let words = [if word < tau { word } else { 0.0 }, 0.0, 0.0];
             let changed = seen.min(hidden) < tau;
-            belief = tellers.clock(&words, belief.mean()).learn(belief, tau, changed, None);
-            tellers.learn(&words, &[0.0; TELLERS], tau, 0.25, changed);
+            belief = signal_sources.clock(&words, belief.mean()).learn(belief, tau, changed, None);
+            signal_sources.learn(&words, &[0.0; TELLERS], tau, 0.25, changed);
         }
-        (tellers.0[0], belief.mean())
+        (signal_sources.0[0], belief.mean())
     }
 
     #[test]
@@ -363,8 +363,8 @@ mod tests {
         let (trust, rate) = learned(1.0, 16.0, 2.0);
         assert!(trust.precision() < 0.1, "{trust:?}");
         assert!((0.2..0.31).contains(&rate), "{rate}");
-        let tellers = Tellers([trust, Trust::default(), Trust::default()]);
-        let clock = tellers.clock(&[0.06, 0.0, 0.0], 0.25);
+        let signal_sources = SignalSources([trust, Trust::default(), Trust::default()]);
+        let clock = signal_sources.clock(&[0.06, 0.0, 0.0], 0.25);
         let equivalent = clock.passed(3.0) + clock.jumped();
         assert!((equivalent - 3.0).abs() < 0.15, "{equivalent}");
     }
@@ -382,7 +382,7 @@ mod tests {
                     Trust { words: 1.0, true_words: a, false_words, quiet, ..Trust::default() };
                 let trust = trust.observe(a, b, a, b, true).observe(b, a, b, a, false);
                 assert!(trust.rates(b).seen >= 0.0, "{a} {b}");
-                let clock = Tellers([trust; TELLERS]).clock(&[a, b, 0.0], a);
+                let clock = SignalSources([trust; TELLERS]).clock(&[a, b, 0.0], a);
                 assert!(!clock.passed(b).is_nan() && !clock.jumped().is_nan(), "{a} {b}");
             }
         }

@@ -36,7 +36,7 @@ const MOST_FIELDS: usize = 500;
 #[derive(Debug)]
 pub(crate) struct Link {
     sender: Sender,
-    motor: Motor,
+    driver: ConnectionDriver,
     tape: SharedTape,
     peer: SocketAddr,
     tls: Option<TlsInfo>,
@@ -50,7 +50,7 @@ enum Sender {
 
 /// What moves the bytes while somebody waits for them, and ends the waiting.
 #[derive(Debug)]
-struct Motor {
+struct ConnectionDriver {
     /// None once it has nothing left to do, and for HTTP/2, which moves by itself.
     connection: Option<Box<http1::Connection<TokioIo<Tap>, Empty<Bytes>>>>,
     /// Kept from one exchange to the next: putting an alarm off is far cheaper than setting one.
@@ -75,8 +75,8 @@ impl Link {
             .handshake(Tap::on(stream, tape.clone()))
             .await
             .map_err(|error| explain(&error))?;
-        let motor = Motor::new(Some(Box::new(connection)));
-        Ok(Link { sender: Sender::Http1(sender), motor, tape, peer, tls })
+        let driver = ConnectionDriver::new(Some(Box::new(connection)));
+        Ok(Link { sender: Sender::Http1(sender), driver, tape, peer, tls })
     }
 
     /// A connection that speaks HTTP/2; it has a task of its own, as it may have to answer pings.
@@ -91,8 +91,8 @@ impl Link {
             .await
             .map_err(|error| explain(&error))?;
         tokio::spawn(connection);
-        let motor = Motor::new(None);
-        Ok(Link { sender: Sender::Http2(sender), motor, tape, peer, tls })
+        let driver = ConnectionDriver::new(None);
+        Ok(Link { sender: Sender::Http2(sender), driver, tape, peer, tls })
     }
 
     /// The address at the other end.
@@ -113,12 +113,12 @@ impl Link {
     /// Whether another request can be sent, as far as can be known without sending one.
     pub(crate) async fn is_ready(&mut self) -> bool {
         poll_fn(|cx| {
-            self.motor.turn(cx);
+            self.driver.turn(cx);
             Poll::Ready(())
         })
         .await;
         match &self.sender {
-            Sender::Http1(sender) => self.motor.is_running() && sender.is_ready(),
+            Sender::Http1(sender) => self.driver.is_running() && sender.is_ready(),
             Sender::Http2(sender) => sender.is_ready(),
         }
     }
@@ -143,7 +143,7 @@ impl Link {
         let mut gathered = Gathered::new(incoming.size_hint().lower(), limits);
         let truncated = self.read_body(&mut incoming, &mut gathered, room, patience).await;
         if truncated.is_some() {
-            self.motor.stop();
+            self.driver.stop();
         }
         let mut tape = self.tape.lock();
         let (mut head, interim) = (tape.head(), tape.interim());
@@ -191,10 +191,10 @@ impl Link {
         let deadline = patience.until(limits.head);
         let answer = match &mut self.sender {
             Sender::Http1(sender) => {
-                self.motor.run(deadline, pin!(sender.send_request(outgoing))).await
+                self.driver.run(deadline, pin!(sender.send_request(outgoing))).await
             }
             Sender::Http2(sender) => {
-                self.motor.run(deadline, pin!(sender.send_request(outgoing))).await
+                self.driver.run(deadline, pin!(sender.send_request(outgoing))).await
             }
         };
         let answer = answer.ok_or_else(|| patience.over(Phase::Head))?;
@@ -218,7 +218,7 @@ impl Link {
                 return Some(Truncation::Size);
             }
             let deadline = gathered.deadline(patience);
-            let Some(frame) = self.motor.run(deadline, incoming.frame()).await else {
+            let Some(frame) = self.driver.run(deadline, incoming.frame()).await else {
                 return Some(Truncation::Time);
             };
             match frame {
@@ -236,9 +236,9 @@ impl Link {
     }
 }
 
-impl Motor {
+impl ConnectionDriver {
     fn new(connection: Option<Box<http1::Connection<TokioIo<Tap>, Empty<Bytes>>>>) -> Self {
-        Motor { connection, alarm: Box::pin(tokio::time::sleep(Duration::ZERO)) }
+        ConnectionDriver { connection, alarm: Box::pin(tokio::time::sleep(Duration::ZERO)) }
     }
 
     /// Polls `work`, and the connection under it, until `work` is done; `None` if the deadline passes

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use evercrawl_lab::Truth;
 use evercrawl_lab::visit_log::{Saw, VisitLog};
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostUpdate, Kind, Next, Noted, Outcome, PageKey, Score, Time,
-    Visit, Visited,
+    Band, Change, Discovery, Event, HostUpdate, Kind, Next, Outcome, PageKey, PolicyNotes, Score,
+    Time, Visit, Visited,
 };
 use evercrawl_state::{MemoryStore, Settings, State};
 
@@ -52,7 +52,7 @@ fn visit(state: &mut State<MemoryStore>, page: PageKey, at: Time, change: Change
             visit,
             identity: None,
             next: Next::Never,
-            noted: Noted::default(),
+            noted: PolicyNotes::default(),
             validators: None,
             simhash: None,
             memory: None,

@@ -34,7 +34,7 @@ impl Measure {
 
 /// What speaks for a page by one measure. The numbers mean something to the engine alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Claim {
+pub struct LinkEvidence {
     /// The front queue that a page which was never visited waits in by it.
     pub band: Option<Band>,
     /// How much speaks for it, and whatever else is kept with that.

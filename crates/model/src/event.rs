@@ -7,8 +7,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use crate::{
-    Band, Claim, HostKey, Importance, Kind, Likeness, Measure, PageKey, Refusal, Rewritten,
-    Suspicion, Time, Validators, Visit, VisitsDropped, Wish,
+    Band, HostKey, Importance, Kind, Likeness, LinkEvidence, Measure, Override, PageKey, Refusal,
+    Rewritten, Suspicion, Time, Validators, Visit, VisitsDropped,
 };
 
 /// Something that changes the state.
@@ -71,7 +71,7 @@ pub enum Event {
         /// When.
         due: Time,
         /// What the scheduler noted with it; `None` leaves what was noted.
-        noted: Option<Noted>,
+        noted: Option<PolicyNotes>,
     },
     /// A page that was never visited waits in another front queue.
     Requeued {
@@ -91,47 +91,47 @@ pub enum Event {
         /// When it is to be visited now.
         due: Time,
         /// What the scheduler noted with it.
-        noted: Noted,
+        noted: PolicyNotes,
     },
     /// Pages turned out to matter otherwise than was known.
-    Weighed {
+    ImportanceChanged {
         /// How much each matters.
         pages: Vec<(PageKey, Importance)>,
     },
     /// What speaks for pages is otherwise than was known.
-    Valued {
+    LinkEvidenceChanged {
         /// By what.
         measure: Measure,
         /// What speaks for each by now; `None` where nothing is kept of it any more.
-        claims: Vec<(PageKey, Option<Claim>)>,
+        claims: Vec<(PageKey, Option<LinkEvidence>)>,
         /// What all claims of the measure have in common.
         total: [f64; 4],
     },
     /// Pages of a host were compared with those of another.
-    Likened {
+    LikenessChanged {
         /// The host.
         host: HostKey,
         /// What that says by now.
         likeness: Likeness,
     },
     /// A host was looked at for spam.
-    Suspected {
+    SuspicionChanged {
         /// The host.
         host: HostKey,
         /// What it is taken for; `None` where nothing speaks against it any more.
         suspicion: Option<Suspicion>,
     },
     /// The user wishes something; it takes the place of an earlier wish of its kind and subject.
-    Wished {
+    OverrideSet {
         /// What.
-        wish: Wish,
+        user_override: Override,
         /// Since when.
         at: Time,
     },
     /// The user wishes it no more.
-    Unwished {
+    OverrideRemoved {
         /// What.
-        wish: Wish,
+        user_override: Override,
     },
     /// A page is not fetched as long as a reason holds; where it was is kept.
     PutAside {
@@ -256,7 +256,7 @@ pub struct Visited {
     /// When to come again.
     pub next: Next,
     /// What the scheduler keeps of the page.
-    pub noted: Noted,
+    pub noted: PolicyNotes,
     /// Validators to ask with next time; `None` leaves those that were held.
     pub validators: Option<Validators>,
     /// Fingerprint of the text, where there was text.
@@ -283,7 +283,7 @@ pub struct Visited {
 
 /// What the scheduler keeps of a page, in the page's row; it means something to the scheduler alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Noted {
+pub struct PolicyNotes {
     /// Days in which the page is known not to have changed.
     pub unmodified: f32,
     /// What its policy noted.

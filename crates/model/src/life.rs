@@ -67,17 +67,17 @@ impl Life {
 
 /// A page went from one state to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct LifeChange {
     /// Where it was.
     pub from: Life,
     /// Where it is.
     pub to: Life,
 }
 
-impl Turn {
+impl LifeChange {
     /// From one state to another; `None` where they are the same.
     pub fn between(from: Life, to: Life) -> Option<Self> {
-        (from != to).then_some(Turn { from, to })
+        (from != to).then_some(LifeChange { from, to })
     }
 }
 
@@ -91,7 +91,7 @@ pub enum Notice {
         /// When.
         at: Time,
         /// From which state to which.
-        turn: Turn,
+        turn: LifeChange,
         /// Why it is refused, or was.
         reason: Refusal,
     },

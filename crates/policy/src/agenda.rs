@@ -1,6 +1,6 @@
 //! How is a policy driven? Pages in order of due time, rounds, a budget: all in memory.
 
-use evercrawl_estimate::signal::Teller;
+use evercrawl_estimate::signal::SignalSource;
 
 use crate::members::Members;
 use crate::page::{Days, Group, NEVER, Page, Visit};
@@ -103,7 +103,7 @@ impl Agenda {
     /// Tells of a sign that page `id` may have changed.
     pub fn signal(&mut self, id: u32, now: Days) {
         if let Some(page) = self.pages.get_mut(id as usize) {
-            self.policy.signalled(page, Teller::Push, now);
+            self.policy.signalled(page, SignalSource::Push, now);
             enqueue(&mut self.queue, page);
         }
     }

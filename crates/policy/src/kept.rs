@@ -5,7 +5,7 @@
 
 use std::hash::{BuildHasher, Hash};
 
-use evercrawl_estimate::signal::{Tellers, Trust};
+use evercrawl_estimate::signal::{SignalSources, Trust};
 use evercrawl_estimate::{Gamma, GroupRates};
 
 /// Something that can be written down and read again.
@@ -65,13 +65,13 @@ pub(crate) use kept;
 kept!(Trust { words, true_words, false_words, silent_changes, expected_changes, quiet });
 kept!(GroupRates { pages, sum });
 
-impl Kept for Tellers {
+impl Kept for SignalSources {
     fn write(&self, out: &mut Vec<u8>) {
         self.0.write(out);
     }
 
     fn read(from: &mut &[u8]) -> Option<Self> {
-        Some(Tellers(Kept::read(from)?))
+        Some(SignalSources(Kept::read(from)?))
     }
 }
 
@@ -149,7 +149,7 @@ mod tests {
         let belief = Gamma::new(0.5, 30.0);
         assert_eq!(again(&belief), Some(belief));
         let trust = Trust { words: 3.0, quiet: 0.5, ..Trust::default() };
-        let tellers = Tellers([Trust::default(), trust, Trust::default()]);
-        assert_eq!(again(&tellers), Some(tellers));
+        let signal_sources = SignalSources([Trust::default(), trust, Trust::default()]);
+        assert_eq!(again(&signal_sources), Some(signal_sources));
     }
 }

@@ -1,6 +1,6 @@
 //! Which pages should be fetched next, or when? The one question every scheduler answers.
 
-use evercrawl_estimate::signal::{Teller, Tellers};
+use evercrawl_estimate::signal::{SignalSource, SignalSources};
 
 use crate::page::{Days, Group, NEVER, Page, Seen};
 
@@ -30,7 +30,7 @@ pub trait Policy {
 
     /// Something other than a visit says that `page` may have changed (a sitemap, a feed, a push): may
     /// move its due time.
-    fn signalled(&mut self, _page: &mut Page, _teller: Teller, _now: Days) {}
+    fn signalled(&mut self, _page: &mut Page, _teller: SignalSource, _now: Days) {}
 
     /// When `page` is due by what is known now. Asked when [`Page::due`] has come, since numbers that
     /// belong to all pages may have moved while it waited: a later answer puts the page back.
@@ -86,7 +86,7 @@ pub trait Policy {
 
     /// How far those who say that pages of the host numbered `host` changed can be trusted; `None` where
     /// nobody ever said so, or the policy does not listen.
-    fn tellers(&self, _host: u32) -> Option<Tellers> {
+    fn signal_sources(&self, _host: u32) -> Option<SignalSources> {
         None
     }
 

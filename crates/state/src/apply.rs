@@ -5,8 +5,8 @@
 mod discovering;
 
 use evercrawl_model::{
-    Band, Change, Event, HostKey, HostUpdate, Importance, Next, Noted, Notice, Outcome, PageKey,
-    Refusal, Time, Turn, Visited,
+    Band, Change, Event, HostKey, HostUpdate, Importance, LifeChange, Next, Notice, Outcome,
+    PageKey, PolicyNotes, Refusal, Time, Visited,
 };
 
 use crate::StateError;
@@ -58,12 +58,16 @@ impl<S: Store> State<S> {
                 );
                 Ok(Applied::default())
             }
-            Event::Weighed { pages } => self.weighed(pages),
-            Event::Valued { measure, claims, total } => Ok(self.valued(*measure, claims, total)),
-            Event::Likened { host, likeness } => Ok(self.likened(*host, likeness)),
-            Event::Suspected { host, suspicion } => Ok(self.suspected(*host, suspicion.as_ref())),
-            Event::Wished { wish, at } => Ok(self.wished(wish, *at)),
-            Event::Unwished { wish } => Ok(self.unwished(wish)),
+            Event::ImportanceChanged { pages } => self.weighed(pages),
+            Event::LinkEvidenceChanged { measure, claims, total } => {
+                Ok(self.valued(*measure, claims, total))
+            }
+            Event::LikenessChanged { host, likeness } => Ok(self.likened(*host, likeness)),
+            Event::SuspicionChanged { host, suspicion } => {
+                Ok(self.suspected(*host, suspicion.as_ref()))
+            }
+            Event::OverrideSet { user_override, at } => Ok(self.overridden(user_override, *at)),
+            Event::OverrideRemoved { user_override } => Ok(self.unwished(user_override)),
             Event::PutAside { page, reason, at } => self.put_aside(*page, *reason, *at),
             Event::PutBack { page, at } => self.put_back(*page, *at),
             Event::LinksRefused { reason, count } => {
@@ -94,7 +98,7 @@ impl<S: Store> State<S> {
         row.past = Some(learn(row.past.take(), visited, number));
         let gone = visited.visit.change == Change::Gone;
         row.standing = if gone { Standing::Gone } else { Standing::Live };
-        let turn = Turn::between(stood.1, row.life());
+        let turn = LifeChange::between(stood.1, row.life());
         self.log(&Logged { visit: visited.visit.clone(), before, turn }.encode());
         self.remember_site(visited)?;
         let place = self.next_place(visited.next);
@@ -112,7 +116,7 @@ impl<S: Store> State<S> {
     pub(crate) fn notice_turn(
         &mut self,
         page: PageKey,
-        turn: Option<Turn>,
+        turn: Option<LifeChange>,
         reason: Refusal,
         at: Time,
     ) {
@@ -146,7 +150,7 @@ impl<S: Store> State<S> {
         }
         let stood = stand(&row);
         row.standing = Standing::Refused(reason);
-        self.notice_turn(page, Turn::between(stood.1, row.life()), reason, at);
+        self.notice_turn(page, LifeChange::between(stood.1, row.life()), reason, at);
         self.settle(page, row, stood, again.map(Place::Recheck))
     }
 
@@ -154,7 +158,7 @@ impl<S: Store> State<S> {
         &mut self,
         page: PageKey,
         due: Time,
-        noted: Option<Noted>,
+        noted: Option<PolicyNotes>,
     ) -> Result<Applied, StateError> {
         let mut row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
         if let (Some(past), Some(noted)) = (&mut row.past, noted) {
@@ -182,7 +186,7 @@ impl<S: Store> State<S> {
         page: PageKey,
         at: Time,
         due: Time,
-        noted: Noted,
+        noted: PolicyNotes,
     ) -> Result<Applied, StateError> {
         let mut row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
         row.claimed_change = Some(at);
@@ -442,7 +446,7 @@ fn never_visited(at: Time) -> Past {
         memory: None,
         validators: evercrawl_model::Validators::default(),
         log: 0,
-        noted: Noted::default(),
+        noted: PolicyNotes::default(),
     }
 }
 

@@ -32,10 +32,10 @@ const FEW: usize = 1 << 13;
 pub(crate) struct Blocks(Arc<OnceLock<Bits>>);
 
 /// A bit for everything that there may be; without bits, anything may.
-struct Bits(Option<Noted>);
+struct Bits(Option<PolicyNotes>);
 
 /// What is noted of texts and contents.
-struct Noted {
+struct PolicyNotes {
     quarters: BitSet,
     digests: BitSet,
     /// Pairs of fifths while there are few texts, and the texts that they are of.
@@ -85,7 +85,7 @@ impl Blocks {
 impl Bits {
     /// Those of the content in the store; none, where that is much.
     fn read<S: Store>(store: &S) -> Result<Self, StateError> {
-        let noted = Noted::nothing();
+        let noted = PolicyNotes::nothing();
         // Every text is in every table.
         let (prints, end) = (keys::fingerprint(0, 0), keys::fingerprint(1, 0));
         let prints = read_keys(store, (&prints, &end), |key| {
@@ -101,21 +101,21 @@ impl Bits {
         Ok(Bits((prints.max(digests) <= MOST_READ).then_some(noted)))
     }
 
-    fn note(&self, note: impl FnOnce(&Noted)) {
+    fn note(&self, note: impl FnOnce(&PolicyNotes)) {
         if let Some(noted) = &self.0 {
             note(noted);
         }
     }
 
     /// Whether there may be what is asked for.
-    fn allow(&self, has: impl FnOnce(&Noted) -> bool) -> bool {
+    fn allow(&self, has: impl FnOnce(&PolicyNotes) -> bool) -> bool {
         self.0.as_ref().is_none_or(has)
     }
 }
 
-impl Noted {
+impl PolicyNotes {
     fn nothing() -> Self {
-        Noted {
+        PolicyNotes {
             quarters: BitSet::below(TABLES as usize * QUARTERS),
             digests: BitSet::below(DIGESTS),
             few: BitSet::below(PAIRS_OF_FEW),

@@ -378,9 +378,9 @@ impl<S: Store> Inspection<'_, S> {
                 this.fault(Space::Meta, shown(key), error);
             }
         })?;
-        let wishes = self.view.wishes().map(drop);
+        let overrides = self.view.overrides().map(drop);
         let dropped = self.view.dropped().try_for_each(|dropped| dropped.map(drop));
-        for error in [wishes, dropped].into_iter().filter_map(Result::err) {
+        for error in [overrides, dropped].into_iter().filter_map(Result::err) {
             self.fault(Space::Meta, "wishes and what was dropped", error);
         }
         Ok(())

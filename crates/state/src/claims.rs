@@ -1,7 +1,7 @@
 //! What speaks for each page, and for all together? Small rows beside the pages' own, since they change with
 //! every link that is found.
 
-use evercrawl_model::{Band, Claim, Measure, PageKey};
+use evercrawl_model::{Band, LinkEvidence, Measure, PageKey};
 
 use crate::StateError;
 use crate::apply::Applied;
@@ -19,7 +19,11 @@ pub type Total = [f64; 4];
 
 impl<S: Store> View<S> {
     /// What speaks for a page by a measure, where anything does.
-    pub fn claim(&self, measure: Measure, page: PageKey) -> Result<Option<Claim>, StateError> {
+    pub fn claim(
+        &self,
+        measure: Measure,
+        page: PageKey,
+    ) -> Result<Option<LinkEvidence>, StateError> {
         let row = self.layers.get(Space::Links, &keys::claim(measure, page))?;
         row.map(|row| decode(&row)).transpose()
     }
@@ -28,7 +32,7 @@ impl<S: Store> View<S> {
     pub fn claims(
         &self,
         measure: Measure,
-    ) -> impl Iterator<Item = Result<(PageKey, Claim), StateError>> + '_ {
+    ) -> impl Iterator<Item = Result<(PageKey, LinkEvidence), StateError>> + '_ {
         let rows = self.layers.scan(Space::Links, &[keys::CLAIMS], &[keys::CLAIMS + 1]);
         let claim = move |row: Result<(Slice, Slice), StateError>| {
             let (key, row) = row?;
@@ -57,7 +61,7 @@ impl<S: Store> State<S> {
     pub(crate) fn valued(
         &mut self,
         measure: Measure,
-        claims: &[(PageKey, Option<Claim>)],
+        claims: &[(PageKey, Option<LinkEvidence>)],
         total: &Total,
     ) -> Applied {
         for (page, claim) in claims {
@@ -75,7 +79,7 @@ impl<S: Store> State<S> {
 }
 
 /// Zeros at the end take no room.
-fn encode(claim: &Claim) -> Vec<u8> {
+fn encode(claim: &LinkEvidence) -> Vec<u8> {
     let mut out = Writer::new(FORMAT);
     out.byte(claim.band.map_or(NO_BAND, Band::number));
     let used = claim.numbers.iter().rposition(|number| *number != 0.0).map_or(0, |last| last + 1);
@@ -83,10 +87,10 @@ fn encode(claim: &Claim) -> Vec<u8> {
     out.finish()
 }
 
-pub(crate) fn decode(row: &[u8]) -> Result<Claim, StateError> {
+pub(crate) fn decode(row: &[u8]) -> Result<LinkEvidence, StateError> {
     let mut row = Reader::new(row, FORMAT)?;
     let band = Some(row.byte()?).filter(|number| *number != NO_BAND).map(Band::new);
-    let mut claim = Claim { band, ..Claim::default() };
+    let mut claim = LinkEvidence { band, ..LinkEvidence::default() };
     for number in &mut claim.numbers {
         if !row.is_empty() {
             *number = f64::from_le_bytes(row.array()?);
@@ -106,7 +110,7 @@ mod tests {
             (None, [-0.25, 1e-9, 7.5], 26),
             (Some(Band::FIRST), [0.0; 3], 2),
         ] {
-            let claim = Claim { band, numbers };
+            let claim = LinkEvidence { band, numbers };
             assert_eq!(decode(&encode(&claim)).unwrap(), claim);
             assert_eq!(encode(&claim).len(), length);
         }

@@ -1,6 +1,6 @@
 //! Under which key does a row lie? Every key that the state writes is made here.
 
-use evercrawl_model::{Band, HostKey, Measure, PageKey, Time, Wish};
+use evercrawl_model::{Band, HostKey, Measure, Override, PageKey, Time};
 
 use crate::StateError;
 use crate::rows::Place;
@@ -210,18 +210,18 @@ pub(crate) const SEED: &[u8] = b"s";
 pub(crate) const SEEDS_END: &[u8] = b"t";
 
 /// The key of a wish: its kind, then its subject.
-pub(crate) fn wish(wish: &Wish) -> Vec<u8> {
-    [WISHES, &[wish_letter(wish)], wish.subject().as_bytes()].concat()
+pub(crate) fn user_override(user_override: &Override) -> Vec<u8> {
+    [WISHES, &[wish_letter(user_override)], user_override.subject().as_bytes()].concat()
 }
 
 /// The letter of a wish's kind; `h` is a host that is paused, `t` one that is trusted, `x` what is excluded.
-pub(crate) fn wish_letter(wish: &Wish) -> u8 {
-    match wish {
-        Wish::Pin { .. } => b'p',
-        Wish::Boost { .. } => b'b',
-        Wish::Pause { .. } => b'h',
-        Wish::Trust { .. } => b't',
-        Wish::Exclude { .. } => b'x',
+pub(crate) fn wish_letter(user_override: &Override) -> u8 {
+    match user_override {
+        Override::Pin { .. } => b'p',
+        Override::Boost { .. } => b'b',
+        Override::Pause { .. } => b'h',
+        Override::Trust { .. } => b't',
+        Override::Exclude { .. } => b'x',
     }
 }
 

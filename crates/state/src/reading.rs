@@ -38,9 +38,9 @@ impl<S> Clone for Reading<S> {
 
 /// The same for those who answer others for as long as the process lives: it does not keep a store open that
 /// the crawl is done with, since only a store that is closed has nothing to redo when it is opened again.
-pub struct Glance<S>(Weak<S>);
+pub struct CommittedReader<S>(Weak<S>);
 
-impl<S: Store> Glance<S> {
+impl<S: Store> CommittedReader<S> {
     /// Everything that was committed, while the crawl goes on.
     pub fn view(&self) -> Result<View<S>, StateError> {
         View::open(self.0.upgrade().ok_or(StateError::Ended)?)
@@ -49,8 +49,8 @@ impl<S: Store> Glance<S> {
 
 impl<S: Store> Reading<S> {
     /// For those who may outlive the crawl.
-    pub fn glance(&self) -> Glance<S> {
-        Glance(Arc::downgrade(&self.store))
+    pub fn committed_reader(&self) -> CommittedReader<S> {
+        CommittedReader(Arc::downgrade(&self.store))
     }
 
     /// How many candidates of one table of the near-duplicate index are looked at.

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use evercrawl_model::{
-    Band, Change, HostKey, HostUpdate, Importance, Noted, Notice, PageKey, RecordAt, Time,
+    Band, Change, HostKey, HostUpdate, Importance, Notice, PageKey, PolicyNotes, RecordAt, Time,
     Validators, Visit, Visited,
 };
 
@@ -469,7 +469,7 @@ fn plain(visit: &Visit) -> Visited {
         visit: visit.clone(),
         identity: visit.digest,
         next: evercrawl_model::Next::Due(visit.at),
-        noted: Noted::default(),
+        noted: PolicyNotes::default(),
         // The whole page is asked for, since nobody knows any more what it linked to.
         validators: Some(Validators::default()),
         simhash: None,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use evercrawl_compare::SiteMemory;
-use evercrawl_model::{Band, HostKey, Keyer, Notice, PageKey, RobotsCopy, Time, Turn, Visit};
+use evercrawl_model::{Band, HostKey, Keyer, LifeChange, Notice, PageKey, RobotsCopy, Time, Visit};
 
 use crate::StateError;
 use crate::counters::Counters;
@@ -12,7 +12,7 @@ use crate::keys::{self, Lane};
 use crate::layers::Layers;
 use crate::meta::{self, ArchiveFile, Settings};
 use crate::reading::Reading;
-use crate::rows::{self, HostRow, Logged, MannerRow, PageRow};
+use crate::rows::{self, HostRow, Logged, PageRow, Soft404Row};
 use crate::spending::Spending;
 use crate::store::{Slice, Space, Store};
 
@@ -36,7 +36,7 @@ pub struct Queued {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// A page was visited, and where it came to another state, from which to which.
-    Visit(Visit, Option<Turn>),
+    Visit(Visit, Option<LifeChange>),
     /// Something else happened.
     Notice(Notice),
 }
@@ -190,7 +190,7 @@ impl<S: Store> View<S> {
     }
 
     /// How a host answers for what does not exist, where that was asked.
-    pub fn manner(&self, key: HostKey) -> Result<Option<MannerRow>, StateError> {
+    pub fn manner(&self, key: HostKey) -> Result<Option<Soft404Row>, StateError> {
         let row = self.layers.get(Space::Hosts, &keys::manner(key))?;
         row.map(|row| rows::decode_manner(&row)).transpose()
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostKey, HostUpdate, Kind, Next, Noted, Outcome, PageKey,
-    Refusal, Score, Shape, Time, Visit, Visited, Wish,
+    Band, Change, Discovery, Event, HostKey, HostUpdate, Kind, Next, Outcome, Override, PageKey,
+    PolicyNotes, Refusal, Score, Shape, Time, Visit, Visited,
 };
 use evercrawl_state::{
     DiskStore, Lane, MemoryStore, PageRow, Place, Settings, Standing, State, Store, StoreLimits,
@@ -55,7 +55,7 @@ fn visit(page: PageKey, second: u64, change: Change, next: Option<Time>) -> Even
         },
         identity: digest,
         next: next.map_or(Next::Never, Next::Due),
-        noted: Noted::default(),
+        noted: PolicyNotes::default(),
         validators: None,
         simhash: None,
         memory: None,
@@ -491,14 +491,14 @@ fn a_page_that_was_in_flight_when_it_was_put_aside_stays_where_its_visit_put_it(
 #[test]
 fn a_wish_takes_the_place_of_an_earlier_one() {
     let mut state = memory();
-    let boost = |times| Wish::Boost { pattern: "/news/".to_owned(), times };
-    let exclude = Wish::Exclude { pattern: "/news/".to_owned() };
-    for (second, wish) in [(1, boost(5.0)), (2, exclude.clone()), (3, boost(7.0))] {
-        state.apply(&Event::Wished { wish, at: at(second) }).unwrap();
+    let boost = |times| Override::Boost { pattern: "/news/".to_owned(), times };
+    let exclude = Override::Exclude { pattern: "/news/".to_owned() };
+    for (second, user_override) in [(1, boost(5.0)), (2, exclude.clone()), (3, boost(7.0))] {
+        state.apply(&Event::OverrideSet { user_override, at: at(second) }).unwrap();
     }
-    assert_eq!(state.wishes().unwrap(), [(boost(7.0), at(3)), (exclude.clone(), at(2))]);
-    state.apply(&Event::Unwished { wish: boost(1.0) }).unwrap();
-    assert_eq!(state.wishes().unwrap(), [(exclude, at(2))]);
+    assert_eq!(state.overrides().unwrap(), [(boost(7.0), at(3)), (exclude.clone(), at(2))]);
+    state.apply(&Event::OverrideRemoved { user_override: boost(1.0) }).unwrap();
+    assert_eq!(state.overrides().unwrap(), [(exclude, at(2))]);
 }
 
 #[test]
@@ -507,7 +507,7 @@ fn a_word_that_a_page_changed_moves_it_and_is_kept() {
     let page = discover(&mut state, "a.test", "/1");
     state.apply(&visit(page, 1, Change::New, Some(at(1000)))).unwrap();
     let numbers = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0];
-    let noted = Noted { unmodified: 0.5, numbers, news: 0.0 };
+    let noted = PolicyNotes { unmodified: 0.5, numbers, news: 0.0 };
     let word = Event::Signalled { page, at: at(5), due: at(6), noted };
     let applied = state.apply(&word).unwrap();
     assert_eq!(applied.queued, Some((page, Place::Due(at(6)))));

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use evercrawl_engine::live::{Inbox, SystemClock};
 use evercrawl_model::Time;
-use evercrawl_state::{DiskStore, Glance};
+use evercrawl_state::{CommittedReader, DiskStore};
 
 use crate::exit::Failure;
 use crate::settings::Settings;
@@ -31,7 +31,7 @@ const URLS_AT_ONCE: f64 = 20_000.0;
 /// What is needed to answer.
 pub(crate) struct Doorbell {
     settings: Arc<Settings>,
-    reading: Glance<DiskStore>,
+    reading: CommittedReader<DiskStore>,
     inbox: Inbox,
     token: Option<String>,
     secret: Option<String>,
@@ -57,7 +57,7 @@ impl Doorbell {
     pub(crate) fn open(
         listener: TcpListener,
         settings: Arc<Settings>,
-        reading: Glance<DiskStore>,
+        reading: CommittedReader<DiskStore>,
         inbox: Inbox,
     ) -> io::Result<()> {
         let word = |name| settings.items(name).first().cloned();

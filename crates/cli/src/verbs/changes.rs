@@ -9,7 +9,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use evercrawl_engine::live::SystemClock;
-use evercrawl_model::{Change, Life, Notice, PageKey, Time, Turn, Visit};
+use evercrawl_model::{Change, Life, LifeChange, Notice, PageKey, Time, Visit};
 use evercrawl_state::{DiskStore, Entry, StateError, View};
 use serde_json::{Map, Value, json};
 
@@ -144,7 +144,7 @@ impl Line {
 
 fn visit_line(
     visit: &Visit,
-    turn: Option<Turn>,
+    turn: Option<LifeChange>,
     opened: &Opened,
     files: &HashMap<u32, String>,
 ) -> anyhow::Result<Line> {
@@ -189,12 +189,12 @@ fn url(opened: &Opened, page: PageKey) -> anyhow::Result<String> {
     Ok(opened.state.reading().url(page)?.unwrap_or_default())
 }
 
-fn turn_fields(turn: Turn, reason: &str) -> Map<String, Value> {
+fn turn_fields(turn: LifeChange, reason: &str) -> Map<String, Value> {
     let parts = [("from", turn.from.code()), ("to", turn.to.code()), ("reason", reason)];
     parts.map(|(name, word)| (name.to_owned(), json!(word))).into_iter().collect()
 }
 
-fn turn_note(turn: Turn, reason: &str) -> String {
+fn turn_note(turn: LifeChange, reason: &str) -> String {
     format!("  ({} to {}: {reason})", turn.from.code(), turn.to.code())
 }
 

@@ -59,14 +59,19 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     listen_for_signals(stopper.clone());
     // Without a door the crawl is as good; only verbs have to wait until it ends.
     let inbox = Inbox::default();
-    let reading = walk.state().reading().glance();
+    let reading = walk.state().reading().committed_reader();
     let door = Door::open(dir.path(), reading, settings.clone(), inbox.clone());
     if let Err(error) = &door {
         eprintln!("other verbs cannot reach this crawl: {error}");
     }
     if let Some(listener) = listener {
         eprintln!("pushes are taken at http://{}/push", listener.local_addr()?);
-        Doorbell::open(listener, settings.clone(), walk.state().reading().glance(), inbox.clone())?;
+        Doorbell::open(
+            listener,
+            settings.clone(),
+            walk.state().reading().committed_reader(),
+            inbox.clone(),
+        )?;
     }
     let mut keeper = Keeper::new(dir.path());
     let show = |progress: &Progress, walk: &Walk<DiskStore>| {

@@ -15,6 +15,7 @@ pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod lab;
 pub(crate) mod moved;
+pub(crate) mod overrides;
 pub(crate) mod plan;
 pub(crate) mod push;
 pub(crate) mod rank;
@@ -26,7 +27,6 @@ mod suspected;
 pub(crate) mod testweb;
 pub(crate) mod urls;
 pub(crate) mod why;
-pub(crate) mod wish;
 
 use std::collections::HashMap;
 use std::io::Write;

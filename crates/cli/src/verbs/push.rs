@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
 use evercrawl_engine::live::{Inbox, SystemClock};
-use evercrawl_engine::walk::Told;
+use evercrawl_engine::walk::SignalCounts;
 use evercrawl_urls::Canonical;
 use serde::{Deserialize, Serialize};
 
@@ -193,7 +193,7 @@ impl Pushed {
     }
 
     /// Counts what the crawl made of them.
-    pub(crate) fn count(&mut self, told: &Told) {
+    pub(crate) fn count(&mut self, told: &SignalCounts) {
         self.known += told.known;
         self.new += told.new;
         for (reason, count) in told.refused.iter() {

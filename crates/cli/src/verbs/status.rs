@@ -68,7 +68,7 @@ fn stopped(args: &Status, opened: &Opened) -> anyhow::Result<Vec<u8>> {
     let fresh = freshness::of(&planner, state, now)?;
     let archived: u64 = state.archive()?.iter().map(|file| file.warc_len).sum();
     let bytes = state.disk_bytes();
-    let waiting = Waiting::read(state, planner.wishes(), now)?;
+    let waiting = Waiting::read(state, planner.overrides(), now)?;
     let today = Today::read(state, now)?;
     let mirrors = Mirrors::read(state)?.count();
     let budget = opened.settings.get("budget.rate", units::rate)?;

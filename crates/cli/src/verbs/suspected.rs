@@ -1,7 +1,7 @@
 //! What does it mean for a page that its host is taken for spam, and how is it undone?
 
+use evercrawl_engine::overrides::Overrides;
 use evercrawl_engine::suspicion::{Action, Suspects};
-use evercrawl_engine::wishes::Wishes;
 use evercrawl_model::{HostKey, PageKey, Refusal, Suspicion};
 use evercrawl_state::{PageRow, Standing};
 
@@ -60,12 +60,12 @@ impl Suspected {
         &self,
         page: PageKey,
         row: &PageRow,
-        wishes: &Wishes,
+        overrides: &Overrides,
         usual: &str,
     ) -> Option<String> {
         let name = &self.name;
         let until = format!("not fetched while {name} is taken for spam");
-        match lot(self.action, row, wishes.every(page).is_some()) {
+        match lot(self.action, row, overrides.every(page).is_some()) {
             Lot::Visited => None,
             Lot::PutAside => Some(format!(
                 "{until}: it is put aside, and what was archived of it stays; `evercrawl trust {name}` puts it back \

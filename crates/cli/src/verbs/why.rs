@@ -10,8 +10,8 @@ use evercrawl_engine::importance::weight;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::mirrors::{Mirrors, stand_in};
+use evercrawl_engine::overrides::Overrides;
 use evercrawl_engine::walk::{keeps_waiting, read_robots, scope};
-use evercrawl_engine::wishes::Wishes;
 use evercrawl_engine::{Plan, Planner};
 use evercrawl_model::{Outcome, PageKey, Refusal, Time};
 use evercrawl_state::{HostRow, Lane, PageRow, Place, Standing};
@@ -20,9 +20,9 @@ use serde_json::{Value, json};
 
 use super::Opened;
 use super::moved;
+use super::overrides;
 use super::suspected::Suspected;
 use super::urls::{self, Pages};
-use super::wish;
 use crate::args::{RunArgs, Why};
 use crate::units::{show_count, show_duration};
 use crate::{crawl_config, exit, knowledge, print};
@@ -44,10 +44,10 @@ pub(crate) fn show(args: &Why, opened: &Opened, out: &mut dyn Write) -> anyhow::
         Some(row) => Fact("state", urls::state_of(row, now).to_owned()),
         None => Fact("state", "never seen".to_owned()),
     });
-    let wishes = Wishes::read(&opened.state)?;
-    facts.push(scope_fact(opened, &url, page.as_ref(), &wishes, now)?);
+    let overrides = Overrides::read(&opened.state)?;
+    facts.push(scope_fact(opened, &url, page.as_ref(), &overrides, now)?);
     facts.push(robots_fact(opened, &url)?);
-    let standing = wish::standing(opened, url.as_str(), host, key)?;
+    let standing = overrides::standing(opened, url.as_str(), host, key)?;
     if !standing.is_empty() {
         facts.push(Fact("wishes", standing.join("; ")));
     }
@@ -59,7 +59,7 @@ pub(crate) fn show(args: &Why, opened: &Opened, out: &mut dyn Write) -> anyhow::
             facts.push(Fact("reason", reason.to_owned()));
         }
         let waits = next_words(row, now);
-        let left_out = suspected.as_ref().and_then(|host| host.next(key, row, &wishes, &waits));
+        let left_out = suspected.as_ref().and_then(|host| host.next(key, row, &overrides, &waits));
         facts.extend(page_facts(opened, key, row, now)?);
         facts.push(Fact("next", left_out.clone().unwrap_or(waits)));
         facts.extend(held_fact(opened, key, row)?);
@@ -95,7 +95,7 @@ fn scope_fact(
     opened: &Opened,
     url: &Canonical,
     page: Option<&PageRow>,
-    wishes: &Wishes,
+    overrides: &Overrides,
     now: Time,
 ) -> anyhow::Result<Fact> {
     let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
@@ -108,7 +108,7 @@ fn scope_fact(
     } else {
         scope(config.scope, &opened.state)?
     };
-    let gate = Arc::new(RwLock::new(Gate::new(scope, wishes.rules(&config.rules))?));
+    let gate = Arc::new(RwLock::new(Gate::new(scope, overrides.rules(&config.rules))?));
     let links = LinkReader::new(&config, gate, opened.state.keyer());
     let depth = page.map_or(0, |row| row.depth);
     Ok(Fact(
@@ -342,10 +342,10 @@ fn bound_by(
     row: &PageRow,
     now: Time,
 ) -> anyhow::Result<String> {
-    if planner.wishes().is_paused(key.host) {
+    if planner.overrides().is_paused(key.host) {
         return Ok("the pause of its host; `evercrawl resume` with the host ends it".to_owned());
     }
-    if let Some(every) = binding_pin(planner.wishes(), key, row) {
+    if let Some(every) = binding_pin(planner.overrides(), key, row) {
         return Ok(format!("its pin: every {}", show_duration(every)));
     }
     let Some(rate) = planner.plan().rate else {
@@ -417,8 +417,8 @@ fn bound_of_interval(plan: &Plan, interval: Duration, rate: f64) -> String {
 }
 
 /// The interval of a page's pin, where the page would wait longer without it.
-fn binding_pin(wishes: &Wishes, key: PageKey, row: &PageRow) -> Option<Duration> {
-    let (every, past) = (wishes.every(key)?, row.past.as_ref()?);
+fn binding_pin(overrides: &Overrides, key: PageKey, row: &PageRow) -> Option<Duration> {
+    let (every, past) = (overrides.every(key)?, row.past.as_ref()?);
     let Some(Place::Due(due)) = row.place else { return None };
     (due.since(past.last_visit) >= every).then_some(every)
 }

@@ -7,7 +7,7 @@ use evercrawl_compare::SiteMemory;
 use evercrawl_model::{PageKey, Time};
 use evercrawl_state::{PageRow, Place};
 
-use crate::nature::Manner;
+use crate::nature::Soft404Profile;
 
 /// How long it is not asked again how a host answers for what does not exist, whatever a page makes suspect.
 pub(crate) const DOUBTED_AFTER: Duration = Duration::from_secs(86_400);
@@ -28,7 +28,7 @@ pub struct Lease {
     /// What the pages of the host have in common.
     pub site: SiteMemory,
     /// How the host answers for what does not exist, where that is known.
-    pub manner: Option<Manner>,
+    pub manner: Option<Soft404Profile>,
     /// When that was found out.
     pub manner_at: Time,
     /// By what it is asked whether it changed.

@@ -37,7 +37,7 @@ use evercrawl_model::{Event, HostKey, PageKey, Time};
 use evercrawl_robots::RobotsTxt;
 use evercrawl_state::{Applied, HostRow, Place, State, StateError, Store};
 
-use crate::nature::Manner;
+use crate::nature::Soft404Profile;
 use addresses::Addresses;
 use back_queue::{BackQueue, Order};
 use fronts::Fronts;
@@ -323,7 +323,7 @@ impl Frontier {
         let site = if seen { state.site(page.host)? } else { SiteMemory::default() };
         let manner = state.manner(page.host)?.filter(|known| now.since(known.at) < MANNERS_LAST);
         let manner_at = manner.as_ref().map_or(Time::EPOCH, |known| known.at);
-        let manner = manner.map(|known| Manner::from_bytes(&known.manner));
+        let manner = manner.map(|known| Soft404Profile::from_bytes(&known.manner));
         let conditions = Conditions::ALL;
         Ok(Some(Lease { page, row, place, ip, host_failures, site, manner, manner_at, conditions }))
     }

@@ -1,6 +1,6 @@
 //! How is cash kept, one visit at a time? [`Till`] and [`Account`] as the state has them.
 
-use evercrawl_model::{Claim, Importance};
+use evercrawl_model::{Importance, LinkEvidence};
 use evercrawl_rank::{Account, Till};
 use evercrawl_state::Total;
 
@@ -22,7 +22,7 @@ pub(crate) fn total(till: &Till) -> Total {
 }
 
 /// The account that the state has of a page.
-pub(crate) fn account(claim: &Claim) -> Account {
+pub(crate) fn account(claim: &LinkEvidence) -> Account {
     let [claim, history, visited] = claim.numbers;
     Account { claim, history, visited }
 }

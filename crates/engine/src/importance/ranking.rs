@@ -140,7 +140,8 @@ fn by_counts(counts: &[u32]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use evercrawl_model::{
-        Change, Discovery, Event, HostUpdate, Kind, Next, Noted, Outcome, Score, Visit, Visited,
+        Change, Discovery, Event, HostUpdate, Kind, Next, Outcome, PolicyNotes, Score, Visit,
+        Visited,
     };
     use evercrawl_state::{MemoryStore, Settings, State};
 
@@ -164,7 +165,7 @@ mod tests {
             visit,
             identity: None,
             next: Next::Never,
-            noted: Noted::default(),
+            noted: PolicyNotes::default(),
             validators: None,
             simhash: None,
             memory: None,
@@ -207,7 +208,7 @@ mod tests {
         let mut pieces = Vec::new();
         while let Some(pages) = ranks.next_piece().unwrap() {
             pieces.push(pages.len());
-            state.apply(&Event::Weighed { pages }).unwrap();
+            state.apply(&Event::ImportanceChanged { pages }).unwrap();
         }
         state.flush_now().unwrap();
         pieces

@@ -11,10 +11,10 @@ use evercrawl_model::Time;
 use evercrawl_state::Store;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use super::beside::Beside;
+use super::background_job::BackgroundJob;
 use super::fetcher::Fetcher;
-use super::handover::{Receiver, Sender, Silence, queue};
-use super::inbox::{Inbox, What};
+use super::handover::{Receiver, RecvError, Sender, queue};
+use super::inbox::{Command, Inbox};
 use super::judge::judging;
 use super::latency::Latency;
 use super::on_the_spot::OnTheSpot;
@@ -26,7 +26,7 @@ use crate::EngineError;
 use crate::budget::Bucket;
 use crate::config::CrawlConfig;
 use crate::importance::{Basis, Snapshots};
-use crate::walk::{Commit, Step, Told, Walk};
+use crate::walk::{Commit, SignalCounts, Step, Walk};
 
 /// Visits after which a commit begins, whatever the time. A crash costs at most what was visited
 /// since the last commit, so this bounds how many pages are ever asked for twice.
@@ -45,7 +45,7 @@ const GRACE: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Somebody who waits for a commit, and what they are told then.
-type Waiting = (Sender<Result<Told, EngineError>>, Told);
+type Waiting = (Sender<Result<SignalCounts, EngineError>>, SignalCounts);
 
 pub(super) struct Driver<S> {
     walk: Walk<S>,
@@ -71,9 +71,9 @@ pub(super) struct Driver<S> {
     waiting_until: Option<Time>,
     next: Latency,
     retainer: Retainer,
-    ranker: Beside,
+    ranker: BackgroundJob,
     ranked_by: Option<Basis>,
-    judge: Beside,
+    judge: BackgroundJob,
 }
 
 impl<S: Store + 'static> Driver<S> {
@@ -120,9 +120,9 @@ impl<S: Store + 'static> Driver<S> {
             committing: false,
             waiting_until: None,
             next: Latency::default(),
-            ranker: Beside::new("ranking", config.rank_every, sink.clone(), now),
+            ranker: BackgroundJob::new("ranking", config.rank_every, sink.clone(), now),
             ranked_by: None,
-            judge: Beside::new("judging", config.plan.spam.looks_every(), sink.clone(), now),
+            judge: BackgroundJob::new("judging", config.plan.spam.looks_every(), sink.clone(), now),
             retainer: Retainer::new(&config.retention, sink, now),
         })
     }
@@ -298,17 +298,17 @@ impl<S: Store + 'static> Driver<S> {
         Ok(())
     }
 
-    fn fulfil(&mut self, what: &What, now: Time) -> Result<Told, EngineError> {
+    fn fulfil(&mut self, what: &Command, now: Time) -> Result<SignalCounts, EngineError> {
         match what {
-            What::Wishes(changes) => {
+            Command::Overrides(changes) => {
                 let mut changes = changes.iter();
-                changes.try_for_each(|change| self.walk.change_wish(change, now))?;
-                Ok(Told::default())
+                changes.try_for_each(|change| self.walk.change_override(change, now))?;
+                Ok(SignalCounts::default())
             }
-            What::Signals(urls) => self.walk.signal_all(urls, now),
-            What::Budget(rate) => {
+            Command::Signals(urls) => self.walk.signal_all(urls, now),
+            Command::Budget(rate) => {
                 self.set_budget(*rate, now);
-                Ok(Told::default())
+                Ok(SignalCounts::default())
             }
         }
     }
@@ -329,8 +329,8 @@ impl<S: Store + 'static> Driver<S> {
         let patience = until.since(now).min(TICK);
         match self.reports.recv_timeout(patience) {
             Ok(report) => self.take(report),
-            Err(Silence::Yet) => Ok(()),
-            Err(Silence::ForGood) => Err(EngineError::Broken("the workers")),
+            Err(RecvError::Yet) => Ok(()),
+            Err(RecvError::ForGood) => Err(EngineError::Broken("the workers")),
         }
     }
 
@@ -373,13 +373,13 @@ impl<S: Store + 'static> Driver<S> {
 
     fn drop_piece(&mut self, dropping: Dropping, now: Time) -> Result<(), EngineError> {
         self.walk.retain(&dropping.piece, now)?;
-        self.waiting[0].push((dropping.done, Told::default()));
+        self.waiting[0].push((dropping.done, SignalCounts::default()));
         Ok(())
     }
 
     fn weigh(&mut self, weighing: Weighing, now: Time) -> Result<(), EngineError> {
         self.walk.weigh(weighing.pages, now)?;
-        self.waiting[0].push((weighing.done, Told::default()));
+        self.waiting[0].push((weighing.done, SignalCounts::default()));
         Ok(())
     }
 
@@ -452,7 +452,7 @@ impl<S: Store + 'static> Driver<S> {
                 }
                 Ok(Report::Dropping(dropping)) => self.walk.discard(&dropping.piece)?,
                 Ok(Report::Broken(error) | Report::Uncommitted(error)) => return Err(error),
-                Ok(_) | Err(Silence::Yet) => {}
+                Ok(_) | Err(RecvError::Yet) => {}
                 // Every thread has ended, and none of them owes anything.
                 Err(_) if !self.committing => break,
                 Err(_) => return Err(EngineError::Broken("the committer")),

@@ -48,8 +48,10 @@ impl<S: Store + 'static> Fetcher<S> {
         };
         let (fetcher, manner) = (Rc::new(self), Arc::new(RobotsManner::new(config)));
         let local = tokio::task::LocalSet::new();
-        let teller = fetcher.clone();
-        local.spawn_local(async move { teller.on_the_spot.tell(&teller.reports).await });
+        let signal_source = fetcher.clone();
+        local.spawn_local(
+            async move { signal_source.on_the_spot.tell(&signal_source.reports).await },
+        );
         local.block_on(&runtime, async move {
             while let Some(orders) = orders.recv().await {
                 for order in orders {

@@ -36,11 +36,11 @@ pub(super) fn queue<T>() -> (Sender<T>, Receiver<T>) {
 
 /// Nobody takes items any more.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Gone;
+pub(super) struct Disconnected;
 
 /// Why there is no item.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Silence {
+pub(super) enum RecvError {
     /// None came in time.
     Yet,
     /// Nobody is left who could send one.
@@ -96,10 +96,10 @@ impl<T> Shared<T> {
         &self,
         put: impl FnOnce(&mut Inner<T>),
         is_worth: impl FnOnce(&Inner<T>) -> bool,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), Disconnected> {
         let mut inner = self.lock();
         if inner.receivers == 0 {
-            return Err(Gone);
+            return Err(Disconnected);
         }
         put(&mut inner);
         self.wake_one(inner, is_worth);
@@ -138,12 +138,12 @@ pub(super) struct Sender<T>(Arc<Shared<T>>);
 impl<T> Sender<T> {
     /// Hands an item on, and wakes somebody who waits for one; as long as few wait, not where somebody else is
     /// awake and will take it.
-    pub(super) fn send(&self, item: T) -> Result<(), Gone> {
+    pub(super) fn send(&self, item: T) -> Result<(), Disconnected> {
         self.0.put(|inner| inner.front.push_back(item), Inner::is_crowded)
     }
 
     /// Hands on an item that must not let others wait: those that come later are taken before it.
-    pub(super) fn send_behind(&self, item: T) -> Result<(), Gone> {
+    pub(super) fn send_behind(&self, item: T) -> Result<(), Disconnected> {
         self.0.put(|inner| inner.behind.push_back(item), |_| false)?;
         // Not everybody takes it: whoever does must be among those who wake.
         self.0.wake_all(self.0.lock());
@@ -152,7 +152,7 @@ impl<T> Sender<T> {
 
     /// Leaves an item for whoever takes the next ones. Until many wait, somebody who sleeps goes on
     /// sleeping: call [`wake`](Self::wake) before doing nothing for long.
-    pub(super) fn leave(&self, item: T) -> Result<(), Gone> {
+    pub(super) fn leave(&self, item: T) -> Result<(), Disconnected> {
         let many = |inner: &Inner<T>| inner.front.len() >= WORTH_WAKING;
         self.0.put(|inner| inner.front.push_back(item), many)
     }
@@ -246,7 +246,7 @@ impl<T> Receiver<T> {
     }
 
     /// The next item, unless none comes within `patience`.
-    pub(super) fn recv_timeout(&self, patience: Duration) -> Result<T, Silence> {
+    pub(super) fn recv_timeout(&self, patience: Duration) -> Result<T, RecvError> {
         let mut inner = self.back();
         if inner.front.is_empty() && inner.senders > 0 {
             inner.sleeping += 1;
@@ -254,7 +254,7 @@ impl<T> Receiver<T> {
             inner = slept.unwrap_or_else(PoisonError::into_inner).0;
             inner.get_up();
         }
-        let silence = if inner.senders == 0 { Silence::ForGood } else { Silence::Yet };
+        let silence = if inner.senders == 0 { RecvError::ForGood } else { RecvError::Yet };
         self.take(&mut inner).ok_or(silence)
     }
 
@@ -283,10 +283,10 @@ mod tests {
         assert_eq!(receiver.recv_timeout(Duration::ZERO), Ok(0));
         assert_eq!(receiver.try_recv(), Some(1));
         assert_eq!(receiver.recv(), Some(2));
-        assert_eq!(receiver.recv_timeout(Duration::ZERO), Err(Silence::Yet));
+        assert_eq!(receiver.recv_timeout(Duration::ZERO), Err(RecvError::Yet));
         drop(sender);
         assert_eq!(receiver.recv(), None);
-        assert_eq!(receiver.recv_timeout(LONG), Err(Silence::ForGood));
+        assert_eq!(receiver.recv_timeout(LONG), Err(RecvError::ForGood));
     }
 
     #[test]
@@ -297,10 +297,10 @@ mod tests {
         sender.send("small").unwrap();
         assert_eq!(receiver.try_recv(), Some("small"));
         assert_eq!(receiver.try_recv(), None, "who only looks does not take it");
-        assert_eq!(front_only.recv_timeout(Duration::ZERO), Err(Silence::Yet));
+        assert_eq!(front_only.recv_timeout(Duration::ZERO), Err(RecvError::Yet));
         assert_eq!(receiver.recv(), Some("large"));
         drop((receiver, front_only));
-        assert_eq!(sender.send("late"), Err(Gone));
+        assert_eq!(sender.send("late"), Err(Disconnected));
     }
 
     #[test]

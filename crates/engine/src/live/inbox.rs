@@ -5,7 +5,7 @@ use evercrawl_urls::Canonical;
 
 use super::handover::{Receiver, Sender, queue};
 use crate::EngineError;
-use crate::walk::{Told, WishChange};
+use crate::walk::{OverrideChange, SignalCounts};
 
 /// Where requests to a running crawl are left.
 #[derive(Clone, Debug)]
@@ -17,15 +17,15 @@ pub struct Inbox {
 /// What is done together, and whoever waits for it.
 #[derive(Debug)]
 pub(super) struct Request {
-    pub(super) what: What,
-    pub(super) done: Sender<Result<Told, EngineError>>,
+    pub(super) what: Command,
+    pub(super) done: Sender<Result<SignalCounts, EngineError>>,
 }
 
 /// What a crawl can be asked for.
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum Command {
     /// The user wishes something, or wishes it no more.
-    Wishes(Vec<WishChange>),
+    Overrides(Vec<OverrideChange>),
     /// Somebody says that these pages changed.
     Signals(Vec<Canonical>),
     /// So many requests a second from now on.
@@ -41,21 +41,21 @@ impl Default for Inbox {
 
 impl Inbox {
     /// Has the crawl make these changes, in one commit; returns once they are committed.
-    pub fn ask(&self, changes: Vec<WishChange>) -> Result<(), EngineError> {
-        self.leave(What::Wishes(changes)).map(drop)
+    pub fn ask(&self, changes: Vec<OverrideChange>) -> Result<(), EngineError> {
+        self.leave(Command::Overrides(changes)).map(drop)
     }
 
     /// Tells the crawl that these pages changed; returns once it has committed what that means.
-    pub fn signal(&self, urls: Vec<Canonical>) -> Result<Told, EngineError> {
-        self.leave(What::Signals(urls))
+    pub fn signal(&self, urls: Vec<Canonical>) -> Result<SignalCounts, EngineError> {
+        self.leave(Command::Signals(urls))
     }
 
     /// Has the crawl keep to another budget, in requests a second, from now on.
     pub fn set_budget(&self, rate: f64) -> Result<(), EngineError> {
-        self.leave(What::Budget(rate)).map(drop)
+        self.leave(Command::Budget(rate)).map(drop)
     }
 
-    fn leave(&self, what: What) -> Result<Told, EngineError> {
+    fn leave(&self, what: Command) -> Result<SignalCounts, EngineError> {
         let (done, committed) = queue();
         let ended = || EngineError::Broken("the crawl");
         self.requests.send(Request { what, done }).map_err(|_| ended())?;

@@ -10,7 +10,7 @@
 //! Everything in flight is a lease of the walk, so the walk alone knows when all is done: the
 //! queues between are bounded by the number of leases it lets out.
 
-mod beside;
+mod background_job;
 mod clock;
 mod driver;
 mod fetcher;

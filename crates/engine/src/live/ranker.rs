@@ -12,7 +12,7 @@ use super::Report;
 use super::handover::{Sender, queue};
 use crate::EngineError;
 use crate::importance::{Basis, Ranks, Snapshots};
-use crate::walk::{Told, Walk};
+use crate::walk::{SignalCounts, Walk};
 
 /// Rankings are kept so far apart.
 const KEPT_EVERY: Duration = Duration::from_secs(86_400);
@@ -20,7 +20,7 @@ const KEPT_EVERY: Duration = Duration::from_secs(86_400);
 /// Pages that matter otherwise than was known, and whoever waits until that is committed.
 pub(super) struct Weighing {
     pub(super) pages: Vec<(PageKey, Importance)>,
-    pub(super) done: Sender<Result<Told, EngineError>>,
+    pub(super) done: Sender<Result<SignalCounts, EngineError>>,
 }
 
 /// Ranks all pages, and hands out what is new one piece after another, each once the one before is

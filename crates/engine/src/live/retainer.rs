@@ -14,7 +14,7 @@ use super::driver::spawn;
 use super::handover::{Sender, queue};
 use crate::EngineError;
 use crate::retention::{Piece, Retention, RetentionConfig};
-use crate::walk::{Told, Walk};
+use crate::walk::{SignalCounts, Walk};
 
 /// A file is written anew when this share of its records goes: copying a gigabyte for one record
 /// is not worth it.
@@ -25,7 +25,7 @@ const FIRST: Duration = Duration::from_secs(60);
 /// A piece that is to be dropped, and whoever waits until that is committed.
 pub(super) struct Dropping {
     pub(super) piece: Piece,
-    pub(super) done: Sender<Result<Told, EngineError>>,
+    pub(super) done: Sender<Result<SignalCounts, EngineError>>,
 }
 
 /// Starts the thread when it is time.

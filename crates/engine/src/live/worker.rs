@@ -6,7 +6,7 @@ use std::time::Duration;
 use evercrawl_archive::FileId;
 use evercrawl_state::Store;
 
-use super::handover::{Gone, Receiver, Sender};
+use super::handover::{Disconnected, Receiver, Sender};
 use super::{Report, SystemClock};
 use crate::process::{Job, Processor};
 use crate::recent::Recent;
@@ -50,21 +50,21 @@ pub(super) struct Reader<S> {
 }
 
 /// Why somebody reads no more pages: nobody would hear of it.
-pub(super) struct Unheard;
+pub(super) struct WalkGone;
 
 impl<S: Store> Reader<S> {
     /// Reads a page, and leaves what was found for the walk.
-    pub(super) fn read(&mut self, job: Job) -> Result<(), Unheard> {
+    pub(super) fn read(&mut self, job: Job) -> Result<(), WalkGone> {
         let began = SystemClock.passed();
-        let file = *self.current_file.lock().map_err(|_| Unheard)?;
+        let file = *self.current_file.lock().map_err(|_| WalkGone)?;
         let mut processed = self.processor.process(job, file).map_err(|error| {
             let _ = self.reports.send(Report::Broken(error.into()));
-            Unheard
+            WalkGone
         })?;
         let passed = SystemClock.passed().saturating_sub(began);
         processed.reading = self.busy.with_page(passed, || SystemClock.thread_time());
         let claim = processed.claim.map(|digest| (digest, processed.records.is_some()));
-        self.reports.leave(Report::Page(Box::new(processed))).map_err(|Gone| Unheard)?;
+        self.reports.leave(Report::Page(Box::new(processed))).map_err(|Disconnected| WalkGone)?;
         // Only now: whoever refers to the record must come after it.
         if let Some((digest, stored)) = claim {
             self.recent.settle(digest, stored);

@@ -23,7 +23,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_estimate::poisson::mean_freshness;
-use evercrawl_model::{Change, Next, Noted, Outcome, PageKey, Score, Time, Validators, Visited};
+use evercrawl_model::{
+    Change, Next, Outcome, PageKey, PolicyNotes, Score, Time, Validators, Visited,
+};
 use evercrawl_policy::registry::{self, Setup};
 use evercrawl_policy::{Days, Found, Page, Policy, Rota, Round, Visit};
 use evercrawl_state::{PageRow, Standing};
@@ -32,9 +34,9 @@ use crate::EngineError;
 use crate::freshness::Freshness;
 use crate::frontier::Conditions;
 use crate::importance::weight;
+use crate::overrides::Overrides;
 use crate::schedule::Schedule;
 use crate::suspicion::Suspects;
-use crate::wishes::Wishes;
 use audit::Audits;
 pub use calibration::{CLASSES, Calibration, Outcomes, class};
 use page::{days, folded, found, noted, page_of, time};
@@ -86,7 +88,7 @@ pub struct Planner {
     plan: Plan,
     policy: Box<dyn Policy>,
     sample: Sample,
-    wishes: Arc<Wishes>,
+    overrides: Arc<Overrides>,
     suspects: Arc<Suspects>,
     audits: Audits,
     names: Names,
@@ -113,7 +115,7 @@ impl Planner {
             plan,
             policy: policy.map_err(unfit)?,
             sample: Sample::default(),
-            wishes: Arc::default(),
+            overrides: Arc::default(),
             suspects: Arc::default(),
             audits: Audits::new(plan.audits, AUDIT_SEED),
             names: Names::default(),
@@ -135,13 +137,13 @@ impl Planner {
     }
 
     /// What the user wishes.
-    pub fn wishes(&self) -> &Wishes {
-        &self.wishes
+    pub fn overrides(&self) -> &Overrides {
+        &self.overrides
     }
 
     /// What the user wishes, from now on.
-    pub fn set_wishes(&mut self, wishes: Arc<Wishes>) {
-        self.wishes = wishes;
+    pub fn set_overrides(&mut self, overrides: Arc<Overrides>) {
+        self.overrides = overrides;
     }
 
     /// The hosts that are taken for spam, from now on.
@@ -291,7 +293,7 @@ impl Planner {
         &mut self,
         former: (PageKey, &PageRow),
         (key, row): (PageKey, &PageRow),
-    ) -> Option<Noted> {
+    ) -> Option<PolicyNotes> {
         let (before, mut page) = (self.page(former.0, former.1), self.page(key, row));
         if !row.held() || before.watched <= page.watched {
             return None;
@@ -421,8 +423,8 @@ impl Planner {
         let news = row.past.as_ref().map_or(0.0, |past| past.noted.news);
         let rank = if self.plan.importance { weight(row.importance) } else { 1.0 };
         let trust = self.suspects.weight(key.host);
-        let wished = self.wishes.weight(&row.url);
-        let weight = rank * trust * wished * worth_of_change(news, self.usual_news);
+        let overridden = self.overrides.weight(&row.url);
+        let weight = rank * trust * overridden * worth_of_change(news, self.usual_news);
         Page { weight, ..page_of(key, row) }
     }
 

@@ -1,6 +1,6 @@
 //! How does a policy see a page? Made from its row, and back.
 
-use evercrawl_model::{Change, Kind, Noted, PageKey, Time};
+use evercrawl_model::{Change, Kind, PageKey, PolicyNotes, Time};
 use evercrawl_policy::{Days, Found, Page};
 use evercrawl_sites::Kin;
 use evercrawl_state::{PageRow, Place};
@@ -37,8 +37,8 @@ pub(super) fn page_of(key: PageKey, row: &PageRow) -> Page {
 }
 
 /// What is kept of a page, as its row has it.
-pub(super) fn noted(page: &Page, news: f32) -> Noted {
-    Noted { unmodified: page.unmodified, numbers: page.note, news }
+pub(super) fn noted(page: &Page, news: f32) -> PolicyNotes {
+    PolicyNotes { unmodified: page.unmodified, numbers: page.note, news }
 }
 
 pub(super) fn found(change: Change) -> Found {

@@ -1,9 +1,9 @@
 //! What is somebody's word that a page changed worth? As much as such words proved to be on its host.
 
-use evercrawl_estimate::signal::{Teller, Tellers};
+use evercrawl_estimate::signal::{SignalSource, SignalSources};
 use std::collections::BTreeMap;
 
-use evercrawl_model::{HostKey, Noted, PageKey, Time};
+use evercrawl_model::{HostKey, PageKey, PolicyNotes, Time};
 use evercrawl_policy::Page;
 use evercrawl_state::{PageRow, Place};
 
@@ -65,13 +65,13 @@ impl Planner {
         &mut self,
         key: PageKey,
         row: &PageRow,
-        teller: Teller,
+        signal_source: SignalSource,
         now: Time,
-    ) -> Option<(Time, Noted)> {
+    ) -> Option<(Time, PolicyNotes)> {
         let past = row.past.as_ref()?;
         let last = past.last_visit;
         let mut page = self.page(key, row);
-        self.policy.signalled(&mut page, teller, days(now));
+        self.policy.signalled(&mut page, signal_source, days(now));
         let told = row.claimed_change.is_some_and(|at| at > last && at <= now);
         let note = noted(&page, past.noted.news);
         if told && note == past.noted {
@@ -97,14 +97,14 @@ impl Planner {
     }
 
     /// How far those can be trusted who say that pages of a host changed.
-    pub fn tellers_of(&self, host: HostKey) -> Option<Tellers> {
-        self.policy.tellers(folded(host.host))
+    pub fn signal_sources_of(&self, host: HostKey) -> Option<SignalSources> {
+        self.policy.signal_sources(folded(host.host))
     }
 
     /// The same of the hosts of which such things were said, with their names.
-    pub fn tellers(&self) -> impl Iterator<Item = (&str, Tellers)> + '_ {
+    pub fn signal_sources(&self) -> impl Iterator<Item = (&str, SignalSources)> + '_ {
         let named = self.names.0.iter();
-        named.filter_map(|(host, name)| Some((name.as_str(), self.policy.tellers(*host)?)))
+        named.filter_map(|(host, name)| Some((name.as_str(), self.policy.signal_sources(*host)?)))
     }
 
     /// How far the validators of a host can be trusted, as far as they were looked at.

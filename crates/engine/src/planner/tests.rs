@@ -1,5 +1,5 @@
 //! Does the policy see pages as heavy as they are, and who is asked about again while they wait?
-use evercrawl_model::{Event, HostKey, Importance, Kind, Wish};
+use evercrawl_model::{Event, HostKey, Importance, Kind, Override};
 use evercrawl_state::{MemoryStore, Past, Place, Settings, State};
 
 use super::*;
@@ -40,13 +40,13 @@ fn small_changes_are_worth_less_and_none_is_worth_nothing() {
 fn the_policy_sees_pages_as_heavy_as_the_user_wishes() {
     let store = Arc::new(MemoryStore::default());
     let mut state = State::open(store, Settings { seed: 1, shards: 1 }, None).unwrap();
-    let wish = Wish::Boost { pattern: "/news/".to_owned(), times: 20.0 };
-    state.apply(&Event::Wished { wish, at: Time::EPOCH }).unwrap();
+    let user_override = Override::Boost { pattern: "/news/".to_owned(), times: 20.0 };
+    state.apply(&Event::OverrideSet { user_override, at: Time::EPOCH }).unwrap();
     let mut planner = Planner::new(Plan::default()).unwrap();
     let key = PageKey { host: HostKey { shard: 0, host: 1 }, url: 2 };
     let weight = |planner: &Planner, url| planner.page(key, &row(url)).weight;
     assert_eq!(weight(&planner, "http://a.org/news/1"), 1.0);
-    planner.set_wishes(Arc::new(Wishes::read(&state).unwrap()));
+    planner.set_overrides(Arc::new(Overrides::read(&state).unwrap()));
     assert_eq!(weight(&planner, "http://a.org/news/1"), 20.0);
     assert_eq!(weight(&planner, "http://a.org/other"), 1.0);
     let ranked = PageRow { importance: Importance::of(4.0), ..row("http://a.org/news/1") };
@@ -75,7 +75,7 @@ fn waiting(due: u64) -> PageRow {
         memory: None,
         validators: Validators::default(),
         log: 0,
-        noted: Noted::default(),
+        noted: PolicyNotes::default(),
     };
     let place = Some(Place::Due(Time::from_secs(due * DAY)));
     PageRow { standing: Standing::Live, place, past: Some(past), ..row("http://a.org/1") }

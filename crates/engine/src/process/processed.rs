@@ -9,7 +9,7 @@ use evercrawl_model::{Change, Refusal, Time, Visited};
 use super::answer::is_guess;
 use crate::frontier::Lease;
 use crate::links::Leads;
-use crate::nature::Manner;
+use crate::nature::Soft404Profile;
 use crate::recent::{Digest, Holder};
 
 /// A page that was asked for, with what came.
@@ -47,7 +47,7 @@ pub struct Processed {
     /// something that cannot exist.
     pub suspect: bool,
     /// How the host answers for what does not exist, where that was asked.
-    pub manner: Option<Manner>,
+    pub manner: Option<Soft404Profile>,
     /// True when the host, not the page, was the trouble.
     pub host_trouble: bool,
     /// How long the host asked to be left alone.

@@ -11,7 +11,7 @@ mod survey;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use evercrawl_model::{HostKey, Suspicion, Time, Wish};
+use evercrawl_model::{HostKey, Override, Suspicion, Time};
 use evercrawl_state::{StateError, Store, View};
 
 pub use archived::Archived;
@@ -79,8 +79,8 @@ impl Suspects {
                     hosts.insert(host);
                 }
             }
-            for (wish, _) in state.wishes()? {
-                if let Wish::Trust { host, .. } = wish {
+            for (user_override, _) in state.overrides()? {
+                if let Override::Trust { host, .. } = user_override {
                     hosts.remove(&host);
                 }
             }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use evercrawl_model::{
-    Band, Change, Claim, Discovery, Event, Importance, Kind, Measure, PageKey, Time,
+    Band, Change, Discovery, Event, Importance, Kind, LinkEvidence, Measure, PageKey, Time,
 };
 use evercrawl_rank::topic;
 use evercrawl_state::{Store, Total};
@@ -20,7 +20,7 @@ use crate::process::Processed;
 /// What a visit says of other pages by one measure.
 pub(super) struct Spoken {
     measure: Measure,
-    claims: HashMap<PageKey, Option<Claim>>,
+    claims: HashMap<PageKey, Option<LinkEvidence>>,
     total: Total,
     /// Pages that have a claim to another front queue than they wait in.
     moved: Vec<(PageKey, Band)>,
@@ -35,14 +35,14 @@ impl Spoken {
     }
 
     /// Keeps a page's claim; one that waits elsewhere than it has a claim to is to be moved.
-    fn keep(&mut self, page: PageKey, before: Option<Claim>, numbers: [f64; 3], band: Band) {
+    fn keep(&mut self, page: PageKey, before: Option<LinkEvidence>, numbers: [f64; 3], band: Band) {
         let waits = before.map_or(Some(band), |claim| claim.band.map(|_| band));
         if let (Some(was), Some(is)) = (before.and_then(|claim| claim.band), waits)
             && was != is
         {
             self.moved.push((page, is));
         }
-        self.claims.insert(page, Some(Claim { band: waits, numbers }));
+        self.claims.insert(page, Some(LinkEvidence { band: waits, numbers }));
     }
 
     /// How much a page matters that was just found, by the cash that it has, where that is measured.
@@ -93,11 +93,12 @@ impl<S: Store> Walk<S> {
     ) -> Result<(), EngineError> {
         let order = self.planner.plan().order;
         for said in spoken {
-            let mut claims: Vec<(PageKey, Option<Claim>)> = said.claims.into_iter().collect();
+            let mut claims: Vec<(PageKey, Option<LinkEvidence>)> =
+                said.claims.into_iter().collect();
             // In one order, so that the same visits leave the same bytes.
             claims.sort_unstable_by_key(|(page, _)| *page);
             let (measure, total) = (said.measure, said.total);
-            self.apply(&Event::Valued { measure, claims, total }, now)?;
+            self.apply(&Event::LinkEvidenceChanged { measure, claims, total }, now)?;
             if order.measure() == Some(measure) {
                 for (page, band) in said.moved {
                     if self.state.page(page)?.is_some_and(|row| self.is_ordered(&row)) {
@@ -120,7 +121,7 @@ impl<S: Store> Walk<S> {
         let Some(importance) = importance else { return Ok(()) };
         let known = self.state.page(page)?.map(|row| row.importance);
         if known.is_some_and(|known| known != importance) {
-            self.apply(&Event::Weighed { pages: vec![(page, importance)] }, now)?;
+            self.apply(&Event::ImportanceChanged { pages: vec![(page, importance)] }, now)?;
         }
         Ok(())
     }
@@ -207,7 +208,8 @@ impl<S: Store> Walk<S> {
             let times = till.cash_of(&account) * waiting / till.cash;
             said.keep(to, claim, cash::numbers(&account), band(Importance::of(times)));
         }
-        said.claims.insert(lease.page, Some(Claim { band: None, numbers: cash::numbers(&own) }));
+        said.claims
+            .insert(lease.page, Some(LinkEvidence { band: None, numbers: cash::numbers(&own) }));
         let measured = self.planner.plan().importance && self.planner.plan().by_cash;
         said.importance = measured.then(|| cash::importance(&till, &own));
         said.total = cash::total(&till);
@@ -248,7 +250,7 @@ impl<S: Store> Walk<S> {
         if lease.row.past.is_none()
             && let Some(claim) = self.state.claim(said.measure, lease.page)?
         {
-            said.claims.insert(lease.page, Some(Claim { band: None, ..claim }));
+            said.claims.insert(lease.page, Some(LinkEvidence { band: None, ..claim }));
         }
         Ok(())
     }

@@ -110,7 +110,7 @@ impl<S: Store> Walk<S> {
         let former = joining::former(&self.state, &lease.row)?;
         let look = Look { ended, new_links, conditional, former };
         self.planner.visited(&lease.row, &self.config.schedule, &mut processed.visited, &look);
-        self.stirring.visited(page.host, self.planner.stirred());
+        self.section_recheck.visited(page.host, self.planner.stirred());
         self.pay_for_turns(now);
         self.confirming.visited(processed, &self.config.schedule);
         if processed.suspect {
@@ -121,7 +121,7 @@ impl<S: Store> Walk<S> {
         if visited.visit.is_move() {
             visited.next = model::Next::Recheck(self.config.schedule.rarely(ended));
         }
-        visited.next = self.wishes.no_later(page, ended, visited.next);
+        visited.next = self.overrides.no_later(page, ended, visited.next);
         Ok(())
     }
 

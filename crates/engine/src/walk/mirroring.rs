@@ -8,7 +8,7 @@ use evercrawl_state::{PageRow, Past, Place, Standing, Store};
 use evercrawl_urls::Canonical;
 
 use super::Walk;
-use super::wishing::Cursor;
+use super::overriding::Cursor;
 use crate::EngineError;
 use crate::frontier::Lease;
 use crate::mirrors::{Named, compared, counterpart, is_undecided, stand_in, stands_in};
@@ -154,7 +154,7 @@ impl<S: Store> Walk<S> {
     ) -> Result<(), EngineError> {
         let ended = self.mirrors.original(host).is_some() && !likeness.mirror;
         self.mirrors.set(host, likeness);
-        self.apply(&Event::Likened { host, likeness }, now)?;
+        self.apply(&Event::LikenessChanged { host, likeness }, now)?;
         if ended {
             self.sweep.back = Some(Cursor::default());
         }
@@ -258,13 +258,13 @@ impl<S: Store> Walk<S> {
     /// What is known of the host of a new page, where that decides on the page.
     fn compares(&self, host: HostKey, row: &PageRow) -> Option<Likeness> {
         let new = row.past.is_none() && row.kind == Kind::Page && !row.seed;
-        let decides = new && self.config.take.hold_mirrors && !self.wishes.is_trusted(host);
+        let decides = new && self.config.take.hold_mirrors && !self.overrides.is_trusted(host);
         self.mirrors.of(host).filter(|_| decides).copied()
     }
 
     /// Whether a host answers, and has pages that were never visited.
     fn is_being_explored(&self, host: HostKey, now: Time) -> Result<bool, EngineError> {
-        let row = self.state.host(host)?.filter(|_| !self.wishes.is_paused(host));
+        let row = self.state.host(host)?.filter(|_| !self.overrides.is_paused(host));
         Ok(row.is_some_and(|row| row.waiting > 0 && row.failures == 0 && row.blocked_until <= now))
     }
 
@@ -282,10 +282,10 @@ impl<S: Store> Walk<S> {
         row: &PageRow,
     ) -> Result<bool, EngineError> {
         let original = self.mirrors.original(page.host).filter(|_| self.config.take.hold_mirrors);
-        if original.is_none_or(|host| self.wishes.is_paused(host)) {
+        if original.is_none_or(|host| self.overrides.is_paused(host)) {
             return Ok(false);
         }
-        let is_asked = |host| !self.wishes.is_paused(host);
+        let is_asked = |host| !self.overrides.is_paused(host);
         Ok(stand_in(&self.state, &self.mirrors, page, row, is_asked)?.is_some())
     }
 

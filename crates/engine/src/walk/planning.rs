@@ -14,9 +14,9 @@ use evercrawl_state::{PageRow, Place, Store, View};
 use super::Walk;
 use crate::EngineError;
 use crate::frontier::{DRAWN, Lease};
+use crate::overrides::Overrides;
 use crate::planner::{NotNow, Plan, Planner};
 use crate::suspicion::Suspects;
-use crate::wishes::Wishes;
 
 /// How often it is looked anew which pages may come ahead of their time.
 const LOOK_AHEAD_EVERY: Duration = Duration::from_secs(1);
@@ -193,7 +193,7 @@ pub fn planner_at_once<S: Store>(
     state: &View<S>,
 ) -> Result<(Planner, bool), EngineError> {
     let mut planner = Planner::new(plan)?;
-    planner.set_wishes(Arc::new(Wishes::read(state)?));
+    planner.set_overrides(Arc::new(Overrides::read(state)?));
     planner.set_suspects(Arc::new(Suspects::read(state, &plan.spam)?));
     let resumed = learned.is_some_and(|learned| planner.resume(learned));
     Ok((planner, resumed))

@@ -10,7 +10,7 @@ use evercrawl_state::Store;
 use super::Walk;
 use crate::EngineError;
 use crate::frontier::{DOUBTED_AFTER, Lease};
-use crate::nature::Manner;
+use crate::nature::Soft404Profile;
 use crate::process::Processed;
 
 impl<S: Store> Walk<S> {
@@ -41,7 +41,7 @@ impl<S: Store> Walk<S> {
 
     /// robots.txt forbids to ask: what cannot be known counts as well behaved.
     pub(super) fn may_not_probe(&mut self, lease: &Lease, now: Time) -> Result<(), EngineError> {
-        let manner = Manner::HONEST.to_bytes();
+        let manner = Soft404Profile::HONEST.to_bytes();
         self.apply(&Event::Probed { host: lease.page.host, at: now, manner }, now)?;
         self.apply(&Event::Forgotten { page: lease.page }, now)?;
         Ok(())

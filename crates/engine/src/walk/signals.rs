@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use evercrawl_estimate::signal::Teller;
+use evercrawl_estimate::signal::SignalSource;
 use evercrawl_model::{Discovery, Event, Kind, PageKey, Refusal, Time};
 use evercrawl_state::{Applied, PageRow, Standing, Store};
 use evercrawl_urls::Canonical;
@@ -24,7 +24,7 @@ const MOST_OVERHEARD: usize = 256;
 
 /// What became of a word that a page changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum SignalOutcome {
     /// The page is known; it comes no later than it would have.
     Known,
     /// The page was not known, and now waits for its first visit.
@@ -35,7 +35,7 @@ pub enum Heard {
 
 /// What became of many.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct SignalCounts {
     /// Pages that are known.
     pub known: u64,
     /// Pages that were not.
@@ -44,20 +44,24 @@ pub struct Told {
     pub refused: RefusalCounts,
 }
 
-impl Told {
-    fn add(&mut self, heard: Heard) {
+impl SignalCounts {
+    fn add(&mut self, heard: SignalOutcome) {
         match heard {
-            Heard::Known => self.known += 1,
-            Heard::New => self.new += 1,
-            Heard::Refused(reason) => self.refused.add(reason),
+            SignalOutcome::Known => self.known += 1,
+            SignalOutcome::New => self.new += 1,
+            SignalOutcome::Refused(reason) => self.refused.add(reason),
         }
     }
 }
 
 impl<S: Store> Walk<S> {
     /// Somebody says that these pages changed just now.
-    pub fn signal_all(&mut self, urls: &[Canonical], now: Time) -> Result<Told, EngineError> {
-        let mut told = Told::default();
+    pub fn signal_all(
+        &mut self,
+        urls: &[Canonical],
+        now: Time,
+    ) -> Result<SignalCounts, EngineError> {
+        let mut told = SignalCounts::default();
         for url in urls {
             told.add(self.signal(url, now)?);
         }
@@ -65,29 +69,29 @@ impl<S: Store> Walk<S> {
     }
 
     /// Somebody says that a page changed just now.
-    pub fn signal(&mut self, url: &Canonical, now: Time) -> Result<Heard, EngineError> {
+    pub fn signal(&mut self, url: &Canonical, now: Time) -> Result<SignalOutcome, EngineError> {
         let (key, _) = self.links.key(url);
         let Some((page, row)) = self.state.find(key.host, url.as_str())? else {
             return self.signal_new(url, now);
         };
         if let Standing::Refused(reason) = row.standing {
-            return Ok(Heard::Refused(reason));
+            return Ok(SignalOutcome::Refused(reason));
         }
-        self.hear(page, &row, (Teller::Push, now), now)?;
-        Ok(Heard::Known)
+        self.hear(page, &row, (SignalSource::Push, now), now)?;
+        Ok(SignalOutcome::Known)
     }
 
     /// The page is not known: it is as if a seed had a link to it.
-    fn signal_new(&mut self, url: &Canonical, now: Time) -> Result<Heard, EngineError> {
+    fn signal_new(&mut self, url: &Canonical, now: Time) -> Result<SignalOutcome, EngineError> {
         let found = match self.links.pushed(url.clone(), now) {
             Ok(found) => found,
             Err(reason) => {
                 self.apply(&Event::LinksRefused { reason, count: 1 }, now)?;
-                return Ok(Heard::Refused(reason));
+                return Ok(SignalOutcome::Refused(reason));
             }
         };
         let applied = self.apply(&Event::Discovered(found), now)?;
-        Ok(applied.refused.map_or(Heard::New, Heard::Refused))
+        Ok(applied.refused.map_or(SignalOutcome::New, SignalOutcome::Refused))
     }
 
     /// A URL was found on a page of kind `list` that was `read` before; where it is known already, its list
@@ -107,8 +111,9 @@ impl<S: Store> Walk<S> {
             && let Some((page, row)) = self.state.find(found.page.host, &found.url)?
             && row.held()
         {
-            let teller = if list == Kind::Sitemap { Teller::Sitemap } else { Teller::Feed };
-            self.hear(page, &row, (teller, at), now)?;
+            let signal_source =
+                if list == Kind::Sitemap { SignalSource::Sitemap } else { SignalSource::Feed };
+            self.hear(page, &row, (signal_source, at), now)?;
         }
         Ok(applied.queued.is_some())
     }
@@ -118,22 +123,22 @@ impl<S: Store> Walk<S> {
         &mut self,
         page: PageKey,
         row: &PageRow,
-        (teller, at): (Teller, Time),
+        (signal_source, at): (SignalSource, Time),
         now: Time,
     ) -> Result<(), EngineError> {
         if row.past.as_ref().is_none_or(|past| at <= past.last_visit) {
             return Ok(());
         }
         if self.frontier.is_leased(page) {
-            self.overhear(page, (teller, at));
-        } else if let Some((due, noted)) = self.planner.signalled(page, row, teller, now) {
+            self.overhear(page, (signal_source, at));
+        } else if let Some((due, noted)) = self.planner.signalled(page, row, signal_source, now) {
             self.apply(&Event::Signalled { page, at, due, noted }, now)?;
         }
         Ok(())
     }
 
     /// A page that is out changed, maybe after it was asked for.
-    fn overhear(&mut self, page: PageKey, word: (Teller, Time)) {
+    fn overhear(&mut self, page: PageKey, word: (SignalSource, Time)) {
         if self.overheard.len() >= MOST_OVERHEARD {
             self.overheard.retain(|page, _| self.frontier.is_leased(*page));
         }

@@ -8,7 +8,7 @@ use evercrawl_model::{Event, HostKey, Suspicion, Time};
 use evercrawl_state::Store;
 
 use super::Walk;
-use super::wishing::Cursor;
+use super::overriding::Cursor;
 use crate::EngineError;
 use crate::frontier::Lease;
 use crate::suspicion::Suspects;
@@ -35,7 +35,7 @@ impl<S: Store> Walk<S> {
         now: Time,
     ) -> Result<(), EngineError> {
         for (host, suspicion) in found {
-            self.apply(&Event::Suspected { host, suspicion }, now)?;
+            self.apply(&Event::SuspicionChanged { host, suspicion }, now)?;
         }
         self.reread_suspects()?;
         // Some may be suspect no more.

@@ -16,9 +16,9 @@ impl<S: Store> Walk<S> {
         pages: Vec<(PageKey, Importance)>,
         now: Time,
     ) -> Result<(), EngineError> {
-        let event = Event::Weighed { pages };
+        let event = Event::ImportanceChanged { pages };
         self.apply(&event, now)?;
-        let Event::Weighed { pages } = event else { return Ok(()) };
+        let Event::ImportanceChanged { pages } = event else { return Ok(()) };
         for (page, _) in pages {
             let Some(row) = self.state.page(page)? else { continue };
             if self.planner.plan().order == Order::Rank && self.is_ordered(&row) {

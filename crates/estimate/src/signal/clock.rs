@@ -13,7 +13,7 @@ use crate::Gamma;
 pub struct Clock {
     /// For each teller: until when it was silent (without end if it still is), the share of changes that
     /// go by while it is, and the jump of its word.
-    tellers: [(f64, f64, f64); TELLERS],
+    signal_sources: [(f64, f64, f64); TELLERS],
     count: usize,
     /// How far it is known what the words that came are worth.
     pub(super) proven: f64,
@@ -21,26 +21,27 @@ pub struct Clock {
 
 impl Clock {
     /// The clock of a page of which nobody ever says anything.
-    pub const PLAIN: Self = Self { tellers: [(0.0, 1.0, 0.0); TELLERS], count: 0, proven: 0.0 };
+    pub const PLAIN: Self =
+        Self { signal_sources: [(0.0, 1.0, 0.0); TELLERS], count: 0, proven: 0.0 };
 
     pub(super) fn with(mut self, rates: SignalRates, word: f64) -> Self {
         let rate = rates.seen + rates.hidden;
         let hidden = if rate > 0.0 { rates.hidden / rate } else { 1.0 };
         let told = word > 0.0;
         let jump = if told { rates.equivalent_time(0.0, 1.0).min(1e12) } else { 0.0 };
-        self.tellers[self.count] = (if told { word } else { f64::INFINITY }, hidden, jump);
+        self.signal_sources[self.count] = (if told { word } else { f64::INFINITY }, hidden, jump);
         self.count += 1;
-        self.tellers[..self.count].sort_by(|a, b| a.0.total_cmp(&b.0));
+        self.signal_sources[..self.count].sort_by(|a, b| a.0.total_cmp(&b.0));
         self
     }
 
     /// Returns how much of `tau` counts: the part in which a change could have gone untold.
     pub fn passed(&self, tau: f64) -> f64 {
         let (mut passed, mut from) = (0.0, 0.0);
-        let tellers = &self.tellers[..self.count];
-        for (place, (until, ..)) in tellers.iter().enumerate() {
+        let signal_sources = &self.signal_sources[..self.count];
+        for (place, (until, ..)) in signal_sources.iter().enumerate() {
             let until = until.min(positive(tau));
-            passed += (until - from) * hidden_share(&tellers[place..]);
+            passed += (until - from) * hidden_share(&signal_sources[place..]);
             from = until;
         }
         passed + positive(tau) - from
@@ -48,7 +49,7 @@ impl Clock {
 
     /// Returns the time for which the words stand that came.
     pub fn jumped(&self) -> f64 {
-        self.tellers[..self.count].iter().map(|(.., jump)| jump).sum()
+        self.signal_sources[..self.count].iter().map(|(.., jump)| jump).sum()
     }
 
     /// Returns when [`passed`](Self::passed) and [`jumped`](Self::jumped) together reach `equivalent`, if
@@ -59,9 +60,9 @@ impl Clock {
             return 0.0;
         }
         let mut from = 0.0;
-        let tellers = &self.tellers[..self.count];
-        for (place, (until, ..)) in tellers.iter().enumerate() {
-            let tick = hidden_share(&tellers[place..]);
+        let signal_sources = &self.signal_sources[..self.count];
+        for (place, (until, ..)) in signal_sources.iter().enumerate() {
+            let tick = hidden_share(&signal_sources[place..]);
             if missing <= (until - from) * tick {
                 return from + missing / tick;
             }
@@ -101,8 +102,8 @@ impl Clock {
 }
 
 /// The share of changes of which none of these tells.
-fn hidden_share(tellers: &[(f64, f64, f64)]) -> f64 {
-    tellers.iter().map(|(_, hidden, _)| hidden).product()
+fn hidden_share(signal_sources: &[(f64, f64, f64)]) -> f64 {
+    signal_sources.iter().map(|(_, hidden, _)| hidden).product()
 }
 
 /// The belief of the same mean and variance as one of two, the first with chance `share`.
@@ -119,7 +120,7 @@ fn blend(one: Gamma, other: Gamma, share: f64) -> Gamma {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Tellers, Trust};
+    use super::super::{SignalSources, Trust};
     use super::*;
 
     #[test]
@@ -131,10 +132,10 @@ mod tests {
             quiet: 400.0,
             ..Trust::default()
         };
-        let tellers = Tellers([sure, Trust::default(), Trust::default()]);
-        let quiet = tellers.clock(&[0.0; 3], 0.25);
+        let signal_sources = SignalSources([sure, Trust::default(), Trust::default()]);
+        let quiet = signal_sources.clock(&[0.0; 3], 0.25);
         assert!(quiet.passed(10.0) < 0.2 && quiet.jumped() == 0.0);
-        let told = tellers.clock(&[10.0, 0.0, 0.0], 0.25);
+        let told = signal_sources.clock(&[10.0, 0.0, 0.0], 0.25);
         assert!((1.0 - (-0.25 * told.jumped()).exp()) > 0.95, "{}", told.jumped());
         assert!((told.passed(12.0) - quiet.passed(10.0) - 2.0).abs() < 1e-9);
         for clock in [quiet, told, Clock::PLAIN] {
@@ -145,7 +146,7 @@ mod tests {
             }
         }
         // What two tellers both would have told of goes by only if both are silent.
-        let both = Tellers([sure, sure, Trust::default()]).clock(&[0.0, 5.0, 0.0], 0.25);
+        let both = SignalSources([sure, sure, Trust::default()]).clock(&[0.0, 5.0, 0.0], 0.25);
         assert!((both.passed(5.0) - 5.0 * 0.01 * 0.01).abs() < 2e-4, "{}", both.passed(5.0));
     }
 
@@ -159,7 +160,7 @@ mod tests {
             ..Trust::default()
         };
         let clock =
-            Tellers([sure, Trust::default(), Trust::default()]).clock(&[8.0, 0.0, 0.0], 0.1);
+            SignalSources([sure, Trust::default(), Trust::default()]).clock(&[8.0, 0.0, 0.0], 0.1);
         let belief = Gamma::new(2.0, 20.0);
         let after = clock.learn(belief, 8.5, true, None);
         assert!(

@@ -2,7 +2,7 @@
 //! directory's. What `index` is measured against.
 
 use evercrawl_estimate::Gamma;
-use evercrawl_estimate::signal::{Clock, Teller, Tellers};
+use evercrawl_estimate::signal::{Clock, SignalSource, SignalSources};
 
 use crate::index::{Limits, Rate, due_after, index};
 use crate::numbers::ByNumber;
@@ -38,7 +38,7 @@ pub struct GammaIndex {
     /// Pages that share the budget.
     pages: f64,
     limits: Limits,
-    tellers: ByNumber<Tellers>,
+    signal_sources: ByNumber<SignalSources>,
 }
 
 impl GammaIndex {
@@ -51,7 +51,7 @@ impl GammaIndex {
             correction: 1.0,
             pages: 0.0,
             limits,
-            tellers: ByNumber::default(),
+            signal_sources: ByNumber::default(),
         }
     }
 
@@ -73,8 +73,8 @@ impl GammaIndex {
     }
 
     fn clock(&self, page: &Page, belief: Gamma) -> Clock {
-        let tellers = self.tellers.get(&page.host).filter(|_| words::are_due(page));
-        tellers.map_or(Clock::PLAIN, |all| all.clock(&words::of(page), belief.mean()))
+        let signal_sources = self.signal_sources.get(&page.host).filter(|_| words::are_due(page));
+        signal_sources.map_or(Clock::PLAIN, |all| all.clock(&words::of(page), belief.mean()))
     }
 
     /// Learns from a visit that could tell, and returns what the fetch was worth beforehand.
@@ -83,8 +83,10 @@ impl GammaIndex {
         let told = self.clock(page, belief);
         let before = told.passed(elapsed) + told.jumped();
         self.beliefs.learn(page, |belief| told.learn(belief, elapsed, changed, age));
-        if let Some(tellers) = self.tellers.get_mut(&page.host).filter(|_| words::are_due(page)) {
-            tellers.learn(&words::of(page), &words::HEARD, elapsed, belief.mean(), changed);
+        if let Some(signal_sources) =
+            self.signal_sources.get_mut(&page.host).filter(|_| words::are_due(page))
+        {
+            signal_sources.learn(&words::of(page), &words::HEARD, elapsed, belief.mean(), changed);
         }
         index(Rate::Believed(belief), importance(page), before)
     }
@@ -147,9 +149,9 @@ impl Policy for GammaIndex {
         inherit(former, page);
     }
 
-    fn signalled(&mut self, page: &mut Page, teller: Teller, now: Days) {
-        if words::note(page, teller, now) {
-            self.tellers.entry(page.host).or_default().hear(teller);
+    fn signalled(&mut self, page: &mut Page, signal_source: SignalSource, now: Days) {
+        if words::note(page, signal_source, now) {
+            self.signal_sources.entry(page.host).or_default().hear(signal_source);
         }
         if page.is_known() {
             page.due = page.last + self.wait(page, BAND * self.threshold);
@@ -264,12 +266,12 @@ mod tests {
         let mut page = Page { last: 0.0, ..Page::new(0) };
         for visit in 1..20 {
             let now = f64::from(visit) * 10.0;
-            policy.signalled(&mut page, Teller::Push, now);
+            policy.signalled(&mut page, SignalSource::Push, now);
             let seen = page.record(&Visit::new(now, Found::Changed));
             policy.visited(&mut page, &seen);
         }
         let before = page.due;
-        policy.signalled(&mut page, Teller::Push, 190.5);
+        policy.signalled(&mut page, SignalSource::Push, 190.5);
         assert!(page.due < before, "{} {before}", page.due);
     }
 }

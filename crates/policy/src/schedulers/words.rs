@@ -1,6 +1,6 @@
 //! Where does a page's row note who said that it changed since its last visit?
 
-use evercrawl_estimate::signal::{Deaf, TELLERS, Teller, Words};
+use evercrawl_estimate::signal::{Deaf, SignalSource, TELLERS, Words};
 
 use crate::kept::Kept;
 use crate::page::{Days, Kind, Page};
@@ -39,8 +39,8 @@ impl Read {
     pub(crate) fn note(&mut self, list: Kind, now: Days) {
         match list {
             Kind::Page => {}
-            Kind::Sitemap => self.0[Teller::Sitemap as usize] = now,
-            Kind::Feed => self.0[Teller::Feed as usize] = now,
+            Kind::Sitemap => self.0[SignalSource::Sitemap as usize] = now,
+            Kind::Feed => self.0[SignalSource::Feed as usize] = now,
         }
     }
 
@@ -66,8 +66,8 @@ pub(crate) fn any(page: &Page) -> bool {
 }
 
 /// A word of `teller` came: the first since the last visit is noted, and true is returned.
-pub(crate) fn note(page: &mut Page, teller: Teller, now: Days) -> bool {
-    let place = &mut page.note[PLACES[teller as usize]];
+pub(crate) fn note(page: &mut Page, signal_source: SignalSource, now: Days) -> bool {
+    let place = &mut page.note[PLACES[signal_source as usize]];
     let after = now - page.last;
     let first = *place == 0.0 && after.is_finite();
     if first {
@@ -97,9 +97,9 @@ mod tests {
     #[test]
     fn the_first_word_of_each_counts_until_the_next_visit() {
         let mut page = Page { last: 100.0, ..Page::new(0) };
-        assert!(note(&mut page, Teller::Feed, 103.0));
-        assert!(!note(&mut page, Teller::Feed, 105.0));
-        assert!(note(&mut page, Teller::Push, 99.0));
+        assert!(note(&mut page, SignalSource::Feed, 103.0));
+        assert!(!note(&mut page, SignalSource::Feed, 105.0));
+        assert!(note(&mut page, SignalSource::Push, 99.0));
         let [sitemap, feed, push] = of(&page);
         assert!(sitemap == 0.0 && feed == 3.0 && push > 0.0 && push < 1e-5);
         assert!(any(&page) && are_due(&page));
@@ -108,7 +108,7 @@ mod tests {
         assert!(!any(&page));
         let mut never = Page::new(0);
         assert!(
-            !note(&mut never, Teller::Sitemap, 5.0),
+            !note(&mut never, SignalSource::Sitemap, 5.0),
             "a page that was never visited is new anyway"
         );
     }

@@ -101,7 +101,7 @@ fn decode_ip(row: &mut Reader<'_>) -> Result<IpAddr, StateError> {
 
 /// How a host answers for what does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MannerRow {
+pub struct Soft404Row {
     /// When that was found out.
     pub at: Time,
     /// The answer, in a form that means something to the engine alone.
@@ -115,9 +115,9 @@ pub(crate) fn encode_manner(at: Time, manner: &[u8]) -> Vec<u8> {
     out.finish()
 }
 
-pub(crate) fn decode_manner(row: &[u8]) -> Result<MannerRow, StateError> {
+pub(crate) fn decode_manner(row: &[u8]) -> Result<Soft404Row, StateError> {
     let mut row = Reader::new(row, MANNER)?;
-    Ok(MannerRow { at: row.time()?, manner: row.bytes()?.into() })
+    Ok(Soft404Row { at: row.time()?, manner: row.bytes()?.into() })
 }
 
 pub(crate) fn encode_robots(copy: &RobotsCopy) -> Vec<u8> {

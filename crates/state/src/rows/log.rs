@@ -1,6 +1,6 @@
 //! What does the log tell? Visits, and what became of pages and sites without one.
 
-use evercrawl_model::{Change, Life, Notice, Outcome, RecordAt, Refusal, Score, Turn, Visit};
+use evercrawl_model::{Change, Life, LifeChange, Notice, Outcome, RecordAt, Refusal, Score, Visit};
 
 use crate::StateError;
 use crate::codec::{Reader, Writer};
@@ -16,7 +16,7 @@ pub(crate) struct Logged {
     /// The number of the page's visit before it.
     pub(crate) before: Option<u64>,
     /// How it turned the page's life.
-    pub(crate) turn: Option<Turn>,
+    pub(crate) turn: Option<LifeChange>,
 }
 
 impl Logged {
@@ -34,8 +34,10 @@ impl Logged {
     }
 }
 
-fn read_turn(row: &mut Reader<'_>) -> Result<Turn, StateError> {
-    row.code(|n| Some(Turn { from: Life::from_number(n >> 4)?, to: Life::from_number(n & 0xf)? }))
+fn read_turn(row: &mut Reader<'_>) -> Result<LifeChange, StateError> {
+    row.code(|n| {
+        Some(LifeChange { from: Life::from_number(n >> 4)?, to: Life::from_number(n & 0xf)? })
+    })
 }
 
 /// True when a row of the log tells of no visit.

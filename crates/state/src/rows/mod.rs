@@ -13,13 +13,14 @@ mod host;
 mod log;
 
 use evercrawl_model::{
-    Band, Discovery, Importance, Kind, Life, Noted, Outcome, PageKey, Refusal, Time, Validators,
+    Band, Discovery, Importance, Kind, Life, Outcome, PageKey, PolicyNotes, Refusal, Time,
+    Validators,
 };
 
 use crate::StateError;
 use crate::codec::{Reader, Writer};
 
-pub use host::{HostRow, MannerRow};
+pub use host::{HostRow, Soft404Row};
 pub(crate) use host::{decode_manner, decode_robots, encode_manner, encode_robots};
 pub(crate) use log::{Logged, decode_notice, encode_notice, is_notice};
 
@@ -124,7 +125,7 @@ pub struct Past {
     /// The last visit's number in the visit log.
     pub log: u64,
     /// What the scheduler keeps of the page.
-    pub noted: Noted,
+    pub noted: PolicyNotes,
 }
 
 impl PageRow {
@@ -328,20 +329,20 @@ fn decode_past(row: &mut Reader<'_>, format: u8) -> Result<Past, StateError> {
             last_modified: row.maybe(|row| row.text().map(str::to_owned))?,
         },
         log: row.number()?,
-        noted: if format == 1 { Noted::default() } else { decode_noted(row)? },
+        noted: if format == 1 { PolicyNotes::default() } else { decode_noted(row)? },
     })
 }
 
 /// What is not used at the end of the numbers takes no room.
-fn encode_noted(out: &mut Writer, noted: &Noted) {
+fn encode_noted(out: &mut Writer, noted: &PolicyNotes) {
     let numbers: Vec<f32> = noted.numbers.into_iter().chain([noted.news]).collect();
     let used = numbers.iter().rposition(|number| *number != 0.0).map_or(0, |last| last + 1);
     out.bytes(&numbers[..used].iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>());
     out.float(noted.unmodified);
 }
 
-fn decode_noted(row: &mut Reader<'_>) -> Result<Noted, StateError> {
-    let mut noted = Noted::default();
+fn decode_noted(row: &mut Reader<'_>) -> Result<PolicyNotes, StateError> {
+    let mut noted = PolicyNotes::default();
     let bytes = row.bytes()?.chunks_exact(4).filter_map(|four| four.try_into().ok());
     for (number, four) in noted.numbers.iter_mut().chain([&mut noted.news]).zip(bytes) {
         *number = f32::from_le_bytes(four);

@@ -1,4 +1,4 @@
-use evercrawl_model::{Change, HostKey, Notice, Score, Turn, Visit};
+use evercrawl_model::{Change, HostKey, LifeChange, Notice, Score, Visit};
 use proptest::prelude::*;
 
 use super::*;
@@ -34,7 +34,7 @@ fn full_page() -> PageRow {
             memory: Some([1, 2, 3].into()),
             validators: Validators { etag: Some("\"é\"".into()), last_modified: None },
             log: 12,
-            noted: Noted {
+            noted: PolicyNotes {
                 unmodified: 1.5,
                 numbers: [0.5, 0.0, -2.0, 0.0, 0.0, 0.0, 0.0, 0.0],
                 news: 0.25,
@@ -67,7 +67,7 @@ fn rows_round_trip() {
 #[test]
 fn rows_of_the_log_round_trip() {
     let page = PageKey { host: HostKey { shard: 1, host: 2 }, url: 3 };
-    let (at, turn) = (Time::from_secs(7), Turn { from: Life::Refused, to: Life::New });
+    let (at, turn) = (Time::from_secs(7), LifeChange { from: Life::Refused, to: Life::New });
     for notice in [
         Notice::Turned { page, at, turn, reason: Refusal::Spam },
         Notice::Site { host: page.host, at, passages: 300 },

@@ -39,7 +39,7 @@ impl IndexRule {
             self.learn_groups(page, &waited, &gained, &weights);
         }
         if is_page {
-            self.learn_tellers(page, seen.at, elapsed, rate, changed);
+            self.learn_signal_sources(page, seen.at, elapsed, rate, changed);
         }
         if is_page && self.youth.is_young(found_at(page), seen.at) {
             self.youth.learn(self.beliefs.of(&before).rate_over(elapsed) * elapsed, changed);
@@ -55,10 +55,17 @@ impl IndexRule {
         }
     }
 
-    fn learn_tellers(&mut self, page: &Page, at: Days, elapsed: Days, rate: f64, changed: bool) {
-        if let Some(tellers) = self.tellers.get_mut(&page.host) {
+    fn learn_signal_sources(
+        &mut self,
+        page: &Page,
+        at: Days,
+        elapsed: Days,
+        rate: f64,
+        changed: bool,
+    ) {
+        if let Some(signal_sources) = self.signal_sources.get_mut(&page.host) {
             let read = self.lists.get(&page.host).copied().unwrap_or_default();
-            tellers.learn(&words::of(page), &read.deaf(at), elapsed, rate, changed);
+            signal_sources.learn(&words::of(page), &read.deaf(at), elapsed, rate, changed);
         }
     }
 

@@ -29,7 +29,7 @@ mod weights;
 mod youth;
 
 use evercrawl_estimate::Gamma;
-use evercrawl_estimate::signal::{Clock, Teller, Tellers};
+use evercrawl_estimate::signal::{Clock, SignalSource, SignalSources};
 
 use crate::index::Limits;
 use crate::kept::Kept;
@@ -89,7 +89,7 @@ pub struct IndexRule {
     /// The same for a host of which nothing is known: what they were worth on the others.
     elsewhere: Weights,
     /// Who says that pages changed, by host.
-    tellers: ByNumber<Tellers>,
+    signal_sources: ByNumber<SignalSources>,
     /// When their lists were last read, by host.
     lists: ByNumber<Read>,
     /// Where pages lead.
@@ -115,7 +115,7 @@ impl IndexRule {
             clocks: Default::default(),
             weights: Dense::default(),
             elsewhere: Weights::new(),
-            tellers: ByNumber::default(),
+            signal_sources: ByNumber::default(),
             lists: ByNumber::default(),
             leads: Leads::default(),
             threshold: Threshold::default(),
@@ -147,7 +147,7 @@ impl IndexRule {
             clocks: [Kept::read(from)?, Kept::read(from)?, Kept::read(from)?, Kept::read(from)?],
             weights: Kept::read(from)?,
             elsewhere: Kept::read(from)?,
-            tellers: Kept::read(from)?,
+            signal_sources: Kept::read(from)?,
             leads: Kept::read(from)?,
             threshold: Kept::read(from)?,
             limits: self.limits,
@@ -214,18 +214,22 @@ impl IndexRule {
     /// How time runs for `page` by who would have said that it changed.
     fn told(&self, page: &Page, belief: Gamma) -> Clock {
         // Words can come from before a restart that forgot whom to trust.
-        let untried = words::any(page).then(Tellers::default);
-        let tellers = self.tellers.get(&page.host).filter(|_| words::are_due(page)).copied();
-        let tellers = tellers.or(untried);
-        tellers.map_or(Clock::PLAIN, |all| all.clock(&words::of(page), belief.mean()))
+        let untried = words::any(page).then(SignalSources::default);
+        let signal_sources =
+            self.signal_sources.get(&page.host).filter(|_| words::are_due(page)).copied();
+        let signal_sources = signal_sources.or(untried);
+        signal_sources.map_or(Clock::PLAIN, |all| all.clock(&words::of(page), belief.mean()))
     }
 
     /// For how long nobody has listened to any of those who say that pages of `host` changed.
     fn deaf(&self, host: u32, now: Days) -> Days {
-        let (Some(tellers), Some(read)) = (self.tellers.get(&host), self.lists.get(&host)) else {
+        let (Some(signal_sources), Some(read)) =
+            (self.signal_sources.get(&host), self.lists.get(&host))
+        else {
             return 0.0;
         };
-        let heard = tellers.0.iter().zip(read.deaf(now)).filter(|(trust, _)| trust.words > 0.0);
+        let heard =
+            signal_sources.0.iter().zip(read.deaf(now)).filter(|(trust, _)| trust.words > 0.0);
         heard.map(|(_, deaf)| deaf).fold(NEVER, f64::min)
     }
 
@@ -331,10 +335,10 @@ impl Policy for IndexRule {
         inherit(former, page);
     }
 
-    fn signalled(&mut self, page: &mut Page, teller: Teller, now: Days) {
+    fn signalled(&mut self, page: &mut Page, signal_source: SignalSource, now: Days) {
         self.glance.forget();
-        if words::note(page, teller, now) {
-            self.tellers.entry(page.host).or_default().hear(teller);
+        if words::note(page, signal_source, now) {
+            self.signal_sources.entry(page.host).or_default().hear(signal_source);
         }
         if page.is_known() {
             page.due = self.due_at(page, now);
@@ -417,8 +421,8 @@ impl Policy for IndexRule {
         page.is_known().then(|| Outlook { fresh, rate: look.known.belief.mean() })
     }
 
-    fn tellers(&self, host: u32) -> Option<Tellers> {
-        self.tellers.get(&host).copied()
+    fn signal_sources(&self, host: u32) -> Option<SignalSources> {
+        self.signal_sources.get(&host).copied()
     }
 
     fn learned(&self) -> Vec<u8> {
@@ -427,7 +431,7 @@ impl Policy for IndexRule {
         self.clocks.iter().for_each(|clocks| clocks.write(&mut out));
         self.weights.write(&mut out);
         self.elsewhere.write(&mut out);
-        self.tellers.write(&mut out);
+        self.signal_sources.write(&mut out);
         self.leads.write(&mut out);
         self.threshold.write(&mut out);
         self.turn.write(&mut out);

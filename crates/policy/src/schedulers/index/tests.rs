@@ -269,7 +269,7 @@ fn signals_that_told_the_truth_are_believed() {
     let mut page = Page { last: 0.0, ..Page::new(0) };
     for round in 1..20 {
         let now = f64::from(round) * 10.0;
-        policy.signalled(&mut page, Teller::Push, now);
+        policy.signalled(&mut page, SignalSource::Push, now);
         visit(&mut policy, &mut page, now, Found::Changed);
     }
     let chance = |policy: &IndexRule, page: &Page| {
@@ -277,7 +277,7 @@ fn signals_that_told_the_truth_are_believed() {
         reasons.iter().find(|(name, _)| *name == "chance of a change").unwrap().1
     };
     let before = chance(&policy, &page);
-    policy.signalled(&mut page, Teller::Push, 190.5);
+    policy.signalled(&mut page, SignalSource::Push, 190.5);
     let after = chance(&policy, &page);
     assert!(after > 0.75 && before < 0.2, "{after} {before}");
 }
@@ -292,7 +292,7 @@ fn what_was_learned_is_taken_up_again() {
             let found = if (id + week) % 3 == 0 { Found::Changed } else { Found::Same };
             visit(&mut policy, &mut page, f64::from(week * 7), found);
         }
-        policy.signalled(&mut page, Teller::Feed, 36.0);
+        policy.signalled(&mut page, SignalSource::Feed, 36.0);
         pages.push(page);
     }
     let mut feed = Page { last: 0.0, kind: crate::page::Kind::Feed, ..Page::new(99) };
@@ -323,7 +323,7 @@ fn a_visit_teaches_the_same_whether_or_not_the_page_was_looked_at_before() {
                 policy.due(page, at - before);
             }
             if n % 9 == 0 {
-                policy.signalled(page, Teller::Push, at);
+                policy.signalled(page, SignalSource::Push, at);
             }
             let found = if n * n % 5 == 1 { Found::Changed } else { Found::Same };
             visit(&mut policy, page, at, found);

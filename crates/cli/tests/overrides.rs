@@ -57,7 +57,7 @@ fn asked_of(site: &Site, host: &str) -> usize {
 }
 
 /// What stands, without since when.
-fn wishes(place: &Place) -> Vec<Value> {
+fn overrides(place: &Place) -> Vec<Value> {
     let mut lines = place.run("wishes --json").expect(0).json_lines();
     for line in &mut lines {
         assert!(line.as_object_mut().unwrap().remove("since").unwrap().is_string());
@@ -88,7 +88,7 @@ fn a_paused_host_is_asked_for_nothing_until_it_is_resumed() {
     place.run("resume a.test").expect(0);
     let resumed = || asked_of(&site, "a.test") > paused + 5;
     wait_until("the host to be asked again", resumed);
-    assert!(wishes(&place).is_empty());
+    assert!(overrides(&place).is_empty());
     stop(again);
     place.run("check --deep").expect(0);
 }
@@ -120,7 +120,7 @@ fn excluded_pages_are_neither_fetched_nor_followed_and_come_back() {
     let counted = count();
     assert!(counted["matching"].as_u64() < counted["known"].as_u64(), "{counted}");
     assert!(counted["examples"][0].as_str().unwrap().contains("/old/"));
-    assert!(wishes(&place).is_empty());
+    assert!(overrides(&place).is_empty());
 
     place.run("exclude /old/").expect(0);
     let old = |site: &Site| site.all_asked().iter().filter(|(_, p)| p.contains("/old/")).count();
@@ -175,7 +175,7 @@ fn a_pinned_page_is_visited_as_often_as_wished() {
     stop(running);
 
     place.run("pin http://a.test/ --every 2s").expect(0);
-    assert_eq!(wishes(&place).len(), 1);
+    assert_eq!(overrides(&place).len(), 1);
     let known = place.run("pin http://b.test/elsewhere --every 1s --json").expect(0).json();
     assert!(known["note"].as_str().unwrap().contains("is a seed from now on"), "{known}");
     let again = crawl(&place, &site);
@@ -217,7 +217,7 @@ fn what_is_wished_is_listed_alike_running_or_not() {
     place.run("boost /new/ 0.5").expect(0);
     let note = place.run("boost /new/ 0.5 --json").expect(0).json()["note"].to_string();
     assert!(note.contains("once there is a budget"), "{note}");
-    let stand = wishes(&place);
+    let stand = overrides(&place);
     let text: Vec<String> = stand.iter().map(Value::to_string).collect();
     assert_eq!(
         text,
@@ -231,10 +231,10 @@ fn what_is_wished_is_listed_alike_running_or_not() {
     let one = place.run("boost").expect(0);
     assert!(one.out.starts_with("pages that match `/new/` count x0.5 since "), "{}", one.out);
     stop(running);
-    assert_eq!(wishes(&place), stand);
+    assert_eq!(overrides(&place), stand);
     place.run("resume /new/").expect(0);
     place.run("exclude --remove /x/").expect(0);
-    assert_eq!(wishes(&place).len(), 2);
+    assert_eq!(overrides(&place).len(), 2);
     assert!(place.run("exclude").expect(0).out.contains("no exclude stands"));
 }
 
@@ -274,12 +274,12 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
     for (verb, code, words) in table {
         place.run(verb).expect(*code).explains(words);
     }
-    assert!(wishes(&place).is_empty());
+    assert!(overrides(&place).is_empty());
     stop(running);
     for (verb, code, words) in table {
         place.run(verb).expect(*code).explains(words);
     }
-    assert!(wishes(&place).is_empty());
+    assert!(overrides(&place).is_empty());
     place.run("exclude .* --force").expect(0);
     assert!(place.urls().iter().all(|page| page["state"] == "refused"));
     place.run("exclude .* --remove").expect(0);
@@ -298,7 +298,7 @@ fn a_kill_leaves_all_of_a_wish_or_nothing() {
     let takes = place.time_of("exclude /old/");
     let mut unheard = 0;
     for n in 0..KILLS {
-        let stood = !wishes(&place).is_empty();
+        let stood = !overrides(&place).is_empty();
         let verb = if stood { "resume /old/" } else { "exclude /old/" };
         let crawl = (n % 2 == 0).then(|| crawl(&place, &site));
         let asked = place.start(verb);
@@ -308,7 +308,7 @@ fn a_kill_leaves_all_of_a_wish_or_nothing() {
             None => asked.signal(Signal::KILL),
         }
         let code = asked.wait().code;
-        let stands = !wishes(&place).is_empty();
+        let stands = !overrides(&place).is_empty();
         if code == Some(0) {
             assert_ne!(stands, stood, "kill {n}: what was told to be done is lost");
         }
@@ -316,7 +316,7 @@ fn a_kill_leaves_all_of_a_wish_or_nothing() {
     }
     assert!(unheard > 2, "the kills came too late to prove anything");
     place.run("check --deep").expect(0);
-    if !wishes(&place).is_empty() {
+    if !overrides(&place).is_empty() {
         place.run("resume /old/").expect(0);
     }
     let last = crawl(&place, &site);

@@ -9,7 +9,7 @@ use crate::units;
 
 /// What the user wishes of a crawl, whether it runs or not.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Wish {
+pub(crate) enum Override {
     /// Visit a URL at least so often, whatever the policy thinks; without a URL, list the pins
     Pin(Pin),
     /// Make pages that match a pattern count more, or less; without one, list the boosts
@@ -23,20 +23,21 @@ pub(crate) enum Wish {
     /// End what was wished for a URL, a pattern or a host
     Resume(Resume),
     /// Everything that is wished: pins, boosts, pauses, hosts trusted, exclusions
-    Wishes(About),
+    #[command(alias = "wishes")]
+    Overrides(About),
 }
 
-impl Wish {
+impl Override {
     /// Where the data is, and who wants to know.
     pub(super) fn about(&self) -> &About {
         match self {
-            Wish::Pin(args) => &args.about,
-            Wish::Boost(args) => &args.about,
-            Wish::Pause(args) => &args.about,
-            Wish::Trust(args) => &args.about,
-            Wish::Exclude(args) => &args.about,
-            Wish::Resume(args) => &args.about,
-            Wish::Wishes(about) => about,
+            Override::Pin(args) => &args.about,
+            Override::Boost(args) => &args.about,
+            Override::Pause(args) => &args.about,
+            Override::Trust(args) => &args.about,
+            Override::Exclude(args) => &args.about,
+            Override::Resume(args) => &args.about,
+            Override::Overrides(about) => about,
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use evercrawl_model::{Band, HostKey, PageKey, Refusal, Time, Turn, Wish};
+use evercrawl_model::{Band, HostKey, LifeChange, Override, PageKey, Refusal, Time};
 
 use crate::StateError;
 use crate::apply::{Applied, stand};
@@ -21,7 +21,7 @@ const ASIDE: u8 = 1;
 
 impl<S: Store> View<S> {
     /// What the user wishes, by kind, and since when.
-    pub fn wishes(&self) -> Result<Vec<(Wish, Time)>, StateError> {
+    pub fn overrides(&self) -> Result<Vec<(Override, Time)>, StateError> {
         let rows = self.layers.scan(Space::Meta, keys::WISHES, keys::WISHES_END);
         rows.map(|row| decode_wish(&row?.1)).collect()
     }
@@ -39,13 +39,17 @@ impl<S: Store> View<S> {
 }
 
 impl<S: Store> State<S> {
-    pub(crate) fn wished(&mut self, wish: &Wish, at: Time) -> Applied {
-        self.view.layers.put(Space::Meta, &keys::wish(wish), &encode_wish(wish, at));
+    pub(crate) fn overridden(&mut self, user_override: &Override, at: Time) -> Applied {
+        self.view.layers.put(
+            Space::Meta,
+            &keys::user_override(user_override),
+            &encode_wish(user_override, at),
+        );
         Applied::default()
     }
 
-    pub(crate) fn unwished(&mut self, wish: &Wish) -> Applied {
-        self.view.layers.remove(Space::Meta, &keys::wish(wish));
+    pub(crate) fn unwished(&mut self, user_override: &Override) -> Applied {
+        self.view.layers.remove(Space::Meta, &keys::user_override(user_override));
         Applied::default()
     }
 
@@ -69,7 +73,7 @@ impl<S: Store> State<S> {
         self.view.counters.refuse(reason, 1);
         let stood = stand(&row);
         row.standing = aside;
-        self.notice_turn(page, Turn::between(stood.1, row.life()), reason, at);
+        self.notice_turn(page, LifeChange::between(stood.1, row.life()), reason, at);
         self.settle(page, row, stood, None)
     }
 
@@ -85,7 +89,7 @@ impl<S: Store> State<S> {
         let stood = stand(&row);
         row.standing = standing;
         if let Standing::Refused(reason) = stood.0 {
-            self.notice_turn(page, Turn::between(stood.1, row.life()), reason, at);
+            self.notice_turn(page, LifeChange::between(stood.1, row.life()), reason, at);
         }
         let applied = self.settle(page, row, stood, place)?;
         let Some(Place::New(band, _)) = place else { return Ok(applied) };
@@ -111,38 +115,38 @@ fn is_aside(row: &PageRow) -> bool {
     matches!(row.standing, Standing::Refused(reason) if reason.puts_aside())
 }
 
-fn encode_wish(wish: &Wish, since: Time) -> Vec<u8> {
+fn encode_wish(user_override: &Override, since: Time) -> Vec<u8> {
     let mut out = Writer::new(WISH);
     out.time(since);
-    out.byte(keys::wish_letter(wish));
-    out.text(wish.subject());
-    match wish {
-        Wish::Pin { page, every, .. } => {
+    out.byte(keys::wish_letter(user_override));
+    out.text(user_override.subject());
+    match user_override {
+        Override::Pin { page, every, .. } => {
             out.page(*page);
             out.number(u64::try_from(every.as_millis()).unwrap_or(u64::MAX));
         }
-        Wish::Boost { times, .. } => out.float(*times),
-        Wish::Pause { host, .. } | Wish::Trust { host, .. } => out.fixed(&host.to_bytes()),
-        Wish::Exclude { .. } => {}
+        Override::Boost { times, .. } => out.float(*times),
+        Override::Pause { host, .. } | Override::Trust { host, .. } => out.fixed(&host.to_bytes()),
+        Override::Exclude { .. } => {}
     }
     out.finish()
 }
 
-fn decode_wish(row: &[u8]) -> Result<(Wish, Time), StateError> {
+fn decode_wish(row: &[u8]) -> Result<(Override, Time), StateError> {
     let mut row = Reader::new(row, WISH)?;
     let (since, letter, subject) = (row.time()?, row.byte()?, row.text()?.to_owned());
-    let wish = match letter {
+    let user_override = match letter {
         b'p' => {
             let page = row.page()?;
-            Wish::Pin { page, url: subject, every: Duration::from_millis(row.number()?) }
+            Override::Pin { page, url: subject, every: Duration::from_millis(row.number()?) }
         }
-        b'b' => Wish::Boost { pattern: subject, times: row.float()? },
-        b'h' => Wish::Pause { host: row.host()?, authority: subject },
-        b't' => Wish::Trust { host: row.host()?, authority: subject },
-        b'x' => Wish::Exclude { pattern: subject },
+        b'b' => Override::Boost { pattern: subject, times: row.float()? },
+        b'h' => Override::Pause { host: row.host()?, authority: subject },
+        b't' => Override::Trust { host: row.host()?, authority: subject },
+        b'x' => Override::Exclude { pattern: subject },
         _ => return Err(StateError::Corrupt(format!("unknown kind of wish {letter}"))),
     };
-    Ok((wish, since))
+    Ok((user_override, since))
 }
 
 #[cfg(test)]
@@ -154,15 +158,18 @@ mod tests {
         let host = HostKey { shard: 1, host: 2 };
         let (page, at) = (PageKey { host, url: 3 }, Time::from_secs(9));
         let every = Duration::from_millis(1500);
-        for wish in [
-            Wish::Pin { page, url: "http://a.org/".to_owned(), every },
-            Wish::Boost { pattern: "/news/".to_owned(), times: 0.25 },
-            Wish::Pause { host, authority: "a.org:81".to_owned() },
-            Wish::Trust { host, authority: "a.org".to_owned() },
-            Wish::Exclude { pattern: String::new() },
+        for user_override in [
+            Override::Pin { page, url: "http://a.org/".to_owned(), every },
+            Override::Boost { pattern: "/news/".to_owned(), times: 0.25 },
+            Override::Pause { host, authority: "a.org:81".to_owned() },
+            Override::Trust { host, authority: "a.org".to_owned() },
+            Override::Exclude { pattern: String::new() },
         ] {
-            assert_eq!(decode_wish(&encode_wish(&wish, at)).unwrap(), (wish.clone(), at));
-            assert!(decode_wish(&encode_wish(&wish, at)[..3]).is_err());
+            assert_eq!(
+                decode_wish(&encode_wish(&user_override, at)).unwrap(),
+                (user_override.clone(), at)
+            );
+            assert!(decode_wish(&encode_wish(&user_override, at)[..3]).is_err());
         }
     }
 }

@@ -24,7 +24,7 @@ const MOST_SAVED: usize = 10 * PIECE;
 
 /// The groups in which much changed.
 #[derive(Debug, Default)]
-pub(super) struct Stirring {
+pub(super) struct SectionRecheck {
     waiting: BTreeMap<HostKey, HashSet<Group>>,
     /// The last page that was gone through, and the groups that its host is gone through for.
     at: Option<(PageKey, HashSet<Group>)>,
@@ -32,7 +32,7 @@ pub(super) struct Stirring {
     saved: usize,
 }
 
-impl Stirring {
+impl SectionRecheck {
     /// A page of `host` was visited, and much changed in these groups.
     pub(super) fn visited(&mut self, host: HostKey, groups: Vec<Group>) {
         self.saved = (self.saved + PAGES_A_VISIT).min(MOST_SAVED);
@@ -55,7 +55,7 @@ impl Stirring {
 impl<S: Store> Walk<S> {
     /// Goes through some more pages of a host in which something stirred.
     pub(super) fn look_at_stirred(&mut self, now: Time) -> Result<(), EngineError> {
-        let Some((after, groups)) = self.stirring.next() else { return Ok(()) };
+        let Some((after, groups)) = self.section_recheck.next() else { return Ok(()) };
         let pages = self.state.pages_after(Some(after)).take(PIECE);
         let pages: Vec<_> = pages.collect::<Result<_, _>>()?;
         let ours = pages.iter().take_while(|(page, _)| page.host == after.host).count();
@@ -64,9 +64,9 @@ impl<S: Store> Walk<S> {
                 self.apply(&Event::Rescheduled { page: *page, due, noted: None }, now)?;
             }
         }
-        self.stirring.saved -= ours;
+        self.section_recheck.saved -= ours;
         if ours == PIECE {
-            self.stirring.at = pages.last().map(|(page, _)| (*page, groups));
+            self.section_recheck.at = pages.last().map(|(page, _)| (*page, groups));
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use evercrawl_engine::DataDir;
 use evercrawl_engine::live::{Inbox, SystemClock};
-use evercrawl_engine::walk::{Walk, WishChange};
+use evercrawl_engine::walk::{OverrideChange, Walk};
 use evercrawl_state::DiskStore;
 
 use super::crawl::open_walk;
@@ -24,14 +24,14 @@ use crate::settings::Settings;
 use crate::{control, crawl_config, exit, print};
 use decide::{Decided, decide};
 
-pub(crate) use args::Wish;
+pub(crate) use args::Override;
 pub(crate) use show::standing;
 
 /// Changed keys after which pages that were put aside or back are committed.
 const COMMIT_KEYS: usize = 40_000;
 
 /// Runs a verb here, or in the crawl that has the data directory open.
-pub(crate) fn run(verb: &Wish) -> anyhow::Result<u8> {
+pub(crate) fn run(verb: &Override) -> anyhow::Result<u8> {
     let common = &verb.about().common;
     match enter(common, || control::forward(&common.data, &[]))? {
         Entered::Here(opened) => stopped(verb, opened),
@@ -41,7 +41,7 @@ pub(crate) fn run(verb: &Wish) -> anyhow::Result<u8> {
 
 /// Runs a verb in the crawl that works in the data directory.
 pub(crate) fn running(
-    verb: &Wish,
+    verb: &Override,
     opened: &Opened,
     inbox: &Inbox,
     out: &mut dyn Write,
@@ -54,7 +54,7 @@ pub(crate) fn running(
 }
 
 /// Nobody crawls: the changes are made here.
-fn stopped(verb: &Wish, opened: Opened) -> anyhow::Result<u8> {
+fn stopped(verb: &Override, opened: Opened) -> anyhow::Result<u8> {
     let decided = decide(verb, &opened)?;
     let Opened { state, settings, held, .. } = opened;
     // The store is opened anew, for writing; the lock is held meanwhile.
@@ -65,7 +65,7 @@ fn stopped(verb: &Wish, opened: Opened) -> anyhow::Result<u8> {
     say(verb, &decided, &mut print::data())
 }
 
-fn change(dir: &DataDir, settings: &Settings, changes: &[WishChange]) -> anyhow::Result<()> {
+fn change(dir: &DataDir, settings: &Settings, changes: &[OverrideChange]) -> anyhow::Result<()> {
     let config = Arc::new(crawl_config::crawl_config(settings, &RunArgs::default())?);
     let mut walk = open_walk(dir, settings, &config)?;
     let changed = make(&mut walk, changes);
@@ -73,10 +73,10 @@ fn change(dir: &DataDir, settings: &Settings, changes: &[WishChange]) -> anyhow:
     changed
 }
 
-fn make(walk: &mut Walk<DiskStore>, changes: &[WishChange]) -> anyhow::Result<()> {
+fn make(walk: &mut Walk<DiskStore>, changes: &[OverrideChange]) -> anyhow::Result<()> {
     let now = SystemClock.now();
     for change in changes {
-        walk.change_wish(change, now)?;
+        walk.change_override(change, now)?;
     }
     walk.commit_now()?;
     while walk.sweep(now)? {
@@ -87,7 +87,7 @@ fn make(walk: &mut Walk<DiskStore>, changes: &[WishChange]) -> anyhow::Result<()
     Ok(())
 }
 
-fn say(verb: &Wish, decided: &Decided, out: &mut dyn Write) -> anyhow::Result<u8> {
+fn say(verb: &Override, decided: &Decided, out: &mut dyn Write) -> anyhow::Result<u8> {
     if verb.about().json {
         for line in &decided.json {
             print::json_line(out, line)?;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use evercrawl_model::{HostKey, Next, PageKey, Time, Wish};
+use evercrawl_model::{HostKey, Next, Override, PageKey, Time};
 use evercrawl_state::{Store, View};
 use evercrawl_urls::{Patterns, RuleError, Rules};
 
@@ -16,7 +16,7 @@ pub const BOOSTS: RangeInclusive<f32> = 0.01..=1000.0;
 
 /// Everything that the user wishes, ready to be asked.
 #[derive(Debug, Default)]
-pub struct Wishes {
+pub struct Overrides {
     pins: HashMap<PageKey, Duration>,
     boosted: Vec<String>,
     times: Vec<f32>,
@@ -27,19 +27,19 @@ pub struct Wishes {
     excludes: Patterns,
 }
 
-impl Wishes {
+impl Overrides {
     /// The wishes that stand in `state`.
     pub fn read<S: Store>(state: &View<S>) -> Result<Self, EngineError> {
         let (mut pins, mut paused) = (HashMap::new(), HashSet::new());
         let mut trusted = HashSet::new();
         let (mut boosted, mut times, mut excluded) = (Vec::new(), Vec::new(), Vec::new());
-        for (wish, _) in state.wishes()? {
-            match wish {
-                Wish::Pin { page, every, .. } => drop(pins.insert(page, every)),
-                Wish::Pause { host, .. } => drop(paused.insert(host)),
-                Wish::Trust { host, .. } => drop(trusted.insert(host)),
-                Wish::Exclude { pattern } => excluded.push(pattern),
-                Wish::Boost { pattern, times: by } => {
+        for (user_override, _) in state.overrides()? {
+            match user_override {
+                Override::Pin { page, every, .. } => drop(pins.insert(page, every)),
+                Override::Pause { host, .. } => drop(paused.insert(host)),
+                Override::Trust { host, .. } => drop(trusted.insert(host)),
+                Override::Exclude { pattern } => excluded.push(pattern),
+                Override::Boost { pattern, times: by } => {
                     boosted.push(pattern);
                     times.push(by);
                 }
@@ -47,7 +47,7 @@ impl Wishes {
         }
         let boosts = Patterns::new("boost", &boosted)?;
         let excludes = Patterns::new("exclude", &excluded)?;
-        Ok(Wishes { pins, boosted, times, boosts, paused, trusted, excluded, excludes })
+        Ok(Overrides { pins, boosted, times, boosts, paused, trusted, excluded, excludes })
     }
 
     /// What the weight of a page is multiplied by.
@@ -82,14 +82,14 @@ impl Wishes {
     }
 
     /// Whether the pattern of one more wish can be used together with those that stand.
-    pub fn check(&self, wish: &Wish, configured: &Rules) -> Result<(), RuleError> {
+    pub fn check(&self, user_override: &Override, configured: &Rules) -> Result<(), RuleError> {
         let with = |stand: &[String], one: &String| [stand, std::slice::from_ref(one)].concat();
-        let (list, patterns) = match wish {
-            Wish::Boost { pattern, .. } => ("boost", with(&self.boosted, pattern)),
-            Wish::Exclude { pattern } => {
+        let (list, patterns) = match user_override {
+            Override::Boost { pattern, .. } => ("boost", with(&self.boosted, pattern)),
+            Override::Exclude { pattern } => {
                 ("exclude", with(&self.rules(configured).exclude, pattern))
             }
-            Wish::Pin { .. } | Wish::Pause { .. } | Wish::Trust { .. } => return Ok(()),
+            Override::Pin { .. } | Override::Pause { .. } | Override::Trust { .. } => return Ok(()),
         };
         Patterns::new(list, &patterns).map(drop)
     }
@@ -122,22 +122,27 @@ mod tests {
     const HOST: HostKey = HostKey { shard: 0, host: 1 };
     const PAGE: PageKey = PageKey { host: HOST, url: 2 };
 
-    fn wishes(list: &[Wish]) -> Wishes {
+    fn overrides(list: &[Override]) -> Overrides {
         let store = Arc::new(MemoryStore::default());
         let mut state = State::open(store, Settings { seed: 1, shards: 1 }, None).unwrap();
-        for wish in list {
-            state.apply(&Event::Wished { wish: wish.clone(), at: Time::EPOCH }).unwrap();
+        for user_override in list {
+            state
+                .apply(&Event::OverrideSet {
+                    user_override: user_override.clone(),
+                    at: Time::EPOCH,
+                })
+                .unwrap();
         }
-        Wishes::read(&state).unwrap()
+        Overrides::read(&state).unwrap()
     }
 
-    fn boost(pattern: &str, times: f32) -> Wish {
-        Wish::Boost { pattern: pattern.to_owned(), times }
+    fn boost(pattern: &str, times: f32) -> Override {
+        Override::Boost { pattern: pattern.to_owned(), times }
     }
 
     #[test]
     fn without_wishes_nothing_is_special() {
-        let none = wishes(&[]);
+        let none = overrides(&[]);
         assert_eq!((none.weight("http://a.org/"), none.every(PAGE)), (1.0, None));
         assert!(!none.is_paused(HOST) && !none.excludes("http://a.org/"));
         assert_eq!(none.no_later(PAGE, Time::EPOCH, Next::Never), Next::Never);
@@ -145,7 +150,7 @@ mod tests {
 
     #[test]
     fn boosts_multiply_within_bounds() {
-        let some = wishes(&[boost("/news/", 5.0), boost("\\.org/", 0.5), boost("/hot/", 999.0)]);
+        let some = overrides(&[boost("/news/", 5.0), boost("\\.org/", 0.5), boost("/hot/", 999.0)]);
         for (url, weight) in [
             ("http://a.net/x", 1.0),
             ("http://a.net/news/", 5.0),
@@ -159,7 +164,8 @@ mod tests {
     #[test]
     fn a_pin_brings_the_next_visit_forward_and_never_puts_it_off() {
         let every = Duration::from_secs(60);
-        let some = wishes(&[Wish::Pin { page: PAGE, url: "http://a.org/".to_owned(), every }]);
+        let some =
+            overrides(&[Override::Pin { page: PAGE, url: "http://a.org/".to_owned(), every }]);
         let (at, due) = (Time::from_secs(1000), |s| Next::Due(Time::from_secs(s)));
         for (next, want) in [
             (due(5000), due(1060)),
@@ -173,8 +179,8 @@ mod tests {
 
     #[test]
     fn hosts_are_paused_and_patterns_excluded() {
-        let pause = Wish::Pause { host: HOST, authority: "a.org".to_owned() };
-        let some = wishes(&[pause, Wish::Exclude { pattern: "/tmp/".to_owned() }]);
+        let pause = Override::Pause { host: HOST, authority: "a.org".to_owned() };
+        let some = overrides(&[pause, Override::Exclude { pattern: "/tmp/".to_owned() }]);
         assert!(some.is_paused(HOST) && !some.is_paused(HostKey { host: 9, ..HOST }));
         assert!(some.excludes("http://a.org/tmp/x") && !some.excludes("http://a.org/tmpx"));
         let configured = Rules { exclude: vec!["/a/".to_owned()], ..Rules::default() };

@@ -12,7 +12,7 @@ use crate::EngineError;
 
 /// Where the round of all pages is.
 #[derive(Debug, Default)]
-pub(super) struct Retelling {
+pub(super) struct PeriodicReview {
     /// The last page that had its turn.
     after: Option<PageKey>,
     /// How many have theirs now.
@@ -23,18 +23,18 @@ impl<S: Store> Walk<S> {
     /// A page was visited, and pays for some turns of others.
     pub(super) fn pay_for_turns(&mut self, now: Time) {
         let pages = self.state.counters().pages;
-        self.retelling.turns += self.planner.asked_again(pages, now);
+        self.periodic_review.turns += self.planner.asked_again(pages, now);
     }
 
     /// Asks about the next pages, when there are enough for a piece.
     pub(super) fn ask_in_turn(&mut self, now: Time) -> Result<(), EngineError> {
-        if self.retelling.turns < PIECE {
+        if self.periodic_review.turns < PIECE {
             return Ok(());
         }
-        let piece = self.state.pages_after(self.retelling.after).take(PIECE);
+        let piece = self.state.pages_after(self.periodic_review.after).take(PIECE);
         let piece: Vec<_> = piece.collect::<Result<_, _>>()?;
-        self.retelling.turns -= PIECE;
-        self.retelling.after = piece.last().map(|(page, _)| *page);
+        self.periodic_review.turns -= PIECE;
+        self.periodic_review.after = piece.last().map(|(page, _)| *page);
         for (page, row) in piece {
             if let Some(due) = self.planner.sooner_in_turn(page, &row, now) {
                 self.apply(&Event::Rescheduled { page, due, noted: None }, now)?;

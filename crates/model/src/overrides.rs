@@ -6,7 +6,7 @@ use crate::{HostKey, PageKey};
 
 /// Something that the user wishes from now on. At most one of a kind stands for one subject.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wish {
+pub enum Override {
     /// A page is to be visited at least this often, whatever the policy thinks of it.
     Pin {
         /// The page.
@@ -44,24 +44,24 @@ pub enum Wish {
     },
 }
 
-impl Wish {
+impl Override {
     /// The name of its kind, as users say it.
     pub const fn code(&self) -> &'static str {
         match self {
-            Wish::Pin { .. } => "pin",
-            Wish::Boost { .. } => "boost",
-            Wish::Pause { .. } => "pause",
-            Wish::Trust { .. } => "trust",
-            Wish::Exclude { .. } => "exclude",
+            Override::Pin { .. } => "pin",
+            Override::Boost { .. } => "boost",
+            Override::Pause { .. } => "pause",
+            Override::Trust { .. } => "trust",
+            Override::Exclude { .. } => "exclude",
         }
     }
 
     /// What it is about: a URL, a pattern or a host's name.
     pub fn subject(&self) -> &str {
         match self {
-            Wish::Pin { url, .. } => url,
-            Wish::Boost { pattern, .. } | Wish::Exclude { pattern } => pattern,
-            Wish::Pause { authority, .. } | Wish::Trust { authority, .. } => authority,
+            Override::Pin { url, .. } => url,
+            Override::Boost { pattern, .. } | Override::Exclude { pattern } => pattern,
+            Override::Pause { authority, .. } | Override::Trust { authority, .. } => authority,
         }
     }
 }

@@ -6,25 +6,25 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use evercrawl_model::{Band, Event, HostKey, PageKey, Refusal, Time, Wish};
+use evercrawl_model::{Band, Event, HostKey, Override, PageKey, Refusal, Time};
 use evercrawl_state::{PageRow, Place, Standing, Store};
 use evercrawl_urls::Canonical;
 
 use super::Walk;
 use crate::EngineError;
 use crate::frontier::Lease;
-use crate::wishes::Wishes;
+use crate::overrides::Overrides;
 
 /// Pages that are looked at in one go.
 const PIECE: usize = 1000;
 
 /// A change of what the user wishes.
 #[derive(Clone, Debug, PartialEq)]
-pub enum WishChange {
+pub enum OverrideChange {
     /// This holds from now on.
-    Begin(Wish),
+    Begin(Override),
     /// This holds no more.
-    End(Wish),
+    End(Override),
 }
 
 /// How far pages were looked at, after a wish that excludes some or lets some in again.
@@ -47,35 +47,39 @@ pub(super) struct Cursor(Option<PageKey>);
 
 impl<S: Store> Walk<S> {
     /// What the user wishes.
-    pub fn wishes(&self) -> &Wishes {
-        &self.wishes
+    pub fn overrides(&self) -> &Overrides {
+        &self.overrides
     }
 
     /// Makes a wish hold, or end. Where it cannot be used, nothing is changed.
-    pub fn change_wish(&mut self, change: &WishChange, now: Time) -> Result<(), EngineError> {
+    pub fn change_override(
+        &mut self,
+        change: &OverrideChange,
+        now: Time,
+    ) -> Result<(), EngineError> {
         match change {
-            WishChange::Begin(wish) => self.begin_wish(wish.clone(), now),
-            WishChange::End(wish) => self.end_wish(wish, now),
+            OverrideChange::Begin(user_override) => self.begin_wish(user_override.clone(), now),
+            OverrideChange::End(user_override) => self.end_wish(user_override, now),
         }
     }
 
-    fn begin_wish(&mut self, wish: Wish, now: Time) -> Result<(), EngineError> {
-        self.wishes.check(&wish, &self.config.rules)?;
-        let wish = match wish {
-            Wish::Pin { url, every, .. } => self.pin(url, every, now)?,
+    fn begin_wish(&mut self, user_override: Override, now: Time) -> Result<(), EngineError> {
+        self.overrides.check(&user_override, &self.config.rules)?;
+        let user_override = match user_override {
+            Override::Pin { url, every, .. } => self.pin(url, every, now)?,
             other => other,
         };
-        match wish {
-            Wish::Exclude { .. } => self.sweep.aside = Some(Cursor::default()),
-            Wish::Trust { .. } => self.sweep.back = Some(Cursor::default()),
-            Wish::Pin { .. } | Wish::Boost { .. } | Wish::Pause { .. } => {}
+        match user_override {
+            Override::Exclude { .. } => self.sweep.aside = Some(Cursor::default()),
+            Override::Trust { .. } => self.sweep.back = Some(Cursor::default()),
+            Override::Pin { .. } | Override::Boost { .. } | Override::Pause { .. } => {}
         }
-        self.apply(&Event::Wished { wish, at: now }, now)?;
-        self.reread_wishes()
+        self.apply(&Event::OverrideSet { user_override, at: now }, now)?;
+        self.reread_overrides()
     }
 
     /// A page that is to be visited so often: it is known from now on, and due in time.
-    fn pin(&mut self, url: String, every: Duration, now: Time) -> Result<Wish, EngineError> {
+    fn pin(&mut self, url: String, every: Duration, now: Time) -> Result<Override, EngineError> {
         let unusable = || EngineError::Config(format!("`{url}` cannot be crawled"));
         let address = Canonical::from_trusted(url.clone()).ok_or_else(unusable)?;
         let (found, _) = self.links.key(&address);
@@ -93,35 +97,35 @@ impl<S: Store> Walk<S> {
                 self.apply(&Event::Rescheduled { page, due: latest, noted: None }, now)?;
             }
         }
-        Ok(Wish::Pin { page, url, every })
+        Ok(Override::Pin { page, url, every })
     }
 
-    fn end_wish(&mut self, wish: &Wish, now: Time) -> Result<(), EngineError> {
-        self.apply(&Event::Unwished { wish: wish.clone() }, now)?;
-        self.reread_wishes()?;
-        match wish {
-            Wish::Pause { host, .. } => self.wake(*host, now),
-            Wish::Exclude { .. } => {
+    fn end_wish(&mut self, user_override: &Override, now: Time) -> Result<(), EngineError> {
+        self.apply(&Event::OverrideRemoved { user_override: user_override.clone() }, now)?;
+        self.reread_overrides()?;
+        match user_override {
+            Override::Pause { host, .. } => self.wake(*host, now),
+            Override::Exclude { .. } => {
                 self.sweep.back = Some(Cursor::default());
                 Ok(())
             }
-            Wish::Pin { .. } | Wish::Boost { .. } | Wish::Trust { .. } => Ok(()),
+            Override::Pin { .. } | Override::Boost { .. } | Override::Trust { .. } => Ok(()),
         }
     }
 
-    fn reread_wishes(&mut self) -> Result<(), EngineError> {
-        self.wishes = Arc::new(Wishes::read(&self.state)?);
-        self.planner.set_wishes(self.wishes.clone());
+    fn reread_overrides(&mut self) -> Result<(), EngineError> {
+        self.overrides = Arc::new(Overrides::read(&self.state)?);
+        self.planner.set_overrides(self.overrides.clone());
         self.reread_suspects()?;
         self.look_again();
         self.set_pins()?;
-        Ok(self.links.set_rules(self.wishes.rules(&self.config.rules))?)
+        Ok(self.links.set_rules(self.overrides.rules(&self.config.rules))?)
     }
 
     /// Tells the frontier which pages are pinned.
     pub(super) fn set_pins(&mut self) -> Result<(), EngineError> {
         let mut pins = Vec::new();
-        for page in self.wishes.pinned() {
+        for page in self.overrides.pinned() {
             let row = self.state.page(page)?;
             pins.push((page, row.and_then(|row| row.place)));
         }
@@ -150,7 +154,7 @@ impl<S: Store> Walk<S> {
             }
             return Ok(true);
         }
-        if self.wishes.is_paused(page.host) {
+        if self.overrides.is_paused(page.host) {
             self.frontier.block(page.host, Time::NEVER, lease.host_failures);
             self.frontier.give_back(lease, now);
             self.rest_if_paused(page, now)?;
@@ -165,10 +169,10 @@ impl<S: Store> Walk<S> {
         page: PageKey,
         row: &PageRow,
     ) -> Result<Option<Refusal>, EngineError> {
-        if self.wishes.excludes(&row.url) {
+        if self.overrides.excludes(&row.url) {
             return Ok(Some(Refusal::Excluded));
         }
-        if self.wishes.is_trusted(page.host) || self.wishes.every(page).is_some() {
+        if self.overrides.is_trusted(page.host) || self.overrides.every(page).is_some() {
             return Ok(None);
         }
         // What the user gave is asked for, whatever its host is taken for.
@@ -180,7 +184,7 @@ impl<S: Store> Walk<S> {
 
     /// When a leased page must be visited because it is pinned.
     pub(super) fn pinned(&self, lease: &Lease) -> Option<Time> {
-        let every = self.wishes.every(lease.page)?;
+        let every = self.overrides.every(lease.page)?;
         lease.row.past.as_ref().map(|past| past.last_visit.after(every))
     }
 
@@ -200,7 +204,7 @@ impl<S: Store> Walk<S> {
         let piece = piece?;
         let last = piece.last().map(|(page, _)| Cursor(Some(*page)));
         for (page, row) in piece {
-            if row.place.is_some() && self.wishes.excludes(&row.url) {
+            if row.place.is_some() && self.overrides.excludes(&row.url) {
                 self.put_aside(page, Refusal::Excluded, now)?;
             }
         }

@@ -21,7 +21,7 @@ const FIRST: Duration = Duration::from_secs(60);
 const PAUSE: u32 = 49;
 
 /// Starts the thread when it is time.
-pub(super) struct Beside {
+pub(super) struct BackgroundJob {
     name: &'static str,
     every: Option<Duration>,
     next: Time,
@@ -33,7 +33,7 @@ pub(super) struct Beside {
     stop: Arc<AtomicBool>,
 }
 
-impl Beside {
+impl BackgroundJob {
     /// Works so often; never where that is `None`.
     pub(super) fn new(
         name: &'static str,
@@ -43,7 +43,7 @@ impl Beside {
     ) -> Self {
         let next = now.after(every.unwrap_or_default().min(FIRST));
         let stop = Arc::default();
-        Beside { name, every, next, found: None, reports: Some(reports), thread: None, stop }
+        BackgroundJob { name, every, next, found: None, reports: Some(reports), thread: None, stop }
     }
 
     /// Starts the work that `prepare` gives, unless it is too early, nothing was found since, or the last

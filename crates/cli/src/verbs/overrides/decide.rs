@@ -6,15 +6,15 @@ use std::time::Duration;
 use evercrawl_engine::config::CrawlConfig;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
-use evercrawl_engine::walk::{WishChange, read_robots, scope};
-use evercrawl_engine::wishes::Wishes;
-use evercrawl_model::{HostKey, Wish as Wished};
+use evercrawl_engine::overrides::Overrides;
+use evercrawl_engine::walk::{OverrideChange, read_robots, scope};
+use evercrawl_model::{HostKey, Override as OverrideSet};
 use evercrawl_state::Standing;
 use evercrawl_urls::{Canonical, Gate, Patterns};
 use serde_json::{Value, json};
 
 use super::Opened;
-use super::args::{Boost, Exclude, Pause, Pin, Trust, Wish};
+use super::args::{Boost, Exclude, Override, Pause, Pin, Trust};
 use super::show::{describe, words};
 use crate::args::RunArgs;
 use crate::exit::{self, Failure};
@@ -32,56 +32,58 @@ const LONGEST: Duration = Duration::from_secs(366 * 86_400);
 #[derive(Default)]
 pub(super) struct Decided {
     /// To be made in one commit; none where the verb only shows something.
-    pub(super) changes: Vec<WishChange>,
+    pub(super) changes: Vec<OverrideChange>,
     /// What is said once they are made, for people and for programs.
     pub(super) words: Vec<String>,
     pub(super) json: Vec<Value>,
 }
 
 /// Decides what a verb comes to, by what is known.
-pub(super) fn decide(verb: &Wish, opened: &Opened) -> anyhow::Result<Decided> {
+pub(super) fn decide(verb: &Override, opened: &Opened) -> anyhow::Result<Decided> {
     match verb {
-        Wish::Pin(Pin { url: Some(url), remove: true, .. }) => {
+        Override::Pin(Pin { url: Some(url), remove: true, .. }) => {
             end(opened, canonical(&opened.settings, url)?.as_str(), &["pin"])
         }
-        Wish::Pin(Pin { url: Some(url), every, .. }) => pin(opened, url, *every),
-        Wish::Boost(Boost { pattern: Some(pattern), remove: true, .. }) => {
+        Override::Pin(Pin { url: Some(url), every, .. }) => pin(opened, url, *every),
+        Override::Boost(Boost { pattern: Some(pattern), remove: true, .. }) => {
             end(opened, pattern, &["boost"])
         }
-        Wish::Boost(Boost { pattern: Some(pattern), times, .. }) => boost(opened, pattern, *times),
-        Wish::Pause(Pause { host: Some(host), .. }) => {
+        Override::Boost(Boost { pattern: Some(pattern), times, .. }) => {
+            boost(opened, pattern, *times)
+        }
+        Override::Pause(Pause { host: Some(host), .. }) => {
             let (host, authority) = known_host(opened, host, "pause")?;
-            begin(opened, Wished::Pause { host, authority }, None)
+            begin(opened, OverrideSet::Pause { host, authority }, None)
         }
-        Wish::Trust(Trust { host: Some(host), .. }) => {
+        Override::Trust(Trust { host: Some(host), .. }) => {
             let (host, authority) = known_host(opened, host, "trust")?;
-            begin(opened, Wished::Trust { host, authority }, None)
+            begin(opened, OverrideSet::Trust { host, authority }, None)
         }
-        Wish::Exclude(Exclude { pattern: Some(pattern), remove: true, .. }) => {
+        Override::Exclude(Exclude { pattern: Some(pattern), remove: true, .. }) => {
             end(opened, pattern, &["exclude"])
         }
-        Wish::Exclude(args @ Exclude { pattern: Some(pattern), .. }) => {
+        Override::Exclude(args @ Exclude { pattern: Some(pattern), .. }) => {
             exclude(opened, pattern, args)
         }
-        Wish::Resume(args) => {
+        Override::Resume(args) => {
             end(opened, &args.what, &["pin", "boost", "pause", "trust", "exclude"])
         }
-        Wish::Pin(_) => list(opened, Some("pin")),
-        Wish::Boost(_) => list(opened, Some("boost")),
-        Wish::Pause(_) => list(opened, Some("pause")),
-        Wish::Trust(_) => list(opened, Some("trust")),
-        Wish::Exclude(_) => list(opened, Some("exclude")),
-        Wish::Wishes(_) => list(opened, None),
+        Override::Pin(_) => list(opened, Some("pin")),
+        Override::Boost(_) => list(opened, Some("boost")),
+        Override::Pause(_) => list(opened, Some("pause")),
+        Override::Trust(_) => list(opened, Some("trust")),
+        Override::Exclude(_) => list(opened, Some("exclude")),
+        Override::Overrides(_) => list(opened, None),
     }
 }
 
 /// What stands, of one kind or all.
 fn list(opened: &Opened, kind: Option<&str>) -> anyhow::Result<Decided> {
     let mut decided = Decided::default();
-    for (wish, since) in opened.state.wishes()? {
-        if kind.is_none_or(|kind| kind == wish.code()) {
-            decided.words.push(format!("{} since {since}", words(&wish)));
-            decided.json.push(describe(&wish, Some(since)));
+    for (user_override, since) in opened.state.overrides()? {
+        if kind.is_none_or(|kind| kind == user_override.code()) {
+            decided.words.push(format!("{} since {since}", words(&user_override)));
+            decided.json.push(describe(&user_override, Some(since)));
         }
     }
     if decided.words.is_empty() {
@@ -92,33 +94,39 @@ fn list(opened: &Opened, kind: Option<&str>) -> anyhow::Result<Decided> {
 }
 
 /// A wish that holds from now on, and what is to be said besides.
-fn begin(opened: &Opened, wish: Wished, note: Option<String>) -> anyhow::Result<Decided> {
-    let stands = opened.state.wishes()?.into_iter().map(|(wish, _)| wish);
-    let before = stands
-        .into_iter()
-        .find(|other| (other.code(), other.subject()) == (wish.code(), wish.subject()));
-    let mut said = words(&wish);
+fn begin(
+    opened: &Opened,
+    user_override: OverrideSet,
+    note: Option<String>,
+) -> anyhow::Result<Decided> {
+    let stands = opened.state.overrides()?.into_iter().map(|(user_override, _)| user_override);
+    let before = stands.into_iter().find(|other| {
+        (other.code(), other.subject()) == (user_override.code(), user_override.subject())
+    });
+    let mut said = words(&user_override);
     if let Some(before) = before.filter(|before| words(before) != said) {
         said = format!("{said} (before: {})", words(&before));
     }
-    let mut json = describe(&wish, None);
+    let mut json = describe(&user_override, None);
     json["now"] = json!("holds");
     json["note"] = json!(note);
     let words = std::iter::once(said).chain(note).collect();
-    Ok(Decided { changes: vec![WishChange::Begin(wish)], words, json: vec![json] })
+    Ok(Decided { changes: vec![OverrideChange::Begin(user_override)], words, json: vec![json] })
 }
 
 /// Wishes of these kinds about `what`, which hold no more.
 fn end(opened: &Opened, what: &str, kinds: &[&str]) -> anyhow::Result<Decided> {
-    let mut stand: Vec<Wished> = opened.state.wishes()?.into_iter().map(|(wish, _)| wish).collect();
-    stand.retain(|wish| kinds.contains(&wish.code()));
+    let mut stand: Vec<OverrideSet> =
+        opened.state.overrides()?.into_iter().map(|(user_override, _)| user_override).collect();
+    stand.retain(|user_override| kinds.contains(&user_override.code()));
     let address = canonical(&opened.settings, what).ok();
-    let named = |wish: &Wished| wish.subject() == what;
-    let meant = |wish: &Wished| match (wish, &address) {
-        (Wished::Pin { url, .. }, Some(address)) => url == address.as_str(),
-        (Wished::Pause { authority, .. } | Wished::Trust { authority, .. }, Some(address)) => {
-            authority == address.authority() && address.path_and_query() == "/"
-        }
+    let named = |user_override: &OverrideSet| user_override.subject() == what;
+    let meant = |user_override: &OverrideSet| match (user_override, &address) {
+        (OverrideSet::Pin { url, .. }, Some(address)) => url == address.as_str(),
+        (
+            OverrideSet::Pause { authority, .. } | OverrideSet::Trust { authority, .. },
+            Some(address),
+        ) => authority == address.authority() && address.path_and_query() == "/",
         _ => false,
     };
     if stand.iter().any(named) {
@@ -134,12 +142,12 @@ fn end(opened: &Opened, what: &str, kinds: &[&str]) -> anyhow::Result<Decided> {
         return Err(Failure { code: exit::UNEXPECTED, message }.into());
     }
     let mut decided = Decided::default();
-    for wish in stand {
-        decided.words.push(format!("no more: {}", words(&wish)));
-        let mut json = describe(&wish, None);
+    for user_override in stand {
+        decided.words.push(format!("no more: {}", words(&user_override)));
+        let mut json = describe(&user_override, None);
         json["now"] = json!("ended");
         decided.json.push(json);
-        decided.changes.push(WishChange::End(wish));
+        decided.changes.push(OverrideChange::End(user_override));
     }
     Ok(decided)
 }
@@ -150,16 +158,16 @@ fn pin(opened: &Opened, url: &str, every: Option<Duration>) -> anyhow::Result<De
     let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
     within_bounds(opened, &config, &url, every)?;
     let host = host_of(&opened.state, &url);
-    let wishes = Wishes::read(&opened.state)?;
+    let overrides = Overrides::read(&opened.state)?;
     let note = match opened.state.find(host, url.as_str())? {
         None => {
-            in_scope(opened, &config, &wishes, &url)?;
+            in_scope(opened, &config, &overrides, &url)?;
             Some("it was not known, and is a seed from now on".to_owned())
         }
-        Some(_) if wishes.excludes(url.as_str()) => {
+        Some(_) if overrides.excludes(url.as_str()) => {
             Some("it is excluded, and not visited until that ends".to_owned())
         }
-        Some(_) if wishes.is_paused(host) => {
+        Some(_) if overrides.is_paused(host) => {
             Some("its host is paused, and it is not visited until that ends".to_owned())
         }
         Some((_, row)) => match row.standing {
@@ -170,7 +178,7 @@ fn pin(opened: &Opened, url: &str, every: Option<Duration>) -> anyhow::Result<De
         },
     };
     let (page, _) = opened.state.keyer().page(host, url.as_str());
-    begin(opened, Wished::Pin { page, url: url.into_string(), every }, note)
+    begin(opened, OverrideSet::Pin { page, url: url.into_string(), every }, note)
 }
 
 /// A pin can ask for no more than the page's host allows.
@@ -209,11 +217,11 @@ fn within_bounds(
 fn in_scope(
     opened: &Opened,
     config: &CrawlConfig,
-    wishes: &Wishes,
+    overrides: &Overrides,
     url: &Canonical,
 ) -> anyhow::Result<()> {
     let scope = scope(config.scope, &opened.state)?;
-    let gate = Arc::new(RwLock::new(Gate::new(scope, wishes.rules(&config.rules))?));
+    let gate = Arc::new(RwLock::new(Gate::new(scope, overrides.rules(&config.rules))?));
     let links = LinkReader::new(config, gate, opened.state.keyer());
     links.verdict(url, 0, SystemClock.now()).map_err(|(reason, words)| {
         let url = print::plain(url.as_str());
@@ -233,7 +241,7 @@ fn boost(opened: &Opened, pattern: &str, times: Option<f32>) -> anyhow::Result<D
         "it takes effect once there is a budget to divide: `evercrawl crawl --budget 5/s`"
             .to_owned()
     });
-    begin(opened, Wished::Boost { pattern: pattern.to_owned(), times }, note)
+    begin(opened, OverrideSet::Boost { pattern: pattern.to_owned(), times }, note)
 }
 
 /// A pattern, alone and compiled.
@@ -264,8 +272,8 @@ fn exclude(opened: &Opened, pattern: &str, args: &Exclude) -> anyhow::Result<Dec
     if args.dry_run {
         return count(opened, pattern, &alone);
     }
-    let wishes = Wishes::read(&opened.state)?;
-    let excluded = |url: &str| alone.is_match(url) || wishes.excludes(url);
+    let overrides = Overrides::read(&opened.state)?;
+    let excluded = |url: &str| alone.is_match(url) || overrides.excludes(url);
     let mut pages = opened.state.pages();
     let stays = pages.find(|page| !matches!(page, Ok((_, row)) if excluded(&row.url)));
     let all = stays.transpose()?.is_none() && opened.state.counters().pages > 0;
@@ -275,7 +283,7 @@ fn exclude(opened: &Opened, pattern: &str, args: &Exclude) -> anyhow::Result<Dec
             print::plain(pattern)
         )));
     }
-    begin(opened, Wished::Exclude { pattern: pattern.to_owned() }, None)
+    begin(opened, OverrideSet::Exclude { pattern: pattern.to_owned() }, None)
 }
 
 /// What an exclusion would do, without doing it.

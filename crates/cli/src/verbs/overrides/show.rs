@@ -1,0 +1,71 @@
+//! How is a wish told, to people and to programs?
+
+use evercrawl_model::{HostKey, Override, PageKey, Time};
+use evercrawl_urls::Patterns;
+use serde_json::{Value, json};
+
+use super::Opened;
+use crate::units::show_duration;
+
+/// A wish in words.
+pub(super) fn words(user_override: &Override) -> String {
+    match user_override {
+        Override::Pin { url, every, .. } => {
+            format!("{url} is visited every {}", show_duration(*every))
+        }
+        Override::Boost { pattern, times } => {
+            format!("pages that match `{pattern}` count x{times}")
+        }
+        Override::Pause { authority, .. } => format!("{authority} is left alone"),
+        Override::Trust { authority, .. } => {
+            format!("{authority} is crawled like any other, whatever it is taken for")
+        }
+        Override::Exclude { pattern } => {
+            format!("pages that match `{pattern}` are neither fetched nor followed")
+        }
+    }
+}
+
+/// A wish as JSON, with since when where it stands.
+pub(super) fn describe(user_override: &Override, since: Option<Time>) -> Value {
+    let mut line = match user_override {
+        Override::Pin { url, every, .. } => {
+            json!({"url": url, "every_seconds": every.as_secs_f64()})
+        }
+        Override::Boost { pattern, times } => json!({"pattern": pattern, "times": times}),
+        Override::Pause { authority, .. } | Override::Trust { authority, .. } => {
+            json!({"host": authority})
+        }
+        Override::Exclude { pattern } => json!({"pattern": pattern}),
+    };
+    line["wish"] = json!(user_override.code());
+    if let Some(since) = since {
+        line["since"] = json!(since.rfc3339());
+    }
+    line
+}
+
+/// What the user wishes of one URL, each in words.
+pub(crate) fn standing(
+    opened: &Opened,
+    url: &str,
+    host: HostKey,
+    page: Option<PageKey>,
+) -> anyhow::Result<Vec<String>> {
+    let mut told = Vec::new();
+    for (user_override, since) in opened.state.overrides()? {
+        let concerned = match &user_override {
+            Override::Pin { page: pinned, .. } => page == Some(*pinned),
+            Override::Pause { host: named, .. } | Override::Trust { host: named, .. } => {
+                host == *named
+            }
+            Override::Boost { pattern, .. } | Override::Exclude { pattern } => {
+                Patterns::new(user_override.code(), std::slice::from_ref(pattern))?.is_match(url)
+            }
+        };
+        if concerned {
+            told.push(format!("{} since {since}", words(&user_override)));
+        }
+    }
+    Ok(told)
+}
