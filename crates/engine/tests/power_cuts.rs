@@ -206,7 +206,7 @@ fn history(seed: u64, happened: &Happened) -> History {
     let state = sim.close();
     assert_eq!(held(&state, &world), reachable(&world));
     assert_agree(&state, dir.path());
-    let rows = state.pages().map(|page| page.unwrap().1).collect();
+    let rows = state.view().pages().map(|page| page.unwrap().1).collect();
     let files = std::fs::read_dir(dir.path()).unwrap().map(Result::unwrap);
     let read = |entry: std::fs::DirEntry| {
         (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())
