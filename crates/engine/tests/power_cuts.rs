@@ -5,8 +5,6 @@
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 #![allow(clippy::print_stderr)] // which seed fails is what whoever runs this must know
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
@@ -19,7 +17,7 @@ use evercrawl_policy::SplitMix64;
 use evercrawl_state::PageRow;
 use evercrawl_testweb::{Config, World};
 
-use common::sim::{
+use crate::common::sim::{
     LONG, START, Sim, assert_agree, assert_polite, config, held, is_of_the_disk, reachable,
 };
 
@@ -46,7 +44,7 @@ fn each_seed(test: &str, usual: u64, crawl: impl Fn(u64) + Sync) {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| crawl(seed))) {
                 failed.store(true, Ordering::Relaxed);
                 eprintln!(
-                    "replay: SEED={seed} cargo test -p evercrawl-engine --test power_cuts {test}"
+                    "replay: SEED={seed} cargo test -p evercrawl-engine --test engine power_cuts::{test}"
                 );
                 resume_unwind(panic);
             }

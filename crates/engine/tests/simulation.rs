@@ -3,8 +3,6 @@
 
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -13,8 +11,10 @@ use evercrawl_model::{Change, Outcome, Time};
 use evercrawl_state::{PageRow, Standing, State};
 use evercrawl_testweb::{Config, HostShares, Instead, PageShares, World};
 
-use common::disk::SimStore;
-use common::sim::{LONG, Place, START, Sim, assert_agree, assert_polite, config, held, reachable};
+use crate::common::disk::SimStore;
+use crate::common::sim::{
+    LONG, Place, START, Sim, assert_agree, assert_polite, config, held, reachable,
+};
 
 fn calm() -> World {
     World::new(Config { hosts: 12, pages: 15, origin_ms: START.millis(), ..Config::calm() })
