@@ -7,14 +7,51 @@ use clap::Parser;
 
 use crate::args::Cli;
 
-/// The README and all pages of the guide.
+/// All documents: those at the root, and all below `docs`.
 fn pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let guide = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
-    let mut pages: Vec<_> =
-        guide.filter(|path| path.extension().is_some_and(|e| e == "md")).collect();
-    pages.push(root.join("README.md"));
-    pages
+    let folders = ["", "docs", "docs/internals", "docs/measured", "bench"];
+    let files = folders.iter().flat_map(|folder| fs::read_dir(root.join(folder)).unwrap());
+    let paths = files.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|e| e == "md")).collect()
+}
+
+/// The name by which a link can point at a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim_start_matches('#').trim().chars();
+    let kept = kept.filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+/// Where the links of a page lead that are not on the web: file and anchor.
+fn links(page: &str) -> Vec<(String, String)> {
+    let prose: Vec<&str> = page.split("\n```").step_by(2).collect();
+    let prose = prose.join("\n");
+    let targets = prose.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let local = targets.filter(|target| !target.contains("://") && !target.contains(' '));
+    local
+        .map(|target| {
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            (file.to_owned(), anchor.to_owned())
+        })
+        .collect()
+}
+
+#[test]
+fn every_link_between_documents_leads_to_a_file_and_a_heading() {
+    let mut wrong = Vec::new();
+    for path in pages() {
+        for (file, wanted) in links(&fs::read_to_string(&path).unwrap()) {
+            let target =
+                if file.is_empty() { path.clone() } else { path.parent().unwrap().join(&file) };
+            let text = fs::read_to_string(&target).unwrap_or_default();
+            let found = text.lines().any(|line| line.starts_with('#') && anchor(line) == wanted);
+            if !target.exists() || (!wanted.is_empty() && !found) {
+                wrong.push(format!("{}: {file}#{wanted}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The lines between fences; what ends with a backslash goes on in the next.
