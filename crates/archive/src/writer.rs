@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use tracing::info;
+
 use evercrawl_model::{RecordAt, Time};
 
 use crate::cdx;
@@ -170,6 +172,7 @@ impl Writer {
         let directory = directory(&self.dir)?;
         let next = Pair::create(&self.dir, &self.settings, self.serials.draw(), now)?;
         let full = std::mem::replace(&mut self.current, next);
+        info!(full = %full.name, bytes = full.warc.len(), next = %self.current.name, "archive file full");
         self.full.push(full.position(false));
         self.unsynced.extend(handles);
         self.unsynced.push(directory);
