@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tracing::info;
-
 use evercrawl_model::{RecordAt, Time};
+use tracing::info;
 
 use crate::cdx;
 use crate::disk::Disk;

@@ -12,7 +12,6 @@ use hickory_resolver::lookup_ip::LookupIp;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::rr::Name;
-
 use tracing::warn;
 
 use super::{Answer, DnsSettings, NameServers};
