@@ -43,7 +43,7 @@ check-large: ## the large end-to-end checks, some minutes
 	cargo test --release --package evercrawl-cli --locked -- --ignored --nocapture
 
 soak: ## power cuts and failing disks in simulated crawls, by as many seeds as SEEDS says (100,000), from FROM on
-	SEEDS=$${SEEDS:-100000} cargo test --release --package evercrawl-engine --test power_cuts --locked -- --nocapture
+	SEEDS=$${SEEDS:-100000} cargo test --release --package evercrawl-engine --test engine --locked -- power_cuts:: --nocapture
 
 fuzz: ## every parser on bytes that a fuzzer makes up, a minute each (FUZZ_SECONDS)
 	tools/fuzz

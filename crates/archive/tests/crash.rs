@@ -1,13 +1,11 @@
 //! Does the archive hold exactly what was committed, whatever happened in between?
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test panics")]
 
-mod common;
-
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use common::{CAP, NOW, id, page, settings};
+use crate::common::{CAP, NOW, id, page, settings};
 use evercrawl_archive::{
     Checkpoint, Encoder, Exchange, FilePosition, Kind, Original, ReadError, RecordCache,
     WriteError, Writer, check_file,

@@ -1,12 +1,10 @@
 //! Does what was fetched come back, byte for byte, whatever bytes it had?
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test panics")]
 
-mod common;
-
 use std::fs;
 use std::path::PathBuf;
 
-use common::{CAP, NOW, id, page, settings};
+use crate::common::{CAP, NOW, id, page, settings};
 use evercrawl_archive::{
     Encoder, Exchange, Kind, Original, ReadError, Record, Scan, Scanned, Tls, Truncated, Writer,
     check_file, payload_digest, read_record,

@@ -8,8 +8,6 @@
     reason = "a failing test panics, a skipped one is loud"
 )]
 
-mod common;
-
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,7 +16,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use common::{CAP, NOW, id, page, settings};
+use crate::common::{CAP, NOW, id, page, settings};
 use evercrawl_archive::{Encoder, Exchange, Kind, Original, Scan, Tls, Truncated, Writer};
 use evercrawl_model::Time;
 use proptest::prelude::*;

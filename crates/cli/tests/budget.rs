@@ -1,11 +1,9 @@
 //! Is a budget divided over pages, and does the crawl say what it does with it?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
-use common::site::{Answer, Site};
-use common::web::Web;
-use common::{Place, Running, pause, wait_until};
+use crate::common::site::{Answer, Site};
+use crate::common::web::Web;
+use crate::common::{Place, Running, pause, wait_until};
 use evercrawl_model::Time;
 use evercrawl_testweb::Config;
 use rustix::process::Signal;

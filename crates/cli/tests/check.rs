@@ -5,13 +5,11 @@
     reason = "a failing test panics, and tells figures"
 )]
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::site::{Answer, Request, Site};
-use common::{Place, Ran, Running, wait_until};
+use crate::common::site::{Answer, Request, Site};
+use crate::common::{Place, Ran, Running, wait_until};
 use rustix::process::Signal;
 
 fn answer(request: &Request) -> Answer {
@@ -193,7 +191,7 @@ fn mended(place: &Place, file: &Path, what: &str, checked: &Ran, sound: &str) {
 fn a_damaged_record_costs_itself_alone() {
     let (_site, place) = crawled();
     let warc = place.archive_files(".warc.gz").remove(1);
-    let records = common::tools::records(&warc);
+    let records = crate::common::tools::records(&warc);
     let victim = records.iter().find(|r| r.record.header("WARC-Type") == Some("response")).unwrap();
     let url = victim.record.header("WARC-Target-URI").unwrap().to_owned();
     let mut bytes = fs::read(&warc).unwrap();
@@ -210,7 +208,7 @@ fn a_damaged_record_costs_itself_alone() {
     assert!(said.contains("lost: the record of visit") && said.contains(&url), "{said}");
     assert_eq!(place.history(&url).len(), visits, "the visit is still in the log");
     place.run("check --deep").expect(0);
-    common::tools::warcio_accepts(&place.archive_files(".warc.gz"));
+    crate::common::tools::warcio_accepts(&place.archive_files(".warc.gz"));
 }
 
 #[test]

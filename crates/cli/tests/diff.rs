@@ -1,10 +1,8 @@
 //! Does `diff` tell the words that changed, by what the archive holds?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
-use common::site::{Answer, Request, Site};
-use common::{Place, wait_until};
+use crate::common::site::{Answer, Request, Site};
+use crate::common::{Place, wait_until};
 use rustix::process::Signal;
 use serde_json::json;
 

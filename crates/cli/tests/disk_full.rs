@@ -1,13 +1,11 @@
 //! Does a crawl whose disk fills up stop cleanly, and go on when there is room?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::io::Write;
 use std::process::Command;
 
-use common::Place;
-use common::site::{Answer, Request, Site};
+use crate::common::Place;
+use crate::common::site::{Answer, Request, Site};
 
 const PAGES: usize = 60;
 

@@ -1,13 +1,11 @@
 //! Does a crawl end with exactly the pages that it may reach, and does it ask politely?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::time::Duration;
 
-use common::Place;
-use common::tools::warcio_accepts;
-use common::web::{Web, pages_by_status};
+use crate::common::Place;
+use crate::common::tools::warcio_accepts;
+use crate::common::web::{Web, pages_by_status};
 use evercrawl_testweb::{Config, Scope};
 
 const DELAY: Duration = Duration::from_millis(50);

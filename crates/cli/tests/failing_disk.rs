@@ -2,15 +2,13 @@
 //! made to fail, by `strace`; so it is with one that takes its time.
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::site::{Answer, Request, Site};
-use common::{Place, Ran};
+use crate::common::site::{Answer, Request, Site};
+use crate::common::{Place, Ran};
 
 const PAGES: usize = 30;
 /// All ways to wait for a disk.

@@ -5,15 +5,13 @@
 //! `changes --json`.
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use common::site::{Answer, Site};
-use common::{Place, pause};
+use crate::common::site::{Answer, Site};
+use crate::common::{Place, pause};
 use serde_json::Value;
 
 /// A place where data of an earlier format lies.

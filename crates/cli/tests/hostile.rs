@@ -6,15 +6,13 @@
     reason = "a failing test panics, a large one says what it found"
 )]
 
-mod common;
-
 use std::collections::HashMap;
 use std::fs;
 use std::time::Duration;
 
-use common::site::{Answer, Site};
-use common::web::Web;
-use common::{Place, Running, pause};
+use crate::common::site::{Answer, Site};
+use crate::common::web::Web;
+use crate::common::{Place, Running, pause};
 use evercrawl_testweb::{Config, TROUBLES};
 use serde_json::Value;
 

@@ -1,10 +1,8 @@
 //! Is what is put in the place of a page told from the page, and is the good copy kept?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
-use common::site::{Answer, Request, Site};
-use common::{Place, wait_until};
+use crate::common::site::{Answer, Request, Site};
+use crate::common::{Place, wait_until};
 use rustix::process::Signal;
 use serde_json::Value;
 

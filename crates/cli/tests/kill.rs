@@ -1,16 +1,14 @@
 //! Does a crawl that is killed again and again end as if nothing had happened?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use common::site::{Answer, Site};
-use common::tools::warcio_accepts;
-use common::web::{Asked, Web, pages_by_status};
-use common::{Place, pause, wait_until};
+use crate::common::site::{Answer, Site};
+use crate::common::tools::warcio_accepts;
+use crate::common::web::{Asked, Web, pages_by_status};
+use crate::common::{Place, pause, wait_until};
 use evercrawl_testweb::{Config, Scope};
 
 /// Long enough that the crawl is not over before the last kill.

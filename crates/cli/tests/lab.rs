@@ -2,8 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
@@ -11,7 +9,7 @@ use std::path::Path;
 use evercrawl_policy::SplitMix64;
 use serde_json::Value;
 
-use common::{Place, Ran};
+use crate::common::{Place, Ran};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const GOLDEN: &str =

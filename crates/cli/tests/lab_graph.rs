@@ -1,9 +1,7 @@
 //! Does `evercrawl lab graph` rank any edge list, and complain as it should?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
-use common::Place;
+use crate::common::Place;
 use serde_json::Value;
 
 fn graph(edges: &str, words: &str) -> Value {

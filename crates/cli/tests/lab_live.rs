@@ -1,13 +1,11 @@
 //! Does the engine do what the lab promises, and keep its budget while it does?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::path::Path;
 
 use serde_json::Value;
 
-use common::Place;
+use crate::common::Place;
 
 /// One world a line: the textbook, bursts, pages that change in batches and come and go, and pages of which
 /// it is said when they changed.

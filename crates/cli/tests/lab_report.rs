@@ -2,12 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::Place;
+use crate::common::Place;
 
 const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/traces");
 

@@ -1,15 +1,13 @@
 //! Does `evercrawl lab` run worlds, keep what it did, and write reports that can be used?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::fs;
 
 use evercrawl_testweb::Config;
 use serde_json::Value;
 
-use common::Place;
-use common::web::Web;
+use crate::common::Place;
+use crate::common::web::Web;
 
 /// Small enough for any machine; two hosts, links, pages that come and go.
 const WORLD: &str = "\

@@ -2,12 +2,10 @@
 //! busy, doubled?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::time::Duration;
 
-use common::site::{Answer, Request, Site};
-use common::{NOISE, Place};
+use crate::common::site::{Answer, Request, Site};
+use crate::common::{NOISE, Place};
 use evercrawl_archive::{Record, payload_digest, read_record};
 use serde_json::Value;
 

@@ -1,15 +1,13 @@
 //! Is a mirror crawled once, and nothing lost that it alone holds?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::Place;
-use common::site::{Answer, Request, Site};
-use common::web::{Asked, Web};
+use crate::common::Place;
+use crate::common::site::{Answer, Request, Site};
+use crate::common::web::{Asked, Web};
 use evercrawl_testweb::{Config, HostShares, PageShares, Scope, World};
 use rustix::process::Signal;
 

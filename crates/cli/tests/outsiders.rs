@@ -2,8 +2,6 @@
 //! no name of a file, no address of our own network.
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, UdpSocket};
@@ -11,9 +9,9 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use common::site::{Answer, Request, Site};
-use common::tools::records;
-use common::{Place, Ran, wait_until};
+use crate::common::site::{Answer, Request, Site};
+use crate::common::tools::records;
+use crate::common::{Place, Ran, wait_until};
 use rustix::process::Signal;
 
 const PASSWORD: &str = "s3cr3t-w0rd";

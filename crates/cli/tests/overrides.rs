@@ -1,13 +1,11 @@
 //! Does the user get what they wish of a crawl, at once, whether it runs or not?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use common::site::{Answer, Request, Site};
-use common::{Place, Running, pause, time_of, wait_until};
+use crate::common::site::{Answer, Request, Site};
+use crate::common::{Place, Running, pause, time_of, wait_until};
 use rustix::process::Signal;
 use serde_json::Value;
 

@@ -1,13 +1,11 @@
 //! Are hosts, addresses and the budget given the time that they are due?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use common::site::{Answer, Site};
-use common::{NOISE, Place, wait_until};
+use crate::common::site::{Answer, Site};
+use crate::common::{NOISE, Place, wait_until};
 
 /// A site of a few pages on any host, with these rules for robots.
 fn site(robots: &'static str) -> Site {

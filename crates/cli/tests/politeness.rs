@@ -6,12 +6,10 @@
     reason = "a failing test panics, and tells figures"
 )]
 
-mod common;
-
 use std::time::Duration;
 
-use common::Place;
-use common::touchy::{Size, Touchy};
+use crate::common::Place;
+use crate::common::touchy::{Size, Touchy};
 use rustix::process::Signal;
 
 const DELAY: Duration = Duration::from_millis(50);

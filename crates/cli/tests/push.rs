@@ -1,8 +1,6 @@
 //! Does somebody's word that a page changed bring the crawl there, and no further than it may go?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
@@ -10,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use common::site::{Answer, Request, Site};
-use common::{Place, Running, pause, wait_until};
+use crate::common::site::{Answer, Request, Site};
+use crate::common::{Place, Running, pause, wait_until};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -84,7 +82,7 @@ fn stop(running: Running) {
 /// Waits until a page was asked for once more, which must be soon.
 #[track_caller]
 fn comes_again(web: &Web, page: &str, before: usize) {
-    let took = common::time_of(|| wait_until("the page", || web.asked(page) > before));
+    let took = crate::common::time_of(|| wait_until("the page", || web.asked(page) > before));
     assert!(took < SOON, "{page} took {took:?}");
 }
 

@@ -1,11 +1,9 @@
 //! Does a crawl keep who links to whom, and tell which pages matter by it?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
-use common::Place;
-use common::site::{Answer, Request, Site};
-use common::web::Web;
+use crate::common::Place;
+use crate::common::site::{Answer, Request, Site};
+use crate::common::web::Web;
 use evercrawl_testweb::Config;
 use rustix::process::Signal;
 use serde_json::Value;

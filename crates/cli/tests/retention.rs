@@ -1,15 +1,13 @@
 //! Does dropping what need not be kept leave all that must be, whenever it is killed?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-use common::site::{Answer, Request, Site};
-use common::tools::{records, warcio_accepts};
-use common::{Place, pause, wait_until};
+use crate::common::site::{Answer, Request, Site};
+use crate::common::tools::{records, warcio_accepts};
+use crate::common::{Place, pause, wait_until};
 use evercrawl_archive::Record;
 use rustix::process::Signal;
 

@@ -1,10 +1,8 @@
 //! Which pages does a crawl take under its scope, its filters and what pages themselves ask for?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
-use common::Place;
-use common::site::{Answer, Request, Site};
+use crate::common::Place;
+use crate::common::site::{Answer, Request, Site};
 
 fn answer(request: &Request) -> Answer {
     match request.page.as_str() {

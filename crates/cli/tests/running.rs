@@ -1,12 +1,10 @@
 //! Can a crawl be asked while it runs, and does its log of changes lose or repeat nothing?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::os::unix::fs::PermissionsExt;
 
-use common::web::Web;
-use common::{Place, Running, wait_until};
+use crate::common::web::Web;
+use crate::common::{Place, Running, wait_until};
 use evercrawl_testweb::Config;
 use rustix::process::Signal;
 use serde_json::Value;

@@ -1,10 +1,8 @@
 //! Which value holds, who said so, and what if it makes no sense?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
-use common::Place;
-use common::site::{Answer, Site};
+use crate::common::Place;
+use crate::common::site::{Answer, Site};
 
 /// Value and origin of a setting, as `config show` with these words tells.
 fn setting(place: &Place, words: &str, name: &str, variables: &[(&str, &str)]) -> (String, String) {

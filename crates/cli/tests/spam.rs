@@ -1,13 +1,11 @@
 //! Is found what the web says is spam, is what is not left alone, and does a farm gain nothing once seen?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::Place;
-use common::site::{Answer, Request, Site};
-use common::web::{Asked, Web};
+use crate::common::Place;
+use crate::common::site::{Answer, Request, Site};
+use crate::common::web::{Asked, Web};
 use evercrawl_testweb::{Config, HostShares, Spam};
 use rustix::process::Signal;
 use serde_json::Value;

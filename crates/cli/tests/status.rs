@@ -1,10 +1,8 @@
 //! Does `status` say what is spent, found, waited for, predicted and told, once and again and again?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
-use common::Place;
-use common::web::Web;
+use crate::common::Place;
+use crate::common::web::Web;
 use evercrawl_testweb::Config;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -51,7 +49,7 @@ fn what_is_spent_found_predicted_and_told_is_said_while_a_crawl_runs_and_after()
         assert!(words.contains(part), "{part}: {words}");
     }
     let watching = place.start("status --watch 1 --json");
-    common::wait_until("two lines", || watching.said()[0].lines().count() >= 2);
+    crate::common::wait_until("two lines", || watching.said()[0].lines().count() >= 2);
     // Who runs tests in the background may have told all of them to ignore Ctrl-C.
     watching.signal(Signal::TERM);
     assert!(watching.wait().json_lines().iter().all(|line| line["running"] == true));

@@ -1,11 +1,9 @@
 //! How does a run end, what does its exit code say, and does the next one go on?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
-use common::site::{Answer, Request, Site};
-use common::web::{Web, pages_by_status};
-use common::{Place, pause, time_of, wait_until};
+use crate::common::site::{Answer, Request, Site};
+use crate::common::web::{Web, pages_by_status};
+use crate::common::{Place, pause, time_of, wait_until};
 use evercrawl_testweb::{Config, Scope};
 use rustix::process::Signal;
 use std::time::Duration;

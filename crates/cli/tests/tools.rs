@@ -2,8 +2,6 @@
 //! its pages?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
@@ -11,9 +9,9 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use common::tools::{records, tool, warcio_accepts};
-use common::web::Web;
-use common::{Place, wait_until};
+use crate::common::tools::{records, tool, warcio_accepts};
+use crate::common::web::Web;
+use crate::common::{Place, wait_until};
 use evercrawl_archive::{Scanned, surt};
 use evercrawl_testweb::{Config, PageShares};
 use serde_json::Value;

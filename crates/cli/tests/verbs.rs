@@ -1,14 +1,12 @@
 //! What does each verb say, and how does it refuse?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 
-use common::site::{Answer, Request, Site};
-use common::{Place, wait_until};
+use crate::common::site::{Answer, Request, Site};
+use crate::common::{Place, wait_until};
 use serde_json::Value;
 
 /// A site with a page to be found, one to be left alone, and one elsewhere.

@@ -1,12 +1,10 @@
 //! Does a crawl of a web that misbehaves in every way it can stay polite, alive and consistent?
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
-mod common;
-
 use std::time::Duration;
 
-use common::Place;
-use common::web::Web;
+use crate::common::Place;
+use crate::common::web::Web;
 use evercrawl_testweb::Config;
 
 #[test]

@@ -167,13 +167,13 @@ impl<S: Store> Walk<S> {
         seed: u64,
         now: Time,
     ) -> Result<Self, EngineError> {
-        let scope = scope(config.scope, &state)?;
-        let overrides = Arc::new(Overrides::read(&state)?);
+        let scope = scope(config.scope, state.view())?;
+        let overrides = Arc::new(Overrides::read(state.view())?);
         let gate = Arc::new(RwLock::new(Gate::new(scope, overrides.rules(&config.rules))?));
-        let links = LinkReader::new(&config, gate, state.keyer()).without(state.seen());
-        let careful = !state.was_clean();
+        let links = LinkReader::new(&config, gate, state.view().keyer()).without(state.seen());
+        let careful = !state.view().was_clean();
         // Opening the archive has finished what earlier runs left.
-        let left = state.archive()?.into_iter().filter(|file| !file.finished);
+        let left = state.view().archive()?.into_iter().filter(|file| !file.finished);
         state.finish_archive(&left.map(|file| file.serial).collect::<Vec<_>>())?;
         // From the first request on, a crash must be seen as one.
         state.flush_now()?;
@@ -181,10 +181,10 @@ impl<S: Store> Walk<S> {
         let recent = Arc::new(Recent::default());
         let (reading, ids) = (state.reading(), Ids::new(seed));
         let again = Processor::new(config.clone(), links.clone(), reading, recent.clone(), ids);
-        let (tally, today) = (Tally::default(), Today::read(&state, now)?);
-        let planner = planning::planner(config.plan, learned, &state)?;
-        let mirrors = Mirrors::read(&state)?;
-        let suspects = Arc::new(Suspects::read(&state, &config.plan.spam)?);
+        let (tally, today) = (Tally::default(), Today::read(state.view(), now)?);
+        let planner = planning::planner(config.plan, learned, state.view())?;
+        let mirrors = Mirrors::read(state.view())?;
+        let suspects = Arc::new(Suspects::read(state.view(), &config.plan.spam)?);
         let ahead = Ahead::default();
         let mut walk = Walk {
             config,
@@ -233,13 +233,13 @@ impl<S: Store> Walk<S> {
     }
 
     /// The state, for readers.
-    pub fn state(&self) -> &State<S> {
-        &self.state
+    pub fn state(&self) -> &View<S> {
+        self.state.view()
     }
 
     /// Totals of the data directory.
     pub fn counters(&self) -> &Counters {
-        self.state.counters()
+        self.state.view().counters()
     }
 
     /// What was done in this run.
@@ -259,7 +259,7 @@ impl<S: Store> Walk<S> {
 
     /// What waits, and for what.
     pub fn waiting(&self, now: Time) -> Result<Waiting, EngineError> {
-        Ok(Waiting::read(&self.state, &self.overrides, now)?)
+        Ok(Waiting::read(self.state.view(), &self.overrides, now)?)
     }
 
     /// Leases that are out, and hosts that are active.
@@ -329,7 +329,7 @@ impl<S: Store> Walk<S> {
         self.replan(now)?;
         for _ in 0..PIECE {
             let mut events = Vec::new();
-            let next = self.frontier.next(&self.state, now, &mut events)?;
+            let next = self.frontier.next(self.state.view(), now, &mut events)?;
             for event in &events {
                 self.apply(event, now)?;
             }

@@ -3,8 +3,6 @@
 
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 
-mod common;
-
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -14,8 +12,8 @@ use evercrawl_fetch::Fetched;
 use evercrawl_model::Time;
 use evercrawl_urls::Canonical;
 
-use common::fetched;
-use common::rehearsed::{HOUR, START, TOOK, begun, words};
+use crate::common::fetched;
+use crate::common::rehearsed::{HOUR, START, TOOK, begun, words};
 
 /// Two hosts whose pages change every hour: one has a tag for every version, the other the same for all.
 #[derive(Default)]

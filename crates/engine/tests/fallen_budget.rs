@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 
-mod common;
-
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,8 +12,8 @@ use evercrawl_fetch::Fetched;
 use evercrawl_model::Time;
 use evercrawl_state::{Loading, MemoryStore, Overlay, Row, Slice, Space, StateError, Store};
 
-use common::fetched;
-use common::rehearsed::{HOUR, START, begun_in, words};
+use crate::common::fetched;
+use crate::common::rehearsed::{HOUR, START, begun_in, words};
 
 const PAGES: usize = 2000;
 const DAY: Duration = Duration::from_secs(86_400);

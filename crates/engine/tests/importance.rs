@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 
-mod common;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,8 +13,8 @@ use evercrawl_fetch::Fetched;
 use evercrawl_model::Time;
 use evercrawl_state::PageRow;
 
-use common::fetched;
-use common::rehearsed::{HOUR, START, Sim, TOOK, begun, words};
+use crate::common::fetched;
+use crate::common::rehearsed::{HOUR, START, Sim, TOOK, begun, words};
 
 const SEED: &str = "http://a.test/";
 

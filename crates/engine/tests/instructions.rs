@@ -209,7 +209,7 @@ fn commit(rounds: usize) {
     let dir = tempfile::tempdir().unwrap();
     let store = Arc::new(DiskStore::open(dir.path(), StoreLimits::default()).unwrap());
     let mut state = State::open(store, Settings { seed: 1, shards: 4 }, None).unwrap();
-    let keyer = state.keyer();
+    let keyer = state.view().keyer();
     for n in 0..rounds * 100 {
         let url = Canonical::parse(&format!("http://h{}.test/{n}", n % 7)).unwrap();
         let key = keyer.page(keyer.host(url.domain(), url.authority()), url.as_str());

@@ -1,14 +1,12 @@
 //! Does a crawl of the same pages take more and more room, month after month?
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 
-mod common;
-
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::rehearsed::{HOUR, START, TOOK, words};
-use common::{archive_settings, fetched, small_crawl};
+use crate::common::rehearsed::{HOUR, START, TOOK, words};
+use crate::common::{archive_settings, fetched, small_crawl};
 use evercrawl_archive as archive;
 use evercrawl_compare::SiteMemory;
 use evercrawl_engine::Pace;

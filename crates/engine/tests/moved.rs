@@ -1,13 +1,11 @@
 //! Does what was learned of a page go with it when it moves for good?
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 
-mod common;
-
 use std::path::Path;
 use std::time::Duration;
 
-use common::fetched;
-use common::rehearsed::{HOUR, START, Sim, TOOK, begun, words};
+use crate::common::fetched;
+use crate::common::rehearsed::{HOUR, START, Sim, TOOK, begun, words};
 use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_fetch::Fetched;
 use evercrawl_model::{PageKey, Time};

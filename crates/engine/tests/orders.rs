@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 
-mod common;
-
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -17,8 +15,8 @@ use evercrawl_policy::SplitMix64;
 use evercrawl_rank::{Graph, Jump, Repeats, Settings, Topic, pagerank};
 use evercrawl_urls::ScopeKind;
 
-use common::fetched;
-use common::rehearsed::{HOUR, START, Sim, TOOK, begun, words};
+use crate::common::fetched;
+use crate::common::rehearsed::{HOUR, START, Sim, TOOK, begun, words};
 
 /// Hosts of all sizes, and links that favour few of them, as in `rank`'s example `orders`, but small.
 #[derive(Clone)]

@@ -5,8 +5,6 @@
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 #![allow(clippy::print_stderr)] // which seed fails is what whoever runs this must know
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
@@ -19,7 +17,7 @@ use evercrawl_policy::SplitMix64;
 use evercrawl_state::PageRow;
 use evercrawl_testweb::{Config, World};
 
-use common::sim::{
+use crate::common::sim::{
     LONG, START, Sim, assert_agree, assert_polite, config, held, is_of_the_disk, reachable,
 };
 
@@ -46,7 +44,7 @@ fn each_seed(test: &str, usual: u64, crawl: impl Fn(u64) + Sync) {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| crawl(seed))) {
                 failed.store(true, Ordering::Relaxed);
                 eprintln!(
-                    "replay: SEED={seed} cargo test -p evercrawl-engine --test power_cuts {test}"
+                    "replay: SEED={seed} cargo test -p evercrawl-engine --test engine power_cuts::{test}"
                 );
                 resume_unwind(panic);
             }
@@ -206,7 +204,7 @@ fn history(seed: u64, happened: &Happened) -> History {
     let state = sim.close();
     assert_eq!(held(&state, &world), reachable(&world));
     assert_agree(&state, dir.path());
-    let rows = state.pages().map(|page| page.unwrap().1).collect();
+    let rows = state.view().pages().map(|page| page.unwrap().1).collect();
     let files = std::fs::read_dir(dir.path()).unwrap().map(Result::unwrap);
     let read = |entry: std::fs::DirEntry| {
         (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())

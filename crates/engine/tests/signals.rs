@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // a test that cannot go on should stop there
 
-mod common;
-
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -19,7 +17,7 @@ use evercrawl_policy::SplitMix64;
 use evercrawl_state::{MemoryStore, Settings, State};
 use evercrawl_urls::{Canonical, parse_seed_line};
 
-use common::{archive_settings, fetched, small_crawl};
+use crate::common::{archive_settings, fetched, small_crawl};
 
 const START: Time = Time::from_secs(1_800_000_000);
 const DAY: Duration = Duration::from_secs(86_400);
@@ -215,7 +213,7 @@ fn lists_that_lie_cost_less_than_a_point_and_others_are_of_use() {
     assert!(told > known - 0.01, "as good as knowing who lies: {told} {known}");
 }
 
-/// `cargo test -p evercrawl-engine --test signals -- --ignored --nocapture` prints the loss of each seed.
+/// `cargo test -p evercrawl-engine --test engine signals:: -- --ignored --nocapture` prints the loss of each seed.
 #[test]
 #[ignore = "ten seeds take a minute"]
 fn over_ten_towns_the_mean_loss_to_liars_is_below_a_point() {

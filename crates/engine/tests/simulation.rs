@@ -3,8 +3,6 @@
 
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -13,8 +11,10 @@ use evercrawl_model::{Change, Outcome, Time};
 use evercrawl_state::{PageRow, Standing, State};
 use evercrawl_testweb::{Config, HostShares, Instead, PageShares, World};
 
-use common::disk::SimStore;
-use common::sim::{LONG, Place, START, Sim, assert_agree, assert_polite, config, held, reachable};
+use crate::common::disk::SimStore;
+use crate::common::sim::{
+    LONG, Place, START, Sim, assert_agree, assert_polite, config, held, reachable,
+};
 
 fn calm() -> World {
     World::new(Config { hosts: 12, pages: 15, origin_ms: START.millis(), ..Config::calm() })
@@ -59,7 +59,7 @@ fn crashes_at_any_moment_lose_nothing_and_repeat_little() {
         assert_agree(&state, dir.path());
         // Each crash repeats at most what was asked since the last commit: two seconds' worth.
         // A robots.txt and a guessed sitemap for each of the twelve hosts are no visits.
-        let once = usize::try_from(state.counters().visits).unwrap() + 24;
+        let once = usize::try_from(state.view().counters().visits).unwrap() + 24;
         assert!(asked <= once + 8 * 5 * 3, "seed {seed}: {asked} requests for {once}");
     }
 }
@@ -73,7 +73,7 @@ fn the_same_seed_gives_the_same_crawl_to_the_byte() {
         sim.add_seeds();
         sim.run(Time::NEVER);
         let requests = sim.requests().clone();
-        let rows: Vec<PageRow> = sim.close().pages().map(|page| page.unwrap().1).collect();
+        let rows: Vec<PageRow> = sim.close().view().pages().map(|page| page.unwrap().1).collect();
         let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(dir.path())
             .unwrap()
             .map(|entry| entry.unwrap())
@@ -105,10 +105,10 @@ fn a_changing_web_is_followed_for_hours_and_every_change_is_real() {
     assert_polite(sim.requests());
     let state = sim.close();
     let mut changes = 0;
-    for page in state.pages() {
+    for page in state.view().pages() {
         let (_, row) = page.unwrap();
         let Some(page) = world.find(&row.url).filter(|_| row.held()) else { continue };
-        let mut visits: Vec<_> = state.history(&row).map(|visit| visit.unwrap().1).collect();
+        let mut visits: Vec<_> = state.view().history(&row).map(|visit| visit.unwrap().1).collect();
         visits.reverse();
         for pair in visits.windows(2) {
             let same = world.version_at(page, pair[0].at.millis())
@@ -152,10 +152,11 @@ impl Verdicts {
     /// Of all visits to pages but the first `learning` of each.
     fn of(state: &State<SimStore>, world: &World, learning: usize) -> Self {
         let mut verdicts = Verdicts::default();
-        for page in state.pages() {
+        for page in state.view().pages() {
             let (_, row) = page.unwrap();
             let Some(page) = world.find(&row.url) else { continue };
-            let mut visits: Vec<_> = state.history(&row).map(|visit| visit.unwrap().1).collect();
+            let mut visits: Vec<_> =
+                state.view().history(&row).map(|visit| visit.unwrap().1).collect();
             visits.reverse();
             for pair in visits.windows(2).skip(learning - 1) {
                 let (before, at) = (pair[0].at.millis(), pair[1].at.millis());
@@ -364,7 +365,7 @@ fn what_is_put_in_the_place_of_pages_is_told_as_the_truth_has_it() {
     let state = sim.close();
     assert_agree(&state, dir.path());
     let mut counts = BTreeMap::new();
-    for page in state.pages() {
+    for page in state.view().pages() {
         let row = page.unwrap().1;
         let Some(page) = world.find(&row.url) else { continue };
         let truth = world.truth(page, end.millis());

@@ -2,12 +2,10 @@
 //! event?
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 
-mod common;
-
 use std::time::Duration;
 
-use common::fetched;
-use common::rehearsed::{HOUR, START, Sim, TOOK, begun, words};
+use crate::common::fetched;
+use crate::common::rehearsed::{HOUR, START, Sim, TOOK, begun, words};
 use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_fetch::Fetched;
 use evercrawl_model::{Change, Life, LifeChange, Notice, Outcome, Refusal, Time};

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 
-mod common;
-
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -11,8 +9,8 @@ use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_fetch::Fetched;
 use evercrawl_model::Time;
 
-use common::fetched;
-use common::rehearsed::{HOUR, START, TOOK, begun, words};
+use crate::common::fetched;
+use crate::common::rehearsed::{HOUR, START, TOOK, begun, words};
 
 /// Hosts of very many pages, some of which want long pauses.
 #[derive(Default)]

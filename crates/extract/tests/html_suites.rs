@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod suite;
-
 use std::collections::BTreeSet;
 
+use crate::suite::{load, strings};
 use evercrawl_extract::html::{Extractor, LinkKind, Options};
 use serde_json::Value;
-use suite::{load, strings};
 use url::Url;
 
 /// Of the html5lib tree construction cases, how many come out as the tree has them. Raise them when

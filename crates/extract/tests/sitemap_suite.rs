@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod suite;
-
 use std::collections::BTreeMap;
 
+use crate::suite::{load, strings};
 use evercrawl_extract::{Document, Kind, Listing};
 use serde_json::Value;
-use suite::{load, strings};
 
 #[test]
 fn reads_every_sitemap_as_expected() {

@@ -1,13 +1,11 @@
 //! Do we ever go where we must not, and where rules lead us instead?
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests, helpers included")]
 
-mod support;
-
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use crate::support::{config, serve, serve_once, stall};
 use evercrawl_fetch::{AllowPrivate, BadConfig, Client, Config, Failure, NameServers, Request};
-use support::{config, serve, serve_once, stall};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody";
 
@@ -231,7 +229,7 @@ async fn a_second_address_is_tried_when_the_first_fails() {
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
         let (peer, _) = listener.accept().await.unwrap();
-        support::keep_answering(peer, OK.as_bytes()).await;
+        crate::support::keep_answering(peer, OK.as_bytes()).await;
     });
     let client = Client::new(config()).unwrap();
     let request = Request::new(&format!("http://localhost:{port}/")).unwrap();
@@ -255,7 +253,7 @@ async fn a_name_server_that_is_silent_times_out() {
 async fn a_connection_is_not_reused_for_another_host_at_the_same_address() {
     let address = serve(|peer, nth| async move {
         let body = format!("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{nth}");
-        support::keep_answering(peer, body.as_bytes()).await;
+        crate::support::keep_answering(peer, body.as_bytes()).await;
     })
     .await;
     let led = client(&["127.0.0.0/8"], &[format!("::{address}")]);
@@ -283,15 +281,15 @@ async fn dropping_a_fetch_drops_its_connection() {
     let address: SocketAddr = serve(move |mut peer, _| {
         let tell = tell.clone();
         async move {
-            support::read_head(&mut peer).await;
+            crate::support::read_head(&mut peer).await;
             tell.send("asked").unwrap();
-            support::read_head(&mut peer).await;
+            crate::support::read_head(&mut peer).await;
             tell.send("closed").unwrap();
             stall(peer).await;
         }
     })
     .await;
-    let fetch = tokio::spawn(async move { support::fetch(address).await });
+    let fetch = tokio::spawn(async move { crate::support::fetch(address).await });
     assert_eq!(heard.recv().await, Some("asked"));
     fetch.abort();
     assert_eq!(heard.recv().await, Some("closed"));

@@ -1,12 +1,10 @@
 //! Does every fetch end, in time and within its caps, whatever the server does?
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests, helpers included")]
 
-mod support;
-
 use std::time::Duration;
 
+use crate::support::{client, config, fetch, read_head, request, serve, serve_once, stall};
 use evercrawl_fetch::{Client, ConnectTrouble, Failure, Limits, Phase, Truncation};
-use support::{client, config, fetch, read_head, request, serve, serve_once, stall};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::Instant;

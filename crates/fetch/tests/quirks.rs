@@ -1,10 +1,8 @@
 //! Every oddity of servers that is known: what comes out, and is it byte for byte what went in?
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests, helpers included")]
 
-mod support;
-
+use crate::support::{client, config, fetch, fetch_err, fetch_ok, request, serve, serve_once};
 use evercrawl_fetch::{Failure, Protocol, Request, Truncation, Validators};
-use support::{client, config, fetch, fetch_err, fetch_ok, request, serve, serve_once};
 use tokio::io::AsyncWriteExt;
 
 struct Quirk {
@@ -167,7 +165,7 @@ async fn heads_are_kept_byte_for_byte_and_bodies_freed_of_their_framing() {
 async fn heads_that_come_in_drops_are_the_same() {
     for Quirk { name, head, rest, body, .. } in QUIRKS {
         let address = serve(move |mut peer, _| async move {
-            support::read_head(&mut peer).await;
+            crate::support::read_head(&mut peer).await;
             for byte in format!("{head}{rest}").bytes() {
                 peer.write_all(&[byte]).await.unwrap_or_default();
                 tokio::task::yield_now().await;
@@ -254,7 +252,7 @@ async fn the_request_is_recorded_as_the_server_saw_it() {
     let address = serve(move |mut peer, _| {
         let tell = tell.clone();
         async move {
-            let head = support::read_head(&mut peer).await;
+            let head = crate::support::read_head(&mut peer).await;
             tell.send(head).unwrap();
             peer.write_all(b"HTTP/1.1 304 Not Modified\r\n\r\n").await.unwrap();
         }
@@ -315,7 +313,7 @@ async fn heads_have_a_cap() {
 #[tokio::test]
 async fn endless_interim_heads_end() {
     let address = serve(|mut peer, _| async move {
-        support::read_head(&mut peer).await;
+        crate::support::read_head(&mut peer).await;
         while peer.write_all(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n").await.is_ok() {}
     });
     assert_eq!(fetch(address.await).await.result.unwrap_err(), Failure::HeadTooLarge);
@@ -344,7 +342,7 @@ async fn a_large_body_comes_through_whole() {
 #[tokio::test]
 async fn redirects_are_followed_only_on_request_and_only_so_far() {
     let address = serve(|peer, _| async move {
-        support::keep_answering(
+        crate::support::keep_answering(
             peer,
             b"HTTP/1.1 302 Found\r\nLocation: next\r\nContent-Length: 0\r\n\r\n",
         )

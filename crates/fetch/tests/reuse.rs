@@ -1,15 +1,13 @@
 //! Are connections used again when they can be, and only then?
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests, helpers included")]
 
-mod support;
-
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::support::{client, config, keep_answering, read_head, request, serve};
 use evercrawl_fetch::{Client, Failure, Fetched, Request, Truncation};
-use support::{client, config, keep_answering, read_head, request, serve};
 use tokio::io::AsyncWriteExt;
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody";

@@ -1,16 +1,14 @@
 //! Is the server who it says it is, and what if it is not?
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests, helpers included")]
 
-mod support;
-
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use crate::support::{config, keep_answering, serve};
 use evercrawl_fetch::{Client, Config, ConnectTo, Failure, Fetched, Protocol, Request, TlsTrouble};
 use rcgen::{CertificateParams, CertifiedKey, KeyPair, generate_simple_self_signed};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
-use support::{config, keep_answering, serve};
 use tokio::io::AsyncWriteExt;
 use tokio_rustls::TlsAcceptor;
 
@@ -136,7 +134,7 @@ async fn a_server_that_hangs_up_without_goodbye_is_judged_by_its_framing() {
             let acceptor = acceptor.clone();
             async move {
                 let mut stream = acceptor.accept(peer).await.unwrap();
-                support::read_head(&mut stream).await;
+                crate::support::read_head(&mut stream).await;
                 stream.write_all(said.as_bytes()).await.unwrap();
                 stream.flush().await.unwrap();
                 stream.into_inner().0.shutdown().await.unwrap();

@@ -1,7 +1,7 @@
 //! What does one host have to fetch? A window in memory on its queue on disk.
 
 use evercrawl_model::{Band, HostKey, PageKey, Time};
-use evercrawl_state::{Lane, Place, State, StateError, Store};
+use evercrawl_state::{Lane, Place, StateError, Store, View};
 
 use super::selector::Selector;
 use super::window::{LENGTH, Window};
@@ -37,7 +37,7 @@ impl BackQueue {
     /// the selector chose; `order` says which kind is asked for first.
     pub(super) fn take<S: Store>(
         &mut self,
-        state: &State<S>,
+        state: &View<S>,
         now: Time,
         horizon: Time,
         selector: &mut Selector,
@@ -68,7 +68,7 @@ impl BackQueue {
     /// What the host is to be asked before all else.
     fn question<S: Store>(
         &mut self,
-        state: &State<S>,
+        state: &View<S>,
     ) -> Result<Option<(PageKey, Place)>, StateError> {
         let (lane, turn) = (lane_of(Place::QUESTION), position_of(Place::QUESTION));
         let found = self.pop_before(state, lane, turn + 1)?;
@@ -78,7 +78,7 @@ impl BackQueue {
 
     fn pop<S: Store>(
         &mut self,
-        state: &State<S>,
+        state: &View<S>,
         lane: Lane,
         horizon: Time,
     ) -> Result<Option<(PageKey, Place)>, StateError> {
@@ -91,7 +91,7 @@ impl BackQueue {
 
     fn pop_before<S: Store>(
         &mut self,
-        state: &State<S>,
+        state: &View<S>,
         lane: Lane,
         until: u64,
     ) -> Result<Option<(PageKey, Place)>, StateError> {
@@ -139,7 +139,7 @@ impl BackQueue {
     /// else when the first known page is due; `None` when nothing waits.
     pub(super) fn front<S: Store>(
         &mut self,
-        state: &State<S>,
+        state: &View<S>,
         waiting: bool,
     ) -> Result<Option<(Band, Time)>, StateError> {
         for band in (0..Band::COUNT).map(Band::new).filter(|_| waiting) {
@@ -158,7 +158,7 @@ impl BackQueue {
     /// Where the first page of a lane waits, and its key on the host.
     fn first<S: Store>(
         &mut self,
-        state: &State<S>,
+        state: &View<S>,
         lane: Lane,
     ) -> Result<Option<(u64, u64)>, StateError> {
         let host = self.host;

@@ -6,7 +6,7 @@
 use std::array;
 
 use evercrawl_model::{Band, HostKey, Time};
-use evercrawl_state::{HostRow, State, StateError, Store};
+use evercrawl_state::{HostRow, StateError, Store, View};
 
 use super::window::{LENGTH, Window};
 
@@ -55,7 +55,7 @@ impl Fronts {
     /// The first host with work that is `wanted`, from the first of these `bands` that has one; `None` where there is none.
     pub(super) fn take<S: Store>(
         &mut self,
-        state: &State<S>,
+        state: &View<S>,
         bands: impl Iterator<Item = Band>,
         horizon: Time,
         wanted: impl Fn(HostKey, &HostRow) -> bool,
@@ -74,7 +74,7 @@ impl Fronts {
     /// A host that is not to be left alone any longer at `now`, and is `wanted`.
     pub(super) fn take_unblocked<S: Store>(
         &mut self,
-        state: &State<S>,
+        state: &View<S>,
         now: Time,
         wanted: impl Fn(HostKey, &HostRow) -> bool,
     ) -> Result<Option<(HostKey, HostRow)>, StateError> {
@@ -92,7 +92,7 @@ impl Fronts {
 
     fn take_from<S: Store>(
         &mut self,
-        state: &State<S>,
+        state: &View<S>,
         band: Band,
         until: Time,
         wanted: impl Fn(HostKey, &HostRow) -> bool,

@@ -36,7 +36,7 @@ use evercrawl_compare::{SiteMemory, Soft404Profile};
 use evercrawl_model::{Event, HostKey, PageKey, Time};
 use evercrawl_planner::Conditions;
 use evercrawl_robots::RobotsTxt;
-use evercrawl_state::{Applied, HostRow, Place, State, StateError, Store};
+use evercrawl_state::{Applied, HostRow, Place, StateError, Store, View};
 
 use addresses::Addresses;
 use back_queue::{BackQueue, Order};
@@ -193,7 +193,7 @@ impl Frontier {
     /// rest through `events`, which the caller applies.
     pub fn next<S: Store>(
         &mut self,
-        state: &State<S>,
+        state: &View<S>,
         now: Time,
         events: &mut Vec<Event>,
     ) -> Result<Next, StateError> {
@@ -260,7 +260,7 @@ impl Frontier {
     /// It is `key`'s turn: a lease on its next page, or `None` when it has to wait or rest.
     fn ask_host<S: Store>(
         &mut self,
-        state: &State<S>,
+        state: &View<S>,
         key: HostKey,
         at: Time,
         now: Time,
@@ -299,7 +299,7 @@ impl Frontier {
 
     fn lease<S: Store>(
         &mut self,
-        state: &State<S>,
+        state: &View<S>,
         page: PageKey,
         place: Place,
         now: Time,

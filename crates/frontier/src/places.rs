@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use evercrawl_model::{Band, Event, HostKey, Time};
-use evercrawl_state::{HostRow, State, StateError, Store};
+use evercrawl_state::{HostRow, StateError, Store, View};
 
 use super::back_queue::BackQueue;
 use super::share::Row;
@@ -29,7 +29,7 @@ impl Frontier {
     /// Hosts that are not to be left alone any longer wait with the others again, from that moment on.
     pub(super) fn unblock_hosts<S: Store>(
         &mut self,
-        state: &State<S>,
+        state: &View<S>,
         now: Time,
         events: &mut Vec<Event>,
     ) -> Result<(), StateError> {
@@ -53,7 +53,7 @@ impl Frontier {
     /// The front queue that a host with this back queue waits in, and from when on.
     fn front_of<S: Store>(
         &self,
-        state: &State<S>,
+        state: &View<S>,
         queue: &mut BackQueue,
         waiting: u32,
     ) -> Result<Option<(Band, Time)>, StateError> {
@@ -65,7 +65,7 @@ impl Frontier {
     /// Takes hosts from the front queues until enough are active or none has work now; some at a time.
     pub(super) fn wake_hosts<S: Store>(
         &mut self,
-        state: &State<S>,
+        state: &View<S>,
         now: Time,
         events: &mut Vec<Event>,
     ) -> Result<(), StateError> {
@@ -115,7 +115,7 @@ impl Frontier {
     /// A host that is not to be asked for long leaves memory, so that others can take its place.
     pub fn rest_if_paused<S: Store>(
         &mut self,
-        state: &State<S>,
+        state: &View<S>,
         key: HostKey,
         now: Time,
         events: &mut Vec<Event>,
@@ -130,7 +130,7 @@ impl Frontier {
     /// Lays a host to rest on disk until it has work and may be asked; unless requests to it are still out.
     pub(super) fn rest<S: Store>(
         &mut self,
-        state: &State<S>,
+        state: &View<S>,
         key: HostKey,
         now: Time,
         events: &mut Vec<Event>,

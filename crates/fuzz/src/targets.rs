@@ -302,11 +302,16 @@ fn rows(bytes: &[u8]) {
     }
     store.commit(&damage).unwrap();
     let Ok(state) = State::open(store, fresh, None) else { return };
-    let visits = |row: &PageRow| state.history(row).take(10).count();
-    let _ = state.pages().flatten().map(|(_, row)| visits(&row)).sum::<usize>();
+    let visits = |row: &PageRow| state.view().history(row).take(10).count();
+    let _ = state.view().pages().flatten().map(|(_, row)| visits(&row)).sum::<usize>();
+    let _ = (
+        state.view().hosts().count(),
+        state.view().visits(0).count(),
+        state.view().archive(),
+        state.view().seeds().count(),
+    );
     let _ =
-        (state.hosts().count(), state.visits(0).count(), state.archive(), state.seeds().count());
-    let _ = (state.robots("http://a.test"), state.tag_sets(), state.last_logged());
+        (state.view().robots("http://a.test"), state.view().tag_sets(), state.view().last_logged());
 }
 
 const SPACES: [Space; 5] = [Space::Pages, Space::Hosts, Space::Visits, Space::Meta, Space::Queues];
@@ -317,7 +322,7 @@ fn make_some_rows(state: &mut State<MemoryStore>) {
     let now = Time::from_secs(1_700_000_000);
     for (host, path) in [("a.test", "/"), ("a.test", "/b?c"), ("b.test", "/")] {
         let url = format!("http://{host}{path}");
-        let key = state.keyer().page(state.keyer().host(host, host), &url);
+        let key = state.view().keyer().page(state.view().keyer().host(host, host), &url);
         let found = Discovery {
             via: Some(key.0),
             hub: Some(7),

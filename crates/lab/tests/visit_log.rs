@@ -25,8 +25,8 @@ fn discover(
     via: Option<PageKey>,
     found: Time,
 ) -> PageKey {
-    let host = state.keyer().host("a.test", "a.test");
-    let key = state.keyer().page(host, url);
+    let host = state.view().keyer().host("a.test", "a.test");
+    let key = state.view().keyer().page(host, url);
     let discovery = Discovery { via, band: Band::new(2), ..Discovery::new(key, url, 1, found) };
     state.apply(&Event::Discovered(discovery)).unwrap();
     key.0

@@ -133,7 +133,7 @@ mod tests {
                 })
                 .unwrap();
         }
-        Overrides::read(&state).unwrap()
+        Overrides::read(state.view()).unwrap()
     }
 
     fn boost(pattern: &str, times: f32) -> Override {

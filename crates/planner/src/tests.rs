@@ -46,7 +46,7 @@ fn the_policy_sees_pages_as_heavy_as_the_user_wishes() {
     let key = PageKey { host: HostKey { shard: 0, host: 1 }, url: 2 };
     let weight = |planner: &Planner, url| planner.page(key, &row(url)).weight;
     assert_eq!(weight(&planner, "http://a.org/news/1"), 1.0);
-    planner.set_overrides(Arc::new(Overrides::read(&state).unwrap()));
+    planner.set_overrides(Arc::new(Overrides::read(state.view()).unwrap()));
     assert_eq!(weight(&planner, "http://a.org/news/1"), 20.0);
     assert_eq!(weight(&planner, "http://a.org/other"), 1.0);
     let ranked = PageRow { importance: Importance::of(4.0), ..row("http://a.org/news/1") };

@@ -15,7 +15,7 @@ use crate::keys;
 use crate::reading::encode_first_seen;
 use crate::rows::{self, HostRow, Logged, PageRow, Past, Place, Standing};
 use crate::seen::Trace;
-use crate::state::{CachedHost, State};
+use crate::state::State;
 use crate::store::{Space, Store};
 
 /// What applying an event did, as far as the frontier must know.
@@ -81,7 +81,7 @@ impl<S: Store> State<S> {
 
     fn visited(&mut self, visited: &Visited) -> Result<Applied, StateError> {
         let page = visited.visit.page;
-        let mut row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
+        let mut row = self.view.page(page)?.ok_or_else(|| unknown_page(page))?;
         let (stood, before) = (stand(&row), row.past.as_ref().map(|past| past.log));
         let (number, former) =
             (self.view.counters.logged, row.past.as_ref().and_then(|p| p.simhash));
@@ -144,7 +144,7 @@ impl<S: Store> State<S> {
         at: Time,
         again: Option<Time>,
     ) -> Result<Applied, StateError> {
-        let mut row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
+        let mut row = self.view.page(page)?.ok_or_else(|| unknown_page(page))?;
         if row.standing != Standing::Refused(reason) {
             self.view.counters.refuse(reason, 1);
         }
@@ -160,7 +160,7 @@ impl<S: Store> State<S> {
         due: Time,
         noted: Option<PolicyNotes>,
     ) -> Result<Applied, StateError> {
-        let mut row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
+        let mut row = self.view.page(page)?.ok_or_else(|| unknown_page(page))?;
         if let (Some(past), Some(noted)) = (&mut row.past, noted) {
             past.noted = noted;
         }
@@ -170,7 +170,7 @@ impl<S: Store> State<S> {
 
     /// Among the pages of its new queue it takes the turn that it was given when it was found.
     fn requeued(&mut self, page: PageKey, band: Band, at: Time) -> Result<Applied, StateError> {
-        let row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
+        let row = self.view.page(page)?.ok_or_else(|| unknown_page(page))?;
         let Some(Place::New(before, turn)) = row.place else { return Ok(Applied::default()) };
         if before == band {
             return Ok(Applied::default());
@@ -188,7 +188,7 @@ impl<S: Store> State<S> {
         due: Time,
         noted: PolicyNotes,
     ) -> Result<Applied, StateError> {
-        let mut row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
+        let mut row = self.view.page(page)?.ok_or_else(|| unknown_page(page))?;
         row.claimed_change = Some(at);
         if let Some(past) = &mut row.past {
             past.noted = noted;
@@ -201,7 +201,7 @@ impl<S: Store> State<S> {
     fn weighed(&mut self, pages: &[(PageKey, Importance)]) -> Result<Applied, StateError> {
         for &(page, importance) in pages {
             // It may have been forgotten while others were ranked.
-            if let Some(mut row) = self.page(page)? {
+            if let Some(mut row) = self.view.page(page)? {
                 row.importance = importance;
                 self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
             }
@@ -210,7 +210,7 @@ impl<S: Store> State<S> {
     }
 
     fn forgotten(&mut self, page: PageKey) -> Result<Applied, StateError> {
-        let row = self.page(page)?.ok_or_else(|| unknown_page(page))?;
+        let row = self.view.page(page)?.ok_or_else(|| unknown_page(page))?;
         let host = self.host_mut(page.host)?;
         host.known = host.known.saturating_sub(1);
         if let Some(place) = row.place {
@@ -310,7 +310,7 @@ impl<S: Store> State<S> {
             return Ok(());
         }
         let (host, page) = (visit.page.host, visit.page.url);
-        let mut site = self.site(host)?;
+        let mut site = self.view.site(host)?;
         let passages = site.note(page, differing);
         let template = untold.as_ref().is_some_and(|untold| site.note_untold(page, untold));
         if passages > 0 || template {
@@ -360,34 +360,18 @@ impl<S: Store> State<S> {
     }
 
     pub(crate) fn host_mut(&mut self, key: HostKey) -> Result<&mut HostRow, StateError> {
-        self.cached_host(key, None)?;
-        let host = self.hosts.get_mut(&key);
-        let host = host.ok_or_else(|| StateError::Corrupt("a page without a host".into()))?;
-        host.dirty = true;
-        Ok(&mut host.row)
+        let host = self.view.layers.host_mut(key)?;
+        host.ok_or_else(|| StateError::Corrupt("a page without a host".into()))
     }
 
-    /// Brings a host's row into memory; `None` when it did not exist, and was made from the URL
-    /// of its first page where one is given.
-    pub(crate) fn cached_host(
-        &mut self,
-        key: HostKey,
-        url: Option<&str>,
-    ) -> Result<Option<()>, StateError> {
-        if self.hosts.contains_key(&key) {
-            return Ok(Some(()));
+    /// Makes sure that a host has a row, made from the URL of its first page; true when it is new.
+    pub(crate) fn ensure_host(&mut self, key: HostKey, url: &str) -> Result<bool, StateError> {
+        if self.view.layers.has_host(key)? {
+            return Ok(false);
         }
-        if let Some(row) = self.view.layers.get(Space::Hosts, &keys::host(key))? {
-            let row = HostRow::decode(&row)?;
-            self.hosts.insert(key, CachedHost { row, dirty: false });
-            return Ok(Some(()));
-        }
-        if let Some(url) = url {
-            let row = HostRow::new(authority(url).to_owned());
-            self.hosts.insert(key, CachedHost { row, dirty: true });
-            self.view.counters.hosts += 1;
-        }
-        Ok(None)
+        self.view.layers.insert_host(key, HostRow::new(authority(url).to_owned()));
+        self.view.counters.hosts += 1;
+        Ok(true)
     }
 }
 

@@ -93,7 +93,13 @@ pub(crate) fn parse_front(key: &[u8]) -> Option<(Time, HostKey)> {
 
 /// The key of a host's own row.
 pub(crate) fn host(host: HostKey) -> [u8; 1 + HostKey::LEN] {
-    tagged(b'h', host.to_bytes())
+    tagged(HOSTS[0], host.to_bytes())
+}
+
+/// The host in the key of its row; `None` for any other key.
+pub(crate) fn parse_host(key: &[u8]) -> Option<HostKey> {
+    let host = key.strip_prefix(HOSTS).filter(|host| host.len() == HostKey::LEN)?;
+    HostKey::from_bytes(host)
 }
 
 /// The key of the count of a host's URLs of one shape.
@@ -252,7 +258,8 @@ pub(crate) fn after(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
 }
 
-/// The key after every host row.
+/// What the keys of host rows begin with, and what comes after them all.
+pub(crate) const HOSTS: &[u8] = b"h";
 pub(crate) const HOSTS_END: [u8; 1] = [b'h' + 1];
 
 /// A numbered row of the meta space.

@@ -1,10 +1,18 @@
 //! What does the state look like right now? The store, with the changes that are on their way
 //! into it laid on top.
+//!
+//! Rows of hosts that change are kept decoded (`host_rows`) until the next freeze. They lie above all else, so that
+//! every reader sees them, whenever the last commit was.
 
 use std::iter::Peekable;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use evercrawl_model::HostKey;
+
 use crate::StateError;
+use crate::host_rows::HostRows;
+use crate::keys;
+use crate::rows::HostRow;
 use crate::store::{Overlay, Row, Slice, Space, Store};
 
 /// A store under two layers of changes: those being written out, and those since.
@@ -12,6 +20,7 @@ pub(crate) struct Layers<S> {
     store: Arc<S>,
     flushing: Option<Arc<Overlay>>,
     pending: Overlay,
+    hosts: HostRows,
     /// Of no use to who only reads: the store may change under them.
     lately: Option<Mutex<Lately>>,
 }
@@ -52,7 +61,8 @@ impl Lately {
 
 impl<S: Store> Layers<S> {
     pub(crate) fn new(store: Arc<S>) -> Self {
-        Layers { store, flushing: None, pending: Overlay::default(), lately: None }
+        let (pending, hosts) = (Overlay::default(), HostRows::default());
+        Layers { store, flushing: None, pending, hosts, lately: None }
     }
 
     /// The same for the only one who changes rows.
@@ -79,6 +89,9 @@ impl<S: Store> Layers<S> {
     }
 
     fn changes(&mut self, space: Space, key: &[u8]) {
+        if space == Space::Hosts {
+            self.hosts.forget(key);
+        }
         if let Some(mut lately) = self.lately(space) {
             lately.leave_out(key);
         }
@@ -89,7 +102,41 @@ impl<S: Store> Layers<S> {
         Some(lately.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// The row of a host.
+    pub(crate) fn host(&self, host: HostKey) -> Result<Option<HostRow>, StateError> {
+        if let Some(row) = self.hosts.get(host) {
+            return Ok(Some(row.clone()));
+        }
+        let row = self.get(Space::Hosts, &keys::host(host))?;
+        row.map(|row| HostRow::decode(&row)).transpose()
+    }
+
+    /// The row of a host, to be changed.
+    pub(crate) fn host_mut(&mut self, host: HostKey) -> Result<Option<&mut HostRow>, StateError> {
+        Ok(if self.has_host(host)? { self.hosts.get_mut(host) } else { None })
+    }
+
+    /// Whether a host has a row; it is in memory from then on.
+    pub(crate) fn has_host(&mut self, host: HostKey) -> Result<bool, StateError> {
+        if self.hosts.get(host).is_some() {
+            return Ok(true);
+        }
+        let Some(row) = self.host(host)? else { return Ok(false) };
+        self.hosts.keep(host, row);
+        Ok(true)
+    }
+
+    /// Gives a host that has no row its first.
+    pub(crate) fn insert_host(&mut self, host: HostKey, row: HostRow) {
+        self.hosts.insert(host, row);
+    }
+
     pub(crate) fn get(&self, space: Space, key: &[u8]) -> Result<Option<Slice>, StateError> {
+        if space == Space::Hosts
+            && let Some(row) = self.hosts.changed(key)
+        {
+            return Ok(Some(Slice::from(row.encode())));
+        }
         if let Some(known) = self.pending.get(space, key) {
             return Ok(known.clone());
         }
@@ -116,7 +163,15 @@ impl<S: Store> Layers<S> {
         let base = Some(self.store.scan(space, from, to).map(|row| row.map(|(k, v)| (k, Some(v)))));
         let middle = self.flushing.as_ref().map(|layer| owned(layer.range(space, from, to)));
         let below = Over { above: middle.into_iter().flatten().peekable(), below: flat(base) };
-        let above = owned(self.pending.range(space, from, to)).peekable();
+        let hosts = match space {
+            Space::Hosts => self.hosts.changed_between(from, to),
+            _ => Vec::new(),
+        };
+        let hosts = hosts.into_iter().map(|(host, row)| {
+            Ok((Slice::from(keys::host(host)), Some(Slice::from(row.encode()))))
+        });
+        let pending = owned(self.pending.range(space, from, to)).peekable();
+        let above = Over { above: hosts.peekable(), below: pending }.peekable();
         let all = Over { above, below: flat(Some(below)) };
         all.filter_map(|entry| match entry {
             Ok((key, Some(value))) => Some(Ok((key, value))),
@@ -128,7 +183,14 @@ impl<S: Store> Layers<S> {
     /// Takes what changed since the last time, to be written out; it stays visible until
     /// [`flushed`](Self::flushed). `None` while an earlier part is still on its way.
     pub(crate) fn freeze(&mut self) -> Option<Arc<Overlay>> {
-        if self.flushing.is_some() || self.pending.is_empty() {
+        if self.flushing.is_some() {
+            return None;
+        }
+        let pending = &mut self.pending;
+        self.hosts.write_changed(|host, row| {
+            pending.put(Space::Hosts, &keys::host(host), &row.encode());
+        });
+        if self.pending.is_empty() {
             return None;
         }
         let frozen = Arc::new(std::mem::take(&mut self.pending));

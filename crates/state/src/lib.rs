@@ -13,6 +13,7 @@ mod check;
 mod claims;
 mod codec;
 mod counters;
+mod host_rows;
 mod intact;
 mod keys;
 mod layers;

@@ -60,7 +60,7 @@ impl<S: Store> State<S> {
         at: Time,
     ) -> Result<Applied, StateError> {
         let aside = Standing::Refused(reason);
-        let Some(mut row) = self.page(page)?.filter(|row| row.standing != aside) else {
+        let Some(mut row) = self.view.page(page)?.filter(|row| row.standing != aside) else {
             return Ok(Applied::default());
         };
         // One that is aside for another reason was where it is kept to have been.
@@ -82,7 +82,7 @@ impl<S: Store> State<S> {
         let kept = self.view.layers.get(Space::Meta, &key)?;
         self.view.layers.remove(Space::Meta, &key);
         // A page that was in flight when it was put aside has found another place since.
-        let row = self.page(page)?.filter(is_aside);
+        let row = self.view.page(page)?.filter(is_aside);
         let (Some(kept), Some(mut row)) = (kept, row) else { return Ok(Applied::default()) };
         let mut kept = Reader::new(&kept, ASIDE)?;
         let (standing, place) = (rows::decode_standing(&mut kept)?, rows::decode_place(&mut kept)?);

@@ -71,7 +71,7 @@ impl<S: Store> State<S> {
 
     pub(crate) fn visits_dropped(&mut self, event: &VisitsDropped) -> Result<Applied, StateError> {
         for (page, numbers) in &event.visits {
-            if let Some(row) = self.page(*page)? {
+            if let Some(row) = self.view.page(*page)? {
                 self.cut(&row, numbers)?;
             }
         }
@@ -131,7 +131,7 @@ impl<S: Store> State<S> {
         let is_old = |entry: &Result<Dropped, StateError>| {
             entry.as_ref().is_ok_and(|entry| now.since(entry.at) > TOLD_APART)
         };
-        let old: Result<Vec<_>, _> = self.dropped().take(3).take_while(is_old).collect();
+        let old: Result<Vec<_>, _> = self.view.dropped().take(3).take_while(is_old).collect();
         let old = old?;
         let Some(latest) = old.last().filter(|_| old.len() > 1) else { return Ok(()) };
         let (count, bytes) = old
@@ -195,7 +195,7 @@ mod tests {
             let event = VisitsDropped { visits: Vec::new(), notices: Vec::new(), dropped };
             state.apply(&Event::VisitsDropped(Box::new(event))).unwrap();
         }
-        let told: Vec<Dropped> = state.dropped().map(Result::unwrap).collect();
+        let told: Vec<Dropped> = state.view.dropped().map(Result::unwrap).collect();
         assert_eq!((told.len(), told[0].from.as_str()), (368, GATHERED));
         assert_eq!(told[0].at, Time::from_secs((1200 - 367) * DAY));
         assert_eq!(told.iter().map(|entry| entry.count).sum::<u64>(), 2 * 1200);

@@ -1,7 +1,6 @@
 //! How does what is known change, and when does it reach the disk? `apply` changes it.
 
 use std::collections::HashMap;
-use std::ops::Deref;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +13,6 @@ use crate::keys;
 use crate::layers::Layers;
 use crate::meta::{self, ArchiveFile, Settings};
 use crate::reading::Reading;
-use crate::rows::HostRow;
 use crate::seen::{Gathering, Quick, Seen, Trace};
 use crate::store::{Overlay, Space, Store};
 use crate::view::{CLEAN, COUNTERS, FILES, Probe, SETTINGS, SPENDING, TAGS, View, number_of};
@@ -24,18 +22,15 @@ pub(crate) const SEEN_LOG: u8 = b'n';
 /// The sum of the file of URLs seen that is to be believed.
 pub(crate) const SEEN_SUM: &[u8] = b"y";
 
-/// How many host rows are kept in memory besides those that changed.
-const HOSTS_KEPT: usize = 20_000;
 /// How many URLs may be logged before all are saved.
 const SAVE_EVERY: u64 = 2_000_000;
 
-/// Everything the crawler knows, and the only way to change it. What can be read of it is read as
-/// of any [`View`].
+/// Everything the crawler knows, and the only way to change it. It is read through a
+/// [`view`](Self::view), which shows all that was applied, committed or not.
 pub struct State<S> {
     pub(crate) view: View<S>,
     pub(crate) seen: Seen,
     pub(crate) blocks: Blocks,
-    pub(crate) hosts: HashMap<HostKey, CachedHost>,
     /// What was seen since the last freeze, for the log.
     seen_log: Vec<u8>,
     pub(crate) dirty: bool,
@@ -45,12 +40,6 @@ pub struct State<S> {
     saved_batch: u64,
     logged: u64,
     tags: HashMap<String, u32>,
-}
-
-/// A host row in memory; written back at the next freeze when it changed.
-pub(crate) struct CachedHost {
-    pub(crate) row: HostRow,
-    pub(crate) dirty: bool,
 }
 
 impl<S: Store> State<S> {
@@ -74,7 +63,6 @@ impl<S: Store> State<S> {
             view,
             seen,
             blocks: Blocks::default(),
-            hosts: HashMap::new(),
             seen_log: Vec::new(),
             dirty: true,
             batch,
@@ -90,12 +78,9 @@ impl<S: Store> State<S> {
         Reading { blocks: Some(self.blocks.clone()), ..self.view.reading() }
     }
 
-    /// The row of a host, as changed so far.
-    pub fn host(&self, key: HostKey) -> Result<Option<HostRow>, StateError> {
-        match self.hosts.get(&key) {
-            Some(cached) => Ok(Some(cached.row.clone())),
-            None => self.view.host(key),
-        }
+    /// Everything that can be read, as changed so far.
+    pub fn view(&self) -> &View<S> {
+        &self.view
     }
 
     /// All URLs that are known, for those who read links on other threads.
@@ -104,11 +89,11 @@ impl<S: Store> State<S> {
     }
 
     /// Where a URL is, or would go.
-    pub(crate) fn find(&self, page: PageKey, check: u64) -> Result<Probe, StateError> {
+    pub(crate) fn look_up(&self, page: PageKey, check: u64) -> Result<Probe, StateError> {
         match self.seen.ask(page, check) {
             Quick::Known => Ok(Probe::Known(page)),
             Quick::New => Ok(Probe::Free(page)),
-            Quick::Unsure => self.probe(page, check),
+            Quick::Unsure => self.view.probe(page, check),
         }
     }
 
@@ -124,7 +109,7 @@ impl<S: Store> State<S> {
             return Ok(0);
         }
         if self.tags.is_empty() {
-            self.tags = self.tag_sets()?.into_iter().map(|(id, tags)| (tags, id)).collect();
+            self.tags = self.view.tag_sets()?.into_iter().map(|(id, tags)| (tags, id)).collect();
         }
         if let Some(&id) = self.tags.get(tags) {
             return Ok(id);
@@ -149,7 +134,7 @@ impl<S: Store> State<S> {
     /// Files of the archive got their final names, or were removed; part of the next commit.
     pub fn finish_archive(&mut self, serials: &[u32]) -> Result<(), StateError> {
         let ours = |file: &ArchiveFile| serials.contains(&file.serial);
-        for file in self.archive_files()?.into_iter().filter(ours) {
+        for file in self.view.archive_files()?.into_iter().filter(ours) {
             if file.leaving {
                 let key = keys::numbered(FILES, file.serial.into());
                 self.view.layers.remove(Space::Meta, &key);
@@ -163,7 +148,7 @@ impl<S: Store> State<S> {
 
     /// Another file took the place of this one; part of the next commit.
     pub fn leave_archive(&mut self, serial: u32) -> Result<(), StateError> {
-        for file in self.archive()?.into_iter().filter(|file| file.serial == serial) {
+        for file in self.view.archive()?.into_iter().filter(|file| file.serial == serial) {
             self.set_archive(&[ArchiveFile { leaving: true, ..file }]);
             self.dirty = true;
         }
@@ -188,7 +173,7 @@ impl<S: Store> State<S> {
     /// Hands out what changed, to be committed elsewhere; `None` when nothing did or an earlier
     /// part is still on its way. Call [`flushed`](Self::flushed) when it is committed.
     pub fn freeze(&mut self) -> Option<Arc<Overlay>> {
-        if !self.dirty {
+        if !self.can_freeze() {
             return None;
         }
         self.write_back();
@@ -237,13 +222,6 @@ impl<S: Store> State<S> {
 
     fn write_back(&mut self) {
         self.batch += 1;
-        for (key, host) in self.hosts.iter_mut().filter(|(_, host)| host.dirty) {
-            self.view.layers.put(Space::Hosts, &keys::host(*key), &host.row.encode());
-            host.dirty = false;
-        }
-        if self.hosts.len() > HOSTS_KEPT {
-            self.hosts.clear();
-        }
         if !self.seen_log.is_empty() {
             let key = keys::numbered(SEEN_LOG, self.batch);
             self.view.layers.put(Space::Meta, &key, &self.seen_log);
@@ -272,14 +250,6 @@ impl<S: Store> State<S> {
     /// What is noted as seen is not, or will not be, in the store.
     pub(crate) fn never_save_seen(&mut self) {
         self.seen_path = None;
-    }
-}
-
-impl<S> Deref for State<S> {
-    type Target = View<S>;
-
-    fn deref(&self) -> &View<S> {
-        &self.view
     }
 }
 

@@ -179,8 +179,7 @@ impl<S: Store> View<S> {
 
     /// The row of a host.
     pub fn host(&self, key: HostKey) -> Result<Option<HostRow>, StateError> {
-        let row = self.layers.get(Space::Hosts, &keys::host(key))?;
-        row.map(|row| HostRow::decode(&row)).transpose()
+        self.layers.host(key)
     }
 
     /// What the pages of a host have in common, as far as it differed lately.
@@ -195,7 +194,7 @@ impl<S: Store> View<S> {
         row.map(|row| rows::decode_manner(&row)).transpose()
     }
 
-    /// Every host that was committed.
+    /// Every host.
     pub fn hosts(&self) -> impl Iterator<Item = Result<(HostKey, HostRow), StateError>> + '_ {
         self.layers.scan(Space::Hosts, b"h", &keys::HOSTS_END).map(|row| {
             let (key, row) = row?;

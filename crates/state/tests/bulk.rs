@@ -24,7 +24,7 @@ fn open<S: Store>(store: &Arc<S>, filter: Option<&Path>) -> State<S> {
 fn seed<S: Store>(state: &State<S>, host: u8, page: u16) -> Discovery {
     let name = format!("h{host}.test");
     let url = format!("http://{name}/{page}");
-    let key = state.keyer().page(state.keyer().host(&name, &name), &url);
+    let key = state.view().keyer().page(state.view().keyer().host(&name, &name), &url);
     Discovery { seed: true, tags: 3, band: Band::FIRST, ..Discovery::new(key, url, 0, NOW) }
 }
 
@@ -49,17 +49,17 @@ fn rows<S: Store>(store: &S) -> Vec<Vec<(Vec<u8>, Vec<u8>)>> {
 /// URLs host by host in the order in which they wait, with how many pages and hosts are counted.
 fn order<S: Store>(state: &State<S>) -> (Vec<String>, u64, u64, Vec<String>) {
     let mut waiting = Vec::new();
-    for host in state.hosts() {
+    for host in state.view().hosts() {
         let (key, row) = host.unwrap();
-        let queued = state.lane(key, Lane::New(Band::FIRST), (0, 0), u64::MAX, 1_000);
+        let queued = state.view().lane(key, Lane::New(Band::FIRST), (0, 0), u64::MAX, 1_000);
         let queued = queued.unwrap();
         assert_eq!((queued.len(), queued.len()), (row.waiting as usize, row.known as usize));
         assert!(row.seed && row.front == Some((Band::FIRST, NOW)));
-        waiting.extend(queued.iter().map(|one| state.page(one.page).unwrap().unwrap().url));
+        waiting.extend(queued.iter().map(|one| state.view().page(one.page).unwrap().unwrap().url));
     }
-    let mut seeds: Vec<String> = state.seeds().map(Result::unwrap).collect();
+    let mut seeds: Vec<String> = state.view().seeds().map(Result::unwrap).collect();
     seeds.sort();
-    (waiting, state.counters().pages, state.counters().hosts, seeds)
+    (waiting, state.view().counters().pages, state.view().counters().hosts, seeds)
 }
 
 proptest! {
@@ -85,7 +85,7 @@ proptest! {
         alone.flush_now().unwrap();
         prop_assert_eq!(load(together, &seeds), new);
         prop_assert_eq!(order(together), order(alone));
-        together.inspect(&mut |fault| panic!("{fault:?}")).unwrap();
+        together.view().inspect(&mut |fault| panic!("{fault:?}")).unwrap();
     }
 }
 
@@ -102,10 +102,10 @@ fn seeds_whose_keys_collide_come_in_all_the_same() {
         load.push(first.clone()).unwrap();
         load.push(others[1].clone()).unwrap();
         state.load(load, NOW, &mut |_| {}).unwrap();
-        let mut urls: Vec<String> = state.pages().map(|page| page.unwrap().1.url).collect();
+        let mut urls: Vec<String> = state.view().pages().map(|page| page.unwrap().1.url).collect();
         urls.sort();
         assert_eq!(urls, [1, 2, 3].map(|page| format!("http://h0.test/{page}")));
-        assert_eq!(state.counters().pages, 3);
+        assert_eq!(state.view().counters().pages, 3);
     }
 }
 
@@ -124,12 +124,12 @@ fn what_was_loaded_is_known_after_an_end_of_any_kind() {
         }
         drop(state);
         let mut state = open(&disk(), Some(&filter));
-        assert_eq!(state.counters().pages, 2_000);
+        assert_eq!(state.view().counters().pages, 2_000);
         assert_eq!(load(&mut state, &seeds), 0, "all are known");
         let first = seed(&state, 0, 0);
         assert!(state.apply(&Event::Discovered(first)).unwrap().queued.is_none());
         state.close(true).unwrap();
-        state.inspect(&mut |fault| panic!("{fault:?}")).unwrap();
+        state.view().inspect(&mut |fault| panic!("{fault:?}")).unwrap();
     }
 }
 

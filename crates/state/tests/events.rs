@@ -25,7 +25,7 @@ fn memory() -> State<MemoryStore> {
 
 fn discovery<S: Store>(state: &State<S>, host: &str, path: &str) -> Discovery {
     let url = format!("http://{host}{path}");
-    let key = state.keyer().page(state.keyer().host(host, host), &url);
+    let key = state.view().keyer().page(state.view().keyer().host(host, host), &url);
     Discovery { band: Band::new(2), ..Discovery::new(key, url, 1, at(0)) }
 }
 
@@ -83,11 +83,11 @@ fn readers_share_what_is_known() {
     assert!(!seen.has(page, check), "it left");
     let found = discovery(&state, "a.test", "/");
     state.apply(&Event::Discovered(found)).unwrap();
-    assert_eq!((state.counters().pages, seen.has(page, check)), (1, true), "it is back");
+    assert_eq!((state.view().counters().pages, seen.has(page, check)), (1, true), "it is back");
 }
 
 fn lane<S: Store>(state: &State<S>, host: HostKey, lane: Lane) -> Vec<PageKey> {
-    let queued = state.lane(host, lane, (0, 0), u64::MAX, 100).unwrap();
+    let queued = state.view().lane(host, lane, (0, 0), u64::MAX, 100).unwrap();
     queued.into_iter().map(|queued| queued.page).collect()
 }
 
@@ -97,12 +97,12 @@ fn a_page_is_found_once_and_waits_in_turn() {
     let a = discover(&mut state, "a.test", "/1");
     let b = discover(&mut state, "a.test", "/2");
     discover(&mut state, "a.test", "/1");
-    assert_eq!(state.counters().pages, 2);
+    assert_eq!(state.view().counters().pages, 2);
     assert_eq!(lane(&state, a.host, Lane::New(Band::new(2))), [a, b]);
-    let host = state.host(a.host).unwrap().unwrap();
+    let host = state.view().host(a.host).unwrap().unwrap();
     assert_eq!((host.authority.as_str(), host.known, host.waiting), ("a.test", 2, 2));
     assert_eq!(host.front, Some((Band::new(2), at(0))));
-    let front = state.front(Band::new(2), (Time::EPOCH, HostKey::default()), 9).unwrap();
+    let front = state.view().front(Band::new(2), (Time::EPOCH, HostKey::default()), 9).unwrap();
     assert_eq!(front, [(at(0), a.host)]);
 }
 
@@ -115,15 +115,15 @@ fn a_visit_moves_the_page_to_its_next_due_time_and_into_the_log() {
     state.apply(&visit(page, 150, Change::Same, Some(at(300)))).unwrap();
     assert!(lane(&state, page.host, Lane::New(Band::new(2))).is_empty());
     assert_eq!(lane(&state, page.host, Lane::Due), [page]);
-    let row = state.page(page).unwrap().unwrap();
+    let row = state.view().page(page).unwrap().unwrap();
     assert_eq!((row.standing, row.place), (Standing::Live, Some(Place::Due(at(300)))));
     let past = row.past.clone().unwrap();
     assert_eq!((past.visits, past.checks, past.changes), (3, 2, 1));
     assert_eq!(past.watched, 149.0);
     assert_eq!(past.last_change, Some(at(100)));
-    let seen: Vec<_> = state.history(&row).map(|visit| visit.unwrap().1.change).collect();
+    let seen: Vec<_> = state.view().history(&row).map(|visit| visit.unwrap().1.change).collect();
     assert_eq!(seen, [Change::Same, Change::Changed, Change::New]);
-    let host = state.host(page.host).unwrap().unwrap();
+    let host = state.view().host(page.host).unwrap().unwrap();
     assert_eq!((host.waiting, host.next_allowed), (0, at(151)));
 }
 
@@ -136,10 +136,14 @@ fn a_page_that_goes_or_is_refused_leaves_the_queue_and_can_be_looked_at_again() 
         Event::Refused { page: b, reason: Refusal::Robots, at: at(2), again: Some(at(500)) };
     state.apply(&refusal).unwrap();
     state.apply(&refusal).unwrap();
-    assert_eq!(state.page(a).unwrap().unwrap().standing, Standing::Gone);
-    assert_eq!(state.page(b).unwrap().unwrap().standing, Standing::Refused(Refusal::Robots));
-    assert_eq!(state.counters().refused(Refusal::Robots), 1, "looked at twice, refused once");
-    assert_eq!(state.counters().standing, [0, 0, 1, 1]);
+    assert_eq!(state.view().page(a).unwrap().unwrap().standing, Standing::Gone);
+    assert_eq!(state.view().page(b).unwrap().unwrap().standing, Standing::Refused(Refusal::Robots));
+    assert_eq!(
+        state.view().counters().refused(Refusal::Robots),
+        1,
+        "looked at twice, refused once"
+    );
+    assert_eq!(state.view().counters().standing, [0, 0, 1, 1]);
     assert_eq!(lane(&state, a.host, Lane::Recheck), [b]);
 }
 
@@ -161,22 +165,22 @@ fn endless_shapes_and_full_hosts_are_refused_except_to_seeds() {
     );
     let seed = Discovery { seed: true, ..full };
     assert_eq!(state.apply(&Event::Discovered(seed)).unwrap().refused, None);
-    assert_eq!(state.counters().pages, 3);
+    assert_eq!(state.view().counters().pages, 3);
 }
 
 #[test]
 fn a_page_that_waits_and_that_a_redirect_leads_to_is_its_target() {
     let mut state = memory();
     let [old, page] = ["/old", "/new"].map(|path| discover(&mut state, "a.test", path));
-    let before = state.page(page).unwrap().unwrap();
+    let before = state.view().page(page).unwrap().unwrap();
     let led = Discovery { via: Some(old), hops: 1, ..discovery(&state, "a.test", "/new") };
     state.apply(&Event::Discovered(led.clone())).unwrap();
-    let after = state.page(page).unwrap().unwrap();
+    let after = state.view().page(page).unwrap().unwrap();
     assert_eq!(after, PageRow { via: Some(old), hops: 1, ..before });
     // Another redirect does not take it away again.
     let other = Discovery { via: None, hops: 2, ..led };
     state.apply(&Event::Discovered(other)).unwrap();
-    assert_eq!(state.page(page).unwrap().unwrap(), after);
+    assert_eq!(state.view().page(page).unwrap().unwrap(), after);
 }
 
 #[test]
@@ -185,13 +189,16 @@ fn a_guess_that_leads_nowhere_leaves_no_trace() {
     let kept = discover(&mut state, "a.test", "/1");
     let guess = discover(&mut state, "a.test", "/sitemap.xml");
     state.apply(&Event::Forgotten { page: guess }).unwrap();
-    assert_eq!(state.page(guess).unwrap(), None);
-    assert_eq!((state.counters().pages, state.counters().standing), (1, [1, 0, 0, 0]));
+    assert_eq!(state.view().page(guess).unwrap(), None);
+    assert_eq!(
+        (state.view().counters().pages, state.view().counters().standing),
+        (1, [1, 0, 0, 0])
+    );
     assert_eq!(lane(&state, kept.host, Lane::New(Band::new(2))), [kept]);
-    let host = state.host(kept.host).unwrap().unwrap();
+    let host = state.view().host(kept.host).unwrap().unwrap();
     assert_eq!((host.known, host.waiting), (1, 1));
     discover(&mut state, "a.test", "/sitemap.xml");
-    assert_eq!(state.counters().pages, 2, "it can be found again");
+    assert_eq!(state.view().counters().pages, 2, "it can be found again");
 }
 
 #[test]
@@ -203,7 +210,7 @@ fn colliding_urls_are_both_kept() {
     let applied = state.apply(&Event::Discovered(second.clone())).unwrap();
     assert_eq!(applied.queued.unwrap().0, first.page.next_probe());
     state.apply(&Event::Discovered(second)).unwrap();
-    assert_eq!(state.counters().pages, 2);
+    assert_eq!(state.view().counters().pages, 2);
 }
 
 #[test]
@@ -213,12 +220,14 @@ fn a_host_wakes_for_its_earliest_work() {
     state.apply(&visit(page, 1, Change::New, Some(at(100)))).unwrap();
     let rest = Event::HostRested { host: page.host, front: Some((Band::new(3), at(100))) };
     state.apply(&rest).unwrap();
-    assert_eq!(state.host(page.host).unwrap().unwrap().front, Some((Band::new(3), at(100))));
+    assert_eq!(state.view().host(page.host).unwrap().unwrap().front, Some((Band::new(3), at(100))));
     let later = Discovery { at: at(50), ..discovery(&state, "a.test", "/2") };
     let applied = state.apply(&Event::Discovered(later)).unwrap();
     assert_eq!(applied.front, Some((page.host, Band::new(2), at(50))));
     let all: usize = (0..Band::COUNT)
-        .map(|n| state.front(Band::new(n), (Time::EPOCH, HostKey::default()), 9).unwrap().len())
+        .map(|n| {
+            state.view().front(Band::new(n), (Time::EPOCH, HostKey::default()), 9).unwrap().len()
+        })
         .sum();
     assert_eq!(all, 1, "one place among the front queues");
 }
@@ -239,20 +248,20 @@ fn what_was_committed_is_there_after_a_crash_and_nothing_else() {
     drop(state);
 
     let mut state = open();
-    assert!(!state.was_clean());
-    assert_eq!((state.counters().pages, state.counters().visits), (1, 1));
-    assert_eq!(state.page(page).unwrap().unwrap().past.unwrap().visits, 1);
+    assert!(!state.view().was_clean());
+    assert_eq!((state.view().counters().pages, state.view().counters().visits), (1, 1));
+    assert_eq!(state.view().page(page).unwrap().unwrap().past.unwrap().visits, 1);
     discover(&mut state, "a.test", "/1");
-    assert_eq!(state.counters().pages, 1, "the filter was brought up to date");
+    assert_eq!(state.view().counters().pages, 1, "the filter was brought up to date");
     discover(&mut state, "a.test", "/lost");
-    assert_eq!(state.counters().pages, 2);
+    assert_eq!(state.view().counters().pages, 2);
     state.close(true).unwrap();
     drop(state);
 
     let mut state = open();
-    assert!(state.was_clean());
+    assert!(state.view().was_clean());
     discover(&mut state, "a.test", "/lost");
-    assert_eq!(state.counters().pages, 2);
+    assert_eq!(state.view().counters().pages, 2);
 }
 
 #[test]
@@ -272,8 +281,8 @@ fn what_was_forgotten_before_a_crash_is_found_again() {
     let mut state = open();
     discover(&mut state, "a.test", "/1");
     discover(&mut state, "a.test", "/2");
-    assert_eq!(state.counters().pages, 2, "the file still has the one that was forgotten");
-    assert!(state.page(page).unwrap().is_some());
+    assert_eq!(state.view().counters().pages, 2, "the file still has the one that was forgotten");
+    assert!(state.view().page(page).unwrap().is_some());
 }
 
 #[test]
@@ -286,7 +295,7 @@ fn urls_seen_are_saved_when_there_are_others() {
         for url in urls {
             discover(&mut state, "a.test", url);
         }
-        let (pages, _) = (state.counters().pages, state.close(true).unwrap());
+        let (pages, _) = (state.view().counters().pages, state.close(true).unwrap());
         (pages, file.exists().then(|| std::fs::read(&file).unwrap()))
     };
     assert_eq!(run(&[]), (0, None));
@@ -322,7 +331,7 @@ fn urls_seen_that_were_done_without_are_not_believed_when_they_are_back() {
     std::fs::rename(&aside, &file).unwrap();
     let mut state = open();
     discover(&mut state, "a.test", "/3");
-    assert_eq!(state.counters().pages, 3, "it is known, though the file does not have it");
+    assert_eq!(state.view().counters().pages, 3, "it is known, though the file does not have it");
 }
 
 #[test]
@@ -335,13 +344,13 @@ fn urls_seen_by_another_store_are_not_believed() {
     for store in &stores {
         let mut state = open(store);
         discover(&mut state, "a.test", "/1");
-        assert_eq!(state.counters().pages, 1);
+        assert_eq!(state.view().counters().pages, 1);
         state.close(true).unwrap();
     }
     // The first finds the file of the second, as one does whose files were put back from elsewhere.
     let mut state = open(&stores[0]);
     discover(&mut state, "a.test", "/1");
-    assert_eq!(state.counters().pages, 1);
+    assert_eq!(state.view().counters().pages, 1);
 }
 
 #[test]
@@ -382,7 +391,49 @@ fn tags_are_numbered_once() {
     let id = state.tag_set("news").unwrap();
     assert_eq!(state.tag_set("news").unwrap(), id);
     assert_ne!(state.tag_set("country:jp").unwrap(), id);
-    assert_eq!(state.tag_sets().unwrap()[&id], "news");
+    assert_eq!(state.view().tag_sets().unwrap()[&id], "news");
+}
+
+/// Readers are given a `View`: what it says of a host must not depend on when the last commit was.
+#[test]
+fn readers_see_a_host_as_changed_before_a_commit_and_after_it() {
+    let seen = |state: &State<MemoryStore>, host: HostKey| {
+        let view = state.view();
+        let row = view.host(host).unwrap();
+        let all: Vec<_> = view.hosts().map(Result::unwrap).collect();
+        assert!(all.is_sorted_by_key(|(host, _)| *host));
+        let scanned = all.into_iter().find(|(key, _)| *key == host).map(|(_, row)| row);
+        assert_eq!(scanned, row, "a scan shows what a look-up shows");
+        row.unwrap()
+    };
+    let mut state = memory();
+    let page = discover(&mut state, "a.test", "/1");
+    discover(&mut state, "b.test", "/1");
+    let learned = |failures| Event::HostLearned {
+        host: page.host,
+        update: HostUpdate { failures: Some(failures), ..HostUpdate::default() },
+    };
+    let seed = Discovery { seed: true, ..discovery(&state, "a.test", "/1") };
+    let events = [
+        learned(1),
+        Event::Discovered(discovery(&state, "a.test", "/2")),
+        visit(page, 1, Change::New, Some(at(100))),
+        Event::HostRested { host: page.host, front: Some((Band::new(3), at(100))) },
+        Event::Discovered(seed),
+        learned(2),
+    ];
+    for event in events {
+        let before = seen(&state, page.host);
+        state.apply(&event).unwrap();
+        let changed = seen(&state, page.host);
+        assert_ne!(changed, before, "{event:?}");
+        let frozen = state.freeze().unwrap();
+        assert_eq!(seen(&state, page.host), changed, "on its way");
+        state.reading().commit(&frozen).unwrap();
+        state.flushed().unwrap();
+        assert_eq!(seen(&state, page.host), changed, "committed");
+        assert_eq!(state.reading().view().unwrap().host(page.host).unwrap(), Some(changed));
+    }
 }
 
 /// Same events, same bytes: two states fed alike hold alike, however their commits fell.
@@ -399,9 +450,9 @@ fn the_same_events_give_the_same_rows() {
             }
         }
         state.flush_now().unwrap();
-        let pages: Vec<_> = state.pages().map(|page| page.unwrap()).collect();
-        let hosts: Vec<_> = state.hosts().map(|host| host.unwrap()).collect();
-        (pages, hosts, state.counters().clone())
+        let pages: Vec<_> = state.view().pages().map(|page| page.unwrap()).collect();
+        let hosts: Vec<_> = state.view().hosts().map(|host| host.unwrap()).collect();
+        (pages, hosts, state.view().counters().clone())
     };
     assert_eq!(run(1), run(17));
 }
@@ -416,12 +467,12 @@ fn a_new_page_can_wait_in_another_front_queue_with_the_turn_that_it_had() {
     }
     assert_eq!(lane(&state, first.host, Lane::New(Band::new(1))), [first, second]);
     assert!(lane(&state, first.host, Lane::New(Band::new(2))).is_empty());
-    let host = state.host(first.host).unwrap().unwrap();
+    let host = state.view().host(first.host).unwrap().unwrap();
     assert_eq!((host.waiting, host.front.unwrap().0), (2, Band::new(1)));
     state.apply(&visit(first, 6, Change::New, Some(at(100)))).unwrap();
-    let before = state.page(first).unwrap();
+    let before = state.view().page(first).unwrap();
     state.apply(&Event::Requeued { page: first, band: Band::new(3), at: at(7) }).unwrap();
-    assert_eq!(state.page(first).unwrap(), before, "it was visited since");
+    assert_eq!(state.view().page(first).unwrap(), before, "it was visited since");
 }
 
 #[test]
@@ -430,48 +481,48 @@ fn an_excluded_page_leaves_the_queues_and_returns_to_where_it_was() {
     let (new, known) = (discover(&mut state, "a.test", "/1"), discover(&mut state, "a.test", "/2"));
     let later = discover(&mut state, "a.test", "/3");
     state.apply(&visit(known, 1, Change::New, Some(at(100)))).unwrap();
-    let before = [new, known].map(|page| state.page(page).unwrap().unwrap());
-    let counts = state.counters().standing;
+    let before = [new, known].map(|page| state.view().page(page).unwrap().unwrap());
+    let counts = state.view().counters().standing;
     for page in [new, known, known] {
         state.apply(&Event::PutAside { page, reason: Refusal::Excluded, at: at(3) }).unwrap();
-        let row = state.page(page).unwrap().unwrap();
+        let row = state.view().page(page).unwrap().unwrap();
         assert_eq!((row.standing, row.place), (Standing::Refused(Refusal::Excluded), None));
     }
-    assert_eq!(state.counters().refused(Refusal::Excluded), 2);
-    assert_eq!(state.counters().standing[3], 2);
+    assert_eq!(state.view().counters().refused(Refusal::Excluded), 2);
+    assert_eq!(state.view().counters().standing[3], 2);
     assert_eq!(lane(&state, new.host, Lane::New(Band::new(2))), [later]);
     assert!(lane(&state, new.host, Lane::Due).is_empty());
-    assert_eq!(state.host(new.host).unwrap().unwrap().waiting, 1);
-    let aside: Vec<_> = state.aside_after(None).map(Result::unwrap).collect();
+    assert_eq!(state.view().host(new.host).unwrap().unwrap().waiting, 1);
+    let aside: Vec<_> = state.view().aside_after(None).map(Result::unwrap).collect();
     assert_eq!(aside.len(), 2);
-    assert_eq!(state.aside_after(Some(aside[0])).count(), 1);
+    assert_eq!(state.view().aside_after(Some(aside[0])).count(), 1);
 
     state.apply(&Event::HostRested { host: new.host, front: None }).unwrap();
     for page in [known, new] {
         state.apply(&Event::PutBack { page, at: at(50) }).unwrap();
     }
-    let after = [new, known].map(|page| state.page(page).unwrap().unwrap());
+    let after = [new, known].map(|page| state.view().page(page).unwrap().unwrap());
     assert_eq!(after, before);
-    assert_eq!(state.counters().standing, counts);
+    assert_eq!(state.view().counters().standing, counts);
     assert_eq!(lane(&state, new.host, Lane::New(Band::new(2))), [new, later]);
     assert_eq!(lane(&state, new.host, Lane::Due), [known]);
-    let host = state.host(new.host).unwrap().unwrap();
+    let host = state.view().host(new.host).unwrap().unwrap();
     assert_eq!((host.waiting, host.front.unwrap().1), (2, at(50)));
-    assert_eq!(state.aside_after(None).count(), 0);
+    assert_eq!(state.view().aside_after(None).count(), 0);
 }
 
 #[test]
 fn a_page_that_is_put_aside_for_two_reasons_in_turn_still_returns_to_where_it_was() {
     let mut state = memory();
     let page = discover(&mut state, "a.test", "/1");
-    let before = state.page(page).unwrap();
+    let before = state.view().page(page).unwrap();
     for reason in [Refusal::Mirror, Refusal::Spam, Refusal::Excluded] {
         state.apply(&Event::PutAside { page, reason, at: at(3) }).unwrap();
-        let row = state.page(page).unwrap().unwrap();
+        let row = state.view().page(page).unwrap().unwrap();
         assert_eq!((row.standing, row.place), (Standing::Refused(reason), None));
     }
     state.apply(&Event::PutBack { page, at: at(2) }).unwrap();
-    assert_eq!(state.page(page).unwrap(), before);
+    assert_eq!(state.view().page(page).unwrap(), before);
 }
 
 #[test]
@@ -480,12 +531,12 @@ fn a_page_that_was_in_flight_when_it_was_put_aside_stays_where_its_visit_put_it(
     let page = discover(&mut state, "a.test", "/1");
     state.apply(&Event::PutAside { page, reason: Refusal::Excluded, at: at(3) }).unwrap();
     state.apply(&visit(page, 1, Change::New, Some(at(100)))).unwrap();
-    let row = state.page(page).unwrap();
+    let row = state.view().page(page).unwrap();
     state.apply(&Event::PutBack { page, at: at(2) }).unwrap();
-    assert_eq!(state.page(page).unwrap(), row);
-    assert_eq!(state.aside_after(None).count(), 0);
+    assert_eq!(state.view().page(page).unwrap(), row);
+    assert_eq!(state.view().aside_after(None).count(), 0);
     state.apply(&Event::PutBack { page, at: at(3) }).unwrap();
-    assert_eq!(state.page(page).unwrap(), row);
+    assert_eq!(state.view().page(page).unwrap(), row);
 }
 
 #[test]
@@ -496,9 +547,9 @@ fn a_wish_takes_the_place_of_an_earlier_one() {
     for (second, user_override) in [(1, boost(5.0)), (2, exclude.clone()), (3, boost(7.0))] {
         state.apply(&Event::OverrideSet { user_override, at: at(second) }).unwrap();
     }
-    assert_eq!(state.overrides().unwrap(), [(boost(7.0), at(3)), (exclude.clone(), at(2))]);
+    assert_eq!(state.view().overrides().unwrap(), [(boost(7.0), at(3)), (exclude.clone(), at(2))]);
     state.apply(&Event::OverrideRemoved { user_override: boost(1.0) }).unwrap();
-    assert_eq!(state.overrides().unwrap(), [(exclude, at(2))]);
+    assert_eq!(state.view().overrides().unwrap(), [(exclude, at(2))]);
 }
 
 #[test]
@@ -511,10 +562,10 @@ fn a_word_that_a_page_changed_moves_it_and_is_kept() {
     let word = Event::Signalled { page, at: at(5), due: at(6), noted };
     let applied = state.apply(&word).unwrap();
     assert_eq!(applied.queued, Some((page, Place::Due(at(6)))));
-    let row = state.page(page).unwrap().unwrap();
+    let row = state.view().page(page).unwrap().unwrap();
     assert_eq!((row.place, row.claimed_change), (Some(Place::Due(at(6))), Some(at(5))));
     assert_eq!((row.standing, row.past.unwrap().noted), (Standing::Live, noted));
-    let due = state.lane(page.host, Lane::Due, (0, 0), u64::MAX, 9).unwrap();
+    let due = state.view().lane(page.host, Lane::Due, (0, 0), u64::MAX, 9).unwrap();
     assert_eq!(due.len(), 1, "it waits in one place alone");
 }
 
@@ -523,7 +574,7 @@ fn links_are_kept_replaced_left_and_removed_as_visits_tell() {
     let mut state = memory();
     let a = discover(&mut state, "a.test", "/1");
     let (b, c) = (discover(&mut state, "a.test", "/2"), discover(&mut state, "b.test", "/"));
-    assert_eq!(state.links(a).unwrap(), None, "not known before the first visit");
+    assert_eq!(state.view().links(a).unwrap(), None, "not known before the first visit");
     let sorted = |mut links: Vec<PageKey>| {
         links.sort_unstable();
         Some(links)
@@ -541,8 +592,8 @@ fn links_are_kept_replaced_left_and_removed_as_visits_tell() {
         let Event::Visited(mut visited) = visit(a, second, change, None) else { unreachable!() };
         visited.links = found;
         state.apply(&Event::Visited(visited)).unwrap();
-        assert_eq!(state.links(a).unwrap(), kept, "{change:?}");
-        let all: Vec<_> = state.all_links().map(|row| row.unwrap()).collect();
+        assert_eq!(state.view().links(a).unwrap(), kept, "{change:?}");
+        let all: Vec<_> = state.view().all_links().map(|row| row.unwrap()).collect();
         assert_eq!(all, kept.map(|kept| (a, kept)).into_iter().collect::<Vec<_>>());
     }
 }

@@ -107,7 +107,7 @@ pub(crate) fn open_walk(
     config: &Arc<CrawlConfig>,
 ) -> anyhow::Result<Walk<DiskStore>> {
     let state = dir.state(crawl_config::store_limits(settings)?, random())?;
-    let now = SystemClock.not_before(state.last_logged()?.unwrap_or_default());
+    let now = SystemClock.not_before(state.view().last_logged()?.unwrap_or_default());
     let writer_settings = archive::Settings {
         prefix: config.archive.prefix.clone(),
         host: config.archive.machine.clone(),
@@ -120,7 +120,7 @@ pub(crate) fn open_walk(
         first_serial: 1,
         disk: Arc::new(archive::RealDisk),
     };
-    let (writer, recovery) = dir.archive(&state, writer_settings, now)?;
+    let (writer, recovery) = dir.archive(state.view(), writer_settings, now)?;
     if recovery.cut_bytes > 0 {
         let cut = show_size(recovery.cut_bytes);
         eprintln!("the last run ended abruptly: {cut} that were not committed are fetched again");

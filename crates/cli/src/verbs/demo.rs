@@ -10,7 +10,7 @@ use evercrawl_engine::live::{self, Inbox, Progress, Stopper, SystemClock};
 use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{DataDir, EngineError, freshness};
 use evercrawl_model::Time;
-use evercrawl_state::{Counters, DiskStore, State};
+use evercrawl_state::{Counters, DiskStore, View};
 use evercrawl_testweb::{Config, HostShares, PageShares, ServeConfig, Server, World, serve};
 use evercrawl_urls::parse_seed_line;
 use serde_json::{Value, json};
@@ -175,7 +175,7 @@ fn rules(policy: &str, server: &Server) -> CrawlRules {
 }
 
 /// Asks the world itself, page by page, whether what is held is as it is there now.
-fn truth(state: &State<DiskStore>, world: &World, now: Time) -> anyhow::Result<Truth> {
+fn truth(state: &View<DiskStore>, world: &World, now: Time) -> anyhow::Result<Truth> {
     let mut truth = Truth { held: 0, fresh: 0 };
     for page in state.pages() {
         let (_, row) = page?;
@@ -188,7 +188,7 @@ fn truth(state: &State<DiskStore>, world: &World, now: Time) -> anyhow::Result<T
     Ok(truth)
 }
 
-fn liveliest(state: &State<DiskStore>) -> anyhow::Result<String> {
+fn liveliest(state: &View<DiskStore>) -> anyhow::Result<String> {
     let mut best = (0, String::new());
     for page in state.pages() {
         let (_, row) = page?;

@@ -1,5 +1,4 @@
 //! How does a test run the binary as a user does, and what came of it?
-#![allow(dead_code, reason = "every test file uses another part")]
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes, in real time")]
 
 pub(crate) mod site;

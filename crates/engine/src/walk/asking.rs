@@ -46,7 +46,7 @@ impl<S: Store> Walk<S> {
         origin: &str,
         now: Time,
     ) -> Result<Option<Rules>, EngineError> {
-        let copy = self.state.robots(origin)?.filter(|copy| copy.expires > now);
+        let copy = self.state.view().robots(origin)?.filter(|copy| copy.expires > now);
         Ok(copy.map(|copy| Rules {
             robots: Arc::new(read_robots(&copy, &self.config.agent)),
             expires: copy.expires,
@@ -112,7 +112,7 @@ impl<S: Store> Walk<S> {
         }
         let Ok(base) = Base::new(&format!("{origin}/"), self.config.steps) else { return Ok(()) };
         let mut named: Vec<String> = robots.sitemaps().map(str::to_owned).collect();
-        let seed_host = self.state.host(lease.page.host)?.is_some_and(|host| host.seed);
+        let seed_host = self.state.view().host(lease.page.host)?.is_some_and(|host| host.seed);
         let guess = named.is_empty() && seed_host;
         if guess {
             named.push("/sitemap.xml".to_owned());

@@ -72,7 +72,7 @@ impl<S: Store> Walk<S> {
         for measure in Measure::ALL {
             let for_importance = measure == Measure::Cash && plan.importance && plan.by_cash;
             if plan.order.measure() == Some(measure) || for_importance {
-                let total = self.state.claims_total(measure)?;
+                let total = self.state.view().claims_total(measure)?;
                 let mut said = Spoken::new(measure, total);
                 match measure {
                     Measure::Links => self.count_links(processed, &mut said)?,
@@ -102,7 +102,7 @@ impl<S: Store> Walk<S> {
             self.apply(&Event::LinkEvidenceChanged { measure, claims, total }, now)?;
             if order.measure() == Some(measure) {
                 for (page, band) in said.moved {
-                    if self.state.page(page)?.is_some_and(|row| self.is_ordered(&row)) {
+                    if self.state.view().page(page)?.is_some_and(|row| self.is_ordered(&row)) {
                         self.apply(&Event::Requeued { page, band, at: now }, now)?;
                     }
                 }
@@ -120,7 +120,7 @@ impl<S: Store> Walk<S> {
         now: Time,
     ) -> Result<(), EngineError> {
         let Some(importance) = importance else { return Ok(()) };
-        let known = self.state.page(page)?.map(|row| row.importance);
+        let known = self.state.view().page(page)?.map(|row| row.importance);
         if known.is_some_and(|known| known != importance) {
             self.apply(&Event::ImportanceChanged { pages: vec![(page, importance)] }, now)?;
         }
@@ -143,7 +143,7 @@ impl<S: Store> Walk<S> {
             found.band = band;
         }
         if order == Order::Sites && !found.seed {
-            let waiting = self.state.host(found.page.host)?.map_or(0, |host| host.waiting);
+            let waiting = self.state.view().host(found.page.host)?.map_or(0, |host| host.waiting);
             found.front = Some(band_of_size(waiting + 1));
         }
         Ok(found)
@@ -159,14 +159,14 @@ impl<S: Store> Walk<S> {
             None => return Ok(()),
         };
         let before = match lease.row.past {
-            Some(_) => self.state.links(lease.page)?.unwrap_or_default(),
+            Some(_) => self.state.view().links(lease.page)?.unwrap_or_default(),
             None => Vec::new(),
         };
         let lost =
             before.iter().filter(|to| links.binary_search(to).is_err()).map(|to| (*to, -1.0));
         let won = links.iter().filter(|to| before.binary_search(to).is_err()).map(|to| (*to, 1.0));
         for (to, step) in lost.chain(won) {
-            let claim = self.state.claim(Measure::Links, to)?;
+            let claim = self.state.view().claim(Measure::Links, to)?;
             let count = (claim.map_or(0.0, |claim| claim.numbers[0]) + step).max(0.0);
             said.total[0] += f64::from(claim.is_none());
             said.total[1] = (said.total[1] + step).max(0.0);
@@ -180,7 +180,7 @@ impl<S: Store> Walk<S> {
     fn hand_on_cash(&self, processed: &Processed, said: &mut Spoken) -> Result<(), EngineError> {
         let lease = &processed.job.lease;
         let mut till = cash::till(said.total);
-        let own = match self.state.claim(Measure::Cash, lease.page)? {
+        let own = match self.state.view().claim(Measure::Cash, lease.page)? {
             Some(claim) => cash::account(&claim),
             // Seeds bring cash, and so do pages that were visited before anybody counted any.
             None => till.open(f64::from(lease.row.seed || lease.row.past.is_some())),
@@ -193,11 +193,11 @@ impl<S: Store> Walk<S> {
         }
         let links = match &processed.visited.links {
             Some(links) => links.clone(),
-            None => self.state.links(lease.page)?.unwrap_or_default(),
+            None => self.state.view().links(lease.page)?.unwrap_or_default(),
         };
         let mut accounts = Vec::with_capacity(links.len());
         for to in links {
-            let claim = self.state.claim(Measure::Cash, to)?;
+            let claim = self.state.view().claim(Measure::Cash, to)?;
             let account = claim.as_ref().map_or_else(|| till.open(0.0), cash::account);
             accounts.push((to, claim, account));
         }
@@ -219,7 +219,7 @@ impl<S: Store> Walk<S> {
 
     /// How many pages wait for their first visit; at least 1.
     fn waiting_pages(&self) -> f64 {
-        let [new, ..] = self.state.counters().standing;
+        let [new, ..] = self.state.view().counters().standing;
         new.max(1) as f64
     }
 
@@ -230,13 +230,13 @@ impl<S: Store> Walk<S> {
         said: &mut Spoken,
     ) -> Result<(), EngineError> {
         let lease = &processed.job.lease;
-        let own = self.state.claim(Measure::Topic, lease.page)?;
+        let own = self.state.view().claim(Measure::Topic, lease.page)?;
         let tagged = self.is_of_interest(lease.row.tags)?;
         let about = processed.about.max(if tagged { topic::about(1.0) } else { 0.0 });
         let inherited = topic::passed_on(about, own.map_or(0.0, |claim| claim.numbers[0]));
         for found in &processed.leads.found {
             let expected = topic::expected(inherited, f64::from(found.on_topic) / 255.0);
-            let claim = self.state.claim(Measure::Topic, found.page)?;
+            let claim = self.state.view().claim(Measure::Topic, found.page)?;
             let before = claim.map_or(-1.0, |claim| claim.numbers[0]);
             if expected > before {
                 said.keep(found.page, claim, [expected, 0.0, 0.0], band_on_topic(expected));
@@ -249,7 +249,7 @@ impl<S: Store> Walk<S> {
     fn waits_no_more(&self, processed: &Processed, said: &mut Spoken) -> Result<(), EngineError> {
         let lease = &processed.job.lease;
         if lease.row.past.is_none()
-            && let Some(claim) = self.state.claim(said.measure, lease.page)?
+            && let Some(claim) = self.state.view().claim(said.measure, lease.page)?
         {
             said.claims.insert(lease.page, Some(LinkEvidence { band: None, ..claim }));
         }
@@ -265,7 +265,7 @@ impl<S: Store> Walk<S> {
         if let Some(known) = self.tags_of_interest.get(&tags) {
             return Ok(*known);
         }
-        let sets = self.state.tag_sets()?;
+        let sets = self.state.view().tag_sets()?;
         let is = |set: &String| set.split_whitespace().any(|tag| wanted.iter().any(|w| w == tag));
         self.tags_of_interest = sets.iter().map(|(number, set)| (*number, is(set))).collect();
         Ok(self.tags_of_interest.get(&tags).copied().unwrap_or(false))

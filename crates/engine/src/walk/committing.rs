@@ -95,7 +95,7 @@ impl<S: Store> Walk<S> {
         let serials: Vec<u32> = files.map(|file| file.serial).collect();
         self.state.finish_archive(&serials)?;
         self.state.close(self.frontier.is_calm())?;
-        Ok(self.state.counters().clone())
+        Ok(self.state.view().counters().clone())
     }
 }
 

@@ -107,7 +107,7 @@ impl<S: Store> Walk<S> {
         let Job { lease, ended, .. } = &processed.job;
         let (page, ended) = (lease.page, *ended);
         let conditional = lease.condition() != (None, None);
-        let former = joining::former(&self.state, &lease.row)?;
+        let former = joining::former(self.state.view(), &lease.row)?;
         let look = Look { ended, new_links, conditional, former };
         self.planner.visited(&lease.row, &self.config.schedule, &mut processed.visited, &look);
         self.section_recheck.visited(page.host, self.planner.stirred());
@@ -221,7 +221,7 @@ impl<S: Store> Walk<S> {
 
     pub(super) fn rest_if_paused(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
         let mut events = Vec::new();
-        self.frontier.rest_if_paused(&self.state, page.host, now, &mut events)?;
+        self.frontier.rest_if_paused(self.state.view(), page.host, now, &mut events)?;
         for event in &events {
             self.apply(event, now)?;
         }

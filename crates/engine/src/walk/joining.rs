@@ -4,7 +4,7 @@
 //! chance: a site that was moved links to its new addresses before the old ones are looked at again.
 
 use evercrawl_model::{Event, HostKey, PageKey, Time};
-use evercrawl_state::{PageRow, Place, State, Store};
+use evercrawl_state::{PageRow, Place, Store, View};
 
 use super::Walk;
 use crate::EngineError;
@@ -12,7 +12,7 @@ use crate::process::Processed;
 
 /// The page that moved for good to the one of `row`, which has not been visited yet.
 pub(super) fn former<S: Store>(
-    state: &State<S>,
+    state: &View<S>,
     row: &PageRow,
 ) -> Result<Option<(PageKey, PageRow)>, EngineError> {
     let Some(via) = row.via.filter(|_| row.hops > 0 && row.past.is_none()) else { return Ok(None) };
@@ -37,7 +37,7 @@ impl<S: Store> Walk<S> {
     ) -> Result<(), EngineError> {
         let Some((host, url)) = target else { return Ok(()) };
         let (Some((target, mut row)), Some(former)) =
-            (self.state.find(host, &url)?, self.state.page(page)?)
+            (self.state.view().find(host, &url)?, self.state.view().page(page)?)
         else {
             return Ok(());
         };

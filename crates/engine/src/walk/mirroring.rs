@@ -105,7 +105,7 @@ impl<S: Store> Walk<S> {
 
     /// Two hosts have the same page: the one whose page was found later is compared with the other from now on.
     fn pair(&mut self, sight: &Sight, twin: PageKey, now: Time) -> Result<(), EngineError> {
-        let theirs = self.state.page(twin)?.map(|row| row.found);
+        let theirs = self.state.view().page(twin)?.map(|row| row.found);
         let (mut later, mut earlier) = (sight.page.host, twin.host);
         if theirs.is_some_and(|theirs| theirs > sight.found) {
             std::mem::swap(&mut later, &mut earlier);
@@ -120,7 +120,7 @@ impl<S: Store> Walk<S> {
     fn twin(&self, sight: &Sight) -> Result<Option<PageKey>, EngineError> {
         let there = match (&sight.holder, sight.near) {
             (Some(holder), _) => Some((holder.page, holder.url.clone())),
-            (None, Some(near)) => self.state.page(near)?.map(|row| (near, row.url)),
+            (None, Some(near)) => self.state.view().page(near)?.map(|row| (near, row.url)),
             (None, None) => None,
         };
         let there = there.filter(|(page, _)| page.host != sight.page.host);
@@ -200,9 +200,10 @@ impl<S: Store> Walk<S> {
         let Some(original) = self.mirrors.original(mirror) else { return Ok(()) };
         let Some(url) = Canonical::from_trusted(lease.row.url.clone()) else { return Ok(()) };
         let Some((key, _)) = self.counterpart(original, &url)? else { return Ok(()) };
-        let links = self.state.links(key)?.unwrap_or_default();
+        let links = self.state.view().links(key)?.unwrap_or_default();
         for target in links.into_iter().filter(|target| target.host == original) {
-            let row = self.state.page(target)?.filter(|row| row.past.is_some() && !stands_in(row));
+            let row =
+                self.state.view().page(target)?.filter(|row| row.past.is_some() && !stands_in(row));
             if let Some(url) = row.and_then(|row| Canonical::from_trusted(row.url)) {
                 self.look_for(&url, mirror, now)?;
             }
@@ -264,7 +265,7 @@ impl<S: Store> Walk<S> {
 
     /// Whether a host answers, and has pages that were never visited.
     fn is_being_explored(&self, host: HostKey, now: Time) -> Result<bool, EngineError> {
-        let row = self.state.host(host)?.filter(|_| !self.overrides.is_paused(host));
+        let row = self.state.view().host(host)?.filter(|_| !self.overrides.is_paused(host));
         Ok(row.is_some_and(|row| row.waiting > 0 && row.failures == 0 && row.blocked_until <= now))
     }
 
@@ -286,7 +287,7 @@ impl<S: Store> Walk<S> {
             return Ok(false);
         }
         let is_asked = |host| !self.overrides.is_paused(host);
-        Ok(stand_in(&self.state, &self.mirrors, page, row, is_asked)?.is_some())
+        Ok(stand_in(self.state.view(), &self.mirrors, page, row, is_asked)?.is_some())
     }
 
     /// The page of a host at the path of another's.
@@ -296,13 +297,13 @@ impl<S: Store> Walk<S> {
         url: &Canonical,
     ) -> Result<Option<(PageKey, PageRow)>, EngineError> {
         match self.named(host)? {
-            Some(host) => Ok(counterpart(&self.state, &host, url)?),
+            Some(host) => Ok(counterpart(self.state.view(), &host, url)?),
             None => Ok(None),
         }
     }
 
     fn named(&self, host: HostKey) -> Result<Option<Named>, EngineError> {
-        let row = self.state.host(host)?;
+        let row = self.state.view().host(host)?;
         Ok(row.map(|row| Named { host, authority: row.authority }))
     }
 }

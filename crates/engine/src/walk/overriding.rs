@@ -83,11 +83,11 @@ impl<S: Store> Walk<S> {
         let unusable = || EngineError::Config(format!("`{url}` cannot be crawled"));
         let address = Canonical::from_trusted(url.clone()).ok_or_else(unusable)?;
         let (found, _) = self.links.key(&address);
-        if self.state.find(found.host, &url)?.is_none() {
+        if self.state.view().find(found.host, &url)?.is_none() {
             let seed = self.links.seed(address, 0, now);
             self.apply(&Event::Discovered(seed), now)?;
         }
-        let (page, row) = self.state.find(found.host, &url)?.ok_or_else(unusable)?;
+        let (page, row) = self.state.view().find(found.host, &url)?.ok_or_else(unusable)?;
         let refused = matches!(row.standing, Standing::Refused(_));
         if let (Some(Place::Due(due) | Place::Recheck(due)), Some(past), false) =
             (row.place, &row.past, refused)
@@ -114,7 +114,7 @@ impl<S: Store> Walk<S> {
     }
 
     fn reread_overrides(&mut self) -> Result<(), EngineError> {
-        self.overrides = Arc::new(Overrides::read(&self.state)?);
+        self.overrides = Arc::new(Overrides::read(self.state.view())?);
         self.planner.set_overrides(self.overrides.clone());
         self.reread_suspects()?;
         self.look_again();
@@ -126,7 +126,7 @@ impl<S: Store> Walk<S> {
     pub(super) fn set_pins(&mut self) -> Result<(), EngineError> {
         let mut pins = Vec::new();
         for page in self.overrides.pinned() {
-            let row = self.state.page(page)?;
+            let row = self.state.view().page(page)?;
             pins.push((page, row.and_then(|row| row.place)));
         }
         self.frontier.set_pins(pins);
@@ -135,7 +135,7 @@ impl<S: Store> Walk<S> {
 
     /// A host is paused no more: it looks at once whether it has something to fetch.
     fn wake(&mut self, host: HostKey, now: Time) -> Result<(), EngineError> {
-        let Some(row) = self.state.host(host)? else { return Ok(()) };
+        let Some(row) = self.state.view().host(host)? else { return Ok(()) };
         if !self.frontier.unblock(host, row.blocked_until, now) {
             let front = Some((Band::REVISITS, now));
             self.apply(&Event::HostRested { host, front }, now)?;
@@ -200,7 +200,7 @@ impl<S: Store> Walk<S> {
     }
 
     fn sweep_aside(&mut self, from: Cursor, now: Time) -> Result<Option<Cursor>, EngineError> {
-        let piece: Result<Vec<_>, _> = self.state.pages_after(from.0).take(PIECE).collect();
+        let piece: Result<Vec<_>, _> = self.state.view().pages_after(from.0).take(PIECE).collect();
         let piece = piece?;
         let last = piece.last().map(|(page, _)| Cursor(Some(*page)));
         for (page, row) in piece {
@@ -212,11 +212,11 @@ impl<S: Store> Walk<S> {
     }
 
     fn sweep_back(&mut self, from: Cursor, now: Time) -> Result<Option<Cursor>, EngineError> {
-        let piece: Result<Vec<_>, _> = self.state.aside_after(from.0).take(PIECE).collect();
+        let piece: Result<Vec<_>, _> = self.state.view().aside_after(from.0).take(PIECE).collect();
         let piece = piece?;
         let last = piece.last().map(|page| Cursor(Some(*page)));
         for page in piece {
-            let reason = match self.state.page(page)? {
+            let reason = match self.state.view().page(page)? {
                 Some(row) => self.aside_for(page, &row)?,
                 None => None,
             };
@@ -236,7 +236,7 @@ impl<S: Store> Walk<S> {
 
     pub(super) fn put_back(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
         self.apply(&Event::PutBack { page, at: now }, now)?;
-        if let Some(row) = self.state.page(page)? {
+        if let Some(row) = self.state.view().page(page)? {
             self.planner.remember(page, &row);
         }
         Ok(())

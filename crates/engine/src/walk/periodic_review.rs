@@ -22,7 +22,7 @@ pub(super) struct PeriodicReview {
 impl<S: Store> Walk<S> {
     /// A page was visited, and pays for some turns of others.
     pub(super) fn pay_for_turns(&mut self, now: Time) {
-        let pages = self.state.counters().pages;
+        let pages = self.state.view().counters().pages;
         self.periodic_review.turns += self.planner.asked_again(pages, now);
     }
 
@@ -31,7 +31,7 @@ impl<S: Store> Walk<S> {
         if self.periodic_review.turns < PIECE {
             return Ok(());
         }
-        let piece = self.state.pages_after(self.periodic_review.after).take(PIECE);
+        let piece = self.state.view().pages_after(self.periodic_review.after).take(PIECE);
         let piece: Vec<_> = piece.collect::<Result<_, _>>()?;
         self.periodic_review.turns -= PIECE;
         self.periodic_review.after = piece.last().map(|(page, _)| *page);

@@ -73,7 +73,7 @@ impl Ahead {
 impl<S: Store> Walk<S> {
     /// Keeps the plan in line with what was learned and what time it is.
     pub(super) fn replan(&mut self, now: Time) -> Result<(), EngineError> {
-        let [new, held, ..] = self.state.counters().standing;
+        let [new, held, ..] = self.state.view().counters().standing;
         self.planner.expect(new, held);
         if self.planner.tick(now) {
             self.look_again();
@@ -89,7 +89,7 @@ impl<S: Store> Walk<S> {
         self.look_at_stirred(now)?;
         self.ask_in_turn(now)?;
         let Again::After { page: after, .. } = self.ahead.again else { return Ok(()) };
-        let piece: Result<Vec<_>, _> = self.state.pages_after(after).take(PIECE).collect();
+        let piece: Result<Vec<_>, _> = self.state.view().pages_after(after).take(PIECE).collect();
         let piece = piece?;
         self.ahead.again.reached(piece.last().map(|(page, _)| *page));
         for (page, row) in piece {
@@ -106,7 +106,7 @@ impl<S: Store> Walk<S> {
     fn audit(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
         let waits = |row: &PageRow| row.held() && matches!(row.place, Some(Place::Due(_)));
         // After a crash the planner may know pages whose first visit was not committed.
-        if self.state.page(page)?.as_ref().is_none_or(|row| !waits(row)) {
+        if self.state.view().page(page)?.as_ref().is_none_or(|row| !waits(row)) {
             self.planner.forget(page);
             return Ok(());
         }

@@ -59,7 +59,7 @@ impl<S: Store> Walk<S> {
     /// True when a visit refers to content that would go.
     fn is_overtaken(&self, rewrite: &Rewrite) -> Result<bool, EngineError> {
         let contents: HashSet<&[u8; 20]> = rewrite.event.contents.iter().collect();
-        for entry in self.state.visits(rewrite.seen) {
+        for entry in self.state.view().visits(rewrite.seen) {
             if entry?.1.digest.is_some_and(|digest| contents.contains(&digest)) {
                 return Ok(true);
             }
@@ -71,14 +71,15 @@ impl<S: Store> Walk<S> {
     /// holds its content itself, or refers to whoever does now.
     pub(super) fn refer_anew(&mut self, processed: &mut Processed) -> Result<(), EngineError> {
         let Some(digest) = processed.refers_to().filter(|_| self.drops) else { return Ok(()) };
-        let holder = match self.state.first_seen(&digest)? {
+        let holder = match self.state.view().first_seen(&digest)? {
             // A 304 has no content of its own to hold.
             None if processed.visited.visit.outcome == Outcome::NotModified => {
                 processed.records = None;
                 return Ok(());
             }
             Some(first) => {
-                let url = self.state.page(first.page)?.map(|row| row.url).unwrap_or_default();
+                let url =
+                    self.state.view().page(first.page)?.map(|row| row.url).unwrap_or_default();
                 Some(Holder { page: first.page, url, at: first.at })
             }
             None => None,

@@ -56,7 +56,7 @@ impl<S: Store> Walk<S> {
     /// Goes through some more pages of a host in which something stirred.
     pub(super) fn look_at_stirred(&mut self, now: Time) -> Result<(), EngineError> {
         let Some((after, groups)) = self.section_recheck.next() else { return Ok(()) };
-        let pages = self.state.pages_after(Some(after)).take(PIECE);
+        let pages = self.state.view().pages_after(Some(after)).take(PIECE);
         let pages: Vec<_> = pages.collect::<Result<_, _>>()?;
         let ours = pages.iter().take_while(|(page, _)| page.host == after.host).count();
         for (page, row) in &pages[..ours] {

@@ -71,7 +71,7 @@ impl<S: Store> Walk<S> {
     /// Somebody says that a page changed just now.
     pub fn signal(&mut self, url: &Canonical, now: Time) -> Result<SignalOutcome, EngineError> {
         let (key, _) = self.links.key(url);
-        let Some((page, row)) = self.state.find(key.host, url.as_str())? else {
+        let Some((page, row)) = self.state.view().find(key.host, url.as_str())? else {
             return self.signal_new(url, now);
         };
         if let Standing::Refused(reason) = row.standing {
@@ -108,7 +108,7 @@ impl<S: Store> Walk<S> {
         let applied = self.apply(&event, now)?;
         let known = applied == Applied::default();
         if let (Some(at), true, Event::Discovered(found)) = (claim, known, &event)
-            && let Some((page, row)) = self.state.find(found.page.host, &found.url)?
+            && let Some((page, row)) = self.state.view().find(found.page.host, &found.url)?
             && row.held()
         {
             let signal_source =
@@ -148,7 +148,7 @@ impl<S: Store> Walk<S> {
     /// A page was visited: what was said meanwhile counts if it was said after it was asked for.
     pub(super) fn recall(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
         let Some(word) = self.overheard.remove(&page) else { return Ok(()) };
-        let Some(row) = self.state.page(page)? else { return Ok(()) };
+        let Some(row) = self.state.view().page(page)? else { return Ok(()) };
         match row.standing {
             Standing::Refused(_) => Ok(()),
             _ => self.hear(page, &row, word, now),

@@ -46,7 +46,7 @@ impl<S: Store> Walk<S> {
 
     pub(super) fn reread_suspects(&mut self) -> Result<(), EngineError> {
         let spam = self.planner.plan().spam;
-        self.suspects = Arc::new(Suspects::read(&self.state, &spam)?);
+        self.suspects = Arc::new(Suspects::read(self.state.view(), &spam)?);
         self.planner.set_suspects(self.suspects.clone());
         Ok(())
     }

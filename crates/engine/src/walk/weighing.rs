@@ -20,7 +20,7 @@ impl<S: Store> Walk<S> {
         self.apply(&event, now)?;
         let Event::ImportanceChanged { pages } = event else { return Ok(()) };
         for (page, _) in pages {
-            let Some(row) = self.state.page(page)? else { continue };
+            let Some(row) = self.state.view().page(page)? else { continue };
             if self.planner.plan().order == Order::Rank && self.is_ordered(&row) {
                 let band = band(row.importance);
                 self.apply(&Event::Requeued { page, band, at: now }, now)?;

@@ -1,5 +1,5 @@
 //! What has every crawl of these tests in common?
-#![allow(dead_code, reason = "every test file uses another part")]
+#![allow(dead_code, reason = "the binary `instructions` uses a part of this")]
 
 pub(crate) mod disk;
 pub(crate) mod rehearsed;

@@ -221,7 +221,7 @@ impl Place {
         now: Time,
     ) -> Result<Walk<SimStore>, EngineError> {
         let state = self.state();
-        let files = state.archive()?;
+        let files = state.view().archive()?;
         let next = files.iter().map(|file| file.serial + 1).max().unwrap_or(1);
         let disk = Arc::new(self.disk.clone());
         let settings = archive::Settings { disk, ..archive_settings(next, config.archive.roll_at) };
@@ -246,12 +246,12 @@ impl Place {
 
     /// Visits that are committed.
     fn visits(&self) -> usize {
-        self.state().visits(0).filter(Result::is_ok).count()
+        self.state().view().visits(0).filter(Result::is_ok).count()
     }
 
     /// When the last of them was.
     fn last_visit(&self) -> Time {
-        self.state().last_logged().unwrap().unwrap_or(START)
+        self.state().view().last_logged().unwrap().unwrap_or(START)
     }
 }
 
@@ -390,7 +390,7 @@ pub(crate) fn reachable(world: &World) -> BTreeSet<String> {
 
 /// Pages whose content is held.
 pub(crate) fn held(state: &State<SimStore>, world: &World) -> BTreeSet<String> {
-    let pages = state.pages().map(|page| page.unwrap().1);
+    let pages = state.view().pages().map(|page| page.unwrap().1);
     pages.filter(|row| row.held() && world.find(&row.url).is_some()).map(|row| row.url).collect()
 }
 
@@ -409,9 +409,9 @@ pub(crate) fn assert_agree(state: &State<SimStore>, dir: &Path) {
         Told::Fault(fault) => faults.push(fault.to_string()),
         Told::At(_) => {}
     };
-    let report = check(state, dir, &mut tell).unwrap();
+    let report = check(state.view(), dir, &mut tell).unwrap();
     let hear = &mut |fault: evercrawl_state::Fault| faults.push(format!("{fault:?}"));
-    state.inspect(hear).unwrap();
+    state.view().inspect(hear).unwrap();
     assert_eq!(faults, Vec::<String>::new());
     assert!(report.records > 0);
 }

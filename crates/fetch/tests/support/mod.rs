@@ -1,5 +1,4 @@
 //! A server that says exactly what a test tells it to, and a client to ask it.
-#![allow(dead_code, reason = "every test file uses its own part of this")]
 
 use std::future::Future;
 use std::net::SocketAddr;

@@ -186,7 +186,8 @@ mod tests {
         let mut pages = Vec::new();
         for n in 0..count {
             let url = format!("http://a.test/{n}");
-            let key = state.keyer().page(state.keyer().host("a.test", "a.test"), &url);
+            let key =
+                state.view().keyer().page(state.view().keyer().host("a.test", "a.test"), &url);
             pages.push(key.0);
             state.apply(&Event::Discovered(Discovery::new(key, url, 0, Time::EPOCH))).unwrap();
         }
@@ -220,7 +221,7 @@ mod tests {
         assert_eq!(ranked(&mut state), [1000, 1000, 500]);
         assert!(ranked(&mut state).is_empty(), "nothing changed since");
         let times = |state: &State<MemoryStore>, n: usize| {
-            state.page(pages[n]).unwrap().unwrap().importance.times().unwrap()
+            state.view().page(pages[n]).unwrap().unwrap().importance.times().unwrap()
         };
         assert!(times(&state, 0) > 900.0 && times(&state, 1) > 800.0 && times(&state, 2) < 0.17);
         state.apply(&visit(pages[2], Change::Changed, vec![pages[3]])).unwrap();

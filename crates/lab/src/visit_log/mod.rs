@@ -98,7 +98,7 @@ impl VisitLog {
     /// Reads the log of a data directory.
     pub fn read<S: Store>(state: &State<S>) -> Result<Self, StateError> {
         let mut rows: Vec<(PageKey, PageRow)> = Vec::new();
-        for page in state.pages() {
+        for page in state.view().pages() {
             let (key, row) = page?;
             if row.past.is_some() {
                 rows.push((key, row));
@@ -108,7 +108,7 @@ impl VisitLog {
         let mut pages = Vec::with_capacity(rows.len());
         for (_, row) in &rows {
             let mut looks = Vec::new();
-            for visit in state.history(row) {
+            for visit in state.view().history(row) {
                 looks.extend(look(&visit?.1));
             }
             looks.sort_by(|a, b| a.at.total_cmp(&b.at));

@@ -13,7 +13,7 @@ use crate::view::{Probe, known_by};
 
 impl<S: Store> State<S> {
     pub(super) fn discovered(&mut self, found: &Discovery) -> Result<Applied, StateError> {
-        let page = match self.find(found.page, found.check)? {
+        let page = match self.look_up(found.page, found.check)? {
             Probe::Free(page) => page,
             Probe::Known(page) => {
                 if found.seed {
@@ -34,7 +34,7 @@ impl<S: Store> State<S> {
 
     /// The user gives a page that is known already.
     pub(crate) fn becomes_seed(&mut self, page: PageKey) -> Result<(), StateError> {
-        let row = self.page(page)?.filter(|row| !row.seed);
+        let row = self.view.page(page)?.filter(|row| !row.seed);
         if let Some(row) = row {
             self.host_mut(page.host)?.seed = true;
             let row = PageRow { seed: true, ..row };
@@ -46,7 +46,7 @@ impl<S: Store> State<S> {
     /// A redirect leads to a page that is known and that nobody has asked for yet: what the page was before
     /// it moved tells more of it than the link that it was found by.
     fn becomes_target(&mut self, page: PageKey, found: &Discovery) -> Result<(), StateError> {
-        let row = self.page(page)?.filter(|row| row.past.is_none() && row.hops == 0);
+        let row = self.view.page(page)?.filter(|row| row.past.is_none() && row.hops == 0);
         if let Some(row) = row {
             let row = PageRow { via: found.via, hops: found.hops, ..row };
             self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
@@ -60,7 +60,7 @@ impl<S: Store> State<S> {
             return Ok(None);
         }
         if let Some(cap) = found.host_cap
-            && self.host(found.page.host)?.is_some_and(|host| host.known >= cap)
+            && self.view.host(found.page.host)?.is_some_and(|host| host.known >= cap)
         {
             return Ok(Some(Refusal::HostFull));
         }
@@ -88,7 +88,7 @@ impl<S: Store> State<S> {
         self.view.layers.put(Space::Queues, &keys::queue(page, place), b"");
         self.note_seen(Trace::new(page, known_by(found.check)));
         self.view.counters.new_pages(1);
-        let new_host = self.cached_host(page.host, Some(&found.url))?.is_none();
+        let new_host = self.ensure_host(page.host, &found.url)?;
         let front = (found.front.unwrap_or(found.band), found.at);
         let front = self.pages_await(page.host, 1, front, found.seed)?;
         Ok(Applied { queued: Some((page, place)), front, refused: None, new_host })

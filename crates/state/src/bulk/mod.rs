@@ -206,7 +206,7 @@ impl<S: Store> State<S> {
         if taken {
             return Ok(Fate::Collides);
         }
-        match self.find(seed.page, seed.check)? {
+        match self.look_up(seed.page, seed.check)? {
             Probe::Free(page) if page == seed.page => Ok(Fate::Enters),
             Probe::Free(_) => Ok(Fate::Collides),
             Probe::Known(page) => {
@@ -224,7 +224,7 @@ impl<S: Store> State<S> {
         self.view.counters.turns += given;
         for host in &entering.hosts {
             self.view.counters.new_pages(host.pages.into());
-            self.cached_host(host.key, Some(&host.url))?;
+            self.ensure_host(host.key, &host.url)?;
             self.pages_await(host.key, host.pages, (Band::FIRST, at), true)?;
         }
         Ok(())

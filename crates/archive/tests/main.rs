@@ -1,0 +1,8 @@
+//! All integration tests of this crate in one binary: linking one binary per file takes minutes.
+//!
+//! `cargo test -p evercrawl-archive --test archive crash::` runs the tests of one file.
+
+mod common;
+mod crash;
+mod round_trip;
+mod tools;

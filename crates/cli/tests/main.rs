@@ -1,0 +1,38 @@
+//! All integration tests of this crate in one binary: linking one binary per file takes minutes.
+//!
+//! `cargo test -p evercrawl-cli --test cli budget::` runs the tests of one file.
+
+mod budget;
+mod check;
+mod common;
+mod diff;
+mod disk_full;
+mod exact_set;
+mod failing_disk;
+mod formats;
+mod hostile;
+mod instead;
+mod kill;
+mod lab;
+mod lab_graph;
+mod lab_live;
+mod lab_report;
+mod lab_run;
+mod life;
+mod mirrors;
+mod outsiders;
+mod overrides;
+mod pace;
+mod politeness;
+mod push;
+mod rank;
+mod retention;
+mod rules;
+mod running;
+mod settings;
+mod spam;
+mod status;
+mod stop;
+mod tools;
+mod verbs;
+mod wild;

@@ -1,0 +1,11 @@
+//! All integration tests of this crate in one binary: linking one binary per file takes minutes.
+//!
+//! `cargo test -p evercrawl-extract --test extract decode::` runs the tests of one file.
+
+mod decode;
+mod html;
+mod html_suites;
+mod listing;
+mod properties;
+mod sitemap_suite;
+mod suite;

@@ -1,0 +1,10 @@
+//! All integration tests of this crate in one binary: linking one binary per file takes minutes.
+//!
+//! `cargo test -p evercrawl-fetch --test fetch addresses::` runs the tests of one file.
+
+mod addresses;
+mod limits;
+mod quirks;
+mod reuse;
+mod secure;
+mod support;

@@ -1,0 +1,6 @@
+//! All integration tests of this crate in one binary: linking one binary per file takes minutes.
+//!
+//! `cargo test -p evercrawl-lab --test lab runs::` runs the tests of one file.
+
+mod runs;
+mod visit_log;

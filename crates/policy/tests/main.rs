@@ -1,0 +1,6 @@
+//! All integration tests of this crate in one binary: linking one binary per file takes minutes.
+//!
+//! `cargo test -p evercrawl-policy --test policy contract::` runs the tests of one file.
+
+mod contract;
+mod learning;

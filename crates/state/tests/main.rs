@@ -1,0 +1,6 @@
+//! All integration tests of this crate in one binary: linking one binary per file takes minutes.
+//!
+//! `cargo test -p evercrawl-state --test state bulk::` runs the tests of one file.
+
+mod bulk;
+mod events;

@@ -1,0 +1,7 @@
+//! All integration tests of this crate in one binary: linking one binary per file takes minutes.
+//!
+//! `cargo test -p evercrawl-testweb --test testweb pages::` runs the tests of one file.
+
+mod pages;
+mod reach;
+mod server;

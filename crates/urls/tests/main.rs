@@ -1,0 +1,6 @@
+//! All integration tests of this crate in one binary: linking one binary per file takes minutes.
+//!
+//! `cargo test -p evercrawl-urls --test urls properties::` runs the tests of one file.
+
+mod properties;
+mod suites;
