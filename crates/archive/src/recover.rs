@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use tracing::{debug, info, warn};
+
 use crate::disk::Disk;
 use crate::error::WriteError;
 use crate::files::{self, FilePosition};
@@ -42,7 +44,18 @@ pub(crate) fn recover(
             recovery.unknown.push(name);
         }
     }
+    log(&recovery);
     Ok((recovery, highest))
+}
+
+fn log(recovery: &Recovery) {
+    let Recovery { cut_bytes, removed, unknown } = recovery;
+    if *cut_bytes > 0 || !removed.is_empty() {
+        warn!(cut_bytes, removed = removed.len(), "uncommitted records dropped");
+    } else {
+        debug!("archive as committed");
+    }
+    unknown.iter().for_each(|file| info!(%file, "not an archive file; left alone"));
 }
 
 fn names(dir: &Path) -> Result<Vec<String>, WriteError> {

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use evercrawl_model::{RecordAt, Time};
+use tracing::debug;
 
 use crate::cdx;
 use crate::disk::{Disk, RealDisk};
@@ -166,6 +167,8 @@ impl Copying {
         if ended.is_err() || self.kept.moved.is_empty() {
             self.position().discard(dir)?;
         }
+        let Kept { moved, dropped, bytes, .. } = &self.kept;
+        debug!(from = %self.name, kept = moved.len(), dropped, bytes, "archive file written anew");
         ended.map(|()| self.kept)
     }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use evercrawl_model::{RecordAt, Time};
+use tracing::info;
 
 use crate::cdx;
 use crate::disk::Disk;
@@ -170,6 +171,7 @@ impl Writer {
         let directory = directory(&self.dir)?;
         let next = Pair::create(&self.dir, &self.settings, self.serials.draw(), now)?;
         let full = std::mem::replace(&mut self.current, next);
+        info!(full = %full.name, bytes = full.warc.len(), next = %self.current.name, "archive file full");
         self.full.push(full.position(false));
         self.unsynced.extend(handles);
         self.unsynced.push(directory);

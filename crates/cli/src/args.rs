@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use evercrawl_model::{Outcome, Refusal};
 
+use crate::logging::LogArgs;
 use crate::units;
 
 /// An incremental web crawler: finds pages, archives them, learns how often they change, and
@@ -17,6 +18,8 @@ use crate::units;
 5 nothing reachable, 10 different (`diff --exit-code`), 11 interrupted (run again to go on), 14 size limit, 15 time limit, 16 disk full."
 )]
 pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }

@@ -11,6 +11,7 @@ mod documented;
 mod doorbell;
 mod exit;
 mod knowledge;
+mod logging;
 mod print;
 mod report;
 mod seeds;
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
     // the same, and cannot be turned off, so be it.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
     let cli = Cli::parse();
-    match run(cli.verb) {
+    match logging::start(&cli.log).and_then(|()| run(cli.verb)) {
         Ok(code) => code.into(),
         Err(error) if exit::is_broken_pipe(&error) => exit::OK.into(),
         Err(error) => {

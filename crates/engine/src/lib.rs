@@ -23,22 +23,14 @@ mod budget;
 pub mod check;
 pub mod config;
 pub mod data_dir;
-pub mod freshness;
-pub mod frontier;
-pub mod importance;
 pub mod links;
 pub mod live;
-pub mod mirrors;
 pub mod nature;
 mod novelty;
-pub mod overrides;
-pub mod planner;
 pub mod process;
 pub mod recent;
 pub mod rehearsal;
 pub mod retention;
-pub mod schedule;
-pub mod suspicion;
 pub mod today;
 pub mod waiting;
 pub mod walk;
@@ -47,6 +39,9 @@ use std::path::PathBuf;
 
 pub use config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
 pub use data_dir::DataDir;
+pub use evercrawl_frontier as frontier;
+pub use evercrawl_insight::{importance, mirrors, suspicion};
+pub use evercrawl_planner::{self as planner, freshness, overrides, schedule};
 pub use frontier::{FrontierConfig, Pace};
 pub use planner::{Plan, Planner};
 pub use retention::RetentionConfig;
@@ -144,6 +139,15 @@ impl EngineError {
             EngineError::State(evercrawl_state::StateError::Disk(error)) => full(error.kind()),
             EngineError::Io { source, .. } => full(source.kind()),
             _ => false,
+        }
+    }
+}
+
+impl From<planner::PlannerError> for EngineError {
+    fn from(error: planner::PlannerError) -> Self {
+        match error {
+            planner::PlannerError::State(error) => error.into(),
+            unfit => EngineError::Config(unfit.to_string()),
         }
     }
 }

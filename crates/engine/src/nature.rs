@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use evercrawl_compare::{Outline, StandIn};
+use evercrawl_compare::{Outline, Soft404Profile};
 use evercrawl_extract::Page;
 use evercrawl_model::Outcome;
 
@@ -17,35 +17,6 @@ const SHORT: u32 = 250;
 const FORM_WORDS: u32 = 150;
 /// How much of a text is searched for telling words.
 const HEAD: usize = 400;
-
-/// What a host does with an address that cannot exist.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Soft404Profile {
-    /// The page that it shows; `None` when it says that there is none.
-    pub shows: Option<StandIn>,
-    /// Where it leads, by a hash.
-    pub leads_to: Option<u64>,
-}
-
-impl Soft404Profile {
-    /// A host that says so when it has no such page.
-    pub const HONEST: Soft404Profile = Soft404Profile { shows: None, leads_to: None };
-
-    /// As bytes, to be kept.
-    pub fn to_bytes(&self) -> Box<[u8]> {
-        let leads_to = self.leads_to.map_or([0; 8], u64::to_le_bytes);
-        let shows = self.shows.as_ref().map(StandIn::to_bytes).unwrap_or_default();
-        [&leads_to[..], &shows].concat().into()
-    }
-
-    /// Reads what [`to_bytes`](Self::to_bytes) gave.
-    pub fn from_bytes(bytes: &[u8]) -> Self {
-        let (leads_to, shows) = bytes.split_at_checked(8).unwrap_or_default();
-        let leads_to = leads_to.try_into().map_or(0, u64::from_le_bytes);
-        let shows = (!shows.is_empty()).then(|| StandIn::from_bytes(shows));
-        Soft404Profile { shows, leads_to: Some(leads_to).filter(|hash| *hash != 0) }
-    }
-}
 
 /// What came in answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -270,6 +241,8 @@ fn host_of(url: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use evercrawl_compare::StandIn;
+
     use super::*;
     use evercrawl_extract::{Extractor, Options};
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_compare::{self as compare, Fingerprint, Outline, StandIn};
+use evercrawl_compare::{self as compare, Fingerprint, Outline, Soft404Profile, StandIn};
 use evercrawl_extract::{self as extract, Extractor};
 use evercrawl_fetch::Body;
 use evercrawl_model::{
@@ -25,7 +25,7 @@ use self::answer::{
 pub use self::processed::{Job, Processed, RecordPlan};
 use crate::config::CrawlConfig;
 use crate::links::{Leads, LinkReader};
-use crate::nature::{self, Nature, Soft404Profile};
+use crate::nature::{self, Nature};
 use crate::novelty::{self, Read};
 use crate::recent::{Digest, Recent};
 use crate::schedule::{is_host_trouble, retry_after};

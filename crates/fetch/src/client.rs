@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::time::Instant;
+use tracing::debug;
 use url::Url;
 
 use crate::config::{BadConfig, Config, Limits, Persona};
@@ -86,6 +87,7 @@ impl Client {
                 && let Ok(response) = &fetched.result
                 && let Some(url) = response.location(request.url())
             {
+                debug!(from = %request.url(), to = %url, status = response.status, "redirect followed");
                 next = request.redirected(url).ok();
             }
             hops.push(Hop { url: request.url().clone(), fetched });

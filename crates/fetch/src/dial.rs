@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::net::TcpStream;
 use tokio::time::Instant;
+use tracing::{debug, warn};
 
 use crate::addr::AllowPrivate;
 use crate::config::{BadConfig, Config, Limits};
@@ -95,8 +96,19 @@ impl Dialer {
                 Ok(Err(error)) => failure = explain(&error).into(),
                 Err(timeout) => failure = timeout,
             }
+            log_failure(to.host, peer, &failure);
         }
         Err(failure)
+    }
+}
+
+/// A server that does not answer is an everyday matter; trouble of this machine is not.
+fn log_failure(host: &str, peer: SocketAddr, failure: &Failure) {
+    match failure {
+        Failure::Connect(ConnectTrouble::Local(error)) => {
+            warn!(host, %peer, %error, "cannot open connections");
+        }
+        failure => debug!(host, %peer, error = %failure, "connect failed"),
     }
 }
 
@@ -152,7 +164,10 @@ fn after(limit: Duration) -> Instant {
 /// What to say when none of a host's addresses may be connected to.
 fn refusal(ips: &[IpAddr]) -> Failure {
     match ips.first() {
-        Some(ip) => Failure::Forbidden(*ip),
+        Some(ip) => {
+            debug!(%ip, "address refused: not public");
+            Failure::Forbidden(*ip)
+        }
         None => DnsTrouble::NotFound.into(),
     }
 }

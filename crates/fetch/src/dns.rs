@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::Instant;
+use tracing::debug;
 
 pub(crate) use self::table::Answer;
 use self::table::{Found, Table};
@@ -134,6 +135,10 @@ impl Resolver {
 
     async fn ask(self: Arc<Self>, host: Box<str>, landing: watch::Sender<Option<Answer>>) {
         let (news, ttl) = self.upstream.ask(&host).await;
+        match &news {
+            Ok(addresses) => debug!(%host, addresses = addresses.len(), ?ttl, "name resolved"),
+            Err(error) => debug!(%host, %error, "name not resolved"),
+        }
         let now = Instant::now();
         let answer = lock(&self.table).learn(&host, news, ttl, &self.settings, now);
         lock(&self.flights).remove(&host);

@@ -12,6 +12,7 @@ use rustls::{RootCertStore, SignatureScheme};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
+use tracing::debug;
 
 use crate::config::{BadConfig, TlsSettings};
 use crate::failure::TlsTrouble;
@@ -51,8 +52,12 @@ impl Tls {
         host: &str,
     ) -> Result<(TlsStream<TcpStream>, TlsInfo), TlsTrouble> {
         let name = server_name(host)?;
-        let stream = self.connector.connect(name.clone(), tcp).await.map_err(explain)?;
+        let connected = self.connector.connect(name.clone(), tcp).await.map_err(explain);
+        let stream = connected.inspect_err(|error| debug!(host, %error, "tls failed"))?;
         let info = self.describe(stream.get_ref().1, &name);
+        if let Some(error) = &info.verify_error {
+            debug!(host, %error, "invalid certificate accepted");
+        }
         Ok((stream, info))
     }
 

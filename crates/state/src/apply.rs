@@ -8,6 +8,7 @@ use evercrawl_model::{
     Band, Change, Event, HostKey, HostUpdate, Importance, LifeChange, Next, Notice, Outcome,
     PageKey, PolicyNotes, Refusal, Time, Visited,
 };
+use tracing::debug;
 
 use crate::StateError;
 use crate::counters::Stand;
@@ -71,12 +72,19 @@ impl<S: Store> State<S> {
             Event::PutAside { page, reason, at } => self.put_aside(*page, *reason, *at),
             Event::PutBack { page, at } => self.put_back(*page, *at),
             Event::LinksRefused { reason, count } => {
-                self.view.counters.refuse(*reason, *count);
+                self.count_refused(*reason, *count, None);
                 Ok(Applied::default())
             }
             Event::Rewritten(rewritten) => self.rewritten(rewritten),
             Event::VisitsDropped(dropped) => self.visits_dropped(dropped),
         }
+    }
+
+    /// Counts pages or links that are refused, and logs the reason: every refusal that changes what
+    /// is known passes here.
+    pub(crate) fn count_refused(&mut self, reason: Refusal, count: u64, url: Option<&str>) {
+        self.view.counters.refuse(reason, count);
+        debug!(reason = reason.code(), count, url, "refused");
     }
 
     fn visited(&mut self, visited: &Visited) -> Result<Applied, StateError> {
@@ -146,7 +154,7 @@ impl<S: Store> State<S> {
     ) -> Result<Applied, StateError> {
         let mut row = self.view.page(page)?.ok_or_else(|| unknown_page(page))?;
         if row.standing != Standing::Refused(reason) {
-            self.view.counters.refuse(reason, 1);
+            self.count_refused(reason, 1, Some(&row.url));
         }
         let stood = stand(&row);
         row.standing = Standing::Refused(reason);

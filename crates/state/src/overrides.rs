@@ -70,7 +70,7 @@ impl<S: Store> State<S> {
             rows::encode_place(&mut kept, row.place);
             self.view.layers.put(Space::Meta, &keys::aside(page), &kept.finish());
         }
-        self.view.counters.refuse(reason, 1);
+        self.count_refused(reason, 1, Some(&row.url));
         let stood = stand(&row);
         row.standing = aside;
         self.notice_turn(page, LifeChange::between(stood.1, row.life()), reason, at);

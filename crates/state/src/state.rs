@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use evercrawl_model::{HostKey, Life, PageKey};
+use tracing::{debug, debug_span, info};
 
 use crate::StateError;
 use crate::blocks::Blocks;
@@ -59,6 +60,7 @@ impl<S: Store> State<S> {
             view.counters.lives = Some(count_lives(&view)?);
         }
         let Loaded { seen, saved_batch, batch, logged } = load_seen(&mut view, seen_path)?;
+        info!(pages = view.counters.pages, hosts = view.counters.hosts, "state opened");
         Ok(State {
             view,
             seen,
@@ -237,6 +239,7 @@ impl<S: Store> State<S> {
     pub(crate) fn save_seen(&mut self) -> Result<(), StateError> {
         let Some(path) = &self.seen_path else { return Ok(()) };
         let sum = self.seen.save(path, self.batch)?;
+        debug!(batch = self.batch, logged = self.logged, "seen file saved");
         self.view.layers.put(Space::Meta, SEEN_SUM, &sum.to_le_bytes());
         for batch in self.saved_batch + 1..=self.batch {
             self.view.layers.remove(Space::Meta, &keys::numbered(SEEN_LOG, batch));
@@ -287,8 +290,13 @@ fn load_seen<S: Store>(view: &mut View<S>, path: Option<&Path>) -> Result<Loaded
         }
     }
     match saved {
-        Some(saved) => Ok(Loaded { seen: saved.seen, ..loaded }),
+        Some(saved) => {
+            debug!(batch = from, logged = loaded.logged, "seen file read");
+            Ok(Loaded { seen: saved.seen, ..loaded })
+        }
         None => {
+            let _span = debug_span!("seen file").entered();
+            info!(pages = view.counters.pages, "no usable seen file: reading all known URLs");
             // Should the file come back, it lacks what is logged from now on.
             view.layers.remove(Space::Meta, SEEN_SUM);
             Ok(Loaded { seen: scan_seen(view)?, logged: view.counters.pages, ..loaded })

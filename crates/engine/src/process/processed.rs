@@ -9,8 +9,8 @@ use evercrawl_model::{Change, Refusal, Time, Visited};
 use super::answer::is_guess;
 use crate::frontier::Lease;
 use crate::links::Leads;
-use crate::nature::Soft404Profile;
 use crate::recent::{Digest, Holder};
+use evercrawl_compare::Soft404Profile;
 
 /// A page that was asked for, with what came.
 #[derive(Debug)]

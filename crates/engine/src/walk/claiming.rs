@@ -14,7 +14,8 @@ use evercrawl_state::{Store, Total};
 
 use super::Walk;
 use crate::EngineError;
-use crate::importance::{Order, band, band_of_size, band_on_topic, cash};
+use crate::frontier::band_of_size;
+use crate::importance::{Order, band, band_on_topic, cash};
 use crate::process::Processed;
 
 /// What a visit says of other pages by one measure.

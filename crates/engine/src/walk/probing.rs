@@ -10,8 +10,8 @@ use evercrawl_state::Store;
 use super::Walk;
 use crate::EngineError;
 use crate::frontier::{DOUBTED_AFTER, Lease};
-use crate::nature::Soft404Profile;
 use crate::process::Processed;
+use evercrawl_compare::Soft404Profile;
 
 impl<S: Store> Walk<S> {
     /// Has the host of a page asked, unless it has been.

@@ -12,6 +12,7 @@ use hickory_resolver::lookup_ip::LookupIp;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::rr::Name;
+use tracing::warn;
 
 use super::{Answer, DnsSettings, NameServers};
 use crate::config::BadConfig;
@@ -60,9 +61,10 @@ impl Upstream {
                 Source::System => (ask_system(host).await, None),
             }
         };
-        tokio::time::timeout(self.patience, asked)
-            .await
-            .unwrap_or_else(|_| (temporary("no name server answered in time"), None))
+        tokio::time::timeout(self.patience, asked).await.unwrap_or_else(|_| {
+            warn!(%host, "no name server answered in time");
+            (temporary("no name server answered in time"), None)
+        })
     }
 }
 

@@ -26,7 +26,7 @@ impl<S: Store> State<S> {
             }
         };
         if let Some(reason) = self.overflow(found)? {
-            self.view.counters.refuse(reason, 1);
+            self.count_refused(reason, 1, Some(&found.url));
             return Ok(Applied { refused: Some(reason), ..Applied::default() });
         }
         self.enter(page, found)

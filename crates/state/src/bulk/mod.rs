@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use evercrawl_model::{Band, Discovery, Event, HostKey, Time};
+use tracing::warn;
 
 use crate::StateError;
 use crate::keys::{self, Lane};
@@ -332,6 +333,7 @@ pub fn undo_load<S: Store>(store: &Arc<S>) -> Result<(), StateError> {
     let Some(mark) = store.get(Space::Meta, MARK)? else { return Ok(()) };
     let turns = mark.as_ref().try_into().map(u64::from_be_bytes);
     let turns = turns.map_err(|_| StateError::Corrupt("the mark of a load".into()))?;
+    warn!("a list of seeds had come in half: taking its pages out again");
     let mut layers = Layers::new(store.clone());
     let mut from = Vec::new();
     while let Some(last) = take_back(&mut layers, &from, turns)? {

@@ -8,10 +8,15 @@
 
 mod audit;
 mod calibration;
+mod conditions;
+mod error;
+pub mod freshness;
 mod learned;
+pub mod overrides;
 mod page;
 mod plan;
 mod sample;
+pub mod schedule;
 mod signals;
 mod sooner;
 #[cfg(test)]
@@ -30,18 +35,18 @@ use evercrawl_policy::registry::{self, Setup};
 use evercrawl_policy::{Days, Found, Page, Policy, Rota, Round, Visit};
 use evercrawl_state::{PageRow, Standing};
 
-use crate::EngineError;
-use crate::freshness::Freshness;
-use crate::frontier::Conditions;
-use crate::importance::weight;
-use crate::overrides::Overrides;
-use crate::schedule::Schedule;
-use crate::suspicion::Suspects;
 use audit::Audits;
 pub use calibration::{CLASSES, Calibration, Outcomes, class};
+pub use conditions::Conditions;
+pub use error::PlannerError;
+use evercrawl_insight::importance::weight;
+use evercrawl_insight::suspicion::Suspects;
+use freshness::Freshness;
+use overrides::Overrides;
 use page::{days, folded, found, noted, page_of, time};
 pub use plan::Plan;
 use sample::Sample;
+use schedule::Schedule;
 use signals::Names;
 use validators::Proofs;
 pub use validators::{Agreement, Validator};
@@ -107,13 +112,12 @@ pub struct Planner {
 
 impl Planner {
     /// A planner that knows nothing yet.
-    pub fn new(plan: Plan) -> Result<Self, EngineError> {
-        let unfit = |error: registry::Unfit| EngineError::Config(error.to_string());
+    pub fn new(plan: Plan) -> Result<Self, PlannerError> {
         let setup = Setup { goal: plan.goal, ..Setup::default() };
         let policy = registry::find(plan.policy).and_then(|entry| entry.make(&setup));
         Ok(Planner {
             plan,
-            policy: policy.map_err(unfit)?,
+            policy: policy?,
             sample: Sample::default(),
             overrides: Arc::default(),
             suspects: Arc::default(),

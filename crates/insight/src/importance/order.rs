@@ -76,13 +76,6 @@ pub fn band_on_topic(expected: f64) -> Band {
     Band::new((last - 2.0 * (last - 1.0) * expected).round().clamp(1.0, last) as u8)
 }
 
-/// The front queue of a host of which so many pages wait: a queue for each fourfold.
-pub fn band_of_size(waiting: u32) -> Band {
-    let fourfolds = f64::from(waiting.max(1)).log2() / 2.0;
-    let last = f64::from(Band::LAST.number());
-    Band::new((last - fourfolds).floor().clamp(1.0, last) as u8)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,9 +88,6 @@ mod tests {
         assert_eq!(band(Importance::UNKNOWN), Band::new(3));
         for (expected, want) in [(0.0, 7), (0.125, 6), (0.25, 4), (0.5, 1), (1.0, 1)] {
             assert_eq!(band_on_topic(expected), Band::new(want), "{expected}");
-        }
-        for (waiting, want) in [(0, 7), (1, 7), (4, 6), (100, 3), (5000, 1)] {
-            assert_eq!(band_of_size(waiting), Band::new(want), "{waiting}");
         }
     }
 

@@ -10,34 +10,34 @@ use super::weight::DAMPING;
 const WINDOW: f64 = 8.0;
 
 /// The till that the state has.
-pub(crate) fn till(total: Total) -> Till {
+pub fn till(total: Total) -> Till {
     let [accounts, cash, given, now] = total;
     let till = Till::new(DAMPING, WINDOW * cash);
     Till { accounts: accounts as u64, cash, given, now, ..till }
 }
 
 /// A till as the state has it.
-pub(crate) fn total(till: &Till) -> Total {
+pub fn total(till: &Till) -> Total {
     [till.accounts as f64, till.cash, till.given, till.now]
 }
 
 /// The account that the state has of a page.
-pub(crate) fn account(claim: &LinkEvidence) -> Account {
+pub fn account(claim: &LinkEvidence) -> Account {
     let [claim, history, visited] = claim.numbers;
     Account { claim, history, visited }
 }
 
 /// An account as the state has it.
-pub(crate) fn numbers(account: &Account) -> [f64; 3] {
+pub fn numbers(account: &Account) -> [f64; 3] {
     [account.claim, account.history, account.visited]
 }
 
 /// How many times as much as the average page a page matters.
-pub(crate) fn importance(till: &Till, account: &Account) -> Importance {
+pub fn importance(till: &Till, account: &Account) -> Importance {
     Importance::of(till.importance(account) * till.accounts as f64 / till.cash)
 }
 
 /// The same of a page that nobody has visited yet, by the cash that it has.
-pub(crate) fn at_once(till: &Till, account: &Account) -> Importance {
+pub fn at_once(till: &Till, account: &Account) -> Importance {
     Importance::of(till.cash_of(account) * till.accounts as f64 / till.cash)
 }

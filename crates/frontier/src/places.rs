@@ -11,7 +11,6 @@ use evercrawl_state::{HostRow, StateError, Store, View};
 use super::back_queue::BackQueue;
 use super::share::Row;
 use super::{Active, Frontier, HOSTS_A_CALL};
-use crate::importance::band_of_size;
 
 /// A host that is not to be asked for longer than this waits on disk.
 const LONG_PAUSE: Duration = Duration::from_secs(60);
@@ -150,5 +149,24 @@ impl Frontier {
         self.rested.keep(key, host.queue);
         events.push(Event::HostRested { host: key, front });
         Ok(())
+    }
+}
+
+/// The front queue of a host of which so many pages wait: a queue for each fourfold.
+pub fn band_of_size(waiting: u32) -> Band {
+    let fourfolds = f64::from(waiting.max(1)).log2() / 2.0;
+    let last = f64::from(Band::LAST.number());
+    Band::new((last - fourfolds).floor().clamp(1.0, last) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_with_more_waiting_pages_come_first() {
+        for (waiting, want) in [(0, 7), (1, 7), (4, 6), (100, 3), (5000, 1)] {
+            assert_eq!(band_of_size(waiting), Band::new(want), "{waiting}");
+        }
     }
 }

@@ -3,14 +3,13 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use evercrawl_compare::SiteMemory;
+use evercrawl_compare::{SiteMemory, Soft404Profile};
 use evercrawl_model::{PageKey, Time};
+use evercrawl_planner::Conditions;
 use evercrawl_state::{PageRow, Place};
 
-use crate::nature::Soft404Profile;
-
 /// How long it is not asked again how a host answers for what does not exist, whatever a page makes suspect.
-pub(crate) const DOUBTED_AFTER: Duration = Duration::from_secs(86_400);
+pub const DOUBTED_AFTER: Duration = Duration::from_secs(86_400);
 
 /// A page handed out to be fetched.
 #[derive(Clone, Debug)]
@@ -33,22 +32,6 @@ pub struct Lease {
     pub manner_at: Time,
     /// By what it is asked whether it changed.
     pub conditions: Conditions,
-}
-
-/// By what a server is asked whether a page changed since it was last seen, as far as that is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Conditions {
-    /// By its `ETag`.
-    pub etag: bool,
-    /// By its `Last-Modified`.
-    pub last_modified: bool,
-}
-
-impl Conditions {
-    /// By whatever is known.
-    pub const ALL: Self = Conditions { etag: true, last_modified: true };
-    /// It is to be sent in any case.
-    pub const NONE: Self = Conditions { etag: false, last_modified: false };
 }
 
 impl Lease {

@@ -9,7 +9,7 @@ use evercrawl_model::{HostKey, Next, Override, PageKey, Time};
 use evercrawl_state::{Store, View};
 use evercrawl_urls::{Patterns, RuleError, Rules};
 
-use crate::EngineError;
+use crate::PlannerError;
 
 /// What a page's weight may be multiplied by, by all boosts together.
 pub const BOOSTS: RangeInclusive<f32> = 0.01..=1000.0;
@@ -29,7 +29,7 @@ pub struct Overrides {
 
 impl Overrides {
     /// The wishes that stand in `state`.
-    pub fn read<S: Store>(state: &View<S>) -> Result<Self, EngineError> {
+    pub fn read<S: Store>(state: &View<S>) -> Result<Self, PlannerError> {
         let (mut pins, mut paused) = (HashMap::new(), HashSet::new());
         let mut trusted = HashSet::new();
         let (mut boosted, mut times, mut excluded) = (Vec::new(), Vec::new(), Vec::new());

@@ -8,7 +8,7 @@
 //! - `snapshot`: how did pages rank before, and which are on their way up?
 //! - `weight`: how much does that count when visits are planned?
 
-pub(crate) mod cash;
+pub mod cash;
 mod graph;
 mod groups;
 mod order;
@@ -19,7 +19,7 @@ mod weight;
 
 pub use graph::{Fitting, LinkGraph};
 pub use groups::{Groups, domain_of};
-pub use order::{Interest, Order, band, band_of_size, band_on_topic};
+pub use order::{Interest, Order, band, band_on_topic};
 pub use ranking::{Basis, Ranks};
 pub use snapshot::{Snapshot, Snapshots};
 pub use usual::UsualOfHost;

@@ -10,7 +10,7 @@ use evercrawl_estimate::{Evidence, Gamma, prior};
 use evercrawl_model::{HostKey, PageKey, Time};
 use evercrawl_state::{PageRow, Past, StateError, Store, View};
 
-use crate::planner::Planner;
+use crate::Planner;
 
 /// How fresh a collection is, as far as the crawler can tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use evercrawl_model::Validators;
 
-use crate::frontier::Conditions;
+use crate::Conditions;
 
 /// Hosts whose validators are judged; those of the others are believed.
 const MOST_HOSTS: usize = 1 << 16;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use evercrawl_policy::registry::Goal;
 
-use crate::importance::Order;
-use crate::suspicion::SpamConfig;
+use evercrawl_insight::importance::Order;
+use evercrawl_insight::suspicion::SpamConfig;
 
 /// How visits are planned.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -32,18 +32,18 @@ use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use evercrawl_compare::SiteMemory;
+use evercrawl_compare::{SiteMemory, Soft404Profile};
 use evercrawl_model::{Event, HostKey, PageKey, Time};
+use evercrawl_planner::Conditions;
 use evercrawl_robots::RobotsTxt;
 use evercrawl_state::{Applied, HostRow, Place, StateError, Store, View};
 
-use crate::nature::Soft404Profile;
 use addresses::Addresses;
 use back_queue::{BackQueue, Order};
 use fronts::Fronts;
-pub(crate) use lease::DOUBTED_AFTER;
-pub use lease::{Conditions, Lease};
+pub use lease::{DOUBTED_AFTER, Lease};
 pub use pace::Pace;
+pub use places::band_of_size;
 use rested::Rested;
 use selector::Selector;
 use share::{Row, Share};

@@ -1,0 +1,165 @@
+//! What is counted while it happens, since nobody could tell it afterwards?
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use evercrawl_model::Time;
+
+use crate::{BlockCause, Counter, Histogram, Metric, Phase, RobotsOutcome, Snapshot};
+
+/// Bounds of times over a network: 1 ms to 2 minutes.
+const NETWORK_TIMES: &[u64] = &[
+    1_000,
+    5_000,
+    10_000,
+    25_000,
+    50_000,
+    100_000,
+    250_000,
+    500_000,
+    1_000_000,
+    2_500_000,
+    5_000_000,
+    10_000_000,
+    30_000_000,
+    120_000_000,
+];
+/// Bounds of times on a disk: 1 ms to 10 s.
+const DISK_TIMES: &[u64] = &[
+    1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
+    10_000_000,
+];
+/// Bounds of lags: a second to a week.
+const LAGS: &[u64] = &[
+    1_000_000,
+    10_000_000,
+    60_000_000,
+    600_000_000,
+    3_600_000_000,
+    21_600_000_000,
+    86_400_000_000,
+    604_800_000_000,
+];
+/// Bounds of page sizes: 1 KiB to 64 MiB, each four times the last.
+const SIZES: &[u64] =
+    &[1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26];
+
+/// What one crawl counts while it runs. Any thread of it may count.
+#[derive(Debug)]
+pub struct Meters {
+    fetch_times: [Histogram; Phase::ALL.len()],
+    page_bytes: Histogram,
+    schedule_lag: Histogram,
+    commit_times: Histogram,
+    /// In milliseconds since the epoch; zero before the first.
+    last_commit: AtomicU64,
+    robots: [Counter; RobotsOutcome::ALL.len()],
+    blocks: [Counter; BlockCause::ALL.len()],
+    retry_after: Counter,
+}
+
+impl Default for Meters {
+    fn default() -> Self {
+        Meters {
+            fetch_times: std::array::from_fn(|_| Histogram::of_times(NETWORK_TIMES)),
+            page_bytes: Histogram::of_bytes(SIZES),
+            schedule_lag: Histogram::of_times(LAGS),
+            commit_times: Histogram::of_times(DISK_TIMES),
+            last_commit: AtomicU64::default(),
+            robots: Default::default(),
+            blocks: Default::default(),
+            retry_after: Counter::default(),
+        }
+    }
+}
+
+impl Meters {
+    /// A phase of a fetch took so long.
+    pub fn fetch_took(&self, phase: Phase, time: Duration) {
+        self.fetch_times[phase as usize].observe_time(time);
+    }
+
+    /// A page with a payload of so many bytes came.
+    pub fn page_came(&self, bytes: u64) {
+        self.page_bytes.observe(bytes);
+    }
+
+    /// A due page was asked for so late.
+    pub fn page_was_late(&self, by: Duration) {
+        self.schedule_lag.observe_time(by);
+    }
+
+    /// A commit that took so long ended at `now`.
+    pub fn commit_ended(&self, took: Duration, now: Time) {
+        self.commit_times.observe_time(took);
+        self.last_commit.store(now.millis(), Relaxed);
+    }
+
+    /// A request for robots.txt ended.
+    pub fn robots_ended(&self, outcome: RobotsOutcome) {
+        self.robots[outcome as usize].increment();
+    }
+
+    /// A host is not to be asked for a while.
+    pub fn host_blocked(&self, cause: BlockCause) {
+        self.blocks[cause as usize].increment();
+    }
+
+    /// A server asked for a pause.
+    pub fn pause_asked(&self) {
+        self.retry_after.increment();
+    }
+
+    /// Adds what was counted so far.
+    pub fn add_to(&self, snapshot: &mut Snapshot) {
+        for phase in Phase::ALL {
+            let times = self.fetch_times[phase as usize].distribution();
+            snapshot.distribution(Metric::FetchDuration, &[phase.code()], times);
+        }
+        snapshot.distribution(Metric::PageBytes, &[], self.page_bytes.distribution());
+        snapshot.distribution(Metric::ScheduleLag, &[], self.schedule_lag.distribution());
+        snapshot.distribution(Metric::CommitDuration, &[], self.commit_times.distribution());
+        let last_commit = self.last_commit.load(Relaxed);
+        if last_commit > 0 {
+            snapshot.number(Metric::LastCommit, &[], last_commit as f64 / 1000.0);
+        }
+        for outcome in RobotsOutcome::ALL {
+            let count = self.robots[outcome as usize].get();
+            snapshot.count(Metric::RobotsFetches, &[outcome.code()], count);
+        }
+        for cause in BlockCause::ALL {
+            let count = self.blocks[cause as usize].get();
+            snapshot.count(Metric::HostBlocks, &[cause.code()], count);
+        }
+        snapshot.count(Metric::RetryAfter, &[], self.retry_after.get());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Value;
+
+    #[test]
+    fn what_happened_is_in_the_snapshot() {
+        let meters = Meters::default();
+        meters.fetch_took(Phase::Total, Duration::from_millis(30));
+        meters.robots_ended(RobotsOutcome::Absent);
+        meters.host_blocked(BlockCause::Robots);
+        let mut snapshot = Snapshot::default();
+        meters.add_to(&mut snapshot);
+        let value = |metric, labels: &[&str]| snapshot.value(metric, labels).cloned();
+        assert_eq!(value(Metric::RobotsFetches, &["absent"]), Some(Value::Number(1.0)));
+        assert_eq!(value(Metric::RobotsFetches, &["fetched"]), Some(Value::Number(0.0)));
+        assert_eq!(value(Metric::HostBlocks, &["robots_unreachable"]), Some(Value::Number(1.0)));
+        assert_eq!(value(Metric::LastCommit, &[]), None);
+        let Some(Value::Distribution(total)) = value(Metric::FetchDuration, &["total"]) else {
+            panic!("no distribution");
+        };
+        assert_eq!((total.count(), total.sum), (1, 0.03));
+        meters.commit_ended(Duration::from_millis(5), Time::from_millis(2_500));
+        let mut later = Snapshot::default();
+        meters.add_to(&mut later);
+        assert_eq!(later.value(Metric::LastCommit, &[]), Some(&Value::Number(2.5)));
+    }
+}

@@ -1,0 +1,86 @@
+//! What are the values at one moment?
+
+use crate::Metric;
+
+/// How large something was, each time: how many values lie in which class.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Distribution {
+    /// The classes' upper bounds, in rising order.
+    pub bounds: Vec<f64>,
+    /// How many values each class holds, and then how many are above every bound.
+    pub counts: Vec<u64>,
+    /// All values added up.
+    pub sum: f64,
+}
+
+impl Distribution {
+    /// How many values there are.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+}
+
+/// The value of a sample.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Of a counter or gauge.
+    Number(f64),
+    /// Of a histogram.
+    Distribution(Distribution),
+}
+
+/// One value of one metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Which metric.
+    pub metric: Metric,
+    /// The values of the metric's labels, in their order.
+    pub labels: Vec<Box<str>>,
+    /// How much.
+    pub value: Value,
+}
+
+/// The values of a moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot(Vec<Sample>);
+
+impl Snapshot {
+    /// Adds a count. `labels` are the values of the metric's labels, in their order.
+    pub fn count(&mut self, metric: Metric, labels: &[&str], count: u64) {
+        self.number(metric, labels, count as f64);
+    }
+
+    /// Adds a number.
+    pub fn number(&mut self, metric: Metric, labels: &[&str], number: f64) {
+        self.push(metric, labels, Value::Number(number));
+    }
+
+    /// Adds a distribution.
+    pub fn distribution(&mut self, metric: Metric, labels: &[&str], counted: Distribution) {
+        self.push(metric, labels, Value::Distribution(counted));
+    }
+
+    fn push(&mut self, metric: Metric, labels: &[&str], value: Value) {
+        debug_assert_eq!(labels.len(), metric.labels().len(), "labels of {metric:?}");
+        let labels = labels.iter().map(|&label| label.into()).collect();
+        self.0.push(Sample { metric, labels, value });
+    }
+
+    /// All samples, in the order of [`Metric::ALL`], and of one metric as they were added.
+    pub fn samples(&self) -> Vec<&Sample> {
+        let mut samples: Vec<_> = self.0.iter().collect();
+        samples.sort_by_key(|sample| sample.metric);
+        samples
+    }
+
+    /// The samples of one metric.
+    pub fn of(&self, metric: Metric) -> impl Iterator<Item = &Sample> {
+        self.0.iter().filter(move |sample| sample.metric == metric)
+    }
+
+    /// One value, where it is there.
+    pub fn value(&self, metric: Metric, labels: &[&str]) -> Option<&Value> {
+        let mut samples = self.of(metric);
+        samples.find(|s| s.labels.iter().map(|l| &**l).eq(labels.iter().copied())).map(|s| &s.value)
+    }
+}
