@@ -2,6 +2,7 @@
 //!
 //! `cargo test -p evercrawl-engine --test engine doubts::` runs the tests of one file.
 //! `instructions.rs` is a binary of its own, because valgrind runs it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "tests")]
 
 mod common;
 mod doubts;
