@@ -11,21 +11,21 @@ pub enum WriteError {
     #[error("encoded for an earlier WARC file; encode again for the current one")]
     Stale,
     /// One record exceeds what an index can address: store the page truncated, or not at all.
-    #[error("the record takes {bytes} bytes, more than a WARC record here may have")]
+    #[error("the record is too large: {bytes} bytes")]
     TooLarge {
         /// Its compressed size.
         bytes: usize,
     },
     /// No space is left: nothing is lost; free some space and try again.
-    #[error("no space left to write {path}: free some space, then go on")]
+    #[error("no space left to write {path}; free some space, then run again")]
     DiskFull {
         /// The file that could not grow.
         path: PathBuf,
     },
     /// Less is on disk than was committed: stop, this is not something to write over.
     #[error(
-        "{path} holds {found} bytes, but {committed} were committed: archived data was lost; \
-         restore the file from a copy, or start with a new data directory"
+        "{path} has {found} bytes, but {committed} were committed, so archived data was lost; \
+         restore the file from a backup, or use a new data directory"
     )]
     Lost {
         /// The file that is too short or missing.
@@ -70,7 +70,7 @@ pub enum ReadError {
         serial: u32,
     },
     /// The record unpacks to more than the caller allows.
-    #[error("the record unpacks to more than {cap} bytes")]
+    #[error("the decompressed record is larger than {cap} bytes")]
     TooLarge {
         /// The caller's limit.
         cap: usize,

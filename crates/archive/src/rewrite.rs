@@ -168,7 +168,7 @@ impl Copying {
             self.position().discard(dir)?;
         }
         let Kept { moved, dropped, bytes, .. } = &self.kept;
-        debug!(from = %self.name, kept = moved.len(), dropped, bytes, "archive file written anew");
+        debug!(from = %self.name, kept = moved.len(), dropped, bytes, "archive file rewritten");
         ended.map(|()| self.kept)
     }
 

@@ -10,13 +10,13 @@ use crate::read::Record;
 #[non_exhaustive]
 pub enum VerifyError {
     /// The block is not the one that was digested.
-    #[error("its block digest does not hold")]
+    #[error("its block digest is wrong")]
     Block,
     /// The payload is not the one that was digested.
-    #[error("its payload digest does not hold")]
+    #[error("its payload digest is wrong")]
     Payload,
     /// The digest is of a kind that is not known here, so it says nothing.
-    #[error("its digest {0:?} is not of a kind that can be checked")]
+    #[error("its digest {0:?} is of an unknown kind")]
     Unknown(String),
 }
 

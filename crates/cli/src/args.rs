@@ -1,4 +1,4 @@
-//! What can be said on the command line?
+//! Which verbs and flags does the command line take?
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,17 +6,14 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use evercrawl_model::{Outcome, Refusal};
 
+use crate::help::{self, CRAWL_EXAMPLES};
 use crate::logging::LogArgs;
 use crate::units;
 
 /// An incremental web crawler: finds pages, archives them, learns how often they change, and
-/// keeps them as fresh as a budget allows.
+/// keeps its copy as fresh as a budget allows.
 #[derive(Debug, Parser)]
-#[command(name = "evercrawl", version, max_term_width = 100)]
-#[command(
-    after_help = "Exit codes: 0 ok, 1 unexpected or `no`, 2 usage, 3 configuration, 4 storage, \
-5 nothing reachable, 10 different (`diff --exit-code`), 11 interrupted (run again to go on), 14 size limit, 15 time limit, 16 disk full."
-)]
+#[command(name = "evercrawl", version, max_term_width = 80, after_help = help::exit_codes())]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) log: LogArgs,
@@ -26,65 +23,78 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Make a data directory with a short configuration file in it
+    /// Create a data directory with a short configuration file
     Init(Init),
     /// Add seeds without crawling
+    #[command(after_help = "Example: evercrawl add --input-file domains.txt --data web")]
     Add(Add),
-    /// Crawl: discover, fetch, archive, come again; goes on where the last run stopped
+    /// Discover, fetch, archive and revisit pages; resumes where the last run stopped
+    #[command(after_help = CRAWL_EXAMPLES)]
     Crawl(Box<Crawl>),
-    /// How a crawl is doing: pages by state, what changed, how fresh it is
+    /// Show how a crawl is doing: pages by state, changes, freshness
     Status(Status),
-    /// Every known URL, with its state and why
+    /// List the known URLs with their states
+    #[command(after_help = "Example: evercrawl urls --state failing --data web")]
     Urls(Urls),
-    /// Where a URL is in the walk and why; also for URLs never seen
+    /// Explain the state of one URL, even of one never seen
+    #[command(after_help = "Example: evercrawl why https://example.org/a --data web")]
     Why(Why),
-    /// What would be fetched when, by host and by how often pages change; nothing is done
+    /// Preview the schedule (dry run)
     Plan(Plan),
-    /// A page's visits, one a line
+    /// List the visits to one page
     History(History),
-    /// What was found new, changed or gone, in order: a log to follow, and to go on from
+    /// List or follow the log of new, changed and gone pages
+    #[command(after_help = "Example: evercrawl changes --follow --json --data web")]
     Changes(Changes),
-    /// Which words of a page changed between two archived versions
+    /// Show which words of a page changed between two archived versions
+    #[command(after_help = "Example: evercrawl diff https://example.org/ --from 2d --data web")]
     Diff(Diff),
-    /// Which pages, hosts or domains matter, by the links that were found
+    /// Rank pages, hosts or domains by the links found
     Rank(crate::verbs::rank::RankArgs),
-    /// Which hosts and pages only pretend to be of use, and which are mirrors; nothing is done about it
+    /// Report probable spam and mirrors; changes nothing
     Spam(crate::verbs::spam::SpamArgs),
     #[command(flatten)]
     Override(crate::verbs::overrides::Override),
-    /// Another budget, for a running crawl from now on, for a stopped one from its next run on
+    /// Change the request budget (running crawl: now; stopped crawl: next run)
+    #[command(after_help = "Example: evercrawl budget 5/s --data web")]
     Budget(Budget),
-    /// Say that pages changed: known ones are visited sooner, new ones enter, inside budget and pace
+    /// Report changed URLs, so that they are visited sooner
+    #[command(alias = "notify")]
+    #[command(after_help = "Example: evercrawl push https://example.org/a --data web")]
     Push(Push),
-    /// Fetch one URL and show what came; changes nothing
+    /// Fetch one URL and show the response; stores nothing
     Fetch(Fetch),
-    /// May we fetch this? Exit 0 allowed, 1 disallowed; prints the deciding line
+    /// Test whether robots.txt allows a URL (exit code 0: allowed, 1: disallowed)
     Robots(Robots),
-    /// Can the data directory be trusted? Exit 0 yes, 1 no
+    /// Verify the data directory (exit code 0: sound, 1: faults found)
     Check(Check),
-    /// Drop what need not be kept by the rules `retention.archive` and `retention.visits`
+    /// Delete what the retention rules no longer keep
+    #[command(
+        after_help = "The rules are the settings `retention.archive` and `retention.visits`."
+    )]
     Retain(Retain),
-    /// The configuration in force
+    /// Show the settings in force
     #[command(subcommand)]
     Config(Config),
-    /// An evolving web on loopback, to try things on
+    /// Serve a synthetic, changing web on loopback
+    #[command(after_help = "Example: evercrawl testweb --hosts 20 --pages 100 --time-scale 3600")]
     Testweb(Testweb),
-    /// Crawl a web of our own for a minute and compare with the truth
+    /// Crawl a synthetic web for a minute and compare the result with the truth
     Demo(Demo),
-    /// How good a policy is, in worlds where the truth is known; and the arithmetic behind the schedule
+    /// Simulate policies in worlds where the truth is known
     #[command(subcommand)]
     Lab(crate::verbs::lab::Lab),
-    /// Completions for a shell
+    /// Print a completion script for a shell
     Completions {
-        /// Which shell
+        /// Shell to complete for
         shell: clap_complete::Shell,
     },
 }
 
-/// Where the data is, and settings of any kind.
+/// The data directory, the configuration file, and settings of any kind.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Common {
-    /// The data directory
+    /// Data directory
     #[arg(
         long,
         short,
@@ -93,10 +103,10 @@ pub(crate) struct Common {
         value_name = "DIR"
     )]
     pub(crate) data: PathBuf,
-    /// A configuration file; else evercrawl.toml in the data directory or here
+    /// Configuration file [default: evercrawl.toml in the data directory, else in the current one]
     #[arg(long, env = "EVERCRAWL_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Set anything: `-s pace.delay=2s` (see `evercrawl config show`)
+    /// Set any setting, e.g. `-s pace.delay=2s`; `evercrawl config show` lists them
     #[arg(short, long = "set", value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
 }
@@ -105,23 +115,24 @@ pub(crate) struct Common {
 pub(crate) struct Init {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// URL or mail where the crawl's operator can be reached
-    #[arg(long)]
+    /// URL or email address where site operators can reach you
+    #[arg(long, value_name = "URL|EMAIL")]
     pub(crate) contact: Option<String>,
-    /// Product token that robots.txt and the User-Agent name
-    #[arg(long)]
+    /// Product token in the User-Agent header and in robots.txt
+    #[arg(long = "user-agent", short = 'A', alias = "agent", value_name = "NAME")]
     pub(crate) agent: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Seeds {
-    /// URLs or bare domains; `-` reads a list from standard input
+    /// URLs or bare domains; `-` reads a list from stdin
     #[arg(value_name = "URL")]
     pub(crate) urls: Vec<String>,
-    /// A list: one URL or domain a line, `tag=...` after it, `#` begins a comment; `-` is stdin
-    #[arg(long, value_name = "FILE")]
+    /// List of seeds: one URL or domain per line, optionally followed by `tag=...`; `#` starts a
+    /// comment; `-` reads stdin
+    #[arg(long, short = 'i', visible_alias = "input-file", value_name = "FILE")]
     pub(crate) seeds: Vec<PathBuf>,
-    /// A tag for what is given on the line
+    /// Tag for the seeds given here
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
 }
@@ -132,7 +143,7 @@ pub(crate) struct Add {
     pub(crate) seeds: Seeds,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// JSON instead of words
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -147,13 +158,13 @@ pub(crate) struct Crawl {
     pub(crate) rules: CrawlRules,
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// Listen here for pushes over HTTP, as in 127.0.0.1:8090
+    /// Listen here for pushes over HTTP, e.g. 127.0.0.1:8090
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) push: Option<String>,
-    /// JSON Lines of progress and a report on standard output
+    /// Print progress and a final report as JSON Lines
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress
+    /// Show no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -162,63 +173,68 @@ pub(crate) struct Crawl {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "What to crawl (remembered in the data directory)")]
 pub(crate) struct CrawlRules {
-    /// How far around each seed [default: host]
+    /// How far to crawl around each seed [default: host]
     #[arg(long, value_enum)]
     pub(crate) scope: Option<ScopeArg>,
-    /// Only URLs that match one of these patterns
-    #[arg(long, value_name = "RE")]
+    /// Crawl only URLs that match one of these patterns
+    #[arg(long, value_name = "REGEX")]
     pub(crate) include: Vec<String>,
-    /// No URLs that match one of these patterns
-    #[arg(long, value_name = "RE")]
+    /// Skip URLs that match one of these patterns
+    #[arg(long, value_name = "REGEX")]
     pub(crate) exclude: Vec<String>,
-    /// Most links away from a seed
+    /// Maximum link distance from a seed
     #[arg(long, value_name = "N")]
     pub(crate) depth: Option<u16>,
-    /// Also fetch images, scripts and styles
-    #[arg(long)]
+    /// Also fetch images, scripts and stylesheets
+    #[arg(long = "page-requisites", short = 'p', alias = "embeds")]
     pub(crate) embeds: bool,
-    /// Requests over all hosts, as in 5/s
+    /// Request budget over all hosts, e.g. 5/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) budget: Option<String>,
-    /// Content received in any 24 hours, over all runs, as in 2GB
+    /// Maximum content received in any 24 hours, over all runs, e.g. 2GB
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) max_bytes_per_day: Option<String>,
-    /// Requests out at once over all hosts [default: 256]
+    /// Maximum concurrent requests, all hosts [default: 256]
     #[arg(long, value_name = "N")]
     pub(crate) concurrency: Option<usize>,
-    /// Pause after each request to a host [default: 1s]
+    /// Pause between requests to one host [default: 1s]
     #[arg(long, value_name = "TIME")]
     pub(crate) delay: Option<String>,
-    /// Pause after each request to an address [default: 250ms, none on loopback]
+    /// Pause between requests to one IP address [default: 250ms, none on loopback]
     #[arg(long, value_name = "TIME")]
     pub(crate) ip_delay: Option<String>,
-    /// Requests to one host at once [default: 1]
+    /// Maximum concurrent requests per host [default: 1]
     #[arg(long, value_name = "N")]
     pub(crate) per_host: Option<usize>,
-    /// Share of the requests for new pages, while others are due too [default: 50%]
-    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
+    /// Share of the budget for new pages while known pages are due [default: 50%]
+    #[arg(
+        long = "discovery-share",
+        alias = "discover",
+        value_name = "PERCENT",
+        allow_hyphen_values = true
+    )]
     pub(crate) discover: Option<String>,
-    /// What the budget is spent for: freshness, coverage (miss no change) or age [default: freshness]
+    /// What to optimize: freshness, coverage (miss no change) or age [default: freshness]
     #[arg(long, value_name = "GOAL")]
     pub(crate) goal: Option<String>,
-    /// How the budget is divided over known pages: index, gamma or uniform [default: index]
+    /// How to divide the budget among known pages: index, gamma or uniform [default: index]
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
-    /// Visit every page so often, whatever it does; auto: let the policy choose within the budget,
-    /// or 1d where there is none [default: auto]
-    #[arg(long, value_name = "TIME")]
+    /// Revisit every page at this fixed interval; auto: the policy decides within the budget, or
+    /// 1d without a budget [default: auto]
+    #[arg(long = "revisit-every", alias = "recrawl", value_name = "TIME")]
     pub(crate) recrawl: Option<String>,
-    /// Allow addresses of these networks though they are not public; without any, this machine's own
+    /// Allow these private networks, e.g. --allow-private=10.0.0.0/8; without a value, loopback
     #[arg(long, value_name = "NETWORK,...", num_args = 0..=1, value_delimiter = ',', default_missing_value = "loopback", require_equals = true)]
     pub(crate) allow_private: Vec<String>,
-    /// Connect to HOST2:PORT2 instead, as curl does; empty parts mean any
+    /// Connect to HOST2:PORT2 instead of HOST1:PORT1, like curl; an empty part matches any
     #[arg(long, value_name = "HOST1:PORT1:HOST2:PORT2")]
     pub(crate) connect_to: Vec<String>,
-    /// Product token that robots.txt and the User-Agent name [default: evercrawl]
-    #[arg(long, value_name = "NAME")]
+    /// Product token in the User-Agent header and in robots.txt [default: evercrawl]
+    #[arg(long = "user-agent", short = 'A', alias = "agent", value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// URL or mail where you can be reached; needed for anything but loopback
-    #[arg(long, value_name = "URL|MAIL")]
+    /// URL or email address where site operators can reach you; required except on loopback
+    #[arg(long, value_name = "URL|EMAIL")]
     pub(crate) contact: Option<String>,
 }
 
@@ -226,25 +242,25 @@ pub(crate) struct CrawlRules {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "When to stop (this run only)")]
 pub(crate) struct RunArgs {
-    /// Stop when every known page was visited
-    #[arg(long)]
+    /// Visit only new pages, and stop when none is left
+    #[arg(long = "new-only", alias = "once")]
     pub(crate) once: bool,
-    /// Stop after so many pages
+    /// Stop after N pages
     #[arg(long, value_name = "N")]
     pub(crate) max_pages: Option<u64>,
-    /// Stop after so long
-    #[arg(long = "for", value_name = "TIME")]
+    /// Stop after this time, e.g. 2h
+    #[arg(long = "max-time", aliases = ["for", "duration"], value_name = "TIME")]
     pub(crate) time: Option<String>,
-    /// Stop after so many bytes were received
+    /// Stop after receiving this much, e.g. 2GB
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_bytes: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ScopeArg {
-    /// The seeds alone
+    /// The seeds only
     Page,
-    /// What lies under the seed's directory
+    /// Everything under the seed's directory
     Prefix,
     /// The seed's host
     Host,
@@ -258,10 +274,10 @@ pub(crate) enum ScopeArg {
 pub(crate) struct Status {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// JSON instead of words; with --watch, a line of it each time
+    /// Print JSON; with --watch, one line per update
     #[arg(long)]
     pub(crate) json: bool,
-    /// Show it again every so many seconds (2 if none are given), until Ctrl-C
+    /// Refresh every SECONDS seconds [default: 2], until Ctrl-C
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "2",
           value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) watch: Option<u64>,
@@ -271,46 +287,46 @@ pub(crate) struct Status {
 pub(crate) struct Urls {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// JSON Lines instead of a table
+    /// Print JSON Lines
     #[arg(long)]
     pub(crate) json: bool,
     /// Only URLs in this state
     #[arg(long, value_enum)]
     pub(crate) state: Option<StateArg>,
-    /// Only URLs with this reason (a refusal or an outcome)
+    /// Only URLs with this refusal or outcome code
     #[arg(long, value_name = "CODE", value_parser = reason)]
     pub(crate) reason: Option<String>,
-    /// Only URLs that carry this tag
+    /// Only URLs with this tag
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Option<String>,
-    /// Only URLs of hosts that are taken for spam
+    /// Only URLs of hosts classified as spam
     #[arg(long)]
     pub(crate) spam: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StateArg {
-    /// Known, never visited
+    /// Never visited
     New,
-    /// To be visited again, now
+    /// Due for a visit
     Due,
-    /// To be visited again, later
+    /// Due later
     Resting,
-    /// Its last visit failed; it is tried again, ever more rarely
+    /// The last visit failed; retried at growing intervals
     Failing,
-    /// Not there any more
+    /// Gone (e.g. 404 or 410)
     Gone,
-    /// Moved for good
+    /// Moved permanently
     Moved,
-    /// A page that says "not found" is shown in its place
+    /// Answers 200 with a "not found" page
     #[value(name = "soft_404")]
     SoftGone,
-    /// A password is asked for in its place
+    /// Answers with a login page
     #[value(name = "login_wall")]
     LoginWall,
-    /// Its domain is parked
+    /// The domain is parked
     Parked,
-    /// Not to be fetched
+    /// Excluded by robots.txt, scope or a filter
     Refused,
 }
 
@@ -320,14 +336,14 @@ pub(crate) struct Why {
     pub(crate) url: String,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// JSON instead of words
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Budget {
-    /// Requests over all hosts, as in 5/s or 10000/d
+    /// Requests over all hosts, e.g. 5/s or 10000/d
     #[arg(allow_hyphen_values = true)]
     pub(crate) rate: String,
     #[command(flatten)]
@@ -338,10 +354,10 @@ pub(crate) struct Budget {
 pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// How far ahead
-    #[arg(long = "for", value_name = "TIME", default_value = "24h", value_parser = units::duration)]
+    /// How far to look ahead
+    #[arg(long = "ahead", alias = "for", value_name = "TIME", default_value = "24h", value_parser = units::duration)]
     pub(crate) time: Duration,
-    /// JSON instead of words
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -352,7 +368,7 @@ pub(crate) struct History {
     pub(crate) url: String,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// JSON Lines instead of a table
+    /// Print JSON Lines
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -361,25 +377,25 @@ pub(crate) struct History {
 pub(crate) struct Changes {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Only what comes after this number: that of the last line already dealt with
+    /// Only lines after this number (that of the last line you processed)
     #[arg(long, value_name = "NUMBER")]
     pub(crate) after: Option<u64>,
-    /// Only visits from this time on: 2026-11-16T08:00:00Z, or 2h for so long ago
+    /// Only visits since this time, e.g. 2026-11-16T08:00:00Z, or 2h (two hours ago)
     #[arg(long, value_name = "TIME", value_parser = units::moment, conflicts_with = "after")]
     pub(crate) since: Option<units::Moment>,
-    /// Wait for more while the crawl runs
+    /// Keep waiting for more while the crawl runs
     #[arg(long)]
     pub(crate) follow: bool,
-    /// Also pages that came to another state: failing and back, refused and back, with the reason
+    /// Also list pages whose state changed (e.g. to failing and back), with the reason
     #[arg(long)]
     pub(crate) states: bool,
-    /// Everything, also visits that found nothing new
+    /// List every visit, also those that found no change
     #[arg(long)]
     pub(crate) all: bool,
-    /// At most so many lines
+    /// Print at most N lines
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
-    /// JSON Lines instead of a table
+    /// Print JSON Lines
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -388,28 +404,28 @@ pub(crate) struct Changes {
 pub(crate) struct Diff {
     /// The URL
     pub(crate) url: String,
-    /// The version known at this time: 2026-11-16T08:00:00Z, or 2h for so long ago
+    /// Older version: the one known at this time, e.g. 2026-11-16T08:00:00Z, or 2h (two hours ago)
     #[arg(long, value_name = "TIME", value_parser = units::moment)]
     pub(crate) from: Option<units::Moment>,
-    /// The version known at this time [default: the latest]
+    /// Newer version: the one known at this time [default: the latest]
     #[arg(long, value_name = "TIME", value_parser = units::moment)]
     pub(crate) to: Option<units::Moment>,
-    /// End with exit code 10 when words differ
+    /// Exit with code 10 if words differ
     #[arg(long)]
     pub(crate) exit_code: bool,
-    /// Colours instead of marks [default: on a terminal]
+    /// Show changes by colour, not by marks [default: on a terminal]
     #[arg(long, value_enum, value_name = "WHEN", overrides_with = "color")]
     pub(crate) color: Option<ColorArg>,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// JSON instead of words
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorArg {
-    /// Also into a pipe
+    /// Also when writing to a pipe
     Always,
     /// Marks only
     Never,
@@ -417,12 +433,12 @@ pub(crate) enum ColorArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct Push {
-    /// The URLs; `-` reads them from standard input, one a line
+    /// The changed URLs; `-` reads them from stdin, one per line
     #[arg(value_name = "URL")]
     pub(crate) urls: Vec<String>,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// JSON instead of words
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -435,26 +451,26 @@ pub(crate) struct Fetch {
     pub(crate) common: Common,
     #[command(flatten)]
     pub(crate) rules: CrawlRules,
-    /// The body on standard output, unpacked, and nothing else
+    /// Print only the decompressed body
     #[arg(long)]
     pub(crate) body: bool,
-    /// JSON instead of words
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Robots {
-    /// The URL to be fetched
+    /// The URL to test
     pub(crate) url: String,
-    /// Rules from this file instead of the URL's own host
+    /// Read robots.txt from this file, not from the URL's host
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: Common,
     #[command(flatten)]
     pub(crate) rules: CrawlRules,
-    /// JSON instead of words
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -463,13 +479,13 @@ pub(crate) struct Robots {
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Read every row of the state and every file, too
+    /// Also read every row of the state and every file
     #[arg(long)]
     pub(crate) deep: bool,
-    /// Mend what can be mended, and say what was lost; what is replaced is moved aside
+    /// Repair what can be repaired and report what was lost; damaged parts are moved aside
     #[arg(long)]
     pub(crate) repair: bool,
-    /// JSON lines instead of words
+    /// Print JSON Lines
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -478,24 +494,24 @@ pub(crate) struct Check {
 pub(crate) struct Retain {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Only say what would be dropped
+    /// Show what would be deleted, delete nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// List what was dropped so far
+    /// List past deletions
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) list: bool,
-    /// JSON instead of words
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Config {
-    /// Every setting, its value, and who set it
+    /// List every setting with its value and where it was set
     Show {
         #[command(flatten)]
         common: Common,
-        /// JSON instead of a table
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -503,61 +519,128 @@ pub(crate) enum Config {
 
 #[derive(Debug, Args)]
 pub(crate) struct Testweb {
-    /// What kind of web
+    /// Kind of web
     #[arg(long, default_value = "calm", value_name = "calm|demo|wild|noisy|bench|spam")]
     pub(crate) preset: String,
-    /// How many hosts
+    /// Number of hosts
     #[arg(long, value_name = "N")]
     pub(crate) hosts: Option<u32>,
-    /// How many pages a host
+    /// Pages per host
     #[arg(long, value_name = "N")]
     pub(crate) pages: Option<u32>,
-    /// Another seed, another web
+    /// Random seed: another seed makes another web
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Where to listen
+    /// Address to listen on
     #[arg(long, default_value = "127.0.0.1:8088", value_name = "ADDRESS:PORT")]
     pub(crate) listen: Vec<std::net::SocketAddr>,
-    /// How many seconds pass there while one passes here
+    /// How many simulated seconds pass per real second
     #[arg(long, value_name = "N")]
     pub(crate) time_scale: Option<f64>,
-    /// Threads that serve
+    /// Number of server threads
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
-    /// Write what changed when to this file at the end, one page a line
+    /// Write when each page changed to this file at the end, one page per line
     #[arg(long, value_name = "FILE")]
     pub(crate) truth: Option<PathBuf>,
-    /// Write every request to this file, one a line
+    /// Write every request to this file, one per line
     #[arg(long, value_name = "FILE")]
     pub(crate) access_log: Option<PathBuf>,
-    /// Also serve a host for every trouble that a server can make, as tarpit.hostile.test
+    /// Also serve misbehaving hosts, e.g. tarpit.hostile.test
     #[arg(long)]
     pub(crate) hostile: bool,
-    /// Stop after so long, else at Ctrl-C
-    #[arg(long = "for", value_name = "TIME")]
+    /// Stop after this time [default: at Ctrl-C]
+    #[arg(long = "max-time", aliases = ["for", "duration"], value_name = "TIME")]
     pub(crate) time: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
-    /// Where to keep what was crawled; made anew
+    /// Data directory; deleted first if it exists
     #[arg(long, short, default_value = "demo-data", value_name = "DIR")]
     pub(crate) data: PathBuf,
     /// How long to crawl
-    #[arg(long = "for", default_value = "1m", value_name = "TIME")]
+    #[arg(
+        long = "max-time",
+        aliases = ["for", "duration"],
+        default_value = "1m",
+        value_name = "TIME"
+    )]
     pub(crate) time: String,
-    /// JSON instead of words
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// A code that some page can have as its reason; a misspelt one would list nothing, as if all were well.
+/// The network in `--allow-private NETWORK`, where a space stands for the `=`. clap would take the
+/// network for a seed.
+pub(crate) fn network_after_space(words: &[String]) -> Option<&str> {
+    let pairs = words.windows(2).take_while(|pair| pair[0] != "--");
+    let networks = pairs.filter(|pair| pair[0] == "--allow-private").map(|pair| pair[1].as_str());
+    networks.into_iter().find(|text| {
+        let first = text.split(',').next().unwrap_or_default();
+        first == "loopback" || first.parse::<evercrawl_fetch::Network>().is_ok()
+    })
+}
+
+/// Reads a refusal or outcome code. A misspelt one is an error: an empty list would look like good news.
 fn reason(text: &str) -> Result<String, String> {
     let refusals = Refusal::ALL.map(Refusal::code);
     let outcomes = Outcome::ALL.map(Outcome::code);
     let known = [refusals.as_slice(), &outcomes].concat();
     match known.contains(&text) {
         true => Ok(text.to_owned()),
-        false => Err(format!("there is no such reason, only {}", known.join(", "))),
+        false => Err(format!("`{text}` is not a reason; use one of {}", known.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_network_behind_a_space_is_noticed() {
+        let network = |line: &str| network_after_space(&words(line)).map(str::to_owned);
+        for (wrong, meant) in [
+            ("crawl --allow-private 127.0.0.1", "127.0.0.1"),
+            ("crawl --allow-private 10.0.0.0/8,::1 http://a/", "10.0.0.0/8,::1"),
+            ("fetch --allow-private loopback http://localhost/", "loopback"),
+        ] {
+            assert_eq!(network(wrong).as_deref(), Some(meant), "{wrong}");
+        }
+        for right in [
+            "crawl --allow-private=127.0.0.1 127.0.0.1",
+            "crawl --allow-private http://127.0.0.1/",
+            "crawl --allow-private 127.0.0.1:8080",
+            "crawl 127.0.0.1 --allow-private",
+            "crawl -- --allow-private 127.0.0.1",
+        ] {
+            assert_eq!(network(right), None, "{right}");
+        }
+    }
+
+    #[test]
+    fn the_flags_of_earlier_versions_still_work() {
+        for line in [
+            "crawl a.test --for 1h --once --recrawl 27d --discover 30% --embeds --agent bot",
+            "crawl --seeds list.txt",
+            "fetch a.test --agent bot --embeds",
+            "init --agent bot",
+            "plan --for 7d",
+            "testweb --for 1m",
+            "demo --for 1m",
+            "boost /news/ x5",
+            "boost /news/ 0.5",
+            "wishes",
+            "wishes --json",
+            "resume h1.test",
+        ] {
+            let line = [vec!["evercrawl".to_owned()], words(line)].concat();
+            assert!(Cli::try_parse_from(&line).is_ok(), "{line:?}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! From settings to what the engine is told.
+//! How do settings become the configuration of a crawl?
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::exit::Failure;
 use crate::settings::{Origin, Settings};
 use crate::units;
 
-/// The file beside the data that keeps what earlier commands said.
+/// The file in the data directory with what earlier commands set.
 pub(crate) fn remembered(data: &Path) -> PathBuf {
     data.join("remembered.toml")
 }
@@ -31,7 +31,7 @@ pub(crate) fn settings(common: &Common, rules: Option<&CrawlRules>) -> anyhow::R
     let remembered = remembered(&common.data);
     if remembered.exists() {
         settings.read_file(&remembered, &Origin::Remembered)?;
-        // What `--allow-private` alone came to in earlier versions.
+        // What `--allow-private` without a value meant in earlier versions.
         if settings.items("fetch.allow_private") == ["all"] {
             settings.set("fetch.allow_private", vec!["loopback".to_owned()], Origin::Remembered)?;
         }
@@ -60,18 +60,18 @@ fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()>
     let single = [
         ("crawl.scope", scope),
         ("crawl.depth", rules.depth.map(|n| n.to_string())),
-        ("crawl.embeds", rules.embeds.then(|| "true".to_owned())),
+        ("crawl.page_requisites", rules.embeds.then(|| "true".to_owned())),
         ("budget.rate", rules.budget.clone()),
         ("budget.bytes_per_day", rules.max_bytes_per_day.clone()),
         ("budget.concurrency", text(rules.concurrency)),
         ("pace.delay", rules.delay.clone()),
         ("pace.ip_delay", rules.ip_delay.clone()),
         ("pace.per_host", text(rules.per_host)),
-        ("budget.discover", rules.discover.clone()),
+        ("budget.discovery_share", rules.discover.clone()),
         ("schedule.goal", rules.goal.clone()),
         ("schedule.policy", rules.policy.clone()),
-        ("schedule.recrawl", rules.recrawl.clone()),
-        ("identity.agent", rules.agent.clone()),
+        ("schedule.revisit_every", rules.recrawl.clone()),
+        ("identity.user_agent", rules.agent.clone()),
         ("identity.contact", rules.contact.clone()),
     ];
     for (name, value) in single {
@@ -103,14 +103,15 @@ fn scope_name(scope: ScopeArg) -> &'static str {
     }
 }
 
-/// What the engine is told by the settings and the limits of this run.
+/// The configuration of a crawl, from the settings and the limits of this run.
 pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result<CrawlConfig> {
     Ok(CrawlConfig {
         fetch: fetch_config(settings)?,
         agent: agent(settings)?,
         scope: settings.need("crawl.scope", |text| {
-            ScopeKind::from_name(text)
-                .ok_or_else(|| format!("`{text}` is none of page, prefix, host, domain, any"))
+            ScopeKind::from_name(text).ok_or_else(|| {
+                format!("`{text}` is not a scope; use page, prefix, host, domain or any")
+            })
         })?,
         rules: rules(settings)?,
         skip_types: settings.items("crawl.skip_types").to_vec(),
@@ -124,8 +125,8 @@ pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result
         schedule: Schedule {
             recrawl: recrawl(settings)?.unwrap_or(Schedule::default().recrawl),
             tries: settings.number("schedule.tries")?,
-            least_change: settings.need("schedule.least_change", units::share)?,
-            confirm: settings.get("schedule.confirm", units::duration)?,
+            least_change: settings.need("schedule.min_change", units::share)?,
+            confirm: settings.get("schedule.recheck_reverted", units::duration)?,
             ..Schedule::default()
         },
         plan: plan(settings)?,
@@ -146,17 +147,20 @@ pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result
 }
 
 fn size(text: &str) -> Result<usize, String> {
-    usize::try_from(units::size(text)?).map_err(|_| format!("`{text}` is too much"))
+    usize::try_from(units::size(text)?).map_err(|_| format!("`{text}` is too large"))
 }
 
 fn agent(settings: &Settings) -> anyhow::Result<String> {
-    settings.need("identity.agent", |text| {
+    settings.need("identity.user_agent", |text| {
         let token = text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
         let named = token && text.starts_with(|c: char| c.is_ascii_alphabetic());
         if named {
             Ok(text.to_owned())
         } else {
-            Err(format!("`{text}` must be letters, digits, - and _"))
+            Err(format!(
+                "`{text}` is not a product token; use letters, digits, `-`, `_` and `.`, e.g. \
+                 `examplebot` (version and contact are added)"
+            ))
         }
     })
 }
@@ -190,7 +194,9 @@ fn name_servers(text: &str) -> Result<NameServers, String> {
     let server = |text: &str| {
         let with_port = text.parse().or_else(|_| text.parse().map(|ip: IpAddr| (ip, 53).into()));
         with_port.map_err(|_| {
-            format!("`{text}` is neither own, system nor the address of a name server")
+            format!(
+                "`{text}` is not a resolver; use own, system, or name servers, e.g. `192.0.2.1`"
+            )
         })
     };
     text.split(',')
@@ -206,7 +212,7 @@ fn allow_private(settings: &Settings) -> anyhow::Result<AllowPrivate> {
         match item.as_str() {
             "loopback" => networks.extend(Network::LOOPBACK),
             text => networks.push(text.parse().map_err(|error: fetch::BadNetwork| {
-                Failure::config(format!("fetch.allow_private: {error}, or as loopback"))
+                Failure::config(format!("fetch.allow_private: {error} or `loopback`"))
             })?),
         }
     }
@@ -222,11 +228,12 @@ pub(crate) fn connect_to(settings: &Settings) -> anyhow::Result<Vec<ConnectTo>> 
 
 fn rules(settings: &Settings) -> anyhow::Result<Rules> {
     let optional = |name| {
-        settings.get(name, |text| text.parse().map_err(|_| format!("`{text}` is no number")))
+        settings
+            .get(name, |text| text.parse().map_err(|_| format!("`{text}` is not a valid number")))
     };
     let extensions = settings.items("crawl.skip_extensions");
     let default = || DEFAULT_EXTENSIONS.iter().map(|&e| e.to_owned());
-    let embeds = settings.flag("crawl.embeds")?;
+    let embeds = settings.flag("crawl.page_requisites")?;
     let extensions = match extensions {
         [word] if word == "none" => Vec::new(),
         [word] if word == "default" && embeds => Vec::new(),
@@ -246,14 +253,15 @@ fn rules(settings: &Settings) -> anyhow::Result<Rules> {
 
 pub(crate) fn steps(settings: &Settings) -> anyhow::Result<Steps> {
     let mut steps = Steps::default();
-    for word in settings.items("crawl.url_steps") {
+    for word in settings.items("crawl.url_normalization") {
         let (off, name) =
             word.strip_prefix('-').map_or((false, word.as_str()), |name| (true, name));
         if name == "default" {
             continue;
         }
-        let step = Step::from_name(name)
-            .ok_or_else(|| Failure::config(format!("crawl.url_steps: `{name}` is no step")))?;
+        let step = Step::from_name(name).ok_or_else(|| {
+            Failure::config(format!("crawl.url_normalization: `{name}` is not a step"))
+        })?;
         steps = if off { steps.without(step) } else { steps.with(step) };
     }
     Ok(steps)
@@ -261,21 +269,22 @@ pub(crate) fn steps(settings: &Settings) -> anyhow::Result<Steps> {
 
 fn take(settings: &Settings) -> anyhow::Result<Take> {
     Ok(Take {
-        embeds: settings.flag("crawl.embeds")?,
+        embeds: settings.flag("crawl.page_requisites")?,
         sitemaps: settings.flag("crawl.sitemaps")?,
         page_directives: settings.flag("crawl.page_directives")?,
         keep_links: settings.flag("links.keep")?,
         keep_anchors: settings.flag("links.anchors")?,
         hold_mirrors: settings.need("crawl.mirrors", |text| match text {
-            "hold" => Ok(true),
+            // `hold` is the name up to 0.1.
+            "skip" | "hold" => Ok(true),
             "fetch" => Ok(false),
-            _ => Err(format!("`{text}` is neither hold nor fetch")),
+            _ => Err(format!("`{text}` is not valid; use skip or fetch")),
         })?,
         max_redirects: settings.number("crawl.max_redirects")?,
         pages_per_host: settings.get("crawl.max_pages_per_host", |text| {
-            text.parse().map_err(|_| format!("`{text}` is no number"))
+            text.parse().map_err(|_| format!("`{text}` is not a valid number"))
         })?,
-        shape_cap: settings.number("crawl.max_per_shape")?,
+        shape_cap: settings.number("crawl.max_similar_urls")?,
         ..Take::default()
     })
 }
@@ -286,11 +295,11 @@ fn frontier(settings: &Settings, run: &RunArgs) -> anyhow::Result<FrontierConfig
         .iter()
         .any(|(key, value)| key.name == "pace.ip_delay" && value.origin != Origin::Default);
     Ok(FrontierConfig {
-        active_hosts: settings.one_or_more("engine.active_hosts")?,
+        active_hosts: settings.one_or_more("engine.max_active_hosts")?,
         per_host: settings.one_or_more("pace.per_host")?,
         quantum: 100,
         new_only: run.once,
-        discover: settings.need("budget.discover", units::share)?,
+        discover: settings.need("budget.discovery_share", units::share)?,
         larger_first: order(settings)? == Order::Sites,
         pace: Pace {
             host: time("pace.delay")?,
@@ -303,14 +312,14 @@ fn frontier(settings: &Settings, run: &RunArgs) -> anyhow::Result<FrontierConfig
     })
 }
 
-/// The fixed interval of every page; `None` where the policy is to choose.
+/// The fixed interval of every page; `None` where the policy chooses.
 fn recrawl(settings: &Settings) -> anyhow::Result<Option<Duration>> {
-    settings.need("schedule.recrawl", |text| match text {
+    settings.need("schedule.revisit_every", |text| match text {
         "auto" => Ok(None),
         text => match units::duration(text)? {
-            Duration::ZERO => Err(format!(
-                "`{text}` would visit every page without end: give 1s or more, or auto"
-            )),
+            Duration::ZERO => {
+                Err(format!("`{text}` would revisit pages without end; use 1s or more, or auto"))
+            }
             interval => Ok(Some(interval)),
         },
     })
@@ -322,7 +331,7 @@ fn intervals(settings: &Settings) -> anyhow::Result<(Duration, Option<Duration>)
     let longest = settings.get("schedule.max_interval", units::duration)?;
     match longest.filter(|longest| *longest < shortest) {
         Some(longest) => Err(Failure::config(format!(
-            "schedule.max_interval, {}, is shorter than schedule.min_interval, {}",
+            "schedule.max_interval ({}) is shorter than schedule.min_interval ({})",
             units::show_duration(longest),
             units::show_duration(shortest)
         ))),
@@ -337,7 +346,9 @@ pub(crate) fn plan(settings: &Settings) -> anyhow::Result<Plan> {
     Ok(Plan {
         policy: settings.need("schedule.policy", |text| {
             let known = LIVE_POLICIES.iter().find(|name| **name == text).copied();
-            known.ok_or_else(|| format!("`{text}` is none of {}", LIVE_POLICIES.join(", ")))
+            known.ok_or_else(|| {
+                format!("`{text}` is not a policy; use {}", LIVE_POLICIES.join(", "))
+            })
         })?,
         goal: settings.need("schedule.goal", units::goal)?,
         rate: rate.filter(|_| !fixed),
@@ -365,28 +376,30 @@ fn order(settings: &Settings) -> anyhow::Result<Order> {
         "importance" => Ok(Order::Rank),
         name => Order::from_name(name).ok_or_else(|| {
             let names = Order::NAMES.map(|(name, _)| name).join(", ");
-            format!("`{name}` is none of {names}")
+            format!("`{name}` is not an order; use {names}")
         }),
     })?;
     if order == Order::Topic && settings.items("discover.topic").is_empty() {
-        let why = "discover.order=topic needs words or tags in discover.topic";
+        let why = "discover.order=topic needs words or tags; set discover.topic";
         return Err(Failure::config(why.to_owned()));
     }
     if matches!(order, Order::Links | Order::Cash | Order::Rank) && !settings.flag("links.keep")? {
-        let why = format!("discover.order={} needs links.keep=true", order.name());
+        let why = format!("discover.order={} needs links; set links.keep=true", order.name());
         return Err(Failure::config(why));
     }
     Ok(order)
 }
 
-/// What new pages should be about: words, and tags behind `tag:`.
+/// What new pages should be about: words, and tags of seeds (`tag:NAME`).
 fn interest(settings: &Settings) -> anyhow::Result<Interest> {
     let items = settings.items("discover.topic");
     let tags = items.iter().filter_map(|item| item.strip_prefix("tag:"));
     let words = items.iter().filter(|item| !item.starts_with("tag:"));
     for word in words.clone() {
         if Topic::new([word.as_str()]).is_empty() {
-            let why = format!("discover.topic: `{word}` is no word; `*` may stand at its end");
+            let why = format!(
+                "discover.topic: `{word}` is not a word; use letters, with an optional `*` at the end"
+            );
             return Err(Failure::config(why));
         }
     }
@@ -401,31 +414,31 @@ pub(crate) fn spam(settings: &Settings) -> anyhow::Result<SpamConfig> {
             "report" => Ok(Action::Report),
             "lower" => Ok(Action::Lower),
             "exclude" => Ok(Action::Exclude),
-            _ => Err(format!("`{text}` is none of report, lower, exclude")),
+            _ => Err(format!("`{text}` is not an action; use report, lower or exclude")),
         })?,
         threshold: settings.need("spam.threshold", units::share)?,
         every: settings.need("spam.every", at_least_a_second)?,
     })
 }
 
-/// How it is found out which pages matter more.
+/// How the importance of pages is computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Method {
     Pagerank,
     Opic,
 }
 
-/// By what pages that matter more are worth more, if by anything.
+/// How the importance of pages is computed; `None` when all pages weigh the same.
 fn importance_method(settings: &Settings) -> anyhow::Result<Option<Method>> {
     settings.need("importance.method", |text| match text {
         "none" => Ok(None),
         "pagerank" => Ok(Some(Method::Pagerank)),
         "opic" => Ok(Some(Method::Opic)),
-        _ => Err(format!("`{text}` is none of none, pagerank, opic")),
+        _ => Err(format!("`{text}` is not a method; use none, pagerank or opic")),
     })
 }
 
-/// Policies that decide page by page, and so can work on pages that lie on disk.
+/// Policies that decide page by page, so that the pages can stay on disk.
 const LIVE_POLICIES: [&str; 3] = ["index", "gamma", "uniform"];
 
 fn limits(settings: &Settings, run: &RunArgs) -> anyhow::Result<RunLimits> {
@@ -435,7 +448,7 @@ fn limits(settings: &Settings, run: &RunArgs) -> anyhow::Result<RunLimits> {
     Ok(RunLimits {
         once: run.once,
         pages: run.max_pages,
-        time: time.map_err(|error| flag("for", error))?,
+        time: time.map_err(|error| flag("max-time", error))?,
         bytes: bytes.map_err(|error| flag("max-bytes", error))?,
         bytes_per_day: settings.get("budget.bytes_per_day", day_of_bytes)?,
         budget: settings.get("budget.rate", units::rate)?,
@@ -444,10 +457,10 @@ fn limits(settings: &Settings, run: &RunArgs) -> anyhow::Result<RunLimits> {
     })
 }
 
-/// Reads how much may be received in a day.
+/// Reads a limit of bytes per day.
 pub(crate) fn day_of_bytes(text: &str) -> Result<u64, String> {
     match units::size(text)? {
-        0 => Err(format!("a day of `{text}` fetches nothing: give more than 0")),
+        0 => Err(format!("`{text}` per day fetches nothing; use more than 0")),
         bytes => Ok(bytes),
     }
 }
@@ -463,7 +476,7 @@ fn archive(settings: &Settings) -> anyhow::Result<ArchiveConfig> {
     })
 }
 
-/// How long what was found is kept.
+/// Which captures and visits are kept.
 pub(crate) fn retention(settings: &Settings) -> anyhow::Result<RetentionConfig> {
     Ok(RetentionConfig {
         archive: keep(settings, "retention.archive")?,
@@ -475,14 +488,14 @@ pub(crate) fn retention(settings: &Settings) -> anyhow::Result<RetentionConfig> 
 fn at_least_a_second(text: &str) -> Result<Duration, String> {
     let every = units::duration(text)?;
     let long = every >= Duration::from_secs(1);
-    if long { Ok(every) } else { Err(format!("`{text}` is less than a second")) }
+    if long { Ok(every) } else { Err(format!("`{text}` is too short; use 1s or more")) }
 }
 
 fn keep(settings: &Settings, name: &str) -> anyhow::Result<Keep> {
     let items = settings.items(name);
     let rules: Result<Vec<_>, _> = items.iter().map(|item| units::keep_rule(item)).collect();
     let rules = rules.map_err(|error| Failure::config(format!("{name}: {error}")))?;
-    // What keeps all keeps all, whatever else is said.
+    // `all` makes every other rule redundant.
     let rules =
         if rules.contains(&None) { Vec::new() } else { rules.into_iter().flatten().collect() };
     Ok(Keep { rules, text: items.join(", ") })
@@ -496,7 +509,7 @@ fn machine() -> String {
     if name.is_empty() { "localhost".to_owned() } else { name }
 }
 
-/// How much memory the store may take.
+/// How much memory the store may use.
 pub(crate) fn store_limits(settings: &Settings) -> anyhow::Result<StoreLimits> {
     Ok(StoreLimits {
         cache: settings.need("engine.store_cache", units::size)?,
@@ -515,8 +528,7 @@ mod tests {
         b"[schedule]\nrecrawl = \"1d\"\n[retention]\narchive = \"all\"\n[archive]\nroll = \"1GB\"\nlevel = 6\n",
     ];
 
-    /// Whatever stands in a file, it is taken over or refused, and what is taken over becomes a crawl or
-    /// a message. `FUZZ_INPUTS` says how many files, `FUZZ_SEED` which.
+    /// Any file is read or refused with a message, and what was read makes a crawl or a message. `FUZZ_INPUTS` says how many files, `FUZZ_SEED` which.
     #[test]
     fn every_file_of_settings_is_a_crawl_or_a_message() {
         let number = |name: &str, usual: u64| {

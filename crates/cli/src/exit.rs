@@ -5,9 +5,9 @@ use evercrawl_lab::WorldError;
 use evercrawl_lab::table::TableError;
 use evercrawl_state::StateError;
 
-/// All went well.
+/// Success.
 pub(crate) const OK: u8 = 0;
-/// Something unexpected, or the answer is no (`robots`, `check`).
+/// An unexpected error, or a negative result (`robots`, `check`).
 pub(crate) const UNEXPECTED: u8 = 1;
 /// The command line is wrong.
 pub(crate) const USAGE: u8 = 2;
@@ -15,11 +15,11 @@ pub(crate) const USAGE: u8 = 2;
 pub(crate) const CONFIG: u8 = 3;
 /// The data directory cannot be used.
 pub(crate) const STORAGE: u8 = 4;
-/// Nothing that was asked for could be reached.
+/// No server answered.
 pub(crate) const UNREACHABLE: u8 = 5;
-/// What was compared differs (`diff --exit-code`).
+/// The versions differ (`diff --exit-code`).
 pub(crate) const DIFFERENT: u8 = 10;
-/// Interrupted, and can be gone on with.
+/// Interrupted; the next run resumes.
 pub(crate) const INTERRUPTED: u8 = 11;
 /// A limit of pages or bytes was reached.
 pub(crate) const SIZE_LIMIT: u8 = 14;
@@ -28,7 +28,22 @@ pub(crate) const TIME_LIMIT: u8 = 15;
 /// The disk is nearly full.
 pub(crate) const DISK_LIMIT: u8 = 16;
 
-/// An error of the user's making, with the code to end with.
+/// The codes and what they mean, for `--help`.
+pub(crate) const MEANINGS: [(u8, &str); 11] = [
+    (OK, "success"),
+    (UNEXPECTED, "unexpected error, or a negative result (robots, check)"),
+    (USAGE, "wrong command line"),
+    (CONFIG, "wrong configuration"),
+    (STORAGE, "the data directory cannot be used"),
+    (UNREACHABLE, "no server answered"),
+    (DIFFERENT, "the versions differ (diff --exit-code)"),
+    (INTERRUPTED, "interrupted; run again to resume"),
+    (SIZE_LIMIT, "page or byte limit reached"),
+    (TIME_LIMIT, "time limit reached"),
+    (DISK_LIMIT, "disk full"),
+];
+
+/// A mistake of the user, with its exit code.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) code: u8,
@@ -53,7 +68,7 @@ impl std::fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// The code that an error ends with.
+/// The exit code of an error.
 pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
     if let Some(failure) = error.downcast_ref::<Failure>() {
         return failure.code;
@@ -72,7 +87,7 @@ pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// True when whoever read our output went away: `evercrawl urls | head` is no error.
+/// True when the reader of our output closed it: `evercrawl urls | head` is not an error.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
     io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)

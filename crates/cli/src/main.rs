@@ -10,6 +10,7 @@ mod crawl_config;
 mod documented;
 mod doorbell;
 mod exit;
+mod help;
 mod knowledge;
 mod logging;
 mod print;
@@ -21,7 +22,7 @@ mod verbs;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 
 use args::{Cli, Config, Verb};
 
@@ -34,8 +35,7 @@ fn main() -> ExitCode {
     // system time, and twice the memory. The allocator does not ask for that; where it is given all
     // the same, and cannot be turned off, so be it.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
-    let cli = Cli::parse();
-    match logging::start(&cli.log).and_then(|()| run(cli.verb)) {
+    match parse().and_then(|cli| logging::start(&cli.log).and_then(|()| run(cli.verb))) {
         Ok(code) => code.into(),
         Err(error) if exit::is_broken_pipe(&error) => exit::OK.into(),
         Err(error) => {
@@ -43,6 +43,20 @@ fn main() -> ExitCode {
             exit::code_of(&error).into()
         }
     }
+}
+
+/// Reads the command line; ends the process for `--help`, `--version` and what clap refuses.
+fn parse() -> anyhow::Result<Cli> {
+    let words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(network) = args::network_after_space(&words) {
+        return Err(exit::Failure::usage(format!(
+            "`--allow-private {network}` would take `{network}` for a seed; \
+             write `--allow-private={network}`"
+        )));
+    }
+    let matches = help::command().get_matches();
+    Ok(Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()))
 }
 
 fn run(verb: Verb) -> anyhow::Result<u8> {

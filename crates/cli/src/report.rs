@@ -282,7 +282,8 @@ pub(crate) fn plan_lines(run: &Value) -> Vec<String> {
 /// How a budget is divided over pages, in words; `status` has the plan.
 pub(crate) fn divided_by(status: &Value) -> String {
     if status.pointer("/plan/fixed_interval") == Some(&Value::Bool(true)) {
-        return "as a bound: every page has the same interval (schedule.recrawl)".to_owned();
+        return "as an upper limit: every page has the same interval (schedule.revisit_every)"
+            .to_owned();
     }
     let policy = status.pointer("/plan/policy").and_then(Value::as_str).unwrap_or("?");
     format!("by policy {policy}")

@@ -1,4 +1,4 @@
-//! Where does the crawl begin? URLs on the line, lists in files, standard input.
+//! Which seeds were given: on the command line, in files, on standard input?
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -23,7 +23,7 @@ pub(crate) fn read(
         } else {
             let seed = parse_seed_line(text, steps);
             let seed = seed.map_err(|error| Failure::usage(error.to_string()))?;
-            each.seed(seed.ok_or_else(|| Failure::usage(format!("`{text}` is no URL")))?)?;
+            each.seed(seed.ok_or_else(|| Failure::usage(format!("`{text}` is not a URL")))?)?;
         }
     }
     for path in &seeds.seeds {
@@ -39,7 +39,7 @@ pub(crate) fn read(
     Ok(())
 }
 
-/// How many bytes the lists have, where that can be told before they are read.
+/// How many bytes the lists have, where that is known before they are read.
 pub(crate) fn bytes(seeds: &Seeds) -> Option<u64> {
     let size = |path: &std::path::PathBuf| {
         path.metadata().ok().filter(std::fs::Metadata::is_file).map(|file| file.len())

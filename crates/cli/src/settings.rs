@@ -1,5 +1,7 @@
-//! Which value holds for each setting, and who said so? Flag over environment over file over what
-//! an earlier command on this data directory said over default.
+//! Which value does each setting have, and where was it set?
+//!
+//! A flag wins over an environment variable, that over a configuration file, that over what an earlier
+//! command on this data directory set, and that over the default.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -36,133 +38,167 @@ const fn list(name: &'static str, default: &'static str, help: &'static str) -> 
 
 /// Every setting there is. An empty default means: none.
 pub(crate) const KEYS: &[Key] = &[
-    one("identity.agent", "evercrawl", "product token that robots.txt and the User-Agent name"),
-    one("identity.contact", "", "URL or mail where the crawl's operator can be reached"),
-    one("crawl.scope", "host", "page | prefix | host | domain | any, around each seed"),
-    list("crawl.include", "", "patterns (regular expressions), one of which must match a URL"),
-    list("crawl.exclude", "", "patterns of URLs to leave out"),
-    list("crawl.deny_hosts", "", "hosts to leave out, with all below them"),
-    list("crawl.skip_extensions", "default", "file extensions to leave out; `none` for none"),
-    list("crawl.skip_types", "", "content types to leave out, as in `image/` or `application/pdf`"),
-    one("crawl.depth", "", "most links away from a seed"),
-    one("crawl.embeds", "false", "also fetch what pages are made of: images, scripts, styles"),
-    one("crawl.sitemaps", "true", "look for sitemaps in robots.txt and at /sitemap.xml"),
-    one("crawl.page_directives", "true", "heed nofollow and noarchive of pages and links"),
-    one("crawl.max_redirects", "10", "redirects in a row before giving up"),
-    one("crawl.max_url_length", "2048", "longer URLs are left out"),
-    one("crawl.max_pages_per_host", "", "known pages of a host before more are left out"),
-    one("crawl.max_per_shape", "10000", "URLs of one host that differ only in parameters or dates"),
-    list("crawl.url_steps", "default", "steps that make URLs canonical; `-step` leaves one out"),
+    one("identity.user_agent", "evercrawl", "product token in the User-Agent and in robots.txt"),
+    one("identity.contact", "", "URL or email address where site operators can reach you"),
+    one("crawl.scope", "host", "how far around each seed: page, prefix, host, domain or any"),
+    list("crawl.include", "", "regular expressions; crawl only URLs that match one"),
+    list("crawl.exclude", "", "regular expressions; skip URLs that match one"),
+    list("crawl.deny_hosts", "", "hosts to skip, with all their subdomains"),
+    list("crawl.skip_extensions", "default", "file extensions to skip; `none` skips none"),
+    list("crawl.skip_types", "", "content types to skip, e.g. `image/` or `application/pdf`"),
+    one("crawl.depth", "", "maximum link distance from a seed"),
+    one("crawl.page_requisites", "false", "also fetch images, scripts and stylesheets"),
+    one("crawl.sitemaps", "true", "read sitemaps named in robots.txt, and /sitemap.xml"),
+    one("crawl.page_directives", "true", "obey nofollow and noarchive of pages and links"),
+    one("crawl.max_redirects", "10", "maximum redirects in a row"),
+    one("crawl.max_url_length", "2048", "skip longer URLs"),
+    one("crawl.max_pages_per_host", "", "maximum known pages per host"),
+    one(
+        "crawl.max_similar_urls",
+        "10000",
+        "maximum URLs per host that differ only in parameters or dates",
+    ),
+    list("crawl.url_normalization", "default", "steps that normalize URLs; `-step` turns one off"),
     one(
         "crawl.mirrors",
-        "hold",
-        "what a mirror and its original both have: hold (fetched from the original alone) or fetch",
+        "skip",
+        "pages that a mirror shares with its original: skip (fetch the original only) or fetch",
     ),
-    one("links.keep", "true", "keep which page links to which, for `evercrawl rank`"),
+    one("links.keep", "true", "store which page links to which, for `evercrawl rank`"),
     one(
         "links.memory",
         "1GiB",
-        "memory for all links at once where a running crawl ranks pages or looks for spam; else links are only counted",
+        "memory for the link graph while a running crawl ranks or looks for spam; a larger graph is only counted",
     ),
-    one("links.anchors", "false", "keep the words that links are put in, up to 64 bytes each"),
+    one("links.anchors", "false", "store the text of links, up to 64 bytes each"),
     one(
         "importance.method",
         "none",
-        "what makes a page's freshness count more: none (all alike), pagerank or opic (links)",
+        "what makes a page weigh more: none (all weigh the same), pagerank or opic",
     ),
-    one("importance.every", "6h", "how often a running crawl ranks its pages anew"),
+    one("importance.every", "6h", "how often a running crawl recomputes importance"),
     one(
         "discover.order",
         "breadth",
-        "which new pages come first: breadth (nearest to a seed), indegree, pagerank, opic, larger-sites, topic",
+        "which new pages come first: breadth (nearest to a seed), indegree, pagerank, opic, larger-sites or topic",
     ),
-    list("discover.topic", "", "words that new pages should be about, and `tag:NAME` of seeds"),
+    list("discover.topic", "", "words that new pages should contain, and `tag:NAME` of seeds"),
+    one("spam.action", "report", "what to do with spam hosts: report (nothing), lower or exclude"),
+    one("spam.threshold", "95%", "minimum spam probability of a host before acting on it"),
+    one("spam.every", "6h", "how often a running crawl looks for spam, unless spam.action=report"),
+    one("pace.delay", "1s", "pause between requests to one host; 0 only for your own server"),
+    one("pace.ip_delay", "250ms", "pause between requests to one IP address"),
+    one("pace.max_crawl_delay", "30s", "longest Crawl-delay of robots.txt to obey"),
     one(
-        "spam.action",
-        "report",
-        "what is done about hosts that are spam: report (nothing), lower or exclude",
+        "pace.slow_factor",
+        "1",
+        "pause at least this many times as long as the last response took",
     ),
-    one("spam.threshold", "95%", "how likely a host must be spam before anything is done about it"),
-    one("spam.every", "6h", "how often a running crawl looks for spam, where something is done"),
-    one("pace.delay", "1s", "pause after each request to a host; 0 for your own server only"),
-    one("pace.ip_delay", "250ms", "pause after each request to an address"),
-    one("pace.max_crawl_delay", "30s", "longest Crawl-delay of a robots.txt that is honoured"),
-    one("pace.slow_factor", "1", "a slow host gets a pause of so many times its last answer"),
-    one("pace.per_host", "1", "requests to one host at once"),
-    one("budget.rate", "", "requests over all hosts, as in 5/s"),
-    one("budget.bytes_per_day", "", "content received in any 24 hours, over all runs, as in 2GB"),
-    one("budget.discover", "50%", "share of requests for new pages, while others are due too"),
-    one("budget.concurrency", "256", "requests out at once over all hosts"),
+    one("pace.per_host", "1", "maximum concurrent requests per host"),
+    one("budget.rate", "", "request budget over all hosts, e.g. 5/s"),
+    one("budget.bytes_per_day", "", "maximum content received in any 24 hours, e.g. 2GB"),
     one(
-        "schedule.recrawl",
+        "budget.discovery_share",
+        "50%",
+        "share of requests for new pages while known pages are due",
+    ),
+    one("budget.concurrency", "256", "maximum concurrent requests, all hosts"),
+    one(
+        "schedule.revisit_every",
         "auto",
-        "a fixed interval; auto: the policy's choice with a budget, else 1d",
+        "fixed revisit interval; auto: the policy decides within the budget, or 1d without one",
     ),
     one(
         "schedule.policy",
         "index",
-        "how a budget is divided over known pages: index, gamma or uniform",
+        "how to divide the budget among known pages: index, gamma or uniform",
     ),
-    one("schedule.goal", "freshness", "what the policy aims at: freshness, coverage or age"),
-    one("schedule.min_interval", "1m", "no page is visited again sooner by the policy"),
+    one("schedule.goal", "freshness", "what to optimize: freshness, coverage or age"),
+    one("schedule.min_interval", "1m", "shortest revisit interval that the policy may choose"),
+    one("schedule.max_interval", "", "longest revisit interval that the policy may choose"),
     one(
         "schedule.audits",
         "2%",
-        "share of requests for pages drawn by lot, to know how fresh all are",
+        "share of requests for randomly sampled pages, to measure freshness",
     ),
+    one("schedule.min_change", "0.1%", "smallest share of a page's text that counts as a change"),
     one(
-        "schedule.least_change",
-        "0.1%",
-        "a visit that finds less of a page's text to be news found no change",
-    ),
-    one(
-        "schedule.confirm",
+        "schedule.recheck_reverted",
         "",
-        "how soon a page that changed to what it was before is looked at again, to see if that holds",
+        "how soon to revisit a page that changed back to an earlier version",
     ),
-    one("schedule.max_interval", "", "no page waits longer by the policy"),
-    one("schedule.tries", "3", "attempts at a first visit before the page waits like any other"),
-    one("push.listen", "", "address and port where a crawl is told over HTTP that pages changed"),
-    one("push.token", "", "word that whoever calls there must know; needed beyond loopback"),
-    one("push.secret", "", "secret that WebSub notifications must be signed with"),
-    one("limits.min_free_disk", "1GiB", "stop cleanly when less is free"),
-    one("limits.body", "20MiB", "longest body that is taken; the rest is cut and marked"),
-    one("limits.unpacked", "32MiB", "longest body after unpacking"),
-    one("limits.unpack_ratio", "250", "most times a body may grow by unpacking"),
-    one("fetch.timeout_connect", "10s", "for opening a connection"),
-    one("fetch.timeout_answer", "30s", "from the request to the head of the answer"),
-    one("fetch.timeout_idle", "20s", "between two parts of a body"),
-    one("fetch.timeout_total", "2m", "for everything"),
-    one("fetch.http2", "false", "speak HTTP/2 where it is offered"),
-    one("fetch.accept_invalid_certificates", "false", "go on, and record what is wrong"),
+    one("schedule.tries", "3", "attempts at a first visit before a page is scheduled like others"),
+    one("push.listen", "", "address and port on which a crawl accepts pushes over HTTP"),
+    one("push.token", "", "token that callers must send; required beyond loopback"),
+    one("push.secret", "", "secret with which WebSub notifications must be signed"),
+    one("limits.min_free_disk", "1GiB", "stop cleanly when less disk space is free"),
+    one("limits.body", "20MiB", "longest response body; the rest is cut off and marked"),
+    one("limits.unpacked", "32MiB", "longest body after decompression"),
+    one("limits.unpack_ratio", "250", "highest compression ratio of a body"),
+    one("fetch.timeout_connect", "10s", "time limit for opening a connection"),
+    one("fetch.timeout_answer", "30s", "time limit from the request to the response headers"),
+    one("fetch.timeout_idle", "20s", "time limit between two parts of a body"),
+    one("fetch.timeout_total", "2m", "time limit for a whole request"),
+    one("fetch.http2", "false", "use HTTP/2 where servers offer it"),
+    one(
+        "fetch.accept_invalid_certificates",
+        "false",
+        "continue despite invalid certificates, and record the fault",
+    ),
+    list("fetch.allow_private", "", "private networks to allow; loopback: this machine"),
     list(
-        "fetch.allow_private",
+        "fetch.connect_to",
         "",
-        "networks outside the public internet to allow; loopback: this machine's own",
+        "HOST1:PORT1:HOST2:PORT2: connect to HOST2:PORT2 instead; an empty part matches any",
     ),
-    list("fetch.connect_to", "", "HOST1:PORT1:HOST2:PORT2 as curl's; empty parts mean any"),
-    one("fetch.dns", "own", "own (cached, refreshed ahead) | system | addresses of name servers"),
+    one("fetch.dns", "own", "resolver: own (caching), system, or addresses of name servers"),
     one("archive.level", "1", "gzip level, 1 to 12"),
-    one("archive.roll", "1GB", "size at which a WARC file is closed and the next begun"),
-    one("archive.requests", "true", "keep the request beside the response"),
-    one("archive.prefix", "evercrawl", "what WARC file names begin with"),
+    one("archive.roll", "1GB", "size at which a new WARC file is started"),
+    one("archive.requests", "true", "store the request with each response"),
+    one("archive.prefix", "evercrawl", "prefix of WARC file names"),
     list(
         "retention.archive",
         "all",
-        "what stays of the archive: all | last 5 (versions) | 90d | daily | daily 365d; or several",
+        "which captures to keep: all, last 5 (versions), 90d, daily, daily 365d; or several",
     ),
-    list("retention.visits", "all", "what stays of the visit log besides what is in the archive"),
-    one("retention.every", "1d", "how often a running crawl drops the rest"),
-    one("engine.workers", "0", "threads that read pages; 0: one a core"),
-    one("engine.active_hosts", "10000", "hosts that are crawled at once"),
+    list("retention.visits", "all", "which visits to keep in the log, besides archived ones"),
+    one("retention.every", "1d", "how often a running crawl deletes the rest"),
+    one("engine.workers", "0", "threads that process pages; 0: one per core"),
+    one("engine.max_active_hosts", "10000", "maximum hosts crawled at the same time"),
     one("engine.store_cache", "96MiB", "memory for reading the state"),
-    one("engine.store_buffer", "8MiB", "memory for each kind of row before it is written"),
+    one("engine.store_buffer", "8MiB", "memory per kind of row before it is written"),
 ];
 
-/// Who set a value.
+/// Names of settings up to 0.1, which files, variables and `-s` may still use until 0.2.
+const OLD_NAMES: [(&str, &str); 9] = [
+    ("identity.agent", "identity.user_agent"),
+    ("crawl.embeds", "crawl.page_requisites"),
+    ("crawl.max_per_shape", "crawl.max_similar_urls"),
+    ("crawl.url_steps", "crawl.url_normalization"),
+    ("budget.discover", "budget.discovery_share"),
+    ("schedule.recrawl", "schedule.revisit_every"),
+    ("schedule.least_change", "schedule.min_change"),
+    ("schedule.confirm", "schedule.recheck_reverted"),
+    ("engine.active_hosts", "engine.max_active_hosts"),
+];
+
+/// The setting of this name, or of this name in an earlier version.
+fn find_key(name: &str) -> Option<&'static Key> {
+    let renamed = OLD_NAMES.iter().find(|(old, _)| *old == name);
+    let name = renamed.map_or(name, |(_, new)| new);
+    KEYS.iter().find(|key| key.name == name)
+}
+
+/// The setting of an environment variable.
+fn key_of_variable(wanted: &str) -> Option<&'static Key> {
+    let names = KEYS.iter().map(|key| key.name).chain(OLD_NAMES.map(|(old, _)| old));
+    names.into_iter().find(|name| variable(name) == wanted).and_then(find_key)
+}
+
+/// Where a value was set.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Origin {
-    /// Nobody.
+    /// Nowhere: the default.
     Default,
     /// An earlier command on this data directory.
     Remembered,
@@ -186,14 +222,14 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value and who set it.
+/// A value and where it was set.
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
     pub(crate) items: Vec<String>,
     pub(crate) origin: Origin,
 }
 
-/// The settings in force.
+/// The value of every setting.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings(BTreeMap<&'static str, Value>);
 
@@ -207,7 +243,7 @@ impl Settings {
         Settings(KEYS.iter().map(value).collect())
     }
 
-    /// Takes over the values of a file.
+    /// Reads the values of a file.
     pub(crate) fn read_file(&mut self, path: &Path, origin: &Origin) -> anyhow::Result<()> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| Failure::config(format!("cannot read {}: {error}", path.display())))?;
@@ -237,7 +273,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Takes over `EVERCRAWL_SECTION_KEY` variables; lists are separated by commas.
+    /// Reads `EVERCRAWL_SECTION_KEY` variables; lists are separated by commas.
     pub(crate) fn read_environment(
         &mut self,
         variables: impl Iterator<Item = (String, String)>,
@@ -247,10 +283,9 @@ impl Settings {
             if matches!(rest, "CONFIG" | "DATA") || rest.starts_with("TEST_") {
                 continue;
             }
-            let key = KEYS.iter().find(|key| variable(key.name) == name);
-            let Some(key) = key else {
+            let Some(key) = key_of_variable(&name) else {
                 let nearest = nearest(&name, KEYS.iter().map(|key| variable(key.name)));
-                return Err(Failure::config(format!("${name} is no setting{nearest}")));
+                return Err(Failure::config(format!("${name} is not a setting{nearest}")));
             };
             let items = match key.kind {
                 Kind::One => vec![value],
@@ -267,9 +302,9 @@ impl Settings {
         items: Vec<String>,
         origin: Origin,
     ) -> anyhow::Result<()> {
-        let Some(key) = KEYS.iter().find(|key| key.name == name) else {
+        let Some(key) = find_key(name) else {
             let nearest = nearest(name, KEYS.iter().map(|key| key.name.to_owned()));
-            return Err(Failure::config(format!("`{name}` is no setting{nearest}")));
+            return Err(Failure::config(format!("`{name}` is not a setting{nearest}")));
         };
         if key.kind == Kind::One && items.len() > 1 {
             return Err(Failure::config(format!("`{name}` takes one value, not a list")));
@@ -281,16 +316,16 @@ impl Settings {
 
     /// Reads `name=value` of `-s`.
     pub(crate) fn set_pair(&mut self, pair: &str) -> anyhow::Result<()> {
-        let (name, value) = pair
-            .split_once('=')
-            .ok_or_else(|| Failure::usage(format!("-s takes NAME=VALUE, not `{pair}`")))?;
+        let (name, value) = pair.split_once('=').ok_or_else(|| {
+            Failure::usage(format!("`{pair}` is not a setting; use -s NAME=VALUE"))
+        })?;
         if SECRETS.contains(&name) {
             let variable = variable(name);
             return Err(Failure::usage(format!(
-                "every user of this machine can read a command line: put {name} into evercrawl.toml, or into {variable}"
+                "{name} is a secret, and other users can read command lines; put it into evercrawl.toml or the variable {variable}"
             )));
         }
-        let many = KEYS.iter().any(|key| key.name == name && key.kind == Kind::List);
+        let many = find_key(name).is_some_and(|key| key.kind == Kind::List);
         let items = if many {
             value.split(',').map(str::to_owned).collect()
         } else {
@@ -303,24 +338,28 @@ impl Settings {
         KEYS.iter().filter_map(|key| Some((key, self.0.get(key.name)?)))
     }
 
-    pub(crate) fn items(&self, name: &str) -> &[String] {
-        self.0.get(name).map_or(&[], |value| &value.items)
+    fn value(&self, name: &str) -> Option<&Value> {
+        self.0.get(find_key(name)?.name)
     }
 
-    /// The value of a setting as it may be shown; of a secret only that there is one.
+    pub(crate) fn items(&self, name: &str) -> &[String] {
+        self.value(name).map_or(&[], |value| &value.items)
+    }
+
+    /// The value of a setting for display; secrets are hidden.
     pub(crate) fn shown(&self, key: &Key) -> String {
         let items = self.items(key.name);
         let secret = SECRETS.contains(&key.name) && !items.is_empty();
         if secret { "(hidden)".to_owned() } else { items.join(", ") }
     }
 
-    /// The value of a setting, read by `parse`; an error names the setting and who set it.
+    /// The value of a setting, read by `parse`; an error names the setting and where it was set.
     pub(crate) fn get<T>(
         &self,
         name: &str,
         parse: impl FnOnce(&str) -> Result<T, String>,
     ) -> anyhow::Result<Option<T>> {
-        let Some(value) = self.0.get(name) else { return Ok(None) };
+        let Some(value) = self.value(name) else { return Ok(None) };
         let Some(text) = value.items.first() else { return Ok(None) };
         let read = parse(text);
         read.map(Some).map_err(|error| {
@@ -340,25 +379,25 @@ impl Settings {
 
     pub(crate) fn flag(&self, name: &str) -> anyhow::Result<bool> {
         self.need(name, |text| {
-            text.parse().map_err(|_| format!("`{text}` is neither true nor false"))
+            text.parse().map_err(|_| format!("`{text}` is not valid; use true or false"))
         })
     }
 
     pub(crate) fn number<T: std::str::FromStr>(&self, name: &str) -> anyhow::Result<T> {
-        self.need(name, |text| text.parse().map_err(|_| format!("`{text}` is no fitting number")))
+        self.need(name, |text| text.parse().map_err(|_| format!("`{text}` is not a valid number")))
     }
 
-    /// A number of things without which nothing is done.
+    /// A number that must not be 0.
     pub(crate) fn one_or_more(&self, name: &str) -> anyhow::Result<usize> {
         self.need(name, |text| match text.parse() {
-            Ok(0) => Err("with `0` nothing is fetched: give 1 or more".to_owned()),
+            Ok(0) => Err("`0` fetches nothing; use 1 or more".to_owned()),
             Ok(number) => Ok(number),
-            Err(_) => Err(format!("`{text}` is no fitting number")),
+            Err(_) => Err(format!("`{text}` is not a valid number")),
         })
     }
 
-    /// Writes what flags and earlier commands said, so that the next command on the same data
-    /// directory goes on alike.
+    /// Writes what flags and earlier commands set, so that the next command on the same data
+    /// directory uses it too.
     pub(crate) fn remember(&self, path: &Path) -> anyhow::Result<()> {
         let mut table = toml::Table::new();
         for (name, value) in &self.0 {
@@ -378,16 +417,16 @@ impl Settings {
         if table.is_empty() {
             return Ok(());
         }
-        let head = "# What was said on the command line, so that the next run goes on alike.\n";
-        // A crawl that is killed right here must not forget where it was told to stay.
+        let head = "# Settings given on the command line; the next run uses them too.\n";
+        // A crawl that is killed right here must not forget its scope.
         Ok(replace_file(path, format!("{head}{table}").as_bytes())?)
     }
 }
 
-/// Settings that nobody else may read.
+/// Settings that other users must not read.
 const SECRETS: [&str; 2] = ["push.token", "push.secret"];
 
-/// Sections that say nothing of what a crawl is about, and so hold for one run only.
+/// Sections that hold for one run only: they do not define what is crawled.
 const OF_ONE_RUN: [&str; 3] = ["limits", "engine", "push"];
 
 /// The environment variable of a setting.
@@ -402,13 +441,13 @@ fn plain(value: &toml::Value) -> String {
     }
 }
 
-/// `; did you mean ...?`, where something is near enough.
+/// `; did you mean ...?`, where a name is similar enough.
 fn nearest(wrong: &str, names: impl Iterator<Item = String>) -> String {
     let scored = names.map(|name| (strsim::jaro_winkler(wrong, &name), name));
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
     match best {
         Some((score, name)) if score > 0.8 => format!("; did you mean `{name}`?"),
-        _ => "; `evercrawl config show` lists them all".to_owned(),
+        _ => "; `evercrawl config show` lists all".to_owned(),
     }
 }
 
@@ -452,6 +491,35 @@ mod tests {
         settings.set_pair("pace.delay=soon").unwrap();
         let error = settings.need("pace.delay", crate::units::duration).unwrap_err().to_string();
         assert!(error.contains("pace.delay (from command line)"), "{error}");
+    }
+
+    #[test]
+    fn old_names_of_settings_still_work_and_are_written_as_new_ones() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("remembered.toml");
+        let old =
+            "[schedule]\nrecrawl = \"27d\"\n[crawl]\nurl_steps = [\"default\", \"-sort_query\"]\n";
+        std::fs::write(&path, old).unwrap();
+        let mut settings = Settings::defaults();
+        settings.read_file(&path, &Origin::Remembered).unwrap();
+        assert_eq!(settings.items("schedule.revisit_every"), ["27d"]);
+        assert_eq!(settings.items("crawl.url_normalization"), ["default", "-sort_query"]);
+        let variable = [("EVERCRAWL_IDENTITY_AGENT".to_owned(), "bot".to_owned())];
+        settings.read_environment(variable.into_iter()).unwrap();
+        settings.set_pair("crawl.url_steps=default,-fragment").unwrap();
+        assert_eq!(settings.items("identity.user_agent"), ["bot"]);
+        assert_eq!(settings.items("crawl.url_normalization"), ["default", "-fragment"]);
+        settings.remember(&path).unwrap();
+        let written = std::fs::read_to_string(&path).unwrap();
+        assert!(written.contains("revisit_every") && !written.contains("recrawl"), "{written}");
+    }
+
+    #[test]
+    fn every_old_name_leads_to_a_setting_and_is_none_itself() {
+        for (old, new) in OLD_NAMES {
+            assert_eq!(find_key(old).map(|key| key.name), Some(new));
+            assert!(KEYS.iter().all(|key| key.name != old), "{old}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How do people write durations, sizes and rates? `10s`, `2h`, `512MiB`, `5/s`.
+//! How are durations, sizes and rates written? `10s`, `2h`, `512MiB`, `5/s`.
 
 use std::time::Duration;
 
@@ -33,25 +33,27 @@ const SIZES: [(&str, f64); 11] = [
 
 /// Reads `10s`, `1.5h`, `200ms`, `0`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let example = "write it with a unit, as in `500ms`, `10s`, `5m`, `2h`, `7d`";
-    let seconds =
-        scaled(text, &TIMES, None).ok_or_else(|| format!("`{text}` is no duration: {example}"))?;
+    let example = "use a number and a unit, e.g. `500ms`, `10s`, `5m`, `2h` or `7d`";
+    let seconds = scaled(text, &TIMES, None)
+        .ok_or_else(|| format!("`{text}` is not a valid duration; {example}"))?;
     Duration::try_from_secs_f64(seconds).map_err(|_| format!("`{text}` is too long"))
 }
 
 /// Reads `512MiB`, `2GB`, `1000`.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
-    let example = "write it as in `512MiB`, `2GB` or `1000`";
+    let example = "use e.g. `512MiB`, `2GB` or `1000`";
     let bytes = scaled(text, &SIZES, Some(1.0));
     let bytes = bytes.filter(|bytes| *bytes < 1e19);
     // In range and not negative, as checked above; a part of a byte is dropped.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    bytes.map(|bytes| bytes as u64).ok_or_else(|| format!("`{text}` is no size: {example}"))
+    bytes
+        .map(|bytes| bytes as u64)
+        .ok_or_else(|| format!("`{text}` is not a valid size; {example}"))
 }
 
 /// Reads `5/s`, `300/m`, `10000/d` as events a second.
 pub(crate) fn rate(text: &str) -> Result<f64, String> {
-    let wrong = || format!("`{text}` is no rate: write it as in `5/s`, `300/m` or `10000/d`");
+    let wrong = || format!("`{text}` is not a valid rate; use e.g. `5/s`, `300/m` or `10000/d`");
     let (count, unit) = text.split_once('/').ok_or_else(wrong)?;
     let count: f64 = count.trim().parse().map_err(|_| wrong())?;
     let unit = unit.trim();
@@ -60,7 +62,7 @@ pub(crate) fn rate(text: &str) -> Result<f64, String> {
     if rate > 0.0 && rate.is_finite() {
         Ok(rate)
     } else {
-        Err(format!("a rate of `{text}` fetches nothing: give more than 0"))
+        Err(format!("a rate of `{text}` fetches nothing; use more than 0"))
     }
 }
 
@@ -70,7 +72,7 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     let share = number.trim().parse::<f64>().ok().map(|number| number / of);
     share
         .filter(|share| (0.0..=1.0).contains(share))
-        .ok_or_else(|| format!("`{text}` is no share: write it as in `20%`, from 0% to 100%"))
+        .ok_or_else(|| format!("`{text}` is not a valid share; use e.g. `20%`, from 0% to 100%"))
 }
 
 /// Reads `x5` or `0.2` as what a page's weight is multiplied by.
@@ -79,14 +81,17 @@ pub(crate) fn factor(text: &str) -> Result<f32, String> {
     let factor = number.parse().ok().filter(|factor| BOOSTS.contains(factor));
     factor.ok_or_else(|| {
         let (least, most) = (BOOSTS.start(), BOOSTS.end());
-        format!("`{text}` is no factor: write it as in `x5` or `x0.2`, from x{least} to x{most}")
+        format!("`{text}` is not a valid factor; use e.g. `5` or `0.2`, from {least} to {most}")
     })
 }
 
-/// Reads what is kept: `last 5`, `90d`, `daily`, `daily 365d`; `None` for `all`.
+/// Reads a retention rule: `last 5`, `90d`, `daily`, `daily 365d`; `None` for `all`.
 pub(crate) fn keep_rule(text: &str) -> Result<Option<Rule>, String> {
-    let wrong =
-        || format!("`{text}` is no rule: write `all`, `last 5`, `90d`, `daily` or `daily 365d`");
+    let wrong = || {
+        format!(
+            "`{text}` is not a retention rule; use `all`, `last 5`, `90d`, `daily` or `daily 365d`"
+        )
+    };
     let text = text.trim();
     if text == "all" {
         return Ok(None);
@@ -103,13 +108,13 @@ pub(crate) fn keep_rule(text: &str) -> Result<Option<Rule>, String> {
     }
 }
 
-/// Reads what a crawl is for.
+/// Reads the goal of a crawl.
 pub(crate) fn goal(text: &str) -> Result<Goal, String> {
     match text {
         "freshness" => Ok(Goal::Freshness),
         "coverage" => Ok(Goal::Coverage),
         "age" => Ok(Goal::Age),
-        _ => Err(format!("`{text}` is none of freshness, coverage, age")),
+        _ => Err(format!("`{text}` is not a goal; use freshness, coverage or age")),
     }
 }
 
@@ -127,7 +132,6 @@ fn scaled(text: &str, units: &[(&str, f64)], bare: Option<f64>) -> Option<f64> {
     Some(number * factor)
 }
 
-/// `3.2 d`, `14 h`, `9 s`, `20 ms`: two digits are enough for a reader.
 /// A moment given on the command line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Moment {
@@ -150,11 +154,12 @@ pub(crate) fn moment(text: &str) -> Result<Moment, String> {
     let time = Time::parse_iso(text).map(Moment::At);
     time.or_else(|_| duration(text).map(Moment::Ago)).map_err(|_| {
         format!(
-            "`{text}` is no time: write 2026-11-16T08:00:00Z, 2026-11-16, or 2h for so long ago"
+            "`{text}` is not a valid time; use e.g. 2026-11-16T08:00:00Z, 2026-11-16, or 2h (two hours ago)"
         )
     })
 }
 
+/// `3.2 d`, `14 h`, `9 s`, `20 ms`: two digits are enough for a reader.
 pub(crate) fn show_duration(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     let (value, unit) = match seconds {
@@ -182,6 +187,12 @@ pub(crate) fn show_size(bytes: u64) -> String {
         b => (b / 1e12, "TB"),
     };
     if value < 10.0 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
+}
+
+/// `1 page`, `2 pages`: a count and its noun, for nouns that take an s.
+pub(crate) fn counted(n: u64, noun: &str) -> String {
+    let ending = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", show_count(n))
 }
 
 /// `12,345`.
@@ -239,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn shown_as_people_say_it() {
+    fn numbers_are_shown_short_and_nouns_agree() {
         assert_eq!(show_duration(Duration::from_millis(20)), "20 ms");
         assert_eq!(show_duration(Duration::from_secs(9)), "9 s");
         assert_eq!(show_duration(Duration::from_secs(276_480)), "3.2 d");
@@ -247,5 +258,8 @@ mod tests {
         assert_eq!(show_size(1_400_000_000), "1.4 GB");
         assert_eq!(show_count(1_234_567), "1,234,567");
         assert_eq!(show_count(999), "999");
+        assert_eq!(counted(1, "page"), "1 page");
+        assert_eq!(counted(0, "page"), "0 pages");
+        assert_eq!(counted(1234, "page"), "1,234 pages");
     }
 }

@@ -145,14 +145,14 @@ fn odd_budgets_get_a_clear_answer() {
     let place = Place::new();
     for (flags, words) in [
         ("--budget 0/s", "fetches nothing"),
-        ("--budget fast", "is no rate"),
-        ("--budget 1/s --goal fame", "none of freshness, coverage, age"),
-        ("--budget 1/s --policy oracle", "none of index, gamma, uniform"),
+        ("--budget fast", "is not a valid rate"),
+        ("--budget 1/s --goal fame", "use freshness, coverage or age"),
+        ("--budget 1/s --policy oracle", "use index, gamma, uniform"),
         ("--budget 1/s --discover 120%", "from 0% to 100%"),
-        ("--recrawl sometimes", "is no duration"),
+        ("--recrawl sometimes", "is not a valid duration"),
         ("--recrawl 0s", "without end"),
-        ("--per-host 0", "give 1 or more"),
-        ("--concurrency 0", "give 1 or more"),
+        ("--per-host 0", "use 1 or more"),
+        ("--concurrency 0", "use 1 or more"),
         ("-s schedule.min_interval=2h -s schedule.max_interval=1h", "is shorter than"),
     ] {
         let ran = place.run(&format!("crawl http://127.0.0.1:9/ {flags}"));

@@ -218,7 +218,7 @@ fn an_index_is_made_anew_and_a_lost_state_is_taken_from_the_archive() {
     let before = fs::read(&index).unwrap();
     fs::write(&index, &before[..before.len() / 2]).unwrap();
     let said = place.run("check --repair").expect(0).out;
-    assert!(said.contains("made the index"), "{said}");
+    assert!(said.contains("rebuilt the index"), "{said}");
     assert_eq!(fs::read(&index).unwrap(), before);
 
     let known = place.urls().len();

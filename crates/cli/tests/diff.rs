@@ -115,7 +115,7 @@ fn what_is_no_change_of_words_is_told_from_what_cannot_be_compared() {
         ("diff http://a.test/same", 1, "only one version"),
         ("diff http://a.test/gone", 1, "only one version"),
         ("diff http://a.test/edited --from 2000-01-01", 1, "the first version is of"),
-        ("diff http://a.test/edited --from soon", 2, "is no time"),
+        ("diff http://a.test/edited --from soon", 2, "is not a valid time"),
         ("diff http://a.test/never", 1, "is not known"),
         ("diff http://a.test/picture", 1, "no text that could be compared"),
     ] {

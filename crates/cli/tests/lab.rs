@@ -327,7 +327,7 @@ fn bad_files_are_refused_with_file_line_and_column() {
             "page,rate,weight\na,1,1\na,1,1\n",
             "line 3, column page: `a` is already on line 2",
         ),
-        (capped, "page,rate,weight\na,1,1\n", "line 1: caps need a column host"),
+        (capped, "page,rate,weight\na,1,1\n", "line 1: no column `host`"),
         (capped, "page,rate,weight,host\na,1,1,\n", "line 2, column host: `` is empty"),
         (
             capped,

@@ -91,12 +91,15 @@ fn what_is_wrong_is_named_with_its_place() {
         ("--edges none.csv --method hits", "cannot read none.csv"),
         (
             "--edges e.csv --method trustrank --trust unknown.txt",
-            "unknown.txt, line 3, column 1: `x` is no node of e.csv",
+            "unknown.txt, line 3, column 1: `x` is not a node of e.csv",
         ),
-        ("--edges e.csv --method trustrank --trust empty.txt", "empty.txt, line 1: no node"),
+        (
+            "--edges e.csv --method trustrank --trust empty.txt",
+            "empty.txt, line 1: the list is empty",
+        ),
         ("--edges e.csv --method trustrank", "--trust"),
         ("--edges e.csv --method antitrust --trust-top 3", "known spam"),
-        ("--edges e.csv --method pagerank --damping 1.5", "expected a number from 0 to 1"),
+        ("--edges e.csv --method pagerank --damping 1.5", "use a number from 0 to 1"),
     ] {
         let ran = place.run(&format!("lab graph {words}")).expect(2);
         assert!(ran.err.contains(message), "{words}: {}", ran.err);
@@ -182,9 +185,9 @@ fn a_topic_is_found_first_and_the_user_says_what_is_good() {
     let other = curves("--good /0/ --topic solar --ordering topic").json();
     assert!(good(&other) < topic, "what is good is what --good says: {other}");
     for (words, why) in [
-        ("--good /lunar/", "no address in this world is good"),
+        ("--good /lunar/", "no URL in this world matches --good"),
         ("--good [", "--good"),
-        ("--topic lunar", "no address in this world has a word of the topic"),
+        ("--topic lunar", "no URL in this world contains a word of --topic"),
         ("--ordering topic", "--topic"),
     ] {
         let ran = place.run(&format!("lab discover site {words}")).expect(2);

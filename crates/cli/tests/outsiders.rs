@@ -174,7 +174,8 @@ fn secrets_do_not_come_by_the_command_line_and_are_not_shown() {
     let place = Place::new();
     for name in ["push.token", "push.secret"] {
         let words = format!("crawl http://a.test/ -s {name}={PASSWORD}");
-        let ran = place.run(&words).expect(2).explains(&["every user of this machine", name]);
+        let ran =
+            place.run(&words).expect(2).explains(&["other users can read command lines", name]);
         assert!(!ran.err.contains(PASSWORD), "{ran:?}");
     }
     fs::create_dir_all(place.data()).unwrap();
@@ -206,7 +207,7 @@ fn private_networks_are_opened_by_name_and_never_all_at_once() {
     }
     for bad in ["all", "lan", "10.0.0.0/99"] {
         let fetch = format!("fetch http://127.0.0.1:{port}/ --allow-private={bad}");
-        place.run(&fetch).expect(3).explains(&[bad, "is no network"]);
+        place.run(&fetch).expect(3).explains(&[bad, "is not a network"]);
     }
 }
 

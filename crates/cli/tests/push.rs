@@ -171,12 +171,12 @@ fn what_cannot_be_pushed_is_said() {
     let table: &[(&str, i32, &str, &[&str])] = &[
         ("push", 2, "", &["nothing to push", "stdin"]),
         ("push -", 2, "", &["nothing to push"]),
-        ("push mailto:x@y.test", 2, "0 known, 0 new, 1 unusable\n", &["cannot be crawled"]),
-        ("push http://", 2, "0 known, 0 new, 1 unusable\n", &["cannot be crawled"]),
+        ("push mailto:x@y.test", 2, "0 known, 0 new, 1 invalid\n", &["cannot crawl"]),
+        ("push http://", 2, "0 known, 0 new, 1 invalid\n", &["cannot crawl"]),
         ("push http://elsewhere.test/", 1, "0 known, 0 new, 1 refused (out_of_scope)\n", &[]),
         ("push http://a.test/secret", 1, "0 known, 0 new, 1 refused (robots)\n", &[]),
         ("push http://a.test/x.zip", 1, "0 known, 0 new, 1 refused (extension)\n", &[]),
-        ("push http://a.test/ ftp://x/", 0, "1 known, 0 new, 1 unusable\n", &["ftp://x/"]),
+        ("push http://a.test/ ftp://x/", 0, "1 known, 0 new, 1 invalid\n", &["ftp://x/"]),
     ];
     for (verb, code, said, words) in table {
         let ran = place.run(verb).expect(*code).explains(words);
@@ -198,7 +198,7 @@ struct Bell(String);
 impl Bell {
     fn of(running: &Running) -> Self {
         let [_, err] = running.said();
-        let rest = err.split_once("pushes are taken at http://").unwrap().1;
+        let rest = err.split_once("accepting pushes at http://").unwrap().1;
         Bell(rest.split('/').next().unwrap().to_owned())
     }
 
@@ -345,8 +345,8 @@ fn a_doorbell_that_cannot_be_is_refused_before_anything_is_done() {
     for (flags, words) in [
         ("--push 0.0.0.0:0", "set push.token"),
         ("--push [::]:0", "set push.token"),
-        ("--push 8090", "is no address and port"),
-        ("--push localhost:8090", "is no address and port"),
+        ("--push 8090", "is not an address and port"),
+        ("--push localhost:8090", "is not an address and port"),
         (&format!("--push {taken}"), "cannot listen on"),
     ] {
         let flags = format!("{flags} {}", web.site.flags());

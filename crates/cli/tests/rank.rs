@@ -118,7 +118,10 @@ fn what_cannot_be_trusted_or_read_is_said() {
     let (site, place) = (site(), Place::new());
     crawl(&place, &site, "");
     place.write("bad.txt", "http://a.one.test/\nhttp://nowhere.test/\n");
-    place.run("rank --method trustrank --trust bad.txt").expect(2).explains(&["line 2", "no page"]);
+    place
+        .run("rank --method trustrank --trust bad.txt")
+        .expect(2)
+        .explains(&["line 2", "is not a page"]);
     place.run("rank --method trustrank --trust none.txt").expect(1).explains(&["cannot read"]);
     place.run("rank --damping 1.5").expect(2);
     place.run("rank --export nowhere/edges.csv").expect(1).explains(&["cannot write"]);
@@ -171,7 +174,7 @@ fn a_running_crawl_weighs_pages_by_their_links_where_it_is_asked_to() {
     let off = "why http://c.two.test/ --json -s importance.method=none";
     assert_eq!(place.run(off).expect(0).json()["importance"], Value::Null);
     let wrong = place.run("crawl --once -s importance.method=fame").expect(3);
-    wrong.explains(&["none of none, pagerank, opic"]);
+    wrong.explains(&["use none, pagerank or opic"]);
 }
 
 #[test]
@@ -211,7 +214,7 @@ fn distrust_personal_ranks_and_a_start_by_hosts_are_at_hand() {
     let above: Vec<&str> =
         distrust.iter().filter(|(_, score)| *score > 0.0).map(|(url, _)| url.as_str()).collect();
     assert_eq!(above, ["http://a.one.test/old", "http://a.one.test/"], "who links to it");
-    place.run("rank --method antitrust").expect(2).explains(&["name a list by --trust"]);
+    place.run("rank --method antitrust").expect(2).explains(&["add --trust FILE"]);
     place.write("mine.txt", "http://b.one.test/ 3\nhttp://a.one.test/old\n");
     let personal = scores("--jump mine.txt");
     let front = personal.iter().find(|(url, _)| url == "http://a.one.test/").unwrap();
@@ -308,7 +311,7 @@ fn every_order_of_discovery_fetches_all_pages() {
     };
     wrong("-s discover.order=fame", "larger-sites");
     wrong("-s discover.order=topic -s discover.topic=", "needs words");
-    wrong("-s discover.order=topic -s discover.topic=a-b", "no word");
+    wrong("-s discover.order=topic -s discover.topic=a-b", "is not a word");
     wrong("-s discover.order=opic -s links.keep=false", "links.keep");
 }
 

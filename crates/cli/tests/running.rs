@@ -98,5 +98,5 @@ fn the_log_of_changes_is_gone_on_with_without_loss_or_repetition() {
     let recent = place.run("changes --json --since 1h").expect(0).json_lines();
     assert_eq!(numbers(&recent), numbers(&all));
     assert!(place.run("changes --json --since 2999-01-01").expect(0).out.is_empty());
-    place.run("changes --since yesterday").expect(2).explains(&["is no time"]);
+    place.run("changes --since yesterday").expect(2).explains(&["is not a valid time"]);
 }

@@ -107,8 +107,8 @@ fn init_writes_a_file_that_counts() {
     let made = place.run("init --contact mailto:me@example.org --agent mybot").expect(0);
     assert_eq!(made.out.trim(), "data/evercrawl.toml");
     let from = "data/evercrawl.toml".to_owned();
-    assert_eq!(setting(&place, "", "identity.agent", &[]), ("mybot".to_owned(), from.clone()));
+    assert_eq!(setting(&place, "", "identity.user_agent", &[]), ("mybot".to_owned(), from.clone()));
     let contact = ("mailto:me@example.org".to_owned(), from);
     assert_eq!(setting(&place, "", "identity.contact", &[]), contact);
-    place.run("init").expect(3).explains(&["exists already"]);
+    place.run("init").expect(3).explains(&["already exists"]);
 }

@@ -34,7 +34,10 @@ fn goes_on(place: &Place, web: &Web) {
 #[test]
 fn a_page_limit_ends_with_14() {
     let (web, place) = (small_web(), Place::new());
-    place.run(&format!("{} --max-pages 7", slow_crawl(&web))).expect(14).explains(&["goes on"]);
+    place
+        .run(&format!("{} --max-pages 7", slow_crawl(&web)))
+        .expect(14)
+        .explains(&["Resume with: evercrawl crawl --data"]);
     assert_eq!(place.run("status --json").expect(0).json()["total"]["visits"], 7);
     goes_on(&place, &web);
 }
@@ -51,7 +54,10 @@ fn a_byte_limit_ends_with_14() {
 #[test]
 fn a_time_limit_ends_with_15() {
     let (web, place) = (small_web(), Place::new());
-    place.run(&format!("{} --for 700ms", slow_crawl(&web))).expect(15).explains(&["goes on"]);
+    place
+        .run(&format!("{} --for 700ms", slow_crawl(&web)))
+        .expect(15)
+        .explains(&["Resume with: evercrawl crawl --data"]);
     goes_on(&place, &web);
 }
 
@@ -59,7 +65,7 @@ fn a_time_limit_ends_with_15() {
 fn a_full_disk_ends_with_16_before_it_is_full() {
     let (web, place) = (small_web(), Place::new());
     let crawl = format!("{} -s limits.min_free_disk=1000TB", slow_crawl(&web));
-    place.run(&crawl).expect(16).explains(&["free some space"]);
+    place.run(&crawl).expect(16).explains(&["Free some space"]);
     // What was said on the line is remembered, so it takes a word to change it.
     place.run("crawl --once -s limits.min_free_disk=1MB").expect(0);
     assert_eq!(visited(&place), web.reachable(&web.seeds(4), Scope::Host).len());
@@ -74,9 +80,9 @@ fn one_signal_ends_with_11_and_what_is_in_flight() {
         pause(Duration::from_millis(500));
         crawl.signal(signal);
         crawl.wait().expect(11).explains(&[
-            "finishing what is in flight",
-            "all is saved",
-            "goes on",
+            "Finishing requests in flight",
+            "State saved",
+            "Resume with: evercrawl crawl --data",
         ]);
         goes_on(&place, &web);
     }
@@ -96,7 +102,7 @@ fn a_second_signal_does_not_wait_and_loses_nothing() {
     let crawl = place.start(&format!("crawl --once http://a.test/ --delay 5ms {}", site.flags()));
     wait_until("the slow page", || !site.asked("a.test/slow").is_empty());
     crawl.signal(Signal::INT);
-    wait_until("the answer to Ctrl-C", || crawl.said()[1].contains("again to stop at once"));
+    wait_until("the answer to Ctrl-C", || crawl.said()[1].contains("again to stop now"));
     let took = time_of(|| {
         crawl.signal(Signal::INT);
         crawl.wait().expect(11);

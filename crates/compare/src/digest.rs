@@ -14,7 +14,7 @@ pub struct Digest([u8; Digest::LEN]);
 
 /// A text that is no digest. Expected are 32 letters A to Z and digits 2 to 7, after `sha1:` or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a SHA-1 digest: give 32 letters A to Z and digits 2 to 7, with or without \"sha1:\"")]
+#[error("not a SHA-1 digest; use 32 characters from A to Z and 2 to 7, with or without \"sha1:\"")]
 pub struct NotADigest;
 
 impl Digest {

@@ -138,10 +138,10 @@ fn other_files(path: &Path) -> Vec<Fault> {
     };
     let mut faults = Vec::new();
     if !seen_is_sound(&DataDir::seen_in(path)) {
-        faults.push(fault("state/seen.filter", "it is damaged; the next run makes it anew"));
+        faults.push(fault("state/seen.filter", "it is damaged; the next run rebuilds it"));
     }
     if DataDir::learned_in(path).exists() && DataDir::learned(path).is_none() {
-        faults.push(fault("learned", "it is damaged; what it held is learned anew"));
+        faults.push(fault("learned", "it is damaged; its content will be learned again"));
     }
     faults
 }

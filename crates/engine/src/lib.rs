@@ -63,7 +63,7 @@ pub enum EngineError {
     },
     /// The directory holds something else.
     #[error(
-        "{dir} is not an Evercrawl data directory: {why}; give an empty or a new one as --data"
+        "{dir} is not an Evercrawl data directory: {why}; use a new or empty directory with --data"
     )]
     NotOurs {
         /// The directory.
@@ -72,7 +72,7 @@ pub enum EngineError {
         why: String,
     },
     /// The directory does not exist.
-    #[error("{dir} does not exist; `evercrawl crawl URL --data {dir}` makes it", dir = dir.display())]
+    #[error("{dir} does not exist; create it with `evercrawl crawl URL --data {dir}`", dir = dir.display())]
     Missing {
         /// The directory.
         dir: PathBuf,
@@ -93,7 +93,7 @@ pub enum EngineError {
     /// The directory was written by an earlier version.
     #[error(
         "{dir} was written by an earlier Evercrawl (data format {found}; this one reads {known} and later); \
-         its WARC files are good as they are; crawl into a new --data directory"
+         its WARC files remain readable; use a new --data directory"
     )]
     Older {
         /// The directory.
@@ -123,10 +123,10 @@ pub enum EngineError {
         source: std::io::Error,
     },
     /// The archive cannot be read where it must be.
-    #[error("the archive cannot be read: {0}")]
+    #[error("cannot read the archive: {0}")]
     Damaged(String),
     /// A part of the engine ended before its time.
-    #[error("{0} stopped unexpectedly; what was committed is safe, run the crawl again to go on")]
+    #[error("{0} stopped unexpectedly; all committed data is safe; run the crawl again to resume")]
     Broken(&'static str),
 }
 

@@ -98,7 +98,7 @@ impl fmt::Display for Network {
 
 /// The text is no network.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` is no network; write it as 127.0.0.0/8, fd00::/8 or a single address")]
+#[error("`{0}` is not a network; use e.g. 127.0.0.0/8, fd00::/8 or a single address")]
 pub struct BadNetwork(String);
 
 fn same_prefix(a: u128, b: u128, ignored_bits: u8) -> bool {

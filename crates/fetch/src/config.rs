@@ -142,7 +142,7 @@ impl Default for PoolSettings {
 #[non_exhaustive]
 pub enum BadConfig {
     /// A header would hold what no header may hold.
-    #[error("the {name} header cannot be `{value}`; use printable characters only")]
+    #[error("`{value}` is not valid in the {name} header; use printable characters only")]
     Header {
         /// The header's name.
         name: &'static str,
@@ -150,13 +150,13 @@ pub enum BadConfig {
         value: String,
     },
     /// A root certificate is no certificate.
-    #[error("an extra root certificate cannot be read: {0}")]
+    #[error("cannot read an extra root certificate: {0}")]
     Root(String),
     /// The TLS library refuses to work.
-    #[error("TLS cannot be set up: {0}")]
+    #[error("cannot set up TLS: {0}")]
     Tls(String),
     /// The name servers cannot be used.
-    #[error("names cannot be looked up: {0}")]
+    #[error("cannot set up DNS: {0}")]
     Dns(String),
 }
 

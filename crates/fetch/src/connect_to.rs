@@ -80,7 +80,7 @@ pub struct BadConnectTo {
 
 impl BadConnectTo {
     fn parts(rule: &str) -> Self {
-        let problem = "write four parts, HOST1:PORT1:HOST2:PORT2; each may be empty".to_owned();
+        let problem = "use four parts, HOST1:PORT1:HOST2:PORT2; each may be empty".to_owned();
         BadConnectTo { rule: rule.to_owned(), problem }
     }
 
@@ -90,7 +90,7 @@ impl BadConnectTo {
     }
 
     fn port(rule: &str, digits: &str) -> Self {
-        let problem = format!("`{digits}` is no port; ports go from 0 to 65535");
+        let problem = format!("`{digits}` is not a port; use 0 to 65535");
         BadConnectTo { rule: rule.to_owned(), problem }
     }
 }
@@ -135,8 +135,8 @@ mod tests {
             ("a.test:80", "four parts"),
             ("a.test:80:b.test", "four parts"),
             ("a:1:b:2:c", "four parts"),
-            ("a:http:b:2", "`http` is no port"),
-            ("a:1:b:65536", "`65536` is no port"),
+            ("a:http:b:2", "`http` is not a port"),
+            ("a:1:b:65536", "`65536` is not a port"),
             ("[::1:80:b:2", "not closed"),
             ("[::1]x:80:b:2", "four parts"),
         ] {

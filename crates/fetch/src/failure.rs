@@ -19,19 +19,19 @@ pub enum Failure {
     #[error("{0}")]
     Tls(#[from] TlsTrouble),
     /// The address is outside the public internet and not allowed: never fetch it.
-    #[error("{0} is not a public address; allow its network if it is meant to be crawled")]
+    #[error("{0} is not a public address; use --allow-private=NETWORK to crawl it")]
     Forbidden(IpAddr),
     /// A phase took longer than allowed: ask again later.
     #[error("timed out while {}", .0.doing())]
     Timeout(Phase),
     /// The server hung up before its response head was complete: ask again later.
-    #[error("the server closed the connection before it had answered")]
+    #[error("the server closed the connection without a response")]
     Disconnected,
     /// The response head is larger, or has more fields, than allowed: give the page up.
-    #[error("the response head is larger than allowed")]
+    #[error("the response headers are too large")]
     HeadTooLarge,
     /// What came back is no HTTP that can be read: give the page up.
-    #[error("the server does not speak HTTP properly: {0}")]
+    #[error("the server violated the HTTP protocol: {0}")]
     Protocol(String),
 }
 
@@ -64,10 +64,10 @@ impl Failure {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DnsTrouble {
     /// There is no such name, or it has no address.
-    #[error("there is no address for this name")]
+    #[error("DNS lookup failed: no such host")]
     NotFound,
     /// The name servers failed or did not answer; the name may well exist.
-    #[error("the name could not be looked up: {0}")]
+    #[error("DNS lookup failed: {0}")]
     Temporary(String),
 }
 
@@ -78,7 +78,7 @@ pub enum ConnectTrouble {
     #[error("the server refused the connection")]
     Refused,
     /// No route leads there.
-    #[error("the server cannot be reached")]
+    #[error("the server is unreachable")]
     Unreachable,
     /// The server, or something before it, cut the connection off.
     #[error("the server reset the connection")]
@@ -92,10 +92,10 @@ pub enum ConnectTrouble {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TlsTrouble {
     /// The server's certificate is not to be trusted.
-    #[error("the server's certificate is not valid: {0}")]
+    #[error("the server's certificate is invalid: {0}")]
     Certificate(String),
     /// The two sides could not agree, or the server does not speak TLS.
-    #[error("no secure connection could be agreed on: {0}")]
+    #[error("TLS handshake failed: {0}")]
     Handshake(String),
 }
 
@@ -120,8 +120,8 @@ impl Phase {
         match self {
             Phase::Dns => "looking up the name",
             Phase::Connect => "connecting",
-            Phase::Tls => "agreeing on a secure connection",
-            Phase::Head => "waiting for the response head",
+            Phase::Tls => "negotiating TLS",
+            Phase::Head => "waiting for the response headers",
             Phase::Total => "fetching",
         }
     }
@@ -135,7 +135,7 @@ mod tests {
     fn failures_say_what_happened_in_plain_words() {
         for (failure, code, words) in [
             (Failure::Timeout(Phase::Head), "timeout_head", "timed out while waiting for the"),
-            (DnsTrouble::NotFound.into(), "dns_not_found", "there is no address for this name"),
+            (DnsTrouble::NotFound.into(), "dns_not_found", "DNS lookup failed: no such host"),
             (Failure::Forbidden([10, 0, 0, 1].into()), "private_address", "10.0.0.1 is not a pub"),
         ] {
             assert_eq!(failure.code(), code);

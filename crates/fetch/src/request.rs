@@ -188,10 +188,10 @@ pub(crate) fn literal_address(host: &str) -> Option<IpAddr> {
 #[non_exhaustive]
 pub enum BadUrl {
     /// It is no URL, or one that HTTP cannot carry.
-    #[error("this is no URL that can be fetched: {0}")]
+    #[error("not a valid URL: {0}")]
     NotOne(String),
     /// It is of another scheme.
-    #[error("only http and https can be fetched, not {0}")]
+    #[error("cannot fetch {0} URLs; use http or https")]
     Scheme(String),
 }
 

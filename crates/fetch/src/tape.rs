@@ -41,7 +41,7 @@ enum Line {
 
 /// The head outgrew its cap.
 #[derive(Debug, thiserror::Error)]
-#[error("the response head is larger than allowed")]
+#[error("the response headers are too large")]
 pub(crate) struct HeadTooLarge;
 
 impl Tape {

@@ -63,14 +63,13 @@ pub enum WorldError {
     DataSet(#[from] DataSetError),
     /// There is nothing of that name.
     #[error(
-        "there is no file or folder `{0}`, and no world of that name comes with the program: see `evercrawl \
-         lab worlds`"
+        "`{0}` is not a file, a folder or a built-in world; `evercrawl lab worlds` lists the built-in ones"
     )]
     Unknown(String),
     /// A folder holds no world.
     #[error(
-        "{0} holds no world: recorded changes come with a trace.json, a data set with an \
-         imps_and_chrates_incompl.txt or a urlid_imp.txt, a data directory with an evercrawl.data"
+        "{0} does not contain a world: recorded changes have a trace.json, a data set has an \
+         imps_and_chrates_incompl.txt or a urlid_imp.txt, a data directory has an evercrawl.data"
     )]
     Empty(String),
     /// A description cannot be read.
@@ -147,7 +146,7 @@ fn described(path: &Path) -> Result<Spec, WorldError> {
     match std::str::from_utf8(&bytes) {
         Ok(text) => Ok(Spec::parse(&file, text)?),
         Err(error) => {
-            Err(Malformed::at(&file, &text, error.valid_up_to(), "this is no UTF-8").into())
+            Err(Malformed::at(&file, &text, error.valid_up_to(), "not valid UTF-8").into())
         }
     }
 }
@@ -169,6 +168,6 @@ mod tests {
         );
         let file = dir.path().join("odd.toml");
         std::fs::write(&file, b"pages = 1\n# \xff\n").unwrap();
-        assert!(refusal(&file).ends_with("odd.toml, line 2, column 3: this is no UTF-8"));
+        assert!(refusal(&file).ends_with("odd.toml, line 2, column 3: not valid UTF-8"));
     }
 }

@@ -48,7 +48,7 @@ impl FromStr for Factors {
             let number = part.trim().trim_end_matches('x').parse().ok();
             let number = number.filter(|factor: &f64| (1e-3..=1e3).contains(factor));
             number.ok_or_else(|| {
-                format!("`{text}` is no range of budgets: write it as in 0.25x..4x or 0.5x,1x,2x")
+                format!("`{text}` is not a range of budgets; use e.g. 0.25x..4x or 0.5x,1x,2x")
             })
         };
         let mut list = match text.split_once("..") {
@@ -148,15 +148,15 @@ impl WhatIf {
             point.map(|point| 100.0 * point.freshness)
         };
         let now = at(1.0).map(|now| format!("At {}, {now:.1} % of copies are current", self.base));
-        let twice = at(2.0).map(|more| format!("twice that would make it {more:.1} %"));
-        let half = at(0.5).map(|less| format!("half {less:.1} %"));
+        let twice = at(2.0).map(|more| format!("doubling it gives {more:.1} %"));
+        let half = at(0.5).map(|less| format!("halving it {less:.1} %"));
         let parts: Vec<String> = [now, twice, half].into_iter().flatten().collect();
         let knee = match self.knee {
             Some(knee) => format!(
-                "The knee is at {knee}x: up to there a doubling buys more than on the mean of the \
-                 range, from there on less."
+                "The knee is at {knee}x: below it, each doubling gains more than the average of this \
+                 range; above it, less."
             ),
-            None => "There is no knee: towards the end of this range a doubling does not buy clearly less."
+            None => "There is no knee: returns are not diminishing yet at the end of this range."
                 .to_owned(),
         };
         if parts.is_empty() { knee } else { format!("{}. {knee}", parts.join(", ")) }
@@ -239,7 +239,7 @@ impl WhatIf {
 
     /// Returns all of it as one HTML file; `notes` are paragraphs on where the world comes from.
     pub fn html(&self, notes: &[String]) -> String {
-        let title = format!("What would another budget buy in {}?", self.world);
+        let title = format!("How fresh would {} be with another budget?", self.world);
         let mut page = Page::new(&title, &self.words());
         if !self.points.is_empty() {
             page.figure(&self.figure());
@@ -366,8 +366,8 @@ mod tests {
         assert!(gains.clone().count() == 8 && gains.into_iter().all(|g| (g - 0.1).abs() < 1e-9));
         assert_eq!(
             whatif.words(),
-            "At 10%/week, 50.0 % of copies are current, twice that would make it 60.0 %, half 40.0 %. \
-             There is no knee: towards the end of this range a doubling does not buy clearly less."
+            "At 10%/week, 50.0 % of copies are current, doubling it gives 60.0 %, halving it 40.0 %. \
+             There is no knee: returns are not diminishing yet at the end of this range."
         );
     }
 

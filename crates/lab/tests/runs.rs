@@ -266,7 +266,7 @@ fn where_there_are_no_links_the_link_methods_say_so_and_the_others_run() {
     let (unfit, ran) = fitness(made(&POISSON.replace("links = 2", "links = 0")));
     let linked = ALL.iter().filter(|policy| policy.needs_links()).count();
     assert_eq!(unfit.len(), linked * 2, "each seed draws a world");
-    assert!(unfit[0].contains("follows links and this world has none"), "{}", unfit[0]);
+    assert!(unfit[0].contains("needs links, and this world has none"), "{}", unfit[0]);
     assert_eq!(ran.len(), (ALL.len() - linked) * 2);
 }
 
@@ -295,7 +295,7 @@ fn a_recorded_site_without_links_runs_without_the_link_methods() {
     write("pages.csv", "page,url,created\na,/a,0\nb,/b,0\n");
     write("changes.csv", &format!("page,time,kind\na,{},M\nb,{},M\n", 320 * day, 350 * day));
     let (unfit, ran) = fitness(Source::open(folder.path(), false).unwrap());
-    assert!(unfit.iter().any(|why| why.contains("follows links")), "{unfit:?}");
+    assert!(unfit.iter().any(|why| why.contains("needs links")), "{unfit:?}");
     assert!(ran.iter().any(|policy| policy == "index"), "{ran:?}");
     let linked = ALL.iter().filter(|policy| policy.needs_links()).count();
     assert_eq!((unfit.len(), ran.len()), (linked, (ALL.len() - linked) * 2));

@@ -98,7 +98,7 @@ metrics! {
         "Requests under way.";
 
     Visits: Collection Counter "evercrawl_visits_total" [Change]
-        "Visits by what they told about the content, since the data directory was made.";
+        "Visits by result of the comparison, since the data directory was made.";
     UnchangedVisits: Collection Counter "evercrawl_unchanged_visits_total" [Unchanged]
         "Visits that found nothing new, by how that was seen, since the data directory was made.";
     Duplicates: Collection Counter "evercrawl_duplicate_visits_total" []
@@ -139,9 +139,9 @@ metrics! {
         "Hosts that are taken for spam.";
 
     BudgetRate: Collection Gauge "evercrawl_budget_requests_per_second" []
-        "Requests a second that may be made; absent where there is no budget.";
+        "Budget in requests per second; absent without a budget.";
     BudgetUsed: Collection Gauge "evercrawl_budget_used_ratio" []
-        "Which share of the budget the last minute used; absent where there is no budget.";
+        "Share of the budget used in the last minute; absent without a budget.";
     DayBytes: Collection Gauge "evercrawl_day_bytes" []
         "Payload bytes received in the last 24 hours.";
 

@@ -78,13 +78,13 @@ enum Make {
 #[non_exhaustive]
 pub enum Unfit {
     /// There is none of that name.
-    #[error("there is no policy '{0}'; choose one of {names}", names = names().join(", "))]
+    #[error("`{0}` is not a policy; use one of {names}", names = names().join(", "))]
     Unknown(String),
     /// It needs links and there are none.
-    #[error("policy '{0}' follows links and this world has none; choose one that does not")]
+    #[error("policy `{0}` needs links, and this world has none; use another policy")]
     NeedsLinks(&'static str),
     /// It needs to know the truth.
-    #[error("policy '{0}' knows the truth, so it runs in the lab only")]
+    #[error("policy `{0}` needs the truth, so it works only in the lab; use another policy")]
     NeedsTruth(&'static str),
 }
 
@@ -102,7 +102,7 @@ pub const ALL: &[Entry] = &[
     },
     Entry {
         name: "uniform",
-        about: "every page as often as every other",
+        about: "the same rate for every page",
         make: Make::Plain(|_| Box::new(Uniform::new())),
     },
     Entry {
@@ -127,7 +127,7 @@ pub const ALL: &[Entry] = &[
     },
     Entry {
         name: "bfs",
-        about: "from the top page outwards, every round anew",
+        about: "from the top page outwards, in every round",
         make: Make::FromLinks(|_, server| Box::new(BreadthFirst::new(server))),
     },
     Entry {
@@ -208,7 +208,7 @@ pub const ALL: &[Entry] = &[
     },
     Entry {
         name: "sampling-true",
-        about: "as sampling, told the true change ratios: its upper bound",
+        about: "like sampling, but with the true change ratios: its upper bound",
         make: Make::FromChanges(|changes| {
             Box::new(Sampling::new(Source::Truth(changes.clone()), Spend::Greedy))
         }),

@@ -58,16 +58,16 @@ pub enum StateError {
     #[error("the data directory is in use by another process")]
     InUse,
     /// The crawl that had it open is over.
-    #[error("the crawl has just ended; ask again")]
+    #[error("the crawl has just ended; run the command again")]
     Ended,
     /// The disk failed or is full.
-    #[error("the disk refused: {0}")]
+    #[error("cannot use the disk: {0}")]
     Disk(#[from] std::io::Error),
     /// The store's own trouble.
     #[error("the store failed: {0}")]
     Store(String),
     /// A row cannot be read.
-    #[error("the state is damaged: {0}; `evercrawl check --repair` mends what can be mended")]
+    #[error("the state is damaged: {0}; `evercrawl check --repair` repairs what can be repaired")]
     Corrupt(String),
 }
 

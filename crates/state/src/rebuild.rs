@@ -296,7 +296,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
             let page = PageKey::from_bytes(key).ok_or_else(|| keys::bad("page"))?;
             let mut row = PageRow::decode(value)?;
             if row.past.as_ref().is_some_and(|past| past.log == NO_VISIT) {
-                this.lost(Space::Visits, &row.url, "all its visits; it is visited anew");
+                this.lost(Space::Visits, &row.url, "all its visits; it will be visited again");
                 row = unvisited_again(row);
             }
             if let Some(Place::New(_, turn)) = &mut row.place {

@@ -31,7 +31,7 @@ pub struct Options {
 
 /// There is no preset of that name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no preset named \"{0}\"; choose one of {names}", names = Config::PRESETS.join(", "))]
+#[error("`{0}` is not a preset; use one of {names}", names = Config::PRESETS.join(", "))]
 pub struct UnknownPreset(pub String);
 
 impl Options {

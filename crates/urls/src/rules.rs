@@ -64,7 +64,7 @@ impl Default for Rules {
 #[non_exhaustive]
 pub enum RuleError {
     /// A pattern is no regular expression, or too large a one.
-    #[error("{list} pattern #{number} `{pattern}` cannot be used: {problem}")]
+    #[error("{list} pattern #{number} `{pattern}` is not a valid regular expression: {problem}")]
     Pattern {
         /// Which list it is in: `include` or `exclude`.
         list: &'static str,
@@ -84,7 +84,7 @@ pub enum RuleError {
         problem: String,
     },
     /// A denied host is no host name.
-    #[error("denied host `{0}` is not a host name; write a name such as `ads.example`")]
+    #[error("denied host `{0}` is not a host name; use e.g. `ads.example`")]
     Host(String),
 }
 

@@ -40,22 +40,22 @@ impl Target {
 #[non_exhaustive]
 pub enum SeedError {
     /// The line has tags only.
-    #[error("no URL or domain on this line; tags go after one, as in `example.org tag=news`")]
+    #[error("no URL or domain on this line; use e.g. `example.org tag=news`")]
     NoTarget,
     /// A second URL stands where a tag may.
-    #[error("`{0}` is a second URL on one line; write one a line, and tags as `tag=...`")]
+    #[error("`{0}` is a second URL on one line; use one URL per line, and `tag=...` for tags")]
     SecondTarget(String),
     /// A word is neither URL nor tag.
-    #[error("`{0}` is neither a URL nor a domain; write `example.org` or `https://example.org/`")]
+    #[error("`{0}` is not a URL or domain; use e.g. `example.org` or `https://example.org/`")]
     Unreadable(String),
     /// The URL is not on the web.
-    #[error("`{0}` cannot be crawled: only http and https can")]
+    #[error("cannot crawl `{0}`; use an http or https URL")]
     Scheme(String),
     /// The URL is longer than any can be.
-    #[error("the URL is longer than {} bytes", Canonical::MAX_LEN)]
+    #[error("the URL is too long; at most {} bytes are allowed", Canonical::MAX_LEN)]
     TooLong,
     /// A tag says nothing.
-    #[error("`tag=` needs a value without blanks, as in `tag=news`")]
+    #[error("`tag=` has no value; use e.g. `tag=news`, without spaces")]
     EmptyTag,
 }
 

@@ -1,4 +1,4 @@
-//! What does a call mean? A plain push, IndexNow, or WebSub.
+//! What does a request to the push listener mean: a plain push, IndexNow, or WebSub?
 
 use evercrawl_engine::EngineError;
 use evercrawl_state::Standing;
@@ -31,7 +31,7 @@ struct IndexNow {
 }
 
 impl Doorbell {
-    /// Does what is asked, as far as it may be.
+    /// Answers a request.
     pub(super) fn answer(&self, request: &Request) -> Answer {
         let done = match (request.method.as_str(), request.path.as_str()) {
             ("POST", "/push") => self.plain(request),
@@ -39,17 +39,20 @@ impl Doorbell {
             ("POST", "/indexnow") => self.index_now_list(request),
             ("GET", "/websub") => self.challenge(request),
             ("POST", "/websub") => self.notified(request),
-            (_, "/push" | "/indexnow" | "/websub") => Err(Answer::words(405, "not by this method")),
-            _ => Err(Answer::words(404, "there are /push, /indexnow and /websub")),
+            (_, "/push" | "/indexnow" | "/websub") => {
+                Err(Answer::words(405, "this method is not supported here"))
+            }
+            _ => Err(Answer::words(404, "unknown path; use /push, /indexnow or /websub")),
         };
         done.unwrap_or_else(|refusal| refusal)
     }
 
-    /// Lets in who knows the token; where there is none, whoever is here and no web page.
+    /// Accepts callers with the token; without a token, local callers that are not web pages.
     fn admit(&self, request: &Request, key: Option<&str>) -> Result<(), Answer> {
         let Some(token) = &self.token else {
             let page = request.header("origin").is_some();
-            let refusal = Answer::words(403, "web pages may ring only where push.token is set");
+            let refusal =
+                Answer::words(403, "requests from web pages need a token; set push.token");
             return if page { Err(refusal) } else { Ok(()) };
         };
         let bearer = request.header("authorization").and_then(|text| text.strip_prefix("Bearer "));
@@ -58,7 +61,7 @@ impl Doorbell {
         if knows { Ok(()) } else { Err(Answer::words(403, "the token is missing or wrong")) }
     }
 
-    /// One URL a line, or `{"urls": [..]}`.
+    /// One URL per line, or `{"urls": [..]}`.
     fn plain(&self, request: &Request) -> Result<Answer, Answer> {
         self.admit(request, None)?;
         let json = request.header("content-type").is_some_and(|kind| kind.contains("json"));
@@ -67,14 +70,14 @@ impl Doorbell {
             return self.signal(&urls);
         }
         let text = std::str::from_utf8(&request.body)
-            .map_err(|_| Answer::words(400, "the body is no UTF-8 text"))?;
+            .map_err(|_| Answer::words(400, "the body is not UTF-8 text"))?;
         let urls: Vec<String> = text.lines().filter_map(url_of).map(str::to_owned).collect();
         self.signal(&urls)
     }
 
     fn index_now(&self, request: &Request) -> Result<Answer, Answer> {
         let (Some(url), Some(key)) = (request.query("url"), request.query("key")) else {
-            return Err(Answer::words(400, "give ?url=..&key=.."));
+            return Err(Answer::words(400, "parameters missing; use ?url=..&key=.."));
         };
         self.admit(request, Some(key))?;
         self.signal(&[url.to_owned()])
@@ -89,12 +92,12 @@ impl Doorbell {
             url.is_some_and(|url| ![url.host(), url.authority()].contains(&host.as_str()))
         };
         if let Some(url) = url_list.iter().take(MOST_URLS).find(elsewhere) {
-            return Err(Answer::words(422, &format!("{url} is not of the host {host}")));
+            return Err(Answer::words(422, &format!("{url} is not on the host {host}")));
         }
         self.signal(&url_list)
     }
 
-    /// A hub asks whether a subscription was meant: it was for what is crawled here.
+    /// A hub asks whether a subscription was intended: yes, if the topic is crawled here.
     fn challenge(&self, request: &Request) -> Result<Answer, Answer> {
         self.admit(request, None)?;
         let topic = request.query("hub.topic").unwrap_or_default();
@@ -102,17 +105,17 @@ impl Doorbell {
         let echo = request.query("hub.challenge").map(Answer::echo);
         match (request.query("hub.mode"), echo) {
             (Some("subscribe"), Some(echo)) if crawled => Ok(echo),
-            // Nobody else is to end what is still of use.
+            // Others must not end a subscription that is still useful.
             (Some("unsubscribe"), Some(echo)) if !crawled => Ok(echo),
             (Some("subscribe" | "unsubscribe"), Some(_)) => {
-                Err(Answer::words(404, "that was not asked for"))
+                Err(Answer::words(404, "this subscription was not requested"))
             }
             (Some("denied"), _) => Ok(Answer::words(200, "noted")),
-            _ => Err(Answer::words(400, "give hub.mode, hub.topic and hub.challenge")),
+            _ => Err(Answer::words(400, "hub.mode, hub.topic or hub.challenge is missing")),
         }
     }
 
-    /// A hub says that a feed changed. What it sends along is not believed, but fetched.
+    /// A hub reports that a feed changed. The content it sends is not trusted; the feed is fetched.
     fn notified(&self, request: &Request) -> Result<Answer, Answer> {
         self.admit(request, None)?;
         if let Some(secret) = &self.secret {
@@ -123,17 +126,20 @@ impl Doorbell {
         }
         let own = || request.headers("link").find_map(own_link);
         let Some(topic) = request.query("topic").or_else(own) else {
-            return Err(Answer::words(400, "which topic? Give ?topic=.. or a Link with rel=self"));
+            return Err(Answer::words(
+                400,
+                "no topic given; use ?topic=.. or a Link header with rel=self",
+            ));
         };
         if !self.crawls(topic)? {
-            return Err(Answer::words(410, "this is not crawled here"));
+            return Err(Answer::words(410, "this topic is not crawled here"));
         }
         self.signal(&[topic.to_owned()])
     }
 
     /// Whether the page at `url` is known and may be fetched.
     fn crawls(&self, url: &str) -> Result<bool, Answer> {
-        let broken = |_| Answer::words(503, "the state cannot be read");
+        let broken = |_| Answer::words(503, "cannot read the state");
         let Ok(url) = canonical(&self.settings, url) else { return Ok(false) };
         let view = self.reading.view().map_err(broken)?;
         let row = view.find(host_of(&view, &url), url.as_str()).map_err(broken)?;
@@ -143,10 +149,11 @@ impl Doorbell {
     /// Tells the crawl that these changed.
     fn signal(&self, texts: &[String]) -> Result<Answer, Answer> {
         if texts.len() > MOST_URLS {
-            return Err(Answer::words(413, "10,000 URLs a call at most"));
+            return Err(Answer::words(413, "too many URLs; send at most 10,000 per request"));
         }
-        self.allow(texts.len().max(1))
-            .map_err(|wait| Answer::words(429, "too many URLs; wait a little").after(wait))?;
+        self.allow(texts.len().max(1)).map_err(|wait| {
+            Answer::words(429, "too many URLs per second; retry later").after(wait)
+        })?;
         let mut pushed = Pushed::default();
         let urls = pushed.read(&self.settings, texts);
         for piece in urls.chunks(PIECE) {
@@ -161,7 +168,7 @@ impl Doorbell {
 
 fn read_json<'a, T: Deserialize<'a>>(body: &'a [u8], form: &str) -> Result<T, Answer> {
     serde_json::from_slice(body)
-        .map_err(|error| Answer::words(400, &format!("the body must be {form}: {error}")))
+        .map_err(|error| Answer::words(400, &format!("the body is not {form}: {error}")))
 }
 
 /// The target of the link with `rel=self` in a `Link` header.

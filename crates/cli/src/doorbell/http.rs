@@ -1,4 +1,4 @@
-//! What does a caller ask? One request a connection, within bounds of size and time.
+//! What does a caller request? One request per connection, with limits on size and time.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const FAREWELL: Duration = Duration::from_secs(2);
 const MOST_UNREAD: usize = 16 << 20;
 
-/// What was asked.
+/// A request.
 #[derive(Debug, Default)]
 pub(super) struct Request {
     pub(super) method: String,
@@ -47,7 +47,7 @@ impl Request {
 
     /// Reads the head of a request; `None` while it is not whole.
     fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, Answer> {
-        let bad = || Answer::words(400, "this is no HTTP request");
+        let bad = || Answer::words(400, "not an HTTP request");
         let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
         let mut parsed = httparse::Request::new(&mut headers);
         let length = match parsed.parse(bytes).map_err(|_| bad())? {
@@ -74,25 +74,26 @@ impl Request {
     /// How long the body is.
     fn body_length(&self) -> Result<usize, Answer> {
         if self.header("transfer-encoding").is_some() {
-            return Err(Answer::words(411, "say how long the body is, by Content-Length"));
+            return Err(Answer::words(411, "Content-Length is missing"));
         }
         let mut lengths = self.headers("content-length");
         let (first, others) = (lengths.next(), lengths.count());
         let Some(length) = first else {
-            let none = Answer::words(411, "say how long the body is, by Content-Length");
+            let none = Answer::words(411, "Content-Length is missing");
             return if self.method == "POST" { Err(none) } else { Ok(0) };
         };
         match length.parse() {
-            Ok(length) if length > MOST_BODY => {
-                Err(Answer::words(413, "the body may have 2 MiB at most; say it in several calls"))
-            }
+            Ok(length) if length > MOST_BODY => Err(Answer::words(
+                413,
+                "the body is larger than 2 MiB; split it into several requests",
+            )),
             Ok(length) if others == 0 => Ok(length),
-            _ => Err(Answer::words(400, "Content-Length is no number")),
+            _ => Err(Answer::words(400, "Content-Length is not a number")),
         }
     }
 }
 
-/// Reads a request, or says why it is none; an error where the caller is gone or too slow.
+/// Reads a request, or the answer that rejects it; an error if the caller is gone or too slow.
 pub(super) fn read(caller: &TcpStream) -> io::Result<Result<Request, Answer>> {
     let deadline = SystemClock.now().after(PATIENCE);
     caller.set_write_timeout(Some(PATIENCE))?;
@@ -145,7 +146,7 @@ fn read_some(
     }
 }
 
-/// Ends a conversation so that the answer arrives also where the caller still speaks.
+/// Closes a connection so that the answer arrives even if the caller is still sending.
 pub(super) fn hang_up(caller: &TcpStream) -> io::Result<()> {
     caller.shutdown(Shutdown::Write)?;
     let deadline = SystemClock.now().after(FAREWELL);
@@ -157,7 +158,7 @@ pub(super) fn hang_up(caller: &TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// What is answered.
+/// A response.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -167,23 +168,23 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// A status with a word of explanation.
+    /// A status with an explanation.
     pub(super) fn words(status: u16, words: &str) -> Self {
         let body = format!("{words}\n");
         Answer { status, media_type: "text/plain; charset=utf-8", body, retry_after: None }
     }
 
-    /// A status with something for a program.
+    /// A status with JSON.
     pub(super) fn json(status: u16, value: &serde_json::Value) -> Self {
         Answer { media_type: "application/json", ..Answer::words(status, &value.to_string()) }
     }
 
-    /// Exactly these words, and no line end.
+    /// Exactly this text, without a line end.
     pub(super) fn echo(words: &str) -> Self {
         Answer { body: words.to_owned(), ..Answer::words(200, "") }
     }
 
-    /// The same, to be asked again after so many seconds.
+    /// The same, with the seconds after which to retry.
     pub(super) fn after(self, seconds: u64) -> Self {
         Answer { retry_after: Some(seconds), ..self }
     }

@@ -1,9 +1,9 @@
-//! Who may tell a running crawl over HTTP that pages changed? Whoever can reach its doorbell.
+//! How does a running crawl learn over HTTP that pages changed?
 //!
-//! Off unless `push.listen` says where. Without a token only this machine is listened to, and no web
-//! page in a browser on it. All is bounded: callers at a time, what one may say and how long it may
-//! take, URLs a second. What is said goes the way of `evercrawl push`, so that it buys no request
-//! beyond budget, pace, robots.txt and scope.
+//! Off unless `push.listen` is set. Without a token the listener binds to loopback only, and rejects web
+//! pages in a browser on this machine. Everything is limited: concurrent callers, the size and duration
+//! of a request, URLs per second. A push over HTTP is treated like `evercrawl push`: it never exceeds
+//! budget, pauses, robots.txt or scope.
 
 mod calls;
 mod http;
@@ -38,12 +38,12 @@ pub(crate) struct Doorbell {
     allowance: Mutex<Allowance>,
 }
 
-/// Takes the place where the settings say that is to be listened; `None` where they say nothing.
+/// Opens the listener of `push.listen`; `None` if it is not set.
 pub(crate) fn listener(settings: &Settings) -> anyhow::Result<Option<TcpListener>> {
     let Some(address) = settings.get("push.listen", address)? else { return Ok(None) };
     if !address.ip().is_loopback() && settings.items("push.token").is_empty() {
         return Err(Failure::config(format!(
-            "anybody who reaches {address} could push; set push.token, or listen on 127.0.0.1"
+            "push.listen: anyone who reaches {address} could push; set push.token, or listen on 127.0.0.1"
         )));
     }
     let listener = TcpListener::bind(address).map_err(|error| {
@@ -53,7 +53,7 @@ pub(crate) fn listener(settings: &Settings) -> anyhow::Result<Option<TcpListener
 }
 
 impl Doorbell {
-    /// Begins to answer whoever calls.
+    /// Starts to answer callers.
     pub(crate) fn open(
         listener: TcpListener,
         settings: Arc<Settings>,
@@ -73,12 +73,12 @@ impl Doorbell {
             let bell = self.clone();
             // The listener and this clone are two; every caller being served holds one more.
             if Arc::strong_count(&self) > MOST_CALLERS + 2 {
-                let busy = Answer::words(503, "too many callers at once").after(1);
+                let busy = Answer::words(503, "too many concurrent callers; retry later").after(1);
                 let _ = caller.set_write_timeout(Some(Duration::from_millis(100)));
                 let _ = busy.write(&caller);
                 continue;
             }
-            // Whoever cannot be served sees the connection end.
+            // A caller that cannot be served sees the connection close.
             let _ = std::thread::Builder::new().name("caller".into()).spawn(move || {
                 let _ = bell.serve(&caller);
             });
@@ -94,7 +94,7 @@ impl Doorbell {
         http::hang_up(caller)
     }
 
-    /// Lets `urls` more in, or says in how many seconds it could.
+    /// Admits `urls` more, or returns after how many seconds it could.
     fn allow(&self, urls: usize) -> Result<(), u64> {
         let mut allowance = self.allowance.lock().unwrap_or_else(PoisonError::into_inner);
         allowance.take(urls as f64, SystemClock.now())
@@ -102,7 +102,8 @@ impl Doorbell {
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| format!("`{text}` is no address and port, as in 127.0.0.1:8090"))
+    text.parse()
+        .map_err(|_| format!("`{text}` is not an address and port; use e.g. 127.0.0.1:8090"))
 }
 
 /// How many URLs may still come now.

@@ -1,4 +1,4 @@
-//! Did whoever shares our secret write this? `X-Hub-Signature` of WebSub.
+//! Was a request signed with our secret? `X-Hub-Signature` of WebSub.
 
 use ring::hmac;
 

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::crawl::open_walk;
 use super::take;
 use crate::args::{Add, RunArgs};
-use crate::units::show_count;
+use crate::units::{counted, show_count};
 use crate::{crawl_config, exit, print, seeds};
 
 pub(crate) fn run(args: &Add) -> anyhow::Result<u8> {
@@ -25,20 +25,23 @@ pub(crate) fn run(args: &Add) -> anyhow::Result<u8> {
     let mut adding = Adding::new(args, &dir, walk);
     seeds::read(&args.seeds, config.steps, |seed, bytes| adding.seed(seed, bytes))?;
     if adding.given == 0 {
-        return Err(exit::Failure::usage("nothing to add: give URLs, or a list by --seeds FILE"));
+        return Err(exit::Failure::usage(
+            "nothing to add; give URLs, or a list with --input-file FILE",
+        ));
     }
     let (given, new, pages) = adding.finish()?;
     if args.json {
         print::json_line(&mut print::data(), &json!({"given": given, "new": new, "pages": pages}))?;
     } else {
-        let (new, given, pages) = (show_count(new), show_count(given), show_count(pages));
-        writeln!(print::data(), "{new} of {given} are new; {pages} pages known")?;
+        let (given, pages) = (counted(given, "seed"), counted(pages, "page"));
+        let new = show_count(new);
+        writeln!(print::data(), "{new} of {given} new; {pages} known")?;
         eprintln!("next: evercrawl crawl --data {}", dir.path().display());
     }
     Ok(exit::OK)
 }
 
-/// Seeds on their way in: a few one by one, many sorted and together.
+/// Seeds being added: a few one by one, many sorted and at once.
 struct Adding<'a> {
     dir: &'a DataDir,
     walk: Walk<DiskStore>,
@@ -94,7 +97,7 @@ impl<'a> Adding<'a> {
         Ok(())
     }
 
-    /// Lets in what is left; returns how many were given, how many were new, how many pages are known.
+    /// Adds what is left; returns how many were given, how many were new, how many pages are known.
     fn finish(mut self) -> anyhow::Result<(u64, u64, u64)> {
         for seed in &std::mem::take(&mut self.few) {
             self.new += u64::from(self.walk.add_seed(seed, SystemClock.now())?);
@@ -103,7 +106,7 @@ impl<'a> Adding<'a> {
             self.let_in(load)?;
         }
         if self.new >= MANY as u64 && self.loads > 1 {
-            self.progress.say("sorting them into what was there");
+            self.progress.say("merging the new pages with the known ones");
             self.walk.merge()?;
         }
         let counters = self.walk.close()?;
@@ -112,7 +115,7 @@ impl<'a> Adding<'a> {
     }
 }
 
-/// Tells a person how far it is.
+/// Shows progress on a terminal.
 struct Progress {
     shown: bool,
     began: Time,
@@ -130,7 +133,7 @@ impl Progress {
         let took = SystemClock.now().since(self.began).as_secs_f64().max(1e-3);
         let share = self.bytes.map_or(String::new(), |all| format!(", {}", percent(bytes, all)));
         let rate = show_count((given as f64 / took) as u64);
-        self.say(&format!("{} read{share}, {rate} a second", show_count(given)));
+        self.say(&format!("{} read{share}, {rate} per second", show_count(given)));
     }
 
     fn sorted(&self, done: u64, count: u64) {
@@ -149,8 +152,8 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{:.0} %", 100.0 * part as f64 / whole.max(1) as f64)
 }
 
-/// Seeds after which a person is told how far it is.
+/// How many seeds are read between two updates of the progress line.
 const SHOW_EVERY: u64 = 50_000;
 
-/// Seeds from which on it pays to sort them first.
+/// From this many seeds on, sorting them first is faster.
 const MANY: usize = 20_000;

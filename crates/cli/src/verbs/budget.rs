@@ -1,4 +1,4 @@
-//! `evercrawl budget`: so many requests from now on, of a running crawl or a stopped one.
+//! `evercrawl budget`: changes the request budget of a running or stopped crawl.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,20 +13,24 @@ use crate::{control, crawl_config, units};
 
 const RATE: &str = "budget.rate";
 
-/// Tells the crawl that has the data directory open, or notes it for the next one.
+/// Tells the crawl that has the data directory open, or writes it down for the next one.
 pub(crate) fn run(args: &Budget) -> anyhow::Result<u8> {
     rate(args)?;
     match enter(&args.common, || control::forward(&args.common.data, &[]))? {
         Entered::Here(opened) => {
             remember(args, &opened.path)?;
-            eprintln!("{} from the next run on{}", args.rate, as_a_bound(&opened.settings)?);
+            eprintln!(
+                "budget set to {} for the next run{}",
+                args.rate,
+                fixed_note(&opened.settings)?
+            );
             Ok(exit::OK)
         }
         Entered::There(code) => Ok(code),
     }
 }
 
-/// Has the crawl that works there keep to it, and the next one too. Returns the settings that are then in force.
+/// Sets the budget of the crawl that works there, and of the next one. Returns the settings then in force.
 pub(crate) fn running(
     args: &Budget,
     opened: &Opened,
@@ -35,17 +39,17 @@ pub(crate) fn running(
 ) -> anyhow::Result<Settings> {
     inbox.set_budget(rate(args)?)?;
     let settings = remember(args, &opened.path)?;
-    writeln!(out, "{} from now on{}", args.rate, as_a_bound(&settings)?)?;
+    writeln!(out, "budget set to {} from now on{}", args.rate, fixed_note(&settings)?)?;
     let mut in_force = Settings::clone(&opened.settings);
     in_force.set(RATE, vec![args.rate.clone()], Origin::Flag)?;
     Ok(in_force)
 }
 
-/// What is to be said where there is nothing to divide.
-fn as_a_bound(settings: &Settings) -> anyhow::Result<&'static str> {
+/// A note for crawls with a fixed interval, where no policy divides the budget.
+fn fixed_note(settings: &Settings) -> anyhow::Result<&'static str> {
     let fixed = crawl_config::plan(settings)?.fixed;
-    let words = ", as a bound: every page has the same interval (schedule.recrawl); \
-                 `crawl --recrawl auto` lets the policy divide the budget";
+    let words = ", as an upper limit only: schedule.revisit_every fixes the interval of every page; \
+                 `crawl --revisit-every auto` lets the policy divide the budget";
     Ok(if fixed { words } else { "" })
 }
 

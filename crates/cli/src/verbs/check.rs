@@ -1,4 +1,4 @@
-//! `evercrawl check`: can what lies in the data directory be trusted?
+//! `evercrawl check`: are state and archive of a data directory sound?
 
 use std::io::Write;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::crawl::{open_walk, random};
 use super::{open, take};
 use crate::args::{Check, RunArgs};
-use crate::units::show_count;
+use crate::units::counted;
 use crate::{crawl_config, exit, print};
 
 pub(crate) fn run(args: &Check) -> anyhow::Result<u8> {
@@ -94,7 +94,7 @@ fn is_damage(error: &anyhow::Error) -> bool {
 }
 
 fn unusable(args: &Check, error: &anyhow::Error, others: u64) -> anyhow::Result<Report> {
-    let what = format!("it cannot be opened: {error}");
+    let what = format!("cannot be opened: {error}");
     let fault = Fault { file: "state and archive".to_owned(), what, ..Fault::default() };
     show(args, &Told::Fault(fault))?;
     Ok(Report { faults: others + 1, ..Report::default() })
@@ -114,7 +114,10 @@ fn mend(args: &Check) -> anyhow::Result<()> {
             false => writeln!(out, "{}", print::plain(&what))?,
         }
     }
-    eprintln!("the damaged parts are in {}; remove it once you need it no more", aside?.display());
+    eprintln!(
+        "the damaged parts were moved to {}; delete it when you no longer need it",
+        aside?.display()
+    );
     Ok(())
 }
 
@@ -155,13 +158,12 @@ fn verdict(args: &Check, report: Report) -> anyhow::Result<()> {
         return Ok(print::json_line(&mut out, &line)?);
     }
     let verdict = if ok { "agree" } else { "DISAGREE" };
-    let (visits, records) = (show_count(visits), show_count(records));
-    writeln!(
-        out,
-        "state and archive {verdict}: {visits} visits, {records} records, {files} files"
-    )?;
+    let [visits, records, files] =
+        [(visits, "visit"), (records, "record"), (files, "file")].map(|(n, noun)| counted(n, noun));
+    writeln!(out, "state and archive {verdict}: {visits}, {records}, {files}")?;
     if !ok {
-        eprintln!("{faults} faults; `evercrawl check --repair` mends what can be mended");
+        let faults = counted(faults, "fault");
+        eprintln!("{faults} found; `evercrawl check --repair` repairs what can be repaired");
     }
     Ok(())
 }

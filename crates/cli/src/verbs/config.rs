@@ -28,6 +28,6 @@ pub(crate) fn show(common: &Common, json: bool) -> anyhow::Result<u8> {
         vec![key.name.to_owned(), shown, value.origin.to_string(), key.help.to_owned()]
     };
     let rows: Vec<_> = settings.iter().map(row).collect();
-    print::table(&mut out, &["setting", "value", "from", "what it is"], &rows)?;
+    print::table(&mut out, &["setting", "value", "from", "meaning"], &rows)?;
     Ok(exit::OK)
 }

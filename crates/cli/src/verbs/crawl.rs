@@ -1,4 +1,4 @@
-//! `evercrawl crawl`: discover, fetch, archive, come again.
+//! `evercrawl crawl`: discovers, fetches, archives and revisits pages.
 
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
@@ -24,7 +24,7 @@ use crate::args::Crawl;
 use crate::control::Door;
 use crate::doorbell::{self, Doorbell};
 use crate::settings::{Origin, Settings};
-use crate::units::{show_count, show_duration, show_size};
+use crate::units::{counted, show_duration, show_size};
 use crate::{crawl_config, exit, print, report, seeds};
 
 pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
@@ -62,10 +62,10 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     let reading = walk.state().reading().committed_reader();
     let door = Door::open(dir.path(), reading, settings.clone(), inbox.clone());
     if let Err(error) = &door {
-        eprintln!("other verbs cannot reach this crawl: {error}");
+        eprintln!("other commands cannot reach this crawl: {error}");
     }
     if let Some(listener) = listener {
-        eprintln!("pushes are taken at http://{}/push", listener.local_addr()?);
+        eprintln!("accepting pushes at http://{}/push", listener.local_addr()?);
         Doorbell::open(
             listener,
             settings.clone(),
@@ -97,7 +97,7 @@ fn settings(args: &Crawl) -> anyhow::Result<(Arc<Settings>, Arc<CrawlConfig>)> {
 }
 
 fn nothing_to_crawl() -> anyhow::Error {
-    exit::Failure::usage("nothing to crawl: give a URL, or a list by --seeds FILE")
+    exit::Failure::usage("nothing to crawl; give a URL, or a list with --input-file FILE")
 }
 
 /// Opens state and archive and puts the walk together.
@@ -123,7 +123,7 @@ pub(crate) fn open_walk(
     let (writer, recovery) = dir.archive(state.view(), writer_settings, now)?;
     if recovery.cut_bytes > 0 {
         let cut = show_size(recovery.cut_bytes);
-        eprintln!("the last run ended abruptly: {cut} that were not committed are fetched again");
+        eprintln!("the last run ended abruptly; {cut} of uncommitted data is fetched again");
     }
     let learned = DataDir::learned(dir.path());
     Ok(Walk::resume(config.clone(), state, writer, learned.as_deref(), random(), now)?)
@@ -136,7 +136,7 @@ pub(crate) fn random() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-/// Whoever crawls other people's servers says who they are.
+/// Requires a contact, except where only this machine is crawled.
 fn require_identity(
     config: &CrawlConfig,
     settings: &Settings,
@@ -157,8 +157,8 @@ fn require_identity(
         return Ok(());
     }
     Err(exit::Failure::config(
-        "who are you? Servers must be able to reach whoever crawls them: give --contact \
-         URL-or-mail (kept for later runs), or set identity.contact in evercrawl.toml",
+        "no contact set: site operators must be able to reach you; use --contact URL|EMAIL \
+         (remembered for later runs), or set identity.contact in evercrawl.toml",
     ))
 }
 
@@ -199,7 +199,7 @@ pub(crate) fn listen_for_signals(stopper: Stopper) {
                 asked += 1;
                 stopper.stop();
                 if asked == 1 {
-                    eprintln!("\nfinishing what is in flight; again to stop at once");
+                    eprintln!("\nFinishing requests in flight; press Ctrl-C again to stop now");
                 }
             }
         });
@@ -242,7 +242,7 @@ impl<'a> Keeper<'a> {
         // Said once: the crawl goes on, and a full disk will stop it soon enough.
         if let (Some(Ok(Err(error))), false) = (written, self.failed) {
             self.failed = true;
-            eprintln!("what was learned of the pages could not be kept: {error}");
+            eprintln!("cannot save the learned change rates: {error}");
         }
     }
 }
@@ -379,9 +379,9 @@ fn finish(
     let rate = pages as f64 / time.as_secs_f64().max(0.001);
     writeln!(
         out,
-        "{}: {} pages in {} ({rate:.1}/s), {} received, {} archived",
+        "{}: {} in {} ({rate:.1}/s), {} received, {} archived",
         words(ended),
-        show_count(pages),
+        counted(pages, "page"),
         show_duration(time),
         show_size(progress.tally.bytes),
         show_size(progress.tally.archived),
@@ -391,7 +391,7 @@ fn finish(
     out.flush()?;
     let private = |counters: &Counters| counters.refused(Refusal::PrivateAddress);
     if private(&counters) > private(before) {
-        eprintln!("some hosts have private addresses; --allow-private=NETWORK lets them in");
+        eprintln!("some hosts have private addresses; use --allow-private=NETWORK to crawl them");
     }
     say_what_next(ended, resting, dir.path());
     Ok(code)
@@ -402,13 +402,14 @@ fn say_what_next(ended: Ended, resting: u64, dir: &Path) {
     match ended {
         Ended::Done => {}
         Ended::DoneButResting => eprintln!(
-            "{resting} pages wait on hosts that are paused, asked to be left alone or do not answer; \
-             `evercrawl crawl --data {dir} --once` tries again"
+            "{} left on hosts that are paused, not answering, or asked for a pause.\n\
+             Retry with: evercrawl crawl --data {dir} --new-only",
+            counted(resting, "page")
         ),
         Ended::DiskFull => {
-            eprintln!("free some space, then `evercrawl crawl --data {dir}` goes on")
+            eprintln!("Free some space, then resume with: evercrawl crawl --data {dir}")
         }
-        _ => eprintln!("all is saved; `evercrawl crawl --data {dir}` goes on"),
+        _ => eprintln!("State saved. Resume with: evercrawl crawl --data {dir}"),
     }
 }
 
@@ -444,7 +445,7 @@ fn reason(ended: Ended) -> &'static str {
 fn words(ended: Ended) -> &'static str {
     match ended {
         Ended::Done => "every known page was visited",
-        Ended::DoneButResting => "every page that may be asked for was visited",
+        Ended::DoneButResting => "every reachable page was visited",
         Ended::SizeLimit => "size limit reached",
         Ended::TimeLimit => "time limit reached",
         Ended::DiskFull => "the disk is nearly full",

@@ -1,5 +1,5 @@
-//! `evercrawl demo`: a web of our own, crawled for a minute by two policies with the same budget, and
-//! the truth beside what the crawler says.
+//! `evercrawl demo`: crawls a synthetic web for a minute by two policies with the same budget, and
+//! compares the results with the truth.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use super::crawl::{Screen, listen_for_signals, open_walk};
 use super::{open, why};
 use crate::args::{Common, CrawlRules, Demo, RunArgs, ScopeArg, Why};
 use crate::exit::Failure;
-use crate::units::{show_count, show_duration, show_size};
+use crate::units::{counted, show_duration, show_size};
 use crate::{crawl_config, exit, print, report, units};
 
 /// How fresh the pages held really are.
@@ -53,8 +53,8 @@ pub(crate) fn run(args: &Demo) -> anyhow::Result<u8> {
     let world = World::new(world(SystemClock.now()));
     let server = serve(world, ServeConfig::default()).map_err(broken)?;
     eprintln!(
-        "an evolving web of {} hosts on {}: pages change, move, repeat each other and disappear;\n\
-         two crawls of it, each with a budget of {BUDGET}: one treats all pages alike, one learns",
+        "A synthetic web of {} hosts runs on {}: its pages change, move and disappear.\n\
+         Two crawls visit it, each with {BUDGET}: one treats all pages alike, one learns.",
         server.world().config().hosts,
         server.addr()
     );
@@ -65,7 +65,8 @@ pub(crate) fn run(args: &Demo) -> anyhow::Result<u8> {
         let index = crawl(args, &args.data, "index", &server, &stopper);
         (other.join(), index)
     });
-    let uniform = uniform.map_err(|_| anyhow::anyhow!("the other crawl broke down"))??;
+    let uniform =
+        uniform.map_err(|_| anyhow::anyhow!("the comparison crawl failed unexpectedly"))??;
     let index = index?;
     server.shutdown().map_err(broken)?;
     show_report(args, &uniform, &index)?;
@@ -218,8 +219,8 @@ fn show_report(args: &Demo, uniform: &Outcome, index: &Outcome) -> anyhow::Resul
     }
     writeln!(
         out,
-        "{} visits in {}, {} received, {} archived",
-        show_count(index.progress.tally.pages),
+        "{} in {}, {} received, {} archived",
+        counted(index.progress.tally.pages, "visit"),
         show_duration(index.progress.at.since(index.progress.began)),
         show_size(index.progress.tally.bytes),
         show_size(index.progress.tally.archived),
@@ -229,11 +230,11 @@ fn show_report(args: &Demo, uniform: &Outcome, index: &Outcome) -> anyhow::Resul
     let right =
         format!("{} \u{b1} {:.1}", percent(index.estimate.fresh), 100.0 * index.estimate.error);
     writeln!(out)?;
-    writeln!(out, "with {BUDGET}, how fresh is what is held?   all alike   learning")?;
+    writeln!(out, "share of current copies with {BUDGET}        all alike   learning")?;
     let rows = [
-        ("over the second half, by the web itself", percent(uniform.mean), percent(index.mean)),
-        ("at the end, by the web itself", percent(uniform.end.share()), percent(index.end.share())),
-        ("at the end, as the crawler says", String::new(), right),
+        ("true, mean of the second half", percent(uniform.mean), percent(index.mean)),
+        ("true, at the end", percent(uniform.end.share()), percent(index.end.share())),
+        ("estimated by the crawler, at the end", String::new(), right),
     ];
     for (what, uniform, index) in rows {
         writeln!(out, "  {what:<40} {uniform:>9}   {index}")?;
@@ -241,8 +242,8 @@ fn show_report(args: &Demo, uniform: &Outcome, index: &Outcome) -> anyhow::Resul
     writeln!(out)?;
     let data = args.data.display();
     let me = std::env::args().next().unwrap_or_else(|| "evercrawl".to_owned());
-    writeln!(out, "try next:")?;
-    writeln!(out, "  {me} plan --for 1m --data {data}")?;
+    writeln!(out, "Try next:")?;
+    writeln!(out, "  {me} plan --ahead 1m --data {data}")?;
     writeln!(out, "  {me} diff {} --data {data}", index.liveliest)?;
     writeln!(out, "  {me} history {} --data {data}", index.liveliest)?;
     Ok(())

@@ -1,4 +1,4 @@
-//! `evercrawl fetch`: one URL, and what came; changes nothing.
+//! `evercrawl fetch`: fetches one URL and shows the response; stores nothing.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::args::Fetch;
 use crate::exit::Failure;
-use crate::units::{show_duration, show_size};
+use crate::units::{counted, show_duration, show_size};
 use crate::{crawl_config, exit, print};
 
 pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
@@ -109,6 +109,7 @@ fn write_words(
     extracted: &Extracted<'_>,
 ) -> std::io::Result<()> {
     let (title, text, links) = contents(extracted);
+    let links = counted(links as u64, "link");
     let (body, words) = (response.body.len() as u64, text.len() as u64);
     let charset = extracted.charset.unwrap_or("-");
     let times = hop.fetched.times;
@@ -116,7 +117,7 @@ fn write_words(
     writeln!(out)?;
     writeln!(out, "title   {}", print::plain(title.unwrap_or("-")))?;
     writeln!(out, "kind    {}, charset {charset}", extracted.kind.mime())?;
-    writeln!(out, "body    {}, {} of text, {links} links", show_size(body), show_size(words))?;
+    writeln!(out, "body    {}, {} of text, {links}", show_size(body), show_size(words))?;
     writeln!(out, "digest  sha1:{}", Digest::of(&response.body.whole()))?;
     let [all, dns, connect, tls, first] =
         [times.total, times.dns, times.connect, times.tls, times.first_byte].map(show_duration);

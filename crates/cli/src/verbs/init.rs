@@ -13,19 +13,19 @@ pub(crate) fn run(args: &Init) -> anyhow::Result<u8> {
     let path = dir.path().join("evercrawl.toml");
     let shown = path.display();
     if path.exists() {
-        return Err(exit::Failure::config(format!("{shown} exists already; edit it as you like")));
+        return Err(exit::Failure::config(format!("{shown} already exists; edit it instead")));
     }
     std::fs::write(&path, template(args.contact.as_deref(), args.agent.as_deref()))?;
     writeln!(print::data(), "{shown}")?;
     let data = dir.path().display();
     if args.contact.is_none() {
-        eprintln!("next: put your address into {shown} as identity.contact");
+        eprintln!("next: set identity.contact in {shown}, so that site operators can reach you");
     }
     eprintln!("then: evercrawl crawl https://example.org/ --data {data}");
     Ok(exit::OK)
 }
 
-/// What people change, and nothing else; `evercrawl config show` lists the rest.
+/// The settings that are changed most; `evercrawl config show` lists the rest.
 fn template(contact: Option<&str>, agent: Option<&str>) -> String {
     let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
     let contact = contact
@@ -34,25 +34,25 @@ fn template(contact: Option<&str>, agent: Option<&str>) -> String {
         });
     let agent = quoted(agent.unwrap_or("evercrawl"));
     format!(
-        "# Evercrawl. Every setting with its default: evercrawl config show
+        "# Evercrawl settings. To list all of them with their values: evercrawl config show
 
 [identity]
-# Who crawls: servers see this in every request.
+# Sent with every request, so that site operators can reach you.
 {contact}
-agent = {agent}
+user_agent = {agent}
 
 [crawl]
-# scope = \"host\"      # page | prefix | host | domain | any, around each seed
+# scope = \"host\"      # around each seed: page, prefix, host, domain or any
 # exclude = [\"/private/\"]
 
 [pace]
-# delay = \"1s\"        # pause after each request to a host
+# delay = \"1s\"        # pause between requests to one host
 
 [budget]
 # rate = \"5/s\"        # requests over all hosts
 
 [schedule]
-# recrawl = \"auto\"    # a fixed interval; auto: the policy's choice with a budget, else 1d
+# revisit_every = \"auto\"    # a fixed interval, or auto: the policy decides (1d without a budget)
 "
     )
 }

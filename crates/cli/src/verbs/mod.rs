@@ -1,4 +1,4 @@
-//! One file a verb.
+//! What does each verb do? One file per verb.
 
 pub(crate) mod add;
 pub(crate) mod budget;
@@ -110,7 +110,7 @@ pub(crate) fn canonical(settings: &Settings, url: &str) -> anyhow::Result<Canoni
     let with_scheme = if has_scheme(url) { url.to_owned() } else { format!("http://{url}") };
     steps
         .canonicalize(&with_scheme)
-        .map_err(|reason| Failure::usage(format!("`{url}` cannot be crawled: {reason}")))
+        .map_err(|reason| Failure::usage(format!("cannot crawl `{url}`: {reason}")))
 }
 
 /// The host that a URL belongs to.

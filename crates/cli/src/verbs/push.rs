@@ -1,4 +1,4 @@
-//! `evercrawl push`: somebody says that pages changed, to a running crawl or a stopped one.
+//! `evercrawl push`: reports changed URLs to a running or stopped crawl.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Push) -> anyhow::Result<u8> {
         Entered::There(pushed) => pushed,
     };
     if pushed.given == 0 {
-        return Err(Failure::usage("nothing to push: give URLs, or `-` to read them from stdin"));
+        return Err(Failure::usage("nothing to push; give URLs, or `-` to read them from stdin"));
     }
     pushed.say(args.json)
 }
@@ -89,7 +89,7 @@ fn forward(args: &Push) -> anyhow::Result<Option<Pushed>> {
         match control::call(&args.common.data, &words, &mut answer)? {
             Some(exit::OK) => pushed.add(serde_json::from_slice(&answer)?),
             Some(code) => {
-                let message = "the crawl did not take it".to_owned();
+                let message = "the crawl rejected the push".to_owned();
                 return Err(Failure { code, message }.into());
             }
             None => silent = true,
@@ -111,7 +111,8 @@ fn in_pieces(
             continue;
         }
         for line in io::stdin().lock().lines() {
-            let line = line.map_err(|error| Failure::usage(format!("standard input: {error}")))?;
+            let line = line
+                .map_err(|error| Failure::usage(format!("cannot read standard input: {error}")))?;
             if let Some(url) = url_of(&line) {
                 piece.take(url, &mut each)?;
             }
@@ -135,7 +136,10 @@ impl Piece {
         each: &mut impl FnMut(&[String]) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         if url.len() > LONGEST {
-            let message = format!("a URL of {} bytes is too long to be crawled", url.len());
+            let message = format!(
+                "a URL of {} bytes is too long; at most {LONGEST} bytes are allowed",
+                url.len()
+            );
             return Err(Failure::usage(message));
         }
         if self.urls.len() >= PIECE || self.bytes + url.len() > PIECE_BYTES {
@@ -236,7 +240,7 @@ impl Pushed {
             words += &format!(", {} refused ({reason})", show_count(*count));
         }
         if self.unusable > 0 {
-            words += &format!(", {} unusable", show_count(self.unusable));
+            words += &format!(", {} invalid", show_count(self.unusable));
         }
         words
     }

@@ -1,4 +1,4 @@
-//! `evercrawl retain`: drop what need not be kept, say what would be dropped, list what was.
+//! `evercrawl retain`: deletes what the retention rules no longer keep, or lists it.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::crawl::open_walk;
 use super::{Entered, Opened, enter, take};
 use crate::args::{Retain, RunArgs};
 use crate::exit::Failure;
-use crate::units::{show_count, show_size};
+use crate::units::{counted, show_count, show_size};
 use crate::{control, crawl_config, exit, print};
 
 /// Runs the verb here; what only reads also in the crawl that has the data directory open.
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Retain) -> anyhow::Result<u8> {
         return show(args, &opened, &mut print::data());
     }
     if crawl_config::retention(&opened.settings)?.is_all() {
-        eprintln!("everything is kept: retention.archive and retention.visits say `all`");
+        eprintln!("nothing to delete: retention.archive and retention.visits are `all`");
         return Ok(exit::OK);
     }
     drop(opened);
@@ -45,8 +45,8 @@ pub(crate) fn show(args: &Retain, opened: &Opened, out: &mut dyn Write) -> anyho
         write_foreseen(foreseen, args.json, out)?;
     } else {
         return Err(Failure::config(
-            "a crawl is running here: it drops what its settings say every `retention.every`; \
-             stop it to do so now",
+            "a crawl is running here, and applies the rules every `retention.every`; \
+             stop it to apply them now",
         ));
     }
     out.flush()?;
@@ -87,7 +87,7 @@ fn write_dropped(dropped: &Dropped, as_json: bool, out: &mut dyn Write) -> anyho
     let Dropped { at, rule, from, count, bytes } = dropped;
     let (at, count, size) = (at.rfc3339(), show_count(*count), show_size(*bytes));
     let (rule, from) = (print::plain(rule), print::plain(from));
-    Ok(writeln!(out, "{at}  {count:>9} dropped, {size:>7}, from {from}; kept: {rule}")?)
+    Ok(writeln!(out, "{at}  {count:>9} deleted, {size:>7}, from {from}; rule: {rule}")?)
 }
 
 fn describe(dropped: &Dropped) -> Value {
@@ -108,10 +108,10 @@ fn write_foreseen(foreseen: Foreseen, as_json: bool, out: &mut dyn Write) -> any
     }
     Ok(writeln!(
         out,
-        "would drop {} captures ({}) from {} WARC files, and {} visits from the log",
-        show_count(records),
+        "would delete {} ({}) from {}, and {} from the log",
+        counted(records, "capture"),
         show_size(bytes),
-        show_count(files),
-        show_count(visits),
+        counted(files, "WARC file"),
+        counted(visits, "visit"),
     )?)
 }

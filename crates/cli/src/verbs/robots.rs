@@ -1,4 +1,4 @@
-//! `evercrawl robots`: may we fetch this?
+//! `evercrawl robots`: does robots.txt allow a URL, and by which line?
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use crate::{crawl_config, exit, print};
 
 pub(crate) fn run(args: &Robots) -> anyhow::Result<u8> {
     let settings = crawl_config::settings(&args.common, Some(&args.rules))?;
-    let agent = settings.items("identity.agent").first().cloned().unwrap_or_default();
+    let agent = settings.items("identity.user_agent").first().cloned().unwrap_or_default();
     let (robots, source) = match &args.file {
         Some(path) => {
             let bytes = std::fs::read(path).map_err(|error| {
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Robots) -> anyhow::Result<u8> {
         });
         print::json_line(&mut out, &line)?;
     } else {
-        let why = verdict.line.map_or("no line applies".to_owned(), |line| {
+        let why = verdict.line.map_or("no rule applies".to_owned(), |line| {
             format!("line {}: {}", line.number, print::plain(line.text))
         });
         writeln!(out, "{word} for {agent}: {why} ({source})")?;
@@ -70,7 +70,7 @@ fn fetch(
             (Some(response.status), body, format!("status {}", response.status))
         }
         Some(Err(failure)) => (None, Vec::new(), failure.to_string()),
-        None => (None, Vec::new(), "no answer".to_owned()),
+        None => (None, Vec::new(), "no response".to_owned()),
     };
     Ok((RobotsTxt::of_answer(status, &body, agent), format!("{address}: {words}")))
 }

@@ -1,4 +1,4 @@
-//! `evercrawl testweb`: an evolving web on loopback.
+//! `evercrawl testweb`: serves a synthetic, changing web on loopback.
 
 use std::io::Write;
 use std::time::Duration;
@@ -7,12 +7,13 @@ use evercrawl_engine::live::SystemClock;
 use evercrawl_testweb::{Options, Server, World, serve};
 
 use crate::args::Testweb;
+use crate::exit;
 use crate::exit::Failure;
-use crate::{exit, units};
+use crate::units::{self, counted};
 
 pub(crate) fn run(args: &Testweb) -> anyhow::Result<u8> {
     let time = args.time.as_deref().map(units::duration).transpose();
-    let time = time.map_err(|error| Failure::usage(format!("--for: {error}")))?;
+    let time = time.map_err(|error| Failure::usage(format!("--max-time: {error}")))?;
     let options = options(args);
     let world = options
         .world(SystemClock.now().millis())
@@ -23,10 +24,11 @@ pub(crate) fn run(args: &Testweb) -> anyhow::Result<u8> {
     println!("{}", addresses.join(" "));
     std::io::stdout().flush()?;
     eprintln!(
-        "{} hosts ({} ...) of {} pages; crawl them with --allow-private --connect-to ::{}",
-        config.hosts,
+        "{} with {} each; crawl them with e.g.\n\
+         evercrawl crawl http://{}/ --allow-private --connect-to ::{}",
+        counted(config.hosts.into(), "host"),
+        counted(config.pages.into(), "page"),
         server.world().host_name(0),
-        config.pages,
         addresses[0]
     );
     wait(time)?;

@@ -124,7 +124,7 @@ fn robots_fact(opened: &Opened, url: &Canonical) -> anyhow::Result<Fact> {
     let Some(copy) = opened.state.robots(url.origin())? else {
         return Ok(Fact("robots", "not fetched yet; asked before the first page".to_owned()));
     };
-    let agent = opened.settings.items("identity.agent").first().cloned().unwrap_or_default();
+    let agent = opened.settings.items("identity.user_agent").first().cloned().unwrap_or_default();
     let robots = read_robots(&copy, &agent);
     let verdict = robots.verdict(url.path_and_query());
     let allowed = if verdict.allowed { "allowed" } else { "disallowed" };
@@ -349,7 +349,7 @@ fn bound_by(
         return Ok(format!("its pin: every {}", show_duration(every)));
     }
     let Some(rate) = planner.plan().rate else {
-        return Ok("the fixed interval (schedule.recrawl)".to_owned());
+        return Ok("the fixed interval (schedule.revisit_every)".to_owned());
     };
     let interval = || bound_of_interval(planner.plan(), planner.interval(key, row, now), rate);
     Ok(host_pace(opened, key, row, now)?.unwrap_or_else(interval))

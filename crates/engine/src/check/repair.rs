@@ -166,7 +166,7 @@ impl Repair<'_> {
         if !report.index_fits {
             self.move_aside(&index_of(&warc))?;
             archive::rebuild_index(archive, &name, RECORD_CAP).map_err(rewrite)?;
-            self.say(format!("made the index of {name} anew from its records"));
+            self.say(format!("rebuilt the index of {name} from its records"));
         }
         let length = |path: &Path| fs::metadata(path).map_or(0, |meta| meta.len());
         files.known.push(ArchiveFile {
@@ -256,7 +256,7 @@ impl Repair<'_> {
         let counters = rebuild.finish(&files.known)?;
         emptied.into_iter().chain(lost).chain(adopted).for_each(|what| self.say(what));
         let (pages, visits) = (counters.pages, counters.visits);
-        self.say(format!("made the state anew: {pages} pages, {visits} visits; queues and totals follow from them"));
+        self.say(format!("rebuilt the state: {pages} pages, {visits} visits; queues and totals were derived from them"));
         Ok(())
     }
 

@@ -34,7 +34,7 @@ impl FromStr for Budget {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong =
-            || format!("`{text}` is no budget: write it as in 5%/week, 2000/day or 80/hour");
+            || format!("`{text}` is not a valid budget; use e.g. 5%/week, 2000/day or 80/hour");
         let (amount, unit) = text.split_once('/').ok_or_else(wrong)?;
         let share = amount.trim().strip_suffix('%');
         let amount: f64 = share.unwrap_or(amount).trim().parse().map_err(|_| wrong())?;

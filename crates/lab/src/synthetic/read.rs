@@ -192,8 +192,8 @@ fn unknown(key: &str, keys: &[&str]) -> String {
     let near = |name: &&&str| strsim::jaro_winkler(key, name);
     let best = keys.iter().max_by(|a, b| near(a).total_cmp(&near(b)));
     match best.filter(|name| near(name) > 0.8) {
-        Some(name) => format!("`{key}` is no key here; did you mean `{name}`?"),
-        None => format!("`{key}` is no key here; there are {}", keys.join(", ")),
+        Some(name) => format!("`{key}` is not a key here; did you mean `{name}`?"),
+        None => format!("`{key}` is not a key here; use one of {}", keys.join(", ")),
     }
 }
 

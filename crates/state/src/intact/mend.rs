@@ -86,7 +86,7 @@ impl Mend<'_> {
             Err(None) => return Ok(()),
             Err(Some(damage)) => {
                 self.keep(&damage.path)?;
-                self.say("made the list of tables", &damage.path, "anew from the tables");
+                self.say("rebuilt the list of tables", &damage.path, "from the tables");
                 List::of(last_number(space)? + 1, all_tables(space)?)
             }
         };

@@ -85,7 +85,7 @@ fn tell_truth(shared: &Shared, head: &Head<'_>, query: &str, answer: &mut Answer
         };
     }
     if u64::from(world.config().hosts) * u64::from(world.config().pages) > MOST_PAGES_TOLD {
-        return answer.say(413, "This world is too large to be told at once; ask with ?url=.");
+        return answer.say(413, "This world is too large for one response; use ?url=.");
     }
     answer.begin(200, "application/jsonl");
     // Writing to memory cannot fail.

@@ -59,7 +59,7 @@ impl Default for ServeConfig {
 #[non_exhaustive]
 pub enum Error {
     /// An address is taken or not ours.
-    #[error("cannot listen on {address}: {source}; choose another address or stop what uses it")]
+    #[error("cannot listen on {address}: {source}; use another address")]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -67,7 +67,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A file cannot be written.
-    #[error("cannot write {path}: {source}; choose another file or make room")]
+    #[error("cannot write {path}: {source}")]
     File {
         /// The file.
         path: PathBuf,
@@ -75,7 +75,7 @@ pub enum Error {
         source: io::Error,
     },
     /// Threads or event queues are exhausted.
-    #[error("cannot start serving: {0}")]
+    #[error("cannot start the server: {0}")]
     Start(#[from] io::Error),
 }
 

@@ -92,7 +92,9 @@ impl<'a> Caps<'a> {
     fn new(caps: &'a Table, pages: &Table) -> anyhow::Result<Self> {
         if !pages.has(HOST) {
             let file = pages.file();
-            return Err(Failure::usage(format!("{file}, line 1: caps need a column host")));
+            return Err(Failure::usage(format!(
+                "{file}, line 1: no column `host`, which --host-caps needs"
+            )));
         }
         let names = caps.names(0)?;
         let cap = |row: Row<'_>| row.number(CAP, Range::NotNegative);

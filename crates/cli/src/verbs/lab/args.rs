@@ -1,4 +1,4 @@
-//! What can be asked of the lab?
+//! Which verbs and flags does `evercrawl lab` take?
 
 use std::path::PathBuf;
 
@@ -7,30 +7,30 @@ use evercrawl_estimate::Gamma;
 use evercrawl_policy::allocate::Objective;
 use evercrawl_sites::Method;
 
-const FILES: &str = "Files are CSV; the first row names the columns, in any order. A file that is \
-wrong is refused with its line and column, and exit code 2.";
+const FILES: &str = "Files are CSV; the first row names the columns, in any order. An error in a file \
+is reported with line and column, and exit code 2.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Lab {
-    /// How often each page changes, by every estimator, from a history of checks
+    /// Estimate change rates from a history of visits
     Estimate(Estimate),
-    /// How a budget is best divided over pages whose rates are known
+    /// Divide a budget optimally over pages with known change rates
     Allocate(Allocate),
-    /// How a server divides into sites with top pages
+    /// Divide a server into sites with top pages
     Sites(Sites),
-    /// Which nodes of an edge list matter: in-degree, PageRank, HITS, TrustRank
+    /// Rank the nodes of an edge list: in-degree, PageRank, HITS, TrustRank
     Graph(super::graph::GraphArgs),
-    /// How soon each order of discovery comes to the pages that matter
+    /// Compare how soon each discovery order finds important pages
     Discover(super::discover::Discover),
-    /// Worlds that come with the program
+    /// List the built-in worlds
     Worlds(super::worlds::Worlds),
-    /// How policies do in worlds, at budgets
+    /// Simulate policies in worlds at given budgets
     Run(super::run::Run),
-    /// Whether the engine does what the lab promises: it crawls a world by a clock of its own
+    /// Run the real engine on a simulated world and compare it with the lab
     Live(super::live::Live),
-    /// What more, or less, would buy: freshness against budget, with the knee marked
+    /// Show freshness against budget: what a larger or smaller budget gives
     Whatif(super::whatif::Whatif),
-    /// What the documents behind Evercrawl report, beside what its code finds
+    /// Compare published measurements with what this code measures
     Report(super::report::Report),
     /// Draw the figures of the documentation
     Figures(Figures),
@@ -39,17 +39,19 @@ pub(crate) enum Lab {
 #[derive(Debug, Args)]
 #[command(after_help = FILES)]
 pub(crate) struct Estimate {
-    /// `page,interval,changed[,unmodified]`: the time since the check before, 0 or 1, and (from
-    /// Last-Modified) for how long at its end the page is known unmodified; `-` is stdin
+    /// File with columns page,interval,changed[,unmodified]; `-` is stdin
+    ///
+    /// `interval` is the time since the previous visit, `changed` is 0 or 1, and `unmodified` is how
+    /// long before the visit the page is known to have been unmodified (from Last-Modified).
     #[arg(long, value_name = "FILE")]
     pub(super) history: PathBuf,
-    /// What is believed at first: changes, and the time they took, in the file's unit
+    /// Prior: a number of changes, and the time in which they happened, in the file's unit
     #[arg(long, value_name = "CHANGES,TIME", default_value = "1,1", value_parser = prior)]
     pub(super) prior: Gamma,
-    /// How sure the intervals are to hold the truth
+    /// Confidence level of the intervals
     #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = share)]
     pub(super) level: f64,
-    /// JSON instead of a table; null is infinite
+    /// Print JSON; null means infinite
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -57,19 +59,19 @@ pub(crate) struct Estimate {
 #[derive(Debug, Args)]
 #[command(after_help = FILES)]
 pub(crate) struct Allocate {
-    /// `page,rate,weight[,cost][,host]`; `-` is stdin
+    /// File with columns page,rate,weight[,cost][,host]; `-` is stdin
     #[arg(long, value_name = "FILE")]
     pub(super) pages: PathBuf,
-    /// What may be spent: fetches (or cost) per unit of time
+    /// Budget: fetches (or cost) per unit of time
     #[arg(long, value_name = "B", value_parser = budget, allow_negative_numbers = true)]
     pub(super) budget: f64,
-    /// What the budget is to buy
+    /// What to optimize
     #[arg(long, value_enum)]
     pub(super) objective: ObjectiveArg,
-    /// host,cap: the most fetches of a host per unit of time; `-` is stdin
+    /// File with columns host,cap: maximum fetches per host and unit of time; `-` is stdin
     #[arg(long, value_name = "FILE")]
     pub(super) host_caps: Option<PathBuf>,
-    /// JSON instead of a table; null is infinite
+    /// Print JSON; null means infinite
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -77,34 +79,34 @@ pub(crate) struct Allocate {
 #[derive(Debug, Args)]
 #[command(after_help = FILES)]
 pub(crate) struct Sites {
-    /// `page,url[,dir]`; without dir it is read from the URL; `-` is stdin
+    /// File with columns page,url[,dir]; without dir, it is taken from the URL; `-` is stdin
     #[arg(long, value_name = "FILE")]
     pub(super) pages: PathBuf,
-    /// src,dst: who links to whom; `-` is stdin
+    /// File with columns src,dst: one link per line; `-` is stdin
     #[arg(long, value_name = "FILE")]
     pub(super) links: PathBuf,
-    /// How to cut
+    /// How to divide
     #[arg(long, value_enum, ignore_case = true)]
     pub(super) method: MethodArg,
-    /// JSON instead of a table
+    /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Figures {
-    /// Where to put them
+    /// Directory for the figures
     #[arg(long, value_name = "DIR")]
     pub(super) out: PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum ObjectiveArg {
-    /// The largest share of time that pages are fresh
+    /// Maximum share of time in which pages are fresh
     Freshness,
-    /// The least time since changes not yet seen
+    /// Minimum age of outdated copies
     Age,
-    /// The least harmonic penalty; no page gets nothing
+    /// Minimum harmonic penalty; every page gets some visits
     Harmonic,
 }
 
@@ -131,13 +133,13 @@ pub(super) enum MethodArg {
     /// By directory
     #[value(name = "A")]
     A,
-    /// By links, as printed
+    /// By links, as published
     #[value(name = "B")]
     B,
     /// The sites of B, each below the sites that link to it
     #[value(name = "C")]
     C,
-    /// By links, with what the paper leaves open closed; recommended
+    /// By links, with the gaps of the paper filled; recommended
     Open,
 }
 
@@ -155,16 +157,16 @@ impl MethodArg {
 fn prior(text: &str) -> Result<Gamma, String> {
     let positive = |part: &str| part.parse().ok().filter(|v: &f64| *v > 0.0 && v.is_finite());
     let parts = text.split_once(',').and_then(|(a, b)| Some((positive(a)?, positive(b)?)));
-    let (shape, time) = parts.ok_or("expected two numbers above 0, as in 1,1")?;
+    let (shape, time) = parts.ok_or("use two numbers above 0, e.g. 1,1")?;
     Ok(Gamma::new(shape, time))
 }
 
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|v: &f64| *v > 0.0 && *v < 1.0);
-    share.ok_or_else(|| "expected a number between 0 and 1".to_owned())
+    share.ok_or_else(|| "use a number between 0 and 1".to_owned())
 }
 
 fn budget(text: &str) -> Result<f64, String> {
     let budget = text.parse().ok().filter(|v: &f64| *v >= 0.0 && v.is_finite());
-    budget.ok_or_else(|| "expected a number, 0 or more".to_owned())
+    budget.ok_or_else(|| "use a number of 0 or more".to_owned())
 }

@@ -1,4 +1,4 @@
-//! Where do rows of runs made before lie?
+//! Where are the results of earlier runs cached?
 
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
@@ -10,17 +10,16 @@ use evercrawl_lab::Cache;
 /// Which cache is used.
 #[derive(Debug, Args)]
 pub(super) struct CacheArgs {
-    /// Where runs made before are kept, and found again; by default evercrawl/lab in the user's
-    /// cache directory
+    /// Cache directory for finished runs [default: evercrawl/lab in the user's cache directory]
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
-    /// Run everything anew and keep nothing
+    /// Run everything again and cache nothing
     #[arg(long, conflicts_with = "cache")]
     no_cache: bool,
 }
 
 impl CacheArgs {
-    /// The cache; none where it is not wanted, or nobody said where and there is no usual place.
+    /// The cache; `None` with --no-cache, or where there is no usual place.
     pub(super) fn open(&self) -> anyhow::Result<Option<Cache>> {
         if self.no_cache {
             return Ok(None);
@@ -43,8 +42,8 @@ fn usual_place() -> Option<PathBuf> {
     Some(caches.join("evercrawl").join("lab"))
 }
 
-/// Tells this binary from others of the same version: who works on a policy must not be shown what
-/// the last one did.
+/// Distinguishes this binary from others of the same version, so that a changed policy does not show
+/// cached results of the old one.
 fn build() -> String {
     let file = std::env::current_exe().and_then(std::fs::metadata);
     let Ok(file) = file else { return String::new() };

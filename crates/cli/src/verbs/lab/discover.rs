@@ -1,4 +1,4 @@
-//! `evercrawl lab discover`: how soon does each order of discovery come to what matters?
+//! `evercrawl lab discover`: how soon does each discovery order find important pages?
 
 use std::path::PathBuf;
 
@@ -11,46 +11,46 @@ use super::{json_line, sources};
 use crate::exit::Failure;
 use crate::{exit, print};
 
-const CURVES: &str = "A curve says what share of all PageRank, of the tenth of pages that rank highest, \
-of all worth and of the pages that you would call good lies on the pages fetched so far. The rank is that of the whole world, which no order knows.";
+const CURVES: &str = "Each curve shows the share found so far of all PageRank, of the top tenth of pages by \
+PageRank, of all weight and of the good pages. The rank is computed on the whole world, which no order \
+knows.\n\nExample: evercrawl lab discover blogs --ordering bfs,pagerank";
 
 #[derive(Debug, Args)]
 #[command(after_help = CURVES)]
 pub(crate) struct Discover {
-    /// The world, one that has links
+    /// World; it must have links
     #[arg(value_name = "WORLD")]
     world: PathBuf,
-    /// Orders to compare; by default all
+    /// Orders to compare [default: all]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME")]
     ordering: Vec<OrderArg>,
-    /// Pages that you would call good: a regular expression of their addresses [default: the tenth of
-    /// highest PageRank]
+    /// Good pages: a regular expression for their URLs [default: the top tenth by PageRank]
     #[arg(long, value_name = "PATTERN")]
     good: Option<String>,
-    /// Words of the topic, for the order `topic`; without --good, pages whose address has one are good
+    /// Words of the topic, for the order `topic`; without --good, pages with one in the URL are good
     #[arg(long, value_name = "WORD", value_delimiter = ',')]
     topic: Vec<String>,
-    /// Which draw of the world, where worlds are drawn
+    /// Random seed of the world
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// JSON instead of a table: one object an order
+    /// Print JSON Lines: one object per order
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum OrderArg {
-    /// Whoever was found first
+    /// First found
     Bfs,
-    /// Whoever is linked from most pages
+    /// Linked from most pages
     Indegree,
-    /// Whoever ranks highest in what is known so far
+    /// Highest PageRank in what is known so far
     Pagerank,
-    /// Whoever has most cash
+    /// Most OPIC cash
     Opic,
-    /// A page of the site that most pages wait of
+    /// From the site with most waiting pages
     LargerSites,
-    /// Whoever is likely to be about --topic, by its address and by who links to it
+    /// Most likely about --topic, by URL and links
     Topic,
 }
 
@@ -69,7 +69,7 @@ impl OrderArg {
 
 pub(super) fn run(args: &Discover) -> anyhow::Result<u8> {
     let world = sources::open(&args.world, false)?.world(args.seed, 0.0)?;
-    let none = || Failure::usage("this world has no links, so there is nothing to discover");
+    let none = || Failure::usage("this world has no links; use one that has");
     let mut territory = Territory::new(&world).ok_or_else(none)?;
     prepare(&mut territory, args)?;
     let all = OrderArg::value_variants().iter();
@@ -108,14 +108,14 @@ pub(super) fn run(args: &Discover) -> anyhow::Result<u8> {
     Ok(exit::OK)
 }
 
-/// Says what is looked for, and what is good.
+/// Sets the topic and the good pages.
 fn prepare(territory: &mut Territory, args: &Discover) -> anyhow::Result<()> {
     let topic = Topic::new(args.topic.iter().map(String::as_str));
     if topic.is_empty() && args.ordering.contains(&OrderArg::Topic) {
-        return Err(Failure::usage("the order topic needs words: give them by --topic"));
+        return Err(Failure::usage("the order `topic` needs words; add --topic WORD,.."));
     }
     if !topic.is_empty() && !territory.set_topic(&topic) {
-        return Err(Failure::usage("no address in this world has a word of the topic"));
+        return Err(Failure::usage("no URL in this world contains a word of --topic"));
     }
     let named = match &args.good {
         Some(pattern) => {
@@ -126,7 +126,7 @@ fn prepare(territory: &mut Territory, args: &Discover) -> anyhow::Result<()> {
         None if topic.is_empty() => return Ok(()),
         None => territory.call_good(|url| topic.likeness(url) > 0.0),
     };
-    if named { Ok(()) } else { Err(Failure::usage("no address in this world is good by --good")) }
+    if named { Ok(()) } else { Err(Failure::usage("no URL in this world matches --good")) }
 }
 
 fn row(collected: &Collected) -> Vec<String> {

@@ -16,59 +16,59 @@ use crate::exit::Failure;
 use crate::{exit, print};
 
 const FILES: &str = "The edge list is CSV; its first row names the columns src and dst, in any order; other columns are \
-passed over. Nodes are named by any text, in quotes where it has commas or quotes in it. A file that is wrong is \
-refused with its line and column, and exit code 2.";
+ignored. A node name may be any text; quote it if it contains commas or quotes. An error in a file is \
+reported with line and column, and exit code 2.";
 
 static EDGES: Columns = Columns { required: &["src", "dst"], optional: &[], unused: &["*"] };
 
 #[derive(Debug, Args)]
 #[command(after_help = FILES)]
 pub(crate) struct GraphArgs {
-    /// src,dst: who links to whom; `-` is stdin
+    /// File with columns src,dst: one link per line; `-` is stdin
     #[arg(long, value_name = "FILE")]
     edges: PathBuf,
-    /// What makes a node matter
+    /// How to score nodes
     #[arg(long, value_enum)]
     method: Method,
-    /// How likely a surfer is to follow a link rather than jump
+    /// Probability that the random surfer follows a link rather than jumps
     #[arg(long, value_name = "SHARE", default_value_t = 0.85, value_parser = damping)]
     damping: f64,
-    /// Nodes that trust begins with (for antitrust: known spam), one a line; `-` is stdin
+    /// Trusted nodes (for antitrust: known spam), one per line; `-` is stdin
     #[arg(long, value_name = "FILE")]
     trust: Option<PathBuf>,
-    /// Begin trust with the N nodes from which most of the graph is reached (inverse PageRank)
+    /// Trust the N nodes from which most of the graph is reached (inverse PageRank)
     #[arg(long, value_name = "N", conflicts_with = "trust")]
     trust_top: Option<usize>,
-    /// What a link counts that is listed more than once
+    /// How to count a link that is listed more than once
     #[arg(long, value_enum, default_value_t = RepeatsArg::Once)]
     repeats: RepeatsArg,
-    /// Threads that compute; by default as many as there are processors
+    /// Number of threads [default: the number of processors]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// JSON instead of a table: {"scores":{"node":score}}, for hits {"hubs":{..},"authorities":{..}}
+    /// Print JSON: {"scores":{"node":score}}; for hits {"hubs":{..},"authorities":{..}}
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Method {
-    /// How many link to it
+    /// Number of links to the node
     Indegree,
-    /// How often a surfer comes by; all scores add up to 1, and who links nowhere gives to all alike
+    /// How often a random surfer visits the node; all scores add up to 1
     Pagerank,
-    /// How well it points to what matters (hubs), and is pointed to (authorities)
+    /// Hub and authority scores
     Hits,
-    /// PageRank of a surfer who jumps to trusted nodes only
+    /// PageRank of a surfer who jumps only to trusted nodes
     Trustrank,
-    /// How much of what it leads to is known spam: TrustRank of spam, with links turned round
+    /// How much the node leads to known spam (TrustRank of spam on reversed links)
     Antitrust,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum RepeatsArg {
-    /// As one
+    /// Once
     Once,
-    /// Each for itself
+    /// Every time
     Each,
 }
 
@@ -139,11 +139,13 @@ impl<'a> Web<'a> {
 }
 
 impl GraphArgs {
-    /// Says so where trust was given to a method that has no use for it.
+    /// Warns when trusted nodes were given to a method that ignores them.
     fn warn_of_trust(&self) {
         let given = self.trust.is_some() || self.trust_top.is_some();
         if given && !matches!(self.method, Method::Trustrank | Method::Antitrust) {
-            eprintln!("Trust plays no part here: it is for --method trustrank and antitrust.");
+            eprintln!(
+                "--trust and --trust-top are ignored; they apply to --method trustrank and antitrust"
+            );
         }
     }
 
@@ -156,10 +158,10 @@ impl GraphArgs {
                 Ok(top(&reach, count.max(1)))
             }
             _ if self.method == Method::Antitrust => Err(Failure::usage(
-                "antitrust begins with known spam: name a list of it by --trust",
+                "--method antitrust needs known spam; list it in a file and add --trust FILE",
             )),
             _ => Err(Failure::usage(
-                "trust must begin somewhere: name a list by --trust, or let --trust-top choose",
+                "--method trustrank needs trusted nodes; add --trust FILE or --trust-top N",
             )),
         }
     }
@@ -215,21 +217,23 @@ fn listed(path: &Path, web: &Web<'_>, edges: &str) -> Result<Vec<u32>, TableErro
     let lines = text.strip_prefix('\u{feff}').unwrap_or(&text).lines().zip(1..);
     let unknown = |line: &str, number: usize| {
         let line = print::plain(line);
-        TableError::new(format!("{file}, line {number}, column 1: `{line}` is no node of {edges}"))
+        TableError::new(format!(
+            "{file}, line {number}, column 1: `{line}` is not a node of {edges}"
+        ))
     };
     let node = |(line, number): (&str, usize)| web.node(line).ok_or_else(|| unknown(line, number));
     let nodes =
         lines.filter(|(line, _)| !line.is_empty()).map(node).collect::<Result<Vec<_>, _>>()?;
     if nodes.is_empty() {
-        return Err(TableError::new(format!("{file}, line 1: no node is listed")));
+        return Err(TableError::new(format!("{file}, line 1: the list is empty")));
     }
     Ok(nodes)
 }
 
-/// Whoever uses scores that have not settled should know.
+/// Warns about scores that have not converged.
 fn warn_if_rough(error: f64) {
     if error > 1e-9 {
-        eprintln!("The scores have not settled: together they may be off by {}.", shown(error));
+        eprintln!("the scores have not converged; their total error may be {}", shown(error));
     }
 }
 
@@ -258,5 +262,5 @@ impl Serialize for Named<'_> {
 
 fn damping(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share: &f64| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "expected a number from 0 to 1".to_owned())
+    share.ok_or_else(|| "use a number from 0 to 1".to_owned())
 }

@@ -1,4 +1,4 @@
-//! `evercrawl lab`: the arithmetic of the crawler, on files.
+//! `evercrawl lab`: the crawler's estimators, allocators and policies, on files and simulated worlds.
 
 mod allocate;
 mod args;

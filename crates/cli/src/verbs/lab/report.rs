@@ -1,4 +1,4 @@
-//! `evercrawl lab report`: what do the documents report, and what does our code find?
+//! `evercrawl lab report`: what do publications report, and what does our code measure?
 
 use std::fs;
 use std::io::{IsTerminal, Write};
@@ -12,28 +12,28 @@ use super::output;
 use crate::exit::Failure;
 use crate::{exit, print};
 
-const FILES: &str = "Writes DIR/index.html, for each document a page and the same as Markdown, and \
-beside them every table as CSV and every figure as SVG.";
+const FILES: &str = "Writes DIR/index.html, one page per publication as HTML and Markdown, every table as \
+CSV and every figure as SVG.";
 
 #[derive(Debug, Args)]
 #[command(after_help = FILES)]
 pub(crate) struct Report {
-    /// The document to measure again
+    /// Publication to reproduce
     #[arg(value_enum)]
     document: Which,
-    /// The folder that holds the folders of recorded sites; s3 needs none
+    /// Folder with one folder per recorded site; not needed for s3
     #[arg(long, value_name = "DIR")]
     traces: Option<PathBuf>,
-    /// The sites to use, by the names of their folders; their links must be known
+    /// Sites to use, by folder name; their links must be recorded
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_values_t = sites())]
     sites: Vec<String>,
-    /// Where to put it all
+    /// Output directory
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Simulate a twentieth of what is needed for the last digits
+    /// Simulate a twentieth as much: faster, but less precise
     #[arg(long)]
     quick: bool,
-    /// No progress
+    /// Show no progress
     #[arg(long, short)]
     quiet: bool,
 }
@@ -42,7 +42,7 @@ pub(crate) struct Report {
 enum Which {
     /// Kumagai and Yamana 2004: changed pages by the links of their server
     S0,
-    /// Hiromichi et al. 2010: pages that follow their top, archived together
+    /// Hiromichi et al. 2010: pages that change with their top page, archived together
     S1,
     /// Meng, Wang and Yan 2006: the mathematics of incremental crawling
     S3,
@@ -95,14 +95,14 @@ impl Report {
     fn traces(&self, progress: &dyn Fn(&str)) -> anyhow::Result<Vec<Trace>> {
         let Some(dir) = &self.traces else {
             return Err(Failure::usage(
-                "s0 and s1 are measured on recorded sites: name their folder with --traces",
+                "s0 and s1 need recorded sites; name their folder with --traces DIR",
             ));
         };
         let read = |site: &String| -> anyhow::Result<Trace> {
             let folder = dir.join(site);
             if !folder.join("trace.json").is_file() {
                 return Err(Failure::usage(format!(
-                    "there is no recorded site {}; --sites names those to use",
+                    "{} is not a recorded site; choose others with --sites",
                     print::plain(&folder.display().to_string())
                 )));
             }
@@ -110,7 +110,7 @@ impl Report {
             let trace = Trace::read(&folder)?;
             if trace.server.total_links() == 0 {
                 return Err(Failure::usage(format!(
-                    "of {} no links are known, and s0 and s1 follow links: leave it out of --sites",
+                    "{} has no recorded links, which s0 and s1 need; leave it out of --sites",
                     print::plain(site)
                 )));
             }
@@ -124,6 +124,6 @@ fn write(out: &Path, file: &File) -> anyhow::Result<()> {
     let path = out.join(&file.path);
     let folder = path.parent().unwrap_or(out);
     fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the directory {}", folder.display()))?;
+        .with_context(|| format!("cannot create the directory {}", folder.display()))?;
     output::write(&path, &file.text)
 }

@@ -16,75 +16,77 @@ use super::{json_line, output, sources};
 use crate::exit::Failure;
 use crate::{exit, print, units};
 
-const WORLDS: &str = "A world is one that comes with the program (see `lab worlds`), a TOML file that describes one, a folder \
-of recorded changes, a data directory of a crawl, or a data set of microsoft/Optimal-Freshness-Crawl-Scheduling. Times \
-are written with a unit: 12h, 1d, 4w. Ctrl-C keeps what is done, and ends with code 11.";
+const WORLDS: &str = "A WORLD is a built-in one (see `lab worlds`), a TOML file that describes one, a folder of recorded \
+changes, a data directory of a crawl, or a data set of \
+microsoft/Optimal-Freshness-Crawl-Scheduling. Times need a unit: 12h, 1d, 4w. Ctrl-C stops, keeps the \
+finished runs, and exits with code 11.\n\n\
+Example: evercrawl lab run news --policy index,uniform --budget 5%/week,10%/week";
 
 #[derive(Debug, Args)]
 #[command(after_help = WORLDS)]
 pub(crate) struct Run {
-    /// The worlds
+    /// Worlds to run in
     #[arg(required = true, value_name = "WORLD")]
     worlds: Vec<PathBuf>,
-    /// Take all folders together as one world of several servers
+    /// Treat all folders as one world of several servers
     #[arg(long)]
     together: bool,
-    /// The policies, or `all`
+    /// Policies to run, or `all`
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_value = "index,uniform")]
     policy: Vec<String>,
-    /// How much may be fetched: a share of the live pages, or a number
+    /// Budgets: a share of the live pages, or a number, per unit of time
     #[arg(long, value_name = "5%/week,..", value_delimiter = ',', default_value = "10%/week")]
     budget: Vec<Budget>,
-    /// What policies that can choose aim at
+    /// What to optimize, for policies that support several goals
     #[arg(long, value_enum, default_value = "freshness")]
     goal: GoalArg,
-    /// How long a round lasts
+    /// Length of a round
     #[arg(long, value_name = "TIME", default_value = "1w", value_parser = days)]
     rounds: Days,
-    /// How many times to run each, with other draws
+    /// Number of runs of each combination, each with another random seed
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u64).range(1..))]
     seeds: u64,
-    /// Weekly fetches of every page, free, for so long before the start
+    /// Warm-up: fetch every page weekly, free of charge, for this long before the start
     #[arg(long, value_name = "TIME", default_value = "0", value_parser = days)]
     warm: Days,
-    /// What a fetch costs that finds nothing new; others cost 1
+    /// Cost of a fetch that finds no change; others cost 1
     #[arg(long, value_name = "COST", default_value_t = 1.0, value_parser = cost)]
     cost_unchanged: f64,
-    /// Count changes that touched a whole site at once
+    /// Also count changes that affected a whole site at once
     #[arg(long)]
     sitewide: bool,
-    /// Compare with those who know the truth; by default unless a world is large
+    /// Also run reference policies that know the truth [default: true, unless a world is large]
     #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "true")]
     references: Option<bool>,
-    /// Runs at a time; by default as many as there are processors
+    /// Number of parallel runs [default: the number of processors]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
     #[command(flatten)]
     cache: CacheArgs,
-    /// JSON Lines instead of a table: one object a run
+    /// Print JSON Lines: one object per run
     #[arg(long)]
     json: bool,
-    /// Instead of every run, one Markdown table to choose a policy by
+    /// Print one Markdown table to choose a policy by, not every run
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
-    /// Write a report with tables and curves: one file that needs no other
+    /// Write a self-contained report with tables and curves
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Write summary.csv, weeks.csv, hosts.csv and classes.csv
     #[arg(long, value_name = "DIR")]
     csv: Option<PathBuf>,
-    /// No progress
+    /// Show no progress
     #[arg(long, short)]
     quiet: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum GoalArg {
-    /// Copies that are current
+    /// Maximum share of current copies
     Freshness,
-    /// As many changes found as can be
+    /// Maximum share of changes found
     Coverage,
-    /// Copies that are out of date for a short time only
+    /// Minimum age of outdated copies
     Age,
 }
 

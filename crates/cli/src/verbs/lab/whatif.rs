@@ -1,4 +1,4 @@
-//! `evercrawl lab whatif`: what would more, or less, buy?
+//! `evercrawl lab whatif`: how fresh would pages be with a larger or smaller budget?
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -16,49 +16,51 @@ use super::{json_line, output, sources};
 use crate::exit::Failure;
 use crate::{exit, print};
 
-const KNEE: &str = "The knee is where the curve of freshness over the logarithm of the budget rises \
-furthest above the straight line between its ends.";
+const KNEE: &str = "The knee is the point where the curve of freshness over the logarithm of the budget lies \
+furthest above the straight line between its ends.\n\nExample: evercrawl lab whatif --data web";
 
 #[derive(Debug, Args)]
 #[command(after_help = KNEE)]
 pub(crate) struct Whatif {
-    /// The world; a data directory stands for what its visits say of its pages
+    /// World; for a data directory, a world is fitted to its visits
     #[arg(value_name = "WORLD", required_unless_present = "data")]
     world: Option<PathBuf>,
-    /// A data directory
+    /// Data directory
     #[arg(long, value_name = "DIR", conflicts_with = "world")]
     data: Option<PathBuf>,
-    /// Multiples of the budget: a range, or a list
+    /// Multiples of the budget: a range or a list
     #[arg(long, value_name = "FROM..TO", default_value = "0.25x..4x")]
     budget: Factors,
-    /// What stands at 1x; by default what a data directory's crawl fetched of late, else 10%/week
+    /// Budget at 1x [default: the recent rate of the data directory's crawl, else 10%/week]
     #[arg(long, value_name = "BUDGET")]
     base: Option<Budget>,
-    /// The policy
+    /// Policy to simulate
     #[arg(long, value_name = "NAME", default_value = "index")]
     policy: String,
-    /// How many times to run each, with other draws
+    /// Number of runs of each budget, each with another random seed
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u64).range(1..))]
     seeds: u64,
-    /// Runs at a time; by default as many as there are processors
+    /// Number of parallel runs [default: the number of processors]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
     #[command(flatten)]
     cache: CacheArgs,
-    /// Write a page with curves and table
+    /// Write an HTML page with curves and a table
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// JSON instead of a table
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// No progress
+    /// Show no progress
     #[arg(long, short)]
     quiet: bool,
 }
 
 pub(super) fn run(args: &Whatif) -> anyhow::Result<u8> {
     let path = args.world.as_ref().or(args.data.as_ref());
-    let path = path.ok_or_else(|| Failure::usage("name a world, or a data directory by --data"))?;
+    let path = path.ok_or_else(|| {
+        Failure::usage("no world given; name one, or a data directory with --data DIR")
+    })?;
     let source = sources::open(path, false)?;
     let base = args.base(&source)?;
     let notes: Vec<String> = match &source {
@@ -86,7 +88,9 @@ impl Whatif {
             Source::Logged { log, .. } => recent_rate(log),
             _ => "10%/week".parse().ok(),
         };
-        let none = || Failure::usage("this crawl has fetched nothing yet: give a budget by --base");
+        let none = || {
+            Failure::usage("this crawl has not fetched anything yet; set the budget with --base")
+        };
         self.base.clone().or(recent).ok_or_else(none)
     }
 

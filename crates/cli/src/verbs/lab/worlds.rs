@@ -12,28 +12,28 @@ use super::{json_line, shown, sources};
 use crate::exit::Failure;
 use crate::{exit, print};
 
-const SAVE: &str = "`evercrawl lab worlds news > mine.toml` is a start for a world of your own: change \
-it, and run it with `evercrawl lab run mine.toml`.";
+const SAVE: &str = "To make your own world, start from a built-in one:\n  \
+evercrawl lab worlds news > mine.toml\n  evercrawl lab run mine.toml";
 
 #[derive(Debug, Args)]
 #[command(after_help = SAVE)]
 pub(crate) struct Worlds {
-    /// Print this world's description
+    /// World whose description to print
     #[arg(value_name = "NAME")]
     name: Option<PathBuf>,
-    /// Write the rates and importance of a world's pages as a data set of
-    /// microsoft/Optimal-Freshness-Crawl-Scheduling; the world may be any that `run` takes
+    /// Write the world's change rates and weights as a data set of
+    /// microsoft/Optimal-Freshness-Crawl-Scheduling; any world that `run` accepts
     #[arg(long, value_name = "DIR", requires = "name")]
     write_microsoft: Option<PathBuf>,
-    /// Which draw of the world to write
+    /// Random seed of the world to write
     #[arg(long, value_name = "N", default_value_t = 0, requires = "write_microsoft")]
     seed: u64,
-    /// JSON instead of a table: one object a world
+    /// Print JSON Lines: one object per world
     #[arg(long, conflicts_with_all = ["name", "write_microsoft"])]
     json: bool,
 }
 
-/// A world in a line.
+/// One world, as a line of the list.
 #[derive(Serialize)]
 struct Answer {
     world: &'static str,
@@ -97,10 +97,10 @@ fn find(name: &Path) -> anyhow::Result<&'static Shipped> {
         let near = |shipped: &&Shipped| strsim::jaro_winkler(&name, shipped.name);
         let best = SHIPPED.iter().max_by(|a, b| near(a).total_cmp(&near(b)));
         let hint = best.filter(|best| near(best) > 0.8).map_or_else(
-            || "`evercrawl lab worlds` lists them".to_owned(),
+            || "`evercrawl lab worlds` lists all".to_owned(),
             |best| format!("did you mean `{}`?", best.name),
         );
-        Failure::usage(format!("no world is called `{}`; {hint}", print::plain(&name)))
+        Failure::usage(format!("`{}` is not a world; {hint}", print::plain(&name)))
     })
 }
 

@@ -1,34 +1,41 @@
-//! What can be wished on the command line?
+//! Which overrides can be set on the command line?
 
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::args::Common;
 use crate::units;
 
-/// What the user wishes of a crawl, whether it runs or not.
+const OVERRIDES_EXAMPLES: &str = "Examples:
+  evercrawl overrides --data web                 list all
+  evercrawl overrides rm /news/ --data web       remove what was set for /news/";
+
+/// The verbs that set, list and remove overrides.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Override {
-    /// Visit a URL at least so often, whatever the policy thinks; without a URL, list the pins
+    /// Visit a URL at a fixed interval; without a URL, list the pins
+    #[command(after_help = "Example: evercrawl pin https://example.org/ --every 1h --data web")]
     Pin(Pin),
-    /// Make pages that match a pattern count more, or less; without one, list the boosts
+    /// Give matching pages more or less weight; without a pattern, list boosts
+    #[command(after_help = "Example: evercrawl boost /news/ --weight 5 --data web")]
     Boost(Boost),
-    /// Ask a host for nothing until it is resumed; without one, list the paused hosts
+    /// Stop requests to a host until it is resumed; without a host, list pauses
     Pause(Pause),
-    /// Crawl a host like any other, though it is taken for a mirror or for spam; without one, list such hosts
+    /// Never treat a host as spam or a mirror; without a host, list trusted ones
     Trust(Trust),
-    /// Neither fetch nor follow pages that match a pattern; without one, list the exclusions
+    /// Stop fetching matching pages; without a pattern, list exclusions
+    #[command(after_help = "Example: evercrawl exclude '/private/' --dry-run --data web")]
     Exclude(Exclude),
-    /// End what was wished for a URL, a pattern or a host
+    /// Resume a paused host, or remove another override
     Resume(Resume),
-    /// Everything that is wished: pins, boosts, pauses, hosts trusted, exclusions
-    #[command(alias = "wishes")]
-    Overrides(About),
+    /// List all overrides, or remove a pin, boost, pause, trust or exclusion
+    #[command(alias = "wishes", after_help = OVERRIDES_EXAMPLES)]
+    Overrides(Overrides),
 }
 
 impl Override {
-    /// Where the data is, and who wants to know.
+    /// What all these verbs take.
     pub(super) fn about(&self) -> &About {
         match self {
             Override::Pin(args) => &args.about,
@@ -37,7 +44,7 @@ impl Override {
             Override::Trust(args) => &args.about,
             Override::Exclude(args) => &args.about,
             Override::Resume(args) => &args.about,
-            Override::Overrides(about) => about,
+            Override::Overrides(args) => &args.about,
         }
     }
 }
@@ -47,19 +54,19 @@ impl Override {
 pub(crate) struct About {
     #[command(flatten)]
     pub(super) common: Common,
-    /// JSON Lines instead of words
+    /// Print JSON Lines
     #[arg(long)]
     pub(super) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Pin {
-    /// The URL; one that is not known becomes a seed, if it is in scope
+    /// The URL; an unknown one in scope becomes a seed
     pub(super) url: Option<String>,
-    /// The longest time from one visit to the next: from 1s to 365d
+    /// Maximum time between two visits, from 1s to 365d
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     pub(super) every: Option<Duration>,
-    /// End the pin
+    /// Remove the pin
     #[arg(long, requires = "url", conflicts_with = "every")]
     pub(super) remove: bool,
     #[command(flatten)]
@@ -68,13 +75,16 @@ pub(crate) struct Pin {
 
 #[derive(Debug, Args)]
 pub(crate) struct Boost {
-    /// A regular expression that matches anywhere in a URL, as for `crawl --include`
+    /// Regular expression, matched anywhere in a URL, as in `crawl --include`
     pub(super) pattern: Option<String>,
-    /// What the weight of a page is multiplied by: x0.01 to x1000
-    #[arg(value_name = "xN", value_parser = units::factor)]
+    /// Factor for the weight of each page, from 0.01 to 1000
+    #[arg(long, value_name = "N", value_parser = units::factor, requires = "pattern")]
+    pub(super) weight: Option<f32>,
+    /// The same without the flag, as in `boost /news/ x5`
+    #[arg(value_name = "xN", value_parser = units::factor, hide = true, conflicts_with = "weight")]
     pub(super) times: Option<f32>,
-    /// End the boost
-    #[arg(long, requires = "pattern", conflicts_with = "times")]
+    /// Remove the boost
+    #[arg(long, requires = "pattern", conflicts_with_all = ["weight", "times"])]
     pub(super) remove: bool,
     #[command(flatten)]
     pub(super) about: About,
@@ -82,7 +92,7 @@ pub(crate) struct Boost {
 
 #[derive(Debug, Args)]
 pub(crate) struct Pause {
-    /// The host, with its port where that is not the usual one
+    /// Host name, with the port if it is not the default one
     pub(super) host: Option<String>,
     #[command(flatten)]
     pub(super) about: About,
@@ -90,7 +100,7 @@ pub(crate) struct Pause {
 
 #[derive(Debug, Args)]
 pub(crate) struct Trust {
-    /// The host, with its port where that is not the usual one
+    /// Host name, with the port if it is not the default one
     pub(super) host: Option<String>,
     #[command(flatten)]
     pub(super) about: About,
@@ -98,15 +108,15 @@ pub(crate) struct Trust {
 
 #[derive(Debug, Args)]
 pub(crate) struct Exclude {
-    /// A regular expression that matches anywhere in a URL, as for `crawl --exclude`
+    /// Regular expression, matched anywhere in a URL, as in `crawl --exclude`
     pub(super) pattern: Option<String>,
-    /// Only count the known pages that match, and show some
+    /// Only count the known pages that match, and show examples
     #[arg(long, requires = "pattern")]
     pub(super) dry_run: bool,
-    /// Even when no known page would be left
+    /// Exclude even if no known page would be left
     #[arg(long)]
     pub(super) force: bool,
-    /// End the exclusion: pages come back to where they were
+    /// Remove the exclusion; excluded pages return to their earlier state
     #[arg(long, requires = "pattern", conflicts_with_all = ["dry_run", "force"])]
     pub(super) remove: bool,
     #[command(flatten)]
@@ -115,9 +125,31 @@ pub(crate) struct Exclude {
 
 #[derive(Debug, Args)]
 pub(crate) struct Resume {
-    /// What was given to `pause`, `trust`, `exclude`, `pin` or `boost`
+    /// The host, pattern or URL given to `pause`, `trust`, `exclude`, `pin` or `boost`
     #[arg(value_name = "HOST|PATTERN|URL")]
     pub(super) what: String,
     #[command(flatten)]
     pub(super) about: About,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Overrides {
+    /// What to do
+    #[arg(value_enum, default_value_t = Action::List)]
+    pub(super) action: Action,
+    /// What to remove: a host, pattern or URL given to another verb
+    #[arg(value_name = "HOST|PATTERN|URL", required_if_eq("action", "rm"))]
+    pub(super) what: Option<String>,
+    #[command(flatten)]
+    pub(super) about: About,
+}
+
+/// What `overrides` does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Action {
+    /// List all overrides
+    List,
+    /// Remove the overrides of one host, pattern or URL
+    #[value(alias = "remove")]
+    Rm,
 }

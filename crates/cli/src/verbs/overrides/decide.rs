@@ -1,4 +1,4 @@
-//! Can it be done as asked, and what is to be changed for it?
+//! Which changes does an override verb make, or why can it not make them?
 
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use evercrawl_engine::config::CrawlConfig;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
-use evercrawl_engine::overrides::Overrides;
+use evercrawl_engine::overrides::Overrides as OverridesInForce;
 use evercrawl_engine::walk::{OverrideChange, read_robots, scope};
 use evercrawl_model::{HostKey, Override as OverrideSet};
 use evercrawl_state::Standing;
@@ -14,31 +14,34 @@ use evercrawl_urls::{Canonical, Gate, Patterns};
 use serde_json::{Value, json};
 
 use super::Opened;
-use super::args::{Boost, Exclude, Override, Pause, Pin, Trust};
+use super::args::{Action, Boost, Exclude, Override, Overrides, Pause, Pin, Resume, Trust};
 use super::show::{describe, words};
 use crate::args::RunArgs;
 use crate::exit::{self, Failure};
-use crate::units::{show_count, show_duration};
+use crate::units::{counted, show_count, show_duration};
 use crate::verbs::{canonical, host_of};
 use crate::{crawl_config, print};
 
+/// The codes of all kinds of overrides.
+const EVERY_KIND: [&str; 5] = ["pin", "boost", "pause", "trust", "exclude"];
+
 /// Pages shown as examples.
 const EXAMPLES: usize = 10;
-/// No page is pinned to be visited more often, nor more rarely.
+/// The bounds of a pin's interval.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(366 * 86_400);
 
-/// What a verb comes to.
+/// What a verb changes and prints.
 #[derive(Default)]
 pub(super) struct Decided {
     /// To be made in one commit; none where the verb only shows something.
     pub(super) changes: Vec<OverrideChange>,
-    /// What is said once they are made, for people and for programs.
+    /// What is printed once they are made, as text and as JSON.
     pub(super) words: Vec<String>,
     pub(super) json: Vec<Value>,
 }
 
-/// Decides what a verb comes to, by what is known.
+/// Decides what a verb changes and prints.
 pub(super) fn decide(verb: &Override, opened: &Opened) -> anyhow::Result<Decided> {
     match verb {
         Override::Pin(Pin { url: Some(url), remove: true, .. }) => {
@@ -48,8 +51,8 @@ pub(super) fn decide(verb: &Override, opened: &Opened) -> anyhow::Result<Decided
         Override::Boost(Boost { pattern: Some(pattern), remove: true, .. }) => {
             end(opened, pattern, &["boost"])
         }
-        Override::Boost(Boost { pattern: Some(pattern), times, .. }) => {
-            boost(opened, pattern, *times)
+        Override::Boost(Boost { pattern: Some(pattern), weight, times, .. }) => {
+            boost(opened, pattern, weight.or(*times))
         }
         Override::Pause(Pause { host: Some(host), .. }) => {
             let (host, authority) = known_host(opened, host, "pause")?;
@@ -65,8 +68,9 @@ pub(super) fn decide(verb: &Override, opened: &Opened) -> anyhow::Result<Decided
         Override::Exclude(args @ Exclude { pattern: Some(pattern), .. }) => {
             exclude(opened, pattern, args)
         }
-        Override::Resume(args) => {
-            end(opened, &args.what, &["pin", "boost", "pause", "trust", "exclude"])
+        Override::Resume(Resume { what, .. }) => end(opened, what, &EVERY_KIND),
+        Override::Overrides(Overrides { action: Action::Rm, what: Some(what), .. }) => {
+            end(opened, what, &EVERY_KIND)
         }
         Override::Pin(_) => list(opened, Some("pin")),
         Override::Boost(_) => list(opened, Some("boost")),
@@ -77,7 +81,16 @@ pub(super) fn decide(verb: &Override, opened: &Opened) -> anyhow::Result<Decided
     }
 }
 
-/// What stands, of one kind or all.
+/// `no boosts`.
+fn no_overrides(kind: &str) -> String {
+    match kind {
+        "trust" => "no trusted hosts".to_owned(),
+        "exclude" => "no exclusions".to_owned(),
+        kind => format!("no {kind}s"),
+    }
+}
+
+/// The overrides in force, of one kind or all.
 fn list(opened: &Opened, kind: Option<&str>) -> anyhow::Result<Decided> {
     let mut decided = Decided::default();
     for (user_override, since) in opened.state.overrides()? {
@@ -87,13 +100,13 @@ fn list(opened: &Opened, kind: Option<&str>) -> anyhow::Result<Decided> {
         }
     }
     if decided.words.is_empty() {
-        let what = kind.map_or("nothing is wished".to_owned(), |kind| format!("no {kind} stands"));
+        let what = kind.map_or("no overrides".to_owned(), no_overrides);
         decided.words.push(what);
     }
     Ok(decided)
 }
 
-/// A wish that holds from now on, and what is to be said besides.
+/// An override that holds from now on, with a note for the user.
 fn begin(
     opened: &Opened,
     user_override: OverrideSet,
@@ -114,7 +127,7 @@ fn begin(
     Ok(Decided { changes: vec![OverrideChange::Begin(user_override)], words, json: vec![json] })
 }
 
-/// Wishes of these kinds about `what`, which hold no more.
+/// Removes the overrides of these kinds on `what`.
 fn end(opened: &Opened, what: &str, kinds: &[&str]) -> anyhow::Result<Decided> {
     let mut stand: Vec<OverrideSet> =
         opened.state.overrides()?.into_iter().map(|(user_override, _)| user_override).collect();
@@ -136,14 +149,15 @@ fn end(opened: &Opened, what: &str, kinds: &[&str]) -> anyhow::Result<Decided> {
     }
     if stand.is_empty() {
         let message = format!(
-            "nothing stands for `{}` that could end; `evercrawl wishes` lists what does",
+            "no {} matches `{}`; `evercrawl overrides` lists all",
+            names(kinds),
             print::plain(what)
         );
         return Err(Failure { code: exit::UNEXPECTED, message }.into());
     }
     let mut decided = Decided::default();
     for user_override in stand {
-        decided.words.push(format!("no more: {}", words(&user_override)));
+        decided.words.push(removed(&user_override));
         let mut json = describe(&user_override, None);
         json["now"] = json!("ended");
         decided.json.push(json);
@@ -152,27 +166,54 @@ fn end(opened: &Opened, what: &str, kinds: &[&str]) -> anyhow::Result<Decided> {
     Ok(decided)
 }
 
+/// `pin, boost, pause, trust or exclusion`.
+fn names(kinds: &[&str]) -> String {
+    let name = |kind: &&str| if *kind == "exclude" { "exclusion" } else { *kind }.to_owned();
+    let names: Vec<String> = kinds.iter().map(name).collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// What is printed once an override was removed.
+fn removed(user_override: &OverrideSet) -> String {
+    match user_override {
+        OverrideSet::Pin { url, .. } => format!("{url} is no longer pinned"),
+        OverrideSet::Boost { pattern, .. } => {
+            format!("pages matching `{pattern}` have their usual weight again")
+        }
+        OverrideSet::Pause { authority, .. } => format!("{authority} is resumed"),
+        OverrideSet::Trust { authority, .. } => format!("{authority} is no longer trusted"),
+        OverrideSet::Exclude { pattern } => {
+            format!("pages matching `{pattern}` are no longer excluded")
+        }
+    }
+}
+
 fn pin(opened: &Opened, url: &str, every: Option<Duration>) -> anyhow::Result<Decided> {
-    let every = every.ok_or_else(|| Failure::usage("how often? Give a time, as in --every 1h"))?;
+    let every =
+        every.ok_or_else(|| Failure::usage("pin: no interval given; add e.g. --every 1h"))?;
     let url = canonical(&opened.settings, url)?;
     let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
     within_bounds(opened, &config, &url, every)?;
     let host = host_of(&opened.state, &url);
-    let overrides = Overrides::read(&opened.state)?;
+    let overrides = OverridesInForce::read(&opened.state)?;
     let note = match opened.state.find(host, url.as_str())? {
         None => {
             in_scope(opened, &config, &overrides, &url)?;
-            Some("it was not known, and is a seed from now on".to_owned())
+            Some("it was unknown and is now a seed".to_owned())
         }
         Some(_) if overrides.excludes(url.as_str()) => {
-            Some("it is excluded, and not visited until that ends".to_owned())
+            Some("it is excluded: no visits until the exclusion is removed".to_owned())
         }
         Some(_) if overrides.is_paused(host) => {
-            Some("its host is paused, and it is not visited until that ends".to_owned())
+            Some("its host is paused: no visits until the host is resumed".to_owned())
         }
         Some((_, row)) => match row.standing {
             Standing::Refused(reason) => {
-                Some(format!("it is refused now ({reason}), and not visited while it is"))
+                Some(format!("it is refused now ({reason}): no visits until that changes"))
             }
             _ => None,
         },
@@ -181,7 +222,7 @@ fn pin(opened: &Opened, url: &str, every: Option<Duration>) -> anyhow::Result<De
     begin(opened, OverrideSet::Pin { page, url: url.into_string(), every }, note)
 }
 
-/// A pin can ask for no more than the page's host allows.
+/// A pin must respect the pause of the page's host.
 fn within_bounds(
     opened: &Opened,
     config: &CrawlConfig,
@@ -196,28 +237,28 @@ fn within_bounds(
     if every < shortest {
         let least = show_duration(shortest);
         let why = if pace > SHORTEST {
-            format!("its host is asked at most once in {least}")
+            format!("its host gets at most one request per {least}")
         } else {
-            "no page is visited more often than once a second".to_owned()
+            "the shortest interval is 1s".to_owned()
         };
         return Err(Failure::usage(format!(
-            "a page cannot be visited every {asked}: {why}; give --every {} or more",
+            "--every {asked} is too short: {why}; use --every {} or more",
             least.replace(' ', "")
         )));
     }
     if every > LONGEST {
         return Err(Failure::usage(format!(
-            "every {asked} is hardly ever: give --every 365d or less, or no pin at all"
+            "--every {asked} is too long; use --every 365d or less"
         )));
     }
     Ok(())
 }
 
-/// A page that is not known becomes a seed, but widens no scope.
+/// An unknown page becomes a seed if it is in scope.
 fn in_scope(
     opened: &Opened,
     config: &CrawlConfig,
-    overrides: &Overrides,
+    overrides: &OverridesInForce,
     url: &Canonical,
 ) -> anyhow::Result<()> {
     let scope = scope(config.scope, &opened.state)?;
@@ -226,20 +267,20 @@ fn in_scope(
     links.verdict(url, 0, SystemClock.now()).map_err(|(reason, words)| {
         let url = print::plain(url.as_str());
         Failure::usage(format!(
-            "{url} is not known, and the crawl would not take it ({reason}: {words}); \
-             `evercrawl add {url}` makes it a seed all the same"
+            "{url} is unknown, and the crawl would refuse it ({reason}: {words}); \
+             use `evercrawl add {url}` to make it a seed anyway"
         ))
     })
 }
 
 fn boost(opened: &Opened, pattern: &str, times: Option<f32>) -> anyhow::Result<Decided> {
-    let times = times
-        .ok_or_else(|| Failure::usage("by how much? Give a factor, as in x5, or x0.2 for less"))?;
+    let times = times.ok_or_else(|| {
+        Failure::usage("boost: no factor given; add e.g. --weight 5, or --weight 0.2 for less")
+    })?;
     usable("boost", pattern)?;
     let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
     let note = config.plan.rate.is_none().then(|| {
-        "it takes effect once there is a budget to divide: `evercrawl crawl --budget 5/s`"
-            .to_owned()
+        "no effect without a budget; set one with e.g. `evercrawl crawl --budget 5/s`".to_owned()
     });
     begin(opened, OverrideSet::Boost { pattern: pattern.to_owned(), times }, note)
 }
@@ -248,7 +289,7 @@ fn boost(opened: &Opened, pattern: &str, times: Option<f32>) -> anyhow::Result<D
 fn usable(list: &'static str, pattern: &str) -> anyhow::Result<Patterns> {
     Patterns::new(list, &[pattern.to_owned()]).map_err(|error| {
         Failure::usage(format!(
-            "{error}; patterns are regular expressions that match anywhere in a URL, as in `/news/`"
+            "{error}; a pattern is a regular expression matched anywhere in a URL, e.g. `/news/`"
         ))
     })
 }
@@ -258,10 +299,8 @@ fn known_host(opened: &Opened, host: &str, verb: &str) -> anyhow::Result<(HostKe
     let url = canonical(&opened.settings, host)?;
     let (host, authority) = (host_of(&opened.state, &url), url.authority().to_owned());
     if opened.state.host(host)?.is_none() {
-        let message = format!(
-            "no page of {} is known, so there is nothing to {verb}",
-            print::plain(&authority)
-        );
+        let message =
+            format!("cannot {verb} {}: no page of this host is known", print::plain(&authority));
         return Err(Failure { code: exit::UNEXPECTED, message }.into());
     }
     Ok((host, authority))
@@ -272,14 +311,14 @@ fn exclude(opened: &Opened, pattern: &str, args: &Exclude) -> anyhow::Result<Dec
     if args.dry_run {
         return count(opened, pattern, &alone);
     }
-    let overrides = Overrides::read(&opened.state)?;
+    let overrides = OverridesInForce::read(&opened.state)?;
     let excluded = |url: &str| alone.is_match(url) || overrides.excludes(url);
     let mut pages = opened.state.pages();
     let stays = pages.find(|page| !matches!(page, Ok((_, row)) if excluded(&row.url)));
     let all = stays.transpose()?.is_none() && opened.state.counters().pages > 0;
     if all && !args.force {
         return Err(Failure::usage(format!(
-            "`{}` would exclude every page that is known; add --force if that is what you want",
+            "`{}` would exclude every known page; add --force to do it anyway",
             print::plain(pattern)
         )));
     }
@@ -299,9 +338,8 @@ fn count(opened: &Opened, pattern: &str, alone: &Patterns) -> anyhow::Result<Dec
             }
         }
     }
-    let (some, all) = (show_count(matching), show_count(known));
-    let mut words =
-        vec![format!("{some} of {all} known pages match `{pattern}`; none was excluded")];
+    let (some, all) = (show_count(matching), counted(known, "known page"));
+    let mut words = vec![format!("{some} of {all} match `{pattern}`; none was excluded")];
     words.extend(examples.iter().map(|url| format!("  {url}")));
     let json = json!({
         "pattern": pattern,

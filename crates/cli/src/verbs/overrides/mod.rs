@@ -1,5 +1,5 @@
-//! `evercrawl pin`, `boost`, `pause`, `exclude`, `resume`, `wishes`: what the user wishes of a
-//! crawl, while it runs or before it runs again.
+//! `evercrawl pin`, `boost`, `pause`, `trust`, `exclude`, `resume`, `overrides`: what the user sets for
+//! single URLs, patterns and hosts, while a crawl runs or is stopped.
 //!
 //! A verb first decides, by what is known, which changes it asks for; nothing is changed where it
 //! cannot be done as asked. The changes are then made in one commit, by the crawl that works in

@@ -1,4 +1,4 @@
-//! How is a wish told, to people and to programs?
+//! How is an override shown, as text and as JSON?
 
 use evercrawl_model::{HostKey, Override, PageKey, Time};
 use evercrawl_urls::Patterns;
@@ -7,26 +7,26 @@ use serde_json::{Value, json};
 use super::Opened;
 use crate::units::show_duration;
 
-/// A wish in words.
+/// An override as text.
 pub(super) fn words(user_override: &Override) -> String {
     match user_override {
         Override::Pin { url, every, .. } => {
             format!("{url} is visited every {}", show_duration(*every))
         }
         Override::Boost { pattern, times } => {
-            format!("pages that match `{pattern}` count x{times}")
+            format!("pages matching `{pattern}` weigh {times}x")
         }
-        Override::Pause { authority, .. } => format!("{authority} is left alone"),
+        Override::Pause { authority, .. } => format!("{authority} is paused"),
         Override::Trust { authority, .. } => {
-            format!("{authority} is crawled like any other, whatever it is taken for")
+            format!("{authority} is trusted: never treated as spam or a mirror")
         }
         Override::Exclude { pattern } => {
-            format!("pages that match `{pattern}` are neither fetched nor followed")
+            format!("pages matching `{pattern}` are excluded: not fetched, links not followed")
         }
     }
 }
 
-/// A wish as JSON, with since when where it stands.
+/// An override as JSON, with the time since when it holds.
 pub(super) fn describe(user_override: &Override, since: Option<Time>) -> Value {
     let mut line = match user_override {
         Override::Pin { url, every, .. } => {
@@ -45,14 +45,14 @@ pub(super) fn describe(user_override: &Override, since: Option<Time>) -> Value {
     line
 }
 
-/// What the user wishes of one URL, each in words.
+/// The overrides of one URL, as text.
 pub(crate) fn standing(
     opened: &Opened,
     url: &str,
     host: HostKey,
     page: Option<PageKey>,
 ) -> anyhow::Result<Vec<String>> {
-    let mut told = Vec::new();
+    let mut found = Vec::new();
     for (user_override, since) in opened.state.overrides()? {
         let concerned = match &user_override {
             Override::Pin { page: pinned, .. } => page == Some(*pinned),
@@ -64,8 +64,8 @@ pub(crate) fn standing(
             }
         };
         if concerned {
-            told.push(format!("{} since {since}", words(&user_override)));
+            found.push(format!("{} since {since}", words(&user_override)));
         }
     }
-    Ok(told)
+    Ok(found)
 }

@@ -1,4 +1,4 @@
-//! What can be said to `evercrawl rank`?
+//! Which flags does `evercrawl rank` take?
 
 use std::path::{Path, PathBuf};
 
@@ -11,69 +11,71 @@ use crate::units;
 pub(crate) struct RankArgs {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// What makes a page matter
+    /// How to score pages
     #[arg(long, value_enum, default_value_t = Method::Pagerank)]
     pub(crate) method: Method,
-    /// How likely a surfer is to follow a link rather than jump
+    /// Probability that the random surfer follows a link rather than jumps
     #[arg(long, value_name = "SHARE", default_value = "0.85", value_parser = units::share)]
     pub(crate) damping: f64,
-    /// Pages that trust begins with, one URL a line [default: the crawl's seeds]; for antitrust, pages that
-    /// are known to be spam [default: those of hosts that a crawl has found to be]
+    /// File of trusted pages, one URL per line [default: the seeds]; for antitrust, known spam
+    /// [default: pages of hosts classified as spam]
     #[arg(long, value_name = "FILE")]
     pub(crate) trust: Option<PathBuf>,
-    /// Let trust begin with the N pages from which most is reached (inverse PageRank)
+    /// Trust the N pages from which most pages are reached (inverse PageRank)
     #[arg(long, value_name = "N", conflicts_with = "trust")]
     pub(crate) trust_top: Option<usize>,
-    /// Let the surfer of pagerank jump to these pages only, one URL a line, a weight may follow it
+    /// File of pages that the surfer of pagerank jumps to: one URL per line, with an optional weight
     #[arg(long, value_name = "FILE")]
     pub(crate) jump: Option<PathBuf>,
-    /// Where pagerank begins; the ranks are the same
+    /// Initial ranks of pagerank; the result is the same
     #[arg(long, value_enum, default_value_t = Start::Alike)]
     pub(crate) start: Start,
-    /// Only pages whose URL matches this pattern, and the links between them
+    /// Rank only pages whose URL matches, by the links among them
     #[arg(long, value_name = "PATTERN")]
     pub(crate) only: Option<String>,
-    /// Keep this ranking in the data directory, for `--method quality` to compare later ones with
+    /// Store this ranking in the data directory, for later comparison with `--method quality`
     #[arg(long)]
     pub(crate) keep: bool,
-    /// Also show the N most frequent words of links to each page, where `links.anchors` keeps them
+    /// Also show the N most frequent link texts of each page; needs `links.anchors=true`
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) anchors: usize,
-    /// How many to show
+    /// Number of results to show
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) top: usize,
-    /// Write the links for other programs, and rank nothing: as CSV (src,dst, and anchor with --anchors), or
-    /// as a compact graph where the name ends with .csr; packed where .gz follows
+    /// Write the link graph to this file, rank nothing: CSV with src,dst (and anchor with --anchors),
+    /// or a compact graph if the name ends with .csr; compressed if .gz follows
     #[arg(long, value_name = "FILE")]
     pub(crate) export: Option<PathBuf>,
-    /// JSON Lines instead of a table
+    /// Print JSON Lines
     #[arg(long)]
     pub(crate) json: bool,
-    /// Where relative names of files begin: a running crawl that answers is elsewhere
+    /// Directory for relative file names: a running crawl that answers may work in another one
     #[arg(long, hide = true, value_name = "DIR")]
     pub(crate) files_from: Option<PathBuf>,
 }
 
 impl RankArgs {
-    /// A file as whoever asked has named it.
+    /// A file, relative to the caller's working directory.
     pub(crate) fn file(&self, name: &Path) -> PathBuf {
         self.files_from.as_ref().map_or(name.to_owned(), |from| from.join(name))
     }
 
-    /// What was asked for that the method cannot heed: left out without a word, it would seem to be in the scores.
-    pub(crate) fn unheeded(&self) -> Option<&'static str> {
+    /// A flag that the method does not support. Ignoring it silently would make the scores misleading.
+    pub(crate) fn unsupported(&self) -> Option<&'static str> {
         let by_trust = matches!(self.method, Method::Trustrank | Method::Antitrust);
         let plain = self.method == Method::Pagerank;
         if self.keep && (!plain || self.jump.is_some() || self.only.is_some()) {
-            Some("--keep is for a ranking of all pages by pagerank, for everybody")
+            Some(
+                "--keep works only with --method pagerank over all pages, without --jump and --only",
+            )
         } else if self.jump.is_some() && !plain {
-            Some("--jump is for --method pagerank")
+            Some("--jump works only with --method pagerank")
         } else if self.start == Start::Hosts && !plain {
-            Some("--start is for --method pagerank")
+            Some("--start works only with --method pagerank")
         } else if self.trust.is_some() && !by_trust {
-            Some("--trust is for --method trustrank and antitrust")
+            Some("--trust works only with --method trustrank or antitrust")
         } else if self.trust_top.is_some() && self.method != Method::Trustrank {
-            Some("--trust-top is for --method trustrank")
+            Some("--trust-top works only with --method trustrank")
         } else {
             None
         }
@@ -82,30 +84,30 @@ impl RankArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Start {
-    /// With all pages alike
+    /// The same rank for all pages
     Alike,
-    /// With the ranks of pages within their hosts and of hosts among each other (BlockRank)
+    /// Ranks of pages within hosts, and of hosts among each other (BlockRank)
     Hosts,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Method {
-    /// How often a surfer comes by
+    /// How often a random surfer visits the page
     Pagerank,
-    /// How well it is pointed to by pages that point well (authority), and points itself (hub)
+    /// Hub and authority scores
     Hits,
-    /// How many pages link to it
+    /// Number of pages that link to the page
     Indegree,
-    /// What passes through it while cash is handed on along links
+    /// OPIC: cash that passes through the page along links
     Opic,
-    /// PageRank of a surfer who jumps to trusted pages only
+    /// PageRank of a surfer who jumps only to trusted pages
     Trustrank,
-    /// How much of what it leads to is known spam
+    /// How much the page leads to known spam
     Antitrust,
-    /// How good it is by how its rank rose since a ranking that was kept, next to the average page
+    /// Quality estimate: how much the rank rose since a stored ranking, against the average page
     Quality,
-    /// Hosts by PageRank: a link counts from host to host
+    /// PageRank of hosts
     Host,
-    /// Registered domains by PageRank
+    /// PageRank of registered domains
     Domain,
 }

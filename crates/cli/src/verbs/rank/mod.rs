@@ -37,7 +37,7 @@ pub(crate) fn run(args: &RankArgs) -> anyhow::Result<u8> {
 
 /// Shows what `args` asks for.
 pub(crate) fn show(args: &RankArgs, opened: &Opened, out: &mut dyn Write) -> anyhow::Result<u8> {
-    if let Some(why) = args.unheeded() {
+    if let Some(why) = args.unsupported() {
         return Err(Failure::usage(why));
     }
     let suspects = Suspects::read(&opened.state, &crawl_config::spam(&opened.settings)?)?;
@@ -77,7 +77,7 @@ pub(crate) fn show(args: &RankArgs, opened: &Opened, out: &mut dyn Write) -> any
         let hosts = show_count(suspects.count() as u64);
         writeln!(
             out,
-            "links of {hosts} hosts count for nothing: `evercrawl urls --spam` lists them"
+            "links of {hosts} spam hosts are ignored; `evercrawl urls --spam` lists them"
         )?;
     }
     out.flush()?;
@@ -133,7 +133,7 @@ impl Ranked<'_> {
             head.into_iter().chain(self.anchors.as_ref().map(|_| "linked as")).collect();
         let (nodes, links) = (self.graph.nodes().into(), self.graph.link_count() as u64);
         let rounds = self.scores.rounds.filter(|_| args.start == Start::Hosts);
-        let rounds = rounds.map_or(String::new(), |rounds| format!(", ranked in {rounds} sweeps"));
+        let rounds = rounds.map_or(String::new(), |rounds| format!(", {rounds} iterations"));
         writeln!(out, "{} {}s, {} links{rounds}", show_count(nodes), self.word, show_count(links))?;
         Ok(print::table(out, &head, &rows?)?)
     }

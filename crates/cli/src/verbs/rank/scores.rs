@@ -103,8 +103,8 @@ fn ranked(
 fn quality(opened: &Opened, links: &LinkGraph, settings: &Settings) -> anyhow::Result<Vec<f64>> {
     let before = Snapshots::of(&opened.path).oldest().ok_or_else(|| {
         Failure::usage(
-            "quality is read from how ranks grow, and no ranking was kept: `evercrawl rank --keep` keeps one, \
-             and so does a crawl with importance.method=pagerank, once a day",
+            "--method quality compares with a stored ranking, and none is stored; store one with \
+             `evercrawl rank --keep`, or crawl with importance.method=pagerank (once a day)",
         )
     })?;
     let scores = pagerank(links.graph(), Jump::Anywhere, settings).scores;
@@ -128,7 +128,7 @@ fn known_spam(args: &RankArgs, opened: &Opened, links: &LinkGraph) -> anyhow::Re
     let nodes: Vec<u32> = (0..links.graph().nodes()).filter(is_spam).collect();
     if nodes.is_empty() {
         return Err(Failure::usage(
-            "antitrust begins with known spam, and no host was found to be: name a list by --trust",
+            "--method antitrust needs known spam, and no host is classified as spam; add --trust FILE",
         ));
     }
     Ok(nodes)
@@ -189,12 +189,12 @@ fn weighted(path: &Path, opened: &Opened, links: &LinkGraph) -> anyhow::Result<V
         };
         let (url, weight) = line.split_once(char::is_whitespace).unwrap_or((line, "1"));
         let weight = weight.trim().parse().ok().filter(|weight: &f64| *weight > 0.0);
-        let weight = weight.ok_or_else(|| wrong("has a weight that is no number above 0"))?;
+        let weight = weight.ok_or_else(|| wrong("has an invalid weight; use a number above 0"))?;
         let found = node(&canonical(&opened.settings, url)?, opened, links)?;
-        nodes.push((found.ok_or_else(|| wrong("is no page of this crawl"))?, weight));
+        nodes.push((found.ok_or_else(|| wrong("is not a page of this crawl"))?, weight));
     }
     if nodes.is_empty() {
-        return Err(Failure::usage(format!("{} lists no page", path.display())));
+        return Err(Failure::usage(format!("{} is empty; list one URL per line", path.display())));
     }
     Ok(nodes)
 }

@@ -1,6 +1,6 @@
-//! `evercrawl spam`: which hosts and pages of a crawl only pretend to be of use, and by what can one tell?
+//! `evercrawl spam`: which hosts and pages of a crawl are probably spam or mirrors, and by which signs?
 //!
-//! Nothing is done about it here: that is a setting of the crawl, or the user's wish.
+//! It only reports: the setting `spam.action` or an override acts on it.
 
 use std::io::Write;
 
@@ -11,32 +11,32 @@ use serde_json::{Value, json};
 
 use super::Opened;
 use crate::args::Common;
-use crate::units::{self, show_count};
+use crate::units::{self, counted};
 use crate::{exit, print};
 
 #[derive(Debug, Args)]
 pub(crate) struct SpamArgs {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Show what is spam with at least this probability
+    /// Minimum spam probability to report
     #[arg(long, value_name = "SHARE", default_value = "90%", value_parser = units::share)]
     pub(crate) threshold: f64,
-    /// How many pages of each host to look at
+    /// Number of pages to examine per host
     #[arg(long, value_name = "N", default_value_t = 6)]
     pub(crate) pages: usize,
-    /// JSON Lines instead of words
+    /// Print JSON Lines
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Something that speaks for itself or against it.
+/// A host or page that is probably spam, or a mirror.
 enum Finding<'a> {
     Host(&'a Seen, Verdict),
     Page(&'a str, &'a Verdict),
     Mirror(&'a Seen, &'a Seen, Mirror),
 }
 
-/// Shows what was found, hosts before pages before mirrors, the surest first.
+/// Shows what was found: hosts, then pages, then mirrors, the most probable first.
 pub(crate) fn show(args: &SpamArgs, opened: &Opened, out: &mut dyn Write) -> anyhow::Result<u8> {
     let hosts = look(opened, args.pages)?;
     let findings = findings(&hosts, args.threshold);
@@ -49,18 +49,14 @@ pub(crate) fn show(args: &SpamArgs, opened: &Opened, out: &mut dyn Write) -> any
     }
     if !args.json {
         let pages: usize = hosts.iter().map(|seen| seen.looked).sum();
-        let [pages, hosts] = [pages, hosts.len()].map(|count| show_count(count as u64));
-        writeln!(
-            out,
-            "looked at {pages} pages of {hosts} hosts; nothing was done about any of them"
-        )?;
+        let pages = counted(pages as u64, "page");
+        let hosts = counted(hosts.len() as u64, "host");
+        writeln!(out, "examined {pages} of {hosts}; nothing was changed")?;
     }
     if !args.json && !findings.is_empty() {
-        writeln!(
-            out,
-            "`evercrawl exclude PATTERN` leaves pages out, `evercrawl boost PATTERN x0.25` lets them count less,"
-        )?;
-        writeln!(out, "`evercrawl resume PATTERN` undoes either")?;
+        writeln!(out, "to skip pages:         evercrawl exclude PATTERN")?;
+        writeln!(out, "to lower their weight: evercrawl boost PATTERN --weight 0.25")?;
+        writeln!(out, "to undo either:        evercrawl overrides rm PATTERN")?;
     }
     out.flush()?;
     Ok(exit::OK)

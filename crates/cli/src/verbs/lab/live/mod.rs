@@ -33,38 +33,38 @@ use crate::{crawl_config, exit, print, units};
 use scratch::{Scratch, Unsynced};
 use web::LabWeb;
 
-/// A walk commits so often by the world's clock: often enough to be real, seldom enough to be quick.
+/// How often a walk commits, in simulated time: often enough to be realistic, rarely enough to be fast.
 const COMMIT_EVERY: Duration = HOUR;
 const HOUR: Duration = Duration::from_secs(3600);
-/// Budgets that are shares of the live pages are reckoned anew so often.
+/// How often budgets given as shares of the live pages are recomputed, in days.
 const ROUND: f64 = 7.0;
 /// All pages are fetched once, free of charge, in the day before the crawl begins.
 const FIRST_LOOK: f64 = 1.0;
 
 #[derive(Debug, Args)]
 pub(crate) struct Live {
-    /// The worlds
+    /// Worlds to crawl
     #[arg(required = true, value_name = "WORLD")]
     worlds: Vec<PathBuf>,
-    /// The policy: index, gamma or uniform
+    /// Policy: index, gamma or uniform
     #[arg(long, value_name = "NAME", default_value = "index")]
     policy: String,
-    /// How much may be fetched: a share of the live pages, or a number
+    /// Budgets: a share of the live pages, or a number, per unit of time
     #[arg(long, value_name = "5%/week,..", value_delimiter = ',', default_value = "10%/week")]
     budget: Vec<Budget>,
-    /// What the policy aims at: freshness, coverage or age
+    /// What to optimize: freshness, coverage or age
     #[arg(long, default_value = "freshness", value_parser = units::goal)]
     goal: evercrawl_policy::registry::Goal,
-    /// Pause after each request to a host, by the world's clock: shows what politeness costs
+    /// Pause between requests to one host, in simulated time: shows what politeness costs
     #[arg(long, value_name = "TIME", default_value = "0", value_parser = units::duration)]
     delay: Duration,
-    /// The seed of all draws
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// JSON Lines instead of a table: for each budget the engine's row and the lab's
+    /// Print JSON Lines: for each budget the engine's row and the lab's
     #[arg(long)]
     json: bool,
-    /// No progress
+    /// Show no progress
     #[arg(long, short)]
     quiet: bool,
 }
