@@ -28,7 +28,7 @@ pub(crate) enum Verb {
     /// Add seeds without crawling
     #[command(after_help = "Example: evercrawl add --input-file domains.txt --data web")]
     Add(Add),
-    /// Discover, fetch, archive and revisit pages; resumes where the last run stopped
+    /// Discover, fetch, archive and revisit pages; resume earlier runs
     #[command(after_help = CRAWL_EXAMPLES)]
     Crawl(Box<Crawl>),
     /// Show how a crawl is doing: pages by state, changes, freshness
@@ -55,7 +55,9 @@ pub(crate) enum Verb {
     Spam(crate::verbs::spam::SpamArgs),
     #[command(flatten)]
     Override(crate::verbs::overrides::Override),
-    /// Change the request budget (running crawl: now; stopped crawl: next run)
+    /// Change the request budget
+    ///
+    /// For a running crawl it changes now, for a stopped crawl with the next run.
     #[command(after_help = "Example: evercrawl budget 5/s --data web")]
     Budget(Budget),
     /// Report changed URLs, so that they are visited sooner
@@ -64,9 +66,9 @@ pub(crate) enum Verb {
     Push(Push),
     /// Fetch one URL and show the response; stores nothing
     Fetch(Fetch),
-    /// Test whether robots.txt allows a URL (exit code 0: allowed, 1: disallowed)
+    /// Test whether robots.txt allows a URL (exit code 1: disallowed)
     Robots(Robots),
-    /// Verify the data directory (exit code 0: sound, 1: faults found)
+    /// Verify the data directory (exit code 1: faults found)
     Check(Check),
     /// Delete what the retention rules no longer keep
     #[command(
@@ -79,7 +81,7 @@ pub(crate) enum Verb {
     /// Serve a synthetic, changing web on loopback
     #[command(after_help = "Example: evercrawl testweb --hosts 20 --pages 100 --time-scale 3600")]
     Testweb(Testweb),
-    /// Crawl a synthetic web for a minute and compare the result with the truth
+    /// Crawl a synthetic web for a minute and compare with the truth
     Demo(Demo),
     /// Simulate policies in worlds where the truth is known
     #[command(subcommand)]

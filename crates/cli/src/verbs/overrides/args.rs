@@ -14,22 +14,24 @@ const OVERRIDES_EXAMPLES: &str = "Examples:
 /// The verbs that set, list and remove overrides.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Override {
-    /// Visit a URL at a fixed interval; without a URL, list the pins
+    /// Visit a URL at a fixed interval, or list the pins
     #[command(after_help = "Example: evercrawl pin https://example.org/ --every 1h --data web")]
     Pin(Pin),
-    /// Give matching pages more or less weight; without a pattern, list boosts
+    /// Change the weight of matching pages, or list the boosts
     #[command(after_help = "Example: evercrawl boost /news/ --weight 5 --data web")]
     Boost(Boost),
-    /// Stop requests to a host until it is resumed; without a host, list pauses
+    /// Stop requests to a host until it is resumed, or list the pauses
     Pause(Pause),
-    /// Never treat a host as spam or a mirror; without a host, list trusted ones
+    /// Never treat a host as spam or a mirror, or list trusted hosts
     Trust(Trust),
-    /// Stop fetching matching pages; without a pattern, list exclusions
+    /// Stop fetching matching pages, or list the exclusions
     #[command(after_help = "Example: evercrawl exclude '/private/' --dry-run --data web")]
     Exclude(Exclude),
     /// Resume a paused host, or remove another override
     Resume(Resume),
-    /// List all overrides, or remove a pin, boost, pause, trust or exclusion
+    /// List all overrides, or remove one
+    ///
+    /// An override is a pin, boost, pause, trust or exclusion.
     #[command(alias = "wishes", after_help = OVERRIDES_EXAMPLES)]
     Overrides(Overrides),
 }
