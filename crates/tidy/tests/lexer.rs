@@ -133,7 +133,7 @@ pub(crate) fn words<'a>(code: &'a str, word: &'a str) -> impl Iterator<Item = us
     code.match_indices(word).map(|(at, _)| at).filter(move |&at| {
         let before = code[..at].chars().next_back();
         let after = code[at + word.len()..].chars().next();
-        !before.is_some_and(is_name) && !(word.ends_with(is_name) && after.is_some_and(is_name))
+        !(before.is_some_and(is_name) || word.ends_with(is_name) && after.is_some_and(is_name))
     })
 }
 
