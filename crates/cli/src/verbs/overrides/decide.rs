@@ -3,7 +3,7 @@
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use evercrawl_engine::config::CrawlConfig;
+use evercrawl_engine::config::WalkConfig;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::overrides::Overrides as OverridesInForce;
@@ -196,7 +196,7 @@ fn pin(opened: &Opened, url: &str, every: Option<Duration>) -> anyhow::Result<De
     let every =
         every.ok_or_else(|| Failure::usage("pin: no interval given; add e.g. --every 1h"))?;
     let url = canonical(&opened.settings, url)?;
-    let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
+    let config = crawl_config::walk_config(&opened.settings, &RunArgs::default())?;
     within_bounds(opened, &config, &url, every)?;
     let host = host_of(&opened.state, &url);
     let overrides = OverridesInForce::read(&opened.state)?;
@@ -225,12 +225,13 @@ fn pin(opened: &Opened, url: &str, every: Option<Duration>) -> anyhow::Result<De
 /// A pin must respect the pause of the page's host.
 fn within_bounds(
     opened: &Opened,
-    config: &CrawlConfig,
+    config: &WalkConfig,
     url: &Canonical,
     every: Duration,
 ) -> anyhow::Result<()> {
     let robots = opened.state.robots(url.origin())?;
-    let crawl_delay = robots.and_then(|copy| read_robots(&copy, &config.agent).crawl_delay());
+    let crawl_delay =
+        robots.and_then(|copy| read_robots(&copy, &config.reading.agent).crawl_delay());
     let pace = config.frontier.pace.delay(crawl_delay, Duration::ZERO);
     let shortest = SHORTEST.max(pace);
     let asked = show_duration(every);
@@ -257,13 +258,13 @@ fn within_bounds(
 /// An unknown page becomes a seed if it is in scope.
 fn in_scope(
     opened: &Opened,
-    config: &CrawlConfig,
+    config: &WalkConfig,
     overrides: &OverridesInForce,
     url: &Canonical,
 ) -> anyhow::Result<()> {
     let scope = scope(config.scope, &opened.state)?;
     let gate = Arc::new(RwLock::new(Gate::new(scope, overrides.rules(&config.rules))?));
-    let links = LinkReader::new(config, gate, opened.state.keyer());
+    let links = LinkReader::new(&config.reading, gate, opened.state.keyer());
     links.verdict(url, 0, SystemClock.now()).map_err(|(reason, words)| {
         let url = print::plain(url.as_str());
         Failure::usage(format!(
@@ -278,7 +279,7 @@ fn boost(opened: &Opened, pattern: &str, times: Option<f32>) -> anyhow::Result<D
         Failure::usage("boost: no factor given; add e.g. --weight 5, or --weight 0.2 for less")
     })?;
     usable("boost", pattern)?;
-    let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
+    let config = crawl_config::walk_config(&opened.settings, &RunArgs::default())?;
     let note = config.plan.rate.is_none().then(|| {
         "no effect without a budget; set one with e.g. `evercrawl crawl --budget 5/s`".to_owned()
     });
