@@ -232,9 +232,9 @@ impl fmt::Display for Account {
         write!(
             f,
             "{pages} pages; {checks} intervals between visits, {changed} of them with a change. \
-             {:.0} % of the {days:.0} days that are scored lie between visits. When exactly pages \
-             changed is drawn, anew with each seed, and so is what nobody watched: trust what holds \
-             for all seeds.",
+             {:.0} % of the {days:.0} scored days lie between visits. Exact change times, and \
+             everything outside the observed intervals, are sampled afresh for each seed; only \
+             trust results that hold across seeds.",
             100.0 * watched
         )
     }
