@@ -63,8 +63,7 @@ pub(crate) fn exit_codes() -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a failing test panics")]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// The help of a command and of all below it, by name.
@@ -77,7 +76,8 @@ mod tests {
         }
     }
 
-    fn every_help() -> Vec<(String, String)> {
+    /// The short and the long help of every command.
+    pub(crate) fn every_help() -> Vec<(String, String)> {
         let mut command = command();
         command.build();
         let mut found = Vec::new();

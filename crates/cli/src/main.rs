@@ -13,6 +13,9 @@ mod exit;
 mod help;
 mod knowledge;
 mod logging;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failing test panics")]
+mod plain_english;
 mod print;
 mod report;
 mod seeds;
