@@ -6,14 +6,20 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use evercrawl_model::{Outcome, Refusal};
 
-use crate::help::{self, CRAWL_EXAMPLES};
+use crate::exit;
 use crate::logging::LogArgs;
 use crate::units;
+
+/// Examples for `crawl --help`.
+const CRAWL_EXAMPLES: &str = "Examples:
+  evercrawl crawl https://example.org/ --contact you@example.org --data web
+  evercrawl crawl --data web --max-time 1h       resume, and stop after an hour
+  evercrawl crawl --data web --budget 5/s        5 requests per second";
 
 /// An incremental web crawler: finds pages, archives them, learns how often they change, and
 /// keeps its copy as fresh as a budget allows.
 #[derive(Debug, Parser)]
-#[command(name = "evercrawl", version, max_term_width = 80, after_help = help::exit_codes())]
+#[command(name = "evercrawl", version, max_term_width = 80, after_help = exit::listed())]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) log: LogArgs,

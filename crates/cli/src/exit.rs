@@ -28,7 +28,7 @@ pub(crate) const TIME_LIMIT: u8 = 15;
 /// The disk is nearly full.
 pub(crate) const DISK_LIMIT: u8 = 16;
 
-/// The codes and what they mean, for `--help`.
+/// The codes and what they mean.
 pub(crate) const MEANINGS: [(u8, &str); 11] = [
     (OK, "success"),
     (UNEXPECTED, "unexpected error, or a negative result (robots, check)"),
@@ -42,6 +42,12 @@ pub(crate) const MEANINGS: [(u8, &str); 11] = [
     (TIME_LIMIT, "time limit reached"),
     (DISK_LIMIT, "disk full"),
 ];
+
+/// The exit codes and their meanings, for `--help`.
+pub(crate) fn listed() -> String {
+    let line = |(code, meaning): &(u8, &str)| format!("\n  {code:>2}  {meaning}");
+    format!("Exit codes:{}", MEANINGS.iter().map(line).collect::<String>())
+}
 
 /// A mistake of the user, with its exit code.
 #[derive(Debug)]

@@ -6,7 +6,6 @@
 use clap::{Command, CommandFactory};
 
 use crate::args::Cli;
-use crate::exit;
 
 /// The verbs by task, in the order in which they are shown.
 const GROUPS: [(&str, &[&str]); 6] = [
@@ -23,12 +22,6 @@ const GROUPS: [(&str, &[&str]); 6] = [
 
 /// Verbs shown after all others.
 const OTHERS: (&str, &[&str]) = ("Other", &["completions", "help"]);
-
-/// Examples for `crawl --help`.
-pub(crate) const CRAWL_EXAMPLES: &str = "Examples:
-  evercrawl crawl https://example.org/ --contact you@example.org --data web
-  evercrawl crawl --data web --max-time 1h       resume, and stop after an hour
-  evercrawl crawl --data web --budget 5/s        5 requests per second";
 
 /// The command line, with verbs grouped by task in its help.
 pub(crate) fn command() -> Command {
@@ -54,12 +47,6 @@ fn about(command: &Command, verb: &str) -> String {
     let about = command.find_subcommand(verb).and_then(Command::get_about);
     // clap adds `help` when it parses.
     about.map_or("Print help for a verb".to_owned(), ToString::to_string)
-}
-
-/// The exit codes and their meanings.
-pub(crate) fn exit_codes() -> String {
-    let line = |(code, meaning): &(u8, &str)| format!("\n  {code:>2}  {meaning}");
-    format!("Exit codes:{}", exit::MEANINGS.iter().map(line).collect::<String>())
 }
 
 #[cfg(test)]
