@@ -29,7 +29,7 @@ pub(crate) const TIME_LIMIT: u8 = 15;
 pub(crate) const DISK_LIMIT: u8 = 16;
 
 /// The codes and what they mean.
-pub(crate) const MEANINGS: [(u8, &str); 11] = [
+const MEANINGS: [(u8, &str); 11] = [
     (OK, "success"),
     (UNEXPECTED, "unexpected error, or a negative result (robots, check)"),
     (USAGE, "wrong command line"),

@@ -49,7 +49,7 @@ fn found_in(text: &str) -> Vec<&'static str> {
         let after = lower[at + phrase.len()..].chars().next().is_some_and(is_word);
         !before && !after
     };
-    let has = |phrase: &&str| lower.match_indices(**phrase).any(|(at, _)| bounded(at, phrase));
+    let has = |phrase: &&str| lower.match_indices(*phrase).any(|(at, _)| bounded(at, phrase));
     FORBIDDEN.into_iter().filter(has).collect()
 }
 
