@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use evercrawl_extract::decode::Caps;
 use evercrawl_fetch as fetch;
-use evercrawl_urls::{Rules, ScopeKind, Steps};
+use evercrawl_urls::{CanonicalSteps, FilterRules, ScopeKind};
 
 use crate::frontier::FrontierConfig;
 use crate::importance::Interest;
-use crate::planner::Plan;
+use crate::planner::PlannerConfig;
 use crate::retention::RetentionConfig;
 use crate::schedule::Schedule;
 
@@ -17,17 +17,17 @@ use crate::schedule::Schedule;
 #[derive(Clone, Debug)]
 pub struct CrawlConfig {
     /// Identity, limits, DNS and addresses.
-    pub fetch: fetch::Config,
+    pub fetch: fetch::FetchConfig,
     /// The token that robots.txt and meta robots name us by.
     pub agent: String,
     /// Which URLs the crawl is about.
     pub scope: ScopeKind,
     /// Filters and traps.
-    pub rules: Rules,
+    pub rules: FilterRules,
     /// What content types begin with that are neither kept nor followed.
     pub skip_types: Vec<String>,
     /// How URLs are made canonical.
-    pub steps: Steps,
+    pub steps: CanonicalSteps,
     /// How much of an answer is unpacked.
     pub unpack: Caps,
     /// What is followed and kept.
@@ -37,7 +37,7 @@ pub struct CrawlConfig {
     /// When to come again after a failure, or without a budget.
     pub schedule: Schedule,
     /// How visits are planned.
-    pub plan: Plan,
+    pub plan: PlannerConfig,
     /// When to stop, and how fast to go.
     pub limits: RunLimits,
     /// How the archive is written.

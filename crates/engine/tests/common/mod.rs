@@ -11,9 +11,9 @@ use std::time::Duration;
 use evercrawl_archive as archive;
 use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
 use evercrawl_engine::retention::Keep;
-use evercrawl_engine::{FrontierConfig, Pace, Plan, RetentionConfig, Schedule};
+use evercrawl_engine::{FrontierConfig, Pace, PlannerConfig, RetentionConfig, Schedule};
 use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderValue, Response};
-use evercrawl_urls::{Rules, ScopeKind, Steps};
+use evercrawl_urls::{CanonicalSteps, FilterRules, ScopeKind};
 
 /// The pause after each request to a host.
 pub(crate) const DELAY: Duration = Duration::from_secs(1);
@@ -21,16 +21,16 @@ pub(crate) const DELAY: Duration = Duration::from_secs(1);
 /// A polite crawl of the seeds' hosts, with little room for each of its parts.
 pub(crate) fn small_crawl() -> CrawlConfig {
     CrawlConfig {
-        fetch: fetch::Config::new(fetch::Identity {
+        fetch: fetch::FetchConfig::new(fetch::Identity {
             product: "evercrawl/0".into(),
             contact: None,
             from: None,
         }),
         agent: "evercrawl".into(),
         scope: ScopeKind::Host,
-        rules: Rules::default(),
+        rules: FilterRules::default(),
         skip_types: Vec::new(),
-        steps: Steps::default(),
+        steps: CanonicalSteps::default(),
         unpack: evercrawl_extract::decode::Caps::default(),
         take: Take::default(),
         frontier: FrontierConfig {
@@ -43,7 +43,7 @@ pub(crate) fn small_crawl() -> CrawlConfig {
             pace: Pace { host: DELAY, ..Pace::default() },
         },
         schedule: Schedule::default(),
-        plan: Plan::default(),
+        plan: PlannerConfig::default(),
         limits: RunLimits { concurrency: 100, ..RunLimits::default() },
         archive: ArchiveConfig {
             prefix: "sim".into(),
