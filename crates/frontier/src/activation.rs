@@ -13,7 +13,7 @@ use super::new_page_share::Streak;
 use super::{ActiveHost, Frontier, MAX_HOSTS_PER_CALL};
 
 /// A host with a longer pause than this is parked on disk.
-const LONG_PAUSE: Duration = Duration::from_secs(60);
+pub(super) const LONG_PAUSE: Duration = Duration::from_secs(60);
 
 /// How long a host stays active while others are queued.
 const LONGEST_ACTIVE_TURN: Duration = Duration::from_secs(60);
@@ -102,6 +102,7 @@ impl Frontier {
             queue: self.rested.take(key),
             rules: [None, None],
             in_flight: 0,
+            out: 0,
             taken: 0,
             active_since: now,
             streak: Streak::default(),
@@ -123,7 +124,7 @@ impl Frontier {
         events: &mut Vec<Event>,
     ) -> Result<(), StateError> {
         let Some(host) = self.active.get(&key) else { return Ok(()) };
-        if host.ready_at(&self.addresses) <= now.after(LONG_PAUSE) {
+        if host.ready_at(&self.pauses, now) <= now.after(LONG_PAUSE) {
             return Ok(());
         }
         self.park_host(state, key, now, events)
@@ -143,7 +144,7 @@ impl Frontier {
         let Some(mut host) = self.active.remove(&key) else { return Ok(()) };
         let waiting = state.host(key)?.map_or(0, |row| row.waiting);
         let front = self.front_queue_of(state, &mut host.queue, waiting)?;
-        let allowed = host.ready_at(&self.addresses);
+        let allowed = host.ready_at(&self.pauses, now);
         let front = front.map(|(band, wake)| match wake.max(now) {
             wake if wake < allowed => (Band::BLOCKED, allowed),
             wake => (band, wake),

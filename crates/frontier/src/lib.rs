@@ -20,8 +20,10 @@ mod front_queues;
 mod lease;
 mod new_page_share;
 mod pace;
+mod pacing;
 mod parked_queues;
 mod pauses;
+mod shared;
 mod slowed_hosts;
 mod urgent_pages;
 mod window;
@@ -37,8 +39,8 @@ use evercrawl_planner::Conditions;
 use evercrawl_robots::RobotsTxt;
 use evercrawl_state::{Applied, HostRow, Place, StateError, Store, View};
 
+use activation::LONG_PAUSE;
 pub use activation::band_of_size;
-use addresses::Addresses;
 use back_queue::{BackQueue, Order};
 use band_selector::BandSelector;
 use front_queues::FrontQueues;
@@ -46,6 +48,8 @@ pub use lease::{Lease, SOFT_404_RECHECK_AFTER};
 use new_page_share::{NewPageShare, Streak};
 pub use pace::Pace;
 use parked_queues::ParkedQueues;
+use pauses::Pauses;
+pub use shared::SharedPauses;
 use slowed_hosts::SlowedHosts;
 use urgent_pages::UrgentPages;
 
@@ -108,7 +112,7 @@ pub struct Frontier {
     active: HashMap<HostKey, Box<ActiveHost>>,
     rested: ParkedQueues,
     ready: BinaryHeap<Reverse<(Time, HostKey)>>,
-    addresses: Addresses,
+    pauses: Pauses,
     slowed: SlowedHosts,
     urgent: UrgentPages,
     fronts: FrontQueues,
@@ -131,6 +135,8 @@ struct ActiveHost {
     queue: BackQueue,
     rules: [Option<RobotsRules>; 2],
     in_flight: usize,
+    /// Requests out: what was leased may not have been asked for yet.
+    out: usize,
     /// Pages leased since the host became active, and since when it is active.
     taken: u32,
     active_since: Time,
@@ -147,10 +153,10 @@ struct ActiveHost {
 }
 
 impl ActiveHost {
-    /// When the host may next be requested: after its own pause, its address's pause and any block.
-    fn ready_at(&self, addresses: &Addresses) -> Time {
-        let address = self.row.ip.map_or(Time::EPOCH, |ip| addresses.free(ip));
-        self.next_allowed.max(self.blocked_until).max(address)
+    /// When the host may next be requested: after its own pause, its address's, those of other crawls, and any block.
+    fn ready_at(&self, pauses: &Pauses, now: Time) -> Time {
+        let others = pauses.ready_at(&self.row, self.delay, now);
+        self.next_allowed.max(self.blocked_until).max(others)
     }
 }
 
@@ -158,13 +164,12 @@ impl Frontier {
     /// An empty frontier. `started_after_crash` says that the last run did not end cleanly, so that any host may have
     /// been requested a moment ago.
     pub fn new(config: FrontierConfig, seed: u64, opened: Time, started_after_crash: bool) -> Self {
-        let addresses = Addresses::new(config.pace, opened, 4 * config.active_hosts);
         Frontier {
             config,
             active: HashMap::new(),
             rested: ParkedQueues::default(),
             ready: BinaryHeap::new(),
-            addresses,
+            pauses: Pauses::new(config, opened),
             slowed: SlowedHosts::default(),
             urgent: UrgentPages::default(),
             fronts: FrontQueues::new(),
@@ -251,7 +256,7 @@ impl Frontier {
         if host.awaits_robots || host.in_flight >= self.config.per_host {
             return;
         }
-        let at = host.ready_at(&self.addresses).max(now);
+        let at = host.ready_at(&self.pauses, now).max(now);
         host.queued_at = Some(at);
         self.ready.push(Reverse((at, key)));
     }
@@ -270,7 +275,14 @@ impl Frontier {
         if host.queued_at != Some(at) || busy {
             return Ok(None);
         }
-        if host.ready_at(&self.addresses) > now {
+        let ready_at = host.ready_at(&self.pauses, now);
+        if self.pauses.is_shared() && ready_at > now.after(LONG_PAUSE) {
+            // Another crawl was asked to leave it alone.
+            host.queued_at = None;
+            self.park_host(state, key, now, events)?;
+            return Ok(None);
+        }
+        if ready_at > now {
             self.enqueue_host(key, now);
             return Ok(None);
         }
@@ -362,6 +374,9 @@ impl Frontier {
     pub fn end_lease(&mut self, page: PageKey, now: Time) {
         if let Some(host) = self.active.get_mut(&page.host) {
             host.in_flight = host.in_flight.saturating_sub(1);
+            let returned = host.out.saturating_sub(host.in_flight);
+            host.out -= returned;
+            self.pauses.returned(&host.row, returned);
             host.queue.mark_released(page);
             self.in_flight = self.in_flight.saturating_sub(1);
         }

@@ -21,7 +21,7 @@ mod weight;
 pub use graph::{LinkGraph, ReadWithin};
 pub use groups::{PageGroups, domain_of};
 pub use host_mean::MeanHostImportance;
-pub use order::{CrawlOrder, Interest, band_of_importance, band_on_topic};
+pub use order::{CrawlOrder, band_of_importance, band_on_topic};
 pub use ranking::{RankBasis, Ranks};
 pub use snapshot::{RankSnapshot, RankSnapshots};
 pub use weight::{importance_passed_on, weight_of_importance};

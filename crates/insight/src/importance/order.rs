@@ -1,7 +1,6 @@
 //! In which order are new pages fetched? Chooses a front queue for each by what is known about it.
 
 use evercrawl_model::{Band, Importance, Measure};
-use evercrawl_rank::Topic;
 
 /// Which new pages come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,15 +50,6 @@ impl CrawlOrder {
             CrawlOrder::Breadth | CrawlOrder::Rank | CrawlOrder::Sites => None,
         }
     }
-}
-
-/// What new pages should be about, when ordered by topic.
-#[derive(Clone, Debug, Default)]
-pub struct Interest {
-    /// Words expected in links, addresses and texts.
-    pub words: Topic,
-    /// Tags of the seeds that lead to the topic.
-    pub tags: Vec<String>,
 }
 
 /// The band of a new page when more important pages come first: one band per doubling of importance. The first band
