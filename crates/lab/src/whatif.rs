@@ -54,7 +54,7 @@ impl FromStr for Factors {
         let mut list = match text.split_once("..") {
             Some((low, high)) => match (one(low)?, one(high)?) {
                 (low, high) if low < high => Self::range(low, high),
-                _ => return Err(format!("`{text}` goes nowhere: give the smaller one first")),
+                _ => return Err(format!("`{text}` is not a range; put the smaller number first")),
             },
             None => text.split(',').map(one).collect::<Result<_, _>>()?,
         };
@@ -213,10 +213,9 @@ impl WhatIf {
         let (low, high) = self.extent();
         let factors: Vec<f64> = self.points.iter().map(|point| point.factor).collect();
         Figure {
-            title: format!("{}: what a budget buys", self.world),
+            title: format!("{}: freshness by budget", self.world),
             description: format!(
-                "What `{}` makes of each budget, with as much room for every doubling: where the curve is \
-                 steep more buys much, where it is flat it buys little. The bands are intervals of 95 %.",
+                "Freshness of `{}` at each budget, on a logarithmic scale: where the curve is steep, a larger budget gains much; where it is flat, little. The bands are intervals of 95 %.",
                 self.policy
             ),
             x: log_axis(&format!("times the budget of {}", self.base), &factors),

@@ -155,7 +155,7 @@ impl Beside {
 pub fn index(documents: &[Document]) -> File {
     let mut page = Page::new(
         "The documents, measured again",
-        "What the papers behind Evercrawl report, beside what its own code finds. Each table is there as \
+        "What the papers behind Evercrawl report, next to what its own code measures. Each table is there as \
          CSV too, each figure as SVG, each document as Markdown.",
     );
     let names: Vec<String> = documents.iter().map(|d| format!("{}.html", d.name)).collect();

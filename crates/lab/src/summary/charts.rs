@@ -42,11 +42,11 @@ impl<'a> Summary<'a> {
         let verdicts: Vec<String> = measures.iter().map(verdict).collect();
         let figure = Figure {
             title: match world {
-                Some(world) => format!("{world}: what a budget buys"),
-                None => format!("Mean over {} worlds: what a budget buys", self.worlds.len()),
+                Some(world) => format!("{world}: freshness by budget"),
+                None => format!("Mean over {} worlds: freshness by budget", self.worlds.len()),
             },
             description: format!("{}{BANDS}{}", verdicts.join(" "), self.grey()),
-            x: log_axis("budget, fetches a week for 100 pages", &sizes),
+            x: log_axis("budget, fetches per week and 100 pages", &sizes),
             y: percent_axis(&panels),
             panels,
             rule: None,
@@ -68,12 +68,11 @@ impl<'a> Summary<'a> {
         };
         let panels: Vec<Panel> = self.some_budgets().into_iter().map(panel).collect();
         let last = points(&panels).map(|(week, _)| week).fold(1.0, f64::max).ceil();
-        let off = if measure.is_a_time() { "what rises" } else { "what dips" };
+        let off = if measure.is_a_time() { "a rising one" } else { "a falling one" };
         Figure {
             title: format!("{world}: {} over time", measure.name()),
             description: format!(
-                "{} in each week of the scored time: what lies level holds its pace, {off} was overtaken \
-                 by changes.{BANDS}{}",
+                "{} in each week of the scored time: a level curve keeps up; {off} fell behind the changes.{BANDS}{}",
                 capital(measure),
                 self.grey()
             ),

@@ -35,7 +35,7 @@ impl Summary<'_> {
             [world] => self.verdict(world, self.goal()),
             _ => self.verdict_over_worlds(self.goal()),
         };
-        format!("Policies that can choose aim at {}. {verdict}", row.goal)
+        format!("Policies that support several goals optimize {}. {verdict}", row.goal)
     }
 
     fn add_overview(&self, page: &mut Page) {

@@ -97,8 +97,7 @@ impl<'a> Summary<'a> {
         let heads =
             ["policy", "fetches", "cost", "found a change", "wasted", "changes", "detected"];
         let caption = format!(
-            "What fetches went into in {world} at {budget}. Changes and detected count once a page and week; \
-             fetches that found none are wasted."
+            "How the fetches were used in {world} at {budget}. Changes and detections count once per page and week; fetches that found no change are wasted."
         );
         let mut table = Table::new(&format!("{world}-{budget}-fetches"), caption, &heads);
         for line in self.lines_by_merit(world, budget) {

@@ -62,7 +62,7 @@ fn by_ratio(document: &mut Document, measured: &[Vec<Measured>]) {
             100.0 * ten(TWENTY_FOUR).cover,
             100.0 * ten(TWENTY_FOUR).update,
         ),
-        "The true ratios are known to nobody before collecting, so that both are upper bounds; directories \
+        "The true ratios are unknown before collecting, so both are upper bounds; directories \
          are smaller than servers, and small units have extreme ratios.",
     );
 }
@@ -84,10 +84,9 @@ fn against_cho(document: &mut Document, measured: &[Vec<Measured>]) {
         document.figure(
             name,
             Figure {
-                title: "What has to be collected for so much of what changed".to_owned(),
+                title: "Share of pages to collect for a share of the changed pages".to_owned(),
                 description: format!(
-                    "Told the true ratios, Cho's method needs the fewest pages. Beside the one with ratios \
-                     from samples, {}.",
+                    "With the true ratios, Cho's method needs the fewest pages. Compared with its version that samples the ratios, {}.",
                     pair.iter().map(beside).collect::<Vec<_>>().join("; ")
                 ),
                 x,
@@ -112,8 +111,7 @@ fn against_cho(document: &mut Document, measured: &[Vec<Measured>]) {
             cover(How::ChoSampled, FOUR),
             cover(How::ChoSampled, TWENTY_FOUR),
         ),
-        "The paper's Cho was told what it would have had to find out; asked to find out, by a sample of each \
-         directory, it loses its lead.",
+        "The paper gave Cho's method ratios that it would have to find out. If it must find them out by sampling each directory, it loses its lead.",
     );
 }
 
@@ -136,8 +134,7 @@ fn combinations(document: &mut Document, measured: &[Vec<Measured>]) {
             Figure {
                 title: "The most changed directories first, and inside them tops first".to_owned(),
                 description:
-                    "The combinations end where the method inside wants nothing more; up to there \
-                              none needs clearly fewer pages than Cho's method alone with true ratios, and \
+                    "The combinations end where the inner method requests no more pages; up to there none needs clearly fewer pages than Cho's method alone with true ratios, and \
                               the one with C needs the most."
                         .to_owned(),
                 x,

@@ -27,7 +27,7 @@ pub(super) fn mean(measured: &[Vec<Measured>], of: impl Fn(&[Measured]) -> Rates
 }
 
 fn told(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]) {
-    document.section("What a changed top says of its members");
+    document.section("What a changed top says about its members");
     let mut table = Table::new(
         "told",
         "Chance that a member had changed after so many weeks, %, if its top had changed and if it had not.",
@@ -62,14 +62,14 @@ fn told(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]) {
             number(low, 1),
             number(high, 1),
         ),
-        "The worth of a top differs from site to site, so it has to be learned and must not be assumed.",
+        "The value of a top differs from site to site, so it has to be learned and must not be assumed.",
     );
 }
 
 fn by_weeks(document: &mut Document, measured: &[Vec<Measured>]) {
     document.section("Figures 5 and 6: update rate and cover");
     document.paragraph(
-        "Every k weeks one round: each method collects what it wants, and stops. Update rate is the share \
+        "Every k weeks one round: each method collects the pages that it selects, and stops. Update rate is the share \
          of collected pages that had changed, cover the share of changed pages that was collected. BFS, \
          HIST, C then B and Cho's sampling want no end by themselves; they collect as many pages as A does. \
          Tops count as collected. Each number is the mean of all rounds of a site, then of all sites.",
@@ -155,8 +155,7 @@ fn times_figure(measured: &[Vec<Measured>]) -> Figure {
         title: "Update rate as a multiple of that of all pages".to_owned(),
         description: format!(
             "What a method gains over collecting everything melts away as the time between rounds grows and \
-             more pages have changed anyway: from {:.1} to {:.1} times the update rate for Cho's method, told \
-             the true ratios, and from {:.1} to {:.1} for the best of the others.",
+             more pages have changed anyway: from {:.1} to {:.1} times the update rate for Cho's method with the true ratios, and from {:.1} to {:.1} for the best of the others.",
             times(How::ChoTrue, 0),
             times(How::ChoTrue, TWENTY_FOUR),
             best(0),
@@ -177,7 +176,7 @@ fn cover_figure(measured: &[Vec<Measured>]) -> Figure {
     Figure {
         title: "Cover, mean of all sites".to_owned(),
         description: format!(
-            "Of the methods that are not told the true ratios, {}; {}.",
+            "Of the methods without the true ratios, {}; {}.",
             most_and_least(measured, 0),
             most_and_least(measured, TWENTY_FOUR),
         ),
@@ -383,7 +382,7 @@ fn breadth(document: &mut Document, measured: &[Vec<Measured>]) {
     document.figure(
         "breadth-first",
         Figure {
-            title: "What has to be collected for so much of what changed, 4 weeks".to_owned(),
+            title: "Share of pages to collect for a share of the changed pages, 4 weeks".to_owned(),
             description: format!(
                 "The further below the diagonal, the better: {} with fewer pages than going down level \
                  by level, which to depth 4 finds {:.0} % of what changed in {:.0} % of the pages.",

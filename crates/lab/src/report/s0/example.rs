@@ -24,7 +24,7 @@ pub(super) fn write(document: &mut Document) {
             sites(&server, PartitionMethod::B),
             sites(&server, PartitionMethod::A)
         ),
-        "They agree; the links are those that the text tells of, with a page R in front that links to A and D.",
+        "They agree; the links are those described in the text, with a page R in front that links to A and D.",
     );
 }
 

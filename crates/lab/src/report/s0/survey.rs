@@ -89,7 +89,7 @@ fn updated(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]
             100.0 * means[3],
             spread(measured),
         ),
-        "Sites whose sources are public are kept up by many people and change more than the average server \
+        "Sites whose sources are public are maintained by many people and change more than the average server \
          of 2003, of which many were not touched at all.",
     );
 }
@@ -100,7 +100,7 @@ fn spread(measured: &[Vec<Measured>]) -> f64 {
 }
 
 fn top_pages(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]) {
-    document.section("Figure 1 and table 3: does the top page tell?");
+    document.section("Figure 1 and table 3: does the top page signal changes?");
     document.figure("top-pages", top_figure(traces, measured));
     let mut table = Table::new(
         "table3",
@@ -110,10 +110,10 @@ fn top_pages(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured
     );
     type Value = fn(&ByTop) -> f64;
     let rows: [(&str, Value); 4] = [
-        ("all changed pages, those told", |t| share(t.changed_told, t.changed)),
-        ("pages told, those changed", |t| share(t.changed_told, t.pages_told)),
-        ("all pages, those changed", |t| share(t.changed, t.pages)),
-        ("all units, those told", |t| share(t.units_told, t.units)),
+        ("changed pages, share signalled", |t| share(t.changed_told, t.changed)),
+        ("signalled pages, share changed", |t| share(t.changed_told, t.pages_told)),
+        ("all pages, share changed", |t| share(t.changed, t.pages)),
+        ("all units, share signalled", |t| share(t.units_told, t.units)),
     ];
     type Unit = fn(&Measured) -> &ByTop;
     let units: [(&str, Unit); 2] = [("server", |m| &m.roots), ("directory", |m| &m.directories)];
@@ -150,8 +150,7 @@ fn top_pages(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured
             100.0 * told[5][2],
             100.0 * told[5][3],
         ),
-        "A directory is a smaller and more even unit than a server, so its top tells more; the front page of \
-         a large site changes for many reasons and tells little of any one page.",
+        "A directory is a smaller and more even unit than a server, so its top says more; the front page of a large site changes for many reasons and says little about any one page.",
     );
 }
 

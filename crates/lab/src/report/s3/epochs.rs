@@ -58,8 +58,7 @@ pub(super) fn write(document: &mut Document) {
              and {:.0} with falling ones.",
             ends[0], ends[1], ends[2],
         ),
-        "They agree, and must: what is fresh at the end of the plan is what the last weights buy, so it is \
-         a matter of where one looks; over all epochs equal weights are best by definition.",
+        "They agree, and must: freshness at the end of the plan depends on the last weights, so the result depends on when it is measured; over all epochs equal weights are best by definition.",
     );
 }
 

@@ -42,7 +42,7 @@ pub(super) fn write(document: &mut Document, effort: Effort) {
             number(eq13(50, 3.0), 3),
         ),
         "The survey expands around r = 0, where eq. 13 is nearly unbiased; few checks of a busy page all \
-         find a change and cannot tell how many there were.",
+         find a change and do not show how many there were.",
     );
     shifts(document);
     last_modified(document, effort);
@@ -74,8 +74,7 @@ fn last_modified(document: &mut Document, effort: Effort) {
     document.section("Eq. 27: estimates with Last-Modified, and with uneven gaps");
     document.paragraph(
         "Each page was checked 5 or 20 times, on average once a unit: at even gaps, or at exponential \
-         ones as a crawler with a queue has them. Eq. 27 is told when the page last changed; the \
-         likelihood (the irregular estimator of Cho and Garcia-Molina) is told the gaps.",
+         ones as a crawler with a queue has them. Eq. 27 knows when the page last changed; the likelihood (the irregular estimator of Cho and Garcia-Molina) knows the gaps.",
     );
     let cases: Vec<(u64, f64, bool)> = [5, 20]
         .iter()

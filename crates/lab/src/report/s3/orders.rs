@@ -21,8 +21,7 @@ pub(super) fn write(document: &mut Document, effort: Effort) {
     document.section("Table 1: freshness and age by order of fetching");
     document.paragraph(
         "A page changes r times between two fetches on average. Fetched in a fixed order its gaps are \
-         even; in an order drawn anew each cycle they are the difference of two even draws; drawn purely \
-         at random they are exponential. Freshness is the share of time that the copy is current, age \
+         even; in an order redrawn each cycle they are the difference of two uniform draws; purely at random they are exponential. Freshness is the share of time that the copy is current, age \
          the time since the first change not yet seen, in mean gaps.",
     );
     let cases: Vec<(VisitOrder, f64)> =

@@ -46,8 +46,7 @@ pub(super) fn write(document: &mut Document, effort: Effort) {
     document.section("Sections 2.1 to 2.3: WebFountain, Chile and Tianwang in one world");
     document.paragraph(
         "2000 pages on 20 hosts, rates lognormal with a mean of 0.3 changes a week, importance heavy-tailed, \
-         1 % of new pages a week; nothing known at the start, 40 weeks scored after 12. The survey describes \
-         the three systems and compares none.",
+         1 % of new pages a week; nothing known at the start, 40 weeks scored after 12. The survey describes the three systems without comparing them.",
     );
     let rows = rows(effort);
     document.table(table(&rows));
@@ -62,15 +61,13 @@ pub(super) fn write(document: &mut Document, effort: Effort) {
     document.beside(
         "Chile takes pages by value q^a s^b p^c, p being the chance that the copy is still fresh (eq. 25, 26).",
         format!(
-            "Taken so, it is {:.1} and {:.1} % fresh at the two budgets; taken by what a fetch gains, with 1 − p^c \
-             for p^c, {:.1} and {:.1} %.",
+            "In that order, {:.1} and {:.1} % is fresh at the two budgets; in the order of what a fetch gains, with 1 − p^c for p^c, {:.1} and {:.1} %.",
             fresh("chile-literal", 0),
             fresh("chile-literal", 1),
             fresh("chile", 0),
             fresh("chile", 1),
         ),
-        "As printed, the value is highest for pages that need no fetch, so the formula must be that of what \
-         is in the store, not of what to fetch next.",
+        "As printed, the value is highest for pages that need no fetch, so the formula must describe the value of stored pages, not the order of fetching.",
     );
     document.beside(
         "WebFountain minimises stale and waiting pages over coming epochs; Tianwang fetches what is due by \
