@@ -65,7 +65,7 @@ pub fn check_file(
     let before = check.problems();
     match fs::read(cdxj) {
         Ok(lines) => check.index(&lines, &cdxj.file_name().unwrap_or_default().to_string_lossy()),
-        Err(error) => check.problem(None, None, format!("its index cannot be read: {error}")),
+        Err(error) => check.problem(None, None, format!("cannot read its index: {error}")),
     }
     check.report.index_fits = check.problems() == before;
     Ok(check.finish())
@@ -108,11 +108,7 @@ impl Check {
     fn index(&mut self, lines: &[u8], file: &str) {
         let lines: Vec<&[u8]> = lines.split_inclusive(|&b| b == b'\n').collect();
         if !lines.is_sorted() {
-            self.problem(
-                None,
-                None,
-                format!("{file}: its lines are not in the order of their bytes"),
-            );
+            self.problem(None, None, format!("{file}: its lines are not sorted by bytes"));
         }
         let found: BTreeSet<&[u8]> = lines.iter().copied().collect();
         if found.len() < lines.len() {
@@ -128,7 +124,11 @@ impl Check {
             self.problem(None, None, format!("{file}: this line is missing: {}", shown(line)));
         }
         for line in found.difference(&expected) {
-            self.problem(None, None, format!("{file}: this line fits no record: {}", shown(line)));
+            self.problem(
+                None,
+                None,
+                format!("{file}: this line matches no record: {}", shown(line)),
+            );
         }
     }
 

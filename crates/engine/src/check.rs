@@ -168,7 +168,7 @@ impl<S: Store> Check<'_, S> {
                     .for_each(|visit| self.unfit(name, &visit, "its file is missing"));
             }
             Err(error) => {
-                let what = format!("it cannot be looked for: {error}");
+                let what = format!("cannot look for it: {error}");
                 self.fault(Fault { file: name.to_owned(), what, ..Fault::default() });
             }
         }
@@ -206,7 +206,7 @@ impl<S: Store> Check<'_, S> {
         faults.into_iter().for_each(|fault| self.fault(fault));
         expected
             .into_values()
-            .for_each(|visit| self.unfit(&name, &visit, "its record cannot be read"));
+            .for_each(|visit| self.unfit(&name, &visit, "its record is unreadable"));
     }
 
     /// What is wrong with a record, by what the log says of it.
@@ -218,12 +218,12 @@ impl<S: Store> Check<'_, S> {
         // A page that is not known is told of by those who read every row.
         let row = self.state.page(visit.page).ok().flatten();
         if row.is_some_and(|row| row.url != uri) {
-            return Some("it is of another page than its visit".to_owned());
+            return Some("it belongs to another page than its visit".to_owned());
         }
         let digest = visit.digest.map(|d| evercrawl_compare::Digest::from_bytes(d).to_string());
         let found = scanned.record.header("WARC-Payload-Digest");
         let found = found.and_then(|digest| digest.strip_prefix("sha1:"));
-        (digest.as_deref() != found).then(|| "it has another digest than its visit".to_owned())
+        (digest.as_deref() != found).then(|| "its digest differs from that of its visit".to_owned())
     }
 
     fn unfit(&mut self, file: &str, visit: &Expected, what: &str) {

@@ -268,8 +268,8 @@ fn read_mark(path: &Path) -> Result<u32, EngineError> {
     if !path.is_dir() {
         return Err(not_ours("it is a file"));
     }
-    let text = fs::read_to_string(path.join(MARK))
-        .map_err(|_| not_ours(&format!("there is no {MARK} in it")))?;
+    let text =
+        fs::read_to_string(path.join(MARK)).map_err(|_| not_ours(&format!("it has no {MARK}")))?;
     let format = text.strip_prefix(MARK_TEXT).and_then(|rest| rest.trim().parse::<u32>().ok());
     match format {
         Some(found) if found > FORMAT => {
@@ -279,7 +279,7 @@ fn read_mark(path: &Path) -> Result<u32, EngineError> {
             Err(EngineError::Older { dir: path.to_owned(), found, known: EARLIEST_FORMAT })
         }
         Some(found) => Ok(found),
-        None => Err(not_ours(&format!("its {MARK} cannot be read"))),
+        None => Err(not_ours(&format!("its {MARK} is unreadable"))),
     }
 }
 

@@ -137,7 +137,7 @@ impl Gathered {
                 "D" if at >= fact.dies => fact.quiet = !counts,
                 "M" | "D" if counts => self.changes.push((page, at)),
                 "M" | "D" => {}
-                _ => return Err(row.wrong(KIND, "is none of A, M and D")),
+                _ => return Err(row.wrong(KIND, "is not A, M or D")),
             }
         }
         Ok(())
@@ -306,7 +306,7 @@ mod tests {
             ("pages.csv", "page,url\n1,/\n", "pages.csv, line 1: column created is missing"),
             ("pages.csv", "page,url,created\n1,/,x\n", "line 2, column created: `x` is not"),
             ("changes.csv", "page,time,kind\n9,1,M\n", "line 2, column page: `9` is not a page of"),
-            ("changes.csv", "page,time,kind\n3,1,Q\n", "line 2, column kind: `Q` is none of A, M"),
+            ("changes.csv", "page,time,kind\n3,1,Q\n", "line 2, column kind: `Q` is not A, M"),
             ("links.csv", "src,dst\n3,8\n", "links.csv, line 2, column dst: `8` is not a page of"),
         ] {
             let error = read_one(&folder(&[(name, text)]), false).err().unwrap_or_default();

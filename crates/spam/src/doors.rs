@@ -101,7 +101,7 @@ impl DoorwayEvidence {
         let may_have_moved = !self.shows_something && 2 * door.for_good > door.by_answer;
         let but = if may_have_moved { ", for good: it may have moved" } else { "" };
         let evidence = format!(
-            "{count} of its {all} pages send every visitor on to {there}, whatever was asked for{but}"
+            "{count} of its {all} pages redirect every visitor to {there}, regardless of the address{but}"
         );
         let sign = Sign::measured(SignKind::Doorway, share, 0.2, 0.75, evidence);
         let most = if may_have_moved { MAY_HAVE_MOVED } else { 1.0 };

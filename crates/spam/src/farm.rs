@@ -179,7 +179,7 @@ impl Members {
         };
         (count >= LEAST_PARTNERS && share >= BELONGS && rare()).then(|| {
             let all = linked.len();
-            let evidence = format!("{count} of the {all} sites that {how} are a link farm's");
+            let evidence = format!("{count} of the {all} sites that {how} belong to a link farm");
             Sign::measured(SignKind::Farm, share, 0.3, 0.9, evidence)
         })
     }

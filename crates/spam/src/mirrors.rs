@@ -99,7 +99,7 @@ fn mirror(samples: &[HostSample], host: usize, of: usize, least: f64) -> Option<
     let (common, equal, possible) = samples[host].compare_samples(&samples[of]);
     let same = equal as f64 / possible.max(1) as f64;
     let evidence = format!(
-        "of {possible} pages that both may hold, {common} lie at the same paths, {equal} with the same content"
+        "of {possible} pages that both may have, {common} are at the same paths, {equal} with the same content"
     );
     let enough = equal >= ENOUGH && same >= least || equal == possible;
     (equal >= LEAST_COMMON && enough).then_some(Mirror { host, of, same, evidence })

@@ -100,8 +100,7 @@ impl SiteNetwork<'_> {
             let mass = 1.0 - GOOD_SHARE * trust / rank;
             if times >= LEAST_RANK && mass > 0.0 {
                 let evidence = format!(
-                    "it matters {times:.0} times as much as the average site, {:.0} % of it by sites that \
-                     those given as seeds do not lead to",
+                    "its rank is {times:.0} times that of the average site, {:.0} % of it from sites that the seeds do not lead to",
                     100.0 * mass
                 );
                 signs.push(at_most(

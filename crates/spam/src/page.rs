@@ -32,8 +32,7 @@ fn stuffed(look: &PageFeatures) -> Option<Sign> {
     let phrases = PhraseCounts::of_long_lines(&look.text);
     let (phrase, count) = &phrases.top;
     let evidence = format!(
-        "ten phrases make up {:.0} % of its {} words, \u{201c}{phrase}\u{201d} alone stands there {count} \
-         times; compressed, the text is {:.1} times smaller",
+        "ten phrases make up {:.0} % of its {} words, \u{201c}{phrase}\u{201d} alone occurs {count} times; compressed, the text is {:.1} times smaller",
         100.0 * phrases.covered,
         phrases.words,
         phrases.compression
@@ -49,8 +48,7 @@ fn stuffed_list(look: &PageFeatures) -> Option<Sign> {
     let phrases = PhraseCounts::of_all(&look.text);
     let (phrase, count) = &phrases.top;
     let evidence = format!(
-        "ten phrases make up {:.0} % of its {} words, lists included, \u{201c}{phrase}\u{201d} alone stands \
-         there {count} times",
+        "ten phrases make up {:.0} % of its {} words, lists included, \u{201c}{phrase}\u{201d} alone occurs {count} times",
         100.0 * phrases.covered,
         phrases.words,
     );
@@ -180,7 +178,7 @@ fn parked(url: &str, look: &PageFeatures) -> Option<Sign> {
     };
     let (offers, remarks) = (said(&OFFERS), said(&REMARKS));
     let found = [offers.as_slice(), &remarks].concat();
-    let evidence = format!("its {count} words offer the name itself: {}", found.join(", "));
+    let evidence = format!("its {count} words offer the domain for sale: {}", found.join(", "));
     // One such phrase may be quoted; long pages may discuss them.
     let plain = usize::from(!offers.is_empty() && count <= SIGN_ON_A_LOT);
     let signs = (found.len() + plain) as f64;

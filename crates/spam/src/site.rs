@@ -73,7 +73,7 @@ impl SiteFeatures {
         shares.sort_by(f64::total_cmp);
         let median = *shares.get(shares.len() / 2)?;
         let evidence = format!(
-            "on the median page {:.0} % of the text is that of most of the other {} pages",
+            "on the median page {:.0} % of the text also occurs on most of the other {} pages",
             100.0 * median,
             self.pages - 1
         );

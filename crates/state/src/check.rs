@@ -94,7 +94,7 @@ impl<S: Store> Inspection<'_, S> {
         let mut sum = HostSum::default();
         self.walk(Space::Pages, ALL, |this, key, value| {
             let Some(key) = PageKey::from_bytes(key) else {
-                return this.fault(Space::Pages, hex(key), "its key cannot be read");
+                return this.fault(Space::Pages, hex(key), "its key is unreadable");
             };
             if key.host != sum.host {
                 this.host_sum(&std::mem::replace(
@@ -121,16 +121,16 @@ impl<S: Store> Inspection<'_, S> {
         self.counted.arrives(stand(row));
         let (expected, check) = self.view.keyer.page(key.host, &row.url);
         if key.url.wrapping_sub(expected.url) > 1 << 16 {
-            self.fault(Space::Pages, &row.url, "it lies under the key of another URL");
+            self.fault(Space::Pages, &row.url, "it is stored under the key of another URL");
         }
         let known = self.get(Space::Known, &key.to_bytes());
         if known.is_some_and(|known| known.is_none_or(|known| *known != known_by(check))) {
-            self.fault(Space::Known, &row.url, "links to it would not be known");
+            self.fault(Space::Known, &row.url, "it is missing in the filter of known URLs");
         }
         if let Some(place) = row.place {
             let queued = self.get(Space::Queues, &keys::queue(key, place));
             if queued.is_some_and(|queued| queued.is_none()) {
-                self.fault(Space::Queues, &row.url, "it waits, and is not in its queue");
+                self.fault(Space::Queues, &row.url, "it waits, but is not in its queue");
             }
         }
         if let Some(Place::New(_, turn)) = row.place {
@@ -158,7 +158,7 @@ impl<S: Store> Inspection<'_, S> {
         if (row.known, row.waiting) != (sum.known, sum.waiting) {
             let HostSum { known, waiting, .. } = sum;
             let what = format!(
-                "{known} pages are known and {waiting} wait, not {} and {}",
+                "{known} known pages and {waiting} waiting pages, but its counts are {} and {}",
                 row.known, row.waiting
             );
             self.fault(Space::Hosts, &row.authority, what);
@@ -222,7 +222,7 @@ impl<S: Store> Inspection<'_, S> {
         }
         let (from, to) = (host.to_bytes(), [&host.to_bytes()[..], &[0xff; 9]].concat());
         if row.known > 0 && self.view.layers.scan(Space::Pages, &from, &to).next().is_none() {
-            self.fault(Space::Hosts, &row.authority, "none of its pages is there");
+            self.fault(Space::Hosts, &row.authority, "it has no pages");
         }
         Ok(())
     }
@@ -244,7 +244,7 @@ impl<S: Store> Inspection<'_, S> {
                 _ => return this.links_of(key, value),
             };
             if read.is_err() {
-                this.fault(Space::Links, hex(key), "its row cannot be read");
+                this.fault(Space::Links, hex(key), "its row is unreadable");
             }
         })
     }
@@ -252,7 +252,7 @@ impl<S: Store> Inspection<'_, S> {
     fn links_of(&mut self, key: &Slice, value: &[u8]) {
         let page = PageKey::from_bytes(key);
         if page.is_none_or(|page| links::decode(page.host, value).is_err()) {
-            self.fault(Space::Links, hex(key), "its row cannot be read");
+            self.fault(Space::Links, hex(key), "its row is unreadable");
         } else if self.get(Space::Known, key).is_some_and(|known| known.is_none()) {
             self.fault(Space::Links, hex(key), "there is no such page");
         }
@@ -274,7 +274,7 @@ impl<S: Store> Inspection<'_, S> {
                         this.fault(Space::Visits, format!("visit {number}{subject}"), what);
                     }
                 }
-                (Err(_), _) => this.fault(Space::Visits, hex(key), "its key cannot be read"),
+                (Err(_), _) => this.fault(Space::Visits, hex(key), "its key is unreadable"),
                 (Ok(number), Err(error)) => {
                     this.fault(Space::Visits, format!("visit {number}"), error);
                 }
@@ -285,13 +285,13 @@ impl<S: Store> Inspection<'_, S> {
     fn notice(&mut self, number: Option<u64>, value: &Slice) {
         let subject = number.map_or(String::new(), |number| format!("number {number}"));
         if number.is_none_or(|number| number >= self.view.counters.logged) {
-            self.fault(Space::Visits, &subject, "it has a number that was not given out");
+            self.fault(Space::Visits, &subject, "its number was never assigned");
         }
         match rows::decode_notice(value) {
             Ok(LogNotice::LifeChanged { page, .. })
                 if self.get(Space::Known, &page.to_bytes()) == Some(None) =>
             {
-                self.fault(Space::Visits, subject, "its page is not known");
+                self.fault(Space::Visits, subject, "its page is unknown");
             }
             Ok(_) => {}
             Err(error) => self.fault(Space::Visits, subject, error),
@@ -308,12 +308,12 @@ impl<S: Store> Inspection<'_, S> {
         let latest = match self.view.page(visit.page) {
             Ok(Some(row)) => row.past.map(|past| past.log),
             _ => {
-                wrong.push("its page is not known");
+                wrong.push("its page is unknown");
                 Some(number)
             }
         };
         if latest.is_none_or(|latest| latest < number) {
-            wrong.push("its page does not know of it");
+            wrong.push("its page does not refer to it");
         }
         let earlier = |before: u64| {
             before < number && self.visit(before).is_some_and(|(other, _)| other.page == visit.page)
@@ -326,7 +326,7 @@ impl<S: Store> Inspection<'_, S> {
             self.files.get(&at.file).is_some_and(|length| end <= *length)
         };
         if visit.record.as_ref().is_some_and(|at| !inside(at)) {
-            wrong.push("its record lies beyond the archive");
+            wrong.push("its record is beyond the end of the archive");
         }
         if number >= self.view.counters.logged {
             wrong.push("more visits are in the log than were counted");
@@ -347,15 +347,15 @@ impl<S: Store> Inspection<'_, S> {
     }
 
     fn wrong_with_content(&self, key: &[u8], value: &[u8]) -> Option<&'static str> {
-        let Ok(first) = decode_first_seen(value) else { return Some("its row cannot be read") };
+        let Ok(first) = decode_first_seen(value) else { return Some("its row is unreadable") };
         let number = first.visit?;
         match self.visit(number) {
-            None => Some("the visit that brought this content is not in the log"),
+            None => Some("the visit that found this content is not in the log"),
             Some((visit, _)) if visit.record.is_none() => {
                 Some("the record of this content is gone")
             }
             Some((visit, _)) if visit.digest.is_none_or(|digest| digest != key[1..]) => {
-                Some("the visit that is named brought other content")
+                Some("the visit that it names found other content")
             }
             Some(_) => None,
         }
@@ -381,7 +381,7 @@ impl<S: Store> Inspection<'_, S> {
         let overrides = self.view.overrides().map(drop);
         let dropped = self.view.dropped().try_for_each(|dropped| dropped.map(drop));
         for error in [overrides, dropped].into_iter().filter_map(Result::err) {
-            self.fault(Space::Meta, "wishes and what was dropped", error);
+            self.fault(Space::Meta, "overrides and the log of deletions", error);
         }
         Ok(())
     }
@@ -411,7 +411,7 @@ impl<S: Store> Inspection<'_, S> {
             pairs.extend(each.map(|(said, found)| ("visits by outcome", *said, *found)));
         }
         for (name, said, found) in pairs.into_iter().filter(|(_, said, found)| said != found) {
-            self.fault(Space::Meta, name, format!("there are {found}, but {said} are counted"));
+            self.fault(Space::Meta, name, format!("{found} exist, but the count is {said}"));
         }
     }
 
@@ -432,7 +432,7 @@ impl<S: Store> Inspection<'_, S> {
             damage.push(error.to_string())
         })?;
         for error in damage {
-            self.fault(space, "", format!("some of it cannot be read: {error}"));
+            self.fault(space, "", format!("a part is unreadable: {error}"));
         }
         Ok(())
     }

@@ -205,7 +205,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
             }
             match old.layers.get(Space::Pages, key) {
                 Ok(Some(row)) => this.copy_page(key, &row),
-                _ => Err(StateError::Corrupt("its row cannot be read".to_owned())),
+                _ => Err(StateError::Corrupt("its row is unreadable".to_owned())),
             }
         })
     }
@@ -223,7 +223,8 @@ impl<'a, S: Store> Rebuild<'a, S> {
         }
         let mut logged = Logged::decode(value)?;
         if self.view.page(logged.visit.page)?.is_none() {
-            let what = format!("visit {number}: its page is lost; only a record can bring it back");
+            let what =
+                format!("visit {number}: its page is lost; it can be recovered only from a record");
             return Err(StateError::Corrupt(what));
         }
         logged.visit.record = place(number, &logged.visit);

@@ -120,7 +120,7 @@ pub(crate) fn compile(list: &'static str, patterns: &[String]) -> Result<RegexSe
             problem,
         };
         if !pattern.is_ascii() {
-            return Err(fault("write letters beyond ASCII as URLs do, as in `%C3%A9`".to_owned()));
+            return Err(fault("escape letters beyond ASCII as in URLs, e.g. `%C3%A9`".to_owned()));
         }
         set(std::slice::from_ref(pattern)).map_err(|error| fault(error.to_string()))?;
     }

@@ -49,7 +49,7 @@ pub(crate) fn count<S: Store>(state: &View<S>) -> Result<Counts, EngineError> {
     state.for_each_visit(|_, visit| {
         counts.visits += 1;
         if let Some(at) = visit.record {
-            let name = || format!("WARC file {}, which is not known", at.file);
+            let name = || format!("unknown WARC file {}", at.file);
             let fresh = || FileOf { serial: at.file, name: name(), records: 0 };
             counts.files.entry(at.file).or_insert_with(fresh).records += 1;
         }

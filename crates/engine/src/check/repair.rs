@@ -100,7 +100,7 @@ impl Repair<'_> {
         let opened = if opens {
             self.dir.view(self.limits).map_err(|error| error.to_string())
         } else {
-            Err("which spaces it has cannot be read".to_owned())
+            Err("the list of its spaces is unreadable".to_owned())
         };
         // Keys of pages are made by a secret: without it no row can be found again.
         let opened = opened.and_then(|view| match view.is_nobodys() {
@@ -111,7 +111,7 @@ impl Repair<'_> {
         Ok(match opened {
             Ok(view) => Some(view),
             Err(why) => {
-                self.say(format!("lost: the state cannot be opened ({why}); pages and visits are taken from the archive, nothing else is left of it"));
+                self.say(format!("lost: the state cannot be opened ({why}); pages and visits were recovered from the archive, all else is lost"));
                 None
             }
         })
@@ -192,7 +192,7 @@ impl Repair<'_> {
         let kept = archive::mend(warc, name, serial, RECORD_CAP, self.now).map_err(rewrite)?;
         let (dropped, moved) = (kept.dropped, kept.moved.len());
         self.say(format!(
-            "lost: {dropped} damaged places and records of {name}; the other {moved} responses are kept as file {serial}"
+            "lost: {dropped} damaged places and records of {name}; the other {moved} responses were moved to file {serial}"
         ));
         files.moved.insert(number, kept.moved.into_iter().collect());
         files.replaced.push(name.to_owned());
@@ -349,12 +349,13 @@ fn adopt(
                 let number = rebuild.adopt(&found)?;
                 *after = Some(number);
                 said.push(format!(
-                    "took the record in {place} back into the log as visit {number} of {}",
+                    "recovered visit {number} of {} from the record in {place}",
                     found.url
                 ));
             }
-            None => said
-                .push(format!("left the record in {place} as it is: no visit can be made of it")),
+            None => said.push(format!(
+                "left the record in {place} as it is: no visit can be recovered from it"
+            )),
         }
     }
     Ok(())

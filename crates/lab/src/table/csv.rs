@@ -113,7 +113,7 @@ impl Reader<'_> {
         let cell = &self.rest[..end];
         let cell = if line_ends { cell.strip_suffix('\r').unwrap_or(cell) } else { cell };
         if cell.contains('"') {
-            return Err(self.wrong(place, "a quote within a cell that does not begin with one"));
+            return Err(self.wrong(place, "a quote inside an unquoted cell"));
         }
         text.push_str(cell);
         self.rest = &self.rest[cell.len()..];

@@ -188,7 +188,7 @@ impl<'a> Row<'a> {
         match self.text(column)?.to_ascii_lowercase().as_str() {
             "1" | "true" => Ok(true),
             "0" | "false" => Ok(false),
-            _ => Err(self.wrong(column, "is none of 0, 1, true and false")),
+            _ => Err(self.wrong(column, "is not 0, 1, true or false")),
         }
     }
 
@@ -223,7 +223,7 @@ fn places(file: &str, rows: &Rows, columns: &Columns) -> Result<Vec<Option<usize
         }
         if header[..place].contains(name) {
             return Err(TableError::new(format!(
-                "{file}, line {line}: column {shown} stands twice"
+                "{file}, line {line}: column {shown} occurs twice"
             )));
         }
     }
@@ -299,7 +299,7 @@ mod tests {
             ("page,rate,price\n", "line 1, column 3: no column is called `price`"),
             ("page, rate\n", "column 2: no column is called ` rate`"),
             ("page\n", "line 1: column rate is missing"),
-            ("page,rate,page\n", "column page stands twice"),
+            ("page,rate,page\n", "column page occurs twice"),
         ] {
             let error = table(text).err().unwrap_or_else(|| panic!("{text:?} was taken"));
             assert!(

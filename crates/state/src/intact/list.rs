@@ -65,14 +65,13 @@ pub(super) fn read(dir: &Path) -> io::Result<Result<List, Option<DamagedFile>>> 
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             // The store would take it for one that was being made, and remove it.
             let has_tables = !list_dir(&dir.join(TABLES))?.is_empty();
-            return Ok(Err(has_tables.then(|| {
-                DamagedFile::new(current, "it is missing, and with it which tables there are")
-            })));
+            return Ok(Err(has_tables
+                .then(|| DamagedFile::new(current, "it is missing, so the tables are unknown"))));
         }
         bytes => bytes?,
     };
     let Some((number, sum)) = read_current(&bytes) else {
-        return damaged(current, "it does not say which list of tables holds");
+        return damaged(current, "it does not name the current list of tables");
     };
     let path = dir.join(format!("v{number}"));
     match fs::read(&path) {
@@ -80,11 +79,14 @@ pub(super) fn read(dir: &Path) -> io::Result<Result<List, Option<DamagedFile>>> 
             damaged(current, "the list of tables that it names is missing")
         }
         bytes if xxh3_128(bytes.as_deref().unwrap_or_default()) != sum => bytes.and_then(|_| {
-            damaged(path, "this list of tables, or `current` beside it, is not as it was written")
+            damaged(
+                path,
+                "this list of tables, or `current` next to it, was altered after it was written",
+            )
         }),
         bytes => match read_tables(&bytes?, &File::open(&path)?)? {
             Some(levels) => Ok(Ok(List { number, levels })),
-            None => damaged(path, "this list of tables cannot be understood"),
+            None => damaged(path, "this list of tables is unreadable"),
         },
     }
 }

@@ -132,7 +132,7 @@ pub fn damaged_files(dir: &Path, depth: Depth) -> io::Result<Vec<DamagedFile>> {
         return Ok(found);
     }
     if !is_marked(dir) {
-        found.push(DamagedFile::new(dir.join(MARK), "it is not the mark of a store"));
+        found.push(DamagedFile::new(dir.join(MARK), "it is not the marker of a store"));
     }
     found.extend(damaged_spaces(&spaces(dir)?, depth)?);
     found.extend(journal::damaged(dir)?);
@@ -192,7 +192,7 @@ fn table_damage(path: &Path, table: &Listed, depth: Depth) -> io::Result<Option<
     };
     announce(&file, &contents);
     let is_sound = depth == Depth::Lists || sum(file)? == table.sum;
-    Ok((!is_sound).then_some("a table of the state is not as it was written"))
+    Ok((!is_sound).then_some("a table of the state was altered after it was written"))
 }
 
 /// Has the system read ahead what the store reads of each table when it opens, so that it does not wait for one part after
