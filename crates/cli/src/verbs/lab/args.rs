@@ -10,6 +10,11 @@ use evercrawl_sites::PartitionMethod;
 const FILES: &str = "Files are CSV; the first row names the columns, in any order. An error in a file \
 is reported with line and column, and exit code 2.";
 
+const ALLOCATE: &str = "evercrawl lab allocate [OPTIONS] --pages <FILE> --budget <B>
+       --objective <OBJECTIVE>";
+const SITES: &str = "evercrawl lab sites [OPTIONS] --pages <FILE> --links <FILE>
+       --method <METHOD>";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Lab {
     /// Estimate change rates from a history of visits
@@ -57,7 +62,7 @@ pub(crate) struct Estimate {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = FILES)]
+#[command(after_help = FILES, override_usage = ALLOCATE)]
 pub(crate) struct Allocate {
     /// File with columns page,rate,weight[,cost][,host]; `-` is stdin
     #[arg(long, value_name = "FILE")]
@@ -77,7 +82,7 @@ pub(crate) struct Allocate {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = FILES)]
+#[command(after_help = FILES, override_usage = SITES)]
 pub(crate) struct Sites {
     /// File with columns page,url[,dir]; without dir, it is taken from the URL; `-` is stdin
     #[arg(long, value_name = "FILE")]
