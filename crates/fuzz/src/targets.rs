@@ -21,7 +21,7 @@ use evercrawl_model::Time;
 use evercrawl_policy::registry::{Setup, find};
 use evercrawl_robots::{Directives, RobotsTxt};
 use evercrawl_state::{
-    Depth, MemoryStore, Overlay, PageRow, Settings, Space, State, Store, damaged_files, mend_store,
+    CheckDepth, MemoryStore, Overlay, PageRow, Settings, Space, State, Store, damaged_files, mend_store,
 };
 use evercrawl_urls::{Base, Canonical, Patterns, Steps, parse_seed_line, shape};
 use xxhash_rust::xxh3::xxh3_128;
@@ -378,9 +378,9 @@ fn store(bytes: &[u8]) {
     ];
     in_folder(&files, |folder| {
         let dir = folder.join("store");
-        let _ = damaged_files(&dir, Depth::Everything).unwrap();
+        let _ = damaged_files(&dir, CheckDepth::Everything).unwrap();
         assert!(mend_store(&dir, folder, &mut |_| {}).unwrap());
-        assert_eq!(damaged_files(&dir, Depth::Lists).unwrap(), []);
+        assert_eq!(damaged_files(&dir, CheckDepth::Lists).unwrap(), []);
     });
 }
 

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use evercrawl_model::{HostKey, Kind, Likeness, Outcome, PageKey, Refusal, Time};
-use evercrawl_state::{PageRow, Standing, StateError, Store, View};
+use evercrawl_state::{PageRow, PageStatus, StateError, Store, View};
 use evercrawl_urls::Canonical;
 
 /// Pages that must be alike before a host is taken for a mirror.
@@ -204,13 +204,13 @@ pub fn stand_in<S: Store>(
 
 /// Whether a page was or will be fetched, so that no mirror need be asked for it.
 pub fn stands_in(row: &PageRow) -> bool {
-    match row.standing {
-        Standing::New => row.past.is_none(),
+    match row.status {
+        PageStatus::New => row.past.is_none(),
         // Where the original only sends elsewhere, the mirror may still have the page.
-        Standing::Live => row.held() && !redirects(row),
+        PageStatus::Live => row.held() && !redirects(row),
         // It waits for what stands in for it in turn.
-        Standing::Refused(reason) => reason == Refusal::Mirror,
-        Standing::Gone => false,
+        PageStatus::Refused(reason) => reason == Refusal::Mirror,
+        PageStatus::Gone => false,
     }
 }
 

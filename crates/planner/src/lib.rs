@@ -33,7 +33,7 @@ use evercrawl_model::{
 };
 use evercrawl_policy::registry::{self, Setup};
 use evercrawl_policy::{Days, Found, Page, Policy, Rota, Round, Visit};
-use evercrawl_state::{PageRow, Standing};
+use evercrawl_state::{PageRow, PageStatus};
 
 use audit::Audits;
 pub use calibration::{CLASSES, Calibration, Outcomes, class};
@@ -330,7 +330,7 @@ impl Planner {
     /// Whether a page that came up, due at `due` and not by lot, is to be fetched at `now`.
     pub fn judge(&self, key: PageKey, row: &PageRow, due: Time, now: Time) -> Result<(), NotNow> {
         // A page that is gone comes up when that is in doubt, and is nothing to be kept fresh.
-        let planned = self.spends_ahead() && row.standing != Standing::Gone;
+        let planned = self.spends_ahead() && row.status != PageStatus::Gone;
         let Some(past) = row.past.as_ref().filter(|_| planned) else { return Ok(()) };
         let page = self.page(key, row);
         let today = days(now);

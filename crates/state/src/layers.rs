@@ -207,11 +207,11 @@ impl<S: Store> Layers<S> {
     }
 }
 
-type Entry = Result<(Slice, Option<Slice>), StateError>;
+type Change = Result<(Slice, Option<Slice>), StateError>;
 
 fn owned<'a>(
     range: impl Iterator<Item = (&'a Slice, &'a Option<Slice>)> + 'a,
-) -> impl Iterator<Item = Entry> + 'a {
+) -> impl Iterator<Item = Change> + 'a {
     range.map(|(key, value)| Ok((key.clone(), value.clone())))
 }
 
@@ -220,15 +220,15 @@ fn flat<I: Iterator>(source: Option<I>) -> Peekable<std::iter::Flatten<std::opti
 }
 
 /// Two ordered sources as one; where both have a key, `above` is right.
-struct Over<A: Iterator<Item = Entry>, B: Iterator<Item = Entry>> {
+struct Over<A: Iterator<Item = Change>, B: Iterator<Item = Change>> {
     above: Peekable<A>,
     below: Peekable<B>,
 }
 
-impl<A: Iterator<Item = Entry>, B: Iterator<Item = Entry>> Iterator for Over<A, B> {
-    type Item = Entry;
+impl<A: Iterator<Item = Change>, B: Iterator<Item = Change>> Iterator for Over<A, B> {
+    type Item = Change;
 
-    fn next(&mut self) -> Option<Entry> {
+    fn next(&mut self) -> Option<Change> {
         let order = match (self.above.peek(), self.below.peek()) {
             (Some(Ok((a, _))), Some(Ok((b, _)))) => a.cmp(b),
             (None, _) | (_, Some(Err(_))) => std::cmp::Ordering::Greater,

@@ -10,7 +10,7 @@ mod apply;
 mod blocks;
 mod bulk;
 mod check;
-mod claims;
+mod link_evidence;
 mod codec;
 mod counters;
 mod host_rows;
@@ -36,19 +36,19 @@ mod view;
 pub use apply::Applied;
 pub use bulk::{Load, is_loading, undo_load};
 pub use check::Fault;
-pub use claims::Total;
+pub use link_evidence::LinkEvidenceTotal;
 pub use counters::Counters;
-pub use intact::{DamagedFile, Depth, damaged_files, mend_store};
+pub use intact::{DamagedFile, CheckDepth, damaged_files, mend_store};
 pub use keys::Lane;
 pub use meta::{ArchiveFile, Settings};
 pub use reading::{CommittedReader, FirstSeen, Reading};
-pub use rebuild::{Found, Rebuild};
-pub use rows::{HostRow, PageRow, Past, Place, Soft404Row, Standing};
-pub use seen::{Seen, seen_is_sound};
+pub use rebuild::{FoundRecord, Rebuild};
+pub use rows::{HostRow, PageRow, Past, Place, Soft404Row, PageStatus};
+pub use seen::{Seen, is_seen_file_sound};
 pub use spending::Spending;
 pub use state::State;
 pub use store::{DiskStore, Loading, MemoryStore, Overlay, Row, Slice, Space, Store, StoreLimits};
-pub use view::{Entry, Queued, View};
+pub use view::{LogEntry, Queued, View};
 
 /// What went wrong with the state.
 #[derive(Debug, thiserror::Error)]

@@ -22,7 +22,7 @@ use crate::likeness;
 use crate::links;
 use crate::meta::{self, ArchiveFile, Settings};
 use crate::reading::{decode_first_seen, encode_first_seen};
-use crate::rows::{self, HostRow, Logged, PageRow, Place, Standing};
+use crate::rows::{self, HostRow, Logged, PageRow, Place, PageStatus};
 use crate::salvage;
 use crate::state::{SEEN_LOG, SEEN_SUM};
 use crate::store::{Slice, Space, Store};
@@ -44,7 +44,7 @@ pub struct Rebuild<'a, S> {
 
 /// A record of the archive that no visit speaks of.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundRecord {
     /// The host of its page.
     pub host: HostKey,
     /// The canonical URL of its page.
@@ -88,7 +88,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
         self.each(old, Space::Links, |this, key, value| {
             // What speaks for pages is found out anew.
             let (page, anchors) = match key {
-                [keys::CLAIMS, ..] => return Ok(()),
+                [keys::LINK_EVIDENCE, ..] => return Ok(()),
                 [keys::ANCHORS, page @ ..] => (page, true),
                 page => (page, false),
             };
@@ -117,7 +117,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
         }
         self.each(old, Space::Content, |this, key, value| this.copy_content(key, value))?;
         self.each(old, Space::Meta, |this, key, value| match key {
-            [FILES | SEEN_LOG | keys::CLAIM_TOTALS, ..]
+            [FILES | SEEN_LOG | keys::LINK_EVIDENCE_TOTALS, ..]
             | SEEN_SUM
             | SETTINGS
             | COUNTERS
@@ -129,7 +129,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
 
     /// Puts a record that no visit speaks of back into the log: where its visit was, if nothing
     /// else is there, or at the end. Gives the visit's number.
-    pub fn adopt(&mut self, found: &Found) -> Result<u64, StateError> {
+    pub fn adopt(&mut self, found: &FoundRecord) -> Result<u64, StateError> {
         let (key, check) = self.view.keyer.page(found.host, &found.url);
         let page = match self.view.probe(key, check)? {
             Probe::Known(page) => page,
@@ -245,7 +245,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
                 return self.put(Space::Hosts, key, &row.encode());
             }
             [b'r', ..] => drop(rows::decode_robots(value)?),
-            [b'p', ..] => drop(rows::decode_manner(value)?),
+            [b'p', ..] => drop(rows::decode_soft_404(value)?),
             [b'm', ..] => drop(likeness::decode(value)?),
             [b'v', ..] => drop(suspicion::decode(value)?),
             _ => {}
@@ -290,7 +290,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
     fn settle_pages(&mut self) -> Result<(), StateError> {
         let fresh = Counters::counting();
         let counters = &mut self.view.counters;
-        (counters.pages, counters.standing, counters.lives) = (0, fresh.standing, fresh.lives);
+        (counters.pages, counters.by_status, counters.lives) = (0, fresh.by_status, fresh.lives);
         let mut sum: Option<(HostKey, HostRow)> = None;
         self.each_of_mine(Space::Pages, ALL.0, ALL.1, |this, key, value| {
             let page = PageKey::from_bytes(key).ok_or_else(|| keys::bad("page"))?;
@@ -426,7 +426,7 @@ fn unvisited(url: String, found: Time) -> PageRow {
         guess: false,
         found,
         claimed_change: None,
-        standing: Standing::New,
+        status: PageStatus::New,
         place: Some(visited_anew()),
         past: None,
         importance: Importance::UNKNOWN,
@@ -441,9 +441,9 @@ fn visited_anew() -> Place {
 /// A page whose visits are all lost: what it taught is not believed without them.
 fn unvisited_again(row: PageRow) -> PageRow {
     let waits = row.place.is_some();
-    let standing = if waits { Standing::New } else { row.standing };
+    let status = if waits { PageStatus::New } else { row.status };
     let place = waits.then(visited_anew);
-    PageRow { standing, place, past: None, ..row }
+    PageRow { status, place, past: None, ..row }
 }
 
 /// A visit follows in the log; a row that is behind learns from it.
@@ -457,7 +457,7 @@ fn learn_of(row: &mut PageRow, visit: &Visit, number: u64) {
             let visited = plain(visit);
             row.past = Some(learn(row.past.take(), &visited, number));
             let gone = visit.change == Change::Gone;
-            row.standing = if gone { Standing::Gone } else { Standing::Live };
+            row.status = if gone { PageStatus::Gone } else { PageStatus::Live };
             row.place = Some(if gone { Place::Recheck(visit.at) } else { visited_anew() });
         }
     }

@@ -10,7 +10,7 @@ use evercrawl_model::{
     Band, Change, Discovery, Event, Importance, Kind, LinkEvidence, Measure, PageKey, Time,
 };
 use evercrawl_rank::topic;
-use evercrawl_state::{Store, Total};
+use evercrawl_state::{Store, LinkEvidenceTotal};
 
 use super::Walk;
 use crate::EngineError;
@@ -22,7 +22,7 @@ use crate::process::Processed;
 pub(super) struct Spoken {
     measure: Measure,
     claims: HashMap<PageKey, Option<LinkEvidence>>,
-    total: Total,
+    total: LinkEvidenceTotal,
     /// Pages that have a claim to another front queue than they wait in.
     moved: Vec<(PageKey, Band)>,
     /// How much the visited page matters itself, where that is measured.
@@ -30,7 +30,7 @@ pub(super) struct Spoken {
 }
 
 impl Spoken {
-    fn new(measure: Measure, total: Total) -> Self {
+    fn new(measure: Measure, total: LinkEvidenceTotal) -> Self {
         let (claims, moved) = (HashMap::new(), Vec::new());
         Spoken { measure, claims, total, moved, importance: None }
     }
@@ -72,7 +72,7 @@ impl<S: Store> Walk<S> {
         for measure in Measure::ALL {
             let for_importance = measure == Measure::Cash && plan.importance && plan.by_cash;
             if plan.order.measure() == Some(measure) || for_importance {
-                let total = self.state.view().claims_total(measure)?;
+                let total = self.state.view().link_evidence_total(measure)?;
                 let mut said = Spoken::new(measure, total);
                 match measure {
                     Measure::Links => self.count_links(processed, &mut said)?,
@@ -166,7 +166,7 @@ impl<S: Store> Walk<S> {
             before.iter().filter(|to| links.binary_search(to).is_err()).map(|to| (*to, -1.0));
         let won = links.iter().filter(|to| before.binary_search(to).is_err()).map(|to| (*to, 1.0));
         for (to, step) in lost.chain(won) {
-            let claim = self.state.view().claim(Measure::Links, to)?;
+            let claim = self.state.view().link_evidence(Measure::Links, to)?;
             let count = (claim.map_or(0.0, |claim| claim.numbers[0]) + step).max(0.0);
             said.total[0] += f64::from(claim.is_none());
             said.total[1] = (said.total[1] + step).max(0.0);
@@ -180,7 +180,7 @@ impl<S: Store> Walk<S> {
     fn hand_on_cash(&self, processed: &Processed, said: &mut Spoken) -> Result<(), EngineError> {
         let lease = &processed.job.lease;
         let mut till = cash::till(said.total);
-        let own = match self.state.view().claim(Measure::Cash, lease.page)? {
+        let own = match self.state.view().link_evidence(Measure::Cash, lease.page)? {
             Some(claim) => cash::account(&claim),
             // Seeds bring cash, and so do pages that were visited before anybody counted any.
             None => till.open(f64::from(lease.row.seed || lease.row.past.is_some())),
@@ -197,7 +197,7 @@ impl<S: Store> Walk<S> {
         };
         let mut accounts = Vec::with_capacity(links.len());
         for to in links {
-            let claim = self.state.view().claim(Measure::Cash, to)?;
+            let claim = self.state.view().link_evidence(Measure::Cash, to)?;
             let account = claim.as_ref().map_or_else(|| till.open(0.0), cash::account);
             accounts.push((to, claim, account));
         }
@@ -219,7 +219,7 @@ impl<S: Store> Walk<S> {
 
     /// How many pages wait for their first visit; at least 1.
     fn waiting_pages(&self) -> f64 {
-        let [new, ..] = self.state.view().counters().standing;
+        let [new, ..] = self.state.view().counters().by_status;
         new.max(1) as f64
     }
 
@@ -230,13 +230,13 @@ impl<S: Store> Walk<S> {
         said: &mut Spoken,
     ) -> Result<(), EngineError> {
         let lease = &processed.job.lease;
-        let own = self.state.view().claim(Measure::Topic, lease.page)?;
+        let own = self.state.view().link_evidence(Measure::Topic, lease.page)?;
         let tagged = self.is_of_interest(lease.row.tags)?;
         let about = processed.about.max(if tagged { topic::about(1.0) } else { 0.0 });
         let inherited = topic::passed_on(about, own.map_or(0.0, |claim| claim.numbers[0]));
         for found in &processed.leads.found {
             let expected = topic::expected(inherited, f64::from(found.on_topic) / 255.0);
-            let claim = self.state.view().claim(Measure::Topic, found.page)?;
+            let claim = self.state.view().link_evidence(Measure::Topic, found.page)?;
             let before = claim.map_or(-1.0, |claim| claim.numbers[0]);
             if expected > before {
                 said.keep(found.page, claim, [expected, 0.0, 0.0], band_on_topic(expected));
@@ -249,7 +249,7 @@ impl<S: Store> Walk<S> {
     fn waits_no_more(&self, processed: &Processed, said: &mut Spoken) -> Result<(), EngineError> {
         let lease = &processed.job.lease;
         if lease.row.past.is_none()
-            && let Some(claim) = self.state.view().claim(said.measure, lease.page)?
+            && let Some(claim) = self.state.view().link_evidence(said.measure, lease.page)?
         {
             said.claims.insert(lease.page, Some(LinkEvidence { band: None, ..claim }));
         }

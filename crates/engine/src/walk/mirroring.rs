@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use evercrawl_compare::Fingerprint;
 use evercrawl_model::{Band, Event, HostKey, Kind, Likeness, Outcome, PageKey, Refusal, Time};
-use evercrawl_state::{PageRow, Past, Place, Standing, Store};
+use evercrawl_state::{PageRow, Past, Place, PageStatus, Store};
 use evercrawl_urls::Canonical;
 
 use super::Walk;
@@ -186,7 +186,7 @@ impl<S: Store> Walk<S> {
 
     /// A page that waited for another host's waits no more, if nothing else stands in for it.
     fn release_page(&mut self, page: PageKey, row: &PageRow, now: Time) -> Result<(), EngineError> {
-        let waits = row.standing == Standing::Refused(Refusal::Mirror);
+        let waits = row.status == PageStatus::Refused(Refusal::Mirror);
         if waits && self.aside_for(page, row)?.is_none() {
             self.put_back(page, now)?;
         }

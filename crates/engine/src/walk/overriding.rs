@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_model::{Band, Event, HostKey, Override, PageKey, Refusal, Time};
-use evercrawl_state::{PageRow, Place, Standing, Store};
+use evercrawl_state::{PageRow, Place, PageStatus, Store};
 use evercrawl_urls::Canonical;
 
 use super::Walk;
@@ -88,7 +88,7 @@ impl<S: Store> Walk<S> {
             self.apply(&Event::Discovered(seed), now)?;
         }
         let (page, row) = self.state.view().find(found.host, &url)?.ok_or_else(unusable)?;
-        let refused = matches!(row.standing, Standing::Refused(_));
+        let refused = matches!(row.status, PageStatus::Refused(_));
         if let (Some(Place::Due(due) | Place::Recheck(due)), Some(past), false) =
             (row.place, &row.past, refused)
         {

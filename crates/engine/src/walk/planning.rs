@@ -73,7 +73,7 @@ impl Ahead {
 impl<S: Store> Walk<S> {
     /// Keeps the plan in line with what was learned and what time it is.
     pub(super) fn replan(&mut self, now: Time) -> Result<(), EngineError> {
-        let [new, held, ..] = self.state.view().counters().standing;
+        let [new, held, ..] = self.state.view().counters().by_status;
         self.planner.expect(new, held);
         if self.planner.tick(now) {
             self.look_again();

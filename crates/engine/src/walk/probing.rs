@@ -16,7 +16,7 @@ use evercrawl_compare::Soft404Profile;
 impl<S: Store> Walk<S> {
     /// Has the host of a page asked, unless it has been.
     pub(super) fn probe(&mut self, of: &Lease, now: Time) -> Result<(), EngineError> {
-        let known = self.state.view().manner(of.page.host)?;
+        let known = self.state.view().soft_404_profile(of.page.host)?;
         if known.is_some_and(|known| now.since(known.at) < DOUBTED_AFTER) {
             return Ok(());
         }

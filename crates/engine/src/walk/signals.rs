@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use evercrawl_estimate::signal::SignalSource;
 use evercrawl_model::{Discovery, Event, Kind, PageKey, Refusal, Time};
-use evercrawl_state::{Applied, PageRow, Standing, Store};
+use evercrawl_state::{Applied, PageRow, PageStatus, Store};
 use evercrawl_urls::Canonical;
 
 use super::Walk;
@@ -74,7 +74,7 @@ impl<S: Store> Walk<S> {
         let Some((page, row)) = self.state.view().find(key.host, url.as_str())? else {
             return self.signal_new(url, now);
         };
-        if let Standing::Refused(reason) = row.standing {
+        if let PageStatus::Refused(reason) = row.status {
             return Ok(SignalOutcome::Refused(reason));
         }
         self.hear(page, &row, (SignalSource::Push, now), now)?;
@@ -149,8 +149,8 @@ impl<S: Store> Walk<S> {
     pub(super) fn recall(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
         let Some(word) = self.overheard.remove(&page) else { return Ok(()) };
         let Some(row) = self.state.view().page(page)? else { return Ok(()) };
-        match row.standing {
-            Standing::Refused(_) => Ok(()),
+        match row.status {
+            PageStatus::Refused(_) => Ok(()),
             _ => self.hear(page, &row, word, now),
         }
     }

@@ -2,7 +2,7 @@
 
 use evercrawl_model::{Importance, LinkEvidence};
 use evercrawl_rank::{Account, Till};
-use evercrawl_state::Total;
+use evercrawl_state::LinkEvidenceTotal;
 
 use super::weight::DAMPING;
 
@@ -10,14 +10,14 @@ use super::weight::DAMPING;
 const WINDOW: f64 = 8.0;
 
 /// The till that the state has.
-pub fn till(total: Total) -> Till {
+pub fn till(total: LinkEvidenceTotal) -> Till {
     let [accounts, cash, given, now] = total;
     let till = Till::new(DAMPING, WINDOW * cash);
     Till { accounts: accounts as u64, cash, given, now, ..till }
 }
 
 /// A till as the state has it.
-pub fn total(till: &Till) -> Total {
+pub fn total(till: &Till) -> LinkEvidenceTotal {
     [till.accounts as f64, till.cash, till.given, till.now]
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use evercrawl_model::{HostKey, Kind, PageKey};
 use evercrawl_rank::{Graph, Repeats};
-use evercrawl_state::{PageRow, Standing, StateError, Store, View};
+use evercrawl_state::{PageRow, PageStatus, StateError, Store, View};
 
 use crate::suspicion::Suspects;
 
@@ -217,5 +217,5 @@ impl Default for LinkGraph {
 }
 
 fn is_node(row: &PageRow) -> bool {
-    row.kind == Kind::Page && matches!(row.standing, Standing::New | Standing::Live)
+    row.kind == Kind::Page && matches!(row.status, PageStatus::New | PageStatus::Live)
 }

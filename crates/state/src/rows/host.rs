@@ -108,14 +108,14 @@ pub struct Soft404Row {
     pub manner: Box<[u8]>,
 }
 
-pub(crate) fn encode_manner(at: Time, manner: &[u8]) -> Vec<u8> {
+pub(crate) fn encode_soft_404(at: Time, manner: &[u8]) -> Vec<u8> {
     let mut out = Writer::new(MANNER);
     out.time(at);
     out.bytes(manner);
     out.finish()
 }
 
-pub(crate) fn decode_manner(row: &[u8]) -> Result<Soft404Row, StateError> {
+pub(crate) fn decode_soft_404(row: &[u8]) -> Result<Soft404Row, StateError> {
     let mut row = Reader::new(row, MANNER)?;
     Ok(Soft404Row { at: row.time()?, manner: row.bytes()?.into() })
 }
