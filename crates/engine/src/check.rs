@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use evercrawl_archive as archive;
-use evercrawl_state::{DamagedFile, CheckDepth, Store, View, damaged_files, is_seen_file_sound};
+use evercrawl_state::{CheckDepth, DamagedFile, Store, View, damaged_files, is_seen_file_sound};
 
 use self::records::{ByOffset, Expected};
 use crate::data_dir::io;

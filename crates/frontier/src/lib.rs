@@ -321,7 +321,8 @@ impl Frontier {
         self.share.spent(&mut host.row_of_a_kind, matches!(place, Place::New(..)));
         let seen = row.past.is_some();
         let site = if seen { state.site(page.host)? } else { SiteMemory::default() };
-        let manner = state.soft_404_profile(page.host)?.filter(|known| now.since(known.at) < MANNERS_LAST);
+        let manner =
+            state.soft_404_profile(page.host)?.filter(|known| now.since(known.at) < MANNERS_LAST);
         let manner_at = manner.as_ref().map_or(Time::EPOCH, |known| known.at);
         let manner = manner.map(|known| Soft404Profile::from_bytes(&known.manner));
         let conditions = Conditions::ALL;

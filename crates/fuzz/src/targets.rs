@@ -21,7 +21,8 @@ use evercrawl_model::Time;
 use evercrawl_policy::registry::{Setup, find};
 use evercrawl_robots::{Directives, RobotsTxt};
 use evercrawl_state::{
-    CheckDepth, MemoryStore, Overlay, PageRow, Settings, Space, State, Store, damaged_files, mend_store,
+    CheckDepth, MemoryStore, Overlay, PageRow, Settings, Space, State, Store, damaged_files,
+    mend_store,
 };
 use evercrawl_urls::{Base, Canonical, Patterns, Steps, parse_seed_line, shape};
 use xxhash_rust::xxh3::xxh3_128;

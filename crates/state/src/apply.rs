@@ -14,7 +14,7 @@ use crate::StateError;
 use crate::counters::Stand;
 use crate::keys;
 use crate::reading::encode_first_seen;
-use crate::rows::{self, HostRow, Logged, PageRow, Past, Place, PageStatus};
+use crate::rows::{self, HostRow, Logged, PageRow, PageStatus, Past, Place};
 use crate::seen::Trace;
 use crate::state::State;
 use crate::store::{Space, Store};

@@ -10,12 +10,13 @@ use evercrawl_model::{HostKey, Life, Notice, PageKey, RecordAt, Visit};
 
 use crate::StateError;
 use crate::apply::stand;
-use crate::link_evidence;
 use crate::counters::Counters;
 use crate::keys;
 use crate::likeness;
+use crate::link_evidence;
 use crate::links;
 use crate::meta;
+use crate::position::{POSITION, Position};
 use crate::reading::decode_first_seen;
 use crate::rows::{self, HostRow, Logged, PageRow, Place};
 use crate::salvage;
@@ -50,6 +51,7 @@ impl<S: Store> View<S> {
         inspection.visits()?;
         inspection.content()?;
         inspection.meta()?;
+        inspection.walk(Space::Machine, ALL, |_, _, _| {})?;
         inspection.counters();
         Ok(())
     }
@@ -367,6 +369,7 @@ impl<S: Store> Inspection<'_, S> {
                 (_, SETTINGS) => meta::decode_settings(value).map(drop),
                 (_, COUNTERS) => Counters::decode(value).map(drop),
                 (_, SPENDING) => Spending::decode(value).map(drop),
+                (_, POSITION) => Position::decode(value).map(drop),
                 (Some(&FILES), _) => meta::decode_file(value).map(drop),
                 (Some(&TAGS), _) => {
                     this.counted.tag_sets += 1;

@@ -6,7 +6,7 @@ use crate::StateError;
 use crate::codec::{Reader, Writer};
 use crate::rows::PageStatus;
 
-const FORMAT: u8 = 1;
+pub(crate) const FORMAT: u8 = 1;
 
 /// Totals over the whole data directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::state::State;
 use crate::store::{Slice, Space, Store};
 use crate::view::View;
 
-const FORMAT: u8 = 1;
+pub(crate) const FORMAT: u8 = 1;
 const NO_BAND: u8 = 0xff;
 
 /// What all claims of a measure have in common; the numbers mean something to the engine alone.
@@ -33,7 +33,8 @@ impl<S: Store> View<S> {
         &self,
         measure: Measure,
     ) -> impl Iterator<Item = Result<(PageKey, LinkEvidence), StateError>> + '_ {
-        let rows = self.layers.scan(Space::Links, &[keys::LINK_EVIDENCE], &[keys::LINK_EVIDENCE + 1]);
+        let rows =
+            self.layers.scan(Space::Links, &[keys::LINK_EVIDENCE], &[keys::LINK_EVIDENCE + 1]);
         let claim = move |row: Result<(Slice, Slice), StateError>| {
             let (key, row) = row?;
             let page = PageKey::from_bytes(&key[1..]).ok_or_else(|| keys::bad("claim"))?;

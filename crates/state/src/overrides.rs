@@ -11,13 +11,13 @@ use crate::StateError;
 use crate::apply::{Applied, stand};
 use crate::codec::{Reader, Writer};
 use crate::keys;
-use crate::rows::{self, PageRow, Place, PageStatus};
+use crate::rows::{self, PageRow, PageStatus, Place};
 use crate::state::State;
 use crate::store::{Space, Store};
 use crate::view::View;
 
-const WISH: u8 = 1;
-const ASIDE: u8 = 1;
+pub(crate) const OVERRIDE: u8 = 1;
+pub(crate) const ASIDE: u8 = 1;
 
 impl<S: Store> View<S> {
     /// What the user wishes, by kind, and since when.
@@ -116,7 +116,7 @@ fn is_aside(row: &PageRow) -> bool {
 }
 
 fn encode_wish(user_override: &Override, since: Time) -> Vec<u8> {
-    let mut out = Writer::new(WISH);
+    let mut out = Writer::new(OVERRIDE);
     out.time(since);
     out.byte(keys::wish_letter(user_override));
     out.text(user_override.subject());
@@ -133,7 +133,7 @@ fn encode_wish(user_override: &Override, since: Time) -> Vec<u8> {
 }
 
 fn decode_wish(row: &[u8]) -> Result<(Override, Time), StateError> {
-    let mut row = Reader::new(row, WISH)?;
+    let mut row = Reader::new(row, OVERRIDE)?;
     let (since, letter, subject) = (row.time()?, row.byte()?, row.text()?.to_owned());
     let user_override = match letter {
         b'p' => {

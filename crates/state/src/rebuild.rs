@@ -12,6 +12,8 @@ use evercrawl_model::{
     Validators, Visit, Visited,
 };
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::StateError;
 use crate::apply::{authority, learn, stand};
 use crate::check::{ALL, Fault, hex, shown};
@@ -20,14 +22,15 @@ use crate::keys;
 use crate::layers::Layers;
 use crate::likeness;
 use crate::links;
+use crate::machine::{self, MachineRow};
 use crate::meta::{self, ArchiveFile, Settings};
+use crate::position::{POSITION, Position};
 use crate::reading::{decode_first_seen, encode_first_seen};
-use crate::rows::{self, HostRow, Logged, PageRow, Place, PageStatus};
+use crate::rows::{self, HostRow, Logged, PageRow, PageStatus, Place};
 use crate::salvage;
-use crate::state::{SEEN_LOG, SEEN_SUM};
 use crate::store::{Slice, Space, Store};
 use crate::suspicion;
-use crate::view::{CLEAN, COUNTERS, FILES, Probe, SETTINGS, SPENDING, View, known_by};
+use crate::view::{COUNTERS, FILES, Probe, SETTINGS, SPENDING, View, known_by};
 
 /// Changed keys after which they are committed.
 const BATCH: usize = 50_000;
@@ -66,6 +69,9 @@ impl<'a, S: Store> Rebuild<'a, S> {
     ) -> Result<Self, StateError> {
         let mut view = View::with(Layers::new(store), settings)?;
         view.layers.put(Space::Meta, SETTINGS, &meta::encode_settings(settings));
+        // Where no old state is left, nobody knows its generation: this one is unlike any before.
+        let generation = xxh3_64(&settings.seed.to_le_bytes());
+        view.layers.continue_from(Position { generation: generation >> 1, number: 0 });
         Ok(Rebuild { view, hear })
     }
 
@@ -80,6 +86,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
         old: &View<O>,
         mut place: impl FnMut(u64, &Visit) -> Option<RecordAt>,
     ) -> Result<(), StateError> {
+        self.view.layers.continue_from(old.position());
         self.view.counters = old.counters.clone();
         self.view.spending = old.spending.clone();
         self.each(old, Space::Pages, |this, key, value| this.copy_page(key, value))?;
@@ -117,12 +124,12 @@ impl<'a, S: Store> Rebuild<'a, S> {
         }
         self.each(old, Space::Content, |this, key, value| this.copy_content(key, value))?;
         self.each(old, Space::Meta, |this, key, value| match key {
-            [FILES | SEEN_LOG | keys::LINK_EVIDENCE_TOTALS, ..]
-            | SEEN_SUM
+            [FILES | keys::LINK_EVIDENCE_TOTALS, ..]
             | SETTINGS
             | COUNTERS
             | SPENDING
-            | CLEAN => Ok(()),
+            | POSITION => Ok(()),
+            key if machine::is_of_earlier_version(key) => Ok(()),
             _ => this.put(Space::Meta, key, value),
         })
     }
@@ -179,7 +186,9 @@ impl<'a, S: Store> Rebuild<'a, S> {
         }
         self.view.layers.put(Space::Meta, COUNTERS, &self.view.counters.encode());
         self.view.layers.put(Space::Meta, SPENDING, &self.view.spending.encode());
-        self.view.layers.put(Space::Meta, CLEAN, b"");
+        self.view.layers.put_machine_row(MachineRow::CleanMark, b"");
+        // No batch leads from the old state to this one.
+        self.view.layers.raise_generation();
         self.flush()?;
         self.view.layers.store().settle()?;
         Ok(self.view.counters)

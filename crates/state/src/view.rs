@@ -10,7 +10,9 @@ use crate::StateError;
 use crate::counters::Counters;
 use crate::keys::{self, Lane};
 use crate::layers::Layers;
+use crate::machine::MachineRow;
 use crate::meta::{self, ArchiveFile, Settings};
+use crate::position::Position;
 use crate::reading::Reading;
 use crate::rows::{self, HostRow, Logged, PageRow, Soft404Row};
 use crate::spending::Spending;
@@ -18,7 +20,6 @@ use crate::store::{Slice, Space, Store};
 
 pub(crate) const SETTINGS: &[u8] = b"k";
 pub(crate) const COUNTERS: &[u8] = b"c";
-pub(crate) const CLEAN: &[u8] = b"x";
 pub(crate) const SPENDING: &[u8] = b"b";
 pub(crate) const FILES: u8 = b'f';
 pub(crate) const TAGS: u8 = b't';
@@ -69,9 +70,10 @@ impl<S: Store> View<S> {
     }
 
     /// Begins a state with `fresh` settings where there is none.
-    pub(crate) fn with(layers: Layers<S>, fresh: Settings) -> Result<Self, StateError> {
+    pub(crate) fn with(mut layers: Layers<S>, fresh: Settings) -> Result<Self, StateError> {
+        layers.read_position()?;
         let stored = layers.get(Space::Meta, SETTINGS)?;
-        let was_clean = stored.is_none() || layers.get(Space::Meta, CLEAN)?.is_some();
+        let was_clean = stored.is_none() || layers.machine_row(MachineRow::CleanMark)?.is_some();
         let settings = stored.map_or(Ok(fresh), |row| meta::decode_settings(&row))?;
         let counters = match layers.get(Space::Meta, COUNTERS)? {
             Some(row) => Counters::decode(&row)?,
@@ -93,6 +95,11 @@ impl<S: Store> View<S> {
     /// False when the last run ended without saying goodbye.
     pub fn was_clean(&self) -> bool {
         self.was_clean
+    }
+
+    /// The batch that this reflects last.
+    pub fn position(&self) -> Position {
+        self.layers.position()
     }
 
     /// What makes keys here.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use evercrawl_model::{Band, Discovery, Event, Time};
 use evercrawl_state::{
     DiskStore, Lane, Load, Loading, MemoryStore, Overlay, Row, Settings, Slice, Space, State,
-    StateError, Store, StoreLimits, View, undo_load,
+    StateError, Store, StoreLimits, View, prepare_store,
 };
 use proptest::prelude::*;
 
@@ -218,7 +218,7 @@ fn a_load_that_is_cut_short_leaves_nothing() {
         let mut load = Load::new(dir.path().join("load")).unwrap();
         seeds.iter().for_each(|(host, page)| load.push(seed(&state, *host, *page)).unwrap());
         let loaded = state.load(load, NOW, &mut |_| {});
-        undo_load(&store).unwrap();
+        prepare_store(&store).unwrap();
         let view = View::open(store.clone()).unwrap();
         view.inspect(&mut |fault| panic!("after {left} steps: {fault:?}")).unwrap();
         if loaded.is_ok() {

@@ -10,7 +10,7 @@ use evercrawl_model::{
     PolicyNotes, Refusal, Score, Shape, Time, Visit, Visited,
 };
 use evercrawl_state::{
-    DiskStore, Lane, MemoryStore, PageRow, Place, Settings, PageStatus, State, Store, StoreLimits,
+    DiskStore, Lane, MemoryStore, PageRow, PageStatus, Place, Settings, State, Store, StoreLimits,
 };
 
 const SETTINGS: Settings = Settings { seed: 7, shards: 64 };

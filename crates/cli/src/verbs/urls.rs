@@ -7,7 +7,7 @@ use evercrawl_engine::Schedule;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::walk::keeps_waiting;
 use evercrawl_model::{HostKey, Life, PageKey, Refusal, Time};
-use evercrawl_state::{DiskStore, HostRow, PageRow, Past, Place, PageStatus, View};
+use evercrawl_state::{DiskStore, HostRow, PageRow, PageStatus, Past, Place, View};
 use evercrawl_urls::Canonical;
 use serde_json::{Value, json};
 

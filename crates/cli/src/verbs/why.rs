@@ -14,7 +14,7 @@ use evercrawl_engine::overrides::Overrides;
 use evercrawl_engine::walk::{keeps_waiting, read_robots, scope};
 use evercrawl_engine::{Plan, Planner};
 use evercrawl_model::{Outcome, PageKey, Refusal, Time};
-use evercrawl_state::{HostRow, Lane, PageRow, Place, PageStatus};
+use evercrawl_state::{HostRow, Lane, PageRow, PageStatus, Place};
 use evercrawl_urls::{Canonical, Gate, Scope};
 use serde_json::{Value, json};
 

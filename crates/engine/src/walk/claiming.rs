@@ -10,7 +10,7 @@ use evercrawl_model::{
     Band, Change, Discovery, Event, Importance, Kind, LinkEvidence, Measure, PageKey, Time,
 };
 use evercrawl_rank::topic;
-use evercrawl_state::{Store, LinkEvidenceTotal};
+use evercrawl_state::{LinkEvidenceTotal, Store};
 
 use super::Walk;
 use crate::EngineError;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use evercrawl_compare::Fingerprint;
 use evercrawl_model::{Band, Event, HostKey, Kind, Likeness, Outcome, PageKey, Refusal, Time};
-use evercrawl_state::{PageRow, Past, Place, PageStatus, Store};
+use evercrawl_state::{PageRow, PageStatus, Past, Place, Store};
 use evercrawl_urls::Canonical;
 
 use super::Walk;

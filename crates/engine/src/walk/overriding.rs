@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_model::{Band, Event, HostKey, Override, PageKey, Refusal, Time};
-use evercrawl_state::{PageRow, Place, PageStatus, Store};
+use evercrawl_state::{PageRow, PageStatus, Place, Store};
 use evercrawl_urls::Canonical;
 
 use super::Walk;

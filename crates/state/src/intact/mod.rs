@@ -179,7 +179,11 @@ fn damaged_tables(space: &Path, list: &List, depth: CheckDepth) -> io::Result<Ve
     Ok(found)
 }
 
-fn table_damage(path: &Path, table: &Listed, depth: CheckDepth) -> io::Result<Option<&'static str>> {
+fn table_damage(
+    path: &Path,
+    table: &Listed,
+    depth: CheckDepth,
+) -> io::Result<Option<&'static str>> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
