@@ -20,8 +20,8 @@ use std::io::Read;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::codec::{Reader, Writer};
+use crate::formats::ROW_FORMATS;
 use crate::position::Position;
-use crate::rows::ROW_FORMATS;
 use crate::store::{Overlay, Space};
 
 const MAGIC: &[u8; 7] = b"evbatch";

@@ -13,6 +13,7 @@ mod bulk;
 mod check;
 mod codec;
 mod counters;
+mod formats;
 mod host_rows;
 mod intact;
 mod keys;
@@ -54,7 +55,9 @@ pub use rows::{HostRow, PageRow, PageStatus, Past, Place, Soft404Row};
 pub use seen::{Seen, is_seen_file_sound};
 pub use spending::Spending;
 pub use state::State;
-pub use store::{DiskStore, Loading, MemoryStore, Overlay, Row, Slice, Space, Store, StoreLimits};
+pub use store::{
+    DiskStore, Loading, MemoryStore, Overlay, Row, Slice, Space, Store, StoreLimits, WrappedStore,
+};
 pub use view::{LogEntry, Queued, View};
 
 /// What went wrong with the state.

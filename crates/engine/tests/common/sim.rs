@@ -37,7 +37,7 @@ pub(crate) struct Sim<'a> {
 /// Where a crawl keeps what must last.
 pub(crate) struct Place {
     pub(crate) disk: SimDisk,
-    store: SimStore,
+    pub(crate) store: SimStore,
     roll_at: u64,
 }
 

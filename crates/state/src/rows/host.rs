@@ -8,9 +8,9 @@ use evercrawl_model::{Band, RobotsCopy, Time};
 use crate::StateError;
 use crate::codec::{Reader, Writer};
 
-pub(super) const HOST: u8 = 1;
-pub(super) const ROBOTS: u8 = 1;
-pub(super) const SOFT_404: u8 = 1;
+pub(crate) const HOST: u8 = 1;
+pub(crate) const ROBOTS: u8 = 1;
+pub(crate) const SOFT_404: u8 = 1;
 
 /// A host's row.
 #[derive(Clone, Debug, PartialEq, Eq)]

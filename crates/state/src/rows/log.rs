@@ -5,7 +5,7 @@ use evercrawl_model::{Change, Life, LifeChange, Notice, Outcome, RecordAt, Refus
 use crate::StateError;
 use crate::codec::{Reader, Writer};
 
-pub(super) const VISIT: u8 = 2;
+pub(crate) const VISIT: u8 = 2;
 /// Rows that tell of no visit.
 pub(super) const NOTICE: u8 = 0x40;
 

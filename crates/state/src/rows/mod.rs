@@ -20,33 +20,12 @@ use evercrawl_model::{
 use crate::StateError;
 use crate::codec::{Reader, Writer};
 
+pub(crate) use host::{HOST, ROBOTS, SOFT_404};
 pub use host::{HostRow, Soft404Row};
 pub(crate) use host::{decode_robots, decode_soft_404, encode_robots, encode_soft_404};
-pub(crate) use log::{Logged, decode_notice, encode_notice, is_notice};
+pub(crate) use log::{Logged, VISIT, decode_notice, encode_notice, is_notice};
 
-const PAGE: u8 = 2;
-
-/// In which format each kind of row is written. At the end there is room for more kinds.
-pub(crate) const ROW_FORMATS: [u8; 18] = [
-    PAGE,
-    log::VISIT,
-    host::HOST,
-    host::ROBOTS,
-    host::SOFT_404,
-    crate::counters::FORMAT,
-    crate::spending::FORMAT,
-    crate::meta::SETTINGS_FORMAT,
-    crate::meta::FILE_FORMAT,
-    crate::links::LINKS,
-    crate::links::ANCHORS,
-    crate::link_evidence::FORMAT,
-    crate::likeness::FORMAT,
-    crate::suspicion::FORMAT,
-    crate::overrides::OVERRIDE,
-    crate::overrides::ASIDE,
-    crate::retention::DROPPED,
-    crate::position::FORMAT,
-];
+pub(crate) const PAGE: u8 = 2;
 const PLACE_RECHECK: u8 = 0xff;
 
 /// Where a page waits in its host's back queue.

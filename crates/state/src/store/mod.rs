@@ -3,10 +3,12 @@
 //! - [`disk`]: the store that a crawl writes to.
 //! - [`resting`]: how is one read that nobody writes to?
 //! - [`memory`]: the store of tests, simulations and dry runs.
+//! - [`wrapped`]: what does a store do that stands before another one?
 
 mod disk;
 mod memory;
 mod resting;
+mod wrapped;
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -18,6 +20,7 @@ use crate::StateError;
 
 pub use self::disk::{DiskStore, StoreLimits};
 pub use self::memory::MemoryStore;
+pub use self::wrapped::WrappedStore;
 
 /// The spaces that rows are kept in. Few, because each idle one holds on to journal files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
