@@ -84,6 +84,8 @@ pub struct BatchHeader {
     pub program: String,
     /// In which format it wrote each kind of row.
     pub row_formats: Vec<u8>,
+    /// Bytes of its rows once unpacked.
+    pub unpacked_bytes: u64,
 }
 
 /// The changes of a commit as a batch. Rows of this machine stay out.
@@ -124,19 +126,18 @@ pub fn decode_batch(batch: &[u8]) -> Result<Overlay, BatchError> {
 
 /// The changes in a batch that takes at most so many bytes.
 fn decode_within(batch: &[u8], most: usize) -> Result<Overlay, BatchError> {
-    let (header, mut body) = open(batch)?;
+    let (header, body) = open(batch)?;
     let known = ROW_FORMATS.iter().chain(std::iter::repeat(&0));
     if header.row_formats.iter().zip(known).any(|(written, known)| written > known) {
         return Err(BatchError::NewerRows { program: header.program });
     }
-    let [packing] = body.array()?;
-    let length = usize::try_from(u64::from_le_bytes(body.array()?)).unwrap_or(usize::MAX);
+    let length = usize::try_from(header.unpacked_bytes).unwrap_or(usize::MAX);
     if length > most {
         return Err(BatchError::TooLarge);
     }
-    let rows = match packing {
-        PLAIN => body.0.to_vec(),
-        ZSTD => unpack(body.0, length)?,
+    let rows = match body.packing {
+        PLAIN => body.rows.to_vec(),
+        ZSTD => unpack(body.rows, length)?,
         _ => return Err(BatchError::Malformed("it is packed in an unknown way")),
     };
     if rows.len() != length {
@@ -146,7 +147,7 @@ fn decode_within(batch: &[u8], most: usize) -> Result<Overlay, BatchError> {
 }
 
 /// Reads a header and leaves what comes after it, once the checksum of the whole was found right.
-fn open(batch: &[u8]) -> Result<(BatchHeader, Cursor<'_>), BatchError> {
+fn open(batch: &[u8]) -> Result<(BatchHeader, PackedRows<'_>), BatchError> {
     let mut rest = Cursor(batch.strip_prefix(MAGIC).ok_or(BatchError::NotABatch)?);
     let [format] = rest.array()?;
     if format != FORMAT {
@@ -161,8 +162,17 @@ fn open(batch: &[u8]) -> Result<(BatchHeader, Cursor<'_>), BatchError> {
         [rest.array()?, rest.array()?, rest.array()?].map(u64::from_le_bytes);
     let program = String::from_utf8_lossy(rest.short_bytes()?).into_owned();
     let row_formats = rest.short_bytes()?.to_vec();
+    let [packing] = rest.array()?;
+    let unpacked_bytes = u64::from_le_bytes(rest.array()?);
     let position = Position { generation, number };
-    Ok((BatchHeader { epoch, position, program, row_formats }, rest))
+    let header = BatchHeader { epoch, position, program, row_formats, unpacked_bytes };
+    Ok((header, PackedRows { packing, rows: rest.0 }))
+}
+
+/// What comes after the header.
+struct PackedRows<'a> {
+    packing: u8,
+    rows: &'a [u8],
 }
 
 /// Unpacks at most `length` bytes, and one more where there are more.
