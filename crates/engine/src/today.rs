@@ -1,6 +1,6 @@
 //! What was found today? Counted as it happens, and read from the end of the visit log at the start.
 
-use evercrawl_model::{Change, HostKey, Notice, Time};
+use evercrawl_model::{Change, HostKey, LogNotice, Time};
 use evercrawl_state::{LogEntry, StateError, Store, View};
 
 const DAY_SECS: u64 = 86_400;
@@ -42,8 +42,10 @@ impl Today {
             today.complete &= place > 0 || from == 0;
             match entry {
                 LogEntry::Visit(visit, _) => today.add(visit.change, visit.at),
-                LogEntry::Notice(Notice::Site { host, at, .. }) => today.add_site(host, at),
-                LogEntry::Notice(Notice::Turned { .. }) => {}
+                LogEntry::Notice(LogNotice::SiteChanged { host, at, .. }) => {
+                    today.add_site(host, at)
+                }
+                LogEntry::Notice(LogNotice::LifeChanged { .. }) => {}
             }
         }
         Ok(today)

@@ -95,11 +95,11 @@ fn change<S: Store>(state: &mut State<S>, what: u8, page: u8) {
             at: NOW,
         },
         6 if is_known => Event::Forgotten { page: key },
-        7 if is_known => Event::Rescheduled { page: key, due: NOW, noted: None },
+        7 if is_known => Event::Rescheduled { page: key, due: NOW, policy_notes: None },
         8 if is_known => {
             Event::Refused { page: key, reason: Refusal::Robots, at: NOW, again: Some(NOW) }
         }
-        9 if is_known => Event::HostRested { host: key.host, front: Some((Band::REVISITS, NOW)) },
+        9 if is_known => Event::HostParked { host: key.host, front: Some((Band::REVISITS, NOW)) },
         10 => return state.flush_now().unwrap(),
         _ => Event::LinksRefused { reason: Refusal::TooDeep, count: 1 },
     };
@@ -364,11 +364,11 @@ fn a_directory_of_the_version_before_goes_on() {
 }
 
 /// What can be read of hosts.
-fn hosts(view: &View<MemoryStore>) -> impl PartialEq + std::fmt::Debug {
+fn hosts(view: &View<MemoryStore>) -> impl PartialEq + std::fmt::Debug + use<> {
     let all: Vec<_> = view.hosts().map(Result::unwrap).collect();
     let one: Vec<_> = all.iter().map(|(key, _)| view.host(*key).unwrap()).collect();
     let fronts: Vec<_> = (0..=8)
-        .map(Band::of_front)
+        .map(Band::of_front_queue)
         .map(|band| view.front(band, (Time::EPOCH, HostKey::default()), 99).unwrap())
         .collect();
     (all, one, fronts)

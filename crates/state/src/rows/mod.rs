@@ -13,7 +13,7 @@ mod host;
 mod log;
 
 use evercrawl_model::{
-    Band, Discovery, Importance, Kind, Life, Outcome, PageKey, PolicyNotes, Refusal, Time,
+    Band, Discovery, Importance, LifeState, Outcome, PageKey, PageKind, PolicyNotes, Refusal, Time,
     Validators,
 };
 
@@ -63,7 +63,7 @@ pub struct PageRow {
     /// The canonical URL.
     pub url: String,
     /// What it is for.
-    pub kind: Kind,
+    pub kind: PageKind,
     /// Links away from a seed.
     pub depth: u16,
     /// Redirects that led here without a page between.
@@ -177,7 +177,7 @@ impl PageRow {
         let (mut row, format) = Reader::up_to(row, PAGE)?;
         let url = row.text()?.to_owned();
         let flags = row.byte()?;
-        let kind = Kind::from_number(flags & 0x3f).unwrap_or_default();
+        let kind = PageKind::from_number(flags & 0x3f).unwrap_or_default();
         Ok(PageRow {
             url,
             kind,
@@ -215,24 +215,24 @@ impl PageRow {
     }
 
     /// Where the page is in its life.
-    pub fn life(&self) -> Life {
+    pub fn life(&self) -> LifeState {
         let Some(past) = &self.past else {
             return if let PageStatus::Refused(_) = self.status {
-                Life::Refused
+                LifeState::Refused
             } else {
-                Life::New
+                LifeState::New
             };
         };
         match (self.status, past.outcome) {
-            (PageStatus::Refused(_), _) => Life::Refused,
-            (PageStatus::New, _) => Life::New,
-            (PageStatus::Gone, Outcome::SoftGone) => Life::SoftGone,
-            (PageStatus::Gone, Outcome::LoginWall) => Life::LoginWall,
-            (PageStatus::Gone, Outcome::Parked) => Life::Parked,
-            (PageStatus::Gone, _) => Life::Gone,
-            (PageStatus::Live, _) if past.failures > 0 => Life::Failing,
-            (PageStatus::Live, _) if self.is_moved() => Life::Moved,
-            (PageStatus::Live, _) => Life::Live,
+            (PageStatus::Refused(_), _) => LifeState::Refused,
+            (PageStatus::New, _) => LifeState::New,
+            (PageStatus::Gone, Outcome::SoftGone) => LifeState::SoftGone,
+            (PageStatus::Gone, Outcome::LoginWall) => LifeState::LoginWall,
+            (PageStatus::Gone, Outcome::Parked) => LifeState::Parked,
+            (PageStatus::Gone, _) => LifeState::Gone,
+            (PageStatus::Live, _) if past.failures > 0 => LifeState::Failing,
+            (PageStatus::Live, _) if self.is_moved() => LifeState::Moved,
+            (PageStatus::Live, _) => LifeState::Live,
         }
     }
 
