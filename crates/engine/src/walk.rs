@@ -49,7 +49,7 @@ use evercrawl_state::{Counters, Load, State, Store, View};
 use evercrawl_urls::{Canonical, Gate, Scope, ScopeKind, Seed};
 
 use crate::EngineError;
-use crate::config::CrawlConfig;
+use crate::config::WalkConfig;
 use crate::frontier::{Frontier, Lease};
 use crate::links::LinkReader;
 use crate::mirrors::Mirrors;
@@ -95,7 +95,7 @@ pub enum Step {
 
 /// The walk, with all it owns.
 pub struct Walk<S> {
-    config: Arc<CrawlConfig>,
+    config: Arc<WalkConfig>,
     /// The state, and the frontier that follows it.
     ledger: Ledger<S>,
     /// The archive.
@@ -116,7 +116,7 @@ pub struct Walk<S> {
 impl<S: Store> Walk<S> {
     /// Begins or goes on with a crawl in `state`, archiving to `archive`.
     pub fn new(
-        config: Arc<CrawlConfig>,
+        config: Arc<WalkConfig>,
         state: State<S>,
         archive: archive::Writer,
         seed: u64,
@@ -127,7 +127,7 @@ impl<S: Store> Walk<S> {
 
     /// The same with what the planner of the last run had [`learned`](Planner::learned).
     pub fn resume(
-        config: Arc<CrawlConfig>,
+        config: Arc<WalkConfig>,
         mut state: State<S>,
         archive: archive::Writer,
         learned: Option<&[u8]>,
@@ -135,12 +135,13 @@ impl<S: Store> Walk<S> {
         now: Time,
     ) -> Result<Self, EngineError> {
         let spam = &config.plan.spam;
-        let (holds_mirrors, tags) = (config.take.hold_mirrors, &config.interest.tags);
+        let (holds_mirrors, tags) = (config.hold_mirrors, &config.topic_tags);
         let insight = Insight::read(state.view(), spam, holds_mirrors, tags)?;
         let scope = scope(config.scope, state.view())?;
         let rules = insight.overrides.rules(&config.rules);
         let gate = Arc::new(RwLock::new(Gate::new(scope, rules)?));
-        let links = LinkReader::new(&config, gate, state.view().keyer()).without(state.seen());
+        let links = LinkReader::new(&config.reading, gate, state.view().keyer());
+        let links = links.without(state.seen());
         let careful = !state.view().was_clean();
         // Opening the archive has finished what earlier runs left.
         let left = state.view().archive()?.into_iter().filter(|file| !file.finished);
@@ -171,7 +172,8 @@ impl<S: Store> Walk<S> {
     pub fn processor(&self, n: u64) -> Processor<S> {
         let ids = Ids::new(self.seed ^ (n + 1) << 48);
         let reading = self.ledger.state.reading();
-        Processor::new(self.config.clone(), self.links.clone(), reading, self.recorder.recent.clone(), ids)
+        let config = (self.config.reading.clone(), self.config.schedule);
+        Processor::new(config, self.links.clone(), reading, self.recent(), ids)
     }
 
     /// What content is on its way to disk.
@@ -222,7 +224,7 @@ impl<S: Store> Walk<S> {
     /// Adds a seed; true when it was not known.
     pub fn add_seed(&mut self, seed: &Seed, now: Time) -> Result<bool, EngineError> {
         let Some(found) = self.seed_to_load(seed, now)? else { return Ok(false) };
-        let candidates = seed.target.candidates(self.config.steps);
+        let candidates = seed.target.candidates(self.config.reading.steps);
         candidates.first().into_iter().for_each(|url| self.links.widen(url));
         let applied = self.ledger.apply(&Event::Discovered(found), now)?;
         Ok(applied.queued.is_some())
@@ -235,7 +237,7 @@ impl<S: Store> Walk<S> {
         now: Time,
     ) -> Result<Option<Discovery>, EngineError> {
         let tags = self.ledger.state.tag_set(&seed.tags.join(" "))?;
-        let candidates = seed.target.candidates(self.config.steps);
+        let candidates = seed.target.candidates(self.config.reading.steps);
         let guess = candidates.len() > 1;
         let first = candidates.into_iter().next();
         Ok(first.map(|url| Discovery { guess, ..self.links.given(url, tags, now) }))

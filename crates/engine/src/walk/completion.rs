@@ -28,12 +28,7 @@ impl<S: Store> Walk<S> {
 
     fn take_steps(&mut self, mut processed: Processed, now: Time) -> Result<(), EngineError> {
         let page = processed.job.lease.page;
-        if processed.job.lease.row.kind == Kind::Probe {
-            let answered = soft_404::answered(&processed, now);
-            self.carry_out(answered.into_iter().collect(), now)?;
-            return self.forget_guess(&processed, now);
-        }
-        if processed.is_empty_guess() {
+        if processed.job.lease.row.kind == Kind::Probe || processed.is_empty_guess() {
             return self.forget_guess(&processed, now);
         }
 
@@ -61,18 +56,9 @@ impl<S: Store> Walk<S> {
 
         // The lease ends before the page is given its next place, or the frontier would not take it in.
         self.ledger.frontier.finished(page, now);
-        next_visit::plan(
-            self.ledger.view(),
-            &mut processed,
-            new_links,
-            &mut self.revisits,
-            &self.insight.overrides,
-            &self.config.schedule,
-            now,
-        )?;
-        let (view, links) = (self.ledger.view(), &self.links);
-        let probe = |lease: &Lease| links.probe(lease, now);
-        let doubt = soft_404::ask_if_in_doubt(view, &processed, probe, now)?;
+        self.plan_next_visit(&mut processed, new_links, now)?;
+        let probe = |lease: &Lease| self.links.probe(lease, now);
+        let doubt = soft_404::ask_if_in_doubt(self.ledger.view(), &processed, probe, now)?;
         self.carry_out(doubt.into_iter().collect(), now)?;
 
         // The visit itself. What follows is judged by the row that it leaves.
@@ -90,6 +76,17 @@ impl<S: Store> Walk<S> {
         self.refuse_if_hopeless(&processed, now)?;
         self.take_up_signals(page, now)?;
         self.ledger.rest_if_paused(page.host, now)
+    }
+
+    fn plan_next_visit(
+        &mut self,
+        processed: &mut Processed,
+        new_links: u32,
+        now: Time,
+    ) -> Result<(), EngineError> {
+        let (revisits, overrides) = (&mut self.revisits, &self.insight.overrides);
+        let (view, schedule) = (self.ledger.view(), &self.config.schedule);
+        Ok(next_visit::plan(view, processed, new_links, revisits, overrides, schedule, now)?)
     }
 
     /// Applies a visit, and gives back what it was made of.
@@ -130,6 +127,7 @@ impl<S: Store> Walk<S> {
     /// is logged; its host was asked all the same.
     fn forget_guess(&mut self, processed: &Processed, now: Time) -> Result<(), EngineError> {
         let page = processed.job.lease.page;
+        self.carry_out(soft_404::answered(processed, now).into_iter().collect(), now)?;
         let update = self.settle_host(processed, now);
         self.ledger.frontier.finished(page, now);
         let events = [Event::HostLearned { host: page.host, update }, Event::Forgotten { page }];

@@ -3,7 +3,9 @@
 //! [`Walk::deliver`] is the one door: no step of a visit's completion reaches into another host's rows any other way.
 
 use evercrawl_estimate::signal::SignalSource;
-use evercrawl_model::{Band, Event, HostKey, Likeness, LinkEvidence, Measure, PageKey, Refusal, Time};
+use evercrawl_model::{
+    Band, Event, HostKey, Likeness, LinkEvidence, Measure, PageKey, Refusal, Time,
+};
 use evercrawl_model::{Discovery, Kind};
 use evercrawl_state::{Applied, PageRow, Place, Standing, Store};
 use evercrawl_urls::Canonical;
@@ -150,7 +152,7 @@ impl<S: Store> Walk<S> {
     ) -> Result<(), EngineError> {
         let Some(row) = self.ledger.view().page(page)? else { return Ok(()) };
         let own = Canonical::from_trusted(row.url);
-        if !own.is_some_and(|own| own.path_and_query() == other.url.path_and_query()) {
+        if own.is_none_or(|own| own.path_and_query() != other.url.path_and_query()) {
             return Ok(());
         }
         let (own, theirs) = (page.host, other.page.host);
@@ -170,12 +172,7 @@ impl<S: Store> Walk<S> {
         }
     }
 
-    fn page_compared(
-        &mut self,
-        host: HostKey,
-        alike: bool,
-        now: Time,
-    ) -> Result<(), EngineError> {
+    fn page_compared(&mut self, host: HostKey, alike: bool, now: Time) -> Result<(), EngineError> {
         match self.insight.mirrors.of(host).copied() {
             Some(likeness) => self.set_likeness(host, compared(likeness, alike, now), now),
             None => Ok(()),

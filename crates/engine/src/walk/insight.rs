@@ -11,7 +11,7 @@ use crate::EngineError;
 use crate::importance::UsualOfHost;
 use crate::mirrors::{Mirrors, stand_in};
 use crate::overrides::Overrides;
-use crate::suspicion::{Suspects, SpamConfig};
+use crate::suspicion::{SpamConfig, Suspects};
 
 /// What is known beside the pages' rows.
 pub(super) struct Insight {

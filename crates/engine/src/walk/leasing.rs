@@ -119,11 +119,7 @@ impl<S: Store> Walk<S> {
 
     /// Whether a new page waits until its host can be compared with the other, or until the original was
     /// explored: it may well have the page, and not be known to. Both is read in the other host's rows.
-    fn lets_other_host_go_first(
-        &mut self,
-        lease: &Lease,
-        now: Time,
-    ) -> Result<bool, EngineError> {
+    fn lets_other_host_go_first(&mut self, lease: &Lease, now: Time) -> Result<bool, EngineError> {
         let (page, row) = (lease.page, &lease.row);
         let (Some(likeness), Some(url)) = (
             compared_with(&self.insight, page.host, row),
@@ -167,11 +163,12 @@ impl<S: Store> Walk<S> {
         };
         let (host, https) = (lease.page.host, url.is_https());
         let (view, frontier) = (self.ledger.state.view(), &mut self.ledger.frontier);
+        let agent = &self.config.reading.agent;
         if frontier.needs_address(host) {
             return Ok(Some(Step::Locate(lease)));
         }
         if frontier.rules(host, https, now).is_none() {
-            let Some(rules) = stored_rules(view, url.origin(), &self.config.agent, now)? else {
+            let Some(rules) = stored_rules(view, url.origin(), agent, now)? else {
                 frontier.asks_rules(&lease, now);
                 return Ok(Some(Step::Robots { origin: url.origin().to_owned(), lease }));
             };

@@ -7,7 +7,7 @@ use evercrawl_model::{Outcome, RecordAt, Time};
 use evercrawl_state::{Reading, Store, View};
 
 use crate::EngineError;
-use crate::config::CrawlConfig;
+use crate::config::WalkConfig;
 use crate::links::LinkReader;
 use crate::process::{Ids, Processed, Processor};
 use crate::recent::{Holder, Recent};
@@ -26,7 +26,7 @@ pub(super) struct Recorder<S> {
 impl<S: Store> Recorder<S> {
     /// Writes to `writer`; `reading` says what was archived before.
     pub(super) fn new(
-        config: &Arc<CrawlConfig>,
+        config: &WalkConfig,
         writer: archive::Writer,
         links: LinkReader,
         reading: Reading<S>,
@@ -34,7 +34,8 @@ impl<S: Store> Recorder<S> {
     ) -> Self {
         let recent = Arc::new(Recent::default());
         let ids = Ids::new(seed);
-        let processor = Processor::new(config.clone(), links, reading, recent.clone(), ids);
+        let config = (config.reading.clone(), config.schedule);
+        let processor = Processor::new(config, links, reading, recent.clone(), ids);
         Recorder { writer, recent, processor, drops: false }
     }
 

@@ -13,7 +13,7 @@ use super::Walk;
 use super::consequences::{Consequence, Consequences, Note};
 use super::steps::host_pace;
 use crate::EngineError;
-use crate::config::CrawlConfig;
+use crate::config::WalkConfig;
 use crate::frontier::{Lease, Rules};
 use crate::links::LinkReader;
 use crate::robots::read_robots;
@@ -71,7 +71,7 @@ impl<S: Store> Walk<S> {
         let copy = RobotsCopy { at: now, expires, status: answer.status.unwrap_or(0), body };
         if access != Access::DisallowAll {
             host_pace::forgive(&answer.lease, &mut self.ledger.frontier, &mut update);
-            let robots = Arc::new(read_robots(&copy, &self.config.agent));
+            let robots = Arc::new(read_robots(&copy, &self.config.reading.agent));
             self.discover_lists(&answer.origin, &robots, &answer.lease, now)?;
             let https = answer.origin.starts_with("https:");
             self.ledger.frontier.set_rules(page.host, https, Rules { robots, expires });
@@ -104,7 +104,7 @@ impl<S: Store> Walk<S> {
         lease: &Lease,
         now: Time,
     ) -> Result<(), EngineError> {
-        if !self.config.take.sitemaps {
+        if !self.config.sitemaps {
             return Ok(());
         }
         let row = self.ledger.view().host(lease.page.host)?;
@@ -120,10 +120,12 @@ fn lists(
     robots: &RobotsTxt,
     (lease, of_seed): (&Lease, bool),
     links: &LinkReader,
-    config: &CrawlConfig,
+    config: &WalkConfig,
     now: Time,
 ) -> Consequences {
-    let Ok(base) = Base::new(&format!("{origin}/"), config.steps) else { return Vec::new() };
+    let Ok(base) = Base::new(&format!("{origin}/"), config.reading.steps) else {
+        return Vec::new();
+    };
     let mut named: Vec<String> = robots.sitemaps().map(str::to_owned).collect();
     let guess = named.is_empty() && of_seed;
     if guess {
@@ -145,8 +147,6 @@ pub(super) fn stored_rules<S: Store>(
     now: Time,
 ) -> Result<Option<Rules>, StateError> {
     let copy = view.robots(origin)?.filter(|copy| copy.expires > now);
-    Ok(copy.map(|copy| Rules {
-        robots: Arc::new(read_robots(&copy, agent)),
-        expires: copy.expires,
-    }))
+    Ok(copy
+        .map(|copy| Rules { robots: Arc::new(read_robots(&copy, agent)), expires: copy.expires }))
 }

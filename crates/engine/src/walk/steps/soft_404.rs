@@ -59,9 +59,8 @@ mod tests {
         let mut state = state();
         discover(&mut state, "http://a.test/");
         let mut visit = visit_to("http://a.test/", Outcome::Ok);
-        let nonsense = |_: &Lease| {
-            Some(Discovery { kind: Kind::Probe, ..link_to("http://a.test/0f3a") })
-        };
+        let nonsense =
+            |_: &Lease| Some(Discovery { kind: Kind::Probe, ..link_to("http://a.test/0f3a") });
         let ask = |state: &_, visit: &_, at| ask_if_in_doubt(state, visit, nonsense, at).unwrap();
         assert!(ask(state.view(), &visit, START).is_none());
         visit.suspect = true;
