@@ -10,5 +10,5 @@ pub fn keeps_waiting(copy: &RobotsCopy) -> bool {
 
 /// The rules in a stored robots.txt.
 pub fn read_robots(copy: &RobotsCopy, agent: &str) -> RobotsTxt {
-    RobotsTxt::of_answer((copy.status > 0).then_some(copy.status), &copy.body, agent)
+    RobotsTxt::from_response((copy.status > 0).then_some(copy.status), &copy.body, agent)
 }

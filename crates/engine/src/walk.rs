@@ -46,7 +46,7 @@ use std::sync::{Arc, RwLock};
 use evercrawl_archive as archive;
 use evercrawl_model::{Discovery, Event, Time};
 use evercrawl_state::{Counters, Load, State, Store, View};
-use evercrawl_urls::{Canonical, Gate, Scope, ScopeKind, Seed};
+use evercrawl_urls::{Canonical, Scope, ScopeKind, Seed, UrlFilter};
 
 use crate::EngineError;
 use crate::config::WalkConfig;
@@ -139,7 +139,7 @@ impl<S: Store> Walk<S> {
         let insight = Insight::read(state.view(), spam, holds_mirrors, tags)?;
         let scope = scope(config.scope, state.view())?;
         let rules = insight.overrides.rules(&config.rules);
-        let gate = Arc::new(RwLock::new(Gate::new(scope, rules)?));
+        let gate = Arc::new(RwLock::new(UrlFilter::new(scope, rules)?));
         let links = LinkReader::new(&config.reading, gate, state.view().keyer());
         let links = links.without(state.seen());
         let careful = !state.view().was_clean();
@@ -280,13 +280,13 @@ impl<S: Store> Walk<S> {
     /// The address of a page's host was looked up; `None` where that failed, which the visit
     /// itself will tell.
     pub fn located(&mut self, lease: &Lease, ip: Option<IpAddr>, now: Time) {
-        self.ledger.frontier.located(lease.page.host, ip);
-        self.ledger.frontier.give_back(lease, now);
+        self.ledger.frontier.set_address(lease.page.host, ip);
+        self.ledger.frontier.defer_page(lease, now);
     }
 
     /// The machine's clock was set ahead, to `now`.
     pub fn clock_set(&mut self, now: Time) {
-        self.ledger.frontier.clock_set(now);
+        self.ledger.frontier.restart_pauses(now);
     }
 
     /// Reads an answer on this thread, as the workers do.

@@ -94,7 +94,7 @@ impl<S: Store> Walk<S> {
         let files = checkpoint.files.iter().chain(&checkpoint.leaving);
         let serials: Vec<u32> = files.map(|file| file.serial).collect();
         self.ledger.state.finish_archive(&serials)?;
-        self.ledger.state.close(self.ledger.frontier.is_calm())?;
+        self.ledger.state.close(self.ledger.frontier.has_recorded_pauses())?;
         Ok(self.ledger.view().counters().clone())
     }
 }

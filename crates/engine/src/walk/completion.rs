@@ -4,7 +4,7 @@
 //! what follows from the visit: events for the visited host, and notes to other hosts.
 //! [`Walk::carry_out`] applies the former and delivers the latter, at once and in order.
 
-use evercrawl_model::{Event, HostUpdate, Kind, PageKey, Refusal, Time};
+use evercrawl_model::{Event, HostUpdate, PageKey, PageKind, Refusal, Time};
 use evercrawl_state::Store;
 use tracing::{debug, debug_span};
 
@@ -28,7 +28,7 @@ impl<S: Store> Walk<S> {
 
     fn take_steps(&mut self, mut processed: Processed, now: Time) -> Result<(), EngineError> {
         let page = processed.job.lease.page;
-        if processed.job.lease.row.kind == Kind::Probe || processed.is_empty_guess() {
+        if processed.job.lease.row.kind == PageKind::Probe || processed.is_empty_guess() {
             return self.forget_guess(&processed, now);
         }
 
@@ -55,7 +55,7 @@ impl<S: Store> Walk<S> {
         let new_links = self.carry_out(links, now)?;
 
         // The lease ends before the page is given its next place, or the frontier would not take it in.
-        self.ledger.frontier.finished(page, now);
+        self.ledger.frontier.end_lease(page, now);
         self.plan_next_visit(&mut processed, new_links, now)?;
         let probe = |lease: &Lease| self.links.probe(lease, now);
         let doubt = soft_404::ask_if_in_doubt(self.ledger.view(), &processed, probe, now)?;
@@ -129,7 +129,7 @@ impl<S: Store> Walk<S> {
         let page = processed.job.lease.page;
         self.carry_out(soft_404::answered(processed, now).into_iter().collect(), now)?;
         let update = self.settle_host(processed, now);
-        self.ledger.frontier.finished(page, now);
+        self.ledger.frontier.end_lease(page, now);
         let events = [Event::HostLearned { host: page.host, update }, Event::Forgotten { page }];
         self.carry_out(events.map(Consequence::Event).into(), now)?;
         self.ledger.rest_if_paused(page.host, now)
@@ -139,7 +139,7 @@ impl<S: Store> Walk<S> {
     fn refuse_if_hopeless(&mut self, processed: &Processed, now: Time) -> Result<(), EngineError> {
         let Some((reason, again)) = processed.verdict else { return Ok(()) };
         let page = processed.job.lease.page;
-        self.revisits.planner.forget(page);
+        self.revisits.planner.forget_page(page);
         let event = Consequence::Event(refusal(page, reason, again, now));
         self.carry_out(vec![event], now).map(drop)
     }

@@ -129,13 +129,13 @@ pub(super) fn stays_on(host: HostKey, event: &Event) -> bool {
         | Event::PutAside { page, .. }
         | Event::PutBack { page, .. } => page.host == host,
         Event::HostLearned { host: of, .. }
-        | Event::HostRested { host: of, .. }
+        | Event::HostParked { host: of, .. }
         | Event::Probed { host: of, .. }
         | Event::LikenessChanged { host: of, .. }
         | Event::SuspicionChanged { host: of, .. } => *of == host,
         Event::ImportanceChanged { pages } => pages.iter().all(|(page, _)| page.host == host),
-        Event::LinkEvidenceChanged { claims, .. } => {
-            claims.iter().all(|(page, _)| page.host == host)
+        Event::LinkEvidenceChanged { evidence, .. } => {
+            evidence.iter().all(|(page, _)| page.host == host)
         }
         Event::RobotsLearned { .. } | Event::LinksRefused { .. } => true,
         Event::OverrideSet { .. }
@@ -161,7 +161,7 @@ mod tests {
         let claims = |hosts: &[u64]| hosts.iter().map(|host| (page(*host), None)).collect();
         let evidence = |hosts: &[u64]| Event::LinkEvidenceChanged {
             measure: Measure::Links,
-            claims: claims(hosts),
+            evidence: claims(hosts),
             total: [0.0; 4],
         };
         let about = |host: u64| {
@@ -172,7 +172,7 @@ mod tests {
                 Event::Requeued { page: page(host), band: Band::FIRST, at },
                 Event::PutBack { page: page(host), at },
                 Event::HostLearned { host: page(host).host, update: HostUpdate::default() },
-                Event::HostRested { host: page(host).host, front: None },
+                Event::HostParked { host: page(host).host, front: None },
                 Event::ImportanceChanged { pages: vec![(page(host), Importance::UNKNOWN)] },
                 evidence(&[host]),
                 evidence(&[1, host]),

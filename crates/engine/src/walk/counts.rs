@@ -5,7 +5,7 @@ use std::time::Duration;
 use evercrawl_model::{Change, Time, Visit};
 use evercrawl_state::Place;
 
-use crate::frontier::DRAWN;
+use crate::frontier::AUDIT_DUE;
 use crate::today::Today;
 
 /// What was done in this run.
@@ -69,7 +69,7 @@ impl Counts {
         } else {
             tally.due += 1;
             // A page that is wanted at once waits from the beginning of time.
-            let late = if due > DRAWN { now.since(due) } else { Duration::ZERO };
+            let late = if due > AUDIT_DUE { now.since(due) } else { Duration::ZERO };
             tally.late_ms += u64::try_from(late.as_millis()).unwrap_or(u64::MAX);
         }
     }
@@ -87,7 +87,7 @@ mod tests {
             (at(990), false, [1, 10_000, 0, 0]),
             (at(1010), false, [0, 0, 1, 0]),
             (at(990), true, [0, 0, 0, 1]),
-            (Place::Due(DRAWN), false, [1, 0, 0, 0]),
+            (Place::Due(AUDIT_DUE), false, [1, 0, 0, 0]),
             (Place::Recheck(now), false, [0, 0, 0, 0]),
         ] {
             let mut counts = Counts { tally: Tally::default(), today: Today::default() };

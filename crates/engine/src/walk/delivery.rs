@@ -4,9 +4,9 @@
 
 use evercrawl_estimate::signal::SignalSource;
 use evercrawl_model::{
-    Band, Event, HostKey, Likeness, LinkEvidence, Measure, PageKey, Refusal, Time,
+    Band, Event, HostKey, HostLikeness, LinkEvidence, Measure, PageKey, Refusal, Time,
 };
-use evercrawl_model::{Discovery, Kind};
+use evercrawl_model::{Discovery, PageKind};
 use evercrawl_state::{Applied, PageRow, Place, Standing, Store};
 use evercrawl_urls::Canonical;
 
@@ -18,8 +18,8 @@ use super::steps::mirrors::{
 };
 use crate::EngineError;
 use crate::frontier::band_of_size;
-use crate::importance::Order;
-use crate::mirrors::compared;
+use crate::importance::CrawlOrder;
+use crate::mirrors::update_likeness;
 
 impl<S: Store> Walk<S> {
     /// Delivers a note to the host that it is addressed to; true when it brought a URL that was not known.
@@ -58,7 +58,7 @@ impl<S: Store> Walk<S> {
         changed: Option<(SignalSource, Time)>,
         now: Time,
     ) -> Result<bool, EngineError> {
-        if self.revisits.planner.plan().order == Order::Sites && !link.seed {
+        if self.revisits.planner.plan().order == CrawlOrder::Sites && !link.seed {
             let waiting = self.ledger.view().host(link.page.host)?.map_or(0, |host| host.waiting);
             link.front = Some(band_of_size(waiting + 1));
         }
@@ -81,7 +81,7 @@ impl<S: Store> Walk<S> {
         now: Time,
     ) -> Result<(), EngineError> {
         let total = self.ledger.view().claims_total(measure)?;
-        let event = Event::LinkEvidenceChanged { measure, claims, total };
+        let event = Event::LinkEvidenceChanged { measure, evidence: claims, total };
         self.ledger.apply(&event, now).map(drop)
     }
 
@@ -108,13 +108,13 @@ impl<S: Store> Walk<S> {
         let Some(Place::Due(due)) = row.place.filter(|_| !ledger.frontier.is_leased(page)) else {
             return Ok(());
         };
-        let Some(noted) = planner.inherited((former, &former_row), (page, &row)) else {
+        let Some(noted) = planner.inherit_notes((former, &former_row), (page, &row)) else {
             return Ok(());
         };
         row.past.iter_mut().for_each(|past| past.noted = noted);
-        planner.remember(page, &row);
-        let due = planner.sooner(page, &row, now).unwrap_or(due);
-        ledger.apply(&Event::Rescheduled { page, due, noted: Some(noted) }, now).map(drop)
+        planner.sample_page(page, &row);
+        let due = planner.earlier_due(page, &row, now).unwrap_or(due);
+        ledger.apply(&Event::Rescheduled { page, due, policy_notes: Some(noted) }, now).map(drop)
     }
 
     /// Tells other hosts what was seen of a page, as far as they may have it too.
@@ -166,15 +166,15 @@ impl<S: Store> Walk<S> {
         of: HostKey,
         now: Time,
     ) -> Result<(), EngineError> {
-        match self.insight.mirrors.candidate(host, of, now) {
+        match self.insight.mirrors.candidate_likeness(host, of, now) {
             Some(likeness) => self.set_likeness(host, likeness, now),
             None => Ok(()),
         }
     }
 
     fn page_compared(&mut self, host: HostKey, alike: bool, now: Time) -> Result<(), EngineError> {
-        match self.insight.mirrors.of(host).copied() {
-            Some(likeness) => self.set_likeness(host, compared(likeness, alike, now), now),
+        match self.insight.mirrors.likeness_of(host).copied() {
+            Some(likeness) => self.set_likeness(host, update_likeness(likeness, alike, now), now),
             None => Ok(()),
         }
     }
@@ -195,10 +195,10 @@ impl<S: Store> Walk<S> {
     fn set_likeness(
         &mut self,
         host: HostKey,
-        likeness: Likeness,
+        likeness: HostLikeness,
         now: Time,
     ) -> Result<(), EngineError> {
-        let ended = self.insight.mirrors.original(host).is_some() && !likeness.mirror;
+        let ended = self.insight.mirrors.original_of(host).is_some() && !likeness.is_mirror;
         self.insight.mirrors.set(host, likeness);
         self.ledger.apply(&Event::LikenessChanged { host, likeness }, now)?;
         if ended {
@@ -219,7 +219,7 @@ impl<S: Store> Walk<S> {
         let Some(url) = Canonical::from_trusted(url.to_owned()) else { return Ok(()) };
         match page_at(self.ledger.view(), host, &url)? {
             Some((page, row)) => self.release(page, &row, now),
-            None if self.insight.mirrors.original(host) == Some(from) => {
+            None if self.insight.mirrors.original_of(host) == Some(from) => {
                 self.look_for(&url, host, now)
             }
             None => Ok(()),
@@ -254,8 +254,8 @@ impl<S: Store> Walk<S> {
 }
 
 /// Whether a page is new and waits by how much it matters.
-pub(super) fn waits_by_value(row: &PageRow, order: Order) -> bool {
+pub(super) fn waits_by_value(row: &PageRow, order: CrawlOrder) -> bool {
     let new = matches!(row.place, Some(Place::New(..))) && row.past.is_none();
-    let by_value = !matches!(order, Order::Breadth | Order::Sites);
-    by_value && new && !row.seed && row.kind == Kind::Page
+    let by_value = !matches!(order, CrawlOrder::Breadth | CrawlOrder::Sites);
+    by_value && new && !row.seed && row.kind == PageKind::Page
 }

@@ -8,8 +8,8 @@ use evercrawl_model::{HostKey, PageKey, Refusal};
 use evercrawl_state::{PageRow, Store, View};
 
 use crate::EngineError;
-use crate::importance::UsualOfHost;
-use crate::mirrors::{Mirrors, stand_in};
+use crate::importance::MeanHostImportance;
+use crate::mirrors::{Mirrors, find_stand_in};
 use crate::overrides::Overrides;
 use crate::suspicion::{SpamConfig, Suspects};
 
@@ -22,7 +22,7 @@ pub(super) struct Insight {
     /// The hosts that are taken for spam, as far as something is done about it.
     pub(super) suspects: Arc<Suspects>,
     /// What pages of each host matter on average, by the latest ranking.
-    pub(super) usual: UsualOfHost,
+    pub(super) usual: MeanHostImportance,
     /// Sets of tags that were asked about.
     pub(super) tags: TagsOfInterest,
     /// Whether what a mirror and its original both have is fetched from the original alone.
@@ -41,7 +41,7 @@ impl Insight {
             overrides: Arc::new(Overrides::read(view)?),
             mirrors: Mirrors::read(view)?,
             suspects: Arc::new(Suspects::read(view, spam)?),
-            usual: UsualOfHost::default(),
+            usual: MeanHostImportance::default(),
             tags: TagsOfInterest::new(tags_of_interest),
             holds_mirrors,
         })
@@ -54,10 +54,10 @@ impl Insight {
         page: PageKey,
         row: &PageRow,
     ) -> Result<Option<Refusal>, EngineError> {
-        if self.overrides.excludes(&row.url) {
+        if self.overrides.is_excluded(&row.url) {
             return Ok(Some(Refusal::Excluded));
         }
-        if self.overrides.is_trusted(page.host) || self.overrides.every(page).is_some() {
+        if self.overrides.is_trusted(page.host) || self.overrides.pin_interval(page).is_some() {
             return Ok(None);
         }
         // What the user gave is fetched, whatever its host is taken for.
@@ -75,11 +75,11 @@ impl Insight {
         row: &PageRow,
     ) -> Result<bool, EngineError> {
         let may_be_asked = |host: HostKey| !self.overrides.is_paused(host);
-        let original = self.mirrors.original(page.host).filter(|_| self.holds_mirrors);
+        let original = self.mirrors.original_of(page.host).filter(|_| self.holds_mirrors);
         if !original.is_some_and(may_be_asked) {
             return Ok(false);
         }
-        Ok(stand_in(view, &self.mirrors, page, row, may_be_asked)?.is_some())
+        Ok(find_stand_in(view, &self.mirrors, page, row, may_be_asked)?.is_some())
     }
 }
 

@@ -10,7 +10,7 @@ use super::Walk;
 use super::delivery::waits_by_value;
 use super::revisits::reschedule;
 use crate::EngineError;
-use crate::importance::{Order, UsualOfHost, band};
+use crate::importance::{CrawlOrder, MeanHostImportance, band_of_importance};
 use crate::suspicion::Suspects;
 
 impl<S: Store> Walk<S> {
@@ -27,11 +27,11 @@ impl<S: Store> Walk<S> {
         let order = self.revisits.planner.plan().order;
         for (page, _) in pages {
             let Some(row) = self.ledger.view().page(page)? else { continue };
-            if order == Order::Rank && waits_by_value(&row, order) {
-                let band = band(row.importance);
+            if order == CrawlOrder::Rank && waits_by_value(&row, order) {
+                let band = band_of_importance(row.importance);
                 self.ledger.apply(&Event::Requeued { page, band, at: now }, now)?;
             } else {
-                let due = self.revisits.planner.sooner(page, &row, now);
+                let due = self.revisits.planner.earlier_due(page, &row, now);
                 reschedule(page, due, &mut self.ledger, now)?;
             }
         }
@@ -39,7 +39,7 @@ impl<S: Store> Walk<S> {
     }
 
     /// What pages of each host matter on average, by the latest ranking.
-    pub fn set_usual(&mut self, usual: UsualOfHost) {
+    pub fn set_usual(&mut self, usual: MeanHostImportance) {
         self.insight.usual = usual;
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use evercrawl_model::{Band, Event, HostKey, Kind, Likeness, Refusal, Time};
+use evercrawl_model::{Band, Event, HostKey, HostLikeness, PageKind, Refusal, Time};
 use evercrawl_state::{PageRow, Place, Store};
 use evercrawl_urls::Canonical;
 use tracing::debug;
@@ -16,8 +16,8 @@ use super::steps::soft_404;
 use super::sweep::put_aside;
 use super::{Step, Walk};
 use crate::EngineError;
-use crate::frontier::{Lease, Next};
-use crate::mirrors::{is_undecided, stands_in};
+use crate::frontier::{Lease, NextLease};
+use crate::mirrors::{is_undecided, may_stand_in};
 
 /// How long a page of a mirror waits for its original to be explored, since it was found.
 const FOR_ORIGINAL: Duration = Duration::from_secs(86_400);
@@ -37,19 +37,19 @@ impl<S: Store> Walk<S> {
         for _ in 0..PIECE {
             let (next, rested) = self.ledger.next(now)?;
             match next {
-                Next::Page(lease) => {
+                NextLease::Page(lease) => {
                     if let Some(step) = self.offer(lease, now)? {
                         return Ok(step);
                     }
                 }
-                Next::More => break,
+                NextLease::More => break,
                 // Hosts laid to rest just now may be the ones to wait for.
-                Next::Wait(_) | Next::Empty if rested => {}
-                Next::Wait(_) if self.revisits.look_ahead(&mut self.ledger.frontier, now) => {}
-                Next::Wait(until) => {
+                NextLease::Wait(_) | NextLease::Empty if rested => {}
+                NextLease::Wait(_) if self.revisits.look_ahead(&mut self.ledger.frontier, now) => {}
+                NextLease::Wait(until) => {
                     return Ok(Step::Wait(self.revisits.next_look_ahead(until, now)));
                 }
-                Next::Empty => return Ok(Step::Empty),
+                NextLease::Empty => return Ok(Step::Empty),
             }
         }
         Ok(Step::Wait(now))
@@ -72,7 +72,7 @@ impl<S: Store> Walk<S> {
         let page = lease.page;
         if let Some(reason) = self.insight.refusal(self.ledger.view(), page, &lease.row)? {
             debug!(reason = reason.code(), url = lease.row.url, "put aside");
-            self.ledger.frontier.finished(page, now);
+            self.ledger.frontier.end_lease(page, now);
             put_aside(page, reason, &mut self.ledger, &mut self.revisits.planner, now)?;
             if reason == Refusal::Mirror {
                 self.look_for_lost_links(lease, now)?;
@@ -83,7 +83,8 @@ impl<S: Store> Walk<S> {
             Some(Time::NEVER)
         } else {
             let all = self.counts.tally.pages + self.ledger.frontier.in_flight() as u64;
-            let may_ask = self.insight.suspects.may_ask(page.host, self.counts.tally.suspect, all);
+            let may_ask =
+                self.insight.suspects.may_request(page.host, self.counts.tally.suspect, all);
             (!may_ask).then(|| now.after(SUSPECT_REST))
         };
         let Some(until) = until else { return self.lets_other_host_go_first(lease, now) };
@@ -95,7 +96,7 @@ impl<S: Store> Walk<S> {
     /// A leased page goes back, and its host is not asked before `until`.
     fn give_back_until(&mut self, lease: &Lease, until: Time, now: Time) {
         self.ledger.frontier.block(lease.page.host, until, lease.host_failures);
-        self.ledger.frontier.give_back(lease, now);
+        self.ledger.frontier.defer_page(lease, now);
     }
 
     /// A page of a mirror is put aside, and what it links to is known from its original alone: what the
@@ -103,13 +104,13 @@ impl<S: Store> Walk<S> {
     /// the original's rows.
     fn look_for_lost_links(&mut self, lease: &Lease, now: Time) -> Result<(), EngineError> {
         let (mirror, view) = (lease.page.host, self.ledger.view());
-        let Some(original) = self.insight.mirrors.original(mirror) else { return Ok(()) };
+        let Some(original) = self.insight.mirrors.original_of(mirror) else { return Ok(()) };
         let Some(url) = Canonical::from_trusted(lease.row.url.clone()) else { return Ok(()) };
         let Some((key, _)) = page_at(view, original, &url)? else { return Ok(()) };
         let links = view.links(key)?.unwrap_or_default();
         for target in links.into_iter().filter(|target| target.host == original) {
             let row = self.ledger.view().page(target)?;
-            let lost = row.filter(|row| row.past.is_some() && !stands_in(row));
+            let lost = row.filter(|row| row.past.is_some() && !may_stand_in(row));
             if let Some(url) = lost.and_then(|row| Canonical::from_trusted(row.url)) {
                 self.look_for(&url, mirror, now)?;
             }
@@ -127,9 +128,9 @@ impl<S: Store> Walk<S> {
         ) else {
             return Ok(false);
         };
-        let other = page_at(self.ledger.view(), likeness.of, &url)?;
+        let other = page_at(self.ledger.view(), likeness.compared_with, &url)?;
         let comparable = other.as_ref().is_some_and(|(_, row)| row.past.is_some());
-        let waits = match likeness.mirror {
+        let waits = match likeness.is_mirror {
             true => other.is_none(),
             false => is_undecided(&likeness) && !comparable,
         };
@@ -137,12 +138,13 @@ impl<S: Store> Walk<S> {
             return Ok(false);
         }
         if !matches!(lease.place, Place::New(Band::LAST, _)) {
-            self.ledger.frontier.finished(page, now);
+            self.ledger.frontier.end_lease(page, now);
             self.ledger.apply(&Event::Requeued { page, band: Band::LAST, at: now }, now)?;
             return Ok(true);
         }
-        let patience = if likeness.mirror { FOR_ORIGINAL } else { FOR_COMPARISON };
-        let waits = now.since(row.found) < patience && self.is_being_explored(likeness.of, now)?;
+        let patience = if likeness.is_mirror { FOR_ORIGINAL } else { FOR_COMPARISON };
+        let waits = now.since(row.found) < patience
+            && self.is_being_explored(likeness.compared_with, now)?;
         if waits {
             self.give_back_until(lease, now.after(MOMENT), now);
         }
@@ -167,24 +169,24 @@ impl<S: Store> Walk<S> {
         if frontier.needs_address(host) {
             return Ok(Some(Step::Locate(lease)));
         }
-        if frontier.rules(host, https, now).is_none() {
+        if frontier.robots_rules(host, https, now).is_none() {
             let Some(rules) = stored_rules(view, url.origin(), agent, now)? else {
-                frontier.asks_rules(&lease, now);
+                frontier.record_robots_request(&lease, now);
                 return Ok(Some(Step::Robots { origin: url.origin().to_owned(), lease }));
             };
-            frontier.set_rules(host, https, rules);
-            if frontier.must_wait(host, now) {
-                frontier.give_back(&lease, now);
+            frontier.set_robots_rules(host, https, rules);
+            if frontier.is_pausing(host, now) {
+                frontier.defer_page(&lease, now);
                 return Ok(None);
             }
         }
-        let rules = frontier.rules(host, https, now);
+        let rules = frontier.robots_rules(host, https, now);
         if !rules.is_none_or(|r| r.robots.verdict(url.path_and_query()).allowed) {
             let again = rules.map(|rules| rules.expires);
             return self.refuse(&lease, Refusal::Robots, again, now).map(|()| None);
         }
-        frontier.departs(&lease, now);
-        lease.conditions = self.revisits.planner.asked(lease.page, &lease.row);
+        frontier.record_request(&lease, now);
+        lease.conditions = self.revisits.planner.prepare_request(lease.page, &lease.row);
         self.count_request(&lease, now);
         Ok(Some(Step::Fetch(lease)))
     }
@@ -206,9 +208,9 @@ impl<S: Store> Walk<S> {
     ) -> Result<(), EngineError> {
         debug!(reason = reason.code(), url = lease.row.url, "refused");
         let page = lease.page;
-        self.revisits.planner.forget(page);
-        self.ledger.frontier.finished(page, now);
-        if lease.row.kind == Kind::Probe {
+        self.revisits.planner.forget_page(page);
+        self.ledger.frontier.end_lease(page, now);
+        if lease.row.kind == PageKind::Probe {
             return self.carry_out(soft_404::forbidden(lease, now), now).map(drop);
         }
         self.ledger.apply(&refusal(page, reason, again, now), now).map(drop)
@@ -216,8 +218,8 @@ impl<S: Store> Walk<S> {
 }
 
 /// What is known of the host of a new page, where that decides on the page.
-fn compared_with(insight: &Insight, host: HostKey, row: &PageRow) -> Option<Likeness> {
-    let new = row.past.is_none() && row.kind == Kind::Page && !row.seed;
+fn compared_with(insight: &Insight, host: HostKey, row: &PageRow) -> Option<HostLikeness> {
+    let new = row.past.is_none() && row.kind == PageKind::Page && !row.seed;
     let decides = new && insight.holds_mirrors && !insight.overrides.is_trusted(host);
-    insight.mirrors.of(host).filter(|_| decides).copied()
+    insight.mirrors.likeness_of(host).filter(|_| decides).copied()
 }

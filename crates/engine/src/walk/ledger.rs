@@ -5,7 +5,7 @@ use evercrawl_state::{Applied, State, Store, View};
 
 use super::consequences::stays_on;
 use crate::EngineError;
-use crate::frontier::{Frontier, Next};
+use crate::frontier::{Frontier, NextLease};
 
 /// The state, and the frontier that follows it: an event is applied to one and noticed by the other.
 pub(super) struct Ledger<S> {
@@ -40,7 +40,7 @@ impl<S: Store> Ledger<S> {
             self.acting_for
         );
         let applied = self.state.apply(event)?;
-        self.frontier.noticed(&applied, now);
+        self.frontier.update_windows(&applied, now);
         Ok(applied)
     }
 
@@ -49,9 +49,9 @@ impl<S: Store> Ledger<S> {
     }
 
     /// What the frontier offers next, and whether it laid hosts to rest on the way.
-    pub(super) fn next(&mut self, now: Time) -> Result<(Next, bool), EngineError> {
+    pub(super) fn next(&mut self, now: Time) -> Result<(NextLease, bool), EngineError> {
         let mut events = Vec::new();
-        let next = self.frontier.next(self.state.view(), now, &mut events)?;
+        let next = self.frontier.lease_next_page(self.state.view(), now, &mut events)?;
         self.apply_all(&events, now)?;
         Ok((next, !events.is_empty()))
     }
@@ -59,7 +59,7 @@ impl<S: Store> Ledger<S> {
     /// Lets a host leave memory that may not be asked for long.
     pub(super) fn rest_if_paused(&mut self, host: HostKey, now: Time) -> Result<(), EngineError> {
         let mut events = Vec::new();
-        self.frontier.rest_if_paused(self.state.view(), host, now, &mut events)?;
+        self.frontier.park_if_paused(self.state.view(), host, now, &mut events)?;
         self.apply_all(&events, now)
     }
 }

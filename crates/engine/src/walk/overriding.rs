@@ -41,7 +41,7 @@ impl<S: Store> Walk<S> {
     }
 
     fn begin_override(&mut self, user_override: Override, now: Time) -> Result<(), EngineError> {
-        self.insight.overrides.check(&user_override, &self.config.rules)?;
+        self.insight.overrides.validate(&user_override, &self.config.rules)?;
         let user_override = match user_override {
             Override::Pin { url, every, .. } => self.pin(url, every, now)?,
             other => other,
@@ -108,7 +108,7 @@ impl<S: Store> Walk<S> {
     /// Tells the frontier which pages are pinned.
     pub(super) fn set_pins(&mut self) -> Result<(), EngineError> {
         let mut pins = Vec::new();
-        for page in self.insight.overrides.pinned() {
+        for page in self.insight.overrides.pinned_pages() {
             let row = self.ledger.view().page(page)?;
             pins.push((page, row.and_then(|row| row.place)));
         }
@@ -121,7 +121,7 @@ impl<S: Store> Walk<S> {
         let Some(row) = self.ledger.view().host(host)? else { return Ok(()) };
         if !self.ledger.frontier.unblock(host, row.blocked_until, now) {
             let front = Some((Band::REVISITS, now));
-            self.ledger.apply(&Event::HostRested { host, front }, now)?;
+            self.ledger.apply(&Event::HostParked { host, front }, now)?;
         }
         Ok(())
     }

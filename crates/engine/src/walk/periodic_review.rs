@@ -40,7 +40,7 @@ impl PeriodicReview {
         self.turns -= PIECE;
         self.after = piece.last().map(|(page, _)| *page);
         for (page, row) in piece {
-            reschedule(page, planner.sooner_in_turn(page, &row, now), ledger, now)?;
+            reschedule(page, planner.earlier_due_in_rotation(page, &row, now), ledger, now)?;
         }
         Ok(())
     }

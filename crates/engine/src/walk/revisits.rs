@@ -16,9 +16,9 @@ use super::ledger::Ledger;
 use super::periodic_review::PeriodicReview;
 use super::section_recheck::SectionRecheck;
 use crate::EngineError;
-use crate::frontier::{DRAWN, Frontier, Lease};
+use crate::frontier::{AUDIT_DUE, Frontier, Lease};
 use crate::overrides::Overrides;
-use crate::planner::{NotNow, Plan, Planner};
+use crate::planner::{Deferral, Planner, PlannerConfig};
 use crate::suspicion::Suspects;
 
 /// How often the horizon is set anew up to which pages may come ahead of their time.
@@ -57,8 +57,8 @@ impl Revisits {
 
     /// A page of `host` was visited, one of so many that are known: it pays for reviews of others.
     pub(super) fn visited(&mut self, host: HostKey, pages: u64, now: Time) {
-        self.section_recheck.visited(host, self.planner.stirred());
-        self.periodic_review.add_turns(self.planner.asked_again(pages, now));
+        self.section_recheck.visited(host, self.planner.take_changed_groups());
+        self.periodic_review.add_turns(self.planner.pages_to_reconsider(pages, now));
     }
 
     /// Has all waiting pages reviewed: they may be worth more than they were.
@@ -73,16 +73,16 @@ impl Revisits {
         now: Time,
     ) -> Result<(), EngineError> {
         let [new, held, ..] = ledger.view().counters().standing;
-        self.planner.expect(new, held);
-        if self.planner.tick(now) {
+        self.planner.set_page_counts(new, held);
+        if self.planner.replan_if_due(now) {
             self.review_all();
         }
         if now.since(self.looked_back) >= LOOK_AHEAD_EVERY {
             // What has become due since comes before what is only due later.
             self.looked_back = now;
-            ledger.frontier.look_back(now);
+            ledger.frontier.reset_horizon(now);
         }
-        if let Some(page) = self.planner.draw() {
+        if let Some(page) = self.planner.draw_audit() {
             self.audit(page, ledger, now)?;
         }
         self.section_recheck.review_piece(&self.planner, ledger, now)?;
@@ -100,8 +100,8 @@ impl Revisits {
         let piece = piece_after(ledger.view(), after)?;
         self.full_review.reached(piece.last().map(|(page, _)| *page));
         for (page, row) in piece {
-            self.planner.remember(page, &row);
-            reschedule(page, self.planner.sooner(page, &row, now), ledger, now)?;
+            self.planner.sample_page(page, &row);
+            reschedule(page, self.planner.earlier_due(page, &row, now), ledger, now)?;
         }
         Ok(())
     }
@@ -117,16 +117,16 @@ impl Revisits {
         let waits = |row: &PageRow| row.held() && matches!(row.place, Some(Place::Due(_)));
         // After a crash the planner may know pages whose first visit was not committed.
         if ledger.view().page(page)?.as_ref().is_none_or(|row| !waits(row)) {
-            self.planner.forget(page);
+            self.planner.forget_page(page);
             return Ok(());
         }
-        reschedule(page, Some(DRAWN), ledger, now)
+        reschedule(page, Some(AUDIT_DUE), ledger, now)
     }
 
     /// Lets what is due next come ahead of its time, where the budget allows a request that nothing
     /// else asks for.
     pub(super) fn look_ahead(&self, frontier: &mut Frontier, now: Time) -> bool {
-        self.planner.spends_ahead() && self.ahead_from <= now && frontier.look_ahead()
+        self.planner.may_fetch_ahead() && self.ahead_from <= now && frontier.extend_horizon()
     }
 
     /// When to look ahead again, where nothing can be asked before `until`.
@@ -150,20 +150,20 @@ impl Revisits {
         if pinned <= now {
             return Ok(Some(lease));
         }
-        let verdict = match self.planner.judge(lease.page, &lease.row, due, now) {
-            Err(NotNow::PutOff(later)) if later.min(pinned) <= due => ahead_of_pin(&lease, now),
+        let verdict = match self.planner.check_due(lease.page, &lease.row, due, now) {
+            Err(Deferral::DueLater(later)) if later.min(pinned) <= due => ahead_of_pin(&lease, now),
             verdict => verdict,
         };
         match verdict {
             Ok(()) => return Ok(Some(lease)),
-            Err(NotNow::PutOff(due)) => {
-                ledger.frontier.finished(lease.page, now);
+            Err(Deferral::DueLater(due)) => {
+                ledger.frontier.end_lease(lease.page, now);
                 reschedule(lease.page, Some(due.min(pinned)), ledger, now)?;
             }
-            Err(NotNow::NotWorthIt(until)) => {
+            Err(Deferral::NotWorthFetching(until)) => {
                 // What is due later still is no better: nothing is fetched ahead for a while.
-                ledger.frontier.give_back(&lease, now);
-                ledger.frontier.look_back(now);
+                ledger.frontier.defer_page(&lease, now);
+                ledger.frontier.reset_horizon(now);
                 self.ahead_from = until.min(now.after(LOOK_AHEAD_EVERY));
             }
         }
@@ -218,26 +218,26 @@ pub(super) fn reschedule<S: Store>(
     now: Time,
 ) -> Result<(), EngineError> {
     let Some(due) = due else { return Ok(()) };
-    ledger.apply(&Event::Rescheduled { page, due, noted: None }, now).map(drop)
+    ledger.apply(&Event::Rescheduled { page, due, policy_notes: None }, now).map(drop)
 }
 
 /// When a leased page must be visited because it is pinned.
 fn pinned_due(overrides: &Overrides, lease: &Lease) -> Option<Time> {
-    let every = overrides.every(lease.page)?;
+    let every = overrides.pin_interval(lease.page)?;
     lease.row.past.as_ref().map(|past| past.last_visit.after(every))
 }
 
 /// Whether a page that waits for its pin alone, and cannot be put off beyond it, may come ahead of its
 /// time: once half of its time is over, so that a pin does not take what others could use.
-fn ahead_of_pin(lease: &Lease, now: Time) -> Result<(), NotNow> {
+fn ahead_of_pin(lease: &Lease, now: Time) -> Result<(), Deferral> {
     let (Some(past), Place::Due(due)) = (&lease.row.past, lease.place) else { return Ok(()) };
     let half = past.last_visit.after(due.since(past.last_visit) / 2);
-    if half <= now { Ok(()) } else { Err(NotNow::NotWorthIt(half)) }
+    if half <= now { Ok(()) } else { Err(Deferral::NotWorthFetching(half)) }
 }
 
 /// The planner of a crawl: it knows what it `learned` before, or else at least what pages are held.
 pub fn planner<S: Store>(
-    plan: Plan,
+    plan: PlannerConfig,
     learned: Option<&[u8]>,
     state: &View<S>,
 ) -> Result<Planner, EngineError> {
@@ -245,7 +245,7 @@ pub fn planner<S: Store>(
     if !resumed && state.counters().pages <= READ_AT_START && state.counters().visits > 0 {
         for page in state.pages() {
             let (key, row) = page?;
-            planner.remember(key, &row);
+            planner.sample_page(key, &row);
         }
     }
     Ok(planner)
@@ -254,14 +254,14 @@ pub fn planner<S: Store>(
 /// The same without reading pages, and whether it knows what was learned before: to explain a single page one need
 /// not wait for all of them.
 pub fn planner_at_once<S: Store>(
-    plan: Plan,
+    plan: PlannerConfig,
     learned: Option<&[u8]>,
     state: &View<S>,
 ) -> Result<(Planner, bool), EngineError> {
     let mut planner = Planner::new(plan)?;
     planner.set_overrides(Arc::new(Overrides::read(state)?));
     planner.set_suspects(Arc::new(Suspects::read(state, &plan.spam)?));
-    let resumed = learned.is_some_and(|learned| planner.resume(learned));
+    let resumed = learned.is_some_and(|learned| planner.restore_learned(learned));
     Ok((planner, resumed))
 }
 

@@ -14,7 +14,7 @@ use super::consequences::{Consequence, Consequences, Note};
 use super::steps::host_pace;
 use crate::EngineError;
 use crate::config::WalkConfig;
-use crate::frontier::{Lease, Rules};
+use crate::frontier::{Lease, RobotsRules};
 use crate::links::LinkReader;
 use crate::robots::read_robots;
 
@@ -48,14 +48,14 @@ impl<S: Store> Walk<S> {
     /// A robots.txt came, or did not.
     pub fn robots(&mut self, answer: RobotsAnswer, now: Time) -> Result<(), EngineError> {
         let (page, access) = (answer.lease.page, availability(answer.status));
-        self.ledger.frontier.rules_answered(page.host);
+        self.ledger.frontier.end_robots_request(page.host);
         if answer.forbidden {
             return self.refuse(&answer.lease, Refusal::PrivateAddress, None, now);
         }
         self.counts.tally.robots += 1;
         let mut update = HostUpdate { ip: answer.ip, ..HostUpdate::default() };
         if answer.status.is_none() && answer.lease.row.guess && answer.lease.row.seed {
-            self.ledger.frontier.answered(page.host, answer.ip, answer.took, now);
+            self.ledger.frontier.record_answer(page.host, answer.ip, answer.took, now);
             return self.try_plain_http(&answer.lease, now);
         }
         let (schedule, mut expires) = (&self.config.schedule, now.after(ROBOTS_FRESH));
@@ -74,17 +74,21 @@ impl<S: Store> Walk<S> {
             let robots = Arc::new(read_robots(&copy, &self.config.reading.agent));
             self.discover_lists(&answer.origin, &robots, &answer.lease, now)?;
             let https = answer.origin.starts_with("https:");
-            self.ledger.frontier.set_rules(page.host, https, Rules { robots, expires });
+            self.ledger.frontier.set_robots_rules(
+                page.host,
+                https,
+                RobotsRules { robots, expires },
+            );
         }
         // By the rules just learned: a Crawl-delay holds from the first page on.
         let frontier = &mut self.ledger.frontier;
-        update.next_allowed = Some(frontier.answered(page.host, answer.ip, answer.took, now));
+        update.next_allowed = Some(frontier.record_answer(page.host, answer.ip, answer.took, now));
         let learned = [
             Event::RobotsLearned { origin: answer.origin, copy },
             Event::HostLearned { host: page.host, update },
         ];
         self.carry_out(learned.map(Consequence::Event).into(), now)?;
-        self.ledger.frontier.give_back(&answer.lease, now);
+        self.ledger.frontier.defer_page(&answer.lease, now);
         self.ledger.rest_if_paused(page.host, now)
     }
 
@@ -93,7 +97,7 @@ impl<S: Store> Walk<S> {
         if let Some(twin) = self.links.plain_twin(lease, now) {
             self.ledger.apply(&Event::Discovered(twin), now)?;
         }
-        let again = Some(self.config.schedule.rarely(now));
+        let again = Some(self.config.schedule.rare_visit(now));
         self.refuse(lease, Refusal::HostDead, again, now)
     }
 
@@ -145,8 +149,10 @@ pub(super) fn stored_rules<S: Store>(
     origin: &str,
     agent: &str,
     now: Time,
-) -> Result<Option<Rules>, StateError> {
+) -> Result<Option<RobotsRules>, StateError> {
     let copy = view.robots(origin)?.filter(|copy| copy.expires > now);
-    Ok(copy
-        .map(|copy| Rules { robots: Arc::new(read_robots(&copy, agent)), expires: copy.expires }))
+    Ok(copy.map(|copy| RobotsRules {
+        robots: Arc::new(read_robots(&copy, agent)),
+        expires: copy.expires,
+    }))
 }

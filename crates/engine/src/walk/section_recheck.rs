@@ -63,7 +63,12 @@ impl SectionRecheck {
         let pages = piece_after(ledger.view(), Some(after))?;
         let ours = pages.iter().take_while(|(page, _)| page.host == after.host).count();
         for (page, row) in &pages[..ours] {
-            reschedule(*page, planner.sooner_in(&groups, *page, row, now), ledger, now)?;
+            reschedule(
+                *page,
+                planner.earlier_due_in_groups(&groups, *page, row, now),
+                ledger,
+                now,
+            )?;
         }
         self.saved -= ours;
         if ours == PIECE {

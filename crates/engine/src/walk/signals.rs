@@ -122,8 +122,10 @@ impl<S: Store> Walk<S> {
         }
         if self.ledger.frontier.is_leased(page) {
             self.waiting_signals.keep(page, (source, at), &self.ledger.frontier);
-        } else if let Some((due, noted)) = self.revisits.planner.signalled(page, row, source, now) {
-            self.ledger.apply(&Event::Signalled { page, at, due, noted }, now)?;
+        } else if let Some((due, noted)) =
+            self.revisits.planner.apply_signal(page, row, source, now)
+        {
+            self.ledger.apply(&Event::Signalled { page, at, due, policy_notes: noted }, now)?;
         }
         Ok(())
     }

@@ -70,7 +70,7 @@ fn put_piece_aside<S: Store>(
     let piece = piece?;
     let last = piece.last().map(|(page, _)| Cursor(Some(*page)));
     for (page, row) in piece {
-        if row.place.is_some() && insight.overrides.excludes(&row.url) {
+        if row.place.is_some() && insight.overrides.is_excluded(&row.url) {
             put_aside(page, Refusal::Excluded, ledger, planner, now)?;
         }
     }
@@ -108,7 +108,7 @@ pub(super) fn put_aside<S: Store>(
     planner: &mut Planner,
     now: Time,
 ) -> Result<(), EngineError> {
-    planner.forget(page);
+    planner.forget_page(page);
     ledger.apply(&Event::PutAside { page, reason, at: now }, now).map(drop)
 }
 
@@ -121,7 +121,7 @@ pub(super) fn put_back<S: Store>(
 ) -> Result<(), EngineError> {
     ledger.apply(&Event::PutBack { page, at: now }, now)?;
     if let Some(row) = ledger.view().page(page)? {
-        planner.remember(page, &row);
+        planner.sample_page(page, &row);
     }
     Ok(())
 }

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use evercrawl_estimate::signal::SignalSource;
-use evercrawl_model::{Discovery, Event, Importance, Kind, Time};
+use evercrawl_model::{Discovery, Event, Importance, PageKind, Time};
 
 use super::link_evidence::EvidenceChange;
-use crate::importance::{Order, UsualOfHost, band, passed_on};
+use crate::importance::{CrawlOrder, MeanHostImportance, band_of_importance, importance_passed_on};
 use crate::links::Leads;
-use crate::planner::Plan;
+use crate::planner::PlannerConfig;
 use crate::process::Processed;
 use crate::walk::consequences::{Consequence, Consequences, Note};
 
@@ -21,8 +21,8 @@ const LISTED_WITHIN: Duration = Duration::from_secs(7 * 86_400);
 pub(in crate::walk) fn take(
     processed: &mut Processed,
     evidence: &[EvidenceChange],
-    plan: &Plan,
-    usual: &UsualOfHost,
+    plan: &PlannerConfig,
+    usual: &MeanHostImportance,
     now: Time,
 ) -> Consequences {
     let importance = importance_of_found(processed, plan, usual);
@@ -49,7 +49,7 @@ struct List {
 impl List {
     fn read_by(processed: &Processed) -> Self {
         let row = &processed.job.lease.row;
-        let sitemap = row.kind == Kind::Sitemap;
+        let sitemap = row.kind == PageKind::Sitemap;
         let source = if sitemap { SignalSource::Sitemap } else { SignalSource::Feed };
         List { source, read: row.past.as_ref().and_then(|past| past.last_look) }
     }
@@ -63,15 +63,19 @@ impl List {
 }
 
 /// How much the pages matter that a visit has found, as far as can be told at once.
-fn importance_of_found(processed: &Processed, plan: &Plan, usual: &UsualOfHost) -> Importance {
+fn importance_of_found(
+    processed: &Processed,
+    plan: &PlannerConfig,
+    usual: &MeanHostImportance,
+) -> Importance {
     let source = processed.job.lease.row.importance;
     // Before anything was ranked, pages that nobody is known to link to are all alike.
-    let source = if source == Importance::UNKNOWN { Importance::of(1.0) } else { source };
-    let by_a_list = processed.visited.kind != Kind::Page;
-    match (plan.importance, plan.order == Order::Rank) {
+    let source = if source == Importance::UNKNOWN { Importance::from_ratio(1.0) } else { source };
+    let by_a_list = processed.visited.kind != PageKind::Page;
+    match (plan.importance, plan.order == CrawlOrder::Rank) {
         (false, false) => Importance::UNKNOWN,
-        (true, false) if by_a_list => usual.of(processed.job.lease.page.host),
-        _ => passed_on(source, processed.leads.found.len() + processed.leads.known),
+        (true, false) if by_a_list => usual.importance_of(processed.job.lease.page.host),
+        _ => importance_passed_on(source, processed.leads.found.len() + processed.leads.known),
     }
 }
 
@@ -80,13 +84,13 @@ fn placed(
     found: Discovery,
     importance: Importance,
     evidence: &[EvidenceChange],
-    order: Order,
+    order: CrawlOrder,
 ) -> Discovery {
     let by_order = evidence.iter().find(|change| Some(change.measure) == order.measure());
     let by_cash = evidence.iter().find_map(|change| change.importance_at_once(found.page));
     let importance = by_cash.unwrap_or(importance);
-    let ranked = order == Order::Rank && found.kind == Kind::Page && !found.seed;
-    let own = if ranked { band(importance) } else { found.band };
+    let ranked = order == CrawlOrder::Rank && found.kind == PageKind::Page && !found.seed;
+    let own = if ranked { band_of_importance(importance) } else { found.band };
     let claimed = by_order.and_then(|change| change.band(found.page)).filter(|_| !found.seed);
     Discovery { importance, band: claimed.unwrap_or(own), ..found }
 }
@@ -105,7 +109,7 @@ mod tests {
     /// What follows from a visit that found `links`.
     fn taken(processed: &mut Processed, links: Vec<Discovery>) -> Consequences {
         processed.leads.found = links;
-        take(processed, &[], &Plan::default(), &UsualOfHost::default(), START)
+        take(processed, &[], &PlannerConfig::default(), &MeanHostImportance::default(), START)
     }
 
     #[test]
@@ -139,7 +143,7 @@ mod tests {
         ] {
             let mut visit = visit_to("http://a.test/sitemap.xml", Outcome::Ok);
             let row = &mut visit.job.lease.row;
-            (row.kind, row.past) = (Kind::Sitemap, read.map(past));
+            (row.kind, row.past) = (PageKind::Sitemap, read.map(past));
             let link = Discovery { claimed_change: claimed, ..link_to("http://a.test/1") };
             let [Consequence::Note(Note::LinkFound { changed, .. })] =
                 &taken(&mut visit, vec![link])[..]
@@ -153,13 +157,13 @@ mod tests {
 
     #[test]
     fn by_rank_a_found_page_waits_by_what_its_source_passes_on() {
-        let plan = Plan { order: Order::Rank, ..Plan::default() };
+        let plan = PlannerConfig { order: CrawlOrder::Rank, ..PlannerConfig::default() };
         let mut bands = Vec::new();
         for times in [0.01, 1.0, 300.0] {
             let mut visit = visit_to("http://a.test/", Outcome::Ok);
-            visit.job.lease.row.importance = Importance::of(times);
+            visit.job.lease.row.importance = Importance::from_ratio(times);
             visit.leads.found = vec![link_to("http://a.test/1")];
-            let taken = take(&mut visit, &[], &plan, &UsualOfHost::default(), START);
+            let taken = take(&mut visit, &[], &plan, &MeanHostImportance::default(), START);
             let [Consequence::Note(Note::LinkFound { link, .. })] = &taken[..] else {
                 panic!("one note")
             };

@@ -6,7 +6,7 @@ use evercrawl_model::{HostUpdate, PageKey, Time};
 
 use crate::frontier::{Frontier, Lease};
 use crate::process::{Job, Processed};
-use crate::schedule::{Schedule, is_complaint};
+use crate::schedule::{Schedule, is_overload_status};
 
 /// What a visit means for its host. The frontier is told, since the next request may be due before the commit.
 pub(in crate::walk) fn after_visit(
@@ -18,11 +18,11 @@ pub(in crate::walk) fn after_visit(
 ) -> HostUpdate {
     let Job { lease, fetched, ended, .. } = &processed.job;
     let (host, took) = (lease.page.host, fetched.times.total);
-    if is_complaint(processed.visited.visit.status) {
-        frontier.complained(host);
+    if is_overload_status(processed.visited.visit.status) {
+        frontier.lengthen_pauses(host);
     }
-    frontier.answered(host, fetched.ip, took, *ended);
-    let next = frontier.read_for(host, processed.reading, *ended);
+    frontier.record_answer(host, fetched.ip, took, *ended);
+    let next = frontier.pause_for_reading(host, processed.reading, *ended);
     let before = processed.visited.host.clone();
     let mut update = HostUpdate { next_allowed: Some(next), answer_time: Some(took), ..before };
     if processed.host_trouble {
@@ -41,7 +41,7 @@ pub(in crate::walk) fn backoff(
     asked: Option<Duration>,
     jitter: f64,
 ) -> Duration {
-    schedule.back_off(asked, failures(lease), jitter)
+    schedule.host_backoff(asked, failures(lease), jitter)
 }
 
 /// A host failed once more: it is not asked before `until`.
@@ -59,7 +59,7 @@ pub(in crate::walk) fn block(
 /// A host answered as it should: its failures are forgiven.
 pub(in crate::walk) fn forgive(lease: &Lease, frontier: &mut Frontier, update: &mut HostUpdate) {
     update.failures = (lease.host_failures > 0).then_some(0);
-    frontier.recovered(lease.page.host);
+    frontier.record_good_answer(lease.page.host);
 }
 
 /// The host's failures in a row, with this one.

@@ -10,13 +10,13 @@
 use std::collections::HashMap;
 
 use evercrawl_model::{
-    Band, Change, Event, HostKey, Importance, Kind, LinkEvidence, Measure, PageKey,
+    Band, Change, Event, HostKey, Importance, LinkEvidence, Measure, PageKey, PageKind,
 };
 use evercrawl_rank::topic;
 use evercrawl_state::{StateError, Store, Total, View};
 
-use crate::importance::{band, band_on_topic, cash};
-use crate::planner::Plan;
+use crate::importance::{band_of_importance, band_on_topic, cash};
+use crate::planner::PlannerConfig;
 use crate::process::Processed;
 use crate::walk::consequences::{Consequence, Consequences, Note};
 
@@ -66,12 +66,12 @@ impl EvidenceChange {
 pub(in crate::walk) fn of_visit<S: Store>(
     view: &View<S>,
     processed: &Processed,
-    plan: &Plan,
+    plan: &PlannerConfig,
     tagged: bool,
 ) -> Result<Vec<EvidenceChange>, StateError> {
     let mut changes = Vec::new();
     // Lists are no evidence, and neither is a visit that failed.
-    let is_page = processed.visited.kind == Kind::Page;
+    let is_page = processed.visited.kind == PageKind::Page;
     if !is_page || processed.visited.visit.change == Change::Failed {
         return Ok(changes);
     }
@@ -96,13 +96,13 @@ pub(in crate::walk) fn hand_out<S: Store>(
     view: &View<S>,
     page: PageKey,
     changes: Vec<EvidenceChange>,
-    plan: &Plan,
+    plan: &PlannerConfig,
 ) -> Result<Consequences, StateError> {
     let mut consequences = Vec::new();
     for change in changes {
         let EvidenceChange { measure, pages, total, moved, importance } = change;
         let (own, others) = by_host(page.host, pages);
-        let event = Event::LinkEvidenceChanged { measure, claims: own, total };
+        let event = Event::LinkEvidenceChanged { measure, evidence: own, total };
         consequences.push(Consequence::Event(event));
         let note = |(to, evidence)| Note::EvidenceChanged { to, measure, evidence };
         consequences.extend(others.into_iter().map(note).map(Consequence::Note));
@@ -170,7 +170,7 @@ fn count_links<S: Store>(
         change.total[0] += f64::from(evidence.is_none());
         change.total[1] = (change.total[1] + step).max(0.0);
         let [pages, links, ..] = change.total;
-        let band = band(Importance::of(count * pages / links));
+        let band = band_of_importance(Importance::from_ratio(count * pages / links));
         change.set(to, evidence, [count, 0.0, 0.0], band);
     }
     leave_front_queue(view, processed, change)
@@ -180,7 +180,7 @@ fn count_links<S: Store>(
 fn hand_on_cash<S: Store>(
     view: &View<S>,
     processed: &Processed,
-    plan: &Plan,
+    plan: &PlannerConfig,
     change: &mut EvidenceChange,
 ) -> Result<(), StateError> {
     let lease = &processed.job.lease;
@@ -212,7 +212,12 @@ fn hand_on_cash<S: Store>(
     for (to, evidence, mut account) in accounts {
         account.claim += share;
         let times = till.cash_of(&account) * waiting / till.cash;
-        change.set(to, evidence, cash::numbers(&account), band(Importance::of(times)));
+        change.set(
+            to,
+            evidence,
+            cash::numbers(&account),
+            band_of_importance(Importance::from_ratio(times)),
+        );
     }
     let evidence = LinkEvidence { band: None, numbers: cash::numbers(&own) };
     change.pages.insert(lease.page, Some(evidence));
@@ -236,10 +241,11 @@ fn expect_topic<S: Store>(
     change: &mut EvidenceChange,
 ) -> Result<(), StateError> {
     let own = view.claim(Measure::Topic, processed.job.lease.page)?;
-    let about = processed.about.max(if tagged { topic::about(1.0) } else { 0.0 });
-    let inherited = topic::passed_on(about, own.map_or(0.0, |evidence| evidence.numbers[0]));
+    let about = processed.about.max(if tagged { topic::aboutness(1.0) } else { 0.0 });
+    let inherited =
+        topic::inherit_expectation(about, own.map_or(0.0, |evidence| evidence.numbers[0]));
     for found in &processed.leads.found {
-        let expected = topic::expected(inherited, f64::from(found.on_topic) / 255.0);
+        let expected = topic::combine_expectations(inherited, f64::from(found.on_topic) / 255.0);
         let evidence = view.claim(Measure::Topic, found.page)?;
         let before = evidence.map_or(-1.0, |evidence| evidence.numbers[0]);
         if expected > before {
@@ -269,11 +275,11 @@ mod tests {
     use evercrawl_model::Outcome;
 
     use super::*;
-    use crate::importance::Order;
+    use crate::importance::CrawlOrder;
     use crate::walk::steps::test_visit::{apply, key_of, link_to, state, visit_to};
 
-    fn plan(order: Order) -> Plan {
-        Plan { order, ..Plan::default() }
+    fn plan(order: CrawlOrder) -> PlannerConfig {
+        PlannerConfig { order, ..PlannerConfig::default() }
     }
 
     fn links(urls: &[&str]) -> Option<Vec<PageKey>> {
@@ -283,7 +289,11 @@ mod tests {
     }
 
     /// The evidence of pages after visits to `http://a.test/`, `http://b.test/`, ..., each with its links.
-    fn after_visits(order: Order, visits: &[&[&str]], of: &[&str]) -> Vec<Option<LinkEvidence>> {
+    fn after_visits(
+        order: CrawlOrder,
+        visits: &[&[&str]],
+        of: &[&str],
+    ) -> Vec<Option<LinkEvidence>> {
         let mut state = state();
         for (name, urls) in ["a", "b", "c"].iter().zip(visits) {
             let mut visit = visit_to(&format!("http://{name}.test/"), Outcome::Ok);
@@ -301,7 +311,8 @@ mod tests {
     #[test]
     fn a_page_counts_by_how_many_others_link_to_it() {
         let (x, y) = ("http://x.test/", "http://y.test/");
-        let found = after_visits(Order::Links, &[&[x, y], &[y], &[y]], &[x, y, "http://z.test/"]);
+        let found =
+            after_visits(CrawlOrder::Links, &[&[x, y], &[y], &[y]], &[x, y, "http://z.test/"]);
         let counts: Vec<_> = found.iter().map(|e| e.map(|e| e.numbers[0])).collect();
         assert_eq!(counts, [Some(1.0), Some(3.0), None]);
         assert!(found[1].unwrap().band < found[0].unwrap().band, "{found:?}");
@@ -310,7 +321,7 @@ mod tests {
     #[test]
     fn cash_goes_to_the_pages_that_are_linked_to() {
         let (x, y) = ("http://x.test/", "http://y.test/");
-        let found = after_visits(Order::Cash, &[&[x, y], &[y]], &[x, y]);
+        let found = after_visits(CrawlOrder::Cash, &[&[x, y], &[y]], &[x, y]);
         let [x, y] = [0, 1].map(|n| cash::account(&found[n].unwrap()).claim);
         assert!(y >= x && x >= 0.0, "{x} {y}");
     }
@@ -319,12 +330,12 @@ mod tests {
     fn what_a_list_names_or_a_failed_visit_held_is_no_evidence() {
         let state = state();
         let mut list = visit_to("http://a.test/", Outcome::Ok);
-        list.visited.kind = Kind::Sitemap;
+        list.visited.kind = PageKind::Sitemap;
         let mut failed = visit_to("http://a.test/", Outcome::Timeout);
         failed.visited.visit.change = Change::Failed;
         for mut visit in [list, failed] {
             visit.visited.links = links(&["http://x.test/"]);
-            let found = of_visit(state.view(), &visit, &plan(Order::Links), false).unwrap();
+            let found = of_visit(state.view(), &visit, &plan(CrawlOrder::Links), false).unwrap();
             assert!(found.is_empty());
         }
     }
@@ -336,9 +347,10 @@ mod tests {
         let urls = ["http://c.test/1", "http://a.test/2", "http://b.test/3", "http://c.test/4"];
         visit.visited.links = links(&urls);
         let page = visit.job.lease.page;
-        let changes = of_visit(state.view(), &visit, &plan(Order::Links), false).unwrap();
-        let all = hand_out(state.view(), page, changes, &plan(Order::Links)).unwrap();
-        let Consequence::Event(Event::LinkEvidenceChanged { claims, .. }) = &all[0] else {
+        let changes = of_visit(state.view(), &visit, &plan(CrawlOrder::Links), false).unwrap();
+        let all = hand_out(state.view(), page, changes, &plan(CrawlOrder::Links)).unwrap();
+        let Consequence::Event(Event::LinkEvidenceChanged { evidence: claims, .. }) = &all[0]
+        else {
             panic!("{all:?}")
         };
         assert_eq!(claims.iter().map(|(page, _)| *page).collect::<Vec<_>>(), [key_of(urls[1])]);

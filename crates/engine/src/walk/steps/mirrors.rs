@@ -4,11 +4,11 @@
 //! compared with the page at that path on the other host, by that host where it is the one that may be the mirror.
 
 use evercrawl_compare::Fingerprint;
-use evercrawl_model::{HostKey, Kind, Outcome, PageKey, Time};
+use evercrawl_model::{HostKey, Outcome, PageKey, PageKind, Time};
 use evercrawl_state::{PageRow, Past, StateError, Store, View};
 use evercrawl_urls::Canonical;
 
-use crate::mirrors::{Mirrors, Named, counterpart};
+use crate::mirrors::{Counterpart, Mirrors, find_counterpart};
 use crate::process::Processed;
 use crate::recent::Holder;
 use crate::walk::consequences::Note;
@@ -43,7 +43,7 @@ impl ComparablePage {
     pub(in crate::walk) fn of(processed: &Processed) -> Option<Self> {
         let (row, visited) = (&processed.job.lease.row, &processed.visited);
         let unchanged = visited.visit.outcome == Outcome::NotModified;
-        if row.kind != Kind::Page || unchanged {
+        if row.kind != PageKind::Page || unchanged {
             return None;
         }
         let long = processed.words >= ENOUGH_WORDS;
@@ -76,7 +76,7 @@ impl ComparablePage {
     fn is_near(&self, past: &Past) -> bool {
         let theirs = past.simhash.map(Fingerprint::from_bits);
         let ours = self.fingerprint.map(Fingerprint::from_bits);
-        theirs.zip(ours).is_some_and(|(theirs, ours)| theirs.share_changed(ours) < DIFFERS)
+        theirs.zip(ours).is_some_and(|(theirs, ours)| theirs.changed_share(ours) < DIFFERS)
     }
 }
 
@@ -101,10 +101,10 @@ pub(in crate::walk) fn compare_with_original<S: Store>(
     seen: &ComparablePage,
 ) -> Result<Option<Note>, StateError> {
     let to = seen.page.host;
-    let Some(likeness) = mirrors.of(to).filter(|now| now.mirror || seen.first) else {
+    let Some(likeness) = mirrors.likeness_of(to).filter(|now| now.is_mirror || seen.first) else {
         return Ok(None);
     };
-    let original = page_at(view, likeness.of, &seen.url)?;
+    let original = page_at(view, likeness.compared_with, &seen.url)?;
     let alike = original.and_then(|(key, row)| seen.is_like(key, &row));
     Ok(alike.map(|alike| Note::PageCompared { to, alike }))
 }
@@ -115,8 +115,9 @@ pub(in crate::walk) fn note_original_seen(mirrors: &Mirrors, seen: &ComparablePa
     if !seen.first {
         return Vec::new();
     }
-    let undecided = |host: &HostKey| mirrors.of(*host).is_some_and(|likeness| !likeness.mirror);
-    let hosts = mirrors.followers(seen.page.host).iter().copied().filter(undecided);
+    let undecided =
+        |host: &HostKey| mirrors.likeness_of(*host).is_some_and(|likeness| !likeness.is_mirror);
+    let hosts = mirrors.mirrors_of(seen.page.host).iter().copied().filter(undecided);
     hosts.map(|to| Note::OriginalSeen { to, page: Box::new(seen.clone()) }).collect()
 }
 
@@ -124,8 +125,9 @@ pub(in crate::walk) fn note_original_seen(mirrors: &Mirrors, seen: &ComparablePa
 /// mirrors of its own host.
 pub(in crate::walk) fn note_missing(mirrors: &Mirrors, seen: &ComparablePage) -> Vec<Note> {
     let from = seen.page.host;
-    let siblings = mirrors.original(from).map_or(&[][..], |original| mirrors.followers(original));
-    let hosts = siblings.iter().chain(mirrors.followers(from)).copied();
+    let siblings =
+        mirrors.original_of(from).map_or(&[][..], |original| mirrors.mirrors_of(original));
+    let hosts = siblings.iter().chain(mirrors.mirrors_of(from)).copied();
     hosts.map(|to| Note::PageMissing { to, from, url: seen.url.as_str().into() }).collect()
 }
 
@@ -136,22 +138,28 @@ pub(in crate::walk) fn page_at<S: Store>(
     url: &Canonical,
 ) -> Result<Option<(PageKey, PageRow)>, StateError> {
     match view.host(host)? {
-        Some(row) => counterpart(view, &Named { host, authority: row.authority }, url),
+        Some(row) => find_counterpart(view, &Counterpart { host, authority: row.authority }, url),
         None => Ok(None),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use evercrawl_model::{Event, Likeness};
+    use evercrawl_model::{Event, HostLikeness};
 
     use super::*;
     use crate::walk::consequences::Consequence;
     use crate::walk::steps::test_visit::{START, apply, discover, key_of, past, state, visit_to};
 
-    fn likeness(of: &str, mirror: bool) -> Likeness {
+    fn likeness(of: &str, mirror: bool) -> HostLikeness {
         let of = key_of(of).host;
-        Likeness { of, alike: 12, compared: 12, mirror, since: START }
+        HostLikeness {
+            compared_with: of,
+            alike_pages: 12,
+            compared_pages: 12,
+            is_mirror: mirror,
+            since: START,
+        }
     }
 
     /// What a visit to `url` saw that found content `digest`.

@@ -1,11 +1,11 @@
 //! When is a page visited again? As the planner says, sooner where a change is in doubt or the page is pinned.
 
-use evercrawl_model::{Next, Time};
+use evercrawl_model::{NextVisit, Time};
 use evercrawl_state::{StateError, Store, View};
 
 use super::moved;
 use crate::overrides::Overrides;
-use crate::planner::Look;
+use crate::planner::VisitContext;
 use crate::process::{Job, Processed};
 use crate::schedule::Schedule;
 use crate::walk::revisits::Revisits;
@@ -22,16 +22,16 @@ pub(in crate::walk) fn plan<S: Store>(
 ) -> Result<(), StateError> {
     let Job { lease, ended, .. } = &processed.job;
     let (page, ended) = (lease.page, *ended);
-    let conditional = lease.condition() != (None, None);
+    let conditional = lease.validators_to_send() != (None, None);
     let former = moved::former(view, &lease.row)?;
-    let look = Look { ended, new_links, conditional, former };
-    revisits.planner.visited(&lease.row, schedule, &mut processed.visited, &look);
+    let look = VisitContext { ended, new_links, conditional, moved_from: former };
+    revisits.planner.record_visit(&lease.row, schedule, &mut processed.visited, &look);
     revisits.visited(page.host, view.counters().pages, now);
     revisits.confirming.visited(processed, schedule);
     let visited = &mut processed.visited;
     if visited.visit.is_move() {
-        visited.next = Next::Recheck(schedule.rarely(ended));
+        visited.next = NextVisit::Recheck(schedule.rare_visit(ended));
     }
-    visited.next = overrides.no_later(page, ended, visited.next);
+    visited.next = overrides.apply_pin(page, ended, visited.next);
     Ok(())
 }

@@ -7,7 +7,7 @@ use evercrawl_compare::Soft404Profile;
 use evercrawl_model::{Discovery, Event, Time};
 use evercrawl_state::{StateError, Store, View};
 
-use crate::frontier::{DOUBTED_AFTER, Lease};
+use crate::frontier::{Lease, SOFT_404_RECHECK_AFTER};
 use crate::process::Processed;
 use crate::walk::consequences::{Consequence, Consequences};
 
@@ -24,7 +24,7 @@ pub(in crate::walk) fn ask_if_in_doubt<S: Store>(
     }
     let lease = &processed.job.lease;
     let known = view.manner(lease.page.host)?;
-    if known.is_some_and(|known| now.since(known.at) < DOUBTED_AFTER) {
+    if known.is_some_and(|known| now.since(known.at) < SOFT_404_RECHECK_AFTER) {
         return Ok(None);
     }
     Ok(probe(lease).map(Event::Discovered).map(Consequence::Event))
@@ -34,13 +34,13 @@ pub(in crate::walk) fn ask_if_in_doubt<S: Store>(
 pub(in crate::walk) fn answered(processed: &Processed, now: Time) -> Option<Consequence> {
     let host = processed.job.lease.page.host;
     let profile = processed.manner.as_ref()?.to_bytes();
-    Some(Consequence::Event(Event::Probed { host, at: now, manner: profile }))
+    Some(Consequence::Event(Event::Probed { host, at: now, profile }))
 }
 
 /// robots.txt forbids to ask: what cannot be known counts as well behaved.
 pub(in crate::walk) fn forbidden(lease: &Lease, now: Time) -> Consequences {
     let (host, manner) = (lease.page.host, Soft404Profile::HONEST.to_bytes());
-    let probed = Event::Probed { host, at: now, manner };
+    let probed = Event::Probed { host, at: now, profile: manner };
     let forgotten = Event::Forgotten { page: lease.page };
     [probed, forgotten].map(Consequence::Event).into()
 }
@@ -49,7 +49,7 @@ pub(in crate::walk) fn forbidden(lease: &Lease, now: Time) -> Consequences {
 mod tests {
     use std::time::Duration;
 
-    use evercrawl_model::{Kind, Outcome};
+    use evercrawl_model::{Outcome, PageKind};
 
     use super::*;
     use crate::walk::steps::test_visit::{START, apply, discover, link_to, state, visit_to};
@@ -60,19 +60,22 @@ mod tests {
         discover(&mut state, "http://a.test/");
         let mut visit = visit_to("http://a.test/", Outcome::Ok);
         let nonsense =
-            |_: &Lease| Some(Discovery { kind: Kind::Probe, ..link_to("http://a.test/0f3a") });
+            |_: &Lease| Some(Discovery { kind: PageKind::Probe, ..link_to("http://a.test/0f3a") });
         let ask = |state: &_, visit: &_, at| ask_if_in_doubt(state, visit, nonsense, at).unwrap();
         assert!(ask(state.view(), &visit, START).is_none());
         visit.suspect = true;
         match ask(state.view(), &visit, START) {
             Some(Consequence::Event(Event::Discovered(found))) => {
-                assert_eq!((found.kind, found.page.host), (Kind::Probe, visit.job.lease.page.host));
+                assert_eq!(
+                    (found.kind, found.page.host),
+                    (PageKind::Probe, visit.job.lease.page.host)
+                );
             }
             other => panic!("{other:?}"),
         }
         visit.manner = Some(Soft404Profile::HONEST);
         apply(&mut state, answered(&visit, START).into_iter().collect());
         assert!(ask(state.view(), &visit, START.after(Duration::from_secs(3600))).is_none());
-        assert!(ask(state.view(), &visit, START.after(2 * DOUBTED_AFTER)).is_some());
+        assert!(ask(state.view(), &visit, START.after(2 * SOFT_404_RECHECK_AFTER)).is_some());
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use evercrawl_compare::SiteMemory;
 use evercrawl_fetch::{Failure, Fetched, Times};
 use evercrawl_model::{
-    Change, Discovery, Event, HostUpdate, Importance, Kind, Next, Outcome, PageKey, PolicyNotes,
-    Score, Time, Validators, Visit, Visited,
+    Change, Discovery, Event, HostUpdate, Importance, NextVisit, Outcome, PageKey, PageKind,
+    PolicyNotes, Score, Time, Validators, Visit, Visited,
 };
 use evercrawl_state::{MemoryStore, PageRow, Past, Place, Settings, Standing, State};
 use evercrawl_urls::Canonical;
@@ -66,7 +66,7 @@ pub(crate) fn apply(state: &mut State<MemoryStore>, consequences: Consequences) 
             Consequence::Event(event) => event,
             Consequence::Note(Note::EvidenceChanged { measure, evidence, .. }) => {
                 let total = state.view().claims_total(measure).unwrap();
-                Event::LinkEvidenceChanged { measure, claims: evidence, total }
+                Event::LinkEvidenceChanged { measure, evidence, total }
             }
             Consequence::Note(_) => continue,
         };
@@ -115,8 +115,8 @@ pub(crate) fn visit_to(url: &str, outcome: Outcome) -> Processed {
     let visited = Visited {
         visit,
         identity: None,
-        next: Next::Never,
-        noted: PolicyNotes::default(),
+        next: NextVisit::Never,
+        policy_notes: PolicyNotes::default(),
         validators: None,
         simhash: None,
         memory: None,
@@ -125,7 +125,7 @@ pub(crate) fn visit_to(url: &str, outcome: Outcome) -> Processed {
         links: None,
         anchors: Vec::new(),
         first_of_digest: false,
-        kind: Kind::Page,
+        kind: PageKind::Page,
         host: HostUpdate::default(),
     };
     Processed {
@@ -154,9 +154,9 @@ fn job(found: Discovery) -> Job {
         place: Place::New(found.band, 1),
         ip: None,
         host_failures: 0,
-        site: SiteMemory::default(),
-        manner: None,
-        manner_at: Time::EPOCH,
+        site_memory: SiteMemory::default(),
+        soft_404_profile: None,
+        soft_404_profiled_at: Time::EPOCH,
         conditions: Conditions { etag: false, last_modified: false },
     };
     let fetched = Fetched {
