@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use evercrawl_state::{Overlay, decode_batch, encode_batch, read_batch_header};
-use evercrawl_testweb::{Config, World};
+use evercrawl_testweb::{World, WorldConfig};
 
 use crate::common::sim::{LONG, START, Sim, config};
 
@@ -16,11 +16,11 @@ const TIMES: u32 = 5;
 #[ignore = "prints figures; see the head of this file"]
 fn bytes_of_a_visit_and_speed() {
     let dir = tempfile::tempdir().unwrap();
-    let world = World::new(Config {
+    let world = World::new(WorldConfig {
         hosts: 40,
         pages: 250,
         origin_ms: START.millis(),
-        ..Config::default()
+        ..WorldConfig::default()
     });
     let mut plan = config(false, LONG);
     plan.frontier.active_hosts = 40;

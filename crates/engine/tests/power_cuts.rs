@@ -17,7 +17,7 @@ use evercrawl_policy::SplitMix64;
 use evercrawl_state::{
     MemoryStore, PageRow, apply_batch, copy_crawl, decode_batch, first_difference,
 };
-use evercrawl_testweb::{Config, World};
+use evercrawl_testweb::{World, WorldConfig};
 
 use crate::common::disk::{Record, SimStore};
 use crate::common::sim::{
@@ -64,7 +64,13 @@ fn scratch() -> tempfile::TempDir {
 
 /// Four hosts of ten pages, another web for each seed.
 fn small_world(seed: u64) -> World {
-    World::new(Config { seed, hosts: 4, pages: 10, origin_ms: START.millis(), ..Config::calm() })
+    World::new(WorldConfig {
+        seed,
+        hosts: 4,
+        pages: 10,
+        origin_ms: START.millis(),
+        ..WorldConfig::calm()
+    })
 }
 
 /// A crawl whose WARC files roll often, and that does not give up on anything for good.
