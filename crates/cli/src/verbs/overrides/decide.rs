@@ -9,7 +9,7 @@ use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::overrides::Overrides as OverridesInForce;
 use evercrawl_engine::walk::{OverrideChange, read_robots, scope};
 use evercrawl_model::{HostKey, Override as OverrideSet};
-use evercrawl_state::Standing;
+use evercrawl_state::PageStatus;
 use evercrawl_urls::{Canonical, Patterns, UrlFilter};
 use serde_json::{Value, json};
 
@@ -211,8 +211,8 @@ fn pin(opened: &Opened, url: &str, every: Option<Duration>) -> anyhow::Result<De
         Some(_) if overrides.is_paused(host) => {
             Some("its host is paused: no visits until the host is resumed".to_owned())
         }
-        Some((_, row)) => match row.standing {
-            Standing::Refused(reason) => {
+        Some((_, row)) => match row.status {
+            PageStatus::Refused(reason) => {
                 Some(format!("it is refused now ({reason}): no visits until that changes"))
             }
             _ => None,
