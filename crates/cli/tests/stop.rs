@@ -70,7 +70,7 @@ fn one_signal_ends_with_11_and_what_is_in_flight() {
     for signal in [Signal::INT, Signal::TERM] {
         let (web, place) = (small_web(), Place::new());
         let crawl = place.start(&slow_crawl(&web));
-        wait_until("the first pages", || place.data().join("status.json").exists());
+        wait_until("the first pages", || place.data().join("control.sock").exists());
         pause(Duration::from_millis(500));
         crawl.signal(signal);
         crawl.wait().expect(11).explains(&[
