@@ -4,16 +4,19 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
-use evercrawl_engine::importance::{Interest, Order};
+use evercrawl_engine::config::{
+    ArchiveConfig, CrawlConfig, RankingConfig, ReadingConfig, RecordConfig, RunLimits, Take,
+    WalkConfig,
+};
+use evercrawl_engine::importance::CrawlOrder;
 use evercrawl_engine::retention::Keep;
-use evercrawl_engine::suspicion::{Action, SpamConfig};
-use evercrawl_engine::{FrontierConfig, Pace, Plan, RetentionConfig, Schedule};
+use evercrawl_engine::suspicion::{SpamConfig, SuspectAction};
+use evercrawl_engine::{FrontierConfig, Pace, PlannerConfig, RetentionConfig, Schedule};
 use evercrawl_extract::decode::Caps;
 use evercrawl_fetch::{self as fetch, AllowPrivate, ConnectTo, NameServers, Network};
 use evercrawl_rank::Topic;
 use evercrawl_state::StoreLimits;
-use evercrawl_urls::{DEFAULT_EXTENSIONS, Rules, ScopeKind, Step, Steps};
+use evercrawl_urls::{CanonicalStep, CanonicalSteps, DEFAULT_EXTENSIONS, FilterRules, ScopeKind};
 
 use crate::args::{Common, CrawlRules, RunArgs, ScopeArg};
 use crate::exit::Failure;
@@ -105,21 +108,34 @@ fn scope_name(scope: ScopeArg) -> &'static str {
 
 /// What the engine is told by the settings and the limits of this run.
 pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result<CrawlConfig> {
+    let walk = walk_config(settings, run)?;
+    let ranking = match ranks(&walk.plan) {
+        true => Some(settings.need("importance.every", at_least_a_second)?),
+        false => None,
+    };
     Ok(CrawlConfig {
+        walk,
         fetch: fetch_config(settings)?,
-        agent: agent(settings)?,
+        limits: limits(settings, run)?,
+        workers: match settings.number("engine.workers")? {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            n => n,
+        },
+        archive: archive(settings)?,
+        ranking: RankingConfig { every: ranking, kept_in: None },
+    })
+}
+
+/// What the walk decides by.
+pub(crate) fn walk_config(settings: &Settings, run: &RunArgs) -> anyhow::Result<WalkConfig> {
+    let plan = plan(settings)?;
+    Ok(WalkConfig {
+        reading: reading(settings, plan.order)?,
         scope: settings.need("crawl.scope", |text| {
             ScopeKind::from_name(text)
                 .ok_or_else(|| format!("`{text}` is none of page, prefix, host, domain, any"))
         })?,
         rules: rules(settings)?,
-        skip_types: settings.items("crawl.skip_types").to_vec(),
-        steps: steps(settings)?,
-        unpack: Caps {
-            bytes: settings.need("limits.unpacked", size)?,
-            ratio: settings.number("limits.unpack_ratio")?,
-        },
-        take: take(settings)?,
         frontier: frontier(settings, run)?,
         schedule: Schedule {
             recrawl: recrawl(settings)?.unwrap_or(Schedule::default().recrawl),
@@ -128,19 +144,34 @@ pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result
             confirm: settings.get("schedule.confirm", units::duration)?,
             ..Schedule::default()
         },
-        plan: plan(settings)?,
-        limits: limits(settings, run)?,
-        archive: archive(settings)?,
-        interest: interest(settings)?,
-        rank_every: match ranks(&plan(settings)?) {
-            true => Some(settings.need("importance.every", at_least_a_second)?),
-            false => None,
-        },
-        ranks: None,
+        plan,
+        sitemaps: settings.flag("crawl.sitemaps")?,
+        hold_mirrors: settings.need("crawl.mirrors", |text| match text {
+            "hold" => Ok(true),
+            "fetch" => Ok(false),
+            _ => Err(format!("`{text}` is neither hold nor fetch")),
+        })?,
+        topic_tags: topic_items(settings).1,
         retention: retention(settings)?,
-        workers: match settings.number("engine.workers")? {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            n => n,
+    })
+}
+
+/// How answers are read.
+fn reading(settings: &Settings, order: CrawlOrder) -> anyhow::Result<ReadingConfig> {
+    let topic = topic(settings)?;
+    Ok(ReadingConfig {
+        agent: agent(settings)?,
+        steps: steps(settings)?,
+        skip_types: settings.items("crawl.skip_types").to_vec(),
+        unpack: Caps {
+            bytes: settings.need("limits.unpacked", size)?,
+            ratio: settings.number("limits.unpack_ratio")?,
+        },
+        take: take(settings)?,
+        topic: (order == CrawlOrder::Topic).then_some(topic),
+        records: RecordConfig {
+            level: settings.number("archive.level")?,
+            requests: settings.flag("archive.requests")?,
         },
     })
 }
@@ -161,11 +192,11 @@ fn agent(settings: &Settings) -> anyhow::Result<String> {
     })
 }
 
-pub(crate) fn fetch_config(settings: &Settings) -> anyhow::Result<fetch::Config> {
+pub(crate) fn fetch_config(settings: &Settings) -> anyhow::Result<fetch::FetchConfig> {
     let contact = settings.items("identity.contact").first().cloned();
     let from = contact.clone().filter(|text| text.contains('@') && !text.contains("://"));
     let product = format!("{}/{}", agent(settings)?, env!("CARGO_PKG_VERSION"));
-    let mut config = fetch::Config::new(fetch::Identity { product, contact, from });
+    let mut config = fetch::FetchConfig::new(fetch::Identity { product, contact, from });
     let time = |name| settings.need(name, units::duration);
     config.limits.connect = time("fetch.timeout_connect")?;
     config.limits.head = time("fetch.timeout_answer")?;
@@ -220,7 +251,7 @@ pub(crate) fn connect_to(settings: &Settings) -> anyhow::Result<Vec<ConnectTo>> 
         .map_err(|error: fetch::BadConnectTo| Failure::config(format!("fetch.connect_to: {error}")))
 }
 
-fn rules(settings: &Settings) -> anyhow::Result<Rules> {
+fn rules(settings: &Settings) -> anyhow::Result<FilterRules> {
     let optional = |name| {
         settings.get(name, |text| text.parse().map_err(|_| format!("`{text}` is no number")))
     };
@@ -233,26 +264,26 @@ fn rules(settings: &Settings) -> anyhow::Result<Rules> {
         [word] if word == "default" => default().collect(),
         list => list.to_vec(),
     };
-    Ok(Rules {
+    Ok(FilterRules {
         include: settings.items("crawl.include").to_vec(),
         exclude: settings.items("crawl.exclude").to_vec(),
         denied_hosts: settings.items("crawl.deny_hosts").to_vec(),
         extensions,
         max_depth: optional("crawl.depth")?,
         max_length: settings.number("crawl.max_url_length")?,
-        ..Rules::default()
+        ..FilterRules::default()
     })
 }
 
-pub(crate) fn steps(settings: &Settings) -> anyhow::Result<Steps> {
-    let mut steps = Steps::default();
+pub(crate) fn steps(settings: &Settings) -> anyhow::Result<CanonicalSteps> {
+    let mut steps = CanonicalSteps::default();
     for word in settings.items("crawl.url_steps") {
         let (off, name) =
             word.strip_prefix('-').map_or((false, word.as_str()), |name| (true, name));
         if name == "default" {
             continue;
         }
-        let step = Step::from_name(name)
+        let step = CanonicalStep::from_name(name)
             .ok_or_else(|| Failure::config(format!("crawl.url_steps: `{name}` is no step")))?;
         steps = if off { steps.without(step) } else { steps.with(step) };
     }
@@ -262,15 +293,9 @@ pub(crate) fn steps(settings: &Settings) -> anyhow::Result<Steps> {
 fn take(settings: &Settings) -> anyhow::Result<Take> {
     Ok(Take {
         embeds: settings.flag("crawl.embeds")?,
-        sitemaps: settings.flag("crawl.sitemaps")?,
         page_directives: settings.flag("crawl.page_directives")?,
         keep_links: settings.flag("links.keep")?,
         keep_anchors: settings.flag("links.anchors")?,
-        hold_mirrors: settings.need("crawl.mirrors", |text| match text {
-            "hold" => Ok(true),
-            "fetch" => Ok(false),
-            _ => Err(format!("`{text}` is neither hold nor fetch")),
-        })?,
         max_redirects: settings.number("crawl.max_redirects")?,
         pages_per_host: settings.get("crawl.max_pages_per_host", |text| {
             text.parse().map_err(|_| format!("`{text}` is no number"))
@@ -291,7 +316,7 @@ fn frontier(settings: &Settings, run: &RunArgs) -> anyhow::Result<FrontierConfig
         quantum: 100,
         new_only: run.once,
         discover: settings.need("budget.discover", units::share)?,
-        larger_first: order(settings)? == Order::Sites,
+        larger_first: order(settings)? == CrawlOrder::Sites,
         pace: Pace {
             host: time("pace.delay")?,
             address: time("pace.ip_delay")?,
@@ -331,10 +356,10 @@ fn intervals(settings: &Settings) -> anyhow::Result<(Duration, Option<Duration>)
 }
 
 /// How visits are planned.
-pub(crate) fn plan(settings: &Settings) -> anyhow::Result<Plan> {
+pub(crate) fn plan(settings: &Settings) -> anyhow::Result<PlannerConfig> {
     let (rate, fixed) = (settings.get("budget.rate", units::rate)?, recrawl(settings)?.is_some());
     let (shortest, longest) = intervals(settings)?;
-    Ok(Plan {
+    Ok(PlannerConfig {
         policy: settings.need("schedule.policy", |text| {
             let known = LIVE_POLICIES.iter().find(|name| **name == text).copied();
             known.ok_or_else(|| format!("`{text}` is none of {}", LIVE_POLICIES.join(", ")))
@@ -354,53 +379,64 @@ pub(crate) fn plan(settings: &Settings) -> anyhow::Result<Plan> {
 }
 
 /// Whether pages are ranked now and then.
-fn ranks(plan: &Plan) -> bool {
-    plan.importance && !plan.by_cash || plan.order == Order::Rank
+fn ranks(plan: &PlannerConfig) -> bool {
+    plan.importance && !plan.by_cash || plan.order == CrawlOrder::Rank
 }
 
 /// Which new pages come first.
-fn order(settings: &Settings) -> anyhow::Result<Order> {
+fn order(settings: &Settings) -> anyhow::Result<CrawlOrder> {
     let order = settings.need("discover.order", |text| match text {
         // As it was called before there were others.
-        "importance" => Ok(Order::Rank),
-        name => Order::from_name(name).ok_or_else(|| {
-            let names = Order::NAMES.map(|(name, _)| name).join(", ");
+        "importance" => Ok(CrawlOrder::Rank),
+        name => CrawlOrder::from_name(name).ok_or_else(|| {
+            let names = CrawlOrder::NAMES.map(|(name, _)| name).join(", ");
             format!("`{name}` is none of {names}")
         }),
     })?;
-    if order == Order::Topic && settings.items("discover.topic").is_empty() {
+    if order == CrawlOrder::Topic && settings.items("discover.topic").is_empty() {
         let why = "discover.order=topic needs words or tags in discover.topic";
         return Err(Failure::config(why.to_owned()));
     }
-    if matches!(order, Order::Links | Order::Cash | Order::Rank) && !settings.flag("links.keep")? {
+    if matches!(order, CrawlOrder::Links | CrawlOrder::Cash | CrawlOrder::Rank)
+        && !settings.flag("links.keep")?
+    {
         let why = format!("discover.order={} needs links.keep=true", order.name());
         return Err(Failure::config(why));
     }
     Ok(order)
 }
 
-/// What new pages should be about: words, and tags behind `tag:`.
-fn interest(settings: &Settings) -> anyhow::Result<Interest> {
-    let items = settings.items("discover.topic");
-    let tags = items.iter().filter_map(|item| item.strip_prefix("tag:"));
-    let words = items.iter().filter(|item| !item.starts_with("tag:"));
-    for word in words.clone() {
+/// What new pages should be about, by words.
+fn topic(settings: &Settings) -> anyhow::Result<Topic> {
+    let (words, _) = topic_items(settings);
+    for word in &words {
         if Topic::new([word.as_str()]).is_empty() {
             let why = format!("discover.topic: `{word}` is no word; `*` may stand at its end");
             return Err(Failure::config(why));
         }
     }
-    let words = Topic::new(words.map(String::as_str));
-    Ok(Interest { words, tags: tags.map(str::to_owned).collect() })
+    Ok(Topic::new(words.iter().map(String::as_str)))
+}
+
+/// The words of `discover.topic`, and the tags behind `tag:`.
+fn topic_items(settings: &Settings) -> (Vec<String>, Vec<String>) {
+    let (mut words, mut tags) = (Vec::new(), Vec::new());
+    for item in settings.items("discover.topic") {
+        match item.strip_prefix("tag:") {
+            Some(tag) => tags.push(tag.to_owned()),
+            None => words.push(item.clone()),
+        }
+    }
+    (words, tags)
 }
 
 /// How spam is treated.
 pub(crate) fn spam(settings: &Settings) -> anyhow::Result<SpamConfig> {
     Ok(SpamConfig {
         action: settings.need("spam.action", |text| match text {
-            "report" => Ok(Action::Report),
-            "lower" => Ok(Action::Lower),
-            "exclude" => Ok(Action::Exclude),
+            "report" => Ok(SuspectAction::Report),
+            "lower" => Ok(SuspectAction::Lower),
+            "exclude" => Ok(SuspectAction::Exclude),
             _ => Err(format!("`{text}` is none of report, lower, exclude")),
         })?,
         threshold: settings.need("spam.threshold", units::share)?,
@@ -455,11 +491,9 @@ pub(crate) fn day_of_bytes(text: &str) -> Result<u64, String> {
 fn archive(settings: &Settings) -> anyhow::Result<ArchiveConfig> {
     Ok(ArchiveConfig {
         prefix: settings.need("archive.prefix", |text| Ok(text.to_owned()))?,
-        level: settings.number("archive.level")?,
         roll_at: settings.need("archive.roll", units::size)?,
         machine: machine(),
         operator: settings.items("identity.contact").first().cloned().unwrap_or_default(),
-        requests: settings.flag("archive.requests")?,
     })
 }
 

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_compare::{self as compare, Fingerprint, Outline, Soft404Profile, StandIn};
+use evercrawl_compare::{self as compare, Fingerprint, NotFoundPage, Outline, Soft404Profile};
 use evercrawl_extract::{self as extract, Extractor};
 use evercrawl_fetch::Body;
 use evercrawl_model::{
-    Change, HostUpdate, Kind, Next, Outcome, PolicyNotes, Refusal, Score, Visit, Visited,
+    Change, HostUpdate, NextVisit, Outcome, PageKind, PolicyNotes, Refusal, Score, Visit, Visited,
 };
 use evercrawl_state::{Reading, StateError, Store};
 
@@ -23,16 +23,17 @@ use self::answer::{
     truncated, validators_of, visit_of,
 };
 pub use self::processed::{Job, Processed, RecordPlan};
-use crate::config::CrawlConfig;
+use crate::config::ReadingConfig;
 use crate::links::{Leads, LinkReader};
 use crate::nature::{self, Nature};
 use crate::novelty::{self, Read};
 use crate::recent::{Digest, Recent};
-use crate::schedule::{is_host_trouble, retry_after};
+use crate::schedule::{Schedule, is_host_failure, parse_retry_after};
 
 /// Reads answers; one a thread.
 pub struct Processor<S> {
-    config: Arc<CrawlConfig>,
+    config: ReadingConfig,
+    schedule: Schedule,
     links: LinkReader,
     reading: Reading<S>,
     recent: Arc<Recent>,
@@ -61,15 +62,15 @@ impl Ids {
 impl<S: Store> Processor<S> {
     /// A processor for a crawl.
     pub fn new(
-        config: Arc<CrawlConfig>,
+        (config, schedule): (ReadingConfig, Schedule),
         links: LinkReader,
         reading: Reading<S>,
         recent: Arc<Recent>,
         ids: Ids,
     ) -> Self {
-        let encoder = archive::Encoder::new(config.archive.level);
+        let encoder = archive::Encoder::new(config.records.level);
         let (extractor, payload) = (Extractor::new(), archive::Payload::default());
-        Processor { config, links, reading, recent, extractor, encoder, payload, ids }
+        Processor { config, schedule, links, reading, recent, extractor, encoder, payload, ids }
     }
 
     /// Tells what an answer means; its records are made for `file`. After handing the result on
@@ -142,15 +143,15 @@ impl<S: Store> Processor<S> {
             return Ok(self.failed(Outcome::Protocol, job));
         };
         let (status, body) = (response.status, payload.as_bytes());
-        let outcome = Outcome::of_status(status);
-        let digest = compare::Digest::of(body);
+        let outcome = Outcome::from_status(status);
+        let digest = compare::Digest::of_bytes(body);
         let visit = visit_of(&job, outcome, status, Change::Failed);
         let mut processed = self.processed(visit, job);
         processed.visited.visit.bytes = body.len() as u64;
         processed.visited.visit.digest = Some(digest.to_bytes());
         let mut kept = true;
         let mut media_type = None;
-        if processed.job.lease.row.kind == Kind::Probe {
+        if processed.job.lease.row.kind == PageKind::Probe {
             processed.manner = self.manner(&processed, body);
             return Ok(processed);
         }
@@ -210,9 +211,10 @@ impl<S: Store> Processor<S> {
         }
         let directives = directives(&self.config, response, &extracted);
         let lease = &processed.job.lease;
-        let least = self.config.schedule.least_change;
-        let read = text_of(&extracted)
-            .map(|text| Read::new(text, row.past.as_ref(), &lease.site, lease.page.url, least));
+        let least = self.schedule.least_change;
+        let read = text_of(&extracted).map(|text| {
+            Read::new(text, row.past.as_ref(), &lease.site_memory, lease.page.url, least)
+        });
         processed.visited.kind = kind_of(extracted.kind, row.kind);
         let media_type = Some(extracted.kind.mime());
         let nature = nature_of(lease, &extracted, read.as_ref(), processed.job.ended);
@@ -239,7 +241,7 @@ impl<S: Store> Processor<S> {
         read: Option<Read>,
     ) -> Result<(), StateError> {
         let (change, score) =
-            novelty::judge(past, digest, read.as_ref(), self.config.schedule.least_change);
+            novelty::judge(past, digest, read.as_ref(), self.schedule.least_change);
         visited.visit.change = change;
         visited.visit.score = score;
         visited.identity = Some(digest.to_bytes());
@@ -263,11 +265,11 @@ impl<S: Store> Processor<S> {
             response.headers.get("location").map(|to| String::from_utf8_lossy(to.as_bytes()));
         let target = location.as_deref().map(|to| self.links.target(lease, to));
         let nature = match &target {
-            Some(Ok(target)) if lease.row.kind == Kind::Page => {
+            Some(Ok(target)) if lease.row.kind == PageKind::Page => {
                 // One that led elsewhere before has no content that could be gone.
                 let led = lease.row.past.as_ref().is_some_and(|p| p.outcome == Outcome::Redirect);
                 let (url, held) = (&lease.row.url, lease.row.held() && !led);
-                nature::of_redirect(url, target.as_str(), held, lease.manner.as_ref())
+                nature::of_redirect(url, target.as_str(), held, lease.soft_404_profile.as_ref())
             }
             _ => Nature::Itself,
         };
@@ -275,7 +277,8 @@ impl<S: Store> Processor<S> {
             processed.suspect = matches!(nature, Nature::Suspect(_));
             return;
         }
-        let identity = compare::Digest::of(location.as_deref().unwrap_or_default().as_bytes());
+        let identity =
+            compare::Digest::of_bytes(location.as_deref().unwrap_or_default().as_bytes());
         let before = lease.row.past.as_ref().and_then(|past| past.digest);
         processed.visited.visit.change = match before {
             None => Change::New,
@@ -302,7 +305,7 @@ impl<S: Store> Processor<S> {
                 let extracted = self.extractor.extract(&document, self.links.options());
                 let text = text_of(&extracted).unwrap_or_default();
                 Some(Soft404Profile {
-                    shows: Some(StandIn::of(&Outline::of(text))),
+                    shows: Some(NotFoundPage::of_outline(&Outline::of_text(text))),
                     leads_to: None,
                 })
             }
@@ -360,7 +363,7 @@ impl<S: Store> Processor<S> {
         let (job, plan) = (&processed.job, processed.plan.as_ref()?);
         let Ok(response) = &job.fetched.result else { return None };
         let request: &[u8] =
-            if self.config.archive.requests { &job.fetched.request_bytes } else { &[] };
+            if self.config.records.requests { &job.fetched.request_bytes } else { &[] };
         let exchange = archive::Exchange {
             uri: &job.lease.row.url,
             date: job.asked,
@@ -388,14 +391,14 @@ impl<S: Store> Processor<S> {
     }
 
     fn processed(&self, visit: Visit, job: Job) -> Processed {
-        let host_trouble = is_host_trouble(visit.outcome, visit.status);
+        let host_trouble = is_host_failure(visit.outcome, visit.status);
         let asked_pause = job.fetched.result.as_ref().ok().and_then(|response| {
             let value = response.header("retry-after").filter(|_| host_trouble)?;
-            retry_after(value, job.ended)
+            parse_retry_after(value, job.ended)
         });
         let visited = Visited {
-            next: Next::Never,
-            noted: PolicyNotes::default(),
+            next: NextVisit::Never,
+            policy_notes: PolicyNotes::default(),
             identity: None,
             validators: validators_of(&job.fetched),
             simhash: None,
@@ -431,12 +434,13 @@ impl<S: Store> Processor<S> {
 
     /// Gives a page up that failed too often.
     fn plan(&self, processed: &mut Processed) {
-        let schedule = &self.config.schedule;
+        let schedule = &self.schedule;
         let visit = &processed.visited.visit;
         let past = processed.job.lease.row.past.as_ref();
         let failures = past.map_or(0, |past| past.failures).saturating_add(1);
         let ended = processed.job.ended;
         let hopeless = visit.change == Change::Failed && failures >= schedule.give_up_after;
-        processed.verdict = hopeless.then(|| (Refusal::ErrorHistory, Some(schedule.rarely(ended))));
+        processed.verdict =
+            hopeless.then(|| (Refusal::ErrorHistory, Some(schedule.rare_visit(ended))));
     }
 }

@@ -31,7 +31,7 @@ use evercrawl_model::{Discovery, Event, Time};
 use evercrawl_policy::SplitMix64;
 use evercrawl_robots::RobotsTxt;
 use evercrawl_state::{DiskStore, MemoryStore, Settings, State, StoreLimits};
-use evercrawl_urls::{Base, Canonical, Steps, parse_seed_line};
+use evercrawl_urls::{Base, Canonical, CanonicalSteps, parse_seed_line};
 
 use common::{archive_settings, fetched, small_crawl};
 
@@ -178,7 +178,8 @@ fn read_pages(rounds: usize) {
 }
 
 fn canonicalise(rounds: usize) {
-    let base = Base::new("http://www.example.org/a/b/c.html?x=1", Steps::default()).unwrap();
+    let base =
+        Base::new("http://www.example.org/a/b/c.html?x=1", CanonicalSteps::default()).unwrap();
     let shapes =
         ["/menu/%.html", "../%/", "d?b=%&a=1", "http://Other.Example:80/%7Ea/%", "//x.test/%#top"];
     let links: Vec<String> =
@@ -247,7 +248,7 @@ fn visit(rounds: usize) {
         archive::Writer::open(dir.path(), &[], archive_settings(1, 1 << 30), START).unwrap();
     let config = Arc::new(small_crawl());
     let mut walk = Walk::new(config.clone(), state, writer, 3, START).unwrap();
-    let seed = parse_seed_line("http://h0.test/", config.steps).unwrap().unwrap();
+    let seed = parse_seed_line("http://h0.test/", config.reading.steps).unwrap().unwrap();
     walk.add_seed(&seed, START).unwrap();
     let mut sim = Rehearsal::new(walk, Book, START, Duration::from_secs(10));
     while sim.walk.tally().pages < rounds as u64 {

@@ -74,14 +74,13 @@ impl Room {
         });
         let files =
             std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
-        let learned = sim.walk.planner().learned().len();
+        let learned = sim.walk.planner().encode_learned().len();
         Room { rows: rows.into(), learned, archive: files.sum() }
     }
 }
 
 fn begun(dir: &Path, store: &Arc<MemoryStore>) -> Rehearsal<MemoryStore, Living> {
     let mut config = small_crawl();
-    config.archive.roll_at = ROLL;
     config.schedule.recrawl = DAY;
     config.frontier.pace = Pace { host: Duration::from_millis(1), ..Pace::default() };
     config.retention.archive = Keep { rules: vec![Rule::Last(3)], text: "last 3".to_owned() };
@@ -94,7 +93,8 @@ fn begun(dir: &Path, store: &Arc<MemoryStore>) -> Rehearsal<MemoryStore, Living>
     let mut walk = Walk::new(config.clone(), state, writer, 3, START).unwrap();
     for page in 0..PAGES {
         let line = format!("http://h{}.test/p{page}", page % HOSTS as u64);
-        walk.add_seed(&parse_seed_line(&line, config.steps).unwrap().unwrap(), START).unwrap();
+        walk.add_seed(&parse_seed_line(&line, config.reading.steps).unwrap().unwrap(), START)
+            .unwrap();
     }
     Rehearsal::new(walk, Living, START, HOUR)
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use evercrawl_model::{Change, HostKey, Life, LifeChange, Notice, PageKey, Time, Visit};
+use evercrawl_model::{Change, HostKey, LifeChange, LifeState, LogNotice, PageKey, Time, Visit};
 use evercrawl_state::{Entry, Store};
 use serde::{Deserialize, Serialize};
 
@@ -129,9 +129,9 @@ impl RefusalChange {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LifeChangeView {
     /// Where it was.
-    pub from: Code<Life>,
+    pub from: Code<LifeState>,
     /// Where it is.
-    pub to: Code<Life>,
+    pub to: Code<LifeState>,
     /// Why: the outcome of the visit, or the reason of the refusal.
     pub reason: String,
 }
@@ -194,8 +194,8 @@ fn is_wanted(entry: &Entry, asked: &ChangesRequest) -> bool {
     asked.all
         || match entry {
             Entry::Visit(visit, turn) => is_news(visit.change) || asked.states && turn.is_some(),
-            Entry::Notice(Notice::Site { .. }) => true,
-            Entry::Notice(Notice::Turned { .. }) => asked.states,
+            Entry::Notice(LogNotice::SiteChanged { .. }) => true,
+            Entry::Notice(LogNotice::LifeChanged { .. }) => asked.states,
         }
 }
 
@@ -214,10 +214,10 @@ fn what_changed<S: Store>(
             let turn = turn.filter(|_| asked.states || asked.all);
             WhatChanged::Visit(visit_entry(source, visit, turn, files)?)
         }
-        Entry::Notice(Notice::Turned { page, at, turn, reason }) => {
+        Entry::Notice(LogNotice::LifeChanged { page, at, change: turn, reason }) => {
             WhatChanged::Page(page_entry(source, *page, *at, *turn, reason.code())?)
         }
-        Entry::Notice(Notice::Site { host, at, passages }) => {
+        Entry::Notice(LogNotice::SiteChanged { host, at, passages }) => {
             WhatChanged::Site(site_entry(source, *host, *at, *passages)?)
         }
     })
@@ -242,7 +242,7 @@ fn page_entry<S: Store>(
     turn: LifeChange,
     reason: &str,
 ) -> Result<PageEntry, QueryError> {
-    let refused = turn.to == Life::Refused;
+    let refused = turn.to == LifeState::Refused;
     Ok(PageEntry {
         time: At(at),
         change: if refused { RefusalChange::Refused } else { RefusalChange::Restored },

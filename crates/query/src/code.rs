@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use evercrawl_model::{Change, Kind, Life, Outcome, Refusal, Time};
+use evercrawl_model::{Change, LifeState, Outcome, PageKind, Refusal, Time};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A value that users know by a code.
@@ -30,8 +30,8 @@ coded! {
     Change => Change::ALL,
     Outcome => Outcome::ALL,
     Refusal => Refusal::ALL,
-    Life => Life::ALL,
-    Kind => [Kind::Page, Kind::Sitemap, Kind::Feed, Kind::Probe],
+    LifeState => LifeState::ALL,
+    PageKind => [PageKind::Page, PageKind::Sitemap, PageKind::Feed, PageKind::Probe],
 }
 
 /// A value that travels as its code.
@@ -117,7 +117,7 @@ mod tests {
             assert_eq!(text, format!("\"{}\"", outcome.code()));
             assert_eq!(serde_json::from_str::<Code<Outcome>>(&text).unwrap().0, outcome);
         }
-        let unknown = serde_json::from_str::<Code<Life>>("\"asleep\"").unwrap_err();
+        let unknown = serde_json::from_str::<Code<LifeState>>("\"asleep\"").unwrap_err();
         assert!(unknown.to_string().contains("`asleep` is not a known code"));
         let at = At(Time::from_millis(1_763_000_000_123));
         let text = serde_json::to_string(&at).unwrap();

@@ -1,6 +1,6 @@
 //! How fresh are the stored pages?
 
-use evercrawl_engine::Plan;
+use evercrawl_engine::PlannerConfig;
 use evercrawl_planner::freshness::{self, Freshness};
 use evercrawl_state::Store;
 use serde::{Deserialize, Serialize};
@@ -46,8 +46,8 @@ impl From<Freshness> for FreshnessView {
 /// How fresh the stored pages are.
 pub fn freshness<S: Store>(
     source: &Source<'_, S>,
-    plan: Plan,
+    plan: PlannerConfig,
 ) -> Result<FreshnessView, QueryError> {
     let planner = source.planner(plan)?;
-    Ok(freshness::of(&planner, source.state, source.now)?.into())
+    Ok(freshness::collection_freshness(&planner, source.state, source.now)?.into())
 }

@@ -156,8 +156,8 @@ pub(crate) fn view_of_host<S: Store>(
     let later = |at: Time| Some(At(at)).filter(|_| at > now);
     let paused = overrides.is_paused(key);
     let waits = row.front.map(|(_, wake)| wait_reason(state, row, (paused, wake), now));
-    let mirror = state.likeness(key)?.filter(|likeness| likeness.mirror);
-    let mirror = mirror.map(|likeness| source.host_name(likeness.of)).transpose()?;
+    let mirror = state.likeness(key)?.filter(|likeness| likeness.is_mirror);
+    let mirror = mirror.map(|likeness| source.host_name(likeness.compared_with)).transpose()?;
     Ok(HostView {
         host: row.authority.clone(),
         seed: row.seed,

@@ -2,8 +2,8 @@
 
 use evercrawl_engine::Planner;
 use evercrawl_estimate::signal::{SignalSource, SignalSources};
-use evercrawl_model::{HostKey, Kind};
-use evercrawl_planner::{Agreement, CLASSES, Outcomes, Validator};
+use evercrawl_model::{HostKey, PageKind};
+use evercrawl_planner::{Agreement, CLASSES, PredictionRecord, Validator};
 use serde::{Deserialize, Serialize};
 
 use crate::code::Code;
@@ -40,7 +40,7 @@ pub struct SignalView {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NewLinksView {
     /// The kind of page.
-    pub kind: Code<Kind>,
+    pub kind: Code<PageKind>,
     /// Visits; older ones count less.
     pub visits: f64,
     /// New links.
@@ -104,7 +104,7 @@ impl LearnedView {
                     kind: Code(kind),
                     visits: of.visits.into(),
                     links: of.links.into(),
-                    a_visit: of.a_visit(),
+                    a_visit: of.per_visit(),
                 })
                 .collect(),
             audit_share: planner.plan().audits,
@@ -148,11 +148,11 @@ impl PredictionsView {
 }
 
 impl PredictionCount {
-    fn of(row: &Outcomes) -> Self {
+    fn of(row: &PredictionRecord) -> Self {
         PredictionCount {
             visits: row.visits,
             changes_predicted: row.predicted,
-            changes_seen: row.seen,
+            changes_seen: row.observed,
         }
     }
 }
@@ -166,12 +166,12 @@ pub(crate) fn signals_of(planner: &Planner, host: HostKey, name: &str) -> Vec<Si
 
 /// The sources that ever signalled a change of a host's pages.
 fn source_views(host: &str, all: &SignalSources) -> Vec<SignalView> {
-    let heard = SignalSource::ALL.into_iter().zip(&all.0).filter(|(_, trust)| trust.words > 0.0);
+    let heard = SignalSource::ALL.into_iter().zip(&all.0).filter(|(_, trust)| trust.signals > 0.0);
     heard
         .map(|(source, trust)| SignalView {
             host: host.to_owned(),
             kind: source.name().to_owned(),
-            words: trust.words,
+            words: trust.signals,
             precision: trust.precision(),
             recall: trust.recall(),
         })
@@ -182,7 +182,7 @@ fn validator_view(host: &str, validator: Validator, agreement: &Agreement) -> Si
     SignalView {
         host: host.to_owned(),
         kind: validator.name().to_owned(),
-        words: agreement.looks().into(),
+        words: agreement.observations().into(),
         precision: agreement.precision(),
         recall: agreement.recall(),
     }
@@ -196,7 +196,7 @@ mod tests {
     fn only_sources_that_signalled_are_shown() {
         let mut all = SignalSources::default();
         assert!(source_views("a.org", &all).is_empty());
-        all.hear(SignalSource::Push);
+        all.record_signal(SignalSource::Push);
         let shown = source_views("a.org", &all);
         assert_eq!((shown.len(), shown[0].kind.as_str()), (1, "push"));
     }

@@ -4,7 +4,7 @@ use evercrawl_archive::{ReadError, find_warc, read_record};
 use evercrawl_engine::EngineError;
 use evercrawl_model::PageKey;
 use evercrawl_state::{PageRow, Store};
-use evercrawl_urls::{Base, Canonical, Steps};
+use evercrawl_urls::{Base, Canonical, CanonicalSteps};
 
 use crate::source::{QueryError, Source};
 
@@ -16,7 +16,7 @@ const MOST_FORMERS: usize = 32;
 /// Where a page that moved permanently is now, as far as the archive says.
 pub(crate) fn target<S: Store>(
     source: &Source<'_, S>,
-    steps: Steps,
+    steps: CanonicalSteps,
     row: &PageRow,
 ) -> Result<Option<Canonical>, QueryError> {
     let latest = source.state.history(row).next().transpose()?;
@@ -42,7 +42,7 @@ fn unreadable(error: &dyn std::error::Error) -> QueryError {
 /// The pages that this one was before it moved here, the latest first.
 pub(crate) fn formers<S: Store>(
     source: &Source<'_, S>,
-    steps: Steps,
+    steps: CanonicalSteps,
     key: PageKey,
     row: &PageRow,
 ) -> Result<Vec<(PageKey, PageRow)>, QueryError> {
@@ -64,7 +64,7 @@ pub(crate) fn formers<S: Store>(
 /// The pages that moved to this very one.
 fn direct_formers<S: Store>(
     source: &Source<'_, S>,
-    steps: Steps,
+    steps: CanonicalSteps,
     key: PageKey,
     row: &PageRow,
 ) -> Result<Vec<(PageKey, PageRow)>, QueryError> {

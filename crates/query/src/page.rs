@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use evercrawl_engine::Schedule;
 use evercrawl_engine::walk::keeps_waiting;
-use evercrawl_model::{HostKey, Kind, Life, PageKey, Refusal, Time};
+use evercrawl_model::{HostKey, LifeState, PageKey, PageKind, Refusal, Time};
 use evercrawl_state::{HostRow, PageRow, Past, Place, Standing, StateError, Store, View};
 use evercrawl_urls::Canonical;
 use serde::{Deserialize, Serialize};
@@ -43,32 +43,34 @@ impl PageState {
     /// The state of a page at `now`.
     pub fn of(row: &PageRow, now: Time) -> Self {
         match (row.life(), row.place) {
-            (Life::Live, Some(Place::Due(at) | Place::Recheck(at))) if at <= now => PageState::Due,
-            (Life::Live, _) => PageState::Resting,
-            (Life::New, _) => PageState::New,
-            (Life::Failing, _) => PageState::Failing,
-            (Life::Gone, _) => PageState::Gone,
-            (Life::Moved, _) => PageState::Moved,
-            (Life::SoftGone, _) => PageState::SoftGone,
-            (Life::LoginWall, _) => PageState::LoginWall,
-            (Life::Parked, _) => PageState::Parked,
-            (Life::Refused, _) => PageState::Refused,
+            (LifeState::Live, Some(Place::Due(at) | Place::Recheck(at))) if at <= now => {
+                PageState::Due
+            }
+            (LifeState::Live, _) => PageState::Resting,
+            (LifeState::New, _) => PageState::New,
+            (LifeState::Failing, _) => PageState::Failing,
+            (LifeState::Gone, _) => PageState::Gone,
+            (LifeState::Moved, _) => PageState::Moved,
+            (LifeState::SoftGone, _) => PageState::SoftGone,
+            (LifeState::LoginWall, _) => PageState::LoginWall,
+            (LifeState::Parked, _) => PageState::Parked,
+            (LifeState::Refused, _) => PageState::Refused,
         }
     }
 
     /// Its code.
     pub const fn code(self) -> &'static str {
         match self {
-            PageState::New => Life::New.code(),
+            PageState::New => LifeState::New.code(),
             PageState::Due => "due",
             PageState::Resting => "resting",
-            PageState::Failing => Life::Failing.code(),
-            PageState::Gone => Life::Gone.code(),
-            PageState::Moved => Life::Moved.code(),
-            PageState::SoftGone => Life::SoftGone.code(),
-            PageState::LoginWall => Life::LoginWall.code(),
-            PageState::Parked => Life::Parked.code(),
-            PageState::Refused => Life::Refused.code(),
+            PageState::Failing => LifeState::Failing.code(),
+            PageState::Gone => LifeState::Gone.code(),
+            PageState::Moved => LifeState::Moved.code(),
+            PageState::SoftGone => LifeState::SoftGone.code(),
+            PageState::LoginWall => LifeState::LoginWall.code(),
+            PageState::Parked => LifeState::Parked.code(),
+            PageState::Refused => LifeState::Refused.code(),
         }
     }
 }
@@ -85,7 +87,7 @@ pub struct PageView {
     /// HTTP status of the last visit.
     pub status: Option<u16>,
     /// What it is for.
-    pub kind: Code<Kind>,
+    pub kind: Code<PageKind>,
     /// Links from a seed.
     pub depth: u16,
     /// The page on which it was first found.

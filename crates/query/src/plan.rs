@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
-use evercrawl_engine::{Plan, Planner};
+use evercrawl_engine::{Planner, PlannerConfig};
 use evercrawl_model::Time;
-use evercrawl_planner::{CLASSES, class, freshness};
+use evercrawl_planner::{CLASSES, freshness, rate_class};
 use evercrawl_state::{PageRow, Place, Store};
 use serde::{Deserialize, Serialize};
 
@@ -81,7 +81,7 @@ pub struct NextVisit {
 /// What would be fetched in the next `time`.
 pub fn plan<S: Store>(
     source: &Source<'_, S>,
-    plan: Plan,
+    plan: PlannerConfig,
     time: Duration,
 ) -> Result<PlanView, QueryError> {
     let (state, now) = (source.state, source.now);
@@ -92,15 +92,15 @@ pub fn plan<S: Store>(
         match row.place {
             Some(Place::New(..)) => ahead.new += 1,
             Some(Place::Due(due)) if due < now.after(time) => {
-                let interval = planner.interval(key, &row, now);
-                let rate = planner.rate_of(key, &row, now);
+                let interval = planner.revisit_interval(key, &row, now);
+                let rate = planner.change_rate_of(key, &row, now);
                 ahead.add(&row, (due, now), interval, rate, now.after(time));
             }
             _ => {}
         }
     }
     let stretch = ahead.fit(&planner, time);
-    let fresh = freshness::of(&planner, state, now)?;
+    let fresh = freshness::collection_freshness(&planner, state, now)?;
     let expected = planner.expected_freshness(now, stretch);
     Ok(ahead.view(&planner, (now, time), fresh.into(), expected))
 }
@@ -144,7 +144,7 @@ impl Ahead {
         let visits = 1.0 + more.floor();
         let host = row.url.split('/').nth(2).unwrap_or_default();
         self.hosts.entry(host.to_owned()).or_default().add(visits);
-        self.classes[class(rate.unwrap_or(0.0))].add(visits);
+        self.classes[rate_class(rate.unwrap_or(0.0))].add(visits);
         self.next.push((due, row.url.clone()));
         if self.next.len() > NAMED {
             self.next.pop();

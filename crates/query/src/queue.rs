@@ -61,7 +61,7 @@ pub fn queue<S: Store>(
     let limit = limit.unwrap_or(SHOWN).min(MOST_SHOWN);
     let waiting = Waiting::read(state, &overrides, now)?;
     let mut view = QueueView { waiting: waiting.into(), hosts: Vec::new() };
-    for band in (0..=Band::COUNT).map(Band::of_front) {
+    for band in (0..=Band::COUNT).map(Band::of_front_queue) {
         for (wake, key) in state.front(band, (Time::EPOCH, HostKey::default()), limit)? {
             let Some(row) = state.host(key)? else { continue };
             let paused = overrides.is_paused(key);

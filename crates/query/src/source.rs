@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use evercrawl_engine::{DataDir, EngineError, Plan, Planner, walk};
+use evercrawl_engine::{DataDir, EngineError, Planner, PlannerConfig, walk};
 use evercrawl_model::{HostKey, PageKey, Time};
 use evercrawl_planner::PlannerError;
 use evercrawl_state::{PageRow, StateError, Store, View};
@@ -91,13 +91,13 @@ impl<S: Store> Source<'_, S> {
     }
 
     /// What the crawl knows of how pages change, with its sample of pages read.
-    pub(crate) fn planner(&self, plan: Plan) -> Result<Planner, QueryError> {
+    pub(crate) fn planner(&self, plan: PlannerConfig) -> Result<Planner, QueryError> {
         let learned = DataDir::learned(self.dir);
         Ok(walk::planner(plan, learned.as_deref(), self.state)?)
     }
 
     /// The same for questions about one page: it reads no sample.
-    pub(crate) fn planner_for_one_page(&self, plan: Plan) -> Result<Planner, QueryError> {
+    pub(crate) fn planner_for_one_page(&self, plan: PlannerConfig) -> Result<Planner, QueryError> {
         let learned = DataDir::learned(self.dir);
         Ok(walk::planner_at_once(plan, learned.as_deref(), self.state)?.0)
     }

@@ -6,11 +6,11 @@ use evercrawl_engine::live::Progress;
 use evercrawl_engine::today::Today;
 use evercrawl_engine::waiting::{Held, Waiting};
 use evercrawl_engine::walk::Walk;
-use evercrawl_engine::{EngineError, Plan, Planner};
-use evercrawl_insight::importance::Basis;
+use evercrawl_engine::{EngineError, Planner, PlannerConfig};
+use evercrawl_insight::importance::RankBasis;
 use evercrawl_insight::mirrors::Mirrors;
 use evercrawl_insight::suspicion::Suspects;
-use evercrawl_model::{Change, Life, Outcome, Refusal, Time};
+use evercrawl_model::{Change, LifeState, Outcome, Refusal, Time};
 use evercrawl_planner::freshness;
 use evercrawl_state::{Counters, StateError, Store, View};
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ impl Totals {
     }
 
     /// Pages in a state.
-    pub fn in_state(&self, state: Life) -> u64 {
+    pub fn in_state(&self, state: LifeState) -> u64 {
         self.pages_by_state.get(state.code()).copied().unwrap_or(0)
     }
 }
@@ -125,8 +125,8 @@ fn pages_by_state(counters: &Counters) -> BTreeMap<String, u64> {
         let states = [("new", new), ("live", live), ("gone", gone), ("refused", refused)];
         return states.map(|(code, count)| (code.to_owned(), count)).into();
     }
-    let count = |life: Life| (life.code().to_owned(), counters.living(life).unwrap_or(0));
-    Life::ALL.map(count).into()
+    let count = |life: LifeState| (life.code().to_owned(), counters.living(life).unwrap_or(0));
+    LifeState::ALL.map(count).into()
 }
 
 /// What there is of each code; codes that do not occur are left out.
@@ -181,7 +181,7 @@ pub struct PlanSettings {
 }
 
 impl PlanSettings {
-    fn of(plan: &Plan, budget: Option<f64>) -> Self {
+    fn of(plan: &PlannerConfig, budget: Option<f64>) -> Self {
         PlanSettings {
             policy: plan.policy.to_owned(),
             budget_a_second: budget,
@@ -338,12 +338,12 @@ pub enum RankedBy {
     Nothing,
 }
 
-impl From<Basis> for RankedBy {
-    fn from(basis: Basis) -> Self {
+impl From<RankBasis> for RankedBy {
+    fn from(basis: RankBasis) -> Self {
         match basis {
-            Basis::Links => RankedBy::Pagerank,
-            Basis::Counts => RankedBy::Indegree,
-            Basis::Nothing => RankedBy::Nothing,
+            RankBasis::Links => RankedBy::Pagerank,
+            RankBasis::Counts => RankedBy::Indegree,
+            RankBasis::Nothing => RankedBy::Nothing,
         }
     }
 }
@@ -466,12 +466,12 @@ impl Status {
 /// The status of a crawl that does not run, whose next run has this plan and budget.
 pub fn status<S: Store>(
     source: &Source<'_, S>,
-    plan: Plan,
+    plan: PlannerConfig,
     budget: Option<f64>,
 ) -> Result<Status, QueryError> {
     let (state, now) = (source.state, source.now);
     let planner = source.planner(plan)?;
-    let fresh = freshness::of(&planner, state, now)?;
+    let fresh = freshness::collection_freshness(&planner, state, now)?;
     let waiting = Waiting::read(state, planner.overrides(), now)?;
     let suspects = Suspects::read(state, &plan.spam)?;
     let counts = (Mirrors::read(state)?.count(), suspects.count());

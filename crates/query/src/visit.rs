@@ -2,7 +2,7 @@
 
 use evercrawl_model::{Change, Outcome, PageKey, Visit};
 use evercrawl_state::{PageRow, Store};
-use evercrawl_urls::{Canonical, Steps};
+use evercrawl_urls::{Canonical, CanonicalSteps};
 use serde::{Deserialize, Serialize};
 
 use crate::code::{At, Code, digest_text};
@@ -53,7 +53,7 @@ pub struct HistoryView {
 /// The visits to the page at `url`, and to the pages that moved there.
 pub fn history<S: Store>(
     source: &Source<'_, S>,
-    steps: Steps,
+    steps: CanonicalSteps,
     url: &Canonical,
 ) -> Result<HistoryView, QueryError> {
     let (key, row) = source.known_page(url)?;

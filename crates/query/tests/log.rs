@@ -2,7 +2,7 @@
 
 use evercrawl_model::{Change, Refusal};
 use evercrawl_query::{At, ChangesRequest, RefusalChange, WhatChanged, changes, history};
-use evercrawl_urls::Steps;
+use evercrawl_urls::CanonicalSteps;
 
 use crate::common::{Crawl, at, travelled, url};
 
@@ -23,13 +23,13 @@ fn visited() -> Crawl {
 fn a_history_has_every_visit_the_earliest_first() {
     let crawl = visited();
     let source = crawl.source(5_000);
-    let view = history(&source, Steps::default(), &url("http://a.test/")).unwrap();
+    let view = history(&source, CanonicalSteps::default(), &url("http://a.test/")).unwrap();
     let found: Vec<Change> = view.visits.iter().map(|visit| visit.change.0).collect();
     assert_eq!(found, [Change::New, Change::Same, Change::Changed]);
     assert_eq!(view.visits[2].time.0, at(2_000));
     assert!((view.visits[2].score - 0.25).abs() < 1e-3 && view.visits[2].url.is_none());
     assert_eq!(travelled(&view), view);
-    assert!(history(&source, Steps::default(), &url("http://a.test/never")).is_err());
+    assert!(history(&source, CanonicalSteps::default(), &url("http://a.test/never")).is_err());
 }
 
 #[test]

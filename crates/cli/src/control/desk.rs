@@ -1,6 +1,6 @@
 //! What is the answer to each request that only reads? The same for a running crawl and a stopped one.
 
-use evercrawl_engine::CrawlConfig;
+use evercrawl_engine::config::WalkConfig;
 use evercrawl_model::Time;
 use evercrawl_query::{
     self as query, Answer, ChangesRequest, ChangesView, HistoryView, HostsRequest, PagesRequest,
@@ -69,8 +69,8 @@ pub(crate) fn answer(
     }
 }
 
-fn config(opened: &Opened) -> anyhow::Result<CrawlConfig> {
-    crawl_config::crawl_config(&opened.settings, &RunArgs::default())
+fn config(opened: &Opened) -> anyhow::Result<WalkConfig> {
+    crawl_config::walk_config(&opened.settings, &RunArgs::default())
 }
 
 fn canonical(opened: &Opened, asked: &UrlRequest) -> anyhow::Result<Canonical> {

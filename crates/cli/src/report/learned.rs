@@ -59,7 +59,7 @@ fn predicted(predictions: &PredictionsView) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use evercrawl_model::Kind;
+    use evercrawl_model::PageKind;
     use evercrawl_query::{ClassPredictions, Code, NewLinksView, PredictionCount};
 
     use super::*;
@@ -74,7 +74,7 @@ mod tests {
         SignalView { host, kind, words, precision: 0.25, recall: 0.5 }
     }
 
-    fn yields(kind: Kind, a_visit: Option<f64>) -> NewLinksView {
+    fn yields(kind: PageKind, a_visit: Option<f64>) -> NewLinksView {
         NewLinksView { kind: Code(kind), visits: 2.0, links: 3.0, a_visit }
     }
 
@@ -82,7 +82,7 @@ mod tests {
     fn the_figures_are_put_in_words() {
         let mut learned = LearnedView {
             signals: vec![signal("a.org", 1.0), signal("b.org", 9.0)],
-            new_links: vec![yields(Kind::Page, None), yields(Kind::Feed, Some(1.5))],
+            new_links: vec![yields(PageKind::Page, None), yields(PageKind::Feed, Some(1.5))],
             audit_share: 0.02,
             predictions: PredictionsView {
                 error: Some(0.031),

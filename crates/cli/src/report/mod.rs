@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use evercrawl_engine::live::Progress;
-use evercrawl_model::{Change, Life, Time};
+use evercrawl_model::{Change, LifeState, Time};
 use evercrawl_query::{
     FreshnessView, LearnedView, PlanSettings, RankedBy, Run, Status, TodayView, Totals,
     WaitingHosts, WaitingView,
@@ -26,7 +26,7 @@ pub(crate) fn write_line(out: &mut dyn Write, label: &str, text: &str) -> io::Re
 
 /// Pages by state: those that pages usually are in, and what else there is.
 fn states_text(total: &Totals) -> String {
-    use Life::{Failing, Gone, Live, LoginWall, Moved, New, Parked, Refused, SoftGone};
+    use LifeState::{Failing, Gone, Live, LoginWall, Moved, New, Parked, Refused, SoftGone};
     let usual = [Live, New, Gone, Refused];
     let all = [Live, Failing, New, Gone, Moved, SoftGone, LoginWall, Parked, Refused];
     let shown = all.into_iter().filter_map(|state| {

@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_engine::config::CrawlConfig;
-use evercrawl_engine::importance::Snapshots;
+use evercrawl_engine::importance::RankSnapshots;
 use evercrawl_engine::live::{self, Ended, Inbox, Progress, Stopper, SystemClock};
 use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{DataDir, EngineError, freshness};
 use evercrawl_model::{Outcome, Refusal, Time};
 use evercrawl_query::{FreshnessView, RunReport, Status, Survey, Totals};
 use evercrawl_state::{Counters, DiskStore};
-use evercrawl_urls::{ScopeKind, Seed, Target};
+use evercrawl_urls::{ScopeKind, Seed, SeedTarget};
 use serde_json::json;
 
 use super::take;
@@ -31,7 +31,7 @@ use crate::{crawl_config, exit, print, report, seeds};
 pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     let (settings, config) = settings(args)?;
     let mut given = Vec::new();
-    seeds::read(&args.seeds, config.steps, |seed, _| {
+    seeds::read(&args.seeds, config.walk.reading.steps, |seed, _| {
         given.push(seed);
         Ok(())
     })?;
@@ -88,14 +88,14 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
 }
 
 /// What the crawl is to do, as of now.
-fn settings(args: &Crawl) -> anyhow::Result<(Arc<Settings>, Arc<CrawlConfig>)> {
+fn settings(args: &Crawl) -> anyhow::Result<(Arc<Settings>, CrawlConfig)> {
     let mut settings = crawl_config::settings(&args.common, Some(&args.rules))?;
     if let Some(address) = &args.push {
         settings.set("push.listen", vec![address.clone()], Origin::Flag)?;
     }
-    let ranks = Some(Snapshots::dir_in(&args.common.data));
-    let config = crawl_config::crawl_config(&settings, &args.run)?;
-    Ok((Arc::new(settings), Arc::new(CrawlConfig { ranks, ..config })))
+    let mut config = crawl_config::crawl_config(&settings, &args.run)?;
+    config.ranking.kept_in = Some(RankSnapshots::dir_in(&args.common.data));
+    Ok((Arc::new(settings), config))
 }
 
 fn nothing_to_crawl() -> anyhow::Error {
@@ -106,7 +106,7 @@ fn nothing_to_crawl() -> anyhow::Error {
 pub(crate) fn open_walk(
     dir: &DataDir,
     settings: &Settings,
-    config: &Arc<CrawlConfig>,
+    config: &CrawlConfig,
 ) -> anyhow::Result<Walk<DiskStore>> {
     let state = dir.state(crawl_config::store_limits(settings)?, random())?;
     let now = SystemClock.not_before(state.view().last_logged()?.unwrap_or_default());
@@ -128,7 +128,14 @@ pub(crate) fn open_walk(
         eprintln!("the last run ended abruptly: {cut} that were not committed are fetched again");
     }
     let learned = DataDir::learned(dir.path());
-    Ok(Walk::resume(config.clone(), state, writer, learned.as_deref(), random(), now)?)
+    Ok(Walk::resume(
+        Arc::new(config.walk.clone()),
+        state,
+        writer,
+        learned.as_deref(),
+        random(),
+        now,
+    )?)
 }
 
 /// A number that nobody can guess.
@@ -150,10 +157,10 @@ fn require_identity(
     }
     let known: Result<Vec<String>, _> = walk.state().seeds().take(1000).collect();
     let given = given.iter().map(|seed| match &seed.target {
-        Target::Url(url) => url.as_str().to_owned(),
-        Target::Domain(domain) => format!("https://{domain}"),
+        SeedTarget::Url(url) => url.as_str().to_owned(),
+        SeedTarget::Domain(domain) => format!("https://{domain}"),
     });
-    let stays_home = config.scope != ScopeKind::Any
+    let stays_home = config.walk.scope != ScopeKind::Any
         && known?.into_iter().chain(given).all(|url| is_own_machine(&url));
     if stays_home {
         return Ok(());
@@ -234,7 +241,7 @@ impl<'a> Keeper<'a> {
         }
         self.kept = now;
         self.settle();
-        let (dir, learned) = (self.dir.to_owned(), walk.planner().learned());
+        let (dir, learned) = (self.dir.to_owned(), walk.planner().encode_learned());
         self.writing = Some(std::thread::spawn(move || DataDir::keep_learned(&dir, &learned)));
     }
 
@@ -360,8 +367,8 @@ fn finish(
     before: &Counters,
     dir: &DataDir,
 ) -> anyhow::Result<u8> {
-    let fresh = freshness::of(walk.planner(), walk.state(), SystemClock.now())?;
-    DataDir::keep_learned(dir.path(), &walk.planner().learned())?;
+    let fresh = freshness::collection_freshness(walk.planner(), walk.state(), SystemClock.now())?;
+    DataDir::keep_learned(dir.path(), &walk.planner().encode_learned())?;
     let resting = walk.counters().standing[0];
     let counters = walk.close()?;
     let code = exit_code(ended, before, &counters, progress);
@@ -417,7 +424,7 @@ fn say_what_next(ended: Ended, resting: u64, dir: &Path) {
 
 fn exit_code(ended: Ended, before: &Counters, after: &Counters, progress: &Progress) -> u8 {
     let answered = |counters: &Counters| -> u64 {
-        let outcomes = Outcome::ALL.iter().filter(|outcome| outcome.answered());
+        let outcomes = Outcome::ALL.iter().filter(|outcome| outcome.has_answer());
         outcomes.map(|&outcome| counters.ended(outcome)).sum()
     };
     let private = after.refused(Refusal::PrivateAddress) > before.refused(Refusal::PrivateAddress);

@@ -8,7 +8,7 @@ mod rules;
 mod schedule;
 mod spam;
 
-use evercrawl_engine::CrawlConfig;
+use evercrawl_engine::config::WalkConfig;
 use evercrawl_engine::overrides::Overrides;
 use evercrawl_model::{HostKey, Outcome, PageKey, Refusal};
 use evercrawl_state::{PageRow, Store};
@@ -384,7 +384,7 @@ pub struct SpamStep {
 /// Where `url` is in the crawl, and why.
 pub fn why<S: Store>(
     source: &Source<'_, S>,
-    config: &CrawlConfig,
+    config: &WalkConfig,
     url: &Canonical,
 ) -> Result<WhyView, QueryError> {
     let host = source.host_of(url);
@@ -422,7 +422,7 @@ pub fn why<S: Store>(
 /// What is asked, and what all steps need.
 struct Question<'a, S> {
     source: &'a Source<'a, S>,
-    config: &'a CrawlConfig,
+    config: &'a WalkConfig,
     url: &'a Canonical,
     host: HostKey,
     overrides: Overrides,

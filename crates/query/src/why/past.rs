@@ -1,7 +1,7 @@
 //! What happened to the page so far?
 
 use evercrawl_compare::PageMemory;
-use evercrawl_insight::mirrors::{Mirrors, stand_in};
+use evercrawl_insight::mirrors::{Mirrors, find_stand_in};
 use evercrawl_model::{Outcome, PageKey, Refusal};
 use evercrawl_state::{PageRow, Past, Standing, Store};
 use evercrawl_urls::Canonical;
@@ -18,7 +18,7 @@ impl<S: Store> Question<'_, S> {
     /// Former addresses, where it moved, what is in its place, visits, volatile passages.
     pub(super) fn past(&self, key: PageKey, row: &PageRow) -> Result<Vec<Step>, QueryError> {
         let mut steps = Vec::new();
-        let formers = moved::formers(self.source, self.config.steps, key, row)?;
+        let formers = moved::formers(self.source, self.config.reading.steps, key, row)?;
         if !formers.is_empty() {
             let urls = formers.into_iter().map(|(_, former)| former.url).collect();
             steps.push(Step::info(Inputs::Formerly(FormerlyStep { urls })));
@@ -41,7 +41,7 @@ impl<S: Store> Question<'_, S> {
     /// What is in the page's place, or where it went.
     fn elsewhere(&self, row: &PageRow, past: &Past) -> Result<Option<Step>, QueryError> {
         if row.is_moved() {
-            let to = moved::target(self.source, self.config.steps, row)?;
+            let to = moved::target(self.source, self.config.reading.steps, row)?;
             let to = to.map(Canonical::into_string);
             return Ok(Some(Step::info(Inputs::Moved(MovedStep { to, status: past.status }))));
         }
@@ -62,12 +62,12 @@ impl<S: Store> Question<'_, S> {
         let waits = row.standing == Standing::Refused(Refusal::Mirror);
         let Some(likeness) = state.likeness(key.host)?.filter(|_| waits) else { return Ok(None) };
         let mirrors = Mirrors::read(state)?;
-        let instead = stand_in(state, &mirrors, key, row, |_| true)?;
+        let instead = find_stand_in(state, &mirrors, key, row, |_| true)?;
         let step = MirrorStep {
             host: self.source.host_name(key.host)?,
-            original: self.source.host_name(likeness.of)?,
-            alike: likeness.alike,
-            compared: likeness.compared,
+            original: self.source.host_name(likeness.compared_with)?,
+            alike: likeness.alike_pages,
+            compared: likeness.compared_pages,
             instead: instead.map(|other| other.url.to_string()),
         };
         Ok(Some(Step::new(Inputs::Mirror(step), Verdict::Refuse)))
@@ -76,8 +76,10 @@ impl<S: Store> Question<'_, S> {
 
 /// What of a page differs again and again and is no change.
 fn volatile(memory: &PageMemory) -> Option<Step> {
-    let step =
-        VolatileStep { passages: memory.clocks() as u64, alternating: memory.turns() as u64 };
+    let step = VolatileStep {
+        passages: memory.ticking_passages() as u64,
+        alternating: memory.rotating_places() as u64,
+    };
     let any = step.passages + step.alternating > 0;
     any.then(|| Step::info(Inputs::Volatile(step)))
 }

@@ -6,7 +6,7 @@ use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::walk::{keeps_waiting, read_robots, scope};
 use evercrawl_model::{Override, PageKey};
 use evercrawl_state::{PageRow, Store};
-use evercrawl_urls::{Gate, Patterns, Scope};
+use evercrawl_urls::{Patterns, Scope, UrlFilter};
 
 use super::{Inputs, Question, RobotsLine, RobotsStep, ScopeStep, Step, Verdict};
 use crate::code::{At, Code};
@@ -29,8 +29,8 @@ impl<S: Store> Question<'_, S> {
             scope(config.scope, state)?
         };
         let rules = self.overrides.rules(&config.rules);
-        let gate = Gate::new(scope, rules).map_err(evercrawl_engine::EngineError::from)?;
-        let links = LinkReader::new(config, Arc::new(RwLock::new(gate)), state.keyer());
+        let gate = UrlFilter::new(scope, rules).map_err(evercrawl_engine::EngineError::from)?;
+        let links = LinkReader::new(&config.reading, Arc::new(RwLock::new(gate)), state.keyer());
         let depth = row.map_or(0, |row| row.depth);
         let (reason, rule) = links.verdict(self.url, depth, self.source.now).err().unzip();
         let verdict = if reason.is_some() { Verdict::Refuse } else { Verdict::Pass };
@@ -55,7 +55,7 @@ impl<S: Store> Question<'_, S> {
             let step = RobotsStep { fetched, status, allowed: None, line: None, retry_at };
             return Ok(Step::new(Inputs::Robots(step), Verdict::Wait));
         }
-        let robots = read_robots(&copy, &self.config.agent);
+        let robots = read_robots(&copy, &self.config.reading.agent);
         let said = robots.verdict(self.url.path_and_query());
         let line = said.line.map(|line| RobotsLine { number: line.number, text: line.text.into() });
         let allowed = Some(said.allowed);

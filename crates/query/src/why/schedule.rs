@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use evercrawl_engine::walk::read_robots;
-use evercrawl_engine::{Plan, Planner};
-use evercrawl_frontier::DRAWN;
-use evercrawl_insight::importance::weight;
+use evercrawl_engine::{Planner, PlannerConfig};
+use evercrawl_frontier::AUDIT_DUE;
+use evercrawl_insight::importance::weight_of_importance;
 use evercrawl_model::{PageKey, Time};
 use evercrawl_state::{Lane, PageRow, Place, Store};
 use evercrawl_urls::Canonical;
@@ -43,7 +43,7 @@ impl<S: Store> Question<'_, S> {
                 let again = row.past.is_some();
                 (if again { WaitsFor::NewVisit } else { WaitsFor::FirstVisit }, None)
             }
-            Some(Place::Due(DRAWN)) => (WaitsFor::Audit, None),
+            Some(Place::Due(AUDIT_DUE)) => (WaitsFor::Audit, None),
             Some(Place::Due(at)) => (WaitsFor::Due, Some(at)),
             Some(Place::Recheck(at)) => (WaitsFor::Recheck, Some(at)),
             None => (WaitsFor::Nothing, None),
@@ -67,7 +67,7 @@ impl<S: Store> Question<'_, S> {
     ) -> Result<Vec<Step>, QueryError> {
         let now = self.source.now;
         let planner = self.source.planner_for_one_page(self.config.plan)?;
-        let reasons = Reasons(planner.reasons(key, row, now));
+        let reasons = Reasons(planner.explain_policy(key, row, now));
         let mut steps: Vec<Step> = change_rate(&reasons, row).into_iter().collect();
         steps.extend(importance(planner.plan(), row));
         let links = reasons.get("new links a day").filter(|links| *links >= FEW_LINKS);
@@ -106,7 +106,7 @@ impl<S: Store> Question<'_, S> {
         if let Some(pace) = self.host_pace(key, row)? {
             return Ok(pace);
         }
-        let interval = planner.interval(key, row, self.source.now);
+        let interval = planner.revisit_interval(key, row, self.source.now);
         Ok(bound_of_interval(planner.plan(), interval, rate))
     }
 
@@ -120,8 +120,9 @@ impl<S: Store> Question<'_, S> {
         let before = state.lane(key.host, Lane::Due, (0, 0), due.millis(), COUNTED)?.len();
         let url = Canonical::from_trusted(row.url.clone());
         let copy = url.map(|url| state.robots(url.origin())).transpose()?.flatten();
-        let asked = copy.and_then(|copy| read_robots(&copy, &self.config.agent).crawl_delay());
-        let pause = self.config.frontier.pace.delay(asked, host.answer_time);
+        let asked =
+            copy.and_then(|copy| read_robots(&copy, &self.config.reading.agent).crawl_delay());
+        let pause = self.config.frontier.pace.host_pause(asked, host.answer_time);
         let takes = pause.saturating_mul(u32::try_from(before).unwrap_or(u32::MAX));
         let waits = now.after(takes) > due && now.since(due) <= takes.saturating_add(pause);
         Ok((waits && before > 0).then_some(ScheduleStep::HostPace {
@@ -145,11 +146,11 @@ fn change_rate(reasons: &Reasons, row: &PageRow) -> Option<Step> {
 }
 
 /// How much the page matters by links, where that counts.
-fn importance(plan: &Plan, row: &PageRow) -> Option<Step> {
+fn importance(plan: &PlannerConfig, row: &PageRow) -> Option<Step> {
     plan.importance.then(|| {
         Step::info(Inputs::Importance(ImportanceStep {
-            times_average: row.importance.times(),
-            weight: weight(row.importance).into(),
+            times_average: row.importance.ratio(),
+            weight: weight_of_importance(row.importance).into(),
             by: match (plan.by_cash, row.past.is_some()) {
                 (true, true) => ImportanceBasis::OpicLinks,
                 (true, false) => ImportanceBasis::OpicCash,
@@ -170,7 +171,7 @@ fn value(
     planner.plan().rate.filter(|_| row.held())?;
     // As if it had just been visited: how long it waits from then on.
     let visited = row.past.as_ref().and_then(|past| past.last_look).unwrap_or(now);
-    let interval = Reasons(planner.reasons(key, row, visited)).get("interval")?;
+    let interval = Reasons(planner.explain_policy(key, row, visited)).get("interval")?;
     let ratio = reasons.get("worth now")? / reasons.get("threshold")?;
     let step = ValueStep {
         value_over_threshold: Some(ratio).filter(|ratio| ratio.is_finite()),
@@ -181,7 +182,7 @@ fn value(
 }
 
 /// What decides how long a page waits from visit to visit, where that is `interval`.
-fn bound_of_interval(plan: &Plan, interval: Duration, rate: f64) -> ScheduleStep {
+fn bound_of_interval(plan: &PlannerConfig, interval: Duration, rate: f64) -> ScheduleStep {
     if interval <= plan.shortest {
         return ScheduleStep::MinInterval { seconds: plan.shortest.as_secs_f64() };
     }
@@ -195,7 +196,7 @@ fn bound_of_interval(plan: &Plan, interval: Duration, rate: f64) -> ScheduleStep
 
 /// The interval of a page's pin, where the page would wait longer without it.
 fn binding_pin(planner: &Planner, key: PageKey, row: &PageRow) -> Option<Duration> {
-    let (every, past) = (planner.overrides().every(key)?, row.past.as_ref()?);
+    let (every, past) = (planner.overrides().pin_interval(key)?, row.past.as_ref()?);
     let Some(Place::Due(due)) = row.place else { return None };
     (due.since(past.last_visit) >= every).then_some(every)
 }

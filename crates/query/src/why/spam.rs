@@ -1,8 +1,8 @@
 //! What does it mean for a page that its host is taken for spam?
 
-use evercrawl_engine::CrawlConfig;
+use evercrawl_engine::config::WalkConfig;
 use evercrawl_engine::overrides::Overrides;
-use evercrawl_insight::suspicion::{Action, Suspects};
+use evercrawl_insight::suspicion::{SuspectAction, Suspects};
 use evercrawl_model::{HostKey, PageKey, Refusal, Suspicion};
 use evercrawl_state::{PageRow, Standing, Store};
 use serde::{Deserialize, Serialize};
@@ -23,12 +23,12 @@ pub enum SpamAction {
     Exclude,
 }
 
-impl From<Action> for SpamAction {
-    fn from(action: Action) -> Self {
+impl From<SuspectAction> for SpamAction {
+    fn from(action: SuspectAction) -> Self {
         match action {
-            Action::Report => SpamAction::Report,
-            Action::Lower => SpamAction::Lower,
-            Action::Exclude => SpamAction::Exclude,
+            SuspectAction::Report => SpamAction::Report,
+            SuspectAction::Lower => SpamAction::Lower,
+            SuspectAction::Exclude => SpamAction::Exclude,
         }
     }
 }
@@ -49,20 +49,20 @@ pub enum SpamEffect {
 pub(super) struct Suspected {
     suspicion: Suspicion,
     name: String,
-    action: Action,
+    action: SuspectAction,
 }
 
 impl Suspected {
     /// What is kept of a host, and what is done about it.
     pub(super) fn read<S: Store>(
         source: &Source<'_, S>,
-        config: &CrawlConfig,
+        config: &WalkConfig,
         host: HostKey,
     ) -> Result<Option<Self>, QueryError> {
         let Some(suspicion) = source.state.suspicion(host)? else { return Ok(None) };
         let spam = &config.plan.spam;
         let acts = Suspects::read(source.state, spam)?.contains(host);
-        let action = if acts { spam.action } else { Action::Report };
+        let action = if acts { spam.action } else { SuspectAction::Report };
         Ok(Some(Suspected { suspicion, name: source.host_name(host)?, action }))
     }
 
@@ -73,8 +73,8 @@ impl Suspected {
         row: &PageRow,
         overrides: &Overrides,
     ) -> Option<SpamEffect> {
-        let pinned = overrides.every(page).is_some();
-        let left_out = self.action == Action::Exclude && !row.seed && !pinned;
+        let pinned = overrides.pin_interval(page).is_some();
+        let left_out = self.action == SuspectAction::Exclude && !row.seed && !pinned;
         match row.standing {
             Standing::Refused(Refusal::Spam) if left_out => Some(SpamEffect::PutAside),
             Standing::Refused(Refusal::Spam) => Some(SpamEffect::Returns),
@@ -85,8 +85,8 @@ impl Suspected {
 
     pub(super) fn step(self) -> Step {
         let verdict = match self.action {
-            Action::Exclude => Verdict::Refuse,
-            Action::Report | Action::Lower => Verdict::Info,
+            SuspectAction::Exclude => Verdict::Refuse,
+            SuspectAction::Report | SuspectAction::Lower => Verdict::Info,
         };
         let Suspicion { probability, evidence, at } = self.suspicion;
         let step = SpamStep {

@@ -4,17 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
+use evercrawl_engine::config::{ReadingConfig, RecordConfig, Take, WalkConfig};
 use evercrawl_engine::retention::Keep;
-use evercrawl_engine::{FrontierConfig, Pace, Plan, RetentionConfig, Schedule};
-use evercrawl_fetch as fetch;
+use evercrawl_engine::{FrontierConfig, Pace, PlannerConfig, RetentionConfig, Schedule};
 use evercrawl_model::{
-    Change, Discovery, Event, HostUpdate, Kind, Next, Outcome, PageKey, PolicyNotes, Refusal,
-    RobotsCopy, Score, Time, Visit, Visited,
+    Change, Discovery, Event, HostUpdate, NextVisit, Outcome, PageKey, PageKind, PolicyNotes,
+    Refusal, RobotsCopy, Score, Time, Visit, Visited,
 };
 use evercrawl_query::Source;
 use evercrawl_state::{MemoryStore, Settings, State};
-use evercrawl_urls::{Canonical, Rules, ScopeKind, Steps};
+use evercrawl_urls::{Canonical, CanonicalSteps, FilterRules, ScopeKind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -94,8 +93,8 @@ impl Crawl {
         self.apply(&Event::Visited(Box::new(Visited {
             visit,
             identity: digest,
-            next: Next::Due(at(due)),
-            noted: PolicyNotes::default(),
+            next: NextVisit::Due(at(due)),
+            policy_notes: PolicyNotes::default(),
             validators: None,
             simhash: None,
             memory: None,
@@ -104,7 +103,7 @@ impl Crawl {
             links: None,
             anchors: Vec::new(),
             first_of_digest: true,
-            kind: Kind::Page,
+            kind: PageKind::Page,
             host: HostUpdate { next_allowed: Some(at(second + 1)), ..HostUpdate::default() },
         })));
     }
@@ -122,20 +121,19 @@ impl Crawl {
 }
 
 /// A crawl of the seeds' hosts.
-pub(crate) fn config() -> CrawlConfig {
-    CrawlConfig {
-        fetch: fetch::Config::new(fetch::Identity {
-            product: "evercrawl/0".into(),
-            contact: None,
-            from: None,
-        }),
-        agent: "evercrawl".into(),
+pub(crate) fn config() -> WalkConfig {
+    WalkConfig {
+        reading: ReadingConfig {
+            agent: "evercrawl".into(),
+            steps: CanonicalSteps::default(),
+            skip_types: Vec::new(),
+            unpack: evercrawl_extract::decode::Caps::default(),
+            take: Take::default(),
+            topic: None,
+            records: RecordConfig { level: 1, requests: true },
+        },
         scope: ScopeKind::Host,
-        rules: Rules::default(),
-        skip_types: Vec::new(),
-        steps: Steps::default(),
-        unpack: evercrawl_extract::decode::Caps::default(),
-        take: Take::default(),
+        rules: FilterRules::default(),
         frontier: FrontierConfig {
             active_hosts: 5,
             per_host: 1,
@@ -146,24 +144,14 @@ pub(crate) fn config() -> CrawlConfig {
             pace: Pace { host: Duration::from_secs(1), ..Pace::default() },
         },
         schedule: Schedule::default(),
-        plan: Plan { rate: Some(5.0), ..Plan::default() },
-        limits: RunLimits { concurrency: 100, ..RunLimits::default() },
-        archive: ArchiveConfig {
-            prefix: "test".into(),
-            level: 1,
-            roll_at: 60_000,
-            machine: "test".into(),
-            operator: String::new(),
-            requests: true,
-        },
-        interest: evercrawl_engine::importance::Interest::default(),
-        rank_every: None,
-        ranks: None,
+        plan: PlannerConfig { rate: Some(5.0), ..PlannerConfig::default() },
+        sitemaps: true,
+        hold_mirrors: true,
+        topic_tags: Vec::new(),
         retention: RetentionConfig {
             archive: Keep::default(),
             visits: Keep::default(),
             every: Duration::from_secs(86_400),
         },
-        workers: 1,
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use evercrawl_engine::config::CrawlConfig;
+use evercrawl_engine::config::WalkConfig;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::overrides::Overrides;
@@ -11,7 +11,7 @@ use evercrawl_engine::walk::{OverrideChange, read_robots, scope};
 use evercrawl_model::{HostKey, Override as OverrideSet};
 use evercrawl_query::{OverrideRequest, OverridesView};
 use evercrawl_state::Standing;
-use evercrawl_urls::{Canonical, Gate, Patterns};
+use evercrawl_urls::{Canonical, Patterns, UrlFilter};
 use serde_json::{Value, json};
 
 use super::Opened;
@@ -153,7 +153,7 @@ fn end(opened: &Opened, what: &str, kinds: &[&str]) -> anyhow::Result<Decided> {
 fn pin(opened: &Opened, url: &str, every: Option<Duration>) -> anyhow::Result<Decided> {
     let every = every.ok_or_else(|| Failure::usage("how often? Give a time, as in --every 1h"))?;
     let url = canonical(&opened.settings, url)?;
-    let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
+    let config = crawl_config::walk_config(&opened.settings, &RunArgs::default())?;
     within_bounds(opened, &config, &url, every)?;
     let host = host_of(&opened.state, &url);
     let overrides = Overrides::read(&opened.state)?;
@@ -162,7 +162,7 @@ fn pin(opened: &Opened, url: &str, every: Option<Duration>) -> anyhow::Result<De
             in_scope(opened, &config, &overrides, &url)?;
             Some("it was not known, and is a seed from now on".to_owned())
         }
-        Some(_) if overrides.excludes(url.as_str()) => {
+        Some(_) if overrides.is_excluded(url.as_str()) => {
             Some("it is excluded, and not visited until that ends".to_owned())
         }
         Some(_) if overrides.is_paused(host) => {
@@ -182,13 +182,14 @@ fn pin(opened: &Opened, url: &str, every: Option<Duration>) -> anyhow::Result<De
 /// A pin can ask for no more than the page's host allows.
 fn within_bounds(
     opened: &Opened,
-    config: &CrawlConfig,
+    config: &WalkConfig,
     url: &Canonical,
     every: Duration,
 ) -> anyhow::Result<()> {
     let robots = opened.state.robots(url.origin())?;
-    let crawl_delay = robots.and_then(|copy| read_robots(&copy, &config.agent).crawl_delay());
-    let pace = config.frontier.pace.delay(crawl_delay, Duration::ZERO);
+    let crawl_delay =
+        robots.and_then(|copy| read_robots(&copy, &config.reading.agent).crawl_delay());
+    let pace = config.frontier.pace.host_pause(crawl_delay, Duration::ZERO);
     let shortest = SHORTEST.max(pace);
     let asked = show_duration(every);
     if every < shortest {
@@ -214,13 +215,13 @@ fn within_bounds(
 /// A page that is not known becomes a seed, but widens no scope.
 fn in_scope(
     opened: &Opened,
-    config: &CrawlConfig,
+    config: &WalkConfig,
     overrides: &Overrides,
     url: &Canonical,
 ) -> anyhow::Result<()> {
     let scope = scope(config.scope, &opened.state)?;
-    let gate = Arc::new(RwLock::new(Gate::new(scope, overrides.rules(&config.rules))?));
-    let links = LinkReader::new(config, gate, opened.state.keyer());
+    let gate = Arc::new(RwLock::new(UrlFilter::new(scope, overrides.rules(&config.rules))?));
+    let links = LinkReader::new(&config.reading, gate, opened.state.keyer());
     links.verdict(url, 0, SystemClock.now()).map_err(|(reason, words)| {
         let url = print::plain(url.as_str());
         Failure::usage(format!(
@@ -234,7 +235,7 @@ fn boost(opened: &Opened, pattern: &str, times: Option<f32>) -> anyhow::Result<D
     let times = times
         .ok_or_else(|| Failure::usage("by how much? Give a factor, as in x5, or x0.2 for less"))?;
     usable("boost", pattern)?;
-    let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
+    let config = crawl_config::walk_config(&opened.settings, &RunArgs::default())?;
     let note = config.plan.rate.is_none().then(|| {
         "it takes effect once there is a budget to divide: `evercrawl crawl --budget 5/s`"
             .to_owned()
@@ -271,7 +272,7 @@ fn exclude(opened: &Opened, pattern: &str, dry_run: bool, force: bool) -> anyhow
         return count(opened, pattern, &alone);
     }
     let overrides = Overrides::read(&opened.state)?;
-    let excluded = |url: &str| alone.is_match(url) || overrides.excludes(url);
+    let excluded = |url: &str| alone.is_match(url) || overrides.is_excluded(url);
     let mut pages = opened.state.pages();
     let stays = pages.find(|page| !matches!(page, Ok((_, row)) if excluded(&row.url)));
     let all = stays.transpose()?.is_none() && opened.state.counters().pages > 0;

@@ -9,13 +9,13 @@ mod scores;
 use std::collections::HashMap;
 use std::io::Write;
 
-use evercrawl_engine::importance::{Groups, LinkGraph, Snapshot, Snapshots};
+use evercrawl_engine::importance::{LinkGraph, PageGroups, RankSnapshot, RankSnapshots};
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::suspicion::Suspects;
 use evercrawl_query::{
     Answer, RankMethod, RankRequest, RankRow, RankStart, RankUnit, RankView, Request,
 };
-use evercrawl_rank::{Graph, Repeats, top};
+use evercrawl_rank::{Graph, Repeats, top_nodes};
 use evercrawl_urls::Patterns;
 
 use super::Opened;
@@ -54,7 +54,7 @@ pub(crate) fn answer(asked: &RankRequest, opened: &Opened) -> anyhow::Result<Ans
     if let Some(path) = &asked.export {
         return Ok(Answer::Exported(export::export(asked, path, &links, opened)?));
     }
-    let links = links.deaf_to(&suspects);
+    let links = links.without_links_from(&suspects);
     let ranking = match asked.method {
         RankMethod::Host | RankMethod::Domain => rank_groups(asked, &links, opened)?,
         _ => rank_pages(asked, &links, opened)?,
@@ -67,7 +67,7 @@ fn rank_groups(
     links: &LinkGraph,
     opened: &Opened,
 ) -> anyhow::Result<RankView> {
-    let groups = Groups::read(links, |host| name_of(asked.method, host, opened))?;
+    let groups = PageGroups::read(links, |host| name_of(asked.method, host, opened))?;
     // Every link of a page counts, so that a host passes on most to whom most of its pages link.
     let web = groups.graph(links, Repeats::Each);
     let scores = scores(asked, opened, links, &web)?;
@@ -82,7 +82,7 @@ fn rank_pages(asked: &RankRequest, links: &LinkGraph, opened: &Opened) -> anyhow
     let anchors = match asked.anchors {
         0 => None,
         most => {
-            let nodes = top(&scores.scores, asked.top);
+            let nodes = top_nodes(&scores.scores, asked.top);
             Some(anchors::frequent(&nodes, most, links, opened)?)
         }
     };
@@ -100,13 +100,13 @@ fn part(args: &RankRequest, links: LinkGraph, opened: &Opened) -> anyhow::Result
     let only = Patterns::new("--only", std::slice::from_ref(pattern))
         .map_err(|error| Failure::usage(error.to_string()))?;
     let keep: Vec<bool> = page_urls(&links, opened)?.iter().map(|url| only.is_match(url)).collect();
-    Ok(links.only(&keep))
+    Ok(links.keep_pages(&keep))
 }
 
 /// Keeps a ranking, for later ones to be compared with.
 fn keep(opened: &Opened, links: &LinkGraph, scores: &Scores) -> anyhow::Result<()> {
-    let snapshot = Snapshot::new(links, &scores.scores, SystemClock.now());
-    Ok(Snapshots::of(&opened.path).keep(&snapshot)?)
+    let snapshot = RankSnapshot::new(links, &scores.scores, SystemClock.now());
+    Ok(RankSnapshots::in_data_dir(&opened.path).keep(&snapshot)?)
 }
 
 /// What was ranked, and how.
@@ -124,7 +124,7 @@ impl Ranked<'_> {
         asked: &RankRequest,
         name: impl Fn(u32) -> anyhow::Result<String>,
     ) -> anyhow::Result<RankView> {
-        let nodes = top(&self.scores.scores, asked.top).into_iter();
+        let nodes = top_nodes(&self.scores.scores, asked.top).into_iter();
         let rows = nodes.map(|node| Ok(self.row(node, name(node)?)));
         let sweeps = self.scores.rounds.filter(|_| asked.start == RankStart::Hosts);
         Ok(RankView {

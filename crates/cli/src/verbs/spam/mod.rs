@@ -5,9 +5,9 @@
 use std::io::Write;
 
 use clap::Args;
-use evercrawl_engine::suspicion::{Archived, Seen, copies, survey};
+use evercrawl_engine::suspicion::{ArchivedPages, HostSurvey, find_copies, survey_hosts};
 use evercrawl_query::{Answer, Request, SpamFinding, SpamRequest, SpamSign, SpamView};
-use evercrawl_spam::{Mirror, Verdict};
+use evercrawl_spam::{Mirror, SpamVerdict};
 
 use super::Opened;
 use crate::args::Common;
@@ -56,15 +56,15 @@ pub(crate) fn answer(asked: &SpamRequest, opened: &Opened) -> anyhow::Result<Spa
 }
 
 /// Looks at some pages of every host, in the order in which hosts were found.
-fn look(opened: &Opened, pages: usize) -> anyhow::Result<Vec<Seen>> {
-    let (mut hosts, mut archived) = (Vec::new(), Archived::new(opened.archive_dir()));
-    survey(&opened.state, &mut archived, pages, u64::MAX, |seen| hosts.push(seen))?;
+fn look(opened: &Opened, pages: usize) -> anyhow::Result<Vec<HostSurvey>> {
+    let (mut hosts, mut archived) = (Vec::new(), ArchivedPages::new(opened.archive_dir()));
+    survey_hosts(&opened.state, &mut archived, pages, u64::MAX, |seen| hosts.push(seen))?;
     hosts.sort_by(|a, b| a.found.cmp(&b.found).then_with(|| a.name.cmp(&b.name)));
     Ok(hosts)
 }
 
 /// Hosts before pages before mirrors, the surest first.
-fn findings(hosts: &[Seen], threshold: f64) -> Vec<SpamFinding> {
+fn findings(hosts: &[HostSurvey], threshold: f64) -> Vec<SpamFinding> {
     let (mut of_hosts, mut of_pages) = (Vec::new(), Vec::new());
     for seen in hosts {
         let verdict = seen.verdict();
@@ -87,11 +87,11 @@ fn findings(hosts: &[Seen], threshold: f64) -> Vec<SpamFinding> {
         probability: verdict.probability,
         signs: signs(verdict),
     });
-    let mirrors = copies(hosts).into_iter().map(|copy| mirror(hosts, copy));
+    let mirrors = find_copies(hosts).into_iter().map(|copy| mirror(hosts, copy));
     of_hosts.chain(of_pages).chain(mirrors).collect()
 }
 
-fn mirror(hosts: &[Seen], copy: Mirror) -> SpamFinding {
+fn mirror(hosts: &[HostSurvey], copy: Mirror) -> SpamFinding {
     SpamFinding::Mirror {
         host: hosts[copy.host].name.clone(),
         mirror_of: hosts[copy.of].name.clone(),
@@ -100,7 +100,7 @@ fn mirror(hosts: &[Seen], copy: Mirror) -> SpamFinding {
     }
 }
 
-fn signs(verdict: &Verdict) -> Vec<SpamSign> {
+fn signs(verdict: &SpamVerdict) -> Vec<SpamSign> {
     let signs = verdict.signs.iter().map(|sign| SpamSign {
         kind: sign.kind.name().to_owned(),
         score: sign.score,

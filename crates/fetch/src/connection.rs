@@ -1,0 +1,318 @@
+//! How does one request and its response go over a connection?
+//!
+//! An HTTP/1 connection is not given a task of its own: whoever waits for the response also moves
+//! the bytes. That saves two task switches a read, and a connection that lies idle costs nothing.
+
+use std::error::Error as _;
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty};
+use hyper::Version;
+use hyper::body::{Body, Incoming};
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::time::{Instant, Sleep};
+
+use crate::body_buffer::BodyBuffer;
+use crate::body_memory::BodyMemory;
+use crate::config::{FetchLimits, RequestHeaders};
+use crate::dial::Deadlines;
+use crate::failure::{Failure, FetchPhase, TlsFailure};
+use crate::recorded_stream::{RecordedStream, SharedWireRecord, Stream};
+use crate::request::Request;
+use crate::response::{self, Protocol, Response, TlsInfo, Truncation};
+use crate::wire_record::HeadTooLarge;
+
+/// The most header fields a response may have.
+const MOST_FIELDS: usize = 500;
+
+/// An open connection to one address.
+#[derive(Debug)]
+pub(crate) struct HttpConnection {
+    sender: Sender,
+    driver: ConnectionDriver,
+    tape: SharedWireRecord,
+    peer: SocketAddr,
+    tls: Option<TlsInfo>,
+}
+
+#[derive(Debug)]
+enum Sender {
+    Http1(http1::SendRequest<Empty<Bytes>>),
+    Http2(http2::SendRequest<Empty<Bytes>>),
+}
+
+/// What moves the bytes while somebody waits for them, and ends the waiting.
+#[derive(Debug)]
+struct ConnectionDriver {
+    /// None once it has nothing left to do, and for HTTP/2, which moves by itself.
+    connection: Option<Box<http1::Connection<TokioIo<RecordedStream>, Empty<Bytes>>>>,
+    /// Kept from one exchange to the next: putting an alarm off is far cheaper than setting one.
+    alarm: Pin<Box<Sleep>>,
+}
+
+impl HttpConnection {
+    /// A connection that speaks HTTP/1.1, as leniently as the web does.
+    pub(crate) async fn http1(
+        stream: Stream,
+        peer: SocketAddr,
+        tls: Option<TlsInfo>,
+    ) -> Result<Self, Failure> {
+        let tape = SharedWireRecord::new();
+        let (sender, connection) = http1::Builder::new()
+            .http09_responses(true)
+            .allow_obsolete_multiline_headers_in_responses(true)
+            .allow_spaces_after_header_name_in_responses(true)
+            .ignore_invalid_headers_in_responses(true)
+            .max_headers(MOST_FIELDS)
+            .title_case_headers(true)
+            .handshake(RecordedStream::on(stream, tape.clone()))
+            .await
+            .map_err(|error| classify_http_error(&error))?;
+        let driver = ConnectionDriver::new(Some(Box::new(connection)));
+        Ok(HttpConnection { sender: Sender::Http1(sender), driver, tape, peer, tls })
+    }
+
+    /// A connection that speaks HTTP/2; it has a task of its own, as it may have to answer pings.
+    pub(crate) async fn http2(
+        stream: Stream,
+        peer: SocketAddr,
+        tls: Option<TlsInfo>,
+    ) -> Result<Self, Failure> {
+        let tape = SharedWireRecord::new();
+        let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+            .handshake(RecordedStream::on(stream, tape.clone()))
+            .await
+            .map_err(|error| classify_http_error(&error))?;
+        tokio::spawn(connection);
+        let driver = ConnectionDriver::new(None);
+        Ok(HttpConnection { sender: Sender::Http2(sender), driver, tape, peer, tls })
+    }
+
+    /// The address at the other end.
+    pub(crate) fn peer(&self) -> SocketAddr {
+        self.peer
+    }
+
+    /// Whether TLS lies under it.
+    pub(crate) fn is_secure(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// What was recorded of the exchange that is under way or was the last.
+    pub(crate) fn tape(&self) -> &SharedWireRecord {
+        &self.tape
+    }
+
+    /// Whether another request can be sent, as far as can be known without sending one.
+    pub(crate) async fn is_ready(&mut self) -> bool {
+        poll_fn(|cx| {
+            self.driver.poll_connection(cx);
+            Poll::Ready(())
+        })
+        .await;
+        match &self.sender {
+            Sender::Http1(sender) => self.driver.is_running() && sender.is_ready(),
+            Sender::Http2(sender) => sender.is_ready(),
+        }
+    }
+
+    /// Whether nothing came back in the last exchange, so that the server cannot have taken it up.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        matches!(self.sender, Sender::Http2(_)) || self.tape.lock().bytes_received() == 0
+    }
+
+    /// Sends the request and reads its response.
+    pub(crate) async fn exchange(
+        &mut self,
+        request: &Request,
+        persona: &RequestHeaders,
+        limits: &FetchLimits,
+        room: &BodyMemory,
+        patience: Deadlines,
+    ) -> Result<Response, Failure> {
+        let outgoing = self.prepare(request, persona, limits)?;
+        let answer = self.send_request(outgoing, limits, patience).await?;
+        let (parts, mut incoming) = answer.into_parts();
+        let mut gathered = BodyBuffer::new(incoming.size_hint().lower(), limits);
+        let truncated = self.read_body(&mut incoming, &mut gathered, room, patience).await;
+        if truncated.is_some() {
+            self.driver.stop();
+        }
+        let mut tape = self.tape.lock();
+        let (mut head, interim) = (tape.head(), tape.interim());
+        if parts.version == Version::HTTP_2 {
+            head = response::synthetic_head(parts.status, &parts.headers);
+        }
+        Ok(Response {
+            head,
+            interim,
+            status: parts.status.as_u16(),
+            chunked: parts.version == Version::HTTP_11 && response::is_chunked(&parts.headers),
+            headers: parts.headers,
+            body: gathered.into_body(),
+            truncated,
+            protocol: Protocol::from(parts.version),
+            tls: self.tls.clone(),
+        })
+    }
+
+    /// Rewinds the tape and puts the request into the words of the protocol spoken here.
+    fn prepare(
+        &self,
+        request: &Request,
+        persona: &RequestHeaders,
+        limits: &FetchLimits,
+    ) -> Result<hyper::Request<Empty<Bytes>>, Failure> {
+        let is_http2 = matches!(self.sender, Sender::Http2(_));
+        let outgoing = request.outgoing(persona, is_http2)?;
+        let mut tape = self.tape.lock();
+        if is_http2 {
+            tape.rewind_counting(&request.synthetic_head(outgoing.headers()));
+        } else {
+            tape.rewind(limits.head_bytes);
+        }
+        Ok(outgoing)
+    }
+
+    /// Sends the request and waits for the response head.
+    async fn send_request(
+        &mut self,
+        outgoing: hyper::Request<Empty<Bytes>>,
+        limits: &FetchLimits,
+        patience: Deadlines,
+    ) -> Result<hyper::Response<Incoming>, Failure> {
+        let deadline = patience.until(limits.head);
+        let answer = match &mut self.sender {
+            Sender::Http1(sender) => {
+                self.driver.run(deadline, pin!(sender.send_request(outgoing))).await
+            }
+            Sender::Http2(sender) => {
+                self.driver.run(deadline, pin!(sender.send_request(outgoing))).await
+            }
+        };
+        let answer = answer.ok_or_else(|| patience.timed_out(FetchPhase::Head))?;
+        let answer = answer.map_err(|error| classify_http_error(&error))?;
+        if answer.version() == Version::HTTP_09 && self.tape.lock().has_head() {
+            return Err(Failure::Protocol("this version of HTTP is not known".to_owned()));
+        }
+        Ok(answer)
+    }
+
+    /// Reads the body to its end; says why where it does not get there.
+    async fn read_body(
+        &mut self,
+        incoming: &mut Incoming,
+        gathered: &mut BodyBuffer,
+        room: &BodyMemory,
+        patience: Deadlines,
+    ) -> Option<Truncation> {
+        while !incoming.is_end_stream() {
+            if !gathered.wait_for_memory(room, patience).await {
+                return Some(Truncation::Size);
+            }
+            let deadline = gathered.deadline(patience);
+            let Some(frame) = self.driver.run(deadline, incoming.frame()).await else {
+                return Some(Truncation::Time);
+            };
+            match frame {
+                Some(Ok(frame)) => {
+                    let data = frame.into_data().unwrap_or_default();
+                    if !gathered.add(data) {
+                        return Some(Truncation::Size);
+                    }
+                }
+                Some(Err(_)) => return Some(Truncation::Disconnect),
+                None => break,
+            }
+        }
+        None
+    }
+}
+
+impl ConnectionDriver {
+    fn new(
+        connection: Option<Box<http1::Connection<TokioIo<RecordedStream>, Empty<Bytes>>>>,
+    ) -> Self {
+        ConnectionDriver { connection, alarm: Box::pin(tokio::time::sleep(Duration::ZERO)) }
+    }
+
+    /// Polls `work`, and the connection under it, until `work` is done; `None` if the deadline passes
+    /// first.
+    async fn run<T>(
+        &mut self,
+        deadline: Instant,
+        mut work: impl Future<Output = T> + Unpin,
+    ) -> Option<T> {
+        let mut is_set = false;
+        poll_fn(|cx| {
+            if let Poll::Ready(done) = Pin::new(&mut work).poll(cx) {
+                return Poll::Ready(Some(done));
+            }
+            self.poll_connection(cx);
+            if let Poll::Ready(done) = Pin::new(&mut work).poll(cx) {
+                return Poll::Ready(Some(done));
+            }
+            if !is_set {
+                self.alarm.as_mut().reset(deadline);
+                is_set = true;
+            }
+            self.alarm.as_mut().poll(cx).map(|()| None)
+        })
+        .await
+    }
+
+    /// Moves what can be moved now.
+    fn poll_connection(&mut self, cx: &mut Context<'_>) {
+        if let Some(connection) = &mut self.connection
+            && Pin::new(connection).poll(cx).is_ready()
+        {
+            self.stop();
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        self.connection.is_some()
+    }
+
+    /// Closes the connection: what would still come on it belongs to nobody.
+    fn stop(&mut self) {
+        self.connection = None;
+    }
+}
+
+/// Why no response head came. hyper does not show its kinds of errors, only asks and answers.
+fn classify_http_error(error: &hyper::Error) -> Failure {
+    let io = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    if let Some(cause) = io.and_then(io::Error::get_ref) {
+        if cause.is::<HeadTooLarge>() {
+            return Failure::HeadTooLarge;
+        }
+        if cause.is::<rustls::Error>() {
+            return TlsFailure::Handshake(cause.to_string()).into();
+        }
+    }
+    if error.is_parse_too_large() {
+        Failure::HeadTooLarge
+    } else if error.is_parse() {
+        Failure::Protocol(error.to_string())
+    } else if io.is_none() && !is_hang_up(error) {
+        Failure::Protocol(source_or_self(error))
+    } else {
+        Failure::Disconnected
+    }
+}
+
+fn is_hang_up(error: &hyper::Error) -> bool {
+    error.is_incomplete_message() || error.is_closed() || error.is_canceled()
+}
+
+fn source_or_self(error: &hyper::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+}

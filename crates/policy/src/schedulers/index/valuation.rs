@@ -1,0 +1,254 @@
+//! What is a fetch of this page worth now, and when will it be worth enough?
+
+use evercrawl_estimate::quick;
+use evercrawl_estimate::signal::SignalClock;
+
+use super::aim::{time_to_value, value};
+use super::leads;
+use super::patience::is_restless;
+use super::valuation_cache::KnownInputs;
+use super::weights::{self, HINTS, HintWeights, Hints};
+use super::{KINDS, LONGEST_DELAY};
+use crate::index::IntervalLimits;
+use crate::page::{Days, Page};
+use crate::registry::Goal;
+use crate::schedulers::beliefs::importance;
+
+/// By how many e-folds a group may run slower or faster than usual: that something happened is often
+/// certain, that nothing did hardly ever.
+const SLOWEST: f64 = -1.0;
+const FASTEST: f64 = 4.0;
+
+/// How closely a due time is searched for, as a share of the wait, and in how many steps.
+const CLOSENESS: f64 = 0.02;
+const STEPS: usize = 24;
+
+/// The shortest time that is told from none: a tenth of a second.
+const SHORTEST: Days = 1e-6;
+
+/// Between which times a page is fetched, whatever it is worth.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) limits: IntervalLimits,
+    /// The longest time for a page that changes too fast to be worth a fetch.
+    pub(super) restless: Days,
+}
+
+impl Bounds {
+    /// `wait`, or as long as may be where it is none.
+    pub(super) fn or_longest(&self, wait: Days) -> Days {
+        if wait.is_nan() { self.limits.max } else { wait }
+    }
+}
+
+/// A page at a moment: all that its worth depends on.
+pub(super) struct PageValuation<'a> {
+    pub(super) goal: Goal,
+    pub(super) page: &'a Page,
+    pub(super) known: KnownInputs,
+    pub(super) weights: &'a HintWeights,
+    pub(super) now: Days,
+}
+
+/// What a look shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EquivalentTimes {
+    pub(super) hints: Hints,
+    /// For how long the page has waited, as its kin and what is said of it make it.
+    pub(super) waited: Days,
+    /// What a fetch is worth.
+    pub(super) worth: f64,
+}
+
+impl PageValuation<'_> {
+    /// What it shows.
+    pub(super) fn equivalent_times(&self) -> EquivalentTimes {
+        let hints = self.hints(self.now);
+        let waited = self.equivalent_by(&hints, self.now);
+        EquivalentTimes { hints, waited, worth: self.value_after(waited, self.now) }
+    }
+
+    /// What the hints say at `time`, not before now, if the groups stay quiet until then.
+    #[inline]
+    pub(super) fn hints(&self, time: Days) -> Hints {
+        self.hints_where(time, |_| true)
+    }
+
+    /// The same where only those whose word is worth something matter.
+    #[inline]
+    fn hints_that_count(&self, time: Days) -> Hints {
+        self.hints_where(time, |kind| self.weights.weight_of(kind) > 0.0)
+    }
+
+    #[inline]
+    fn hints_where(&self, time: Days, matters: impl Fn(usize) -> bool) -> Hints {
+        let waited = (time - self.page.last).max(SHORTEST);
+        let mut hints = [0.0; HINTS];
+        for (kind, gained) in self.known.gained.into_iter().enumerate() {
+            if gained != 0.0 && matters(kind) {
+                let faster = quick::ln((1.0 + gained / waited).max(0.0));
+                hints[kind] = faster.clamp(SLOWEST, FASTEST);
+            }
+        }
+        hints[KINDS] = weights::waiting_hint(waited);
+        hints[KINDS + 1] = 1.0;
+        hints
+    }
+
+    /// The time for which the page has waited at `time`, as its kin and what is said of it make it.
+    pub(super) fn equivalent(&self, time: Days) -> Days {
+        self.equivalent_by(&self.hints_that_count(time), time)
+    }
+
+    /// The same where it is known what the hints say then.
+    pub(super) fn equivalent_by(&self, hints: &Hints, time: Days) -> Days {
+        self.elapsed_by_hints(hints, time) + self.known.told.signal_jump()
+    }
+
+    /// The same without the jumps of words that came.
+    fn elapsed_by_hints(&self, hints: &Hints, time: Days) -> Days {
+        self.known.told.elapsed_without_signals(time - self.page.last) * self.weights.stretch(hints)
+    }
+
+    /// The chance that the copy is still right, where nobody has listened lately for so long as is told. A word's
+    /// own chance counts as it is: a doubtful rate is no reason to doubt the word.
+    pub(super) fn freshness(&self, deaf: Days) -> f64 {
+        let waited = self.now - self.page.last;
+        let deaf = deaf.min(waited);
+        let told = self.known.told.elapsed_without_signals(waited - deaf) + deaf;
+        let passed = told * self.weights.stretch(&self.hints_that_count(self.now));
+        self.known.belief.survival(passed)
+            * (-self.known.belief.mean() * self.known.told.signal_jump()).exp()
+    }
+
+    /// What a fetch is worth at `time`: for the page's own change, and for where it leads.
+    pub(super) fn value_at(&self, time: Days) -> f64 {
+        self.value_after(self.equivalent(time), time)
+    }
+
+    /// The same where it is known for how long the page has waited by then.
+    pub(super) fn value_after(&self, equivalent: Days, time: Days) -> f64 {
+        let own = value(self.goal, self.known.belief, importance(self.page), equivalent);
+        own + importance(self.page) * leads::value(self.link_yield(), time - self.page.last)
+    }
+
+    /// New links a day. To find changes is not to find pages: for whoever counts changes they are none.
+    pub(super) fn link_yield(&self) -> f64 {
+        if self.goal == Goal::Coverage { 0.0 } else { leads::rate(self.page) }
+    }
+
+    /// The derivative of the log likelihood of what a visit finds by what the hints say: a word's jump is no part
+    /// of the time that they stretch.
+    pub(super) fn slope(&self, waited: Days, changed: bool) -> f64 {
+        let stretched = waited - self.known.told.signal_jump();
+        let hazard = self.known.belief.shape() * stretched / (self.known.belief.rate() + waited);
+        let same = self.known.belief.survival(waited);
+        if changed { hazard * same / (1.0 - same).max(1e-9) } else { -hazard }
+    }
+
+    /// How long after its last visit the page is worth `price`, if all stays quiet.
+    ///
+    /// Pages that are worth it already come in order of their worth.
+    pub(super) fn wait(&self, price: f64, bounds: Bounds) -> Days {
+        if self.now > self.page.last {
+            self.wait_with_times(&self.equivalent_times(), price, bounds)
+        } else {
+            self.search_wait(price, bounds)
+        }
+    }
+
+    /// The same where it is known what the look shows, some time after the visit.
+    pub(super) fn wait_with_times(
+        &self,
+        sight: &EquivalentTimes,
+        price: f64,
+        bounds: Bounds,
+    ) -> Days {
+        let limits = bounds.limits;
+        let waited = self.now - self.page.last;
+        if sight.worth >= price {
+            // A page that may not be fetched yet has no place in that order.
+            let delay = if waited >= limits.min { quick::ln(sight.worth / price) } else { 0.0 };
+            return limits.apply(waited) - delay.clamp(0.0, LONGEST_DELAY);
+        }
+        if waited >= limits.max {
+            return self.longest(bounds);
+        }
+        let wanted = time_to_value(self.goal, self.known.belief, importance(self.page), price);
+        let guess = waited * wanted / sight.waited;
+        let wait = self.search((price, wanted), guess, (waited, limits.max));
+        if wait < limits.max { limits.apply(wait) } else { self.longest(bounds) }
+    }
+
+    /// The same for a page that was just visited.
+    fn search_wait(&self, price: f64, bounds: Bounds) -> Days {
+        let limits = bounds.limits;
+        if limits.max <= 0.0 {
+            return self.longest(bounds);
+        }
+        let wanted = time_to_value(self.goal, self.known.belief, importance(self.page), price);
+        let plain = self.known.told == SignalClock::PLAIN && self.link_yield() <= 0.0;
+        let wait = match plain.then(|| self.weights.invert_stretch(wanted)).flatten() {
+            Some(wait) => wait.min(limits.max),
+            None => self.search((price, wanted), wanted, (0.0, limits.max)),
+        };
+        if wait < limits.max { limits.apply(wait) } else { self.longest(bounds) }
+    }
+
+    /// Where within `range` the page is worth `price`, or has waited for `wanted`; searched for from `guess` on.
+    fn search(&self, (price, wanted): (f64, Days), guess: Days, range: (Days, Days)) -> Days {
+        // Whatever is searched for is nearly in proportion to time: a page's own worth is that of a waiting
+        // time, and where it leads adds to the worth alone, which grows with the square.
+        let reached = |wait: Days| match self.link_yield() > 0.0 {
+            true => (self.value_at(self.page.last + wait) / price).sqrt(),
+            false => self.equivalent(self.page.last + wait) / wanted,
+        };
+        first(reached, guess, range)
+    }
+
+    /// How long the page may wait if it is not worth a fetch before.
+    fn longest(&self, Bounds { limits, restless }: Bounds) -> Days {
+        let time = self.page.last + restless;
+        let same = self.known.belief.survival(self.equivalent(time.max(self.now)));
+        if is_restless(same) { restless.max(limits.min) } else { limits.max }
+    }
+
+    /// Whether the page, now that it is fetched, had been given up: it is not worth the price, and would be sure
+    /// to have changed.
+    pub(super) fn is_given_up(
+        &self,
+        waited: Days,
+        worth: f64,
+        (price, bounds): (f64, Bounds),
+    ) -> bool {
+        worth < price
+            && self.now - self.page.last >= (1.0 - CLOSENESS) * bounds.restless
+            && is_restless(self.known.belief.survival(waited))
+    }
+}
+
+/// Where between `low` and `most` the share that is `reached`, which grows with time, becomes 1; `most` if it
+/// does not.
+///
+/// The share is nearly in proportion to the time: from a first `guess` a few steps to where it would be 1 if
+/// it were so, or to the middle where that leads out of what is known.
+fn first(reached: impl Fn(Days) -> f64, mut guess: Days, (mut low, most): (Days, Days)) -> Days {
+    let mut high = f64::INFINITY;
+    for _ in 0..STEPS {
+        if guess >= most && high > most || guess.is_nan() {
+            guess = most;
+        } else if !(guess > low && guess < high) {
+            guess = (low.max(SHORTEST) * high.min(most)).sqrt();
+        }
+        let share = reached(guess);
+        if guess >= most && (share < 1.0 || share.is_nan()) {
+            return most;
+        }
+        *(if share < 1.0 { &mut low } else { &mut high }) = guess;
+        if (share - 1.0).abs() < CLOSENESS || high < low * (1.0 + CLOSENESS) {
+            return guess;
+        }
+        guess /= share;
+    }
+    high.min(most)
+}
