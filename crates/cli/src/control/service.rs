@@ -237,7 +237,21 @@ fn is_ourselves(caller: &UnixStream) -> bool {
 
 fn refuse(caller: &UnixStream, kind: FailureKind, why: &str) -> io::Result<()> {
     caller.set_write_timeout(Some(PATIENCE))?;
-    send(caller, &Answer::Failed(Failed { kind, message: why.to_owned() }))
+    send(caller, &Answer::Failed(Failed { kind, message: why.to_owned() }))?;
+    drain(caller)
+}
+
+/// Reads what a caller has sent already: where that is left unread, the caller may not get to see its answer.
+fn drain(mut caller: &UnixStream) -> io::Result<()> {
+    caller.set_nonblocking(true)?;
+    let mut piece = [0; 1 << 14];
+    for _ in 0..2 * MOST_ASKED / piece.len() {
+        match caller.read(&mut piece) {
+            Ok(1..) => {}
+            Ok(0) | Err(_) => break,
+        }
+    }
+    Ok(())
 }
 
 /// Sends a part of an answer; waits where the caller does not take it.
