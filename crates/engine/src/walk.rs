@@ -158,7 +158,7 @@ impl<S: Store> Walk<S> {
         Self::resume(config, state, archive, None, seed, now)
     }
 
-    /// The same with what the planner of the last run had [`learned`](Planner::learned).
+    /// The same with what the planner of the last run had [`encode_learned`](Planner::encode_learned).
     pub fn resume(
         config: Arc<WalkConfig>,
         mut state: State<S>,

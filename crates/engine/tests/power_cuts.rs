@@ -15,7 +15,7 @@ use evercrawl_engine::EngineError;
 use evercrawl_model::Time;
 use evercrawl_policy::SplitMix64;
 use evercrawl_state::PageRow;
-use evercrawl_testweb::{Config, World};
+use evercrawl_testweb::{World, WorldConfig};
 
 use crate::common::sim::{
     LONG, START, Sim, assert_agree, assert_polite, config, held, is_of_the_disk, reachable,
@@ -61,7 +61,13 @@ fn scratch() -> tempfile::TempDir {
 
 /// Four hosts of ten pages, another web for each seed.
 fn small_world(seed: u64) -> World {
-    World::new(Config { seed, hosts: 4, pages: 10, origin_ms: START.millis(), ..Config::calm() })
+    World::new(WorldConfig {
+        seed,
+        hosts: 4,
+        pages: 10,
+        origin_ms: START.millis(),
+        ..WorldConfig::calm()
+    })
 }
 
 /// A crawl whose WARC files roll often, and that does not give up on anything for good.

@@ -12,10 +12,12 @@ use std::time::Duration;
 use evercrawl_archive::{check_file, surt};
 use evercrawl_compare::{Fingerprint, Outline, PageMemory, SiteMemory};
 use evercrawl_engine::schedule::parse_retry_after;
-use evercrawl_extract::{Content, Document, Extractor, Listing, Options, charset, decode, sniff};
+use evercrawl_extract::{
+    Content, Document, Extractor, HtmlOptions, Listing, charset, decode, sniff,
+};
 use evercrawl_fetch::{ConnectTo, Network, Request};
-use evercrawl_lab::synthetic::Spec;
-use evercrawl_lab::table::{Columns, Range, Table};
+use evercrawl_lab::synthetic::WorldSpec;
+use evercrawl_lab::table::{Columns, DataTable, NumberRange};
 use evercrawl_lab::{microsoft, recorded};
 use evercrawl_model::Time;
 use evercrawl_policy::registry::{Setup, find};
@@ -233,7 +235,7 @@ fn verdicts(bytes: &[u8]) {
 
 fn html(bytes: &[u8]) {
     let options =
-        Options { anchor_text: true, max_links: 100, max_text: 1000, ..Options::default() };
+        HtmlOptions { anchor_text: true, max_links: 100, max_text: 1000, ..HtmlOptions::default() };
     let document = Document { bytes, content_type: None, url: "https://example.org/" };
     let mut extractor = Extractor::new();
     let kind = extractor.extract(&document, &options).kind;
@@ -248,7 +250,7 @@ fn html(bytes: &[u8]) {
 
 fn listing(bytes: &[u8]) {
     let document = Document { bytes, content_type: None, url: "https://example.org/s.xml" };
-    let listing = Listing::read(&document);
+    let listing = Listing::read_listing(&document);
     assert!(listing.entries.len() <= bytes.len(), "every entry is made of something");
 }
 
@@ -270,7 +272,7 @@ fn undo_coding(bytes: &[u8]) {
     const CODINGS: [&str; 8] =
         ["", "gzip", "deflate", "br", "zstd", "x-gzip, deflate", "gzip, gzip, br", "gzip;q=1,,"];
     let Some((&coding, body)) = bytes.split_first() else { return };
-    let caps = decode::Caps { bytes: 3 << 20, ratio: 20 };
+    let caps = decode::DecodeLimits { bytes: 3 << 20, ratio: 20 };
     let decoded = decode::decode(CODINGS[usize::from(coding) % CODINGS.len()], body, caps);
     assert!(decoded.bytes.len() <= (3 << 20).max(body.len()));
 }
@@ -411,7 +413,7 @@ fn text(bytes: &[u8]) {
 
 fn world(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let _ = Spec::parse("fuzz.toml", &text);
+    let _ = WorldSpec::parse("fuzz.toml", &text);
     let files = ["trace.json", "pages.csv", "changes.csv", "links.csv", "experiment.csv"];
     in_folder(&files.map(|name| (name, bytes)), |folder| {
         let _ = recorded::read(&[folder.to_owned()], true);
@@ -425,9 +427,9 @@ fn table(bytes: &[u8]) {
         Columns { required: &["page", "days"], optional: &["changes"], unused: &["note"] };
     for name in ["t.csv", "t.csv.gz"] {
         in_folder(&[(name, bytes)], |folder| {
-            let Ok(table) = Table::open(&folder.join(name), &COLUMNS) else { return };
+            let Ok(table) = DataTable::open(&folder.join(name), &COLUMNS) else { return };
             let rows = table.rows().inspect(|row| {
-                let _ = (row.text(0), row.number(1, Range::Positive), row.flag(2));
+                let _ = (row.text(0), row.number(1, NumberRange::Positive), row.flag(2));
             });
             assert_eq!(rows.count(), table.row_count());
             let _ = table.names(0);
