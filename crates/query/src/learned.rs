@@ -102,8 +102,8 @@ impl LearnedView {
             new_links: yields
                 .map(|(kind, of)| NewLinksView {
                     kind: Code(kind),
-                    visits: of.visits.into(),
-                    links: of.links.into(),
+                    visits: of.visits,
+                    links: of.links,
                     a_visit: of.per_visit(),
                 })
                 .collect(),

@@ -29,7 +29,7 @@ fn write(visit: &VisitView, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(writeln!(
         out,
         "{}  {:<8} {:>5} {:<3} {:<12} {:>8} {:>6} ms  {}",
-        visit.time.to_string(),
+        visit.time,
         visit.change.text(),
         percent(visit),
         visit.status.unwrap_or(0),
