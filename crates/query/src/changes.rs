@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use evercrawl_model::{Change, HostKey, LifeChange, LifeState, LogNotice, PageKey, Time, Visit};
-use evercrawl_state::{Entry, Store};
+use evercrawl_state::{LogEntry, Store};
 use serde::{Deserialize, Serialize};
 
 use crate::code::{At, Code};
@@ -190,12 +190,12 @@ pub fn changes<S: Store>(
     Ok(view)
 }
 
-fn is_wanted(entry: &Entry, asked: &ChangesRequest) -> bool {
+fn is_wanted(entry: &LogEntry, asked: &ChangesRequest) -> bool {
     asked.all
         || match entry {
-            Entry::Visit(visit, turn) => is_news(visit.change) || asked.states && turn.is_some(),
-            Entry::Notice(LogNotice::SiteChanged { .. }) => true,
-            Entry::Notice(LogNotice::LifeChanged { .. }) => asked.states,
+            LogEntry::Visit(visit, turn) => is_news(visit.change) || asked.states && turn.is_some(),
+            LogEntry::Notice(LogNotice::SiteChanged { .. }) => true,
+            LogEntry::Notice(LogNotice::LifeChanged { .. }) => asked.states,
         }
 }
 
@@ -205,19 +205,19 @@ fn is_news(change: Change) -> bool {
 
 fn what_changed<S: Store>(
     source: &Source<'_, S>,
-    entry: &Entry,
+    entry: &LogEntry,
     asked: &ChangesRequest,
     files: &FileNames,
 ) -> Result<WhatChanged, QueryError> {
     Ok(match entry {
-        Entry::Visit(visit, turn) => {
+        LogEntry::Visit(visit, turn) => {
             let turn = turn.filter(|_| asked.states || asked.all);
             WhatChanged::Visit(visit_entry(source, visit, turn, files)?)
         }
-        Entry::Notice(LogNotice::LifeChanged { page, at, change: turn, reason }) => {
+        LogEntry::Notice(LogNotice::LifeChanged { page, at, change: turn, reason }) => {
             WhatChanged::Page(page_entry(source, *page, *at, *turn, reason.code())?)
         }
-        Entry::Notice(LogNotice::SiteChanged { host, at, passages }) => {
+        LogEntry::Notice(LogNotice::SiteChanged { host, at, passages }) => {
             WhatChanged::Site(site_entry(source, *host, *at, *passages)?)
         }
     })

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use evercrawl_engine::Schedule;
 use evercrawl_engine::walk::keeps_waiting;
 use evercrawl_model::{HostKey, LifeState, PageKey, PageKind, Refusal, Time};
-use evercrawl_state::{HostRow, PageRow, Past, Place, Standing, StateError, Store, View};
+use evercrawl_state::{HostRow, PageRow, PageStatus, Past, Place, StateError, Store, View};
 use evercrawl_urls::Canonical;
 use serde::{Deserialize, Serialize};
 
@@ -240,10 +240,10 @@ impl<'a, S: Store> PageReader<'a, S> {
         key: PageKey,
         row: &PageRow,
     ) -> Result<Option<&'static str>, StateError> {
-        Ok(match (row.standing, &row.past) {
-            (Standing::Refused(reason), _) => Some(reason.code()),
+        Ok(match (row.status, &row.past) {
+            (PageStatus::Refused(reason), _) => Some(reason.code()),
             (_, Some(past)) if has_failed(past) => Some(past.outcome.code()),
-            (Standing::New, _) => self.hold(key.host, row)?.reason.map(Refusal::code),
+            (PageStatus::New, _) => self.hold(key.host, row)?.reason.map(Refusal::code),
             _ => None,
         })
     }

@@ -120,7 +120,7 @@ impl Totals {
 
 /// Pages by where they are in their lives; by fewer states where an earlier version counted.
 fn pages_by_state(counters: &Counters) -> BTreeMap<String, u64> {
-    let [new, live, gone, refused] = counters.standing;
+    let [new, live, gone, refused] = counters.by_status;
     if counters.lives.is_none() {
         let states = [("new", new), ("live", live), ("gone", gone), ("refused", refused)];
         return states.map(|(code, count)| (code.to_owned(), count)).into();
@@ -263,7 +263,7 @@ impl Survey {
     /// The survey of a running crawl.
     pub fn of_walk<S: Store>(walk: &Walk<S>, now: Time) -> Result<Self, EngineError> {
         let state = walk.state();
-        let [_, live, ..] = state.counters().standing;
+        let [_, live, ..] = state.counters().by_status;
         let fresh = walk.planner().freshness(live, now);
         let counts = (walk.mirrors().count(), walk.suspects().count());
         Ok(Survey::new(state, walk.planner(), fresh, walk.waiting(now)?, counts)?)

@@ -306,7 +306,7 @@ pub(crate) fn progress_line(progress: &Progress) -> String {
          {} changed in all{waiting}{short}",
         show_duration(seconds),
         show_count(counters.pages),
-        show_count(counters.standing[0]),
+        show_count(counters.by_status[0]),
         show_count(progress.tally.pages),
         show_size(progress.tally.archived),
         show_counted(progress.active_hosts as u64, "host"),

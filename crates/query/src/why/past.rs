@@ -3,7 +3,7 @@
 use evercrawl_compare::PageMemory;
 use evercrawl_insight::mirrors::{Mirrors, find_stand_in};
 use evercrawl_model::{Outcome, PageKey, Refusal};
-use evercrawl_state::{PageRow, Past, Standing, Store};
+use evercrawl_state::{PageRow, PageStatus, Past, Store};
 use evercrawl_urls::Canonical;
 
 use super::{
@@ -50,7 +50,7 @@ impl<S: Store> Question<'_, S> {
         Ok(substituted.then(|| {
             Step::info(Inputs::Substitute(SubstituteStep {
                 outcome: Code(past.outcome),
-                confirmed: row.standing == Standing::Gone,
+                confirmed: row.status == PageStatus::Gone,
                 copy_kept: past.digest.is_some(),
             }))
         }))
@@ -59,7 +59,7 @@ impl<S: Store> Question<'_, S> {
     /// For which page of another host a page of a mirror waits.
     pub(super) fn mirror(&self, key: PageKey, row: &PageRow) -> Result<Option<Step>, QueryError> {
         let state = self.source.state;
-        let waits = row.standing == Standing::Refused(Refusal::Mirror);
+        let waits = row.status == PageStatus::Refused(Refusal::Mirror);
         let Some(likeness) = state.likeness(key.host)?.filter(|_| waits) else { return Ok(None) };
         let mirrors = Mirrors::read(state)?;
         let instead = find_stand_in(state, &mirrors, key, row, |_| true)?;

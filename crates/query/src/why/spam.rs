@@ -4,7 +4,7 @@ use evercrawl_engine::config::WalkConfig;
 use evercrawl_engine::overrides::Overrides;
 use evercrawl_insight::suspicion::{SuspectAction, Suspects};
 use evercrawl_model::{HostKey, PageKey, Refusal, Suspicion};
-use evercrawl_state::{PageRow, Standing, Store};
+use evercrawl_state::{PageRow, PageStatus, Store};
 use serde::{Deserialize, Serialize};
 
 use super::{Inputs, SpamStep, Step, Verdict};
@@ -75,9 +75,9 @@ impl Suspected {
     ) -> Option<SpamEffect> {
         let pinned = overrides.pin_interval(page).is_some();
         let left_out = self.action == SuspectAction::Exclude && !row.seed && !pinned;
-        match row.standing {
-            Standing::Refused(Refusal::Spam) if left_out => Some(SpamEffect::PutAside),
-            Standing::Refused(Refusal::Spam) => Some(SpamEffect::Returns),
+        match row.status {
+            PageStatus::Refused(Refusal::Spam) if left_out => Some(SpamEffect::PutAside),
+            PageStatus::Refused(Refusal::Spam) => Some(SpamEffect::Returns),
             _ if left_out && row.place.is_some() => Some(SpamEffect::ToBePutAside),
             _ => None,
         }
