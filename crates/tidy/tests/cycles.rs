@@ -6,7 +6,7 @@ use crate::lexer::{closing, name_at, words};
 use crate::sources::{Crate, File, crates};
 
 /// Modules that need each other, and why they may. The list only gets shorter.
-const EXCEPTIONS: [(&str, &[&str], &str); 12] = [
+const EXCEPTIONS: [(&str, &[&str], &str); 11] = [
     ("archive", &["error", "read"], "an error holds what reading found damaged"),
     (
         "cli",
@@ -18,7 +18,6 @@ const EXCEPTIONS: [(&str, &[&str], &str); 12] = [
         &["clocks", "turns", "watch"],
         "what is watched holds its two watchers, which read its arrivals",
     ),
-    ("engine", &["waiting", "walk"], "both ask one function of the walk what a host waits for"),
     (
         "fetch",
         &["config", "dns", "request"],
