@@ -38,7 +38,7 @@ const FORBIDDEN: [&str; 24] = [
 ];
 
 /// Files that are not held to it: this one has the list.
-const LATER: [&str; 5] = ["plain_english.rs", "report.rs", "knowledge.rs", "why.rs", "status.rs"];
+const LATER: [&str; 1] = ["plain_english.rs"];
 
 /// The forbidden phrases in a text.
 fn found_in(text: &str) -> Vec<&'static str> {

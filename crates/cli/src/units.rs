@@ -189,10 +189,14 @@ pub(crate) fn show_size(bytes: u64) -> String {
     if value < 10.0 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
 }
 
-/// `1 page`, `2 pages`: a count and its noun, for nouns that take an s.
-pub(crate) fn counted(n: u64, noun: &str) -> String {
-    let ending = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{ending}", show_count(n))
+/// A duration in seconds, as [`show_duration`] shows it.
+pub(crate) fn show_seconds(seconds: f64) -> String {
+    show_duration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+}
+
+/// `1 page`, `12,345 pages`.
+pub(crate) fn show_counted(n: u64, what: &str) -> String {
+    format!("{} {what}{}", show_count(n), if n == 1 { "" } else { "s" })
 }
 
 /// `12,345`.
@@ -258,8 +262,8 @@ mod tests {
         assert_eq!(show_size(1_400_000_000), "1.4 GB");
         assert_eq!(show_count(1_234_567), "1,234,567");
         assert_eq!(show_count(999), "999");
-        assert_eq!(counted(1, "page"), "1 page");
-        assert_eq!(counted(0, "page"), "0 pages");
-        assert_eq!(counted(1234, "page"), "1,234 pages");
+        assert_eq!(show_counted(1, "page"), "1 page");
+        assert_eq!(show_counted(0, "page"), "0 pages");
+        assert_eq!(show_counted(1234, "page"), "1,234 pages");
     }
 }

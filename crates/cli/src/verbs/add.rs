@@ -13,7 +13,7 @@ use serde_json::json;
 use super::crawl::open_walk;
 use super::take;
 use crate::args::{Add, RunArgs};
-use crate::units::{counted, show_count};
+use crate::units::{show_count, show_counted};
 use crate::{crawl_config, exit, print, seeds};
 
 pub(crate) fn run(args: &Add) -> anyhow::Result<u8> {
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Add) -> anyhow::Result<u8> {
     if args.json {
         print::json_line(&mut print::data(), &json!({"given": given, "new": new, "pages": pages}))?;
     } else {
-        let (given, pages) = (counted(given, "seed"), counted(pages, "page"));
+        let (given, pages) = (show_counted(given, "seed"), show_counted(pages, "page"));
         let new = show_count(new);
         writeln!(print::data(), "{new} of {given} new; {pages} known")?;
         eprintln!("next: evercrawl crawl --data {}", dir.path().display());

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::crawl::{open_walk, random};
 use super::{open, take};
 use crate::args::{Check, RunArgs};
-use crate::units::counted;
+use crate::units::show_counted;
 use crate::{crawl_config, exit, print};
 
 pub(crate) fn run(args: &Check) -> anyhow::Result<u8> {
@@ -158,11 +158,11 @@ fn verdict(args: &Check, report: Report) -> anyhow::Result<()> {
         return Ok(print::json_line(&mut out, &line)?);
     }
     let verdict = if ok { "agree" } else { "DISAGREE" };
-    let [visits, records, files] =
-        [(visits, "visit"), (records, "record"), (files, "file")].map(|(n, noun)| counted(n, noun));
+    let [visits, records, files] = [(visits, "visit"), (records, "record"), (files, "file")]
+        .map(|(n, noun)| show_counted(n, noun));
     writeln!(out, "state and archive {verdict}: {visits}, {records}, {files}")?;
     if !ok {
-        let faults = counted(faults, "fault");
+        let faults = show_counted(faults, "fault");
         eprintln!("{faults} found; `evercrawl check --repair` repairs what can be repaired");
     }
     Ok(())

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::args::Fetch;
 use crate::exit::Failure;
-use crate::units::{counted, show_duration, show_size};
+use crate::units::{show_counted, show_duration, show_size};
 use crate::{crawl_config, exit, print};
 
 pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
@@ -109,7 +109,7 @@ fn write_words(
     extracted: &Extraction<'_>,
 ) -> std::io::Result<()> {
     let (title, text, links) = contents(extracted);
-    let links = counted(links as u64, "link");
+    let links = show_counted(links as u64, "link");
     let (body, words) = (response.body.len() as u64, text.len() as u64);
     let charset = extracted.charset.unwrap_or("-");
     let times = hop.fetched.times;

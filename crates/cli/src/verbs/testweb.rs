@@ -9,7 +9,7 @@ use evercrawl_testweb::{TestServer, World, WorldOptions, serve};
 use crate::args::Testweb;
 use crate::exit;
 use crate::exit::Failure;
-use crate::units::{self, counted};
+use crate::units::{self, show_counted};
 
 pub(crate) fn run(args: &Testweb) -> anyhow::Result<u8> {
     let time = args.time.as_deref().map(units::duration).transpose();
@@ -26,8 +26,8 @@ pub(crate) fn run(args: &Testweb) -> anyhow::Result<u8> {
     eprintln!(
         "{} with {} each; crawl them with e.g.\n\
          evercrawl crawl http://{}/ --allow-private --connect-to ::{}",
-        counted(config.hosts.into(), "host"),
-        counted(config.pages.into(), "page"),
+        show_counted(config.hosts.into(), "host"),
+        show_counted(config.pages.into(), "page"),
         server.world().host_name(0),
         addresses[0]
     );

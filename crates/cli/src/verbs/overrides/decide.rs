@@ -9,16 +9,16 @@ use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::overrides::Overrides as OverridesInForce;
 use evercrawl_engine::walk::{OverrideChange, read_robots, scope};
 use evercrawl_model::{HostKey, Override as OverrideSet};
+use evercrawl_query::{OverrideRequest, OverridesView};
 use evercrawl_state::PageStatus;
 use evercrawl_urls::{Canonical, Patterns, UrlFilter};
 use serde_json::{Value, json};
 
 use super::Opened;
-use super::args::{Action, Boost, Exclude, Override, Overrides, Pause, Pin, Resume, Trust};
 use super::show::{describe, words};
 use crate::args::RunArgs;
 use crate::exit::{self, Failure};
-use crate::units::{counted, show_count, show_duration};
+use crate::units::{show_count, show_counted, show_duration};
 use crate::verbs::{canonical, host_of};
 use crate::{crawl_config, print};
 
@@ -41,43 +41,38 @@ pub(super) struct Decided {
     pub(super) json: Vec<Value>,
 }
 
-/// Decides what a verb changes and prints.
-pub(super) fn decide(verb: &Override, opened: &Opened) -> anyhow::Result<Decided> {
-    match verb {
-        Override::Pin(Pin { url: Some(url), remove: true, .. }) => {
-            end(opened, canonical(&opened.settings, url)?.as_str(), &["pin"])
+impl Decided {
+    /// What is said once the changes are made.
+    pub(super) fn view(self) -> OverridesView {
+        OverridesView { words: self.words, json: self.json }
+    }
+}
+
+/// Decides what a request comes to, by what is known.
+pub(super) fn decide(asked: &OverrideRequest, opened: &Opened) -> anyhow::Result<Decided> {
+    match asked {
+        OverrideRequest::Pin { url, every_seconds } => {
+            let every = every_seconds.map(Duration::try_from_secs_f64).transpose();
+            pin(opened, url, every.map_err(|error| Failure::usage(error.to_string()))?)
         }
-        Override::Pin(Pin { url: Some(url), every, .. }) => pin(opened, url, *every),
-        Override::Boost(Boost { pattern: Some(pattern), remove: true, .. }) => {
-            end(opened, pattern, &["boost"])
-        }
-        Override::Boost(Boost { pattern: Some(pattern), weight, times, .. }) => {
-            boost(opened, pattern, weight.or(*times))
-        }
-        Override::Pause(Pause { host: Some(host), .. }) => {
+        OverrideRequest::Boost { pattern, times } => boost(opened, pattern, *times),
+        OverrideRequest::Pause { host } => {
             let (host, authority) = known_host(opened, host, "pause")?;
             begin(opened, OverrideSet::Pause { host, authority }, None)
         }
-        Override::Trust(Trust { host: Some(host), .. }) => {
+        OverrideRequest::Trust { host } => {
             let (host, authority) = known_host(opened, host, "trust")?;
             begin(opened, OverrideSet::Trust { host, authority }, None)
         }
-        Override::Exclude(Exclude { pattern: Some(pattern), remove: true, .. }) => {
-            end(opened, pattern, &["exclude"])
+        OverrideRequest::Exclude { pattern, dry_run, force } => {
+            exclude(opened, pattern, *dry_run, *force)
         }
-        Override::Exclude(args @ Exclude { pattern: Some(pattern), .. }) => {
-            exclude(opened, pattern, args)
+        OverrideRequest::Remove { what, kind: Some(kind) } if kind == "pin" => {
+            end(opened, canonical(&opened.settings, what)?.as_str(), &["pin"])
         }
-        Override::Resume(Resume { what, .. }) => end(opened, what, &EVERY_KIND),
-        Override::Overrides(Overrides { action: Action::Rm, what: Some(what), .. }) => {
-            end(opened, what, &EVERY_KIND)
-        }
-        Override::Pin(_) => list(opened, Some("pin")),
-        Override::Boost(_) => list(opened, Some("boost")),
-        Override::Pause(_) => list(opened, Some("pause")),
-        Override::Trust(_) => list(opened, Some("trust")),
-        Override::Exclude(_) => list(opened, Some("exclude")),
-        Override::Overrides(_) => list(opened, None),
+        OverrideRequest::Remove { what, kind: Some(kind) } => end(opened, what, &[kind]),
+        OverrideRequest::Remove { what, kind: None } => end(opened, what, &EVERY_KIND),
+        OverrideRequest::List { kind } => list(opened, kind.as_deref()),
     }
 }
 
@@ -307,9 +302,9 @@ fn known_host(opened: &Opened, host: &str, verb: &str) -> anyhow::Result<(HostKe
     Ok((host, authority))
 }
 
-fn exclude(opened: &Opened, pattern: &str, args: &Exclude) -> anyhow::Result<Decided> {
+fn exclude(opened: &Opened, pattern: &str, dry_run: bool, force: bool) -> anyhow::Result<Decided> {
     let alone = usable("exclude", pattern)?;
-    if args.dry_run {
+    if dry_run {
         return count(opened, pattern, &alone);
     }
     let overrides = OverridesInForce::read(&opened.state)?;
@@ -317,7 +312,7 @@ fn exclude(opened: &Opened, pattern: &str, args: &Exclude) -> anyhow::Result<Dec
     let mut pages = opened.state.pages();
     let stays = pages.find(|page| !matches!(page, Ok((_, row)) if excluded(&row.url)));
     let all = stays.transpose()?.is_none() && opened.state.counters().pages > 0;
-    if all && !args.force {
+    if all && !force {
         return Err(Failure::usage(format!(
             "`{}` would exclude every known page; add --force to do it anyway",
             print::plain(pattern)
@@ -339,7 +334,7 @@ fn count(opened: &Opened, pattern: &str, alone: &Patterns) -> anyhow::Result<Dec
             }
         }
     }
-    let (some, all) = (show_count(matching), counted(known, "known page"));
+    let (some, all) = (show_count(matching), show_counted(known, "known page"));
     let mut words = vec![format!("{some} of {all} match `{pattern}`; none was excluded")];
     words.extend(examples.iter().map(|url| format!("  {url}")));
     let json = json!({

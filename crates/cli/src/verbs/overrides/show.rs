@@ -1,10 +1,8 @@
 //! How is an override shown, as text and as JSON?
 
-use evercrawl_model::{HostKey, Override, PageKey, Time};
-use evercrawl_urls::Patterns;
+use evercrawl_model::{Override, Time};
 use serde_json::{Value, json};
 
-use super::Opened;
 use crate::units::show_duration;
 
 /// An override as text.
@@ -43,29 +41,4 @@ pub(super) fn describe(user_override: &Override, since: Option<Time>) -> Value {
         line["since"] = json!(since.rfc3339());
     }
     line
-}
-
-/// The overrides of one URL, as text.
-pub(crate) fn standing(
-    opened: &Opened,
-    url: &str,
-    host: HostKey,
-    page: Option<PageKey>,
-) -> anyhow::Result<Vec<String>> {
-    let mut found = Vec::new();
-    for (user_override, since) in opened.state.overrides()? {
-        let concerned = match &user_override {
-            Override::Pin { page: pinned, .. } => page == Some(*pinned),
-            Override::Pause { host: named, .. } | Override::Trust { host: named, .. } => {
-                host == *named
-            }
-            Override::Boost { pattern, .. } | Override::Exclude { pattern } => {
-                Patterns::new(user_override.code(), std::slice::from_ref(pattern))?.is_match(url)
-            }
-        };
-        if concerned {
-            found.push(format!("{} since {since}", words(&user_override)));
-        }
-    }
-    Ok(found)
 }

@@ -1,8 +1,9 @@
 //! Which flags does `evercrawl rank` take?
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use evercrawl_query::{RankMethod, RankRequest, RankStart};
 
 use crate::args::Common;
 use crate::units;
@@ -49,15 +50,30 @@ pub(crate) struct RankArgs {
     /// Print JSON Lines
     #[arg(long)]
     pub(crate) json: bool,
-    /// Directory for relative file names: a running crawl that answers may work in another one
-    #[arg(long, hide = true, value_name = "DIR")]
-    pub(crate) files_from: Option<PathBuf>,
 }
 
 impl RankArgs {
-    /// A file, relative to the caller's working directory.
-    pub(crate) fn file(&self, name: &Path) -> PathBuf {
-        self.files_from.as_ref().map_or(name.to_owned(), |from| from.join(name))
+    /// Whether each page has two scores.
+    pub(crate) fn is_by_hubs(&self) -> bool {
+        self.method == Method::Hits
+    }
+
+    /// What is asked of the crawl; relative names of files begin at `files_from`.
+    pub(crate) fn request(&self, files_from: PathBuf) -> RankRequest {
+        RankRequest {
+            method: self.method.into(),
+            damping: self.damping,
+            trust: self.trust.clone(),
+            trust_top: self.trust_top,
+            jump: self.jump.clone(),
+            start: self.start.into(),
+            only: self.only.clone(),
+            keep: self.keep,
+            anchors: self.anchors,
+            top: self.top,
+            export: self.export.clone(),
+            files_from,
+        }
     }
 
     /// A flag that the method does not support. Ignoring it silently would make the scores misleading.
@@ -110,4 +126,29 @@ pub(crate) enum Method {
     Host,
     /// PageRank of registered domains
     Domain,
+}
+
+impl From<Start> for RankStart {
+    fn from(start: Start) -> Self {
+        match start {
+            Start::Alike => RankStart::Alike,
+            Start::Hosts => RankStart::Hosts,
+        }
+    }
+}
+
+impl From<Method> for RankMethod {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Pagerank => RankMethod::Pagerank,
+            Method::Hits => RankMethod::Hits,
+            Method::Indegree => RankMethod::Indegree,
+            Method::Opic => RankMethod::Opic,
+            Method::Trustrank => RankMethod::Trustrank,
+            Method::Antitrust => RankMethod::Antitrust,
+            Method::Quality => RankMethod::Quality,
+            Method::Host => RankMethod::Host,
+            Method::Domain => RankMethod::Domain,
+        }
+    }
 }
