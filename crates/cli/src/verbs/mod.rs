@@ -33,6 +33,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use evercrawl_archive::SegmentStore;
 use evercrawl_engine::{DataDir, Planner};
 use evercrawl_model::HostKey;
 use evercrawl_state::{DiskStore, StateError, View};
@@ -61,9 +62,9 @@ impl Opened {
         Ok(Opened { path: dir.path().to_owned(), state, settings, held: Some(dir) })
     }
 
-    /// Where the WARC files are.
-    pub(crate) fn archive_dir(&self) -> PathBuf {
-        DataDir::archive_in(&self.path)
+    /// The WARC files and their indexes.
+    pub(crate) fn segments(&self) -> Arc<dyn SegmentStore> {
+        DataDir::segments_in(&self.path)
     }
 
     /// What the files of the archive are called, by their numbers.

@@ -19,8 +19,9 @@ pub(crate) fn target(opened: &Opened, row: &PageRow) -> anyhow::Result<Option<Ca
     else {
         return Ok(None);
     };
-    let Some(path) = find_warc(&opened.archive_dir(), at.file)? else { return Ok(None) };
-    let record = read_record(&path, at.offset, at.length, RECORD_CAP)?;
+    let segments = opened.segments();
+    let Some(warc) = find_warc(&*segments, at.file)? else { return Ok(None) };
+    let record = read_record(&*segments, &warc, at.offset, at.length, RECORD_CAP)?;
     let head = String::from_utf8_lossy(record.http_head());
     let fields = head.lines().filter_map(|line| line.split_once(':'));
     let location = fields.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("location"));

@@ -21,7 +21,7 @@ impl<S: Store> Commit<S> {
     pub fn run(&self) -> Result<Committed, EngineError> {
         self.checkpoint.sync()?;
         self.reading.commit(&self.changes)?;
-        Ok(Committed { finished: self.checkpoint.finish()?, batch: self.batch })
+        Ok(Committed { finished: self.checkpoint.seal_full()?, batch: self.batch })
     }
 }
 
@@ -60,7 +60,7 @@ impl<S: Store> Walk<S> {
 
     /// A commit is done.
     pub fn end_commit(&mut self, done: &Committed) -> Result<(), EngineError> {
-        self.archive.finished(&done.finished);
+        self.archive.forget(&done.finished);
         self.recent.committed(done.batch);
         self.state.flushed()?;
         Ok(self.state.finish_archive(&done.finished)?)

@@ -18,7 +18,7 @@ impl<S: Store> Walk<S> {
     /// The rules of the configuration, to be applied to what was committed. A file is written anew
     /// when at least the share `worth` of its records goes.
     pub fn retention(&self, worth: f64, now: Time, stop: Arc<AtomicBool>) -> Retention<S> {
-        let archive = (self.archive.dir(), self.archive.serials());
+        let archive = (Arc::clone(self.archive.segments()), self.archive.serials());
         let config = self.config.retention.clone();
         Retention::new(self.state.reading(), archive, config, worth, now, stop)
     }
@@ -51,7 +51,7 @@ impl<S: Store> Walk<S> {
         if let Piece::File(rewrite) = piece
             && let Some(file) = &rewrite.to
         {
-            file.discard(self.archive.dir())?;
+            file.discard(&**self.archive.segments())?;
         }
         Ok(())
     }

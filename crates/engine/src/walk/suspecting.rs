@@ -1,9 +1,9 @@
 //! What changes when a host is taken for spam, or is so no more?
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use evercrawl_archive::SegmentStore;
 use evercrawl_model::{Event, HostKey, Suspicion, Time};
 use evercrawl_state::Store;
 
@@ -23,9 +23,9 @@ impl<S: Store> Walk<S> {
         self.suspects.clone()
     }
 
-    /// Where the archive is.
-    pub fn archive_dir(&self) -> &Path {
-        self.archive.dir()
+    /// The segments of the archive.
+    pub fn segments(&self) -> Arc<dyn SegmentStore> {
+        Arc::clone(self.archive.segments())
     }
 
     /// Takes over what hosts are taken for.

@@ -1,8 +1,8 @@
 //! What did a page last say, by the archive?
 
-use std::path::PathBuf;
+use std::sync::Arc;
 
-use evercrawl_archive::{Record, RecordCache};
+use evercrawl_archive::{Record, RecordCache, SegmentStore};
 use evercrawl_extract::decode;
 use evercrawl_model::{Outcome, RecordAt};
 use evercrawl_state::{PageRow, StateError, Store, View};
@@ -17,9 +17,9 @@ pub struct Archived {
 }
 
 impl Archived {
-    /// The archive in a directory.
-    pub fn new(dir: impl Into<PathBuf>) -> Self {
-        Archived { records: RecordCache::new(dir, CACHE, RECORD_CAP) }
+    /// The archive whose segments these are.
+    pub fn new(segments: Arc<dyn SegmentStore>) -> Self {
+        Archived { records: RecordCache::new(segments, CACHE, RECORD_CAP) }
     }
 
     /// The HTML that a page was last seen with, unpacked; `None` where there is none, or none any more.

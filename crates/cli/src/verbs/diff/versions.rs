@@ -49,7 +49,7 @@ impl<'a> Archived<'a> {
         let shown = || print::plain(url.as_str());
         let found = opened.state.find(crate::verbs::host_of(&opened.state, url), url.as_str())?;
         let (key, row) = found.ok_or_else(|| failure(format!("{} is not known", shown())))?;
-        let cache = RecordCache::new(opened.archive_dir(), CACHE, RECORD_CAP);
+        let cache = RecordCache::new(opened.segments(), CACHE, RECORD_CAP);
         let (versions, records) = (Vec::new(), HashMap::new());
         let past = row.past.as_ref();
         let mut archived = Archived {

@@ -68,7 +68,7 @@ pub(crate) fn show(args: &SpamArgs, opened: &Opened, out: &mut dyn Write) -> any
 
 /// Looks at some pages of every host, in the order in which hosts were found.
 fn look(opened: &Opened, pages: usize) -> anyhow::Result<Vec<Seen>> {
-    let (mut hosts, mut archived) = (Vec::new(), Archived::new(opened.archive_dir()));
+    let (mut hosts, mut archived) = (Vec::new(), Archived::new(opened.segments()));
     survey(&opened.state, &mut archived, pages, u64::MAX, |seen| hosts.push(seen))?;
     hosts.sort_by(|a, b| a.found.cmp(&b.found).then_with(|| a.name.cmp(&b.name)));
     Ok(hosts)
