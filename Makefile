@@ -10,16 +10,16 @@ help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
 demo: ## crawl an evolving web of our own for a minute, and compare with the truth
-	@cargo build --release --package evercrawl-cli
-	@target/release/evercrawl demo --data demo-data
+	@echo "Building Evercrawl with little optimisation: about 3 minutes on two cores the first time, then seconds."
+	@cargo run --profile quick --locked --package evercrawl-cli -- demo --data demo-data
 
 build: ## the binary, at target/release/evercrawl
-	cargo build --release --package evercrawl-cli
+	cargo build --release --locked --package evercrawl-cli
 
 install: ## the binary, into cargo's bin directory
 	cargo install --locked --path crates/cli
 
-test: tools format-check lint deny unit docs ## everything that must hold: format, lints, licences, tests, docs
+test: tools format-check lint unit docs ## everything that must hold: format, lints, licences, tests, docs
 
 tools: ## what tests need beside cargo, once, pinned, into .tools
 	@tools/install
@@ -30,8 +30,8 @@ format-check:
 lint: ## clippy, warnings denied
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
-deny: tools ## dependencies: bans, licences, sources
-	$(TOOLS)/bin/cargo-deny check bans licenses sources
+deny: ## what is known against our dependencies, by cargo-deny, which is built first
+	tools/deny
 
 unit: tools ## all tests
 	cargo test --workspace --locked

@@ -1,9 +1,9 @@
 //! Is a WARC file what it and its index claim?
 
 use crate::cdx;
-use crate::error::ReadError;
+use crate::error::{Damaged, ReadError};
 use crate::files::index_of;
-use crate::read::{Damaged, Scan, Scanned};
+use crate::read::{Scan, Scanned};
 use crate::segments::{SegmentId, SegmentStore, is_of_the_store, read_all};
 use crate::verify::verify;
 use std::collections::BTreeSet;

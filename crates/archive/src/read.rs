@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read};
 
 use flate2::bufread::GzDecoder;
 
-use crate::error::ReadError;
+use crate::error::{Damaged, ReadError};
 use crate::head;
 use crate::segments::{SegmentId, SegmentReader, SegmentStore, is_of_the_store};
 
@@ -100,16 +100,6 @@ pub struct Scanned {
     pub length: u64,
     /// The record.
     pub record: Record,
-}
-
-/// A place in a file where no record can be read.
-#[derive(Debug, thiserror::Error)]
-#[error("at {offset}: {error}")]
-pub struct Damaged {
-    /// Where a record should begin.
-    pub offset: u64,
-    /// Why none could be read.
-    pub error: ReadError,
 }
 
 /// All records of a file, one in memory at a time. What cannot be read is an item, too; the scan

@@ -4,8 +4,11 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
-use evercrawl_engine::importance::{Interest, Order};
+use evercrawl_engine::config::{
+    ArchiveConfig, CrawlConfig, RankingConfig, ReadingConfig, RecordConfig, RunLimits, Take,
+    WalkConfig,
+};
+use evercrawl_engine::importance::Order;
 use evercrawl_engine::retention::Keep;
 use evercrawl_engine::suspicion::{Action, SpamConfig};
 use evercrawl_engine::{FrontierConfig, Pace, Plan, RetentionConfig, Schedule};
@@ -105,21 +108,34 @@ fn scope_name(scope: ScopeArg) -> &'static str {
 
 /// What the engine is told by the settings and the limits of this run.
 pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result<CrawlConfig> {
+    let walk = walk_config(settings, run)?;
+    let ranking = match ranks(&walk.plan) {
+        true => Some(settings.need("importance.every", at_least_a_second)?),
+        false => None,
+    };
     Ok(CrawlConfig {
+        walk,
         fetch: fetch_config(settings)?,
-        agent: agent(settings)?,
+        limits: limits(settings, run)?,
+        workers: match settings.number("engine.workers")? {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            n => n,
+        },
+        archive: archive(settings)?,
+        ranking: RankingConfig { every: ranking, kept_in: None },
+    })
+}
+
+/// What the walk decides by.
+pub(crate) fn walk_config(settings: &Settings, run: &RunArgs) -> anyhow::Result<WalkConfig> {
+    let plan = plan(settings)?;
+    Ok(WalkConfig {
+        reading: reading(settings, plan.order)?,
         scope: settings.need("crawl.scope", |text| {
             ScopeKind::from_name(text)
                 .ok_or_else(|| format!("`{text}` is none of page, prefix, host, domain, any"))
         })?,
         rules: rules(settings)?,
-        skip_types: settings.items("crawl.skip_types").to_vec(),
-        steps: steps(settings)?,
-        unpack: Caps {
-            bytes: settings.need("limits.unpacked", size)?,
-            ratio: settings.number("limits.unpack_ratio")?,
-        },
-        take: take(settings)?,
         frontier: frontier(settings, run)?,
         schedule: Schedule {
             recrawl: recrawl(settings)?.unwrap_or(Schedule::default().recrawl),
@@ -128,19 +144,34 @@ pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result
             confirm: settings.get("schedule.confirm", units::duration)?,
             ..Schedule::default()
         },
-        plan: plan(settings)?,
-        limits: limits(settings, run)?,
-        archive: archive(settings)?,
-        interest: interest(settings)?,
-        rank_every: match ranks(&plan(settings)?) {
-            true => Some(settings.need("importance.every", at_least_a_second)?),
-            false => None,
-        },
-        ranks: None,
+        plan,
+        sitemaps: settings.flag("crawl.sitemaps")?,
+        hold_mirrors: settings.need("crawl.mirrors", |text| match text {
+            "hold" => Ok(true),
+            "fetch" => Ok(false),
+            _ => Err(format!("`{text}` is neither hold nor fetch")),
+        })?,
+        topic_tags: topic_items(settings).1,
         retention: retention(settings)?,
-        workers: match settings.number("engine.workers")? {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            n => n,
+    })
+}
+
+/// How answers are read.
+fn reading(settings: &Settings, order: Order) -> anyhow::Result<ReadingConfig> {
+    let topic = topic(settings)?;
+    Ok(ReadingConfig {
+        agent: agent(settings)?,
+        steps: steps(settings)?,
+        skip_types: settings.items("crawl.skip_types").to_vec(),
+        unpack: Caps {
+            bytes: settings.need("limits.unpacked", size)?,
+            ratio: settings.number("limits.unpack_ratio")?,
+        },
+        take: take(settings)?,
+        topic: (order == Order::Topic).then_some(topic),
+        records: RecordConfig {
+            level: settings.number("archive.level")?,
+            requests: settings.flag("archive.requests")?,
         },
     })
 }
@@ -262,15 +293,9 @@ pub(crate) fn steps(settings: &Settings) -> anyhow::Result<Steps> {
 fn take(settings: &Settings) -> anyhow::Result<Take> {
     Ok(Take {
         embeds: settings.flag("crawl.embeds")?,
-        sitemaps: settings.flag("crawl.sitemaps")?,
         page_directives: settings.flag("crawl.page_directives")?,
         keep_links: settings.flag("links.keep")?,
         keep_anchors: settings.flag("links.anchors")?,
-        hold_mirrors: settings.need("crawl.mirrors", |text| match text {
-            "hold" => Ok(true),
-            "fetch" => Ok(false),
-            _ => Err(format!("`{text}` is neither hold nor fetch")),
-        })?,
         max_redirects: settings.number("crawl.max_redirects")?,
         pages_per_host: settings.get("crawl.max_pages_per_host", |text| {
             text.parse().map_err(|_| format!("`{text}` is no number"))
@@ -379,19 +404,28 @@ fn order(settings: &Settings) -> anyhow::Result<Order> {
     Ok(order)
 }
 
-/// What new pages should be about: words, and tags behind `tag:`.
-fn interest(settings: &Settings) -> anyhow::Result<Interest> {
-    let items = settings.items("discover.topic");
-    let tags = items.iter().filter_map(|item| item.strip_prefix("tag:"));
-    let words = items.iter().filter(|item| !item.starts_with("tag:"));
-    for word in words.clone() {
+/// What new pages should be about, by words.
+fn topic(settings: &Settings) -> anyhow::Result<Topic> {
+    let (words, _) = topic_items(settings);
+    for word in &words {
         if Topic::new([word.as_str()]).is_empty() {
             let why = format!("discover.topic: `{word}` is no word; `*` may stand at its end");
             return Err(Failure::config(why));
         }
     }
-    let words = Topic::new(words.map(String::as_str));
-    Ok(Interest { words, tags: tags.map(str::to_owned).collect() })
+    Ok(Topic::new(words.iter().map(String::as_str)))
+}
+
+/// The words of `discover.topic`, and the tags behind `tag:`.
+fn topic_items(settings: &Settings) -> (Vec<String>, Vec<String>) {
+    let (mut words, mut tags) = (Vec::new(), Vec::new());
+    for item in settings.items("discover.topic") {
+        match item.strip_prefix("tag:") {
+            Some(tag) => tags.push(tag.to_owned()),
+            None => words.push(item.clone()),
+        }
+    }
+    (words, tags)
 }
 
 /// How spam is treated.
@@ -455,11 +489,9 @@ pub(crate) fn day_of_bytes(text: &str) -> Result<u64, String> {
 fn archive(settings: &Settings) -> anyhow::Result<ArchiveConfig> {
     Ok(ArchiveConfig {
         prefix: settings.need("archive.prefix", |text| Ok(text.to_owned()))?,
-        level: settings.number("archive.level")?,
         roll_at: settings.need("archive.roll", units::size)?,
         machine: machine(),
         operator: settings.items("identity.contact").first().cloned().unwrap_or_default(),
-        requests: settings.flag("archive.requests")?,
     })
 }
 

@@ -37,7 +37,7 @@ pub mod walk;
 
 use std::path::PathBuf;
 
-pub use config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
+pub use config::CrawlConfig;
 pub use data_dir::DataDir;
 pub use evercrawl_frontier as frontier;
 pub use evercrawl_insight::{importance, mirrors, suspicion};

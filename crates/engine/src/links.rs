@@ -16,9 +16,8 @@ use evercrawl_urls::{Base, Canonical, Gate, Risk, RuleError, Rules, Scope, Steps
 use memchr::memchr;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::config::{CrawlConfig, Take};
+use crate::config::{ReadingConfig, Take};
 use crate::frontier::Lease;
-use crate::importance::Order;
 
 /// Bands of what is found, besides by depth.
 const SITEMAP_BAND: Band = Band::FIRST;
@@ -91,13 +90,12 @@ struct From<'a> {
 
 impl LinkReader {
     /// A reader for a crawl, with the gate that all its parts share.
-    pub fn new(config: &CrawlConfig, gate: Arc<RwLock<Gate>>, keyer: Keyer) -> Self {
+    pub fn new(config: &ReadingConfig, gate: Arc<RwLock<Gate>>, keyer: Keyer) -> Self {
         let mut options = Options::default();
         options.robots_names.push(config.agent.to_ascii_lowercase());
-        options.anchor_text = config.take.keep_anchors || config.plan.order == Order::Topic;
+        options.anchor_text = config.take.keep_anchors || config.topic.is_some();
         let (steps, take, options) = (config.steps, config.take, options.into());
-        let topic =
-            (config.plan.order == Order::Topic).then(|| config.interest.words.clone().into());
+        let topic = config.topic.clone().map(Arc::new);
         LinkReader { gate, keyer, steps, take, options, topic, seen: Seen::default() }
     }
 

@@ -23,16 +23,17 @@ use self::answer::{
     truncated, validators_of, visit_of,
 };
 pub use self::processed::{Job, Processed, RecordPlan};
-use crate::config::CrawlConfig;
+use crate::config::ReadingConfig;
 use crate::links::{Leads, LinkReader};
 use crate::nature::{self, Nature};
 use crate::novelty::{self, Read};
 use crate::recent::{Digest, Recent};
-use crate::schedule::{is_host_trouble, retry_after};
+use crate::schedule::{Schedule, is_host_trouble, retry_after};
 
 /// Reads answers; one a thread.
 pub struct Processor<S> {
-    config: Arc<CrawlConfig>,
+    config: ReadingConfig,
+    schedule: Schedule,
     links: LinkReader,
     reading: Reading<S>,
     recent: Arc<Recent>,
@@ -61,15 +62,15 @@ impl Ids {
 impl<S: Store> Processor<S> {
     /// A processor for a crawl.
     pub fn new(
-        config: Arc<CrawlConfig>,
+        (config, schedule): (ReadingConfig, Schedule),
         links: LinkReader,
         reading: Reading<S>,
         recent: Arc<Recent>,
         ids: Ids,
     ) -> Self {
-        let encoder = archive::Encoder::new(config.archive.level);
+        let encoder = archive::Encoder::new(config.records.level);
         let (extractor, payload) = (Extractor::new(), archive::Payload::default());
-        Processor { config, links, reading, recent, extractor, encoder, payload, ids }
+        Processor { config, schedule, links, reading, recent, extractor, encoder, payload, ids }
     }
 
     /// Tells what an answer means; its records are made for `file`. After handing the result on
@@ -210,7 +211,7 @@ impl<S: Store> Processor<S> {
         }
         let directives = directives(&self.config, response, &extracted);
         let lease = &processed.job.lease;
-        let least = self.config.schedule.least_change;
+        let least = self.schedule.least_change;
         let read = text_of(&extracted)
             .map(|text| Read::new(text, row.past.as_ref(), &lease.site, lease.page.url, least));
         processed.visited.kind = kind_of(extracted.kind, row.kind);
@@ -239,7 +240,7 @@ impl<S: Store> Processor<S> {
         read: Option<Read>,
     ) -> Result<(), StateError> {
         let (change, score) =
-            novelty::judge(past, digest, read.as_ref(), self.config.schedule.least_change);
+            novelty::judge(past, digest, read.as_ref(), self.schedule.least_change);
         visited.visit.change = change;
         visited.visit.score = score;
         visited.identity = Some(digest.to_bytes());
@@ -360,7 +361,7 @@ impl<S: Store> Processor<S> {
         let (job, plan) = (&processed.job, processed.plan.as_ref()?);
         let Ok(response) = &job.fetched.result else { return None };
         let request: &[u8] =
-            if self.config.archive.requests { &job.fetched.request_bytes } else { &[] };
+            if self.config.records.requests { &job.fetched.request_bytes } else { &[] };
         let exchange = archive::Exchange {
             uri: &job.lease.row.url,
             date: job.asked,
@@ -431,7 +432,7 @@ impl<S: Store> Processor<S> {
 
     /// Gives a page up that failed too often.
     fn plan(&self, processed: &mut Processed) {
-        let schedule = &self.config.schedule;
+        let schedule = &self.schedule;
         let visit = &processed.visited.visit;
         let past = processed.job.lease.row.past.as_ref();
         let failures = past.map_or(0, |past| past.failures).saturating_add(1);

@@ -46,7 +46,7 @@ use evercrawl_state::{Applied, Counters, Load, Place, State, Store, View};
 use evercrawl_urls::{Canonical, Gate, Scope, ScopeKind, Seed};
 
 use crate::EngineError;
-use crate::config::CrawlConfig;
+use crate::config::WalkConfig;
 use crate::frontier::{DRAWN, Frontier, Lease, Next};
 use crate::importance::UsualOfHost;
 use crate::links::LinkReader;
@@ -118,7 +118,7 @@ pub struct Tally {
 
 /// The walk, with all it owns.
 pub struct Walk<S> {
-    config: Arc<CrawlConfig>,
+    config: Arc<WalkConfig>,
     state: State<S>,
     frontier: Frontier,
     archive: archive::Writer,
@@ -149,7 +149,7 @@ pub struct Walk<S> {
 impl<S: Store> Walk<S> {
     /// Begins or goes on with a crawl in `state`, archiving to `archive`.
     pub fn new(
-        config: Arc<CrawlConfig>,
+        config: Arc<WalkConfig>,
         state: State<S>,
         archive: archive::Writer,
         seed: u64,
@@ -160,7 +160,7 @@ impl<S: Store> Walk<S> {
 
     /// The same with what the planner of the last run had [`learned`](Planner::learned).
     pub fn resume(
-        config: Arc<CrawlConfig>,
+        config: Arc<WalkConfig>,
         mut state: State<S>,
         archive: archive::Writer,
         learned: Option<&[u8]>,
@@ -170,7 +170,8 @@ impl<S: Store> Walk<S> {
         let scope = scope(config.scope, state.view())?;
         let overrides = Arc::new(Overrides::read(state.view())?);
         let gate = Arc::new(RwLock::new(Gate::new(scope, overrides.rules(&config.rules))?));
-        let links = LinkReader::new(&config, gate, state.view().keyer()).without(state.seen());
+        let links =
+            LinkReader::new(&config.reading, gate, state.view().keyer()).without(state.seen());
         let careful = !state.view().was_clean();
         // Opening the archive has finished what earlier runs left.
         let left = state.view().archive()?.into_iter().filter(|file| !file.finished);
@@ -180,7 +181,8 @@ impl<S: Store> Walk<S> {
         let frontier = Frontier::new(config.frontier, seed, now, careful);
         let recent = Arc::new(Recent::default());
         let (reading, ids) = (state.reading(), Ids::new(seed));
-        let again = Processor::new(config.clone(), links.clone(), reading, recent.clone(), ids);
+        let told = (config.reading.clone(), config.schedule);
+        let again = Processor::new(told, links.clone(), reading, recent.clone(), ids);
         let (tally, today) = (Tally::default(), Today::read(state.view(), now)?);
         let planner = planning::planner(config.plan, learned, state.view())?;
         let mirrors = Mirrors::read(state.view())?;
@@ -219,7 +221,8 @@ impl<S: Store> Walk<S> {
     pub fn processor(&self, n: u64) -> Processor<S> {
         let ids = Ids::new(self.seed ^ (n + 1) << 48);
         let reading = self.state.reading();
-        Processor::new(self.config.clone(), self.links.clone(), reading, self.recent.clone(), ids)
+        let told = (self.config.reading.clone(), self.config.schedule);
+        Processor::new(told, self.links.clone(), reading, self.recent.clone(), ids)
     }
 
     /// What content is on its way to disk.
@@ -270,7 +273,7 @@ impl<S: Store> Walk<S> {
     /// Adds a seed; true when it was not known.
     pub fn add_seed(&mut self, seed: &Seed, now: Time) -> Result<bool, EngineError> {
         let Some(found) = self.seed_to_load(seed, now)? else { return Ok(false) };
-        let candidates = seed.target.candidates(self.config.steps);
+        let candidates = seed.target.candidates(self.config.reading.steps);
         candidates.first().into_iter().for_each(|url| self.links.widen(url));
         let applied = self.apply(&Event::Discovered(found), now)?;
         Ok(applied.queued.is_some())
@@ -283,7 +286,7 @@ impl<S: Store> Walk<S> {
         now: Time,
     ) -> Result<Option<Discovery>, EngineError> {
         let tags = self.state.tag_set(&seed.tags.join(" "))?;
-        let candidates = seed.target.candidates(self.config.steps);
+        let candidates = seed.target.candidates(self.config.reading.steps);
         let guess = candidates.len() > 1;
         let first = candidates.into_iter().next();
         Ok(first.map(|url| Discovery { guess, ..self.links.given(url, tags, now) }))

@@ -248,7 +248,7 @@ fn visit(rounds: usize) {
             .unwrap();
     let config = Arc::new(small_crawl());
     let mut walk = Walk::new(config.clone(), state, writer, 3, START).unwrap();
-    let seed = parse_seed_line("http://h0.test/", config.steps).unwrap().unwrap();
+    let seed = parse_seed_line("http://h0.test/", config.reading.steps).unwrap().unwrap();
     walk.add_seed(&seed, START).unwrap();
     let mut sim = Rehearsal::new(walk, Book, START, Duration::from_secs(10));
     while sim.walk.tally().pages < rounds as u64 {

@@ -81,7 +81,6 @@ impl Room {
 
 fn begun(dir: &Path, store: &Arc<MemoryStore>) -> Rehearsal<MemoryStore, Living> {
     let mut config = small_crawl();
-    config.archive.roll_at = ROLL;
     config.schedule.recrawl = DAY;
     config.frontier.pace = Pace { host: Duration::from_millis(1), ..Pace::default() };
     config.retention.archive = Keep { rules: vec![Rule::Last(3)], text: "last 3".to_owned() };
@@ -95,7 +94,8 @@ fn begun(dir: &Path, store: &Arc<MemoryStore>) -> Rehearsal<MemoryStore, Living>
     let mut walk = Walk::new(config.clone(), state, writer, 3, START).unwrap();
     for page in 0..PAGES {
         let line = format!("http://h{}.test/p{page}", page % HOSTS as u64);
-        walk.add_seed(&parse_seed_line(&line, config.steps).unwrap().unwrap(), START).unwrap();
+        walk.add_seed(&parse_seed_line(&line, config.reading.steps).unwrap().unwrap(), START)
+            .unwrap();
     }
     Rehearsal::new(walk, Living, START, HOUR)
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use evercrawl_engine::Plan;
-use evercrawl_engine::importance::{Interest, Order, Ranks};
+use evercrawl_engine::importance::{Order, Ranks};
 use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_engine::suspicion::Suspects;
 use evercrawl_fetch::Fetched;
@@ -102,7 +102,7 @@ fn discover(web: &Made, plan: Plan, larger_first: bool) -> Sim<Made> {
     let mut sim = begun(dir.path(), web.clone(), &seeds, |config| {
         config.plan = plan;
         config.scope = ScopeKind::Any;
-        config.take.sitemaps = false;
+        config.sitemaps = false;
         config.frontier.larger_first = larger_first;
         config.frontier.new_only = true;
     });
@@ -240,8 +240,8 @@ fn place_of_branch(order: Order) -> f64 {
     let mut sim =
         begun(dir.path(), Branches::default(), &["http://a.test/".to_owned()], |config| {
             config.plan = plan;
-            config.take.sitemaps = false;
-            config.interest = Interest { words: Topic::new(["solar", "wind"]), tags: Vec::new() };
+            config.sitemaps = false;
+            config.reading.topic = (order == Order::Topic).then(|| Topic::new(["solar", "wind"]));
         });
     sim.run(START.after(HOUR), HOUR).unwrap();
     let asked = &sim.web.asked;
@@ -281,7 +281,7 @@ fn hosts_in_order(order: Order) -> Vec<String> {
     let mut sim = begun(dir.path(), Hosts(Vec::new()), &["http://a.test/".to_owned()], |config| {
         config.plan = Plan { order, ..Plan::default() };
         config.scope = ScopeKind::Any;
-        config.take.sitemaps = false;
+        config.sitemaps = false;
         config.frontier.active_hosts = 1;
         config.frontier.quantum = 1000;
         config.frontier.larger_first = order == Order::Sites;

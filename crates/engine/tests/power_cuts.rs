@@ -67,13 +67,12 @@ fn small_world(seed: u64) -> World {
 /// A crawl whose WARC files roll often, and that does not give up on anything for good.
 fn small_sim<'a>(world: &'a World, dir: &'a Path, seed: u64) -> Sim<'a> {
     let mut plan = config(true, LONG);
-    plan.archive.roll_at = 8_000;
     // Fewer than there are hosts.
     plan.frontier.active_hosts = 3;
     plan.schedule.tries = u8::MAX;
     plan.schedule.give_up_after = u8::MAX;
     plan.schedule.max_back_off = Duration::from_secs(600);
-    let mut sim = Sim::new(world, dir, plan, seed);
+    let mut sim = Sim::with_files_of(8_000, world, dir, plan, seed);
     sim.add_seeds();
     sim
 }

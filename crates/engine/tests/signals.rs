@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_engine::config::CrawlConfig;
+use evercrawl_engine::config::WalkConfig;
 use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
 use evercrawl_engine::walk::{OverrideChange, SignalOutcome, Walk};
 use evercrawl_fetch::Fetched;
@@ -137,11 +137,10 @@ impl Web for Town {
     }
 }
 
-fn config() -> CrawlConfig {
+fn config() -> WalkConfig {
     let mut config = small_crawl();
     config.frontier.active_hosts = 100;
-    config.archive.roll_at = 1 << 30;
-    config.archive.requests = false;
+    config.reading.records.requests = false;
     config
 }
 
@@ -156,7 +155,7 @@ fn begun(dir: &std::path::Path, town: Town) -> Sim {
     let config = Arc::new(config());
     let mut walk = Walk::new(config.clone(), state, writer, 3, START).unwrap();
     for host in 0..HOSTS {
-        let seed = parse_seed_line(&format!("http://h{host}.test/"), config.steps);
+        let seed = parse_seed_line(&format!("http://h{host}.test/"), config.reading.steps);
         walk.add_seed(&seed.unwrap().unwrap(), START).unwrap();
     }
     let mut sim = Rehearsal::new(walk, town, START, Duration::from_secs(6 * 3600));

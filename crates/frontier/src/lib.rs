@@ -19,10 +19,12 @@ mod fronts;
 mod lease;
 mod manners;
 mod pace;
+mod pauses;
 mod places;
 mod rested;
 mod selector;
 mod share;
+mod shared;
 mod slowed;
 mod urgent;
 mod window;
@@ -38,15 +40,17 @@ use evercrawl_planner::Conditions;
 use evercrawl_robots::RobotsTxt;
 use evercrawl_state::{Applied, HostRow, Place, StateError, Store, View};
 
-use addresses::Addresses;
 use back_queue::{BackQueue, Order};
 use fronts::Fronts;
 pub use lease::{DOUBTED_AFTER, Lease};
 pub use pace::Pace;
+use pauses::Pauses;
+use places::LONG_PAUSE;
 pub use places::band_of_size;
 use rested::Rested;
 use selector::Selector;
 use share::{Row, Share};
+pub use shared::SharedPauses;
 use slowed::Slowed;
 use urgent::Urgent;
 
@@ -109,7 +113,7 @@ pub struct Frontier {
     active: HashMap<HostKey, Box<Active>>,
     rested: Rested,
     ready: BinaryHeap<Reverse<(Time, HostKey)>>,
-    addresses: Addresses,
+    pauses: Pauses,
     slowed: Slowed,
     urgent: Urgent,
     fronts: Fronts,
@@ -132,6 +136,8 @@ struct Active {
     queue: BackQueue,
     rules: [Option<Rules>; 2],
     in_flight: usize,
+    /// Requests out: what was leased may not have been asked for yet.
+    out: usize,
     /// Pages taken in this turn, and when it began.
     taken: u32,
     since: Time,
@@ -148,10 +154,11 @@ struct Active {
 }
 
 impl Active {
-    /// When it may next be asked: by its own pace, by its address's, and once it is not blocked.
-    fn ready_at(&self, addresses: &Addresses) -> Time {
-        let address = self.row.ip.map_or(Time::EPOCH, |ip| addresses.free(ip));
-        self.next_allowed.max(self.blocked_until).max(address)
+    /// When it may next be asked: by its own pace, by its address's and other crawls', and once it
+    /// is not blocked.
+    fn ready_at(&self, pauses: &Pauses, now: Time) -> Time {
+        let others = pauses.ready_at(&self.row, self.delay, now);
+        self.next_allowed.max(self.blocked_until).max(others)
     }
 }
 
@@ -159,13 +166,12 @@ impl Frontier {
     /// An empty frontier. `careful` says that the last run did not end cleanly, so that every host
     /// may have been asked a moment ago.
     pub fn new(config: FrontierConfig, seed: u64, opened: Time, careful: bool) -> Self {
-        let addresses = Addresses::new(config.pace, opened, 4 * config.active_hosts);
         Frontier {
             config,
             active: HashMap::new(),
             rested: Rested::default(),
             ready: BinaryHeap::new(),
-            addresses,
+            pauses: Pauses::new(config, opened),
             slowed: Slowed::default(),
             urgent: Urgent::default(),
             fronts: Fronts::new(),
@@ -252,7 +258,7 @@ impl Frontier {
         if host.asks_rules || host.in_flight >= self.config.per_host {
             return;
         }
-        let at = host.ready_at(&self.addresses).max(now);
+        let at = host.ready_at(&self.pauses, now).max(now);
         host.queued_at = Some(at);
         self.ready.push(Reverse((at, key)));
     }
@@ -271,7 +277,14 @@ impl Frontier {
         if host.queued_at != Some(at) || busy {
             return Ok(None);
         }
-        if host.ready_at(&self.addresses) > now {
+        let ready_at = host.ready_at(&self.pauses, now);
+        if self.pauses.is_shared() && ready_at > now.after(LONG_PAUSE) {
+            // Another crawl was asked to leave it alone.
+            host.queued_at = None;
+            self.rest(state, key, now, events)?;
+            return Ok(None);
+        }
+        if ready_at > now {
             self.enqueue(key, now);
             return Ok(None);
         }
@@ -352,6 +365,9 @@ impl Frontier {
     pub fn finished(&mut self, page: PageKey, now: Time) {
         if let Some(host) = self.active.get_mut(&page.host) {
             host.in_flight = host.in_flight.saturating_sub(1);
+            let returned = host.out.saturating_sub(host.in_flight);
+            host.out -= returned;
+            self.pauses.returned(&host.row, returned);
             host.queue.released(page);
             self.in_flight = self.in_flight.saturating_sub(1);
         }

@@ -5,20 +5,19 @@ use std::time::Duration;
 
 use evercrawl_model::{HostKey, Time};
 
-use super::{Frontier, Lease, Rules};
+use super::{Frontier, Lease, Rules, SharedPauses};
 
 /// Our clock counts whole milliseconds, and a server sees the end of its answer a little later
 /// than we do: with this much more, a pause is one by the server's clock too.
-const MARGIN: Duration = Duration::from_millis(2);
+pub(super) const MARGIN: Duration = Duration::from_millis(2);
 
 impl Frontier {
     /// A request for a leased page goes out now.
     pub fn departs(&mut self, lease: &Lease, now: Time) {
         let Some(host) = self.active.get_mut(&lease.page.host) else { return };
         host.next_allowed = now.after(host.delay);
-        if let Some(ip) = lease.ip {
-            self.addresses.asked(ip, now);
-        }
+        host.out += 1;
+        self.pauses.asked(&host.row, lease.ip, host.delay, now);
         self.enqueue(lease.page.host, now);
     }
 
@@ -91,7 +90,7 @@ impl Frontier {
         host.next_allowed = now.after(host.delay + margin);
         host.row.next_allowed = host.next_allowed;
         let next = host.next_allowed;
-        ip.into_iter().for_each(|ip| self.addresses.answered(ip, now));
+        self.pauses.answered(&host.row, ip, host.delay, now);
         next
     }
 
@@ -132,9 +131,29 @@ impl Frontier {
     /// after a crash.
     pub fn clock_set(&mut self, now: Time) {
         (self.opened, self.careful) = (now, true);
-        self.addresses.all_asked(now);
+        self.pauses.all_asked(now);
         for host in self.active.values_mut() {
             host.next_allowed = host.next_allowed.max(now.after(host.delay));
+        }
+    }
+
+    /// Other crawls run in this process: from `now` on, no host or address gets less than its pause from all of them
+    /// together.
+    pub fn share_pauses(&mut self, shared: SharedPauses, now: Time) {
+        if self.pauses.is_shared() {
+            return;
+        }
+        self.pauses.share(shared);
+        for host in self.active.values() {
+            (0..host.out).for_each(|_| self.pauses.asked(&host.row, host.row.ip, host.delay, now));
+        }
+    }
+
+    /// This crawl leaves the process: what is out is out no more.
+    pub fn leave_shared_pauses(&mut self, now: Time) {
+        for host in self.active.values_mut().filter(|host| host.out > 0) {
+            self.pauses.answered(&host.row, host.row.ip, host.delay, now);
+            self.pauses.returned(&host.row, std::mem::take(&mut host.out));
         }
     }
 

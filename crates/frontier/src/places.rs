@@ -13,7 +13,7 @@ use super::share::Row;
 use super::{Active, Frontier, HOSTS_A_CALL};
 
 /// A host that is not to be asked for longer than this waits on disk.
-const LONG_PAUSE: Duration = Duration::from_secs(60);
+pub(super) const LONG_PAUSE: Duration = Duration::from_secs(60);
 
 /// How long a host keeps its place while others wait for one.
 const TURN: Duration = Duration::from_secs(60);
@@ -100,6 +100,7 @@ impl Frontier {
             queue: self.rested.take(key),
             rules: [None, None],
             in_flight: 0,
+            out: 0,
             taken: 0,
             since: now,
             row_of_a_kind: Row::default(),
@@ -121,7 +122,7 @@ impl Frontier {
         events: &mut Vec<Event>,
     ) -> Result<(), StateError> {
         let Some(host) = self.active.get(&key) else { return Ok(()) };
-        if host.ready_at(&self.addresses) <= now.after(LONG_PAUSE) {
+        if host.ready_at(&self.pauses, now) <= now.after(LONG_PAUSE) {
             return Ok(());
         }
         self.rest(state, key, now, events)
@@ -141,7 +142,7 @@ impl Frontier {
         let Some(mut host) = self.active.remove(&key) else { return Ok(()) };
         let waiting = state.host(key)?.map_or(0, |row| row.waiting);
         let front = self.front_of(state, &mut host.queue, waiting)?;
-        let allowed = host.ready_at(&self.addresses);
+        let allowed = host.ready_at(&self.pauses, now);
         let front = front.map(|(band, wake)| match wake.max(now) {
             wake if wake < allowed => (Band::BLOCKED, allowed),
             wake => (band, wake),

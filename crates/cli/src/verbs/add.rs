@@ -1,7 +1,6 @@
 //! `evercrawl add`: seeds without crawling.
 
 use std::io::{IsTerminal, Write};
-use std::sync::Arc;
 
 use evercrawl_engine::DataDir;
 use evercrawl_engine::live::SystemClock;
@@ -19,11 +18,11 @@ use crate::{crawl_config, exit, print, seeds};
 
 pub(crate) fn run(args: &Add) -> anyhow::Result<u8> {
     let settings = crawl_config::settings(&args.common, None)?;
-    let config = Arc::new(crawl_config::crawl_config(&settings, &RunArgs::default())?);
+    let config = crawl_config::crawl_config(&settings, &RunArgs::default())?;
     let dir = take(&args.common.data, DataDir::open_or_create)?;
     let walk = open_walk(&dir, &settings, &config)?;
     let mut adding = Adding::new(args, &dir, walk);
-    seeds::read(&args.seeds, config.steps, |seed, bytes| adding.seed(seed, bytes))?;
+    seeds::read(&args.seeds, config.walk.reading.steps, |seed, bytes| adding.seed(seed, bytes))?;
     if adding.given == 0 {
         return Err(exit::Failure::usage("nothing to add: give URLs, or a list by --seeds FILE"));
     }

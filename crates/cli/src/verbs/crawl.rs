@@ -30,7 +30,7 @@ use crate::{crawl_config, exit, print, report, seeds};
 pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     let (settings, config) = settings(args)?;
     let mut given = Vec::new();
-    seeds::read(&args.seeds, config.steps, |seed, _| {
+    seeds::read(&args.seeds, config.walk.reading.steps, |seed, _| {
         given.push(seed);
         Ok(())
     })?;
@@ -86,14 +86,14 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
 }
 
 /// What the crawl is to do, as of now.
-fn settings(args: &Crawl) -> anyhow::Result<(Arc<Settings>, Arc<CrawlConfig>)> {
+fn settings(args: &Crawl) -> anyhow::Result<(Arc<Settings>, CrawlConfig)> {
     let mut settings = crawl_config::settings(&args.common, Some(&args.rules))?;
     if let Some(address) = &args.push {
         settings.set("push.listen", vec![address.clone()], Origin::Flag)?;
     }
-    let ranks = Some(Snapshots::dir_in(&args.common.data));
-    let config = crawl_config::crawl_config(&settings, &args.run)?;
-    Ok((Arc::new(settings), Arc::new(CrawlConfig { ranks, ..config })))
+    let mut config = crawl_config::crawl_config(&settings, &args.run)?;
+    config.ranking.kept_in = Some(Snapshots::dir_in(&args.common.data));
+    Ok((Arc::new(settings), config))
 }
 
 fn nothing_to_crawl() -> anyhow::Error {
@@ -104,7 +104,7 @@ fn nothing_to_crawl() -> anyhow::Error {
 pub(crate) fn open_walk(
     dir: &DataDir,
     settings: &Settings,
-    config: &Arc<CrawlConfig>,
+    config: &CrawlConfig,
 ) -> anyhow::Result<Walk<DiskStore>> {
     let state = dir.state(crawl_config::store_limits(settings)?, random())?;
     let now = SystemClock.not_before(state.view().last_logged()?.unwrap_or_default());
@@ -125,7 +125,14 @@ pub(crate) fn open_walk(
         eprintln!("the last run ended abruptly: {cut} that were not committed are fetched again");
     }
     let learned = DataDir::learned(dir.path());
-    Ok(Walk::resume(config.clone(), state, writer, learned.as_deref(), random(), now)?)
+    Ok(Walk::resume(
+        Arc::new(config.walk.clone()),
+        state,
+        writer,
+        learned.as_deref(),
+        random(),
+        now,
+    )?)
 }
 
 /// A number that nobody can guess.
@@ -150,7 +157,7 @@ fn require_identity(
         Target::Url(url) => url.as_str().to_owned(),
         Target::Domain(domain) => format!("https://{domain}"),
     });
-    let stays_home = config.scope != ScopeKind::Any
+    let stays_home = config.walk.scope != ScopeKind::Any
         && known?.into_iter().chain(given).all(|url| is_own_machine(&url));
     if stays_home {
         return Ok(());

@@ -3,7 +3,6 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use evercrawl_engine::freshness::Freshness;
 use evercrawl_engine::live::{self, Inbox, Progress, Stopper, SystemClock};
@@ -111,14 +110,14 @@ fn crawl(
     settings.set_pair("schedule.min_interval=100ms")?;
     let time = units::duration(&args.time).map_err(Failure::usage)?;
     let run = RunArgs { time: Some(args.time.clone()), ..RunArgs::default() };
-    let config = Arc::new(crawl_config::crawl_config(&settings, &run)?);
+    let config = crawl_config::crawl_config(&settings, &run)?;
     let dir = DataDir::open_or_create(data)?;
     settings.remember(&crawl_config::remembered(dir.path()))?;
     let mut walk = open_walk(&dir, &settings, &config)?;
     let world = server.world();
     for host in 0..world.config().hosts {
         let url = format!("http://{}/", world.host_name(host));
-        if let Ok(Some(seed)) = parse_seed_line(&url, config.steps) {
+        if let Ok(Some(seed)) = parse_seed_line(&url, config.walk.reading.steps) {
             walk.add_seed(&seed, clock.now())?;
         }
     }

@@ -98,7 +98,7 @@ fn scope_fact(
     overrides: &Overrides,
     now: Time,
 ) -> anyhow::Result<Fact> {
-    let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
+    let config = crawl_config::walk_config(&opened.settings, &RunArgs::default())?;
     // A seed is in scope by itself, and where there are too many seeds to read, so is what was found.
     let found = page.is_some_and(|row| row.seed || opened.state.seeds().nth(SEEDS_READ).is_some());
     let scope = if found {
@@ -109,7 +109,7 @@ fn scope_fact(
         scope(config.scope, &opened.state)?
     };
     let gate = Arc::new(RwLock::new(Gate::new(scope, overrides.rules(&config.rules))?));
-    let links = LinkReader::new(&config, gate, opened.state.keyer());
+    let links = LinkReader::new(&config.reading, gate, opened.state.keyer());
     let depth = page.map_or(0, |row| row.depth);
     Ok(Fact(
         "rules",
@@ -390,10 +390,10 @@ fn host_pace(
         return Ok(None);
     };
     let before = opened.state.lane(key.host, Lane::Due, (0, 0), due.millis(), COUNTED)?.len();
-    let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
+    let config = crawl_config::walk_config(&opened.settings, &RunArgs::default())?;
     let url = Canonical::from_trusted(row.url.clone());
     let copy = url.map(|url| opened.state.robots(url.origin())).transpose()?.flatten();
-    let asked = copy.and_then(|copy| read_robots(&copy, &config.agent).crawl_delay());
+    let asked = copy.and_then(|copy| read_robots(&copy, &config.reading.agent).crawl_delay());
     let pause = config.frontier.pace.delay(asked, host.answer_time);
     let takes = pause.saturating_mul(u32::try_from(before).unwrap_or(u32::MAX));
     let waits = now.after(takes) > due && now.since(due) <= takes.saturating_add(pause);

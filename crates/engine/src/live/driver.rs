@@ -79,7 +79,7 @@ pub(super) struct Driver<S> {
 impl<S: Store + 'static> Driver<S> {
     pub(super) fn start(
         walk: Walk<S>,
-        config: &Arc<CrawlConfig>,
+        config: Arc<CrawlConfig>,
         inbox: Inbox,
         clock: SystemClock,
     ) -> Result<Self, EngineError> {
@@ -120,10 +120,15 @@ impl<S: Store + 'static> Driver<S> {
             committing: false,
             waiting_until: None,
             next: Latency::default(),
-            ranker: BackgroundJob::new("ranking", config.rank_every, sink.clone(), now),
+            ranker: BackgroundJob::new("ranking", config.ranking.every, sink.clone(), now),
             ranked_by: None,
-            judge: BackgroundJob::new("judging", config.plan.spam.looks_every(), sink.clone(), now),
-            retainer: Retainer::new(&config.retention, sink, now),
+            judge: BackgroundJob::new(
+                "judging",
+                config.walk.plan.spam.looks_every(),
+                sink.clone(),
+                now,
+            ),
+            retainer: Retainer::new(&config.walk.retention, sink, now),
         })
     }
 
@@ -145,7 +150,7 @@ impl<S: Store + 'static> Driver<S> {
             let now = self.clock.now();
             self.take_requests(now)?;
             self.retainer.start_if_due(&self.walk, now)?;
-            let kept = || self.config.ranks.clone().map(Snapshots::new);
+            let kept = || self.config.ranking.kept_in.clone().map(Snapshots::new);
             self.ranker.start_if_due(&self.walk, now, |walk| ranking(walk, kept(), now))?;
             self.judge.start_if_due(&self.walk, now, |walk| judging(walk, now))?;
             let sweeps = self.walk.pending() < COMMIT_KEYS && self.walk.sweep(now)?;

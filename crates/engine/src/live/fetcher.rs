@@ -149,9 +149,9 @@ impl RobotsManner {
     fn new(config: &CrawlConfig) -> Self {
         let limits = config.fetch.limits.clone();
         RobotsManner {
-            redirects: usize::from(config.take.max_redirects).max(MIN_REDIRECTS),
+            redirects: usize::from(config.walk.reading.take.max_redirects).max(MIN_REDIRECTS),
             limits: Limits { body_bytes: limits.body_bytes.min(MAX_BYTES), ..limits },
-            unpack: config.unpack,
+            unpack: config.walk.reading.unpack,
         }
     }
 }

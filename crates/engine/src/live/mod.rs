@@ -129,14 +129,14 @@ enum Report {
 /// `inbox`; `show` hears how it is doing, a few times a second.
 pub fn run<S: Store + 'static>(
     walk: Walk<S>,
-    config: &Arc<CrawlConfig>,
+    config: &CrawlConfig,
     stopper: &Stopper,
     inbox: &Inbox,
     free_disk: impl Fn() -> Option<u64>,
     mut show: impl FnMut(&Progress, &Walk<S>),
 ) -> Result<(Ended, Progress, Walk<S>), EngineError> {
     let clock = SystemClock;
-    let mut driver = Driver::start(walk, config, inbox.clone(), clock)?;
+    let mut driver = Driver::start(walk, config.clone().into(), inbox.clone(), clock)?;
     let ended = driver.drive(stopper, &free_disk, &mut show);
     let progress = driver.progress(clock.now());
     let finished = driver.finish();

@@ -9,7 +9,7 @@ use evercrawl_robots::Directives;
 use evercrawl_state::PageRow;
 
 use super::Job;
-use crate::config::CrawlConfig;
+use crate::config::ReadingConfig;
 use crate::frontier::Lease;
 use crate::nature::{self, Nature};
 use crate::novelty::Read;
@@ -116,7 +116,7 @@ pub(super) fn validators_of(fetched: &Fetched) -> Option<Validators> {
 
 /// What the page and its headers ask of us.
 pub(super) fn directives(
-    config: &CrawlConfig,
+    config: &ReadingConfig,
     response: &Response,
     extracted: &Extracted<'_>,
 ) -> Directives {

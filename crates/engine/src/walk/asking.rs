@@ -48,7 +48,7 @@ impl<S: Store> Walk<S> {
     ) -> Result<Option<Rules>, EngineError> {
         let copy = self.state.view().robots(origin)?.filter(|copy| copy.expires > now);
         Ok(copy.map(|copy| Rules {
-            robots: Arc::new(read_robots(&copy, &self.config.agent)),
+            robots: Arc::new(read_robots(&copy, &self.config.reading.agent)),
             expires: copy.expires,
         }))
     }
@@ -76,7 +76,7 @@ impl<S: Store> Walk<S> {
         let copy = RobotsCopy { at: now, expires, status: answer.status.unwrap_or(0), body };
         if access != Access::DisallowAll {
             self.recovered(&answer.lease, &mut update);
-            let robots = Arc::new(read_robots(&copy, &self.config.agent));
+            let robots = Arc::new(read_robots(&copy, &self.config.reading.agent));
             self.discover_sitemaps(&answer.origin, &robots, &answer.lease, now)?;
             let https = answer.origin.starts_with("https:");
             self.frontier.set_rules(page.host, https, Rules { robots, expires });
@@ -107,10 +107,12 @@ impl<S: Store> Walk<S> {
         lease: &Lease,
         now: Time,
     ) -> Result<(), EngineError> {
-        if !self.config.take.sitemaps {
+        if !self.config.sitemaps {
             return Ok(());
         }
-        let Ok(base) = Base::new(&format!("{origin}/"), self.config.steps) else { return Ok(()) };
+        let Ok(base) = Base::new(&format!("{origin}/"), self.config.reading.steps) else {
+            return Ok(());
+        };
         let mut named: Vec<String> = robots.sitemaps().map(str::to_owned).collect();
         let seed_host = self.state.view().host(lease.page.host)?.is_some_and(|host| host.seed);
         let guess = named.is_empty() && seed_host;

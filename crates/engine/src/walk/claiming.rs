@@ -258,7 +258,7 @@ impl<S: Store> Walk<S> {
 
     /// Whether a set of tags has one that the user is interested in.
     fn is_of_interest(&mut self, tags: u32) -> Result<bool, EngineError> {
-        let wanted = &self.config.interest.tags;
+        let wanted = &self.config.topic_tags;
         if tags == 0 || wanted.is_empty() {
             return Ok(false);
         }

@@ -80,7 +80,7 @@ impl Sight {
 impl<S: Store> Walk<S> {
     /// Compares a page that was just visited with those at the same path of other hosts.
     pub(super) fn liken(&mut self, sight: &Sight, now: Time) -> Result<(), EngineError> {
-        if !self.config.take.hold_mirrors {
+        if !self.config.hold_mirrors {
             return Ok(());
         }
         if sight.digest.is_none() {
@@ -259,7 +259,7 @@ impl<S: Store> Walk<S> {
     /// What is known of the host of a new page, where that decides on the page.
     fn compares(&self, host: HostKey, row: &PageRow) -> Option<Likeness> {
         let new = row.past.is_none() && row.kind == Kind::Page && !row.seed;
-        let decides = new && self.config.take.hold_mirrors && !self.overrides.is_trusted(host);
+        let decides = new && self.config.hold_mirrors && !self.overrides.is_trusted(host);
         self.mirrors.of(host).filter(|_| decides).copied()
     }
 
@@ -282,7 +282,7 @@ impl<S: Store> Walk<S> {
         page: PageKey,
         row: &PageRow,
     ) -> Result<bool, EngineError> {
-        let original = self.mirrors.original(page.host).filter(|_| self.config.take.hold_mirrors);
+        let original = self.mirrors.original(page.host).filter(|_| self.config.hold_mirrors);
         if original.is_none_or(|host| self.overrides.is_paused(host)) {
             return Ok(false);
         }

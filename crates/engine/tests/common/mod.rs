@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_engine::config::{ArchiveConfig, CrawlConfig, RunLimits, Take};
+use evercrawl_engine::config::{ReadingConfig, RecordConfig, Take, WalkConfig};
 use evercrawl_engine::retention::Keep;
 use evercrawl_engine::{FrontierConfig, Pace, Plan, RetentionConfig, Schedule};
 use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderValue, Response};
@@ -20,20 +20,19 @@ use evercrawl_urls::{Rules, ScopeKind, Steps};
 pub(crate) const DELAY: Duration = Duration::from_secs(1);
 
 /// A polite crawl of the seeds' hosts, with little room for each of its parts.
-pub(crate) fn small_crawl() -> CrawlConfig {
-    CrawlConfig {
-        fetch: fetch::Config::new(fetch::Identity {
-            product: "evercrawl/0".into(),
-            contact: None,
-            from: None,
-        }),
-        agent: "evercrawl".into(),
+pub(crate) fn small_crawl() -> WalkConfig {
+    WalkConfig {
+        reading: ReadingConfig {
+            agent: "evercrawl".into(),
+            steps: Steps::default(),
+            skip_types: Vec::new(),
+            unpack: evercrawl_extract::decode::Caps::default(),
+            take: Take::default(),
+            topic: None,
+            records: RecordConfig { level: 1, requests: true },
+        },
         scope: ScopeKind::Host,
         rules: Rules::default(),
-        skip_types: Vec::new(),
-        steps: Steps::default(),
-        unpack: evercrawl_extract::decode::Caps::default(),
-        take: Take::default(),
         frontier: FrontierConfig {
             active_hosts: 5,
             per_host: 1,
@@ -45,24 +44,14 @@ pub(crate) fn small_crawl() -> CrawlConfig {
         },
         schedule: Schedule::default(),
         plan: Plan::default(),
-        limits: RunLimits { concurrency: 100, ..RunLimits::default() },
-        archive: ArchiveConfig {
-            prefix: "sim".into(),
-            level: 1,
-            roll_at: 60_000,
-            machine: "sim".into(),
-            operator: String::new(),
-            requests: true,
-        },
-        interest: evercrawl_engine::importance::Interest::default(),
-        rank_every: None,
-        ranks: None,
+        sitemaps: true,
+        hold_mirrors: true,
+        topic_tags: Vec::new(),
         retention: RetentionConfig {
             archive: Keep::default(),
             visits: Keep::default(),
             every: Duration::from_secs(86_400),
         },
-        workers: 1,
     }
 }
 

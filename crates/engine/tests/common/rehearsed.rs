@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_engine::config::CrawlConfig;
+use evercrawl_engine::config::WalkConfig;
 use evercrawl_engine::rehearsal::{Rehearsal, Web};
 use evercrawl_engine::walk::Walk;
 use evercrawl_model::Time;
@@ -26,7 +26,7 @@ pub(crate) fn begun<W: Web>(
     dir: &Path,
     web: W,
     seeds: &[String],
-    change: impl FnOnce(&mut CrawlConfig),
+    change: impl FnOnce(&mut WalkConfig),
 ) -> Sim<W> {
     begun_in(MemoryStore::default(), dir, web, seeds, change)
 }
@@ -37,11 +37,10 @@ pub(crate) fn begun_in<S: Store + 'static, W: Web>(
     dir: &Path,
     web: W,
     seeds: &[String],
-    change: impl FnOnce(&mut CrawlConfig),
+    change: impl FnOnce(&mut WalkConfig),
 ) -> Rehearsal<S, W> {
     let mut config = small_crawl();
     change(&mut config);
-    config.archive.roll_at = 1 << 30;
     let config = Arc::new(config);
     let settings = Settings { seed: 11, shards: 64 };
     let state = State::open(Arc::new(store), settings, None).unwrap();
@@ -49,7 +48,7 @@ pub(crate) fn begun_in<S: Store + 'static, W: Web>(
         archive::Writer::open(unsynced(dir), &[], archive_settings(1, 1 << 30), START).unwrap();
     let mut walk = Walk::new(config.clone(), state, writer, 3, START).unwrap();
     for seed in seeds {
-        let seed = parse_seed_line(seed, config.steps).unwrap().unwrap();
+        let seed = parse_seed_line(seed, config.reading.steps).unwrap().unwrap();
         walk.add_seed(&seed, START).unwrap();
     }
     Rehearsal::new(walk, web, START, HOUR)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use evercrawl_archive as archive;
 use evercrawl_engine::EngineError;
 use evercrawl_engine::check::{Told, check};
-use evercrawl_engine::config::CrawlConfig;
+use evercrawl_engine::config::WalkConfig;
 use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
 use evercrawl_engine::walk::Walk;
 use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderName, HeaderValue, Response};
@@ -27,7 +27,7 @@ const SETTINGS: Settings = Settings { seed: 11, shards: 64 };
 
 /// A web, a crawl of it, and the moment that both are at.
 pub(crate) struct Sim<'a> {
-    pub(crate) config: Arc<CrawlConfig>,
+    pub(crate) config: Arc<WalkConfig>,
     pub(crate) place: Place,
     pub(crate) rehearsal: Rehearsal<SimStore, Watched<'a>>,
     dir: &'a Path,
@@ -38,6 +38,7 @@ pub(crate) struct Sim<'a> {
 pub(crate) struct Place {
     pub(crate) disk: SimDisk,
     store: SimStore,
+    roll_at: u64,
 }
 
 /// A computed web, with the start of every request by host: by its own clock, which nobody sets.
@@ -54,8 +55,19 @@ pub(crate) struct Watched<'a> {
 }
 
 impl<'a> Sim<'a> {
-    pub(crate) fn new(world: &'a World, dir: &'a Path, config: CrawlConfig, seed: u64) -> Self {
-        let (place, config) = (Place::new(dir), Arc::new(config));
+    pub(crate) fn new(world: &'a World, dir: &'a Path, config: WalkConfig, seed: u64) -> Self {
+        Self::with_files_of(60_000, world, dir, config, seed)
+    }
+
+    /// The same, with WARC files that are full at `roll_at` bytes.
+    pub(crate) fn with_files_of(
+        roll_at: u64,
+        world: &'a World,
+        dir: &'a Path,
+        config: WalkConfig,
+        seed: u64,
+    ) -> Self {
+        let (place, config) = (Place { roll_at, ..Place::new(dir) }, Arc::new(config));
         let walk = place.open(dir, &config, seed, START).unwrap();
         let web = Watched {
             world,
@@ -73,7 +85,7 @@ impl<'a> Sim<'a> {
         let (world, now) = (self.rehearsal.web.world, self.rehearsal.now());
         for n in 0..world.config().hosts {
             let url = format!("http://{}/", world.host_name(n));
-            let seed = parse_seed_line(&url, self.config.steps).unwrap().unwrap();
+            let seed = parse_seed_line(&url, self.config.reading.steps).unwrap().unwrap();
             self.rehearsal.walk.add_seed(&seed, now).unwrap();
         }
     }
@@ -198,13 +210,13 @@ pub(crate) fn is_of_the_disk(error: &EngineError) -> bool {
 impl Place {
     pub(crate) fn new(dir: &Path) -> Self {
         let disk = SimDisk::with(dir);
-        Place { store: SimStore::on(&disk), disk }
+        Place { store: SimStore::on(&disk), disk, roll_at: 60_000 }
     }
 
     fn open(
         &self,
         dir: &Path,
-        config: &Arc<CrawlConfig>,
+        config: &Arc<WalkConfig>,
         seed: u64,
         now: Time,
     ) -> Result<Walk<SimStore>, EngineError> {
@@ -215,7 +227,7 @@ impl Place {
     pub(crate) fn resume(
         &self,
         dir: &Path,
-        config: &Arc<CrawlConfig>,
+        config: &Arc<WalkConfig>,
         learned: Option<&[u8]>,
         seed: u64,
         now: Time,
@@ -223,7 +235,7 @@ impl Place {
         let state = self.state();
         let files = state.view().archive()?;
         let next = files.iter().map(|file| file.serial + 1).max().unwrap_or(1);
-        let settings = archive_settings(next, config.archive.roll_at);
+        let settings = archive_settings(next, self.roll_at);
         let committed: Vec<archive::FilePosition> = files
             .into_iter()
             .filter(|file| !file.finished)
@@ -373,11 +385,10 @@ fn fetched(answer: &Answer, took: Duration) -> Fetched {
     }
 }
 
-pub(crate) fn config(once: bool, recrawl: Duration) -> CrawlConfig {
+pub(crate) fn config(once: bool, recrawl: Duration) -> WalkConfig {
     let mut config = small_crawl();
     config.frontier.new_only = once;
     config.schedule.recrawl = recrawl;
-    config.limits.once = once;
     config
 }
 

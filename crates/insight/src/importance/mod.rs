@@ -19,7 +19,7 @@ mod weight;
 
 pub use graph::{Fitting, LinkGraph};
 pub use groups::{Groups, domain_of};
-pub use order::{Interest, Order, band, band_on_topic};
+pub use order::{Order, band, band_on_topic};
 pub use ranking::{Basis, Ranks};
 pub use snapshot::{Snapshot, Snapshots};
 pub use usual::UsualOfHost;

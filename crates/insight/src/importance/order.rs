@@ -1,7 +1,6 @@
 //! In which order are pages fetched that nobody has visited yet? A front queue for each, by what is known of it.
 
 use evercrawl_model::{Band, Importance, Measure};
-use evercrawl_rank::Topic;
 
 /// Which new pages come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,15 +50,6 @@ impl Order {
             Order::Breadth | Order::Rank | Order::Sites => None,
         }
     }
-}
-
-/// What new pages should be about, where they come by topic.
-#[derive(Clone, Debug, Default)]
-pub struct Interest {
-    /// Words of links, addresses and texts.
-    pub words: Topic,
-    /// Tags of the seeds that lead there.
-    pub tags: Vec<String>,
 }
 
 /// The front queue of a new page, where those that matter more come first: a queue for each doubling, and

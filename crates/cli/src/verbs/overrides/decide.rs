@@ -3,7 +3,7 @@
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use evercrawl_engine::config::CrawlConfig;
+use evercrawl_engine::config::WalkConfig;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::overrides::Overrides;
@@ -155,7 +155,7 @@ fn end(opened: &Opened, what: &str, kinds: &[&str]) -> anyhow::Result<Decided> {
 fn pin(opened: &Opened, url: &str, every: Option<Duration>) -> anyhow::Result<Decided> {
     let every = every.ok_or_else(|| Failure::usage("how often? Give a time, as in --every 1h"))?;
     let url = canonical(&opened.settings, url)?;
-    let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
+    let config = crawl_config::walk_config(&opened.settings, &RunArgs::default())?;
     within_bounds(opened, &config, &url, every)?;
     let host = host_of(&opened.state, &url);
     let overrides = Overrides::read(&opened.state)?;
@@ -184,12 +184,13 @@ fn pin(opened: &Opened, url: &str, every: Option<Duration>) -> anyhow::Result<De
 /// A pin can ask for no more than the page's host allows.
 fn within_bounds(
     opened: &Opened,
-    config: &CrawlConfig,
+    config: &WalkConfig,
     url: &Canonical,
     every: Duration,
 ) -> anyhow::Result<()> {
     let robots = opened.state.robots(url.origin())?;
-    let crawl_delay = robots.and_then(|copy| read_robots(&copy, &config.agent).crawl_delay());
+    let crawl_delay =
+        robots.and_then(|copy| read_robots(&copy, &config.reading.agent).crawl_delay());
     let pace = config.frontier.pace.delay(crawl_delay, Duration::ZERO);
     let shortest = SHORTEST.max(pace);
     let asked = show_duration(every);
@@ -216,13 +217,13 @@ fn within_bounds(
 /// A page that is not known becomes a seed, but widens no scope.
 fn in_scope(
     opened: &Opened,
-    config: &CrawlConfig,
+    config: &WalkConfig,
     overrides: &Overrides,
     url: &Canonical,
 ) -> anyhow::Result<()> {
     let scope = scope(config.scope, &opened.state)?;
     let gate = Arc::new(RwLock::new(Gate::new(scope, overrides.rules(&config.rules))?));
-    let links = LinkReader::new(config, gate, opened.state.keyer());
+    let links = LinkReader::new(&config.reading, gate, opened.state.keyer());
     links.verdict(url, 0, SystemClock.now()).map_err(|(reason, words)| {
         let url = print::plain(url.as_str());
         Failure::usage(format!(
@@ -236,7 +237,7 @@ fn boost(opened: &Opened, pattern: &str, times: Option<f32>) -> anyhow::Result<D
     let times = times
         .ok_or_else(|| Failure::usage("by how much? Give a factor, as in x5, or x0.2 for less"))?;
     usable("boost", pattern)?;
-    let config = crawl_config::crawl_config(&opened.settings, &RunArgs::default())?;
+    let config = crawl_config::walk_config(&opened.settings, &RunArgs::default())?;
     let note = config.plan.rate.is_none().then(|| {
         "it takes effect once there is a budget to divide: `evercrawl crawl --budget 5/s`"
             .to_owned()

@@ -10,7 +10,6 @@ mod decide;
 mod show;
 
 use std::io::Write;
-use std::sync::Arc;
 
 use evercrawl_engine::DataDir;
 use evercrawl_engine::live::{Inbox, SystemClock};
@@ -66,7 +65,7 @@ fn stopped(verb: &Override, opened: Opened) -> anyhow::Result<u8> {
 }
 
 fn change(dir: &DataDir, settings: &Settings, changes: &[OverrideChange]) -> anyhow::Result<()> {
-    let config = Arc::new(crawl_config::crawl_config(settings, &RunArgs::default())?);
+    let config = crawl_config::crawl_config(settings, &RunArgs::default())?;
     let mut walk = open_walk(dir, settings, &config)?;
     let changed = make(&mut walk, changes);
     walk.close()?;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use evercrawl_archive as archive;
-use evercrawl_engine::config::CrawlConfig;
+use evercrawl_engine::config::WalkConfig;
 use evercrawl_engine::rehearsal::Rehearsal;
 use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{Pace, Plan};
@@ -36,6 +36,8 @@ use web::LabWeb;
 /// A walk commits so often by the world's clock: often enough to be real, seldom enough to be quick.
 const COMMIT_EVERY: Duration = HOUR;
 const HOUR: Duration = Duration::from_secs(3600);
+/// Bytes at which a WARC file is full.
+const ROLL_AT: u64 = 1_000_000_000;
 /// Budgets that are shares of the live pages are reckoned anew so often.
 const ROUND: f64 = 7.0;
 /// All pages are fetched once, free of charge, in the day before the crawl begins.
@@ -133,7 +135,7 @@ fn engine_row(args: &Live, world: &World, budget: &Budget) -> anyhow::Result<Row
     let began = Instant::now();
     let judge = Judge::new(world);
     let config = Arc::new(config(args)?);
-    let web = LabWeb::new(world, Witness::new(world, &judge), config.steps, args.seed);
+    let web = LabWeb::new(world, Witness::new(world, &judge), config.reading.steps, args.seed);
     let scratch = Scratch::new()?;
     let start = web.time(world.span.begin - FIRST_LOOK);
     let walk = open(&scratch, &config, args.seed, start)?;
@@ -229,20 +231,20 @@ fn discover(crawl: &mut Crawl<'_>, now: Time) -> anyhow::Result<()> {
 }
 
 /// A crawl like any other, but that nothing but the budget holds it back.
-fn config(args: &Live) -> anyhow::Result<CrawlConfig> {
-    let mut config = crawl_config::crawl_config(&Settings::defaults(), &RunArgs::default())?;
+fn config(args: &Live) -> anyhow::Result<WalkConfig> {
+    let mut config = crawl_config::walk_config(&Settings::defaults(), &RunArgs::default())?;
     config.scope = ScopeKind::Any;
-    config.take.sitemaps = false;
+    config.sitemaps = false;
     config.frontier.pace = Pace { host: args.delay, address: Duration::ZERO, ..Pace::default() };
     let policy = find(&args.policy)?.name;
     config.plan = Plan { policy, goal: args.goal, ..Plan::default() };
-    config.archive.level = 1;
+    config.reading.records.level = 1;
     Ok(config)
 }
 
 fn open(
     scratch: &Scratch,
-    config: &Arc<CrawlConfig>,
+    config: &Arc<WalkConfig>,
     seed: u64,
     now: Time,
 ) -> anyhow::Result<Walk<MemoryStore>> {
@@ -256,7 +258,7 @@ fn open(
         user_agent: String::new(),
         robots: "obey".to_owned(),
         is_part_of: String::new(),
-        roll_at: config.archive.roll_at,
+        roll_at: ROLL_AT,
         first_serial: 1,
     };
     let (writer, _) = archive::Writer::open(scratch.segments(), &[], settings, now)?;
