@@ -8,15 +8,15 @@ use evercrawl_engine::config::{
     ArchiveConfig, CrawlConfig, RankingConfig, ReadingConfig, RecordConfig, RunLimits, Take,
     WalkConfig,
 };
-use evercrawl_engine::importance::Order;
+use evercrawl_engine::importance::CrawlOrder;
 use evercrawl_engine::retention::Keep;
-use evercrawl_engine::suspicion::{Action, SpamConfig};
-use evercrawl_engine::{FrontierConfig, Pace, Plan, RetentionConfig, Schedule};
+use evercrawl_engine::suspicion::{SpamConfig, SuspectAction};
+use evercrawl_engine::{FrontierConfig, Pace, PlannerConfig, RetentionConfig, Schedule};
 use evercrawl_extract::decode::Caps;
 use evercrawl_fetch::{self as fetch, AllowPrivate, ConnectTo, NameServers, Network};
 use evercrawl_rank::Topic;
 use evercrawl_state::StoreLimits;
-use evercrawl_urls::{DEFAULT_EXTENSIONS, Rules, ScopeKind, Step, Steps};
+use evercrawl_urls::{CanonicalStep, CanonicalSteps, DEFAULT_EXTENSIONS, FilterRules, ScopeKind};
 
 use crate::args::{Common, CrawlRules, RunArgs, ScopeArg};
 use crate::exit::Failure;
@@ -157,7 +157,7 @@ pub(crate) fn walk_config(settings: &Settings, run: &RunArgs) -> anyhow::Result<
 }
 
 /// How answers are read.
-fn reading(settings: &Settings, order: Order) -> anyhow::Result<ReadingConfig> {
+fn reading(settings: &Settings, order: CrawlOrder) -> anyhow::Result<ReadingConfig> {
     let topic = topic(settings)?;
     Ok(ReadingConfig {
         agent: agent(settings)?,
@@ -168,7 +168,7 @@ fn reading(settings: &Settings, order: Order) -> anyhow::Result<ReadingConfig> {
             ratio: settings.number("limits.unpack_ratio")?,
         },
         take: take(settings)?,
-        topic: (order == Order::Topic).then_some(topic),
+        topic: (order == CrawlOrder::Topic).then_some(topic),
         records: RecordConfig {
             level: settings.number("archive.level")?,
             requests: settings.flag("archive.requests")?,
@@ -192,11 +192,11 @@ fn agent(settings: &Settings) -> anyhow::Result<String> {
     })
 }
 
-pub(crate) fn fetch_config(settings: &Settings) -> anyhow::Result<fetch::Config> {
+pub(crate) fn fetch_config(settings: &Settings) -> anyhow::Result<fetch::FetchConfig> {
     let contact = settings.items("identity.contact").first().cloned();
     let from = contact.clone().filter(|text| text.contains('@') && !text.contains("://"));
     let product = format!("{}/{}", agent(settings)?, env!("CARGO_PKG_VERSION"));
-    let mut config = fetch::Config::new(fetch::Identity { product, contact, from });
+    let mut config = fetch::FetchConfig::new(fetch::Identity { product, contact, from });
     let time = |name| settings.need(name, units::duration);
     config.limits.connect = time("fetch.timeout_connect")?;
     config.limits.head = time("fetch.timeout_answer")?;
@@ -251,7 +251,7 @@ pub(crate) fn connect_to(settings: &Settings) -> anyhow::Result<Vec<ConnectTo>> 
         .map_err(|error: fetch::BadConnectTo| Failure::config(format!("fetch.connect_to: {error}")))
 }
 
-fn rules(settings: &Settings) -> anyhow::Result<Rules> {
+fn rules(settings: &Settings) -> anyhow::Result<FilterRules> {
     let optional = |name| {
         settings.get(name, |text| text.parse().map_err(|_| format!("`{text}` is no number")))
     };
@@ -264,26 +264,26 @@ fn rules(settings: &Settings) -> anyhow::Result<Rules> {
         [word] if word == "default" => default().collect(),
         list => list.to_vec(),
     };
-    Ok(Rules {
+    Ok(FilterRules {
         include: settings.items("crawl.include").to_vec(),
         exclude: settings.items("crawl.exclude").to_vec(),
         denied_hosts: settings.items("crawl.deny_hosts").to_vec(),
         extensions,
         max_depth: optional("crawl.depth")?,
         max_length: settings.number("crawl.max_url_length")?,
-        ..Rules::default()
+        ..FilterRules::default()
     })
 }
 
-pub(crate) fn steps(settings: &Settings) -> anyhow::Result<Steps> {
-    let mut steps = Steps::default();
+pub(crate) fn steps(settings: &Settings) -> anyhow::Result<CanonicalSteps> {
+    let mut steps = CanonicalSteps::default();
     for word in settings.items("crawl.url_steps") {
         let (off, name) =
             word.strip_prefix('-').map_or((false, word.as_str()), |name| (true, name));
         if name == "default" {
             continue;
         }
-        let step = Step::from_name(name)
+        let step = CanonicalStep::from_name(name)
             .ok_or_else(|| Failure::config(format!("crawl.url_steps: `{name}` is no step")))?;
         steps = if off { steps.without(step) } else { steps.with(step) };
     }
@@ -316,7 +316,7 @@ fn frontier(settings: &Settings, run: &RunArgs) -> anyhow::Result<FrontierConfig
         quantum: 100,
         new_only: run.once,
         discover: settings.need("budget.discover", units::share)?,
-        larger_first: order(settings)? == Order::Sites,
+        larger_first: order(settings)? == CrawlOrder::Sites,
         pace: Pace {
             host: time("pace.delay")?,
             address: time("pace.ip_delay")?,
@@ -356,10 +356,10 @@ fn intervals(settings: &Settings) -> anyhow::Result<(Duration, Option<Duration>)
 }
 
 /// How visits are planned.
-pub(crate) fn plan(settings: &Settings) -> anyhow::Result<Plan> {
+pub(crate) fn plan(settings: &Settings) -> anyhow::Result<PlannerConfig> {
     let (rate, fixed) = (settings.get("budget.rate", units::rate)?, recrawl(settings)?.is_some());
     let (shortest, longest) = intervals(settings)?;
-    Ok(Plan {
+    Ok(PlannerConfig {
         policy: settings.need("schedule.policy", |text| {
             let known = LIVE_POLICIES.iter().find(|name| **name == text).copied();
             known.ok_or_else(|| format!("`{text}` is none of {}", LIVE_POLICIES.join(", ")))
@@ -379,25 +379,27 @@ pub(crate) fn plan(settings: &Settings) -> anyhow::Result<Plan> {
 }
 
 /// Whether pages are ranked now and then.
-fn ranks(plan: &Plan) -> bool {
-    plan.importance && !plan.by_cash || plan.order == Order::Rank
+fn ranks(plan: &PlannerConfig) -> bool {
+    plan.importance && !plan.by_cash || plan.order == CrawlOrder::Rank
 }
 
 /// Which new pages come first.
-fn order(settings: &Settings) -> anyhow::Result<Order> {
+fn order(settings: &Settings) -> anyhow::Result<CrawlOrder> {
     let order = settings.need("discover.order", |text| match text {
         // As it was called before there were others.
-        "importance" => Ok(Order::Rank),
-        name => Order::from_name(name).ok_or_else(|| {
-            let names = Order::NAMES.map(|(name, _)| name).join(", ");
+        "importance" => Ok(CrawlOrder::Rank),
+        name => CrawlOrder::from_name(name).ok_or_else(|| {
+            let names = CrawlOrder::NAMES.map(|(name, _)| name).join(", ");
             format!("`{name}` is none of {names}")
         }),
     })?;
-    if order == Order::Topic && settings.items("discover.topic").is_empty() {
+    if order == CrawlOrder::Topic && settings.items("discover.topic").is_empty() {
         let why = "discover.order=topic needs words or tags in discover.topic";
         return Err(Failure::config(why.to_owned()));
     }
-    if matches!(order, Order::Links | Order::Cash | Order::Rank) && !settings.flag("links.keep")? {
+    if matches!(order, CrawlOrder::Links | CrawlOrder::Cash | CrawlOrder::Rank)
+        && !settings.flag("links.keep")?
+    {
         let why = format!("discover.order={} needs links.keep=true", order.name());
         return Err(Failure::config(why));
     }
@@ -432,9 +434,9 @@ fn topic_items(settings: &Settings) -> (Vec<String>, Vec<String>) {
 pub(crate) fn spam(settings: &Settings) -> anyhow::Result<SpamConfig> {
     Ok(SpamConfig {
         action: settings.need("spam.action", |text| match text {
-            "report" => Ok(Action::Report),
-            "lower" => Ok(Action::Lower),
-            "exclude" => Ok(Action::Exclude),
+            "report" => Ok(SuspectAction::Report),
+            "lower" => Ok(SuspectAction::Lower),
+            "exclude" => Ok(SuspectAction::Exclude),
             _ => Err(format!("`{text}` is none of report, lower, exclude")),
         })?,
         threshold: settings.need("spam.threshold", units::share)?,

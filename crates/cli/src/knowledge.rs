@@ -1,8 +1,8 @@
 //! What was learned, and how far is it right? The same figures in words and as JSON.
 
 use evercrawl_engine::Planner;
-use evercrawl_engine::planner::{Agreement, CLASSES, Outcomes, Validator};
-use evercrawl_estimate::signal::{SignalSource, SignalSources, Trust};
+use evercrawl_engine::planner::{Agreement, CLASSES, PredictionRecord, Validator};
+use evercrawl_estimate::signal::{SignalSource, SignalSources, SourceTrust};
 use evercrawl_model::HostKey;
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ pub(crate) fn add(status: &mut Value, planner: &Planner) {
     let yields = planner.yields().by_kind();
     status["new_links"] = yields
         .map(|(kind, of)| {
-            json!({"kind": kind.code(), "visits": of.visits, "links": of.links, "a_visit": of.a_visit()})
+            json!({"kind": kind.code(), "visits": of.visits, "links": of.links, "a_visit": of.per_visit()})
         })
         .collect();
     status["audit_share"] = json!(planner.plan().audits);
@@ -36,17 +36,16 @@ pub(crate) fn add(status: &mut Value, planner: &Planner) {
     });
 }
 
-fn named(name: &str, value: Value, row: &Outcomes) -> Value {
-    let mut object =
-        json!({"visits": row.visits, "changes_predicted": row.predicted, "changes_seen": row.seen});
+fn named(name: &str, value: Value, row: &PredictionRecord) -> Value {
+    let mut object = json!({"visits": row.visits, "changes_predicted": row.predicted, "changes_seen": row.observed});
     object[name] = value;
     object
 }
 
 /// Those who ever said a word of a host's pages, one by one.
 fn tellers_json(host: &str, all: &SignalSources) -> Vec<Value> {
-    let one = |(signal_source, trust): (SignalSource, &Trust)| {
-        signal_json(host, signal_source.name(), trust.words, trust.precision(), trust.recall())
+    let one = |(signal_source, trust): (SignalSource, &SourceTrust)| {
+        signal_json(host, signal_source.name(), trust.signals, trust.precision(), trust.recall())
     };
     heard(all).map(one).collect()
 }
@@ -54,7 +53,7 @@ fn tellers_json(host: &str, all: &SignalSources) -> Vec<Value> {
 /// A validator that looks without a condition were compared with.
 fn validator_json(host: &str, validator: Validator, agreement: &Agreement) -> Value {
     let (precision, recall) = (agreement.precision(), agreement.recall());
-    signal_json(host, validator.name(), agreement.looks().into(), precision, recall)
+    signal_json(host, validator.name(), agreement.observations().into(), precision, recall)
 }
 
 fn signal_json(host: &str, kind: &str, words: f64, precision: f64, recall: f64) -> Value {
@@ -85,8 +84,8 @@ fn trust_words(name: &str, precision: f64, recall: f64) -> String {
     format!("{name}: {precision:.0} % of its words true, {recall:.0} % of changes told")
 }
 
-fn heard(all: &SignalSources) -> impl Iterator<Item = (SignalSource, &Trust)> {
-    SignalSource::ALL.into_iter().zip(&all.0).filter(|(_, trust)| trust.words > 0.0)
+fn heard(all: &SignalSources) -> impl Iterator<Item = (SignalSource, &SourceTrust)> {
+    SignalSource::ALL.into_iter().zip(&all.0).filter(|(_, trust)| trust.signals > 0.0)
 }
 
 /// What [`add`] added, in lines for people.
@@ -183,7 +182,7 @@ mod tests {
     fn only_who_spoke_is_shown() {
         let mut all = SignalSources::default();
         assert!(tellers_json("a.org", &all).is_empty());
-        all.hear(SignalSource::Push);
+        all.record_signal(SignalSource::Push);
         let shown = tellers_json("a.org", &all);
         assert_eq!((shown.len(), &shown[0]["kind"]), (1, &json!("push")));
         let line = trust_words("push", 0.504, 0.25);

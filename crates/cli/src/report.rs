@@ -3,14 +3,14 @@
 use std::io::Write;
 use std::time::Duration;
 
-use evercrawl_engine::Plan;
+use evercrawl_engine::PlannerConfig;
 use evercrawl_engine::freshness::Freshness;
-use evercrawl_engine::importance::Basis;
+use evercrawl_engine::importance::RankBasis;
 use evercrawl_engine::live::Progress;
 use evercrawl_engine::today::Today;
 use evercrawl_engine::waiting::{Held, Waiting};
 use evercrawl_engine::walk::Walk;
-use evercrawl_model::{Change, Life, Outcome, Refusal, Time};
+use evercrawl_model::{Change, LifeState, Outcome, Refusal, Time};
 use evercrawl_state::{Counters, Store, View};
 use serde_json::{Map, Value, json};
 
@@ -41,7 +41,7 @@ fn states_json(counters: &Counters) -> Value {
     if counters.lives.is_none() {
         return json!({"new": new, "live": live, "gone": gone, "refused": refused});
     }
-    let states = Life::ALL.map(|life| (life.code(), counters.living(life).unwrap_or(0)));
+    let states = LifeState::ALL.map(|life| (life.code(), counters.living(life).unwrap_or(0)));
     states
         .into_iter()
         .map(|(code, count)| (code.to_owned(), count.into()))
@@ -95,15 +95,15 @@ pub(crate) fn freshness_json(freshness: &Freshness) -> Value {
 }
 
 /// What may be spent, and how it is divided.
-pub(crate) fn plan_json(plan: &Plan, budget: Option<f64>) -> Value {
+pub(crate) fn plan_json(plan: &PlannerConfig, budget: Option<f64>) -> Value {
     json!({"policy": plan.policy, "budget_a_second": budget, "fixed_interval": plan.fixed})
 }
 
-fn basis(ranked_by: Basis) -> &'static str {
+fn basis(ranked_by: RankBasis) -> &'static str {
     match ranked_by {
-        Basis::Links => "pagerank",
-        Basis::Counts => "indegree",
-        Basis::Nothing => "nothing",
+        RankBasis::Links => "pagerank",
+        RankBasis::Counts => "indegree",
+        RankBasis::Nothing => "nothing",
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use evercrawl_urls::{Seed, Steps, parse_seed_line};
+use evercrawl_urls::{CanonicalSteps, Seed, parse_seed_line};
 
 use crate::args::Seeds;
 use crate::exit::Failure;
@@ -13,7 +13,7 @@ use crate::exit::Failure;
 /// the first line that cannot be read.
 pub(crate) fn read(
     seeds: &Seeds,
-    steps: Steps,
+    steps: CanonicalSteps,
     mut each: impl FnMut(Seed, u64) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let mut each = Each { tags: &seeds.tag, steps, bytes: 0, take: &mut each };
@@ -49,7 +49,7 @@ pub(crate) fn bytes(seeds: &Seeds) -> Option<u64> {
 
 struct Each<'a, F> {
     tags: &'a [String],
-    steps: Steps,
+    steps: CanonicalSteps,
     bytes: u64,
     take: &'a mut F,
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use evercrawl_engine::overrides::BOOSTS;
+use evercrawl_engine::overrides::BOOST_RANGE;
 use evercrawl_engine::retention::Rule;
 use evercrawl_model::Time;
 use evercrawl_policy::registry::Goal;
@@ -76,9 +76,9 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
 /// Reads `x5` or `0.2` as what a page's weight is multiplied by.
 pub(crate) fn factor(text: &str) -> Result<f32, String> {
     let number = text.trim().trim_start_matches(['x', 'X', '\u{d7}']);
-    let factor = number.parse().ok().filter(|factor| BOOSTS.contains(factor));
+    let factor = number.parse().ok().filter(|factor| BOOST_RANGE.contains(factor));
     factor.ok_or_else(|| {
-        let (least, most) = (BOOSTS.start(), BOOSTS.end());
+        let (least, most) = (BOOST_RANGE.start(), BOOST_RANGE.end());
         format!("`{text}` is no factor: write it as in `x5` or `x0.2`, from x{least} to x{most}")
     })
 }

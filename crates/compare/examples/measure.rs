@@ -17,9 +17,9 @@ fn main() -> std::io::Result<()> {
         std::env::args().skip(1).map(std::fs::read_to_string).collect::<Result<Vec<_>, _>>()?;
     let all: String = files.concat();
     let sample = &all[..all.floor_char_boundary(500_000)];
-    speed("fingerprint", sample, Fingerprint::of);
-    speed("outline", sample, Outline::of);
-    speed("digest", sample, |text| Digest::of(text.as_bytes()));
+    speed("fingerprint", sample, Fingerprint::of_text);
+    speed("outline", sample, Outline::of_text);
+    speed("digest", sample, |text| Digest::of_bytes(text.as_bytes()));
     let texts: Vec<Vec<&str>> = files
         .iter()
         .map(|text| text.split_whitespace().take(WORDS).collect())
@@ -69,6 +69,6 @@ fn unrelated(texts: &[Vec<&str>]) {
 }
 
 fn distance(one: &[&str], other: &[&str]) -> Option<u32> {
-    let [one, other] = [one, other].map(|words| Fingerprint::of(&words.join(" ")));
+    let [one, other] = [one, other].map(|words| Fingerprint::of_text(&words.join(" ")));
     Some(one?.distance(other?))
 }

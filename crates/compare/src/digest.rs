@@ -22,7 +22,7 @@ impl Digest {
     pub const LEN: usize = 20;
 
     /// Digests a payload.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn of_bytes(bytes: &[u8]) -> Self {
         Self(Sha1::digest(bytes).into())
     }
 
@@ -70,7 +70,7 @@ mod tests {
         let table =
             [("", "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"), ("abc", "VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5")];
         for (payload, expected) in table {
-            let digest = Digest::of(payload.as_bytes());
+            let digest = Digest::of_bytes(payload.as_bytes());
             assert_eq!(digest.to_string(), expected);
             assert_eq!(expected.parse(), Ok(digest));
             assert_eq!(format!("sha1:{}", expected.to_lowercase()).parse(), Ok(digest));

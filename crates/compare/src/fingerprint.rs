@@ -13,7 +13,7 @@
 use std::f64::consts::PI;
 use std::fmt;
 
-use crate::tally::Tally;
+use crate::tally::BitTally;
 use crate::words::{Words, mix};
 
 /// Fingerprints that differ in at most this many bits belong to nearly the same text.
@@ -31,9 +31,9 @@ impl Fingerprint {
     pub const INDEX_PREFIX: usize = 3;
 
     /// Takes the fingerprint of a text; none if it has no words.
-    pub fn of(text: &str) -> Option<Self> {
-        let mut taking = Taking::default();
-        Words::of(text).for_each(|word| taking.add(word));
+    pub fn of_text(text: &str) -> Option<Self> {
+        let mut taking = FingerprintBuilder::default();
+        Words::of_text(text).for_each(|word| taking.add(word));
         taking.finish()
     }
 
@@ -62,7 +62,7 @@ impl Fingerprint {
     ///
     /// Each bit tells on which side of a random plane the text lies, so the share of differing
     /// bits is the angle between the texts, and its cosine what they have in common.
-    pub fn share_changed(self, other: Self) -> f64 {
+    pub fn changed_share(self, other: Self) -> f64 {
         let angle = PI * f64::from(self.distance(other)) / f64::from(u64::BITS);
         (1.0 - angle.cos()).min(1.0)
     }
@@ -99,18 +99,18 @@ impl fmt::Debug for Fingerprint {
 }
 
 /// A fingerprint being taken, word by word.
-pub(crate) struct Taking {
-    tally: Tally,
+pub(crate) struct FingerprintBuilder {
+    tally: BitTally,
     last: u64,
 }
 
-impl Default for Taking {
+impl Default for FingerprintBuilder {
     fn default() -> Self {
-        Self { tally: Tally::new(), last: START }
+        Self { tally: BitTally::new(), last: START }
     }
 }
 
-impl Taking {
+impl FingerprintBuilder {
     #[inline]
     pub(crate) fn add(&mut self, word: u64) {
         self.tally.add(pair(self.last, word));
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn bits(text: &str) -> Option<u64> {
-        Fingerprint::of(text).map(Fingerprint::to_bits)
+        Fingerprint::of_text(text).map(Fingerprint::to_bits)
     }
 
     /// Draws numbers for the tests; the same ones each time.
@@ -163,7 +163,7 @@ mod tests {
     }
 
     fn of_words(words: &[String]) -> Fingerprint {
-        Fingerprint::of(&words.join(" ")).expect("has words")
+        Fingerprint::of_text(&words.join(" ")).expect("has words")
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
                 let before = of_words(&text);
                 let other = draw.text((1000.0 * share) as usize);
                 text[..other.len()].clone_from_slice(&other);
-                of_words(&text).share_changed(before)
+                of_words(&text).changed_share(before)
             };
             let mean = (0..40).map(estimate).sum::<f64>() / 40.0;
             assert!((0.6 * share..1.2 * share).contains(&mean), "{share}: {mean}");
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn bits_measure_the_share() {
-        let far = |bits: u64| Fingerprint(0).share_changed(Fingerprint(bits));
+        let far = |bits: u64| Fingerprint(0).changed_share(Fingerprint(bits));
         assert_eq!(far(0), 0.0);
         assert!((far(u64::from(u32::MAX)) - 1.0).abs() < 1e-9);
         assert_eq!(far(u64::MAX), 1.0);

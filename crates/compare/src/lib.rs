@@ -17,26 +17,26 @@
 //! assert_eq!(classify(Some(&before), &now).likeness, Likeness::Near);
 //! ```
 
-mod clocks;
 mod digest;
 mod fingerprint;
-mod likeness;
+mod not_found_page;
 mod outline;
+mod page_memory;
+mod rotation;
 mod shape;
-mod site;
+mod similarity;
+mod site_memory;
 mod sketch;
 mod soft404;
-mod stand_in;
 mod tally;
-mod turns;
-mod watch;
+mod ticking;
 mod words;
 
 pub use digest::{Digest, NotADigest};
 pub use fingerprint::{Fingerprint, NEAR};
-pub use likeness::{Comparison, Likeness, Seen, classify};
+pub use not_found_page::NotFoundPage;
 pub use outline::Outline;
-pub use site::SiteMemory;
+pub use page_memory::{Findings, PageMemory};
+pub use similarity::{Comparison, ContentSummary, Similarity, compare_content};
+pub use site_memory::SiteMemory;
 pub use soft404::Soft404Profile;
-pub use stand_in::StandIn;
-pub use watch::{Findings, PageMemory};

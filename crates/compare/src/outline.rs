@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::fingerprint::{Fingerprint, Taking};
+use crate::fingerprint::{Fingerprint, FingerprintBuilder};
 use crate::words::{Words, mix};
 
 /// Bytes of text to a passage, of which many texts have more: room is made for all at once.
@@ -32,21 +32,21 @@ pub(crate) struct Passage {
 
 impl Outline {
     /// Reads a text.
-    pub fn of(text: &str) -> Self {
-        let mut taking = Taking::default();
+    pub fn of_text(text: &str) -> Self {
+        let mut taking = FingerprintBuilder::default();
         let passages = Vec::with_capacity(text.len() / USUAL_PASSAGE);
         let mut outline = Outline { fingerprint: None, passages, ids: Vec::new(), words: 0 };
-        let mut words = Words::of(text);
+        let mut words = Words::of_text(text);
         let mut open = Open::at(0);
         while let Some(word) = words.next() {
             taking.add(word);
-            if let Some(edge) = edge(text, words.pause()) {
-                outline.close(&open, edge);
+            if let Some(edge) = trimmed_edge(text, words.pause()) {
+                outline.close_passage(&open, edge);
                 open = Open::at(words.start());
             }
             open.add(word);
         }
-        outline.close(&open, edge(text, words.pause()).unwrap_or(text.len()));
+        outline.close_passage(&open, trimmed_edge(text, words.pause()).unwrap_or(text.len()));
         outline.fingerprint = taking.finish();
         outline.ids.extend(outline.passages.iter().map(|passage| passage.id));
         outline.ids.sort_unstable();
@@ -74,11 +74,11 @@ impl Outline {
         &self.ids
     }
 
-    pub(crate) fn holds(&self, id: u32) -> bool {
+    pub(crate) fn contains(&self, id: u32) -> bool {
         self.ids.binary_search(&id).is_ok()
     }
 
-    fn close(&mut self, open: &Open, end: usize) {
+    fn close_passage(&mut self, open: &Open, end: usize) {
         if open.words > 0 {
             self.words = self.words.saturating_add(open.words);
             let id = id_of(open.hash);
@@ -123,7 +123,7 @@ pub(crate) fn id_of(hash: u64) -> u32 {
 
 /// Where a passage ends between two words, if it does: at a line end, or a full stop before a space.
 #[inline]
-fn edge(text: &str, mut between: Range<usize>) -> Option<usize> {
+fn trimmed_edge(text: &str, mut between: Range<usize>) -> Option<usize> {
     let bytes = text.as_bytes();
     between.find(|&at| match bytes[at] {
         b'\n' => true,
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn passages(text: &str) -> Vec<&str> {
-        let outline = Outline::of(text);
+        let outline = Outline::of_text(text);
         outline.passages().iter().map(|passage| &text[passage.range.clone()]).collect()
     }
 
@@ -165,24 +165,24 @@ mod tests {
 
     #[test]
     fn a_passage_is_known_by_its_words_in_their_order() {
-        let id = |text: &str| Outline::of(text).ids()[0];
+        let id = |text: &str| Outline::of_text(text).ids()[0];
         assert_eq!(id("One, two"), id("one two"));
         assert_ne!(id("one two"), id("two one"));
         assert_ne!(id("one two"), id("one two two"));
-        let twice = Outline::of("same words\nother words\nSame words!");
+        let twice = Outline::of_text("same words\nother words\nSame words!");
         assert_eq!((twice.passages().len(), twice.ids().len(), twice.words()), (3, 2, 6));
-        assert!(twice.holds(id("same words")) && !twice.holds(id("no words")));
+        assert!(twice.contains(id("same words")) && !twice.contains(id("no words")));
     }
 
     proptest! {
         #[test]
         fn any_text_is_outlined(text in "[ -~\n狐é…]{0,120}") {
-            let outline = Outline::of(&text);
-            prop_assert_eq!(outline.fingerprint(), Fingerprint::of(&text));
-            prop_assert_eq!(outline.words() as usize, Words::of(&text).count());
+            let outline = Outline::of_text(&text);
+            prop_assert_eq!(outline.fingerprint(), Fingerprint::of_text(&text));
+            prop_assert_eq!(outline.words() as usize, Words::of_text(&text).count());
             for passage in outline.passages() {
                 prop_assert!(text.get(passage.range.clone()).is_some());
-                prop_assert!(passage.id < 1 << 24 && outline.holds(passage.id));
+                prop_assert!(passage.id < 1 << 24 && outline.contains(passage.id));
             }
         }
 
@@ -201,16 +201,16 @@ mod tests {
             // A passage begins with its first word, but where it is the first of all.
             let begun = |part: &str| part.trim_start_matches([' ', ',', '-', '.', '…']).to_owned();
             let parts: Vec<String> =
-                parts.filter(|part| Words::of(part).next().is_some()).map(begun).collect();
+                parts.filter(|part| Words::of_text(part).next().is_some()).map(begun).collect();
             let found: Vec<String> = passages(&text).into_iter().map(begun).collect();
             prop_assert_eq!(found, parts);
         }
 
         #[test]
         fn a_passage_is_the_same_wherever_it_stands(a in "[a-z é]{1,30}", b in "[a-z é]{1,30}") {
-            let together = Outline::of(&format!("{a}\n{b}"));
+            let together = Outline::of_text(&format!("{a}\n{b}"));
             for part in [a, b] {
-                prop_assert!(Outline::of(&part).ids().iter().all(|&id| together.holds(id)));
+                prop_assert!(Outline::of_text(&part).ids().iter().all(|&id| together.contains(id)));
             }
         }
     }

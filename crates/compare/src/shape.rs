@@ -9,45 +9,45 @@ use crate::words::Words;
 
 /// What is left of a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct PassageShape {
     /// What it is known by; for a passage without passing words, what the passage is known by.
     pub(crate) id: u32,
     /// Whether the passage has words that may be passing.
     pub(crate) passing: bool,
 }
 
-impl Shape {
+impl PassageShape {
     /// The shape of a passage that stands after another.
     ///
     /// A number by itself says nothing of what it counts; what stands before it may.
-    pub(crate) fn of(text: &str, passage: &Passage, before: Option<&Passage>) -> Self {
+    pub(crate) fn of_passage(text: &str, passage: &Passage, before: Option<&Passage>) -> Self {
         let words = |passage: &Passage| text.get(passage.range.clone()).unwrap_or_default();
-        let own = Lasting::of(words(passage), START);
+        let own = LastingWords::of(words(passage), START);
         if !own.passing {
-            return Shape { id: passage.id, passing: false };
+            return PassageShape { id: passage.id, passing: false };
         }
         let hash = match before {
-            Some(before) if own.words == 0 => Lasting::of(words(before), own.hash).hash,
+            Some(before) if own.words == 0 => LastingWords::of(words(before), own.hash).hash,
             _ => own.hash,
         };
-        Shape { id: id_of(hash), passing: true }
+        PassageShape { id: id_of(hash), passing: true }
     }
 }
 
 /// The words of a passage that last.
-struct Lasting {
+struct LastingWords {
     hash: u64,
     words: u32,
     passing: bool,
 }
 
-impl Lasting {
+impl LastingWords {
     fn of(text: &str, start: u64) -> Self {
-        let mut lasting = Lasting { hash: start, words: 0, passing: false };
+        let mut lasting = LastingWords { hash: start, words: 0, passing: false };
         let mut passing_before = false;
         for (token, passing) in told_apart(text) {
             if !passing {
-                Words::of(token).for_each(|word| lasting.add(word));
+                Words::of_text(token).for_each(|word| lasting.add(word));
             } else if !passing_before {
                 // Several in a row are one: `1 hour 5 minutes` may be `59 minutes` before.
                 lasting.hash = next_hash(lasting.hash, PASSING);
@@ -71,12 +71,12 @@ const PASSING: u64 = 0x1656_67B1_9E37_79F9;
 /// dates beside them. By itself such a word is one like others: what may happen one day.
 fn told_apart(text: &str) -> Vec<(&str, bool)> {
     let mut words: Vec<(&str, bool)> =
-        tokens(text).map(|token| (token, is_passing(token))).collect();
+        tokens(text).map(|token| (token, is_transient(token))).collect();
     for at in 1..words.len() {
-        words[at].1 |= words[at - 1].1 && is_of_time(words[at].0);
+        words[at].1 |= words[at - 1].1 && is_time_word(words[at].0);
     }
     for at in (1..words.len()).rev() {
-        words[at - 1].1 |= words[at].1 && is_of_time(words[at - 1].0);
+        words[at - 1].1 |= words[at].1 && is_time_word(words[at - 1].0);
     }
     words
 }
@@ -98,7 +98,7 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
         .filter(|token| token.chars().any(char::is_alphanumeric))
 }
 
-fn is_passing(token: &str) -> bool {
+fn is_transient(token: &str) -> bool {
     token.bytes().any(|byte| byte.is_ascii_digit()) || is_code(token)
 }
 
@@ -113,7 +113,7 @@ fn is_code(word: &str) -> bool {
 
 const SHORTEST_CODE: usize = 12;
 
-fn is_of_time(token: &str) -> bool {
+fn is_time_word(token: &str) -> bool {
     let word = token.trim_matches(|c: char| !c.is_ascii_alphabetic());
     let word = word.strip_suffix('s').unwrap_or(word);
     (2..=LONGEST_TIME).contains(&word.len())
@@ -184,10 +184,10 @@ mod tests {
     use crate::Outline;
 
     /// The shape of the last passage of a text.
-    fn shape(text: &str) -> Shape {
-        let outline = Outline::of(text);
+    fn shape(text: &str) -> PassageShape {
+        let outline = Outline::of_text(text);
         let (last, before) = outline.passages().split_last().unwrap();
-        Shape::of(text, last, before.last())
+        PassageShape::of_passage(text, last, before.last())
     }
 
     #[test]
@@ -218,8 +218,8 @@ mod tests {
             assert_ne!(shape(one), shape(other), "{one}");
         }
         for lasting in ["JavaScript and YouTube", "What may happen one day", "Überraschung", "a"] {
-            let id = Outline::of(lasting).ids()[0];
-            assert_eq!(shape(lasting), Shape { id, passing: false }, "{lasting}");
+            let id = Outline::of_text(lasting).ids()[0];
+            assert_eq!(shape(lasting), PassageShape { id, passing: false }, "{lasting}");
         }
     }
 }

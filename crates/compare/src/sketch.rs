@@ -22,18 +22,18 @@ pub(crate) struct Sketch {
 
 /// How many cells a sketch has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Size {
+pub(crate) enum SketchSize {
     /// For pages of which little differs at a time: a dozen passages can be told.
     Small,
     /// For pages of which more differs: some two dozen.
     Large,
 }
 
-impl Size {
+impl SketchSize {
     pub(crate) const fn cells(self) -> usize {
         match self {
-            Size::Small => 24,
-            Size::Large => 39,
+            SketchSize::Small => 24,
+            SketchSize::Large => 39,
         }
     }
 }
@@ -41,25 +41,29 @@ impl Size {
 /// What became of the passages of a page, by what they are known by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Difference {
-    pub(crate) came: Vec<u32>,
-    pub(crate) went: Vec<u32>,
+    pub(crate) added: Vec<u32>,
+    pub(crate) removed: Vec<u32>,
 }
 
 impl Difference {
     pub(crate) fn len(&self) -> usize {
-        self.came.len() + self.went.len()
+        self.added.len() + self.removed.len()
     }
 }
 
 impl Sketch {
-    pub(crate) fn of(outline: &Outline, size: Size) -> Self {
+    pub(crate) fn of_outline(outline: &Outline, size: SketchSize) -> Self {
         let mut sketch = Sketch { cells: vec![0; size.cells()] };
         outline.ids().iter().for_each(|&id| sketch.toggle(id));
         sketch
     }
 
-    pub(crate) fn size(&self) -> Size {
-        if self.cells.len() == Size::Large.cells() { Size::Large } else { Size::Small }
+    pub(crate) fn size(&self) -> SketchSize {
+        if self.cells.len() == SketchSize::Large.cells() {
+            SketchSize::Large
+        } else {
+            SketchSize::Small
+        }
     }
 
     /// Tells what differs; where it is too much to be told, what differs as a sketch. `stood` are
@@ -67,30 +71,30 @@ impl Sketch {
     /// leaves room for others.
     pub(crate) fn difference(&self, now: &Outline, stood: &[u32]) -> Result<Difference, Sketch> {
         let mut rest = self.clone();
-        let gone = stood.iter().filter(|&&id| !now.holds(id));
+        let gone = stood.iter().filter(|&&id| !now.contains(id));
         now.ids().iter().chain(gone.clone()).for_each(|&id| rest.toggle(id));
-        rest.told(now, gone.copied().collect()).ok_or(rest)
+        rest.decode(now, gone.copied().collect()).ok_or(rest)
     }
 
     /// What differs by two sketches of differences, of the page at hand and of another: the passages
     /// that only one of both has; `None` when that is too much to be told.
-    pub(crate) fn beside(&self, other: &Sketch, now: &Outline) -> Option<Difference> {
+    pub(crate) fn difference_beside(&self, other: &Sketch, now: &Outline) -> Option<Difference> {
         if self.size() != other.size() {
             return None;
         }
         let cells = self.cells.iter().zip(&other.cells).map(|(cell, other)| cell ^ other);
-        Sketch { cells: cells.collect() }.told(now, Vec::new())
+        Sketch { cells: cells.collect() }.decode(now, Vec::new())
     }
 
     /// The passages that a sketch of a difference holds, beside those of which it is known that they
     /// `went`; `None` when they are too many.
-    fn told(&self, now: &Outline, mut went: Vec<u32>) -> Option<Difference> {
+    fn decode(&self, now: &Outline, mut went: Vec<u32>) -> Option<Difference> {
         let (mut rest, mut came) = (self.clone(), Vec::new());
         // Garbage that looks like passages could go round for ever.
         for _ in 0..self.cells.len() {
-            let Some(id) = rest.alone().or_else(|| rest.of_a_pair(now)) else { break };
+            let Some(id) = rest.find_single().or_else(|| rest.find_pair(now)) else { break };
             rest.toggle(id);
-            if now.holds(id) {
+            if now.contains(id) {
                 came.push(id);
             } else if let Some(at) = went.iter().position(|&gone| gone == id) {
                 // It did not stand there after all.
@@ -99,49 +103,52 @@ impl Sketch {
                 went.push(id);
             }
         }
-        rest.cells.iter().all(|&cell| cell == 0).then_some(Difference { came, went })
+        rest.cells
+            .iter()
+            .all(|&cell| cell == 0)
+            .then_some(Difference { added: came, removed: went })
     }
 
     fn toggle(&mut self, id: u32) {
-        for place in self.drawn(id) {
-            self.cells[place] ^= checked(id);
+        for place in self.unordered_cells_of(id) {
+            self.cells[place] ^= with_checksum(id);
         }
     }
 
     /// A passage that has a cell to itself.
-    fn alone(&self) -> Option<u32> {
+    fn find_single(&self) -> Option<u32> {
         let names = |place: usize| {
-            self.valid(self.cells[place]).filter(|&id| self.places(id).contains(&place))
+            self.decode_cell(self.cells[place]).filter(|&id| self.cells_of(id).contains(&place))
         };
         (0..self.cells.len()).find_map(names)
     }
 
     /// A passage of the page that shares its cells with just one other that differs too.
-    fn of_a_pair(&self, now: &Outline) -> Option<u32> {
+    fn find_pair(&self, now: &Outline) -> Option<u32> {
         now.ids().iter().copied().find(|&id| {
-            let places = self.places(id);
+            let places = self.cells_of(id);
             let [a, b, c] = places.map(|place| self.cells[place]);
-            let other = self.valid(a ^ checked(id));
-            a != 0 && a == b && b == c && other.is_some_and(|other| self.places(other) == places)
+            let other = self.decode_cell(a ^ with_checksum(id));
+            a != 0 && a == b && b == c && other.is_some_and(|other| self.cells_of(other) == places)
         })
     }
 
     /// The passage that a cell's content stands for, if it can be one.
-    fn valid(&self, content: u32) -> Option<u32> {
+    fn decode_cell(&self, content: u32) -> Option<u32> {
         let id = content & ID;
-        (content != 0 && checked(id) == content).then_some(id)
+        (content != 0 && with_checksum(id) == content).then_some(id)
     }
 
     /// The three cells of a passage, in order.
-    fn places(&self, id: u32) -> [usize; 3] {
-        let mut places = self.drawn(id);
+    fn cells_of(&self, id: u32) -> [usize; 3] {
+        let mut places = self.unordered_cells_of(id);
         places.sort_unstable();
         places
     }
 
     /// The three cells of a passage.
     #[inline]
-    fn drawn(&self, id: u32) -> [usize; 3] {
+    fn unordered_cells_of(&self, id: u32) -> [usize; 3] {
         let hash = mix(u64::from(id) ^ 0xC2B2_AE3D_27D4_EB4F, 0x9FB2_1C65_1E98_DF25);
         let draw =
             |part: u32, below: usize| ((hash >> (16 * part) & 0xFFFF) as usize * below) >> 16;
@@ -166,13 +173,13 @@ impl Sketch {
 
     /// Reads what [`to_bytes`](Self::to_bytes) gave.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let sizes = [Size::Small, Size::Large];
+        let sizes = [SketchSize::Small, SketchSize::Large];
         let size = sizes.into_iter().find(|size| bytes.len() == 4 * size.cells())?;
         Some(Self::read(bytes, size)?.0)
     }
 
     /// Reads what [`write`](Self::write) wrote, and returns what follows it.
-    pub(crate) fn read(bytes: &[u8], size: Size) -> Option<(Self, &[u8])> {
+    pub(crate) fn read(bytes: &[u8], size: SketchSize) -> Option<(Self, &[u8])> {
         let (cells, rest) = bytes.split_at_checked(4 * size.cells())?;
         let cells = cells.as_chunks().0.iter().map(|&cell| u32::from_le_bytes(cell)).collect();
         Some((Sketch { cells }, rest))
@@ -184,7 +191,7 @@ const ID: u32 = (1 << 24) - 1;
 
 /// A passage with eight bits more, by which it is told from several in one cell. Never 0, for an
 /// empty cell is.
-fn checked(id: u32) -> u32 {
+fn with_checksum(id: u32) -> u32 {
     let check = mix(u64::from(id) ^ 0x2127_599B_F432_5C37, 0x8803_55F2_1E6D_1965) as u32;
     id & ID | (check | 1) << 24
 }
@@ -201,17 +208,17 @@ mod tests {
     use super::*;
 
     fn page(lines: impl Iterator<Item = u32>) -> Outline {
-        Outline::of(&lines.map(|n| format!("line {n}\n")).collect::<String>())
+        Outline::of_text(&lines.map(|n| format!("line {n}\n")).collect::<String>())
     }
 
     /// How many of 500 differences of `n` passages can be told by a sketch.
-    fn told(n: u32, size: Size) -> usize {
+    fn told(n: u32, size: SketchSize) -> usize {
         (0..500)
             .filter(|run| {
                 let start = run * 1000;
                 let before = page(start..start + 200);
                 let now = page(start + n / 2..start + 200 + n.div_ceil(2));
-                let found = Sketch::of(&before, size).difference(&now, &[]);
+                let found = Sketch::of_outline(&before, size).difference(&now, &[]);
                 found.is_ok_and(|found| found.len() == n as usize)
             })
             .count()
@@ -220,12 +227,12 @@ mod tests {
     #[test]
     fn small_differences_are_told() {
         let table = [
-            (4, Size::Small, 498),
-            (8, Size::Small, 490),
-            (12, Size::Small, 465),
-            (12, Size::Large, 497),
-            (20, Size::Large, 475),
-            (26, Size::Large, 400),
+            (4, SketchSize::Small, 498),
+            (8, SketchSize::Small, 490),
+            (12, SketchSize::Small, 465),
+            (12, SketchSize::Large, 497),
+            (20, SketchSize::Large, 475),
+            (26, SketchSize::Large, 400),
         ];
         for (n, size, least) in table {
             let told = told(n, size);
@@ -236,9 +243,9 @@ mod tests {
 
     #[test]
     fn a_difference_too_large_is_not_made_up() {
-        assert_eq!(told(200, Size::Large), 0);
+        assert_eq!(told(200, SketchSize::Large), 0);
         let (before, now) = (page(0..300), page(1000..1300));
-        assert!(Sketch::of(&before, Size::Large).difference(&now, &[]).is_err());
+        assert!(Sketch::of_outline(&before, SketchSize::Large).difference(&now, &[]).is_err());
     }
 
     #[test]
@@ -246,16 +253,16 @@ mod tests {
         let shown =
             |template: std::ops::Range<u32>, own: std::ops::Range<u32>| page(template.chain(own));
         let changed = |own: std::ops::Range<u32>, edited: u32| {
-            let before = Sketch::of(&shown(0..60, own.clone()), Size::Small);
+            let before = Sketch::of_outline(&shown(0..60, own.clone()), SketchSize::Small);
             let now = shown(100..170, own.start..own.end - edited);
             (before.difference(&now, &[]).unwrap_err(), now)
         };
         let ((first, _), (second, now)) = (changed(1000..1050, 0), changed(2000..2040, 3));
-        let own = second.beside(&first, &now).unwrap();
-        assert_eq!((own.came.len(), own.went.len()), (0, 3));
-        let other = Sketch::of(&shown(300..350, 3000..3010), Size::Small);
+        let own = second.difference_beside(&first, &now).unwrap();
+        assert_eq!((own.added.len(), own.removed.len()), (0, 3));
+        let other = Sketch::of_outline(&shown(300..350, 3000..3010), SketchSize::Small);
         let other = other.difference(&shown(400..450, 3000..3010), &[]).unwrap_err();
-        assert_eq!(second.beside(&other, &now), None);
+        assert_eq!(second.difference_beside(&other, &now), None);
     }
 
     proptest! {
@@ -263,26 +270,26 @@ mod tests {
         fn what_is_told_is_true(gone in prop::collection::hash_set(0..50u32, 0..5), new in prop::collection::hash_set(50..90u32, 0..5)) {
             let before = page(0..50);
             let now = page((0..50).filter(|n| !gone.contains(n)).chain(new.iter().copied()));
-            let sketch = Sketch::of(&before, Size::Large);
+            let sketch = Sketch::of_outline(&before, SketchSize::Large);
             if let Ok(found) = sketch.difference(&now, &[]) {
-                prop_assert_eq!((found.went.len(), found.came.len()), (gone.len(), new.len()));
-                prop_assert!(found.went.iter().all(|&id| before.holds(id) && !now.holds(id)));
-                prop_assert!(found.came.iter().all(|&id| now.holds(id) && !before.holds(id)));
+                prop_assert_eq!((found.removed.len(), found.added.len()), (gone.len(), new.len()));
+                prop_assert!(found.removed.iter().all(|&id| before.contains(id) && !now.contains(id)));
+                prop_assert!(found.added.iter().all(|&id| now.contains(id) && !before.contains(id)));
             }
         }
 
         #[test]
         fn places_are_three(id in 0u32..1 << 24) {
-            for size in [Size::Small, Size::Large] {
-                let [a, b, c] = Sketch::of(&Outline::of(""), size).places(id);
+            for size in [SketchSize::Small, SketchSize::Large] {
+                let [a, b, c] = Sketch::of_outline(&Outline::of_text(""), size).cells_of(id);
                 prop_assert!(a < b && b < c && c < size.cells());
             }
         }
 
         #[test]
         fn sketches_survive_bytes(lines in 0..100u32, tail: u8) {
-            for size in [Size::Small, Size::Large] {
-                let sketch = Sketch::of(&page(0..lines), size);
+            for size in [SketchSize::Small, SketchSize::Large] {
+                let sketch = Sketch::of_outline(&page(0..lines), size);
                 let mut bytes = Vec::new();
                 sketch.write(&mut bytes);
                 bytes.push(tail);

@@ -12,7 +12,7 @@ const EIGHTS: usize = 3;
 ///
 /// Numbers are added eight at a time, carries in pairs and so on, so that each number costs one full
 /// adder of five instructions instead of 64 additions, and hardly a branch.
-pub(crate) struct Tally {
+pub(crate) struct BitTally {
     numbers: u64,
     /// The last numbers, which are not summed before there are eight.
     block: [u64; BLOCK],
@@ -22,7 +22,7 @@ pub(crate) struct Tally {
     waiting: [u64; DIGITS],
 }
 
-impl Tally {
+impl BitTally {
     pub(crate) fn new() -> Self {
         Self { numbers: 0, block: [0; BLOCK], sums: [0; DIGITS], waiting: [0; DIGITS] }
     }
@@ -110,7 +110,7 @@ mod tests {
     }
 
     fn majority(numbers: &[u64]) -> u64 {
-        let mut tally = Tally::new();
+        let mut tally = BitTally::new();
         numbers.iter().for_each(|&number| tally.add(number));
         tally.majority()
     }

@@ -47,7 +47,7 @@ pub(crate) struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    pub(crate) fn of(text: &'a str) -> Self {
+    pub(crate) fn of_text(text: &'a str) -> Self {
         let (window, pause, next_pause) = (Window::default(), usize::MAX, usize::MAX);
         let small_letters = &SMALL_LETTERS;
         Self { text, at: 0, window, start: 0, pause, next_pause, small_letters, alone_before: 0 }
@@ -67,13 +67,13 @@ impl<'a> Words<'a> {
     }
 
     /// Goes on to the next window, or reads a word for which none will do.
-    fn go_on(&mut self) -> Further {
+    fn advance(&mut self) -> Advance {
         self.next_pause = self.next_pause.min(self.window.first_stop());
         self.at = self.window.next;
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         if self.window.is_enough && rest.len() >= Window::LEN && rest[0].is_ascii() {
-            self.window = Window::over(rest, self.at);
-            return Further::Window;
+            self.window = Window::at_offset(rest, self.at);
+            return Advance::Window;
         }
         self.pause = self.next_pause.min(self.at);
         let word = self.next_by_chunks();
@@ -82,7 +82,7 @@ impl<'a> Words<'a> {
             self.start = self.text.len();
         }
         self.next_pause = self.start;
-        word.map_or(Further::End, Further::Word)
+        word.map_or(Advance::End, Advance::Word)
     }
 
     /// Reads the next word eight bytes at a time, whatever it is made of.
@@ -116,7 +116,7 @@ impl<'a> Words<'a> {
     fn take_beyond_ascii(&mut self, word: &mut Option<u64>) -> bool {
         let rest = self.text.get(self.at..).unwrap_or_default();
         for character in rest.chars().take_while(|character| !character.is_ascii()) {
-            if stands_alone(character) {
+            if is_word_by_itself(character) {
                 if word.is_none() {
                     *word = Some(self.take_alone(character));
                 }
@@ -168,17 +168,17 @@ impl Iterator for Words<'_> {
                 self.pause = std::mem::replace(&mut self.next_pause, usize::MAX).min(word.pause);
                 return Some(hash(self.text.as_bytes(), word.start, word.end));
             }
-            match self.go_on() {
-                Further::Window => {}
-                Further::Word(word) => return Some(word),
-                Further::End => return None,
+            match self.advance() {
+                Advance::Window => {}
+                Advance::Word(word) => return Some(word),
+                Advance::End => return None,
             }
         }
     }
 }
 
 /// How reading goes on.
-enum Further {
+enum Advance {
     Window,
     Word(u64),
     End,
@@ -196,7 +196,7 @@ fn hash(text: &[u8], mut start: usize, end: usize) -> u64 {
 }
 
 /// A word of a window.
-struct Found {
+struct WordEnd {
     start: usize,
     end: usize,
     /// Where the first line end or full stop before it stands, if not before another word; else somewhere behind
@@ -230,7 +230,7 @@ impl Window {
     const LEN: usize = 64;
 
     /// The window over the first bytes of `rest`, which stands at `at`.
-    fn over(rest: &[u8], at: usize) -> Self {
+    fn at_offset(rest: &[u8], at: usize) -> Self {
         let Some(bytes) = rest.first_chunk() else { return Self { next: at, ..Self::default() } };
         let ascii = bits(bytes, |bytes| bytes).trailing_zeros() as usize;
         let inside = u64::MAX >> (Self::LEN - ascii);
@@ -259,7 +259,7 @@ impl Window {
 
     /// Takes the next word out.
     #[inline]
-    fn take(&mut self) -> Option<Found> {
+    fn take(&mut self) -> Option<WordEnd> {
         let after_first = self.edges & self.edges.wrapping_sub(1);
         if after_first == 0 {
             return None;
@@ -271,7 +271,7 @@ impl Window {
         self.stops ^= stops;
         let [start, end, pause] =
             [start, end, stops.trailing_zeros()].map(|bit| self.at + bit as usize);
-        Some(Found { start, end, pause })
+        Some(WordEnd { start, end, pause })
     }
 }
 
@@ -366,7 +366,7 @@ fn small_letter(character: char) -> Option<char> {
 }
 
 /// Tells whether a character belongs to a script that puts no spaces between words.
-fn stands_alone(character: char) -> bool {
+fn is_word_by_itself(character: char) -> bool {
     matches!(character,
         '\u{0E01}'..='\u{0EFF}'      // Thai, Lao
         | '\u{1000}'..='\u{109F}'    // Burmese
@@ -394,7 +394,7 @@ mod tests {
         let mut lines = String::new();
         let mut alone_before = '\0';
         for character in text.chars() {
-            if stands_alone(character) {
+            if is_word_by_itself(character) {
                 lines.extend(['\n', alone_before, character, '\n']);
                 alone_before = character;
             } else if character.is_alphanumeric() {
@@ -408,7 +408,7 @@ mod tests {
 
     /// Checks that equal words have equal hashes and others do not.
     fn check(text: &str) -> Result<(), TestCaseError> {
-        let hashes: Vec<u64> = Words::of(text).collect();
+        let hashes: Vec<u64> = Words::of_text(text).collect();
         let words = words_by_definition(text);
         prop_assert_eq!(hashes.len(), words.len(), "{}", text);
         let mut hash_of = HashMap::new();
@@ -438,7 +438,7 @@ mod tests {
             ("@[`{/:", 0),
         ];
         for (text, expected) in table {
-            assert_eq!(Words::of(text).count(), expected, "{text}");
+            assert_eq!(Words::of_text(text).count(), expected, "{text}");
         }
     }
 
@@ -447,7 +447,7 @@ mod tests {
         for byte in 0..128u8 {
             let text = format!("x{}y", char::from(byte));
             let expected = if byte.is_ascii_alphanumeric() { 1 } else { 2 };
-            assert_eq!(Words::of(&text).count(), expected, "{byte:#x}");
+            assert_eq!(Words::of_text(&text).count(), expected, "{byte:#x}");
         }
     }
 
@@ -475,7 +475,7 @@ mod tests {
         fn what_was_read_by_windows_is_what_chunks_would_give(
             text in "([a-zA-Z0-9]{1,20}[ ,.\n]{1,5}|[é狐…]|[a-z]{60,70}){0,30}",
         ) {
-            let (mut words, mut chunks) = (Words::of(&text), Words::of(&text));
+            let (mut words, mut chunks) = (Words::of_text(&text), Words::of_text(&text));
             loop {
                 let word = words.next();
                 prop_assert_eq!(word, chunks.next_by_chunks());

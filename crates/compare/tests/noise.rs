@@ -118,13 +118,13 @@ impl Page {
 
 /// Looks at a page as the crawler does; returns what is remembered of it and how much is news.
 fn look(memory: Option<&[u8]>, text: &str, page: u64, site: &mut SiteMemory) -> (Vec<u8>, f64) {
-    let outline = Outline::of(text);
+    let outline = Outline::of_text(text);
     let Some(bytes) = memory else { return (PageMemory::new(&outline).to_bytes(), 1.0) };
     let mut memory = PageMemory::from_bytes(bytes).unwrap();
-    let findings = memory.visit(text, &outline, site, page);
-    site.note(page, &findings.differing);
+    let findings = memory.compare_visit(text, &outline, site, page);
+    site.record_passages(page, &findings.differing);
     if let Some(untold) = &findings.untold {
-        site.note_untold(page, untold);
+        site.record_large_difference(page, untold);
     }
     *site = SiteMemory::from_bytes(&site.to_bytes());
     let bytes = memory.to_bytes();
@@ -325,15 +325,18 @@ fn the_score_is_the_share_of_words_that_are_news() {
 fn the_places_of_noise_are_those_that_tick() {
     let text =
         |n: usize| format!("A sentence that stays as it is\nIt is 12:{n:02} now\nMore words here");
-    let mut memory = PageMemory::new(&Outline::of(&text(0)));
+    let mut memory = PageMemory::new(&Outline::of_text(&text(0)));
     let site = SiteMemory::default();
-    assert_eq!(memory.noise(&text(1), &site, 1), []);
+    assert_eq!(memory.noise_ranges(&text(1), &site, 1), []);
     for n in 1..8 {
-        memory.visit(&text(n), &Outline::of(&text(n)), &site, 1);
+        memory.compare_visit(&text(n), &Outline::of_text(&text(n)), &site, 1);
     }
     let shown = text(30);
-    let places: Vec<&str> =
-        memory.noise(&shown, &site, 1).into_iter().map(|place| shown[place].trim()).collect();
+    let places: Vec<&str> = memory
+        .noise_ranges(&shown, &site, 1)
+        .into_iter()
+        .map(|place| shown[place].trim())
+        .collect();
     assert_eq!(places, ["It is 12:30 now"]);
 }
 
@@ -342,11 +345,11 @@ fn news_at_every_visit_have_no_place_of_noise() {
     let mut draw = Draw(5);
     let mut news =
         || format!("A sentence that stays as it is\n{}\nMore words here", draw.sentence());
-    let mut memory = PageMemory::new(&Outline::of(&news()));
+    let mut memory = PageMemory::new(&Outline::of_text(&news()));
     let site = SiteMemory::default();
     for _ in 0..20 {
         let text = news();
-        memory.visit(&text, &Outline::of(&text), &site, 1);
-        assert_eq!(memory.noise(&text, &site, 1), [], "{text}");
+        memory.compare_visit(&text, &Outline::of_text(&text), &site, 1);
+        assert_eq!(memory.noise_ranges(&text, &site, 1), [], "{text}");
     }
 }

@@ -43,7 +43,7 @@ pub use evercrawl_frontier as frontier;
 pub use evercrawl_insight::{importance, mirrors, suspicion};
 pub use evercrawl_planner::{self as planner, freshness, overrides, schedule};
 pub use frontier::{FrontierConfig, Pace};
-pub use planner::{Plan, Planner};
+pub use planner::{Planner, PlannerConfig};
 pub use retention::RetentionConfig;
 pub use schedule::Schedule;
 

@@ -8,11 +8,13 @@ use evercrawl_extract::charset::QueryEncoding;
 use evercrawl_extract::{
     self as extract, Content, Extracted, LinkKind, LinkRef, Listing, Options, Page,
 };
-use evercrawl_model::{Band, Discovery, Keyer, Kind, PageKey, Refusal, Shape, Time};
+use evercrawl_model::{Band, Discovery, Keyer, PageKey, PageKind, Refusal, Time, UrlShape};
 use evercrawl_rank::Topic;
-use evercrawl_sites::Kin;
+use evercrawl_sites::GroupKeys;
 use evercrawl_state::Seen;
-use evercrawl_urls::{Base, Canonical, Gate, Risk, RuleError, Rules, Scope, Steps, shape};
+use evercrawl_urls::{
+    Base, Canonical, CanonicalSteps, FilterRules, Risk, RuleError, Scope, UrlFilter, family_of,
+};
 use memchr::memchr;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -53,9 +55,9 @@ pub struct Leads {
 /// Turns links into discoveries.
 #[derive(Clone)]
 pub struct LinkReader {
-    gate: Arc<RwLock<Gate>>,
+    gate: Arc<RwLock<UrlFilter>>,
     keyer: Keyer,
-    steps: Steps,
+    steps: CanonicalSteps,
     take: Take,
     options: Arc<Options>,
     seen: Seen,
@@ -90,7 +92,7 @@ struct From<'a> {
 
 impl LinkReader {
     /// A reader for a crawl, with the gate that all its parts share.
-    pub fn new(config: &ReadingConfig, gate: Arc<RwLock<Gate>>, keyer: Keyer) -> Self {
+    pub fn new(config: &ReadingConfig, gate: Arc<RwLock<UrlFilter>>, keyer: Keyer) -> Self {
         let mut options = Options::default();
         options.robots_names.push(config.agent.to_ascii_lowercase());
         options.anchor_text = config.take.keep_anchors || config.topic.is_some();
@@ -106,7 +108,7 @@ impl LinkReader {
 
     /// How much a text is about what the user looks for, where that is asked for.
     pub fn about(&self, text: &str) -> f64 {
-        self.topic.as_ref().map_or(0.0, |topic| topic.likeness(text))
+        self.topic.as_ref().map_or(0.0, |topic| topic.match_text(text))
     }
 
     /// What to take from pages.
@@ -127,7 +129,7 @@ impl LinkReader {
             Content::Page(page) => page.links.len(),
             _ => 0,
         };
-        let hub = Kin::hub(&lease.row.url, links);
+        let hub = GroupKeys::hub_key(&lease.row.url, links);
         let depth = lease.row.depth.saturating_add(1);
         let from = From { lease, authority: authority(lease), depth, hops: 0, hub, at };
         match &extracted.content {
@@ -173,7 +175,7 @@ impl LinkReader {
             });
             match judged {
                 Ok(found) => leads.found.push(Discovery {
-                    kind: if index { Kind::Sitemap } else { Kind::Page },
+                    kind: if index { PageKind::Sitemap } else { PageKind::Page },
                     band: if index { SITEMAP_BAND } else { found.band },
                     claimed_change: entry.modified.or(entry.published),
                     ..found
@@ -194,7 +196,8 @@ impl LinkReader {
     ) -> Vec<(PageKey, &'p str)> {
         let mut followed = Vec::new();
         let Ok(own) = Base::new(&from.lease.row.url, self.steps) else { return followed };
-        let base = page.base.as_deref().and_then(|href| own.rebased(href).ok()).unwrap_or(own);
+        let base =
+            page.base.as_deref().and_then(|href| own.with_base_href(href).ok()).unwrap_or(own);
         let mut seen = Hashes::with_capacity_and_hasher(page.links.len(), AsTheyAre);
         let mut keys = Hashes::with_capacity_and_hasher(page.links.len(), AsTheyAre);
         let queries = charset.and_then(QueryEncoding::of);
@@ -232,7 +235,7 @@ impl LinkReader {
                 leads.known += 1;
                 continue;
             };
-            let kind = if link.kind == LinkKind::Feed { Kind::Feed } else { Kind::Page };
+            let kind = if link.kind == LinkKind::Feed { PageKind::Feed } else { PageKind::Page };
             let on_topic = self.on_topic(url.as_str(), link.label);
             leads.found.push(Discovery { kind, on_topic, ..self.found(from, key, url) });
         }
@@ -243,7 +246,7 @@ impl LinkReader {
     /// found, and is not judged again. By topic, what speaks for a page is otherwise with every link to it.
     fn look_up(
         &self,
-        gate: &Gate,
+        gate: &UrlFilter,
         from: &From<'_>,
         url: Canonical,
     ) -> Result<((PageKey, u64), Option<Canonical>), Refusal> {
@@ -256,7 +259,7 @@ impl LinkReader {
 
     /// How much an address and the words of a link say of what the user looks for, of 255.
     fn on_topic(&self, url: &str, words: &str) -> u8 {
-        let likeness = |topic: &Arc<Topic>| topic.likeness(words).max(topic.likeness(url));
+        let likeness = |topic: &Arc<Topic>| topic.match_text(words).max(topic.match_text(url));
         let likeness = self.topic.as_ref().map_or(0.0, likeness);
         (255.0 * likeness).round().clamp(0.0, 255.0) as u8
     }
@@ -320,14 +323,14 @@ impl LinkReader {
     /// A URL that somebody says has changed, and which is not known: as near as a seed's links.
     pub fn pushed(&self, url: Canonical, at: Time) -> Result<Discovery, Refusal> {
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
-        gate.judge(&url, 1, at)?;
+        gate.check_url(&url, 1, at)?;
         Ok(Discovery { shape: self.shape(&url), ..self.discovery(url, 1, at) })
     }
 
     /// A list of pages that a host is known or likely to have.
     pub fn list(&self, url: Canonical, via: &Lease, guess: bool, at: Time) -> Discovery {
         Discovery {
-            kind: Kind::Sitemap,
+            kind: PageKind::Sitemap,
             guess,
             tags: via.row.tags,
             band: SITEMAP_BAND,
@@ -343,7 +346,7 @@ impl LinkReader {
         let url = self.steps.canonicalize(&format!("{}/{nonsense:016x}", own.origin())).ok()?;
         let found = self.discovery(url, 0, at);
         Some(Discovery {
-            kind: Kind::Probe,
+            kind: PageKind::Probe,
             guess: true,
             band: Band::FIRST,
             host_cap: None,
@@ -359,19 +362,19 @@ impl LinkReader {
     /// Whether a list of pages may be fetched.
     pub fn list_verdict(&self, url: &Canonical, at: Time) -> Result<(), Refusal> {
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
-        packed_allowed(gate.judge(url, 0, at))
+        packed_allowed(gate.check_url(url, 0, at))
     }
 
     /// The verdict that a URL would get, `depth` links away from a seed.
     pub fn verdict(&self, url: &Canonical, depth: u16, at: Time) -> Result<(), (Refusal, String)> {
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         let words = || gate.explain(url, depth, at).unwrap_or_default();
-        gate.judge(url, depth, at).map_err(|reason| (reason, words()))
+        gate.check_url(url, depth, at).map_err(|reason| (reason, words()))
     }
 
     /// Other rules hold from now on, for all that share the gate; the scope stays.
-    pub fn set_rules(&self, rules: Rules) -> Result<(), RuleError> {
-        let mut next = Gate::new(Scope::default(), rules)?;
+    pub fn set_rules(&self, rules: FilterRules) -> Result<(), RuleError> {
+        let mut next = UrlFilter::new(Scope::default(), rules)?;
         let mut gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
         std::mem::swap(next.scope_mut(), gate.scope_mut());
         *gate = next;
@@ -383,17 +386,22 @@ impl LinkReader {
         self.gate.write().unwrap_or_else(PoisonError::into_inner).scope_mut().add(url);
     }
 
-    fn judged(&self, gate: &Gate, from: &From<'_>, url: Canonical) -> Result<Discovery, Refusal> {
+    fn judged(
+        &self,
+        gate: &UrlFilter,
+        from: &From<'_>,
+        url: Canonical,
+    ) -> Result<Discovery, Refusal> {
         judged(gate, from, url).map(|url| self.found(from, self.key_from(from, &url), url))
     }
 
     fn judged_list(
         &self,
-        gate: &Gate,
+        gate: &UrlFilter,
         from: &From<'_>,
         url: Canonical,
     ) -> Result<Discovery, Refusal> {
-        packed_allowed(gate.judge(&url, from.depth, from.at))?;
+        packed_allowed(gate.check_url(&url, from.depth, from.at))?;
         Ok(self.found(from, self.key_from(from, &url), url))
     }
 
@@ -409,11 +417,11 @@ impl LinkReader {
         }
     }
 
-    fn shape(&self, url: &Canonical) -> Option<Shape> {
-        let shape = shape(url)?;
+    fn shape(&self, url: &Canonical) -> Option<UrlShape> {
+        let shape = family_of(url)?;
         let numbers = shape.risk == Risk::Numbers;
         let cap = if numbers { self.take.number_cap } else { self.take.shape_cap };
-        Some(Shape { hash: shape.hash, cap, refusal: shape.risk.refusal() })
+        Some(UrlShape { hash: shape.hash, cap, refusal: shape.risk.refusal() })
     }
 
     fn discovery(&self, url: Canonical, depth: u16, at: Time) -> Discovery {
@@ -435,8 +443,8 @@ impl LinkReader {
     }
 }
 
-fn judged(gate: &Gate, from: &From<'_>, url: Canonical) -> Result<Canonical, Refusal> {
-    gate.judge(&url, from.depth, from.at).map(|()| url)
+fn judged(gate: &UrlFilter, from: &From<'_>, url: Canonical) -> Result<Canonical, Refusal> {
+    gate.check_url(&url, from.depth, from.at).map(|()| url)
 }
 
 /// Name and port of the host of a leased page.

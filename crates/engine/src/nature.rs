@@ -241,7 +241,7 @@ fn host_of(url: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use evercrawl_compare::StandIn;
+    use evercrawl_compare::NotFoundPage;
 
     use super::*;
     use evercrawl_extract::{Extractor, Options};
@@ -249,13 +249,13 @@ mod tests {
     fn nature(url: &str, html: &str, held: bool, manner: Option<&Soft404Profile>) -> Nature {
         let mut extractor = Extractor::new();
         let page = extractor.extract_html(html, &Options::default());
-        of_page(url, page, &Outline::of(&page.text), held, manner)
+        of_page(url, page, &Outline::of_text(&page.text), held, manner)
     }
 
     fn shows(html: &str) -> Soft404Profile {
         let mut extractor = Extractor::new();
         let page = extractor.extract_html(html, &Options::default());
-        let shows = Some(StandIn::of(&Outline::of(&page.text)));
+        let shows = Some(NotFoundPage::of_outline(&Outline::of_text(&page.text)));
         Soft404Profile { shows, leads_to: None }
     }
 

@@ -1,6 +1,6 @@
 //! How much of what a page says is news? What was said before is in the page's row.
 
-use evercrawl_compare::{self as compare, Digest, Likeness, Outline, PageMemory, SiteMemory};
+use evercrawl_compare::{self as compare, Digest, Outline, PageMemory, Similarity, SiteMemory};
 use evercrawl_model::{Change, Score};
 use evercrawl_state::Past;
 
@@ -30,14 +30,14 @@ impl Read {
         page: u64,
         least: f64,
     ) -> Self {
-        let outline = Outline::of(text);
+        let outline = Outline::of_text(text);
         let before = past.and_then(|past| past.memory.as_deref()).and_then(PageMemory::from_bytes);
         let Some(mut memory) = before else {
             let memory = PageMemory::new(&outline).to_bytes().into();
             return Read { outline, memory, differing: Vec::new(), untold: None, news: None };
         };
-        let findings = memory.visit(text, &outline, site, page);
-        let news = findings.score.map(|news| memory.add_up(news, least));
+        let findings = memory.compare_visit(text, &outline, site, page);
+        let news = findings.score.map(|news| memory.accumulate_news(news, least));
         let memory = memory.to_bytes().into();
         let (differing, untold) = (findings.differing, findings.untold);
         Read { outline, memory, differing, untold, news }
@@ -62,26 +62,26 @@ pub(crate) fn judge(
     read: Option<&Read>,
     least: f64,
 ) -> (Change, Score) {
-    let seen = |digest, text| compare::Seen { digest, text, text_len: 0 };
+    let seen = |digest, text| compare::ContentSummary { digest, fingerprint: text, text_len: 0 };
     let before = past.and_then(|past| {
         let digest = Digest::from_bytes(past.digest?);
         Some(seen(digest, past.simhash.map(compare::Fingerprint::from_bits)))
     });
     let now = seen(digest, read.and_then(Read::print));
-    let comparison = compare::classify(before.as_ref(), &now);
-    match (comparison.likeness, read.and_then(|read| read.news)) {
-        (Likeness::First, _) => (Change::New, Score::ALL),
-        (Likeness::Same, _) => (Change::Same, Score::NONE),
+    let comparison = compare::compare_content(before.as_ref(), &now);
+    match (comparison.similarity, read.and_then(|read| read.news)) {
+        (Similarity::First, _) => (Change::New, Score::ALL),
+        (Similarity::Same, _) => (Change::Same, Score::NONE),
         (_, Some(news)) if news == 0.0 || news < least => (Change::Same, Score::new(news)),
         (_, Some(news)) if news < CHANGED => (Change::Near, Score::new(news)),
         // A word in a passage that never ends.
-        (Likeness::Near, Some(_)) => (Change::Near, Score::new(CHANGED)),
+        (Similarity::Near, Some(_)) => (Change::Near, Score::new(CHANGED)),
         (_, Some(news)) => (Change::Changed, Score::new(news)),
         // More differs than can be told passage by passage, or nothing is remembered.
-        (Likeness::Near, None) => {
+        (Similarity::Near, None) => {
             (Change::Near, Score::new(comparison.score.max(f64::MIN_POSITIVE)))
         }
-        (Likeness::Changed, None) => (Change::Changed, Score::new(comparison.score)),
+        (Similarity::Changed, None) => (Change::Changed, Score::new(comparison.score)),
     }
 }
 
@@ -100,7 +100,7 @@ mod tests {
         let mut past = None;
         let visit = |(number, text): (usize, &&str)| {
             let read = Read::new(text, past.as_ref(), &SiteMemory::default(), 1, least);
-            let digest = Digest::of(format!("<!-- {number} -->{text}").as_bytes());
+            let digest = Digest::of_bytes(format!("<!-- {number} -->{text}").as_bytes());
             let (change, score) = judge(past.as_ref(), digest, Some(&read), least);
             past = Some(seen(digest, &read));
             (change, score.share())
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn without_text_the_bytes_decide() {
-        let [one, other] = ["a", "b"].map(|payload| Digest::of(payload.as_bytes()));
+        let [one, other] = ["a", "b"].map(|payload| Digest::of_bytes(payload.as_bytes()));
         let read = Read::new("", None, &SiteMemory::default(), 1, 0.0);
         let past = Past { memory: None, simhash: None, ..seen(one, &read) };
         assert_eq!(judge(None, one, None, 0.0), (Change::New, Score::ALL));

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_compare::{self as compare, Fingerprint, Outline, Soft404Profile, StandIn};
+use evercrawl_compare::{self as compare, Fingerprint, NotFoundPage, Outline, Soft404Profile};
 use evercrawl_extract::{self as extract, Extractor};
 use evercrawl_fetch::Body;
 use evercrawl_model::{
-    Change, HostUpdate, Kind, Next, Outcome, PolicyNotes, Refusal, Score, Visit, Visited,
+    Change, HostUpdate, NextVisit, Outcome, PageKind, PolicyNotes, Refusal, Score, Visit, Visited,
 };
 use evercrawl_state::{Reading, StateError, Store};
 
@@ -28,7 +28,7 @@ use crate::links::{Leads, LinkReader};
 use crate::nature::{self, Nature};
 use crate::novelty::{self, Read};
 use crate::recent::{Digest, Recent};
-use crate::schedule::{Schedule, is_host_trouble, retry_after};
+use crate::schedule::{Schedule, is_host_failure, parse_retry_after};
 
 /// Reads answers; one a thread.
 pub struct Processor<S> {
@@ -143,15 +143,15 @@ impl<S: Store> Processor<S> {
             return Ok(self.failed(Outcome::Protocol, job));
         };
         let (status, body) = (response.status, payload.as_bytes());
-        let outcome = Outcome::of_status(status);
-        let digest = compare::Digest::of(body);
+        let outcome = Outcome::from_status(status);
+        let digest = compare::Digest::of_bytes(body);
         let visit = visit_of(&job, outcome, status, Change::Failed);
         let mut processed = self.processed(visit, job);
         processed.visited.visit.bytes = body.len() as u64;
         processed.visited.visit.digest = Some(digest.to_bytes());
         let mut kept = true;
         let mut media_type = None;
-        if processed.job.lease.row.kind == Kind::Probe {
+        if processed.job.lease.row.kind == PageKind::Probe {
             processed.manner = self.manner(&processed, body);
             return Ok(processed);
         }
@@ -212,8 +212,9 @@ impl<S: Store> Processor<S> {
         let directives = directives(&self.config, response, &extracted);
         let lease = &processed.job.lease;
         let least = self.schedule.least_change;
-        let read = text_of(&extracted)
-            .map(|text| Read::new(text, row.past.as_ref(), &lease.site, lease.page.url, least));
+        let read = text_of(&extracted).map(|text| {
+            Read::new(text, row.past.as_ref(), &lease.site_memory, lease.page.url, least)
+        });
         processed.visited.kind = kind_of(extracted.kind, row.kind);
         let media_type = Some(extracted.kind.mime());
         let nature = nature_of(lease, &extracted, read.as_ref(), processed.job.ended);
@@ -264,11 +265,11 @@ impl<S: Store> Processor<S> {
             response.headers.get("location").map(|to| String::from_utf8_lossy(to.as_bytes()));
         let target = location.as_deref().map(|to| self.links.target(lease, to));
         let nature = match &target {
-            Some(Ok(target)) if lease.row.kind == Kind::Page => {
+            Some(Ok(target)) if lease.row.kind == PageKind::Page => {
                 // One that led elsewhere before has no content that could be gone.
                 let led = lease.row.past.as_ref().is_some_and(|p| p.outcome == Outcome::Redirect);
                 let (url, held) = (&lease.row.url, lease.row.held() && !led);
-                nature::of_redirect(url, target.as_str(), held, lease.manner.as_ref())
+                nature::of_redirect(url, target.as_str(), held, lease.soft_404_profile.as_ref())
             }
             _ => Nature::Itself,
         };
@@ -276,7 +277,8 @@ impl<S: Store> Processor<S> {
             processed.suspect = matches!(nature, Nature::Suspect(_));
             return;
         }
-        let identity = compare::Digest::of(location.as_deref().unwrap_or_default().as_bytes());
+        let identity =
+            compare::Digest::of_bytes(location.as_deref().unwrap_or_default().as_bytes());
         let before = lease.row.past.as_ref().and_then(|past| past.digest);
         processed.visited.visit.change = match before {
             None => Change::New,
@@ -303,7 +305,7 @@ impl<S: Store> Processor<S> {
                 let extracted = self.extractor.extract(&document, self.links.options());
                 let text = text_of(&extracted).unwrap_or_default();
                 Some(Soft404Profile {
-                    shows: Some(StandIn::of(&Outline::of(text))),
+                    shows: Some(NotFoundPage::of_outline(&Outline::of_text(text))),
                     leads_to: None,
                 })
             }
@@ -389,14 +391,14 @@ impl<S: Store> Processor<S> {
     }
 
     fn processed(&self, visit: Visit, job: Job) -> Processed {
-        let host_trouble = is_host_trouble(visit.outcome, visit.status);
+        let host_trouble = is_host_failure(visit.outcome, visit.status);
         let asked_pause = job.fetched.result.as_ref().ok().and_then(|response| {
             let value = response.header("retry-after").filter(|_| host_trouble)?;
-            retry_after(value, job.ended)
+            parse_retry_after(value, job.ended)
         });
         let visited = Visited {
-            next: Next::Never,
-            noted: PolicyNotes::default(),
+            next: NextVisit::Never,
+            policy_notes: PolicyNotes::default(),
             identity: None,
             validators: validators_of(&job.fetched),
             simhash: None,
@@ -438,6 +440,7 @@ impl<S: Store> Processor<S> {
         let failures = past.map_or(0, |past| past.failures).saturating_add(1);
         let ended = processed.job.ended;
         let hopeless = visit.change == Change::Failed && failures >= schedule.give_up_after;
-        processed.verdict = hopeless.then(|| (Refusal::ErrorHistory, Some(schedule.rarely(ended))));
+        processed.verdict =
+            hopeless.then(|| (Refusal::ErrorHistory, Some(schedule.rare_visit(ended))));
     }
 }

@@ -16,7 +16,7 @@ use crate::EngineError;
 use crate::budget::Bucket;
 use crate::frontier::Lease;
 use crate::process::Job;
-use crate::schedule::retry_after;
+use crate::schedule::parse_retry_after;
 use crate::walk::{Commit, RobotsAnswer, Step, Walk};
 
 /// Every host's address.
@@ -219,7 +219,7 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
         if let Some(budget) = &mut self.budget {
             budget.take(self.now);
         }
-        let (etag, last_modified) = lease.condition();
+        let (etag, last_modified) = lease.validators_to_send();
         let asked = Asked { url: &lease.row.url, etag, last_modified };
         let (fetched, took) = self.web.answer(&asked, self.now);
         let (asked, ended) = (self.now, self.now.after(took));
@@ -237,7 +237,7 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
             lease,
             status: response.as_ref().map(|response| response.status),
             forbidden: false,
-            asked_pause: pause.and_then(|value| retry_after(value, self.now.after(took))),
+            asked_pause: pause.and_then(|value| parse_retry_after(value, self.now.after(took))),
             body: response.map(|response| response.body.whole().into_owned()).unwrap_or_default(),
             ip,
             took,

@@ -1,6 +1,6 @@
 //! What was found today? Counted as it happens, and read from the end of the visit log at the start.
 
-use evercrawl_model::{Change, HostKey, Notice, Time};
+use evercrawl_model::{Change, HostKey, LogNotice, Time};
 use evercrawl_state::{Entry, StateError, Store, View};
 
 const DAY_SECS: u64 = 86_400;
@@ -42,8 +42,8 @@ impl Today {
             today.complete &= place > 0 || from == 0;
             match entry {
                 Entry::Visit(visit, _) => today.add(visit.change, visit.at),
-                Entry::Notice(Notice::Site { host, at, .. }) => today.add_site(host, at),
-                Entry::Notice(Notice::Turned { .. }) => {}
+                Entry::Notice(LogNotice::SiteChanged { host, at, .. }) => today.add_site(host, at),
+                Entry::Notice(LogNotice::LifeChanged { .. }) => {}
             }
         }
         Ok(today)

@@ -52,7 +52,7 @@ impl Waiting {
         now: Time,
     ) -> Result<Self, StateError> {
         let mut waiting = Waiting { complete: true, ..Waiting::default() };
-        for band in (0..=Band::COUNT).map(Band::of_front) {
+        for band in (0..=Band::COUNT).map(Band::of_front_queue) {
             let hosts = state.front(band, (Time::EPOCH, HostKey::default()), MOST_READ)?;
             waiting.complete &= hosts.len() < MOST_READ;
             for (wake, key) in hosts {

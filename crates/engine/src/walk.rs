@@ -41,14 +41,14 @@ use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_estimate::signal::SignalSource;
-use evercrawl_model::{Discovery, Event, Kind, PageKey, Refusal, Time};
+use evercrawl_model::{Discovery, Event, PageKey, PageKind, Refusal, Time};
 use evercrawl_state::{Applied, Counters, Load, Place, State, Store, View};
-use evercrawl_urls::{Canonical, Gate, Scope, ScopeKind, Seed};
+use evercrawl_urls::{Canonical, Scope, ScopeKind, Seed, UrlFilter};
 
 use crate::EngineError;
 use crate::config::WalkConfig;
-use crate::frontier::{DRAWN, Frontier, Lease, Next};
-use crate::importance::UsualOfHost;
+use crate::frontier::{AUDIT_DUE, Frontier, Lease, NextLease};
+use crate::importance::MeanHostImportance;
 use crate::links::LinkReader;
 use crate::mirrors::Mirrors;
 use crate::overrides::Overrides;
@@ -129,7 +129,7 @@ pub struct Walk<S> {
     overrides: Arc<Overrides>,
     mirrors: Mirrors,
     suspects: Arc<Suspects>,
-    usual: UsualOfHost,
+    usual: MeanHostImportance,
     sweep: Sweep,
     ahead: Ahead,
     section_recheck: SectionRecheck,
@@ -169,7 +169,7 @@ impl<S: Store> Walk<S> {
     ) -> Result<Self, EngineError> {
         let scope = scope(config.scope, state.view())?;
         let overrides = Arc::new(Overrides::read(state.view())?);
-        let gate = Arc::new(RwLock::new(Gate::new(scope, overrides.rules(&config.rules))?));
+        let gate = Arc::new(RwLock::new(UrlFilter::new(scope, overrides.rules(&config.rules))?));
         let links =
             LinkReader::new(&config.reading, gate, state.view().keyer()).without(state.seen());
         let careful = !state.view().was_clean();
@@ -200,7 +200,7 @@ impl<S: Store> Walk<S> {
             overrides,
             mirrors,
             suspects,
-            usual: UsualOfHost::default(),
+            usual: MeanHostImportance::default(),
             sweep: Sweep::at_start(),
             ahead,
             section_recheck: SectionRecheck::default(),
@@ -332,12 +332,12 @@ impl<S: Store> Walk<S> {
         self.replan(now)?;
         for _ in 0..PIECE {
             let mut events = Vec::new();
-            let next = self.frontier.next(self.state.view(), now, &mut events)?;
+            let next = self.frontier.lease_next_page(self.state.view(), now, &mut events)?;
             for event in &events {
                 self.apply(event, now)?;
             }
             match next {
-                Next::Page(lease) => {
+                NextLease::Page(lease) => {
                     if !self.withheld(&lease, now)?
                         && let Some(lease) = self.worth_it(lease, now)?
                         && let Some(step) = self.admit(lease, now)?
@@ -345,12 +345,12 @@ impl<S: Store> Walk<S> {
                         return Ok(step);
                     }
                 }
-                Next::More => break,
+                NextLease::More => break,
                 // Hosts laid to rest just now may be the ones to wait for.
-                Next::Wait(_) | Next::Empty if !events.is_empty() => {}
-                Next::Wait(_) if self.looks_ahead(now) => {}
-                Next::Wait(until) => return Ok(Step::Wait(self.ahead.no_later(until, now))),
-                Next::Empty => return Ok(Step::Empty),
+                NextLease::Wait(_) | NextLease::Empty if !events.is_empty() => {}
+                NextLease::Wait(_) if self.looks_ahead(now) => {}
+                NextLease::Wait(until) => return Ok(Step::Wait(self.ahead.no_later(until, now))),
+                NextLease::Empty => return Ok(Step::Empty),
             }
         }
         Ok(Step::Wait(now))
@@ -365,25 +365,25 @@ impl<S: Store> Walk<S> {
         if self.frontier.needs_address(host) {
             return Ok(Some(Step::Locate(lease)));
         }
-        if self.frontier.rules(host, https, now).is_none() {
+        if self.frontier.robots_rules(host, https, now).is_none() {
             let Some(rules) = self.stored_rules(url.origin(), now)? else {
-                self.frontier.asks_rules(&lease, now);
+                self.frontier.record_robots_request(&lease, now);
                 return Ok(Some(Step::Robots { origin: url.origin().to_owned(), lease }));
             };
-            self.frontier.set_rules(host, https, rules);
-            if self.frontier.must_wait(host, now) {
-                self.frontier.give_back(&lease, now);
+            self.frontier.set_robots_rules(host, https, rules);
+            if self.frontier.is_pausing(host, now) {
+                self.frontier.defer_page(&lease, now);
                 return Ok(None);
             }
         }
-        let rules = self.frontier.rules(host, https, now);
+        let rules = self.frontier.robots_rules(host, https, now);
         let allowed = rules.is_none_or(|r| r.robots.verdict(url.path_and_query()).allowed);
         if !allowed {
             let again = rules.map(|rules| rules.expires);
             return self.refuse(&lease, Refusal::Robots, again, now);
         }
-        self.frontier.departs(&lease, now);
-        lease.conditions = self.planner.asked(lease.page, &lease.row);
+        self.frontier.record_request(&lease, now);
+        lease.conditions = self.planner.prepare_request(lease.page, &lease.row);
         self.count(&lease, now);
         Ok(Some(Step::Fetch(lease)))
     }
@@ -399,7 +399,7 @@ impl<S: Store> Walk<S> {
         } else {
             self.tally.due += 1;
             // A page that is wanted at once waits from the beginning of time.
-            let late = if due > DRAWN { now.since(due) } else { Duration::ZERO };
+            let late = if due > AUDIT_DUE { now.since(due) } else { Duration::ZERO };
             self.tally.late_ms += u64::try_from(late.as_millis()).unwrap_or(u64::MAX);
         }
     }
@@ -412,9 +412,9 @@ impl<S: Store> Walk<S> {
         now: Time,
     ) -> Result<Option<Step>, EngineError> {
         let event = refusal(lease.page, reason, again, now);
-        self.planner.forget(lease.page);
-        self.frontier.finished(lease.page, now);
-        if lease.row.kind == Kind::Probe {
+        self.planner.forget_page(lease.page);
+        self.frontier.end_lease(lease.page, now);
+        if lease.row.kind == PageKind::Probe {
             self.may_not_probe(lease, now)?;
         } else {
             self.apply(&event, now)?;
@@ -425,18 +425,18 @@ impl<S: Store> Walk<S> {
     /// The address of a page's host was looked up; `None` where that failed, which the visit
     /// itself will tell.
     pub fn located(&mut self, lease: &Lease, ip: Option<IpAddr>, now: Time) {
-        self.frontier.located(lease.page.host, ip);
-        self.frontier.give_back(lease, now);
+        self.frontier.set_address(lease.page.host, ip);
+        self.frontier.defer_page(lease, now);
     }
 
     /// The machine's clock was set ahead, to `now`.
     pub fn clock_set(&mut self, now: Time) {
-        self.frontier.clock_set(now);
+        self.frontier.restart_pauses(now);
     }
 
     fn apply(&mut self, event: &Event, now: Time) -> Result<Applied, EngineError> {
         let applied = self.state.apply(event)?;
-        self.frontier.noticed(&applied, now);
+        self.frontier.update_windows(&applied, now);
         Ok(applied)
     }
 

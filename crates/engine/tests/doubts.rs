@@ -66,9 +66,9 @@ fn a_tag_that_hides_changes_is_found_out() {
         all.next().unwrap().1
     };
     assert!(proved(&seeds[0]).recall() > 0.9 && proved(&seeds[5]).recall() < 0.2);
-    let learned = planner.learned();
+    let learned = planner.encode_learned();
     let mut again = evercrawl_engine::Planner::new(*planner.plan()).unwrap();
-    assert!(again.resume(&learned) && again.validators().count() == 2);
+    assert!(again.restore_learned(&learned) && again.validators().count() == 2);
 }
 
 /// A manual, some pages of which speak of what does not exist, on a host that says so when it has no such page.

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use evercrawl_engine::Plan;
-use evercrawl_engine::importance::{Order, Ranks};
+use evercrawl_engine::PlannerConfig;
+use evercrawl_engine::importance::{CrawlOrder, Ranks};
 use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_engine::suspicion::Suspects;
 use evercrawl_fetch::Fetched;
@@ -24,8 +24,8 @@ fn rank<W: Web>(sim: &mut Sim<W>) {
     let reading = sim.walk.state().reading();
     let mut ranks =
         Ranks::compute(&reading, &Suspects::default(), u64::MAX, Arc::default()).unwrap();
-    sim.walk.set_usual(ranks.usual());
-    while let Some(pages) = ranks.next_piece().unwrap() {
+    sim.walk.set_usual(ranks.mean_host_importance());
+    while let Some(pages) = ranks.next_batch().unwrap() {
         let now = sim.now();
         sim.walk.weigh(pages, now).unwrap();
     }
@@ -64,7 +64,7 @@ impl Web for Star {
 fn visits_to_first_and_others(importance: bool) -> (f64, f64) {
     let dir = tempfile::tempdir().unwrap();
     let rate = PAGES as f64 / 86_400.0;
-    let plan = Plan { importance, rate: Some(rate), ..Plan::default() };
+    let plan = PlannerConfig { importance, rate: Some(rate), ..PlannerConfig::default() };
     let mut sim =
         begun(dir.path(), Star::default(), &[SEED.to_owned()], |config| config.plan = plan);
     sim.set_budget(1.0);
@@ -113,9 +113,9 @@ impl Web for Branches {
 }
 
 /// The mean place among all requests of the three pages that `/few` leads to.
-fn place_of_few(order: Order) -> f64 {
+fn place_of_few(order: CrawlOrder) -> f64 {
     let dir = tempfile::tempdir().unwrap();
-    let plan = Plan { order, ..Plan::default() };
+    let plan = PlannerConfig { order, ..PlannerConfig::default() };
     let mut sim =
         begun(dir.path(), Branches::default(), &[SEED.to_owned()], |config| config.plan = plan);
     sim.run(START.after(HOUR), HOUR).unwrap();
@@ -127,7 +127,7 @@ fn place_of_few(order: Order) -> f64 {
 
 #[test]
 fn what_a_page_passes_on_decides_which_new_page_comes_first_where_that_is_asked_for() {
-    let (breadth, importance) = (place_of_few(Order::Breadth), place_of_few(Order::Rank));
+    let (breadth, importance) = (place_of_few(CrawlOrder::Breadth), place_of_few(CrawlOrder::Rank));
     eprintln!("places {breadth:.1} and {importance:.1}");
     assert!(breadth > 40.0 && importance < 15.0, "{breadth} {importance}");
 }
@@ -135,7 +135,7 @@ fn what_a_page_passes_on_decides_which_new_page_comes_first_where_that_is_asked_
 #[test]
 fn new_pages_move_to_the_queue_of_their_rank() {
     let dir = tempfile::tempdir().unwrap();
-    let plan = Plan { order: Order::Rank, ..Plan::default() };
+    let plan = PlannerConfig { order: CrawlOrder::Rank, ..PlannerConfig::default() };
     let mut sim =
         begun(dir.path(), Branches::default(), &[SEED.to_owned()], |config| config.plan = plan);
     // The front, /many and /few are visited after about as many seconds.
@@ -152,7 +152,7 @@ fn new_pages_move_to_the_queue_of_their_rank() {
 /// What the pages that `/few` and `/many` lead to count, as soon as these two were visited.
 fn worth_at_once(by_cash: bool) -> [f64; 2] {
     let dir = tempfile::tempdir().unwrap();
-    let plan = Plan { importance: true, by_cash, ..Plan::default() };
+    let plan = PlannerConfig { importance: true, by_cash, ..PlannerConfig::default() };
     let mut sim =
         begun(dir.path(), Branches::default(), &[SEED.to_owned()], |config| config.plan = plan);
     while sim.web.asked.len() < 3 {
@@ -163,7 +163,7 @@ fn worth_at_once(by_cash: bool) -> [f64; 2] {
     let rows: Vec<PageRow> = rows.filter(|row| row.past.is_none()).collect();
     ["http://a.test/f", "http://a.test/m"].map(|begins| {
         let new: Vec<&PageRow> = rows.iter().filter(|row| row.url.starts_with(begins)).collect();
-        let times = new.iter().map(|row| row.importance.times().unwrap());
+        let times = new.iter().map(|row| row.importance.ratio().unwrap());
         times.sum::<f64>() / new.len() as f64
     })
 }
@@ -212,7 +212,7 @@ impl Web for Listed {
 fn what_a_list_names_counts_as_pages_of_its_host_do() {
     let dir = tempfile::tempdir().unwrap();
     let seeds = ["famous", "other"].map(|host| format!("http://{host}.test/"));
-    let plan = Plan { importance: true, ..Plan::default() };
+    let plan = PlannerConfig { importance: true, ..PlannerConfig::default() };
     let mut sim = begun(dir.path(), Listed, &seeds, |config| {
         (config.plan, config.schedule.recrawl) = (plan, HOUR);
     });
@@ -222,7 +222,7 @@ fn what_a_list_names_counts_as_pages_of_its_host_do() {
     let rows: Vec<PageRow> = sim.walk.state().pages().map(|page| page.unwrap().1).collect();
     let times = |url: &str| {
         let row = rows.iter().find(|row| row.url == url).unwrap();
-        row.importance.times().unwrap()
+        row.importance.ratio().unwrap()
     };
     let [famous, other] =
         ["famous", "other"].map(|host| times(&format!("http://{host}.test/late")));

@@ -31,7 +31,7 @@ use evercrawl_model::{Discovery, Event, Time};
 use evercrawl_policy::SplitMix64;
 use evercrawl_robots::RobotsTxt;
 use evercrawl_state::{DiskStore, MemoryStore, Settings, State, StoreLimits};
-use evercrawl_urls::{Base, Canonical, Steps, parse_seed_line};
+use evercrawl_urls::{Base, Canonical, CanonicalSteps, parse_seed_line};
 
 use common::{archive_settings, fetched, small_crawl, unsynced};
 
@@ -178,7 +178,8 @@ fn read_pages(rounds: usize) {
 }
 
 fn canonicalise(rounds: usize) {
-    let base = Base::new("http://www.example.org/a/b/c.html?x=1", Steps::default()).unwrap();
+    let base =
+        Base::new("http://www.example.org/a/b/c.html?x=1", CanonicalSteps::default()).unwrap();
     let shapes =
         ["/menu/%.html", "../%/", "d?b=%&a=1", "http://Other.Example:80/%7Ea/%", "//x.test/%#top"];
     let links: Vec<String> =

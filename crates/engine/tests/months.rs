@@ -74,7 +74,7 @@ impl Room {
         });
         let files =
             std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
-        let learned = sim.walk.planner().learned().len();
+        let learned = sim.walk.planner().encode_learned().len();
         Room { rows: rows.into(), learned, archive: files.sum() }
     }
 }

@@ -63,7 +63,7 @@ fn page(sim: &Sim<Moves>, url: &str) -> Option<(PageKey, PageRow)> {
 /// How often a page is believed to change, a day.
 fn rate(sim: &Sim<Moves>, url: &str, now: Time) -> Option<f64> {
     let (key, row) = page(sim, url)?;
-    sim.walk.planner().rate_of(key, &row, now)
+    sim.walk.planner().change_rate_of(key, &row, now)
 }
 
 /// Crawls on until `done`, for three hours at most.

@@ -5,14 +5,14 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use evercrawl_engine::Plan;
-use evercrawl_engine::importance::{Order, Ranks};
+use evercrawl_engine::PlannerConfig;
+use evercrawl_engine::importance::{CrawlOrder, Ranks};
 use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_engine::suspicion::Suspects;
 use evercrawl_fetch::Fetched;
 use evercrawl_model::{Measure, Time};
 use evercrawl_policy::SplitMix64;
-use evercrawl_rank::{Graph, Jump, Repeats, Settings, Topic, pagerank};
+use evercrawl_rank::{Graph, JumpWeights, RankSettings, Repeats, Topic, pagerank};
 use evercrawl_urls::ScopeKind;
 
 use crate::common::fetched;
@@ -78,7 +78,7 @@ impl Made {
         let edges =
             (0u32..).zip(&self.links).flat_map(|(from, to)| to.iter().map(move |&to| (from, to)));
         let graph = Graph::new(self.links.len() as u32, edges, Repeats::Once);
-        pagerank(&graph, Jump::Anywhere, &Settings::default()).scores
+        pagerank(&graph, JumpWeights::Anywhere, &RankSettings::default()).scores
     }
 }
 
@@ -95,7 +95,7 @@ impl Web for Made {
     }
 }
 
-fn discover(web: &Made, plan: Plan, larger_first: bool) -> Sim<Made> {
+fn discover(web: &Made, plan: PlannerConfig, larger_first: bool) -> Sim<Made> {
     let dir = tempfile::tempdir().unwrap();
     let hosts = web.fronts.len() - 1;
     let seeds: Vec<String> = (0..3).map(|n| web.url(web.fronts[n * hosts / 3])).collect();
@@ -114,7 +114,7 @@ fn discover(web: &Made, plan: Plan, larger_first: bool) -> Sim<Made> {
         if sim.web.asked.len() == asked {
             break;
         }
-        if plan.order == Order::Rank && sim.web.asked.len() > ranked + ranked / 10 + 20 {
+        if plan.order == CrawlOrder::Rank && sim.web.asked.len() > ranked + ranked / 10 + 20 {
             ranked = sim.web.asked.len();
             rank(&mut sim);
         }
@@ -127,7 +127,7 @@ fn rank(sim: &mut Sim<Made>) {
     let reading = sim.walk.state().reading();
     let mut ranks =
         Ranks::compute(&reading, &Suspects::default(), u64::MAX, Default::default()).unwrap();
-    while let Some(pages) = ranks.next_piece().unwrap() {
+    while let Some(pages) = ranks.next_batch().unwrap() {
         let now = sim.now();
         sim.walk.weigh(pages, now).unwrap();
     }
@@ -154,9 +154,11 @@ fn orders_by_value_find_what_matters_before_breadth_does() {
     let (mut means, mut reached) = (HashMap::new(), None);
     println!("{} pages on {} hosts", web.links.len(), web.fronts.len() - 1);
     println!("{:<14} {:>7} {:>7} {:>7} {:>7}", "rank found at", "10 %", "20 %", "50 %", "mean");
-    for (name, order) in Order::NAMES.into_iter().filter(|(_, order)| *order != Order::Topic) {
-        let plan = Plan { order, ..Plan::default() };
-        let sim = discover(&web, plan, order == Order::Sites);
+    for (name, order) in
+        CrawlOrder::NAMES.into_iter().filter(|(_, order)| *order != CrawlOrder::Topic)
+    {
+        let plan = PlannerConfig { order, ..PlannerConfig::default() };
+        let sim = discover(&web, plan, order == CrawlOrder::Sites);
         let mut asked = sim.web.asked.clone();
         let shares = found(&asked, &ranks);
         let percent = shares.map(|share| format!("{:>5.1} %", 100.0 * share)).join(" ");
@@ -176,7 +178,12 @@ fn orders_by_value_find_what_matters_before_breadth_does() {
 #[test]
 fn no_cash_is_lost_and_importance_follows_it() {
     let web = Made::new(300);
-    let plan = Plan { importance: true, by_cash: true, order: Order::Cash, ..Plan::default() };
+    let plan = PlannerConfig {
+        importance: true,
+        by_cash: true,
+        order: CrawlOrder::Cash,
+        ..PlannerConfig::default()
+    };
     let sim = discover(&web, plan, false);
     let state = sim.walk.state();
     let [accounts, cash, given, _] = state.claims_total(Measure::Cash).unwrap();
@@ -192,7 +199,7 @@ fn no_cash_is_lost_and_importance_follows_it() {
     let times = |page: usize| {
         let url = web.url(page as u32);
         let row = state.pages().find_map(|row| Some(row.unwrap().1).filter(|row| row.url == url));
-        row.and_then(|row| row.importance.times())
+        row.and_then(|row| row.importance.ratio())
     };
     let (first, all) = (times(best), ranks.len());
     let above = (0..all).filter(|page| times(*page) > first).count();
@@ -234,14 +241,15 @@ impl Web for Branches {
 }
 
 /// The mean place among all requests of the branch about solar power.
-fn place_of_branch(order: Order) -> f64 {
+fn place_of_branch(order: CrawlOrder) -> f64 {
     let dir = tempfile::tempdir().unwrap();
-    let plan = Plan { order, ..Plan::default() };
+    let plan = PlannerConfig { order, ..PlannerConfig::default() };
     let mut sim =
         begun(dir.path(), Branches::default(), &["http://a.test/".to_owned()], |config| {
             config.plan = plan;
             config.sitemaps = false;
-            config.reading.topic = (order == Order::Topic).then(|| Topic::new(["solar", "wind"]));
+            config.reading.topic =
+                (order == CrawlOrder::Topic).then(|| Topic::new(["solar", "wind"]));
         });
     sim.run(START.after(HOUR), HOUR).unwrap();
     let asked = &sim.web.asked;
@@ -252,13 +260,14 @@ fn place_of_branch(order: Order) -> f64 {
 
 #[test]
 fn pages_about_the_topic_come_first_also_behind_pages_that_are_not() {
-    let (breadth, topic) = (place_of_branch(Order::Breadth), place_of_branch(Order::Topic));
+    let (breadth, topic) =
+        (place_of_branch(CrawlOrder::Breadth), place_of_branch(CrawlOrder::Topic));
     println!("places {breadth:.1} and {topic:.1}");
     assert!(topic < breadth / 2.0, "{breadth} {topic}");
 }
 
 /// Which hosts were asked first, where one host at a time is active.
-fn hosts_in_order(order: Order) -> Vec<String> {
+fn hosts_in_order(order: CrawlOrder) -> Vec<String> {
     struct Hosts(Vec<String>);
     impl Web for Hosts {
         fn answer(&mut self, asked: &Asked<'_>, _: Time) -> (Fetched, Duration) {
@@ -279,12 +288,12 @@ fn hosts_in_order(order: Order) -> Vec<String> {
     }
     let dir = tempfile::tempdir().unwrap();
     let mut sim = begun(dir.path(), Hosts(Vec::new()), &["http://a.test/".to_owned()], |config| {
-        config.plan = Plan { order, ..Plan::default() };
+        config.plan = PlannerConfig { order, ..PlannerConfig::default() };
         config.scope = ScopeKind::Any;
         config.sitemaps = false;
         config.frontier.active_hosts = 1;
         config.frontier.quantum = 1000;
-        config.frontier.larger_first = order == Order::Sites;
+        config.frontier.larger_first = order == CrawlOrder::Sites;
         config.frontier.new_only = true;
     });
     sim.run(START.after(HOUR), HOUR).unwrap();
@@ -296,7 +305,7 @@ fn hosts_in_order(order: Order) -> Vec<String> {
 #[test]
 fn a_site_of_which_most_pages_wait_comes_before_small_ones() {
     let place = |order| hosts_in_order(order).iter().position(|host| host == "h5.test").unwrap();
-    let (sites, breadth) = (place(Order::Sites), place(Order::Breadth));
+    let (sites, breadth) = (place(CrawlOrder::Sites), place(CrawlOrder::Breadth));
     println!("places {sites} and {breadth}");
     assert!(sites <= 3, "{sites}");
 }

@@ -314,7 +314,7 @@ fn a_planner_that_knows_more_than_the_state_does_no_harm() {
     sim.add_seeds();
     sim.rehearsal.set_budget(2.0);
     sim.run(START.after(Duration::from_secs(300)));
-    let learned = sim.rehearsal.walk.planner().learned();
+    let learned = sim.rehearsal.walk.planner().encode_learned();
     // A new directory, and the knowledge of the old one.
     let dir = tempfile::tempdir().unwrap();
     let place = Place::new(dir.path());

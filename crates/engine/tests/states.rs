@@ -8,7 +8,7 @@ use crate::common::fetched;
 use crate::common::rehearsed::{HOUR, START, Sim, TOOK, begun, words};
 use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_fetch::Fetched;
-use evercrawl_model::{Change, Life, LifeChange, Notice, Outcome, Refusal, Time};
+use evercrawl_model::{Change, LifeChange, LifeState, LogNotice, Outcome, Refusal, Time};
 use evercrawl_state::{Entry, Store, View};
 
 const HTML: [(&str, &str); 1] = [("content-type", "text/html")];
@@ -36,20 +36,20 @@ impl Web for Outage {
 }
 
 /// The turns in a log, each with the reason.
-fn turns<S: Store>(state: &View<S>) -> Vec<(Life, Life, String)> {
+fn turns<S: Store>(state: &View<S>) -> Vec<(LifeState, LifeState, String)> {
     let told = |entry: Entry| match entry {
         Entry::Visit(visit, Some(LifeChange { from, to })) => {
             Some((from, to, visit.outcome.code().to_owned()))
         }
-        Entry::Notice(Notice::Turned { turn: LifeChange { from, to }, reason, .. }) => {
-            Some((from, to, reason.code().to_owned()))
-        }
+        Entry::Notice(LogNotice::LifeChanged {
+            change: LifeChange { from, to }, reason, ..
+        }) => Some((from, to, reason.code().to_owned())),
         _ => None,
     };
     state.log(0).filter_map(|entry| told(entry.unwrap().1)).collect()
 }
 
-fn turn(from: Life, to: Life, reason: &str) -> (Life, Life, String) {
+fn turn(from: LifeState, to: LifeState, reason: &str) -> (LifeState, LifeState, String) {
     (from, to, reason.to_owned())
 }
 
@@ -71,13 +71,13 @@ fn a_page_that_fails_is_tried_ever_more_rarely_and_comes_back() {
     assert_eq!(
         turns(state),
         [
-            turn(Life::New, Life::Live, "ok"),
-            turn(Life::Live, Life::Failing, "server_error"),
-            turn(Life::Failing, Life::Live, "ok"),
+            turn(LifeState::New, LifeState::Live, "ok"),
+            turn(LifeState::Live, LifeState::Failing, "server_error"),
+            turn(LifeState::Failing, LifeState::Live, "ok"),
         ]
     );
-    assert_eq!(state.counters().living(Life::Live), Some(1));
-    assert_eq!(state.counters().living(Life::Failing), Some(0));
+    assert_eq!(state.counters().living(LifeState::Live), Some(1));
+    assert_eq!(state.counters().living(LifeState::Failing), Some(0));
 }
 
 #[test]
@@ -86,9 +86,9 @@ fn a_page_that_never_comes_back_is_given_up_after_days_and_looked_at_rarely() {
     let web = Outage { hours: (3, 24 * 365), asked: Vec::new() };
     let mut sim = begun(dir.path(), web, &["http://a.test/page".to_owned()], |_| {});
     sim.run(START.after(HOUR * 24 * 4), HOUR * 24).unwrap();
-    assert_eq!(sim.walk.counters().living(Life::Failing), Some(1), "four days are no end");
+    assert_eq!(sim.walk.counters().living(LifeState::Failing), Some(1), "four days are no end");
     sim.run(START.after(HOUR * 24 * 40), HOUR * 24 * 30).unwrap();
-    let refused = turn(Life::Failing, Life::Refused, Refusal::ErrorHistory.code());
+    let refused = turn(LifeState::Failing, LifeState::Refused, Refusal::ErrorHistory.code());
     assert!(turns(sim.walk.state()).contains(&refused));
     assert!(sim.web.asked.len() < 300, "{} requests", sim.web.asked.len());
 }
@@ -169,7 +169,7 @@ fn framed(menu: u64) -> (usize, usize) {
                 let told = matches!(visit.change, Change::Changed | Change::Near);
                 changes += usize::from(told && visit.at >= at);
             }
-            Entry::Notice(Notice::Site { .. }) => events += 1,
+            Entry::Notice(LogNotice::SiteChanged { .. }) => events += 1,
             Entry::Notice(_) => {}
         }
     }

@@ -3,12 +3,12 @@
 //! Exact means and variances of eq. 9 to 14, as functions of the number of checks n and of
 //! r = λ/f, the changes per interval: what the bias curves are drawn from.
 
-use crate::regular::Regular;
+use crate::regular::RegularChecks;
 use crate::special::ln_gamma;
 
 /// Mean and variance of an estimate of r.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moments {
+pub struct EstimatorMoments {
     /// Its expectation.
     pub mean: f64,
     /// Its variance.
@@ -16,22 +16,22 @@ pub struct Moments {
 }
 
 /// Returns the moments of eq. 9, X/n: 1 - e^-r and e^-r(1 - e^-r)/n (eq. 10 and 11).
-pub fn naive(checks: u64, r: f64) -> Moments {
+pub fn naive(checks: u64, r: f64) -> EstimatorMoments {
     let unchanged = (-r.max(0.0)).exp();
     let mean = -(-r.max(0.0)).exp_m1();
     let variance = if checks > 0 { unchanged * mean / checks as f64 } else { 0.0 };
-    Moments { mean, variance }
+    EstimatorMoments { mean, variance }
 }
 
 /// Returns the moments of eq. 12, given that some check found no change.
 ///
 /// Without that condition both are infinite.
-pub fn log(checks: u64, r: f64) -> Moments {
+pub fn log(checks: u64, r: f64) -> EstimatorMoments {
     moments(checks, r, |page| page.log())
 }
 
 /// Returns the moments of eq. 13.
-pub fn eq13(checks: u64, r: f64) -> Moments {
+pub fn eq13(checks: u64, r: f64) -> EstimatorMoments {
     shifted(checks, r, 0.5)
 }
 
@@ -39,7 +39,7 @@ pub fn eq13(checks: u64, r: f64) -> Moments {
 ///
 /// Eq. 14 as it must read: Σᵢ C(n,i)(1-e^-r)^(n-i) e^(-ri) · \[-ln((i+a)/(n+b))\], with a = b. The
 /// survey prints it without the bracketed factor.
-pub fn shifted(checks: u64, r: f64, a: f64) -> Moments {
+pub fn shifted(checks: u64, r: f64, a: f64) -> EstimatorMoments {
     moments(checks, r, |page| page.shifted(a))
 }
 
@@ -55,11 +55,11 @@ pub fn unbiased_shift(checks: u64) -> f64 {
 }
 
 /// Sums over the number of unchanged checks, leaving out those with an infinite estimate.
-fn moments(checks: u64, r: f64, estimate: impl Fn(Regular) -> f64) -> Moments {
+fn moments(checks: u64, r: f64, estimate: impl Fn(RegularChecks) -> f64) -> EstimatorMoments {
     let r = if r > 0.0 { r.min(1e6) } else { 0.0 };
     let (mut weight, mut mean, mut square) = (0.0, 0.0, 0.0);
     for unchanged in 0..=checks {
-        let page = Regular { checks, changes: checks - unchanged, span: checks as f64 };
+        let page = RegularChecks { checks, changes: checks - unchanged, span: checks as f64 };
         let value = estimate(page);
         if value.is_finite() {
             let chance = chance_of_unchanged(checks, unchanged, r);
@@ -69,10 +69,10 @@ fn moments(checks: u64, r: f64, estimate: impl Fn(Regular) -> f64) -> Moments {
         }
     }
     if weight == 0.0 {
-        return Moments { mean: 0.0, variance: 0.0 };
+        return EstimatorMoments { mean: 0.0, variance: 0.0 };
     }
     let mean = mean / weight;
-    Moments { mean, variance: (square / weight - mean * mean).max(0.0) }
+    EstimatorMoments { mean, variance: (square / weight - mean * mean).max(0.0) }
 }
 
 fn chance_of_unchanged(checks: u64, unchanged: u64, r: f64) -> f64 {
@@ -92,7 +92,7 @@ mod tests {
     fn moments_match_the_reference_numbers() {
         let Some(golden) = golden() else { return };
         for (key, function) in [
-            ("estimator_naive_eq9_11", naive as fn(u64, f64) -> Moments),
+            ("estimator_naive_eq9_11", naive as fn(u64, f64) -> EstimatorMoments),
             ("estimator_eq13_exact", eq13),
         ] {
             for row in rows(&golden, key) {
@@ -127,7 +127,7 @@ mod tests {
                 let mut sums = [0.0; 2];
                 for _ in 0..rounds {
                     let changes = (0..n).filter(|_| random.next() > (-r).exp()).count() as u64;
-                    let page = Regular { checks: n, changes, span: n as f64 };
+                    let page = RegularChecks { checks: n, changes, span: n as f64 };
                     sums[0] += page.naive();
                     sums[1] += page.eq13();
                 }

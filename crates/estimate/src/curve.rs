@@ -54,7 +54,7 @@ pub fn g_tail_inverse(c: f64) -> f64 {
 /// It is τD(τ) - ∫D for the expected staleness D(τ) = 1 - e^(-λτ): the staleness that would not
 /// have been there, had the same budget come earlier. Equal worth everywhere is optimal. A rate of
 /// 0 makes it 0; an infinite rate too, since the page is stale again at once.
-pub fn worth(w: f64, rate: f64, tau: f64) -> f64 {
+pub fn value(w: f64, rate: f64, tau: f64) -> f64 {
     if rate > 0.0 && w > 0.0 && tau > 0.0 && rate.is_finite() {
         w * (g(rate * tau) / rate)
     } else {
@@ -65,7 +65,7 @@ pub fn worth(w: f64, rate: f64, tau: f64) -> f64 {
 /// Returns the time after which fetching is worth `mu`; infinity where it never is.
 ///
 /// τ = g⁻¹(μλ/w)/λ.
-pub fn time_to_worth(w: f64, rate: f64, mu: f64) -> f64 {
+pub fn time_to_value(w: f64, rate: f64, mu: f64) -> f64 {
     if rate > 0.0 && w > 0.0 && rate.is_finite() {
         g_inverse(mu.max(0.0) / w * rate) / rate
     } else {
@@ -160,11 +160,11 @@ mod tests {
         assert_eq!(g_inverse(1.0), f64::INFINITY);
         assert_eq!(g_tail_inverse(0.0), f64::INFINITY);
         assert_eq!(g_tail_inverse(1.0), 0.0);
-        assert_eq!(worth(1.0, 0.0, 5.0), 0.0);
-        assert_eq!(worth(1.0, f64::INFINITY, 5.0), 0.0);
-        assert_eq!(time_to_worth(1.0, 2.0, 0.5), f64::INFINITY);
-        assert_eq!(time_to_worth(0.0, 2.0, 0.5), f64::INFINITY);
-        assert_eq!(time_to_worth(1.0, 2.0, 0.0), 0.0);
+        assert_eq!(value(1.0, 0.0, 5.0), 0.0);
+        assert_eq!(value(1.0, f64::INFINITY, 5.0), 0.0);
+        assert_eq!(time_to_value(1.0, 2.0, 0.5), f64::INFINITY);
+        assert_eq!(time_to_value(0.0, 2.0, 0.5), f64::INFINITY);
+        assert_eq!(time_to_value(1.0, 2.0, 0.0), 0.0);
     }
 
     proptest! {
@@ -187,7 +187,7 @@ mod tests {
         fn the_worth_is_reached_when_foretold(w in -6.0..6.0_f64, rate in -6.0..6.0_f64, share in 1e-6..0.999_f64) {
             let (w, rate) = (10f64.powf(w), 10f64.powf(rate));
             let mu = share * w / rate;
-            let reached = worth(w, rate, time_to_worth(w, rate, mu));
+            let reached = value(w, rate, time_to_value(w, rate, mu));
             prop_assert!((reached - mu).abs() < 1e-12 * mu, "{reached} {mu}");
         }
     }

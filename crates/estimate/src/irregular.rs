@@ -9,7 +9,7 @@ use crate::special::gamma_p_inverse;
 
 /// One check: the time since the one before, and whether the page had changed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Check {
+pub struct TimedCheck {
     /// Time since the check before.
     pub interval: f64,
     /// Whether the page was found changed.
@@ -18,7 +18,7 @@ pub struct Check {
 
 /// A rate with the ends of its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
+pub struct ConfidenceInterval {
     /// The estimate.
     pub rate: f64,
     /// The lower end.
@@ -31,16 +31,16 @@ pub struct Interval {
 ///
 /// Intervals that are not positive and finite are left out: they tell nothing.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Intervals {
+pub struct IrregularChecks {
     changed: Vec<f64>,
     changed_time: f64,
     unchanged: Vec<f64>,
     unchanged_time: f64,
 }
 
-impl Intervals {
+impl IrregularChecks {
     /// Sorts checks into changed and unchanged intervals.
-    pub fn new(checks: impl IntoIterator<Item = Check>) -> Self {
+    pub fn new(checks: impl IntoIterator<Item = TimedCheck>) -> Self {
         let mut sorted = Self::default();
         for check in checks {
             if !(check.interval > 0.0 && check.interval < f64::INFINITY) {
@@ -89,10 +89,10 @@ impl Intervals {
     ///
     /// All rates whose log-likelihood lies within χ²₁(level)/2 of the top (Wilks). Unlike the curvature's
     /// it never reaches below zero, and it holds where the estimate is 0 or infinite.
-    pub fn mle_interval(&self, level: f64) -> Interval {
+    pub fn mle_interval(&self, level: f64) -> ConfidenceInterval {
         let rate = self.mle();
         if self.changed.is_empty() && self.unchanged.is_empty() {
-            return Interval { rate, low: 0.0, high: f64::INFINITY };
+            return ConfidenceInterval { rate, low: 0.0, high: f64::INFINITY };
         }
         let depth = gamma_p_inverse(0.5, level.clamp(0.0, 1.0));
         let top = self.log_likelihood(rate) - depth;
@@ -100,7 +100,7 @@ impl Intervals {
         let scale = if rate > 0.0 && rate.is_finite() { rate } else { self.natural_rate() };
         let low = if rate == 0.0 { 0.0 } else { search(scale, 0.5, above) };
         let high = if rate.is_infinite() { rate } else { search(scale, 2.0, above) };
-        Interval { rate, low, high }
+        ConfidenceInterval { rate, low, high }
     }
 
     /// Returns the most probable rate under a Gamma prior: the score plus (a-1)/λ - b is zero.
@@ -195,11 +195,11 @@ mod tests {
     use crate::testing::{Uniforms, assert_close, golden, number, numbers, rows};
     use proptest::prelude::*;
 
-    fn intervals(changed: &[f64], unchanged: &[f64]) -> Intervals {
+    fn intervals(changed: &[f64], unchanged: &[f64]) -> IrregularChecks {
         let checks = |list: &[f64], changed| {
-            list.iter().map(|&interval| Check { interval, changed }).collect::<Vec<_>>()
+            list.iter().map(|&interval| TimedCheck { interval, changed }).collect::<Vec<_>>()
         };
-        Intervals::new(checks(changed, true).into_iter().chain(checks(unchanged, false)))
+        IrregularChecks::new(checks(changed, true).into_iter().chain(checks(unchanged, false)))
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
         let busy = intervals(&[3.0, 4.0], &[]).mle_interval(0.95);
         assert_eq!((busy.rate, busy.high), (f64::INFINITY, f64::INFINITY));
         assert!(busy.low > 0.0 && busy.low < 1.0);
-        let none = Intervals::default().mle_interval(0.95);
+        let none = IrregularChecks::default().mle_interval(0.95);
         assert_eq!((none.rate, none.low, none.high), (0.0, 0.0, f64::INFINITY));
         assert!(intervals(&[3.0], &[]).with_pseudo(0.5).mle().is_finite());
     }
@@ -237,9 +237,9 @@ mod tests {
     fn the_interval_covers_the_truth_as_often_as_it_says() {
         let (mut random, rounds, mut covered) = (Uniforms::new(2), 2000, 0);
         for _ in 0..rounds {
-            let page = Intervals::new((0..30).map(|_| {
+            let page = IrregularChecks::new((0..30).map(|_| {
                 let interval = 0.2 + 2.0 * random.next();
-                Check { interval, changed: random.next() > (-0.7 * interval).exp() }
+                TimedCheck { interval, changed: random.next() > (-0.7 * interval).exp() }
             }));
             let found = page.mle_interval(0.9);
             covered += i32::from(found.low <= 0.7 && 0.7 <= found.high);
@@ -250,9 +250,9 @@ mod tests {
     #[test]
     fn senseless_intervals_are_left_out() {
         let odd = [f64::NAN, -1.0, 0.0, f64::INFINITY];
-        assert_eq!(intervals(&odd, &odd), Intervals::default());
-        assert_eq!(Intervals::default().map(Gamma::new(0.5, 1.0)), 0.0);
-        assert_close(Intervals::default().map(Gamma::new(3.0, 4.0)), 0.5, 1e-9);
+        assert_eq!(intervals(&odd, &odd), IrregularChecks::default());
+        assert_eq!(IrregularChecks::default().map(Gamma::new(0.5, 1.0)), 0.0);
+        assert_close(IrregularChecks::default().map(Gamma::new(3.0, 4.0)), 0.5, 1e-9);
     }
 
     proptest! {

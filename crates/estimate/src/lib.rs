@@ -34,5 +34,5 @@ mod testing;
 
 pub use gamma::Gamma;
 pub use observation::Observation;
-pub use order::Order;
+pub use order::VisitOrder;
 pub use prior::{Evidence, GroupRates};

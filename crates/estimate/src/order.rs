@@ -7,7 +7,7 @@ use crate::poisson::{mean_age, mean_freshness, phi};
 
 /// The order in which a crawler goes through its pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum VisitOrder {
     /// The same order every cycle: every page at an even interval. The best of the three.
     Fixed,
     /// A fresh shuffle every cycle: one visit per cycle, at a random moment in it.
@@ -16,7 +16,7 @@ pub enum Order {
     PurelyRandom,
 }
 
-impl Order {
+impl VisitOrder {
     /// Returns the mean freshness at change rate λ and fetch rate f, with r = λ/f.
     ///
     /// Fixed (1-e^-r)/r; random per cycle (1 - ((1-e^-r)/r)²)/r; purely random 1/(1+r). A page that
@@ -69,8 +69,11 @@ mod tests {
     use crate::testing::{Uniforms, assert_close, golden, number, rows};
     use proptest::prelude::*;
 
-    const ALL: [(Order, &str); 3] =
-        [(Order::Fixed, "fixed"), (Order::RandomPerCycle, "random"), (Order::PurelyRandom, "pure")];
+    const ALL: [(VisitOrder, &str); 3] = [
+        (VisitOrder::Fixed, "fixed"),
+        (VisitOrder::RandomPerCycle, "random"),
+        (VisitOrder::PurelyRandom, "pure"),
+    ];
 
     #[test]
     fn the_table_matches_the_reference_numbers() {
@@ -98,11 +101,11 @@ mod tests {
     }
 
     /// The visits of one page at frequency 1, up to `end`.
-    fn visits(order: Order, end: u32, random: &mut Uniforms) -> Vec<f64> {
+    fn visits(order: VisitOrder, end: u32, random: &mut Uniforms) -> Vec<f64> {
         match order {
-            Order::Fixed => (0..end).map(f64::from).collect(),
-            Order::RandomPerCycle => (0..end).map(|i| f64::from(i) + random.next()).collect(),
-            Order::PurelyRandom => {
+            VisitOrder::Fixed => (0..end).map(f64::from).collect(),
+            VisitOrder::RandomPerCycle => (0..end).map(|i| f64::from(i) + random.next()).collect(),
+            VisitOrder::PurelyRandom => {
                 let mut time = 0.0;
                 std::iter::from_fn(|| {
                     time += random.gap(1.0);
@@ -163,8 +166,8 @@ mod tests {
         fn uniform_is_never_worse_than_proportional(rates in prop::collection::vec(1e-3..1e3_f64, 1..20)) {
             let n = rates.len() as f64;
             let total: f64 = rates.iter().sum();
-            let uniform: f64 = rates.iter().map(|&l| Order::Fixed.freshness(l, 1.0)).sum();
-            let shared: f64 = rates.iter().map(|&l| Order::Fixed.freshness(l, l * n / total)).sum();
+            let uniform: f64 = rates.iter().map(|&l| VisitOrder::Fixed.freshness(l, 1.0)).sum();
+            let shared: f64 = rates.iter().map(|&l| VisitOrder::Fixed.freshness(l, l * n / total)).sum();
             prop_assert!(uniform >= shared * (1.0 - 1e-12));
         }
     }

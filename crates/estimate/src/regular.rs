@@ -6,7 +6,7 @@
 ///
 /// With irregular ones n/T is only a stand-in for the frequency; use [`irregular`](crate::irregular).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Regular {
+pub struct RegularChecks {
     /// Number of checks, n.
     pub checks: u64,
     /// How many of them found a change, X.
@@ -15,7 +15,7 @@ pub struct Regular {
     pub span: f64,
 }
 
-impl Regular {
+impl RegularChecks {
     /// Returns X/T (eq. 9).
     ///
     /// Saturates at one change per check, and its bias does not go away with more checks. 0 without
@@ -75,8 +75,8 @@ mod tests {
     use super::*;
     use crate::testing::{assert_close, golden, number, rows};
 
-    fn per_check(checks: u64, unchanged: u64) -> Regular {
-        Regular { checks, changes: checks - unchanged, span: checks as f64 }
+    fn per_check(checks: u64, unchanged: u64) -> RegularChecks {
+        RegularChecks { checks, changes: checks - unchanged, span: checks as f64 }
     }
 
     #[test]
@@ -101,9 +101,14 @@ mod tests {
 
     #[test]
     fn time_scales_the_rate() {
-        let daily = Regular { checks: 10, changes: 4, span: 10.0 };
-        let hourly = Regular { span: 240.0, ..daily };
-        for estimate in [Regular::naive, Regular::log, Regular::eq13, Regular::eq13_floored] {
+        let daily = RegularChecks { checks: 10, changes: 4, span: 10.0 };
+        let hourly = RegularChecks { span: 240.0, ..daily };
+        for estimate in [
+            RegularChecks::naive,
+            RegularChecks::log,
+            RegularChecks::eq13,
+            RegularChecks::eq13_floored,
+        ] {
             assert_close(estimate(daily) / 24.0, estimate(hourly), 1e-14);
         }
     }
@@ -111,10 +116,10 @@ mod tests {
     #[test]
     fn nothing_known_is_zero_and_more_changes_than_checks_is_all() {
         for span in [0.0, -1.0, f64::NAN] {
-            let none = Regular { checks: 3, changes: 1, span };
+            let none = RegularChecks { checks: 3, changes: 1, span };
             assert_eq!(none.naive() + none.log() + none.eq13() + none.eq13_floored(), 0.0);
         }
-        assert_eq!(Regular { checks: 0, changes: 0, span: 1.0 }.eq13(), 0.0);
-        assert_eq!(Regular { checks: 2, changes: 9, span: 2.0 }.naive(), 1.0);
+        assert_eq!(RegularChecks { checks: 0, changes: 0, span: 1.0 }.eq13(), 0.0);
+        assert_eq!(RegularChecks { checks: 2, changes: 9, span: 2.0 }.naive(), 1.0);
     }
 }

@@ -5,7 +5,7 @@
 
 mod clock;
 
-pub use clock::Clock;
+pub use clock::SignalClock;
 
 /// The rates behind a page's signals (theory: Busa-Fekete et al. 2025; this form is our own).
 ///
@@ -36,7 +36,7 @@ impl SignalRates {
     }
 
     /// Returns the chance that a change found after `tau` is the one that a first word after `word` told of.
-    fn told(self, word: f64, tau: f64) -> f64 {
+    fn chance_signalled(self, word: f64, tau: f64) -> f64 {
         let chance = share(positive(self.seen), positive(self.false_alarms));
         let rate = positive(self.seen) + positive(self.hidden);
         let untold = positive(self.hidden) * word + rate * (tau - word);
@@ -79,11 +79,11 @@ pub enum SignalSource {
 }
 
 /// How many kinds of teller there are.
-pub const TELLERS: usize = 3;
+pub const SIGNAL_SOURCES: usize = 3;
 
 impl SignalSource {
     /// All of them.
-    pub const ALL: [Self; TELLERS] = [Self::Sitemap, Self::Feed, Self::Push];
+    pub const ALL: [Self; SIGNAL_SOURCES] = [Self::Sitemap, Self::Feed, Self::Push];
 
     /// Returns its name.
     pub const fn name(self) -> &'static str {
@@ -98,10 +98,10 @@ impl SignalSource {
 /// After how long each teller's first word came since a page was last visited; 0 where none did.
 ///
 /// Later words of the same teller say nothing new until the page is visited.
-pub type Words = [f64; TELLERS];
+pub type FirstSignals = [f64; SIGNAL_SOURCES];
 
 /// For how long nobody has listened to each teller: since its list was last read; 0 for who calls by himself.
-pub type Deaf = [f64; TELLERS];
+pub type UnreadTimes = [f64; SIGNAL_SOURCES];
 
 /// How far one teller can be trusted on one host, learned from visits.
 ///
@@ -109,15 +109,15 @@ pub type Deaf = [f64; TELLERS];
 /// expected in the time that passed: that a page had changed after a word proves little where it would
 /// have changed anyway, and that it had not without one proves little where it hardly ever does.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Trust {
+pub struct SourceTrust {
     /// Words that came.
-    pub words: f64,
+    pub signals: f64,
     /// Words that told of a change, as far as visits can tell.
-    pub true_words: f64,
+    pub true_signals: f64,
     /// Words without a change.
-    pub false_words: f64,
+    pub false_signals: f64,
     /// Changes found where no word had told of one.
-    pub silent_changes: f64,
+    pub unsignalled_changes: f64,
     /// Changes that were to be expected there, by how often the pages change and how long it had been.
     pub expected_changes: f64,
     /// The time, over all pages, in which a word was waited for.
@@ -130,7 +130,7 @@ const MEMORY: f64 = 300.0;
 /// Words that were put to the test, from which on the others are no surprise.
 const FEW: f64 = 10.0;
 
-impl Trust {
+impl SourceTrust {
     /// Learns from a visit `tau` after the one before to a page that changes at `rate`: when had the first
     /// word come (0: none had), for how long at the end had nobody listened (a list is read now and then), and
     /// had the page changed?
@@ -142,19 +142,19 @@ impl Trust {
         let (word, tau) = (positive(word).min(positive(tau)), positive(tau));
         let heard = tau - positive(deaf).min(tau);
         let rates = self.rates(rate);
-        let cases = self.true_words + self.false_words + self.expected_changes;
+        let cases = self.true_signals + self.false_signals + self.expected_changes;
         let mut after = if cases > MEMORY { self.forget(1.0 - 1.0 / MEMORY) } else { self };
         after.quiet += if word > 0.0 { word } else { heard };
         match (word > 0.0, changed) {
             (true, true) => {
-                let told = rates.told(word, tau);
-                after.true_words += told;
-                after.false_words += 1.0 - told;
+                let told = rates.chance_signalled(word, tau);
+                after.true_signals += told;
+                after.false_signals += 1.0 - told;
             }
-            (true, false) => after.false_words += 1.0,
+            (true, false) => after.false_signals += 1.0,
             (false, true) => {
                 let before = rates.hidden_before(heard, tau);
-                after.silent_changes += before * at_least_one(rates.hidden * heard);
+                after.unsignalled_changes += before * at_least_one(rates.hidden * heard);
             }
             (false, false) => {}
         }
@@ -169,10 +169,10 @@ impl Trust {
     pub fn forget(self, keep: f64) -> Self {
         let keep = if keep >= 0.0 { keep.min(1.0) } else { 0.0 };
         Self {
-            words: self.words,
-            true_words: keep * self.true_words,
-            false_words: keep * self.false_words,
-            silent_changes: keep * self.silent_changes,
+            signals: self.signals,
+            true_signals: keep * self.true_signals,
+            false_signals: keep * self.false_signals,
+            unsignalled_changes: keep * self.unsignalled_changes,
             expected_changes: keep * self.expected_changes,
             quiet: keep * self.quiet,
         }
@@ -181,20 +181,20 @@ impl Trust {
     /// Returns the chance that a word tells of a change. One imaginary case each way keeps it from ever
     /// being certain.
     pub fn precision(self) -> f64 {
-        share(1.0 + positive(self.true_words), 1.0 + positive(self.false_words))
+        share(1.0 + positive(self.true_signals), 1.0 + positive(self.false_signals))
     }
 
     /// Returns the chance that a change is told of: the share of the changes to be expected in silence that
     /// were not found there. One imaginary change of two was, so that it is never certain either.
     pub fn recall(self) -> f64 {
         let hidden =
-            (1.0 + positive(self.silent_changes)) / (2.0 + positive(self.expected_changes));
+            (1.0 + positive(self.unsignalled_changes)) / (2.0 + positive(self.expected_changes));
         (1.0 - hidden).clamp(0.0, 1.0)
     }
 
     /// How far it is known what its words are worth, from 0 to 1.
-    fn proven(self) -> f64 {
-        share(positive(self.true_words) + positive(self.false_words), FEW)
+    fn proven_signals(self) -> f64 {
+        share(positive(self.true_signals) + positive(self.false_signals), FEW)
     }
 
     /// Returns the signal rates of a page that changes at `rate`.
@@ -206,38 +206,46 @@ impl Trust {
         let rate = positive(rate);
         let seen = self.recall() * rate;
         let quiet = positive(self.quiet) + 2.0 / rate.max(1e-12);
-        let false_alarms = (1.0 + positive(self.false_words)) / quiet;
+        let false_alarms = (1.0 + positive(self.false_signals)) / quiet;
         SignalRates { seen, hidden: rate - seen, false_alarms }
     }
 }
 
 /// What is known of the tellers of a host.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct SignalSources(pub [Trust; TELLERS]);
+pub struct SignalSources(pub [SourceTrust; SIGNAL_SOURCES]);
 
 impl SignalSources {
     /// A word of `teller` came for a page of the host.
-    pub fn hear(&mut self, signal_source: SignalSource) {
-        self.0[signal_source as usize].words += 1.0;
+    pub fn record_signal(&mut self, signal_source: SignalSource) {
+        self.0[signal_source as usize].signals += 1.0;
     }
 
     /// Learns from a visit, as [`Trust::observe`] does, of each teller that ever said a word. `deaf` tells for
     /// how long nobody had listened to each.
-    pub fn learn(&mut self, words: &Words, deaf: &Deaf, tau: f64, rate: f64, changed: bool) {
+    pub fn learn(
+        &mut self,
+        words: &FirstSignals,
+        deaf: &UnreadTimes,
+        tau: f64,
+        rate: f64,
+        changed: bool,
+    ) {
         for ((trust, word), deaf) in self.0.iter_mut().zip(words).zip(deaf) {
-            if trust.words > 0.0 {
+            if trust.signals > 0.0 {
                 *trust = trust.observe(*word, tau, *deaf, rate, changed);
             }
         }
     }
 
     /// Returns how time runs for a page that changes at `rate` and of which `words` were said.
-    pub fn clock(&self, words: &Words, rate: f64) -> Clock {
-        let mut clock = Clock::PLAIN;
+    pub fn clock(&self, words: &FirstSignals, rate: f64) -> SignalClock {
+        let mut clock = SignalClock::PLAIN;
         for (trust, word) in self.0.iter().zip(words) {
-            if trust.words > 0.0 || *word > 0.0 {
-                clock = clock.with(trust.rates(rate), *word);
-                clock.proven = clock.proven.max(if *word > 0.0 { trust.proven() } else { 0.0 });
+            if trust.signals > 0.0 || *word > 0.0 {
+                clock = clock.with_signal(trust.rates(rate), *word);
+                clock.proven =
+                    clock.proven.max(if *word > 0.0 { trust.proven_signals() } else { 0.0 });
             }
         }
         clock
@@ -310,9 +318,9 @@ mod tests {
 
     /// Pages that change at 0.25, are visited every `gap` or at a word, and of which words come: of a share
     /// of changes, and without any at a rate. Returns what is learned, and the mean of the beliefs.
-    fn learned(recall: f64, lies: f64, gap: f64) -> (Trust, f64) {
+    fn learned(recall: f64, lies: f64, gap: f64) -> (SourceTrust, f64) {
         let (mut random, mut signal_sources) = (Uniforms::new(3), SignalSources::default());
-        signal_sources.hear(SignalSource::Sitemap);
+        signal_sources.record_signal(SignalSource::Sitemap);
         let mut belief = Gamma::with_mean(0.25, 1.0);
         for _ in 0..3000 {
             let (seen, hidden) = (random.gap(0.25 * recall), random.gap(0.25 * (1.0 - recall)));
@@ -322,7 +330,7 @@ mod tests {
             let words = [if word < tau { word } else { 0.0 }, 0.0, 0.0];
             let changed = seen.min(hidden) < tau;
             belief = signal_sources.clock(&words, belief.mean()).learn(belief, tau, changed, None);
-            signal_sources.learn(&words, &[0.0; TELLERS], tau, 0.25, changed);
+            signal_sources.learn(&words, &[0.0; SIGNAL_SOURCES], tau, 0.25, changed);
         }
         (signal_sources.0[0], belief.mean())
     }
@@ -336,12 +344,13 @@ mod tests {
             assert!((trust.recall() - recall).abs() < 0.12, "{recall} {lies}: {trust:?}");
             assert!((0.2..0.31).contains(&rate), "{recall} {lies}: {rate}");
         }
-        assert!((Trust::default().precision() - 0.5).abs() < 1e-12);
+        assert!((SourceTrust::default().precision() - 0.5).abs() < 1e-12);
     }
 
     /// A list that tells of every change is read every `every`, pages are visited every 2.
     fn recall_of_a_list(every: f64, knows: bool) -> f64 {
-        let (mut random, mut trust) = (Uniforms::new(8), Trust { words: 1.0, ..Trust::default() });
+        let (mut random, mut trust) =
+            (Uniforms::new(8), SourceTrust { signals: 1.0, ..SourceTrust::default() });
         for visit in 0..4000 {
             let (end, seen) = (2.0 * f64::from(visit) + 2.0, random.gap(0.25));
             let heard = ((end / every).floor() * every - (end - 2.0)).clamp(0.0, 2.0);
@@ -363,9 +372,9 @@ mod tests {
         let (trust, rate) = learned(1.0, 16.0, 2.0);
         assert!(trust.precision() < 0.1, "{trust:?}");
         assert!((0.2..0.31).contains(&rate), "{rate}");
-        let signal_sources = SignalSources([trust, Trust::default(), Trust::default()]);
+        let signal_sources = SignalSources([trust, SourceTrust::default(), SourceTrust::default()]);
         let clock = signal_sources.clock(&[0.06, 0.0, 0.0], 0.25);
-        let equivalent = clock.passed(3.0) + clock.jumped();
+        let equivalent = clock.elapsed_without_signals(3.0) + clock.signal_jump();
         assert!((equivalent - 3.0).abs() < 0.15, "{equivalent}");
     }
 
@@ -378,12 +387,20 @@ mod tests {
                 assert!((0.0..=1.0).contains(&rates.survival(b, a)), "{a} {b}");
                 assert!(rates.equivalent_time(b, a) >= 0.0, "{a} {b}");
                 let (false_words, quiet) = (b, a);
-                let trust =
-                    Trust { words: 1.0, true_words: a, false_words, quiet, ..Trust::default() };
+                let trust = SourceTrust {
+                    signals: 1.0,
+                    true_signals: a,
+                    false_signals: false_words,
+                    quiet,
+                    ..SourceTrust::default()
+                };
                 let trust = trust.observe(a, b, a, b, true).observe(b, a, b, a, false);
                 assert!(trust.rates(b).seen >= 0.0, "{a} {b}");
-                let clock = SignalSources([trust; TELLERS]).clock(&[a, b, 0.0], a);
-                assert!(!clock.passed(b).is_nan() && !clock.jumped().is_nan(), "{a} {b}");
+                let clock = SignalSources([trust; SIGNAL_SOURCES]).clock(&[a, b, 0.0], a);
+                assert!(
+                    !clock.elapsed_without_signals(b).is_nan() && !clock.signal_jump().is_nan(),
+                    "{a} {b}"
+                );
             }
         }
     }

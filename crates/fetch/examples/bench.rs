@@ -18,7 +18,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use evercrawl_fetch::{AllowPrivate, Client, Config, Identity, Request};
+use evercrawl_fetch::{AllowPrivate, Client, FetchConfig, Identity, Request};
 use http_body_util::{BodyExt, Empty};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -88,7 +88,7 @@ fn thread_cpu() -> Duration {
 
 fn client() -> Client {
     let identity = Identity { product: "bench/1".to_owned(), contact: None, from: None };
-    let mut config = Config::new(identity);
+    let mut config = FetchConfig::new(identity);
     config.allow_private = AllowPrivate::loopback();
     Client::new(config).unwrap()
 }

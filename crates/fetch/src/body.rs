@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 
-use crate::room::Share;
+use crate::body_memory::MemoryShare;
 
 /// A piece of fewer bytes is put to the next ones: it would keep all of the buffer that it came in.
 const LEAST_HELD: usize = 16 * 1024;
@@ -23,7 +23,7 @@ pub(crate) struct Pieces {
     small: BytesMut,
     length: usize,
     /// What it has of the room for large bodies, until nobody holds it any more.
-    share: Share,
+    share: MemoryShare,
 }
 
 impl Body {
@@ -59,7 +59,7 @@ impl Pieces {
     }
 
     /// Its part of the room for large bodies.
-    pub(crate) fn share(&mut self) -> &mut Share {
+    pub(crate) fn share(&mut self) -> &mut MemoryShare {
         &mut self.share
     }
 

@@ -8,26 +8,26 @@ use tokio::time::Instant;
 use tracing::debug;
 use url::Url;
 
-use crate::config::{BadConfig, Config, Limits, Persona};
+use crate::body_memory::BodyMemory;
+use crate::config::{FetchConfig, FetchConfigError, FetchLimits, RequestHeaders};
 use crate::connect_to::ConnectTo;
-use crate::dial::{Destination, Dialer, Patience};
-use crate::dns::{Answer, Resolver};
-use crate::failure::{Failure, Phase};
-use crate::link::Link;
+use crate::connection::HttpConnection;
+use crate::dial::{Deadlines, Destination, Dialer};
+use crate::dns::{DnsAnswer, Resolver};
+use crate::failure::{Failure, FetchPhase};
 use crate::pool::Pool;
 use crate::request::Request;
 use crate::response::{Fetched, Response, Times};
-use crate::room::Room;
 
 /// Fetches pages. It is shared by all who fetch; what it holds (connections, names) is bounded.
 pub struct Client {
-    persona: Persona,
-    limits: Limits,
+    persona: RequestHeaders,
+    limits: FetchLimits,
     connect_to: Vec<ConnectTo>,
     resolver: Arc<Resolver>,
     dialer: Dialer,
     pool: Pool,
-    room: Room,
+    room: BodyMemory,
 }
 
 /// One step of a chain of redirects.
@@ -41,22 +41,22 @@ pub struct Hop {
 
 impl Client {
     /// Makes a client; it opens no connection yet.
-    pub fn new(config: Config) -> Result<Self, BadConfig> {
+    pub fn new(config: FetchConfig) -> Result<Self, FetchConfigError> {
         Ok(Client {
-            persona: Persona::new(&config)?,
+            persona: RequestHeaders::new(&config)?,
             dialer: Dialer::new(&config)?,
             resolver: Resolver::new(config.dns)?,
             limits: config.limits,
             connect_to: config.connect_to,
             pool: Pool::new(config.pool),
-            room: Room::new(),
+            room: BodyMemory::new(),
         })
     }
 
     /// Fetches once, following no redirect. Never waits longer than the limits say.
     pub async fn fetch(&self, request: &Request) -> Fetched {
-        let mut visit = Visit::start(request.own_limits().unwrap_or(&self.limits));
-        let result = self.answer(request, &mut visit).await;
+        let mut visit = FetchProgress::start(request.limits_override().unwrap_or(&self.limits));
+        let result = self.request_response(request, &mut visit).await;
         visit.times.total = visit.started.elapsed();
         Fetched {
             result,
@@ -70,10 +70,10 @@ impl Client {
     /// The address that a request would go to first, without asking anything of it: whoever paces
     /// requests by address needs it beforehand.
     pub async fn locate(&self, request: &Request) -> Result<IpAddr, Failure> {
-        let mut visit = Visit::start(request.own_limits().unwrap_or(&self.limits));
+        let mut visit = FetchProgress::start(request.limits_override().unwrap_or(&self.limits));
         let (host, _) = ConnectTo::route(&self.connect_to, request.host(), request.port());
         let ips = self.addresses(host, &mut visit).await?;
-        self.dialer.choose(&ips)
+        self.dialer.choose_address(&ips)
     }
 
     /// Fetches and follows up to `max_redirects` redirects; every hop is checked as the first is, and
@@ -95,10 +95,14 @@ impl Client {
         hops
     }
 
-    async fn answer(&self, request: &Request, visit: &mut Visit<'_>) -> Result<Response, Failure> {
+    async fn request_response(
+        &self,
+        request: &Request,
+        visit: &mut FetchProgress<'_>,
+    ) -> Result<Response, Failure> {
         let (host, port) = ConnectTo::route(&self.connect_to, request.host(), request.port());
         let ips = self.addresses(host, visit).await?;
-        if let Some(mut link) = self.parked(request, port, &ips).await {
+        if let Some(mut link) = self.reuse_connection(request, port, &ips).await {
             let result = self.exchange(&mut link, request, visit).await;
             // A server may close a connection that lay idle just as we use it. Where nothing came
             // back it never took the request up, so it is safe, and right, to ask once more.
@@ -115,12 +119,16 @@ impl Client {
         self.finish(link, request, result).await
     }
 
-    async fn addresses(&self, host: &str, visit: &mut Visit<'_>) -> Result<Arc<[IpAddr]>, Failure> {
-        let answer: Answer = match self.resolver.known(host) {
+    async fn addresses(
+        &self,
+        host: &str,
+        visit: &mut FetchProgress<'_>,
+    ) -> Result<Arc<[IpAddr]>, Failure> {
+        let answer: DnsAnswer = match self.resolver.cached_answer(host) {
             Some(answer) => answer,
             None => {
                 let lookup = Box::pin(self.resolver.lookup(host));
-                let answer = visit.patience.wait(Phase::Dns, visit.limits.dns, lookup).await;
+                let answer = visit.patience.wait(FetchPhase::Dns, visit.limits.dns, lookup).await;
                 visit.times.dns = visit.started.elapsed();
                 answer?
             }
@@ -129,8 +137,13 @@ impl Client {
     }
 
     /// A parked connection that leads where a new one would.
-    async fn parked(&self, request: &Request, port: u16, ips: &[IpAddr]) -> Option<Link> {
-        let suits = |link: &Link| {
+    async fn reuse_connection(
+        &self,
+        request: &Request,
+        port: u16,
+        ips: &[IpAddr],
+    ) -> Option<HttpConnection> {
+        let suits = |link: &HttpConnection| {
             let peer = link.peer();
             link.is_secure() == request.is_secure()
                 && peer.port() == port
@@ -142,22 +155,22 @@ impl Client {
 
     async fn exchange(
         &self,
-        link: &mut Link,
+        link: &mut HttpConnection,
         request: &Request,
-        visit: &mut Visit<'_>,
+        visit: &mut FetchProgress<'_>,
     ) -> Result<Response, Failure> {
         let asked = Instant::now();
         let exchange =
             link.exchange(request, &self.persona, visit.limits, &self.room, visit.patience);
         let result = exchange.await;
-        visit.note(link, asked);
+        visit.record_connection(link, asked);
         result
     }
 
     /// Parks `link` if it can serve again.
     async fn finish(
         &self,
-        mut link: Link,
+        mut link: HttpConnection,
         request: &Request,
         result: Result<Response, Failure>,
     ) -> Result<Response, Failure> {
@@ -169,22 +182,22 @@ impl Client {
 }
 
 /// What a fetch has come to so far.
-struct Visit<'a> {
-    limits: &'a Limits,
+struct FetchProgress<'a> {
+    limits: &'a FetchLimits,
     started: Instant,
-    patience: Patience,
+    patience: Deadlines,
     times: Times,
     request_bytes: Bytes,
     ip: Option<IpAddr>,
     bytes_on_wire: u64,
 }
 
-impl<'a> Visit<'a> {
-    fn start(limits: &'a Limits) -> Self {
-        Visit {
+impl<'a> FetchProgress<'a> {
+    fn start(limits: &'a FetchLimits) -> Self {
+        FetchProgress {
             limits,
             started: Instant::now(),
-            patience: Patience::new(limits.total),
+            patience: Deadlines::new(limits.total),
             times: Times::default(),
             request_bytes: Bytes::new(),
             ip: None,
@@ -193,7 +206,7 @@ impl<'a> Visit<'a> {
     }
 
     /// Notes what the tape of `link` has to say of an exchange begun at `asked`.
-    fn note(&mut self, link: &Link, asked: Instant) {
+    fn record_connection(&mut self, link: &HttpConnection, asked: Instant) {
         let mut tape = link.tape().lock();
         self.ip = Some(link.peer().ip());
         self.request_bytes = tape.request();

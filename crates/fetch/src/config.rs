@@ -11,13 +11,13 @@ use crate::dns::DnsSettings;
 
 /// Everything a [`Client`](crate::Client) is told once, at its start.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct FetchConfig {
     /// Who is asking.
     pub identity: Identity,
     /// The `Accept` header.
     pub accept: String,
     /// Timeouts and caps; a request may bring its own.
-    pub limits: Limits,
+    pub limits: FetchLimits,
     /// Which addresses outside the public internet may be fetched from.
     pub allow_private: AllowPrivate,
     /// How names are looked up.
@@ -33,13 +33,13 @@ pub struct Config {
     pub http2: bool,
 }
 
-impl Config {
+impl FetchConfig {
     /// The defaults, under `identity`.
     pub fn new(identity: Identity) -> Self {
-        Config {
+        FetchConfig {
             identity,
             accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8".to_owned(),
-            limits: Limits::default(),
+            limits: FetchLimits::default(),
             allow_private: AllowPrivate::none(),
             dns: DnsSettings::default(),
             connect_to: Vec::new(),
@@ -73,7 +73,7 @@ impl Identity {
 
 /// How long to wait, and how much to take.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct FetchLimits {
     /// For looking the name up.
     pub dns: Duration,
     /// For opening a connection, over all addresses tried.
@@ -94,9 +94,9 @@ pub struct Limits {
     pub min_rate: Option<u32>,
 }
 
-impl Default for Limits {
+impl Default for FetchLimits {
     fn default() -> Self {
-        Limits {
+        FetchLimits {
             dns: Duration::from_secs(10),
             connect: Duration::from_secs(10),
             tls: Duration::from_secs(10),
@@ -140,7 +140,7 @@ impl Default for PoolSettings {
 /// The client cannot be made from this configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum BadConfig {
+pub enum FetchConfigError {
     /// A header would hold what no header may hold.
     #[error("the {name} header cannot be `{value}`; use printable characters only")]
     Header {
@@ -162,17 +162,17 @@ pub enum BadConfig {
 
 /// The headers that are the same in every request, ready to send.
 #[derive(Clone, Debug)]
-pub(crate) struct Persona {
+pub(crate) struct RequestHeaders {
     pub(crate) user_agent: HeaderValue,
     pub(crate) from: Option<HeaderValue>,
     pub(crate) accept: HeaderValue,
     pub(crate) close: bool,
 }
 
-impl Persona {
-    pub(crate) fn new(config: &Config) -> Result<Self, BadConfig> {
+impl RequestHeaders {
+    pub(crate) fn new(config: &FetchConfig) -> Result<Self, FetchConfigError> {
         let from = config.identity.from.clone();
-        Ok(Persona {
+        Ok(RequestHeaders {
             user_agent: header("User-Agent", config.identity.user_agent())?,
             from: from.map(|from| header("From", from)).transpose()?,
             accept: header("Accept", config.accept.clone())?,
@@ -181,8 +181,8 @@ impl Persona {
     }
 }
 
-fn header(name: &'static str, value: String) -> Result<HeaderValue, BadConfig> {
-    HeaderValue::from_str(&value).map_err(|_| BadConfig::Header { name, value })
+fn header(name: &'static str, value: String) -> Result<HeaderValue, FetchConfigError> {
+    HeaderValue::from_str(&value).map_err(|_| FetchConfigError::Header { name, value })
 }
 
 #[cfg(test)]
@@ -203,8 +203,8 @@ mod tests {
 
     #[test]
     fn headers_cannot_be_smuggled_in_by_the_configuration() {
-        let config = Config::new(identity(Some("x)\r\nCookie: y")));
-        let error = Persona::new(&config).unwrap_err();
-        assert!(matches!(error, BadConfig::Header { name: "User-Agent", .. }), "{error}");
+        let config = FetchConfig::new(identity(Some("x)\r\nCookie: y")));
+        let error = RequestHeaders::new(&config).unwrap_err();
+        assert!(matches!(error, FetchConfigError::Header { name: "User-Agent", .. }), "{error}");
     }
 }

@@ -9,19 +9,19 @@ use tokio::time::Instant;
 use tracing::{debug, warn};
 
 use crate::addr::AllowPrivate;
-use crate::config::{BadConfig, Config, Limits};
-use crate::failure::{ConnectTrouble, DnsTrouble, Failure, Phase};
-use crate::link::Link;
+use crate::config::{FetchConfig, FetchConfigError, FetchLimits};
+use crate::connection::HttpConnection;
+use crate::failure::{ConnectFailure, DnsFailure, Failure, FetchPhase};
+use crate::recorded_stream::Stream;
 use crate::response::Times;
-use crate::tap::Stream;
-use crate::tls::Tls;
+use crate::tls::TlsHandshaker;
 
 /// The most addresses of one host that are tried.
 const MOST_ATTEMPTS: usize = 3;
 
 /// Opens connections, and only to where we may go.
 pub(crate) struct Dialer {
-    tls: Tls,
+    tls: TlsHandshaker,
     allow_private: AllowPrivate,
 }
 
@@ -35,13 +35,13 @@ pub(crate) struct Destination<'a> {
 }
 
 impl Dialer {
-    pub(crate) fn new(config: &Config) -> Result<Self, BadConfig> {
-        let tls = Tls::new(&config.tls, config.http2)?;
+    pub(crate) fn new(config: &FetchConfig) -> Result<Self, FetchConfigError> {
+        let tls = TlsHandshaker::new(&config.tls, config.http2)?;
         Ok(Dialer { tls, allow_private: config.allow_private.clone() })
     }
 
     /// The first of `ips` that may be connected to.
-    pub(crate) fn choose(&self, ips: &[IpAddr]) -> Result<IpAddr, Failure> {
+    pub(crate) fn choose_address(&self, ips: &[IpAddr]) -> Result<IpAddr, Failure> {
         let permitted = ips.iter().find(|ip| self.allow_private.permits(**ip));
         permitted.copied().ok_or_else(|| refusal(ips))
     }
@@ -50,29 +50,29 @@ impl Dialer {
     pub(crate) async fn dial(
         &self,
         to: &Destination<'_>,
-        limits: &Limits,
-        patience: Patience,
+        limits: &FetchLimits,
+        patience: Deadlines,
         times: &mut Times,
-    ) -> Result<Link, Failure> {
+    ) -> Result<HttpConnection, Failure> {
         let started = Instant::now();
         let (tcp, peer) = self.connect(to, limits, patience).await?;
         times.connect += started.elapsed();
         // Requests are written in one piece; waiting for more would only delay them.
         let _ = tcp.set_nodelay(true);
         if !to.secure {
-            return Link::http1(Stream::Plain(tcp), peer, None).await;
+            return HttpConnection::http1(Stream::Plain(tcp), peer, None).await;
         }
         let started = Instant::now();
         let secured = self.tls.secure(tcp, to.host);
-        let (stream, info) = patience.wait(Phase::Tls, limits.tls, secured).await??;
+        let (stream, info) = patience.wait(FetchPhase::Tls, limits.tls, secured).await??;
         times.tls += started.elapsed();
         let chosen = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         let stream = Stream::Tls(Box::new(stream));
         if chosen {
-            let opened = Link::http2(stream, peer, Some(info));
-            patience.wait(Phase::Head, limits.head, opened).await?
+            let opened = HttpConnection::http2(stream, peer, Some(info));
+            patience.wait(FetchPhase::Head, limits.head, opened).await?
         } else {
-            Link::http1(stream, peer, Some(info)).await
+            HttpConnection::http1(stream, peer, Some(info)).await
         }
     }
 
@@ -80,8 +80,8 @@ impl Dialer {
     async fn connect(
         &self,
         to: &Destination<'_>,
-        limits: &Limits,
-        patience: Patience,
+        limits: &FetchLimits,
+        patience: Deadlines,
     ) -> Result<(TcpStream, SocketAddr), Failure> {
         let permitted = to.ips.iter().filter(|ip| self.allow_private.permits(**ip));
         let permitted: Vec<IpAddr> = permitted.take(MOST_ATTEMPTS).copied().collect();
@@ -91,9 +91,9 @@ impl Dialer {
             let peer = SocketAddr::new(*ip, to.port);
             let left = end.saturating_duration_since(Instant::now());
             let share = left / u32::try_from(permitted.len() - tried).unwrap_or(1);
-            match patience.wait(Phase::Connect, share, TcpStream::connect(peer)).await {
+            match patience.wait(FetchPhase::Connect, share, TcpStream::connect(peer)).await {
                 Ok(Ok(tcp)) => return Ok((tcp, peer)),
-                Ok(Err(error)) => failure = explain(&error).into(),
+                Ok(Err(error)) => failure = classify_connect_error(&error).into(),
                 Err(timeout) => failure = timeout,
             }
             log_failure(to.host, peer, &failure);
@@ -105,34 +105,34 @@ impl Dialer {
 /// A server that does not answer is an everyday matter; trouble of this machine is not.
 fn log_failure(host: &str, peer: SocketAddr, failure: &Failure) {
     match failure {
-        Failure::Connect(ConnectTrouble::Local(error)) => {
+        Failure::Connect(ConnectFailure::Local(error)) => {
             warn!(host, %peer, %error, "cannot open connections");
         }
         failure => debug!(host, %peer, error = %failure, "connect failed"),
     }
 }
 
-fn explain(error: &io::Error) -> ConnectTrouble {
+fn classify_connect_error(error: &io::Error) -> ConnectFailure {
     use io::ErrorKind as Kind;
     match error.kind() {
-        Kind::ConnectionRefused => ConnectTrouble::Refused,
-        Kind::ConnectionReset | Kind::ConnectionAborted => ConnectTrouble::Reset,
+        Kind::ConnectionRefused => ConnectFailure::Refused,
+        Kind::ConnectionReset | Kind::ConnectionAborted => ConnectFailure::Reset,
         Kind::HostUnreachable | Kind::NetworkUnreachable | Kind::TimedOut => {
-            ConnectTrouble::Unreachable
+            ConnectFailure::Unreachable
         }
-        _ => ConnectTrouble::Local(error.to_string()),
+        _ => ConnectFailure::Local(error.to_string()),
     }
 }
 
 /// How long the whole fetch may still take.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct Deadlines {
     end: Instant,
 }
 
-impl Patience {
+impl Deadlines {
     pub(crate) fn new(total: Duration) -> Self {
-        Patience { end: after(total) }
+        Deadlines { end: after(total) }
     }
 
     /// The deadline of something that may take `limit` from now.
@@ -141,18 +141,18 @@ impl Patience {
     }
 
     /// The failure of a phase whose deadline has passed.
-    pub(crate) fn over(self, phase: Phase) -> Failure {
-        Failure::Timeout(if Instant::now() >= self.end { Phase::Total } else { phase })
+    pub(crate) fn timed_out(self, phase: FetchPhase) -> Failure {
+        Failure::Timeout(if Instant::now() >= self.end { FetchPhase::Total } else { phase })
     }
 
     /// Waits for `work`, but not for longer than `limit`.
     pub(crate) async fn wait<T>(
         self,
-        phase: Phase,
+        phase: FetchPhase,
         limit: Duration,
         work: impl Future<Output = T>,
     ) -> Result<T, Failure> {
-        tokio::time::timeout_at(self.until(limit), work).await.map_err(|_| self.over(phase))
+        tokio::time::timeout_at(self.until(limit), work).await.map_err(|_| self.timed_out(phase))
     }
 }
 
@@ -168,6 +168,6 @@ fn refusal(ips: &[IpAddr]) -> Failure {
             debug!(%ip, "address refused: not public");
             Failure::Forbidden(*ip)
         }
-        None => DnsTrouble::NotFound.into(),
+        None => DnsFailure::NotFound.into(),
     }
 }

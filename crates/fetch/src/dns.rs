@@ -16,11 +16,11 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::debug;
 
-pub(crate) use self::table::Answer;
-use self::table::{Found, Table};
+pub(crate) use self::table::DnsAnswer;
+use self::table::{AnswerTable, TableLookup};
 use self::upstream::Upstream;
-use crate::config::BadConfig;
-use crate::failure::DnsTrouble;
+use crate::config::FetchConfigError;
+use crate::failure::DnsFailure;
 use crate::request::literal_address;
 
 /// How names are looked up.
@@ -75,15 +75,15 @@ pub enum NameServers {
 pub(crate) struct Resolver {
     settings: DnsSettings,
     upstream: Upstream,
-    table: Mutex<Table>,
-    flights: Mutex<HashMap<Box<str>, Flight>>,
+    table: Mutex<AnswerTable>,
+    flights: Mutex<HashMap<Box<str>, PendingLookup>>,
 }
 
 /// A lookup under way, and what will come of it.
-type Flight = watch::Receiver<Option<Answer>>;
+type PendingLookup = watch::Receiver<Option<DnsAnswer>>;
 
 impl Resolver {
-    pub(crate) fn new(settings: DnsSettings) -> Result<Arc<Self>, BadConfig> {
+    pub(crate) fn new(settings: DnsSettings) -> Result<Arc<Self>, FetchConfigError> {
         Ok(Arc::new(Resolver {
             upstream: Upstream::new(&settings)?,
             settings,
@@ -93,34 +93,34 @@ impl Resolver {
     }
 
     /// The answer for `host`, when it can be given without waiting.
-    pub(crate) fn known(self: &Arc<Self>, host: &str) -> Option<Answer> {
-        if let Some(addresses) = without_dns(host) {
+    pub(crate) fn cached_answer(self: &Arc<Self>, host: &str) -> Option<DnsAnswer> {
+        if let Some(addresses) = answer_without_dns(host) {
             return Some(Ok(addresses));
         }
         let found = lock(&self.table).find(host, Instant::now());
         match found {
-            Found::Fresh(answer) => Some(answer),
-            Found::Aging(answer) => {
-                self.fly(host);
+            TableLookup::Fresh(answer) => Some(answer),
+            TableLookup::Aging(answer) => {
+                self.start_lookup(host);
                 Some(answer)
             }
-            Found::Nothing => None,
+            TableLookup::Nothing => None,
         }
     }
 
     /// The answer for `host`. It goes on being sought when the caller stops waiting.
-    pub(crate) async fn lookup(self: &Arc<Self>, host: &str) -> Answer {
-        if let Some(answer) = self.known(host) {
+    pub(crate) async fn lookup(self: &Arc<Self>, host: &str) -> DnsAnswer {
+        if let Some(answer) = self.cached_answer(host) {
             return answer;
         }
-        let mut flight = self.fly(host);
+        let mut flight = self.start_lookup(host);
         let landed = flight.wait_for(Option::is_some).await;
         let answer = landed.ok().and_then(|answer| answer.clone());
-        answer.unwrap_or_else(|| Err(DnsTrouble::Temporary("the lookup was given up".to_owned())))
+        answer.unwrap_or_else(|| Err(DnsFailure::Temporary("the lookup was given up".to_owned())))
     }
 
     /// Joins the lookup of `host` that is under way, or starts one.
-    fn fly(self: &Arc<Self>, host: &str) -> Flight {
+    fn start_lookup(self: &Arc<Self>, host: &str) -> PendingLookup {
         let mut flights = lock(&self.flights);
         if let Some(flight) = flights.get(host)
             && flight.has_changed().is_ok()
@@ -129,12 +129,16 @@ impl Resolver {
         }
         let (landing, flight) = watch::channel(None);
         flights.insert(host.into(), flight.clone());
-        tokio::spawn(Arc::clone(self).ask(host.into(), landing));
+        tokio::spawn(Arc::clone(self).run_lookup(host.into(), landing));
         flight
     }
 
-    async fn ask(self: Arc<Self>, host: Box<str>, landing: watch::Sender<Option<Answer>>) {
-        let (news, ttl) = self.upstream.ask(&host).await;
+    async fn run_lookup(
+        self: Arc<Self>,
+        host: Box<str>,
+        landing: watch::Sender<Option<DnsAnswer>>,
+    ) {
+        let (news, ttl) = self.upstream.look_up(&host).await;
         match &news {
             Ok(addresses) => debug!(%host, addresses = addresses.len(), ?ttl, "name resolved"),
             Err(error) => debug!(%host, %error, "name not resolved"),
@@ -147,7 +151,7 @@ impl Resolver {
 }
 
 /// The addresses of a host that needs no name server: a literal address, or this machine.
-fn without_dns(host: &str) -> Option<Arc<[IpAddr]>> {
+fn answer_without_dns(host: &str) -> Option<Arc<[IpAddr]>> {
     if let Some(ip) = literal_address(host) {
         return Some(Arc::from([ip]));
     }

@@ -11,19 +11,19 @@ use thiserror::Error;
 pub enum Failure {
     /// The host's name leads nowhere: give the host a rest.
     #[error("{0}")]
-    Dns(#[from] DnsTrouble),
+    Dns(#[from] DnsFailure),
     /// No connection came about: give the host a rest, unless the trouble is local.
     #[error("{0}")]
-    Connect(#[from] ConnectTrouble),
+    Connect(#[from] ConnectFailure),
     /// No secure connection came about: give the host a rest, or ask the operator.
     #[error("{0}")]
-    Tls(#[from] TlsTrouble),
+    Tls(#[from] TlsFailure),
     /// The address is outside the public internet and not allowed: never fetch it.
     #[error("{0} is not a public address; allow its network if it is meant to be crawled")]
     Forbidden(IpAddr),
     /// A phase took longer than allowed: ask again later.
     #[error("timed out while {}", .0.doing())]
-    Timeout(Phase),
+    Timeout(FetchPhase),
     /// The server hung up before its response head was complete: ask again later.
     #[error("the server closed the connection before it had answered")]
     Disconnected,
@@ -39,20 +39,20 @@ impl Failure {
     /// The failure's code, as users see and filter it.
     pub const fn code(&self) -> &'static str {
         match self {
-            Failure::Dns(DnsTrouble::NotFound) => "dns_not_found",
-            Failure::Dns(DnsTrouble::Temporary(_)) => "dns_temporary",
-            Failure::Connect(ConnectTrouble::Refused) => "connect_refused",
-            Failure::Connect(ConnectTrouble::Unreachable) => "connect_unreachable",
-            Failure::Connect(ConnectTrouble::Reset) => "connect_reset",
-            Failure::Connect(ConnectTrouble::Local(_)) => "connect_local",
-            Failure::Tls(TlsTrouble::Certificate(_)) => "tls_certificate",
-            Failure::Tls(TlsTrouble::Handshake(_)) => "tls_handshake",
+            Failure::Dns(DnsFailure::NotFound) => "dns_not_found",
+            Failure::Dns(DnsFailure::Temporary(_)) => "dns_temporary",
+            Failure::Connect(ConnectFailure::Refused) => "connect_refused",
+            Failure::Connect(ConnectFailure::Unreachable) => "connect_unreachable",
+            Failure::Connect(ConnectFailure::Reset) => "connect_reset",
+            Failure::Connect(ConnectFailure::Local(_)) => "connect_local",
+            Failure::Tls(TlsFailure::Certificate(_)) => "tls_certificate",
+            Failure::Tls(TlsFailure::Handshake(_)) => "tls_handshake",
             Failure::Forbidden(_) => "private_address",
-            Failure::Timeout(Phase::Dns) => "timeout_dns",
-            Failure::Timeout(Phase::Connect) => "timeout_connect",
-            Failure::Timeout(Phase::Tls) => "timeout_tls",
-            Failure::Timeout(Phase::Head) => "timeout_head",
-            Failure::Timeout(Phase::Total) => "timeout_total",
+            Failure::Timeout(FetchPhase::Dns) => "timeout_dns",
+            Failure::Timeout(FetchPhase::Connect) => "timeout_connect",
+            Failure::Timeout(FetchPhase::Tls) => "timeout_tls",
+            Failure::Timeout(FetchPhase::Head) => "timeout_head",
+            Failure::Timeout(FetchPhase::Total) => "timeout_total",
             Failure::Disconnected => "disconnected",
             Failure::HeadTooLarge => "head_too_large",
             Failure::Protocol(_) => "protocol",
@@ -62,7 +62,7 @@ impl Failure {
 
 /// Why a name gave no address.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum DnsTrouble {
+pub enum DnsFailure {
     /// There is no such name, or it has no address.
     #[error("there is no address for this name")]
     NotFound,
@@ -73,7 +73,7 @@ pub enum DnsTrouble {
 
 /// Why no connection came about.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ConnectTrouble {
+pub enum ConnectFailure {
     /// Nothing listens there.
     #[error("the server refused the connection")]
     Refused,
@@ -90,7 +90,7 @@ pub enum ConnectTrouble {
 
 /// Why no secure connection came about.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum TlsTrouble {
+pub enum TlsFailure {
     /// The server's certificate is not to be trusted.
     #[error("the server's certificate is not valid: {0}")]
     Certificate(String),
@@ -102,7 +102,7 @@ pub enum TlsTrouble {
 /// A phase of a fetch that has a timeout of its own. A body that takes too long is not a failure
 /// but a truncated response, so it has no phase here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Phase {
+pub enum FetchPhase {
     /// Looking the name up.
     Dns,
     /// Opening the connection.
@@ -115,14 +115,14 @@ pub enum Phase {
     Total,
 }
 
-impl Phase {
+impl FetchPhase {
     const fn doing(self) -> &'static str {
         match self {
-            Phase::Dns => "looking up the name",
-            Phase::Connect => "connecting",
-            Phase::Tls => "agreeing on a secure connection",
-            Phase::Head => "waiting for the response head",
-            Phase::Total => "fetching",
+            FetchPhase::Dns => "looking up the name",
+            FetchPhase::Connect => "connecting",
+            FetchPhase::Tls => "agreeing on a secure connection",
+            FetchPhase::Head => "waiting for the response head",
+            FetchPhase::Total => "fetching",
         }
     }
 }
@@ -134,8 +134,8 @@ mod tests {
     #[test]
     fn failures_say_what_happened_in_plain_words() {
         for (failure, code, words) in [
-            (Failure::Timeout(Phase::Head), "timeout_head", "timed out while waiting for the"),
-            (DnsTrouble::NotFound.into(), "dns_not_found", "there is no address for this name"),
+            (Failure::Timeout(FetchPhase::Head), "timeout_head", "timed out while waiting for the"),
+            (DnsFailure::NotFound.into(), "dns_not_found", "there is no address for this name"),
             (Failure::Forbidden([10, 0, 0, 1].into()), "private_address", "10.0.0.1 is not a pub"),
         ] {
             assert_eq!(failure.code(), code);

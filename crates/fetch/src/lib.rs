@@ -13,30 +13,30 @@
 
 mod addr;
 mod body;
+mod body_buffer;
+mod body_memory;
 mod client;
 mod config;
 mod connect_to;
+mod connection;
 mod dial;
 mod dns;
 mod failure;
-mod gathered;
-mod link;
 mod oldest;
 mod pool;
+mod recorded_stream;
 mod request;
 mod response;
-mod room;
-mod tap;
-mod tape;
 mod tls;
+mod wire_record;
 
 pub use addr::{AllowPrivate, BadNetwork, Network, is_public};
 pub use body::Body;
 pub use client::{Client, Hop};
-pub use config::{BadConfig, Config, Identity, Limits, PoolSettings, TlsSettings};
+pub use config::{FetchConfig, FetchConfigError, FetchLimits, Identity, PoolSettings, TlsSettings};
 pub use connect_to::{BadConnectTo, ConnectTo};
 pub use dns::{DnsSettings, NameServers};
-pub use failure::{ConnectTrouble, DnsTrouble, Failure, Phase, TlsTrouble};
+pub use failure::{ConnectFailure, DnsFailure, Failure, FetchPhase, TlsFailure};
 pub use hyper::header::{HeaderMap, HeaderName, HeaderValue};
-pub use request::{BadUrl, Request, Validators};
+pub use request::{BadUrl, Request, RequestValidators};
 pub use response::{Fetched, Protocol, Response, Times, TlsInfo, Truncation};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::config::PoolSettings;
-use crate::link::Link;
+use crate::connection::HttpConnection;
 use crate::oldest;
 
 /// How often connections that lay idle for too long are looked for.
@@ -15,20 +15,20 @@ const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
 /// Connections that lie idle, by the host they were opened for.
 #[derive(Debug)]
-pub(crate) struct Pool<T = Link> {
+pub(crate) struct Pool<T = HttpConnection> {
     settings: PoolSettings,
-    idle: Mutex<Idle<T>>,
+    idle: Mutex<IdleConnections<T>>,
 }
 
 #[derive(Debug)]
-struct Idle<T> {
-    hosts: HashMap<Box<str>, Vec<Parked<T>>>,
+struct IdleConnections<T> {
+    hosts: HashMap<Box<str>, Vec<IdleConnection<T>>>,
     count: usize,
     next_sweep: Instant,
 }
 
 #[derive(Debug)]
-struct Parked<T> {
+struct IdleConnection<T> {
     link: T,
     since: Instant,
 }
@@ -36,14 +36,17 @@ struct Parked<T> {
 impl<T> Pool<T> {
     pub(crate) fn new(settings: PoolSettings) -> Self {
         let next_sweep = Instant::now() + SWEEP_EVERY;
-        Pool { settings, idle: Mutex::new(Idle { hosts: HashMap::new(), count: 0, next_sweep }) }
+        Pool {
+            settings,
+            idle: Mutex::new(IdleConnections { hosts: HashMap::new(), count: 0, next_sweep }),
+        }
     }
 
     /// Takes out the connection for `host` that suits and was parked last.
     pub(crate) fn take(&self, host: &str, suits: impl Fn(&T) -> bool) -> Option<T> {
-        self.with(|idle, now| {
+        self.with_pool(|idle, now| {
             let parked = idle.hosts.get_mut(host)?;
-            let fresh = |it: &Parked<T>| now.duration_since(it.since) < self.settings.idle;
+            let fresh = |it: &IdleConnection<T>| now.duration_since(it.since) < self.settings.idle;
             let at = parked.iter().rposition(|it| fresh(it) && suits(&it.link))?;
             idle.count -= 1;
             Some(parked.remove(at).link)
@@ -56,7 +59,7 @@ impl<T> Pool<T> {
         if per_host == 0 || total == 0 {
             return;
         }
-        self.with(|idle, now| {
+        self.with_pool(|idle, now| {
             if idle.count >= total {
                 idle.drop_oldest();
             }
@@ -66,33 +69,33 @@ impl<T> Pool<T> {
             if let Some(parked) = idle.hosts.get_mut(host)
                 && parked.len() < per_host
             {
-                parked.push(Parked { link, since: now });
+                parked.push(IdleConnection { link, since: now });
                 idle.count += 1;
             }
         });
     }
 
-    fn with<R>(&self, act: impl FnOnce(&mut Idle<T>, Instant) -> R) -> R {
+    fn with_pool<R>(&self, act: impl FnOnce(&mut IdleConnections<T>, Instant) -> R) -> R {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         if now >= idle.next_sweep {
-            idle.keep(|parked| now.duration_since(parked.since) < self.settings.idle);
+            idle.retain(|parked| now.duration_since(parked.since) < self.settings.idle);
             idle.next_sweep = now + SWEEP_EVERY;
         }
         act(&mut idle, now)
     }
 }
 
-impl<T> Idle<T> {
+impl<T> IdleConnections<T> {
     fn drop_oldest(&mut self) {
         let since = self.hosts.values().flatten().map(|parked| parked.since);
         if let Some(cutoff) = oldest::cutoff(since) {
-            self.keep(|parked| parked.since > cutoff);
+            self.retain(|parked| parked.since > cutoff);
         }
     }
 
     /// Closes all but those that `wanted` names, and forgets hosts that have none.
-    fn keep(&mut self, wanted: impl Fn(&Parked<T>) -> bool) {
+    fn retain(&mut self, wanted: impl Fn(&IdleConnection<T>) -> bool) {
         self.hosts.retain(|_, parked| {
             parked.retain(&wanted);
             !parked.is_empty()

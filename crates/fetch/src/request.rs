@@ -9,7 +9,7 @@ use hyper::{Uri, Version};
 use thiserror::Error;
 use url::{Host, Position, Url};
 
-use crate::config::{Limits, Persona};
+use crate::config::{FetchLimits, RequestHeaders};
 use crate::failure::Failure;
 
 /// One GET request. It carries no cookies, and no credentials that its URL may contain.
@@ -18,15 +18,15 @@ pub struct Request {
     url: Url,
     target: Uri,
     authority: HeaderValue,
-    validators: Validators,
+    validators: RequestValidators,
     extra: Vec<(HeaderName, HeaderValue)>,
-    limits: Option<Limits>,
+    limits: Option<FetchLimits>,
 }
 
 /// What an earlier response said of its version, word for word. Given these, an unchanged page comes
 /// back as a bare 304.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Validators {
+pub struct RequestValidators {
     /// The `ETag` header.
     pub etag: Option<String>,
     /// The `Last-Modified` header.
@@ -36,11 +36,11 @@ pub struct Validators {
 impl Request {
     /// Asks for `url`, without its fragment.
     pub fn new(url: &str) -> Result<Self, BadUrl> {
-        Self::of(Url::parse(url).map_err(|error| BadUrl::NotOne(error.to_string()))?)
+        Self::from_url(Url::parse(url).map_err(|error| BadUrl::NotOne(error.to_string()))?)
     }
 
     /// Asks for a URL that is already parsed.
-    pub fn of(url: Url) -> Result<Self, BadUrl> {
+    pub fn from_url(url: Url) -> Result<Self, BadUrl> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(BadUrl::Scheme(url.scheme().to_owned()));
         }
@@ -48,27 +48,27 @@ impl Request {
         let target = Uri::try_from(target).map_err(|error| BadUrl::NotOne(error.to_string()))?;
         let authority = HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort])
             .map_err(|error| BadUrl::NotOne(error.to_string()))?;
-        let validators = Validators::default();
+        let validators = RequestValidators::default();
         Ok(Request { url, target, authority, validators, extra: Vec::new(), limits: None })
     }
 
     /// Asks only for a version other than the one `validators` name.
     #[must_use]
-    pub fn if_changed(mut self, validators: Validators) -> Self {
+    pub fn with_validators(mut self, validators: RequestValidators) -> Self {
         self.validators = validators;
         self
     }
 
     /// Adds a header.
     #[must_use]
-    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.extra.push((name, value));
         self
     }
 
     /// Takes these limits instead of the client's.
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: FetchLimits) -> Self {
         self.limits = Some(limits);
         self
     }
@@ -81,10 +81,10 @@ impl Request {
     /// The same request for another URL, to which the validators say nothing.
     pub(crate) fn redirected(&self, url: Url) -> Result<Self, BadUrl> {
         let extra = self.extra.clone();
-        Ok(Request { extra, limits: self.limits.clone(), ..Request::of(url)? })
+        Ok(Request { extra, limits: self.limits.clone(), ..Request::from_url(url)? })
     }
 
-    pub(crate) fn own_limits(&self) -> Option<&Limits> {
+    pub(crate) fn limits_override(&self) -> Option<&FetchLimits> {
         self.limits.as_ref()
     }
 
@@ -104,7 +104,7 @@ impl Request {
     /// The request for hyper, in the form that HTTP/2 or HTTP/1.1 wants it.
     pub(crate) fn outgoing(
         &self,
-        persona: &Persona,
+        persona: &RequestHeaders,
         http2: bool,
     ) -> Result<hyper::Request<Empty<Bytes>>, Failure> {
         let mut request = hyper::Request::new(Empty::new());
@@ -135,7 +135,7 @@ impl Request {
         uri.build().map_err(|error| Failure::Protocol(error.to_string()))
     }
 
-    fn fill_headers(&self, headers: &mut HeaderMap, persona: &Persona, http2: bool) {
+    fn fill_headers(&self, headers: &mut HeaderMap, persona: &RequestHeaders, http2: bool) {
         if !http2 {
             headers.insert(header::HOST, self.authority.clone());
         }
@@ -156,7 +156,7 @@ impl Request {
     }
 }
 
-impl Validators {
+impl RequestValidators {
     /// Sets the conditional headers. A validator that no header can hold is none.
     fn fill(&self, headers: &mut HeaderMap) {
         let conditions =
@@ -198,13 +198,13 @@ pub enum BadUrl {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, Identity};
+    use crate::config::{FetchConfig, Identity};
     use proptest::prelude::*;
 
-    fn persona() -> Persona {
+    fn persona() -> RequestHeaders {
         let identity =
             Identity { product: "t/1".to_owned(), contact: None, from: Some("a@b.c".to_owned()) };
-        Persona::new(&Config::new(identity)).unwrap()
+        RequestHeaders::new(&FetchConfig::new(identity)).unwrap()
     }
 
     fn names(request: &Request, http2: bool) -> Vec<String> {
@@ -230,7 +230,7 @@ mod tests {
         let etag = Some("W/\"x\"".to_owned());
         let last_modified = Some("bad\r\nvalue".to_owned());
         let request = Request::new("http://h/").unwrap();
-        let request = request.if_changed(Validators { etag, last_modified });
+        let request = request.with_validators(RequestValidators { etag, last_modified });
         let outgoing = request.outgoing(&persona(), false).unwrap();
         assert_eq!(outgoing.headers()["if-none-match"], "W/\"x\"");
         assert!(!outgoing.headers().contains_key("if-modified-since"));

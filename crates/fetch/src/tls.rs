@@ -14,24 +14,24 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tracing::debug;
 
-use crate::config::{BadConfig, TlsSettings};
-use crate::failure::TlsTrouble;
+use crate::config::{FetchConfigError, TlsSettings};
+use crate::failure::TlsFailure;
 use crate::response::TlsInfo;
 
 /// Secures connections.
-pub(crate) struct Tls {
+pub(crate) struct TlsHandshaker {
     connector: TlsConnector,
     verifier: Arc<WebPkiServerVerifier>,
     accept_invalid: bool,
 }
 
-impl Tls {
-    pub(crate) fn new(settings: &TlsSettings, http2: bool) -> Result<Self, BadConfig> {
+impl TlsHandshaker {
+    pub(crate) fn new(settings: &TlsSettings, http2: bool) -> Result<Self, FetchConfigError> {
         let provider = Arc::new(ring::default_provider());
         let verifier = verifier(settings, &provider)?;
         let mut config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .map_err(|error| BadConfig::Tls(error.to_string()))?
+            .map_err(|error| FetchConfigError::Tls(error.to_string()))?
             .dangerous()
             .with_custom_certificate_verifier(if settings.accept_invalid {
                 Arc::new(AcceptAny(Arc::clone(&verifier)))
@@ -42,7 +42,7 @@ impl Tls {
         let protocols: &[&[u8]] = if http2 { &[b"h2", b"http/1.1"] } else { &[b"http/1.1"] };
         config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
         let connector = TlsConnector::from(Arc::new(config));
-        Ok(Tls { connector, verifier, accept_invalid: settings.accept_invalid })
+        Ok(TlsHandshaker { connector, verifier, accept_invalid: settings.accept_invalid })
     }
 
     /// Secures `tcp` as a connection to `host`, the URL's own.
@@ -50,9 +50,9 @@ impl Tls {
         &self,
         tcp: TcpStream,
         host: &str,
-    ) -> Result<(TlsStream<TcpStream>, TlsInfo), TlsTrouble> {
+    ) -> Result<(TlsStream<TcpStream>, TlsInfo), TlsFailure> {
         let name = server_name(host)?;
-        let connected = self.connector.connect(name.clone(), tcp).await.map_err(explain);
+        let connected = self.connector.connect(name.clone(), tcp).await.map_err(classify_tls_error);
         let stream = connected.inspect_err(|error| debug!(host, %error, "tls failed"))?;
         let info = self.describe(stream.get_ref().1, &name);
         if let Some(error) = &info.verify_error {
@@ -85,30 +85,30 @@ impl Tls {
 fn verifier(
     settings: &TlsSettings,
     provider: &Arc<CryptoProvider>,
-) -> Result<Arc<WebPkiServerVerifier>, BadConfig> {
+) -> Result<Arc<WebPkiServerVerifier>, FetchConfigError> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     for der in &settings.extra_roots {
         let added = roots.add(CertificateDer::from(der.clone()));
-        added.map_err(|error| BadConfig::Root(error.to_string()))?;
+        added.map_err(|error| FetchConfigError::Root(error.to_string()))?;
     }
     WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
         .build()
-        .map_err(|error| BadConfig::Tls(error.to_string()))
+        .map_err(|error| FetchConfigError::Tls(error.to_string()))
 }
 
-fn server_name(host: &str) -> Result<ServerName<'static>, TlsTrouble> {
+fn server_name(host: &str) -> Result<ServerName<'static>, TlsFailure> {
     // Neither the brackets of IPv6 addresses nor the root's dot belong to the name in a certificate.
     let name = host.trim_matches(['[', ']']).trim_end_matches('.').to_owned();
-    ServerName::try_from(name).map_err(|error| TlsTrouble::Handshake(error.to_string()))
+    ServerName::try_from(name).map_err(|error| TlsFailure::Handshake(error.to_string()))
 }
 
-fn explain(error: io::Error) -> TlsTrouble {
+fn classify_tls_error(error: io::Error) -> TlsFailure {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(inner @ (Error::InvalidCertificate(_) | Error::NoCertificatesPresented)) => {
-            TlsTrouble::Certificate(describe(inner))
+            TlsFailure::Certificate(describe(inner))
         }
-        Some(inner) => TlsTrouble::Handshake(describe(inner)),
-        None => TlsTrouble::Handshake(error.to_string()),
+        Some(inner) => TlsFailure::Handshake(describe(inner)),
+        None => TlsFailure::Handshake(error.to_string()),
     }
 }
 

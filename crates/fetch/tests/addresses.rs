@@ -5,7 +5,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use crate::support::{config, serve, serve_once, stall};
-use evercrawl_fetch::{AllowPrivate, BadConfig, Client, Config, Failure, NameServers, Request};
+use evercrawl_fetch::{
+    AllowPrivate, Client, Failure, FetchConfig, FetchConfigError, NameServers, Request,
+};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody";
 
@@ -264,15 +266,15 @@ async fn a_connection_is_not_reused_for_another_host_at_the_same_address() {
 
 #[tokio::test]
 async fn what_cannot_be_configured_is_said_at_the_start() {
-    fn refused(change: impl FnOnce(&mut Config)) -> BadConfig {
+    fn refused(change: impl FnOnce(&mut FetchConfig)) -> FetchConfigError {
         let mut config = config();
         change(&mut config);
         Client::new(config).err().unwrap()
     }
     let bad = refused(|config| config.accept = "text/html\n".to_owned());
-    assert!(matches!(bad, BadConfig::Header { name: "Accept", .. }), "{bad}");
+    assert!(matches!(bad, FetchConfigError::Header { name: "Accept", .. }), "{bad}");
     let bad = refused(|config| config.tls.extra_roots.push(vec![1, 2, 3]));
-    assert!(matches!(bad, BadConfig::Root(_)), "{bad}");
+    assert!(matches!(bad, FetchConfigError::Root(_)), "{bad}");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::support::{client, config, fetch, read_head, request, serve, serve_once, stall};
-use evercrawl_fetch::{Client, ConnectTrouble, Failure, Limits, Phase, Truncation};
+use evercrawl_fetch::{Client, ConnectFailure, Failure, FetchLimits, FetchPhase, Truncation};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::Instant;
@@ -14,7 +14,7 @@ const SHORT: Duration = Duration::from_millis(150);
 /// More than a short timeout may take on a busy machine.
 const SOON: Duration = Duration::from_secs(3);
 
-fn limited(change: impl FnOnce(&mut Limits)) -> Client {
+fn limited(change: impl FnOnce(&mut FetchLimits)) -> Client {
     let mut config = config();
     change(&mut config.limits);
     Client::new(config).unwrap()
@@ -38,7 +38,7 @@ async fn a_silent_server_times_out_while_waiting_for_the_head() {
         let address = address.await;
         let started = Instant::now();
         let fetched = hasty().fetch(&request(address)).await;
-        assert_eq!(fetched.result.unwrap_err(), Failure::Timeout(Phase::Head), "{sent:?}");
+        assert_eq!(fetched.result.unwrap_err(), Failure::Timeout(FetchPhase::Head), "{sent:?}");
         assert!(started.elapsed() >= SHORT && started.elapsed() < SOON);
         assert_eq!(fetched.bytes_on_wire, sent.len() as u64);
         assert!(fetched.request_bytes.starts_with(b"GET /page"));
@@ -50,7 +50,7 @@ async fn the_whole_fetch_has_a_limit_too() {
     let address = serve(|peer, _| stall(peer)).await;
     let client = limited(|limits| limits.total = SHORT / 2);
     let failure = client.fetch(&request(address)).await.result.unwrap_err();
-    assert_eq!(failure, Failure::Timeout(Phase::Total));
+    assert_eq!(failure, Failure::Timeout(FetchPhase::Total));
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn a_server_that_accepts_nobody_times_out_while_connecting() {
         queue.push(peer);
     }
     let failure = hasty().fetch(&request(address)).await.result.unwrap_err();
-    assert_eq!(failure, Failure::Timeout(Phase::Connect));
+    assert_eq!(failure, Failure::Timeout(FetchPhase::Connect));
 }
 
 #[tokio::test]
@@ -72,7 +72,7 @@ async fn a_server_that_says_no_hello_times_out_while_agreeing_on_keys() {
     let address = serve(|peer, _| stall(peer)).await;
     let request = evercrawl_fetch::Request::new(&format!("https://{address}/")).unwrap();
     let failure = hasty().fetch(&request).await.result.unwrap_err();
-    assert_eq!(failure, Failure::Timeout(Phase::Tls));
+    assert_eq!(failure, Failure::Timeout(FetchPhase::Tls));
 }
 
 #[tokio::test]
@@ -81,7 +81,7 @@ async fn nobody_there_is_refused() {
     let address = listener.local_addr().unwrap();
     drop(listener);
     let fetched = fetch(address).await;
-    assert_eq!(fetched.result.unwrap_err(), ConnectTrouble::Refused.into());
+    assert_eq!(fetched.result.unwrap_err(), ConnectFailure::Refused.into());
     assert!(fetched.request_bytes.is_empty());
 }
 
@@ -156,8 +156,8 @@ async fn a_body_is_cut_only_where_it_exceeds_its_cap() {
 #[tokio::test]
 async fn a_request_may_bring_its_own_limits() {
     let address = serve_once("HTTP/1.1 200 OK\r\n\r\nbody").await;
-    let limits = Limits { body_bytes: 2, ..Limits::default() };
-    let response = client().fetch(&request(address).limits(limits)).await.result.unwrap();
+    let limits = FetchLimits { body_bytes: 2, ..FetchLimits::default() };
+    let response = client().fetch(&request(address).with_limits(limits)).await.result.unwrap();
     assert_eq!((&*response.body.whole(), response.truncated), (&b"bo"[..], Some(Truncation::Size)));
 }
 

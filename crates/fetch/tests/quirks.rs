@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests, helpers included")]
 
 use crate::support::{client, config, fetch, fetch_err, fetch_ok, request, serve, serve_once};
-use evercrawl_fetch::{Failure, Protocol, Request, Truncation, Validators};
+use evercrawl_fetch::{Failure, Protocol, Request, RequestValidators, Truncation};
 use tokio::io::AsyncWriteExt;
 
 struct Quirk {
@@ -260,8 +260,8 @@ async fn the_request_is_recorded_as_the_server_saw_it() {
     .await;
     let etag = Some("\"v1\"".to_owned());
     let last_modified = Some("Sun, 15 Nov 2026 22:15:50 GMT".to_owned());
-    let request = request(address).if_changed(Validators { etag, last_modified });
-    let request = request.header("x-extra".parse().unwrap(), "1".parse().unwrap());
+    let request = request(address).with_validators(RequestValidators { etag, last_modified });
+    let request = request.with_header("x-extra".parse().unwrap(), "1".parse().unwrap());
     let fetched = client().fetch(&request).await;
     let wanted = format!(
         "GET /page?x=1 HTTP/1.1\r\nHost: {address}\r\n\

@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::support::{config, keep_answering, serve};
-use evercrawl_fetch::{Client, Config, ConnectTo, Failure, Fetched, Protocol, Request, TlsTrouble};
+use evercrawl_fetch::{
+    Client, ConnectTo, Failure, FetchConfig, Fetched, Protocol, Request, TlsFailure,
+};
 use rcgen::{CertificateParams, CertifiedKey, KeyPair, generate_simple_self_signed};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
@@ -46,7 +48,11 @@ async fn serve_tls(own: &CertifiedKey<KeyPair>) -> SocketAddr {
 }
 
 /// Fetches `https://name/` from `address`, after `change` to the configuration.
-async fn fetch_as(name: &str, address: SocketAddr, change: impl FnOnce(&mut Config)) -> Fetched {
+async fn fetch_as(
+    name: &str,
+    address: SocketAddr,
+    change: impl FnOnce(&mut FetchConfig),
+) -> Fetched {
     let mut config = config();
     config.connect_to = vec![format!("::{address}").parse::<ConnectTo>().unwrap()];
     change(&mut config);
@@ -54,7 +60,7 @@ async fn fetch_as(name: &str, address: SocketAddr, change: impl FnOnce(&mut Conf
     Client::new(config).unwrap().fetch(&request).await
 }
 
-fn trust(own: &CertifiedKey<KeyPair>) -> impl FnOnce(&mut Config) {
+fn trust(own: &CertifiedKey<KeyPair>) -> impl FnOnce(&mut FetchConfig) {
     let der = own.cert.der().to_vec();
     move |config| config.tls.extra_roots.push(der)
 }
@@ -80,7 +86,7 @@ async fn untrusted_wrongly_named_and_expired_servers_are_refused() {
     let own = certificate("a.test");
     let address = serve_tls(&own).await;
     let unknown = fetch_as("a.test", address, |_| {}).await.result.unwrap_err();
-    assert!(matches!(unknown, Failure::Tls(TlsTrouble::Certificate(_))), "{unknown:?}");
+    assert!(matches!(unknown, Failure::Tls(TlsFailure::Certificate(_))), "{unknown:?}");
     assert_eq!(unknown.code(), "tls_certificate");
 
     let misnamed = fetch_as("b.test", address, trust(&own)).await.result.unwrap_err();
@@ -98,13 +104,13 @@ async fn untrusted_wrongly_named_and_expired_servers_are_refused() {
 async fn invalid_certificates_can_be_accepted_and_their_fault_recorded() {
     let own = certificate("a.test");
     let address = serve_tls(&own).await;
-    let accept = |config: &mut Config| config.tls.accept_invalid = true;
+    let accept = |config: &mut FetchConfig| config.tls.accept_invalid = true;
     let response = fetch_as("b.test", address, accept).await.result.unwrap();
     assert_eq!(response.body, "body");
     assert!(response.tls.unwrap().verify_error.is_some());
 
     let trusting = trust(&own);
-    let both = |config: &mut Config| {
+    let both = |config: &mut FetchConfig| {
         accept(config);
         trusting(config);
     };
@@ -117,7 +123,7 @@ async fn who_speaks_no_tls_is_a_failed_handshake() {
     for said in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b""] {
         let address = serve(move |mut peer, _| async move { peer.write_all(said).await.unwrap() });
         let failure = fetch_as("a.test", address.await, |_| {}).await.result.unwrap_err();
-        assert!(matches!(failure, Failure::Tls(TlsTrouble::Handshake(_))), "{failure:?}");
+        assert!(matches!(failure, Failure::Tls(TlsFailure::Handshake(_))), "{failure:?}");
     }
 }
 

@@ -25,13 +25,13 @@ impl Addresses {
 
     /// When an address may be asked again.
     pub(super) fn free(&self, ip: IpAddr) -> Time {
-        let unknown = || self.asked_until.after(self.pace.address_delay(ip));
+        let unknown = || self.asked_until.after(self.pace.address_pause(ip));
         self.free.get(&ip).copied().unwrap_or_else(unknown)
     }
 
     /// Counts a request that goes out now.
     pub(super) fn asked(&mut self, ip: IpAddr, now: Time) {
-        let delay = self.pace.address_delay(ip);
+        let delay = self.pace.address_pause(ip);
         if delay.is_zero() {
             return;
         }
@@ -44,7 +44,7 @@ impl Addresses {
 
     /// A request ended now.
     pub(super) fn answered(&mut self, ip: IpAddr, now: Time) {
-        let delay = self.pace.address_delay(ip);
+        let delay = self.pace.address_pause(ip);
         if !delay.is_zero() {
             let free = self.free.entry(ip).or_insert(now);
             *free = (*free).max(now.after(delay));

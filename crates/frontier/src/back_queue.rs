@@ -1,26 +1,25 @@
-//! What does one host have to fetch? A window in memory on its queue on disk.
+//! What does one host have to fetch? A window in memory onto its queue on disk.
 
 use evercrawl_model::{Band, HostKey, PageKey, Time};
 use evercrawl_state::{Lane, Place, StateError, Store, View};
 
-use super::selector::Selector;
-use super::window::{LENGTH, Window};
+use super::band_selector::BandSelector;
+use super::window::{READ_LENGTH, Window};
 
 const BANDS: usize = Band::COUNT as usize;
 
-/// The back queue of an active host: a lane for each band of new pages, and one for known pages
-/// by due time.
+/// The back queue of an active host: one lane per band of new pages, and one for known pages by due time.
 pub(super) struct BackQueue {
     host: HostKey,
-    /// Where pages stand, and their keys on the host.
+    /// Positions of pages, and their keys on the host.
     lanes: [Window<(u64, u64)>; BANDS + 2],
-    /// Pages that are out, and so must not be handed out again.
+    /// Leased pages, which must not be leased again.
     leased: Vec<u64>,
-    /// What the host was last asked that is no page of it.
+    /// The last soft-404 probe of the host.
     question: Option<u64>,
 }
 
-/// Which kind of page is asked for first.
+/// Which kind of page is taken first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     DueFirst,
@@ -33,14 +32,14 @@ impl BackQueue {
         BackQueue { host, lanes: Default::default(), leased: Vec::new(), question: None }
     }
 
-    /// Takes the next page: a known one that is due by `horizon`, or a new one from the band that
-    /// the selector chose; `order` says which kind is asked for first.
-    pub(super) fn take<S: Store>(
+    /// Takes the next page: a known one that is due by `horizon`, or a new one from the band that the selector chose;
+    /// `order` says which kind comes first.
+    pub(super) fn take_page<S: Store>(
         &mut self,
         state: &View<S>,
         now: Time,
         horizon: Time,
-        selector: &mut Selector,
+        selector: &mut BandSelector,
         order: Order,
     ) -> Result<Option<(PageKey, Place)>, StateError> {
         if let Some(question) = self.question(state)? {
@@ -55,7 +54,7 @@ impl BackQueue {
         {
             return Ok(Some(found));
         }
-        // Pages in doubt wait in the last band for its answer: without it they would be in doubt again.
+        // Suspect pages are in the last band until the probe is answered: before that they would be suspect again.
         let unanswered = self.question.is_some_and(|url| self.leased.contains(&url));
         for band in selector.bands().filter(|band| !unanswered || *band != Band::LAST) {
             if let Some(found) = self.pop(state, Lane::New(band), horizon)? {
@@ -65,7 +64,7 @@ impl BackQueue {
         if order == Order::NewFirst { due(self) } else { Ok(None) }
     }
 
-    /// What the host is to be asked before all else.
+    /// Takes the soft-404 probe, which comes before all pages.
     fn question<S: Store>(
         &mut self,
         state: &View<S>,
@@ -97,11 +96,11 @@ impl BackQueue {
     ) -> Result<Option<(PageKey, Place)>, StateError> {
         while let Some((position, url)) = self.first(state, lane)? {
             let leased = self.leased.contains(&url);
-            // What was read may be due later.
+            // A page that was read into the window may be due later.
             if position >= until && !leased {
                 break;
             }
-            self.lanes[slot(lane)].pop();
+            self.lanes[lane_index(lane)].pop();
             if !leased {
                 let page = PageKey { host: self.host, url };
                 return Ok(Some((page, place_of(lane, position))));
@@ -110,34 +109,34 @@ impl BackQueue {
         Ok(None)
     }
 
-    /// A page is handed out.
-    pub(super) fn leased(&mut self, page: PageKey) {
+    /// Marks a page as leased.
+    pub(super) fn mark_leased(&mut self, page: PageKey) {
         self.leased.push(page.url);
     }
 
-    /// Whether a page is handed out.
+    /// Whether a page is leased.
     pub(super) fn is_leased(&self, page: PageKey) -> bool {
         self.leased.contains(&page.url)
     }
 
-    /// A page that was handed out is settled.
-    pub(super) fn released(&mut self, page: PageKey) {
+    /// Marks a page as no longer leased.
+    pub(super) fn mark_released(&mut self, page: PageKey) {
         self.leased.retain(|&url| url != page.url);
     }
 
-    /// A page that was taken goes back to where it was.
-    pub(super) fn give_back(&mut self, page: PageKey, place: Place) {
-        self.noticed(page, place);
+    /// Returns a page that was taken to its position.
+    pub(super) fn put_back(&mut self, page: PageKey, place: Place) {
+        self.insert(page, place);
     }
 
-    /// A page came to wait: the window must not have passed it.
-    pub(super) fn noticed(&mut self, page: PageKey, place: Place) {
-        self.lanes[slot(lane_of(place))].take_in((position_of(place), page.url));
+    /// Inserts a page that was queued, so that the window does not skip it.
+    pub(super) fn insert(&mut self, page: PageKey, place: Place) {
+        self.lanes[lane_index(lane_of(place))].insert((position_of(place), page.url));
     }
 
-    /// The front queue to wait in, and from when on: now for new pages (if any are `waiting`),
-    /// else when the first known page is due; `None` when nothing waits.
-    pub(super) fn front<S: Store>(
+    /// The front queue for this host, and from when on: now for new pages (if any are `waiting`), else when the first
+    /// known page is due; `None` when nothing is queued.
+    pub(super) fn front_queue<S: Store>(
         &mut self,
         state: &View<S>,
         waiting: bool,
@@ -155,22 +154,22 @@ impl BackQueue {
         Ok(None)
     }
 
-    /// Where the first page of a lane waits, and its key on the host.
+    /// The position of the first page of a lane, and its key on the host.
     fn first<S: Store>(
         &mut self,
         state: &View<S>,
         lane: Lane,
     ) -> Result<Option<(u64, u64)>, StateError> {
         let host = self.host;
-        self.lanes[slot(lane)].first(|last| {
+        self.lanes[lane_index(lane)].first(|last| {
             let from = last.map_or((0, 0), |(position, url)| (position, url.wrapping_add(1)));
-            let pages = state.lane(host, lane, from, u64::MAX, LENGTH)?;
+            let pages = state.lane(host, lane, from, u64::MAX, READ_LENGTH)?;
             Ok(pages.iter().map(|queued| (queued.position, queued.page.url)).collect())
         })
     }
 }
 
-fn slot(lane: Lane) -> usize {
+fn lane_index(lane: Lane) -> usize {
     match lane {
         Lane::New(band) => usize::from(band.number()),
         Lane::Due => BANDS,
@@ -178,7 +177,7 @@ fn slot(lane: Lane) -> usize {
     }
 }
 
-/// The lane that a place lies in.
+/// The lane that a place belongs to.
 fn lane_of(place: Place) -> Lane {
     match place {
         Place::New(band, _) => Lane::New(band),

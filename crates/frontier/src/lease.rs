@@ -1,4 +1,4 @@
-//! What does whoever fetches a page have to know of it?
+//! What does a fetch need to know about its page?
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -8,35 +8,35 @@ use evercrawl_model::{PageKey, Time};
 use evercrawl_planner::Conditions;
 use evercrawl_state::{PageRow, Place};
 
-/// How long it is not asked again how a host answers for what does not exist, whatever a page makes suspect.
-pub const DOUBTED_AFTER: Duration = Duration::from_secs(86_400);
+/// How soon a host's soft-404 profile is probed again when a page looks suspect.
+pub const SOFT_404_RECHECK_AFTER: Duration = Duration::from_secs(86_400);
 
-/// A page handed out to be fetched.
+/// A page handed out for fetching.
 #[derive(Clone, Debug)]
 pub struct Lease {
     /// Its key.
     pub page: PageKey,
-    /// Its row as it was when it was handed out.
+    /// Its row at the time of the lease.
     pub row: PageRow,
-    /// Where it waits on disk.
+    /// Where it is queued on disk.
     pub place: Place,
-    /// The host's address, where it is known.
+    /// The host's address, if known.
     pub ip: Option<IpAddr>,
-    /// Failures of the host in a row, before this.
+    /// Earlier failures of the host in a row.
     pub host_failures: u16,
     /// What the pages of the host have in common.
-    pub site: SiteMemory,
-    /// How the host answers for what does not exist, where that is known.
-    pub manner: Option<Soft404Profile>,
-    /// When that was found out.
-    pub manner_at: Time,
-    /// By what it is asked whether it changed.
+    pub site_memory: SiteMemory,
+    /// How the host answers for addresses that cannot exist, if known.
+    pub soft_404_profile: Option<Soft404Profile>,
+    /// When that was learned.
+    pub soft_404_profiled_at: Time,
+    /// Which validators the request sends.
     pub conditions: Conditions,
 }
 
 impl Lease {
-    /// What "changed since?" is asked with: the `ETag` and the `Last-Modified`.
-    pub fn condition(&self) -> (Option<&str>, Option<&str>) {
+    /// The `ETag` and the `Last-Modified` to send.
+    pub fn validators_to_send(&self) -> (Option<&str>, Option<&str>) {
         let held = self.row.past.as_ref().map(|past| &past.validators);
         let etag = held.and_then(|held| held.etag.as_deref());
         let last_modified = held.and_then(|held| held.last_modified.as_deref());
@@ -46,9 +46,9 @@ impl Lease {
         )
     }
 
-    /// True when it is not known how the host answers for what does not exist, or that was found
-    /// out before yesterday.
-    pub fn doubts_manner(&self, now: Time) -> bool {
-        self.manner.is_none() || now.since(self.manner_at) >= DOUBTED_AFTER
+    /// True when the host's soft-404 profile is unknown or older than a day.
+    pub fn needs_soft_404_profile(&self, now: Time) -> bool {
+        self.soft_404_profile.is_none()
+            || now.since(self.soft_404_profiled_at) >= SOFT_404_RECHECK_AFTER
     }
 }

@@ -1,26 +1,26 @@
-//! How long a pause between two requests?
+//! How long is the pause between two requests?
 
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// The pages of one host are read for no more than a twentieth of a core's time.
-const READING_FACTOR: u32 = 20;
+/// Reading the pages of one host may take at most a twentieth of a core.
+const READING_PAUSE_FACTOR: u32 = 20;
 
 /// Pauses between requests to one host and to one address.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// The pause after each request to a host. Zero means that the host is the user's own: then
-    /// there is no pause at all but what its robots.txt asks for.
+    /// The pause after each request to a host. Zero means that the host is the user's own: then the only pause is
+    /// what its robots.txt asks for.
     pub host: Duration,
-    /// The pause after each request to an address, whichever host it serves.
+    /// The pause after each request to an address, for all hosts on it.
     pub address: Duration,
-    /// True when the address pause holds for loopback too, where nobody else's server is.
+    /// True when the address pause applies to loopback too, where only the user's own servers are.
     pub address_on_loopback: bool,
-    /// The longest Crawl-delay that is honoured.
+    /// The longest Crawl-delay that is respected.
     pub max_crawl_delay: Duration,
-    /// A slow host gets a pause of this many times its last answer's time.
+    /// A slow host gets a pause of this many times its last response time.
     pub slow_factor: f64,
-    /// The longest pause that slowness leads to.
+    /// The longest pause caused by slow responses.
     pub max_slow: Duration,
 }
 
@@ -38,8 +38,8 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// The pause that a host gets.
-    pub fn delay(&self, crawl_delay: Option<Duration>, answer_time: Duration) -> Duration {
+    /// The pause of a host.
+    pub fn host_pause(&self, crawl_delay: Option<Duration>, answer_time: Duration) -> Duration {
         let asked = crawl_delay.unwrap_or_default().min(self.max_crawl_delay);
         if self.host.is_zero() {
             return asked;
@@ -49,22 +49,22 @@ impl Pace {
         self.host.max(asked).max(slow)
     }
 
-    /// The pause that a host gets whose last page took so long to read: what one host sends must not
-    /// take more than a small part of a core from all others.
+    /// The pause of a host whose last page took this long to read. It keeps one host from using more than a small
+    /// part of a core.
     pub fn reading_pause(&self, reading: Duration) -> Duration {
         if self.host.is_zero() {
             return Duration::ZERO;
         }
-        reading.saturating_mul(READING_FACTOR).min(self.max_slow)
+        reading.saturating_mul(READING_PAUSE_FACTOR).min(self.max_slow)
     }
 
-    /// No pause is longer than this, but for those that hosts ask for by `Retry-After`.
-    pub fn longest(&self) -> Duration {
+    /// The longest pause, except for those that hosts ask for by `Retry-After`.
+    pub fn longest_pause(&self) -> Duration {
         self.host.max(self.max_crawl_delay).max(self.max_slow)
     }
 
-    /// The pause that an address gets.
-    pub fn address_delay(&self, ip: IpAddr) -> Duration {
+    /// The pause of an address.
+    pub fn address_pause(&self, ip: IpAddr) -> Duration {
         let own = ip.is_loopback() && !self.address_on_loopback;
         if own { Duration::ZERO } else { self.address }
     }
@@ -81,14 +81,14 @@ mod tests {
     #[test]
     fn the_longest_of_the_reasons_counts() {
         let pace = Pace::default();
-        assert_eq!(pace.delay(None, ms(20)), ms(1000));
-        assert_eq!(pace.delay(Some(ms(5000)), ms(20)), ms(5000));
-        assert_eq!(pace.delay(Some(ms(500_000)), ms(20)), ms(30_000));
-        assert_eq!(pace.delay(None, ms(2500)), ms(2500));
-        assert_eq!(pace.delay(None, ms(90_000)), ms(30_000));
+        assert_eq!(pace.host_pause(None, ms(20)), ms(1000));
+        assert_eq!(pace.host_pause(Some(ms(5000)), ms(20)), ms(5000));
+        assert_eq!(pace.host_pause(Some(ms(500_000)), ms(20)), ms(30_000));
+        assert_eq!(pace.host_pause(None, ms(2500)), ms(2500));
+        assert_eq!(pace.host_pause(None, ms(90_000)), ms(30_000));
         let own = Pace { host: Duration::ZERO, ..pace };
-        assert_eq!(own.delay(None, ms(2500)), Duration::ZERO);
-        assert_eq!(own.delay(Some(ms(700)), ms(2500)), ms(700));
+        assert_eq!(own.host_pause(None, ms(2500)), Duration::ZERO);
+        assert_eq!(own.host_pause(Some(ms(700)), ms(2500)), ms(700));
     }
 
     #[test]
@@ -104,9 +104,9 @@ mod tests {
     #[test]
     fn loopback_needs_no_pause_unless_asked_for() {
         let pace = Pace::default();
-        assert_eq!(pace.address_delay([127, 0, 0, 9].into()), Duration::ZERO);
-        assert_eq!(pace.address_delay([192, 0, 2, 1].into()), ms(250));
+        assert_eq!(pace.address_pause([127, 0, 0, 9].into()), Duration::ZERO);
+        assert_eq!(pace.address_pause([192, 0, 2, 1].into()), ms(250));
         let strict = Pace { address_on_loopback: true, ..pace };
-        assert_eq!(strict.address_delay([127, 0, 0, 9].into()), ms(250));
+        assert_eq!(strict.address_pause([127, 0, 0, 9].into()), ms(250));
     }
 }

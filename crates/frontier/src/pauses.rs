@@ -8,7 +8,7 @@ use evercrawl_state::HostRow;
 
 use super::FrontierConfig;
 use super::addresses::Addresses;
-use super::manners::MARGIN;
+use super::pacing::MARGIN;
 use super::shared::{Asker, SharedPauses};
 
 /// The pauses that do not concern one host of this crawl alone.
@@ -84,7 +84,7 @@ impl Pauses {
 
     fn asker<'a>(&self, host: &'a HostRow, address: Option<IpAddr>, pause: Duration) -> Asker<'a> {
         let margin = if pause.is_zero() { Duration::ZERO } else { MARGIN };
-        let address_pause = |ip| self.config.pace.address_delay(ip);
+        let address_pause = |ip| self.config.pace.address_pause(ip);
         Asker {
             authority: &host.authority,
             address,

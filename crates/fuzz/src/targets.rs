@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use evercrawl_archive::{MemorySegments, SegmentId, SegmentStore, check_file, surt};
 use evercrawl_compare::{Fingerprint, Outline, PageMemory, SiteMemory};
-use evercrawl_engine::schedule::retry_after;
+use evercrawl_engine::schedule::parse_retry_after;
 use evercrawl_extract::{Content, Document, Extractor, Listing, Options, charset, decode, sniff};
 use evercrawl_fetch::{ConnectTo, Network, Request};
 use evercrawl_lab::synthetic::Spec;
@@ -23,7 +23,7 @@ use evercrawl_robots::{Directives, RobotsTxt};
 use evercrawl_state::{
     Depth, MemoryStore, Overlay, PageRow, Settings, Space, State, Store, damaged_files, mend_store,
 };
-use evercrawl_urls::{Base, Canonical, Patterns, Steps, parse_seed_line, shape};
+use evercrawl_urls::{Base, Canonical, CanonicalSteps, Patterns, family_of, parse_seed_line};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::reference;
@@ -171,7 +171,7 @@ pub const TARGETS: &[Target] = &[
 fn url(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     const BASE: &str = "http://base.test/dir/page?q";
-    let plain = Base::new(BASE, Steps::NONE).unwrap().join(&text);
+    let plain = Base::new(BASE, CanonicalSteps::NONE).unwrap().join(&text);
     let slashes = text.chars().filter(|c| *c > ' ').take_while(|c| matches!(c, '/' | '\\')).count();
     // The crate reads three slashes otherwise than browsers do, which our own tests look at; and a link
     // that is too long may be given up before all of it is read.
@@ -180,22 +180,22 @@ fn url(bytes: &[u8]) {
         let browser = browser.filter(|url| url.len() <= Canonical::MAX_LEN);
         assert_eq!(plain.ok().map(|url| url.as_str().to_owned()), browser, "{text:?}");
     }
-    let base = Base::new(BASE, Steps::default()).unwrap();
-    let _ = base.rebased(&text);
+    let base = Base::new(BASE, CanonicalSteps::default()).unwrap();
+    let _ = base.with_base_href(&text);
     let Ok(url) = base.join(&text) else { return };
     let again = base.join(url.as_str());
     assert_eq!(again.as_ref().map(Canonical::as_str), Ok(url.as_str()), "{text:?}");
     assert!(url.as_str().starts_with("http://") || url.as_str().starts_with("https://"));
     assert!(url.path_and_query().starts_with('/'), "{url:?}");
-    let _ = (shape(&url), surt(url.as_str()), Request::new(url.as_str()).map(drop));
+    let _ = (family_of(&url), surt(url.as_str()), Request::new(url.as_str()).map(drop));
 }
 
 /// A list of seeds, line by line, as it is read from a file.
 fn seed(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for line in text.lines() {
-        if let Ok(Some(seed)) = parse_seed_line(line, Steps::default()) {
-            assert!(!seed.target.candidates(Steps::default()).is_empty(), "{line:?}");
+        if let Ok(Some(seed)) = parse_seed_line(line, CanonicalSteps::default()) {
+            assert!(!seed.target.candidates(CanonicalSteps::default()).is_empty(), "{line:?}");
             assert!(seed.tags.iter().all(|tag| !tag.is_empty()), "{line:?}");
         }
     }
@@ -257,7 +257,7 @@ fn header(bytes: &[u8]) {
     for time in [Time::parse_http(&text), Time::parse_iso(&text)].into_iter().flatten() {
         assert_eq!(Time::parse_iso(&time.rfc3339()), Ok(time), "{text:?}");
     }
-    let _ = retry_after(&text, Time::from_secs(1_000_000_000));
+    let _ = parse_retry_after(&text, Time::from_secs(1_000_000_000));
     let _ = charset::header_charset(&text);
     let _ = text.parse::<ConnectTo>();
     if let Ok(network) = text.parse::<Network>() {
@@ -392,22 +392,22 @@ fn store(bytes: &[u8]) {
 fn learned(bytes: &[u8]) {
     for name in ["index", "gamma", "uniform"] {
         let mut policy = find(name).and_then(|entry| entry.make(&Setup::default())).unwrap();
-        let _ = policy.resume(bytes);
-        let mut written = policy.learned();
+        let _ = policy.restore_learned(bytes);
+        let mut written = policy.encode_learned();
         for (byte, hurt) in written.iter_mut().zip(bytes.iter().cycle()) {
             *byte ^= hurt;
         }
-        let _ = policy.resume(&written);
+        let _ = policy.restore_learned(&written);
     }
 }
 
 fn text(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let outline = Outline::of(&text);
-    let _ = Fingerprint::of(&text);
+    let outline = Outline::of_text(&text);
+    let _ = Fingerprint::of_text(&text);
     let watch = PageMemory::new(&outline);
     assert!(PageMemory::from_bytes(&watch.to_bytes()).is_some());
-    for range in watch.noise(&text, &SiteMemory::from_bytes(bytes), 1) {
+    for range in watch.noise_ranges(&text, &SiteMemory::from_bytes(bytes), 1) {
         assert!(text.get(range).is_some(), "noise begins and ends between characters");
     }
     let _ = PageMemory::from_bytes(bytes);

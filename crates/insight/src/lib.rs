@@ -1,4 +1,4 @@
-//! What does the crawl learn beside its visits? From links, archived pages and hosts compared with each other.
+//! What does the crawl learn besides its visits? From links, archived pages and comparisons of hosts.
 //!
 //! Nothing here fetches or changes the state: these are readers of what was committed, whose results
 //! come back to the walk as events.

@@ -3,7 +3,10 @@
 //! A crawl of a world's links begins with its roots and fetches every page once. What it has collected
 //! after so many pages, as a share of what there is, is its curve.
 
-use evercrawl_rank::{Discovery, Graph, Jump, Order, Repeats, Settings, Topic, pagerank, reach};
+use evercrawl_rank::{
+    DiscoveryOrder, DiscoverySimulation, Graph, JumpWeights, RankSettings, Repeats, Topic,
+    pagerank, reach,
+};
 use evercrawl_sites::{Server, roots_of};
 use serde::Serialize;
 
@@ -119,7 +122,7 @@ impl Territory {
 
     /// Says what the topic is; false where no address speaks of it.
     pub fn set_topic(&mut self, topic: &Topic) -> bool {
-        let likeness: Vec<f64> = self.urls.iter().map(|url| topic.likeness(url)).collect();
+        let likeness: Vec<f64> = self.urls.iter().map(|url| topic.match_text(url)).collect();
         let speaks = likeness.iter().any(|likeness| *likeness > 0.0);
         if speaks && likeness.len() == self.shares.len() {
             self.likeness = likeness;
@@ -128,17 +131,17 @@ impl Territory {
     }
 
     /// Crawls it in an order.
-    pub fn collect(&self, ordering: &'static str, order: Order) -> Collected {
+    pub fn collect(&self, ordering: &'static str, order: DiscoveryOrder) -> Collected {
         let mut discovery = match order {
-            Order::Topic => Discovery::about(self.likeness.clone()),
-            _ => Discovery::new(order, &self.sites),
+            DiscoveryOrder::Topic => DiscoverySimulation::about(self.likeness.clone()),
+            _ => DiscoverySimulation::new(order, &self.sites),
         };
         self.roots.iter().for_each(|&root| discovery.seed(root));
         let pages = self.links.len();
         let mut sums = vec![[0.0; 4]];
         let mut total = [0.0; 4];
         while let Some(page) = discovery.next_page() {
-            discovery.fetched(page, &self.links[page as usize]);
+            discovery.record_fetch(page, &self.links[page as usize]);
             let gained = self.shares[page as usize];
             (0..4).for_each(|kind| total[kind] += gained[kind]);
             sums.push(total);
@@ -183,7 +186,7 @@ fn fronts(world: &World, server: &Server, living: &[u32]) -> Vec<u32> {
 /// less than half of the pages can be reached, a page is added that leads to most of the others.
 fn roots(fronts: Vec<u32>, links: &[Vec<u32>]) -> Vec<u32> {
     let mut roots = fronts;
-    let reach = reach(&graph(links), &Settings::default()).scores;
+    let reach = reach(&graph(links), &RankSettings::default()).scores;
     let mut found = vec![false; links.len()];
     let mut count = roots.iter().map(|&root| mark(root, links, &mut found)).sum::<usize>();
     while 2 * count < links.len() && roots.len() < MOST_ROOTS {
@@ -220,7 +223,7 @@ fn graph(links: &[Vec<u32>]) -> Graph {
 }
 
 fn shares(links: &[Vec<u32>], worth: &[f64]) -> Vec<[f64; 4]> {
-    let ranks = pagerank(&graph(links), Jump::Anywhere, &Settings::default()).scores;
+    let ranks = pagerank(&graph(links), JumpWeights::Anywhere, &RankSettings::default()).scores;
     let mut sorted = ranks.clone();
     sorted.sort_by(|a, b| b.total_cmp(a));
     let count = ((TOP * ranks.len() as f64).ceil() as usize).max(1);
@@ -251,7 +254,8 @@ mod tests {
     #[test]
     fn curves_rise_to_all_that_can_be_reached() {
         let territory = territory();
-        for order in [Order::BreadthFirst, Order::PageRank, Order::Opic] {
+        for order in [DiscoveryOrder::BreadthFirst, DiscoveryOrder::PageRank, DiscoveryOrder::Opic]
+        {
             let collected = territory.collect("x", order);
             let whole = collected.curve.last().unwrap();
             assert!(2 * collected.reached >= collected.pages, "{collected:?}");
@@ -265,6 +269,6 @@ mod tests {
     fn knowing_the_graph_beats_the_order_found() {
         let territory = territory();
         let mean = |order| territory.collect("x", order).mean_rank;
-        assert!(mean(Order::PageRank) > mean(Order::BreadthFirst));
+        assert!(mean(DiscoveryOrder::PageRank) > mean(DiscoveryOrder::BreadthFirst));
     }
 }

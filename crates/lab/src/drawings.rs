@@ -5,7 +5,7 @@
 use evercrawl_estimate::{Gamma, bias};
 use evercrawl_policy::SplitMix64;
 use evercrawl_policy::allocate::{Demand, Objective, allocate};
-use evercrawl_policy::index::{Limits, Rate, index};
+use evercrawl_policy::index::{IntervalLimits, Rate, index_value};
 
 use crate::figure::{Axis, Figure, Line, Panel, Rule};
 
@@ -36,7 +36,7 @@ pub fn all() -> Vec<Drawing> {
 pub fn estimator_bias() -> Figure {
     let rates = steps(0.01, 3.0);
     let panel = |checks: u64| {
-        let mean = |moments: fn(u64, f64) -> bias::Moments| {
+        let mean = |moments: fn(u64, f64) -> bias::EstimatorMoments| {
             rates.iter().map(|&r| (r, moments(checks, r).mean - r)).collect()
         };
         Panel {
@@ -75,7 +75,8 @@ pub fn freshness_by_budget() -> Figure {
         budgets.iter().map(|&budget| (budget, value(&divide(budget)))).collect()
     };
     let optimal = |budget: f64| {
-        allocate(Objective::Freshness, &pages, budget * PAGES as f64, Limits::NONE).frequency
+        allocate(Objective::Freshness, &pages, budget * PAGES as f64, IntervalLimits::NONE)
+            .frequency
     };
     let proportional = |budget: f64| pages.iter().map(|page| budget * page.rate).collect();
     Figure {
@@ -105,7 +106,7 @@ pub fn frequency_by_rate() -> Figure {
     let pages = population();
     let rates = factors(0.01, 100.0);
     let optimum = |objective: Objective| {
-        let mu = allocate(objective, &pages, PAGES as f64, Limits::NONE).mu;
+        let mu = allocate(objective, &pages, PAGES as f64, IntervalLimits::NONE).mu;
         rates.iter().map(|&rate| (rate, objective.frequency(rate, 1.0, mu))).collect()
     };
     Figure {
@@ -139,7 +140,7 @@ pub fn frequency_by_rate() -> Figure {
 pub fn index_over_time() -> Figure {
     let times = steps(0.0, 8.0);
     let curve = |label: &str, rate: Rate| {
-        Line::curve(label, times.iter().map(|&time| (time, index(rate, 1.0, time))).collect())
+        Line::curve(label, times.iter().map(|&time| (time, index_value(rate, 1.0, time))).collect())
     };
     let believed = |mean: f64| Rate::Believed(Gamma::with_mean(mean, 1.0));
     Figure {

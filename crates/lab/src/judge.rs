@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use evercrawl_policy::{Changes, Days};
+use evercrawl_policy::{ChangeTimes, Days};
 
 use crate::world::World;
 
@@ -12,7 +12,7 @@ pub struct Judge {
     /// When pages go, ascending.
     deaths: Vec<Days>,
     rates: OnceLock<Vec<f64>>,
-    changes: OnceLock<Changes>,
+    changes: OnceLock<ChangeTimes>,
 }
 
 /// How often a page changes, beside the others of its world.
@@ -67,7 +67,7 @@ impl Judge {
     }
 
     /// All changes up to the end, and when each page's story ends.
-    pub(crate) fn changes(&self, world: &World) -> &Changes {
+    pub(crate) fn changes(&self, world: &World) -> &ChangeTimes {
         self.changes.get_or_init(|| {
             let changes = world.truth.all(world.pages.len() as u32, world.span.to);
             changes.with_ends(world.pages.iter().map(|page| page.dies.min(world.span.to)).collect())
@@ -114,7 +114,7 @@ mod tests {
         let judge = Judge::new(&world);
         let changes = judge.changes(&world);
         assert_eq!((changes.end(0), changes.end(1)), (6.0, 10.0));
-        assert_eq!((changes.next(0, 2.0), changes.next(1, 0.0)), (None, Some(9.5)));
+        assert_eq!((changes.next_change(0, 2.0), changes.next_change(1, 0.0)), (None, Some(9.5)));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use evercrawl_estimate::irregular::{Check, Intervals};
+use evercrawl_estimate::irregular::{IrregularChecks, TimedCheck};
 use evercrawl_policy::Days;
 
 use crate::Malformed;
@@ -217,9 +217,10 @@ impl<'a> Line<'a> {
     fn learned_rate(&self) -> Result<f64, Malformed> {
         let wrong = |_| self.wrong_cell(2, "is not a list of [interval, 0 or 1]");
         let visits: Vec<(f64, u8)> = serde_json::from_str(self.cells[2]).map_err(wrong)?;
-        let checks =
-            visits.iter().map(|&(interval, changed)| Check { interval, changed: changed == 1 });
-        Ok(Intervals::new(checks).with_pseudo(PSEUDO).mle().clamp(LEARNED.0, LEARNED.1))
+        let checks = visits
+            .iter()
+            .map(|&(interval, changed)| TimedCheck { interval, changed: changed == 1 });
+        Ok(IrregularChecks::new(checks).with_pseudo(PSEUDO).mle().clamp(LEARNED.0, LEARNED.1))
     }
 
     fn wrong_cell(&self, column: usize, what: &str) -> Malformed {
@@ -299,7 +300,7 @@ mod tests {
         let world = world("set", &entries, 4, 0.0);
         assert_eq!(super::entries(&world), entries);
         let changes = world.truth.all(199, world.span.to);
-        let count: usize = (0..199).map(|page| changes.of(page).count()).sum();
+        let count: usize = (0..199).map(|page| changes.changes_of(page).count()).sum();
         let mean: f64 = entries.iter().map(|entry| entry.rate * 546.0).sum();
         assert!((count as f64 - mean).abs() < 5.0 * mean.sqrt(), "{count} for {mean}");
         assert!(world.hosts[1].recall == 1.0 && world.hosts[0].recall == 0.0);

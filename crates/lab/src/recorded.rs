@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use evercrawl_policy::{Changes, Days, NEVER};
-use evercrawl_sites::{Kin, Server, roots_of};
+use evercrawl_policy::{ChangeTimes, Days, NEVER};
+use evercrawl_sites::{GroupKeys, Server, roots_of};
 use serde::Deserialize;
 
 use crate::malformed::Malformed;
@@ -167,7 +167,7 @@ impl Gathered {
         let urls: Vec<String> = order.iter().map(|&page| self.urls[page].clone()).collect();
         let directories: Vec<&str> = order.iter().map(|&p| self.directories[p].as_str()).collect();
         let server = Server::new(&directories, &links, &roots_of(&urls));
-        let kin = Kin::of_all(&urls, &links);
+        let kin = GroupKeys::of_pages(&urls, &links);
         let mut pages: Vec<Fact> = order.iter().map(|&page| self.facts[page]).collect();
         for ((number, page), kin) in (0u32..).zip(&mut pages).zip(kin) {
             page.group = server.directory(number);
@@ -177,7 +177,7 @@ impl Gathered {
         Ok(World {
             name: names.join("+"),
             past: changes.iter().copied().filter(|&(_, at)| at < span.begin).collect(),
-            truth: Truth::Listed(Changes::new(pages.len(), &changes)),
+            truth: Truth::Listed(ChangeTimes::new(pages.len(), &changes)),
             server: Some(server),
             hosts: self.hosts,
             pages,
@@ -264,8 +264,12 @@ mod tests {
         assert_eq!((world.span.from, world.span.to), (200.0, 207.0));
         assert!(world.pages[0].quiet && world.pages[0].dies == 17_500_000.0 / SECONDS_A_DAY);
         let all = world.truth.all(2, NEVER);
-        assert_eq!(all.of(0).collect::<Vec<_>>(), [16_000_000.0 / SECONDS_A_DAY], "it came back");
-        assert_eq!(all.of(1).collect::<Vec<_>>(), [17_280_086.0 / SECONDS_A_DAY]);
+        assert_eq!(
+            all.changes_of(0).collect::<Vec<_>>(),
+            [16_000_000.0 / SECONDS_A_DAY],
+            "it came back"
+        );
+        assert_eq!(all.changes_of(1).collect::<Vec<_>>(), [17_280_086.0 / SECONDS_A_DAY]);
         assert_eq!(world.server.as_ref().map(Server::total_links), Some(0));
     }
 
@@ -273,7 +277,7 @@ mod tests {
     fn changes_of_a_whole_site_count_when_asked_for() {
         let world = read_one(&folder(&[]), true).unwrap();
         assert!(!world.pages[0].quiet);
-        assert_eq!(world.truth.all(2, NEVER).of(0).count(), 2);
+        assert_eq!(world.truth.all(2, NEVER).changes_of(0).count(), 2);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Small worlds to try the lab on.
 
-use evercrawl_policy::{Changes, Days};
+use evercrawl_policy::{ChangeTimes, Days};
 
 use crate::synthetic::Processes;
 use crate::world::{Fact, HostFacts, Span, Truth, World};
 
 /// Pages that change when they are told to, scored from 0 on.
 pub(crate) fn listed(pages: Vec<Fact>, changes: &[(u32, Days)], to: Days) -> World {
-    let truth = Truth::Listed(Changes::new(pages.len(), changes));
+    let truth = Truth::Listed(ChangeTimes::new(pages.len(), changes));
     world(pages, truth, Span { since: 0.0, begin: 0.0, from: 0.0, to })
 }
 

@@ -1,6 +1,6 @@
 //! What is a world: which pages are there, when do they change, and what does a crawler see of it?
 
-use evercrawl_policy::{Changes, Days, NEVER};
+use evercrawl_policy::{ChangeTimes, Days, NEVER};
 use evercrawl_sites::Server;
 
 use crate::synthetic::Processes;
@@ -126,7 +126,7 @@ pub struct Span {
 #[derive(Clone, Debug)]
 pub enum Truth {
     /// At recorded times, births and deaths not among them.
-    Listed(Changes),
+    Listed(ChangeTimes),
     /// Drawn one after the other, whenever one is asked for.
     Drawn(Processes),
 }
@@ -178,7 +178,7 @@ impl Truth {
     pub fn rate(&self, page: u32, from: Days, to: Days) -> f64 {
         match self {
             Truth::Listed(changes) => {
-                let within = changes.of(page).filter(|&at| from <= at && at < to).count();
+                let within = changes.changes_of(page).filter(|&at| from <= at && at < to).count();
                 within as f64 / (to - from)
             }
             Truth::Drawn(processes) => processes.rate(page, from, to),
@@ -199,7 +199,7 @@ impl Truth {
     }
 
     /// All changes of the first `pages` pages up to `until`: for those who know what is to come.
-    pub fn all(&self, pages: u32, until: Days) -> Changes {
+    pub fn all(&self, pages: u32, until: Days) -> ChangeTimes {
         let mut list = Vec::new();
         for page in 0..pages {
             let mut cursor = self.first(page);
@@ -208,12 +208,12 @@ impl Truth {
                 cursor = self.next(page, cursor);
             }
         }
-        Changes::new(pages as usize, &list)
+        ChangeTimes::new(pages as usize, &list)
     }
 }
 
-fn listed(changes: &Changes, page: u32, place: u64) -> Cursor {
-    let at = changes.nth(page, usize::try_from(place).unwrap_or(usize::MAX));
+fn listed(changes: &ChangeTimes, page: u32, place: u64) -> Cursor {
+    let at = changes.nth_change(page, usize::try_from(place).unwrap_or(usize::MAX));
     Cursor { at: at.unwrap_or(NEVER), state: place, memory: 0 }
 }
 
@@ -224,12 +224,12 @@ mod tests {
     #[test]
     fn a_listed_history_is_walked_to_its_end() {
         let list = [(0, 1.0), (1, 2.0), (1, 4.0)];
-        let truth = Truth::Listed(Changes::new(3, &list));
+        let truth = Truth::Listed(ChangeTimes::new(3, &list));
         let first = truth.first(1);
         let second = truth.next(1, first);
         assert_eq!((first.at(), second.at(), truth.next(1, second).at()), (2.0, 4.0, NEVER));
         assert_eq!(truth.first(2).at(), NEVER);
         assert_eq!(truth.rate(1, 2.0, 4.0), 0.5);
-        assert_eq!(truth.all(3, 3.0), Changes::new(3, &list[..2]));
+        assert_eq!(truth.all(3, 3.0), ChangeTimes::new(3, &list[..2]));
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use evercrawl_lab::Truth;
 use evercrawl_lab::visit_log::{Saw, VisitLog};
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostUpdate, Kind, Next, Outcome, PageKey, PolicyNotes, Score,
-    Time, Visit, Visited,
+    Band, Change, Discovery, Event, HostUpdate, NextVisit, Outcome, PageKey, PageKind, PolicyNotes,
+    Score, Time, Visit, Visited,
 };
 use evercrawl_state::{MemoryStore, Settings, State};
 
@@ -51,8 +51,8 @@ fn visit(state: &mut State<MemoryStore>, page: PageKey, at: Time, change: Change
         .apply(&Event::Visited(Box::new(Visited {
             visit,
             identity: None,
-            next: Next::Never,
-            noted: PolicyNotes::default(),
+            next: NextVisit::Never,
+            policy_notes: PolicyNotes::default(),
             validators: None,
             simhash: None,
             memory: None,
@@ -61,7 +61,7 @@ fn visit(state: &mut State<MemoryStore>, page: PageKey, at: Time, change: Change
             links: None,
             anchors: Vec::new(),
             first_of_digest: false,
-            kind: Kind::Page,
+            kind: PageKind::Page,
             host: HostUpdate::default(),
         })))
         .unwrap();

@@ -1,6 +1,6 @@
 //! By what are samples of one metric told apart? By lists that have an end: never a host, URL or tag.
 
-use evercrawl_model::{Change, Life, Outcome, Refusal};
+use evercrawl_model::{Change, LifeState, Outcome, Refusal};
 
 /// A label that a metric carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Label {
             Label::Change => Change::ALL.map(Change::code).to_vec(),
             Label::Unchanged => vec!["not_modified", "same_digest", "noise"],
             Label::Reason => Refusal::ALL.map(Refusal::code).to_vec(),
-            Label::State => Life::ALL.map(Life::code).to_vec(),
+            Label::State => LifeState::ALL.map(LifeState::code).to_vec(),
             Label::WaitsFor => vec!["turn", "pace", "back_off", "robots", "paused", "not_due"],
             Label::Purpose => vec!["due", "ahead_of_time", "audit", "robots"],
             Label::Phase => Phase::ALL.map(Phase::code).to_vec(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use evercrawl_model::Time;
 
-use crate::{BlockCause, Counter, Histogram, Metric, Phase, RobotsOutcome, Snapshot};
+use crate::{BlockCause, Counter, Histogram, Metric, MetricsSnapshot, Phase, RobotsOutcome};
 
 /// Bounds of times over a network: 1 ms to 2 minutes.
 const NETWORK_TIMES: &[u64] = &[
@@ -75,91 +75,95 @@ impl Default for Meters {
 
 impl Meters {
     /// A phase of a fetch took so long.
-    pub fn fetch_took(&self, phase: Phase, time: Duration) {
+    pub fn observe_fetch_phase(&self, phase: Phase, time: Duration) {
         self.fetch_times[phase as usize].observe_time(time);
     }
 
     /// A page with a payload of so many bytes came.
-    pub fn page_came(&self, bytes: u64) {
+    pub fn count_page(&self, bytes: u64) {
         self.page_bytes.observe(bytes);
     }
 
     /// A due page was asked for so late.
-    pub fn page_was_late(&self, by: Duration) {
+    pub fn observe_lateness(&self, by: Duration) {
         self.schedule_lag.observe_time(by);
     }
 
     /// A commit that took so long ended at `now`.
-    pub fn commit_ended(&self, took: Duration, now: Time) {
+    pub fn observe_commit(&self, took: Duration, now: Time) {
         self.commit_times.observe_time(took);
         self.last_commit.store(now.millis(), Relaxed);
     }
 
     /// A request for robots.txt ended.
-    pub fn robots_ended(&self, outcome: RobotsOutcome) {
+    pub fn count_robots_fetch(&self, outcome: RobotsOutcome) {
         self.robots[outcome as usize].increment();
     }
 
     /// A host is not to be asked for a while.
-    pub fn host_blocked(&self, cause: BlockCause) {
+    pub fn count_host_block(&self, cause: BlockCause) {
         self.blocks[cause as usize].increment();
     }
 
     /// A server asked for a pause.
-    pub fn pause_asked(&self) {
+    pub fn count_pause_request(&self) {
         self.retry_after.increment();
     }
 
     /// Adds what was counted so far.
-    pub fn add_to(&self, snapshot: &mut Snapshot) {
+    pub fn add_to(&self, snapshot: &mut MetricsSnapshot) {
         for phase in Phase::ALL {
             let times = self.fetch_times[phase as usize].distribution();
-            snapshot.distribution(Metric::FetchDuration, &[phase.code()], times);
+            snapshot.add_distribution(Metric::FetchDuration, &[phase.code()], times);
         }
-        snapshot.distribution(Metric::PageBytes, &[], self.page_bytes.distribution());
-        snapshot.distribution(Metric::ScheduleLag, &[], self.schedule_lag.distribution());
-        snapshot.distribution(Metric::CommitDuration, &[], self.commit_times.distribution());
+        snapshot.add_distribution(Metric::PageBytes, &[], self.page_bytes.distribution());
+        snapshot.add_distribution(Metric::ScheduleLag, &[], self.schedule_lag.distribution());
+        snapshot.add_distribution(Metric::CommitDuration, &[], self.commit_times.distribution());
         let last_commit = self.last_commit.load(Relaxed);
         if last_commit > 0 {
-            snapshot.number(Metric::LastCommit, &[], last_commit as f64 / 1000.0);
+            snapshot.add_number(Metric::LastCommit, &[], last_commit as f64 / 1000.0);
         }
         for outcome in RobotsOutcome::ALL {
             let count = self.robots[outcome as usize].get();
-            snapshot.count(Metric::RobotsFetches, &[outcome.code()], count);
+            snapshot.add_count(Metric::RobotsFetches, &[outcome.code()], count);
         }
         for cause in BlockCause::ALL {
             let count = self.blocks[cause as usize].get();
-            snapshot.count(Metric::HostBlocks, &[cause.code()], count);
+            snapshot.add_count(Metric::HostBlocks, &[cause.code()], count);
         }
-        snapshot.count(Metric::RetryAfter, &[], self.retry_after.get());
+        snapshot.add_count(Metric::RetryAfter, &[], self.retry_after.get());
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Value;
+    use crate::MetricValue;
 
     #[test]
     fn what_happened_is_in_the_snapshot() {
         let meters = Meters::default();
-        meters.fetch_took(Phase::Total, Duration::from_millis(30));
-        meters.robots_ended(RobotsOutcome::Absent);
-        meters.host_blocked(BlockCause::Robots);
-        let mut snapshot = Snapshot::default();
+        meters.observe_fetch_phase(Phase::Total, Duration::from_millis(30));
+        meters.count_robots_fetch(RobotsOutcome::Absent);
+        meters.count_host_block(BlockCause::Robots);
+        let mut snapshot = MetricsSnapshot::default();
         meters.add_to(&mut snapshot);
         let value = |metric, labels: &[&str]| snapshot.value(metric, labels).cloned();
-        assert_eq!(value(Metric::RobotsFetches, &["absent"]), Some(Value::Number(1.0)));
-        assert_eq!(value(Metric::RobotsFetches, &["fetched"]), Some(Value::Number(0.0)));
-        assert_eq!(value(Metric::HostBlocks, &["robots_unreachable"]), Some(Value::Number(1.0)));
+        assert_eq!(value(Metric::RobotsFetches, &["absent"]), Some(MetricValue::Number(1.0)));
+        assert_eq!(value(Metric::RobotsFetches, &["fetched"]), Some(MetricValue::Number(0.0)));
+        assert_eq!(
+            value(Metric::HostBlocks, &["robots_unreachable"]),
+            Some(MetricValue::Number(1.0))
+        );
         assert_eq!(value(Metric::LastCommit, &[]), None);
-        let Some(Value::Distribution(total)) = value(Metric::FetchDuration, &["total"]) else {
+        let Some(MetricValue::Distribution(total)) = value(Metric::FetchDuration, &["total"])
+        else {
             panic!("no distribution");
         };
         assert_eq!((total.count(), total.sum), (1, 0.03));
-        meters.commit_ended(Duration::from_millis(5), Time::from_millis(2_500));
-        let mut later = Snapshot::default();
+        meters.observe_commit(Duration::from_millis(5), Time::from_millis(2_500));
+        let mut later = MetricsSnapshot::default();
         meters.add_to(&mut later);
-        assert_eq!(later.value(Metric::LastCommit, &[]), Some(&Value::Number(2.5)));
+        assert_eq!(later.value(Metric::LastCommit, &[]), Some(&MetricValue::Number(2.5)));
     }
 }

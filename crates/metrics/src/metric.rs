@@ -4,7 +4,7 @@ use crate::Label;
 
 /// How values of a metric move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MetricKind {
     /// Only upwards, but for a restart.
     Counter,
     /// Up and down.
@@ -13,20 +13,20 @@ pub enum Kind {
     Histogram,
 }
 
-impl Kind {
+impl MetricKind {
     /// The type as Prometheus names it.
     pub const fn code(self) -> &'static str {
         match self {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Histogram => "histogram",
         }
     }
 }
 
 /// What a metric's values belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum MetricScope {
     /// The process: there is one value, or one set of them.
     Process,
     /// A crawl's data directory: samples carry the label `collection`.
@@ -52,13 +52,13 @@ macro_rules! metrics {
             }
 
             /// How its values move.
-            pub const fn kind(self) -> Kind {
-                match self { $(Metric::$variant => Kind::$kind,)* }
+            pub const fn kind(self) -> MetricKind {
+                match self { $(Metric::$variant => MetricKind::$kind,)* }
             }
 
             /// What its values belong to.
-            pub const fn scope(self) -> Scope {
-                match self { $(Metric::$variant => Scope::$scope,)* }
+            pub const fn scope(self) -> MetricScope {
+                match self { $(Metric::$variant => MetricScope::$scope,)* }
             }
 
             /// By what its samples are told apart, besides the collection.
@@ -176,7 +176,7 @@ mod tests {
             let name = metric.name();
             assert!(name.starts_with("evercrawl_"), "{name}");
             assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{name}");
-            assert_eq!(name.ends_with("_total"), metric.kind() == Kind::Counter, "{name}");
+            assert_eq!(name.ends_with("_total"), metric.kind() == MetricKind::Counter, "{name}");
             assert!(metric.help().ends_with('.'), "{name}: {}", metric.help());
             // Prometheus adds these itself.
             assert!(!["_sum", "_count", "_bucket"].iter().any(|end| name.ends_with(end)), "{name}");

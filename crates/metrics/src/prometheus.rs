@@ -2,25 +2,25 @@
 
 use std::fmt::Write;
 
-use crate::{Distribution, Metric, Sample, Snapshot, Value};
+use crate::{Distribution, Metric, MetricSample, MetricValue, MetricsSnapshot};
 
 /// A snapshot, and whose it is.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'a> {
+pub struct CollectionSamples<'a> {
     /// The collection; `None` for what belongs to the process.
     pub collection: Option<&'a str>,
     /// Its values.
-    pub snapshot: &'a Snapshot,
+    pub snapshot: &'a MetricsSnapshot,
 }
 
 /// Writes the values of a process and of its collections. The samples of one metric stand
 /// together, whichever collection they belong to, as the format asks for.
-pub fn prometheus_text(parts: &[Part<'_>]) -> String {
+pub fn prometheus_text(parts: &[CollectionSamples<'_>]) -> String {
     let mut text = String::new();
     for &metric in Metric::ALL {
         let mut written = false;
         for part in parts {
-            for sample in part.snapshot.of(metric) {
+            for sample in part.snapshot.samples_of(metric) {
                 if !std::mem::replace(&mut written, true) {
                     write_head(&mut text, metric);
                 }
@@ -36,14 +36,16 @@ fn write_head(text: &mut String, metric: Metric) {
     text.push_str(&format!("# HELP {name} {help}\n# TYPE {name} {}\n", metric.kind().code()));
 }
 
-fn write_sample(text: &mut String, sample: &Sample, collection: Option<&str>) {
+fn write_sample(text: &mut String, sample: &MetricSample, collection: Option<&str>) {
     let names = sample.metric.labels().iter().map(|label| label.name());
     let labels = collection.map(|name| ("collection", name)).into_iter();
     let labels = labels.chain(names.zip(sample.labels.iter().map(|value| &**value)));
     let labels: Vec<_> = labels.collect();
     match &sample.value {
-        Value::Number(number) => write_line(text, sample.metric, "", &labels, *number),
-        Value::Distribution(counted) => write_distribution(text, sample.metric, labels, counted),
+        MetricValue::Number(number) => write_line(text, sample.metric, "", &labels, *number),
+        MetricValue::Distribution(counted) => {
+            write_distribution(text, sample.metric, labels, counted)
+        }
     }
 }
 
@@ -104,10 +106,11 @@ mod tests {
 
     #[test]
     fn a_histogram_is_written_with_all_that_lies_below_each_bound() {
-        let mut snapshot = Snapshot::default();
+        let mut snapshot = MetricsSnapshot::default();
         let counted = Distribution { bounds: vec![0.001, 0.5], counts: vec![2, 3, 1], sum: 1.75 };
-        snapshot.distribution(Metric::CommitDuration, &[], counted);
-        let text = prometheus_text(&[Part { collection: Some("news"), snapshot: &snapshot }]);
+        snapshot.add_distribution(Metric::CommitDuration, &[], counted);
+        let text =
+            prometheus_text(&[CollectionSamples { collection: Some("news"), snapshot: &snapshot }]);
         let expected = "\
 # HELP evercrawl_commit_duration_seconds How long commits took: archive synced, state written.
 # TYPE evercrawl_commit_duration_seconds histogram
@@ -128,10 +131,10 @@ evercrawl_commit_duration_seconds_count{collection=\"news\"} 6
 
     #[test]
     fn samples_of_several_collections_stand_together() {
-        let mut snapshot = Snapshot::default();
-        snapshot.count(Metric::Hosts, &[], 3);
-        snapshot.count(Metric::Mirrors, &[], 1);
-        let part = |name| Part { collection: Some(name), snapshot: &snapshot };
+        let mut snapshot = MetricsSnapshot::default();
+        snapshot.add_count(Metric::Hosts, &[], 3);
+        snapshot.add_count(Metric::Mirrors, &[], 1);
+        let part = |name| CollectionSamples { collection: Some(name), snapshot: &snapshot };
         let text = prometheus_text(&[part("a"), part("b")]);
         let heads: Vec<_> = text.lines().filter(|line| line.starts_with("# TYPE")).collect();
         assert_eq!(heads, ["# TYPE evercrawl_hosts gauge", "# TYPE evercrawl_mirrors gauge"]);

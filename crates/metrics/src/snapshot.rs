@@ -22,7 +22,7 @@ impl Distribution {
 
 /// The value of a sample.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum MetricValue {
     /// Of a counter or gauge.
     Number(f64),
     /// Of a histogram.
@@ -31,56 +31,56 @@ pub enum Value {
 
 /// One value of one metric.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sample {
+pub struct MetricSample {
     /// Which metric.
     pub metric: Metric,
     /// The values of the metric's labels, in their order.
     pub labels: Vec<Box<str>>,
     /// How much.
-    pub value: Value,
+    pub value: MetricValue,
 }
 
 /// The values of a moment.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Snapshot(Vec<Sample>);
+pub struct MetricsSnapshot(Vec<MetricSample>);
 
-impl Snapshot {
+impl MetricsSnapshot {
     /// Adds a count. `labels` are the values of the metric's labels, in their order.
-    pub fn count(&mut self, metric: Metric, labels: &[&str], count: u64) {
-        self.number(metric, labels, count as f64);
+    pub fn add_count(&mut self, metric: Metric, labels: &[&str], count: u64) {
+        self.add_number(metric, labels, count as f64);
     }
 
     /// Adds a number.
-    pub fn number(&mut self, metric: Metric, labels: &[&str], number: f64) {
-        self.push(metric, labels, Value::Number(number));
+    pub fn add_number(&mut self, metric: Metric, labels: &[&str], number: f64) {
+        self.push(metric, labels, MetricValue::Number(number));
     }
 
     /// Adds a distribution.
-    pub fn distribution(&mut self, metric: Metric, labels: &[&str], counted: Distribution) {
-        self.push(metric, labels, Value::Distribution(counted));
+    pub fn add_distribution(&mut self, metric: Metric, labels: &[&str], counted: Distribution) {
+        self.push(metric, labels, MetricValue::Distribution(counted));
     }
 
-    fn push(&mut self, metric: Metric, labels: &[&str], value: Value) {
+    fn push(&mut self, metric: Metric, labels: &[&str], value: MetricValue) {
         debug_assert_eq!(labels.len(), metric.labels().len(), "labels of {metric:?}");
         let labels = labels.iter().map(|&label| label.into()).collect();
-        self.0.push(Sample { metric, labels, value });
+        self.0.push(MetricSample { metric, labels, value });
     }
 
     /// All samples, in the order of [`Metric::ALL`], and of one metric as they were added.
-    pub fn samples(&self) -> Vec<&Sample> {
+    pub fn samples(&self) -> Vec<&MetricSample> {
         let mut samples: Vec<_> = self.0.iter().collect();
         samples.sort_by_key(|sample| sample.metric);
         samples
     }
 
     /// The samples of one metric.
-    pub fn of(&self, metric: Metric) -> impl Iterator<Item = &Sample> {
+    pub fn samples_of(&self, metric: Metric) -> impl Iterator<Item = &MetricSample> {
         self.0.iter().filter(move |sample| sample.metric == metric)
     }
 
     /// One value, where it is there.
-    pub fn value(&self, metric: Metric, labels: &[&str]) -> Option<&Value> {
-        let mut samples = self.of(metric);
+    pub fn value(&self, metric: Metric, labels: &[&str]) -> Option<&MetricValue> {
+        let mut samples = self.samples_of(metric);
         samples.find(|s| s.labels.iter().map(|l| &**l).eq(labels.iter().copied())).map(|s| &s.value)
     }
 }

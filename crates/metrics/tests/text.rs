@@ -6,24 +6,27 @@ mod common {
 }
 
 use common::strict::{self, Line};
-use evercrawl_metrics::{Distribution, Kind, Metric, Part, Scope, Snapshot, prometheus_text};
+use evercrawl_metrics::{
+    CollectionSamples, Distribution, Metric, MetricKind, MetricScope, MetricsSnapshot,
+    prometheus_text,
+};
 use proptest::prelude::*;
 
 /// A snapshot with a value for every metric and all of its labels' values.
-fn full() -> Snapshot {
-    let mut snapshot = Snapshot::default();
+fn full() -> MetricsSnapshot {
+    let mut snapshot = MetricsSnapshot::default();
     for &metric in Metric::ALL {
         let values = metric.labels().first().map(|label| label.values().unwrap_or(vec!["1.0"]));
         let sets: Vec<Vec<&str>> =
             values.map_or(vec![vec![]], |values| values.iter().map(|value| vec![*value]).collect());
         for labels in sets {
             match metric.kind() {
-                Kind::Histogram => {
+                MetricKind::Histogram => {
                     let counts = vec![1, 0, 7];
                     let counted = Distribution { bounds: vec![0.5, 2.0], counts, sum: 30.25 };
-                    snapshot.distribution(metric, &labels, counted);
+                    snapshot.add_distribution(metric, &labels, counted);
                 }
-                _ => snapshot.number(metric, &labels, 4.5),
+                _ => snapshot.add_number(metric, &labels, 4.5),
             }
         }
     }
@@ -33,7 +36,7 @@ fn full() -> Snapshot {
 #[test]
 fn every_metric_is_read_back_by_a_strict_reader() {
     let snapshot = full();
-    let part = |collection| Part { collection, snapshot: &snapshot };
+    let part = |collection| CollectionSamples { collection, snapshot: &snapshot };
     let text = prometheus_text(&[part(Some("a")), part(Some("b"))]);
     let lines = strict::read(&text).unwrap();
     for metric in Metric::ALL {
@@ -72,7 +75,7 @@ fn the_strict_reader_refuses_what_prometheus_refuses() {
 #[test]
 fn what_belongs_to_the_process_has_no_collection() {
     let of_process: Vec<_> =
-        Metric::ALL.iter().filter(|metric| metric.scope() == Scope::Process).collect();
+        Metric::ALL.iter().filter(|metric| metric.scope() == MetricScope::Process).collect();
     assert_eq!(of_process, [&Metric::BuildInfo]);
 }
 
@@ -80,9 +83,9 @@ proptest! {
     /// A data directory may be called anything.
     #[test]
     fn any_name_of_a_collection_is_read_back(name in "\\PC*|[\\\\\"\n a-c]*", value in any::<f64>()) {
-        let mut snapshot = Snapshot::default();
-        snapshot.number(Metric::Age, &[], value);
-        let text = prometheus_text(&[Part { collection: Some(&name), snapshot: &snapshot }]);
+        let mut snapshot = MetricsSnapshot::default();
+        snapshot.add_number(Metric::Age, &[], value);
+        let text = prometheus_text(&[CollectionSamples { collection: Some(&name), snapshot: &snapshot }]);
         let lines = strict::read(&text);
         prop_assert!(lines.is_ok(), "{:?}", lines);
         let lines = lines.unwrap();

@@ -1,20 +1,20 @@
-//! What can happen to the state? Everything that changes it is one of these.
+//! What can happen to the state? Every change of it is one of these events.
 //!
-//! Times and random draws are inside the event, so that applying the same events to the same
-//! state gives the same bytes: on another machine, in a simulation, after a crash.
+//! Times and random numbers are part of the event, so that applying the same events to the same state gives the same
+//! bytes: on another machine, in a simulation, after a crash.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use crate::{
-    Band, HostKey, Importance, Kind, Likeness, LinkEvidence, Measure, Override, PageKey, Refusal,
-    Rewritten, Suspicion, Time, Validators, Visit, VisitsDropped,
+    Band, HostKey, HostLikeness, Importance, LinkEvidence, Measure, Override, PageKey, PageKind,
+    Refusal, Rewritten, Suspicion, Time, Validators, Visit, VisitsDropped,
 };
 
-/// Something that changes the state.
+/// A change of the state.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// A URL was found; it enters the frontier unless it is known.
+    /// A URL was discovered; it enters the frontier unless it is known.
     Discovered(Discovery),
     /// A page was visited.
     Visited(Box<Visited>),
@@ -26,10 +26,10 @@ pub enum Event {
         reason: Refusal,
         /// Since when.
         at: Time,
-        /// When to look again, if ever.
+        /// When to try again, if ever.
         again: Option<Time>,
     },
-    /// A URL that was only a guess leads nowhere: it is as if it had never been found.
+    /// A guessed URL does not exist: forget it as if it had never been discovered.
     Forgotten {
         /// The page.
         page: PageKey,
@@ -38,42 +38,42 @@ pub enum Event {
     HostLearned {
         /// The host.
         host: HostKey,
-        /// What.
+        /// What was learned.
         update: HostUpdate,
     },
-    /// A host leaves the active set and waits on disk until `wake`, in the front queue `band`.
-    HostRested {
+    /// A host leaves the active set and waits on disk.
+    HostParked {
         /// The host.
         host: HostKey,
-        /// The front queue to wait in; `None` when nothing at all waits for it.
+        /// Its front queue, and when it has work; `None` when nothing is queued.
         front: Option<(Band, Time)>,
     },
-    /// A host was asked for an address that cannot exist.
+    /// A host was probed with an address that cannot exist.
     Probed {
         /// The host.
         host: HostKey,
         /// When.
         at: Time,
-        /// How it answered, in a form that means something to the engine alone.
-        manner: Box<[u8]>,
+        /// Its soft-404 profile, encoded.
+        profile: Box<[u8]>,
     },
-    /// A robots.txt was fetched, or could not be.
+    /// A robots.txt was fetched, or the attempt failed.
     RobotsLearned {
-        /// Scheme, host and port it speaks for.
+        /// The origin (scheme, host and port) that it applies to.
         origin: String,
-        /// What came.
+        /// The robots.txt, or the failure.
         copy: RobotsCopy,
     },
-    /// A page is to be visited at another time than was planned.
+    /// A page's next visit was moved.
     Rescheduled {
         /// The page.
         page: PageKey,
-        /// When.
+        /// Its new due time.
         due: Time,
-        /// What the scheduler noted with it; `None` leaves what was noted.
-        noted: Option<PolicyNotes>,
+        /// The policy's new notes; `None` keeps the old ones.
+        policy_notes: Option<PolicyNotes>,
     },
-    /// A page that was never visited waits in another front queue.
+    /// A new page moves to another front queue.
     Requeued {
         /// The page.
         page: PageKey,
@@ -82,58 +82,58 @@ pub enum Event {
         /// Since when.
         at: Time,
     },
-    /// Somebody says that a page changed.
+    /// A signal said that a page changed.
     Signalled {
         /// The page.
         page: PageKey,
-        /// When it changed, by their word.
+        /// When it changed, according to the signal.
         at: Time,
-        /// When it is to be visited now.
+        /// Its due time.
         due: Time,
-        /// What the scheduler noted with it.
-        noted: PolicyNotes,
+        /// The policy's new notes.
+        policy_notes: PolicyNotes,
     },
-    /// Pages turned out to matter otherwise than was known.
+    /// The importance of pages changed.
     ImportanceChanged {
-        /// How much each matters.
+        /// The pages and their importance.
         pages: Vec<(PageKey, Importance)>,
     },
-    /// What speaks for pages is otherwise than was known.
+    /// Link evidence for pages changed.
     LinkEvidenceChanged {
-        /// By what.
+        /// The measure.
         measure: Measure,
-        /// What speaks for each by now; `None` where nothing is kept of it any more.
-        claims: Vec<(PageKey, Option<LinkEvidence>)>,
-        /// What all claims of the measure have in common.
+        /// The new evidence for each page; `None` removes it.
+        evidence: Vec<(PageKey, Option<LinkEvidence>)>,
+        /// The totals of the measure over all pages.
         total: [f64; 4],
     },
     /// Pages of a host were compared with those of another.
     LikenessChanged {
         /// The host.
         host: HostKey,
-        /// What that says by now.
-        likeness: Likeness,
+        /// The result so far.
+        likeness: HostLikeness,
     },
-    /// A host was looked at for spam.
+    /// A host was surveyed for spam.
     SuspicionChanged {
         /// The host.
         host: HostKey,
-        /// What it is taken for; `None` where nothing speaks against it any more.
+        /// The suspicion; `None` removes it.
         suspicion: Option<Suspicion>,
     },
-    /// The user wishes something; it takes the place of an earlier wish of its kind and subject.
+    /// The user set an override; it replaces an earlier one of its kind and subject.
     OverrideSet {
-        /// What.
+        /// The override.
         user_override: Override,
         /// Since when.
         at: Time,
     },
-    /// The user wishes it no more.
+    /// The user removed an override.
     OverrideRemoved {
-        /// What.
+        /// The override.
         user_override: Override,
     },
-    /// A page is not fetched as long as a reason holds; where it was is kept.
+    /// A page is not fetched while a reason holds; its place in the queue is remembered.
     PutAside {
         /// The page.
         page: PageKey,
@@ -142,7 +142,7 @@ pub enum Event {
         /// Since when.
         at: Time,
     },
-    /// The reason holds no more: the page is where it was.
+    /// The reason no longer holds: the page returns to its place.
     PutBack {
         /// The page.
         page: PageKey,
@@ -156,65 +156,64 @@ pub enum Event {
         /// How many.
         count: u64,
     },
-    /// Records left the archive by a rule of retention.
+    /// A retention rule removed records from the archive.
     Rewritten(Box<Rewritten>),
-    /// Visits leave the log by a rule of retention.
+    /// A retention rule removed visits from the log.
     VisitsDropped(Box<VisitsDropped>),
 }
 
-/// A URL that was found, with where and how.
+/// A discovered URL, with where and how it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Discovery {
     /// Its key.
     pub page: PageKey,
-    /// Another 64 bits of the URL's hash: with the key, an identity that needs no look-up.
+    /// Another 64 bits of the URL's hash: together with the key they identify the URL without a look-up.
     pub check: u64,
     /// The canonical URL.
     pub url: Box<str>,
-    /// What it is for.
-    pub kind: Kind,
-    /// Links away from a seed.
+    /// Its kind.
+    pub kind: PageKind,
+    /// The least number of links from a seed.
     pub depth: u16,
-    /// Redirects that led here without a page between.
+    /// Redirects in a row that led here.
     pub hops: u8,
     /// The page that it was found on.
     pub via: Option<PageKey>,
-    /// The number of the page that announces it and its like, where one does.
+    /// The number of the hub page that links to it and to similar pages, if any.
     pub hub: Option<u32>,
-    /// The set of tags that it inherits (0: none).
+    /// The set of inherited tags (0: none).
     pub tags: u32,
-    /// The front queue to wait in.
+    /// Its front queue.
     pub band: Band,
-    /// The front queue for its host to wait in, where that is not the page's.
+    /// The front queue of its host, if it differs from the page's.
     pub front: Option<Band>,
-    /// How much its address and the words of the link say that it is about what the user looks for, of
-    /// 255.
+    /// The expected relevance to the topic, by its address and the link's text, from 0 to 255.
     pub on_topic: u8,
     /// When it was found.
     pub at: Time,
     /// When its source says it last changed (sitemaps, feeds).
     pub claimed_change: Option<Time>,
-    /// How much it matters, as far as can be told by where it was found.
+    /// Its importance, as far as the linking page tells.
     pub importance: Importance,
-    /// The URL's shape, where its like can be endless, and how many of a shape a host may have.
-    pub shape: Option<Shape>,
-    /// How many pages its host may have.
+    /// The URL's shape, for families of URLs without end.
+    pub shape: Option<UrlShape>,
+    /// The most pages that its host may have.
     pub host_cap: Option<u32>,
-    /// True when the user gave it.
+    /// True for seeds.
     pub seed: bool,
-    /// True when it is a guess: a bare domain by `https` (`http` is tried where that cannot be
-    /// had), or a usual place that may well be empty.
+    /// True for a guess: a bare domain tried by `https` (then by `http` if that fails), or a usual place that may be
+    /// empty.
     pub guess: bool,
 }
 
 impl Discovery {
-    /// A page of which nothing is known but its key with its check, its URL and how far it is from a seed.
+    /// A page about which nothing is known but its key with its check, its URL and its depth.
     pub fn new(key: (PageKey, u64), url: impl Into<Box<str>>, depth: u16, at: Time) -> Self {
         Discovery {
             page: key.0,
             check: key.1,
             url: url.into(),
-            kind: Kind::Page,
+            kind: PageKind::Page,
             depth,
             hops: 0,
             via: None,
@@ -234,93 +233,91 @@ impl Discovery {
     }
 }
 
-/// The shape of a URL whose like can be endless.
+/// The shape of a URL that belongs to a family without end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Hash of what the URLs of the family have in common.
+pub struct UrlShape {
+    /// The hash of what all URLs of the family share.
     pub hash: u64,
-    /// How many of them one host may have.
+    /// How many of them a host may have.
     pub cap: u32,
-    /// The reason to give for those beyond.
+    /// The refusal of all others.
     pub refusal: Refusal,
 }
 
-/// A visit with what it means for the page's row.
+/// A visit, and how it changes the page's row.
 #[derive(Clone, Debug)]
 pub struct Visited {
     /// The visit, as the log keeps it.
     pub visit: Visit,
-    /// What the page's content is told apart by at the next visit: the payload's digest, or for a
-    /// redirect that of its target. `None` leaves what was held.
+    /// What identifies the page's content at the next visit: the payload digest, or for a redirect the digest of its
+    /// target. `None` keeps the old value.
     pub identity: Option<[u8; 20]>,
-    /// When to come again.
-    pub next: Next,
-    /// What the scheduler keeps of the page.
-    pub noted: PolicyNotes,
-    /// Validators to ask with next time; `None` leaves those that were held.
+    /// The next visit.
+    pub next: NextVisit,
+    /// The policy's notes on the page.
+    pub policy_notes: PolicyNotes,
+    /// Validators for the next request; `None` keeps the old ones.
     pub validators: Option<Validators>,
-    /// Fingerprint of the text, where there was text.
+    /// The fingerprint of the text, if there was text.
     pub simhash: Option<u64>,
-    /// What the text is compared with at the next visit; `None` leaves what was held.
+    /// What the next visit's text is compared with; `None` keeps the old value.
     pub memory: Option<Box<[u8]>>,
-    /// Passages of the text that differ, for what the pages of a host have in common.
+    /// Passages that differ, to learn what the pages of a host share.
     pub differing: Vec<u32>,
-    /// What differs, where that is too much to be told passage by passage, in a form that means
-    /// something to the comparison alone.
+    /// The encoded difference, when it is too large to list its passages.
     pub untold: Option<Box<[u8]>>,
-    /// The pages that it links to, each once, in the order of their keys; `None` leaves those that
-    /// were known.
+    /// The pages that it links to, each once, ordered by key; `None` keeps the old ones.
     pub links: Option<Vec<PageKey>>,
-    /// The words that each of these links is put in, where they are kept; else none.
+    /// The text of each of these links, if kept; else empty.
     pub anchors: Vec<Box<str>>,
-    /// True when this digest is the first of its kind, so that later ones refer to it.
+    /// True when this visit holds the first record of its payload digest.
     pub first_of_digest: bool,
-    /// What the page turned out to be.
-    pub kind: Kind,
-    /// What was learned about the host on the way.
+    /// The kind that the page turned out to have.
+    pub kind: PageKind,
+    /// What was learned about the host.
     pub host: HostUpdate,
 }
 
-/// What the scheduler keeps of a page, in the page's row; it means something to the scheduler alone.
+/// The policy's notes on a page, stored in its row. Only the policy interprets them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PolicyNotes {
-    /// Days in which the page is known not to have changed.
+    /// Days during which the page is known not to have changed.
     pub unmodified: f32,
-    /// What its policy noted.
+    /// The policy's own numbers.
     pub numbers: [f32; 8],
-    /// How much of the page is news when it changes, from 0 to 1, on average; 0 before its first change.
+    /// The mean share of the page that is news when it changes, from 0 to 1; 0 before the first change.
     pub news: f32,
 }
 
-/// When to visit a page again.
+/// The next visit of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextVisit {
     /// At this time, or sooner where the budget allows it.
     Due(Time),
-    /// Not before this time: there is little hope for it.
+    /// Not before this time: the visit will probably fail.
     Recheck(Time),
-    /// After the new pages of its host: the first visit failed, and is tried again.
+    /// After the new pages of its host: the first visit failed and is retried.
     Retry,
-    /// Not by itself.
+    /// No further visit, unless something else asks for it.
     Never,
 }
 
-/// What was learned about a host. `None` leaves what was known.
+/// What was learned about a host. `None` keeps the old value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostUpdate {
-    /// No request before this moment (the host's pace).
+    /// No request before this moment, to keep the host's pause.
     pub next_allowed: Option<Time>,
-    /// No request before this moment because the host asked for it or did not answer.
+    /// No request before this moment, since the host failed or asked for it.
     pub blocked_until: Option<Time>,
     /// Failures in a row.
     pub failures: Option<u16>,
     /// Its address.
     pub ip: Option<IpAddr>,
-    /// How long its last answer took.
+    /// The duration of its last response.
     pub answer_time: Option<Duration>,
 }
 
-/// A robots.txt as it came, or that it did not come.
+/// A fetched robots.txt, or a failed attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsCopy {
     /// When it was fetched.
@@ -329,6 +326,6 @@ pub struct RobotsCopy {
     pub expires: Time,
     /// The final status; 0 where no answer came.
     pub status: u16,
-    /// The body, cut to the size that is read.
+    /// The body, truncated to the size limit.
     pub body: Vec<u8>,
 }

@@ -1,12 +1,11 @@
 //! How much does a page matter next to others? One byte, on a scale of ratios.
 
-/// How many times as much as the average page a page matters, in steps of an eighth of a doubling; or
-/// that nobody has looked yet.
+/// A page's importance relative to the average page, in steps of an eighth of a doubling; or unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Importance(u8);
 
 impl Importance {
-    /// Nobody has looked yet.
+    /// Not ranked yet.
     pub const UNKNOWN: Importance = Importance(0);
 
     /// The average page's step.
@@ -16,7 +15,7 @@ impl Importance {
 
     /// The nearest step to `times` what the average page matters; unknown where that is no number
     /// above 0.
-    pub fn of(times: f64) -> Self {
+    pub fn from_ratio(times: f64) -> Self {
         if times.is_nan() || times <= 0.0 {
             return Self::UNKNOWN;
         }
@@ -26,8 +25,8 @@ impl Importance {
         Importance(step as u8)
     }
 
-    /// How many times as much as the average page it matters, where that is known.
-    pub fn times(self) -> Option<f64> {
+    /// The importance relative to the average page, if known.
+    pub fn ratio(self) -> Option<f64> {
         (self != Self::UNKNOWN)
             .then(|| 2f64.powf((f64::from(self.0) - Self::AVERAGE) / Self::STEPS))
     }
@@ -50,16 +49,19 @@ mod tests {
     #[test]
     fn ratios_come_back_within_a_step_and_nonsense_is_unknown() {
         for times in [1e-4, 0.15, 1.0, 3.7, 60_000.0] {
-            let back = Importance::of(times).times().unwrap();
+            let back = Importance::from_ratio(times).ratio().unwrap();
             assert!((back / times).log2().abs() <= 1.0 / 16.0 + 1e-9, "{times} {back}");
         }
-        assert_eq!(Importance::of(1.0).times(), Some(1.0));
-        assert!(Importance::of(1e-300) < Importance::of(f64::INFINITY));
+        assert_eq!(Importance::from_ratio(1.0).ratio(), Some(1.0));
+        assert!(Importance::from_ratio(1e-300) < Importance::from_ratio(f64::INFINITY));
         for nonsense in [0.0, -1.0, f64::NAN] {
-            assert_eq!(Importance::of(nonsense), Importance::UNKNOWN);
+            assert_eq!(Importance::from_ratio(nonsense), Importance::UNKNOWN);
         }
-        assert_eq!(Importance::UNKNOWN.times(), None);
+        assert_eq!(Importance::UNKNOWN.ratio(), None);
         let all = (0..=255).map(Importance::from_number);
-        assert!(all.clone().all(|it| it.times().map_or(Importance::UNKNOWN, Importance::of) == it));
+        assert!(
+            all.clone()
+                .all(|it| it.ratio().map_or(Importance::UNKNOWN, Importance::from_ratio) == it)
+        );
     }
 }

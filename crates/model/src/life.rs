@@ -1,60 +1,60 @@
-//! Where is a page in its life, and what does the log say besides visits?
+//! In which life state is a page, and what does the visit log contain besides visits?
 
 use crate::{HostKey, PageKey, Refusal, Time};
 
-/// Where a page is in its life.
+/// The life state of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Life {
+pub enum LifeState {
     /// Known, never visited.
     New,
-    /// Visited, and there.
+    /// Visited, and served.
     Live,
-    /// Its last visit failed; it is tried again, ever more rarely.
+    /// Its last visit failed; it is retried, ever more rarely.
     Failing,
-    /// Its server says that it is gone.
+    /// Its server says that it is gone (404 or 410).
     Gone,
-    /// Its server says that it moved for good.
+    /// Its server says that it moved permanently.
     Moved,
-    /// A page that says "not found" is shown in its place.
+    /// Its server shows a "not found" page with status 200.
     SoftGone,
-    /// A password is asked for in its place.
+    /// Its server asks for a password instead.
     LoginWall,
     /// Its domain is parked.
     Parked,
-    /// Not to be fetched.
+    /// Excluded from fetching.
     Refused,
 }
 
-impl Life {
-    /// Every state there is, in the order of their numbers.
-    pub const ALL: [Life; 9] = [
-        Life::New,
-        Life::Live,
-        Life::Failing,
-        Life::Gone,
-        Life::Moved,
-        Life::SoftGone,
-        Life::LoginWall,
-        Life::Parked,
-        Life::Refused,
+impl LifeState {
+    /// All states, ordered by number.
+    pub const ALL: [LifeState; 9] = [
+        LifeState::New,
+        LifeState::Live,
+        LifeState::Failing,
+        LifeState::Gone,
+        LifeState::Moved,
+        LifeState::SoftGone,
+        LifeState::LoginWall,
+        LifeState::Parked,
+        LifeState::Refused,
     ];
 
     /// The state's code, as users see it.
     pub const fn code(self) -> &'static str {
         match self {
-            Life::New => "new",
-            Life::Live => "live",
-            Life::Failing => "failing",
-            Life::Gone => "gone",
-            Life::Moved => "moved",
-            Life::SoftGone => "soft_404",
-            Life::LoginWall => "login_wall",
-            Life::Parked => "parked",
-            Life::Refused => "refused",
+            LifeState::New => "new",
+            LifeState::Live => "live",
+            LifeState::Failing => "failing",
+            LifeState::Gone => "gone",
+            LifeState::Moved => "moved",
+            LifeState::SoftGone => "soft_404",
+            LifeState::LoginWall => "login_wall",
+            LifeState::Parked => "parked",
+            LifeState::Refused => "refused",
         }
     }
 
-    /// Its number in compact rows.
+    /// Its number in stored rows.
     pub fn number(self) -> u8 {
         self as u8
     }
@@ -65,52 +65,52 @@ impl Life {
     }
 }
 
-/// A page went from one state to another.
+/// A change of life state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LifeChange {
-    /// Where it was.
-    pub from: Life,
-    /// Where it is.
-    pub to: Life,
+    /// The state before.
+    pub from: LifeState,
+    /// The state after.
+    pub to: LifeState,
 }
 
 impl LifeChange {
-    /// From one state to another; `None` where they are the same.
-    pub fn between(from: Life, to: Life) -> Option<Self> {
+    /// The change from one state to another; `None` when they are equal.
+    pub fn between(from: LifeState, to: LifeState) -> Option<Self> {
         (from != to).then_some(LifeChange { from, to })
     }
 }
 
-/// What the log says besides visits.
+/// An entry of the visit log that is no visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Notice {
-    /// A page came to another state without being asked for.
-    Turned {
+pub enum LogNotice {
+    /// A page's life state changed without a visit.
+    LifeChanged {
         /// The page.
         page: PageKey,
         /// When.
         at: Time,
-        /// From which state to which.
-        turn: LifeChange,
-        /// Why it is refused, or was.
+        /// The change.
+        change: LifeChange,
+        /// Why the page is, or was, refused.
         reason: Refusal,
     },
-    /// The same came to or went from the pages of a whole host: one event, however many pages.
-    Site {
+    /// The same passages appeared or disappeared on pages of a whole host: one entry for all of them.
+    SiteChanged {
         /// The host.
         host: HostKey,
-        /// When enough of its pages had shown it.
+        /// When enough pages had shown it.
         at: Time,
-        /// How many passages it was; 0 where they were too many to be told one by one.
+        /// How many passages; 0 when they were too many to be identified.
         passages: u32,
     },
 }
 
-impl Notice {
+impl LogNotice {
     /// When it was.
     pub fn at(&self) -> Time {
         match self {
-            Notice::Turned { at, .. } | Notice::Site { at, .. } => *at,
+            LogNotice::LifeChanged { at, .. } | LogNotice::SiteChanged { at, .. } => *at,
         }
     }
 }

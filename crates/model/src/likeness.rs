@@ -1,18 +1,18 @@
-//! How much is a host like another?
+//! How similar are two hosts?
 
 use crate::{HostKey, Time};
 
-/// What comparing pages at the same paths of two hosts has shown.
+/// The result of comparing pages at the same paths of two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Likeness {
+pub struct HostLikeness {
     /// The host that it is compared with.
-    pub of: HostKey,
+    pub compared_with: HostKey,
     /// Pages whose content was the same on both.
-    pub alike: u32,
+    pub alike_pages: u32,
     /// Pages that were compared.
-    pub compared: u32,
-    /// Whether it is taken for a mirror.
-    pub mirror: bool,
-    /// Since when it is, or is not.
+    pub compared_pages: u32,
+    /// Whether the host counts as a mirror of the other.
+    pub is_mirror: bool,
+    /// Since when `is_mirror` has its value.
     pub since: Time,
 }

@@ -1,40 +1,40 @@
-//! What does the user wish of a crawl, beyond its settings?
+//! What did the user set for single URLs, patterns or hosts?
 
 use std::time::Duration;
 
 use crate::{HostKey, PageKey};
 
-/// Something that the user wishes from now on. At most one of a kind stands for one subject.
+/// A user override. At most one of each kind applies to one subject.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Override {
-    /// A page is to be visited at least this often, whatever the policy thinks of it.
+    /// A page is visited at least this often, whatever the policy says.
     Pin {
         /// The page.
         page: PageKey,
         /// Its canonical URL.
         url: String,
-        /// The longest time from one visit to the next.
+        /// The longest interval between visits.
         every: Duration,
     },
-    /// Pages whose URL matches are worth more, or less.
+    /// Pages whose URL matches have another weight.
     Boost {
         /// A regular expression.
         pattern: String,
-        /// What their weight is multiplied by.
+        /// The factor on their weight.
         times: f32,
     },
-    /// A host is not to be asked for anything.
+    /// A host gets no requests.
     Pause {
         /// The host.
         host: HostKey,
-        /// Its name, with the port where it is not the scheme's own.
+        /// Its name, with the port unless it is the scheme's default.
         authority: String,
     },
-    /// A host is crawled like any other, whatever it is taken for.
+    /// A host is never treated as spam.
     Trust {
         /// The host.
         host: HostKey,
-        /// Its name, with the port where it is not the scheme's own.
+        /// Its name, with the port unless it is the scheme's default.
         authority: String,
     },
     /// Pages whose URL matches are neither fetched nor followed.
@@ -45,7 +45,7 @@ pub enum Override {
 }
 
 impl Override {
-    /// The name of its kind, as users say it.
+    /// The name of its kind, as shown to users.
     pub const fn code(&self) -> &'static str {
         match self {
             Override::Pin { .. } => "pin",
@@ -56,7 +56,7 @@ impl Override {
         }
     }
 
-    /// What it is about: a URL, a pattern or a host's name.
+    /// Its subject: a URL, a pattern or a host name.
     pub fn subject(&self) -> &str {
         match self {
             Override::Pin { url, .. } => url,

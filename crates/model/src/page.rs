@@ -1,8 +1,8 @@
-//! What do we know of a page and of its host?
+//! What can be known about a page or its host, independent of a visit?
 
 use std::fmt;
 
-/// Why a URL is not fetched. One reason a refusal, counted and shown by its code.
+/// Why a URL is not fetched. Each refusal has one reason, counted and shown by its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Refusal {
     /// It cannot be read as a URL.
@@ -37,7 +37,7 @@ pub enum Refusal {
     HostFull,
     /// robots.txt disallows it.
     Robots,
-    /// robots.txt could not be had, so everything is disallowed for a while.
+    /// robots.txt could not be fetched, so everything is disallowed for a while.
     RobotsUnreachable,
     /// The page or the link says `nofollow`.
     NoFollow,
@@ -53,12 +53,12 @@ pub enum Refusal {
     ErrorHistory,
     /// Its host mirrors another, which has this page too.
     Mirror,
-    /// Its host only pretends to be of use.
+    /// Its host is spam.
     Spam,
 }
 
 impl Refusal {
-    /// Every reason there is, in the order of their numbers.
+    /// All reasons, ordered by number.
     pub const ALL: [Refusal; 25] = [
         Refusal::BadUrl,
         Refusal::Scheme,
@@ -118,8 +118,8 @@ impl Refusal {
         }
     }
 
-    /// True when a page is only put aside for it: it returns to where it was once the reason is gone. Of a
-    /// private address that can be told by nothing but another try, when a crawl begins.
+    /// True for reasons that only set a page aside: it returns to where it was once the reason no longer holds. For a
+    /// private address only another try tells, when a crawl starts.
     pub const fn puts_aside(self) -> bool {
         matches!(
             self,
@@ -144,9 +144,9 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What a URL is for: a page of the collection, or a list that leads to pages.
+/// The kind of a URL: a page of the collection, or a list that leads to pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum PageKind {
     /// An ordinary page.
     #[default]
     Page,
@@ -154,18 +154,18 @@ pub enum Kind {
     Sitemap,
     /// An RSS, Atom or JSON feed.
     Feed,
-    /// An address that cannot exist, to see how its host answers then.
+    /// An address that cannot exist, fetched to learn how its host answers then.
     Probe,
 }
 
-impl Kind {
+impl PageKind {
     /// The kind's name, as users see it.
     pub const fn code(self) -> &'static str {
         match self {
-            Kind::Page => "page",
-            Kind::Sitemap => "sitemap",
-            Kind::Feed => "feed",
-            Kind::Probe => "probe",
+            PageKind::Page => "page",
+            PageKind::Sitemap => "sitemap",
+            PageKind::Feed => "feed",
+            PageKind::Probe => "probe",
         }
     }
 
@@ -176,11 +176,13 @@ impl Kind {
 
     /// Reads what [`number`](Self::number) gave.
     pub fn from_number(n: u8) -> Option<Self> {
-        [Kind::Page, Kind::Sitemap, Kind::Feed, Kind::Probe].get(usize::from(n)).copied()
+        [PageKind::Page, PageKind::Sitemap, PageKind::Feed, PageKind::Probe]
+            .get(usize::from(n))
+            .copied()
     }
 }
 
-/// The front queue a new page waits in: 0 is taken from most often, [`Band::LAST`] least.
+/// The front queue of a new page: the selector takes 0 most often and [`Band::LAST`] least.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Band(u8);
 
@@ -189,20 +191,20 @@ impl Band {
     pub const COUNT: u8 = 8;
     /// The queue of the most urgent pages.
     pub const FIRST: Band = Band(0);
-    /// Where a host waits that only has pages to come back to.
+    /// The band of a host that has only known pages.
     pub const REVISITS: Band = Band(3);
     /// The queue of the least urgent pages.
     pub const LAST: Band = Band(Self::COUNT - 1);
-    /// Where a host waits that is not to be asked, whatever it has: after all others.
+    /// The band of a host that may not be requested now: after all others.
     pub const BLOCKED: Band = Band(Self::COUNT);
 
-    /// Band `n`, or the last one where there are not so many.
+    /// Band `n`, or the last one if `n` is too large.
     pub fn new(n: u8) -> Self {
         Band(n.min(Self::LAST.0))
     }
 
-    /// The front queue of number `n`, blocked hosts' included.
-    pub fn of_front(n: u8) -> Self {
+    /// The front queue with number `n`, including the one of blocked hosts.
+    pub fn of_front_queue(n: u8) -> Self {
         Band(n.min(Self::BLOCKED.0))
     }
 
@@ -212,7 +214,7 @@ impl Band {
     }
 }
 
-/// What a server gave us to ask "has it changed since?" with.
+/// The validators that a server sent, for conditional requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Validators {
     /// The `ETag` header, as received.
@@ -222,7 +224,7 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// True when there is nothing to ask with.
+    /// True when there is none.
     pub fn is_empty(&self) -> bool {
         self.etag.is_none() && self.last_modified.is_none()
     }

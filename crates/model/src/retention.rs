@@ -1,15 +1,15 @@
-//! What was dropped by a rule of retention, and what follows from it?
+//! What was deleted by a retention rule, and what follows?
 
 use crate::{PageKey, RecordAt, Time};
 
-/// One entry of the record of what was dropped.
+/// An entry in the record of deletions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
     /// When the rule was applied.
     pub at: Time,
     /// The rule, as the user wrote it.
     pub rule: String,
-    /// What it was dropped from: a WARC file, or the visit log.
+    /// Where records were deleted: a WARC file, or the visit log.
     pub from: String,
     /// How many records or visits.
     pub count: u64,
@@ -17,26 +17,26 @@ pub struct Dropped {
     pub bytes: u64,
 }
 
-/// A WARC file was written anew without some of its records.
+/// A WARC file was rewritten without some of its records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewritten {
-    /// What was dropped.
+    /// What was deleted.
     pub dropped: Dropped,
-    /// Visits whose records stay, and where these are now.
+    /// Visits whose records remain, and where these are now.
     pub moved: Vec<(u64, RecordAt)>,
-    /// Visits whose records are no more.
+    /// Visits whose records were deleted.
     pub emptied: Vec<u64>,
-    /// Contents that no record holds any more.
+    /// Payload digests without any record left.
     pub contents: Vec<[u8; 20]>,
 }
 
-/// Visits that leave the log.
+/// Visits that are deleted from the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VisitsDropped {
-    /// What was dropped.
+    /// What was deleted.
     pub dropped: Dropped,
     /// Their numbers in ascending order, by page.
     pub visits: Vec<(PageKey, Vec<u64>)>,
-    /// What the log says besides visits, by number.
+    /// Numbers of log entries that are no visits.
     pub notices: Vec<u64>,
 }

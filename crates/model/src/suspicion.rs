@@ -1,14 +1,14 @@
-//! What is a host taken for, beyond what it says of itself?
+//! How likely is a host to be spam?
 
 use crate::Time;
 
-/// That a host only pretends to be of use.
+/// The suspicion that a host is spam.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suspicion {
-    /// How likely that is, from 0 to 1.
+    /// The probability, from 0 to 1.
     pub probability: f32,
-    /// What was seen, for people.
+    /// The evidence, in words.
     pub evidence: String,
-    /// When it was last seen so.
+    /// When it was last confirmed.
     pub at: Time,
 }

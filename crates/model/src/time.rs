@@ -137,7 +137,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// The text is no date that we know.
+/// The text is not a date in a known form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseTimeError;
 

@@ -1,8 +1,8 @@
-//! What came of a visit?
+//! What was the result of a visit?
 
 use crate::{PageKey, Time};
 
-/// How an attempt to fetch a page ended. A failed fetch is no error: it is one of these.
+/// How an attempt to fetch a page ended. A failed fetch is not an error of ours: it is one of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// A 2xx answer.
@@ -23,21 +23,21 @@ pub enum Outcome {
     Tls,
     /// A phase took longer than allowed.
     Timeout,
-    /// What came was not HTTP.
+    /// The response was not HTTP.
     Protocol,
-    /// The address is one that we do not connect to.
+    /// The address is one that we must not connect to.
     Forbidden,
     /// A page that says "not found" came with status 200, or a redirect to where all wrong addresses
     /// lead.
     SoftGone,
-    /// A password is asked for in place of the page.
+    /// The server asks for a password instead of the page.
     LoginWall,
     /// The domain is parked: it shows the same offer for every address.
     Parked,
 }
 
 impl Outcome {
-    /// Every outcome there is, in the order of their numbers.
+    /// All outcomes, ordered by number.
     pub const ALL: [Outcome; 14] = [
         Outcome::Ok,
         Outcome::NotModified,
@@ -56,7 +56,7 @@ impl Outcome {
     ];
 
     /// The outcome of an answer with `status`.
-    pub fn of_status(status: u16) -> Self {
+    pub fn from_status(status: u16) -> Self {
         match status {
             200..=299 => Outcome::Ok,
             304 => Outcome::NotModified,
@@ -87,11 +87,11 @@ impl Outcome {
     }
 
     /// True when the server answered with a status.
-    pub fn answered(self) -> bool {
+    pub fn has_answer(self) -> bool {
         (self as u8) <= Outcome::ServerError as u8 || self.is_substitute()
     }
 
-    /// True when something else was put in the place of the page.
+    /// True when the server showed something else in place of the page.
     pub fn is_substitute(self) -> bool {
         matches!(self, Outcome::SoftGone | Outcome::LoginWall | Outcome::Parked)
     }
@@ -107,7 +107,7 @@ impl Outcome {
     }
 }
 
-/// What a visit told about the page's content.
+/// What a visit found out about the page's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
     /// The first content we have of this page.
@@ -116,11 +116,11 @@ pub enum Change {
     Changed,
     /// Other content, but most of the text is as it was.
     Near,
-    /// The same content: a 304, an equal digest, or nothing but noise that differs.
+    /// The same content: a 304, an equal digest, or only noise differs.
     Same,
-    /// The page is not there any more.
+    /// The page does not exist any more.
     Gone,
-    /// Nothing could be learned.
+    /// Nothing was learned.
     Failed,
 }
 
@@ -152,7 +152,7 @@ impl Change {
     }
 }
 
-/// Which share of a page's text is news, from 0 to 1, to a 65,535th. What is above 0 stays above it.
+/// The share of a page's text that is news, from 0 to 1, in steps of 1/65,535. A positive share stays positive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Score(u16);
 
@@ -206,7 +206,7 @@ pub struct Visit {
     pub outcome: Outcome,
     /// The HTTP status; 0 where no answer came.
     pub status: u16,
-    /// What it told about the content.
+    /// What it found out about the content.
     pub change: Change,
     /// How much of the text is news.
     pub score: Score,
@@ -218,7 +218,7 @@ pub struct Visit {
     pub ms: u32,
     /// The archive's record of it.
     pub record: Option<RecordAt>,
-    /// The page whose text this one nearly repeats, where there is one.
+    /// The page whose text this one nearly repeats, if any.
     pub near: Option<PageKey>,
 }
 

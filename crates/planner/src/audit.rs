@@ -1,115 +1,114 @@
-//! Is the freshness that is reported true? Random pages are asked for, and what was believed of them
-//! is compared with what is found.
+//! Is the reported freshness true? Randomly sampled pages are audited: what was believed about them is compared with
+//! what is found.
 //!
-//! Ordinary visits go where change is expected, so what they find says little of all pages. A small
-//! share of requests therefore goes to pages drawn by lot, without "changed since?": the difference
-//! between what they show and what was believed corrects the estimate and bounds its error.
+//! Ordinary visits go where change is expected, so their results say little about all pages. A small share of
+//! requests therefore goes to randomly sampled pages, without conditional headers. The difference between what they
+//! show and what was believed corrects the estimate and bounds its error.
 
 use std::collections::{HashSet, VecDeque};
 
 use evercrawl_model::PageKey;
 use evercrawl_policy::SplitMix64;
 
-/// Audits that count: older ones say little of today.
-const MOST: usize = 400;
+/// The most audits that count: older ones say little about today.
+const MAX_RESULTS: usize = 400;
 
-/// How far beliefs are off before anything is known: the standard deviation, as a share of pages.
-const DOUBT: f64 = 0.05;
+/// The standard deviation of the error of beliefs before any audit, as a share of pages.
+const PRIOR_DEVIATION: f64 = 0.05;
 
-/// Audits that count as made from the start, with as good a chance to end one way as the other.
-const IMAGINED: f64 = 2.0;
+/// Pseudo-audits counted from the start, as likely to end one way as the other.
+const PSEUDO_AUDITS: f64 = 2.0;
 
-/// The audits made so far, and those under way.
+/// The results of audits, and the audits in flight.
 #[derive(Debug)]
 pub(super) struct Audits {
-    /// The share of requests that they take.
+    /// The share of requests used for audits.
     share: f64,
     owed: f64,
-    out: HashSet<PageKey>,
-    /// For each: whether the copy was right, less the chance that it would be; and that chance.
+    pending: HashSet<PageKey>,
+    /// For each audit: whether the copy was right (0 or 1) minus the believed chance; and that chance.
     results: VecDeque<(f32, f32)>,
     random: SplitMix64,
 }
 
-/// What audits say of the beliefs.
+/// How audits correct the beliefs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Correction {
-    /// To be added to the share of pages believed to be fresh.
+    /// Added to the share of pages believed to be fresh.
     pub(super) shift: f64,
-    /// The variance of what is left of the error.
+    /// The variance of the remaining error.
     pub(super) variance: f64,
-    /// Audits that it rests on.
+    /// The number of audits behind it.
     pub(super) audits: usize,
 }
 
 impl Audits {
-    /// `share` of all requests, drawn from `seed` on.
+    /// Audits for `share` of all requests, sampled from `seed`.
     pub(super) fn new(share: f64, seed: u64) -> Self {
         Audits {
             share,
             owed: 0.0,
-            out: HashSet::new(),
+            pending: HashSet::new(),
             results: VecDeque::new(),
             random: SplitMix64::new(seed),
         }
     }
 
-    /// A request is made.
-    pub(super) fn asked(&mut self) {
+    /// Counts a request.
+    pub(super) fn count_request(&mut self) {
         self.owed += self.share;
     }
 
-    /// Draws the next page to be audited, where one is owed.
-    pub(super) fn draw(&mut self, pages: &[PageKey]) -> Option<PageKey> {
+    /// Draws the next page to audit, if one is owed.
+    pub(super) fn draw_page(&mut self, pages: &[PageKey]) -> Option<PageKey> {
         if self.owed < 1.0 || pages.is_empty() {
             return None;
         }
         self.owed -= 1.0;
         let page = pages[self.random.below(pages.len())];
-        self.out.insert(page).then_some(page)
+        self.pending.insert(page).then_some(page)
     }
 
-    /// Whether a page is to be looked at by lot.
-    pub(super) fn is_out(&self, page: PageKey) -> bool {
-        self.out.contains(&page)
+    /// Whether a page waits for its audit.
+    pub(super) fn is_pending(&self, page: PageKey) -> bool {
+        self.pending.contains(&page)
     }
 
-    /// A page was looked at, or cannot be; true when it was drawn by lot.
-    pub(super) fn ends(&mut self, page: PageKey) -> bool {
-        self.out.remove(&page)
+    /// Ends the audit of a page, visited or not. Returns true when there was one.
+    pub(super) fn end(&mut self, page: PageKey) -> bool {
+        self.pending.remove(&page)
     }
 
-    /// A page drawn by lot was `right`, with a chance of `believed`.
-    pub(super) fn found(&mut self, right: bool, believed: f64) {
+    /// Records that an audited copy was `right`, which was believed with chance `believed`.
+    pub(super) fn record(&mut self, right: bool, believed: f64) {
         let believed = believed as f32;
         self.results.push_back((f32::from(u8::from(right)) - believed, believed));
-        if self.results.len() > MOST {
+        if self.results.len() > MAX_RESULTS {
             self.results.pop_front();
         }
     }
 
-    /// How far beliefs are off: what was found, as far as it outweighs that beliefs are usually
-    /// about right.
+    /// How far beliefs are off: the mean error of audits, shrunk towards none by the prior.
     pub(super) fn correction(&self) -> Correction {
         let count = self.results.len();
         let n = count as f64;
-        let prior = DOUBT * DOUBT;
+        let prior = PRIOR_DEVIATION * PRIOR_DEVIATION;
         if count == 0 {
             return Correction { shift: 0.0, variance: prior, audits: 0 };
         }
         let mean = self.results.iter().map(|(miss, _)| f64::from(*miss)).sum::<f64>() / n;
-        // Few audits that all ended alike do not prove that there is no error: the variance is at least what
-        // the beliefs themselves say, and some audits are imagined that went either way.
+        // A few audits that all agree do not prove that there is no error. The variance is at least what the beliefs
+        // themselves imply, with some pseudo-audits that went either way.
         let spread = self.results.iter().map(|&(miss, believed)| {
             let (miss, believed) = (f64::from(miss) - mean, f64::from(believed));
             (miss * miss).max(believed * (1.0 - believed))
         });
-        let variance = (spread.sum::<f64>() + IMAGINED * 0.25) / (n + IMAGINED) / n;
+        let variance = (spread.sum::<f64>() + PSEUDO_AUDITS * 0.25) / (n + PSEUDO_AUDITS) / n;
         let weight = prior / (prior + variance);
         Correction { shift: weight * mean, variance: weight * variance, audits: count }
     }
 
-    /// Writes down what was found, behind what is in `out`.
+    /// Appends the encoded results to `out`.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&(self.results.len() as u16).to_le_bytes());
         for (miss, believed) in &self.results {
@@ -118,7 +117,7 @@ impl Audits {
         }
     }
 
-    /// Takes up what [`write`](Self::write) wrote.
+    /// Restores what [`write`](Self::write) wrote.
     pub(super) fn read(&mut self, from: &mut &[u8]) -> Option<()> {
         let (count, rest) = from.split_first_chunk()?;
         let (pairs, rest) = rest.split_at_checked(8 * usize::from(u16::from_le_bytes(*count)))?;
@@ -133,10 +132,10 @@ impl Audits {
 mod tests {
     use super::*;
 
-    /// Of pages that are right with chance `real` and are believed to be with `believed`.
+    /// Audits of pages that are right with chance `real` and believed to be with chance `believed`.
     fn corrected(real: f64, believed: f64, count: usize, seed: u64) -> (f64, f64) {
         let (mut audits, mut random) = (Audits::new(0.01, 1), SplitMix64::new(seed));
-        (0..count).for_each(|_| audits.found(random.uniform() < real, believed));
+        (0..count).for_each(|_| audits.record(random.uniform() < real, believed));
         let correction = audits.correction();
         (believed + correction.shift, 1.96 * correction.variance.sqrt())
     }
@@ -160,7 +159,7 @@ mod tests {
         let audits = Audits::new(0.01, 1);
         assert_eq!(
             audits.correction(),
-            Correction { shift: 0.0, variance: DOUBT * DOUBT, audits: 0 }
+            Correction { shift: 0.0, variance: PRIOR_DEVIATION * PRIOR_DEVIATION, audits: 0 }
         );
     }
 
@@ -181,10 +180,10 @@ mod tests {
         let mut audits = Audits::new(0.02, 1);
         let mut drawn = 0;
         for _ in 0..5000 {
-            audits.asked();
-            if let Some(page) = audits.draw(&pages) {
+            audits.count_request();
+            if let Some(page) = audits.draw_page(&pages) {
                 drawn += 1;
-                assert!(audits.is_out(page) && audits.ends(page) && !audits.ends(page));
+                assert!(audits.is_pending(page) && audits.end(page) && !audits.end(page));
             }
         }
         assert_eq!(drawn, 100);

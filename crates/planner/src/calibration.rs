@@ -1,9 +1,9 @@
-//! Does what is predicted come true? Visits by how likely a change was, beside how many found one.
+//! Do predictions come true? The predicted chance of a change, compared with how many visits found one.
 //!
-//! A belief that is right on the whole may be wrong in its parts: too sure of pages that change often,
-//! say. So visits are counted by how often their pages change, and again by what was predicted.
+//! A belief that is right on average may be wrong in parts, for example too sure of pages that change often. So
+//! visits are counted by how often their pages change, and again by the predicted chance.
 
-/// How often pages change, from the fastest: up to how many days from change to change, and in words.
+/// Classes of change rates, fastest first: the longest time between changes in days, and a name.
 pub const CLASSES: [(f64, &str); 5] = [
     (1.0 / 24.0, "within the hour"),
     (1.0, "within a day"),
@@ -12,72 +12,72 @@ pub const CLASSES: [(f64, &str); 5] = [
     (f64::INFINITY, "more rarely"),
 ];
 
-/// The class of a page that changes so often a day.
-pub fn class(rate: f64) -> usize {
+/// The class of a page with this many changes per day.
+pub fn rate_class(rate: f64) -> usize {
     CLASSES.iter().position(|(days, _)| rate * days >= 1.0).unwrap_or(CLASSES.len() - 1)
 }
 
-/// Predictions are told apart in tenths.
+/// Predicted chances are counted in ten classes.
 const TENTHS: usize = 10;
 
-/// Visits in a row of the table from which on older ones count less.
+/// After this many visits in a row of the table, older ones count less.
 const MEMORY: f64 = 10_000.0;
 
-/// Visits of one sort: how many, how many of them were to find a change, and how many did.
+/// Visits of one class: how many, how many changes were predicted, and how many were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Outcomes {
+pub struct PredictionRecord {
     /// Visits.
     pub visits: f64,
     /// The changes that were predicted.
     pub predicted: f64,
-    /// The changes that were seen.
-    pub seen: f64,
+    /// The changes that were found.
+    pub observed: f64,
 }
 
-impl Outcomes {
+impl PredictionRecord {
     fn add(&mut self, chance: f64, changed: bool) {
         if self.visits >= MEMORY {
             self.visits /= 2.0;
             self.predicted /= 2.0;
-            self.seen /= 2.0;
+            self.observed /= 2.0;
         }
         self.visits += 1.0;
         self.predicted += chance;
-        self.seen += f64::from(u8::from(changed));
+        self.observed += f64::from(u8::from(changed));
     }
 }
 
-/// What was predicted of visits to known pages, beside what they found.
+/// Predictions for visits to known pages, compared with what they found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calibration {
     /// By how often the page changes, as in [`CLASSES`].
-    pub classes: [Outcomes; CLASSES.len()],
+    pub classes: [PredictionRecord; CLASSES.len()],
     /// By the predicted chance of a change, in tenths.
-    pub tenths: [Outcomes; TENTHS],
+    pub tenths: [PredictionRecord; TENTHS],
 }
 
 impl Calibration {
-    /// A page that changes so often a day was visited, with this chance of a change.
+    /// Counts a visit with this predicted chance of a change, to a page with this many changes per day.
     pub(super) fn add(&mut self, rate: f64, chance: f64, changed: bool) {
         if !(0.0..=1.0).contains(&chance) {
             return;
         }
-        self.classes[class(rate)].add(chance, changed);
+        self.classes[rate_class(rate)].add(chance, changed);
         let tenth = (chance * TENTHS as f64) as usize;
         self.tenths[tenth.min(TENTHS - 1)].add(chance, changed);
     }
 
-    /// How far predictions are off: the mean distance between predicted and seen, over the tenths.
+    /// The mean distance between predicted and found changes, over the ten classes of chances.
     pub fn error(&self) -> Option<f64> {
         let visits: f64 = self.tenths.iter().map(|row| row.visits).sum();
-        let off: f64 = self.tenths.iter().map(|row| (row.predicted - row.seen).abs()).sum();
+        let off: f64 = self.tenths.iter().map(|row| (row.predicted - row.observed).abs()).sum();
         (visits > 0.0).then(|| off / visits)
     }
 
-    /// Writes it down behind what is in `out`.
+    /// Appends the encoding to `out`.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         for row in self.classes.iter().chain(&self.tenths) {
-            let counts = [row.visits, row.predicted, row.seen];
+            let counts = [row.visits, row.predicted, row.observed];
             out.extend(counts.iter().flat_map(|count| (*count as f32).to_le_bytes()));
         }
     }
@@ -91,7 +91,7 @@ impl Calibration {
         };
         let mut calibration = Calibration::default();
         for row in calibration.classes.iter_mut().chain(&mut calibration.tenths) {
-            *row = Outcomes { visits: count()?, predicted: count()?, seen: count()? };
+            *row = PredictionRecord { visits: count()?, predicted: count()?, observed: count()? };
         }
         Some(calibration)
     }
@@ -106,12 +106,12 @@ mod tests {
     #[test]
     fn classes_are_told_apart_by_how_often_pages_change() {
         for (every, want) in [(0.01, 0), (0.5, 1), (1.0, 1), (6.9, 2), (29.0, 3), (400.0, 4)] {
-            assert_eq!(class(1.0 / every), want, "every {every} days");
+            assert_eq!(rate_class(1.0 / every), want, "every {every} days");
         }
-        assert_eq!((class(0.0), class(f64::NAN)), (4, 4));
+        assert_eq!((rate_class(0.0), rate_class(f64::NAN)), (4, 4));
     }
 
-    /// Visits with a predicted chance, of which a share of that chance comes true.
+    /// Visits with predicted chances, where a share of each predicted chance comes true.
     fn after(share: f64) -> Calibration {
         let (mut random, mut calibration) = (SplitMix64::new(5), Calibration::default());
         for _ in 0..30_000 {

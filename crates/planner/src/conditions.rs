@@ -1,17 +1,17 @@
 //! Which validators is a server asked with?
 
-/// By what a server is asked whether a page changed since it was last seen, as far as that is known.
+/// The validators of a conditional request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conditions {
-    /// By its `ETag`.
+    /// Send the `ETag`.
     pub etag: bool,
-    /// By its `Last-Modified`.
+    /// Send the `Last-Modified`.
     pub last_modified: bool,
 }
 
 impl Conditions {
-    /// By whatever is known.
+    /// Send all known validators.
     pub const ALL: Self = Conditions { etag: true, last_modified: true };
-    /// It is to be sent in any case.
+    /// Send none: the server must send the page.
     pub const NONE: Self = Conditions { etag: false, last_modified: false };
 }

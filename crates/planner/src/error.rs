@@ -1,17 +1,17 @@
-//! What can be wrong with a plan or with overrides?
+//! What can be wrong with a planner's configuration or with overrides?
 
 use evercrawl_policy::registry::Unfit;
 use evercrawl_state::StateError;
 use evercrawl_urls::RuleError;
 
-/// Why there is no planner, or no overrides.
+/// Why a planner or its overrides could not be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlannerError {
-    /// The policy does not exist, or cannot serve the goal.
+    /// The policy does not exist, or does not support the goal.
     #[error(transparent)]
     Policy(#[from] Unfit),
-    /// A pattern cannot be used.
+    /// A pattern is invalid.
     #[error(transparent)]
     Rule(#[from] RuleError),
     /// The state could not be read.

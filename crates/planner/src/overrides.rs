@@ -1,25 +1,24 @@
-//! What does the user wish of this page or host? Asked for every page, so it is looked up, not
-//! searched for.
+//! Which user overrides apply to a page or host? This is asked for every page, so it is a look-up, not a search.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use evercrawl_model::{HostKey, Next, Override, PageKey, Time};
+use evercrawl_model::{HostKey, NextVisit, Override, PageKey, Time};
 use evercrawl_state::{Store, View};
-use evercrawl_urls::{Patterns, RuleError, Rules};
+use evercrawl_urls::{FilterRules, Patterns, RuleError};
 
 use crate::PlannerError;
 
-/// What a page's weight may be multiplied by, by all boosts together.
-pub const BOOSTS: RangeInclusive<f32> = 0.01..=1000.0;
+/// The range of the product of all boosts on a page.
+pub const BOOST_RANGE: RangeInclusive<f32> = 0.01..=1000.0;
 
-/// Everything that the user wishes, ready to be asked.
+/// All overrides, indexed.
 #[derive(Debug, Default)]
 pub struct Overrides {
     pins: HashMap<PageKey, Duration>,
     boosted: Vec<String>,
-    times: Vec<f32>,
+    factors: Vec<f32>,
     boosts: Patterns,
     paused: HashSet<HostKey>,
     trusted: HashSet<HostKey>,
@@ -28,7 +27,7 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// The wishes that stand in `state`.
+    /// Reads the overrides in `state`.
     pub fn read<S: Store>(state: &View<S>) -> Result<Self, PlannerError> {
         let (mut pins, mut paused) = (HashMap::new(), HashSet::new());
         let mut trusted = HashSet::new();
@@ -47,42 +46,46 @@ impl Overrides {
         }
         let boosts = Patterns::new("boost", &boosted)?;
         let excludes = Patterns::new("exclude", &excluded)?;
-        Ok(Overrides { pins, boosted, times, boosts, paused, trusted, excluded, excludes })
+        Ok(Overrides { pins, boosted, factors: times, boosts, paused, trusted, excluded, excludes })
     }
 
-    /// What the weight of a page is multiplied by.
-    pub fn weight(&self, url: &str) -> f32 {
-        let by: f32 = self.boosts.matches(url).filter_map(|n| self.times.get(n)).product();
-        by.clamp(*BOOSTS.start(), *BOOSTS.end())
+    /// The factor on the weight of a page.
+    pub fn boost_factor(&self, url: &str) -> f32 {
+        let by: f32 = self.boosts.matches(url).filter_map(|n| self.factors.get(n)).product();
+        by.clamp(*BOOST_RANGE.start(), *BOOST_RANGE.end())
     }
 
     /// The pages that are pinned.
-    pub fn pinned(&self) -> impl Iterator<Item = PageKey> + '_ {
+    pub fn pinned_pages(&self) -> impl Iterator<Item = PageKey> + '_ {
         self.pins.keys().copied()
     }
 
-    /// How often a page must be visited at least.
-    pub fn every(&self, page: PageKey) -> Option<Duration> {
+    /// The longest interval between visits that a pin allows.
+    pub fn pin_interval(&self, page: PageKey) -> Option<Duration> {
         self.pins.get(&page).copied()
     }
 
-    /// Whether a host is to be left alone.
+    /// Whether the user paused a host.
     pub fn is_paused(&self, host: HostKey) -> bool {
         self.paused.contains(&host)
     }
 
-    /// Whether a host is crawled like any other, whatever it is taken for.
+    /// Whether the user trusts a host, even if it looks like spam.
     pub fn is_trusted(&self, host: HostKey) -> bool {
         self.trusted.contains(&host)
     }
 
-    /// Whether a page is neither to be fetched nor to be followed.
-    pub fn excludes(&self, url: &str) -> bool {
+    /// Whether an exclusion matches a URL: it is neither fetched nor followed.
+    pub fn is_excluded(&self, url: &str) -> bool {
         self.excludes.is_match(url)
     }
 
-    /// Whether the pattern of one more wish can be used together with those that stand.
-    pub fn check(&self, user_override: &Override, configured: &Rules) -> Result<(), RuleError> {
+    /// Checks that the pattern of another override compiles together with the existing ones.
+    pub fn validate(
+        &self,
+        user_override: &Override,
+        configured: &FilterRules,
+    ) -> Result<(), RuleError> {
         let with = |stand: &[String], one: &String| [stand, std::slice::from_ref(one)].concat();
         let (list, patterns) = match user_override {
             Override::Boost { pattern, .. } => ("boost", with(&self.boosted, pattern)),
@@ -94,17 +97,19 @@ impl Overrides {
         Patterns::new(list, &patterns).map(drop)
     }
 
-    /// The rules of a crawl with what is excluded besides.
-    pub fn rules(&self, configured: &Rules) -> Rules {
+    /// The configured rules plus the user's exclusions.
+    pub fn rules(&self, configured: &FilterRules) -> FilterRules {
         let exclude = [&configured.exclude[..], &self.excluded].concat();
-        Rules { exclude, ..configured.clone() }
+        FilterRules { exclude, ..configured.clone() }
     }
 
-    /// When to visit a page again that was visited at `at`: no later than its pin says.
-    pub fn no_later(&self, page: PageKey, at: Time, next: Next) -> Next {
-        match (self.every(page), next) {
-            (Some(every), Next::Due(due)) => Next::Due(due.min(at.after(every))),
-            (Some(every), Next::Never | Next::Recheck(_)) => Next::Due(at.after(every)),
+    /// The next visit after one at `at`: no later than the page's pin allows.
+    pub fn apply_pin(&self, page: PageKey, at: Time, next: NextVisit) -> NextVisit {
+        match (self.pin_interval(page), next) {
+            (Some(every), NextVisit::Due(due)) => NextVisit::Due(due.min(at.after(every))),
+            (Some(every), NextVisit::Never | NextVisit::Recheck(_)) => {
+                NextVisit::Due(at.after(every))
+            }
             (_, next) => next,
         }
     }
@@ -143,9 +148,9 @@ mod tests {
     #[test]
     fn without_wishes_nothing_is_special() {
         let none = overrides(&[]);
-        assert_eq!((none.weight("http://a.org/"), none.every(PAGE)), (1.0, None));
-        assert!(!none.is_paused(HOST) && !none.excludes("http://a.org/"));
-        assert_eq!(none.no_later(PAGE, Time::EPOCH, Next::Never), Next::Never);
+        assert_eq!((none.boost_factor("http://a.org/"), none.pin_interval(PAGE)), (1.0, None));
+        assert!(!none.is_paused(HOST) && !none.is_excluded("http://a.org/"));
+        assert_eq!(none.apply_pin(PAGE, Time::EPOCH, NextVisit::Never), NextVisit::Never);
     }
 
     #[test]
@@ -157,7 +162,7 @@ mod tests {
             ("http://a.org/news/", 2.5),
             ("http://a.net/hot/news/", 1000.0),
         ] {
-            assert_eq!(some.weight(url), weight, "{url}");
+            assert_eq!(some.boost_factor(url), weight, "{url}");
         }
     }
 
@@ -166,14 +171,14 @@ mod tests {
         let every = Duration::from_secs(60);
         let some =
             overrides(&[Override::Pin { page: PAGE, url: "http://a.org/".to_owned(), every }]);
-        let (at, due) = (Time::from_secs(1000), |s| Next::Due(Time::from_secs(s)));
+        let (at, due) = (Time::from_secs(1000), |s| NextVisit::Due(Time::from_secs(s)));
         for (next, want) in [
             (due(5000), due(1060)),
             (due(1010), due(1010)),
-            (Next::Never, due(1060)),
-            (Next::Retry, Next::Retry),
+            (NextVisit::Never, due(1060)),
+            (NextVisit::Retry, NextVisit::Retry),
         ] {
-            assert_eq!(some.no_later(PAGE, at, next), want, "{next:?}");
+            assert_eq!(some.apply_pin(PAGE, at, next), want, "{next:?}");
         }
     }
 
@@ -182,8 +187,8 @@ mod tests {
         let pause = Override::Pause { host: HOST, authority: "a.org".to_owned() };
         let some = overrides(&[pause, Override::Exclude { pattern: "/tmp/".to_owned() }]);
         assert!(some.is_paused(HOST) && !some.is_paused(HostKey { host: 9, ..HOST }));
-        assert!(some.excludes("http://a.org/tmp/x") && !some.excludes("http://a.org/tmpx"));
-        let configured = Rules { exclude: vec!["/a/".to_owned()], ..Rules::default() };
+        assert!(some.is_excluded("http://a.org/tmp/x") && !some.is_excluded("http://a.org/tmpx"));
+        let configured = FilterRules { exclude: vec!["/a/".to_owned()], ..FilterRules::default() };
         assert_eq!(some.rules(&configured).exclude, ["/a/", "/tmp/"]);
     }
 }

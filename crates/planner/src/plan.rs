@@ -1,46 +1,45 @@
-//! How are visits planned? As the user set it.
+//! Which settings control the planning of visits?
 
 use std::time::Duration;
 
 use evercrawl_policy::registry::Goal;
 
-use evercrawl_insight::importance::Order;
+use evercrawl_insight::importance::CrawlOrder;
 use evercrawl_insight::suspicion::SpamConfig;
 
-/// How visits are planned.
+/// The planner's configuration, as the user set it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub struct PlannerConfig {
     /// The policy's name.
     pub policy: &'static str,
-    /// What the crawl is for.
+    /// What the crawl optimises.
     pub goal: Goal,
-    /// Requests a second to divide over all pages; `None`: every page waits as long as the schedule
-    /// says, and the policy only learns.
+    /// Requests per second to divide over all pages; `None`: every page has the interval of the schedule, and the
+    /// policy only learns.
     pub rate: Option<f64>,
-    /// Whether every page waits as long as the schedule says whatever the budget is: then that is a bound,
-    /// and nothing to divide.
+    /// Whether every page has the interval of the schedule whatever the budget: then the budget is only a bound.
     pub fixed: bool,
-    /// No page is visited again sooner.
+    /// No page is revisited sooner.
     pub shortest: Duration,
-    /// No page waits longer, where the budget allows it.
+    /// No page waits longer, as far as the budget allows.
     pub longest: Option<Duration>,
-    /// The share of requests that goes to pages drawn by lot, to know how fresh all are.
+    /// The share of requests used for audits, which measure freshness.
     pub audits: f64,
-    /// Whether pages that matter more by links are worth more.
+    /// Whether importance by links counts in a page's weight.
     pub importance: bool,
-    /// Whether that is found out by cash that pages hand on, visit by visit, rather than by a ranking.
+    /// Whether importance is learned by OPIC cash, visit by visit, instead of by a ranking.
     pub by_cash: bool,
     /// Which new pages come first.
-    pub order: Order,
+    pub order: CrawlOrder,
     /// How spam is treated.
     pub spam: SpamConfig,
-    /// Memory for all links at once, where a crawl ranks its pages or looks for spam, in bytes.
+    /// The memory for all links at once, when a crawl ranks pages or looks for spam, in bytes.
     pub link_memory: u64,
 }
 
-impl Default for Plan {
+impl Default for PlannerConfig {
     fn default() -> Self {
-        Plan {
+        PlannerConfig {
             policy: "index",
             goal: Goal::Freshness,
             rate: None,
@@ -50,7 +49,7 @@ impl Default for Plan {
             audits: 0.02,
             importance: false,
             by_cash: false,
-            order: Order::Breadth,
+            order: CrawlOrder::Breadth,
             spam: SpamConfig::default(),
             link_memory: 1 << 30,
         }

@@ -1,26 +1,26 @@
 //! What are the pages of a collection like? A fair sample of them, held in memory.
 //!
-//! A page is in the sample when its key, which is a hash, lies below a bound; when there are too
-//! many, the bound is halved. So who is in depends on nothing but the page, and the sample is as
-//! fair after a year as on the first day.
+//! A page is in the sample when its key, which is a hash, is below a bound. When the sample grows too large, the
+//! bound is halved. So membership depends on nothing but the page, and the sample is as fair after a year as on the
+//! first day.
 
 use std::collections::HashMap;
 
 use evercrawl_estimate::poisson::age_at;
 use evercrawl_model::{PageKey, Time};
-use evercrawl_policy::{Kind, Page, Policy};
+use evercrawl_policy::{Page, PageKind, Policy};
 
 use super::audit::Correction;
-use super::days;
+use super::to_days;
 use crate::freshness::Freshness;
 
-/// Most pages in a sample: enough for a share to be known to a third of a percent.
-const MOST: usize = 20_000;
+/// The most pages in a sample: enough to know a share to a third of a percent.
+const MAX_PAGES: usize = 20_000;
 
-/// The variance of a share of which nothing is known. Each look at a page that was seen before makes it less.
-const IGNORANCE: f64 = 0.25;
+/// The variance of an unknown share. Each revisit reduces it.
+const UNKNOWN_VARIANCE: f64 = 0.25;
 
-/// Pages that stand for all.
+/// Sampled pages, which represent all pages.
 #[derive(Debug, Default)]
 pub(super) struct Sample {
     /// How often the bound was halved.
@@ -35,13 +35,13 @@ impl Sample {
         self.pages.len()
     }
 
-    /// The share of all pages that is in.
+    /// The share of all pages that is sampled.
     pub(super) fn share(&self) -> f64 {
         0.5_f64.powi(i32::try_from(self.halvings).unwrap_or(i32::MAX))
     }
 
-    /// Whether a page belongs into the sample.
-    pub(super) fn wants(&self, key: PageKey) -> bool {
+    /// Whether a page belongs to the sample.
+    pub(super) fn includes(&self, key: PageKey) -> bool {
         key.url.leading_zeros() >= self.halvings
     }
 
@@ -57,8 +57,8 @@ impl Sample {
         &mut self.pages
     }
 
-    /// Takes in a page, or what is new of it.
-    pub(super) fn put(&mut self, key: PageKey, page: Page) {
+    /// Inserts a page, or updates it.
+    pub(super) fn insert(&mut self, key: PageKey, page: Page) {
         if let Some(&place) = self.places.get(&key) {
             self.pages[place] = page;
             return;
@@ -66,7 +66,7 @@ impl Sample {
         self.places.insert(key, self.pages.len());
         self.pages.push(page);
         self.keys.push(key);
-        while self.len() > MOST {
+        while self.len() > MAX_PAGES {
             self.halve();
         }
     }
@@ -82,11 +82,12 @@ impl Sample {
 
     fn halve(&mut self) {
         self.halvings += 1;
-        let out: Vec<PageKey> = self.keys.iter().copied().filter(|key| !self.wants(*key)).collect();
+        let out: Vec<PageKey> =
+            self.keys.iter().copied().filter(|key| !self.includes(*key)).collect();
         out.into_iter().for_each(|key| self.remove(key));
     }
 
-    /// Writes it down behind what is in `out`.
+    /// Appends the encoding to `out`.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.halvings.to_le_bytes());
         out.extend_from_slice(&(self.len() as u32).to_le_bytes());
@@ -108,12 +109,12 @@ impl Sample {
         for _ in 0..count {
             let (key, rest) = from.split_at_checked(PageKey::LEN)?;
             *from = rest;
-            sample.put(PageKey::from_bytes(key)?, Page::read(from)?);
+            sample.insert(PageKey::from_bytes(key)?, Page::read(from)?);
         }
         Some(sample)
     }
 
-    /// How fresh a collection of `held` pages is, of which these are a sample.
+    /// The freshness of a collection of `held` pages, estimated from this sample of them.
     pub(super) fn freshness(
         &self,
         policy: &dyn Policy,
@@ -121,12 +122,12 @@ impl Sample {
         held: u64,
         now: Time,
     ) -> Option<Freshness> {
-        let now = days(now);
+        let now = to_days(now);
         let (mut count, mut fresh, mut squares) = (0.0_f64, 0.0, 0.0);
         let (mut age, mut rate) = (0.0, 0.0);
         let (mut bent, mut changes, mut checks) = (0.0, 1.0, 1.0);
-        // Lists of pages are means to an end: nobody asks how fresh they are.
-        let pages = self.pages.iter().filter(|page| page.kind == Kind::Page);
+        // Lists of pages are a means to an end: their freshness does not count.
+        let pages = self.pages.iter().filter(|page| page.kind == PageKind::Page);
         for page in pages.filter(|page| page.is_known()) {
             let outlook = policy.outlook(page, now)?;
             count += 1.0;
@@ -142,12 +143,12 @@ impl Sample {
             return None;
         }
         let mean = fresh / count;
-        // What the draw of the sample adds to the error: nothing where all pages are in.
+        // The sampling error: none when all pages are in the sample.
         let drawn = (squares / count - mean * mean).max(0.0) / count * (1.0 - self.share());
-        // How often pages change on the whole is known by as many changes as were seen. It matters the more,
-        // the longer ago the visits were.
+        // The mean change rate is known from as many changes as were found. Its error matters more, the longer ago
+        // the visits were.
         let (bent, pace) = (bent / count, 1.0 / changes);
-        let variance = audited.variance + drawn + bent * bent * pace + IGNORANCE / checks;
+        let variance = audited.variance + drawn + bent * bent * pace + UNKNOWN_VARIANCE / checks;
         Some(Freshness {
             held,
             fresh: (mean + audited.shift).clamp(0.0, 1.0),
@@ -174,11 +175,11 @@ mod tests {
     fn stays_small_and_fair_and_comes_back_whole() {
         let mut sample = Sample::default();
         for n in 0..100_000 {
-            if sample.wants(key(n)) {
-                sample.put(key(n), Page::new(n as u32));
+            if sample.includes(key(n)) {
+                sample.insert(key(n), Page::new(n as u32));
             }
         }
-        assert!(sample.len() <= MOST && sample.len() > MOST / 3);
+        assert!(sample.len() <= MAX_PAGES && sample.len() > MAX_PAGES / 3);
         let all = sample.len() as f64 / sample.share();
         assert!((all / 100_000.0 - 1.0).abs() < 0.05, "{all}");
         for n in (0..100_000).step_by(3) {

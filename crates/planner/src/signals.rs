@@ -1,4 +1,4 @@
-//! What is somebody's word that a page changed worth? As much as such words proved to be on its host.
+//! How much is a signal (sitemap, feed, push) worth? As much as such signals proved right on its host.
 
 use evercrawl_estimate::signal::{SignalSource, SignalSources};
 use std::collections::BTreeMap;
@@ -7,28 +7,28 @@ use evercrawl_model::{HostKey, PageKey, PolicyNotes, Time};
 use evercrawl_policy::Page;
 use evercrawl_state::{PageRow, Place};
 
-use super::{Agreement, Planner, Validator, days, folded, noted};
+use super::{Agreement, Planner, Validator, fold_hash, policy_notes, to_days};
 
-/// Without a budget nothing else bids for the request: a word is heeded as long as a look has this
-/// chance of finding a change.
-const WORTH_A_LOOK: f64 = 0.1;
+/// Without a budget no other page competes for the request. A signal then brings a page forward if the chance of a
+/// change is at least this.
+const MIN_CHANCE_OF_CHANGE: f64 = 0.1;
 
-/// Hosts whose tellers are shown by name; those of the others are trusted as they deserve all the same.
-const MOST_NAMES: usize = 1000;
+/// The most hosts whose signal sources can be listed by name. Sources of other hosts are learned as well.
+const MAX_NAMES: usize = 1000;
 
-/// The names of hosts of which it is known whom to trust, by the number that the policy knows.
+/// Names of hosts with signal sources, by the number that the policy uses.
 #[derive(Debug, Default)]
-pub(super) struct Names(BTreeMap<u32, String>);
+pub(super) struct HostNames(BTreeMap<u32, String>);
 
-impl Names {
+impl HostNames {
     pub(super) fn add(&mut self, host: u32, url: &str) {
-        if self.0.len() < MOST_NAMES && !self.0.contains_key(&host) {
+        if self.0.len() < MAX_NAMES && !self.0.contains_key(&host) {
             let name = url.split('/').nth(2).unwrap_or_default();
             self.0.insert(host, name.to_owned());
         }
     }
 
-    /// Writes them down behind what is in `out`.
+    /// Appends the encoding to `out`.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&(self.0.len() as u16).to_le_bytes());
         for (host, name) in &self.0 {
@@ -46,7 +46,7 @@ impl Names {
             Some(head)
         };
         let count = u16::from_le_bytes(take(2)?.try_into().ok()?);
-        let mut names = Names::default();
+        let mut names = HostNames::default();
         for _ in 0..count {
             let host = u32::from_le_bytes(take(4)?.try_into().ok()?);
             let length = u16::from_le_bytes(take(2)?.try_into().ok()?);
@@ -58,10 +58,9 @@ impl Names {
 }
 
 impl Planner {
-    /// Somebody says that a page changed since it was visited: when it is due by now, which is never
-    /// later than it was, and what is noted of it. `None` for a page that was never visited, or of which
-    /// that was said before.
-    pub fn signalled(
+    /// Applies a signal that a page changed since its visit. Returns its due time, which is never later than before,
+    /// and its notes; `None` for a page never visited, or when the signal is a repetition.
+    pub fn apply_signal(
         &mut self,
         key: PageKey,
         row: &PageRow,
@@ -70,57 +69,59 @@ impl Planner {
     ) -> Option<(Time, PolicyNotes)> {
         let past = row.past.as_ref()?;
         let last = past.last_visit;
-        let mut page = self.page(key, row);
-        self.policy.signalled(&mut page, signal_source, days(now));
+        let mut page = self.policy_page(key, row);
+        self.policy.record_signal(&mut page, signal_source, to_days(now));
         let told = row.claimed_change.is_some_and(|at| at > last && at <= now);
-        let note = noted(&page, past.noted.news);
+        let note = policy_notes(&page, past.noted.news);
         if told && note == past.noted {
             return None;
         }
-        self.names.add(page.host, &row.url);
+        self.host_names.add(page.host, &row.url);
         let waits = match row.place {
             Some(Place::Due(at) | Place::Recheck(at)) => at,
             _ => Time::NEVER,
         };
         let soonest = now.max(last.after(self.plan.shortest));
         let wanted = match row.held() {
-            // There is nothing to be fresh: it is looked for, as it would be if it were new.
+            // No copy to keep fresh: it is due at once, as a new page is.
             false => soonest,
-            true if self.spends_ahead() => self.within_bounds(page.due, last, 0),
-            true if self.is_worth_a_look(&page, now) => soonest,
+            true if self.may_fetch_ahead() => self.within_bounds(page.due, last, 0),
+            true if self.is_worth_visiting(&page, now) => soonest,
             true => waits,
         };
-        if row.held() && self.sample.wants(key) {
-            self.sample.put(key, page);
+        if row.held() && self.sample.includes(key) {
+            self.sample.insert(key, page);
         }
         Some((wanted.min(waits), note))
     }
 
-    /// How far those can be trusted who say that pages of a host changed.
+    /// How far signals about pages of a host can be trusted.
     pub fn signal_sources_of(&self, host: HostKey) -> Option<SignalSources> {
-        self.policy.signal_sources(folded(host.host))
+        self.policy.signal_sources(fold_hash(host.host))
     }
 
-    /// The same of the hosts of which such things were said, with their names.
+    /// The same for all hosts with signals, by name.
     pub fn signal_sources(&self) -> impl Iterator<Item = (&str, SignalSources)> + '_ {
-        let named = self.names.0.iter();
+        let named = self.host_names.0.iter();
         named.filter_map(|(host, name)| Some((name.as_str(), self.policy.signal_sources(*host)?)))
     }
 
-    /// How far the validators of a host can be trusted, as far as they were looked at.
+    /// How far the validators of a host can be trusted, if that was tested.
     pub fn validators_of(&self, host: HostKey) -> impl Iterator<Item = (Validator, Agreement)> {
-        self.proofs.of(folded(host.host))
+        self.validator_trust.agreements_of(fold_hash(host.host))
     }
 
-    /// The same of all hosts, with their names.
+    /// The same for all hosts, by name.
     pub fn validators(&self) -> impl Iterator<Item = (&str, Validator, Agreement)> + '_ {
-        self.names.0.iter().flat_map(|(host, name)| {
-            self.proofs.of(*host).map(|(validator, of)| (name.as_str(), validator, of))
+        self.host_names.0.iter().flat_map(|(host, name)| {
+            self.validator_trust
+                .agreements_of(*host)
+                .map(|(validator, of)| (name.as_str(), validator, of))
         })
     }
 
-    fn is_worth_a_look(&self, page: &Page, now: Time) -> bool {
-        let outlook = self.policy.outlook(page, days(now));
-        outlook.is_none_or(|outlook| 1.0 - outlook.fresh >= WORTH_A_LOOK)
+    fn is_worth_visiting(&self, page: &Page, now: Time) -> bool {
+        let outlook = self.policy.outlook(page, to_days(now));
+        outlook.is_none_or(|outlook| 1.0 - outlook.fresh >= MIN_CHANCE_OF_CHANGE)
     }
 }

@@ -1,11 +1,10 @@
-//! Do a host's `ETag` and `Last-Modified` say truly whether a page changed?
+//! Do a host's `ETag` and `Last-Modified` change exactly when its pages change?
 //!
-//! With "changed since?" the server decides what is a change, and one that decides wrongly hides every
-//! change from us. So now and then a page that is due is asked for without the condition: that costs
-//! bytes, not a request. The first such looks at a host teach the most, so they come soon and then ever
-//! more rarely. A page that was drawn to be audited is such a look as well, and where those come often
-//! enough there are no others. A validator that stayed as it was where the page changed loses its say on
-//! its host, until it proves true again.
+//! In a conditional request the server decides what is a change, and a wrong decision hides every change. So now and
+//! then a due page is requested without conditions: that costs bytes, not a request. The first such visits to a host
+//! teach the most, so they come early, and then ever more rarely. An audit is such a visit as well; where audits are
+//! frequent there are no others. A validator that stayed the same while the page changed is not used on its host
+//! until it proves right again.
 
 use std::collections::BTreeMap;
 
@@ -13,20 +12,21 @@ use evercrawl_model::Validators;
 
 use crate::Conditions;
 
-/// Hosts whose validators are judged; those of the others are believed.
-const MOST_HOSTS: usize = 1 << 16;
+/// The most hosts whose validators are tested; those of other hosts are trusted.
+const MAX_HOSTS: usize = 1 << 16;
 
-/// Requests with a condition between two without, after as many looks; and the most of them.
+/// The number of conditional requests between two unconditional ones: this times the number of tests so far, with an
+/// upper bound.
 const PAUSE: u32 = 2;
 const LONGEST_PAUSE: u32 = 50;
 
-/// What a look counts for after the next: what a server did a hundred looks ago says little.
+/// The factor by which each test discounts earlier ones: what a server did a hundred tests ago says little.
 const FADING: f32 = 0.99;
 
-/// True words that everyone is believed to have said.
+/// Each validator starts with credit for this many correct changes.
 const TRUST: f32 = 2.0;
 
-/// What tells versions of a page apart by the server's word.
+/// A validator by which a server tells versions of a page apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validator {
     /// `ETag`.
@@ -39,7 +39,7 @@ impl Validator {
     /// Both.
     pub const ALL: [Validator; 2] = [Validator::ETag, Validator::LastModified];
 
-    /// Its name, as users see it.
+    /// Its name, as shown to users.
     pub fn name(self) -> &'static str {
         match self {
             Validator::ETag => "etag",
@@ -47,7 +47,7 @@ impl Validator {
         }
     }
 
-    fn of(self, all: &Validators) -> Option<&str> {
+    fn value_in(self, all: &Validators) -> Option<&str> {
         match self {
             Validator::ETag => all.etag.as_deref().map(|tag| tag.trim_start_matches("W/")),
             Validator::LastModified => all.last_modified.as_deref(),
@@ -55,37 +55,37 @@ impl Validator {
     }
 }
 
-/// What looks without a condition found, beside what a validator said.
+/// What unconditional visits found, next to what a validator said.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Agreement {
-    /// It was another, and so was the page.
+    /// The validator changed, and the page changed.
     told: f32,
-    /// It was another, and the page the same.
+    /// The validator changed, and the page did not.
     cried: f32,
-    /// It was the same, and the page another.
+    /// The validator did not change, and the page did.
     missed: f32,
-    /// Both were the same.
+    /// Neither changed.
     kept: f32,
 }
 
 impl Agreement {
-    /// Looks that it rests on; older ones count for less.
-    pub fn looks(&self) -> f32 {
+    /// The number of tests behind it; older ones count less.
+    pub fn observations(&self) -> f32 {
         self.told + self.cried + self.missed + self.kept
     }
 
-    /// The share of pages that changed among those of which it said so.
+    /// The share of pages that changed among those whose validator changed.
     pub fn precision(&self) -> f64 {
         f64::from((self.told + TRUST) / (self.told + self.cried + TRUST))
     }
 
-    /// The share of changes that it told of.
+    /// The share of page changes with a changed validator.
     pub fn recall(&self) -> f64 {
         f64::from((self.told + TRUST) / (self.told + self.missed + TRUST))
     }
 
-    /// Whether "changed since?" can be asked by it.
-    fn is_believed(&self) -> bool {
+    /// Whether conditional requests may use it.
+    fn is_trusted(&self) -> bool {
         self.recall() >= 0.5
     }
 
@@ -102,22 +102,22 @@ impl Agreement {
     }
 }
 
-/// What is known of a host's validators.
+/// What is known about a host's validators.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct OfHost {
+struct HostValidators {
     agreements: [Agreement; 2],
     looks: u32,
-    /// Requests with a condition since the last look without.
+    /// Conditional requests since the last unconditional one.
     since: u32,
 }
 
-/// What is known of all hosts' validators.
+/// What is known about the validators of all hosts.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Proofs(BTreeMap<u32, OfHost>);
+pub(super) struct ValidatorTrust(BTreeMap<u32, HostValidators>);
 
-impl Proofs {
-    /// By what a page of `host` is asked for "changed since?", where `held` is known of it.
-    pub(super) fn conditions(&mut self, host: u32, held: &Validators) -> Conditions {
+impl ValidatorTrust {
+    /// The validators to send for a page of `host`, given those `held`.
+    pub(super) fn choose_conditions(&mut self, host: u32, held: &Validators) -> Conditions {
         if *held == Validators::default() || !self.has_room_for(host) {
             return Conditions::ALL;
         }
@@ -127,11 +127,11 @@ impl Proofs {
             return Conditions::NONE;
         }
         known.since += 1;
-        let [etag, last_modified] = known.agreements.map(|agreement| agreement.is_believed());
+        let [etag, last_modified] = known.agreements.map(|agreement| agreement.is_trusted());
         Conditions { etag, last_modified }
     }
 
-    /// A page of `host` was looked at without a condition: what was said of it was `held`, and is `now`.
+    /// Learns from an unconditional visit to a page of `host`: its validators were `held`, and are `now`.
     pub(super) fn learn(&mut self, host: u32, held: &Validators, now: &Validators, changed: bool) {
         if !self.has_room_for(host) {
             return;
@@ -139,7 +139,7 @@ impl Proofs {
         let known = self.0.entry(host).or_default();
         let mut taught = false;
         for (validator, agreement) in Validator::ALL.into_iter().zip(&mut known.agreements) {
-            if let (Some(held), Some(now)) = (validator.of(held), validator.of(now)) {
+            if let (Some(held), Some(now)) = (validator.value_in(held), validator.value_in(now)) {
                 agreement.learn(held != now, changed);
                 taught = true;
             }
@@ -149,23 +149,29 @@ impl Proofs {
         }
     }
 
-    /// Whether the dates of a host's pages say when they changed.
+    /// Whether the `Last-Modified` dates of a host tell when its pages changed.
     pub(super) fn dates_are_true(&self, host: u32) -> bool {
         let dates = self.0.get(&host).map(|known| known.agreements[1]);
-        dates.is_none_or(|dates| dates.is_believed() && dates.precision() >= 0.5)
+        dates.is_none_or(|dates| dates.is_trusted() && dates.precision() >= 0.5)
     }
 
-    /// What each validator of a host proved to be, where it was ever looked at.
-    pub(super) fn of(&self, host: u32) -> impl Iterator<Item = (Validator, Agreement)> + use<> {
+    /// The test results of each validator of a host, if it was tested.
+    pub(super) fn agreements_of(
+        &self,
+        host: u32,
+    ) -> impl Iterator<Item = (Validator, Agreement)> + use<> {
         let known = self.0.get(&host).map(|known| known.agreements).unwrap_or_default();
-        Validator::ALL.into_iter().zip(known).filter(|(_, agreement)| agreement.looks() > 0.0)
+        Validator::ALL
+            .into_iter()
+            .zip(known)
+            .filter(|(_, agreement)| agreement.observations() > 0.0)
     }
 
     fn has_room_for(&self, host: u32) -> bool {
-        self.0.len() < MOST_HOSTS || self.0.contains_key(&host)
+        self.0.len() < MAX_HOSTS || self.0.contains_key(&host)
     }
 
-    /// Writes it down behind what is in `out`.
+    /// Appends the encoding to `out`.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&(self.0.len() as u32).to_le_bytes());
         for (host, known) in &self.0 {
@@ -187,7 +193,7 @@ impl Proofs {
             Some(*head)
         };
         let count = u32::from_le_bytes(take()?);
-        let mut proofs = Proofs::default();
+        let mut proofs = ValidatorTrust::default();
         for _ in 0..count {
             let (host, looks) = (u32::from_le_bytes(take()?), u32::from_le_bytes(take()?));
             let mut agreements = [Agreement::default(); 2];
@@ -196,7 +202,7 @@ impl Proofs {
                 let (told, cried) = (number()?, number()?);
                 *agreement = Agreement { told, cried, missed: number()?, kept: number()? };
             }
-            proofs.0.insert(host, OfHost { agreements, looks, since: 0 });
+            proofs.0.insert(host, HostValidators { agreements, looks, since: 0 });
         }
         Some(proofs)
     }
@@ -212,57 +218,57 @@ mod tests {
 
     #[test]
     fn a_tag_that_hides_changes_loses_its_say_and_can_win_it_back() {
-        let mut proofs = Proofs::default();
-        let is_believed = |proofs: &Proofs| proofs.0[&1].agreements[0].is_believed();
+        let mut proofs = ValidatorTrust::default();
+        let is_believed = |proofs: &ValidatorTrust| proofs.0[&1].agreements[0].is_trusted();
         for looks in 1..=3 {
             proofs.learn(1, &tagged("a"), &tagged("W/a"), true);
             assert_eq!(is_believed(&proofs), looks < 3, "{looks}");
         }
-        let (_, etag) = proofs.of(1).next().unwrap();
+        let (_, etag) = proofs.agreements_of(1).next().unwrap();
         assert!(etag.recall() < 0.5 && etag.precision() == 1.0);
-        assert!(!proofs.conditions(1, &tagged("a")).etag);
+        assert!(!proofs.choose_conditions(1, &tagged("a")).etag);
         for _ in 0..3 {
             proofs.learn(1, &tagged("a"), &tagged("b"), true);
         }
         assert!(is_believed(&proofs));
-        assert!(proofs.of(2).next().is_none());
+        assert!(proofs.agreements_of(2).next().is_none());
     }
 
     #[test]
     fn dates_that_are_always_new_are_no_dates() {
-        let mut proofs = Proofs::default();
+        let mut proofs = ValidatorTrust::default();
         let dated = |day: u8| Validators { etag: None, last_modified: Some(day.to_string()) };
         assert!(proofs.dates_are_true(1));
         for day in 0..5 {
             proofs.learn(1, &dated(day), &dated(day + 1), false);
         }
         assert!(!proofs.dates_are_true(1));
-        // A condition by them costs bytes and hides nothing.
-        assert!(proofs.conditions(1, &dated(0)).last_modified);
+        // Sending them in a condition costs bytes and hides nothing.
+        assert!(proofs.choose_conditions(1, &dated(0)).last_modified);
     }
 
     #[test]
     fn looks_without_a_condition_come_soon_and_then_rarely() {
-        let mut proofs = Proofs::default();
+        let mut proofs = ValidatorTrust::default();
         let mut looks = Vec::new();
         for request in 0..1000 {
-            if proofs.conditions(1, &tagged("a")) == Conditions::NONE {
+            if proofs.choose_conditions(1, &tagged("a")) == Conditions::NONE {
                 looks.push(request);
                 proofs.learn(1, &tagged("a"), &tagged("a"), false);
             }
         }
         assert_eq!(looks[..3], [2, 7, 14]);
         assert_eq!(looks[looks.len() - 1] - looks[looks.len() - 2], 51);
-        assert_eq!(proofs.conditions(2, &Validators::default()), Conditions::ALL);
+        assert_eq!(proofs.choose_conditions(2, &Validators::default()), Conditions::ALL);
     }
 
     #[test]
     fn an_audit_is_a_look_as_well() {
-        let mut proofs = Proofs::default();
+        let mut proofs = ValidatorTrust::default();
         (0..50).for_each(|_| proofs.learn(1, &tagged("a"), &tagged("a"), false));
         let mut looks = 0;
         for request in 0..5000 {
-            looks += usize::from(proofs.conditions(1, &tagged("a")) == Conditions::NONE);
+            looks += usize::from(proofs.choose_conditions(1, &tagged("a")) == Conditions::NONE);
             if request % 50 == 0 {
                 proofs.learn(1, &tagged("a"), &tagged("a"), false);
             }
@@ -272,14 +278,14 @@ mod tests {
 
     #[test]
     fn what_is_written_down_is_read_again() {
-        let mut proofs = Proofs::default();
+        let mut proofs = ValidatorTrust::default();
         proofs.learn(1, &tagged("a"), &tagged("b"), true);
         proofs.learn(7, &tagged("a"), &tagged("a"), true);
         let mut bytes = Vec::new();
         proofs.write(&mut bytes);
-        assert_eq!(Proofs::read(&mut bytes.as_slice()), Some(proofs));
+        assert_eq!(ValidatorTrust::read(&mut bytes.as_slice()), Some(proofs));
         for cut in 0..bytes.len() {
-            assert_eq!(Proofs::read(&mut &bytes[..cut]), None, "{cut}");
+            assert_eq!(ValidatorTrust::read(&mut &bytes[..cut]), None, "{cut}");
         }
     }
 }

@@ -1,49 +1,49 @@
-//! Where are new pages found? New links by the kind of page that they stood on.
+//! Where are new pages found? New links, by the kind of page that held them.
 
-use evercrawl_model::Kind;
+use evercrawl_model::PageKind;
 
-/// Visits of a kind after which older ones begin to count less.
+/// After this many visits to pages of a kind, older ones count less.
 const MEMORY: f64 = 10_000.0;
 
-/// What visits to known pages of one kind led to.
+/// New links found on known pages of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Yield {
+pub struct LinkYield {
     /// Visits.
     pub visits: f64,
-    /// Links that were not known before.
+    /// Links to pages that were unknown before.
     pub links: f64,
 }
 
-impl Yield {
-    /// New links a visit; `None` before the first.
-    pub fn a_visit(&self) -> Option<f64> {
+impl LinkYield {
+    /// New links per visit; `None` before the first.
+    pub fn per_visit(&self) -> Option<f64> {
         (self.visits > 0.0).then(|| self.links / self.visits)
     }
 }
 
-/// The same of each kind.
+/// The yield of each kind of page.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Yields([Yield; 3]);
+pub struct LinkYields([LinkYield; 3]);
 
-impl Yields {
-    const KINDS: [Kind; 3] = [Kind::Page, Kind::Sitemap, Kind::Feed];
+impl LinkYields {
+    const KINDS: [PageKind; 3] = [PageKind::Page, PageKind::Sitemap, PageKind::Feed];
 
-    /// A page of that kind was visited again, and led to so many new ones.
-    pub(super) fn add(&mut self, kind: Kind, links: u32) {
+    /// Records a revisit of a page of this kind, with this many new links.
+    pub(super) fn add(&mut self, kind: PageKind, links: u32) {
         let row = &mut self.0[usize::from(kind.number()).min(2)];
         if row.visits >= MEMORY {
-            *row = Yield { visits: row.visits / 2.0, links: row.links / 2.0 };
+            *row = LinkYield { visits: row.visits / 2.0, links: row.links / 2.0 };
         }
         row.visits += 1.0;
         row.links += f64::from(links);
     }
 
-    /// What each kind led to.
-    pub fn by_kind(&self) -> impl Iterator<Item = (Kind, Yield)> + use<> {
+    /// The yield by kind of page.
+    pub fn by_kind(&self) -> impl Iterator<Item = (PageKind, LinkYield)> + use<> {
         Self::KINDS.into_iter().zip(self.0)
     }
 
-    /// Writes it down behind what is in `out`.
+    /// Appends the encoding to `out`.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let numbers = self.0.iter().flat_map(|row| [row.visits, row.links]);
         out.extend(numbers.flat_map(|number| (number as f32).to_le_bytes()));
@@ -56,9 +56,9 @@ impl Yields {
             *from = rest;
             Some(f64::from(f32::from_le_bytes(*head)))
         };
-        let mut yields = Yields::default();
+        let mut yields = LinkYields::default();
         for row in &mut yields.0 {
-            *row = Yield { visits: number()?, links: number()? };
+            *row = LinkYield { visits: number()?, links: number()? };
         }
         Some(yields)
     }
@@ -70,15 +70,16 @@ mod tests {
 
     #[test]
     fn kinds_are_counted_apart_and_kept() {
-        let mut yields = Yields::default();
-        (0..4).for_each(|links| yields.add(Kind::Feed, links));
-        yields.add(Kind::Page, 0);
+        let mut yields = LinkYields::default();
+        (0..4).for_each(|links| yields.add(PageKind::Feed, links));
+        yields.add(PageKind::Page, 0);
         let mut bytes = Vec::new();
         yields.write(&mut bytes);
-        assert_eq!(Yields::read(&mut bytes.as_slice()), Some(yields));
-        assert_eq!(Yields::read(&mut &bytes[1..]), None);
-        let each: Vec<_> = yields.by_kind().map(|(kind, of)| (kind, of.a_visit())).collect();
-        let want = [(Kind::Page, Some(0.0)), (Kind::Sitemap, None), (Kind::Feed, Some(1.5))];
+        assert_eq!(LinkYields::read(&mut bytes.as_slice()), Some(yields));
+        assert_eq!(LinkYields::read(&mut &bytes[1..]), None);
+        let each: Vec<_> = yields.by_kind().map(|(kind, of)| (kind, of.per_visit())).collect();
+        let want =
+            [(PageKind::Page, Some(0.0)), (PageKind::Sitemap, None), (PageKind::Feed, Some(1.5))];
         assert_eq!(each, want);
     }
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use evercrawl_policy::SplitMix64;
 use evercrawl_policy::allocate::hosts::allocate_capped;
 use evercrawl_policy::allocate::{Demand, Objective, allocate};
-use evercrawl_policy::index::Limits;
+use evercrawl_policy::index::IntervalLimits;
 
 fn main() {
     let count = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(10_000_000);
@@ -22,7 +22,7 @@ fn main() {
     for objective in [Objective::Freshness, Objective::Age, Objective::Harmonic, Objective::Random]
     {
         let (start, cpu) = (Instant::now(), cpu_seconds());
-        let best = allocate(objective, &pages, budget, Limits::NONE);
+        let best = allocate(objective, &pages, budget, IntervalLimits::NONE);
         let (seconds, cpu) = (start.elapsed().as_secs_f64(), cpu_seconds() - cpu);
         let spent: f64 = best.frequency.iter().sum();
         println!(
@@ -41,7 +41,8 @@ fn capped(pages: &[Demand], budget: f64) {
     let hosts: Vec<u32> = (0..pages.len() as u32).map(|page| page / 100).collect();
     let caps: Vec<f64> = (0..pages.len() / 100).map(|host| [30.0, 200.0][host % 2]).collect();
     let (start, cpu) = (Instant::now(), cpu_seconds());
-    let best = allocate_capped(Objective::Freshness, pages, &hosts, &caps, budget, Limits::NONE);
+    let best =
+        allocate_capped(Objective::Freshness, pages, &hosts, &caps, budget, IntervalLimits::NONE);
     let binding = best.host_price.iter().filter(|price| **price > 0.0).count();
     println!(
         "{} pages on {} hosts, {binding} at their caps: {:.2} s ({:.2} s of processor), mu {:.9}",

@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use evercrawl_policy::registry::{Setup, find};
-use evercrawl_policy::{Agenda, Days, Found, Page, Round, SplitMix64, Visit};
+use evercrawl_policy::{Agenda, Days, Finding, Page, Round, SplitMix64, Visit};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
@@ -25,15 +25,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for week in 0..weeks {
         let round =
             Round { start: f64::from(week) * 7.0, length: 7.0, fetches: pages as usize / 2 };
-        agenda.begin(&round);
+        agenda.begin_round(&round);
         for slot in 0..round.fetches {
             let now = round.start + round.length * slot as f64 / round.fetches as f64;
-            let Some(id) = agenda.next(now) else { break };
+            let Some(id) = agenda.next_page(now) else { break };
             let (last, rate) = (agenda.pages()[id as usize].last, rates[id as usize]);
             fresh += fresh_time(rate, last, now, f64::from(weeks) * 3.5);
             let changed = random.uniform() < -(-rate * (now - last)).exp_m1();
-            let found = if changed { Found::Changed } else { Found::Same };
-            agenda.report(id, &Visit::new(now, found));
+            let found = if changed { Finding::Changed } else { Finding::Same };
+            agenda.record_visit(id, &Visit::new(now, found));
             fetches += 1;
         }
     }

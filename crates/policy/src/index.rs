@@ -1,18 +1,18 @@
-//! When is this one page worth fetching, given only its own row and a threshold?
+//! When is a page worth fetching, given only its own row and a threshold?
 //!
-//! The index rule: a page is due when its index reaches μ, whatever all other pages do. With known
-//! rates that is the exact optimum of the freshness allocation (its KKT condition, read in time
-//! instead of frequency); with a belief it also explores. O(1) a page, so it scales to any number.
+//! The index rule: a page is due when its index reaches μ, whatever all other pages do. With known rates that is the
+//! exact optimum of the freshness allocation (its KKT condition, read in time instead of frequency); with a belief it
+//! also explores. It is O(1) per page, so it scales to any number.
 
 use evercrawl_estimate::Gamma;
-use evercrawl_estimate::curve::{time_to_worth, worth};
+use evercrawl_estimate::curve::{time_to_value, value};
 
-/// What is known of a page's change rate.
+/// What is known about a page's change rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rate {
-    /// Known for certain (the lab's clairvoyant, or an estimate taken at its word).
+    /// The exact rate (the lab's clairvoyant policy, or an estimate used as if it were exact).
     Known(f64),
-    /// Believed, with its uncertainty (the live crawler).
+    /// A belief with its uncertainty (the live crawler).
     Believed(Gamma),
 }
 
@@ -20,9 +20,9 @@ pub enum Rate {
 ///
 /// Known: w g(λτ)/λ. Believed: its mean over the belief, [`Gamma::index`]. Divide `w` by the cost
 /// of a fetch where costs differ.
-pub fn index(rate: Rate, w: f64, tau: f64) -> f64 {
+pub fn index_value(rate: Rate, w: f64, tau: f64) -> f64 {
     match rate {
-        Rate::Known(rate) => worth(w, rate, tau),
+        Rate::Known(rate) => value(w, rate, tau),
         Rate::Believed(belief) => belief.index(w, tau),
     }
 }
@@ -30,25 +30,25 @@ pub fn index(rate: Rate, w: f64, tau: f64) -> f64 {
 /// Returns how long after its last fetch a page's index reaches `mu`; infinity if never.
 pub fn due_after(rate: Rate, w: f64, mu: f64) -> f64 {
     match rate {
-        Rate::Known(rate) => time_to_worth(w, rate, mu),
+        Rate::Known(rate) => time_to_value(w, rate, mu),
         Rate::Believed(belief) => belief.time_to_index(w, mu),
     }
 }
 
 /// The shortest and the longest time allowed between two fetches of a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
-    /// Never sooner than this.
+pub struct IntervalLimits {
+    /// The shortest interval.
     pub min: f64,
-    /// Never later than this: the index of a well-known page is bounded, so it may never be due.
+    /// The longest interval: the index of a well-known page is bounded, so it may never be due.
     pub max: f64,
 }
 
-impl Limits {
+impl IntervalLimits {
     /// No limits at all.
     pub const NONE: Self = Self { min: 0.0, max: f64::INFINITY };
 
-    /// Returns the interval, brought within the limits; the longest one for NaN.
+    /// Returns the interval, clamped to the limits; the longest one for NaN.
     pub fn apply(self, interval: f64) -> f64 {
         if interval.is_nan() { self.max } else { interval.min(self.max).max(self.min) }
     }
@@ -64,7 +64,8 @@ mod tests {
     fn a_confident_belief_acts_like_a_known_rate() {
         let sure = Rate::Believed(Gamma::with_mean(0.5, 1e8));
         for tau in [0.1, 1.0, 5.0] {
-            let (known, believed) = (index(Rate::Known(0.5), 2.0, tau), index(sure, 2.0, tau));
+            let (known, believed) =
+                (index_value(Rate::Known(0.5), 2.0, tau), index_value(sure, 2.0, tau));
             assert!((known - believed).abs() < 1e-6 * known, "{known} {believed}");
         }
         let (known, believed) = (due_after(Rate::Known(0.5), 2.0, 1.0), due_after(sure, 2.0, 1.0));
@@ -80,11 +81,11 @@ mod tests {
 
     #[test]
     fn limits_hold_even_where_they_cross() {
-        let limits = Limits { min: 1.0, max: 10.0 };
+        let limits = IntervalLimits { min: 1.0, max: 10.0 };
         assert_eq!(limits.apply(0.1), 1.0);
         assert_eq!(limits.apply(f64::INFINITY), 10.0);
         assert_eq!(limits.apply(f64::NAN), 10.0);
-        assert_eq!(Limits { min: 5.0, max: 2.0 }.apply(3.0), 5.0);
+        assert_eq!(IntervalLimits { min: 5.0, max: 2.0 }.apply(3.0), 5.0);
     }
 
     /// The mean freshness from `burn` to `end` when one page is fetched every 1/`budget`: exact, by
@@ -114,7 +115,7 @@ mod tests {
     /// The page whose index is highest.
     fn argmax(rates: &[f64]) -> impl FnMut(f64, &[f64]) -> usize {
         move |now, last| {
-            let index = |page: usize| index(Rate::Known(rates[page]), 1.0, now - last[page]);
+            let index = |page: usize| index_value(Rate::Known(rates[page]), 1.0, now - last[page]);
             let ranked = (0..rates.len()).map(|page| (index(page), page));
             ranked.fold((-1.0, 0), |best, next| if next.0 >= best.0 { next } else { best }).1
         }
@@ -139,7 +140,7 @@ mod tests {
         let Some(golden) = golden("cho5") else { return };
         let rates = [1.0, 2.0, 3.0, 4.0, 5.0];
         let pages = rates.map(|rate| Demand::new(rate, 1.0));
-        let best = allocate(Objective::Freshness, &pages, 5.0, Limits::NONE).frequency;
+        let best = allocate(Objective::Freshness, &pages, 5.0, IntervalLimits::NONE).frequency;
         let want = |key: &str| golden[key].as_f64().unwrap();
         let locked = freshness(&rates, 5.0, (100.0, 2000.0), argmax(&rates));
         assert!((locked - want("sim_argmax_index_T2000_burn100")).abs() < 1e-9, "{locked}");
@@ -153,7 +154,7 @@ mod tests {
         let mut random = crate::SplitMix64::new(42);
         let rates: Vec<f64> = (0..500).map(|_| -random.uniform().ln()).collect();
         let pages: Vec<Demand> = rates.iter().map(|rate| Demand::new(*rate, 1.0)).collect();
-        let best = allocate(Objective::Freshness, &pages, 250.0, Limits::NONE).frequency;
+        let best = allocate(Objective::Freshness, &pages, 250.0, IntervalLimits::NONE).frequency;
         let want = |key: &str| golden[key].as_f64().unwrap();
         let got = freshness(&rates, 250.0, (20.0, 40.0), argmax(&rates));
         assert!((got - want("sim_argmax_index_T40_burn20")).abs() < 1e-9, "{got}");

@@ -1,9 +1,9 @@
 //! Given estimates, importance and a budget: when should each page be fetched next?
 //!
-//! One trait, [`Policy`], answers it for the lab and for the live crawler alike. A policy in
-//! continuous time sets a page's due time from the page itself and a few numbers of its own, so that
-//! it needs no more than a row on disk; a policy in rounds names pages, sees what came of them, and
-//! names more. [`Agenda`] drives either over pages held in memory.
+//! One trait, [`Policy`], answers this for the lab and the live crawler alike. A policy in continuous time sets a
+//! page's due time from the page itself and a few numbers of its own, so that it needs no more than a row on disk. A
+//! policy in rounds names pages, sees the results, and names more. [`Agenda`] drives either kind over pages held in
+//! memory.
 //!
 //! | module | question |
 //! |---|---|
@@ -34,21 +34,21 @@ pub mod registry;
 pub mod schedulers;
 
 mod agenda;
-mod kept;
 mod members;
 mod numbers;
 mod page;
+mod persist;
 mod policy;
 mod queue;
 mod random;
-mod rota;
+mod rotation;
 #[cfg(test)]
 mod testing;
 mod truth;
 
 pub use agenda::Agenda;
-pub use page::{Days, Found, Group, Kind, NEVER, Page, Seen, Visit};
+pub use page::{Days, Finding, Group, NEVER, Page, PageKind, Visit, VisitEvidence};
 pub use policy::{Outlook, Policy, Round};
 pub use random::SplitMix64;
-pub use rota::Rota;
-pub use truth::Changes;
+pub use rotation::RevisitRotation;
+pub use truth::ChangeTimes;

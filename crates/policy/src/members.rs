@@ -1,27 +1,27 @@
-//! Which pages belong to a group? Asked when what was found on some of them concerns the others.
+//! Which pages belong to a group? Needed when evidence on some of them concerns the others.
 
 use std::ops::Range;
 
 use crate::numbers::ByNumber;
 use crate::page::{Group, Page};
 
-/// The pages of every group; empty until it is needed for the first time, as few policies need it.
+/// The pages of every group; built on first use, since few policies need it.
 #[derive(Debug, Default)]
 pub(crate) struct Members {
     of: ByNumber<Vec<Range<u32>>, Group>,
 }
 
 impl Members {
-    /// Takes in all pages, unless it has them.
+    /// Adds all pages, unless that was done.
     pub(crate) fn gather(&mut self, pages: &[Page]) {
         if self.of.is_empty() {
             pages.iter().for_each(|page| self.put(page));
-            // Lists that grow one by one leave much memory behind.
+            // Lists that grow one by one would leave much memory unused.
             self.of.values_mut().for_each(Vec::shrink_to_fit);
         }
     }
 
-    /// Takes in a page that is new, if it has the others.
+    /// Adds a new page, if the others were added.
     pub(crate) fn add(&mut self, page: &Page) {
         if !self.of.is_empty() {
             self.put(page);
@@ -33,7 +33,7 @@ impl Members {
         self.of.get(&group).into_iter().flatten().cloned().flatten()
     }
 
-    /// Pages of a group mostly follow each other: a row of them takes no more room than one.
+    /// Pages of a group mostly have consecutive numbers: a range takes no more room than one page.
     fn put(&mut self, page: &Page) {
         for group in page.groups() {
             let rows = self.of.entry(group).or_default();

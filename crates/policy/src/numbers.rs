@@ -1,17 +1,17 @@
-//! How is something found by its number, fast?
+//! How is a value found by its number, fast?
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use crate::kept::Kept;
+use crate::persist::Persist;
 
 /// A table by number: of a host, a directory, a group.
 ///
-/// A policy looks into several at every fetch, and the standard hash took an eighth of its time.
+/// A policy reads several of them per fetch, and the standard hash took an eighth of its time.
 pub(crate) type ByNumber<T, K = u32> = HashMap<K, T, Multiplier>;
 
-/// A table by number whose entries are large or many: they lie one behind the other, and only their places are
-/// looked up. So the part that is looked into at random stays small enough for the processor's cache.
+/// A table by number for large or many entries: they are stored in a row, and only their indices are looked up. So
+/// the part with random access stays small enough for the processor's cache.
 #[derive(Clone, Debug)]
 pub(crate) struct Dense<T> {
     places: Places,
@@ -19,18 +19,18 @@ pub(crate) struct Dense<T> {
     entries: Vec<T>,
 }
 
-/// Where the entry of a number stands.
+/// The index of each number's entry.
 ///
-/// Whoever counts hosts and directories gives out low numbers, whoever hashes their names hardly ever: the places
-/// of low ones stand in a row, those of the others are hashed.
+/// Hosts and directories that are counted have low numbers; hashed names rarely do. The indices of low numbers are in
+/// an array, the others are hashed.
 #[derive(Clone, Debug, Default)]
 struct Places {
-    /// By number; [`NOWHERE`] where there is none.
+    /// By number; [`NOWHERE`] where there is no entry.
     low: Vec<u32>,
     high: ByNumber<u32>,
 }
 
-/// How many numbers are low. So few that the row is small even where one of them comes by chance.
+/// Which numbers count as low. Few enough that the array is small even if a hash hits one by chance.
 const LOW: u32 = 1 << 17;
 
 const NOWHERE: u32 = u32::MAX;
@@ -75,7 +75,7 @@ impl<T> Dense<T> {
         self.places.get(number).map(|place| &self.entries[place])
     }
 
-    /// The entry of `number`, which is made if there is none.
+    /// The entry of `number`, created if there is none.
     pub(crate) fn get_or_insert(&mut self, number: u32, make: impl FnOnce() -> T) -> &mut T {
         let place = self.places.get(number).unwrap_or_else(|| {
             self.places.set(number, self.entries.len());
@@ -90,7 +90,7 @@ impl<T> Dense<T> {
         self.entries.iter_mut()
     }
 
-    /// Leaves out the entries that are not to be kept.
+    /// Removes the entries that `keep` rejects.
     pub(crate) fn retain(&mut self, keep: impl Fn(&T) -> bool) {
         let all =
             std::mem::take(&mut self.numbers).into_iter().zip(std::mem::take(&mut self.entries));
@@ -101,7 +101,7 @@ impl<T> Dense<T> {
     }
 }
 
-impl<T: Kept> Kept for Dense<T> {
+impl<T: Persist> Persist for Dense<T> {
     fn write(&self, out: &mut Vec<u8>) {
         (self.entries.len() as u64).write(out);
         for (number, entry) in self.numbers.iter().zip(&self.entries) {
@@ -120,8 +120,8 @@ impl<T: Kept> Kept for Dense<T> {
     }
 }
 
-/// Hashes numbers by one multiplication. The factor is drawn for each table, as a server chooses the
-/// names of its directories and must not know which of them collide. Nothing else depends on it.
+/// Hashes numbers by one multiplication. The factor is random for each table: a server chooses the names of its
+/// directories and must not know which of them collide. Nothing else depends on it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Multiplier(u64);
 
@@ -164,8 +164,8 @@ impl Hasher for Product {
         self.take(number.into());
     }
 
-    /// The high half of a product is well mixed, and a table takes its place from the low end. Once more
-    /// by a factor of many bits, since the one drawn may have few.
+    /// The high half of a product is well mixed, but a table uses the low end. So multiply once more, by a factor
+    /// with many bits set, since the random one may have few.
     fn finish(&self) -> u64 {
         let mixed = (self.value ^ self.value >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mixed ^ mixed >> 32

@@ -1,10 +1,10 @@
-//! What does a policy know of a page, and what does a visit tell it?
+//! What does a policy know about a page, and what does a visit add?
 //!
-//! All that a policy keeps of a page stands in its [`Page`], a small plain value. The lab holds them
-//! in a vector, the live crawler in the page's row on disk; the policy does not know which.
-//! Times and intervals are in days, counted from any fixed moment.
+//! All that a policy keeps per page is in its [`Page`], a small plain value. The lab holds pages in a vector, the
+//! live crawler in rows on disk; the policy does not know which. Times and intervals are in days, counted from any
+//! fixed moment.
 
-use crate::kept::{Kept, kept};
+use crate::persist::{Persist, persist_fields};
 
 /// A moment or an interval, in days.
 pub type Days = f64;
@@ -12,7 +12,7 @@ pub type Days = f64;
 /// A moment that never comes.
 pub const NEVER: Days = f64::INFINITY;
 
-/// A group of pages that are akin.
+/// A group of related pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Group {
     kind: u8,
@@ -27,53 +27,53 @@ impl Group {
     }
 }
 
-/// What a page is for the crawl.
+/// The role of a page in the crawl.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
-    /// Something to read.
+pub enum PageKind {
+    /// A page to read.
     #[default]
     Page,
-    /// A list of a host's pages, with the dates of their changes.
+    /// A sitemap: a list of a host's pages, with the dates of their changes.
     Sitemap,
-    /// A list of what is new.
+    /// A feed: a list of new pages.
     Feed,
 }
 
-impl Kept for Kind {
+impl Persist for PageKind {
     fn write(&self, out: &mut Vec<u8>) {
         (*self as u8).write(out);
     }
 
     fn read(from: &mut &[u8]) -> Option<Self> {
         match u8::read(from)? {
-            0 => Some(Kind::Page),
-            1 => Some(Kind::Sitemap),
-            2 => Some(Kind::Feed),
+            0 => Some(PageKind::Page),
+            1 => Some(PageKind::Sitemap),
+            2 => Some(PageKind::Feed),
             _ => None,
         }
     }
 }
 
-/// What is known of a page: what it is, what its visits showed, and what its policy noted.
+/// What is known about a page: its role, what its visits showed, and what its policy noted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Page {
     /// Its number, for policies that hold tables of their own (round-based ones do).
     pub id: u32,
     /// The number of its host.
     pub host: u32,
-    /// The number of the directory, or whatever group of like pages it belongs to.
+    /// The number of its directory, or of another group of similar pages.
     pub group: u32,
-    /// The numbers of its section, hub and base ([`evercrawl_sites::Kin`]); `u32::MAX` where it has none.
+    /// The numbers of its section, hub and base ([`evercrawl_sites::GroupKeys`]); `u32::MAX` if it has none.
     pub kin: [u32; 3],
-    /// What it is for the crawl.
-    pub kind: Kind,
-    /// What a fresh copy is worth; 1 where nothing is known.
+    /// Its role in the crawl.
+    pub kind: PageKind,
+    /// The value of a fresh copy; 1 if unknown.
     pub weight: f32,
-    /// What a fetch costs; 1 where nothing is known.
+    /// The cost of a fetch; 1 if unknown.
     pub cost: f32,
-    /// When it was last visited with success; minus infinity before the first time.
+    /// When it was last visited successfully; minus infinity before the first time.
     pub last: Days,
-    /// When it is to be fetched next; [`NEVER`] where the policy asks for it by itself, or not at all.
+    /// When it is due; [`NEVER`] when the policy names its pages, or does not want this one.
     pub due: Days,
     /// Visits that could tell whether it had changed.
     pub checks: u32,
@@ -81,18 +81,17 @@ pub struct Page {
     pub changes: u32,
     /// Total time between those visits.
     pub watched: f32,
-    /// The part of it in which it is known not to have changed; not a number once a change came
-    /// without its date.
+    /// The part of that time in which it is known not to have changed; NaN after a change without a date.
     pub unmodified: f32,
-    /// Times in a row that it was not there.
+    /// Visits in a row that found it missing.
     pub missing: u8,
     /// Whether it may be fetched at all.
     pub alive: bool,
-    /// What its policy notes; means something to that policy alone.
+    /// The policy's own numbers; only the policy interprets them.
     pub note: [f32; 8],
 }
 
-kept!(Page {
+persist_fields!(Page {
     id,
     host,
     group,
@@ -112,14 +111,14 @@ kept!(Page {
 });
 
 impl Page {
-    /// A page of weight and cost 1 that was never visited.
+    /// A page with weight and cost 1 that was never visited.
     pub fn new(id: u32) -> Self {
         Page {
             id,
             host: 0,
             group: 0,
             kin: [u32::MAX; 3],
-            kind: Kind::Page,
+            kind: PageKind::Page,
             weight: 1.0,
             cost: 1.0,
             last: f64::NEG_INFINITY,
@@ -134,14 +133,14 @@ impl Page {
         }
     }
 
-    /// Writes it down behind what is in `out`.
+    /// Appends the encoding to `out`.
     pub fn write(&self, out: &mut Vec<u8>) {
-        Kept::write(self, out);
+        Persist::write(self, out);
     }
 
-    /// Reads what [`write`](Self::write) wrote, and moves on behind it.
+    /// Reads what [`write`](Self::write) wrote, and advances `from`.
     pub fn read(from: &mut &[u8]) -> Option<Self> {
-        Kept::read(from)
+        Persist::read(from)
     }
 
     /// The groups it belongs to.
@@ -152,37 +151,44 @@ impl Page {
         groups.filter(|group| group.number != u32::MAX)
     }
 
-    /// Whether it was ever visited with success.
+    /// Whether it was ever visited successfully.
     pub fn is_known(&self) -> bool {
         self.last > f64::NEG_INFINITY
     }
 
-    /// How long ago it was last visited; infinite before the first time.
+    /// The time since its last visit; infinite before the first.
     pub fn elapsed(&self, now: Days) -> Days {
         (now - self.last).max(0.0)
     }
 
-    /// Takes a visit into account, and returns it with what followed from the page's history.
+    /// Counts a visit, and returns it with what follows from the page's history.
     ///
-    /// Whoever drives a policy calls this first and hands the result to
-    /// [`Policy::visited`](crate::Policy::visited).
-    pub fn record(&mut self, visit: &Visit) -> Seen {
+    /// The driver of a policy calls this first and passes the result to
+    /// [`Policy::record_visit`](crate::Policy::record_visit).
+    pub fn record(&mut self, visit: &Visit) -> VisitEvidence {
         let known = self.is_known() && self.elapsed(visit.at) < NEVER;
         let elapsed = known.then(|| self.elapsed(visit.at));
         let age = visit.modified.map(|modified| visit.at - modified).filter(|age| *age >= 0.0);
-        match visit.found {
-            Found::Failed => {}
-            Found::Gone => self.missing = self.missing.saturating_add(1),
-            Found::Same | Found::Changed => {
+        match visit.finding {
+            Finding::Failed => {}
+            Finding::Gone => self.missing = self.missing.saturating_add(1),
+            Finding::Same | Finding::Changed => {
                 if let Some(elapsed) = elapsed {
-                    self.count(elapsed, visit.found == Found::Changed, age);
+                    self.count(elapsed, visit.finding == Finding::Changed, age);
                 }
                 self.missing = 0;
                 self.last = visit.at;
             }
         }
-        let changed = visit.found == Found::Changed && known;
-        Seen { at: visit.at, found: visit.found, changed, elapsed, age, new_links: visit.new_links }
+        let changed = visit.finding == Finding::Changed && known;
+        VisitEvidence {
+            at: visit.at,
+            found: visit.finding,
+            changed,
+            elapsed,
+            age,
+            new_links: visit.new_links,
+        }
     }
 
     fn count(&mut self, elapsed: Days, changed: bool, age: Option<Days>) {
@@ -195,68 +201,68 @@ impl Page {
     }
 }
 
-/// What came of a fetch.
+/// The result of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Visit {
     /// When.
     pub at: Days,
     /// What was found.
-    pub found: Found,
+    pub finding: Finding,
     /// When the page says it last changed.
     pub modified: Option<Days>,
-    /// Links on it that were not known before.
+    /// Links on it to pages that were unknown before.
     pub new_links: u32,
 }
 
 impl Visit {
-    /// A visit that tells nothing but whether the page had changed.
-    pub fn new(at: Days, found: Found) -> Self {
-        Visit { at, found, modified: None, new_links: 0 }
+    /// A visit that only tells whether the page had changed.
+    pub fn new(at: Days, found: Finding) -> Self {
+        Visit { at, finding: found, modified: None, new_links: 0 }
     }
 }
 
 /// What a fetch found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// The content that was there last time.
+pub enum Finding {
+    /// The same content as last time.
     Same,
-    /// Other content, or the first.
+    /// Other content, or the first content.
     Changed,
-    /// The page is not there.
+    /// The page does not exist.
     Gone,
-    /// Nothing could be learned.
+    /// Nothing was learned.
     Failed,
 }
 
-/// A visit as its page's policy sees it.
+/// A visit as the page's policy sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seen {
+pub struct VisitEvidence {
     /// When.
     pub at: Days,
     /// What was found.
-    pub found: Found,
-    /// Whether the page had changed since an earlier visit. The first visit is no change.
+    pub found: Finding,
+    /// Whether the page had changed since an earlier visit. The first visit finds no change.
     pub changed: bool,
-    /// Time since the visit before; `None` at the first.
+    /// The time since the visit before; `None` for the first.
     pub elapsed: Option<Days>,
-    /// How long ago it last changed, where it says so.
+    /// How long ago it last changed, if it says so.
     pub age: Option<Days>,
-    /// Links on it that were not known before.
+    /// Links on it to pages that were unknown before.
     pub new_links: u32,
 }
 
-impl Seen {
-    /// Whether the page itself came, changed or not.
+impl VisitEvidence {
+    /// Whether the page was received, changed or not.
     pub fn succeeded(&self) -> bool {
-        matches!(self.found, Found::Same | Found::Changed)
+        matches!(self.found, Finding::Same | Finding::Changed)
     }
 
-    /// Whether there is something that was not known: other content, the first, or that it is gone.
+    /// Whether the visit brought news: other content, the first content, or that the page is gone.
     pub fn is_news(&self) -> bool {
-        matches!(self.found, Found::Changed | Found::Gone)
+        matches!(self.found, Finding::Changed | Finding::Gone)
     }
 
-    /// The elapsed time and whether there was a change, where the visit can tell.
+    /// The elapsed time and whether there was a change, if the visit could tell.
     pub fn check(&self) -> Option<(Days, bool)> {
         self.elapsed.filter(|_| self.succeeded()).map(|elapsed| (elapsed, self.changed))
     }
@@ -269,10 +275,10 @@ mod tests {
     #[test]
     fn the_first_visit_is_no_change_and_later_ones_count() {
         let mut page = Page::new(7);
-        let seen = page.record(&Visit::new(10.0, Found::Changed));
+        let seen = page.record(&Visit::new(10.0, Finding::Changed));
         assert_eq!((seen.changed, seen.elapsed, page.checks), (false, None, 0));
-        assert_eq!(page.record(&Visit::new(12.0, Found::Same)).check(), Some((2.0, false)));
-        let dated = Visit { modified: Some(14.0), ..Visit::new(15.0, Found::Changed) };
+        assert_eq!(page.record(&Visit::new(12.0, Finding::Same)).check(), Some((2.0, false)));
+        let dated = Visit { modified: Some(14.0), ..Visit::new(15.0, Finding::Changed) };
         assert_eq!(page.record(&dated).check(), Some((3.0, true)));
         assert_eq!((page.checks, page.changes), (2, 1));
         assert_eq!((page.watched, page.unmodified, page.last), (5.0, 3.0, 15.0));
@@ -281,9 +287,9 @@ mod tests {
     #[test]
     fn failures_teach_nothing_and_absence_is_counted_until_it_ends() {
         let mut page = Page::new(0);
-        page.record(&Visit::new(1.0, Found::Changed));
+        page.record(&Visit::new(1.0, Finding::Changed));
         for (found, missing) in
-            [(Found::Gone, 1), (Found::Failed, 1), (Found::Gone, 2), (Found::Same, 0)]
+            [(Finding::Gone, 1), (Finding::Failed, 1), (Finding::Gone, 2), (Finding::Same, 0)]
         {
             page.record(&Visit::new(2.0, found));
             assert_eq!(page.missing, missing);
@@ -294,11 +300,11 @@ mod tests {
     #[test]
     fn dates_from_the_future_or_before_the_last_visit_are_not_believed() {
         let mut page = Page::new(0);
-        page.record(&Visit::new(0.0, Found::Changed));
+        page.record(&Visit::new(0.0, Finding::Changed));
         let known = page;
         for modified in [9.0, -5.0, f64::NAN] {
             page = known;
-            page.record(&Visit { modified: Some(modified), ..Visit::new(1.0, Found::Changed) });
+            page.record(&Visit { modified: Some(modified), ..Visit::new(1.0, Finding::Changed) });
             assert!(page.unmodified.is_nan() && page.changes == 1);
         }
     }

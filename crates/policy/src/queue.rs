@@ -1,54 +1,53 @@
-//! Which page is due first? A queue of a million pages that stays out of the memory's way.
+//! Which page is due first? A queue for millions of pages that is sparing with memory accesses.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::page::Page;
 
-/// The share of the waiting pages that is brought near at a time, and the least number.
+/// The part of the queued pages that is sorted at a time, and the least number.
 const SHARE: usize = 32;
 const LEAST: usize = 1024;
 
-/// The share of those due later that may be void before they are left out.
+/// The share of stale entries among the far ones before they are removed.
 const SPARE: usize = 8;
 
-/// How many of those that come next are told of at a time, and how long before they come.
+/// How many upcoming pages are announced at a time, and how many fetches ahead.
 const AHEAD: usize = 16;
 
 /// Pages by due time, in four parts: the few that come next, those due soon in order, a small heap of those that
 /// joined them since, and those due later in no order.
 ///
-/// One heap of all pages would miss the cache at every level. Here what is large is only ever read from end
-/// to end.
+/// One heap of all pages would miss the cache at every level. Here the large part is only ever read from end to end.
 #[derive(Debug, Default)]
 pub(crate) struct DueQueue {
-    /// The first comes first; all others come later.
+    /// In order; all other entries come later.
     next: VecDeque<Entry>,
-    /// How many were added to those by the last turn.
+    /// How many of these were added by the last call.
     added: usize,
-    /// The last comes first.
+    /// In reverse order.
     near: Vec<Entry>,
     joined: BinaryHeap<Reverse<Entry>>,
     far: Vec<Entry>,
-    /// What comes before this is near.
+    /// Entries before this are near.
     horizon: Entry,
-    /// How many may be far before it is worth leaving out those that are void.
+    /// How many far entries there may be before stale ones are removed.
     room: usize,
 }
 
-/// A place in the queue: a due time, to the second, above the number of a page. It is void when that is no
-/// longer when the page is due.
+/// An entry: a due time, to about a second, above the number of a page. It is stale when the page's due time has
+/// moved.
 ///
-/// Half the size of the two as they are, and compared at one stroke.
+/// Half the size of the two values, and compared in one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry(u64);
 
 impl Entry {
     pub(crate) fn of(page: &Page) -> Self {
-        /// Ticks a day, and the days before 0 that are told apart: 45 years; after it, 134.
+        /// Ticks per day, and how many days before 0 can be represented: 45 years; after 0, 134.
         const TICKS: f64 = 65_536.0;
         const BEFORE: f64 = 16_384.0;
-        // Casts saturate: what is out of reach comes first, or last.
+        // Casts saturate: values out of range come first, or last.
         let due = ((page.due + BEFORE) * TICKS) as u32;
         Entry(u64::from(due) << 32 | u64::from(page.id))
     }
@@ -59,14 +58,14 @@ impl Entry {
 }
 
 impl DueQueue {
-    /// Holds `entries`, at most `most` of them, instead of what it held; all of them far.
+    /// Replaces all entries by `entries`, at most `most` of them; all of them far.
     pub(crate) fn refill(&mut self, most: usize, entries: impl Iterator<Item = Entry>) {
         self.next.clear();
         self.near.clear();
         self.joined.clear();
         self.far.clear();
         self.horizon = Entry(0);
-        // At once, and room for more: growing by itself, it would be held twice meanwhile.
+        // Allocated at once, with reserve: growing by itself, the list would exist twice meanwhile.
         self.far.reserve_exact(most + most / SPARE + 2 * LEAST);
         self.far.extend(entries);
         self.make_room();
@@ -92,7 +91,7 @@ impl DueQueue {
         self.next.pop_front()
     }
 
-    /// Now and then, some that come soon, as far as that is known.
+    /// Now and then, some entries that come soon.
     pub(crate) fn coming(&self) -> impl Iterator<Item = Entry> + '_ {
         self.next.iter().rev().take(self.added).copied()
     }
@@ -104,7 +103,7 @@ impl DueQueue {
         }
     }
 
-    /// One that comes before others that were to come next. These stay few: the last of them makes room.
+    /// Inserts an entry before others that come next. The part stays small: its last entry makes room.
     fn jump_in(&mut self, entry: Entry) {
         let place = self.next.partition_point(|other| *other < entry);
         self.next.insert(place, entry);
@@ -113,7 +112,7 @@ impl DueQueue {
         }
     }
 
-    /// Takes the first of those that do not come next.
+    /// Takes the first of the entries that do not come next.
     fn take(&mut self) -> Option<Entry> {
         if self.near.is_empty() && self.joined.is_empty() {
             self.bring_near();
@@ -126,8 +125,8 @@ impl DueQueue {
         self.joined.pop().map(|Reverse(entry)| entry)
     }
 
-    /// Leaves out the far entries that `is_void` finds, once there may be many of them: they take memory,
-    /// and time whenever the nearest are looked for.
+    /// Removes far entries that are stale, once there may be many of them: they take memory, and time whenever the
+    /// nearest are searched.
     pub(crate) fn tidy(&mut self, is_void: impl Fn(Entry) -> bool) {
         if self.far.len() > self.room {
             self.far.retain(|&entry| !is_void(entry));
@@ -144,7 +143,7 @@ impl DueQueue {
     fn bring_near(&mut self) {
         let stay = self.far.len().saturating_sub((self.far.len() / SHARE).max(LEAST));
         if let Some(last) = stay.checked_sub(1) {
-            // The latest to the front, so that those to come can be cut off at the end.
+            // The latest first, so that those to come can be cut off at the end.
             let (_, boundary, _) = self.far.select_nth_unstable_by(last, |a, b| b.cmp(a));
             self.horizon = *boundary;
         } else {

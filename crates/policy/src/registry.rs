@@ -1,6 +1,6 @@
 //! Which policies are there, by name, and what does each need?
 
-use evercrawl_sites::{Method, Server};
+use evercrawl_sites::{PartitionMethod, Server};
 use thiserror::Error;
 
 use crate::allocate::Objective;
@@ -9,7 +9,7 @@ use crate::policy::Policy;
 use crate::random::SplitMix64;
 use crate::schedulers::adaptive::Adaptive;
 use crate::schedulers::breadth::BreadthFirst;
-use crate::schedulers::chile::{Chile, Reading};
+use crate::schedulers::chile::{Chile, ChileVariant};
 use crate::schedulers::dependence::{Dependence, Grouping};
 use crate::schedulers::gamma::GammaIndex;
 use crate::schedulers::history::History;
@@ -18,72 +18,72 @@ use crate::schedulers::optimal::Optimal;
 use crate::schedulers::oracle::Oracle;
 use crate::schedulers::proportional::Proportional;
 use crate::schedulers::sample_size::SampleSize;
-use crate::schedulers::sampling::{Sampling, Source, Spend};
+use crate::schedulers::sampling::{SampleSource, Sampling, Spend};
 use crate::schedulers::tianwang::Tianwang;
-use crate::schedulers::tops::{Looks, Tops};
+use crate::schedulers::tops::{TopChecks, Tops};
 use crate::schedulers::uniform::Uniform;
 use crate::schedulers::webfountain::WebFountain;
-use crate::truth::Changes;
+use crate::truth::ChangeTimes;
 
-/// What a policy may be given at the start, besides the pages themselves.
+/// What a policy may be given at the start, besides the pages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Setup<'a> {
     /// Directories and links; page i of the server is page i of the agenda.
     pub server: Option<&'a Server>,
-    /// `(page, time)` of changes known from before.
+    /// `(page, time)` of changes known beforehand.
     pub past: &'a [(u32, Days)],
     /// The true rate of every page: for references only.
     pub rates: Option<&'a [f64]>,
-    /// Every change there is: for references only.
-    pub changes: Option<&'a Changes>,
-    /// Where random draws start from.
+    /// All changes: for references only.
+    pub changes: Option<&'a ChangeTimes>,
+    /// The seed of random numbers.
     pub seed: u64,
-    /// What the crawl is for.
+    /// What the crawl optimises.
     pub goal: Goal,
 }
 
-/// What a crawl is for; policies that can serve several ask.
+/// What a crawl optimises; for policies that support several goals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
-    /// Copies that are current, for as much of the time as can be.
+    /// The most time with current copies.
     #[default]
     Freshness,
-    /// As many changes found as can be.
+    /// The most changes found.
     Coverage,
-    /// Copies that are out of date for as short a time as can be.
+    /// The least time with outdated copies.
     Age,
 }
 
 /// A policy by name.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// What it is called, on the command line and in tables.
+    /// Its name, on the command line and in tables.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// What it does, in one line.
     pub about: &'static str,
     make: Make,
 }
 
-/// How a policy is made, which is also what it needs.
+/// How a policy is built, which also says what it needs.
 #[derive(Clone, Copy, Debug)]
 enum Make {
     Plain(fn(&Setup) -> Box<dyn Policy>),
     FromLinks(fn(&Setup, &Server) -> Box<dyn Policy>),
     FromRates(fn(&[f64]) -> Box<dyn Policy>),
-    FromChanges(fn(&Changes) -> Box<dyn Policy>),
+    FromChanges(fn(&ChangeTimes) -> Box<dyn Policy>),
 }
 
-/// Why a policy cannot be had.
+/// Why a policy cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Unfit {
-    /// There is none of that name.
+    /// There is no policy with this name.
     #[error("there is no policy '{0}'; choose one of {names}", names = names().join(", "))]
     Unknown(String),
     /// It needs links and there are none.
     #[error("policy '{0}' follows links and this world has none; choose one that does not")]
     NeedsLinks(&'static str),
-    /// It needs to know the truth.
+    /// It needs to know the true changes.
     #[error("policy '{0}' knows the truth, so it runs in the lab only")]
     NeedsTruth(&'static str),
 }
@@ -138,32 +138,34 @@ pub const ALL: &[Entry] = &[
     Entry {
         name: "A",
         about: "a directory's shallowest pages tell whether to fetch the rest of it",
-        make: Make::FromLinks(|_, server| tops(server, Method::A, Looks::All)),
+        make: Make::FromLinks(|_, server| tops(server, PartitionMethod::A, TopChecks::All)),
     },
     Entry {
         name: "B",
         about: "pages linked from other directories tell of the pages they link to",
-        make: Make::FromLinks(|_, server| tops(server, Method::B, Looks::All)),
+        make: Make::FromLinks(|_, server| tops(server, PartitionMethod::B, TopChecks::All)),
     },
     Entry {
         name: "C",
         about: "as B, but a site is looked at only below one that changed",
-        make: Make::FromLinks(|_, server| tops(server, Method::C, Looks::Chain)),
+        make: Make::FromLinks(|_, server| tops(server, PartitionMethod::C, TopChecks::Chain)),
     },
     Entry {
         name: "C1",
         about: "as C, but only the site directly above must have changed",
-        make: Make::FromLinks(|_, server| tops(server, Method::C, Looks::OneStep)),
+        make: Make::FromLinks(|_, server| tops(server, PartitionMethod::C, TopChecks::OneStep)),
     },
     Entry {
         name: "C-then-B",
         about: "C first, then B with what is left of the budget",
-        make: Make::FromLinks(|_, server| tops(server, Method::C, Looks::ChainThenAll)),
+        make: Make::FromLinks(|_, server| {
+            tops(server, PartitionMethod::C, TopChecks::ChainThenAll)
+        }),
     },
     Entry {
         name: "open",
         about: "as B with its gaps closed: members of members belong to the site",
-        make: Make::FromLinks(|_, server| tops(server, Method::Open, Looks::All)),
+        make: Make::FromLinks(|_, server| tops(server, PartitionMethod::Open, TopChecks::All)),
     },
     Entry {
         name: "sampling",
@@ -189,28 +191,40 @@ pub const ALL: &[Entry] = &[
         name: "sampling+A",
         about: "sample every site; A inside the most changed ones",
         make: Make::FromLinks(|setup, server| {
-            sampling(setup, SampleSize::Root, Spend::tops(server, Method::A, Looks::All))
+            sampling(
+                setup,
+                SampleSize::Root,
+                Spend::tops(server, PartitionMethod::A, TopChecks::All),
+            )
         }),
     },
     Entry {
         name: "sampling+B",
         about: "sample every site; B inside the most changed ones",
         make: Make::FromLinks(|setup, server| {
-            sampling(setup, SampleSize::Root, Spend::tops(server, Method::B, Looks::All))
+            sampling(
+                setup,
+                SampleSize::Root,
+                Spend::tops(server, PartitionMethod::B, TopChecks::All),
+            )
         }),
     },
     Entry {
         name: "sampling+C",
         about: "sample every site; C inside the most changed ones",
         make: Make::FromLinks(|setup, server| {
-            sampling(setup, SampleSize::Root, Spend::tops(server, Method::C, Looks::Chain))
+            sampling(
+                setup,
+                SampleSize::Root,
+                Spend::tops(server, PartitionMethod::C, TopChecks::Chain),
+            )
         }),
     },
     Entry {
         name: "sampling-true",
         about: "as sampling, told the true change ratios: its upper bound",
         make: Make::FromChanges(|changes| {
-            Box::new(Sampling::new(Source::Truth(changes.clone()), Spend::Greedy))
+            Box::new(Sampling::new(SampleSource::Truth(changes.clone()), Spend::Greedy))
         }),
     },
     Entry {
@@ -218,7 +232,7 @@ pub const ALL: &[Entry] = &[
         about: "members that follow their top alike are fetched together, at the pace of the closest",
         make: Make::FromLinks(|setup, server| {
             let pivots = Grouping::Pivots { width: 0.05 };
-            Box::new(Dependence::new(server, Method::Open, pivots, setup.past))
+            Box::new(Dependence::new(server, PartitionMethod::Open, pivots, setup.past))
         }),
     },
     Entry {
@@ -226,18 +240,18 @@ pub const ALL: &[Entry] = &[
         about: "the same with groups as printed: components of the interval graph, width 5 %",
         make: Make::FromLinks(|setup, server| {
             let components = Grouping::Components { width: 0.05, tolerance: 0.0 };
-            Box::new(Dependence::new(server, Method::C, components, setup.past))
+            Box::new(Dependence::new(server, PartitionMethod::C, components, setup.past))
         }),
     },
     Entry {
         name: "chile",
         about: "most gain first: quality, size and the chance to have changed",
-        make: Make::Plain(|_| Box::new(Chile::new(Reading::Gain))),
+        make: Make::Plain(|_| Box::new(Chile::new(ChileVariant::Gain))),
     },
     Entry {
         name: "chile-literal",
         about: "the value as printed, which takes fresh pages first",
-        make: Make::Plain(|_| Box::new(Chile::new(Reading::Literal))),
+        make: Make::Plain(|_| Box::new(Chile::new(ChileVariant::Literal))),
     },
     Entry {
         name: "tianwang",
@@ -275,17 +289,17 @@ pub fn find(name: &str) -> Result<&'static Entry, Unfit> {
 }
 
 impl Entry {
-    /// Whether it follows links.
+    /// Whether it uses links.
     pub fn needs_links(&self) -> bool {
         matches!(self.make, Make::FromLinks(_))
     }
 
-    /// Whether it knows what no crawler can.
+    /// Whether it knows what no crawler can know.
     pub fn needs_truth(&self) -> bool {
         matches!(self.make, Make::FromRates(_) | Make::FromChanges(_))
     }
 
-    /// Makes the policy of what `setup` offers.
+    /// Builds the policy from `setup`.
     pub fn make(&self, setup: &Setup) -> Result<Box<dyn Policy>, Unfit> {
         match self.make {
             Make::Plain(make) => Ok(make(setup)),
@@ -299,12 +313,12 @@ impl Entry {
     }
 }
 
-fn tops(server: &Server, method: Method, looks: Looks) -> Box<dyn Policy> {
+fn tops(server: &Server, method: PartitionMethod, looks: TopChecks) -> Box<dyn Policy> {
     Box::new(Tops::new(server, method, looks))
 }
 
 fn sampling(setup: &Setup, size: SampleSize, spend: Spend) -> Box<dyn Policy> {
-    Box::new(Sampling::new(Source::Samples(size, SplitMix64::new(setup.seed)), spend))
+    Box::new(Sampling::new(SampleSource::Samples(size, SplitMix64::new(setup.seed)), spend))
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! Tiny worlds to try policies on: pages, their changes, and a clock that is counted up.
 
 use crate::agenda::Agenda;
-use crate::page::{Days, Found, Page, Visit};
+use crate::page::{Days, Finding, Page, Visit};
 use crate::policy::{Policy, Round};
 use crate::random::SplitMix64;
-use crate::truth::Changes;
+use crate::truth::ChangeTimes;
 
 /// Pages that change when they are told to.
 pub(crate) struct World {
     pub(crate) pages: Vec<Page>,
-    pub(crate) changes: Changes,
+    pub(crate) changes: ChangeTimes,
 }
 
 impl World {
@@ -21,7 +21,7 @@ impl World {
     /// `pages` pages that change at the given times.
     pub(crate) fn with_changes(pages: u32, changes: impl IntoIterator<Item = (u32, Days)>) -> Self {
         let changes: Vec<_> = changes.into_iter().collect();
-        let changes = Changes::new(pages as usize, &changes);
+        let changes = ChangeTimes::new(pages as usize, &changes);
         World { pages: (0..pages).map(Page::new).collect(), changes }
     }
 
@@ -33,7 +33,7 @@ impl World {
     /// What a visit of `page` at `at` would find.
     pub(crate) fn visit(&self, page: &Page, at: Days) -> Visit {
         let changed = !page.is_known() || self.changes.changed_within(page.id, page.last, at);
-        Visit::new(at, if changed { Found::Changed } else { Found::Same })
+        Visit::new(at, if changed { Finding::Changed } else { Finding::Same })
     }
 
     /// Runs `policy` for daily rounds of `budget` fetches and counts the fetches of each page.
@@ -42,15 +42,15 @@ impl World {
         let mut fetched = vec![0; self.pages.len()];
         for day in 0..days {
             let round = Round { start: f64::from(day), length: 1.0, fetches: budget };
-            agenda.begin(&round);
+            agenda.begin_round(&round);
             for slot in 0..budget {
                 let now = round.start + (slot as f64 + 0.5) / budget as f64;
-                let Some(id) = agenda.next(now) else { break };
+                let Some(id) = agenda.next_page(now) else { break };
                 fetched[id as usize] += 1;
                 let visit = self.visit(&agenda.pages()[id as usize], now);
-                agenda.report(id, &visit);
+                agenda.record_visit(id, &visit);
             }
-            assert_eq!(agenda.next(round.start + 1.0), None, "asked for more than the budget");
+            assert_eq!(agenda.next_page(round.start + 1.0), None, "asked for more than the budget");
         }
         self.pages = agenda.pages().to_vec();
         fetched
@@ -64,12 +64,12 @@ impl World {
         budget: usize,
         mut fetched: impl FnMut(u32),
     ) {
-        policy.plan(&Round { start: now, length: 1.0, fetches: budget }, &mut self.pages);
+        policy.plan_round(&Round { start: now, length: 1.0, fetches: budget }, &mut self.pages);
         let mut room = budget;
         let mut chosen = Vec::new();
         while room > 0 {
             chosen.clear();
-            policy.choose(now, room, &self.pages, &mut chosen);
+            policy.choose_pages(now, room, &self.pages, &mut chosen);
             assert!(chosen.len() <= room, "asked for more than the budget");
             if chosen.is_empty() {
                 break;
@@ -78,7 +78,7 @@ impl World {
                 let visit = self.visit(&self.pages[id as usize], now);
                 let page = &mut self.pages[id as usize];
                 let seen = page.record(&visit);
-                policy.visited(page, &seen);
+                policy.record_visit(page, &seen);
                 fetched(id);
             }
             room -= chosen.len();
@@ -123,14 +123,17 @@ pub(crate) fn expected_freshness(
         fresh += fresh_until(until) - fresh_until(last.max(f64::from(from)).min(until));
     };
     for day in 0..days {
-        agenda.begin(&Round { start: f64::from(day), length: 1.0, fetches: budget });
+        agenda.begin_round(&Round { start: f64::from(day), length: 1.0, fetches: budget });
         for slot in 0..budget {
             let now = f64::from(day) + slot as f64 / budget as f64;
-            let Some(id) = agenda.next(now) else { break };
+            let Some(id) = agenda.next_page(now) else { break };
             let (rate, last) = (rates[id as usize], agenda.pages()[id as usize].last);
             add(rate, last, now);
             let same = random.uniform() < (-rate * (now - last)).exp();
-            agenda.report(id, &Visit::new(now, if same { Found::Same } else { Found::Changed }));
+            agenda.record_visit(
+                id,
+                &Visit::new(now, if same { Finding::Same } else { Finding::Changed }),
+            );
         }
     }
     for page in agenda.pages() {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use evercrawl_policy::registry::{ALL, Entry, Setup};
 use evercrawl_policy::{
-    Agenda, Changes, Days, Found, Page, Policy, Round, Seen, SplitMix64, Visit,
+    Agenda, ChangeTimes, Days, Finding, Page, Policy, Round, SplitMix64, Visit, VisitEvidence,
 };
 use evercrawl_sites::Server;
 use proptest::prelude::*;
@@ -40,9 +40,9 @@ impl World {
     fn policy(&self, entry: &Entry) -> Box<dyn Policy> {
         let directories: Vec<u32> = (0..self.pages).map(|page| page % 5).collect();
         let server = Server::new(&directories, &self.links, &[0]);
-        let changes = Changes::new(self.pages as usize, &self.changes);
+        let changes = ChangeTimes::new(self.pages as usize, &self.changes);
         let rates: Vec<f64> =
-            (0..self.pages).map(|p| changes.of(p).count() as f64 / 40.0).collect();
+            (0..self.pages).map(|p| changes.changes_of(p).count() as f64 / 40.0).collect();
         let setup = Setup {
             server: Some(&server),
             rates: Some(&rates),
@@ -58,29 +58,29 @@ impl World {
         (0..self.pages).map(page).collect()
     }
 
-    fn visit(&self, page: &Page, changes: &Changes, at: Days) -> Visit {
+    fn visit(&self, page: &Page, changes: &ChangeTimes, at: Days) -> Visit {
         if self.dies.iter().any(|&(id, when)| id == page.id && when <= at) {
-            return Visit::new(at, Found::Gone);
+            return Visit::new(at, Finding::Gone);
         }
         let changed = !page.is_known() || changes.changed_within(page.id, page.last, at);
-        Visit::new(at, if changed { Found::Changed } else { Found::Same })
+        Visit::new(at, if changed { Finding::Changed } else { Finding::Same })
     }
 
     /// Runs a policy for `days` rounds of a day and lists what was fetched when.
     fn run(&self, entry: &Entry, days: u32, budget: usize) -> Vec<(u32, u32)> {
-        let changes = Changes::new(self.pages as usize, &self.changes);
+        let changes = ChangeTimes::new(self.pages as usize, &self.changes);
         let policy = Box::new(Checked(self.policy(entry)));
         let mut agenda = Agenda::new(policy, self.pages(), 0.0);
         let mut fetched = Vec::new();
         for day in 0..days {
-            agenda.begin(&Round { start: f64::from(day), length: 1.0, fetches: budget });
+            agenda.begin_round(&Round { start: f64::from(day), length: 1.0, fetches: budget });
             for slot in 0.. {
                 let now = f64::from(day) + f64::from(slot) / (budget + 1) as f64;
-                let Some(id) = agenda.next(now) else { break };
+                let Some(id) = agenda.next_page(now) else { break };
                 assert!(agenda.pages()[id as usize].alive, "{}: a dead page", entry.name);
                 fetched.push((day, id));
                 let visit = self.visit(&agenda.pages()[id as usize], &changes, now);
-                agenda.report(id, &visit);
+                agenda.record_visit(id, &visit);
             }
             let today = fetched.iter().filter(|(when, _)| *when == day).count();
             assert!(today <= budget, "{}: {today} of {budget}", entry.name);
@@ -93,13 +93,13 @@ impl World {
 struct Checked(Box<dyn Policy>);
 
 impl Policy for Checked {
-    fn discovered(&mut self, page: &mut Page, now: Days) {
-        self.0.discovered(page, now);
+    fn record_discovery(&mut self, page: &mut Page, now: Days) {
+        self.0.record_discovery(page, now);
         assert!(!page.due.is_nan());
     }
 
-    fn visited(&mut self, page: &mut Page, seen: &Seen) {
-        self.0.visited(page, seen);
+    fn record_visit(&mut self, page: &mut Page, seen: &VisitEvidence) {
+        self.0.record_visit(page, seen);
         assert!(!page.due.is_nan());
     }
 
@@ -107,25 +107,25 @@ impl Policy for Checked {
         self.0.due(page, now)
     }
 
-    fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
-        self.0.plan(round, pages)
+    fn plan_round(&mut self, round: &Round, pages: &mut [Page]) -> bool {
+        self.0.plan_round(round, pages)
     }
 
-    fn choose(&mut self, now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
+    fn choose_pages(&mut self, now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
         assert!(out.is_empty());
-        self.0.choose(now, room, pages, out);
+        self.0.choose_pages(now, room, pages, out);
         assert!(out.len() <= room, "{} named, room for {room}", out.len());
         let once: HashSet<u32> = out.iter().copied().collect();
         assert_eq!(once.len(), out.len(), "named twice: {out:?}");
         assert!(out.iter().all(|&id| pages[id as usize].alive), "named a dead page: {out:?}");
     }
 
-    fn gone(&mut self, page: &Page) {
-        self.0.gone(page);
+    fn record_gone(&mut self, page: &Page) {
+        self.0.record_gone(page);
     }
 
-    fn patience(&self) -> u8 {
-        self.0.patience()
+    fn failures_until_dead(&self) -> u8 {
+        self.0.failures_until_dead()
     }
 }
 
@@ -172,13 +172,13 @@ proptest! {
             let mut agenda = Agenda::new(world.policy(entry), pages, odd[random.below(odd.len())]);
             for _ in 0..6 {
                 let (start, length) = (odd[random.below(odd.len())], odd[random.below(odd.len())]);
-                agenda.begin(&Round { start, length, fetches: random.below(6) });
-                while let Some(id) = agenda.next(odd[random.below(odd.len())]) {
+                agenda.begin_round(&Round { start, length, fetches: random.below(6) });
+                while let Some(id) = agenda.next_page(odd[random.below(odd.len())]) {
                     let modified = Some(odd[random.below(odd.len())]);
-                    let found = [Found::Same, Found::Changed, Found::Failed][random.below(3)];
+                    let found = [Finding::Same, Finding::Changed, Finding::Failed][random.below(3)];
                     let at = odd[random.below(odd.len())];
-                    agenda.report(id, &Visit { at, found, modified, new_links: 1 });
-                    agenda.signal(random.below(20) as u32, at);
+                    agenda.record_visit(id, &Visit { at, finding: found, modified, new_links: 1 });
+                    agenda.record_signal(random.below(20) as u32, at);
                 }
             }
         }

@@ -8,10 +8,10 @@
 
 use evercrawl_estimate::Gamma;
 use evercrawl_policy::allocate::{Demand, Objective, allocate};
-use evercrawl_policy::index::Limits;
+use evercrawl_policy::index::IntervalLimits;
 use evercrawl_policy::registry::Goal;
 use evercrawl_policy::schedulers::index::IndexRule;
-use evercrawl_policy::{Agenda, Days, Found, Page, Policy, Round, SplitMix64, Visit};
+use evercrawl_policy::{Agenda, Days, Finding, Page, Policy, Round, SplitMix64, Visit};
 
 /// So many that a few of great worth do not decide: of a thousand pages, one seed in ten is off by points.
 const PAGES: usize = 10_000;
@@ -49,20 +49,23 @@ fn reached(policy: Box<dyn Policy>, seed: u64, share: f64, (before, weeks): (u32
     let (mut sum, fetches) = (0.0, (share * PAGES as f64) as usize);
     for week in 0..weeks {
         let start = WEEK * f64::from(week);
-        agenda.begin(&Round { start, length: WEEK, fetches });
+        agenda.begin_round(&Round { start, length: WEEK, fetches });
         for turn in 0..fetches {
             let now = start + WEEK * turn as f64 / fetches as f64;
-            let Some(id) = agenda.next(now) else { break };
+            let Some(id) = agenda.next_page(now) else { break };
             let (page, last) = (&truth[id as usize], agenda.pages()[id as usize].last);
             sum += fresh(page, last, now);
             let same = random.uniform() < (-page.rate * (now - last)).exp();
-            agenda.report(id, &Visit::new(now, if same { Found::Same } else { Found::Changed }));
+            agenda.record_visit(
+                id,
+                &Visit::new(now, if same { Finding::Same } else { Finding::Changed }),
+            );
         }
     }
     let end = WEEK * f64::from(weeks);
     sum += agenda.pages().iter().map(|p| fresh(&truth[p.id as usize], p.last, end)).sum::<f64>();
     let worth: f64 = truth.iter().map(|page| page.weight).sum();
-    let best = allocate(Objective::Freshness, &truth, fetches as f64 / WEEK, Limits::NONE);
+    let best = allocate(Objective::Freshness, &truth, fetches as f64 / WEEK, IntervalLimits::NONE);
     let optimum = Objective::Freshness.value(&truth, &best.frequency);
     sum / (end - from) / worth / optimum
 }
@@ -71,7 +74,7 @@ fn reached(policy: Box<dyn Policy>, seed: u64, share: f64, (before, weeks): (u32
 fn learned(wrong: f64, share: f64, span: (u32, u32)) -> f64 {
     let rule = || {
         let prior = Gamma::with_mean(wrong / WEEK, 1.0);
-        Box::new(IndexRule::new(Goal::Freshness, prior, Limits { min: 0.0, max: 730.0 }))
+        Box::new(IndexRule::new(Goal::Freshness, prior, IntervalLimits { min: 0.0, max: 730.0 }))
     };
     let sum: f64 = SEEDS.iter().map(|&seed| reached(rule(), seed, share, span)).sum();
     let mean = sum / SEEDS.len() as f64;

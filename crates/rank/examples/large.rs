@@ -4,7 +4,7 @@
 
 use evercrawl_policy::SplitMix64;
 use evercrawl_rank::{
-    Graph, Jump, Repeats, Settings, hits, host_start, pagerank, pagerank_from, trust,
+    Graph, JumpWeights, RankSettings, Repeats, hits, host_start, pagerank, pagerank_from, trust,
 };
 
 /// Pages of a host.
@@ -20,13 +20,15 @@ fn main() {
     let wanted = |name: &str| methods.is_none_or(|methods| methods.iter().any(|m| m == name));
     let graph = measured("build", || Graph::new(pages, links(pages, count), Repeats::Each));
     println!("{pages} pages, {} links", graph.link_count());
-    let twenty = Settings { tolerance: 0.0, most_rounds: 20, ..Settings::default() };
+    let twenty = RankSettings { tolerance: 0.0, most_rounds: 20, ..RankSettings::default() };
     if wanted("pagerank") {
-        measured("pagerank, 20 rounds", || pagerank(&graph, Jump::Anywhere, &twenty));
+        measured("pagerank, 20 rounds", || pagerank(&graph, JumpWeights::Anywhere, &twenty));
     }
     if wanted("threads") {
-        let two = Settings { threads: 2, ..twenty };
-        measured("pagerank, 20 rounds, 2 threads", || pagerank(&graph, Jump::Anywhere, &two));
+        let two = RankSettings { threads: 2, ..twenty };
+        measured("pagerank, 20 rounds, 2 threads", || {
+            pagerank(&graph, JumpWeights::Anywhere, &two)
+        });
     }
     if wanted("trustrank") {
         let good: Vec<u32> = (0..100).collect();
@@ -48,11 +50,11 @@ const TURNS: usize = 9;
 
 /// How much longer does each method take than PageRank? One after the other, again and again, so that whatever else
 /// the machine does comes upon all of them alike.
-fn by_turns(graph: &Graph, settings: &Settings) {
+fn by_turns(graph: &Graph, settings: &RankSettings) {
     let good: Vec<u32> = (0..100).collect();
     let mut seconds = [const { Vec::new() }; 3];
     for _ in 0..TURNS {
-        seconds[0].push(timed(|| pagerank(graph, Jump::Anywhere, settings)).1);
+        seconds[0].push(timed(|| pagerank(graph, JumpWeights::Anywhere, settings)).1);
         seconds[1].push(timed(|| trust(graph, &good, settings)).1);
         seconds[2].push(timed(|| hits(graph, settings)).1);
     }
@@ -69,13 +71,13 @@ fn by_turns(graph: &Graph, settings: &Settings) {
 
 /// How many rounds does a start by hosts save?
 fn start_by_hosts(graph: &Graph) {
-    let exact = Settings { tolerance: 1e-6, ..Settings::default() };
-    let plain = measured("pagerank to 1e-6", || pagerank(graph, Jump::Anywhere, &exact));
+    let exact = RankSettings { tolerance: 1e-6, ..RankSettings::default() };
+    let plain = measured("pagerank to 1e-6", || pagerank(graph, JumpWeights::Anywhere, &exact));
     let host_of: Vec<u32> = (0..graph.nodes()).map(|page| page / HOST).collect();
     let hosts = graph.nodes().div_ceil(HOST);
     let start = measured("start by hosts", || host_start(graph, &host_of, hosts, &exact));
     let started = measured("pagerank to 1e-6 from there", || {
-        pagerank_from(graph, Jump::Anywhere, &exact, &start)
+        pagerank_from(graph, JumpWeights::Anywhere, &exact, &start)
     });
     println!("{} rounds, {} from the start by hosts", plain.rounds, started.rounds);
 }

@@ -8,7 +8,9 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 use evercrawl_policy::SplitMix64;
-use evercrawl_rank::{Discovery, Graph, Jump, Order, Repeats, Settings, pagerank};
+use evercrawl_rank::{
+    DiscoveryOrder, DiscoverySimulation, Graph, JumpWeights, RankSettings, Repeats, pagerank,
+};
 
 /// Links of a page.
 const LINKS: u32 = 10;
@@ -82,7 +84,7 @@ fn main() {
     let edges =
         (0u32..).zip(&web.links).flat_map(|(from, links)| links.iter().map(move |&to| (from, to)));
     let graph = Graph::new(web.links.len() as u32, edges, Repeats::Once);
-    let ranks = pagerank(&graph, Jump::Anywhere, &Settings::default()).scores;
+    let ranks = pagerank(&graph, JumpWeights::Anywhere, &RankSettings::default()).scores;
     println!(
         "{} pages on {} hosts, {} links",
         graph.nodes(),
@@ -94,11 +96,11 @@ fn main() {
         "rank found at", "1 %", "2 %", "5 %", "10 %", "20 %", "50 %"
     );
     for (name, order) in [
-        ("bfs", Order::BreadthFirst),
-        ("indegree", Order::InDegree),
-        ("pagerank", Order::PageRank),
-        ("opic", Order::Opic),
-        ("larger-sites", Order::LargerSites),
+        ("bfs", DiscoveryOrder::BreadthFirst),
+        ("indegree", DiscoveryOrder::InDegree),
+        ("pagerank", DiscoveryOrder::PageRank),
+        ("opic", DiscoveryOrder::Opic),
+        ("larger-sites", DiscoveryOrder::LargerSites),
     ] {
         let (fetched, moments) = discover(&web, order, pause);
         let took = moments as f64 / fetched.len() as f64;
@@ -136,8 +138,8 @@ fn breadth(web: &Web, fetched: &[u32]) -> String {
 
 /// Pages in the order in which they are fetched, one a moment and no two of a host within `pause` moments; and how many
 /// moments that took, those included in which no host could be asked.
-fn discover(web: &Web, order: Order, pause: usize) -> (Vec<u32>, usize) {
-    let mut discovery = Discovery::new(order, &web.host_of);
+fn discover(web: &Web, order: DiscoveryOrder, pause: usize) -> (Vec<u32>, usize) {
+    let mut discovery = DiscoverySimulation::new(order, &web.host_of);
     let hosts = web.fronts.len() - 1;
     (0..SEEDS).for_each(|seed| discovery.seed(web.fronts[seed * hosts / SEEDS]));
     let mut pace = Pace {
@@ -149,7 +151,7 @@ fn discover(web: &Web, order: Order, pause: usize) -> (Vec<u32>, usize) {
     };
     let mut fetched = Vec::new();
     while let Some(page) = pace.next(web, &mut discovery) {
-        discovery.fetched(page, &web.links[page as usize]);
+        discovery.record_fetch(page, &web.links[page as usize]);
         fetched.push(page);
     }
     (fetched, pace.now)
@@ -167,7 +169,7 @@ struct Pace {
 }
 
 impl Pace {
-    fn next(&mut self, web: &Web, discovery: &mut Discovery) -> Option<u32> {
+    fn next(&mut self, web: &Web, discovery: &mut DiscoverySimulation) -> Option<u32> {
         self.now += 1;
         let page = loop {
             if let Some(page) = self.rested_page() {

@@ -4,7 +4,7 @@
 //! the leading singular vectors of the graph, found by going back and forth.
 
 use crate::blocks::{BLOCK, sweep};
-use crate::{Graph, Settings};
+use crate::{Graph, RankSettings};
 
 /// Two scores for every node, and how they were come by.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,12 +24,12 @@ pub struct Hits {
 /// Where several parts of a graph lead alike, all of them keep their share of the start. Without any
 /// link, all scores are 0. On several threads it holds the graph in both directions, twice the memory of a
 /// ranking.
-pub fn hits(graph: &Graph, settings: &Settings) -> Hits {
+pub fn hits(graph: &Graph, settings: &RankSettings) -> Hits {
     let mut scores = Scores::new(graph, settings.threads);
     let (mut rounds, mut error, mut last_change) = (0, f64::INFINITY, f64::INFINITY);
     while rounds < settings.most_rounds && error > settings.tolerance {
-        let change = scores.there();
-        scores.back();
+        let change = scores.update_authorities();
+        scores.update_hubs();
         error = still_to_come(change, last_change);
         last_change = change;
         rounds += 1;
@@ -68,7 +68,7 @@ impl<'a> Scores<'a> {
 
     /// Hubs make authorities; returns how much these changed. What they add up to is known before, by the links that
     /// each hub has, so one sweep makes them and scales them.
-    fn there(&mut self) -> f64 {
+    fn update_authorities(&mut self) -> f64 {
         let (graph, hubs, scale) = (self.graph, &self.hubs, scale(self.given));
         let of_each = hubs.first().filter(|_| self.alike);
         let [changed, _] = sweep(self.threads, &mut self.authorities, |start, block| {
@@ -86,7 +86,7 @@ impl<'a> Scores<'a> {
     }
 
     /// Authorities make hubs.
-    fn back(&mut self) {
+    fn update_hubs(&mut self) {
         match &self.reversed {
             Some(reversed) => collect(reversed, &self.authorities, &mut self.hubs, self.threads),
             None => hand_out(self.graph, &self.authorities, &mut self.hubs),
@@ -164,28 +164,28 @@ mod tests {
 
     #[test]
     fn a_star_and_a_path_have_the_scores_worked_out_by_hand() {
-        let star = hits(&small(4, &[(0, 3), (1, 3), (2, 3)]), &Settings::default());
+        let star = hits(&small(4, &[(0, 3), (1, 3), (2, 3)]), &RankSettings::default());
         close(&star.hubs, &[1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 0.0], 1e-12);
         close(&star.authorities, &[0.0, 0.0, 0.0, 1.0], 1e-12);
         assert!(star.authorities.iter().all(|score| score.is_sign_positive()), "no -0");
         // Every link of a path leads alike.
-        let path = hits(&small(3, &[(0, 1), (1, 2)]), &Settings::default());
+        let path = hits(&small(3, &[(0, 1), (1, 2)]), &RankSettings::default());
         close(&path.hubs, &[0.5, 0.5, 0.0], 1e-12);
         close(&path.authorities, &[0.0, 0.5, 0.5], 1e-12);
     }
 
     #[test]
     fn no_links_no_scores_and_no_nodes_no_harm() {
-        let none = hits(&small(3, &[]), &Settings::default());
+        let none = hits(&small(3, &[]), &RankSettings::default());
         assert_eq!((none.hubs, none.authorities, none.error), (vec![0.0; 3], vec![0.0; 3], 0.0));
-        assert!(hits(&small(0, &[]), &Settings::default()).hubs.is_empty());
+        assert!(hits(&small(0, &[]), &RankSettings::default()).hubs.is_empty());
     }
 
     #[test]
     fn any_number_of_threads_gives_the_same_bits() {
         let graph = random_graph(3, 20_000, 60_000);
-        let alone = hits(&graph, &Settings::default());
+        let alone = hits(&graph, &RankSettings::default());
         assert!((alone.hubs.iter().sum::<f64>() - 1.0).abs() < 1e-12 && alone.error <= 1e-12);
-        assert_eq!(hits(&graph, &Settings { threads: 3, ..Settings::default() }), alone);
+        assert_eq!(hits(&graph, &RankSettings { threads: 3, ..RankSettings::default() }), alone);
     }
 }

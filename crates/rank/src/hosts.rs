@@ -5,17 +5,18 @@
 
 use std::collections::HashMap;
 
-use crate::{Graph, Jump, Repeats, Settings, pagerank};
+use crate::{Graph, JumpWeights, RankSettings, Repeats, pagerank};
 
 /// Sweeps within hosts: links there are many, and a start need not be exact.
-const LOCAL: Settings = Settings { damping: 0.85, tolerance: 1e-2, most_rounds: 8, threads: 1 };
+const LOCAL: RankSettings =
+    RankSettings { damping: 0.85, tolerance: 1e-2, most_rounds: 8, threads: 1 };
 /// Sweeps over the graph of hosts, which is small.
 const HOST_ROUNDS: usize = 50;
 
 /// A start for [`crate::pagerank_from`]: the rank of each page within its host, times its host's.
 ///
 /// `host_of` names the host of each page; a page without one below `hosts` begins with nothing.
-pub fn host_start(graph: &Graph, host_of: &[u32], hosts: u32, settings: &Settings) -> Vec<f64> {
+pub fn host_start(graph: &Graph, host_of: &[u32], hosts: u32, settings: &RankSettings) -> Vec<f64> {
     let host = |page: u32| host_of.get(page as usize).copied().unwrap_or(u32::MAX);
     let local = local_ranks(graph, host, hosts, settings);
     let ranks = HostLinks::new(graph, host, hosts, &local).ranks(settings.damping);
@@ -32,12 +33,12 @@ fn local_ranks(
     graph: &Graph,
     host: impl Fn(u32) -> u32 + Copy,
     hosts: u32,
-    settings: &Settings,
+    settings: &RankSettings,
 ) -> Vec<f64> {
     let within = graph.links().filter(move |&(from, to)| host(from) == host(to));
     let within = Graph::new(graph.nodes(), within, Repeats::Each);
-    let settings = Settings { damping: settings.damping, threads: settings.threads, ..LOCAL };
-    let mut ranks = pagerank(&within, Jump::Anywhere, &settings).scores;
+    let settings = RankSettings { damping: settings.damping, threads: settings.threads, ..LOCAL };
+    let mut ranks = pagerank(&within, JumpWeights::Anywhere, &settings).scores;
     let mut sums = vec![0.0; hosts as usize];
     for (page, rank) in (0..).zip(&ranks) {
         if let Some(sum) = sums.get_mut(host(page) as usize) {
@@ -117,8 +118,8 @@ mod tests {
     #[test]
     fn beginning_with_hosts_is_nearer_to_the_truth_than_beginning_with_all_alike() {
         let (graph, host_of) = web(200);
-        let settings = Settings { tolerance: 1e-6, ..Settings::default() };
-        let truth = pagerank(&graph, Jump::Anywhere, &settings);
+        let settings = RankSettings { tolerance: 1e-6, ..RankSettings::default() };
+        let truth = pagerank(&graph, JumpWeights::Anywhere, &settings);
         let start = host_start(&graph, &host_of, 200, &settings);
         assert!((start.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         let off = |ranks: &[f64]| -> f64 {
@@ -126,14 +127,14 @@ mod tests {
         };
         let alike = vec![1.0 / 10_000.0; 10_000];
         assert!(off(&start) < off(&alike) / 5.0, "{} and {}", off(&start), off(&alike));
-        let quicker = pagerank_from(&graph, Jump::Anywhere, &settings, &start);
+        let quicker = pagerank_from(&graph, JumpWeights::Anywhere, &settings, &start);
         assert!(quicker.rounds < truth.rounds && off(&quicker.scores) < 2e-6);
     }
 
     #[test]
     fn pages_without_a_host_begin_with_nothing() {
         let (graph, _) = web(2);
-        let start = host_start(&graph, &[0, 0, 1, 7], 2, &Settings::default());
+        let start = host_start(&graph, &[0, 0, 1, 7], 2, &RankSettings::default());
         assert!(start[..3].iter().all(|rank| *rank > 0.0));
         assert!(start[3..].iter().all(|rank| *rank == 0.0));
     }

@@ -37,13 +37,13 @@ mod top;
 pub mod topic;
 mod trust;
 
-pub use discover::{Discovery, Order};
+pub use discover::{DiscoveryOrder, DiscoverySimulation};
 pub use graph::{Graph, Repeats};
 pub use hits::{Hits, hits};
 pub use hosts::host_start;
-pub use opic::{Account, Opic, Till};
-pub use pagerank::{Jump, Ranking, Settings, pagerank, pagerank_from};
+pub use opic::{OpicAccount, OpicSimulation, OpicTotals};
+pub use pagerank::{JumpWeights, RankSettings, Ranking, pagerank, pagerank_from};
 pub use quality::Attention;
-pub use top::top;
+pub use top::top_nodes;
 pub use topic::Topic;
 pub use trust::{distrust, reach, trust};

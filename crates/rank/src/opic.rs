@@ -11,7 +11,7 @@
 /// Time here is cash spent: a moment in which all cash there is changes hands once lasts as long as there
 /// is cash.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Till {
+pub struct OpicTotals {
     /// The share of a page's cash that goes to the pages linked to.
     pub damping: f64,
     /// Over how long history counts; infinite: for ever, which is exact where the graph stays as it is.
@@ -29,7 +29,7 @@ pub struct Till {
 
 /// One page's account.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Account {
+pub struct OpicAccount {
     /// Its cash, less what the root had given when it last collected: orders pages as cash does, and
     /// changes with links and visits only.
     pub claim: f64,
@@ -39,35 +39,35 @@ pub struct Account {
     pub visited: f64,
 }
 
-impl Till {
+impl OpicTotals {
     /// No accounts yet.
     pub fn new(damping: f64, window: f64) -> Self {
         let damping = if damping.is_nan() { 0.0 } else { damping.clamp(0.0, 1.0) };
         let window = if window > 0.0 { window } else { f64::INFINITY };
-        Till { damping, window, accounts: 0, cash: 0.0, given: 0.0, now: 0.0 }
+        OpicTotals { damping, window, accounts: 0, cash: 0.0, given: 0.0, now: 0.0 }
     }
 
     /// An account for a page that brings cash of its own.
-    pub fn open(&mut self, cash: f64) -> Account {
+    pub fn open(&mut self, cash: f64) -> OpicAccount {
         self.accounts += 1;
         self.cash += cash;
-        Account { claim: cash - self.given, history: 0.0, visited: self.now }
+        OpicAccount { claim: cash - self.given, history: 0.0, visited: self.now }
     }
 
     /// Takes an account away; what it had goes to all others.
-    pub fn close(&mut self, account: Account) {
+    pub fn close(&mut self, account: OpicAccount) {
         self.accounts = self.accounts.saturating_sub(1);
         self.give_to_all(self.cash_of(&account));
     }
 
     /// The cash of a page: how much its visit would tell.
-    pub fn cash_of(&self, account: &Account) -> f64 {
+    pub fn cash_of(&self, account: &OpicAccount) -> f64 {
         account.claim + self.given
     }
 
     /// Notes the visit of a page with so many links: its cash is spent. Returns what each link gets; the
     /// rest goes to all.
-    pub fn spend(&mut self, account: &mut Account, links: usize) -> f64 {
+    pub fn spend(&mut self, account: &mut OpicAccount, links: usize) -> f64 {
         let cash = self.cash_of(account);
         account.earn(cash, self.now, self.window);
         account.claim = -self.given;
@@ -84,7 +84,7 @@ impl Till {
     /// How much a page matters, as far as is known: what passes through it in a unit of time.
     ///
     /// Over all pages these add up to about the cash there is.
-    pub fn importance(&self, account: &Account) -> f64 {
+    pub fn importance(&self, account: &OpicAccount) -> f64 {
         // As if it were visited now: a page with much cash has earned it already.
         let (mut account, cash) = (*account, self.cash_of(account));
         account.earn(cash, self.now, self.window);
@@ -94,7 +94,7 @@ impl Till {
     }
 }
 
-impl Account {
+impl OpicAccount {
     /// Adds cash to the history, and forgets what the window has left behind: of a history that is
     /// known as a sum only, in proportion.
     fn earn(&mut self, cash: f64, now: f64, window: f64) {
@@ -112,15 +112,15 @@ impl Account {
 
 /// Cash and history of pages that are numbered one after the other.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Opic {
-    accounts: Vec<Account>,
-    till: Till,
+pub struct OpicSimulation {
+    accounts: Vec<OpicAccount>,
+    till: OpicTotals,
 }
 
-impl Opic {
+impl OpicSimulation {
     /// No pages yet; `window` as in [`Till`].
     pub fn new(damping: f64, window: f64) -> Self {
-        Opic { accounts: Vec::new(), till: Till::new(damping, window) }
+        OpicSimulation { accounts: Vec::new(), till: OpicTotals::new(damping, window) }
     }
 
     /// How many pages are known.
@@ -175,7 +175,7 @@ impl Opic {
 mod tests {
     use super::*;
     use crate::testing::{random_graph, rank_correlation, small};
-    use crate::{Graph, Jump, Settings, pagerank};
+    use crate::{Graph, JumpWeights, RankSettings, pagerank};
 
     /// Who links where, page by page.
     fn lists(graph: &Graph) -> Vec<Vec<u32>> {
@@ -183,13 +183,13 @@ mod tests {
         (0..graph.nodes()).map(|page| reversed.sources(page).to_vec()).collect()
     }
 
-    fn importance(opic: &Opic) -> Vec<f64> {
+    fn importance(opic: &OpicSimulation) -> Vec<f64> {
         (0..opic.pages() as u32).map(|page| opic.importance(page)).collect()
     }
 
     /// All pages known, a cash of 1 over all.
-    fn all_alike(pages: u32, window: f64) -> Opic {
-        let mut opic = Opic::new(0.85, window);
+    fn all_alike(pages: u32, window: f64) -> OpicSimulation {
+        let mut opic = OpicSimulation::new(0.85, window);
         for _ in 0..pages {
             opic.add(1.0 / f64::from(pages));
         }
@@ -197,7 +197,7 @@ mod tests {
     }
 
     /// Visits whoever has most cash, `visits` times.
-    fn greedy(opic: &mut Opic, links: &[Vec<u32>], visits: usize) {
+    fn greedy(opic: &mut OpicSimulation, links: &[Vec<u32>], visits: usize) {
         for _ in 0..visits {
             let richest =
                 (0..links.len() as u32).max_by(|a, b| opic.cash(*a).total_cmp(&opic.cash(*b)));
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn history_on_a_graph_that_stays_becomes_pagerank() {
         let graph = random_graph(5, 500, 3000);
-        let truth = pagerank(&graph, Jump::Anywhere, &Settings::default()).scores;
+        let truth = pagerank(&graph, JumpWeights::Anywhere, &RankSettings::default()).scores;
         let (mut opic, links) = (all_alike(500, f64::INFINITY), lists(&graph));
         let mut seen = Vec::new();
         for _ in 0..3 {
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn visiting_the_richest_first_gets_there_too() {
         let graph = random_graph(6, 300, 2000);
-        let truth = pagerank(&graph, Jump::Anywhere, &Settings::default()).scores;
+        let truth = pagerank(&graph, JumpWeights::Anywhere, &RankSettings::default()).scores;
         let (mut opic, links) = (all_alike(300, f64::INFINITY), lists(&graph));
         greedy(&mut opic, &links, 3000);
         let correlation = rank_correlation(&importance(&opic), &truth);
@@ -244,7 +244,7 @@ mod tests {
             small(300, &links)
         };
         let after = turned(&after);
-        let truth = pagerank(&after, Jump::Anywhere, &Settings::default()).scores;
+        let truth = pagerank(&after, JumpWeights::Anywhere, &RankSettings::default()).scores;
         let follow = |window: f64| {
             let mut opic = all_alike(300, window);
             for (graph, rounds) in [(&before, 40), (&after, 10)] {
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_page_found_a_moment_ago_has_the_cash_of_those_who_link_to_it() {
-        let mut opic = Opic::new(0.85, 4.0);
+        let mut opic = OpicSimulation::new(0.85, 4.0);
         let seed = opic.add_seed();
         let (much, little) = (opic.add_page(), opic.add_page());
         opic.visit(seed, &[much, much, little]);
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn strangers_and_odd_settings_do_no_harm() {
-        let mut opic = Opic::new(f64::NAN, -1.0);
+        let mut opic = OpicSimulation::new(f64::NAN, -1.0);
         opic.visit(3, &[1]);
         assert_eq!((opic.cash(3), opic.importance(3)), (0.0, 0.0));
         let seed = opic.add_seed();

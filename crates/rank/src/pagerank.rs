@@ -9,7 +9,7 @@ use crate::blocks::sweep;
 
 /// Where the surfer jumps to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Jump<'a> {
+pub enum JumpWeights<'a> {
     /// Any page, all alike.
     Anywhere,
     /// Pages in proportion to these weights, one a page: a personalised ranking. What is not a number
@@ -19,7 +19,7 @@ pub enum Jump<'a> {
 
 /// How exactly, and with what, a ranking is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct RankSettings {
     /// The probability that the surfer follows a link; from 0 to 1.
     pub damping: f64,
     /// How far the scores may be from the truth, all differences added up (the L1 norm).
@@ -30,14 +30,14 @@ pub struct Settings {
     pub threads: usize,
 }
 
-impl Default for Settings {
+impl Default for RankSettings {
     /// The usual damping of 0.85, and as exact as numbers allow.
     fn default() -> Self {
-        Settings { damping: 0.85, tolerance: 1e-12, most_rounds: 10_000, threads: 1 }
+        RankSettings { damping: 0.85, tolerance: 1e-12, most_rounds: 10_000, threads: 1 }
     }
 }
 
-impl Settings {
+impl RankSettings {
     fn damping(&self) -> f64 {
         if self.damping.is_nan() { 0.0 } else { self.damping.clamp(0.0, 1.0) }
     }
@@ -55,14 +55,19 @@ pub struct Ranking {
 }
 
 /// Ranks all nodes.
-pub fn pagerank(graph: &Graph, jump: Jump<'_>, settings: &Settings) -> Ranking {
+pub fn pagerank(graph: &Graph, jump: JumpWeights<'_>, settings: &RankSettings) -> Ranking {
     pagerank_from(graph, jump, settings, &[])
 }
 
 /// Ranks all nodes, beginning with `start`, one number a node: the ranking before, or a guess.
 ///
 /// A good start saves sweeps and changes nothing else. Unusable numbers count as with [`Jump::To`].
-pub fn pagerank_from(graph: &Graph, jump: Jump<'_>, settings: &Settings, start: &[f64]) -> Ranking {
+pub fn pagerank_from(
+    graph: &Graph,
+    jump: JumpWeights<'_>,
+    settings: &RankSettings,
+    start: &[f64],
+) -> Ranking {
     let mut surfer = Surfer::new(graph, jump, settings, start);
     let (mut rounds, mut error) = (0, if graph.nodes() == 0 { 0.0 } else { f64::INFINITY });
     while rounds < settings.most_rounds && error > settings.tolerance {
@@ -87,11 +92,16 @@ struct Surfer<'a> {
 }
 
 impl<'a> Surfer<'a> {
-    fn new(graph: &'a Graph, jump: Jump<'_>, settings: &Settings, start: &[f64]) -> Self {
+    fn new(
+        graph: &'a Graph,
+        jump: JumpWeights<'_>,
+        settings: &RankSettings,
+        start: &[f64],
+    ) -> Self {
         let nodes = graph.nodes() as usize;
         let jump = match jump {
-            Jump::Anywhere => None,
-            Jump::To(weights) => normalised(weights, nodes),
+            JumpWeights::Anywhere => None,
+            JumpWeights::To(weights) => normalised(weights, nodes),
         };
         // From where jumps lead, so that what no jump can reach has nothing from the first.
         let start = normalised(start, nodes).or_else(|| jump.clone());
@@ -169,8 +179,8 @@ mod tests {
 
     #[test]
     fn small_graphs_have_the_ranks_worked_out_by_hand() {
-        let exact = Settings { tolerance: 1e-15, ..Settings::default() };
-        let ranks = |graph: &Graph| pagerank(graph, Jump::Anywhere, &exact).scores;
+        let exact = RankSettings { tolerance: 1e-15, ..RankSettings::default() };
+        let ranks = |graph: &Graph| pagerank(graph, JumpWeights::Anywhere, &exact).scores;
         close(&ranks(&small(3, &[(0, 1), (1, 2), (2, 0)])), &[1.0 / 3.0; 3], 1e-15);
         // Two nodes, 0 -> 1: x = (.15 + .85 y) / 2, x + y = 1.
         close(&ranks(&small(2, &[(0, 1)])), &[1.0 / 2.85, 1.85 / 2.85], 1e-14);
@@ -184,15 +194,15 @@ mod tests {
     #[test]
     fn scores_add_up_to_one_and_do_not_depend_on_threads_or_start() {
         let graph = random_graph(7, 30_000, 100_000);
-        let settings = Settings::default();
-        let ranking = pagerank(&graph, Jump::Anywhere, &settings);
+        let settings = RankSettings::default();
+        let ranking = pagerank(&graph, JumpWeights::Anywhere, &settings);
         assert!((ranking.scores.iter().sum::<f64>() - 1.0).abs() < 1e-12 && ranking.error <= 1e-12);
         for threads in [2, 3, 7] {
-            let threaded = Settings { threads, ..settings };
-            assert_eq!(pagerank(&graph, Jump::Anywhere, &threaded), ranking);
+            let threaded = RankSettings { threads, ..settings };
+            assert_eq!(pagerank(&graph, JumpWeights::Anywhere, &threaded), ranking);
         }
         let near: Vec<f64> = ranking.scores.iter().map(|score| score * 3.0 + 1e-9).collect();
-        let again = pagerank_from(&graph, Jump::Anywhere, &settings, &near);
+        let again = pagerank_from(&graph, JumpWeights::Anywhere, &settings, &near);
         close(&again.scores, &ranking.scores, 1e-12);
         assert!(again.rounds < ranking.rounds, "{} of {}", again.rounds, ranking.rounds);
     }
@@ -200,14 +210,14 @@ mod tests {
     #[test]
     fn odd_weights_and_settings_do_no_harm() {
         let graph = small(3, &[(0, 1), (1, 2)]);
-        let settings = Settings::default();
-        let to = |weights: &[f64]| pagerank(&graph, Jump::To(weights), &settings).scores;
-        assert_eq!(to(&[]), pagerank(&graph, Jump::Anywhere, &settings).scores);
+        let settings = RankSettings::default();
+        let to = |weights: &[f64]| pagerank(&graph, JumpWeights::To(weights), &settings).scores;
+        assert_eq!(to(&[]), pagerank(&graph, JumpWeights::Anywhere, &settings).scores);
         assert_eq!(to(&[f64::NAN, -1.0, 0.0]), to(&[f64::INFINITY]));
         close(&to(&[f64::MAX, f64::MAX, f64::MAX, 7.0]), &to(&[1.0; 3]), 1e-15);
         for damping in [f64::NAN, -1.0, 0.0, 1.0, 7.0] {
-            let odd = Settings { damping, most_rounds: 50, ..settings };
-            let sum: f64 = pagerank(&graph, Jump::Anywhere, &odd).scores.iter().sum();
+            let odd = RankSettings { damping, most_rounds: 50, ..settings };
+            let sum: f64 = pagerank(&graph, JumpWeights::Anywhere, &odd).scores.iter().sum();
             assert!((sum - 1.0).abs() < 1e-12, "{damping}");
         }
     }

@@ -1,7 +1,7 @@
 //! Which nodes come first by a score?
 
 /// The `count` nodes with the highest scores, highest first; of equal ones the first comes first.
-pub fn top(scores: &[f64], count: usize) -> Vec<u32> {
+pub fn top_nodes(scores: &[f64], count: usize) -> Vec<u32> {
     let score = |node: u32| scores.get(node as usize).copied().unwrap_or(f64::NEG_INFINITY);
     let order = |a: &u32, b: &u32| score(*b).total_cmp(&score(*a)).then(a.cmp(b));
     let mut nodes: Vec<u32> = (0..scores.len() as u32).collect();
@@ -24,8 +24,8 @@ mod tests {
         for (count, want) in
             [(0, &[][..]), (1, &[1]), (3, &[1, 3, 2]), (5, &[1, 3, 2, 0, 4]), (9, &[1, 3, 2, 0, 4])]
         {
-            assert_eq!(top(&scores, count), want);
+            assert_eq!(top_nodes(&scores, count), want);
         }
-        assert!(top(&[], 3).is_empty());
+        assert!(top_nodes(&[], 3).is_empty());
     }
 }

@@ -26,7 +26,7 @@ struct Word {
 }
 
 impl Word {
-    fn is(&self, word: &str) -> bool {
+    fn matches(&self, word: &str) -> bool {
         if self.any_ending { word.starts_with(&self.text) } else { word == self.text }
     }
 }
@@ -49,7 +49,7 @@ impl Topic {
 
     /// How much a text is about the topic, from 0 to 1: each word of the topic that the text is about
     /// halves what is missing to 1. In a long text, a word counts in full where it stands once in 200.
-    pub fn likeness(&self, text: &str) -> f64 {
+    pub fn match_text(&self, text: &str) -> f64 {
         if self.is_empty() {
             return 0.0;
         }
@@ -58,29 +58,29 @@ impl Topic {
             all += 1;
             let word = word.to_lowercase();
             for (count, _) in
-                counts.iter_mut().zip(&self.words).filter(|(_, topic)| topic.is(&word))
+                counts.iter_mut().zip(&self.words).filter(|(_, topic)| topic.matches(&word))
             {
                 *count += 1;
             }
         }
         let strength = |count: &u32| (OFTEN * f64::from(*count) / f64::from(all.max(1))).min(1.0);
-        about(counts.iter().map(strength).sum())
+        aboutness(counts.iter().map(strength).sum())
     }
 }
 
 /// How much something is about a topic that so many words speak for.
-pub fn about(words: f64) -> f64 {
+pub fn aboutness(words: f64) -> f64 {
     1.0 - (-words.max(0.0)).exp2()
 }
 
 /// What a page passes on to those that it links to: what it is about, or what was expected of it where it
 /// turned out to be about something else.
-pub fn passed_on(about: f64, expected: f64) -> f64 {
+pub fn inherit_expectation(about: f64, expected: f64) -> f64 {
     PASSED_ON * if about > 0.0 { about } else { expected * INHERITED }
 }
 
 /// What is expected of a page by what the page passes on that links to it, and by the words of the link.
-pub fn expected(inherited: f64, link: f64) -> f64 {
+pub fn combine_expectations(inherited: f64, link: f64) -> f64 {
     INHERITED * inherited + (1.0 - INHERITED) * link
 }
 
@@ -99,19 +99,19 @@ mod tests {
             ("SOLAR, wind and photovoltaics", 0.875),
             ("solarium", 0.0),
         ] {
-            assert!((topic.likeness(text) - want).abs() < 1e-12, "{text}");
+            assert!((topic.match_text(text) - want).abs() < 1e-12, "{text}");
         }
         let long = "word ".repeat(1999) + "wind";
-        assert!((topic.likeness(&long) - about(0.1)).abs() < 1e-12);
-        assert_eq!(Topic::new([]).likeness("solar"), 0.0);
+        assert!((topic.match_text(&long) - aboutness(0.1)).abs() < 1e-12);
+        assert_eq!(Topic::new([]).match_text("solar"), 0.0);
     }
 
     #[test]
     fn a_page_off_the_topic_passes_on_less_at_every_step() {
-        let on = passed_on(0.8, 0.0);
-        let next = expected(on, 0.0);
-        let after = expected(passed_on(0.0, next), 0.0);
+        let on = inherit_expectation(0.8, 0.0);
+        let next = combine_expectations(on, 0.0);
+        let after = combine_expectations(inherit_expectation(0.0, next), 0.0);
         assert!(on > next && next > after && after > 0.0, "{on} {next} {after}");
-        assert!(expected(on, 0.5) > expected(on, 0.0));
+        assert!(combine_expectations(on, 0.5) > combine_expectations(on, 0.0));
     }
 }

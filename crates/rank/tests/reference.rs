@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use evercrawl_policy::SplitMix64;
-use evercrawl_rank::{Graph, Jump, Repeats, Settings, distrust, hits, pagerank, trust};
+use evercrawl_rank::{Graph, JumpWeights, RankSettings, Repeats, distrust, hits, pagerank, trust};
 use serde_json::{Value, json};
 
 const CLOSE: f64 = 1e-9;
@@ -52,13 +52,14 @@ impl Case {
 
     fn check(&self, want: &Value) {
         let graph = Graph::new(self.nodes, self.links.iter().copied(), self.repeats);
-        let settings = Settings { damping: self.damping, threads: 2, ..Settings::default() };
+        let settings =
+            RankSettings { damping: self.damping, threads: 2, ..RankSettings::default() };
         let in_degrees = (0..self.nodes).map(|node| graph.in_degree(node) as f64);
         let both = hits(&graph, &settings);
         for (method, got) in [
             ("indegree", in_degrees.collect()),
-            ("pagerank", pagerank(&graph, Jump::Anywhere, &settings).scores),
-            ("personal", pagerank(&graph, Jump::To(&self.weights), &settings).scores),
+            ("pagerank", pagerank(&graph, JumpWeights::Anywhere, &settings).scores),
+            ("personal", pagerank(&graph, JumpWeights::To(&self.weights), &settings).scores),
             ("trust", trust(&graph, &self.good, &settings).scores),
             ("distrust", distrust(&graph, &self.good, &settings).scores),
             ("hubs", both.hubs),

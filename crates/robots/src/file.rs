@@ -90,7 +90,7 @@ impl RobotsTxt {
 
     /// The rules that an answer to the request for `/robots.txt` sets, as [`availability`] reads
     /// its final status.
-    pub fn of_answer(status: Option<u16>, body: &[u8], agent: &str) -> Self {
+    pub fn from_response(status: Option<u16>, body: &[u8], agent: &str) -> Self {
         match availability(status) {
             Access::Parse => Self::parse(body, agent),
             Access::AllowAll => Self::allow_all(),
@@ -204,7 +204,7 @@ struct Builder {
 }
 
 impl Builder {
-    fn add_rule(&mut self, rule: &grammar::Rule<'_>) {
+    fn add_rule(&mut self, rule: &grammar::ParsedRule<'_>) {
         // Every URL path begins with a slash, so nothing else can ever cover one.
         if !matches!(rule.path.first(), Some(b'/' | b'*')) {
             return;
@@ -222,7 +222,7 @@ impl Builder {
         }
     }
 
-    fn push(&mut self, rule: &grammar::Rule<'_>, line: Span, pattern: Span) {
+    fn push(&mut self, rule: &grammar::ParsedRule<'_>, line: Span, pattern: Span) {
         let literal = pattern::literal_prefix(pattern.bytes_of(&self.text)) as u16;
         self.rules.push(Rule { number: rule.number, line, pattern, literal, allow: rule.allow });
     }
@@ -264,7 +264,7 @@ impl Builder {
 /// Returns the path of the folder whose index page an Allow line names, as a rule of its own.
 ///
 /// A folder and its `index.html` are one page to the owner, who opens it under either name.
-fn index_folder(rule: &grammar::Rule<'_>) -> Option<Vec<u8>> {
+fn index_folder(rule: &grammar::ParsedRule<'_>) -> Option<Vec<u8>> {
     let slash = memchr::memrchr(b'/', rule.path).filter(|_| rule.allow)?;
     let names_index = rule.path[slash..].starts_with(b"/index.htm");
     names_index.then(|| [&rule.path[..=slash], b"$"].concat())

@@ -21,15 +21,15 @@ const MAX_LINE: usize = 8 * 2083 - 1;
 
 /// What a file says to one agent, still in the file's own bytes.
 #[derive(Default)]
-pub(crate) struct Bound<'a> {
-    pub(crate) rules: Vec<Rule<'a>>,
+pub(crate) struct BindingRules<'a> {
+    pub(crate) rules: Vec<ParsedRule<'a>>,
     pub(crate) crawl_delay_ms: Option<u32>,
     pub(crate) sitemaps: Vec<&'a [u8]>,
 }
 
 /// An Allow or Disallow line with a path.
 #[derive(Clone, Copy)]
-pub(crate) struct Rule<'a> {
+pub(crate) struct ParsedRule<'a> {
     pub(crate) number: u32,
     pub(crate) allow: bool,
     /// The line without comment and outer blanks; it ends with the path.
@@ -38,18 +38,23 @@ pub(crate) struct Rule<'a> {
 }
 
 /// Reads a file and returns what binds the agent, a product token.
-pub(crate) fn read<'a>(bytes: &'a [u8], agent: &str) -> Bound<'a> {
+pub(crate) fn read<'a>(bytes: &'a [u8], agent: &str) -> BindingRules<'a> {
     let mut groups = Groups::default();
     for (number, raw) in lines(without_mark(within_cap(bytes))) {
         let line = strip(raw);
         let Some((key, value)) = field(line) else { continue };
         match key {
-            Key::UserAgent => groups.name(value, agent),
-            Key::Allow | Key::Disallow => {
-                groups.rule(Rule { number, allow: key == Key::Allow, line, path: value });
+            RobotsField::UserAgent => groups.name(value, agent),
+            RobotsField::Allow | RobotsField::Disallow => {
+                groups.rule(ParsedRule {
+                    number,
+                    allow: key == RobotsField::Allow,
+                    line,
+                    path: value,
+                });
             }
-            Key::CrawlDelay => groups.delay(value),
-            Key::Sitemap => groups.sitemaps.push(value),
+            RobotsField::CrawlDelay => groups.delay(value),
+            RobotsField::Sitemap => groups.sitemaps.push(value),
         }
     }
     groups.binding()
@@ -71,7 +76,7 @@ struct Groups<'a> {
 struct Section<'a> {
     /// The current group speaks to this section.
     open: bool,
-    rules: Vec<Rule<'a>>,
+    rules: Vec<ParsedRule<'a>>,
     crawl_delay_ms: Option<u32>,
 }
 
@@ -87,7 +92,7 @@ impl<'a> Groups<'a> {
         self.named_anywhere |= self.ours.open;
     }
 
-    fn rule(&mut self, rule: Rule<'a>) {
+    fn rule(&mut self, rule: ParsedRule<'a>) {
         self.closed = true;
         if rule.path.is_empty() {
             return; // It covers nothing, yet ends the list of agents.
@@ -109,9 +114,9 @@ impl<'a> Groups<'a> {
         [&mut self.ours, &mut self.anyone].into_iter().filter(|section| section.open)
     }
 
-    fn binding(self) -> Bound<'a> {
+    fn binding(self) -> BindingRules<'a> {
         let section = if self.named_anywhere { self.ours } else { self.anyone };
-        Bound {
+        BindingRules {
             rules: section.rules,
             crawl_delay_ms: section.crawl_delay_ms,
             sitemaps: self.sitemaps,
@@ -120,7 +125,7 @@ impl<'a> Groups<'a> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Key {
+enum RobotsField {
     UserAgent,
     Allow,
     Disallow,
@@ -128,24 +133,24 @@ enum Key {
     CrawlDelay,
 }
 
-impl Key {
+impl RobotsField {
     /// Recognises a key by how it begins, and by the slips seen often enough in real files.
     fn of(name: &[u8]) -> Option<Self> {
-        const SPELLINGS: [(&[u8], Key); 14] = [
-            (b"user-agent", Key::UserAgent),
-            (b"useragent", Key::UserAgent),
-            (b"user agent", Key::UserAgent),
-            (b"allow", Key::Allow),
-            (b"disallow", Key::Disallow),
-            (b"dissallow", Key::Disallow),
-            (b"dissalow", Key::Disallow),
-            (b"disalow", Key::Disallow),
-            (b"diasllow", Key::Disallow),
-            (b"disallaw", Key::Disallow),
-            (b"sitemap", Key::Sitemap),
-            (b"site-map", Key::Sitemap),
-            (b"crawl-delay", Key::CrawlDelay),
-            (b"crawldelay", Key::CrawlDelay),
+        const SPELLINGS: [(&[u8], RobotsField); 14] = [
+            (b"user-agent", RobotsField::UserAgent),
+            (b"useragent", RobotsField::UserAgent),
+            (b"user agent", RobotsField::UserAgent),
+            (b"allow", RobotsField::Allow),
+            (b"disallow", RobotsField::Disallow),
+            (b"dissallow", RobotsField::Disallow),
+            (b"dissalow", RobotsField::Disallow),
+            (b"disalow", RobotsField::Disallow),
+            (b"diasllow", RobotsField::Disallow),
+            (b"disallaw", RobotsField::Disallow),
+            (b"sitemap", RobotsField::Sitemap),
+            (b"site-map", RobotsField::Sitemap),
+            (b"crawl-delay", RobotsField::CrawlDelay),
+            (b"crawldelay", RobotsField::CrawlDelay),
         ];
         let begins = |spelling: &[u8]| {
             name.get(..spelling.len()).is_some_and(|head| head.eq_ignore_ascii_case(spelling))
@@ -155,15 +160,15 @@ impl Key {
 }
 
 /// Splits a line into key and value: at the colon or, without one, between exactly two words.
-fn field(line: &[u8]) -> Option<(Key, &[u8])> {
+fn field(line: &[u8]) -> Option<(RobotsField, &[u8])> {
     if let Some(colon) = memchr(b':', line) {
-        let key = Key::of(line[..colon].trim_ascii_end())?;
+        let key = RobotsField::of(line[..colon].trim_ascii_end())?;
         return Some((key, line[colon + 1..].trim_ascii_start()));
     }
     let blank = memchr2(b' ', b'\t', line)?;
     let value = line[blank..].trim_ascii_start();
     let two_words = memchr2(b' ', b'\t', value).is_none();
-    Key::of(&line[..blank]).filter(|_| two_words).map(|key| (key, value))
+    RobotsField::of(&line[..blank]).filter(|_| two_words).map(|key| (key, value))
 }
 
 /// Cuts an over-long line, then its comment and outer blanks.

@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use evercrawl_sites::{Method, Partition, Server};
+use evercrawl_sites::{Partition, PartitionMethod, Server};
 
 fn main() {
     let mut sizes = std::env::args().skip(1).filter_map(|arg| arg.parse::<u32>().ok());
@@ -22,7 +22,7 @@ fn main() {
         start.elapsed().as_secs_f64(),
         server.total_links()
     );
-    for method in [Method::A, Method::B, Method::Open] {
+    for method in [PartitionMethod::A, PartitionMethod::B, PartitionMethod::Open] {
         let start = Instant::now();
         let sites = Partition::new(&server, method).len();
         println!("{method:>8?} {:6.2} s, {sites} sites", start.elapsed().as_secs_f64());

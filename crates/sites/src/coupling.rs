@@ -6,12 +6,12 @@
 /// when it has changed, or no more often at all), so it is learned, not assumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Coupling {
-    unchanged: Tally,
-    changed: Tally,
+    unchanged: CheckCounts,
+    changed: CheckCounts,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Tally {
+struct CheckCounts {
     checks: f64,
     changes: f64,
 }
@@ -57,7 +57,7 @@ impl Coupling {
         }
     }
 
-    fn tally(&self, top_changed: bool) -> Tally {
+    fn tally(&self, top_changed: bool) -> CheckCounts {
         if top_changed { self.changed } else { self.unchanged }
     }
 }

@@ -55,7 +55,7 @@ impl DependenceHeap {
 
 /// An interval with a tolerance: a vertex of a max-tolerance graph (S1, section 2).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
+pub struct DependenceInterval {
     /// Its left end.
     pub low: f64,
     /// Its right end.
@@ -64,18 +64,18 @@ pub struct Interval {
     pub tolerance: f64,
 }
 
-impl Interval {
+impl DependenceInterval {
     /// What dependence `value` becomes at `width`: from `value (1 - width)` to `value (1 + width)`,
     /// tolerating overlaps up to the share `tolerance` of its length.
     pub fn around(value: f64, width: f64, tolerance: f64) -> Self {
         let (low, high) = (value * (1.0 - width), value * (1.0 + width));
-        Interval { low, high, tolerance: (high - low) * tolerance }
+        DependenceInterval { low, high, tolerance: (high - low) * tolerance }
     }
 
     /// Whether the two are joined: their overlap reaches the larger tolerance.
     ///
     /// With both tolerances 0 this is the interval graph.
-    pub fn joins(&self, other: &Interval) -> bool {
+    pub fn overlaps(&self, other: &DependenceInterval) -> bool {
         let overlap = self.high.min(other.high) - self.low.max(other.low);
         overlap >= self.tolerance.max(other.tolerance)
     }
@@ -91,8 +91,8 @@ pub fn width_groups(values: &[f64], width: f64, tolerance: f64) -> Vec<Vec<u32>>
     // Lengths grow with the values, so no interval contains another, and if two are joined so are
     // all between them: looking at neighbours is enough.
     grouped(values, |_, last, next| {
-        let last = Interval::around(last, width, tolerance);
-        last.joins(&Interval::around(next, width, tolerance))
+        let last = DependenceInterval::around(last, width, tolerance);
+        last.overlaps(&DependenceInterval::around(next, width, tolerance))
     })
 }
 
@@ -154,8 +154,9 @@ mod tests {
         let values = [1.0, 1.3];
         assert_eq!(width_groups(&values, 0.2, 0.0).len(), 1);
         assert_eq!(width_groups(&values, 0.2, 0.5).len(), 2);
-        let (wide, other) = (Interval::around(1.0, 0.2, 0.0), Interval::around(1.3, 0.2, 0.4));
-        assert!(!wide.joins(&other) && !other.joins(&wide));
+        let (wide, other) =
+            (DependenceInterval::around(1.0, 0.2, 0.0), DependenceInterval::around(1.3, 0.2, 0.4));
+        assert!(!wide.overlaps(&other) && !other.overlaps(&wide));
     }
 
     /// The definition itself: all pairs, joined transitively.
@@ -163,8 +164,8 @@ mod tests {
         let mut label: Vec<usize> = (0..values.len()).collect();
         for a in 0..values.len() {
             for b in 0..values.len() {
-                let at = |v: f64| Interval::around(v, width, tolerance);
-                if at(values[a]).joins(&at(values[b])) {
+                let at = |v: f64| DependenceInterval::around(v, width, tolerance);
+                if at(values[a]).overlaps(&at(values[b])) {
                     let (from, to) = (label[a], label[b]);
                     label.iter_mut().filter(|l| **l == from).for_each(|l| *l = to);
                 }

@@ -23,8 +23,8 @@
 mod coupling;
 mod dependence;
 mod directories;
+mod group_keys;
 mod groups;
-mod kin;
 mod links;
 mod lists;
 mod partition;
@@ -32,8 +32,8 @@ mod server;
 
 pub use coupling::Coupling;
 pub use dependence::{Pairing, dependence, mean_gap};
-pub use groups::{DependenceHeap, Interval, pivot_groups, width_groups};
-pub use kin::{Kin, NO_KIN};
+pub use group_keys::{GroupKeys, NO_KIN};
+pub use groups::{DependenceHeap, DependenceInterval, pivot_groups, width_groups};
 pub use lists::Lists;
-pub use partition::{Method, Partition};
+pub use partition::{Partition, PartitionMethod};
 pub use server::{Server, UNREACHED, directory_of, roots_of};

@@ -114,9 +114,9 @@ fn with_orphans(server: &Server, owned: Vec<(u32, u32)>) -> Partition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::partition::Method;
+    use crate::partition::PartitionMethod;
 
-    fn sites(server: &Server, method: Method) -> Vec<(u32, Vec<u32>)> {
+    fn sites(server: &Server, method: PartitionMethod) -> Vec<(u32, Vec<u32>)> {
         let partition = Partition::new(server, method);
         partition.sites().map(|s| (partition.tops(s)[0], partition.members(s).to_vec())).collect()
     }
@@ -125,8 +125,8 @@ mod tests {
     fn the_open_reading_keeps_pages_two_links_away() {
         // 0 is the root; 1 -> 2 -> 3 share a directory.
         let server = Server::new(&["/", "/x/", "/x/", "/x/"], &[(0, 1), (1, 2), (2, 3)], &[0]);
-        assert_eq!(sites(&server, Method::B), [(0, vec![]), (1, vec![2]), (3, vec![])]);
-        assert_eq!(sites(&server, Method::Open), [(0, vec![]), (1, vec![2, 3])]);
+        assert_eq!(sites(&server, PartitionMethod::B), [(0, vec![]), (1, vec![2]), (3, vec![])]);
+        assert_eq!(sites(&server, PartitionMethod::Open), [(0, vec![]), (1, vec![2, 3])]);
     }
 
     #[test]
@@ -135,8 +135,8 @@ mod tests {
         let links =
             [(0, 1), (1, 2), (1, 3), (2, 1), (2, 3), (3, 1), (3, 2), (4, 2), (4, 3), (0, 4)];
         let server = Server::new(&["/", "/x/", "/x/", "/x/", "/y/"], &links, &[0]);
-        assert_eq!(sites(&server, Method::Open), [(0, vec![4]), (1, vec![2, 3])]);
-        let printed = sites(&server, Method::B);
+        assert_eq!(sites(&server, PartitionMethod::Open), [(0, vec![4]), (1, vec![2, 3])]);
+        let printed = sites(&server, PartitionMethod::B);
         assert!(printed.contains(&(2, vec![1, 3])) && printed.contains(&(3, vec![1, 2])));
     }
 
@@ -144,23 +144,26 @@ mod tests {
     fn a_chain_of_single_pages_is_a_chain_of_pairs() {
         let server = Server::new(&[0, 1, 2, 3], &[(0, 1), (1, 2), (2, 3)], &[0]);
         let chain = [(0, vec![1]), (1, vec![2]), (2, vec![3])];
-        assert_eq!(sites(&server, Method::B), chain);
-        assert_eq!(sites(&server, Method::Open), chain);
+        assert_eq!(sites(&server, PartitionMethod::B), chain);
+        assert_eq!(sites(&server, PartitionMethod::Open), chain);
     }
 
     #[test]
     fn several_parents_all_own_the_child_as_printed_and_the_shallowest_when_closed() {
         let links = [(0, 1), (1, 2), (2, 3), (1, 3)];
         let server = Server::new(&[0, 1, 1, 2], &links, &[0]);
-        assert_eq!(sites(&server, Method::B), [(0, vec![]), (1, vec![2, 3]), (2, vec![3])]);
-        assert_eq!(sites(&server, Method::Open), [(0, vec![]), (1, vec![2, 3])]);
+        assert_eq!(
+            sites(&server, PartitionMethod::B),
+            [(0, vec![]), (1, vec![2, 3]), (2, vec![3])]
+        );
+        assert_eq!(sites(&server, PartitionMethod::Open), [(0, vec![]), (1, vec![2, 3])]);
     }
 
     #[test]
     fn what_no_root_leads_to_stands_alone() {
         let server = Server::new(&[0, 0, 0], &[(1, 2), (2, 1)], &[0]);
-        assert_eq!(sites(&server, Method::Open), [(0, vec![]), (1, vec![]), (2, vec![])]);
-        let partition = Partition::new(&server, Method::Open);
+        assert_eq!(sites(&server, PartitionMethod::Open), [(0, vec![]), (1, vec![]), (2, vec![])]);
+        let partition = Partition::new(&server, PartitionMethod::Open);
         assert!(partition.sites().all(|site| partition.upper(site).is_empty()));
     }
 }

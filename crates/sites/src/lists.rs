@@ -48,7 +48,7 @@ impl Lists {
     }
 
     /// The values of `row`; none for a row that does not exist.
-    pub fn of(&self, row: u32) -> &[u32] {
+    pub fn row(&self, row: u32) -> &[u32] {
         let row = row as usize;
         if row >= self.len() {
             return &[];
@@ -58,7 +58,7 @@ impl Lists {
 
     /// All pairs, row by row.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
-        self.rows().flat_map(|row| self.of(row).iter().map(move |&value| (row, value)))
+        self.rows().flat_map(|row| self.row(row).iter().map(move |&value| (row, value)))
     }
 
     /// The same pairs seen from the other side: for each of `rows` values, the rows that hold it,
@@ -101,16 +101,16 @@ mod tests {
     fn packs_reverses_and_drops_repeats() {
         let pairs = [(2, 1), (0, 2), (0, 1), (0, 2), (9, 0)];
         let lists = Lists::new(3, pairs.iter().copied());
-        assert_eq!(lists.of(0), [2, 1, 2]);
-        assert_eq!(lists.of(1), [0; 0]);
-        assert_eq!(lists.of(2), [1]);
-        assert_eq!(lists.of(7), [0; 0]);
+        assert_eq!(lists.row(0), [2, 1, 2]);
+        assert_eq!(lists.row(1), [0; 0]);
+        assert_eq!(lists.row(2), [1]);
+        assert_eq!(lists.row(7), [0; 0]);
         let sets = lists.reversed(3).into_sets();
-        assert_eq!(sets.of(1), [0, 2]);
-        assert_eq!(sets.of(2), [0]);
+        assert_eq!(sets.row(1), [0, 2]);
+        assert_eq!(sets.row(2), [0]);
         assert_eq!(sets.total(), 3);
-        assert_eq!(lists.clone().into_sets().of(0), [1, 2]);
-        assert_eq!(sets.reversed(3).of(0), [1, 2]);
-        assert!(Lists::default().is_empty() && Lists::default().of(0).is_empty());
+        assert_eq!(lists.clone().into_sets().row(0), [1, 2]);
+        assert_eq!(sets.reversed(3).row(0), [1, 2]);
+        assert!(Lists::default().is_empty() && Lists::default().row(0).is_empty());
     }
 }

@@ -7,7 +7,7 @@ use crate::server::{Server, UNREACHED};
 
 /// How a server is cut into sites (S0, sections 5.2 to 5.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum PartitionMethod {
     /// A directory is a site; its shallowest pages are its tops.
     A,
     /// Pages linked from another directory are tops; the pages of the same directory that a top
@@ -21,10 +21,15 @@ pub enum Method {
     Open,
 }
 
-impl Method {
+impl PartitionMethod {
     /// Reads `A`, `B`, `C` or `open`, in either case.
     pub fn parse(name: &str) -> Option<Self> {
-        let known = [("a", Method::A), ("b", Method::B), ("c", Method::C), ("open", Method::Open)];
+        let known = [
+            ("a", PartitionMethod::A),
+            ("b", PartitionMethod::B),
+            ("c", PartitionMethod::C),
+            ("open", PartitionMethod::Open),
+        ];
         known.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, m)| m)
     }
 }
@@ -43,11 +48,11 @@ pub struct Partition {
 
 impl Partition {
     /// Cuts `server` by `method`, in time linear in pages plus links.
-    pub fn new(server: &Server, method: Method) -> Self {
+    pub fn new(server: &Server, method: PartitionMethod) -> Self {
         match method {
-            Method::A => directories::partition(server),
-            Method::B | Method::C => links::as_printed(server),
-            Method::Open => links::closed(server),
+            PartitionMethod::A => directories::partition(server),
+            PartitionMethod::B | PartitionMethod::C => links::as_printed(server),
+            PartitionMethod::Open => links::closed(server),
         }
     }
 
@@ -83,17 +88,17 @@ impl Partition {
 
     /// The top pages of `site`.
     pub fn tops(&self, site: u32) -> &[u32] {
-        self.tops.of(site)
+        self.tops.row(site)
     }
 
     /// The other pages of `site`, ascending.
     pub fn members(&self, site: u32) -> &[u32] {
-        self.members.of(site)
+        self.members.row(site)
     }
 
     /// The sites in which `page` is a top or a member.
     pub fn sites_of(&self, page: u32) -> &[u32] {
-        self.owners.of(page)
+        self.owners.row(page)
     }
 
     /// The pages that link to a top of `site` and lie nearer the root than its tops do.
@@ -101,7 +106,7 @@ impl Partition {
     /// Only those: tops that link to each other must not wait for each other. Members do not count, as
     /// a top of method B may own the page above it, which it links back to.
     pub fn parents(&self, site: u32) -> &[u32] {
-        self.parents.of(site)
+        self.parents.row(site)
     }
 
     /// The upper sites of `site`: those that own one of its [`parents`](Self::parents), ascending.
@@ -133,7 +138,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const METHODS: [Method; 4] = [Method::A, Method::B, Method::C, Method::Open];
+    const METHODS: [PartitionMethod; 4] =
+        [PartitionMethod::A, PartitionMethod::B, PartitionMethod::C, PartitionMethod::Open];
 
     fn any_server() -> impl Strategy<Value = Server> {
         (1u32..40).prop_flat_map(|pages| {
@@ -176,7 +182,7 @@ mod tests {
 
         #[test]
         fn the_open_reading_gives_each_page_one_site_as_a_member(server in any_server()) {
-            let partition = Partition::new(&server, Method::Open);
+            let partition = Partition::new(&server, PartitionMethod::Open);
             for page in server.numbers() {
                 let as_member = |site: &&u32| partition.members(**site).contains(&page);
                 prop_assert!(partition.sites_of(page).iter().filter(as_member).count() <= 1);
@@ -187,12 +193,12 @@ mod tests {
     #[test]
     fn names_parse_in_either_case() {
         for (name, method) in [
-            ("A", Some(Method::A)),
-            ("b", Some(Method::B)),
-            ("Open", Some(Method::Open)),
+            ("A", Some(PartitionMethod::A)),
+            ("b", Some(PartitionMethod::B)),
+            ("Open", Some(PartitionMethod::Open)),
             ("d", None),
         ] {
-            assert_eq!(Method::parse(name), method);
+            assert_eq!(PartitionMethod::parse(name), method);
         }
     }
 

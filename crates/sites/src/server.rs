@@ -67,12 +67,12 @@ impl Server {
 
     /// The pages that `page` links to, ascending.
     pub fn links(&self, page: u32) -> &[u32] {
-        self.links.of(page)
+        self.links.row(page)
     }
 
     /// The pages that link to `page`, ascending.
     pub fn linked_from(&self, page: u32) -> &[u32] {
-        self.back.of(page)
+        self.back.row(page)
     }
 
     /// How many links there are.
@@ -147,7 +147,7 @@ fn depths(links: &Lists, roots: &[u32]) -> Vec<u32> {
     }
     while let Some(page) = queue.pop_front() {
         let below = depth[page as usize] + 1;
-        for &next in links.of(page) {
+        for &next in links.row(page) {
             if depth[next as usize] == UNREACHED {
                 depth[next as usize] = below;
                 queue.push_back(next);

@@ -5,7 +5,7 @@
     reason = "a test stops at what it did not expect"
 )]
 
-use evercrawl_sites::{Method, Partition, Server, pivot_groups, width_groups};
+use evercrawl_sites::{Partition, PartitionMethod, Server, pivot_groups, width_groups};
 use serde_json::Value;
 
 const GOLDEN: &str =
@@ -46,7 +46,7 @@ impl Example {
     }
 
     /// Sites of more than one page, as the reference lists them.
-    fn sites(&self, method: Method) -> Vec<(Vec<&str>, Vec<&str>)> {
+    fn sites(&self, method: PartitionMethod) -> Vec<(Vec<&str>, Vec<&str>)> {
         let partition = Partition::new(&self.server, method);
         let proper = partition.sites().filter(|&site| !partition.members(site).is_empty());
         let mut sites: Vec<_> = proper
@@ -75,14 +75,14 @@ fn the_worked_example_divides_as_printed() {
     }
     let by_directory: Vec<_> =
         golden["A"].as_array().expect("A").iter().map(|s| (texts(&s[0]), texts(&s[1]))).collect();
-    assert_eq!(example.sites(Method::A), by_directory);
+    assert_eq!(example.sites(PartitionMethod::A), by_directory);
     let by_links: Vec<_> = golden["B"]
         .as_array()
         .expect("B")
         .iter()
         .map(|s| (vec![s[0].as_str().expect("top")], texts(&s[1])))
         .collect();
-    for method in [Method::B, Method::C, Method::Open] {
+    for method in [PartitionMethod::B, PartitionMethod::C, PartitionMethod::Open] {
         assert_eq!(example.sites(method), by_links, "{method:?}");
     }
 }
@@ -91,7 +91,7 @@ fn the_worked_example_divides_as_printed() {
 fn the_site_of_c_lies_above_the_site_of_g() {
     let Some(golden) = golden("sites") else { return };
     let example = Example::read(&golden);
-    let partition = Partition::new(&example.server, Method::C);
+    let partition = Partition::new(&example.server, PartitionMethod::C);
     let site_of = |top: &str| {
         partition.sites().find(|&s| example.named(partition.tops(s)) == [top]).expect("a top")
     };

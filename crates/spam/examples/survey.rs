@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use evercrawl_spam::{Look, Sign, Verdict, page_signs};
+use evercrawl_spam::{PageFeatures, Sign, SpamVerdict, page_signs};
 
 fn main() {
     let mut files = Vec::new();
@@ -15,9 +15,9 @@ fn main() {
     let mut by_kind: BTreeMap<&str, Vec<(Sign, PathBuf)>> = BTreeMap::new();
     for file in &files {
         let Ok(bytes) = std::fs::read(file) else { continue };
-        let look = Look::of_html(&String::from_utf8_lossy(&bytes));
+        let look = PageFeatures::of_html(&String::from_utf8_lossy(&bytes));
         let url = format!("http://docs.example{}", file.display());
-        let verdict = Verdict::new(page_signs(&url, &look));
+        let verdict = SpamVerdict::new(page_signs(&url, &look));
         flagged += usize::from(verdict.probability >= 0.5);
         for sign in verdict.signs {
             by_kind.entry(sign.kind.name()).or_default().push((sign, file.clone()));

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use evercrawl_rank::Graph;
 
-use crate::farm::{Exchange, Farms};
-use crate::sign::{Kind, Sign};
+use crate::farm::{Farms, LinkExchange};
+use crate::sign::{Sign, SignKind};
 
 /// The links that a page has to each partner, on average, beside what all pages link to: a counterpart is one.
 const LEAST_LINKS: f64 = 2.0;
@@ -27,7 +27,7 @@ const LEAST_PAGES: u32 = 4;
 /// tells which of them exchange links at all.
 pub fn circles(pages: &Graph, site_of: &[u32], farms: &Farms) -> Vec<Option<Sign>> {
     let exchange = farms.exchange();
-    let across = Across::new(pages, site_of, exchange);
+    let across = CrossLinks::new(pages, site_of, exchange);
     (0..exchange.sites() as u32).map(|site| across.sign(site, exchange)).collect()
 }
 
@@ -56,16 +56,16 @@ impl Bundle {
 }
 
 /// The links between sites that exchange links.
-struct Across {
+struct CrossLinks {
     sizes: Vec<Size>,
     /// By the two sites.
     bundles: HashMap<(u32, u32), Bundle>,
 }
 
-impl Across {
-    fn new(pages: &Graph, site_of: &[u32], exchange: &Exchange) -> Self {
+impl CrossLinks {
+    fn new(pages: &Graph, site_of: &[u32], exchange: &LinkExchange) -> Self {
         let mut across =
-            Across { sizes: sizes(pages, site_of, exchange.sites()), bundles: HashMap::new() };
+            CrossLinks { sizes: sizes(pages, site_of, exchange.sites()), bundles: HashMap::new() };
         let mut menus: HashMap<(u32, u32), Bundle> = HashMap::new();
         for (to, &there) in (0..pages.nodes()).zip(site_of) {
             for (here, count) in partners_linking(pages.sources(to), site_of, there, exchange) {
@@ -98,14 +98,14 @@ impl Across {
     }
 
     /// Partners that a site is bound to, and that are bound to each other: two at least.
-    fn circle(&self, site: u32, exchange: &Exchange) -> Vec<u32> {
+    fn circle(&self, site: u32, exchange: &LinkExchange) -> Vec<u32> {
         let mut bound = exchange.partners_of(site).to_vec();
         bound.retain(|&other| self.are_bound(site, other));
         let knows_another = |&&a: &&u32| bound.iter().any(|&b| a != b && self.are_bound(a, b));
         bound.iter().filter(knows_another).copied().collect()
     }
 
-    fn sign(&self, site: u32, exchange: &Exchange) -> Option<Sign> {
+    fn sign(&self, site: u32, exchange: &LinkExchange) -> Option<Sign> {
         let circle = self.circle(site, exchange);
         let links =
             |&other: &u32| self.bundles.get(&(site, other)).map_or(0, |bundle| bundle.links);
@@ -118,7 +118,7 @@ impl Across {
             size.read,
             circle.len()
         );
-        (!circle.is_empty()).then(|| Sign::measured(Kind::Farm, share, 0.15, 0.4, evidence))
+        (!circle.is_empty()).then(|| Sign::measured(SignKind::Farm, share, 0.15, 0.4, evidence))
     }
 }
 
@@ -127,7 +127,7 @@ fn partners_linking(
     pages: &[u32],
     site_of: &[u32],
     site: u32,
-    exchange: &Exchange,
+    exchange: &LinkExchange,
 ) -> Vec<(u32, u64)> {
     let sites = pages.iter().filter_map(|&page| site_of.get(page as usize).copied());
     let mut sites: Vec<u32> = sites.filter(|&from| exchange.are_partners(site, from)).collect();

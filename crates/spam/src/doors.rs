@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 use evercrawl_urls::Canonical;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::look::Look;
-use crate::sign::{Kind, Sign};
+use crate::page_features::PageFeatures;
+use crate::sign::{Sign, SignKind};
 
 /// The most hosts, and places there, that are remembered of a site.
 const MOST: usize = 1000;
@@ -24,7 +24,7 @@ const MAY_HAVE_MOVED: f64 = 0.4;
 
 /// What was seen of where a site's pages lead.
 #[derive(Clone, Debug, Default)]
-pub struct Doors {
+pub struct DoorwayEvidence {
     pages: u32,
     shows_something: bool,
     /// By the host that they lead to.
@@ -44,22 +44,22 @@ struct Door {
     places: HashSet<u64>,
 }
 
-impl Doors {
+impl DoorwayEvidence {
     /// How many pages were looked at.
-    pub fn looked(&self) -> u32 {
+    pub fn pages_counted(&self) -> u32 {
         self.pages
     }
 
     /// The site shows something of its own: a page, or a list of pages.
-    pub fn shows_something(&mut self) {
+    pub fn record_content(&mut self) {
         self.shows_something = true;
     }
 
     /// Adds a page that has content.
-    pub fn add_page(&mut self, url: &str, look: &Look) {
+    pub fn add_page(&mut self, url: &str, look: &PageFeatures) {
         self.pages += 1;
-        self.shows_something();
-        let target = look.sends_to.as_deref().and_then(|to| away(url, to));
+        self.record_content();
+        let target = look.sends_to.as_deref().and_then(|to| off_host_target(url, to));
         if let Some(door) = target.and_then(|target| self.door(&target)) {
             door.by_content += 1;
         }
@@ -68,7 +68,7 @@ impl Doors {
     /// Adds a page that answers with another address, `for_good` or for now.
     pub fn add_redirect(&mut self, url: &str, target: &str, for_good: bool) {
         self.pages += 1;
-        let Some(target) = away(url, target) else { return };
+        let Some(target) = off_host_target(url, target) else { return };
         if let Some(door) = self.door(&target) {
             door.by_answer += 1;
             door.for_good += u32::from(for_good);
@@ -95,14 +95,15 @@ impl Doors {
         let share = f64::from(count) / f64::from(all);
         if by_answer == 0 {
             let evidence = format!("{count} of its {all} pages send their readers to {there}");
-            return (count > 0).then(|| Sign::measured(Kind::Doorway, share, 0.1, 0.7, evidence));
+            return (count > 0)
+                .then(|| Sign::measured(SignKind::Doorway, share, 0.1, 0.7, evidence));
         }
         let may_have_moved = !self.shows_something && 2 * door.for_good > door.by_answer;
         let but = if may_have_moved { ", for good: it may have moved" } else { "" };
         let evidence = format!(
             "{count} of its {all} pages send every visitor on to {there}, whatever was asked for{but}"
         );
-        let sign = Sign::measured(Kind::Doorway, share, 0.2, 0.75, evidence);
+        let sign = Sign::measured(SignKind::Doorway, share, 0.2, 0.75, evidence);
         let most = if may_have_moved { MAY_HAVE_MOVED } else { 1.0 };
         Some(Sign { score: sign.score.min(most), ..sign })
     }
@@ -119,7 +120,7 @@ impl Door {
 
 /// A page's target, where that belongs to somebody else, as far as names tell: another registered domain, and not the
 /// same name under another suffix.
-pub(crate) fn elsewhere(url: &str, target: &str) -> Option<Canonical> {
+pub(crate) fn off_site_target(url: &str, target: &str) -> Option<Canonical> {
     let scheme = if target.starts_with("//") { "http:" } else { "" };
     let target = Canonical::parse(&format!("{scheme}{target}")).ok()?;
     let url = Canonical::parse(url).ok()?;
@@ -132,9 +133,9 @@ pub(crate) fn elsewhere(url: &str, target: &str) -> Option<Canonical> {
 }
 
 /// A page's target, where that belongs to somebody else and is neither what was asked for nor leads back to it.
-fn away(url: &str, target: &str) -> Option<Canonical> {
-    let (url, target) = (Canonical::parse(url).ok()?, elsewhere(url, target)?);
-    let owed = is_kept(&url, &target) || asks_who_comes(&url, &target);
+fn off_host_target(url: &str, target: &str) -> Option<Canonical> {
+    let (url, target) = (Canonical::parse(url).ok()?, off_site_target(url, target)?);
+    let owed = is_kept(&url, &target) || is_login_redirect(&url, &target);
     (!owed).then_some(target)
 }
 
@@ -169,7 +170,7 @@ const ASKING: [&str; 12] = [
 ];
 
 /// The target asks something first, and leads back to what was asked for.
-fn asks_who_comes(url: &Canonical, target: &Canonical) -> bool {
+fn is_login_redirect(url: &Canonical, target: &Canonical) -> bool {
     let query = target.query().unwrap_or_default().replace("%2F", "/").replace("%2f", "/");
     let leads_back = url.path().len() > 1 && query.contains(url.path());
     let asks = |part: &str| ASKING.contains(&stem(part).to_ascii_lowercase().as_str());
@@ -185,13 +186,13 @@ mod tests {
 
     /// How sure a doorway is where forty pages answer by leading to `target`, each with its number.
     fn score(host: &str, for_good: bool, shows: bool, target: impl Fn(u32) -> String) -> f64 {
-        let mut doors = Doors::default();
+        let mut doors = DoorwayEvidence::default();
         for page in 0..40 {
             let url = format!("http://{host}/offers/item-{page}.html");
             doors.add_redirect(&url, &target(page), for_good);
         }
         if shows {
-            doors.shows_something();
+            doors.record_content();
         }
         doors.sign().map_or(0.0, |sign| sign.score)
     }
@@ -253,14 +254,15 @@ mod tests {
 
     #[test]
     fn a_site_that_moved_with_its_parameters_or_by_its_pages_is_no_doorway() {
-        let (mut by_answer, mut by_content) = (Doors::default(), Doors::default());
+        let (mut by_answer, mut by_content) =
+            (DoorwayEvidence::default(), DoorwayEvidence::default());
         for page in 0..40 {
             let url = format!("http://old.example/view.php?id={page}");
             let target = format!("http://new.example/article?lang=en&id={page}");
             by_answer.add_redirect(&url, &target, false);
             let url = format!("http://old.example/notes/{page}/");
             let sends_to = Some(format!("http://new.example/notes/{page}/"));
-            by_content.add_page(&url, &Look { sends_to, ..Look::default() });
+            by_content.add_page(&url, &PageFeatures { sends_to, ..PageFeatures::default() });
         }
         assert_eq!((by_answer.sign(), by_content.sign()), (None, None));
     }
@@ -273,12 +275,12 @@ mod tests {
 
     #[test]
     fn a_site_with_some_pages_that_lead_on_is_no_doorway() {
-        let mut doors = Doors::default();
+        let mut doors = DoorwayEvidence::default();
         for page in 0..40 {
             let url = format!("http://blog.example/p{page}");
             match page % 3 {
                 0 => doors.add_redirect(&url, "http://sponsor.example/?ad=1", false),
-                _ => doors.add_page(&url, &Look::default()),
+                _ => doors.add_page(&url, &PageFeatures::default()),
             }
         }
         assert!(doors.sign().is_some_and(|sign| sign.score < 0.5), "{:?}", doors.sign());
@@ -286,15 +288,18 @@ mod tests {
 
     #[test]
     fn what_pages_and_answers_do_counts_together_and_few_prove_nothing() {
-        let look = Look { sends_to: Some("//shop.example/".to_owned()), ..Look::default() };
-        let mut doors = Doors::default();
+        let look = PageFeatures {
+            sends_to: Some("//shop.example/".to_owned()),
+            ..PageFeatures::default()
+        };
+        let mut doors = DoorwayEvidence::default();
         for page in 0..20 {
             doors.add_page(&format!("http://a.example/c{page}"), &look);
             doors.add_redirect(&format!("http://a.example/r{page}"), "http://shop.example/", true);
         }
         let sign = doors.sign().unwrap();
         assert!(sign.score > 0.99 && sign.evidence.starts_with("40 of its 40 pages"), "{sign:?}");
-        let mut few = Doors::default();
+        let mut few = DoorwayEvidence::default();
         (0..3).for_each(|page| few.add_page(&format!("http://a.example/c{page}"), &look));
         assert_eq!(few.sign(), None);
     }

@@ -7,7 +7,7 @@
 
 use evercrawl_rank::Graph;
 
-use crate::sign::{Kind, Sign};
+use crate::sign::{Sign, SignKind};
 
 /// Fewer partners make no farm.
 const LEAST_PARTNERS: usize = 4;
@@ -24,7 +24,7 @@ const BELONGS: f64 = 0.5;
 #[derive(Clone, Debug)]
 pub struct Farms {
     signs: Vec<Option<Sign>>,
-    exchange: Exchange,
+    exchange: LinkExchange,
 }
 
 impl Farms {
@@ -33,7 +33,7 @@ impl Farms {
         self.signs.get(site as usize)?.as_ref()
     }
 
-    pub(crate) fn exchange(&self) -> &Exchange {
+    pub(crate) fn exchange(&self) -> &LinkExchange {
         &self.exchange
     }
 }
@@ -41,7 +41,7 @@ impl Farms {
 /// Looks for farms among sites, best registered domains: hosts of one owner may well be partners.
 pub fn farms(sites: &Graph) -> Farms {
     let reversed = sites.reversed();
-    let exchange = Exchange::new(sites, &reversed);
+    let exchange = LinkExchange::new(sites, &reversed);
     let mut signs: Vec<Option<Sign>> = (0..sites.nodes()).map(|site| exchange.sign(site)).collect();
     let members = Members::new(&signs);
     for site in 0..sites.nodes() {
@@ -57,19 +57,19 @@ pub fn farms(sites: &Graph) -> Farms {
 
 /// Who links to whom and is linked back.
 #[derive(Clone, Debug)]
-pub(crate) struct Exchange {
+pub(crate) struct LinkExchange {
     partners: Vec<Vec<u32>>,
     /// How many partners all sites have together.
     total: usize,
 }
 
-impl Exchange {
+impl LinkExchange {
     fn new(sites: &Graph, reversed: &Graph) -> Self {
         let partners: Vec<Vec<u32>> = (0..sites.nodes())
             .map(|site| common(sites.sources(site), reversed.sources(site), site))
             .collect();
         let total = partners.iter().map(Vec::len).sum();
-        Exchange { partners, total }
+        LinkExchange { partners, total }
     }
 
     /// How many sites there are.
@@ -103,7 +103,7 @@ impl Exchange {
         let large = knot.len() >= LEAST_PARTNERS;
         knot.push(site);
         (large && self.rarity(&knot) >= RARE)
-            .then(|| Sign::measured(Kind::Farm, share, 0.2, 0.5, evidence))
+            .then(|| Sign::measured(SignKind::Farm, share, 0.2, 0.5, evidence))
     }
 
     /// What is left of some sites when whoever exchanges links with too few of the others leaves, one by one.
@@ -180,7 +180,7 @@ impl Members {
         (count >= LEAST_PARTNERS && share >= BELONGS && rare()).then(|| {
             let all = linked.len();
             let evidence = format!("{count} of the {all} sites that {how} are a link farm's");
-            Sign::measured(Kind::Farm, share, 0.3, 0.9, evidence)
+            Sign::measured(SignKind::Farm, share, 0.3, 0.9, evidence)
         })
     }
 }

@@ -29,20 +29,20 @@
 mod circle;
 mod doors;
 mod farm;
-mod look;
 mod mirrors;
 mod network;
 mod page;
+mod page_features;
 mod phrases;
 mod sign;
 mod site;
 
 pub use circle::circles;
-pub use doors::Doors;
+pub use doors::DoorwayEvidence;
 pub use farm::{Farms, farms};
-pub use look::Look;
-pub use mirrors::{Mirror, Sample, mirrors};
-pub use network::Network;
+pub use mirrors::{HostSample, Mirror, mirrors};
+pub use network::SiteNetwork;
 pub use page::page_signs;
-pub use sign::{Kind, Sign, Verdict};
-pub use site::Site;
+pub use page_features::PageFeatures;
+pub use sign::{Sign, SignKind, SpamVerdict};
+pub use site::SiteFeatures;

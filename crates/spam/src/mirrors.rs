@@ -18,12 +18,12 @@ const MOST_HOSTS: usize = 64;
 
 /// Some pages of a host: paths and contents, as hashes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sample {
+pub struct HostSample {
     /// By the hash of the path, the digest.
     pages: BTreeMap<u64, u64>,
 }
 
-impl Sample {
+impl HostSample {
     /// Adds a page: its path with the query, and any digest of its content.
     pub fn add(&mut self, path: &str, digest: u64) {
         self.pages.insert(xxh3_64_with_seed(path.as_bytes(), 2), digest);
@@ -34,14 +34,14 @@ impl Sample {
 
     /// Pages that both samples must have, if both hosts have them: (paths in common, of which with
     /// equal content, paths that could be).
-    fn compared(&self, other: &Sample) -> (usize, usize, usize) {
+    fn compare_samples(&self, other: &HostSample) -> (usize, usize, usize) {
         // Beyond the end of a full sample there may be more that it forgot.
-        let end = |sample: &Sample| match sample.pages.last_key_value() {
+        let end = |sample: &HostSample| match sample.pages.last_key_value() {
             Some((last, _)) if sample.pages.len() == SAMPLE => *last,
             _ => u64::MAX,
         };
         let end = end(self).min(end(other));
-        let within = |sample: &Sample| sample.pages.range(..=end).count();
+        let within = |sample: &HostSample| sample.pages.range(..=end).count();
         let common = self.pages.range(..=end).filter_map(|(path, digest)| {
             other.pages.get(path).map(|their| usize::from(their == digest))
         });
@@ -66,7 +66,7 @@ pub struct Mirror {
 /// Finds hosts of which at least the share `least` is the same as on an earlier one, page by page.
 ///
 /// Each is named once, as mirror of the earliest that it agrees with.
-pub fn mirrors(samples: &[Sample], least: f64) -> Vec<Mirror> {
+pub fn mirrors(samples: &[HostSample], least: f64) -> Vec<Mirror> {
     let mut holders: HashMap<(u64, u64), Vec<usize>> = HashMap::new();
     let mut found = Vec::new();
     for (host, sample) in samples.iter().enumerate() {
@@ -86,7 +86,7 @@ pub fn mirrors(samples: &[Sample], least: f64) -> Vec<Mirror> {
     found
 }
 
-fn note(holders: &mut HashMap<(u64, u64), Vec<usize>>, sample: &Sample, host: usize) {
+fn note(holders: &mut HashMap<(u64, u64), Vec<usize>>, sample: &HostSample, host: usize) {
     for (&path, &digest) in &sample.pages {
         let hosts = holders.entry((path, digest)).or_default();
         if hosts.len() < MOST_HOSTS {
@@ -95,8 +95,8 @@ fn note(holders: &mut HashMap<(u64, u64), Vec<usize>>, sample: &Sample, host: us
     }
 }
 
-fn mirror(samples: &[Sample], host: usize, of: usize, least: f64) -> Option<Mirror> {
-    let (common, equal, possible) = samples[host].compared(&samples[of]);
+fn mirror(samples: &[HostSample], host: usize, of: usize, least: f64) -> Option<Mirror> {
+    let (common, equal, possible) = samples[host].compare_samples(&samples[of]);
     let same = equal as f64 / possible.max(1) as f64;
     let evidence = format!(
         "of {possible} pages that both may hold, {common} lie at the same paths, {equal} with the same content"
@@ -110,8 +110,8 @@ mod tests {
     use super::*;
 
     /// Pages `from..to` of a host whose content is that of `origin`.
-    fn sample(origin: u64, from: u64, to: u64) -> Sample {
-        let mut sample = Sample::default();
+    fn sample(origin: u64, from: u64, to: u64) -> HostSample {
+        let mut sample = HostSample::default();
         for page in from..to {
             sample.add(&format!("/p{page}"), origin * 1_000_003 + page);
         }
@@ -139,6 +139,6 @@ mod tests {
         assert_eq!(mirrors(&[sample(1, 0, 1), sample(1, 0, 9)], 0.5), [], "one page is no host");
         assert_eq!(mirrors(&[sample(1, 0, 3), sample(1, 1, 9)], 0.5), [], "two of three");
         assert_eq!(mirrors(&[sample(1, 0, 3), sample(1, 0, 9)], 0.5).len(), 1, "all three");
-        assert_eq!(mirrors(&[Sample::default(), Sample::default()], 0.0), []);
+        assert_eq!(mirrors(&[HostSample::default(), HostSample::default()], 0.0), []);
     }
 }

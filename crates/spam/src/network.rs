@@ -6,10 +6,10 @@
 
 use std::collections::HashMap;
 
-use evercrawl_rank::{Graph, Jump, Settings, pagerank, trust};
+use evercrawl_rank::{Graph, JumpWeights, RankSettings, pagerank, trust};
 
 use crate::farm::{RARE, ln_choose};
-use crate::sign::{Kind, Sign};
+use crate::sign::{Sign, SignKind};
 
 /// The most that company says alone, and where sites share both an address and a template.
 const MOST: f64 = 0.4;
@@ -29,7 +29,7 @@ const LEAST_RANK: f64 = 5.0;
 
 /// What is known of sites beside their pages; a place in each list is a site.
 #[derive(Clone, Copy, Debug)]
-pub struct Network<'a> {
+pub struct SiteNetwork<'a> {
     /// Who links to whom.
     pub links: &'a Graph,
     /// How many pages each has.
@@ -42,7 +42,7 @@ pub struct Network<'a> {
     pub trusted: &'a [u32],
 }
 
-impl Network<'_> {
+impl SiteNetwork<'_> {
     /// The signs that each site shows.
     pub fn signs(&self) -> Vec<Vec<Sign>> {
         let mut signs = vec![Vec::new(); self.links.nodes() as usize];
@@ -57,7 +57,7 @@ impl Network<'_> {
     fn rings(&self, reversed: &Graph, signs: &mut [Vec<Sign>]) {
         let (addresses, templates) = (Groups::new(self.addresses), Groups::new(self.templates));
         let both: Vec<Option<u64>> =
-            self.addresses.iter().zip(self.templates).map(together).collect();
+            self.addresses.iter().zip(self.templates).map(shared_key).collect();
         let both = Groups::new(&both);
         for site in 0..self.links.nodes() {
             let targets = reversed.sources(site);
@@ -79,7 +79,7 @@ impl Network<'_> {
                 classes.entry(pages.max(&1).ilog2()).or_default().push((site, degree(site)));
             }
             for peers in classes.into_values().filter(|peers| peers.len() >= LEAST_PEERS) {
-                let usual = Usual::of(&peers);
+                let usual = DegreeStatistics::of(&peers);
                 for (site, degree) in peers.iter().copied() {
                     signs[site as usize].extend(usual.sign(degree, how));
                 }
@@ -92,8 +92,8 @@ impl Network<'_> {
         if self.trusted.len() < LEAST_TRUSTED {
             return;
         }
-        let settings = Settings { tolerance: 1e-6, ..Settings::default() };
-        let ranks = pagerank(self.links, Jump::Anywhere, &settings).scores;
+        let settings = RankSettings { tolerance: 1e-6, ..RankSettings::default() };
+        let ranks = pagerank(self.links, JumpWeights::Anywhere, &settings).scores;
         let trusts = trust(self.links, self.trusted, &settings).scores;
         for ((rank, trust), signs) in ranks.iter().zip(trusts).zip(signs) {
             let times = rank * ranks.len() as f64;
@@ -106,7 +106,7 @@ impl Network<'_> {
                 );
                 signs.push(at_most(
                     MOST,
-                    Sign::measured(Kind::Untrusted, mass, 0.9, 0.99, evidence),
+                    Sign::measured(SignKind::Untrusted, mass, 0.9, 0.99, evidence),
                 ));
             }
         }
@@ -119,7 +119,7 @@ fn at_most(most: f64, sign: Sign) -> Sign {
 }
 
 /// What two things are together, where both are known.
-fn together((a, b): (&Option<u64>, &Option<u64>)) -> Option<u64> {
+fn shared_key((a, b): (&Option<u64>, &Option<u64>)) -> Option<u64> {
     a.zip(*b).map(|(a, b)| a.rotate_left(32).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ b)
 }
 
@@ -152,20 +152,20 @@ impl<'a> Groups<'a> {
             let evidence = format!(
                 "{inside} of the {linked} sites that it links to are {what}, as {size} of {all} are"
             );
-            at_most(most, Sign::measured(Kind::Network, share, 0.3, 0.8, evidence))
+            at_most(most, Sign::measured(SignKind::Network, share, 0.3, 0.8, evidence))
         })
     }
 }
 
 /// What is usual among sites of like size.
-struct Usual {
+struct DegreeStatistics {
     median: usize,
     /// How far sites usually are from it, in logarithms.
     spread: f64,
     peers: usize,
 }
 
-impl Usual {
+impl DegreeStatistics {
     fn of(peers: &[(u32, usize)]) -> Self {
         let mut degrees: Vec<usize> = peers.iter().map(|(_, degree)| *degree).collect();
         degrees.sort_unstable();
@@ -175,7 +175,7 @@ impl Usual {
         off.sort_by(f64::total_cmp);
         // As a standard deviation, if distances were normal; where most are alike, a little at least.
         let spread = (1.4826 * off[off.len() / 2]).max(0.3);
-        Usual { median, spread, peers: peers.len() }
+        DegreeStatistics { median, spread, peers: peers.len() }
     }
 
     fn sign(&self, degree: usize, how: &str) -> Option<Sign> {
@@ -185,7 +185,7 @@ impl Usual {
                 "it {how} {degree} sites; of {} sites of its size half have at most {}",
                 self.peers, self.median
             );
-            at_most(MOST, Sign::measured(Kind::Outlier, off, 5.0, 10.0, evidence))
+            at_most(MOST, Sign::measured(SignKind::Outlier, off, 5.0, 10.0, evidence))
         })
     }
 }
@@ -200,7 +200,7 @@ mod tests {
     use evercrawl_rank::Repeats;
 
     use super::*;
-    use crate::Verdict;
+    use crate::SpamVerdict;
 
     const SITES: u32 = 300;
 
@@ -226,7 +226,7 @@ mod tests {
         (0..SITES).map(|site| Some(of(site))).collect()
     }
 
-    fn surest(signs: &[Sign], kind: Kind) -> f64 {
+    fn surest(signs: &[Sign], kind: SignKind) -> f64 {
         signs.iter().filter(|sign| sign.kind == kind).map(|sign| sign.score).fold(0.0, f64::max)
     }
 
@@ -236,7 +236,7 @@ mod tests {
         trusted: &[u32],
     ) -> Vec<Vec<Sign>> {
         let (links, pages) = (web(), vec![50; SITES as usize]);
-        Network { links: &links, pages: &pages, addresses, templates, trusted }.signs()
+        SiteNetwork { links: &links, pages: &pages, addresses, templates, trusted }.signs()
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
         ] {
             let signs = signs(&addresses, &templates, &[]);
             for site in 0..SITES {
-                let score = surest(&signs[site as usize], Kind::Network);
+                let score = surest(&signs[site as usize], SignKind::Network);
                 let (least, most) = if site < SITES - 20 { (0.0, 0.0) } else { (least, most) };
                 assert!((least..=most).contains(&score), "{site}: {score}");
             }
@@ -269,7 +269,7 @@ mod tests {
         links.extend((1..250).map(|to| (7, to)));
         let graph = Graph::new(SITES, links.iter().copied(), Repeats::Once);
         let (pages, none) = (vec![50; SITES as usize], vec![None; SITES as usize]);
-        let web = Network {
+        let web = SiteNetwork {
             links: &graph,
             pages: &pages,
             addresses: &none,
@@ -277,8 +277,9 @@ mod tests {
             trusted: &[],
         };
         let signs = web.signs();
-        let found: Vec<usize> =
-            (0..signs.len()).filter(|site| surest(&signs[*site], Kind::Outlier) > 0.1).collect();
+        let found: Vec<usize> = (0..signs.len())
+            .filter(|site| surest(&signs[*site], SignKind::Outlier) > 0.1)
+            .collect();
         assert_eq!(found, [7], "{:?}", signs[7]);
         assert!(
             signs[7][0].evidence.starts_with("it links to 249 sites; of 300 sites"),
@@ -294,7 +295,7 @@ mod tests {
         let links: Vec<(u32, u32)> = good.chain(strangers).collect();
         let graph = Graph::new(300, links.iter().copied(), Repeats::Once);
         let (pages, none, trusted) = (vec![1; 300], vec![None; 300], (0..30).collect::<Vec<u32>>());
-        let web = |trusted| Network {
+        let web = |trusted| SiteNetwork {
             links: &graph,
             pages: &pages,
             addresses: &none,
@@ -302,15 +303,17 @@ mod tests {
             trusted,
         };
         let signs = web(&trusted).signs();
-        assert!(surest(&signs[299], Kind::Untrusted) > 0.35, "{:?}", signs[299]);
-        assert!((0..50).all(|site| surest(&signs[site], Kind::Untrusted) < 0.1));
-        assert!(web(&trusted[..5]).signs()[299].iter().all(|sign| sign.kind != Kind::Untrusted));
+        assert!(surest(&signs[299], SignKind::Untrusted) > 0.35, "{:?}", signs[299]);
+        assert!((0..50).all(|site| surest(&signs[site], SignKind::Untrusted) < 0.1));
+        assert!(
+            web(&trusted[..5]).signs()[299].iter().all(|sign| sign.kind != SignKind::Untrusted)
+        );
     }
 
     #[test]
     fn company_alone_is_never_sure() {
-        let kinds = [Kind::Network, Kind::Outlier, Kind::Untrusted];
+        let kinds = [SignKind::Network, SignKind::Outlier, SignKind::Untrusted];
         let sign = |kind| Sign { kind, score: MOST, evidence: String::new() };
-        assert!(Verdict::new(kinds.map(sign).to_vec()).probability < 0.9);
+        assert!(SpamVerdict::new(kinds.map(sign).to_vec()).probability < 0.9);
     }
 }

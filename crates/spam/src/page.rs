@@ -1,9 +1,9 @@
 //! Which signs does one page show?
 
-use crate::doors::elsewhere;
-use crate::look::Look;
-use crate::phrases::{Phrases, is_word, plain_words, words};
-use crate::sign::{Kind, Sign};
+use crate::doors::off_site_target;
+use crate::page_features::PageFeatures;
+use crate::phrases::{PhraseCounts, is_word, plain_words, words};
+use crate::sign::{Sign, SignKind};
 
 /// Texts shorter than this say too little to be measured, in words.
 const LEAST_WORDS: usize = 60;
@@ -12,7 +12,7 @@ const LEAST_WORDS: usize = 60;
 const LEAST_LIST: usize = 120;
 
 /// All signs that a page shows by itself.
-pub fn page_signs(url: &str, look: &Look) -> Vec<Sign> {
+pub fn page_signs(url: &str, look: &PageFeatures) -> Vec<Sign> {
     let all = [
         stuffed(look),
         stuffed_list(look),
@@ -28,8 +28,8 @@ pub fn page_signs(url: &str, look: &Look) -> Vec<Sign> {
 }
 
 /// The same phrases over and over.
-fn stuffed(look: &Look) -> Option<Sign> {
-    let phrases = Phrases::of(&look.text);
+fn stuffed(look: &PageFeatures) -> Option<Sign> {
+    let phrases = PhraseCounts::of_long_lines(&look.text);
     let (phrase, count) = &phrases.top;
     let evidence = format!(
         "ten phrases make up {:.0} % of its {} words, \u{201c}{phrase}\u{201d} alone stands there {count} \
@@ -38,15 +38,15 @@ fn stuffed(look: &Look) -> Option<Sign> {
         phrases.words,
         phrases.compression
     );
-    let sign = Sign::measured(Kind::Stuffed, phrases.covered, 0.25, 0.45, evidence);
+    let sign = Sign::measured(SignKind::Stuffed, phrases.covered, 0.25, 0.45, evidence);
     // What is said often in other words than before does not compress so well.
-    let dense = phrases.compression >= 3.0 && phrases.is_said_over_and_over();
+    let dense = phrases.compression >= 3.0 && phrases.is_repetitive();
     (phrases.words >= LEAST_WORDS && dense).then_some(sign)
 }
 
 /// The same phrases over and over in lists, which repeat themselves by nature: so hardly anything else.
-fn stuffed_list(look: &Look) -> Option<Sign> {
-    let phrases = Phrases::of_all(&look.text);
+fn stuffed_list(look: &PageFeatures) -> Option<Sign> {
+    let phrases = PhraseCounts::of_all(&look.text);
     let (phrase, count) = &phrases.top;
     let evidence = format!(
         "ten phrases make up {:.0} % of its {} words, lists included, \u{201c}{phrase}\u{201d} alone stands \
@@ -54,13 +54,13 @@ fn stuffed_list(look: &Look) -> Option<Sign> {
         100.0 * phrases.covered,
         phrases.words,
     );
-    let sign = Sign::measured(Kind::Stuffed, phrases.covered, 0.60, 0.85, evidence);
+    let sign = Sign::measured(SignKind::Stuffed, phrases.covered, 0.60, 0.85, evidence);
     let is_text = phrase.split(' ').all(|word| word.chars().all(char::is_alphabetic));
-    (phrases.words >= LEAST_LIST && is_text && phrases.is_said_over_and_over()).then_some(sign)
+    (phrases.words >= LEAST_LIST && is_text && phrases.is_repetitive()).then_some(sign)
 }
 
 /// A title that is a list of search words.
-fn title(look: &Look) -> Option<Sign> {
+fn title(look: &PageFeatures) -> Option<Sign> {
     let lower = look.title.to_lowercase();
     // Short words are repeated by nature, and so are characters that are words.
     let is_long = |word: &&str| is_word(word) && word.chars().count() > 3;
@@ -70,14 +70,14 @@ fn title(look: &Look) -> Option<Sign> {
     distinct.dedup();
     let repeated = words.len() - distinct.len();
     let evidence = format!("{repeated} of the {} words of its title are repeated", words.len());
-    let sign = Sign::measured(Kind::Stuffed, repeated as f64, 6.0, 14.0, evidence);
+    let sign = Sign::measured(SignKind::Stuffed, repeated as f64, 6.0, 14.0, evidence);
     (repeated > 0).then_some(sign)
 }
 
 /// Text that styles hide.
-fn hidden(look: &Look) -> Option<Sign> {
+fn hidden(look: &PageFeatures) -> Option<Sign> {
     let (hidden, seen) = (words(&look.hidden).count(), words(&look.text).count());
-    let phrases = Phrases::of(&look.hidden);
+    let phrases = PhraseCounts::of_long_lines(&look.hidden);
     let evidence = format!(
         "{hidden} of its {} words are hidden from the reader, \u{201c}{}\u{201d} {} times",
         hidden + seen,
@@ -85,12 +85,12 @@ fn hidden(look: &Look) -> Option<Sign> {
         phrases.top.1
     );
     // Menus that open on demand are hidden too, but say each thing once.
-    let sign = Sign::measured(Kind::Hidden, phrases.covered, 0.25, 0.45, evidence);
-    (hidden >= LEAST_WORDS && phrases.is_said_over_and_over()).then_some(sign)
+    let sign = Sign::measured(SignKind::Hidden, phrases.covered, 0.25, 0.45, evidence);
+    (hidden >= LEAST_WORDS && phrases.is_repetitive()).then_some(sign)
 }
 
 /// Links to other hosts that styles hide. Menus are hidden too, and lead to the host's own pages.
-fn invisible_links(url: &str, look: &Look) -> Option<Sign> {
+fn invisible_links(url: &str, look: &PageFeatures) -> Option<Sign> {
     let own = host(url);
     let mut hosts: Vec<&str> = look.hidden_links.iter().filter_map(|to| host(to)).collect();
     hosts.retain(|there| Some(*there) != own);
@@ -101,18 +101,18 @@ fn invisible_links(url: &str, look: &Look) -> Option<Sign> {
         hosts.len(),
         hosts.first()?
     );
-    Some(Sign::measured(Kind::Hidden, hosts.len() as f64, 6.0, 20.0, evidence))
+    Some(Sign::measured(SignKind::Hidden, hosts.len() as f64, 6.0, 20.0, evidence))
 }
 
 /// A text that nobody can read, since the reader is sent to another host at once.
-fn doorway(url: &str, look: &Look) -> Option<Sign> {
+fn doorway(url: &str, look: &PageFeatures) -> Option<Sign> {
     let target = look.sends_to.as_deref()?;
-    let target = elsewhere(url, target)?;
+    let target = off_site_target(url, target)?;
     let there = target.host();
     let words = words(&look.text).count() + words(&look.hidden).count();
     let evidence = format!("it sends readers to {there} before they can read its {words} words");
     // A page that has moved says so in a sentence.
-    Some(Sign::measured(Kind::Doorway, words as f64, 30.0, 100.0, evidence))
+    Some(Sign::measured(SignKind::Doorway, words as f64, 30.0, 100.0, evidence))
 }
 
 /// What parking services say of the name itself, in lower case.
@@ -167,7 +167,7 @@ const REMARKS: [&str; 6] = [
 const SIGN_ON_A_LOT: usize = 60;
 
 /// A short page that offers its own name for sale.
-fn parked(url: &str, look: &Look) -> Option<Sign> {
+fn parked(url: &str, look: &PageFeatures) -> Option<Sign> {
     let text = format!("{} {}", look.title, look.text).to_lowercase();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = match host(url).map(|host| host.trim_start_matches("www.")) {
@@ -184,7 +184,7 @@ fn parked(url: &str, look: &Look) -> Option<Sign> {
     // One such phrase may be quoted; long pages may discuss them.
     let plain = usize::from(!offers.is_empty() && count <= SIGN_ON_A_LOT);
     let signs = (found.len() + plain) as f64;
-    let sign = Sign::measured(Kind::Parked, signs, 0.6, 2.0, evidence);
+    let sign = Sign::measured(SignKind::Parked, signs, 0.6, 2.0, evidence);
     (!offers.is_empty() && count <= 300).then_some(sign)
 }
 
@@ -195,7 +195,7 @@ fn address(url: &str) -> Option<Sign> {
     let evidence = format!("{} words are strung together in its name, {host}", joints + 1);
     let is_encoded = host.contains("xn--");
     (joints > 0 && !is_encoded)
-        .then(|| Sign::measured(Kind::Address, joints as f64, 3.0, 8.0, evidence))
+        .then(|| Sign::measured(SignKind::Address, joints as f64, 3.0, 8.0, evidence))
 }
 
 /// A path that says its search words over and over.
@@ -208,7 +208,7 @@ fn stuffed_path(url: &str) -> Option<Sign> {
     distinct.dedup();
     let repeated = words.len() - distinct.len();
     let evidence = format!("{repeated} of the {} words of its address are repeated", words.len());
-    let sign = Sign::measured(Kind::Address, repeated as f64, 5.0, 10.0, evidence);
+    let sign = Sign::measured(SignKind::Address, repeated as f64, 5.0, 10.0, evidence);
     (repeated > 0).then_some(sign)
 }
 
@@ -222,10 +222,10 @@ pub(crate) fn host(url: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Verdict;
+    use crate::SpamVerdict;
 
-    fn verdict(url: &str, html: &str) -> Verdict {
-        Verdict::new(page_signs(url, &Look::of_html(html)))
+    fn verdict(url: &str, html: &str) -> SpamVerdict {
+        SpamVerdict::new(page_signs(url, &PageFeatures::of_html(html)))
     }
 
     const PROSE: &str = "Most links stay on their host. So pages are ranked within their hosts, hosts among \
@@ -267,41 +267,45 @@ mod tests {
     fn every_trick_is_seen_and_named() {
         let pills = "cheap pills online without prescription ".repeat(30);
         for (url, html, kind) in [
-            ("http://a.example/", format!("<p>{PROSE}</p><p>{pills}{pills}</p>"), Kind::Stuffed),
+            (
+                "http://a.example/",
+                format!("<p>{PROSE}</p><p>{pills}{pills}</p>"),
+                SignKind::Stuffed,
+            ),
             (
                 "http://a.example/",
                 format!("<title>{}</title>{PROSE}", "pills buy ".repeat(12)),
-                Kind::Stuffed,
+                SignKind::Stuffed,
             ),
             (
                 "http://a.example/",
                 format!("<p>{PROSE}</p><div style='display:none'>{pills}</div>"),
-                Kind::Hidden,
+                SignKind::Hidden,
             ),
             (
                 "http://a.example/",
                 format!("<p>{PROSE}{PROSE}</p><script>location='http://b.example/'</script>"),
-                Kind::Doorway,
+                SignKind::Doorway,
             ),
             (
                 "http://a.example/",
                 "<title>a.example</title>This domain is for sale. Buy this domain!".to_owned(),
-                Kind::Parked,
+                SignKind::Parked,
             ),
             (
                 "http://best-cheap-pills-buy-online-no-script-now.example/",
                 PROSE.to_owned(),
-                Kind::Address,
+                SignKind::Address,
             ),
             (
                 "http://a.example/cheap-pills/buy-cheap-pills/cheap-pills-online-buy-pills-cheap-online-pills-buy-cheap",
                 PROSE.to_owned(),
-                Kind::Address,
+                SignKind::Address,
             ),
             (
                 "http://a.example/",
                 format!("<p>{PROSE}</p><div style='display:none'>{}</div>", links(20)),
-                Kind::Hidden,
+                SignKind::Hidden,
             ),
         ] {
             let verdict = verdict(url, &html);

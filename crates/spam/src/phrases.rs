@@ -22,7 +22,7 @@ const NO_WORD: [char; 16] =
 
 /// What was counted in a text.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Phrases {
+pub(crate) struct PhraseCounts {
     /// How many words there are.
     pub(crate) words: usize,
     /// The share of the words that stand, in the text counted, in one of its ten most frequent phrases.
@@ -33,9 +33,9 @@ pub(crate) struct Phrases {
     pub(crate) compression: f64,
 }
 
-impl Phrases {
+impl PhraseCounts {
     /// Counts in the running text of a page: lists and tables repeat themselves by nature.
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn of_long_lines(text: &str) -> Self {
         Self::of_lines(text, LONG_LINE)
     }
 
@@ -46,7 +46,7 @@ impl Phrases {
 
     /// Whether its most frequent phrase is said over and over, and is one of words: in scripts that do not part them
     /// three characters say little.
-    pub(crate) fn is_said_over_and_over(&self) -> bool {
+    pub(crate) fn is_repetitive(&self) -> bool {
         let (phrase, count) = &self.top;
         *count >= OVER_AND_OVER && phrase.split(' ').any(|word| word.chars().count() >= 3)
     }
@@ -61,11 +61,11 @@ impl Phrases {
             .flatten()
             .take(MOST_WORDS)
             .collect();
-        let favourites = favourites(&running);
+        let favourites = frequent_phrases(&running);
         let top = favourites.first().map(|&(phrase, count)| (phrase.join(" "), count));
-        Phrases {
+        PhraseCounts {
             words: all,
-            covered: covered(&running, &favourites) as f64 / all.clamp(1, MOST_WORDS) as f64,
+            covered: words_covered(&running, &favourites) as f64 / all.clamp(1, MOST_WORDS) as f64,
             top: top.unwrap_or_default(),
             compression: compression(running.join(" ").as_bytes()),
         }
@@ -73,7 +73,7 @@ impl Phrases {
 }
 
 /// The most frequent phrases that are repeated at all, with their counts.
-fn favourites<'a>(words: &'a [&'a str]) -> Vec<(&'a [&'a str], usize)> {
+fn frequent_phrases<'a>(words: &'a [&'a str]) -> Vec<(&'a [&'a str], usize)> {
     let mut places: HashMap<&[&str], (usize, usize)> = HashMap::new();
     for (place, phrase) in words.windows(PHRASE).enumerate() {
         if !phrase.iter().all(|word| is_word(word)) {
@@ -90,7 +90,7 @@ fn favourites<'a>(words: &'a [&'a str]) -> Vec<(&'a [&'a str], usize)> {
 }
 
 /// How many words stand in one of these phrases.
-fn covered(words: &[&str], favourites: &[(&[&str], usize)]) -> usize {
+fn words_covered(words: &[&str], favourites: &[(&[&str], usize)]) -> usize {
     let mut end = 0;
     let mut count = 0;
     for (place, phrase) in words.windows(PHRASE).enumerate() {
@@ -109,10 +109,10 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
         let is_letter = |c: char| c.is_alphanumeric() || c == '\'';
         rest = &rest[rest.find(is_letter)?..];
         let first = rest.chars().next()?;
-        let end = if is_alone(first) {
+        let end = if is_word_by_itself(first) {
             first.len_utf8()
         } else {
-            rest.find(|c: char| !is_letter(c) || is_alone(c)).unwrap_or(rest.len())
+            rest.find(|c: char| !is_letter(c) || is_word_by_itself(c)).unwrap_or(rest.len())
         };
         let (word, after) = rest.split_at(end);
         rest = after;
@@ -155,7 +155,7 @@ pub(crate) fn shingles(text: &str, only_running: bool) -> Vec<u64> {
 }
 
 /// Characters of scripts without spaces.
-fn is_alone(c: char) -> bool {
+fn is_word_by_itself(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
@@ -183,19 +183,19 @@ mod tests {
 
     #[test]
     fn repetition_is_seen_and_prose_is_not_taken_for_it() {
-        let stuffed = Phrases::of(&"Cheap pills online! Buy pills. ".repeat(50));
+        let stuffed = PhraseCounts::of_long_lines(&"Cheap pills online! Buy pills. ".repeat(50));
         assert!(stuffed.covered > 0.9 && stuffed.compression > 10.0, "{stuffed:?}");
         assert_eq!((stuffed.words, stuffed.top.1), (250, 50));
-        let list = Phrases::of(&"Cheap pills online!\nBuy pills.\n".repeat(50));
+        let list = PhraseCounts::of_long_lines(&"Cheap pills online!\nBuy pills.\n".repeat(50));
         assert_eq!((list.words, list.covered), (250, 0.0));
         let row = |n: u32| format!("file net_{n}.h code\n");
-        let names = Phrases::of_all(&(0..200).map(row).collect::<String>());
+        let names = PhraseCounts::of_all(&(0..200).map(row).collect::<String>());
         assert_eq!((names.words, names.covered), (600, 0.0), "{names:?}");
-        let prose = Phrases::of(
+        let prose = PhraseCounts::of_long_lines(
             "A page matters when pages that matter link to it. The graph holds who links to whom in \
              a little over four bytes a link; every method here is a few sweeps over it.",
         );
         assert!(prose.covered < 0.1 && prose.compression < 2.0, "{prose:?}");
-        assert_eq!(Phrases::of("").words, 0);
+        assert_eq!(PhraseCounts::of_long_lines("").words, 0);
     }
 }

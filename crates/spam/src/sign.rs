@@ -2,7 +2,7 @@
 
 /// What a page or site is suspected of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum SignKind {
     /// The same words over and over, for search engines to count.
     Stuffed,
     /// Text that no reader sees.
@@ -25,34 +25,34 @@ pub enum Kind {
     Untrusted,
 }
 
-impl Kind {
+impl SignKind {
     /// Every kind there is.
-    pub const ALL: [Kind; 10] = [
-        Kind::Stuffed,
-        Kind::Hidden,
-        Kind::Doorway,
-        Kind::Parked,
-        Kind::Farm,
-        Kind::Generated,
-        Kind::Address,
-        Kind::Network,
-        Kind::Outlier,
-        Kind::Untrusted,
+    pub const ALL: [SignKind; 10] = [
+        SignKind::Stuffed,
+        SignKind::Hidden,
+        SignKind::Doorway,
+        SignKind::Parked,
+        SignKind::Farm,
+        SignKind::Generated,
+        SignKind::Address,
+        SignKind::Network,
+        SignKind::Outlier,
+        SignKind::Untrusted,
     ];
 
     /// Its name, as in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Stuffed => "stuffed",
-            Kind::Hidden => "hidden",
-            Kind::Doorway => "doorway",
-            Kind::Parked => "parked",
-            Kind::Farm => "farm",
-            Kind::Generated => "generated",
-            Kind::Address => "address",
-            Kind::Network => "network",
-            Kind::Outlier => "outlier",
-            Kind::Untrusted => "untrusted",
+            SignKind::Stuffed => "stuffed",
+            SignKind::Hidden => "hidden",
+            SignKind::Doorway => "doorway",
+            SignKind::Parked => "parked",
+            SignKind::Farm => "farm",
+            SignKind::Generated => "generated",
+            SignKind::Address => "address",
+            SignKind::Network => "network",
+            SignKind::Outlier => "outlier",
+            SignKind::Untrusted => "untrusted",
         }
     }
 }
@@ -61,7 +61,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sign {
     /// What is suspected.
-    pub kind: Kind,
+    pub kind: SignKind,
     /// How surely, from 0 to 1: the share that would be right among many such suspicions.
     pub score: f64,
     /// What was seen, for people.
@@ -72,7 +72,7 @@ impl Sign {
     /// A sign from a measure. `usual` is what one good page in a thousand reaches, `spam` what nearly all
     /// spam of the kind does; the score runs from 1 % there to 99 % here.
     pub(crate) fn measured(
-        kind: Kind,
+        kind: SignKind,
         value: f64,
         usual: f64,
         spam: f64,
@@ -88,14 +88,14 @@ impl Sign {
 
 /// All that speaks against a page or site.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct SpamVerdict {
     /// The probability that it is spam, if signs of different kinds are mistaken independently.
     pub probability: f64,
     /// The signs, surest first.
     pub signs: Vec<Sign>,
 }
 
-impl Verdict {
+impl SpamVerdict {
     /// Puts signs together. Of several of one kind only the surest counts: they saw the same.
     pub fn new(mut signs: Vec<Sign>) -> Self {
         signs.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.kind.cmp(&b.kind)));
@@ -107,7 +107,7 @@ impl Verdict {
                 innocent *= 1.0 - sign.score.clamp(0.0, 1.0);
             }
         }
-        Verdict { probability: 1.0 - innocent, signs }
+        SpamVerdict { probability: 1.0 - innocent, signs }
     }
 }
 
@@ -115,13 +115,13 @@ impl Verdict {
 mod tests {
     use super::*;
 
-    fn sign(kind: Kind, score: f64) -> Sign {
+    fn sign(kind: SignKind, score: f64) -> Sign {
         Sign { kind, score, evidence: String::new() }
     }
 
     #[test]
     fn a_measure_is_sure_at_its_ends_and_undecided_between() {
-        let score = |value| Sign::measured(Kind::Stuffed, value, 2.0, 4.0, String::new()).score;
+        let score = |value| Sign::measured(SignKind::Stuffed, value, 2.0, 4.0, String::new()).score;
         for (value, want) in [(2.0, 0.01), (3.0, 0.5), (4.0, 0.99)] {
             assert!((score(value) - want).abs() < 1e-12);
         }
@@ -130,10 +130,10 @@ mod tests {
 
     #[test]
     fn kinds_add_up_and_what_saw_the_same_counts_once() {
-        assert_eq!(Verdict::new(vec![]).probability, 0.0);
-        let twice = Verdict::new(vec![sign(Kind::Farm, 0.2), sign(Kind::Farm, 0.5)]);
+        assert_eq!(SpamVerdict::new(vec![]).probability, 0.0);
+        let twice = SpamVerdict::new(vec![sign(SignKind::Farm, 0.2), sign(SignKind::Farm, 0.5)]);
         assert_eq!((twice.probability, twice.signs[0].score), (0.5, 0.5));
-        let two = Verdict::new(vec![sign(Kind::Farm, 0.5), sign(Kind::Parked, 0.5)]);
+        let two = SpamVerdict::new(vec![sign(SignKind::Farm, 0.5), sign(SignKind::Parked, 0.5)]);
         assert_eq!(two.probability, 0.75);
     }
 }

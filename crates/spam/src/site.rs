@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::look::Look;
+use crate::page_features::PageFeatures;
 use crate::phrases::shingles;
-use crate::sign::{Kind, Sign};
+use crate::sign::{Sign, SignKind};
 
 /// The most things of a kind that are remembered of a site.
 const MOST: usize = 20_000;
@@ -19,7 +19,7 @@ const SAMPLED: u64 = 4;
 
 /// What was seen of a site's pages so far.
 #[derive(Clone, Debug, Default)]
-pub struct Site {
+pub struct SiteFeatures {
     pages: u32,
     /// On how many pages each run of words stands.
     runs: HashMap<u64, u32>,
@@ -29,9 +29,9 @@ pub struct Site {
     texts: Vec<(Vec<u64>, usize)>,
 }
 
-impl Site {
+impl SiteFeatures {
     /// Adds a page.
-    pub fn add(&mut self, look: &Look) {
+    pub fn add(&mut self, look: &PageFeatures) {
         self.pages += 1;
         for class in &look.classes {
             if self.classes.len() < MOST || self.classes.contains_key(class) {
@@ -78,7 +78,7 @@ impl Site {
             self.pages - 1
         );
         (shares.len() as u32 >= LEAST_PAGES)
-            .then(|| Sign::measured(Kind::Generated, median, 0.70, 0.90, evidence))
+            .then(|| Sign::measured(SignKind::Generated, median, 0.70, 0.90, evidence))
     }
 }
 
@@ -96,14 +96,14 @@ mod tests {
     use super::*;
 
     fn site(page: impl Fn(u32) -> String) -> Vec<Sign> {
-        let mut site = Site::default();
+        let mut site = SiteFeatures::default();
         for number in 0..20 {
-            site.add(&Look::of_html(&page(number)));
+            site.add(&PageFeatures::of_html(&page(number)));
         }
         site.signs()
     }
 
-    fn surest(signs: &[Sign], kind: Kind) -> f64 {
+    fn surest(signs: &[Sign], kind: SignKind) -> f64 {
         signs.iter().filter(|sign| sign.kind == kind).map(|sign| sign.score).fold(0.0, f64::max)
     }
 
@@ -116,19 +116,19 @@ mod tests {
     fn one_text_with_words_exchanged_is_no_site() {
         let template = prose(99);
         let signs = site(|number| format!("<p>{template} in town{number} today {template}"));
-        assert!(surest(&signs, Kind::Generated) > 0.9, "{signs:?}");
+        assert!(surest(&signs, SignKind::Generated) > 0.9, "{signs:?}");
         let signs =
             site(|number| format!("<nav>home news contact about us</nav>{}", prose(number)));
-        assert!(surest(&signs, Kind::Generated) < 0.1, "{signs:?}");
+        assert!(surest(&signs, SignKind::Generated) < 0.1, "{signs:?}");
     }
 
     #[test]
     fn a_template_is_what_most_pages_have_in_common() {
         let template = |words: &str, odd: u32| {
-            let mut site = Site::default();
+            let mut site = SiteFeatures::default();
             for number in 0..6 {
                 let own = if number < odd { format!("<p class=x{number}>") } else { String::new() };
-                site.add(&Look::of_html(&format!("<div class='{words}'>{own}")));
+                site.add(&PageFeatures::of_html(&format!("<div class='{words}'>{own}")));
             }
             site.template()
         };
@@ -140,8 +140,8 @@ mod tests {
 
     #[test]
     fn few_pages_show_nothing() {
-        let mut site = Site::default();
-        site.add(&Look::default());
+        let mut site = SiteFeatures::default();
+        site.add(&PageFeatures::default());
         assert!(site.signs().is_empty());
     }
 }

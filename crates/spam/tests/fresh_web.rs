@@ -6,7 +6,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use evercrawl_rank::{Graph, Repeats};
 use evercrawl_spam::{
-    Doors, Kind, Look, Sample, Sign, Site, Verdict, circles, farms, mirrors, page_signs,
+    DoorwayEvidence, HostSample, PageFeatures, Sign, SignKind, SiteFeatures, SpamVerdict, circles,
+    farms, mirrors, page_signs,
 };
 use evercrawl_testweb::{Answer, Config, Page, Request, Spam, World};
 
@@ -18,10 +19,10 @@ const PAGES: u32 = 6;
 /// What is known of a host after a few of its pages.
 #[derive(Default)]
 struct Seen {
-    looks: Vec<(String, Look)>,
-    site: Site,
-    doors: Doors,
-    sample: Sample,
+    looks: Vec<(String, PageFeatures)>,
+    site: SiteFeatures,
+    doors: DoorwayEvidence,
+    sample: HostSample,
     /// From page to page, by their numbers in the world.
     links: Vec<(u32, u32)>,
 }
@@ -29,7 +30,7 @@ struct Seen {
 fn see(world: &World, host: u32) -> Seen {
     let mut seen = Seen::default();
     if world.host(host).has_sitemap() {
-        seen.doors.shows_something();
+        seen.doors.record_content();
     }
     let last = world.config().pages - 1;
     for slot in (0..PAGES).map(|n| n * last / (PAGES - 1)) {
@@ -43,10 +44,10 @@ impl Seen {
         let (url, answer) = (world.url(page), answer(world, page));
         if let Some(target) = answer.header("location") {
             self.doors.add_redirect(&url, target, answer.status == 301);
-            return self.looks.push((url, Look::default()));
+            return self.looks.push((url, PageFeatures::default()));
         }
         let body = String::from_utf8_lossy(&answer.body);
-        let look = Look::of_html(&body);
+        let look = PageFeatures::of_html(&body);
         self.site.add(&look);
         self.doors.add_page(&url, &look);
         let mut hasher = DefaultHasher::new();
@@ -122,11 +123,11 @@ impl Tally {
 }
 
 /// Every kind of page spam, and the signs that tell it.
-const SIGNS: [(Spam, &[Kind]); 4] = [
-    (Spam::Farm, &[Kind::Farm]),
-    (Spam::Stuffed, &[Kind::Stuffed, Kind::Hidden]),
-    (Spam::Doorway, &[Kind::Doorway]),
-    (Spam::Parked, &[Kind::Parked]),
+const SIGNS: [(Spam, &[SignKind]); 4] = [
+    (Spam::Farm, &[SignKind::Farm]),
+    (Spam::Stuffed, &[SignKind::Stuffed, SignKind::Hidden]),
+    (Spam::Doorway, &[SignKind::Doorway]),
+    (Spam::Parked, &[SignKind::Parked]),
 ];
 
 fn count_pages(world: &World, seen: &[Seen], tallies: &mut BTreeMap<Spam, Tally>) {
@@ -138,7 +139,7 @@ fn count_pages(world: &World, seen: &[Seen], tallies: &mut BTreeMap<Spam, Tally>
             signs.extend(shared.iter().cloned());
             for (spam, kinds) in SIGNS {
                 let of_kind = signs.iter().filter(|sign| kinds.contains(&sign.kind)).cloned();
-                let found = Verdict::new(of_kind.collect()).probability >= 0.5;
+                let found = SpamVerdict::new(of_kind.collect()).probability >= 0.5;
                 tallies.entry(spam).or_default().count(world.spam(host) == Some(spam), found);
             }
         }
@@ -147,7 +148,7 @@ fn count_pages(world: &World, seen: &[Seen], tallies: &mut BTreeMap<Spam, Tally>
 
 /// A host is a mirror if an earlier one has the same pages; it must be named as one of the same.
 fn count_mirrors(world: &World, seen: Vec<Seen>, tally: &mut Tally) {
-    let samples: Vec<Sample> = seen.into_iter().map(|seen| seen.sample).collect();
+    let samples: Vec<HostSample> = seen.into_iter().map(|seen| seen.sample).collect();
     let found = mirrors(&samples, 0.8);
     let origin = |host: u32| world.mirrored(host).unwrap_or(host);
     for host in 0..world.config().hosts {

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
 use evercrawl_policy::SplitMix64;
-use evercrawl_rank::{Graph, Jump, Repeats, Settings, pagerank};
+use evercrawl_rank::{Graph, JumpWeights, RankSettings, Repeats, pagerank};
 use evercrawl_spam::farms;
 
 const GOOD_SITES: u32 = 900;
@@ -51,7 +51,7 @@ fn web() -> Graph {
 }
 
 fn ranked(graph: &Graph) -> Vec<f64> {
-    pagerank(graph, Jump::Anywhere, &Settings::default()).scores
+    pagerank(graph, JumpWeights::Anywhere, &RankSettings::default()).scores
 }
 
 /// The share of good pages that rank above a page.

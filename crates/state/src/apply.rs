@@ -5,8 +5,8 @@
 mod discovering;
 
 use evercrawl_model::{
-    Band, Change, Event, HostKey, HostUpdate, Importance, LifeChange, Next, Notice, Outcome,
-    PageKey, PolicyNotes, Refusal, Time, Visited,
+    Band, Change, Event, HostKey, HostUpdate, Importance, LifeChange, LogNotice, NextVisit,
+    Outcome, PageKey, PolicyNotes, Refusal, Time, Visited,
 };
 use tracing::debug;
 
@@ -40,13 +40,17 @@ impl<S: Store> State<S> {
             Event::Discovered(found) => self.discovered(found),
             Event::Visited(visited) => self.visited(visited),
             Event::Refused { page, reason, at, again } => self.refused(*page, *reason, *at, *again),
-            Event::Rescheduled { page, due, noted } => self.rescheduled(*page, *due, *noted),
+            Event::Rescheduled { page, due, policy_notes: noted } => {
+                self.rescheduled(*page, *due, *noted)
+            }
             Event::Requeued { page, band, at } => self.requeued(*page, *band, *at),
-            Event::Signalled { page, at, due, noted } => self.signalled(*page, *at, *due, *noted),
+            Event::Signalled { page, at, due, policy_notes: noted } => {
+                self.signalled(*page, *at, *due, *noted)
+            }
             Event::Forgotten { page } => self.forgotten(*page),
             Event::HostLearned { host, update } => self.host_learned(*host, update),
-            Event::HostRested { host, front } => self.host_rested(*host, *front),
-            Event::Probed { host, at, manner } => {
+            Event::HostParked { host, front } => self.host_rested(*host, *front),
+            Event::Probed { host, at, profile: manner } => {
                 let row = rows::encode_manner(*at, manner);
                 self.view.layers.put(Space::Hosts, &keys::manner(*host), &row);
                 Ok(Applied::default())
@@ -60,7 +64,7 @@ impl<S: Store> State<S> {
                 Ok(Applied::default())
             }
             Event::ImportanceChanged { pages } => self.weighed(pages),
-            Event::LinkEvidenceChanged { measure, claims, total } => {
+            Event::LinkEvidenceChanged { measure, evidence: claims, total } => {
                 Ok(self.valued(*measure, claims, total))
             }
             Event::LikenessChanged { host, likeness } => Ok(self.likened(*host, likeness)),
@@ -129,16 +133,21 @@ impl<S: Store> State<S> {
         at: Time,
     ) {
         if let Some(turn) = turn {
-            self.log(&rows::encode_notice(&Notice::Turned { page, at, turn, reason }));
+            self.log(&rows::encode_notice(&LogNotice::LifeChanged {
+                page,
+                at,
+                change: turn,
+                reason,
+            }));
         }
     }
 
-    fn next_place(&mut self, next: Next) -> Option<Place> {
+    fn next_place(&mut self, next: NextVisit) -> Option<Place> {
         match next {
-            Next::Due(at) => Some(Place::Due(at)),
-            Next::Recheck(at) => Some(Place::Recheck(at)),
-            Next::Never => None,
-            Next::Retry => {
+            NextVisit::Due(at) => Some(Place::Due(at)),
+            NextVisit::Recheck(at) => Some(Place::Recheck(at)),
+            NextVisit::Never => None,
+            NextVisit::Retry => {
                 self.view.counters.turns += 1;
                 Some(Place::New(Band::LAST, self.view.counters.turns))
             }
@@ -319,12 +328,17 @@ impl<S: Store> State<S> {
         }
         let (host, page) = (visit.page.host, visit.page.url);
         let mut site = self.view.site(host)?;
-        let passages = site.note(page, differing);
-        let template = untold.as_ref().is_some_and(|untold| site.note_untold(page, untold));
+        let passages = site.record_passages(page, differing);
+        let template =
+            untold.as_ref().is_some_and(|untold| site.record_large_difference(page, untold));
         if passages > 0 || template {
             let passages = if template { 0 } else { passages };
             self.view.counters.site_events += 1;
-            self.log(&rows::encode_notice(&Notice::Site { host, at: visit.at, passages }));
+            self.log(&rows::encode_notice(&LogNotice::SiteChanged {
+                host,
+                at: visit.at,
+                passages,
+            }));
         }
         self.view.layers.put(Space::Hosts, &keys::site(host), &site.to_bytes());
         Ok(())
@@ -392,7 +406,7 @@ pub(crate) fn learn(past: Option<Past>, visited: &Visited, number: u64) -> Past 
     past.outcome = visit.outcome;
     past.status = visit.status;
     past.log = number;
-    past.noted = visited.noted;
+    past.noted = visited.policy_notes;
     let failed = visit.change == Change::Failed;
     past.failures = if failed { past.failures.saturating_add(1) } else { 0 };
     if matches!(visit.change, Change::New | Change::Changed | Change::Near | Change::Same) {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use evercrawl_model::{HostKey, Life, Notice, PageKey, RecordAt, Visit};
+use evercrawl_model::{HostKey, LifeState, LogNotice, PageKey, RecordAt, Visit};
 
 use crate::StateError;
 use crate::apply::stand;
@@ -288,7 +288,7 @@ impl<S: Store> Inspection<'_, S> {
             self.fault(Space::Visits, &subject, "it has a number that was not given out");
         }
         match rows::decode_notice(value) {
-            Ok(Notice::Turned { page, .. })
+            Ok(LogNotice::LifeChanged { page, .. })
                 if self.get(Space::Known, &page.to_bytes()) == Some(None) =>
             {
                 self.fault(Space::Visits, subject, "its page is not known");
@@ -399,7 +399,8 @@ impl<S: Store> Inspection<'_, S> {
         let each = standings.into_iter().zip(said.standing).zip(found.standing);
         pairs.extend(each.map(|((name, said), found)| (name, said, found)));
         let lives = said.lives.iter().flatten().zip(found.lives.iter().flatten());
-        let lives = lives.zip(Life::ALL).map(|((said, found), life)| (life.code(), *said, *found));
+        let lives =
+            lives.zip(LifeState::ALL).map(|((said, found), life)| (life.code(), *said, *found));
         pairs.extend(lives);
         if self.logged == said.visits {
             pairs.push(("bytes", said.bytes, found.bytes));

@@ -1,6 +1,6 @@
 //! How much of everything is there? Totals kept as events are applied, so that nobody has to scan.
 
-use evercrawl_model::{Change, Life, Outcome, Refusal, Visit};
+use evercrawl_model::{Change, LifeState, Outcome, Refusal, Visit};
 
 use crate::StateError;
 use crate::codec::{Reader, Writer};
@@ -18,7 +18,7 @@ pub struct Counters {
     /// Pages by standing: new, live, gone, refused.
     pub standing: [u64; 4],
     /// Pages by where they are in their lives; `None` in what earlier versions counted.
-    pub lives: Option<[u64; Life::ALL.len()]>,
+    pub lives: Option<[u64; LifeState::ALL.len()]>,
     /// Visits.
     pub visits: u64,
     /// Numbers given out in the log, to visits and notices: the number of the next one.
@@ -49,7 +49,7 @@ pub struct Counters {
 impl Counters {
     /// Totals of which every page is yet to be counted.
     pub(crate) fn counting() -> Self {
-        Counters { lives: Some([0; Life::ALL.len()]), ..Counters::default() }
+        Counters { lives: Some([0; LifeState::ALL.len()]), ..Counters::default() }
     }
 
     /// Pages and links refused for `reason`.
@@ -63,7 +63,7 @@ impl Counters {
     }
 
     /// Pages that are so far in their lives; `None` where that was not counted.
-    pub fn living(&self, life: Life) -> Option<u64> {
+    pub fn living(&self, life: LifeState) -> Option<u64> {
         Some(self.lives?[usize::from(life.number())])
     }
 
@@ -93,7 +93,7 @@ impl Counters {
         self.pages += count;
         self.standing[slot(Standing::New)] += count;
         if let Some(lives) = &mut self.lives {
-            lives[usize::from(Life::New.number())] += count;
+            lives[usize::from(LifeState::New.number())] += count;
         }
     }
 
@@ -150,7 +150,7 @@ impl Counters {
         read_list(&mut row, &mut counters.outcomes)?;
         read_list(&mut row, &mut counters.refusals)?;
         if !row.is_empty() {
-            let mut lives = [0; Life::ALL.len()];
+            let mut lives = [0; LifeState::ALL.len()];
             read_list(&mut row, &mut lives)?;
             counters.lives = Some(lives);
         }
@@ -186,7 +186,7 @@ impl Counters {
 }
 
 /// Where a page is.
-pub(crate) type Stand = (Standing, Life);
+pub(crate) type Stand = (Standing, LifeState);
 
 fn slot(standing: Standing) -> usize {
     match standing {
@@ -220,11 +220,11 @@ mod tests {
         for lives in [None, Some([0; 9])] {
             counters.lives = lives;
             counters.standing = [0; 4];
-            counters.arrives((Standing::New, Life::New));
-            counters.leaves((Standing::New, Life::New));
-            counters.arrives((Standing::Gone, Life::Parked));
+            counters.arrives((Standing::New, LifeState::New));
+            counters.leaves((Standing::New, LifeState::New));
+            counters.arrives((Standing::Gone, LifeState::Parked));
             assert_eq!(counters.standing, [0, 0, 1, 0]);
-            assert_eq!(counters.living(Life::Parked), lives.map(|_| 1));
+            assert_eq!(counters.living(LifeState::Parked), lives.map(|_| 1));
             assert_eq!(Counters::decode(&counters.encode()).unwrap(), counters);
         }
     }

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use evercrawl_model::{
-    Band, Change, HostKey, HostUpdate, Importance, Notice, PageKey, PolicyNotes, RecordAt, Time,
+    Band, Change, HostKey, HostUpdate, Importance, LogNotice, PageKey, PolicyNotes, RecordAt, Time,
     Validators, Visit, Visited,
 };
 
@@ -232,7 +232,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
 
     fn copy_notice(&mut self, key: &[u8], value: &[u8]) -> Result<(), StateError> {
         match rows::decode_notice(value)? {
-            Notice::Turned { page, .. } if self.view.page(page)?.is_none() => Ok(()),
+            LogNotice::LifeChanged { page, .. } if self.view.page(page)?.is_none() => Ok(()),
             _ => self.put(Space::Visits, key, value),
         }
     }
@@ -416,7 +416,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
 fn unvisited(url: String, found: Time) -> PageRow {
     PageRow {
         url,
-        kind: evercrawl_model::Kind::Page,
+        kind: evercrawl_model::PageKind::Page,
         depth: 0,
         hops: 0,
         via: None,
@@ -468,8 +468,8 @@ fn plain(visit: &Visit) -> Visited {
     Visited {
         visit: visit.clone(),
         identity: visit.digest,
-        next: evercrawl_model::Next::Due(visit.at),
-        noted: PolicyNotes::default(),
+        next: evercrawl_model::NextVisit::Due(visit.at),
+        policy_notes: PolicyNotes::default(),
         // The whole page is asked for, since nobody knows any more what it linked to.
         validators: Some(Validators::default()),
         simhash: None,
@@ -479,7 +479,7 @@ fn plain(visit: &Visit) -> Visited {
         anchors: Vec::new(),
         untold: None,
         first_of_digest: false,
-        kind: evercrawl_model::Kind::Page,
+        kind: evercrawl_model::PageKind::Page,
         host: HostUpdate::default(),
     }
 }

@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use evercrawl_model::{HostKey, Life, PageKey};
+use evercrawl_model::{HostKey, LifeState, PageKey};
 use tracing::{debug, debug_span, info};
 
 use crate::StateError;
@@ -257,8 +257,8 @@ impl<S: Store> State<S> {
 }
 
 /// Where all pages are in their lives: earlier versions did not count that.
-fn count_lives<S: Store>(view: &View<S>) -> Result<[u64; Life::ALL.len()], StateError> {
-    let mut lives = [0; Life::ALL.len()];
+fn count_lives<S: Store>(view: &View<S>) -> Result<[u64; LifeState::ALL.len()], StateError> {
+    let mut lives = [0; LifeState::ALL.len()];
     for page in view.pages() {
         lives[usize::from(page?.1.life().number())] += 1;
     }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use evercrawl_compare::SiteMemory;
-use evercrawl_model::{Band, HostKey, Keyer, LifeChange, Notice, PageKey, RobotsCopy, Time, Visit};
+use evercrawl_model::{
+    Band, HostKey, Keyer, LifeChange, LogNotice, PageKey, RobotsCopy, Time, Visit,
+};
 
 use crate::StateError;
 use crate::counters::Counters;
@@ -38,7 +40,7 @@ pub enum Entry {
     /// A page was visited, and where it came to another state, from which to which.
     Visit(Visit, Option<LifeChange>),
     /// Something else happened.
-    Notice(Notice),
+    Notice(LogNotice),
 }
 
 impl Entry {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_model::{
-    Band, Change, Discovery, Event, HostKey, HostUpdate, Kind, Next, Outcome, Override, PageKey,
-    PolicyNotes, Refusal, Score, Shape, Time, Visit, Visited,
+    Band, Change, Discovery, Event, HostKey, HostUpdate, NextVisit, Outcome, Override, PageKey,
+    PageKind, PolicyNotes, Refusal, Score, Time, UrlShape, Visit, Visited,
 };
 use evercrawl_state::{
     DiskStore, Lane, MemoryStore, PageRow, Place, Settings, Standing, State, Store, StoreLimits,
@@ -54,8 +54,8 @@ fn visit(page: PageKey, second: u64, change: Change, next: Option<Time>) -> Even
             near: None,
         },
         identity: digest,
-        next: next.map_or(Next::Never, Next::Due),
-        noted: PolicyNotes::default(),
+        next: next.map_or(NextVisit::Never, NextVisit::Due),
+        policy_notes: PolicyNotes::default(),
         validators: None,
         simhash: None,
         memory: None,
@@ -64,7 +64,7 @@ fn visit(page: PageKey, second: u64, change: Change, next: Option<Time>) -> Even
         links: None,
         anchors: Vec::new(),
         first_of_digest: content,
-        kind: Kind::Page,
+        kind: PageKind::Page,
         host: HostUpdate { next_allowed: Some(at(second + 1)), ..HostUpdate::default() },
     }))
 }
@@ -150,7 +150,7 @@ fn a_page_that_goes_or_is_refused_leaves_the_queue_and_can_be_looked_at_again() 
 #[test]
 fn endless_shapes_and_full_hosts_are_refused_except_to_seeds() {
     let mut state = memory();
-    let shape = Some(Shape { hash: 5, cap: 2, refusal: Refusal::ParameterExplosion });
+    let shape = Some(UrlShape { hash: 5, cap: 2, refusal: Refusal::ParameterExplosion });
     let mut refused = Vec::new();
     for n in 0..4 {
         let found = Discovery { shape, ..discovery(&state, "a.test", &format!("/?n={n}")) };
@@ -218,7 +218,7 @@ fn a_host_wakes_for_its_earliest_work() {
     let mut state = memory();
     let page = discover(&mut state, "a.test", "/1");
     state.apply(&visit(page, 1, Change::New, Some(at(100)))).unwrap();
-    let rest = Event::HostRested { host: page.host, front: Some((Band::new(3), at(100))) };
+    let rest = Event::HostParked { host: page.host, front: Some((Band::new(3), at(100))) };
     state.apply(&rest).unwrap();
     assert_eq!(state.view().host(page.host).unwrap().unwrap().front, Some((Band::new(3), at(100))));
     let later = Discovery { at: at(50), ..discovery(&state, "a.test", "/2") };
@@ -418,7 +418,7 @@ fn readers_see_a_host_as_changed_before_a_commit_and_after_it() {
         learned(1),
         Event::Discovered(discovery(&state, "a.test", "/2")),
         visit(page, 1, Change::New, Some(at(100))),
-        Event::HostRested { host: page.host, front: Some((Band::new(3), at(100))) },
+        Event::HostParked { host: page.host, front: Some((Band::new(3), at(100))) },
         Event::Discovered(seed),
         learned(2),
     ];
@@ -497,7 +497,7 @@ fn an_excluded_page_leaves_the_queues_and_returns_to_where_it_was() {
     assert_eq!(aside.len(), 2);
     assert_eq!(state.view().aside_after(Some(aside[0])).count(), 1);
 
-    state.apply(&Event::HostRested { host: new.host, front: None }).unwrap();
+    state.apply(&Event::HostParked { host: new.host, front: None }).unwrap();
     for page in [known, new] {
         state.apply(&Event::PutBack { page, at: at(50) }).unwrap();
     }
@@ -559,7 +559,7 @@ fn a_word_that_a_page_changed_moves_it_and_is_kept() {
     state.apply(&visit(page, 1, Change::New, Some(at(1000)))).unwrap();
     let numbers = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0];
     let noted = PolicyNotes { unmodified: 0.5, numbers, news: 0.0 };
-    let word = Event::Signalled { page, at: at(5), due: at(6), noted };
+    let word = Event::Signalled { page, at: at(5), due: at(6), policy_notes: noted };
     let applied = state.apply(&word).unwrap();
     assert_eq!(applied.queued, Some((page, Place::Due(at(6)))));
     let row = state.view().page(page).unwrap().unwrap();

@@ -10,7 +10,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use evercrawl_model::Time;
-use evercrawl_urls::{Base, Canonical, Gate, Rules, Scope, ScopeKind, Steps, Url, shape};
+use evercrawl_urls::{
+    Base, Canonical, CanonicalSteps, FilterRules, Scope, ScopeKind, Url, UrlFilter, family_of,
+};
 
 /// Links as documentation and news sites have them: mostly relative, some absolute, few queries.
 const LINKS: [&str; 20] = [
@@ -41,7 +43,7 @@ const ROUNDS: u32 = 200;
 fn main() {
     let page = "https://www.example.org/docs/17/tutorial-start.html";
     let url = Url::parse(page).expect("a URL");
-    let base = Base::new(page, Steps::default()).expect("a URL");
+    let base = Base::new(page, CanonicalSteps::default()).expect("a URL");
     let join = |link: &&str| url.join(link).is_ok();
     let canonicalize = |link: &&str| base.join(link).is_ok();
     // Taken in turns, so that other load on the machine falls on both alike.
@@ -54,10 +56,10 @@ fn main() {
     let urls: Vec<Canonical> = LINKS.iter().filter_map(|link| base.join(link).ok()).collect();
     let mut scope = Scope::new(ScopeKind::Host);
     scope.add(&urls[0]);
-    let gate = Gate::new(scope, Rules::default()).expect("the default rules are sound");
+    let gate = UrlFilter::new(scope, FilterRules::default()).expect("the default rules are sound");
     let now = Time::from_secs(1_794_780_950);
-    println!("judge {:.0} ns", measure(&urls, |url| gate.judge(url, 3, now).is_ok()));
-    println!("shape {:.0} ns", measure(&urls, |url| shape(url).is_some()));
+    println!("judge {:.0} ns", measure(&urls, |url| gate.check_url(url, 3, now).is_ok()));
+    println!("shape {:.0} ns", measure(&urls, |url| family_of(url).is_some()));
     println!("domain {:.0} ns", measure(&urls, |url| url.domain().len()));
     let texts: Vec<String> = urls.iter().map(|url| url.as_str().to_owned()).collect();
     let trusted = measure(&texts, |text| Canonical::from_trusted(text.clone()).is_some());

@@ -6,7 +6,7 @@ use evercrawl_model::Refusal;
 use memchr::{memchr, memrchr};
 use url::{EncodingOverride, Url};
 
-use crate::{Canonical, Steps, parameters, read, steps::Step};
+use crate::{Canonical, CanonicalSteps, parameters, read, steps::CanonicalStep};
 
 /// What the links of a page are relative to: its URL, or what its `<base>` says.
 ///
@@ -14,7 +14,7 @@ use crate::{Canonical, Steps, parameters, read, steps::Step};
 /// plain letters that no step touches, below a folder that is canonical already.
 #[derive(Clone, Debug)]
 pub struct Base {
-    steps: Steps,
+    steps: CanonicalSteps,
     canonical: Canonical,
     directory_end: usize,
     path_as_read: bool,
@@ -25,12 +25,12 @@ impl Base {
     /// A base for links that are canonicalized by `steps`.
     ///
     /// `url` is where the page was found, after redirects; it need not be canonical.
-    pub fn new(url: &str, steps: Steps) -> Result<Self, Refusal> {
+    pub fn new(url: &str, steps: CanonicalSteps) -> Result<Self, Refusal> {
         Self::of(read::read(None, url, None)?, steps)
     }
 
     /// The base that a page's `<base href>` sets in place of this one.
-    pub fn rebased(&self, href: &str) -> Result<Self, Refusal> {
+    pub fn with_base_href(&self, href: &str) -> Result<Self, Refusal> {
         Self::of(read::read(Some(&self.read), href, None)?, self.steps)
     }
 
@@ -57,7 +57,7 @@ impl Base {
         &self.canonical
     }
 
-    fn of(read: Url, steps: Steps) -> Result<Self, Refusal> {
+    fn of(read: Url, steps: CanonicalSteps) -> Result<Self, Refusal> {
         let canonical = steps.rewrite(read.clone())?;
         let directory_end = canonical.directory().len();
         let path_as_read = canonical.path() == read.path();
@@ -111,7 +111,7 @@ impl Base {
 
     /// Whether no step drops or moves a parameter.
     fn is_settled(&self, query: &str) -> bool {
-        !self.steps.has(Step::SortedParameters) && !parameters::worth_a_look(query)
+        !self.steps.has(CanonicalStep::SortedParameters) && !parameters::may_have_tracking(query)
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn links_join_to_their_page() {
-        let base = Base::new("https://u@a.org/dir/page?x=1#y", Steps::default()).unwrap();
+        let base = Base::new("https://u@a.org/dir/page?x=1#y", CanonicalSteps::default()).unwrap();
         assert_eq!(base.canonical().as_str(), "https://a.org/dir/page?x=1");
         for (href, want) in [
             ("", "https://a.org/dir/page?x=1"),
@@ -193,10 +193,10 @@ mod tests {
 
     #[test]
     fn a_base_element_moves_the_base() {
-        let page = Base::new("http://a.org/x/y", Steps::default()).unwrap();
-        let moved = page.rebased("//b.org/z/").unwrap();
+        let page = Base::new("http://a.org/x/y", CanonicalSteps::default()).unwrap();
+        let moved = page.with_base_href("//b.org/z/").unwrap();
         assert_eq!(moved.join("w").unwrap().as_str(), "http://b.org/z/w");
-        assert_eq!(page.rebased("data:x").map(|_| ()), Err(Refusal::Scheme));
+        assert_eq!(page.with_base_href("data:x").map(|_| ()), Err(Refusal::Scheme));
     }
 
     #[test]
@@ -204,7 +204,7 @@ mod tests {
         fn latin1(text: &str) -> Cow<'_, [u8]> {
             Cow::Owned(text.chars().map(|c| c as u8).collect())
         }
-        let base = Base::new("http://a.jp/", Steps::default()).unwrap();
+        let base = Base::new("http://a.jp/", CanonicalSteps::default()).unwrap();
         let url = base.join_encoded("/é?q=é", &latin1).unwrap();
         assert_eq!(url.as_str(), "http://a.jp/%C3%A9?q=%E9");
         assert_eq!(base.join_encoded("x", &latin1), base.join("x"));
@@ -219,8 +219,8 @@ mod tests {
             base in "https?://(u@)?a\\.org(:81)?/([ab]/|/|a;jsessionid=1/){0,4}[a-c./?;&-]{0,8}",
             bits: u8,
         ) {
-            let wanted = Step::ALL.into_iter().filter(|step| bits >> *step as u8 & 1 != 0);
-            let steps = wanted.fold(Steps::NONE, Steps::with);
+            let wanted = CanonicalStep::ALL.into_iter().filter(|step| bits >> *step as u8 & 1 != 0);
+            let steps = wanted.fold(CanonicalSteps::NONE, CanonicalSteps::with);
             let Ok(base) = Base::new(&base, steps) else { return Ok(()) };
             if let Some(plain) = base.join_plain(&href) {
                 prop_assert_eq!(Ok(plain), base.join_any(&href, None));

@@ -70,7 +70,7 @@ impl Month {
         valid.then(|| Month(u64::from(year) * 12 + u64::from(month) - 1))
     }
 
-    fn of(now: Time) -> Self {
+    fn of_time(now: Time) -> Self {
         Month(1970 * 12 + now.secs() / SECONDS_A_MONTH)
     }
 }
@@ -82,14 +82,14 @@ impl fmt::Display for Month {
 }
 
 /// The far month that makes `url` a page of an endless calendar at time `now`, by the rule above.
-pub(crate) fn endless(url: &Canonical, now: Time) -> Option<Month> {
-    let Month(now) = Month::of(now);
+pub(crate) fn endless_calendar_month(url: &Canonical, now: Time) -> Option<Month> {
+    let Month(now) = Month::of_time(now);
     let query = url.query().unwrap_or_default();
     let in_path = date(url.path());
     let in_query = date(query).or_else(|| Some((named_date(query)?, query.len())));
     let is_endless = |Month(month): Month| {
         let (ahead, back) = (month > now + MONTHS_AHEAD, month + MONTHS_BACK < now);
-        (ahead || back) && smells(url.path_and_query(), ahead)
+        (ahead || back) && looks_like_calendar(url.path_and_query(), ahead)
     };
     let in_path =
         in_path.filter(|(month, end)| is_endless(*month) && !has_title(&url.path()[*end..]));
@@ -175,7 +175,7 @@ fn numbers(text: &str) -> impl Iterator<Item = Number> + '_ {
     })
 }
 
-fn smells(text: &str, nearby_counts: bool) -> bool {
+fn looks_like_calendar(text: &str, nearby_counts: bool) -> bool {
     let text = text.to_ascii_lowercase();
     CALENDAR.iter().any(|stem| text.contains(stem))
         || nearby_counts && words(&text).any(|word| NEARBY.contains(&word))
@@ -239,7 +239,7 @@ mod tests {
             ("/calendar/20311350", None),
         ] {
             let url = Canonical::parse(&format!("http://a.org{path}")).unwrap();
-            let got = endless(&url, NOW).map(|month| month.to_string());
+            let got = endless_calendar_month(&url, NOW).map(|month| month.to_string());
             assert_eq!(got.as_deref(), month, "{path}");
         }
     }
@@ -248,10 +248,10 @@ mod tests {
     fn time_moves_the_window() {
         let url = Canonical::parse("http://a.org/calendar/2031/05").unwrap();
         let year = |n: u64| Time::from_secs(n * 31_556_952);
-        assert!(endless(&url, year(2029 - 1970)).is_some());
-        assert!(endless(&url, year(2030 - 1970)).is_none());
-        assert!(endless(&url, year(2051 - 1970)).is_none());
-        assert!(endless(&url, year(2052 - 1970)).is_some());
-        assert!(endless(&url, Time::NEVER).is_some());
+        assert!(endless_calendar_month(&url, year(2029 - 1970)).is_some());
+        assert!(endless_calendar_month(&url, year(2030 - 1970)).is_none());
+        assert!(endless_calendar_month(&url, year(2051 - 1970)).is_none());
+        assert!(endless_calendar_month(&url, year(2052 - 1970)).is_some());
+        assert!(endless_calendar_month(&url, Time::NEVER).is_some());
     }
 }

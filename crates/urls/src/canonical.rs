@@ -7,7 +7,7 @@ use evercrawl_model::Refusal;
 use memchr::{memchr, memrchr};
 use url::Url;
 
-use crate::Steps;
+use crate::CanonicalSteps;
 
 /// An `http` or `https` URL in the one form under which the crawler knows it.
 ///
@@ -28,7 +28,7 @@ impl Canonical {
 
     /// Reads an absolute URL by the default steps.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
-        Steps::default().canonicalize(text)
+        CanonicalSteps::default().canonicalize(text)
     }
 
     /// Finds the parts of a string that [`as_str`](Self::as_str) gave earlier, without parsing it.

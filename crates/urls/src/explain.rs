@@ -2,13 +2,13 @@
 
 use evercrawl_model::{Refusal, Time};
 
-use crate::{Canonical, Gate, ScopeKind, calendar, gate};
+use crate::{Canonical, ScopeKind, UrlFilter, calendar, filter};
 
-impl Gate {
+impl UrlFilter {
     /// Says in words which rule makes [`judge`](Gate::judge) refuse `url`; `None` where it is let
     /// in.
     pub fn explain(&self, url: &Canonical, depth: u16, now: Time) -> Option<String> {
-        let reason = self.judge(url, depth, now).err()?;
+        let reason = self.check_url(url, depth, now).err()?;
         let rules = &self.rules;
         let length = url.as_str().len();
         Some(match reason {
@@ -25,17 +25,17 @@ impl Gate {
                 format!("file extension `{}`", self.filtered_extension(url).unwrap_or_default())
             }
             Refusal::TooManySegments => {
-                format!("{} path segments, {} allowed", gate::segments(url), rules.max_segments)
+                format!("{} path segments, {} allowed", filter::segments(url), rules.max_segments)
             }
             Refusal::RepeatedSegments => {
-                format!("the path repeats `/{}`", gate::cycle(url).unwrap_or_default())
+                format!("the path repeats `/{}`", filter::cycle(url).unwrap_or_default())
             }
             Refusal::TooManyParameters => {
-                let count = gate::parameters(url);
+                let count = filter::parameters(url);
                 format!("{count} parameters, {} allowed", rules.max_parameters)
             }
             Refusal::Calendar => {
-                format!("{} of an endless calendar", calendar::endless(url, now)?)
+                format!("{} of an endless calendar", calendar::endless_calendar_month(url, now)?)
             }
             Refusal::Excluded => self.explain_exclude(url),
             Refusal::NotIncluded => {

@@ -72,7 +72,7 @@ const fn note_starts(starts: &mut [u32; 32], names: &[&str]) {
 
 /// Whether a parameter of the query is empty or begins as a session id or tracking parameter does.
 /// Most queries have none, and this tells it in one pass.
-pub(crate) fn worth_a_look(query: &str) -> bool {
+pub(crate) fn may_have_tracking(query: &str) -> bool {
     let rest = memchr_iter(b'&', query.as_bytes()).map(|at| &query.as_bytes()[at + 1..]);
     std::iter::once(query.as_bytes()).chain(rest).any(|parameter| match parameter {
         [] | [b'&', ..] => true,
@@ -124,14 +124,14 @@ mod tests {
         let lists = [&PREFIXES[..], &NAMES, &sessions::RESERVED, &sessions::AMBIGUOUS];
         for name in lists.concat().into_iter().chain(sessions::SPECIAL) {
             for query in [name.to_owned(), format!("x=1&{}=1", name.to_ascii_uppercase())] {
-                assert!(worth_a_look(&query), "{query}");
+                assert!(may_have_tracking(&query), "{query}");
             }
         }
         for query in ["", "&a", "a&", "a&&b"] {
-            assert!(worth_a_look(query), "{query}");
+            assert!(may_have_tracking(query), "{query}");
         }
         for query in ["a", "page=2&sort=name", "q=utm_source&id=3"] {
-            assert!(!worth_a_look(query), "{query}");
+            assert!(!may_have_tracking(query), "{query}");
         }
     }
 

@@ -19,7 +19,7 @@ pub const DEFAULT_EXTENSIONS: &[&str] = &[
 
 /// What a crawl takes, beside its scope. Patterns match anywhere in the canonical URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rules {
+pub struct FilterRules {
     /// Regular expressions of which at least one must match; none at all lets everything in.
     pub include: Vec<String>,
     /// Regular expressions of which none may match; they win over `include`.
@@ -42,9 +42,9 @@ pub struct Rules {
     pub refuse_calendars: bool,
 }
 
-impl Default for Rules {
+impl Default for FilterRules {
     fn default() -> Self {
-        Rules {
+        FilterRules {
             include: Vec::new(),
             exclude: Vec::new(),
             denied_hosts: Vec::new(),

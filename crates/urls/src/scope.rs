@@ -73,12 +73,12 @@ impl Scope {
     pub fn add(&mut self, seed: &Canonical) {
         let key = match self.kind {
             ScopeKind::Any => return,
-            ScopeKind::Page => untwinned(seed, seed.as_str().len()),
+            ScopeKind::Page => without_www(seed, seed.as_str().len()),
             ScopeKind::Prefix => {
                 self.deepest = self.deepest.max(seed.segments().count());
-                untwinned(seed, seed.directory().len())
+                without_www(seed, seed.directory().len())
             }
-            ScopeKind::Host => untwinned(seed, seed.origin().len()),
+            ScopeKind::Host => without_www(seed, seed.origin().len()),
             ScopeKind::Domain => seed.domain(),
         };
         self.opened.insert(xxh3_64(key.as_bytes()));
@@ -88,14 +88,14 @@ impl Scope {
     pub fn contains(&self, url: &Canonical) -> bool {
         match self.kind {
             ScopeKind::Any => true,
-            ScopeKind::Page => self.opens(untwinned(url, url.as_str().len())),
+            ScopeKind::Page => self.opens(without_www(url, url.as_str().len())),
             ScopeKind::Prefix => {
                 let root = url.origin().len();
                 memchr_iter(b'/', url.path().as_bytes())
                     .take(self.deepest)
-                    .any(|slash| self.opens(untwinned(url, root + slash + 1)))
+                    .any(|slash| self.opens(without_www(url, root + slash + 1)))
             }
-            ScopeKind::Host => self.opens(untwinned(url, url.origin().len())),
+            ScopeKind::Host => self.opens(without_www(url, url.origin().len())),
             ScopeKind::Domain => self.opens(url.domain()),
         }
     }
@@ -122,7 +122,7 @@ impl Scope {
 
 /// The URL up to byte `end`, without the scheme and without a `www.` before a name of at least two
 /// labels: the same for a site's twins.
-fn untwinned(url: &Canonical, end: usize) -> &str {
+fn without_www(url: &Canonical, end: usize) -> &str {
     let scheme = url.origin().len() - url.authority().len();
     let twin = url.host().strip_prefix("www.").is_some_and(|name| name.contains('.'));
     let start = if twin { scheme + "www.".len() } else { scheme };

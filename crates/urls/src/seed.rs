@@ -2,32 +2,32 @@
 
 use evercrawl_model::Refusal;
 
-use crate::{Canonical, Steps};
+use crate::{Canonical, CanonicalSteps};
 
 /// One seed: where to begin, and the tags that what is found from there carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seed {
     /// Where to begin.
-    pub target: Target,
+    pub target: SeedTarget,
     /// Tags in the order given, such as `country:jp` or `news`.
     pub tags: Vec<String>,
 }
 
 /// Where a crawl begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum SeedTarget {
     /// A URL with its scheme.
     Url(Canonical),
     /// A host, with its port and path if given, whose scheme is to be found out: `example.org/`.
     Domain(String),
 }
 
-impl Target {
+impl SeedTarget {
     /// What to try, in this order: a URL as it is; a bare domain by `https`, then by `http`.
-    pub fn candidates(&self, steps: Steps) -> Vec<Canonical> {
+    pub fn candidates(&self, steps: CanonicalSteps) -> Vec<Canonical> {
         match self {
-            Target::Url(url) => vec![url.clone()],
-            Target::Domain(rest) => ["https", "http"]
+            SeedTarget::Url(url) => vec![url.clone()],
+            SeedTarget::Domain(rest) => ["https", "http"]
                 .into_iter()
                 .filter_map(|scheme| steps.canonicalize(&format!("{scheme}://{rest}")).ok())
                 .collect(),
@@ -63,7 +63,7 @@ pub enum SeedError {
 ///
 /// Blank lines are `None`, and so are comments: from a `#` that begins the line or follows a
 /// blank. A name without dots counts as a domain only with a port or as `localhost`.
-pub fn parse_seed_line(line: &str, steps: Steps) -> Result<Option<Seed>, SeedError> {
+pub fn parse_seed_line(line: &str, steps: CanonicalSteps) -> Result<Option<Seed>, SeedError> {
     let mut target = None;
     let mut tags = Vec::new();
     let words = line.trim_start_matches('\u{feff}').split_whitespace();
@@ -82,21 +82,21 @@ pub fn parse_seed_line(line: &str, steps: Steps) -> Result<Option<Seed>, SeedErr
     }
 }
 
-fn parse_target(word: &str, steps: Steps) -> Result<Target, SeedError> {
+fn parse_target(word: &str, steps: CanonicalSteps) -> Result<SeedTarget, SeedError> {
     let fault = |why: Refusal| match why {
         Refusal::Scheme => SeedError::Scheme(word.to_owned()),
         Refusal::TooLong => SeedError::TooLong,
         _ => SeedError::Unreadable(word.to_owned()),
     };
     if has_scheme(word) {
-        return steps.canonicalize(word).map(Target::Url).map_err(fault);
+        return steps.canonicalize(word).map(SeedTarget::Url).map_err(fault);
     }
     let url = steps.canonicalize(&format!("https://{word}")).map_err(fault)?;
     if !is_domain(word, &url) {
         return Err(fault(Refusal::BadUrl));
     }
     let path = if url.path_and_query() == "/" { "" } else { url.path_and_query() };
-    Ok(Target::Domain(format!("{}{path}", url.authority())))
+    Ok(SeedTarget::Domain(format!("{}{path}", url.authority())))
 }
 
 /// Whether what stands before the first colon is a scheme: `mailto:me`, but not `localhost:8080`.
@@ -121,13 +121,13 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Option<Seed>, SeedError> {
-        parse_seed_line(line, Steps::default())
+        parse_seed_line(line, CanonicalSteps::default())
     }
 
     #[test]
     fn targets() {
-        let url = |text: &str| Target::Url(Canonical::parse(text).unwrap());
-        let domain = |text: &str| Target::Domain(text.to_owned());
+        let url = |text: &str| SeedTarget::Url(Canonical::parse(text).unwrap());
+        let domain = |text: &str| SeedTarget::Domain(text.to_owned());
         for (line, want) in [
             ("https://Example.org/a", url("https://example.org/a")),
             ("http:example.org", url("http://example.org/")),
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn tags_and_comments() {
         let seed = parse("  example.org/a#b tag=country:jp\ttag=news # tag=no").unwrap().unwrap();
-        assert_eq!(seed.target, Target::Domain("example.org/a".to_owned()));
+        assert_eq!(seed.target, SeedTarget::Domain("example.org/a".to_owned()));
         assert_eq!(seed.tags, ["country:jp", "news"]);
         assert_eq!(parse("tag=a example.org").unwrap().unwrap().tags, ["a"]);
         for blank in ["", "  \t\r\n", "# example.org", "   # x"] {
@@ -182,10 +182,10 @@ mod tests {
     #[test]
     fn a_bare_domain_is_tried_by_https_first() {
         let seed = parse("example.org/a").unwrap().unwrap();
-        let tried = seed.target.candidates(Steps::default());
+        let tried = seed.target.candidates(CanonicalSteps::default());
         let tried: Vec<&str> = tried.iter().map(Canonical::as_str).collect();
         assert_eq!(tried, ["https://example.org/a", "http://example.org/a"]);
         let seed = parse("http://example.org/a").unwrap().unwrap();
-        assert_eq!(seed.target.candidates(Steps::default()).len(), 1);
+        assert_eq!(seed.target.candidates(CanonicalSteps::default()).len(), 1);
     }
 }

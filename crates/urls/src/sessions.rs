@@ -20,14 +20,16 @@ pub(crate) const SPECIAL: [&str; 2] = ["cfid", "aspsessionid"];
 
 /// Tells which parameters of one list are session ids.
 #[derive(Clone, Copy)]
-pub(crate) struct Sessions {
+pub(crate) struct SessionParameters {
     coldfusion: bool,
 }
 
-impl Sessions {
+impl SessionParameters {
     /// For the parameters in `list`, between which `separator` stands.
     pub(crate) fn among(list: &str, separator: char) -> Self {
-        Sessions { coldfusion: list.split(separator).any(|one| starts_with(one, "cftoken=")) }
+        SessionParameters {
+            coldfusion: list.split(separator).any(|one| starts_with(one, "cftoken=")),
+        }
     }
 
     /// Whether `name=value` is a session id.
@@ -66,7 +68,7 @@ fn strip_segment(segment: &str) -> Cow<'_, str> {
     let Some((name, parameters)) = segment.split_once(';') else {
         return Cow::Borrowed(segment);
     };
-    let sessions = Sessions::among(parameters, ';');
+    let sessions = SessionParameters::among(parameters, ';');
     if !parameters.split(';').any(|parameter| sessions.has(parameter)) {
         return Cow::Borrowed(segment);
     }
@@ -134,9 +136,13 @@ mod tests {
             ("CFTOKEN=34", true),
             ("id=9f86d081884c7d65", false),
         ] {
-            assert_eq!(Sessions::among(parameter, '&').has(parameter), want, "{parameter}");
+            assert_eq!(
+                SessionParameters::among(parameter, '&').has(parameter),
+                want,
+                "{parameter}"
+            );
         }
-        assert!(Sessions::among("a=1&CFID=12&CFTOKEN=34", '&').has("CFID=12"));
+        assert!(SessionParameters::among("a=1&CFID=12&CFTOKEN=34", '&').has("CFID=12"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::{Canonical, calendar};
 ///
 /// The store counts how many URLs of each host and family it knows and refuses more than a cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct UrlFamily {
     /// The family's hash: path with its numbers folded, names of its parameters in order. The host
     /// is not part of it; hashes are the same on every machine and release.
     pub hash: u64,
@@ -55,7 +55,7 @@ const MONTHS: [&str; 12] = [
 ];
 
 /// The family that `url` belongs to; `None` where neither query nor numbers let it grow.
-pub fn shape(url: &Canonical) -> Option<Shape> {
+pub fn family_of(url: &Canonical) -> Option<UrlFamily> {
     let numbers = url.path().bytes().any(|byte| byte.is_ascii_digit());
     if url.query().is_none() && !numbers {
         return None;
@@ -73,7 +73,7 @@ pub fn shape(url: &Canonical) -> Option<Shape> {
         folded.push('?');
         folded.push_str(&names(query).join("&"));
     }
-    Some(Shape { hash: xxh3_64(folded.as_bytes()), risk })
+    Some(UrlFamily { hash: xxh3_64(folded.as_bytes()), risk })
 }
 
 /// The names of a query's parameters, folded, each once and in order.
@@ -97,7 +97,7 @@ fn names(query: &str) -> Vec<String> {
 fn fold(out: &mut String, text: &str, dated: bool) {
     for piece in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
         let word = piece.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-        if is_drawn(word) || dated && is_month(word) {
+        if is_random(word) || dated && is_month(word) {
             out.push('0');
         } else {
             fold_digits(out, word);
@@ -118,7 +118,7 @@ fn fold_digits(out: &mut String, word: &str) {
 }
 
 /// Whether a word is a hash or a random id: hexadecimal, with a digit, of 16 digits and more.
-fn is_drawn(word: &str) -> bool {
+fn is_random(word: &str) -> bool {
     word.len() >= 16
         && word.bytes().all(|byte| byte.is_ascii_hexdigit())
         && word.bytes().any(|byte| byte.is_ascii_digit())
@@ -134,8 +134,8 @@ fn is_month(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn of(path: &str) -> Option<Shape> {
-        shape(&Canonical::parse(&format!("http://a.org{path}")).unwrap())
+    fn of(path: &str) -> Option<UrlFamily> {
+        family_of(&Canonical::parse(&format!("http://a.org{path}")).unwrap())
     }
 
     #[test]

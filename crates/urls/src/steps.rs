@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use evercrawl_model::Refusal;
 use url::{Position, Url};
 
-use crate::sessions::{self, Sessions};
+use crate::sessions::{self, SessionParameters};
 use crate::{Canonical, escapes, parameters, read};
 
 /// A rewriting that can be switched on or off by itself.
@@ -37,7 +37,7 @@ use crate::{Canonical, escapes, parameters, read};
 /// | `ftp:`, `file:`, no authority | refused | not the web; a base or a seed line supplies what is missing |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Step {
+pub enum CanonicalStep {
     /// A host's dot at the end goes: `example.org.` is `example.org`.
     TrailingDot,
     /// An IPv4 address within IPv6 is written with dots (RFC 5952): `[::ffff:192.0.2.1]`.
@@ -59,30 +59,30 @@ pub enum Step {
     SortedParameters,
 }
 
-impl Step {
+impl CanonicalStep {
     /// Every step, in the order in which they apply.
-    pub const ALL: [Step; 8] = [
-        Step::TrailingDot,
-        Step::MappedAddress,
-        Step::Escapes,
-        Step::EmptyQuery,
-        Step::SessionIds,
-        Step::Tracking,
-        Step::SingleSlashes,
-        Step::SortedParameters,
+    pub const ALL: [CanonicalStep; 8] = [
+        CanonicalStep::TrailingDot,
+        CanonicalStep::MappedAddress,
+        CanonicalStep::Escapes,
+        CanonicalStep::EmptyQuery,
+        CanonicalStep::SessionIds,
+        CanonicalStep::Tracking,
+        CanonicalStep::SingleSlashes,
+        CanonicalStep::SortedParameters,
     ];
 
     /// The step's name in configuration.
     pub const fn name(self) -> &'static str {
         match self {
-            Step::TrailingDot => "trailing_dot",
-            Step::MappedAddress => "mapped_address",
-            Step::Escapes => "escapes",
-            Step::EmptyQuery => "empty_query",
-            Step::SessionIds => "session_ids",
-            Step::Tracking => "tracking",
-            Step::SingleSlashes => "single_slashes",
-            Step::SortedParameters => "sorted_parameters",
+            CanonicalStep::TrailingDot => "trailing_dot",
+            CanonicalStep::MappedAddress => "mapped_address",
+            CanonicalStep::Escapes => "escapes",
+            CanonicalStep::EmptyQuery => "empty_query",
+            CanonicalStep::SessionIds => "session_ids",
+            CanonicalStep::Tracking => "tracking",
+            CanonicalStep::SingleSlashes => "single_slashes",
+            CanonicalStep::SortedParameters => "sorted_parameters",
         }
     }
 
@@ -96,33 +96,35 @@ impl Step {
 ///
 /// Canonical URLs are keys: changing the steps of a crawl makes new pages of old ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Steps(u8);
+pub struct CanonicalSteps(u8);
 
-impl Default for Steps {
+impl Default for CanonicalSteps {
     /// Every step that does not risk making one page of two.
     fn default() -> Self {
-        Steps(u8::MAX).without(Step::SingleSlashes).without(Step::SortedParameters)
+        CanonicalSteps(u8::MAX)
+            .without(CanonicalStep::SingleSlashes)
+            .without(CanonicalStep::SortedParameters)
     }
 }
 
-impl Steps {
+impl CanonicalSteps {
     /// Reading alone, as browsers do.
-    pub const NONE: Steps = Steps(0);
+    pub const NONE: CanonicalSteps = CanonicalSteps(0);
 
     /// These steps and `step`.
     #[must_use]
-    pub const fn with(self, step: Step) -> Self {
-        Steps(self.0 | 1 << step as u8)
+    pub const fn with(self, step: CanonicalStep) -> Self {
+        CanonicalSteps(self.0 | 1 << step as u8)
     }
 
     /// These steps but `step`.
     #[must_use]
-    pub const fn without(self, step: Step) -> Self {
-        Steps(self.0 & !(1 << step as u8))
+    pub const fn without(self, step: CanonicalStep) -> Self {
+        CanonicalSteps(self.0 & !(1 << step as u8))
     }
 
     /// Whether `step` is in force.
-    pub const fn has(self, step: Step) -> bool {
+    pub const fn has(self, step: CanonicalStep) -> bool {
         self.0 & 1 << step as u8 != 0
     }
 
@@ -152,11 +154,11 @@ impl Steps {
     }
 
     fn rewrite_host(self, host: &str) -> Result<Cow<'_, str>, Refusal> {
-        if self.has(Step::MappedAddress) && host.starts_with("[::ffff:") {
+        if self.has(CanonicalStep::MappedAddress) && host.starts_with("[::ffff:") {
             return Ok(read::mapped_address(host).map_or(Cow::Borrowed(host), Cow::Owned));
         }
         match host.strip_suffix('.') {
-            Some(name) if self.has(Step::TrailingDot) => {
+            Some(name) if self.has(CanonicalStep::TrailingDot) => {
                 // Whatever still ends in a dot has an empty label and resolves nowhere.
                 let usable = !name.is_empty() && !name.ends_with('.');
                 usable.then(|| Cow::Owned(name.to_owned())).ok_or(Refusal::BadUrl)
@@ -167,13 +169,13 @@ impl Steps {
 
     fn rewrite_path(self, path: &str) -> Cow<'_, str> {
         let mut path = Cow::Borrowed(path);
-        if self.has(Step::Escapes) {
+        if self.has(CanonicalStep::Escapes) {
             path = chain(path, escapes::in_path);
         }
-        if self.has(Step::SessionIds) {
+        if self.has(CanonicalStep::SessionIds) {
             path = chain(path, sessions::strip_path);
         }
-        if self.has(Step::SingleSlashes) {
+        if self.has(CanonicalStep::SingleSlashes) {
             path = chain(path, single_slashes);
         }
         path
@@ -182,10 +184,10 @@ impl Steps {
     /// The query as it is to be, or `None` when nothing is left of it.
     fn rewrite_query(self, query: &str) -> Option<Cow<'_, str>> {
         let mut query = Cow::Borrowed(query);
-        if self.has(Step::Escapes) {
+        if self.has(CanonicalStep::Escapes) {
             query = chain(query, escapes::in_query);
         }
-        if parameters::worth_a_look(&query) {
+        if parameters::may_have_tracking(&query) {
             let wanted = self.wanted(&query);
             if wanted.is_empty() {
                 return None;
@@ -195,7 +197,7 @@ impl Steps {
                 query = Cow::Owned(wanted.join("&"));
             }
         }
-        if self.has(Step::SortedParameters) {
+        if self.has(CanonicalStep::SortedParameters) {
             query = chain(query, parameters::sorted);
         }
         Some(query)
@@ -203,13 +205,13 @@ impl Steps {
 
     /// The parameters that no step drops.
     fn wanted(self, query: &str) -> Vec<&str> {
-        let sessions = Sessions::among(query, '&');
+        let sessions = SessionParameters::among(query, '&');
         let is_wanted = |parameter: &&str| {
             if parameter.is_empty() {
-                return !self.has(Step::EmptyQuery);
+                return !self.has(CanonicalStep::EmptyQuery);
             }
-            let tracks = self.has(Step::Tracking) && parameters::is_tracking(parameter);
-            let session = self.has(Step::SessionIds) && sessions.has(parameter);
+            let tracks = self.has(CanonicalStep::Tracking) && parameters::is_tracking(parameter);
+            let session = self.has(CanonicalStep::SessionIds) && sessions.has(parameter);
             !tracks && !session
         };
         query.split('&').filter(is_wanted).collect()
@@ -295,23 +297,23 @@ mod tests {
     #[test]
     fn each_step_does_its_part_alone() {
         for (step, text, want) in [
-            (Step::TrailingDot, "http://a.org./", "http://a.org/"),
-            (Step::MappedAddress, "http://[::ffff:1.2.3.4]/", "http://[::ffff:1.2.3.4]/"),
-            (Step::Escapes, "http://a.org/%7e", "http://a.org/~"),
-            (Step::EmptyQuery, "http://a.org/?", "http://a.org/"),
-            (Step::SessionIds, "http://a.org/?phpsessid=1", "http://a.org/"),
-            (Step::Tracking, "http://a.org/?gclid=1", "http://a.org/"),
-            (Step::SingleSlashes, "http://a.org///b//", "http://a.org/b/"),
-            (Step::SortedParameters, "http://a.org/?b=2&a&b=1", "http://a.org/?a&b=2&b=1"),
+            (CanonicalStep::TrailingDot, "http://a.org./", "http://a.org/"),
+            (CanonicalStep::MappedAddress, "http://[::ffff:1.2.3.4]/", "http://[::ffff:1.2.3.4]/"),
+            (CanonicalStep::Escapes, "http://a.org/%7e", "http://a.org/~"),
+            (CanonicalStep::EmptyQuery, "http://a.org/?", "http://a.org/"),
+            (CanonicalStep::SessionIds, "http://a.org/?phpsessid=1", "http://a.org/"),
+            (CanonicalStep::Tracking, "http://a.org/?gclid=1", "http://a.org/"),
+            (CanonicalStep::SingleSlashes, "http://a.org///b//", "http://a.org/b/"),
+            (CanonicalStep::SortedParameters, "http://a.org/?b=2&a&b=1", "http://a.org/?a&b=2&b=1"),
         ] {
-            let only = Steps::NONE.with(step);
+            let only = CanonicalSteps::NONE.with(step);
             assert_eq!(only.canonicalize(text).unwrap().as_str(), want);
-            let bare = Steps::NONE.canonicalize(text).unwrap();
+            let bare = CanonicalSteps::NONE.canonicalize(text).unwrap();
             assert_ne!(bare.as_str(), want, "{step:?} changes nothing");
             assert!(only.has(step) && !only.without(step).has(step));
-            assert_eq!(Step::from_name(step.name()), Some(step));
+            assert_eq!(CanonicalStep::from_name(step.name()), Some(step));
         }
-        assert_eq!(Step::from_name("no_such_step"), None);
+        assert_eq!(CanonicalStep::from_name("no_such_step"), None);
     }
 
     #[test]

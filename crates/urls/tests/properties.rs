@@ -4,7 +4,8 @@
 
 use evercrawl_model::Time;
 use evercrawl_urls::{
-    Base, Canonical, Gate, Rules, Scope, ScopeKind, Step, Steps, parse_seed_line, shape,
+    Base, Canonical, CanonicalStep, CanonicalSteps, FilterRules, Scope, ScopeKind, UrlFilter,
+    family_of, parse_seed_line,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -89,14 +90,14 @@ fn mangled() -> impl Strategy<Value = String> {
     ]
 }
 
-fn steps() -> impl Strategy<Value = Steps> {
-    subsequence(Step::ALL.to_vec(), 0..=Step::ALL.len())
-        .prop_map(|steps| steps.into_iter().fold(Steps::NONE, Steps::with))
+fn steps() -> impl Strategy<Value = CanonicalSteps> {
+    subsequence(CanonicalStep::ALL.to_vec(), 0..=CanonicalStep::ALL.len())
+        .prop_map(|steps| steps.into_iter().fold(CanonicalSteps::NONE, CanonicalSteps::with))
 }
 
-fn gate() -> Gate {
-    let rules = Rules { denied_hosts: vec!["evil.org".into()], ..Rules::default() };
-    Gate::new(Scope::new(ScopeKind::Any), rules).expect("the rules are sound")
+fn gate() -> UrlFilter {
+    let rules = FilterRules { denied_hosts: vec!["evil.org".into()], ..FilterRules::default() };
+    UrlFilter::new(Scope::new(ScopeKind::Any), rules).expect("the rules are sound")
 }
 
 proptest! {
@@ -145,17 +146,17 @@ proptest! {
     fn judging_is_total_and_explained(text in mangled(), depth: u16, now: u64) {
         let (gate, now) = (gate(), Time::from_millis(now));
         let Ok(url) = Canonical::parse(&text) else { return Ok(()) };
-        let refused = gate.judge(&url, depth, now).is_err();
+        let refused = gate.check_url(&url, depth, now).is_err();
         let words = gate.explain(&url, depth, now);
         prop_assert_eq!(words.is_some(), refused);
         prop_assert!(words.is_none_or(|words| !words.contains("``")));
-        prop_assert_eq!(shape(&url), shape(&url.clone()));
+        prop_assert_eq!(family_of(&url), family_of(&url.clone()));
     }
 
     #[test]
     fn seed_lines_give_targets_that_can_be_tried(line in mangled()) {
-        if let Ok(Some(seed)) = parse_seed_line(&line, Steps::default()) {
-            prop_assert!(!seed.target.candidates(Steps::default()).is_empty());
+        if let Ok(Some(seed)) = parse_seed_line(&line, CanonicalSteps::default()) {
+            prop_assert!(!seed.target.candidates(CanonicalSteps::default()).is_empty());
         }
     }
 
@@ -173,17 +174,18 @@ proptest! {
 /// Work that grew with the square of the length would hang the suite here.
 #[test]
 fn the_longest_inputs_are_read_like_any_other() {
-    let rules = Rules { max_length: usize::MAX, max_segments: usize::MAX, ..Rules::default() };
-    let gate = Gate::new(Scope::new(ScopeKind::Any), rules).expect("the rules are sound");
-    let base = Base::new("http://a.org/", Steps::default()).expect("a URL");
+    let rules =
+        FilterRules { max_length: usize::MAX, max_segments: usize::MAX, ..FilterRules::default() };
+    let gate = UrlFilter::new(Scope::new(ScopeKind::Any), rules).expect("the rules are sound");
+    let base = Base::new("http://a.org/", CanonicalSteps::default()).expect("a URL");
     for unit in ["cfid&", "a/", "../", "a;", "%%36", "(S(", "1/", "2031/05/", "&", "sid=1&", "["] {
         let tail = unit.repeat(60_000 / unit.len());
         for href in [tail.clone(), format!("?{tail}"), format!("http://{tail}b/")] {
             let Ok(url) = base.join(&href) else { continue };
             let again = base.join(url.as_str());
             assert_eq!(again.as_ref(), Ok(&url), "{unit}");
-            assert_eq!(gate.judge(&url, 0, Time::EPOCH), gate.judge(&url, 0, Time::EPOCH));
-            assert_eq!(shape(&url), shape(&url.clone()));
+            assert_eq!(gate.check_url(&url, 0, Time::EPOCH), gate.check_url(&url, 0, Time::EPOCH));
+            assert_eq!(family_of(&url), family_of(&url.clone()));
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use evercrawl_urls::{Base, Canonical, Step, Steps};
+use evercrawl_urls::{Base, Canonical, CanonicalStep, CanonicalSteps};
 use serde_json::Value;
 
 fn suite(name: &str) -> Option<Value> {
@@ -20,7 +20,7 @@ fn text<'a>(case: &'a Value, key: &str) -> &'a str {
     case[key].as_str().unwrap_or_default()
 }
 
-fn canon(steps: Steps, input: &str) -> String {
+fn canon(steps: CanonicalSteps, input: &str) -> String {
     let url = steps.canonicalize(input);
     url.map_or_else(|why| why.code().to_owned(), Canonical::into_string)
 }
@@ -30,7 +30,7 @@ fn what_normalisers_agree_on_holds() {
     let Some(suite) = suite("urlnorm.json") else { return };
     let cases = suite["uncontested"].as_array().expect("a list of cases");
     for case in cases {
-        let got = canon(Steps::default(), text(case, "in"));
+        let got = canon(CanonicalSteps::default(), text(case, "in"));
         assert_eq!(got, text(case, "out"), "{case}");
     }
     assert_eq!(cases.len(), 163);
@@ -61,8 +61,10 @@ fn choices_are_made_as_documented() {
 
 fn decision(case: &Value) -> &'static str {
     let (input, want, note) = (text(case, "in"), text(case, "out"), text(case, "note"));
-    let optional = Steps::default().with(Step::SingleSlashes).with(Step::SortedParameters);
-    let got = canon(Steps::default(), input);
+    let optional = CanonicalSteps::default()
+        .with(CanonicalStep::SingleSlashes)
+        .with(CanonicalStep::SortedParameters);
+    let got = canon(CanonicalSteps::default(), input);
     match () {
         () if got == want => "followed",
         () if canon(optional, input) == want => "followed by an optional step",
@@ -105,8 +107,8 @@ fn whatwg_cases_of_the_web_hold() {
         }
         // What stands on its own needs no base, and no other can be relative to one of no web.
         let got = match base.filter(|base| is_web(base)) {
-            Some(base) => Base::new(base, Steps::NONE).and_then(|base| base.join(input)),
-            None => Steps::NONE.canonicalize(input),
+            Some(base) => Base::new(base, CanonicalSteps::NONE).and_then(|base| base.join(input)),
+            None => CanonicalSteps::NONE.canonicalize(input),
         };
         assert_eq!(got.ok().map(Canonical::into_string), expected(case), "{case}");
         held += 1;

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use evercrawl_engine::live::SystemClock;
-use evercrawl_model::{Change, Life, LifeChange, Notice, PageKey, Time, Visit};
+use evercrawl_model::{Change, LifeChange, LifeState, LogNotice, PageKey, Time, Visit};
 use evercrawl_state::{DiskStore, Entry, StateError, View};
 use serde_json::{Map, Value, json};
 
@@ -110,8 +110,8 @@ fn is_wanted(entry: &Entry, args: &Changes) -> bool {
     args.all
         || match entry {
             Entry::Visit(visit, turn) => is_news(visit.change) || args.states && turn.is_some(),
-            Entry::Notice(Notice::Site { .. }) => true,
-            Entry::Notice(Notice::Turned { .. }) => args.states,
+            Entry::Notice(LogNotice::SiteChanged { .. }) => true,
+            Entry::Notice(LogNotice::LifeChanged { .. }) => args.states,
         }
 }
 
@@ -163,16 +163,16 @@ fn visit_line(
     Ok(Line { at: visit.at, change, percent, subject, note, fields })
 }
 
-fn notice_line(notice: &Notice, opened: &Opened) -> anyhow::Result<Line> {
+fn notice_line(notice: &LogNotice, opened: &Opened) -> anyhow::Result<Line> {
     let (change, subject, note, mut fields) = match *notice {
-        Notice::Turned { page, turn, reason, .. } => {
-            let change = if turn.to == Life::Refused { "refused" } else { "restored" };
+        LogNotice::LifeChanged { page, change: turn, reason, .. } => {
+            let change = if turn.to == LifeState::Refused { "refused" } else { "restored" };
             let subject = url(opened, page)?;
             let mut fields = turn_fields(turn, reason.code());
             fields.insert("url".to_owned(), subject.clone().into());
             (change, subject, turn_note(turn, reason.code()), fields)
         }
-        Notice::Site { host, passages, .. } => {
+        LogNotice::SiteChanged { host, passages, .. } => {
             let host = opened.state.host(host)?.map_or_else(String::new, |row| row.authority);
             let many = Some(passages).filter(|passages| *passages > 0);
             let parts = [("host", json!(host)), ("passages", json!(many))];

@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_engine::config::CrawlConfig;
-use evercrawl_engine::importance::Snapshots;
+use evercrawl_engine::importance::RankSnapshots;
 use evercrawl_engine::live::{self, Ended, Inbox, Progress, Stopper, SystemClock};
 use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{DataDir, EngineError, freshness};
 use evercrawl_model::{Outcome, Refusal, Time};
 use evercrawl_state::{Counters, DiskStore};
-use evercrawl_urls::{ScopeKind, Seed, Target};
+use evercrawl_urls::{ScopeKind, Seed, SeedTarget};
 use serde_json::{Value, json};
 
 use super::take;
@@ -92,7 +92,7 @@ fn settings(args: &Crawl) -> anyhow::Result<(Arc<Settings>, CrawlConfig)> {
         settings.set("push.listen", vec![address.clone()], Origin::Flag)?;
     }
     let mut config = crawl_config::crawl_config(&settings, &args.run)?;
-    config.ranking.kept_in = Some(Snapshots::dir_in(&args.common.data));
+    config.ranking.kept_in = Some(RankSnapshots::dir_in(&args.common.data));
     Ok((Arc::new(settings), config))
 }
 
@@ -154,8 +154,8 @@ fn require_identity(
     }
     let known: Result<Vec<String>, _> = walk.state().seeds().take(1000).collect();
     let given = given.iter().map(|seed| match &seed.target {
-        Target::Url(url) => url.as_str().to_owned(),
-        Target::Domain(domain) => format!("https://{domain}"),
+        SeedTarget::Url(url) => url.as_str().to_owned(),
+        SeedTarget::Domain(domain) => format!("https://{domain}"),
     });
     let stays_home = config.walk.scope != ScopeKind::Any
         && known?.into_iter().chain(given).all(|url| is_own_machine(&url));
@@ -238,7 +238,7 @@ impl<'a> Keeper<'a> {
         }
         self.kept = now;
         self.settle();
-        let (dir, learned) = (self.dir.to_owned(), walk.planner().learned());
+        let (dir, learned) = (self.dir.to_owned(), walk.planner().encode_learned());
         self.writing = Some(std::thread::spawn(move || DataDir::keep_learned(&dir, &learned)));
     }
 
@@ -364,8 +364,8 @@ fn finish(
     before: &Counters,
     dir: &DataDir,
 ) -> anyhow::Result<u8> {
-    let fresh = freshness::of(walk.planner(), walk.state(), SystemClock.now())?;
-    DataDir::keep_learned(dir.path(), &walk.planner().learned())?;
+    let fresh = freshness::collection_freshness(walk.planner(), walk.state(), SystemClock.now())?;
+    DataDir::keep_learned(dir.path(), &walk.planner().encode_learned())?;
     let resting = walk.counters().standing[0];
     let counters = walk.close()?;
     let code = exit_code(ended, before, &counters, progress);
@@ -420,7 +420,7 @@ fn say_what_next(ended: Ended, resting: u64, dir: &Path) {
 
 fn exit_code(ended: Ended, before: &Counters, after: &Counters, progress: &Progress) -> u8 {
     let answered = |counters: &Counters| -> u64 {
-        let outcomes = Outcome::ALL.iter().filter(|outcome| outcome.answered());
+        let outcomes = Outcome::ALL.iter().filter(|outcome| outcome.has_answer());
         outcomes.map(|&outcome| counters.ended(outcome)).sum()
     };
     let private = after.refused(Refusal::PrivateAddress) > before.refused(Refusal::PrivateAddress);

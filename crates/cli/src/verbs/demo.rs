@@ -135,11 +135,11 @@ fn crawl(
     let (_, progress, walk) = live::run(walk, &config, stopper, &inbox, || dir.free_disk(), show)?;
     screen.clear();
     let now = clock.now();
-    let estimate = freshness::of(walk.planner(), walk.state(), now)?;
+    let estimate = freshness::collection_freshness(walk.planner(), walk.state(), now)?;
     let end = truth(walk.state(), world, now)?;
     let mean = if watch.is_empty() { end.share() } else { mean(&watch) };
     let liveliest = liveliest(walk.state())?;
-    DataDir::keep_learned(dir.path(), &walk.planner().learned())?;
+    DataDir::keep_learned(dir.path(), &walk.planner().encode_learned())?;
     let counters = walk.close()?;
     Ok(Outcome { progress, counters, estimate, mean, end, liveliest })
 }

@@ -79,7 +79,7 @@ fn contents<'a>(extracted: &'a Extracted<'_>) -> (Option<&'a str>, &'a str, usiz
 
 fn summary(hop: &Hop, response: &Response, extracted: &Extracted<'_>) -> Value {
     let (title, text, links) = contents(extracted);
-    let simhash = Fingerprint::of(text).map(|print| format!("{:016x}", print.to_bits()));
+    let simhash = Fingerprint::of_text(text).map(|print| format!("{:016x}", print.to_bits()));
     let headers: Vec<_> = response
         .headers
         .iter()
@@ -93,7 +93,7 @@ fn summary(hop: &Hop, response: &Response, extracted: &Extracted<'_>) -> Value {
         "kind": extracted.kind.mime(),
         "charset": extracted.charset,
         "bytes": response.body.len(),
-        "digest": format!("sha1:{}", Digest::of(&response.body.whole())),
+        "digest": format!("sha1:{}", Digest::of_bytes(&response.body.whole())),
         "title": title,
         "text_bytes": text.len(),
         "simhash": simhash,
@@ -117,7 +117,7 @@ fn write_words(
     writeln!(out, "title   {}", print::plain(title.unwrap_or("-")))?;
     writeln!(out, "kind    {}, charset {charset}", extracted.kind.mime())?;
     writeln!(out, "body    {}, {} of text, {links} links", show_size(body), show_size(words))?;
-    writeln!(out, "digest  sha1:{}", Digest::of(&response.body.whole()))?;
+    writeln!(out, "digest  sha1:{}", Digest::of_bytes(&response.body.whole()))?;
     let [all, dns, connect, tls, first] =
         [times.total, times.dns, times.connect, times.tls, times.first_byte].map(show_duration);
     writeln!(out, "time    {all} (dns {dns}, connect {connect}, tls {tls}, first byte {first})")

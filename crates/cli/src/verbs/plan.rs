@@ -7,7 +7,7 @@ use std::time::Duration;
 use evercrawl_engine::Planner;
 use evercrawl_engine::freshness;
 use evercrawl_engine::live::SystemClock;
-use evercrawl_engine::planner::{CLASSES, class};
+use evercrawl_engine::planner::{CLASSES, rate_class};
 use evercrawl_model::Time;
 use evercrawl_state::{PageRow, Place};
 use serde_json::{Value, json};
@@ -59,15 +59,15 @@ pub(crate) fn show(args: &Plan, opened: &Opened, out: &mut dyn Write) -> anyhow:
         match row.place {
             Some(Place::New(..)) => ahead.new += 1,
             Some(Place::Due(due)) if due < now.after(args.time) => {
-                let interval = planner.interval(key, &row, now);
-                let rate = planner.rate_of(key, &row, now);
+                let interval = planner.revisit_interval(key, &row, now);
+                let rate = planner.change_rate_of(key, &row, now);
                 ahead.add(&row, (due, now), interval, rate, now.after(args.time));
             }
             _ => {}
         }
     }
     let stretch = ahead.fit(&planner, args.time);
-    let fresh = freshness::of(&planner, &opened.state, now)?;
+    let fresh = freshness::collection_freshness(&planner, &opened.state, now)?;
     let expected = planner.expected_freshness(now, stretch);
     if args.json {
         let line = ahead.json(args, &planner, &fresh, expected, now);
@@ -97,7 +97,7 @@ impl Ahead {
         let visits = 1.0 + more.floor();
         let host = row.url.split('/').nth(2).unwrap_or_default();
         self.hosts.entry(host.to_owned()).or_default().add(visits);
-        self.classes[class(rate.unwrap_or(0.0))].add(visits);
+        self.classes[rate_class(rate.unwrap_or(0.0))].add(visits);
         self.next.push((due, row.url.clone()));
         if self.next.len() > SHOWN {
             self.next.pop();

@@ -72,5 +72,5 @@ fn fetch(
         Some(Err(failure)) => (None, Vec::new(), failure.to_string()),
         None => (None, Vec::new(), "no answer".to_owned()),
     };
-    Ok((RobotsTxt::of_answer(status, &body, agent), format!("{address}: {words}")))
+    Ok((RobotsTxt::from_response(status, &body, agent), format!("{address}: {words}")))
 }

@@ -65,7 +65,7 @@ fn stopped(args: &Status, opened: &Opened) -> anyhow::Result<Vec<u8>> {
     let now = SystemClock.now();
     let (state, counters) = (&opened.state, opened.state.counters());
     let planner = super::planner(opened)?;
-    let fresh = freshness::of(&planner, state, now)?;
+    let fresh = freshness::collection_freshness(&planner, state, now)?;
     let archived: u64 = state.archive()?.iter().map(|file| file.warc_len).sum();
     let bytes = state.disk_bytes();
     let waiting = Waiting::read(state, planner.overrides(), now)?;

@@ -1,7 +1,7 @@
 //! What does it mean for a page that its host is taken for spam, and how is it undone?
 
 use evercrawl_engine::overrides::Overrides;
-use evercrawl_engine::suspicion::{Action, Suspects};
+use evercrawl_engine::suspicion::{SuspectAction, Suspects};
 use evercrawl_model::{HostKey, PageKey, Refusal, Suspicion};
 use evercrawl_state::{PageRow, Standing};
 
@@ -13,7 +13,7 @@ pub(crate) struct Suspected {
     suspicion: Suspicion,
     name: String,
     /// What is done about it, if anything.
-    action: Action,
+    action: SuspectAction,
 }
 
 /// What becomes of a page of such a host.
@@ -35,7 +35,7 @@ impl Suspected {
         let Some(suspicion) = opened.state.suspicion(host)? else { return Ok(None) };
         let config = crawl_config::spam(&opened.settings)?;
         let acts = Suspects::read(&opened.state, &config)?.contains(host);
-        let action = if acts { config.action } else { Action::Report };
+        let action = if acts { config.action } else { SuspectAction::Report };
         let name = opened.state.host(host)?.map_or_else(String::new, |row| row.authority);
         Ok(Some(Suspected { suspicion, name, action }))
     }
@@ -43,12 +43,12 @@ impl Suspected {
     /// What it is taken for, what is done about it, and how to undo that.
     pub(crate) fn words(&self) -> String {
         let done = match self.action {
-            Action::Lower => "it counts less and is asked rarely",
-            Action::Exclude => "its pages are left out, but for seeds and what is pinned",
-            Action::Report => "nothing is done about it",
+            SuspectAction::Lower => "it counts less and is asked rarely",
+            SuspectAction::Exclude => "its pages are left out, but for seeds and what is pinned",
+            SuspectAction::Report => "nothing is done about it",
         };
         let undo = match self.action {
-            Action::Report => String::new(),
+            SuspectAction::Report => String::new(),
             _ => format!("; `evercrawl trust {}` undoes that", self.name),
         };
         let Suspicion { probability, evidence, at } = &self.suspicion;
@@ -65,7 +65,7 @@ impl Suspected {
     ) -> Option<String> {
         let name = &self.name;
         let until = format!("not fetched while {name} is taken for spam");
-        match lot(self.action, row, overrides.every(page).is_some()) {
+        match lot(self.action, row, overrides.pin_interval(page).is_some()) {
             Lot::Visited => None,
             Lot::PutAside => Some(format!(
                 "{until}: it is put aside, and what was archived of it stays; `evercrawl trust {name}` puts it back \
@@ -80,8 +80,8 @@ impl Suspected {
     }
 }
 
-fn lot(action: Action, row: &PageRow, pinned: bool) -> Lot {
-    let left_out = action == Action::Exclude && !row.seed && !pinned;
+fn lot(action: SuspectAction, row: &PageRow, pinned: bool) -> Lot {
+    let left_out = action == SuspectAction::Exclude && !row.seed && !pinned;
     match row.standing {
         Standing::Refused(Refusal::Spam) if left_out => Lot::PutAside,
         Standing::Refused(Refusal::Spam) => Lot::Returns,

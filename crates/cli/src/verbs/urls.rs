@@ -6,7 +6,7 @@ use std::io::Write;
 use evercrawl_engine::Schedule;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::walk::keeps_waiting;
-use evercrawl_model::{HostKey, Life, PageKey, Refusal, Time};
+use evercrawl_model::{HostKey, LifeState, PageKey, Refusal, Time};
 use evercrawl_state::{DiskStore, HostRow, PageRow, Past, Place, Standing, View};
 use evercrawl_urls::Canonical;
 use serde_json::{Value, json};
@@ -152,24 +152,24 @@ fn is_trouble(past: &Past) -> bool {
 
 fn state_name(state: StateArg) -> &'static str {
     match state {
-        StateArg::New => Life::New.code(),
+        StateArg::New => LifeState::New.code(),
         StateArg::Due => "due",
         StateArg::Resting => "resting",
-        StateArg::Failing => Life::Failing.code(),
-        StateArg::Gone => Life::Gone.code(),
-        StateArg::Moved => Life::Moved.code(),
-        StateArg::SoftGone => Life::SoftGone.code(),
-        StateArg::LoginWall => Life::LoginWall.code(),
-        StateArg::Parked => Life::Parked.code(),
-        StateArg::Refused => Life::Refused.code(),
+        StateArg::Failing => LifeState::Failing.code(),
+        StateArg::Gone => LifeState::Gone.code(),
+        StateArg::Moved => LifeState::Moved.code(),
+        StateArg::SoftGone => LifeState::SoftGone.code(),
+        StateArg::LoginWall => LifeState::LoginWall.code(),
+        StateArg::Parked => LifeState::Parked.code(),
+        StateArg::Refused => LifeState::Refused.code(),
     }
 }
 
 /// The one word for where a page is; of a live one, whether it is due.
 pub(crate) fn state_of(row: &PageRow, now: Time) -> &'static str {
     match (row.life(), row.place) {
-        (Life::Live, Some(Place::Due(at) | Place::Recheck(at))) if at <= now => "due",
-        (Life::Live, _) => "resting",
+        (LifeState::Live, Some(Place::Due(at) | Place::Recheck(at))) if at <= now => "due",
+        (LifeState::Live, _) => "resting",
         (life, _) => life.code(),
     }
 }

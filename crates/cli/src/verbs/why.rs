@@ -5,17 +5,17 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use evercrawl_compare::PageMemory;
-use evercrawl_engine::frontier::DRAWN;
-use evercrawl_engine::importance::weight;
+use evercrawl_engine::frontier::AUDIT_DUE;
+use evercrawl_engine::importance::weight_of_importance;
 use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
-use evercrawl_engine::mirrors::{Mirrors, stand_in};
+use evercrawl_engine::mirrors::{Mirrors, find_stand_in};
 use evercrawl_engine::overrides::Overrides;
 use evercrawl_engine::walk::{keeps_waiting, read_robots, scope};
-use evercrawl_engine::{Plan, Planner};
+use evercrawl_engine::{Planner, PlannerConfig};
 use evercrawl_model::{Outcome, PageKey, Refusal, Time};
 use evercrawl_state::{HostRow, Lane, PageRow, Place, Standing};
-use evercrawl_urls::{Canonical, Gate, Scope};
+use evercrawl_urls::{Canonical, Scope, UrlFilter};
 use serde_json::{Value, json};
 
 use super::Opened;
@@ -108,7 +108,7 @@ fn scope_fact(
     } else {
         scope(config.scope, &opened.state)?
     };
-    let gate = Arc::new(RwLock::new(Gate::new(scope, overrides.rules(&config.rules))?));
+    let gate = Arc::new(RwLock::new(UrlFilter::new(scope, overrides.rules(&config.rules))?));
     let links = LinkReader::new(&config.reading, gate, opened.state.keyer());
     let depth = page.map_or(0, |row| row.depth);
     Ok(Fact(
@@ -189,7 +189,7 @@ fn next_words(row: &PageRow, now: Time) -> String {
             let visit = if row.past.is_some() { "a new" } else { "its first" };
             format!("waits for {visit} visit in front queue {} (turn {turn})", band.number())
         }
-        Some(Place::Due(DRAWN)) => {
+        Some(Place::Due(AUDIT_DUE)) => {
             "before all others of its host: it was drawn for an audit".to_owned()
         }
         Some(Place::Due(at) | Place::Recheck(at)) if at <= now => {
@@ -212,16 +212,16 @@ fn held_fact(opened: &Opened, key: PageKey, row: &PageRow) -> anyhow::Result<Opt
     let name = |host| -> anyhow::Result<String> {
         Ok(opened.state.host(host)?.map_or_else(String::new, |row| row.authority))
     };
-    let (mirror, original) = (name(key.host)?, name(likeness.of)?);
+    let (mirror, original) = (name(key.host)?, name(likeness.compared_with)?);
     let mirrors = Mirrors::read(&opened.state)?;
-    let instead = match stand_in(&opened.state, &mirrors, key, row, |_| true)? {
+    let instead = match find_stand_in(&opened.state, &mirrors, key, row, |_| true)? {
         Some(other) => format!("{} is fetched instead", other.url),
         None => "it comes back with the next crawl".to_owned(),
     };
     let words = format!(
         "{mirror} mirrors {original} ({} of {} pages compared are alike); {instead}; \
          `evercrawl trust {mirror}` fetches both",
-        likeness.alike, likeness.compared
+        likeness.alike_pages, likeness.compared_pages
     );
     Ok(Some(Fact("on hold", words)))
 }
@@ -249,8 +249,8 @@ fn elsewhere(opened: &Opened, row: &PageRow) -> anyhow::Result<Option<Fact>> {
 /// What of a page differs again and again and is no change, in words.
 fn noise(memory: &PageMemory) -> Option<String> {
     let parts = [
-        (memory.clocks(), "passages that tick, as clocks and counters do"),
-        (memory.turns(), "places where passages take turns"),
+        (memory.ticking_passages(), "passages that tick, as clocks and counters do"),
+        (memory.rotating_places(), "places where passages take turns"),
     ];
     let told = parts.iter().filter(|(count, _)| *count > 0);
     let words: Vec<String> = told.map(|(count, what)| format!("{count} {what}")).collect();
@@ -275,7 +275,7 @@ fn plan_facts(
     visited: bool,
 ) -> anyhow::Result<Vec<Fact>> {
     let planner = super::planner_at_once(opened)?;
-    let reasons = Reasons(planner.reasons(key, row, now));
+    let reasons = Reasons(planner.explain_policy(key, row, now));
     let mut facts = change_facts(&reasons, row);
     facts.extend(importance(planner.plan(), row));
     if let Some(links) = reasons.get("new links a day").filter(|links| *links >= 0.01) {
@@ -323,7 +323,7 @@ fn worth(
     planner.plan().rate.filter(|_| row.held())?;
     // As if it had just been visited: how long it waits from then on.
     let visited = row.past.as_ref().and_then(|past| past.last_look).unwrap_or(now);
-    let interval = Reasons(planner.reasons(key, row, visited)).get("interval")?;
+    let interval = Reasons(planner.explain_policy(key, row, visited)).get("interval")?;
     let share = match 100.0 * reasons.get("worth now")? / reasons.get("threshold")? {
         share if share < 1000.0 => format!("{share:.0} % of what"),
         _ => "far more than".to_owned(),
@@ -351,13 +351,14 @@ fn bound_by(
     let Some(rate) = planner.plan().rate else {
         return Ok("the fixed interval (schedule.recrawl)".to_owned());
     };
-    let interval = || bound_of_interval(planner.plan(), planner.interval(key, row, now), rate);
+    let interval =
+        || bound_of_interval(planner.plan(), planner.revisit_interval(key, row, now), rate);
     Ok(host_pace(opened, key, row, now)?.unwrap_or_else(interval))
 }
 
 /// How much the page matters by links, where that counts.
-fn importance(plan: &Plan, row: &PageRow) -> Option<Fact> {
-    let words = match row.importance.times().filter(|_| plan.importance) {
+fn importance(plan: &PlannerConfig, row: &PageRow) -> Option<Fact> {
+    let words = match row.importance.ratio().filter(|_| plan.importance) {
         Some(times) => format!(
             "{times:.2} times the average page's, by {}; its freshness counts x{:.2}",
             match (plan.by_cash, row.past.is_some()) {
@@ -365,7 +366,7 @@ fn importance(plan: &Plan, row: &PageRow) -> Option<Fact> {
                 (true, false) => "the cash that it has so far (OPIC)",
                 (false, _) => "the links kept",
             },
-            weight(row.importance)
+            weight_of_importance(row.importance)
         ),
         None if plan.importance => {
             "not ranked yet; its freshness counts as the average page's".to_owned()
@@ -394,7 +395,7 @@ fn host_pace(
     let url = Canonical::from_trusted(row.url.clone());
     let copy = url.map(|url| opened.state.robots(url.origin())).transpose()?.flatten();
     let asked = copy.and_then(|copy| read_robots(&copy, &config.reading.agent).crawl_delay());
-    let pause = config.frontier.pace.delay(asked, host.answer_time);
+    let pause = config.frontier.pace.host_pause(asked, host.answer_time);
     let takes = pause.saturating_mul(u32::try_from(before).unwrap_or(u32::MAX));
     let waits = now.after(takes) > due && now.since(due) <= takes.saturating_add(pause);
     let (before, pause) = (show_count(before as u64), show_duration(pause));
@@ -404,7 +405,7 @@ fn host_pace(
 }
 
 /// What decides how long a page waits from visit to visit, where that is `interval`.
-fn bound_of_interval(plan: &Plan, interval: Duration, rate: f64) -> String {
+fn bound_of_interval(plan: &PlannerConfig, interval: Duration, rate: f64) -> String {
     if interval <= plan.shortest {
         return format!("schedule.min_interval, {}", show_duration(plan.shortest));
     }
@@ -418,7 +419,7 @@ fn bound_of_interval(plan: &Plan, interval: Duration, rate: f64) -> String {
 
 /// The interval of a page's pin, where the page would wait longer without it.
 fn binding_pin(overrides: &Overrides, key: PageKey, row: &PageRow) -> Option<Duration> {
-    let (every, past) = (overrides.every(key)?, row.past.as_ref()?);
+    let (every, past) = (overrides.pin_interval(key)?, row.past.as_ref()?);
     let Some(Place::Due(due)) = row.place else { return None };
     (due.since(past.last_visit) >= every).then_some(every)
 }

@@ -380,7 +380,7 @@ fn visit_of(
     let host = state.keyer().host(url.domain(), url.authority());
     let head = String::from_utf8_lossy(record.http_head());
     let status: u16 = head.split(' ').nth(1).and_then(|text| text.trim().parse().ok())?;
-    let outcome = Outcome::of_status(status);
+    let outcome = Outcome::from_status(status);
     let digest = record.header("WARC-Payload-Digest").and_then(|text| text.parse::<Digest>().ok());
     let holds = record.header("WARC-Type") == Some("response");
     let change = match outcome {

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use evercrawl_fetch as fetch;
-use evercrawl_urls::{Rules, ScopeKind};
+use evercrawl_urls::{FilterRules, ScopeKind};
 
 use crate::frontier::FrontierConfig;
-use crate::planner::Plan;
+use crate::planner::PlannerConfig;
 use crate::retention::RetentionConfig;
 use crate::schedule::Schedule;
 
@@ -21,7 +21,7 @@ pub struct CrawlConfig {
     /// What the walk decides by.
     pub walk: WalkConfig,
     /// What the fetcher reads: identity, limits, DNS and addresses.
-    pub fetch: fetch::Config,
+    pub fetch: fetch::FetchConfig,
     /// What the driver reads: when to stop, and how fast to go.
     pub limits: RunLimits,
     /// Threads that read pages.
@@ -40,13 +40,13 @@ pub struct WalkConfig {
     /// Which URLs the crawl is about.
     pub scope: ScopeKind,
     /// Filters and traps.
-    pub rules: Rules,
+    pub rules: FilterRules,
     /// Hosts at once, pauses, what is handed out.
     pub frontier: FrontierConfig,
     /// When to come again after a failure, or without a budget.
     pub schedule: Schedule,
     /// How visits are planned.
-    pub plan: Plan,
+    pub plan: PlannerConfig,
     /// Look for sitemaps: those that robots.txt names, and `/sitemap.xml` of seed hosts.
     pub sitemaps: bool,
     /// Fetch what a mirror and its original both have from the original alone.

@@ -2,7 +2,7 @@
 
 use evercrawl_extract::decode::Caps;
 use evercrawl_rank::Topic;
-use evercrawl_urls::Steps;
+use evercrawl_urls::CanonicalSteps;
 
 /// How answers are read.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ pub struct ReadingConfig {
     /// The token that robots.txt and meta robots name us by.
     pub agent: String,
     /// How URLs are made canonical.
-    pub steps: Steps,
+    pub steps: CanonicalSteps,
     /// What content types begin with that are neither kept nor followed.
     pub skip_types: Vec<String>,
     /// How much of an answer is unpacked.

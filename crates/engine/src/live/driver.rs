@@ -25,7 +25,7 @@ use super::{Ended, Order, Progress, Report, Stopper, SystemClock};
 use crate::EngineError;
 use crate::budget::Bucket;
 use crate::config::CrawlConfig;
-use crate::importance::{Basis, Snapshots};
+use crate::importance::{RankBasis, RankSnapshots};
 use crate::walk::{Commit, SignalCounts, Step, Walk};
 
 /// Visits after which a commit begins, whatever the time. A crash costs at most what was visited
@@ -72,7 +72,7 @@ pub(super) struct Driver<S> {
     next: Latency,
     retainer: Retainer,
     ranker: BackgroundJob,
-    ranked_by: Option<Basis>,
+    ranked_by: Option<RankBasis>,
     judge: BackgroundJob,
 }
 
@@ -124,7 +124,7 @@ impl<S: Store + 'static> Driver<S> {
             ranked_by: None,
             judge: BackgroundJob::new(
                 "judging",
-                config.walk.plan.spam.looks_every(),
+                config.walk.plan.spam.survey_interval(),
                 sink.clone(),
                 now,
             ),
@@ -150,7 +150,7 @@ impl<S: Store + 'static> Driver<S> {
             let now = self.clock.now();
             self.take_requests(now)?;
             self.retainer.start_if_due(&self.walk, now)?;
-            let kept = || self.config.ranking.kept_in.clone().map(Snapshots::new);
+            let kept = || self.config.ranking.kept_in.clone().map(RankSnapshots::new);
             self.ranker.start_if_due(&self.walk, now, |walk| ranking(walk, kept(), now))?;
             self.judge.start_if_due(&self.walk, now, |walk| judging(walk, now))?;
             let sweeps = self.walk.pending() < COMMIT_KEYS && self.walk.sweep(now)?;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_extract::decode;
-use evercrawl_fetch::{Client, Failure, Fetched, Limits, Request, Response, Times, Validators};
+use evercrawl_fetch::{
+    Client, Failure, FetchLimits, Fetched, Request, RequestValidators, Response, Times,
+};
 use evercrawl_robots::{MAX_BYTES, MIN_REDIRECTS};
 use evercrawl_state::Store;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -17,7 +19,7 @@ use crate::EngineError;
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
 use crate::process::{Job, unpack};
-use crate::schedule::retry_after;
+use crate::schedule::parse_retry_after;
 use crate::walk::RobotsAnswer;
 
 /// Pages of fewer bytes than this are read on the spot.
@@ -79,13 +81,13 @@ impl<S: Store + 'static> Fetcher<S> {
 
     async fn page(&self, lease: Box<Lease>) {
         let asked = self.clock.now();
-        let (etag, last_modified) = lease.condition();
-        let validators = Validators {
+        let (etag, last_modified) = lease.validators_to_send();
+        let validators = RequestValidators {
             etag: etag.map(str::to_owned),
             last_modified: last_modified.map(str::to_owned),
         };
         let fetched = match Request::new(&lease.row.url) {
-            Ok(request) => self.client.fetch(&request.if_changed(validators)).await,
+            Ok(request) => self.client.fetch(&request.with_validators(validators)).await,
             Err(_) => unaskable(),
         };
         let ended = self.clock.now();
@@ -113,7 +115,7 @@ impl<S: Store + 'static> Fetcher<S> {
             origin,
         };
         if let Ok(request) = Request::new(&format!("{}/robots.txt", answer.origin)) {
-            let request = request.limits(manner.limits.clone());
+            let request = request.with_limits(manner.limits.clone());
             let mut hops = self.client.fetch_following(&request, manner.redirects).await;
             answer.ip = hops.first().and_then(|hop| hop.fetched.ip);
             answer.took = hops.iter().map(|hop| hop.fetched.times.total).sum();
@@ -122,7 +124,7 @@ impl<S: Store + 'static> Fetcher<S> {
             if let Some(Ok(response)) = result {
                 let pause = response.header("retry-after");
                 answer.status = Some(response.status);
-                answer.asked_pause = pause.and_then(|v| retry_after(v, self.clock.now()));
+                answer.asked_pause = pause.and_then(|v| parse_retry_after(v, self.clock.now()));
                 let body = response.body.whole();
                 answer.body = unpack(&response, &body, manner.unpack).bytes.into_owned();
             }
@@ -140,7 +142,7 @@ fn bytes_to_read(got: &Response) -> usize {
 /// How a robots.txt is asked for.
 struct RobotsManner {
     redirects: usize,
-    limits: Limits,
+    limits: FetchLimits,
     unpack: decode::Caps,
 }
 
@@ -150,7 +152,7 @@ impl RobotsManner {
         let limits = config.fetch.limits.clone();
         RobotsManner {
             redirects: usize::from(config.walk.reading.take.max_redirects).max(MIN_REDIRECTS),
-            limits: Limits { body_bytes: limits.body_bytes.min(MAX_BYTES), ..limits },
+            limits: FetchLimits { body_bytes: limits.body_bytes.min(MAX_BYTES), ..limits },
             unpack: config.walk.reading.unpack,
         }
     }

@@ -8,7 +8,7 @@ use evercrawl_state::Store;
 
 use super::Report;
 use super::handover::Sender;
-use crate::suspicion::{Archived, changed};
+use crate::suspicion::{ArchivedPages, changed_suspicions};
 use crate::walk::Walk;
 
 /// Hosts that are taken for something else than was known.
@@ -20,11 +20,11 @@ pub(super) fn judging<S: Store + 'static>(
     now: Time,
 ) -> impl FnOnce(Arc<AtomicBool>, Sender<Report>) + Send + use<S> + 'static {
     let (reading, plan) = (walk.state().reading(), *walk.planner().plan());
-    let mut archived = Archived::new(walk.segments());
+    let mut archived = ArchivedPages::new(walk.segments());
     move |stop: Arc<AtomicBool>, reports: Sender<Report>| {
-        let found = reading
-            .view()
-            .and_then(|state| changed(&state, &mut archived, &plan.spam, plan.link_memory, now));
+        let found = reading.view().and_then(|state| {
+            changed_suspicions(&state, &mut archived, &plan.spam, plan.link_memory, now)
+        });
         let report = match found {
             Err(error) => Report::Broken(error.into()),
             Ok(found) if found.is_empty() || stop.load(Ordering::Relaxed) => return,

@@ -33,7 +33,7 @@ use evercrawl_state::{Counters, Store};
 use crate::EngineError;
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
-use crate::importance::{Basis, UsualOfHost};
+use crate::importance::{MeanHostImportance, RankBasis};
 use crate::process::Processed;
 use crate::walk::{Committed, RobotsAnswer, Tally, Walk};
 
@@ -101,7 +101,7 @@ pub struct Progress {
     /// How long it took to find what to do next.
     pub next: Latency,
     /// What pages were last ranked by, where a run ranks them.
-    pub ranked_by: Option<Basis>,
+    pub ranked_by: Option<RankBasis>,
 }
 
 /// What the fetcher is to do.
@@ -119,7 +119,7 @@ enum Report {
     Committed(Committed),
     Uncommitted(EngineError),
     Dropping(Box<Dropping>),
-    Ranked(Basis, UsualOfHost),
+    Ranked(RankBasis, MeanHostImportance),
     Weighing(Box<Weighing>),
     Judged(Verdicts),
     Broken(EngineError),

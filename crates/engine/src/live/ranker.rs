@@ -11,7 +11,7 @@ use evercrawl_state::{StateError, Store};
 use super::Report;
 use super::handover::{Sender, queue};
 use crate::EngineError;
-use crate::importance::{Basis, Ranks, Snapshots};
+use crate::importance::{RankBasis, RankSnapshots, Ranks};
 use crate::walk::{SignalCounts, Walk};
 
 /// Rankings are kept so far apart.
@@ -27,7 +27,7 @@ pub(super) struct Weighing {
 /// committed.
 pub(super) fn ranking<S: Store + 'static>(
     walk: &Walk<S>,
-    kept: Option<Snapshots>,
+    kept: Option<RankSnapshots>,
     now: Time,
 ) -> impl FnOnce(Arc<AtomicBool>, Sender<Report>) + Send + use<S> + 'static {
     let (reading, suspects) = (walk.state().reading(), walk.suspects());
@@ -35,7 +35,7 @@ pub(super) fn ranking<S: Store + 'static>(
     move |stop, reports| {
         let ranks = Ranks::compute(&reading, &suspects, memory, stop);
         if let Ok(ranks) = &ranks {
-            drop(reports.send(Report::Ranked(ranks.basis(), ranks.usual())));
+            drop(reports.send(Report::Ranked(ranks.basis(), ranks.mean_host_importance())));
         }
         let ranks = ranks.and_then(|ranks| compared(ranks, kept.as_ref(), now));
         if let Err(error) = ranks.and_then(|ranks| hand_out(ranks, &reports)) {
@@ -47,13 +47,13 @@ pub(super) fn ranking<S: Store + 'static>(
 /// Compares a ranking with the oldest that is kept, and keeps it unless one is younger than a day.
 fn compared<S: Store>(
     mut ranks: Ranks<S>,
-    kept: Option<&Snapshots>,
+    kept: Option<&RankSnapshots>,
     now: Time,
 ) -> Result<Ranks<S>, StateError> {
     // Counts and ranks cannot be compared.
-    let Some(kept) = kept.filter(|_| ranks.basis() == Basis::Links) else { return Ok(ranks) };
+    let Some(kept) = kept.filter(|_| ranks.basis() == RankBasis::Links) else { return Ok(ranks) };
     if let Some(before) = kept.oldest() {
-        ranks.look_back_to(&before, now);
+        ranks.set_previous_snapshot(&before, now);
     }
     if kept.newest_at().is_none_or(|newest| now.since(newest) >= KEPT_EVERY) {
         kept.keep(&ranks.snapshot(now))?;
@@ -62,7 +62,7 @@ fn compared<S: Store>(
 }
 
 fn hand_out<S: Store>(mut ranks: Ranks<S>, reports: &Sender<Report>) -> Result<(), StateError> {
-    while let Some(pages) = ranks.next_piece()? {
+    while let Some(pages) = ranks.next_batch()? {
         let (done, committed) = queue();
         let weighing = Report::Weighing(Box::new(Weighing { pages, done }));
         if reports.send(weighing).is_err() || committed.recv().is_none() {

@@ -4,7 +4,7 @@ use evercrawl_archive as archive;
 use evercrawl_extract::decode::{self, Decoded};
 use evercrawl_extract::{self as extract, Content, Document, Extracted};
 use evercrawl_fetch::{Failure, Fetched, Response, Truncation};
-use evercrawl_model::{Change, Kind, Outcome, Score, Time, Validators, Visit, Visited};
+use evercrawl_model::{Change, Outcome, PageKind, Score, Time, Validators, Visit, Visited};
 use evercrawl_robots::Directives;
 use evercrawl_state::PageRow;
 
@@ -31,18 +31,21 @@ pub(super) fn nature_of(
     at: Time,
 ) -> Nature {
     // A list that turns out to be a page is no page that was looked for.
-    let (Content::Page(page), Some(read), Kind::Page) = (&extracted.content, read, lease.row.kind)
+    let (Content::Page(page), Some(read), PageKind::Page) =
+        (&extracted.content, read, lease.row.kind)
     else {
         return Nature::Itself;
     };
     let (url, held) = (&lease.row.url, lease.row.held());
     let judge = |manner| nature::of_page(url, page, read.outline(), held, manner);
-    match judge(lease.manner.as_ref()) {
+    match judge(lease.soft_404_profile.as_ref()) {
         // The host may have been given up since it was asked.
-        Nature::Itself if lease.manner.is_some() && lease.doubts_manner(at) => match judge(None) {
-            Nature::Suspect(Outcome::Parked) => Nature::Suspect(Outcome::Parked),
-            _ => Nature::Itself,
-        },
+        Nature::Itself if lease.soft_404_profile.is_some() && lease.needs_soft_404_profile(at) => {
+            match judge(None) {
+                Nature::Suspect(Outcome::Parked) => Nature::Suspect(Outcome::Parked),
+                _ => Nature::Itself,
+            }
+        }
         nature => nature,
     }
 }
@@ -148,13 +151,13 @@ pub(super) fn text_of<'a>(extracted: &'a Extracted<'_>) -> Option<&'a str> {
 /// True when a list is looked for where lists usually are. One that was visited before has records, which are not to
 /// be left without a page.
 pub(super) fn is_guess(row: &PageRow) -> bool {
-    row.guess && row.kind == Kind::Sitemap && row.past.is_none()
+    row.guess && row.kind == PageKind::Sitemap && row.past.is_none()
 }
 
-pub(super) fn kind_of(found: extract::Kind, before: Kind) -> Kind {
+pub(super) fn kind_of(found: extract::Kind, before: PageKind) -> PageKind {
     match found {
-        extract::Kind::Sitemap | extract::Kind::SitemapIndex => Kind::Sitemap,
-        extract::Kind::Rss | extract::Kind::Atom | extract::Kind::JsonFeed => Kind::Feed,
+        extract::Kind::Sitemap | extract::Kind::SitemapIndex => PageKind::Sitemap,
+        extract::Kind::Rss | extract::Kind::Atom | extract::Kind::JsonFeed => PageKind::Feed,
         _ => before,
     }
 }

@@ -11,7 +11,7 @@ use evercrawl_urls::Base;
 
 use super::Walk;
 use crate::EngineError;
-use crate::frontier::{Lease, Rules};
+use crate::frontier::{Lease, RobotsRules};
 
 /// How long a robots.txt is believed.
 const ROBOTS_FRESH: Duration = Duration::from_secs(24 * 3600);
@@ -45,9 +45,9 @@ impl<S: Store> Walk<S> {
         &self,
         origin: &str,
         now: Time,
-    ) -> Result<Option<Rules>, EngineError> {
+    ) -> Result<Option<RobotsRules>, EngineError> {
         let copy = self.state.view().robots(origin)?.filter(|copy| copy.expires > now);
-        Ok(copy.map(|copy| Rules {
+        Ok(copy.map(|copy| RobotsRules {
             robots: Arc::new(read_robots(&copy, &self.config.reading.agent)),
             expires: copy.expires,
         }))
@@ -56,14 +56,14 @@ impl<S: Store> Walk<S> {
     /// A robots.txt came, or did not.
     pub fn robots(&mut self, answer: RobotsAnswer, now: Time) -> Result<(), EngineError> {
         let (page, access) = (answer.lease.page, availability(answer.status));
-        self.frontier.rules_answered(page.host);
+        self.frontier.end_robots_request(page.host);
         if answer.forbidden {
             return self.refuse(&answer.lease, Refusal::PrivateAddress, None, now).map(drop);
         }
         self.tally.robots += 1;
         let mut update = HostUpdate { ip: answer.ip, ..HostUpdate::default() };
         if answer.status.is_none() && answer.lease.row.guess && answer.lease.row.seed {
-            self.frontier.answered(page.host, answer.ip, answer.took, now);
+            self.frontier.record_answer(page.host, answer.ip, answer.took, now);
             return self.try_plain(&answer.lease, now);
         }
         let mut expires = now.after(ROBOTS_FRESH);
@@ -79,14 +79,14 @@ impl<S: Store> Walk<S> {
             let robots = Arc::new(read_robots(&copy, &self.config.reading.agent));
             self.discover_sitemaps(&answer.origin, &robots, &answer.lease, now)?;
             let https = answer.origin.starts_with("https:");
-            self.frontier.set_rules(page.host, https, Rules { robots, expires });
+            self.frontier.set_robots_rules(page.host, https, RobotsRules { robots, expires });
         }
         // By the rules just learned: a Crawl-delay holds from the first page on.
-        let next_allowed = self.frontier.answered(page.host, answer.ip, answer.took, now);
+        let next_allowed = self.frontier.record_answer(page.host, answer.ip, answer.took, now);
         update.next_allowed = Some(next_allowed);
         self.apply(&Event::RobotsLearned { origin: answer.origin, copy }, now)?;
         self.apply(&Event::HostLearned { host: page.host, update }, now)?;
-        self.frontier.give_back(&answer.lease, now);
+        self.frontier.defer_page(&answer.lease, now);
         self.rest_if_paused(page, now)
     }
 
@@ -95,7 +95,7 @@ impl<S: Store> Walk<S> {
         if let Some(twin) = self.links.plain_twin(lease, now) {
             self.apply(&Event::Discovered(twin), now)?;
         }
-        let again = Some(self.config.schedule.rarely(now));
+        let again = Some(self.config.schedule.rare_visit(now));
         self.refuse(lease, Refusal::HostDead, again, now).map(drop)
     }
 
@@ -139,5 +139,5 @@ pub fn keeps_waiting(copy: &RobotsCopy) -> bool {
 
 /// The rules in a stored robots.txt.
 pub fn read_robots(copy: &RobotsCopy, agent: &str) -> RobotsTxt {
-    RobotsTxt::of_answer((copy.status > 0).then_some(copy.status), &copy.body, agent)
+    RobotsTxt::from_response((copy.status > 0).then_some(copy.status), &copy.body, agent)
 }

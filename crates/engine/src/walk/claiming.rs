@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use evercrawl_model::{
-    Band, Change, Discovery, Event, Importance, Kind, LinkEvidence, Measure, PageKey, Time,
+    Band, Change, Discovery, Event, Importance, LinkEvidence, Measure, PageKey, PageKind, Time,
 };
 use evercrawl_rank::topic;
 use evercrawl_state::{Store, Total};
@@ -15,7 +15,7 @@ use evercrawl_state::{Store, Total};
 use super::Walk;
 use crate::EngineError;
 use crate::frontier::band_of_size;
-use crate::importance::{Order, band, band_on_topic, cash};
+use crate::importance::{CrawlOrder, band_of_importance, band_on_topic, cash};
 use crate::process::Processed;
 
 /// What a visit says of other pages by one measure.
@@ -65,7 +65,7 @@ impl<S: Store> Walk<S> {
         let plan = *self.planner.plan();
         let mut spoken = Vec::new();
         // Lists speak for nobody, and a failed visit says nothing.
-        let is_page = processed.visited.kind == Kind::Page;
+        let is_page = processed.visited.kind == PageKind::Page;
         if !is_page || processed.visited.visit.change == Change::Failed {
             return Ok(spoken);
         }
@@ -99,7 +99,7 @@ impl<S: Store> Walk<S> {
             // In one order, so that the same visits leave the same bytes.
             claims.sort_unstable_by_key(|(page, _)| *page);
             let (measure, total) = (said.measure, said.total);
-            self.apply(&Event::LinkEvidenceChanged { measure, claims, total }, now)?;
+            self.apply(&Event::LinkEvidenceChanged { measure, evidence: claims, total }, now)?;
             if order.measure() == Some(measure) {
                 for (page, band) in said.moved {
                     if self.state.view().page(page)?.is_some_and(|row| self.is_ordered(&row)) {
@@ -142,7 +142,7 @@ impl<S: Store> Walk<S> {
         if let Some(band) = claimed.filter(|_| !found.seed) {
             found.band = band;
         }
-        if order == Order::Sites && !found.seed {
+        if order == CrawlOrder::Sites && !found.seed {
             let waiting = self.state.view().host(found.page.host)?.map_or(0, |host| host.waiting);
             found.front = Some(band_of_size(waiting + 1));
         }
@@ -171,7 +171,12 @@ impl<S: Store> Walk<S> {
             said.total[0] += f64::from(claim.is_none());
             said.total[1] = (said.total[1] + step).max(0.0);
             let [pages, links, ..] = said.total;
-            said.keep(to, claim, [count, 0.0, 0.0], band(Importance::of(count * pages / links)));
+            said.keep(
+                to,
+                claim,
+                [count, 0.0, 0.0],
+                band_of_importance(Importance::from_ratio(count * pages / links)),
+            );
         }
         self.waits_no_more(processed, said)
     }
@@ -207,7 +212,12 @@ impl<S: Store> Walk<S> {
         for (to, claim, mut account) in accounts {
             account.claim += share;
             let times = till.cash_of(&account) * waiting / till.cash;
-            said.keep(to, claim, cash::numbers(&account), band(Importance::of(times)));
+            said.keep(
+                to,
+                claim,
+                cash::numbers(&account),
+                band_of_importance(Importance::from_ratio(times)),
+            );
         }
         said.claims
             .insert(lease.page, Some(LinkEvidence { band: None, numbers: cash::numbers(&own) }));
@@ -232,10 +242,12 @@ impl<S: Store> Walk<S> {
         let lease = &processed.job.lease;
         let own = self.state.view().claim(Measure::Topic, lease.page)?;
         let tagged = self.is_of_interest(lease.row.tags)?;
-        let about = processed.about.max(if tagged { topic::about(1.0) } else { 0.0 });
-        let inherited = topic::passed_on(about, own.map_or(0.0, |claim| claim.numbers[0]));
+        let about = processed.about.max(if tagged { topic::aboutness(1.0) } else { 0.0 });
+        let inherited =
+            topic::inherit_expectation(about, own.map_or(0.0, |claim| claim.numbers[0]));
         for found in &processed.leads.found {
-            let expected = topic::expected(inherited, f64::from(found.on_topic) / 255.0);
+            let expected =
+                topic::combine_expectations(inherited, f64::from(found.on_topic) / 255.0);
             let claim = self.state.view().claim(Measure::Topic, found.page)?;
             let before = claim.map_or(-1.0, |claim| claim.numbers[0]);
             if expected > before {

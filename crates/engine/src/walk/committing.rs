@@ -94,7 +94,7 @@ impl<S: Store> Walk<S> {
         let files = checkpoint.files.iter().chain(&checkpoint.leaving);
         let serials: Vec<u32> = files.map(|file| file.serial).collect();
         self.state.finish_archive(&serials)?;
-        self.state.close(self.frontier.is_calm())?;
+        self.state.close(self.frontier.has_recorded_pauses())?;
         Ok(self.state.view().counters().clone())
     }
 }

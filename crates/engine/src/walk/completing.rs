@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_model::{
-    self as model, Change, Event, HostKey, HostUpdate, Kind, PageKey, RecordAt, Time,
+    self as model, Change, Event, HostKey, HostUpdate, PageKey, PageKind, RecordAt, Time,
 };
 use evercrawl_state::Store;
 
@@ -13,9 +13,9 @@ use super::mirroring::Sight;
 use super::{Walk, joining, refusal};
 use crate::EngineError;
 use crate::frontier::Lease;
-use crate::planner::Look;
+use crate::planner::VisitContext;
 use crate::process::{Job, Processed};
-use crate::schedule::is_complaint;
+use crate::schedule::is_overload_status;
 
 impl<S: Store> Walk<S> {
     /// A host failed or asked for a pause: it gets one, and the moment it ends is returned.
@@ -28,7 +28,7 @@ impl<S: Store> Walk<S> {
     ) -> Time {
         let failures = lease.host_failures.saturating_add(1);
         let jitter = self.jitter(lease.page, now);
-        let until = now.after(self.config.schedule.back_off(asked, failures, jitter));
+        let until = now.after(self.config.schedule.host_backoff(asked, failures, jitter));
         update.failures = Some(failures);
         update.blocked_until = Some(until);
         self.frontier.block(lease.page.host, until, failures);
@@ -38,12 +38,12 @@ impl<S: Store> Walk<S> {
     /// A host answered as it should: its failures are forgiven.
     pub(super) fn recovered(&mut self, lease: &Lease, update: &mut HostUpdate) {
         update.failures = (lease.host_failures > 0).then_some(0);
-        self.frontier.recovered(lease.page.host);
+        self.frontier.record_good_answer(lease.page.host);
     }
 
     /// A page was visited: archive it, apply what it means, let its host go on.
     pub fn complete(&mut self, mut processed: Processed, now: Time) -> Result<(), EngineError> {
-        if processed.job.lease.row.kind == Kind::Probe {
+        if processed.job.lease.row.kind == PageKind::Probe {
             return self.probed(&mut processed, now);
         }
         if processed.is_empty_guess() {
@@ -61,7 +61,7 @@ impl<S: Store> Walk<S> {
         let spoken = self.speak(&processed)?;
         let target = joining::target(&processed);
         let new_links = self.follow(&mut processed, &spoken, now)?;
-        self.frontier.finished(processed.job.lease.page, now);
+        self.frontier.end_lease(processed.job.lease.page, now);
         self.plan_next(&mut processed, new_links, now)?;
         self.apply_visit(processed, spoken, target, now)
     }
@@ -106,11 +106,11 @@ impl<S: Store> Walk<S> {
     ) -> Result<(), EngineError> {
         let Job { lease, ended, .. } = &processed.job;
         let (page, ended) = (lease.page, *ended);
-        let conditional = lease.condition() != (None, None);
+        let conditional = lease.validators_to_send() != (None, None);
         let former = joining::former(self.state.view(), &lease.row)?;
-        let look = Look { ended, new_links, conditional, former };
-        self.planner.visited(&lease.row, &self.config.schedule, &mut processed.visited, &look);
-        self.section_recheck.visited(page.host, self.planner.stirred());
+        let look = VisitContext { ended, new_links, conditional, moved_from: former };
+        self.planner.record_visit(&lease.row, &self.config.schedule, &mut processed.visited, &look);
+        self.section_recheck.visited(page.host, self.planner.take_changed_groups());
         self.pay_for_turns(now);
         self.confirming.visited(processed, &self.config.schedule);
         if processed.suspect {
@@ -119,9 +119,9 @@ impl<S: Store> Walk<S> {
         }
         let visited = &mut processed.visited;
         if visited.visit.is_move() {
-            visited.next = model::Next::Recheck(self.config.schedule.rarely(ended));
+            visited.next = model::NextVisit::Recheck(self.config.schedule.rare_visit(ended));
         }
-        visited.next = self.overrides.no_later(page, ended, visited.next);
+        visited.next = self.overrides.apply_pin(page, ended, visited.next);
         Ok(())
     }
 
@@ -146,7 +146,7 @@ impl<S: Store> Walk<S> {
             self.liken(&sight, now)?;
         }
         if let Some((reason, again)) = processed.verdict {
-            self.planner.forget(page);
+            self.planner.forget_page(page);
             self.apply(&refusal(page, reason, again, now), now)?;
         }
         self.recall(page, now)?;
@@ -157,11 +157,11 @@ impl<S: Store> Walk<S> {
     fn settle_host(&mut self, processed: &mut Processed, now: Time) {
         let Job { lease, fetched, ended, .. } = &processed.job;
         let took = fetched.times.total;
-        if is_complaint(processed.visited.visit.status) {
-            self.frontier.complained(lease.page.host);
+        if is_overload_status(processed.visited.visit.status) {
+            self.frontier.lengthen_pauses(lease.page.host);
         }
-        self.frontier.answered(lease.page.host, fetched.ip, took, *ended);
-        let next = self.frontier.read_for(lease.page.host, processed.reading, *ended);
+        self.frontier.record_answer(lease.page.host, fetched.ip, took, *ended);
+        let next = self.frontier.pause_for_reading(lease.page.host, processed.reading, *ended);
         let host = &mut processed.visited.host;
         host.next_allowed = Some(next);
         host.answer_time = Some(took);
@@ -190,7 +190,7 @@ impl<S: Store> Walk<S> {
         let page = processed.job.lease.page;
         self.settle_host(processed, now);
         let update = std::mem::take(&mut processed.visited.host);
-        self.frontier.finished(page, now);
+        self.frontier.end_lease(page, now);
         self.apply(&Event::HostLearned { host: page.host, update }, now)?;
         self.apply(&Event::Forgotten { page }, now)?;
         self.rest_if_paused(page, now)
@@ -221,7 +221,7 @@ impl<S: Store> Walk<S> {
 
     pub(super) fn rest_if_paused(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
         let mut events = Vec::new();
-        self.frontier.rest_if_paused(self.state.view(), page.host, now, &mut events)?;
+        self.frontier.park_if_paused(self.state.view(), page.host, now, &mut events)?;
         for event in &events {
             self.apply(event, now)?;
         }

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use evercrawl_model::{Next, PageKey};
+use evercrawl_model::{NextVisit, PageKey};
 
 use crate::process::Processed;
 use crate::schedule::Schedule;
@@ -27,9 +27,9 @@ impl Confirming {
         if self.0.remove(&page) || !processed.went_back() || self.0.len() >= MOST {
             return;
         }
-        if let Next::Due(due) = processed.visited.next {
+        if let NextVisit::Due(due) = processed.visited.next {
             self.0.insert(page);
-            processed.visited.next = Next::Due(due.min(processed.job.ended.after(pause)));
+            processed.visited.next = NextVisit::Due(due.min(processed.job.ended.after(pause)));
         }
     }
 

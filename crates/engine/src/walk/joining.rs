@@ -44,13 +44,13 @@ impl<S: Store> Walk<S> {
         let Some(Place::Due(due)) = row.place.filter(|_| !self.frontier.is_leased(target)) else {
             return Ok(());
         };
-        let Some(noted) = self.planner.inherited((page, &former), (target, &row)) else {
+        let Some(noted) = self.planner.inherit_notes((page, &former), (target, &row)) else {
             return Ok(());
         };
         row.past.iter_mut().for_each(|past| past.noted = noted);
-        self.planner.remember(target, &row);
-        let due = self.planner.sooner(target, &row, now).unwrap_or(due);
-        self.apply(&Event::Rescheduled { page: target, due, noted: Some(noted) }, now)?;
+        self.planner.sample_page(target, &row);
+        let due = self.planner.earlier_due(target, &row, now).unwrap_or(due);
+        self.apply(&Event::Rescheduled { page: target, due, policy_notes: Some(noted) }, now)?;
         Ok(())
     }
 }

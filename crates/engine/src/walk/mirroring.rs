@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use evercrawl_compare::Fingerprint;
-use evercrawl_model::{Band, Event, HostKey, Kind, Likeness, Outcome, PageKey, Refusal, Time};
+use evercrawl_model::{
+    Band, Event, HostKey, HostLikeness, Outcome, PageKey, PageKind, Refusal, Time,
+};
 use evercrawl_state::{PageRow, Past, Place, Standing, Store};
 use evercrawl_urls::Canonical;
 
@@ -11,7 +13,9 @@ use super::Walk;
 use super::overriding::Cursor;
 use crate::EngineError;
 use crate::frontier::Lease;
-use crate::mirrors::{Named, compared, counterpart, is_undecided, stand_in, stands_in};
+use crate::mirrors::{
+    Counterpart, find_counterpart, find_stand_in, is_undecided, may_stand_in, update_likeness,
+};
 use crate::process::Processed;
 use crate::recent::Holder;
 
@@ -49,7 +53,7 @@ impl Sight {
     pub(super) fn of(processed: &Processed) -> Option<Self> {
         let (row, visited) = (&processed.job.lease.row, &processed.visited);
         let unchanged = visited.visit.outcome == Outcome::NotModified;
-        if row.kind != Kind::Page || unchanged {
+        if row.kind != PageKind::Page || unchanged {
             return None;
         }
         Some(Sight {
@@ -72,7 +76,7 @@ impl Sight {
         let theirs = past.simhash.map(Fingerprint::from_bits);
         let near = theirs
             .zip(self.print)
-            .is_some_and(|(theirs, ours)| theirs.share_changed(ours) < DIFFERS);
+            .is_some_and(|(theirs, ours)| theirs.changed_share(ours) < DIFFERS);
         had || near || past.digest == self.digest
     }
 }
@@ -90,13 +94,16 @@ impl<S: Store> Walk<S> {
         if let Some(twin) = self.twin(sight)? {
             self.pair(sight, twin, now)?;
         }
-        if let Some(likeness) = self.mirrors.of(host).filter(|now| now.mirror || sight.first) {
-            self.compare(host, *likeness, likeness.of, sight, now)?;
+        if let Some(likeness) =
+            self.mirrors.likeness_of(host).filter(|now| now.is_mirror || sight.first)
+        {
+            self.compare(host, *likeness, likeness.compared_with, sight, now)?;
         }
-        let mut followers = self.mirrors.followers(host).to_vec();
+        let mut followers = self.mirrors.mirrors_of(host).to_vec();
         followers.retain(|_| sight.first);
         for follower in followers {
-            if let Some(likeness) = self.mirrors.of(follower).filter(|now| !now.mirror) {
+            if let Some(likeness) = self.mirrors.likeness_of(follower).filter(|now| !now.is_mirror)
+            {
                 self.compare(follower, *likeness, follower, sight, now)?;
             }
         }
@@ -110,7 +117,7 @@ impl<S: Store> Walk<S> {
         if theirs.is_some_and(|theirs| theirs > sight.found) {
             std::mem::swap(&mut later, &mut earlier);
         }
-        match self.mirrors.candidate(later, earlier, now) {
+        match self.mirrors.candidate_likeness(later, earlier, now) {
             Some(likeness) => self.set_likeness(later, likeness, now),
             None => Ok(()),
         }
@@ -136,23 +143,23 @@ impl<S: Store> Walk<S> {
     fn compare(
         &mut self,
         host: HostKey,
-        likeness: Likeness,
+        likeness: HostLikeness,
         with: HostKey,
         sight: &Sight,
         now: Time,
     ) -> Result<(), EngineError> {
         let Some((key, row)) = self.counterpart(with, &sight.url)? else { return Ok(()) };
         let Some(past) = row.past.filter(|past| past.digest.is_some()) else { return Ok(()) };
-        self.set_likeness(host, compared(likeness, sight.is_like(key, &past), now), now)
+        self.set_likeness(host, update_likeness(likeness, sight.is_like(key, &past), now), now)
     }
 
     fn set_likeness(
         &mut self,
         host: HostKey,
-        likeness: Likeness,
+        likeness: HostLikeness,
         now: Time,
     ) -> Result<(), EngineError> {
-        let ended = self.mirrors.original(host).is_some() && !likeness.mirror;
+        let ended = self.mirrors.original_of(host).is_some() && !likeness.is_mirror;
         self.mirrors.set(host, likeness);
         self.apply(&Event::LikenessChanged { host, likeness }, now)?;
         if ended {
@@ -166,16 +173,17 @@ impl<S: Store> Walk<S> {
     fn release(&mut self, sight: &Sight, now: Time) -> Result<(), EngineError> {
         let host = sight.page.host;
         // Those of other mirrors may wait for it too.
-        let siblings = self.mirrors.original(host).map(|of| self.mirrors.followers(of).to_vec());
+        let siblings =
+            self.mirrors.original_of(host).map(|of| self.mirrors.mirrors_of(of).to_vec());
         for other in siblings.unwrap_or_default() {
             if let Some((page, row)) = self.counterpart(other, &sight.url)? {
                 self.release_page(page, &row, now)?;
             }
         }
-        for follower in self.mirrors.followers(host).to_vec() {
+        for follower in self.mirrors.mirrors_of(host).to_vec() {
             match self.counterpart(follower, &sight.url)? {
                 Some((page, row)) => self.release_page(page, &row, now)?,
-                None if self.mirrors.original(follower).is_some() => {
+                None if self.mirrors.original_of(follower).is_some() => {
                     self.look_for(&sight.url, follower, now)?;
                 }
                 None => {}
@@ -197,13 +205,16 @@ impl<S: Store> Walk<S> {
     /// original has lost of that is looked for at the mirror.
     pub(super) fn follow_instead(&mut self, lease: &Lease, now: Time) -> Result<(), EngineError> {
         let mirror = lease.page.host;
-        let Some(original) = self.mirrors.original(mirror) else { return Ok(()) };
+        let Some(original) = self.mirrors.original_of(mirror) else { return Ok(()) };
         let Some(url) = Canonical::from_trusted(lease.row.url.clone()) else { return Ok(()) };
         let Some((key, _)) = self.counterpart(original, &url)? else { return Ok(()) };
         let links = self.state.view().links(key)?.unwrap_or_default();
         for target in links.into_iter().filter(|target| target.host == original) {
-            let row =
-                self.state.view().page(target)?.filter(|row| row.past.is_some() && !stands_in(row));
+            let row = self
+                .state
+                .view()
+                .page(target)?
+                .filter(|row| row.past.is_some() && !may_stand_in(row));
             if let Some(url) = row.and_then(|row| Canonical::from_trusted(row.url)) {
                 self.look_for(&url, mirror, now)?;
             }
@@ -237,9 +248,9 @@ impl<S: Store> Walk<S> {
         else {
             return Ok(false);
         };
-        let other = self.counterpart(likeness.of, &url)?;
+        let other = self.counterpart(likeness.compared_with, &url)?;
         let comparable = other.as_ref().is_some_and(|(_, row)| row.past.is_some());
-        let waits = match likeness.mirror {
+        let waits = match likeness.is_mirror {
             true => other.is_none(),
             false => is_undecided(&likeness) && !comparable,
         };
@@ -247,20 +258,22 @@ impl<S: Store> Walk<S> {
             return Ok(false);
         }
         if !matches!(lease.place, Place::New(Band::LAST, _)) {
-            self.frontier.finished(page, now);
+            self.frontier.end_lease(page, now);
             self.apply(&Event::Requeued { page, band: Band::LAST, at: now }, now)?;
             return Ok(true);
         }
-        let patience = if likeness.mirror { FOR_ORIGINAL } else { FOR_COMPARISON };
+        let patience = if likeness.is_mirror { FOR_ORIGINAL } else { FOR_COMPARISON };
         let young = now.since(row.found) < patience;
-        Ok(young && self.is_being_explored(likeness.of, now)? && self.rest(lease, now)?)
+        Ok(young
+            && self.is_being_explored(likeness.compared_with, now)?
+            && self.rest(lease, now)?)
     }
 
     /// What is known of the host of a new page, where that decides on the page.
-    fn compares(&self, host: HostKey, row: &PageRow) -> Option<Likeness> {
-        let new = row.past.is_none() && row.kind == Kind::Page && !row.seed;
+    fn compares(&self, host: HostKey, row: &PageRow) -> Option<HostLikeness> {
+        let new = row.past.is_none() && row.kind == PageKind::Page && !row.seed;
         let decides = new && self.config.hold_mirrors && !self.overrides.is_trusted(host);
-        self.mirrors.of(host).filter(|_| decides).copied()
+        self.mirrors.likeness_of(host).filter(|_| decides).copied()
     }
 
     /// Whether a host answers, and has pages that were never visited.
@@ -272,7 +285,7 @@ impl<S: Store> Walk<S> {
     /// The host of a leased page waits a moment.
     fn rest(&mut self, lease: &Lease, now: Time) -> Result<bool, EngineError> {
         self.frontier.block(lease.page.host, now.after(MOMENT), lease.host_failures);
-        self.frontier.give_back(lease, now);
+        self.frontier.defer_page(lease, now);
         Ok(true)
     }
 
@@ -282,12 +295,12 @@ impl<S: Store> Walk<S> {
         page: PageKey,
         row: &PageRow,
     ) -> Result<bool, EngineError> {
-        let original = self.mirrors.original(page.host).filter(|_| self.config.hold_mirrors);
+        let original = self.mirrors.original_of(page.host).filter(|_| self.config.hold_mirrors);
         if original.is_none_or(|host| self.overrides.is_paused(host)) {
             return Ok(false);
         }
         let is_asked = |host| !self.overrides.is_paused(host);
-        Ok(stand_in(self.state.view(), &self.mirrors, page, row, is_asked)?.is_some())
+        Ok(find_stand_in(self.state.view(), &self.mirrors, page, row, is_asked)?.is_some())
     }
 
     /// The page of a host at the path of another's.
@@ -297,13 +310,13 @@ impl<S: Store> Walk<S> {
         url: &Canonical,
     ) -> Result<Option<(PageKey, PageRow)>, EngineError> {
         match self.named(host)? {
-            Some(host) => Ok(counterpart(self.state.view(), &host, url)?),
+            Some(host) => Ok(find_counterpart(self.state.view(), &host, url)?),
             None => Ok(None),
         }
     }
 
-    fn named(&self, host: HostKey) -> Result<Option<Named>, EngineError> {
+    fn named(&self, host: HostKey) -> Result<Option<Counterpart>, EngineError> {
         let row = self.state.view().host(host)?;
-        Ok(row.map(|row| Named { host, authority: row.authority }))
+        Ok(row.map(|row| Counterpart { host, authority: row.authority }))
     }
 }

@@ -64,7 +64,7 @@ impl<S: Store> Walk<S> {
     }
 
     fn begin_wish(&mut self, user_override: Override, now: Time) -> Result<(), EngineError> {
-        self.overrides.check(&user_override, &self.config.rules)?;
+        self.overrides.validate(&user_override, &self.config.rules)?;
         let user_override = match user_override {
             Override::Pin { url, every, .. } => self.pin(url, every, now)?,
             other => other,
@@ -94,7 +94,7 @@ impl<S: Store> Walk<S> {
         {
             let latest = past.last_visit.after(every).max(now);
             if latest < due {
-                self.apply(&Event::Rescheduled { page, due: latest, noted: None }, now)?;
+                self.apply(&Event::Rescheduled { page, due: latest, policy_notes: None }, now)?;
             }
         }
         Ok(Override::Pin { page, url, every })
@@ -125,7 +125,7 @@ impl<S: Store> Walk<S> {
     /// Tells the frontier which pages are pinned.
     pub(super) fn set_pins(&mut self) -> Result<(), EngineError> {
         let mut pins = Vec::new();
-        for page in self.overrides.pinned() {
+        for page in self.overrides.pinned_pages() {
             let row = self.state.view().page(page)?;
             pins.push((page, row.and_then(|row| row.place)));
         }
@@ -138,7 +138,7 @@ impl<S: Store> Walk<S> {
         let Some(row) = self.state.view().host(host)? else { return Ok(()) };
         if !self.frontier.unblock(host, row.blocked_until, now) {
             let front = Some((Band::REVISITS, now));
-            self.apply(&Event::HostRested { host, front }, now)?;
+            self.apply(&Event::HostParked { host, front }, now)?;
         }
         Ok(())
     }
@@ -147,7 +147,7 @@ impl<S: Store> Walk<S> {
     pub(super) fn withheld(&mut self, lease: &Lease, now: Time) -> Result<bool, EngineError> {
         let page = lease.page;
         if let Some(reason) = self.aside_for(page, &lease.row)? {
-            self.frontier.finished(page, now);
+            self.frontier.end_lease(page, now);
             self.put_aside(page, reason, now)?;
             if reason == Refusal::Mirror {
                 self.follow_instead(lease, now)?;
@@ -156,7 +156,7 @@ impl<S: Store> Walk<S> {
         }
         if self.overrides.is_paused(page.host) {
             self.frontier.block(page.host, Time::NEVER, lease.host_failures);
-            self.frontier.give_back(lease, now);
+            self.frontier.defer_page(lease, now);
             self.rest_if_paused(page, now)?;
             return Ok(true);
         }
@@ -169,10 +169,10 @@ impl<S: Store> Walk<S> {
         page: PageKey,
         row: &PageRow,
     ) -> Result<Option<Refusal>, EngineError> {
-        if self.overrides.excludes(&row.url) {
+        if self.overrides.is_excluded(&row.url) {
             return Ok(Some(Refusal::Excluded));
         }
-        if self.overrides.is_trusted(page.host) || self.overrides.every(page).is_some() {
+        if self.overrides.is_trusted(page.host) || self.overrides.pin_interval(page).is_some() {
             return Ok(None);
         }
         // What the user gave is asked for, whatever its host is taken for.
@@ -184,7 +184,7 @@ impl<S: Store> Walk<S> {
 
     /// When a leased page must be visited because it is pinned.
     pub(super) fn pinned(&self, lease: &Lease) -> Option<Time> {
-        let every = self.overrides.every(lease.page)?;
+        let every = self.overrides.pin_interval(lease.page)?;
         lease.row.past.as_ref().map(|past| past.last_visit.after(every))
     }
 
@@ -204,7 +204,7 @@ impl<S: Store> Walk<S> {
         let piece = piece?;
         let last = piece.last().map(|(page, _)| Cursor(Some(*page)));
         for (page, row) in piece {
-            if row.place.is_some() && self.overrides.excludes(&row.url) {
+            if row.place.is_some() && self.overrides.is_excluded(&row.url) {
                 self.put_aside(page, Refusal::Excluded, now)?;
             }
         }
@@ -229,7 +229,7 @@ impl<S: Store> Walk<S> {
     }
 
     fn put_aside(&mut self, page: PageKey, reason: Refusal, now: Time) -> Result<(), EngineError> {
-        self.planner.forget(page);
+        self.planner.forget_page(page);
         self.apply(&Event::PutAside { page, reason, at: now }, now)?;
         Ok(())
     }
@@ -237,7 +237,7 @@ impl<S: Store> Walk<S> {
     pub(super) fn put_back(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
         self.apply(&Event::PutBack { page, at: now }, now)?;
         if let Some(row) = self.state.view().page(page)? {
-            self.planner.remember(page, &row);
+            self.planner.sample_page(page, &row);
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ impl<S: Store> Walk<S> {
     /// A page was visited, and pays for some turns of others.
     pub(super) fn pay_for_turns(&mut self, now: Time) {
         let pages = self.state.view().counters().pages;
-        self.periodic_review.turns += self.planner.asked_again(pages, now);
+        self.periodic_review.turns += self.planner.pages_to_reconsider(pages, now);
     }
 
     /// Asks about the next pages, when there are enough for a piece.
@@ -36,8 +36,8 @@ impl<S: Store> Walk<S> {
         self.periodic_review.turns -= PIECE;
         self.periodic_review.after = piece.last().map(|(page, _)| *page);
         for (page, row) in piece {
-            if let Some(due) = self.planner.sooner_in_turn(page, &row, now) {
-                self.apply(&Event::Rescheduled { page, due, noted: None }, now)?;
+            if let Some(due) = self.planner.earlier_due_in_rotation(page, &row, now) {
+                self.apply(&Event::Rescheduled { page, due, policy_notes: None }, now)?;
             }
         }
         Ok(())

@@ -13,9 +13,9 @@ use evercrawl_state::{PageRow, Place, Store, View};
 
 use super::Walk;
 use crate::EngineError;
-use crate::frontier::{DRAWN, Lease};
+use crate::frontier::{AUDIT_DUE, Lease};
 use crate::overrides::Overrides;
-use crate::planner::{NotNow, Plan, Planner};
+use crate::planner::{Deferral, Planner, PlannerConfig};
 use crate::suspicion::Suspects;
 
 /// How often it is looked anew which pages may come ahead of their time.
@@ -74,16 +74,16 @@ impl<S: Store> Walk<S> {
     /// Keeps the plan in line with what was learned and what time it is.
     pub(super) fn replan(&mut self, now: Time) -> Result<(), EngineError> {
         let [new, held, ..] = self.state.view().counters().standing;
-        self.planner.expect(new, held);
-        if self.planner.tick(now) {
+        self.planner.set_page_counts(new, held);
+        if self.planner.replan_if_due(now) {
             self.look_again();
         }
         if now.since(self.ahead.looked_back) >= LOOK_AHEAD_EVERY {
             // What has become due since comes before what is only due later.
             self.ahead.looked_back = now;
-            self.frontier.look_back(now);
+            self.frontier.reset_horizon(now);
         }
-        if let Some(page) = self.planner.draw() {
+        if let Some(page) = self.planner.draw_audit() {
             self.audit(page, now)?;
         }
         self.look_at_stirred(now)?;
@@ -93,9 +93,9 @@ impl<S: Store> Walk<S> {
         let piece = piece?;
         self.ahead.again.reached(piece.last().map(|(page, _)| *page));
         for (page, row) in piece {
-            self.planner.remember(page, &row);
-            if let Some(due) = self.planner.sooner(page, &row, now) {
-                self.apply(&Event::Rescheduled { page, due, noted: None }, now)?;
+            self.planner.sample_page(page, &row);
+            if let Some(due) = self.planner.earlier_due(page, &row, now) {
+                self.apply(&Event::Rescheduled { page, due, policy_notes: None }, now)?;
             }
         }
         Ok(())
@@ -107,10 +107,10 @@ impl<S: Store> Walk<S> {
         let waits = |row: &PageRow| row.held() && matches!(row.place, Some(Place::Due(_)));
         // After a crash the planner may know pages whose first visit was not committed.
         if self.state.view().page(page)?.as_ref().is_none_or(|row| !waits(row)) {
-            self.planner.forget(page);
+            self.planner.forget_page(page);
             return Ok(());
         }
-        self.apply(&Event::Rescheduled { page, due: DRAWN, noted: None }, now)?;
+        self.apply(&Event::Rescheduled { page, due: AUDIT_DUE, policy_notes: None }, now)?;
         Ok(())
     }
 
@@ -122,7 +122,7 @@ impl<S: Store> Walk<S> {
     /// Lets what is due next come ahead of its time, where the budget allows a request that nothing
     /// else asks for.
     pub(super) fn looks_ahead(&mut self, now: Time) -> bool {
-        self.planner.spends_ahead() && self.ahead.from <= now && self.frontier.look_ahead()
+        self.planner.may_fetch_ahead() && self.ahead.from <= now && self.frontier.extend_horizon()
     }
 
     /// A leased page that is worth a fetch now; `None` when it was put off or given back.
@@ -139,21 +139,21 @@ impl<S: Store> Walk<S> {
         if pinned <= now {
             return Ok(Some(lease));
         }
-        let verdict = match self.planner.judge(lease.page, &lease.row, due, now) {
-            Err(NotNow::PutOff(later)) if later.min(pinned) <= due => ahead_of_pin(&lease, now),
+        let verdict = match self.planner.check_due(lease.page, &lease.row, due, now) {
+            Err(Deferral::DueLater(later)) if later.min(pinned) <= due => ahead_of_pin(&lease, now),
             verdict => verdict,
         };
         match verdict {
             Ok(()) => return Ok(Some(lease)),
-            Err(NotNow::PutOff(due)) => {
+            Err(Deferral::DueLater(due)) => {
                 let due = due.min(pinned);
-                self.frontier.finished(lease.page, now);
-                self.apply(&Event::Rescheduled { page: lease.page, due, noted: None }, now)?;
+                self.frontier.end_lease(lease.page, now);
+                self.apply(&Event::Rescheduled { page: lease.page, due, policy_notes: None }, now)?;
             }
-            Err(NotNow::NotWorthIt(until)) => {
+            Err(Deferral::NotWorthFetching(until)) => {
                 // What is due later still is no better: nothing is fetched ahead for a while.
-                self.frontier.give_back(&lease, now);
-                self.frontier.look_back(now);
+                self.frontier.defer_page(&lease, now);
+                self.frontier.reset_horizon(now);
                 self.ahead.from = until.min(now.after(LOOK_AHEAD_EVERY));
             }
         }
@@ -163,15 +163,15 @@ impl<S: Store> Walk<S> {
 
 /// Whether a page that waits for its pin alone, and cannot be put off beyond it, may come ahead of its
 /// time: once half of its time is over, so that a pin does not take what others could use.
-fn ahead_of_pin(lease: &Lease, now: Time) -> Result<(), NotNow> {
+fn ahead_of_pin(lease: &Lease, now: Time) -> Result<(), Deferral> {
     let (Some(past), Place::Due(due)) = (&lease.row.past, lease.place) else { return Ok(()) };
     let half = past.last_visit.after(due.since(past.last_visit) / 2);
-    if half <= now { Ok(()) } else { Err(NotNow::NotWorthIt(half)) }
+    if half <= now { Ok(()) } else { Err(Deferral::NotWorthFetching(half)) }
 }
 
 /// The planner of a crawl: it knows what it `learned` before, or else at least what pages are held.
 pub fn planner<S: Store>(
-    plan: Plan,
+    plan: PlannerConfig,
     learned: Option<&[u8]>,
     state: &View<S>,
 ) -> Result<Planner, EngineError> {
@@ -179,7 +179,7 @@ pub fn planner<S: Store>(
     if !resumed && state.counters().pages <= READ_AT_START && state.counters().visits > 0 {
         for page in state.pages() {
             let (key, row) = page?;
-            planner.remember(key, &row);
+            planner.sample_page(key, &row);
         }
     }
     Ok(planner)
@@ -188,14 +188,14 @@ pub fn planner<S: Store>(
 /// The same without a look at pages, and whether it knows what was learned before: one who asks about a single
 /// page does not wait for all of them.
 pub fn planner_at_once<S: Store>(
-    plan: Plan,
+    plan: PlannerConfig,
     learned: Option<&[u8]>,
     state: &View<S>,
 ) -> Result<(Planner, bool), EngineError> {
     let mut planner = Planner::new(plan)?;
     planner.set_overrides(Arc::new(Overrides::read(state)?));
     planner.set_suspects(Arc::new(Suspects::read(state, &plan.spam)?));
-    let resumed = learned.is_some_and(|learned| planner.resume(learned));
+    let resumed = learned.is_some_and(|learned| planner.restore_learned(learned));
     Ok((planner, resumed))
 }
 

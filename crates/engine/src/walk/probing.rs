@@ -9,7 +9,7 @@ use evercrawl_state::Store;
 
 use super::Walk;
 use crate::EngineError;
-use crate::frontier::{DOUBTED_AFTER, Lease};
+use crate::frontier::{Lease, SOFT_404_RECHECK_AFTER};
 use crate::process::Processed;
 use evercrawl_compare::Soft404Profile;
 
@@ -17,7 +17,7 @@ impl<S: Store> Walk<S> {
     /// Has the host of a page asked, unless it has been.
     pub(super) fn probe(&mut self, of: &Lease, now: Time) -> Result<(), EngineError> {
         let known = self.state.view().manner(of.page.host)?;
-        if known.is_some_and(|known| now.since(known.at) < DOUBTED_AFTER) {
+        if known.is_some_and(|known| now.since(known.at) < SOFT_404_RECHECK_AFTER) {
             return Ok(());
         }
         if let Some(found) = self.links.probe(of, now) {
@@ -34,7 +34,7 @@ impl<S: Store> Walk<S> {
     ) -> Result<(), EngineError> {
         let host = processed.job.lease.page.host;
         if let Some(manner) = &processed.manner {
-            self.apply(&Event::Probed { host, at: now, manner: manner.to_bytes() }, now)?;
+            self.apply(&Event::Probed { host, at: now, profile: manner.to_bytes() }, now)?;
         }
         self.forget(processed, now)
     }
@@ -42,7 +42,7 @@ impl<S: Store> Walk<S> {
     /// robots.txt forbids to ask: what cannot be known counts as well behaved.
     pub(super) fn may_not_probe(&mut self, lease: &Lease, now: Time) -> Result<(), EngineError> {
         let manner = Soft404Profile::HONEST.to_bytes();
-        self.apply(&Event::Probed { host: lease.page.host, at: now, manner }, now)?;
+        self.apply(&Event::Probed { host: lease.page.host, at: now, profile: manner }, now)?;
         self.apply(&Event::Forgotten { page: lease.page }, now)?;
         Ok(())
     }

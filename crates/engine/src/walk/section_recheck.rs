@@ -60,8 +60,8 @@ impl<S: Store> Walk<S> {
         let pages: Vec<_> = pages.collect::<Result<_, _>>()?;
         let ours = pages.iter().take_while(|(page, _)| page.host == after.host).count();
         for (page, row) in &pages[..ours] {
-            if let Some(due) = self.planner.sooner_in(&groups, *page, row, now) {
-                self.apply(&Event::Rescheduled { page: *page, due, noted: None }, now)?;
+            if let Some(due) = self.planner.earlier_due_in_groups(&groups, *page, row, now) {
+                self.apply(&Event::Rescheduled { page: *page, due, policy_notes: None }, now)?;
             }
         }
         self.section_recheck.saved -= ours;

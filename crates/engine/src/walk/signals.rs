@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use evercrawl_estimate::signal::SignalSource;
-use evercrawl_model::{Discovery, Event, Kind, PageKey, Refusal, Time};
+use evercrawl_model::{Discovery, Event, PageKey, PageKind, Refusal, Time};
 use evercrawl_state::{Applied, PageRow, Standing, Store};
 use evercrawl_urls::Canonical;
 
@@ -99,7 +99,7 @@ impl<S: Store> Walk<S> {
     pub(super) fn discover(
         &mut self,
         found: Discovery,
-        (list, read): (Kind, Option<Time>),
+        (list, read): (PageKind, Option<Time>),
         now: Time,
     ) -> Result<bool, EngineError> {
         let recent = |at: &Time| read.is_none_or(|read| at.after(LISTED_WITHIN) > read);
@@ -112,7 +112,7 @@ impl<S: Store> Walk<S> {
             && row.held()
         {
             let signal_source =
-                if list == Kind::Sitemap { SignalSource::Sitemap } else { SignalSource::Feed };
+                if list == PageKind::Sitemap { SignalSource::Sitemap } else { SignalSource::Feed };
             self.hear(page, &row, (signal_source, at), now)?;
         }
         Ok(applied.queued.is_some())
@@ -131,8 +131,9 @@ impl<S: Store> Walk<S> {
         }
         if self.frontier.is_leased(page) {
             self.overhear(page, (signal_source, at));
-        } else if let Some((due, noted)) = self.planner.signalled(page, row, signal_source, now) {
-            self.apply(&Event::Signalled { page, at, due, noted }, now)?;
+        } else if let Some((due, noted)) = self.planner.apply_signal(page, row, signal_source, now)
+        {
+            self.apply(&Event::Signalled { page, at, due, policy_notes: noted }, now)?;
         }
         Ok(())
     }

@@ -55,11 +55,11 @@ impl<S: Store> Walk<S> {
     pub(super) fn had_its_share(&mut self, lease: &Lease, now: Time) -> Result<bool, EngineError> {
         let page = lease.page;
         let all = self.tally.pages + self.frontier.in_flight() as u64;
-        if self.suspects.may_ask(page.host, self.tally.suspect, all) {
+        if self.suspects.may_request(page.host, self.tally.suspect, all) {
             return Ok(false);
         }
         self.frontier.block(page.host, now.after(REST), lease.host_failures);
-        self.frontier.give_back(lease, now);
+        self.frontier.defer_page(lease, now);
         self.rest_if_paused(page, now)?;
         Ok(true)
     }

@@ -12,9 +12,9 @@ use std::time::Duration;
 use evercrawl_archive as archive;
 use evercrawl_engine::config::{ReadingConfig, RecordConfig, Take, WalkConfig};
 use evercrawl_engine::retention::Keep;
-use evercrawl_engine::{FrontierConfig, Pace, Plan, RetentionConfig, Schedule};
+use evercrawl_engine::{FrontierConfig, Pace, PlannerConfig, RetentionConfig, Schedule};
 use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderValue, Response};
-use evercrawl_urls::{Rules, ScopeKind, Steps};
+use evercrawl_urls::{CanonicalSteps, FilterRules, ScopeKind};
 
 /// The pause after each request to a host.
 pub(crate) const DELAY: Duration = Duration::from_secs(1);
@@ -24,7 +24,7 @@ pub(crate) fn small_crawl() -> WalkConfig {
     WalkConfig {
         reading: ReadingConfig {
             agent: "evercrawl".into(),
-            steps: Steps::default(),
+            steps: CanonicalSteps::default(),
             skip_types: Vec::new(),
             unpack: evercrawl_extract::decode::Caps::default(),
             take: Take::default(),
@@ -32,7 +32,7 @@ pub(crate) fn small_crawl() -> WalkConfig {
             records: RecordConfig { level: 1, requests: true },
         },
         scope: ScopeKind::Host,
-        rules: Rules::default(),
+        rules: FilterRules::default(),
         frontier: FrontierConfig {
             active_hosts: 5,
             per_host: 1,
@@ -43,7 +43,7 @@ pub(crate) fn small_crawl() -> WalkConfig {
             pace: Pace { host: DELAY, ..Pace::default() },
         },
         schedule: Schedule::default(),
-        plan: Plan::default(),
+        plan: PlannerConfig::default(),
         sitemaps: true,
         hold_mirrors: true,
         topic_tags: Vec::new(),

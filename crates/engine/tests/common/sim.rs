@@ -307,10 +307,10 @@ impl Watched<'_> {
         let failed = |failure| fetch::Fetched { result: Err(failure), ..empty() };
         let long = Duration::from_secs(30);
         Some(match kind {
-            0 => (failed(fetch::ConnectTrouble::Refused.into()), Duration::from_millis(3)),
-            1 => (failed(fetch::Failure::Timeout(fetch::Phase::Head)), long),
+            0 => (failed(fetch::ConnectFailure::Refused.into()), Duration::from_millis(3)),
+            1 => (failed(fetch::Failure::Timeout(fetch::FetchPhase::Head)), long),
             2 => (failed(fetch::Failure::Disconnected), Duration::from_millis(9)),
-            3 => (failed(fetch::DnsTrouble::Temporary("no answer".into()).into()), long / 10),
+            3 => (failed(fetch::DnsFailure::Temporary("no answer".into()).into()), long / 10),
             4 | 5 => {
                 let (took, pause) = (Duration::from_millis(20), Duration::from_secs(12));
                 let asked = now.after(took);

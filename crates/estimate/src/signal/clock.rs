@@ -1,6 +1,6 @@
 //! How does time run for a page of which somebody would say that it changed?
 
-use super::{SignalRates, TELLERS, positive};
+use super::{SIGNAL_SOURCES, SignalRates, positive};
 use crate::Gamma;
 
 /// How time runs for a page under the eyes of tellers.
@@ -10,21 +10,21 @@ use crate::Gamma;
 /// one teller of false words ν this is exact: P(unchanged) = ν/(ν+seen) e^(-hidden t) e^(-λ(τ-t)) for a
 /// first word after t.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Clock {
+pub struct SignalClock {
     /// For each teller: until when it was silent (without end if it still is), the share of changes that
     /// go by while it is, and the jump of its word.
-    signal_sources: [(f64, f64, f64); TELLERS],
+    signal_sources: [(f64, f64, f64); SIGNAL_SOURCES],
     count: usize,
     /// How far it is known what the words that came are worth.
     pub(super) proven: f64,
 }
 
-impl Clock {
+impl SignalClock {
     /// The clock of a page of which nobody ever says anything.
     pub const PLAIN: Self =
-        Self { signal_sources: [(0.0, 1.0, 0.0); TELLERS], count: 0, proven: 0.0 };
+        Self { signal_sources: [(0.0, 1.0, 0.0); SIGNAL_SOURCES], count: 0, proven: 0.0 };
 
-    pub(super) fn with(mut self, rates: SignalRates, word: f64) -> Self {
+    pub(super) fn with_signal(mut self, rates: SignalRates, word: f64) -> Self {
         let rate = rates.seen + rates.hidden;
         let hidden = if rate > 0.0 { rates.hidden / rate } else { 1.0 };
         let told = word > 0.0;
@@ -36,7 +36,7 @@ impl Clock {
     }
 
     /// Returns how much of `tau` counts: the part in which a change could have gone untold.
-    pub fn passed(&self, tau: f64) -> f64 {
+    pub fn elapsed_without_signals(&self, tau: f64) -> f64 {
         let (mut passed, mut from) = (0.0, 0.0);
         let signal_sources = &self.signal_sources[..self.count];
         for (place, (until, ..)) in signal_sources.iter().enumerate() {
@@ -48,14 +48,14 @@ impl Clock {
     }
 
     /// Returns the time for which the words stand that came.
-    pub fn jumped(&self) -> f64 {
+    pub fn signal_jump(&self) -> f64 {
         self.signal_sources[..self.count].iter().map(|(.., jump)| jump).sum()
     }
 
     /// Returns when [`passed`](Self::passed) and [`jumped`](Self::jumped) together reach `equivalent`, if
     /// no more words come: 0 if they have, infinity if only a word could bring them there.
-    pub fn reached_after(&self, equivalent: f64) -> f64 {
-        let mut missing = equivalent - self.jumped();
+    pub fn time_to_equivalent(&self, equivalent: f64) -> f64 {
+        let mut missing = equivalent - self.signal_jump();
         if missing.is_nan() || missing <= 0.0 {
             return 0.0;
         }
@@ -82,7 +82,7 @@ impl Clock {
         if !changed {
             return belief.observe_unchanged(tau);
         }
-        let passed = self.passed(tau);
+        let passed = self.elapsed_without_signals(tau);
         let quiet = belief.observe_unchanged(positive(tau) - passed);
         let unknown = match age {
             Some(age) if age <= tau => return quiet.observe_change_at(passed, age.min(passed)),
@@ -95,8 +95,8 @@ impl Clock {
 
     /// The chance that a change that was found is one that was told of.
     fn told(&self, rate: f64, passed: f64) -> f64 {
-        let word = -(-rate * self.jumped()).exp_m1();
-        let change = -(-rate * (self.jumped() + passed)).exp_m1();
+        let word = -(-rate * self.signal_jump()).exp_m1();
+        let change = -(-rate * (self.signal_jump() + passed)).exp_m1();
         if change > 0.0 { (word / change).clamp(0.0, 1.0) } else { 0.0 }
     }
 }
@@ -120,54 +120,62 @@ fn blend(one: Gamma, other: Gamma, share: f64) -> Gamma {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{SignalSources, Trust};
+    use super::super::{SignalSources, SourceTrust};
     use super::*;
 
     #[test]
     fn the_clock_is_slow_until_a_word_jumps_and_then_runs_on() {
-        let sure = Trust {
-            words: 9.0,
-            true_words: 99.0,
+        let sure = SourceTrust {
+            signals: 9.0,
+            true_signals: 99.0,
             expected_changes: 98.0,
             quiet: 400.0,
-            ..Trust::default()
+            ..SourceTrust::default()
         };
-        let signal_sources = SignalSources([sure, Trust::default(), Trust::default()]);
+        let signal_sources = SignalSources([sure, SourceTrust::default(), SourceTrust::default()]);
         let quiet = signal_sources.clock(&[0.0; 3], 0.25);
-        assert!(quiet.passed(10.0) < 0.2 && quiet.jumped() == 0.0);
+        assert!(quiet.elapsed_without_signals(10.0) < 0.2 && quiet.signal_jump() == 0.0);
         let told = signal_sources.clock(&[10.0, 0.0, 0.0], 0.25);
-        assert!((1.0 - (-0.25 * told.jumped()).exp()) > 0.95, "{}", told.jumped());
-        assert!((told.passed(12.0) - quiet.passed(10.0) - 2.0).abs() < 1e-9);
-        for clock in [quiet, told, Clock::PLAIN] {
+        assert!((1.0 - (-0.25 * told.signal_jump()).exp()) > 0.95, "{}", told.signal_jump());
+        assert!(
+            (told.elapsed_without_signals(12.0) - quiet.elapsed_without_signals(10.0) - 2.0).abs()
+                < 1e-9
+        );
+        for clock in [quiet, told, SignalClock::PLAIN] {
             for tau in [0.0, 1.0, 9.9, 15.0] {
-                let equivalent = clock.passed(tau) + clock.jumped();
-                let again = clock.reached_after(equivalent);
+                let equivalent = clock.elapsed_without_signals(tau) + clock.signal_jump();
+                let again = clock.time_to_equivalent(equivalent);
                 assert!((again - tau).abs() < 1e-9, "{tau} {again}");
             }
         }
         // What two tellers both would have told of goes by only if both are silent.
-        let both = SignalSources([sure, sure, Trust::default()]).clock(&[0.0, 5.0, 0.0], 0.25);
-        assert!((both.passed(5.0) - 5.0 * 0.01 * 0.01).abs() < 2e-4, "{}", both.passed(5.0));
+        let both =
+            SignalSources([sure, sure, SourceTrust::default()]).clock(&[0.0, 5.0, 0.0], 0.25);
+        assert!(
+            (both.elapsed_without_signals(5.0) - 5.0 * 0.01 * 0.01).abs() < 2e-4,
+            "{}",
+            both.elapsed_without_signals(5.0)
+        );
     }
 
     #[test]
     fn a_change_that_was_told_of_is_one_change_in_the_time_until_then() {
-        let sure = Trust {
-            words: 9.0,
-            true_words: 1e6,
+        let sure = SourceTrust {
+            signals: 9.0,
+            true_signals: 1e6,
             expected_changes: 1e6,
             quiet: 1e9,
-            ..Trust::default()
+            ..SourceTrust::default()
         };
-        let clock =
-            SignalSources([sure, Trust::default(), Trust::default()]).clock(&[8.0, 0.0, 0.0], 0.1);
+        let clock = SignalSources([sure, SourceTrust::default(), SourceTrust::default()])
+            .clock(&[8.0, 0.0, 0.0], 0.1);
         let belief = Gamma::new(2.0, 20.0);
         let after = clock.learn(belief, 8.5, true, None);
         assert!(
             (after.shape() - 3.0).abs() < 0.02 && (after.rate() - 28.0).abs() < 0.2,
             "{after:?}"
         );
-        assert_eq!(Clock::PLAIN.learn(belief, 3.0, true, None), belief.observe_changed(3.0));
+        assert_eq!(SignalClock::PLAIN.learn(belief, 3.0, true, None), belief.observe_changed(3.0));
         assert_eq!(clock.learn(belief, 8.5, false, None), belief.observe_unchanged(8.5));
     }
 }

@@ -8,24 +8,24 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::DnsSettings;
-use crate::failure::DnsTrouble;
+use crate::failure::DnsFailure;
 use crate::oldest;
 
 /// The longest any answer holds, whatever the settings say.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The addresses of a name, or why there are none.
-pub(crate) type Answer = Result<Arc<[IpAddr]>, DnsTrouble>;
+pub(crate) type DnsAnswer = Result<Arc<[IpAddr]>, DnsFailure>;
 
 /// What was learned of each name, bounded in number. It reads no clock: every call brings the time.
 #[derive(Debug, Default)]
-pub(super) struct Table {
-    hosts: HashMap<Box<str>, Entry>,
+pub(super) struct AnswerTable {
+    hosts: HashMap<Box<str>, CachedAnswer>,
 }
 
 #[derive(Debug)]
-struct Entry {
-    answer: Answer,
+struct CachedAnswer {
+    answer: DnsAnswer,
     /// When the name servers last gave this answer.
     learned: Instant,
     refresh: Instant,
@@ -35,25 +35,25 @@ struct Entry {
 
 /// What the table says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum TableLookup {
     /// It knows.
-    Fresh(Answer),
+    Fresh(DnsAnswer),
     /// It knows, but not for long: whoever uses this should have the name looked up meanwhile.
-    Aging(Answer),
+    Aging(DnsAnswer),
     /// It does not know, or no longer.
     Nothing,
 }
 
-impl Table {
-    pub(super) fn find(&mut self, host: &str, now: Instant) -> Found {
-        let Some(entry) = self.hosts.get_mut(host) else { return Found::Nothing };
+impl AnswerTable {
+    pub(super) fn find(&mut self, host: &str, now: Instant) -> TableLookup {
+        let Some(entry) = self.hosts.get_mut(host) else { return TableLookup::Nothing };
         entry.used = now;
         if now >= entry.expires {
-            Found::Nothing
+            TableLookup::Nothing
         } else if now >= entry.refresh {
-            Found::Aging(entry.answer.clone())
+            TableLookup::Aging(entry.answer.clone())
         } else {
-            Found::Fresh(entry.answer.clone())
+            TableLookup::Fresh(entry.answer.clone())
         }
     }
 
@@ -63,23 +63,23 @@ impl Table {
     pub(super) fn learn(
         &mut self,
         host: &str,
-        news: Answer,
+        news: DnsAnswer,
         ttl: Option<Duration>,
         settings: &DnsSettings,
         now: Instant,
-    ) -> Answer {
+    ) -> DnsAnswer {
         let ttl = lifetime(&news, ttl, settings);
         let mut learned = now;
         let mut answer = news;
         if let Some(old) = self.hosts.get(host)
-            && matches!(answer, Err(DnsTrouble::Temporary(_)))
+            && matches!(answer, Err(DnsFailure::Temporary(_)))
             && old.answer.is_ok()
             && now.duration_since(old.learned) < settings.max_ttl
         {
             (answer, learned) = (old.answer.clone(), old.learned);
         }
         let (refresh, expires) = (now + ttl * 4 / 5, now + ttl);
-        let entry = Entry { answer: answer.clone(), learned, refresh, expires, used: now };
+        let entry = CachedAnswer { answer: answer.clone(), learned, refresh, expires, used: now };
         self.make_room(settings.capacity);
         self.hosts.insert(host.into(), entry);
         answer
@@ -96,12 +96,12 @@ impl Table {
 
 /// How long an answer holds. Short times to live are for load balancing and mean little to a crawler;
 /// long ones would keep it on servers that are gone.
-fn lifetime(answer: &Answer, ttl: Option<Duration>, settings: &DnsSettings) -> Duration {
+fn lifetime(answer: &DnsAnswer, ttl: Option<Duration>, settings: &DnsSettings) -> Duration {
     let DnsSettings { min_ttl, max_ttl, negative_ttl, failure_ttl, .. } = *settings;
     let lifetime = match answer {
         Ok(_) => ttl.unwrap_or(min_ttl).max(min_ttl).min(max_ttl),
-        Err(DnsTrouble::NotFound) => ttl.unwrap_or(failure_ttl).max(failure_ttl).min(negative_ttl),
-        Err(DnsTrouble::Temporary(_)) => failure_ttl,
+        Err(DnsFailure::NotFound) => ttl.unwrap_or(failure_ttl).max(failure_ttl).min(negative_ttl),
+        Err(DnsFailure::Temporary(_)) => failure_ttl,
     };
     lifetime.min(LONGEST)
 }
@@ -113,16 +113,16 @@ mod tests {
     const MINUTE: Duration = Duration::from_secs(60);
     const DAY: Duration = Duration::from_secs(86_400);
 
-    fn answer(last: u8) -> Answer {
+    fn answer(last: u8) -> DnsAnswer {
         Ok(Arc::from([IpAddr::from([192, 0, 2, last])]))
     }
 
-    fn stumble() -> Answer {
-        Err(DnsTrouble::Temporary("SERVFAIL".to_owned()))
+    fn stumble() -> DnsAnswer {
+        Err(DnsFailure::Temporary("SERVFAIL".to_owned()))
     }
 
     struct World {
-        table: Table,
+        table: AnswerTable,
         settings: DnsSettings,
         now: Instant,
     }
@@ -130,14 +130,14 @@ mod tests {
     impl World {
         fn new(capacity: usize) -> Self {
             let settings = DnsSettings { capacity, ..DnsSettings::default() };
-            World { table: Table::default(), settings, now: Instant::now() }
+            World { table: AnswerTable::default(), settings, now: Instant::now() }
         }
 
-        fn learn(&mut self, host: &str, news: Answer, ttl: Duration) -> Answer {
+        fn learn(&mut self, host: &str, news: DnsAnswer, ttl: Duration) -> DnsAnswer {
             self.table.learn(host, news, Some(ttl), &self.settings, self.now)
         }
 
-        fn find_after(&mut self, host: &str, time: Duration) -> Found {
+        fn find_after(&mut self, host: &str, time: Duration) -> TableLookup {
             self.table.find(host, self.now + time)
         }
     }
@@ -148,18 +148,18 @@ mod tests {
             (answer(1), Duration::ZERO, 5 * MINUTE),
             (answer(1), 60 * MINUTE, 60 * MINUTE),
             (answer(1), 30 * DAY, DAY),
-            (Err(DnsTrouble::NotFound), 5 * MINUTE, 5 * MINUTE),
-            (Err(DnsTrouble::NotFound), DAY, 10 * MINUTE),
-            (Err(DnsTrouble::NotFound), Duration::ZERO, MINUTE / 2),
+            (Err(DnsFailure::NotFound), 5 * MINUTE, 5 * MINUTE),
+            (Err(DnsFailure::NotFound), DAY, 10 * MINUTE),
+            (Err(DnsFailure::NotFound), Duration::ZERO, MINUTE / 2),
             (stumble(), DAY, MINUTE / 2),
         ] {
             let mut world = World::new(10);
             assert_eq!(world.learn("h", news.clone(), ttl), news);
             let fresh = world.find_after("h", holds * 79 / 100);
-            assert_eq!(fresh, Found::Fresh(news.clone()), "{news:?} {ttl:?}");
+            assert_eq!(fresh, TableLookup::Fresh(news.clone()), "{news:?} {ttl:?}");
             let aging = world.find_after("h", holds * 81 / 100);
-            assert_eq!(aging, Found::Aging(news.clone()), "{news:?} {ttl:?}");
-            assert_eq!(world.find_after("h", holds), Found::Nothing, "{news:?} {ttl:?}");
+            assert_eq!(aging, TableLookup::Aging(news.clone()), "{news:?} {ttl:?}");
+            assert_eq!(world.find_after("h", holds), TableLookup::Nothing, "{news:?} {ttl:?}");
         }
     }
 
@@ -169,11 +169,11 @@ mod tests {
         assert_eq!(world.learn("h", answer(1), DAY), answer(1));
         world.now += DAY - MINUTE;
         assert_eq!(world.learn("h", stumble(), DAY), answer(1));
-        assert_eq!(world.find_after("h", MINUTE / 4), Found::Fresh(answer(1)));
+        assert_eq!(world.find_after("h", MINUTE / 4), TableLookup::Fresh(answer(1)));
         world.now += MINUTE;
         assert_eq!(world.learn("h", stumble(), DAY), stumble());
         assert_eq!(world.learn("h", answer(2), DAY), answer(2));
-        assert_eq!(world.learn("h", Err(DnsTrouble::NotFound), DAY), Err(DnsTrouble::NotFound));
+        assert_eq!(world.learn("h", Err(DnsFailure::NotFound), DAY), Err(DnsFailure::NotFound));
     }
 
     #[test]
@@ -182,11 +182,11 @@ mod tests {
         for i in 0..1000 {
             world.now += Duration::from_millis(1);
             assert_eq!(world.learn(&i.to_string(), answer(1), DAY), answer(1));
-            assert_eq!(world.find_after("often", MINUTE) == Found::Nothing, i == 0);
+            assert_eq!(world.find_after("often", MINUTE) == TableLookup::Nothing, i == 0);
             assert_eq!(world.learn("often", answer(2), DAY), answer(2));
             assert!(world.table.hosts.len() <= 16);
         }
-        assert_eq!(world.find_after("often", MINUTE), Found::Fresh(answer(2)));
-        assert_eq!(world.find_after("3", MINUTE), Found::Nothing);
+        assert_eq!(world.find_after("often", MINUTE), TableLookup::Fresh(answer(2)));
+        assert_eq!(world.find_after("3", MINUTE), TableLookup::Nothing);
     }
 }

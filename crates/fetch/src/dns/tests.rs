@@ -132,7 +132,7 @@ fn soa(ttl: u32) -> Vec<u8> {
     record(6, ttl, &data)
 }
 
-fn ips(lasts: &[u8]) -> Answer {
+fn ips(lasts: &[u8]) -> DnsAnswer {
     Ok(lasts.iter().map(|last| IpAddr::from([192, 0, 2, *last])).collect())
 }
 
@@ -140,10 +140,10 @@ fn ips(lasts: &[u8]) -> Answer {
 async fn an_answer_is_asked_for_once_and_kept() {
     let server = NameServer::start(&[("a.test", Say::Addresses(&[1, 2], 0))]).await;
     let resolver = server.resolver(|_| {});
-    assert_eq!(resolver.known("a.test"), None);
+    assert_eq!(resolver.cached_answer("a.test"), None);
     assert_eq!(resolver.lookup("a.test").await, ips(&[1, 2]));
     assert_eq!(resolver.lookup("a.test").await, ips(&[1, 2]));
-    assert_eq!(resolver.known("a.test"), Some(ips(&[1, 2])));
+    assert_eq!(resolver.cached_answer("a.test"), Some(ips(&[1, 2])));
     assert_eq!(server.asked(), 1);
 }
 
@@ -191,7 +191,7 @@ async fn names_that_do_not_exist_are_remembered_too() {
     let resolver = server.resolver(|_| {});
     for (asked, name) in ["gone.test", "bare.test"].into_iter().enumerate() {
         for _ in 0..3 {
-            assert_eq!(resolver.lookup(name).await, Err(DnsTrouble::NotFound), "{name}");
+            assert_eq!(resolver.lookup(name).await, Err(DnsFailure::NotFound), "{name}");
         }
         assert_eq!(server.asked(), asked + 1, "{name}");
     }
@@ -205,7 +205,7 @@ async fn failing_name_servers_are_temporary_and_given_a_rest() {
     let resolver = server.resolver(|settings| settings.try_timeout = brief);
     for name in ["a.test", "b.test"] {
         let first = resolver.lookup(name).await;
-        assert!(matches!(first, Err(DnsTrouble::Temporary(_))), "{name}: {first:?}");
+        assert!(matches!(first, Err(DnsFailure::Temporary(_))), "{name}: {first:?}");
         let asked = server.asked();
         assert_eq!(resolver.lookup(name).await, first, "{name}");
         assert_eq!(server.asked(), asked, "{name} is not asked for again at once");
@@ -223,15 +223,15 @@ async fn answers_in_use_are_refreshed_before_they_run_out() {
     assert_eq!(resolver.lookup("a.test").await, ips(&[1]));
     server.now_says("a.test", Say::Addresses(&[2], 0));
     tokio::time::sleep(ttl * 85 / 100).await;
-    assert_eq!(resolver.known("a.test"), Some(ips(&[1])), "nobody waits for the refresh");
+    assert_eq!(resolver.cached_answer("a.test"), Some(ips(&[1])), "nobody waits for the refresh");
     let deadline = Instant::now() + ttl;
-    while resolver.known("a.test") != Some(ips(&[2])) {
+    while resolver.cached_answer("a.test") != Some(ips(&[2])) {
         assert!(Instant::now() < deadline, "the refresh brings the new address");
         tokio::time::sleep(ttl / 50).await;
     }
     assert_eq!(server.asked(), 2);
     tokio::time::sleep(ttl).await;
-    assert_eq!(resolver.known("a.test"), None, "nobody used it, so nobody asked");
+    assert_eq!(resolver.cached_answer("a.test"), None, "nobody used it, so nobody asked");
     assert_eq!(server.asked(), 2);
 }
 
@@ -247,10 +247,10 @@ async fn some_hosts_need_no_name_server() {
         ("app.localhost", &["127.0.0.1", "::1"]),
     ] {
         let wanted: Arc<[IpAddr]> = wanted.iter().map(|ip| ip.parse().unwrap()).collect();
-        assert_eq!(resolver.known(host), Some(Ok(wanted)), "{host}");
+        assert_eq!(resolver.cached_answer(host), Some(Ok(wanted)), "{host}");
     }
     for odd in ["", ".", "a..b", &"x".repeat(300)] {
-        assert_eq!(resolver.lookup(odd).await, Err(DnsTrouble::NotFound), "{odd:?}");
+        assert_eq!(resolver.lookup(odd).await, Err(DnsFailure::NotFound), "{odd:?}");
     }
     assert_eq!(server.asked(), 0);
 }
@@ -261,7 +261,7 @@ async fn the_system_can_be_asked_instead() {
     let resolver = Resolver::new(settings).unwrap();
     let nowhere = resolver.lookup("no-such-host.invalid").await;
     assert!(nowhere.is_err(), "{nowhere:?}");
-    let (news, ttl) = resolver.upstream.ask("localhost").await;
+    let (news, ttl) = resolver.upstream.look_up("localhost").await;
     assert!(news.unwrap().iter().all(IpAddr::is_loopback));
     assert_eq!(ttl, None);
 }

@@ -14,9 +14,9 @@ use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::rr::Name;
 use tracing::warn;
 
-use super::{Answer, DnsSettings, NameServers};
-use crate::config::BadConfig;
-use crate::failure::DnsTrouble;
+use super::{DnsAnswer, DnsSettings, NameServers};
+use crate::config::FetchConfigError;
+use crate::failure::DnsFailure;
 
 /// The most addresses kept of one name.
 const MOST_ADDRESSES: usize = 16;
@@ -24,20 +24,20 @@ const MOST_ADDRESSES: usize = 16;
 /// Where answers come from.
 #[derive(Debug)]
 pub(super) struct Upstream {
-    source: Source,
+    source: LookupSource,
     patience: Duration,
 }
 
 #[derive(Debug)]
-enum Source {
+enum LookupSource {
     Servers(Box<TokioResolver>),
     System,
 }
 
 impl Upstream {
-    pub(super) fn new(settings: &DnsSettings) -> Result<Self, BadConfig> {
+    pub(super) fn new(settings: &DnsSettings) -> Result<Self, FetchConfigError> {
         let source = match &settings.servers {
-            NameServers::SystemResolver => Source::System,
+            NameServers::SystemResolver => LookupSource::System,
             NameServers::These(servers) => {
                 let servers = servers.iter().map(name_server).collect();
                 let config = ResolverConfig::from_name_servers(servers);
@@ -45,7 +45,7 @@ impl Upstream {
             }
             NameServers::FromSystem => match hickory_resolver::system_conf::read_system_conf() {
                 Ok((config, options)) => servers_source(config, options, settings)?,
-                Err(_) => Source::System,
+                Err(_) => LookupSource::System,
             },
         };
         // Each of the two questions (IPv4, IPv6) has its tries; one more is slack.
@@ -54,11 +54,11 @@ impl Upstream {
     }
 
     /// Asks for `host`, and how long the answer may be kept if it says so. Always comes to an end.
-    pub(super) async fn ask(&self, host: &str) -> (Answer, Option<Duration>) {
+    pub(super) async fn look_up(&self, host: &str) -> (DnsAnswer, Option<Duration>) {
         let asked = async {
             match &self.source {
-                Source::Servers(resolver) => ask_servers(resolver, host).await,
-                Source::System => (ask_system(host).await, None),
+                LookupSource::Servers(resolver) => ask_servers(resolver, host).await,
+                LookupSource::System => (ask_system(host).await, None),
             }
         };
         tokio::time::timeout(self.patience, asked).await.unwrap_or_else(|_| {
@@ -80,7 +80,7 @@ fn servers_source(
     config: ResolverConfig,
     mut options: ResolverOpts,
     settings: &DnsSettings,
-) -> Result<Source, BadConfig> {
+) -> Result<LookupSource, FetchConfigError> {
     // Our table is the one cache: another below it would answer a refresh with the old answer.
     options.cache_size = 0;
     options.timeout = settings.try_timeout;
@@ -89,31 +89,31 @@ fn servers_source(
     options.max_active_requests = 1024;
     let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
     *builder.options_mut() = options;
-    let resolver = builder.build().map_err(|error| BadConfig::Dns(error.to_string()))?;
-    Ok(Source::Servers(Box::new(resolver)))
+    let resolver = builder.build().map_err(|error| FetchConfigError::Dns(error.to_string()))?;
+    Ok(LookupSource::Servers(Box::new(resolver)))
 }
 
-async fn ask_servers(resolver: &TokioResolver, host: &str) -> (Answer, Option<Duration>) {
+async fn ask_servers(resolver: &TokioResolver, host: &str) -> (DnsAnswer, Option<Duration>) {
     // Rooted, so that the system's search domains never make another name of it.
     let name = Name::from_ascii(format!("{}.", host.trim_end_matches('.')));
     let Some(name) = name.ok().filter(|name| !name.is_root()) else {
-        return (Err(DnsTrouble::NotFound), None);
+        return (Err(DnsFailure::NotFound), None);
     };
     match resolver.lookup_ip(name).await {
         Ok(found) => addresses(&found),
         Err(NetError::Dns(DnsError::NoRecordsFound(none))) => {
-            (Err(DnsTrouble::NotFound), none.negative_ttl.map(seconds))
+            (Err(DnsFailure::NotFound), none.negative_ttl.map(seconds))
         }
         Err(error) => (temporary(&error.to_string()), None),
     }
 }
 
-fn addresses(found: &LookupIp) -> (Answer, Option<Duration>) {
+fn addresses(found: &LookupIp) -> (DnsAnswer, Option<Duration>) {
     let ttl = found.as_lookup().answers().iter().map(|record| record.ttl).min();
     (interleaved(found.iter().collect()), ttl.map(seconds))
 }
 
-async fn ask_system(host: &str) -> Answer {
+async fn ask_system(host: &str) -> DnsAnswer {
     match tokio::net::lookup_host((host, 0)).await {
         Ok(found) => interleaved(found.map(|address| address.ip()).collect()),
         Err(error) => Err(system_trouble(error.to_string())),
@@ -121,27 +121,27 @@ async fn ask_system(host: &str) -> Answer {
 }
 
 /// The system says only in words whether a name does not exist or could not be looked up.
-fn system_trouble(words: String) -> DnsTrouble {
+fn system_trouble(words: String) -> DnsFailure {
     const NO_SUCH_NAME: [&str; 4] =
         ["not known", "does not resolve", "nodename nor servname", "No address associated"];
     if NO_SUCH_NAME.iter().any(|phrase| words.contains(phrase)) {
-        DnsTrouble::NotFound
+        DnsFailure::NotFound
     } else {
-        DnsTrouble::Temporary(words)
+        DnsFailure::Temporary(words)
     }
 }
 
 /// IPv4 and IPv6 in turns, so that few attempts reach both.
-fn interleaved(found: Vec<IpAddr>) -> Answer {
+fn interleaved(found: Vec<IpAddr>) -> DnsAnswer {
     let (v4, v6): (Vec<IpAddr>, Vec<IpAddr>) = found.into_iter().partition(IpAddr::is_ipv4);
     let longer = v4.len().max(v6.len());
     let pairs = (0..longer).flat_map(|i| [v4.get(i), v6.get(i)]).flatten();
     let addresses: Arc<[IpAddr]> = pairs.copied().take(MOST_ADDRESSES).collect();
-    if addresses.is_empty() { Err(DnsTrouble::NotFound) } else { Ok(addresses) }
+    if addresses.is_empty() { Err(DnsFailure::NotFound) } else { Ok(addresses) }
 }
 
-fn temporary(reason: &str) -> Answer {
-    Err(DnsTrouble::Temporary(reason.to_owned()))
+fn temporary(reason: &str) -> DnsAnswer {
+    Err(DnsFailure::Temporary(reason.to_owned()))
 }
 
 fn seconds(count: u32) -> Duration {

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use evercrawl_fetch::{AllowPrivate, Client, Config, Failure, Fetched, Identity, Limits};
+use evercrawl_fetch::{AllowPrivate, Client, Failure, FetchConfig, FetchLimits, Fetched, Identity};
 use evercrawl_fetch::{NameServers, Request, Response};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -67,17 +67,17 @@ pub(crate) async fn stall(peer: impl Send) {
     drop(peer);
 }
 
-pub(crate) fn config() -> Config {
+pub(crate) fn config() -> FetchConfig {
     let identity = Identity {
         product: "evercrawl/0.1".to_owned(),
         contact: Some("https://example.org/bot".to_owned()),
         from: None,
     };
-    let mut config = Config::new(identity);
+    let mut config = FetchConfig::new(identity);
     config.allow_private = AllowPrivate::loopback();
     config.dns.servers = NameServers::These(vec![]);
     // Far more than anything here takes, even on a busy machine.
-    config.limits = Limits { total: Duration::from_secs(10), ..Limits::default() };
+    config.limits = FetchLimits { total: Duration::from_secs(10), ..FetchLimits::default() };
     config
 }
 

@@ -1,43 +1,43 @@
-//! How is cash kept, one visit at a time? [`Till`] and [`Account`] as the state has them.
+//! How is OPIC cash accounted for, one visit at a time? Converts between the state's rows and the OPIC types.
 
 use evercrawl_model::{Importance, LinkEvidence};
-use evercrawl_rank::{Account, Till};
+use evercrawl_rank::{OpicAccount, OpicTotals};
 use evercrawl_state::Total;
 
 use super::weight::DAMPING;
 
-/// Over how long history counts: so many times all the cash there is must change hands.
+/// The window of history: this many times all existing cash must change hands.
 const WINDOW: f64 = 8.0;
 
-/// The till that the state has.
-pub fn till(total: Total) -> Till {
+/// The totals stored in the state.
+pub fn till(total: Total) -> OpicTotals {
     let [accounts, cash, given, now] = total;
-    let till = Till::new(DAMPING, WINDOW * cash);
-    Till { accounts: accounts as u64, cash, given, now, ..till }
+    let till = OpicTotals::new(DAMPING, WINDOW * cash);
+    OpicTotals { accounts: accounts as u64, cash, given, now, ..till }
 }
 
-/// A till as the state has it.
-pub fn total(till: &Till) -> Total {
+/// The totals, as the state stores them.
+pub fn total(till: &OpicTotals) -> Total {
     [till.accounts as f64, till.cash, till.given, till.now]
 }
 
-/// The account that the state has of a page.
-pub fn account(claim: &LinkEvidence) -> Account {
+/// A page's account, from its link evidence.
+pub fn account(claim: &LinkEvidence) -> OpicAccount {
     let [claim, history, visited] = claim.numbers;
-    Account { claim, history, visited }
+    OpicAccount { claim, history, visited }
 }
 
-/// An account as the state has it.
-pub fn numbers(account: &Account) -> [f64; 3] {
+/// An account, as the state stores it.
+pub fn numbers(account: &OpicAccount) -> [f64; 3] {
     [account.claim, account.history, account.visited]
 }
 
-/// How many times as much as the average page a page matters.
-pub fn importance(till: &Till, account: &Account) -> Importance {
-    Importance::of(till.importance(account) * till.accounts as f64 / till.cash)
+/// A page's importance, by the cash that it received.
+pub fn importance(till: &OpicTotals, account: &OpicAccount) -> Importance {
+    Importance::from_ratio(till.importance(account) * till.accounts as f64 / till.cash)
 }
 
-/// The same of a page that nobody has visited yet, by the cash that it has.
-pub fn at_once(till: &Till, account: &Account) -> Importance {
-    Importance::of(till.cash_of(account) * till.accounts as f64 / till.cash)
+/// The importance of a page never visited, by the cash that it holds.
+pub fn at_once(till: &OpicTotals, account: &OpicAccount) -> Importance {
+    Importance::from_ratio(till.cash_of(account) * till.accounts as f64 / till.cash)
 }

@@ -1,8 +1,8 @@
-//! Who links to whom, among the pages that are known? The kept links as a compact graph in memory.
+//! Which known pages link to which? The stored links as a compact graph in memory.
 
 use std::ops::Range;
 
-use evercrawl_model::{HostKey, Kind, PageKey};
+use evercrawl_model::{HostKey, PageKey, PageKind};
 use evercrawl_rank::{Graph, Repeats};
 use evercrawl_state::{PageRow, Standing, StateError, Store, View};
 
@@ -22,33 +22,33 @@ pub struct LinkGraph {
     graph: Graph,
 }
 
-/// What a page and a link take at most while a graph is read and ranked, in bytes: lists that grow, the graph, the graph
-/// without what spam says, ranks and earlier ranks.
+/// The most memory per page and per link while a graph is read and ranked, in bytes: growing lists, the graph, a copy
+/// without spam links, ranks and earlier ranks.
 const BYTES_A_PAGE: u64 = 64;
 const BYTES_A_LINK: u64 = 12;
 
-/// As much of a graph as there is memory for.
+/// As much of the graph as fits in memory.
 #[derive(Debug)]
-pub enum Fitting {
-    /// All of it.
+pub enum ReadWithin {
+    /// The whole graph.
     Whole(LinkGraph),
-    /// Its pages, without links.
+    /// Its pages without their links.
     Pages(LinkGraph),
-    /// There are too many pages.
+    /// Nothing: there are too many pages.
     Nothing,
 }
 
 impl LinkGraph {
-    /// Reads the graph from what a crawl has kept. While it is read, a link takes eight bytes.
+    /// Reads the graph from the committed state. While reading, a link takes eight bytes.
     pub fn read<S: Store>(state: &View<S>) -> Result<Self, StateError> {
         match Self::read_within(state, u64::MAX)? {
-            Fitting::Whole(links) | Fitting::Pages(links) => Ok(links),
-            Fitting::Nothing => Ok(Self::default()),
+            ReadWithin::Whole(links) | ReadWithin::Pages(links) => Ok(links),
+            ReadWithin::Nothing => Ok(Self::default()),
         }
     }
 
-    /// Reads what can be ranked in so many bytes of memory.
-    pub fn read_within<S: Store>(state: &View<S>, memory: u64) -> Result<Fitting, StateError> {
+    /// Reads as much as can be ranked in `memory` bytes.
+    pub fn read_within<S: Store>(state: &View<S>, memory: u64) -> Result<ReadWithin, StateError> {
         let mut read = Self::default();
         for page in state.pages() {
             let (key, row) = page?;
@@ -56,21 +56,21 @@ impl LinkGraph {
                 read.add(key);
             }
             if read.bytes(0) > memory {
-                return Ok(Fitting::Nothing);
+                return Ok(ReadWithin::Nothing);
             }
         }
-        let Some(links) = read.targets(state, memory)? else { return Ok(Fitting::Pages(read)) };
+        let Some(links) = read.targets(state, memory)? else { return Ok(ReadWithin::Pages(read)) };
         read.graph = Graph::new(read.nodes(), links.iter(), Repeats::Once);
-        Ok(Fitting::Whole(read))
+        Ok(ReadWithin::Whole(read))
     }
 
-    /// What this takes at most while it is ranked, with so many links, in bytes.
+    /// The most memory that ranking takes with this many links, in bytes.
     fn bytes(&self, links: usize) -> u64 {
         BYTES_A_PAGE * self.urls.len() as u64 + BYTES_A_LINK * links as u64
     }
 
-    /// How many pages link to each, counted link by link, so that none need be in memory; those of suspect hosts count
-    /// for nothing.
+    /// Counts how many pages link to each page, link by link, so that the links need not be in memory. Links of
+    /// suspect hosts do not count.
     pub fn count<S: Store>(
         &self,
         state: &View<S>,
@@ -89,8 +89,8 @@ impl LinkGraph {
         Ok(counts)
     }
 
-    /// The same without the links of hosts that only pretend to be of use.
-    pub fn deaf_to(mut self, suspects: &Suspects) -> Self {
+    /// The graph without links from suspect hosts.
+    pub fn without_links_from(mut self, suspects: &Suspects) -> Self {
         if suspects.count() > 0 {
             let marks = (0..self.nodes()).map(|node| {
                 let page = self.page(node);
@@ -101,8 +101,8 @@ impl LinkGraph {
         self
     }
 
-    /// The part of it whose pages are marked, with the links between these.
-    pub fn only(&self, keep: &[bool]) -> Self {
+    /// The subgraph of the marked pages.
+    pub fn keep_pages(&self, keep: &[bool]) -> Self {
         let mut part = Self::default();
         let mut numbers = vec![u32::MAX; keep.len()];
         for (node, _) in (0..).zip(keep).filter(|(_, keep)| **keep) {
@@ -117,7 +117,7 @@ impl LinkGraph {
         part
     }
 
-    /// The links between its pages, by the pages' numbers.
+    /// The links between its pages, by page number.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
@@ -137,12 +137,12 @@ impl LinkGraph {
         u32::try_from(pages.start + place).ok()
     }
 
-    /// Every host, in the order of its number.
+    /// Every host, ordered by number.
     pub fn hosts(&self) -> impl Iterator<Item = HostKey> + '_ {
         self.hosts.iter().map(|(host, _)| *host)
     }
 
-    /// The number of the host that a page is on.
+    /// The number of a page's host.
     pub fn host_of(&self, node: u32) -> u32 {
         let after = self.hosts.partition_point(|(_, first)| *first <= node);
         after.saturating_sub(1) as u32
@@ -152,7 +152,7 @@ impl LinkGraph {
         self.urls.len() as u32
     }
 
-    /// Adds a page that comes after all others, as far as numbers reach.
+    /// Adds the next page in key order, unless numbers run out.
     fn add(&mut self, page: PageKey) {
         let Ok(number) = u32::try_from(self.urls.len() + 1) else { return };
         if self.hosts.last().is_none_or(|(host, _)| *host != page.host) {
@@ -161,7 +161,7 @@ impl LinkGraph {
         self.urls.push(page.url);
     }
 
-    /// The numbers of each host's pages.
+    /// The page numbers of each host.
     pub(super) fn hosts_with_pages(&self) -> impl Iterator<Item = (HostKey, Range<usize>)> + '_ {
         self.hosts().enumerate().map(|(number, host)| (host, self.pages_of(number)))
     }
@@ -171,7 +171,7 @@ impl LinkGraph {
         first(host).unwrap_or(self.urls.len())..first(host + 1).unwrap_or(self.urls.len())
     }
 
-    /// The links between its pages; `None` where there is too little memory for them.
+    /// The links between its pages; `None` when they do not fit in memory.
     fn targets<S: Store>(
         &self,
         state: &View<S>,
@@ -217,5 +217,5 @@ impl Default for LinkGraph {
 }
 
 fn is_node(row: &PageRow) -> bool {
-    row.kind == Kind::Page && matches!(row.standing, Standing::New | Standing::Live)
+    row.kind == PageKind::Page && matches!(row.standing, Standing::New | Standing::Live)
 }

@@ -10,13 +10,13 @@ use evercrawl_urls::Canonical;
 use super::LinkGraph;
 
 /// Hosts, or registered domains, with the pages that each has.
-pub struct Groups {
+pub struct PageGroups {
     names: Vec<String>,
     of_page: Vec<u32>,
 }
 
-impl Groups {
-    /// Puts the pages of hosts together that go by the same `name`.
+impl PageGroups {
+    /// Groups the pages of hosts with the same `name`.
     pub fn read(
         links: &LinkGraph,
         name: impl Fn(HostKey) -> Result<String, StateError>,
@@ -33,7 +33,7 @@ impl Groups {
         }
         let pages = 0..links.graph().nodes();
         let of_page = pages.map(|page| of_host[links.host_of(page) as usize]).collect();
-        Ok(Groups { names, of_page })
+        Ok(PageGroups { names, of_page })
     }
 
     /// The links from group to group.
@@ -41,7 +41,7 @@ impl Groups {
         links.graph().grouped(&self.of_page, self.names.len() as u32, repeats)
     }
 
-    /// What the groups are called, by their numbers.
+    /// The names of the groups, by number.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
@@ -52,11 +52,11 @@ impl Groups {
     }
 
     /// The group of every page, by the page's number.
-    pub fn of_pages(&self) -> &[u32] {
+    pub fn page_groups(&self) -> &[u32] {
         &self.of_page
     }
 
-    /// What a group is called.
+    /// The name of a group.
     pub fn name(&self, group: u32) -> &str {
         self.names.get(group as usize).map_or("", String::as_str)
     }

@@ -1,26 +1,27 @@
-//! Which of the pages that a crawl knows matter, by the links that it has found?
+//! Which known pages matter, judged by links?
 //!
-//! - `graph`: who links to whom?
+//! - `graph`: which pages link to which?
 //! - `groups`: which pages belong together?
-//! - `ranking`: which pages matter otherwise than is written down?
-//! - `order`: where does a page wait that nobody has visited yet?
-//! - `cash`: how is cash kept, one visit at a time?
-//! - `snapshot`: how did pages rank before, and which are on their way up?
-//! - `weight`: how much does that count when visits are planned?
+//! - `ranking`: which pages have another importance than their rows say?
+//! - `order`: in which front queue does a new page wait?
+//! - `cash`: how is OPIC cash accounted for?
+//! - `snapshot`: how did pages rank before, and which are rising?
+//! - `host_mean`: how important are a host's pages on average?
+//! - `weight`: how much does importance count in planning?
 
 pub mod cash;
 mod graph;
 mod groups;
+mod host_mean;
 mod order;
 mod ranking;
 mod snapshot;
-mod usual;
 mod weight;
 
-pub use graph::{Fitting, LinkGraph};
-pub use groups::{Groups, domain_of};
-pub use order::{Order, band, band_on_topic};
-pub use ranking::{Basis, Ranks};
-pub use snapshot::{Snapshot, Snapshots};
-pub use usual::UsualOfHost;
-pub use weight::{passed_on, weight};
+pub use graph::{LinkGraph, ReadWithin};
+pub use groups::{PageGroups, domain_of};
+pub use host_mean::MeanHostImportance;
+pub use order::{CrawlOrder, band_of_importance, band_on_topic};
+pub use ranking::{RankBasis, Ranks};
+pub use snapshot::{RankSnapshot, RankSnapshots};
+pub use weight::{importance_passed_on, weight_of_importance};

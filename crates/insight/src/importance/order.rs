@@ -1,10 +1,10 @@
-//! In which order are pages fetched that nobody has visited yet? A front queue for each, by what is known of it.
+//! In which order are new pages fetched? Chooses a front queue for each by what is known about it.
 
 use evercrawl_model::{Band, Importance, Measure};
 
 /// Which new pages come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum CrawlOrder {
     /// Those nearest to a seed.
     #[default]
     Breadth,
@@ -14,24 +14,24 @@ pub enum Order {
     Rank,
     /// Those with most cash (OPIC).
     Cash,
-    /// Those of hosts of which most pages wait.
+    /// Those of hosts with most queued pages.
     Sites,
-    /// Those that are likely to be about the topic.
+    /// Those that are probably about the topic.
     Topic,
 }
 
-impl Order {
-    /// The names by which users ask for them.
-    pub const NAMES: [(&'static str, Order); 6] = [
-        ("breadth", Order::Breadth),
-        ("indegree", Order::Links),
-        ("pagerank", Order::Rank),
-        ("opic", Order::Cash),
-        ("larger-sites", Order::Sites),
-        ("topic", Order::Topic),
+impl CrawlOrder {
+    /// The names of the orders in settings.
+    pub const NAMES: [(&'static str, CrawlOrder); 6] = [
+        ("breadth", CrawlOrder::Breadth),
+        ("indegree", CrawlOrder::Links),
+        ("pagerank", CrawlOrder::Rank),
+        ("opic", CrawlOrder::Cash),
+        ("larger-sites", CrawlOrder::Sites),
+        ("topic", CrawlOrder::Topic),
     ];
 
-    /// The order of a name.
+    /// The order with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, order)| order)
     }
@@ -41,28 +41,28 @@ impl Order {
         Self::NAMES.iter().find(|(_, order)| *order == self).map_or("", |(name, _)| name)
     }
 
-    /// What is counted for it, link by link.
+    /// The link evidence that the order needs.
     pub fn measure(self) -> Option<Measure> {
         match self {
-            Order::Links => Some(Measure::Links),
-            Order::Cash => Some(Measure::Cash),
-            Order::Topic => Some(Measure::Topic),
-            Order::Breadth | Order::Rank | Order::Sites => None,
+            CrawlOrder::Links => Some(Measure::Links),
+            CrawlOrder::Cash => Some(Measure::Cash),
+            CrawlOrder::Topic => Some(Measure::Topic),
+            CrawlOrder::Breadth | CrawlOrder::Rank | CrawlOrder::Sites => None,
         }
     }
 }
 
-/// The front queue of a new page, where those that matter more come first: a queue for each doubling, and
-/// the first one left to what the user gave.
-pub fn band(importance: Importance) -> Band {
-    let doublings = importance.times().unwrap_or(1.0).log2();
+/// The band of a new page when more important pages come first: one band per doubling of importance. The first band
+/// is reserved for pages that the user gave.
+pub fn band_of_importance(importance: Importance) -> Band {
+    let doublings = importance.ratio().unwrap_or(1.0).log2();
     Band::new((3.0 - doublings).round().clamp(1.0, f64::from(Band::LAST.number())) as u8)
 }
 
-/// The front queue of a new page of which so much is expected, from 0 to 1.
+/// The band of a new page whose expected relevance is between 0 and 1.
 pub fn band_on_topic(expected: f64) -> Band {
     let last = f64::from(Band::LAST.number());
-    // Half of what can be expected is much: what a page says itself is known only when it is fetched.
+    // Half of the possible relevance is already high: a page's own text is only known after its fetch.
     Band::new((last - 2.0 * (last - 1.0) * expected).round().clamp(1.0, last) as u8)
 }
 
@@ -73,9 +73,13 @@ mod tests {
     #[test]
     fn what_matters_more_waits_in_an_earlier_queue() {
         for (times, want) in [(1.0, 3), (2.0, 2), (4.0, 1), (1e4, 1), (0.25, 5), (1e-4, 7)] {
-            assert_eq!(band(Importance::of(times)), Band::new(want), "{times}");
+            assert_eq!(
+                band_of_importance(Importance::from_ratio(times)),
+                Band::new(want),
+                "{times}"
+            );
         }
-        assert_eq!(band(Importance::UNKNOWN), Band::new(3));
+        assert_eq!(band_of_importance(Importance::UNKNOWN), Band::new(3));
         for (expected, want) in [(0.0, 7), (0.125, 6), (0.25, 4), (0.5, 1), (1.0, 1)] {
             assert_eq!(band_on_topic(expected), Band::new(want), "{expected}");
         }
@@ -83,7 +87,7 @@ mod tests {
 
     #[test]
     fn orders_have_names() {
-        assert!(Order::NAMES.iter().all(|(name, order)| order.name() == *name));
-        assert_eq!(Order::from_name("fame"), None);
+        assert!(CrawlOrder::NAMES.iter().all(|(name, order)| order.name() == *name));
+        assert_eq!(CrawlOrder::from_name("fame"), None);
     }
 }

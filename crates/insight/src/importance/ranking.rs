@@ -1,54 +1,52 @@
-//! Which pages matter more, or less, than is written in their rows?
+//! Which pages have another importance than their rows say?
 //!
-//! PageRank over the links that were committed, from beginning to end on whatever thread asks for it; what
-//! differs comes in pieces, so that a walk can take it over between other work. Links that do not fit in the memory
-//! there is for them are counted instead.
+//! PageRank over the committed links, computed on the calling thread. The differences come in batches, so that a walk
+//! can apply them between other work. When the links do not fit in memory, in-degrees are used instead.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use evercrawl_model::{Importance, PageKey, Time};
-use evercrawl_rank::{Jump, Settings, pagerank};
+use evercrawl_rank::{JumpWeights, RankSettings, pagerank};
 use evercrawl_state::{Reading, StateError, Store, View};
 
 use super::weight::DAMPING;
-use super::{Fitting, LinkGraph, Snapshot, UsualOfHost};
+use super::{LinkGraph, MeanHostImportance, RankSnapshot, ReadWithin};
 use crate::suspicion::Suspects;
 
-/// Pages that are taken over in one go.
-const PIECE: usize = 1000;
-/// How far all ranks together may be off: a step of [`Importance`] is a hundred times coarser.
+/// The size of a batch of differences.
+const BATCH_PAGES: usize = 1000;
+/// The most error of all ranks together: a step of [`Importance`] is a hundred times coarser.
 const TOLERANCE: f64 = 1e-4;
 
-/// A page that rises counts as so many times what it is at most: one link more may be chance.
+/// The most by which a rising page is raised: one more link may be chance.
 const MOST_RISE: f64 = 4.0;
 
-/// What a ranking is made from.
+/// What a ranking is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Basis {
+pub enum RankBasis {
     /// All links: PageRank.
     Links,
-    /// How many link to each page, since all links would take too much memory.
+    /// In-degrees, since the links would take too much memory.
     Counts,
-    /// Nothing: the pages alone would take too much.
+    /// Nothing: even the pages would take too much memory.
     Nothing,
 }
 
-/// A ranking of all pages of a crawl, and how far its results were handed out.
+/// A ranking of all pages of a crawl, and how much of it was handed out.
 pub struct Ranks<S> {
     state: View<S>,
     links: LinkGraph,
     scores: Vec<f64>,
-    /// How good pages are by how they rose, next to the average page; empty where nothing is known of that.
+    /// The quality of pages by how they rose, next to the average page; empty when unknown.
     risen: Vec<f64>,
-    basis: Basis,
+    basis: RankBasis,
     last: Option<PageKey>,
     stop: Arc<AtomicBool>,
 }
 
 impl<S: Store> Ranks<S> {
-    /// Ranks all pages that were committed, on this thread and in so many bytes of memory; what suspect hosts link to
-    /// counts for nothing.
+    /// Ranks all committed pages on this thread, in `memory` bytes. Links of suspect hosts do not count.
     pub fn compute(
         reading: &Reading<S>,
         suspects: &Suspects,
@@ -57,44 +55,43 @@ impl<S: Store> Ranks<S> {
     ) -> Result<Self, StateError> {
         let state = reading.view()?;
         let (basis, links, scores) = match LinkGraph::read_within(&state, memory)? {
-            Fitting::Whole(links) => {
-                let links = links.deaf_to(suspects);
-                let scores = by_links(&links);
-                (Basis::Links, links, scores)
+            ReadWithin::Whole(links) => {
+                let links = links.without_links_from(suspects);
+                let scores = rank_by_links(&links);
+                (RankBasis::Links, links, scores)
             }
-            Fitting::Pages(pages) => {
-                let scores = by_counts(&pages.count(&state, suspects)?);
-                (Basis::Counts, pages, scores)
+            ReadWithin::Pages(pages) => {
+                let scores = rank_by_counts(&pages.count(&state, suspects)?);
+                (RankBasis::Counts, pages, scores)
             }
-            Fitting::Nothing => (Basis::Nothing, LinkGraph::default(), Vec::new()),
+            ReadWithin::Nothing => (RankBasis::Nothing, LinkGraph::default(), Vec::new()),
         };
         let risen = Vec::new();
         Ok(Ranks { state, links, scores, risen, basis, last: None, stop })
     }
 
-    /// What it is made from.
-    pub fn basis(&self) -> Basis {
+    /// What the ranking is based on.
+    pub fn basis(&self) -> RankBasis {
         self.basis
     }
 
-    /// Lets pages that rose since an earlier ranking count as what they are on their way to.
-    pub fn look_back_to(&mut self, before: &Snapshot, now: Time) {
+    /// Raises pages that rose since an earlier ranking to where they are heading.
+    pub fn set_previous_snapshot(&mut self, before: &RankSnapshot, now: Time) {
         self.risen = before.quality(&self.links, &self.scores, now);
     }
 
-    /// What pages of each host matter on average.
-    pub fn usual(&self) -> UsualOfHost {
-        UsualOfHost::new(&self.links, &self.scores)
+    /// The mean importance of each host's pages.
+    pub fn mean_host_importance(&self) -> MeanHostImportance {
+        MeanHostImportance::new(&self.links, &self.scores)
     }
 
-    /// The ranking as it is kept.
-    pub fn snapshot(&self, at: Time) -> Snapshot {
-        Snapshot::new(&self.links, &self.scores, at)
+    /// The ranking as a snapshot to keep.
+    pub fn snapshot(&self, at: Time) -> RankSnapshot {
+        RankSnapshot::new(&self.links, &self.scores, at)
     }
 
-    /// The next pages that matter otherwise than their rows say; `None` when there are no more, or when it
-    /// was told to stop.
-    pub fn next_piece(&mut self) -> Result<Option<Vec<(PageKey, Importance)>>, StateError> {
+    /// The next pages whose importance differs from their rows; `None` at the end, or when cancelled.
+    pub fn next_batch(&mut self) -> Result<Option<Vec<(PageKey, Importance)>>, StateError> {
         let mut piece = Vec::new();
         for page in self.state.pages_after(self.last) {
             let (key, row) = page?;
@@ -106,7 +103,7 @@ impl<S: Store> Ranks<S> {
             if importance != row.importance && importance != Importance::UNKNOWN {
                 piece.push((key, importance));
             }
-            if piece.len() == PIECE {
+            if piece.len() == BATCH_PAGES {
                 break;
             }
         }
@@ -120,17 +117,18 @@ impl<S: Store> Ranks<S> {
         };
         let times = score * self.scores.len() as f64;
         let risen = self.risen.get(node).copied().unwrap_or(times);
-        Importance::of(risen.clamp(times, MOST_RISE * times))
+        Importance::from_ratio(risen.clamp(times, MOST_RISE * times))
     }
 }
 
-fn by_links(links: &LinkGraph) -> Vec<f64> {
-    let settings = Settings { damping: DAMPING, tolerance: TOLERANCE, ..Settings::default() };
-    pagerank(links.graph(), Jump::Anywhere, &settings).scores
+fn rank_by_links(links: &LinkGraph) -> Vec<f64> {
+    let settings =
+        RankSettings { damping: DAMPING, tolerance: TOLERANCE, ..RankSettings::default() };
+    pagerank(links.graph(), JumpWeights::Anywhere, &settings).scores
 }
 
-/// What a surfer brings who jumps anywhere, or follows any one link of all: scores that add up to 1.
-fn by_counts(counts: &[u32]) -> Vec<f64> {
+/// The scores of a surfer who jumps anywhere or follows any single link; they sum to 1.
+fn rank_by_counts(counts: &[u32]) -> Vec<f64> {
     let pages = counts.len().max(1) as f64;
     let links = counts.iter().map(|count| f64::from(*count)).sum::<f64>().max(1.0);
     let score = |count: &u32| (1.0 - DAMPING) / pages + DAMPING * f64::from(*count) / links;
@@ -140,8 +138,8 @@ fn by_counts(counts: &[u32]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use evercrawl_model::{
-        Change, Discovery, Event, HostUpdate, Kind, Next, Outcome, PolicyNotes, Score, Visit,
-        Visited,
+        Change, Discovery, Event, HostUpdate, NextVisit, Outcome, PageKind, PolicyNotes, Score,
+        Visit, Visited,
     };
     use evercrawl_state::{MemoryStore, Settings, State};
 
@@ -164,8 +162,8 @@ mod tests {
         Event::Visited(Box::new(Visited {
             visit,
             identity: None,
-            next: Next::Never,
-            noted: PolicyNotes::default(),
+            next: NextVisit::Never,
+            policy_notes: PolicyNotes::default(),
             validators: None,
             simhash: None,
             memory: None,
@@ -174,7 +172,7 @@ mod tests {
             links: Some(links),
             anchors: Vec::new(),
             first_of_digest: false,
-            kind: Kind::Page,
+            kind: PageKind::Page,
             host: HostUpdate::default(),
         }))
     }
@@ -207,7 +205,7 @@ mod tests {
     fn ranked(state: &mut State<MemoryStore>) -> Vec<usize> {
         let mut ranks = within(state, u64::MAX);
         let mut pieces = Vec::new();
-        while let Some(pages) = ranks.next_piece().unwrap() {
+        while let Some(pages) = ranks.next_batch().unwrap() {
             pieces.push(pages.len());
             state.apply(&Event::ImportanceChanged { pages }).unwrap();
         }
@@ -221,7 +219,7 @@ mod tests {
         assert_eq!(ranked(&mut state), [1000, 1000, 500]);
         assert!(ranked(&mut state).is_empty(), "nothing changed since");
         let times = |state: &State<MemoryStore>, n: usize| {
-            state.view().page(pages[n]).unwrap().unwrap().importance.times().unwrap()
+            state.view().page(pages[n]).unwrap().unwrap().importance.ratio().unwrap()
         };
         assert!(times(&state, 0) > 900.0 && times(&state, 1) > 800.0 && times(&state, 2) < 0.17);
         state.apply(&visit(pages[2], Change::Changed, vec![pages[3]])).unwrap();
@@ -247,9 +245,9 @@ mod tests {
         }
         state.flush_now().unwrap();
         let mut now = ranks(&state);
-        let plain = now.importance(pages[2]).times().unwrap();
-        now.look_back_to(&before, Time::from_secs(7 * 86_400));
-        let risen = now.importance(pages[2]).times().unwrap();
+        let plain = now.importance(pages[2]).ratio().unwrap();
+        now.set_previous_snapshot(&before, Time::from_secs(7 * 86_400));
+        let risen = now.importance(pages[2]).ratio().unwrap();
         assert!(plain < 1.0 && risen > 1.2 && risen <= 4.5 * plain, "{plain} {risen}");
         assert_eq!(now.importance(pages[40]), ranks(&state).importance(pages[40]), "as before");
     }
@@ -257,14 +255,14 @@ mod tests {
     #[test]
     fn links_that_do_not_fit_are_counted_and_pages_that_do_not_are_left_alone() {
         let (mut state, pages) = star(2500);
-        assert_eq!(within(&state, u64::MAX).basis(), Basis::Links);
+        assert_eq!(within(&state, u64::MAX).basis(), RankBasis::Links);
         let counted = within(&state, 2500 * 64 + 100);
-        assert_eq!(counted.basis(), Basis::Counts);
+        assert_eq!(counted.basis(), RankBasis::Counts);
         assert!((counted.scores.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-        let times = |n: usize| counted.importance(pages[n]).times().unwrap();
+        let times = |n: usize| counted.importance(pages[n]).ratio().unwrap();
         assert!(times(0) > 1900.0 && (0.9..1.1).contains(&times(1)) && times(2) < 0.17);
         let mut nothing = within(&state, 1000);
-        assert_eq!((nothing.basis(), nothing.next_piece().unwrap()), (Basis::Nothing, None));
+        assert_eq!((nothing.basis(), nothing.next_batch().unwrap()), (RankBasis::Nothing, None));
         assert_eq!(ranked(&mut state).len(), 3, "and it was not the graph that was empty");
     }
 
@@ -274,6 +272,6 @@ mod tests {
         let stop = Arc::new(AtomicBool::new(true));
         let reading = state.reading();
         let mut ranks = Ranks::compute(&reading, &Suspects::default(), u64::MAX, stop).unwrap();
-        assert_eq!(ranks.next_piece().unwrap(), None);
+        assert_eq!(ranks.next_batch().unwrap(), None);
     }
 }

@@ -1,7 +1,7 @@
-//! How did pages rank before, and which are on their way up?
+//! How did pages rank before, and which are rising?
 //!
-//! A ranking is kept now and then in a small file of the data directory: twelve bytes a page. A page that rose
-//! since then is better than it is known to be ([`Attention`]).
+//! A ranking is kept now and then in a small file of the data directory, at twelve bytes a page. A page that has
+//! risen since is better than its rank shows ([`Attention`]).
 
 use std::fs;
 use std::io;
@@ -14,30 +14,30 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::LinkGraph;
 use super::weight::DAMPING;
 
-/// What a file begins with.
+/// The magic bytes of a snapshot file.
 const MAGIC: &[u8; 8] = b"EVERANK1";
-/// How many are kept: the oldest goes when one more comes.
+/// How many snapshots are kept: the oldest is deleted first.
 const MOST: usize = 4;
-/// What a page that nobody links to ranks, next to the average page.
+/// The rank of a page without links, next to the average page.
 const UNKNOWN: f64 = 1.0 - DAMPING;
-/// Visits in a week, per person, to a page as popular as the average one.
+/// Weekly visits per person to a page as popular as the average one.
 const VISITS: f64 = 0.5;
-/// Rankings that are nearer to each other than this tell chance from growth no better.
+/// Rankings closer together than this cannot tell growth from chance.
 const SHORTEST: f64 = 1.0 / 7.0;
 
 const WEEK: f64 = 7.0 * 86_400.0;
 
-/// A ranking of all pages at some time: how many times as much as the average page each mattered.
+/// The importance of all pages at some time, relative to the average page.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Snapshot {
+pub struct RankSnapshot {
     at: Time,
-    /// Every host, and the place of its first page.
+    /// Every host, and the index of its first page.
     hosts: Vec<(HostKey, u32)>,
     pages: Vec<(u64, f32)>,
 }
 
-impl Snapshot {
-    /// A ranking of a graph by scores that add up to 1.
+impl RankSnapshot {
+    /// A snapshot of a ranked graph; the scores sum to 1.
     pub fn new(links: &LinkGraph, scores: &[f64], at: Time) -> Self {
         let (mut hosts, mut pages) =
             (Vec::<(HostKey, u32)>::new(), Vec::with_capacity(scores.len()));
@@ -48,7 +48,7 @@ impl Snapshot {
             }
             pages.push((page.url, (score * scores.len() as f64) as f32));
         }
-        Snapshot { at, hosts, pages }
+        RankSnapshot { at, hosts, pages }
     }
 
     /// When it was made.
@@ -56,8 +56,8 @@ impl Snapshot {
         self.at
     }
 
-    /// How many times as much as the average page a page mattered, where it was known.
-    pub fn times(&self, page: PageKey) -> Option<f64> {
+    /// The importance of a page relative to the average page, if it was known.
+    pub fn ratio(&self, page: PageKey) -> Option<f64> {
         let host = self.hosts.binary_search_by_key(&page.host, |(host, _)| *host).ok()?;
         let end = self.hosts.get(host + 1).map_or(self.pages.len(), |(_, first)| *first as usize);
         let pages = self.pages.get(self.hosts[host].1 as usize..end)?;
@@ -65,14 +65,14 @@ impl Snapshot {
         Some(f64::from(pages[place].1))
     }
 
-    /// How good each page is by how it rose until `now`, next to the average page: at least as good as it is
-    /// popular. One that was not known began as a page that nobody links to.
+    /// The quality of each page by how it rose until `now`, relative to the average page: at least its popularity. A
+    /// page that was unknown then is taken to have started without links.
     pub fn quality(&self, links: &LinkGraph, scores: &[f64], now: Time) -> Vec<f64> {
         let weeks = (now.since(self.at).as_secs_f64() / WEEK).max(SHORTEST);
         let attention = Attention::Links { rate: VISITS };
         let quality = |(node, score): (u32, &f64)| {
             let after = score * scores.len() as f64;
-            let before = links.page(node).and_then(|page| self.times(page)).unwrap_or(UNKNOWN);
+            let before = links.page(node).and_then(|page| self.ratio(page)).unwrap_or(UNKNOWN);
             attention.quality_by_slope(before, after, weeks).unwrap_or(after)
         };
         (0..).zip(scores).map(quality).collect()
@@ -113,7 +113,7 @@ impl Snapshot {
             let (url, times) = bytes.split_first_chunk::<8>()?;
             Some((u64::from_le_bytes(*url), f32::from_le_bytes(times.try_into().ok()?)))
         };
-        Some(Snapshot {
+        Some(RankSnapshot {
             at: Time::from_millis(u64::from_le_bytes(*at)),
             hosts: hosts.chunks_exact(HostKey::LEN + 4).map(host).collect::<Option<_>>()?,
             pages: pages.chunks_exact(12).map(page).collect::<Option<_>>()?,
@@ -121,21 +121,21 @@ impl Snapshot {
     }
 }
 
-/// The rankings that are kept of a crawl.
+/// The snapshots kept for a crawl.
 #[derive(Clone, Debug)]
-pub struct Snapshots {
+pub struct RankSnapshots {
     dir: PathBuf,
 }
 
-impl Snapshots {
-    /// Those in a directory, which need not exist yet.
+impl RankSnapshots {
+    /// The snapshots in a directory, which need not exist yet.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
-        Snapshots { dir: dir.into() }
+        RankSnapshots { dir: dir.into() }
     }
 
-    /// The oldest one that can be read.
-    pub fn oldest(&self) -> Option<Snapshot> {
-        self.files().iter().find_map(|file| Snapshot::decode(&fs::read(file).ok()?))
+    /// The oldest readable snapshot.
+    pub fn oldest(&self) -> Option<RankSnapshot> {
+        self.files().iter().find_map(|file| RankSnapshot::decode(&fs::read(file).ok()?))
     }
 
     /// When the newest was made.
@@ -144,8 +144,8 @@ impl Snapshots {
         file.file_stem()?.to_str()?.parse().ok().map(Time::from_millis)
     }
 
-    /// Keeps one more; those that are too many go, the oldest first.
-    pub fn keep(&self, snapshot: &Snapshot) -> io::Result<()> {
+    /// Keeps a snapshot, and deletes the oldest if there are too many.
+    pub fn keep(&self, snapshot: &RankSnapshot) -> io::Result<()> {
         fs::create_dir_all(&self.dir)?;
         let name = self.dir.join(format!("{:015}.ranks", snapshot.at.millis()));
         let aside = name.with_extension("new");
@@ -158,7 +158,7 @@ impl Snapshots {
         Ok(())
     }
 
-    /// All of them, the oldest first.
+    /// The snapshot files, oldest first.
     fn files(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let is_ranks = |path: &PathBuf| path.extension().is_some_and(|end| end == "ranks");
@@ -167,12 +167,12 @@ impl Snapshots {
         files
     }
 
-    /// Those of a data directory.
-    pub fn of(data: &Path) -> Self {
+    /// The snapshots of a data directory.
+    pub fn in_data_dir(data: &Path) -> Self {
         Self::new(Self::dir_in(data))
     }
 
-    /// Where they lie in a data directory.
+    /// Where a data directory keeps its snapshots.
     pub fn dir_in(data: &Path) -> PathBuf {
         data.join("ranks")
     }
@@ -184,30 +184,30 @@ mod tests {
 
     use super::*;
 
-    fn snapshot(at: u64) -> Snapshot {
+    fn snapshot(at: u64) -> RankSnapshot {
         let host = |host| HostKey { shard: 0, host };
         let pages = vec![(3, 0.5), (9, 2.0), (1, 1.0)];
-        Snapshot { at: Time::from_secs(at), hosts: vec![(host(1), 0), (host(7), 2)], pages }
+        RankSnapshot { at: Time::from_secs(at), hosts: vec![(host(1), 0), (host(7), 2)], pages }
     }
 
     #[test]
     fn snapshots_round_trip_and_damage_is_seen() {
         let snapshot = snapshot(5);
         let bytes = snapshot.encode();
-        assert_eq!(Snapshot::decode(&bytes), Some(snapshot.clone()));
+        assert_eq!(RankSnapshot::decode(&bytes), Some(snapshot.clone()));
         for cut in 0..bytes.len() {
-            assert_eq!(Snapshot::decode(&bytes[..cut]), None);
+            assert_eq!(RankSnapshot::decode(&bytes[..cut]), None);
         }
         let page = |host, url| PageKey { host: HostKey { shard: 0, host }, url };
-        assert_eq!(snapshot.times(page(1, 9)), Some(2.0));
-        assert_eq!(snapshot.times(page(7, 1)), Some(1.0));
-        assert_eq!((snapshot.times(page(7, 3)), snapshot.times(page(2, 1))), (None, None));
+        assert_eq!(snapshot.ratio(page(1, 9)), Some(2.0));
+        assert_eq!(snapshot.ratio(page(7, 1)), Some(1.0));
+        assert_eq!((snapshot.ratio(page(7, 3)), snapshot.ratio(page(2, 1))), (None, None));
     }
 
     #[test]
     fn the_last_few_are_kept() {
         let dir = tempfile::tempdir().unwrap();
-        let kept = Snapshots::of(dir.path());
+        let kept = RankSnapshots::in_data_dir(dir.path());
         assert_eq!((kept.oldest(), kept.newest_at()), (None, None));
         for at in 1..=6 {
             kept.keep(&snapshot(at)).unwrap();

@@ -1,4 +1,4 @@
-//! What did a page last say, by the archive?
+//! What was a page's last archived content?
 
 use std::sync::Arc;
 
@@ -7,41 +7,41 @@ use evercrawl_extract::decode;
 use evercrawl_model::{Outcome, RecordAt};
 use evercrawl_state::{PageRow, StateError, Store, View};
 
-/// Memory for records that were read, and the size that one may unpack to.
+/// The memory for records read, and the size that one may unpack to.
 const CACHE: usize = 1 << 20;
 const RECORD_CAP: usize = 1 << 26;
 
-/// The archive of a crawl, to look up what pages said.
-pub struct Archived {
+/// The archive of a crawl, to look up the content of pages.
+pub struct ArchivedPages {
     records: RecordCache,
 }
 
-impl Archived {
+impl ArchivedPages {
     /// The archive whose segments these are.
     pub fn new(segments: Arc<dyn SegmentStore>) -> Self {
-        Archived { records: RecordCache::new(segments, CACHE, RECORD_CAP) }
+        ArchivedPages { records: RecordCache::new(segments, CACHE, RECORD_CAP) }
     }
 
-    /// The HTML that a page was last seen with, unpacked; `None` where there is none, or none any more.
+    /// The last archived HTML of a page, decoded; `None` when there is none any more.
     pub fn html<S: Store>(
         &mut self,
         state: &View<S>,
         row: &PageRow,
     ) -> Result<Option<String>, StateError> {
         let Some(digest) = row.past.as_ref().and_then(|past| past.digest) else { return Ok(None) };
-        if let Some(html) = self.first_whole(state, row, digest)? {
+        if let Some(html) = self.first_unrevisited(state, row, digest)? {
             return Ok(Some(html));
         }
-        // Another page had the same first, and its record holds it.
+        // Another page had the same content first, and its record holds it.
         let Some(first) = state.first_seen(&digest)? else { return Ok(None) };
         match state.page(first.page)? {
-            Some(row) => self.first_whole(state, &row, digest),
+            Some(row) => self.first_unrevisited(state, &row, digest),
             None => Ok(None),
         }
     }
 
-    /// The HTML of the first of a page's visits whose record holds the content itself.
-    fn first_whole<S: Store>(
+    /// The HTML of the first visit to a page whose record holds the content itself.
+    fn first_unrevisited<S: Store>(
         &mut self,
         state: &View<S>,
         row: &PageRow,
@@ -49,7 +49,7 @@ impl Archived {
     ) -> Result<Option<String>, StateError> {
         for visit in state.history(row) {
             let (_, visit) = visit?;
-            // Whatever the visit was taken for: a page may have been suspect first, and itself on a second look.
+            // Whatever the outcome of the visit: a page may have been suspect at first, and cleared later.
             let at = visit.record.filter(|_| visit.digest == Some(digest));
             if let Some(html) = at.and_then(|at| self.read(at)) {
                 return Ok(Some(html));
@@ -58,7 +58,7 @@ impl Archived {
         Ok(None)
     }
 
-    /// Where a page's last answer led, as it said so itself; `None` where it led nowhere, or is there no more.
+    /// The redirect target of a page's last response; `None` when there was none, or its record was deleted.
     pub fn location<S: Store>(
         &mut self,
         state: &View<S>,
@@ -67,13 +67,13 @@ impl Archived {
         let latest = state.history(row).next().transpose()?;
         let redirect = latest.filter(|(_, visit)| visit.outcome == Outcome::Redirect);
         let Some(at) = redirect.and_then(|(_, visit)| visit.record) else { return Ok(None) };
-        // A record that refers to another for the same body has the head of its own answer.
+        // A revisit record has the headers of its own response.
         let Ok(record) = self.records.read(at) else { return Ok(None) };
         let head = String::from_utf8_lossy(record.http_head());
         Ok(header(&head, "location").map(str::to_owned))
     }
 
-    /// What cannot be read says nothing: `evercrawl check` tells of it.
+    /// An unreadable record counts as none: `evercrawl check` reports it.
     fn read(&mut self, at: RecordAt) -> Option<String> {
         let record = self.records.read(at).ok()?;
         let whole = record.header("WARC-Type") == Some("response");

@@ -1,23 +1,23 @@
-//! What does a host's company say: who its domain links to, and shares an address or a template with?
+//! What do the neighbours of a host's domain say: which domains it links to, and shares an address or template with?
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use evercrawl_model::HostKey;
 use evercrawl_rank::Repeats;
-use evercrawl_spam::{Network, Sign, circles, farms};
+use evercrawl_spam::{Sign, SiteNetwork, circles, farms};
 use evercrawl_state::{StateError, Store, View};
 
-use super::survey::Seen;
-use crate::importance::{Fitting, Groups, LinkGraph, domain_of};
+use super::survey::HostSurvey;
+use crate::importance::{LinkGraph, PageGroups, ReadWithin, domain_of};
 
-/// Adds to each host what its registered domain shows; says whether that could be seen in so many bytes of memory.
-pub(super) fn company<S: Store>(
+/// Adds the signs of each host's registered domain. Returns whether the links fitted in `memory` bytes.
+pub(super) fn neighbour_signs<S: Store>(
     state: &View<S>,
-    hosts: &mut [Seen],
+    hosts: &mut [HostSurvey],
     memory: u64,
 ) -> Result<bool, StateError> {
-    let Fitting::Whole(links) = LinkGraph::read_within(state, memory)? else { return Ok(false) };
+    let ReadWithin::Whole(links) = LinkGraph::read_within(state, memory)? else { return Ok(false) };
     let names: HashMap<HostKey, &str> =
         hosts.iter().map(|seen| (seen.host, seen.name.as_str())).collect();
     let authority = |host: HostKey| -> Result<String, StateError> {
@@ -26,7 +26,7 @@ pub(super) fn company<S: Store>(
             None => state.host(host)?.map(|row| row.authority).unwrap_or_default(),
         })
     };
-    let domains = Groups::read(&links, |host| Ok(domain_of(authority(host)?)))?;
+    let domains = PageGroups::read(&links, |host| Ok(domain_of(authority(host)?)))?;
     let number: HashMap<String, u32> =
         domains.names().zip(0..).map(|(name, number)| (name.to_owned(), number)).collect();
     let of_host: Vec<Option<u32>> =
@@ -42,8 +42,8 @@ pub(super) fn company<S: Store>(
 fn domain_signs<S: Store>(
     state: &View<S>,
     links: &LinkGraph,
-    domains: &Groups,
-    hosts: &[Seen],
+    domains: &PageGroups,
+    hosts: &[HostSurvey],
     of_host: &[Option<u32>],
 ) -> Result<Vec<Vec<Sign>>, StateError> {
     let count = domains.names().count();
@@ -57,7 +57,7 @@ fn domain_signs<S: Store>(
     for (seen, domain) in hosts.iter().zip(of_host) {
         let Some(domain) = *domain else { continue };
         let Some(row) = state.host(seen.host)? else { continue };
-        // The first of its hosts stands for a domain.
+        // The first of its hosts represents a domain.
         let (address, template) =
             (&mut addresses[domain as usize], &mut templates[domain as usize]);
         *address = address.or(row.ip.map(hash));
@@ -69,7 +69,7 @@ fn domain_signs<S: Store>(
     trusted.sort_unstable();
     trusted.dedup();
     let graph = domains.graph(links, Repeats::Once);
-    let network = Network {
+    let network = SiteNetwork {
         links: &graph,
         pages: &pages,
         addresses: &addresses,
@@ -77,7 +77,7 @@ fn domain_signs<S: Store>(
         trusted: &trusted,
     };
     let (mut signs, farms) = (network.signs(), farms(&graph));
-    let circles = circles(links.graph(), domains.of_pages(), &farms);
+    let circles = circles(links.graph(), domains.page_groups(), &farms);
     for ((domain, signs), circle) in (0..).zip(&mut signs).zip(circles) {
         signs.extend(farms.sign(domain).cloned().into_iter().chain(circle));
     }

@@ -1,63 +1,66 @@
-//! What do some pages of each host, and the links between domains, speak of? Read from what was archived.
+//! Which signs of spam do some pages of each host, and the links between domains, show? Read from the archive.
 //!
 //! Pages come in the order of their keys, which are hashes: the first few of a host are a fair sample of it.
 
 use std::collections::HashMap;
 
-use evercrawl_model::{HostKey, Kind as Page, Likeness, Outcome, Suspicion, Time};
-use evercrawl_spam::{Doors, Kind, Look, Mirror, Sample, Sign, Site, Verdict, mirrors, page_signs};
+use evercrawl_model::{HostKey, HostLikeness, Outcome, PageKind as Page, Suspicion, Time};
+use evercrawl_spam::{
+    DoorwayEvidence, HostSample, Mirror, PageFeatures, Sign, SignKind, SiteFeatures, SpamVerdict,
+    mirrors, page_signs,
+};
 use evercrawl_state::{PageRow, StateError, Store, View};
-use evercrawl_urls::{Base, Canonical, Steps};
+use evercrawl_urls::{Base, Canonical, CanonicalSteps};
 
-use super::archived::Archived;
-use super::company::company;
+use super::archived::ArchivedPages;
+use super::company::neighbour_signs;
 
-/// The share of pages in which a mirror agrees with its original, at least.
+/// The least share of pages in which a mirror agrees with its original.
 const MIRRORS: f64 = 0.8;
-/// A page's sign counts against its host from this score on, where most pages show it.
+/// A sign that most pages show counts against the host from this score on.
 const SHOWN: f64 = 0.5;
 
-/// How sure it is what the crawl itself took for something else than a page.
+/// The score of pages that the crawl itself classified as parked.
 const TAKEN_FOR: f64 = 0.95;
 
-/// A sign that is less sure than this is no reason.
+/// Signs with a lower score are ignored.
 const WORTH_A_WORD: f64 = 0.1;
 
-/// What was seen of a host.
-pub struct Seen {
+/// The survey of one host.
+pub struct HostSurvey {
     /// The host.
     pub host: HostKey,
     /// Its name.
     pub name: String,
     /// When its first page was found.
     pub found: Time,
-    /// How many pages were looked at.
+    /// How many pages were read.
     pub looked: usize,
-    /// Those of them that show something, with what each shows.
-    pub pages: Vec<(String, Verdict)>,
+    /// Pages with signs of spam, and their signs.
+    pub pages: Vec<(String, SpamVerdict)>,
     /// How many pages it has.
     known: usize,
-    site: Site,
-    doors: Doors,
-    sample: Sample,
-    /// What its pages are made from.
+    site: SiteFeatures,
+    doors: DoorwayEvidence,
+    sample: HostSample,
+    /// The template of its pages.
     pub(super) template: Option<u64>,
-    /// What its pages show together, and its domain's links.
+    /// Signs of its pages together, and of its domain's links.
     pub(super) signs: Vec<Sign>,
-    /// The host that the crawl itself takes it for a mirror of.
-    likeness: Option<Likeness>,
+    /// The host of which the crawl itself considers it a mirror.
+    likeness: Option<HostLikeness>,
 }
 
-/// Looks at up to `most` pages of every host, and at links where they take no more than `memory` bytes; `hear` is told
-/// of each host. Says whether links were looked at.
-pub fn survey<S: Store>(
+/// Surveys up to `most` pages of every host, and the links if they fit in `memory` bytes; passes each host to `hear`.
+/// Returns whether links were read.
+pub fn survey_hosts<S: Store>(
     state: &View<S>,
-    archived: &mut Archived,
+    archived: &mut ArchivedPages,
     most: usize,
     memory: u64,
-    mut hear: impl FnMut(Seen),
+    mut hear: impl FnMut(HostSurvey),
 ) -> Result<bool, StateError> {
-    let mut hosts: Vec<Seen> = Vec::new();
+    let mut hosts: Vec<HostSurvey> = Vec::new();
     for page in state.pages() {
         let (key, row) = page?;
         if row.kind == Page::Probe || !(row.held() || was_parked(&row)) {
@@ -65,40 +68,40 @@ pub fn survey<S: Store>(
         }
         let Some(url) = Canonical::from_trusted(row.url.clone()) else { continue };
         if hosts.last().is_none_or(|seen| seen.host != key.host) {
-            hosts.last_mut().into_iter().for_each(Seen::conclude);
-            hosts.push(Seen::new(key.host, url.authority(), row.found));
+            hosts.last_mut().into_iter().for_each(HostSurvey::conclude);
+            hosts.push(HostSurvey::new(key.host, url.authority(), row.found));
         }
         if let Some(seen) = hosts.last_mut() {
             seen.add(state, archived, &url, &row, most)?;
         }
     }
-    hosts.last_mut().into_iter().for_each(Seen::conclude);
-    // Some may have nothing but lists of pages.
+    hosts.last_mut().into_iter().for_each(HostSurvey::conclude);
+    // A host may have nothing but sitemaps and feeds.
     hosts.retain(|seen| seen.known > 0);
-    let links_seen = company(state, &mut hosts, memory)?;
-    let known: HashMap<HostKey, Likeness> = state.likenesses().collect::<Result<_, _>>()?;
+    let links_seen = neighbour_signs(state, &mut hosts, memory)?;
+    let known: HashMap<HostKey, HostLikeness> = state.likenesses().collect::<Result<_, _>>()?;
     for seen in &mut hosts {
-        seen.likeness = known.get(&seen.host).copied().filter(|likeness| likeness.mirror);
+        seen.likeness = known.get(&seen.host).copied().filter(|likeness| likeness.is_mirror);
     }
     hosts.into_iter().for_each(&mut hear);
     Ok(links_seen)
 }
 
-/// Hosts that hold what an earlier one does: those that the crawl has found to, and those whose pages tell now.
-pub fn copies(hosts: &[Seen]) -> Vec<Mirror> {
+/// Hosts that copy an earlier one: those found during the crawl, and those shown by this survey.
+pub fn find_copies(hosts: &[HostSurvey]) -> Vec<Mirror> {
     let places: HashMap<HostKey, usize> =
         hosts.iter().zip(0..).map(|(seen, place)| (seen.host, place)).collect();
-    let found = |(host, seen): (usize, &Seen)| {
+    let found = |(host, seen): (usize, &HostSurvey)| {
         let likeness = seen.likeness?;
-        let of = *places.get(&likeness.of)?;
-        let (alike, compared) = (likeness.alike, likeness.compared);
+        let of = *places.get(&likeness.compared_with)?;
+        let (alike, compared) = (likeness.alike_pages, likeness.compared_pages);
         let evidence = format!("{alike} of {compared} pages compared by the crawl are alike");
         let same = f64::from(alike) / f64::from(compared.max(1));
         Some(Mirror { host, of, same, evidence })
     };
     let mut copies: Vec<Mirror> = hosts.iter().enumerate().filter_map(found).collect();
     let known: Vec<(usize, usize)> = copies.iter().map(|copy| (copy.host, copy.of)).collect();
-    let samples: Vec<Sample> = hosts.iter().map(|seen| seen.sample.clone()).collect();
+    let samples: Vec<HostSample> = hosts.iter().map(|seen| seen.sample.clone()).collect();
     // Two that mirror each other are one mirror.
     let is_new = |copy: &Mirror| {
         known.iter().all(|&(host, of)| host != copy.host && (host, of) != (copy.of, copy.host))
@@ -107,25 +110,25 @@ pub fn copies(hosts: &[Seen]) -> Vec<Mirror> {
     copies
 }
 
-impl Seen {
+impl HostSurvey {
     fn new(host: HostKey, name: &str, found: Time) -> Self {
-        Seen {
+        HostSurvey {
             host,
             name: name.to_owned(),
             found,
             looked: 0,
             pages: Vec::new(),
             known: 0,
-            site: Site::default(),
-            doors: Doors::default(),
-            sample: Sample::default(),
+            site: SiteFeatures::default(),
+            doors: DoorwayEvidence::default(),
+            sample: HostSample::default(),
             template: None,
             signs: Vec::new(),
             likeness: None,
         }
     }
 
-    /// All its pages were looked at: what they show together is kept, and not what that was seen by.
+    /// Draws the conclusions from all pages read, and frees the evidence.
     fn conclude(&mut self) {
         let (site, doors) = (std::mem::take(&mut self.site), std::mem::take(&mut self.doors));
         (self.template, self.signs) = (site.template(), site.signs());
@@ -135,7 +138,7 @@ impl Seen {
     fn add<S: Store>(
         &mut self,
         state: &View<S>,
-        archived: &mut Archived,
+        archived: &mut ArchivedPages,
         url: &Canonical,
         row: &PageRow,
         most: usize,
@@ -143,7 +146,7 @@ impl Seen {
         self.found = self.found.min(row.found);
         let redirects = row.past.as_ref().is_some_and(|past| past.outcome == Outcome::Redirect);
         if !redirects && row.held() {
-            self.doors.shows_something();
+            self.doors.record_content();
         }
         if row.kind != Page::Page {
             return Ok(());
@@ -160,54 +163,54 @@ impl Seen {
             return Ok(());
         }
         if was_parked(row) {
-            self.note(url, vec![parked()]);
+            self.record_signs(url, vec![parked_sign()]);
             return Ok(());
         }
-        let look = archived.html(state, row)?.map(|html| Look::of_html(&html));
-        if self.leaves_doors(most) {
-            self.doors.add_page(url.as_str(), look.as_ref().unwrap_or(&Look::default()));
+        let look = archived.html(state, row)?.map(|html| PageFeatures::of_html(&html));
+        if self.has_door_links(most) {
+            self.doors.add_page(url.as_str(), look.as_ref().unwrap_or(&PageFeatures::default()));
         }
         if let Some(look) = look {
             self.site.add(&look);
-            self.note(url, page_signs(url.as_str(), &look));
+            self.record_signs(url, page_signs(url.as_str(), &look));
         }
         Ok(())
     }
 
-    /// Whether fewer pages were asked where they lead than may be. The first ones tell, whatever they are: of those with
-    /// content alone, or without, any number could be had.
-    fn leaves_doors(&self, most: usize) -> bool {
-        (self.doors.looked() as usize) < most
+    /// Whether more redirects may be read. The first ones are enough, of any kind: of pages with content, or without,
+    /// there may be any number.
+    fn has_door_links(&self, most: usize) -> bool {
+        (self.doors.pages_counted() as usize) < most
     }
 
     fn add_redirect<S: Store>(
         &mut self,
         state: &View<S>,
-        archived: &mut Archived,
+        archived: &mut ArchivedPages,
         url: &Canonical,
         row: &PageRow,
         most: usize,
     ) -> Result<(), StateError> {
-        if !self.leaves_doors(most) {
+        if !self.has_door_links(most) {
             return Ok(());
         }
         let Some(location) = archived.location(state, row)? else { return Ok(()) };
-        let base = Base::new(url.as_str(), Steps::default()).ok();
+        let base = Base::new(url.as_str(), CanonicalSteps::default()).ok();
         if let Some(target) = base.and_then(|base| base.join(&location).ok()) {
             self.doors.add_redirect(url.as_str(), target.as_str(), row.is_moved());
         }
         Ok(())
     }
 
-    fn note(&mut self, url: &Canonical, signs: Vec<Sign>) {
+    fn record_signs(&mut self, url: &Canonical, signs: Vec<Sign>) {
         self.looked += 1;
-        let verdict = Verdict::new(signs);
+        let verdict = SpamVerdict::new(signs);
         if verdict.probability >= WORTH_A_WORD {
             self.pages.push((url.as_str().to_owned(), verdict));
         }
     }
 
-    /// What is to be kept of it, where it is spam with at least this probability.
+    /// The suspicion to store, if the probability of spam reaches `threshold`.
     pub(super) fn suspicion(&self, threshold: f64, at: Time) -> Option<Suspicion> {
         let verdict = self.verdict();
         let told = verdict.signs.iter().filter(|sign| sign.score >= WORTH_A_WORD);
@@ -217,20 +220,24 @@ impl Seen {
         (verdict.probability >= threshold).then_some(Suspicion { probability, evidence, at })
     }
 
-    /// What speaks against the host: its pages together, its links, and what most of its pages show.
-    pub fn verdict(&self) -> Verdict {
-        let of_kind =
-            |kind: Kind| self.usual(|verdict| verdict.signs.iter().find(|sign| sign.kind == kind));
-        let mut usual: Vec<Sign> = Kind::ALL.into_iter().filter_map(of_kind).collect();
+    /// The verdict: signs of its pages together, of its links, and those that most of its pages show.
+    pub fn verdict(&self) -> SpamVerdict {
+        let of_kind = |kind: SignKind| {
+            self.most_common_sign(|verdict| verdict.signs.iter().find(|sign| sign.kind == kind))
+        };
+        let mut usual: Vec<Sign> = SignKind::ALL.into_iter().filter_map(of_kind).collect();
         if usual.is_empty() {
-            // Most pages may pretend, each in its own way.
-            usual.extend(self.usual(|verdict| verdict.signs.first()));
+            // Most pages may show signs, each a different one.
+            usual.extend(self.most_common_sign(|verdict| verdict.signs.first()));
         }
-        Verdict::new([self.signs.as_slice(), &usual].concat())
+        SpamVerdict::new([self.signs.as_slice(), &usual].concat())
     }
 
-    /// The sign that most of its pages show: the middle one, since one page is no host.
-    fn usual<'a>(&'a self, sign: impl Fn(&'a Verdict) -> Option<&'a Sign>) -> Option<Sign> {
+    /// The sign that most of its pages show, with their median score, since one page is not the host.
+    fn most_common_sign<'a>(
+        &'a self,
+        sign: impl Fn(&'a SpamVerdict) -> Option<&'a Sign>,
+    ) -> Option<Sign> {
         let mut shown: Vec<(&Sign, &str)> = Vec::new();
         for (url, verdict) in &self.pages {
             let sign = sign(verdict).filter(|sign| sign.score >= SHOWN);
@@ -251,12 +258,12 @@ impl Seen {
     }
 }
 
-/// The crawl itself takes some pages for the offer of a parked domain, and holds nothing of them.
+/// The crawl itself classifies parked pages and keeps no content of them.
 fn was_parked(row: &PageRow) -> bool {
     !row.held() && row.past.as_ref().is_some_and(|past| past.outcome == Outcome::Parked)
 }
 
-fn parked() -> Sign {
+fn parked_sign() -> Sign {
     let evidence = "the crawl took it for the offer of a parked domain".to_owned();
-    Sign { kind: Kind::Parked, score: TAKEN_FOR, evidence }
+    Sign { kind: SignKind::Parked, score: TAKEN_FOR, evidence }
 }

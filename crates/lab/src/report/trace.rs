@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use evercrawl_policy::{Changes, Days};
+use evercrawl_policy::{ChangeTimes, Days};
 use evercrawl_sites::{Server, UNREACHED};
 
 use crate::recorded;
@@ -26,7 +26,7 @@ pub struct Trace {
     /// Their directories, links and depths, counted from the pages nearest to the root of the host.
     pub server: Server,
     /// When pages changed; to go is to change for the last time.
-    pub changes: Changes,
+    pub changes: ChangeTimes,
     /// When pages go.
     pub dies: Vec<Days>,
     /// From when on changes are known.
@@ -93,7 +93,7 @@ impl Trace {
     /// In how many weeks of those from `from` to `to` each page changed.
     pub fn changed_weeks(&self, from: Days, to: Days) -> Vec<u32> {
         let weeks = |page: u32| {
-            let within = self.changes.of(page).filter(|&at| from < at && at <= to);
+            let within = self.changes.changes_of(page).filter(|&at| from < at && at <= to);
             let mut weeks: Vec<i64> = within.map(|at| ((at - from) / WEEK) as i64).collect();
             weeks.dedup();
             weeks.len() as u32
@@ -115,7 +115,7 @@ fn server(world: &World, kept: &[u32], number: &[Option<u32>], urls: &[String]) 
     Server::new(&directories, &links, &entrances(urls))
 }
 
-fn changes(world: &World, kept: &[u32], dies: &[Days]) -> Changes {
+fn changes(world: &World, kept: &[u32], dies: &[Days]) -> ChangeTimes {
     let mut list: Vec<(u32, Days)> = (0u32..)
         .zip(dies)
         .filter(|(_, dies)| dies.is_finite())
@@ -123,7 +123,7 @@ fn changes(world: &World, kept: &[u32], dies: &[Days]) -> Changes {
         .collect();
     for (number, &page) in (0u32..).zip(kept) {
         match &world.truth {
-            Truth::Listed(changes) => list.extend(changes.of(page).map(|at| (number, at))),
+            Truth::Listed(changes) => list.extend(changes.changes_of(page).map(|at| (number, at))),
             Truth::Drawn(_) => {
                 let mut cursor = world.truth.first(page);
                 while cursor.at() <= world.span.to {
@@ -133,7 +133,7 @@ fn changes(world: &World, kept: &[u32], dies: &[Days]) -> Changes {
             }
         }
     }
-    Changes::new(kept.len(), &list)
+    ChangeTimes::new(kept.len(), &list)
 }
 
 /// The pages with the fewest parts in their path. A site in several languages has no other front door
@@ -161,7 +161,7 @@ pub(crate) mod testing {
             name: "example".to_owned(),
             urls: (0..pages).map(|page| format!("http://example/{page}")).collect(),
             server: Server::new(directories, links, &[0]),
-            changes: Changes::new(pages, &changes),
+            changes: ChangeTimes::new(pages, &changes),
             dies: vec![f64::INFINITY; pages],
             since: 0.0,
             from: 52.0 * WEEK,
@@ -199,7 +199,7 @@ mod tests {
                 fact(20.0, 99.0),
             ],
             hosts: vec![HostFacts::plain("s")],
-            truth: Truth::Listed(Changes::new(4, &[(1, 12.0), (1, 2.0), (2, 11.0), (3, 21.0)])),
+            truth: Truth::Listed(ChangeTimes::new(4, &[(1, 12.0), (1, 2.0), (2, 11.0), (3, 21.0)])),
             server: Some(Server::new(&[0, 1, 0, 0], &[(0, 1), (2, 1), (1, 3)], &[0])),
             span: Span { since: 0.0, begin: 0.0, from: 10.0, to: 40.0 },
             urls: urls.iter().map(|&url| url.to_owned()).collect(),
@@ -207,7 +207,7 @@ mod tests {
         };
         let trace = Trace::of(&world);
         assert_eq!(trace.urls, ["http://s/a/x", "http://s/a"]);
-        assert_eq!(trace.changes.of(0).collect::<Vec<_>>(), [2.0, 12.0, 30.0]);
+        assert_eq!(trace.changes.changes_of(0).collect::<Vec<_>>(), [2.0, 12.0, 30.0]);
         assert_eq!(
             (trace.server.depth(1), trace.server.depth(0)),
             (1, 2),

@@ -1,6 +1,6 @@
 //! How do the crawler's copies stand against the truth?
 
-use evercrawl_policy::{Days, Found};
+use evercrawl_policy::{Days, Finding};
 
 use crate::score::{Gain, Score};
 use crate::world::{Cursor, Fact, World};
@@ -49,7 +49,7 @@ struct Since {
 
 /// What a fetch shows, and what came of it.
 pub(super) struct Look {
-    pub(super) found: Found,
+    pub(super) found: Finding,
     pub(super) gain: Gain,
     /// When the page changed last, if that was since the last fetch.
     pub(super) modified: Option<Days>,
@@ -99,12 +99,12 @@ impl<'a> Copies<'a> {
             copy.count_find(page, now, score);
         }
         let found = match copy.state {
-            State::Dead | State::Buried => Found::Gone,
-            _ if news => Found::Changed,
-            _ => Found::Same,
+            State::Dead | State::Buried => Finding::Gone,
+            _ if news => Finding::Changed,
+            _ => Finding::Same,
         };
         copy.close(page, since.mark, now, score);
-        copy.state = if found == Found::Gone { State::Buried } else { State::Fresh };
+        copy.state = if found == Finding::Gone { State::Buried } else { State::Fresh };
         let gain = if news { Gain::News } else { Gain::Nothing };
         Look { found, gain, modified: since.modified }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use evercrawl_policy::{Agenda, Days, Found, Page, Policy, Round, SplitMix64, Visit};
+use evercrawl_policy::{Agenda, Days, Finding, Page, Policy, Round, SplitMix64, Visit};
 
 use super::budget::Budget;
 use super::copies::Copies;
@@ -96,7 +96,7 @@ impl<'a> Crawl<'a> {
         for week in 0..weeks {
             let start = start + WEEK * f64::from(week);
             let pages = self.copies.len();
-            self.agenda.begin(&Round { start, length: WEEK, fetches: pages });
+            self.agenda.begin_round(&Round { start, length: WEEK, fetches: pages });
             for page in 0..pages as u32 {
                 let now = start + WEEK * f64::from(page) / pages as f64;
                 self.until(now);
@@ -112,12 +112,12 @@ impl<'a> Crawl<'a> {
     /// When the policy wants nothing, time goes by as if a fetch had found nothing.
     fn round(&mut self, start: Days, length: Days, owed: f64) -> f64 {
         let fetches = (owed / self.usual_cost).ceil().max(0.0) as usize;
-        self.agenda.begin(&Round { start, length, fetches });
+        self.agenda.begin_round(&Round { start, length, fetches });
         let (mut spent, mut done, mut paid) = (0.0, 0, 0.0);
         while spent < owed && done < fetches {
             let now = start + length * spent / owed;
             self.until(now);
-            if let Some(page) = self.agenda.next(now) {
+            if let Some(page) = self.agenda.next_page(now) {
                 self.read_ahead();
                 let cost = self.fetch(page, now);
                 (done, paid, spent) = (done + 1, paid + cost, spent + cost);
@@ -133,7 +133,7 @@ impl<'a> Crawl<'a> {
 
     /// Has what is known of the pages that come next brought from memory together, as the agenda does with their rows.
     fn read_ahead(&self) {
-        for &page in self.agenda.coming() {
+        for &page in self.agenda.upcoming_pages() {
             self.copies.touch(page);
             self.score.touch(page);
         }
@@ -142,11 +142,11 @@ impl<'a> Crawl<'a> {
     /// Tells of the pages that were born and the signals that came up to `now`.
     fn until(&mut self, now: Days) {
         while let Some(fact) = self.world.pages.get(self.copies.len()).filter(|f| f.born <= now) {
-            self.agenda.discover(known(self.copies.len() as u32, fact), fact.born);
+            self.agenda.add_page(known(self.copies.len() as u32, fact), fact.born);
             self.copies.add(None);
         }
         while let Some((page, at)) = self.signals.next(now) {
-            self.agenda.signal(page, at);
+            self.agenda.record_signal(page, at);
         }
     }
 
@@ -156,20 +156,20 @@ impl<'a> Crawl<'a> {
         let host = &self.world.hosts[fact.host as usize];
         let mut chance = |share: f32| share > 0.0 && self.random.uniform() < f64::from(share);
         let (mut visit, gain) = if chance(host.failure) {
-            (Visit::new(now, Found::Failed), Gain::Failed)
+            (Visit::new(now, Finding::Failed), Gain::Failed)
         } else {
             let made = self.agenda.pages()[page as usize].last;
             let look = self.copies.fetch(page, made, now, &mut self.score);
             let modified = look.modified.filter(|_| host.lastmod);
             (Visit { modified, ..Visit::new(now, look.found) }, look.gain)
         };
-        if visit.found == Found::Same && chance(host.noise) {
-            visit.found = Found::Changed;
+        if visit.finding == Finding::Same && chance(host.noise) {
+            visit.finding = Finding::Changed;
         }
-        let unchanged = visit.found == Found::Same;
+        let unchanged = visit.finding == Finding::Same;
         let cost = f64::from(fact.cost) * if unchanged { self.terms.cost_unchanged } else { 1.0 };
         self.score.fetched(page, now, cost, &gain);
-        self.agenda.report(page, &visit);
+        self.agenda.record_visit(page, &visit);
         cost
     }
 }
@@ -186,9 +186,9 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use evercrawl_policy::allocate::{Demand, Objective, allocate};
-    use evercrawl_policy::index::Limits;
+    use evercrawl_policy::index::IntervalLimits;
     use evercrawl_policy::registry::{Setup, find};
-    use evercrawl_policy::{NEVER, Seen};
+    use evercrawl_policy::{NEVER, VisitEvidence};
 
     use super::*;
     use crate::row::Row;
@@ -203,7 +203,7 @@ mod tests {
         crawl.run(&budget.parse().unwrap(), 1, &NOBODY_LOOKS).unwrap().row
     }
 
-    type Visits = Arc<Mutex<Vec<(u32, Seen)>>>;
+    type Visits = Arc<Mutex<Vec<(u32, VisitEvidence)>>>;
 
     /// Lets a policy do as it likes, and keeps its visits.
     struct Watched {
@@ -212,26 +212,26 @@ mod tests {
     }
 
     impl Policy for Watched {
-        fn discovered(&mut self, page: &mut Page, now: Days) {
-            self.policy.discovered(page, now);
+        fn record_discovery(&mut self, page: &mut Page, now: Days) {
+            self.policy.record_discovery(page, now);
         }
 
-        fn visited(&mut self, page: &mut Page, seen: &Seen) {
+        fn record_visit(&mut self, page: &mut Page, seen: &VisitEvidence) {
             self.visits.lock().unwrap().push((page.id, *seen));
-            self.policy.visited(page, seen);
+            self.policy.record_visit(page, seen);
         }
 
-        fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
-            self.policy.plan(round, pages)
+        fn plan_round(&mut self, round: &Round, pages: &mut [Page]) -> bool {
+            self.policy.plan_round(round, pages)
         }
 
-        fn choose(&mut self, now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
-            self.policy.choose(now, room, pages, out);
+        fn choose_pages(&mut self, now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
+            self.policy.choose_pages(now, room, pages, out);
         }
     }
 
     /// The expected freshness between `from` and `to` of copies made at these times, and at 0.
-    fn expected(rates: &[f64], visits: &[(u32, Seen)], from: Days, to: Days) -> f64 {
+    fn expected(rates: &[f64], visits: &[(u32, VisitEvidence)], from: Days, to: Days) -> f64 {
         let mut last = vec![0.0; rates.len()];
         let mut fresh = 0.0;
         let mut add = |rate: f64, last: Days, until: Days| {
@@ -278,7 +278,7 @@ mod tests {
     /// The best freshness that `a_day` fetches can buy where rates are known and changes Poisson.
     fn optimum(rates: &[f64], a_day: f64) -> f64 {
         let demands: Vec<Demand> = rates.iter().map(|&rate| Demand::new(rate, 1.0)).collect();
-        let best = allocate(Objective::Freshness, &demands, a_day, Limits::NONE);
+        let best = allocate(Objective::Freshness, &demands, a_day, IntervalLimits::NONE);
         Objective::Freshness.value(&demands, &best.frequency)
     }
 
@@ -286,13 +286,13 @@ mod tests {
     struct Always(u32);
 
     impl Policy for Always {
-        fn discovered(&mut self, page: &mut Page, _now: Days) {
+        fn record_discovery(&mut self, page: &mut Page, _now: Days) {
             page.due = NEVER;
         }
 
-        fn visited(&mut self, _page: &mut Page, _seen: &Seen) {}
+        fn record_visit(&mut self, _page: &mut Page, _seen: &VisitEvidence) {}
 
-        fn choose(&mut self, _now: Days, _room: usize, _pages: &[Page], out: &mut Vec<u32>) {
+        fn choose_pages(&mut self, _now: Days, _room: usize, _pages: &[Page], out: &mut Vec<u32>) {
             out.push(self.0);
         }
     }
@@ -338,11 +338,11 @@ mod tests {
         let row = crawled(&world, Box::new(watched), &Terms::default(), "4/day");
         assert_eq!((row.finds, row.changes), (0, 0), "noise is no change");
         let visits = visits.lock().unwrap();
-        let share = |wanted: fn(&Seen) -> bool| {
+        let share = |wanted: fn(&VisitEvidence) -> bool| {
             visits.iter().filter(|(_, seen)| wanted(seen)).count() as f64 / visits.len() as f64
         };
         let (failed, changed) =
-            (share(|seen| seen.found == Found::Failed), share(|seen| seen.changed));
+            (share(|seen| seen.found == Finding::Failed), share(|seen| seen.changed));
         assert!(
             (failed - 0.25).abs() < 0.03 && (changed - 0.375).abs() < 0.03,
             "{failed} {changed}"

@@ -133,9 +133,9 @@ mod tests {
             assert!(at >= before, "in order of time");
             before = at;
             told += 1.0;
-            true_ones += f64::from(changes.of(page).any(|change| change + 0.25 == at));
+            true_ones += f64::from(changes.changes_of(page).any(|change| change + 0.25 == at));
         }
-        let all = (0..400).map(|page| changes.of(page).count()).sum::<usize>() as f64;
+        let all = (0..400).map(|page| changes.changes_of(page).count()).sum::<usize>() as f64;
         assert!((true_ones / all - 0.6).abs() < 0.02, "recall {}", true_ones / all);
         assert!((true_ones / told - 0.75).abs() < 0.02, "precision {}", true_ones / told);
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use evercrawl_policy::{Days, Found};
+use evercrawl_policy::{Days, Finding};
 
 use super::copies::Copies;
 use crate::judge::Judge;
@@ -24,7 +24,7 @@ pub struct Witness<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sight {
     /// What was found.
-    pub found: Found,
+    pub found: Finding,
     /// When the page changed last, if that was since the last fetch.
     pub modified: Option<Days>,
 }

@@ -276,7 +276,10 @@ fn a_past_is_there_when_asked_for() {
     assert_eq!((world.span.since, world.span.begin), (-70.0, 0.0));
     assert!(world.past.iter().all(|(_, at)| (-70.0..0.0).contains(at)));
     let listed = world.truth.all(world.pages.len() as u32, -1e-9);
-    assert_eq!(world.past.len(), pages(&world).map(|page| listed.of(page).count()).sum::<usize>());
+    assert_eq!(
+        world.past.len(),
+        pages(&world).map(|page| listed.changes_of(page).count()).sum::<usize>()
+    );
     assert!(world.past.len() > 9000, "{}", world.past.len());
 }
 

@@ -25,8 +25,8 @@ use std::fmt;
 
 use evercrawl_estimate::{Evidence, Gamma, prior};
 use evercrawl_model::{Change, PageKey, Visit};
-use evercrawl_policy::{Changes, Days, NEVER};
-use evercrawl_sites::{Kin, Server, directory_of};
+use evercrawl_policy::{ChangeTimes, Days, NEVER};
+use evercrawl_sites::{GroupKeys, Server, directory_of};
 use evercrawl_state::{PageRow, State, StateError, Store};
 
 use crate::dice::{Dice, Purpose};
@@ -155,7 +155,7 @@ impl VisitLog {
             changes.extend(history.changes.iter().map(|at| (number, *at)));
             facts.add(page.born(span.begin), history.dies, server.directory(number));
         }
-        let truth = Truth::Listed(Changes::new(urls.len(), &changes));
+        let truth = Truth::Listed(ChangeTimes::new(urls.len(), &changes));
         World {
             name: name.to_owned(),
             past: truth.before(&facts.pages, span.begin),
@@ -257,7 +257,7 @@ fn days(millis: u64) -> Days {
 /// Facts of pages and hosts, as pages are added in their order.
 struct Facts<'a> {
     urls: &'a [String],
-    kin: Vec<Kin>,
+    kin: Vec<GroupKeys>,
     numbers: HashMap<&'a str, u32>,
     pages: Vec<Fact>,
     hosts: Vec<HostFacts>,
@@ -265,7 +265,7 @@ struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     fn new(urls: &'a [String], links: &[(u32, u32)]) -> Self {
-        let kin = Kin::of_all(urls, links);
+        let kin = GroupKeys::of_pages(urls, links);
         Facts { urls, kin, numbers: HashMap::new(), pages: Vec::new(), hosts: Vec::new() }
     }
 
@@ -321,7 +321,7 @@ mod tests {
 
     fn times(world: &World, page: u32) -> Vec<Days> {
         let Truth::Listed(changes) = &world.truth else { panic!("drawn once, then listed") };
-        changes.of(page).collect()
+        changes.changes_of(page).collect()
     }
 
     #[test]

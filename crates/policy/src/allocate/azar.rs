@@ -55,7 +55,7 @@ fn root_mu<'a>(
 mod tests {
     use super::*;
     use crate::allocate::{Objective, allocate};
-    use crate::index::Limits;
+    use crate::index::IntervalLimits;
     use proptest::prelude::*;
 
     #[test]
@@ -77,7 +77,7 @@ mod tests {
                 .map(|(rate, weight, cost)| Demand { rate: 10f64.powf(rate), weight: 10f64.powf(weight), cost })
                 .collect();
             let budget = 10f64.powf(budget);
-            let (closed, searched) = (closed_form(&pages, budget), allocate(Objective::Random, &pages, budget, Limits::NONE));
+            let (closed, searched) = (closed_form(&pages, budget), allocate(Objective::Random, &pages, budget, IntervalLimits::NONE));
             prop_assert!((closed.mu / searched.mu - 1.0).abs() < 1e-9);
             for (a, b) in closed.frequency.iter().zip(&searched.frequency) {
                 prop_assert!((a - b).abs() < 1e-6 * budget, "{a} {b}");

@@ -11,7 +11,7 @@ const NEARBY: usize = 2;
 
 /// A bucket of pages that change alike.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bucket {
+pub struct ChangeRateBucket {
     /// Number of pages, b.
     pub size: f64,
     /// Share of its fresh pages that go stale in an epoch, ρ.
@@ -31,7 +31,7 @@ pub struct Bucket {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Epochs {
     /// The buckets of known pages.
-    pub buckets: Vec<Bucket>,
+    pub buckets: Vec<ChangeRateBucket>,
     /// New pages waiting at the start, n₀.
     pub waiting: f64,
     /// New pages found in each epoch.
@@ -50,7 +50,7 @@ pub struct Epochs {
 
 /// What to fetch in each epoch.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct EpochPlan {
     /// Pages of each bucket to refresh, by bucket and epoch: x.
     pub old: Vec<Vec<f64>>,
     /// New pages to fetch, by epoch: z.
@@ -59,7 +59,7 @@ pub struct Plan {
 
 impl Epochs {
     /// Returns what a plan costs: the objective.
-    pub fn cost(&self, plan: &Plan) -> f64 {
+    pub fn cost(&self, plan: &EpochPlan) -> f64 {
         let old: f64 = (0..self.buckets.len())
             .map(|i| self.buckets[i].weight * self.emphasised(&self.stale_after(plan, i)))
             .sum();
@@ -67,7 +67,7 @@ impl Epochs {
     }
 
     /// Returns how many pages a plan leaves stale at the end of each epoch.
-    pub fn stale(&self, plan: &Plan) -> Vec<f64> {
+    pub fn stale(&self, plan: &EpochPlan) -> Vec<f64> {
         let mut sums = vec![0.0; self.capacity.len()];
         for bucket in 0..self.buckets.len() {
             let stale = self.stale_after(plan, bucket);
@@ -82,8 +82,8 @@ impl Epochs {
     /// what saves most per cost, until nothing changes. That cannot move new pages from one full
     /// epoch to another, so such moves are then tried, and kept if they help. No proof of a global
     /// optimum. A sweep takes O(buckets epochs²): meant for tens of either, not thousands.
-    pub fn plan(&self) -> Plan {
-        let mut best = Plan {
+    pub fn plan(&self) -> EpochPlan {
+        let mut best = EpochPlan {
             old: vec![vec![0.0; self.capacity.len()]; self.buckets.len()],
             new: vec![0.0; self.capacity.len()],
         };
@@ -103,7 +103,7 @@ impl Epochs {
     }
 
     /// Every plan that moves part of an epoch's new pages to one nearby, or drops it, settled again.
-    fn shifted(&self, plan: &Plan) -> Vec<Plan> {
+    fn shifted(&self, plan: &EpochPlan) -> Vec<EpochPlan> {
         let epochs = self.capacity.len();
         let mut plans = Vec::new();
         for from in 0..epochs {
@@ -127,7 +127,7 @@ impl Epochs {
     }
 
     /// Fills epoch after epoch until nothing changes; with new pages held fixed, or not.
-    fn settle(&self, plan: &mut Plan, move_new: bool) {
+    fn settle(&self, plan: &mut EpochPlan, move_new: bool) {
         let mut cost = f64::INFINITY;
         for _ in 0..SWEEPS {
             (0..self.capacity.len()).for_each(|epoch| self.fill(plan, epoch, move_new));
@@ -140,7 +140,7 @@ impl Epochs {
     }
 
     /// Spends an epoch's capacity on what saves most per cost, the rest of the plan as it is.
-    fn fill(&self, plan: &mut Plan, epoch: usize, move_new: bool) {
+    fn fill(&self, plan: &mut EpochPlan, epoch: usize, move_new: bool) {
         let mut left = self.capacity[epoch].max(0.0);
         if !move_new {
             left -= self.cost_new * plan.new[epoch];
@@ -172,8 +172,8 @@ impl Epochs {
     }
 
     /// What refreshing one page of a bucket saves from this epoch on, per cost.
-    fn saving_old(&self, plan: &Plan, bucket: usize, epoch: usize) -> f64 {
-        let Bucket { size, change, weight, stale } = self.buckets[bucket];
+    fn saving_old(&self, plan: &EpochPlan, bucket: usize, epoch: usize) -> f64 {
+        let ChangeRateBucket { size, change, weight, stale } = self.buckets[bucket];
         let before =
             epoch.checked_sub(1).map_or(stale, |earlier| self.stale_after(plan, bucket)[earlier]);
         let (mut carried, mut sum) = (1.0, self.counts(epoch));
@@ -184,8 +184,8 @@ impl Epochs {
         weight * (before + change * (size - before)) / size * sum / self.cost_old
     }
 
-    fn stale_after(&self, plan: &Plan, bucket: usize) -> Vec<f64> {
-        let Bucket { size, change, stale, .. } = self.buckets[bucket];
+    fn stale_after(&self, plan: &EpochPlan, bucket: usize) -> Vec<f64> {
+        let ChangeRateBucket { size, change, stale, .. } = self.buckets[bucket];
         let mut now = stale;
         let step = |x: &f64| {
             now = (now + change * (size - now)) * (1.0 - x / size);
@@ -234,8 +234,12 @@ mod tests {
         let epochs = number(golden, "T") as usize;
         let (sizes, rates) = (numbers(&golden["b"]), numbers(&golden["rate"]));
         let stale = numbers(&golden["y0"]);
-        let bucket =
-            |i: usize| Bucket { size: sizes[i], change: rates[i], stale: stale[i], weight: 1.0 };
+        let bucket = |i: usize| ChangeRateBucket {
+            size: sizes[i],
+            change: rates[i],
+            stale: stale[i],
+            weight: 1.0,
+        };
         Epochs {
             buckets: (0..sizes.len()).map(bucket).collect(),
             waiting: number(golden, "n0"),
@@ -253,7 +257,7 @@ mod tests {
         let Some(golden) = golden("webfountain_reconstruction") else { return };
         let problem = example(&golden);
         let old = golden["x"].as_array().unwrap().iter().map(numbers).collect();
-        let theirs = Plan { old, new: numbers(&golden["z"]) };
+        let theirs = EpochPlan { old, new: numbers(&golden["z"]) };
         let want = number(&golden, "objective");
         assert!((problem.cost(&theirs) - want).abs() < 1e-6);
         assert!(problem.cost(&problem.plan()) < want + 1e-6);
@@ -261,7 +265,7 @@ mod tests {
 
     #[test]
     fn plans_keep_within_capacity_and_supply() {
-        let bucket = |size, change, stale| Bucket { size, change, stale, weight: 1.0 };
+        let bucket = |size, change, stale| ChangeRateBucket { size, change, stale, weight: 1.0 };
         for capacity in [0.0, 7.0, 50.0, 1e6] {
             let problem = Epochs {
                 buckets: vec![bucket(30.0, 0.5, 10.0), bucket(80.0, 0.05, 0.0)],
@@ -279,16 +283,16 @@ mod tests {
                 let old: f64 = plan.old.iter().map(|bucket| bucket[epoch]).sum();
                 assert!(old + 1.5 * plan.new[epoch] <= capacity + 1e-9);
             }
-            let idle = Plan { old: vec![vec![0.0; 3]; 2], new: vec![0.0; 3] };
+            let idle = EpochPlan { old: vec![vec![0.0; 3]; 2], new: vec![0.0; 3] };
             assert!(problem.cost(&plan) <= problem.cost(&idle));
         }
     }
 
     #[test]
     fn epochs_that_count_more_end_with_fewer_stale_pages() {
-        let bucket = Bucket { size: 50.0, change: 0.4, stale: 20.0, weight: 1.0 };
+        let bucket = ChangeRateBucket { size: 50.0, change: 0.4, stale: 20.0, weight: 1.0 };
         let mut problem = Epochs {
-            buckets: vec![bucket, Bucket { change: 0.1, ..bucket }],
+            buckets: vec![bucket, ChangeRateBucket { change: 0.1, ..bucket }],
             waiting: 10.0,
             arriving: vec![10.0; 3],
             capacity: vec![30.0; 3],
@@ -318,7 +322,8 @@ mod tests {
         };
         assert_eq!(problem.cost(&problem.plan()), 0.0);
         problem.capacity = vec![f64::NAN, -1.0];
-        problem.buckets = vec![Bucket { size: 0.0, change: f64::NAN, stale: -1.0, weight: 1.0 }];
+        problem.buckets =
+            vec![ChangeRateBucket { size: 0.0, change: f64::NAN, stale: -1.0, weight: 1.0 }];
         assert_eq!(problem.plan().new.len(), 2);
     }
 }

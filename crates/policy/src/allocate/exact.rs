@@ -1,9 +1,9 @@
 //! What is the exact optimum for one budget over all pages?
 
 use super::objective::Objective;
-use super::threshold::Threshold;
+use super::threshold::PriceSearch;
 use super::{Allocation, Demand, parallel};
-use crate::index::Limits;
+use crate::index::IntervalLimits;
 
 /// Above this many pages the search starts from the threshold of a sample.
 const MANY: usize = 1 << 17;
@@ -29,8 +29,13 @@ const SAMPLE: usize = 1 << 15;
 /// assert!((best.frequency[0] - 1.14989).abs() < 1e-5);
 /// assert_eq!(best.frequency[4], 0.0); // The page that changes most is not worth its fetches.
 /// ```
-pub fn allocate(objective: Objective, pages: &[Demand], budget: f64, limits: Limits) -> Allocation {
-    let bounds = Bounds::new(limits);
+pub fn allocate(
+    objective: Objective,
+    pages: &[Demand],
+    budget: f64,
+    limits: IntervalLimits,
+) -> Allocation {
+    let bounds = FrequencyBounds::new(limits);
     let least = parallel::sum(pages, |page| page.price() * bounds.low);
     if budget.is_nan() || budget <= least {
         return stretched(pages, budget, bounds.low, least);
@@ -44,13 +49,13 @@ pub fn allocate(objective: Objective, pages: &[Demand], budget: f64, limits: Lim
 
 /// The interval limits, read as frequencies.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds {
+pub(super) struct FrequencyBounds {
     pub(super) low: f64,
     high: f64,
 }
 
-impl Bounds {
-    pub(super) fn new(limits: Limits) -> Self {
+impl FrequencyBounds {
+    pub(super) fn new(limits: IntervalLimits) -> Self {
         let low = if limits.max > 0.0 { 1.0 / limits.max } else { 0.0 };
         let high = if limits.min > 0.0 { 1.0 / limits.min } else { f64::INFINITY };
         Self { low: low.min(high), high }
@@ -72,15 +77,15 @@ pub(super) fn find(
     objective: Objective,
     pages: &[Demand],
     budget: f64,
-    bounds: Bounds,
-) -> Threshold {
+    bounds: FrequencyBounds,
+) -> PriceSearch {
     let spent =
         |mu: f64| parallel::sum(pages, |page| page.price() * bounds.frequency(objective, page, mu));
-    Threshold::find(start(objective, pages, budget, bounds), budget, spent)
+    PriceSearch::find(start(objective, pages, budget, bounds), budget, spent)
 }
 
 /// A threshold near the answer, from a sample taken at even steps.
-fn start(objective: Objective, pages: &[Demand], budget: f64, bounds: Bounds) -> f64 {
+fn start(objective: Objective, pages: &[Demand], budget: f64, bounds: FrequencyBounds) -> f64 {
     if pages.len() < MANY {
         return 1.0;
     }
@@ -114,7 +119,7 @@ mod tests {
         [Objective::Freshness, Objective::Age, Objective::Harmonic, Objective::Random];
 
     fn best(objective: Objective, pages: &[Demand], budget: f64) -> Allocation {
-        allocate(objective, pages, budget, Limits::NONE)
+        allocate(objective, pages, budget, IntervalLimits::NONE)
     }
 
     fn spent(pages: &[Demand], frequency: &[f64]) -> f64 {
@@ -240,7 +245,7 @@ mod tests {
     #[test]
     fn limits_bound_every_interval() {
         let pages = population(1, 200, |u| -u.ln(), |u| 1.0 / u);
-        let limits = Limits { min: 0.5, max: 10.0 };
+        let limits = IntervalLimits { min: 0.5, max: 10.0 };
         for objective in ALL {
             let got = allocate(objective, &pages, 100.0, limits);
             assert!(got.frequency.iter().all(|f| (0.1..=2.0).contains(f)));

@@ -5,14 +5,14 @@
 //! means are known. Its text has slips: p is the access probability ("fetch frequency"), and the
 //! clustering sentence's eq. 35 is eq. 38.
 
-use evercrawl_estimate::Order;
+use evercrawl_estimate::VisitOrder;
 
 use super::{Allocation, Demand, Objective, allocate};
-use crate::index::Limits;
+use crate::index::IntervalLimits;
 
 /// What pages are sorted by before they are cut into groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Key {
+pub enum GroupingKey {
     /// Access probability p, here the weight.
     Access,
     /// Change rate λ.
@@ -28,12 +28,14 @@ pub enum Key {
 /// Sorts pages by a key and cuts them into `count` groups of equal size; returns each page's group.
 ///
 /// The reference frequency of [`Key::PerceivedFreshness`] is `reference`, usually budget/pages.
-pub fn partition(pages: &[Demand], count: usize, key: Key, reference: f64) -> Vec<usize> {
+pub fn partition(pages: &[Demand], count: usize, key: GroupingKey, reference: f64) -> Vec<usize> {
     let value = |page: &Demand| match key {
-        Key::Access => page.weight,
-        Key::Rate => page.rate,
-        Key::AccessOverRate => page.weight / page.rate,
-        Key::PerceivedFreshness => page.weight * Order::Fixed.freshness(page.rate, reference),
+        GroupingKey::Access => page.weight,
+        GroupingKey::Rate => page.rate,
+        GroupingKey::AccessOverRate => page.weight / page.rate,
+        GroupingKey::PerceivedFreshness => {
+            page.weight * VisitOrder::Fixed.freshness(page.rate, reference)
+        }
     };
     let mut order: Vec<usize> = (0..pages.len()).collect();
     order.sort_by(|&a, &b| value(&pages[a]).total_cmp(&value(&pages[b])));
@@ -84,7 +86,7 @@ pub fn allocate_groups(pages: &[Demand], group: &[usize], budget: f64) -> Alloca
         sizes[group] += 1.0;
     }
     means.iter_mut().zip(&sizes).for_each(|(mean, size)| mean.rate /= f64::max(*size, 1.0));
-    let best = allocate(Objective::Freshness, &means, budget, Limits::NONE);
+    let best = allocate(Objective::Freshness, &means, budget, IntervalLimits::NONE);
     let frequency = group.iter().map(|&group| best.frequency[group]).collect();
     Allocation { mu: best.mu, frequency }
 }
@@ -131,12 +133,12 @@ mod tests {
     use crate::allocate::testing::{assert_close, number, population};
     use crate::testing::golden;
 
-    fn name(key: &str) -> Key {
+    fn name(key: &str) -> GroupingKey {
         match key {
-            "p" => Key::Access,
-            "lam" => Key::Rate,
-            "p/lam" => Key::AccessOverRate,
-            _ => Key::PerceivedFreshness,
+            "p" => GroupingKey::Access,
+            "lam" => GroupingKey::Rate,
+            "p/lam" => GroupingKey::AccessOverRate,
+            _ => GroupingKey::PerceivedFreshness,
         }
     }
 
@@ -145,7 +147,7 @@ mod tests {
         let Some(golden) = golden("carney2000") else { return };
         let pages = population(7, 2000, |u| -2.0 * u.ln(), |u| u.powf(-0.6));
         let value = |f: &[f64]| Objective::Freshness.value(&pages, f);
-        let best = allocate(Objective::Freshness, &pages, 1000.0, Limits::NONE);
+        let best = allocate(Objective::Freshness, &pages, 1000.0, IntervalLimits::NONE);
         assert_close(value(&best.frequency), number(&golden, "PF_opt"), 1e-9);
         let total: f64 = pages.iter().map(|page| page.weight).sum();
         assert_close(best.mu / total, number(&golden, "mu"), 1e-9);
@@ -164,23 +166,23 @@ mod tests {
     #[test]
     fn a_group_for_every_page_is_the_optimum() {
         let pages = population(1, 50, |u| -u.ln(), |u| 1.0 / u);
-        let group = partition(&pages, 50, Key::Rate, 1.0);
+        let group = partition(&pages, 50, GroupingKey::Rate, 1.0);
         let (grouped, best) = (
             allocate_groups(&pages, &group, 20.0).frequency,
-            allocate(Objective::Freshness, &pages, 20.0, Limits::NONE).frequency,
+            allocate(Objective::Freshness, &pages, 20.0, IntervalLimits::NONE).frequency,
         );
         assert!(grouped.iter().zip(&best).all(|(a, b)| (a - b).abs() < 1e-9));
     }
 
     #[test]
     fn edges_are_answered() {
-        assert!(partition(&[], 5, Key::Rate, 1.0).is_empty());
+        assert!(partition(&[], 5, GroupingKey::Rate, 1.0).is_empty());
         assert!(allocate_groups(&[], &[], 1.0).frequency.is_empty());
         let same = [Demand::new(1.0, 1.0); 3];
-        let mut group = partition(&same, 9, Key::AccessOverRate, 0.0);
+        let mut group = partition(&same, 9, GroupingKey::AccessOverRate, 0.0);
         refine(&same, &mut group, 10);
         assert!((allocate_groups(&same, &group, 3.0).frequency[0] - 1.0).abs() < 1e-9);
-        let mut odd = partition(&[Demand::new(f64::NAN, 1.0); 2], 0, Key::Rate, 1.0);
+        let mut odd = partition(&[Demand::new(f64::NAN, 1.0); 2], 0, GroupingKey::Rate, 1.0);
         refine(&[Demand::new(f64::NAN, 1.0); 2], &mut odd, 3);
         assert_eq!(odd, [0, 0]);
     }

@@ -3,11 +3,11 @@
 //! Kolobov et al. (SIGIR 2019) treat the problem; the conditions used here are our own derivation: a
 //! host whose cap binds charges its pages a price ν on top of μ, so that the cap is just met.
 
-use super::exact::{self, Bounds, finite};
+use super::exact::{self, FrequencyBounds, finite};
 use super::objective::Objective;
-use super::threshold::Threshold;
+use super::threshold::PriceSearch;
 use super::{Allocation, Demand};
-use crate::index::Limits;
+use crate::index::IntervalLimits;
 
 /// A division of the budget under host caps.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,13 +30,13 @@ pub fn allocate_capped(
     hosts: &[u32],
     caps: &[f64],
     budget: f64,
-    limits: Limits,
+    limits: IntervalLimits,
 ) -> CappedAllocation {
     let groups = Groups::new(pages.len(), hosts, caps.len());
-    let problem = Problem { objective, pages, caps, groups, bounds: Bounds::new(limits) };
+    let problem = Problem { objective, pages, caps, groups, bounds: FrequencyBounds::new(limits) };
     // Without caps more is spent, so that threshold is a little too high: a good place to start.
     let start = exact::find(objective, pages, budget, problem.bounds).mu;
-    let threshold = Threshold::find(start, budget, |mu| problem.spent(mu));
+    let threshold = PriceSearch::find(start, budget, |mu| problem.spent(mu));
     let (frequency, host_price) = problem.at(threshold.mu);
     let other = threshold.other().map(|mu| problem.at(mu).0);
     let mixed = (0..pages.len()).map(|i| {
@@ -54,7 +54,7 @@ struct Problem<'a> {
     pages: &'a [Demand],
     caps: &'a [f64],
     groups: Groups,
-    bounds: Bounds,
+    bounds: FrequencyBounds,
 }
 
 impl Problem<'_> {
@@ -84,7 +84,7 @@ impl Problem<'_> {
             }
             return 0.0;
         }
-        let price = Threshold::find(mu, cap, |nu| self.total(members, mu, nu));
+        let price = PriceSearch::find(mu, cap, |nu| self.total(members, mu, nu));
         // Where even the longest intervals exceed the cap, the cap wins.
         let least = self.bounds.low * members.len() as f64;
         let stretch = if least > cap { cap / least } else { 1.0 };
@@ -150,7 +150,7 @@ mod tests {
         let caps = ["0", "1", "2"].map(|host| number(&golden["cap"], host));
         let budget = number(&golden, "B");
         let freshness = Objective::Freshness;
-        let got = allocate_capped(freshness, &pages, &hosts, &caps, budget, Limits::NONE);
+        let got = allocate_capped(freshness, &pages, &hosts, &caps, budget, IntervalLimits::NONE);
         for (got, want) in got.allocation.frequency.iter().zip(numbers(&golden["f"])) {
             assert_close(*got, want, 1e-6);
         }
@@ -159,7 +159,7 @@ mod tests {
         }
         let value = |f: &[f64]| freshness.value(&pages, f);
         assert_close(value(&got.allocation.frequency), number(&golden, "F"), 1e-9);
-        let free = allocate(freshness, &pages, budget, Limits::NONE);
+        let free = allocate(freshness, &pages, budget, IntervalLimits::NONE);
         assert_close(value(&free.frequency), number(&golden, "F_no_caps"), 1e-9);
     }
 
@@ -173,7 +173,7 @@ mod tests {
             &hosts,
             &[1.0, 2.0, 3.0],
             50.0,
-            Limits::NONE,
+            IntervalLimits::NONE,
         );
         assert_eq!(got.allocation.mu, 0.0);
         assert!((got.allocation.frequency.iter().sum::<f64>() - 6.0).abs() < 1e-9);
@@ -183,8 +183,14 @@ mod tests {
     fn a_cap_of_zero_closes_a_host() {
         let pages = population(5, 4, |u| -u.ln(), |_| 1.0);
         for objective in [Objective::Freshness, Objective::Age, Objective::Harmonic] {
-            let got =
-                allocate_capped(objective, &pages, &[0, 0, 1, 1], &[0.0, 9.0], 2.0, Limits::NONE);
+            let got = allocate_capped(
+                objective,
+                &pages,
+                &[0, 0, 1, 1],
+                &[0.0, 9.0],
+                2.0,
+                IntervalLimits::NONE,
+            );
             assert_eq!(got.allocation.frequency[..2], [0.0, 0.0]);
             let open: f64 = got.allocation.frequency[2..].iter().sum();
             assert!((open - 2.0).abs() < 1e-9, "{open}");
@@ -194,7 +200,7 @@ mod tests {
     #[test]
     fn a_cap_below_the_longest_intervals_stretches_them() {
         let pages = population(5, 4, |u| -u.ln(), |_| 1.0);
-        let limits = Limits { min: 0.0, max: 1.0 };
+        let limits = IntervalLimits { min: 0.0, max: 1.0 };
         let got = allocate_capped(Objective::Freshness, &pages, &[0; 4], &[2.0], 9.0, limits);
         assert!(got.allocation.frequency.iter().all(|f| (f - 0.5).abs() < 1e-12));
     }
@@ -208,7 +214,7 @@ mod tests {
             let hosts: Vec<u32> = (0..40).map(|i| i % 7).collect();
             let caps = [cap, 2.0 * cap, 1e9, 0.1, cap, 3.0];
             for objective in [Objective::Freshness, Objective::Age, Objective::Harmonic, Objective::Random] {
-                let got = allocate_capped(objective, &pages, &hosts, &caps, budget, Limits::NONE);
+                let got = allocate_capped(objective, &pages, &hosts, &caps, budget, IntervalLimits::NONE);
                 let Allocation { mu, frequency } = &got.allocation;
                 prop_assert!((frequency.iter().sum::<f64>() / budget - 1.0).abs() < 1e-9);
                 for (host, cap) in caps.iter().enumerate() {

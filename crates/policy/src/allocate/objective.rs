@@ -1,6 +1,6 @@
 //! What is the budget to buy: freshness, a low age, or a bounded penalty?
 
-use evercrawl_estimate::Order;
+use evercrawl_estimate::VisitOrder;
 use evercrawl_estimate::curve::g_inverse;
 
 use super::Demand;
@@ -55,11 +55,11 @@ impl Objective {
     /// Returns what a page fetched at `frequency` contributes, before its weight.
     pub fn of_page(self, rate: f64, frequency: f64) -> f64 {
         match self {
-            Self::Freshness => Order::Fixed.freshness(rate, frequency),
-            Self::Age => Order::Fixed.age(rate, frequency),
+            Self::Freshness => VisitOrder::Fixed.freshness(rate, frequency),
+            Self::Age => VisitOrder::Fixed.age(rate, frequency),
             Self::Harmonic if rate > 0.0 => (rate / frequency.max(0.0)).ln_1p(),
             Self::Harmonic => 0.0,
-            Self::Random => Order::PurelyRandom.freshness(rate, frequency),
+            Self::Random => VisitOrder::PurelyRandom.freshness(rate, frequency),
         }
     }
 

@@ -5,14 +5,14 @@
 
 /// The gaps between two accesses of the stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Gap {
+pub enum PollGap {
     /// Always the same.
     Constant(f64),
     /// Exponential with this mean.
     Exponential(f64),
 }
 
-impl Gap {
+impl PollGap {
     /// Returns h = E e^(-μX), the chance that a page of change rate `rate` outlives one gap.
     pub fn survival(self, rate: f64) -> f64 {
         let rate = rate.max(0.0);
@@ -34,19 +34,19 @@ impl Gap {
 ///
 /// For costs of staleness in proportion to the change rates. In proportion to the rates themselves
 /// only if all gaps are alike.
-pub fn even_shares(gap: Gap, rates: &[f64]) -> Vec<f64> {
+pub fn even_shares(gap: PollGap, rates: &[f64]) -> Vec<f64> {
     shares(rates, |rate| -gap.survival(rate).ln())
 }
 
 /// Returns the best shares with accesses drawn at random: in proportion to 1/hᵢ - 1.
-pub fn random_shares(gap: Gap, rates: &[f64]) -> Vec<f64> {
+pub fn random_shares(gap: PollGap, rates: &[f64]) -> Vec<f64> {
     shares(rates, |rate| 1.0 / gap.survival(rate) - 1.0)
 }
 
 /// Returns the least part of time for which a page with a share of accesses can be stale.
 ///
 /// 1 - f(1 - h^(1/f))/(μ E\[X\]) (eq. 32; its exponent 1/f is 1/fᵢ).
-pub fn staleness_bound(gap: Gap, rate: f64, share: f64) -> f64 {
+pub fn staleness_bound(gap: PollGap, rate: f64, share: f64) -> f64 {
     if rate.is_nan() || rate <= 0.0 {
         return 0.0;
     }
@@ -77,7 +77,9 @@ mod tests {
     fn shares_and_bounds_match_the_reference_numbers() {
         let Some(golden) = golden("polling") else { return };
         let rates = numbers(&golden["mu"]);
-        for (gap, key) in [(Gap::Constant(1.0), "X_const1"), (Gap::Exponential(1.0), "X_exp1")] {
+        for (gap, key) in
+            [(PollGap::Constant(1.0), "X_const1"), (PollGap::Exponential(1.0), "X_exp1")]
+        {
             let want = |name: &str| numbers(&golden[key][name]);
             let shares = even_shares(gap, &rates);
             for (i, rate) in rates.iter().enumerate() {
@@ -86,7 +88,7 @@ mod tests {
                 assert_close(staleness_bound(gap, *rate, shares[i]), want("bound_r")[i], 1e-9);
             }
         }
-        let exponential = Gap::Exponential(1.0);
+        let exponential = PollGap::Exponential(1.0);
         let randomised = numbers(&golden["X_exp1"]["f_randomized"]);
         for (got, want) in random_shares(exponential, &rates).iter().zip(randomised) {
             assert_close(*got, want, 1e-9);
@@ -99,7 +101,7 @@ mod tests {
 
     #[test]
     fn no_other_shares_have_a_lower_bound() {
-        let (gap, rates) = (Gap::Exponential(1.0), [0.1, 0.2, 0.3, 0.5]);
+        let (gap, rates) = (PollGap::Exponential(1.0), [0.1, 0.2, 0.3, 0.5]);
         let cost = |shares: &[f64]| -> f64 {
             rates.iter().zip(shares).map(|(r, s)| r * staleness_bound(gap, *r, *s)).sum()
         };
@@ -116,7 +118,7 @@ mod tests {
 
     #[test]
     fn edges_are_answered() {
-        let gap = Gap::Constant(1.0);
+        let gap = PollGap::Constant(1.0);
         assert!(even_shares(gap, &[]).is_empty());
         assert_eq!(even_shares(gap, &[0.0, f64::NAN]), [0.5, 0.5]);
         assert_eq!(random_shares(gap, &[f64::INFINITY, 0.0]), [1.0, 0.0]);

@@ -4,14 +4,14 @@
 //! with some probability at each announcement, and never without one.
 
 use super::Demand;
-use super::exact::{Bounds, finite};
+use super::exact::{FrequencyBounds, finite};
 use super::objective::Objective;
-use super::threshold::Threshold;
-use crate::index::Limits;
+use super::threshold::PriceSearch;
+use crate::index::IntervalLimits;
 
 /// A budget divided between silent pages and pages that push.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Split {
+pub struct PushSplit {
     /// The marginal harmonic cost per unit of budget, the same on both sides.
     pub mu: f64,
     /// Fetches per unit of time of each silent page.
@@ -25,17 +25,17 @@ pub struct Split {
 /// A pushing page costs -w ln p and spends c λ p, so p = min(1, w/(μ c λ)); silent pages are as in
 /// [`Objective::Harmonic`]. The paper solves the two classes apart and then seeks the split of equal
 /// marginal cost; that is one threshold for both.
-pub fn split(silent: &[Demand], pushing: &[Demand], budget: f64) -> Split {
-    let bounds = Bounds::new(Limits::NONE);
+pub fn split(silent: &[Demand], pushing: &[Demand], budget: f64) -> PushSplit {
+    let bounds = FrequencyBounds::new(IntervalLimits::NONE);
     let frequency = |page: &Demand, mu: f64| bounds.frequency(Objective::Harmonic, page, mu);
     let spent = |mu: f64| {
         let polled: f64 = silent.iter().map(|page| page.price() * frequency(page, mu)).sum();
         let pushed: f64 = pushing.iter().map(|page| spent_on(page, probability(page, mu))).sum();
         polled + pushed
     };
-    let threshold = Threshold::find(1.0, budget, spent);
+    let threshold = PriceSearch::find(1.0, budget, spent);
     let mix = |value: &dyn Fn(f64) -> f64| finite(threshold.mix(value));
-    Split {
+    PushSplit {
         mu: threshold.mu,
         frequency: silent.iter().map(|page| mix(&|mu| frequency(page, mu))).collect(),
         probability: pushing.iter().map(|page| mix(&|mu| probability(page, mu))).collect(),
@@ -70,7 +70,7 @@ mod tests {
     use crate::allocate::testing::population;
     use crate::random::SplitMix64;
 
-    fn cost(silent: &[Demand], pushing: &[Demand], split: &Split) -> f64 {
+    fn cost(silent: &[Demand], pushing: &[Demand], split: &PushSplit) -> f64 {
         let polled: f64 = silent
             .iter()
             .zip(&split.frequency)
@@ -81,7 +81,7 @@ mod tests {
         polled + pushed
     }
 
-    fn spent(silent: &[Demand], pushing: &[Demand], split: &Split) -> f64 {
+    fn spent(silent: &[Demand], pushing: &[Demand], split: &PushSplit) -> f64 {
         let polled: f64 = split.frequency.iter().zip(silent).map(|(f, page)| page.cost * f).sum();
         polled + pushing.iter().zip(&split.probability).map(|(p, q)| spent_on(p, *q)).sum::<f64>()
     }

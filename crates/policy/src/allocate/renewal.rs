@@ -9,7 +9,7 @@ use evercrawl_estimate::special::{gamma_p, gamma_q};
 
 /// The law of the gaps between changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Gaps {
+pub enum RenewalGaps {
     /// Exponential: a Poisson process of this rate.
     Poisson(f64),
     /// Always the same, of this length.
@@ -23,7 +23,7 @@ pub enum Gaps {
     },
 }
 
-impl Gaps {
+impl RenewalGaps {
     /// Returns the expected stale time within `s` after a fetch, c(s) = ∫₀ˢ (1 - P(fresh)).
     ///
     /// P(fresh at s) = λ∫ₛ^∞ (1-G). Poisson: s - (1-e^(-λs))/λ. Period d: s²/(2d), then s - d/2.
@@ -68,12 +68,12 @@ mod tests {
     use crate::testing::golden;
     use serde_json::Value;
 
-    fn law(row: &Value) -> Gaps {
+    fn law(row: &Value) -> RenewalGaps {
         let value = |i: usize| row[i].as_f64().unwrap();
         match row[0].as_str().unwrap() {
-            "poisson" => Gaps::Poisson(value(1)),
-            "det" => Gaps::Periodic(value(1)),
-            _ => Gaps::Gamma { shape: value(1), rate: value(2) },
+            "poisson" => RenewalGaps::Poisson(value(1)),
+            "det" => RenewalGaps::Periodic(value(1)),
+            _ => RenewalGaps::Gamma { shape: value(1), rate: value(2) },
         }
     }
 
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn both_ways_to_divide_fetches_match_the_reference_numbers() {
         let Some(golden) = golden("renewal_alloc") else { return };
-        let laws: Vec<Gaps> = golden["dists"].as_array().unwrap().iter().map(law).collect();
+        let laws: Vec<RenewalGaps> = golden["dists"].as_array().unwrap().iter().map(law).collect();
         let (weights, span) = (numbers(&golden["w"]), number(&golden, "T"));
         let cost = |page: usize, x: usize| weights[page] * laws[page].staleness(x, span);
         let total = number(&golden, "R") as usize;
@@ -104,23 +104,23 @@ mod tests {
     #[test]
     fn a_gamma_of_shape_one_is_poisson_and_of_large_shape_periodic() {
         for s in [0.1, 1.0, 4.0] {
-            let one = Gaps::Gamma { shape: 1.0, rate: 0.5 };
-            assert_close(one.stale_time(s), Gaps::Poisson(0.5).stale_time(s), 1e-12);
-            let many = Gaps::Gamma { shape: 1e5, rate: 5e4 };
-            assert_close(many.stale_time(s), Gaps::Periodic(2.0).stale_time(s), 1e-2);
+            let one = RenewalGaps::Gamma { shape: 1.0, rate: 0.5 };
+            assert_close(one.stale_time(s), RenewalGaps::Poisson(0.5).stale_time(s), 1e-12);
+            let many = RenewalGaps::Gamma { shape: 1e5, rate: 5e4 };
+            assert_close(many.stale_time(s), RenewalGaps::Periodic(2.0).stale_time(s), 1e-2);
         }
     }
 
     #[test]
     fn edges_are_answered() {
         for gaps in [
-            Gaps::Poisson(f64::NAN),
-            Gaps::Periodic(0.0),
-            Gaps::Gamma { shape: -1.0, rate: f64::NAN },
+            RenewalGaps::Poisson(f64::NAN),
+            RenewalGaps::Periodic(0.0),
+            RenewalGaps::Gamma { shape: -1.0, rate: f64::NAN },
         ] {
             assert_eq!(gaps.stale_time(3.0), 0.0);
             assert_eq!(gaps.staleness(2, f64::NAN), 0.0);
         }
-        assert_eq!(Gaps::Poisson(1.0).stale_time(-1.0), 0.0);
+        assert_eq!(RenewalGaps::Poisson(1.0).stale_time(-1.0), 0.0);
     }
 }

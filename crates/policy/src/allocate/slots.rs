@@ -20,7 +20,7 @@ impl Update {
 
 /// The best choice of moments.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Choice {
+pub struct SlotChoice {
     /// Which updates to fetch right after, in order.
     pub slots: Vec<usize>,
     /// The stale part of the span.
@@ -31,9 +31,9 @@ pub struct Choice {
 ///
 /// Dynamic programming over the last fetched moment: O(Q²x) for Q updates and x fetches. Updates must
 /// be in order of time; what lies outside the span, or before an earlier one, counts as at its edge.
-pub fn choose(updates: &[Update], span: f64, fetches: usize) -> Choice {
+pub fn choose_slots(updates: &[Update], span: f64, fetches: usize) -> SlotChoice {
     if span.is_nan() || span <= 0.0 {
-        return Choice { slots: Vec::new(), staleness: 0.0 };
+        return SlotChoice { slots: Vec::new(), staleness: 0.0 };
     }
     let tail = Tails::new(updates, span);
     let count = updates.len();
@@ -60,7 +60,7 @@ pub fn choose(updates: &[Update], span: f64, fetches: usize) -> Choice {
         last = chosen[last];
     }
     slots.reverse();
-    Choice { slots, staleness: whole / span }
+    SlotChoice { slots, staleness: whole / span }
 }
 
 /// Stale times between two fetches, for all pairs of moments: place 0 is the start, Q+1 the end.
@@ -126,7 +126,7 @@ mod tests {
             .map(|(time, chance)| Update { time, chance })
             .collect();
         for row in golden["best"].as_array().unwrap() {
-            let got = choose(&updates, number(&golden, "T"), number(row, "x") as usize);
+            let got = choose_slots(&updates, number(&golden, "T"), number(row, "x") as usize);
             let slots: Vec<usize> = numbers(&row["slots"]).iter().map(|s| *s as usize).collect();
             assert_eq!(got.slots, slots);
             assert_close(got.staleness, number(row, "stale"), 1e-9);
@@ -157,20 +157,20 @@ mod tests {
                     .filter(|set| set.count_ones() as usize <= fetches)
                     .map(|set| staleness(&updates, 10.0, set))
                     .fold(f64::INFINITY, f64::min);
-                assert_close(choose(&updates, 10.0, fetches).staleness, brute, 1e-12);
+                assert_close(choose_slots(&updates, 10.0, fetches).staleness, brute, 1e-12);
             }
         }
     }
 
     #[test]
     fn edges_are_answered() {
-        assert_eq!(choose(&[], 10.0, 3).staleness, 0.0);
-        assert_eq!(choose(&[], f64::NAN, 3).staleness, 0.0);
+        assert_eq!(choose_slots(&[], 10.0, 3).staleness, 0.0);
+        assert_eq!(choose_slots(&[], f64::NAN, 3).staleness, 0.0);
         let odd = [
             Update { time: f64::NAN, chance: 2.0 },
             Update { time: -1.0, chance: f64::NAN },
             Update { time: 1e9, chance: 0.5 },
         ];
-        assert!(choose(&odd, 10.0, 2).staleness <= 1.0);
+        assert!(choose_slots(&odd, 10.0, 2).staleness <= 1.0);
     }
 }

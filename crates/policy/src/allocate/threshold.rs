@@ -13,7 +13,7 @@ type Point = (f64, f64);
 /// A page at its very threshold asks for nothing or for a good deal, with no number in between: then
 /// the budget is met by mixing the two.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Threshold {
+pub(super) struct PriceSearch {
     /// The threshold; the better of the two.
     pub(super) mu: f64,
     other: f64,
@@ -21,7 +21,7 @@ pub(super) struct Threshold {
     shares: (f64, f64),
 }
 
-impl Threshold {
+impl PriceSearch {
     /// Finds the threshold at which `spent`, which never rises with it, is `budget`.
     ///
     /// The search runs in logarithms of both, where spending is nearly a straight line, from `start`.
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_smooth_spending_is_met() {
         for budget in [1e-9, 1.0, 1e12] {
-            let found = Threshold::find(1.0, budget, |mu| 1.0 / mu.sqrt());
+            let found = PriceSearch::find(1.0, budget, |mu| 1.0 / mu.sqrt());
             assert!((found.mu * budget * budget - 1.0).abs() < 1e-12, "{found:?}");
         }
     }
@@ -110,16 +110,16 @@ mod tests {
     #[test]
     fn a_jump_is_met_by_mixing() {
         let spent = |mu: f64| if mu < 3.0 { 10.0 } else { 2.0 };
-        let found = Threshold::find(1.0, 5.0, spent);
+        let found = PriceSearch::find(1.0, 5.0, spent);
         assert!((found.mix(spent) - 5.0).abs() < 1e-12 && (found.mu - 3.0).abs() < 1e-12);
     }
 
     #[test]
     fn a_budget_out_of_reach_leaves_the_threshold_at_its_end() {
-        assert_eq!(Threshold::find(1.0, 9.0, |_| 1.0).mu, 0.0);
-        assert_eq!(Threshold::find(1.0, 0.5, |_| 1.0).mu, f64::INFINITY);
+        assert_eq!(PriceSearch::find(1.0, 9.0, |_| 1.0).mu, 0.0);
+        assert_eq!(PriceSearch::find(1.0, 0.5, |_| 1.0).mu, f64::INFINITY);
         for nothing in [0.0, -1.0, f64::NAN] {
-            assert_eq!(Threshold::find(1.0, nothing, |_| 1.0).mu, f64::INFINITY);
+            assert_eq!(PriceSearch::find(1.0, nothing, |_| 1.0).mu, f64::INFINITY);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `adaptive`: sooner after a change, later after none, as Nutch and StormCrawler do.
 
-use crate::page::{Days, Page, Seen};
+use crate::page::{Days, Page, VisitEvidence};
 use crate::policy::Policy;
 
 /// The numbers of an adaptive rule.
@@ -49,11 +49,11 @@ impl Adaptive {
 }
 
 impl Policy for Adaptive {
-    fn discovered(&mut self, page: &mut Page, now: Days) {
+    fn record_discovery(&mut self, page: &mut Page, now: Days) {
         page.due = if page.is_known() { page.last + self.interval(page) } else { now };
     }
 
-    fn visited(&mut self, page: &mut Page, seen: &Seen) {
+    fn record_visit(&mut self, page: &mut Page, seen: &VisitEvidence) {
         let mut interval = self.interval(page);
         let mut from = seen.at;
         if let Some((_, changed)) = seen.check() {
@@ -68,7 +68,7 @@ impl Policy for Adaptive {
         page.due = (from + interval).max(seen.at + self.min);
     }
 
-    fn reasons(&self, page: &Page, _now: Days) -> Vec<(&'static str, f64)> {
+    fn explain(&self, page: &Page, _now: Days) -> Vec<(&'static str, f64)> {
         vec![("interval", self.interval(page))]
     }
 }
@@ -76,14 +76,14 @@ impl Policy for Adaptive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::{Found, Visit};
+    use crate::page::{Finding, Visit};
 
-    fn after(mut rule: Adaptive, finds: &[Found]) -> Days {
+    fn after(mut rule: Adaptive, finds: &[Finding]) -> Days {
         let mut page = Page::new(0);
         let mut at = 0.0;
-        for &found in [Found::Changed].iter().chain(finds) {
+        for &found in [Finding::Changed].iter().chain(finds) {
             let seen = page.record(&Visit::new(at, found));
-            rule.visited(&mut page, &seen);
+            rule.record_visit(&mut page, &seen);
             at = page.due;
         }
         page.due - page.last
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn intervals_grow_and_shrink_within_their_limits() {
-        use Found::{Changed, Same};
+        use Finding::{Changed, Same};
         for (rule, finds, want) in [
             (Adaptive::NUTCH, &[][..], 30.0),
             (Adaptive::NUTCH, &[Same], 42.0),
@@ -109,10 +109,10 @@ mod tests {
     #[test]
     fn a_date_moves_the_phase() {
         let (mut rule, mut page) = (Adaptive::NUTCH, Page::new(0));
-        page.record(&Visit::new(0.0, Found::Changed));
-        let dated = Visit { modified: Some(20.0), ..Visit::new(30.0, Found::Changed) };
+        page.record(&Visit::new(0.0, Finding::Changed));
+        let dated = Visit { modified: Some(20.0), ..Visit::new(30.0, Finding::Changed) };
         let seen = page.record(&dated);
-        rule.visited(&mut page, &seen);
+        rule.record_visit(&mut page, &seen);
         assert!((page.due - (30.0 + 24.0 - 3.0)).abs() < 1e-9);
     }
 }

@@ -2,7 +2,7 @@
 
 use evercrawl_sites::Server;
 
-use crate::page::{Days, NEVER, Page, Seen};
+use crate::page::{Days, NEVER, Page, VisitEvidence};
 use crate::policy::{Policy, Round};
 use crate::schedulers::worklist::Worklist;
 
@@ -23,22 +23,22 @@ impl BreadthFirst {
 }
 
 impl Policy for BreadthFirst {
-    fn discovered(&mut self, page: &mut Page, _now: Days) {
+    fn record_discovery(&mut self, page: &mut Page, _now: Days) {
         page.due = NEVER;
         if page.id as usize >= self.order.len() {
             self.order.push(page.id);
         }
     }
 
-    fn visited(&mut self, _page: &mut Page, _seen: &Seen) {}
+    fn record_visit(&mut self, _page: &mut Page, _seen: &VisitEvidence) {}
 
-    fn plan(&mut self, _round: &Round, _pages: &mut [Page]) -> bool {
+    fn plan_round(&mut self, _round: &Round, _pages: &mut [Page]) -> bool {
         self.list.set(self.order.clone());
         false
     }
 
-    fn choose(&mut self, _now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
-        self.list.give(room, pages, out);
+    fn choose_pages(&mut self, _now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
+        self.list.take_pages(room, pages, out);
     }
 }
 

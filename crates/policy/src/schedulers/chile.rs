@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use crate::page::{Days, NEVER, Page, Seen};
+use crate::page::{Days, NEVER, Page, VisitEvidence};
 use crate::policy::{Policy, Round};
 use crate::schedulers::worklist::Worklist;
 use crate::schedulers::{dated_rate, mean};
 
 /// What the long-term scheduler takes the pages by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub enum ChileVariant {
     /// V = q^a s^b p^c as printed (eq. 25), p being the chance that the copy is still fresh. It takes
     /// fresh pages first.
     Literal,
@@ -21,7 +21,7 @@ pub enum Reading {
 /// period, the short-term one orders them so that no host is asked twice in a row.
 #[derive(Debug)]
 pub struct Chile {
-    reading: Reading,
+    reading: ChileVariant,
     /// The exponents a, b and c of quality (weight), representation (cost) and freshness.
     exponents: [f64; 3],
     /// What a page is taken to change at before it has been checked.
@@ -31,12 +31,12 @@ pub struct Chile {
 
 impl Chile {
     /// Values pages by `reading`, with all exponents 1.
-    pub fn new(reading: Reading) -> Self {
+    pub fn new(reading: ChileVariant) -> Self {
         Chile::with_exponents(reading, [1.0; 3])
     }
 
     /// The same with other exponents.
-    pub fn with_exponents(reading: Reading, exponents: [f64; 3]) -> Self {
+    pub fn with_exponents(reading: ChileVariant, exponents: [f64; 3]) -> Self {
         Chile { reading, exponents, usual_rate: 1.0, list: Worklist::default() }
     }
 
@@ -50,20 +50,20 @@ impl Chile {
             if page.is_known() { (-self.rate(page) * page.elapsed(now)).exp() } else { 0.0 };
         let worth = f64::from(page.weight).powf(a) * f64::from(page.cost).powf(b);
         match self.reading {
-            Reading::Literal => worth * fresh.powf(c),
-            Reading::Gain => worth * (1.0 - fresh.powf(c)),
+            ChileVariant::Literal => worth * fresh.powf(c),
+            ChileVariant::Gain => worth * (1.0 - fresh.powf(c)),
         }
     }
 }
 
 impl Policy for Chile {
-    fn discovered(&mut self, page: &mut Page, _now: Days) {
+    fn record_discovery(&mut self, page: &mut Page, _now: Days) {
         page.due = NEVER;
     }
 
-    fn visited(&mut self, _page: &mut Page, _seen: &Seen) {}
+    fn record_visit(&mut self, _page: &mut Page, _seen: &VisitEvidence) {}
 
-    fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
+    fn plan_round(&mut self, round: &Round, pages: &mut [Page]) -> bool {
         let now = round.start + round.length;
         let alive = pages.iter().filter(|page| page.alive);
         self.usual_rate = mean(alive.clone().filter_map(dated_rate)).unwrap_or(self.usual_rate);
@@ -78,11 +78,11 @@ impl Policy for Chile {
         false
     }
 
-    fn choose(&mut self, _now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
-        self.list.give(room, pages, out);
+    fn choose_pages(&mut self, _now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
+        self.list.take_pages(room, pages, out);
     }
 
-    fn reasons(&self, page: &Page, now: Days) -> Vec<(&'static str, f64)> {
+    fn explain(&self, page: &Page, now: Days) -> Vec<(&'static str, f64)> {
         vec![("rate", self.rate(page)), ("value", self.value(page, now))]
     }
 }
@@ -116,7 +116,7 @@ mod tests {
         world
     }
 
-    fn first(reading: Reading) -> u32 {
+    fn first(reading: ChileVariant) -> u32 {
         let mut fetched = Vec::new();
         world().round(&mut Chile::new(reading), 1.0, 1, |page| fetched.push(page));
         fetched[0]
@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn the_printed_value_takes_the_fresh_and_the_gain_the_stale() {
-        assert_eq!(first(Reading::Literal), 1);
-        assert_eq!(first(Reading::Gain), 0);
+        assert_eq!(first(ChileVariant::Literal), 1);
+        assert_eq!(first(ChileVariant::Gain), 0);
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
             (page.host, page.weight) = (page.id / 4, 10.0 - page.id as f32);
         }
         let mut fetched = Vec::new();
-        world.round(&mut Chile::new(Reading::Gain), 1.0, 5, |page| fetched.push(page));
+        world.round(&mut Chile::new(ChileVariant::Gain), 1.0, 5, |page| fetched.push(page));
         assert_eq!(fetched, [0, 4, 1, 2, 3]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::page::{Days, Page};
 use crate::random::SplitMix64;
-use crate::truth::Changes;
+use crate::truth::ChangeTimes;
 
 /// Pages that stand for each other: a host, a directory, or several of them that behaved alike.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +37,7 @@ pub(crate) struct Clusters {
 impl Clusters {
     /// Clusters the live pages anew: a unit is a host, or a directory where there is but one host; if
     /// there are more than `most` units, those with like ratios in the past are put together.
-    pub(crate) fn form(&mut self, pages: &[Page], most: usize) {
+    pub(crate) fn form_clusters(&mut self, pages: &[Page], most: usize) {
         self.by_host =
             pages.first().is_some_and(|first| pages.iter().any(|p| p.host != first.host));
         let mut units: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -64,7 +64,7 @@ impl Clusters {
     }
 
     /// The cluster that `page` belongs to.
-    pub(crate) fn of(&self, page: &Page) -> Option<usize> {
+    pub(crate) fn cluster_of(&self, page: &Page) -> Option<usize> {
         self.of_unit.get(&self.unit(page)).copied()
     }
 
@@ -74,7 +74,7 @@ impl Clusters {
     }
 
     /// Draws `size` pages of each cluster.
-    pub(crate) fn draw(&mut self, size: usize, random: &mut SplitMix64) -> Vec<u32> {
+    pub(crate) fn draw_sample(&mut self, size: usize, random: &mut SplitMix64) -> Vec<u32> {
         let mut drawn = Vec::new();
         for cluster in &mut self.all {
             random.shuffle_front(&mut cluster.pages, size);
@@ -85,14 +85,14 @@ impl Clusters {
 
     /// Counts a sampled page.
     pub(crate) fn count(&mut self, page: &Page, changed: bool) {
-        if let Some(cluster) = self.of(page).and_then(|at| self.all.get_mut(at)) {
+        if let Some(cluster) = self.cluster_of(page).and_then(|at| self.all.get_mut(at)) {
             cluster.sampled += 1;
             cluster.changed += u32::from(changed);
         }
     }
 
     /// Counts every page, by the truth.
-    pub(crate) fn count_all(&mut self, changes: &Changes, now: Days, pages: &[Page]) {
+    pub(crate) fn count_all(&mut self, changes: &ChangeTimes, now: Days, pages: &[Page]) {
         for page in pages.iter().filter(|page| page.alive) {
             let stale = !page.is_known() || changes.changed_within(page.id, page.last, now);
             self.count(page, stale);
@@ -101,7 +101,7 @@ impl Clusters {
 
     /// Remembers the ratios, and returns the clusters by falling ratio. Among equals the one goes first
     /// that had the lower ratio before, so that they take turns.
-    pub(crate) fn ranked(&mut self) -> Vec<usize> {
+    pub(crate) fn rank_by_ratio(&mut self) -> Vec<usize> {
         let before = |at: usize| self.all[at].units.first().map_or(0.0, |&unit| self.past(unit));
         let key = |at: usize| (-self.all[at].ratio(), before(at));
         let mut order: Vec<usize> = (0..self.all.len()).collect();
@@ -139,28 +139,28 @@ mod tests {
     fn units_are_directories_on_one_host_and_hosts_on_several() {
         let mut clusters = Clusters::default();
         let mut known = pages(3, 4);
-        clusters.form(&known, 9);
+        clusters.form_clusters(&known, 9);
         assert_eq!(clusters.all.len(), 3);
         known[0].host = 7;
-        clusters.form(&known, 9);
+        clusters.form_clusters(&known, 9);
         assert_eq!(clusters.all.len(), 2);
         known.iter_mut().for_each(|page| page.alive = false);
-        clusters.form(&known, 0);
-        assert!(clusters.all.is_empty() && clusters.ranked().is_empty());
+        clusters.form_clusters(&known, 0);
+        assert!(clusters.all.is_empty() && clusters.rank_by_ratio().is_empty());
     }
 
     #[test]
     fn too_many_units_are_put_together_by_their_past() {
         let (mut clusters, known) = (Clusters::default(), pages(6, 2));
-        clusters.form(&known, 6);
+        clusters.form_clusters(&known, 6);
         for page in &known {
             clusters.count(page, page.group % 2 == 1);
         }
-        assert_eq!(clusters.ranked()[..3], [1, 3, 5]);
-        clusters.form(&known, 2);
+        assert_eq!(clusters.rank_by_ratio()[..3], [1, 3, 5]);
+        clusters.form_clusters(&known, 2);
         assert_eq!(clusters.all.len(), 2);
         assert_eq!(clusters.all[0].units, [1, 3, 5]);
-        let drawn = clusters.draw(3, &mut SplitMix64::new(1));
+        let drawn = clusters.draw_sample(3, &mut SplitMix64::new(1));
         assert_eq!(drawn.len(), 6);
         assert_eq!(drawn.iter().filter(|&&id| known[id as usize].group % 2 == 1).count(), 3);
     }

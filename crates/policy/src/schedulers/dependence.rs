@@ -1,10 +1,10 @@
 //! `S1`: members that follow their top alike are fetched together, at the pace of the closest.
 
 use evercrawl_sites::{
-    Method, Pairing, Partition, Server, dependence, mean_gap, pivot_groups, width_groups,
+    Pairing, Partition, PartitionMethod, Server, dependence, mean_gap, pivot_groups, width_groups,
 };
 
-use crate::page::{Days, Page, Seen};
+use crate::page::{Days, Page, VisitEvidence};
 use crate::policy::{Policy, Round};
 use crate::schedulers::mean;
 
@@ -45,7 +45,12 @@ pub struct Dependence {
 
 impl Dependence {
     /// Cuts `server` by `method`; `past` are the `(page, time)` of updates known from before.
-    pub fn new(server: &Server, method: Method, grouping: Grouping, past: &[(u32, Days)]) -> Self {
+    pub fn new(
+        server: &Server,
+        method: PartitionMethod,
+        grouping: Grouping,
+        past: &[(u32, Days)],
+    ) -> Self {
         let pages = server.pages();
         let mut updates = vec![Vec::new(); pages];
         for &(page, at) in past {
@@ -95,11 +100,11 @@ impl Dependence {
 }
 
 impl Policy for Dependence {
-    fn discovered(&mut self, page: &mut Page, now: Days) {
+    fn record_discovery(&mut self, page: &mut Page, now: Days) {
         page.due = if page.is_known() { page.last + self.interval(page) } else { now };
     }
 
-    fn visited(&mut self, page: &mut Page, seen: &Seen) {
+    fn record_visit(&mut self, page: &mut Page, seen: &VisitEvidence) {
         if let (true, Some(times)) = (seen.changed, self.updates.get_mut(page.id as usize)) {
             if times.len() >= REMEMBERED {
                 times.remove(0);
@@ -109,7 +114,7 @@ impl Policy for Dependence {
         page.due = seen.at + self.interval(page);
     }
 
-    fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
+    fn plan_round(&mut self, round: &Round, pages: &mut [Page]) -> bool {
         let alive = pages.iter().filter(|page| page.alive).count();
         let turn = if round.rate() > 0.0 { alive as f64 / round.rate() } else { self.usual };
         self.pace(turn.max(f64::MIN_POSITIVE));
@@ -119,7 +124,7 @@ impl Policy for Dependence {
         true
     }
 
-    fn reasons(&self, page: &Page, _now: Days) -> Vec<(&'static str, f64)> {
+    fn explain(&self, page: &Page, _now: Days) -> Vec<(&'static str, f64)> {
         vec![("interval", self.interval(page))]
     }
 }
@@ -141,7 +146,7 @@ mod tests {
             .chain(every(2, 20.0, 0.51))
             .chain(every(3, 30.0, 4.0))
             .collect();
-        Dependence::new(&server, Method::A, grouping, &past)
+        Dependence::new(&server, PartitionMethod::A, grouping, &past)
     }
 
     #[test]
@@ -164,9 +169,9 @@ mod tests {
         let mut policy = policy(Grouping::Pivots { width: 0.05 });
         let mut page = Page { last: 0.0, ..Page::new(4) };
         for day in 1..200 {
-            let visit = crate::page::Visit::new(f64::from(day), crate::page::Found::Changed);
+            let visit = crate::page::Visit::new(f64::from(day), crate::page::Finding::Changed);
             let seen = page.record(&visit);
-            policy.visited(&mut page, &seen);
+            policy.record_visit(&mut page, &seen);
         }
         assert_eq!(policy.updates[4].len(), REMEMBERED);
         policy.pace(1.0);

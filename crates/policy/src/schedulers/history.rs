@@ -1,6 +1,6 @@
 //! `hist`: the pages that changed most often so far.
 
-use crate::page::{Days, NEVER, Page, Seen};
+use crate::page::{Days, NEVER, Page, VisitEvidence};
 use crate::policy::{Policy, Round};
 use crate::schedulers::worklist::Worklist;
 
@@ -13,13 +13,13 @@ pub struct History {
 }
 
 impl Policy for History {
-    fn discovered(&mut self, page: &mut Page, _now: Days) {
+    fn record_discovery(&mut self, page: &mut Page, _now: Days) {
         page.due = NEVER;
     }
 
-    fn visited(&mut self, _page: &mut Page, _seen: &Seen) {}
+    fn record_visit(&mut self, _page: &mut Page, _seen: &VisitEvidence) {}
 
-    fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
+    fn plan_round(&mut self, round: &Round, pages: &mut [Page]) -> bool {
         let mut order: Vec<&Page> = pages.iter().filter(|page| page.alive).collect();
         if round.fetches < order.len() {
             order.select_nth_unstable_by(round.fetches, |a, b| most_changes_first(a, b));
@@ -30,8 +30,8 @@ impl Policy for History {
         false
     }
 
-    fn choose(&mut self, _now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
-        self.list.give(room, pages, out);
+    fn choose_pages(&mut self, _now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
+        self.list.take_pages(room, pages, out);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The named schedulers, one a file, all behind [`Policy`](crate::Policy).
+//! The named schedulers, one per file, all behind [`Policy`](crate::Policy).
 
 pub mod adaptive;
 pub mod breadth;
@@ -20,48 +20,47 @@ pub mod webfountain;
 mod beliefs;
 mod clusters;
 mod price;
+mod signals;
 mod walk;
-mod words;
 mod worklist;
 
 use evercrawl_estimate::last_modified::eq27;
-use evercrawl_estimate::regular::Regular;
+use evercrawl_estimate::regular::RegularChecks;
 
 use crate::page::{Days, NEVER, Page};
 
-/// The rate that eq. 13, floored at half a change in the time watched, makes of a page's history.
+/// The change rate by eq. 13 from a page's history, with a floor of half a change in the observed time.
 pub(crate) fn estimated_rate(page: &Page) -> Option<f64> {
     let (checks, changes) = (u64::from(page.checks), u64::from(page.changes));
-    let rate = Regular { checks, changes, span: f64::from(page.watched) }.eq13_floored();
+    let rate = RegularChecks { checks, changes, span: f64::from(page.watched) }.eq13_floored();
     (rate > 0.0).then_some(rate)
 }
 
-/// The rate by eq. 27 where every change of the page came with its date, else as
-/// [`estimated_rate`]. Eq. 27 says 0 or infinity where it knows nothing; that is not believed.
+/// The change rate by eq. 27 if every change of the page has a date, else as [`estimated_rate`]. Eq. 27 gives 0 or
+/// infinity without evidence; such values are not used.
 pub(crate) fn dated_rate(page: &Page) -> Option<f64> {
     let (checks, changes) = (u64::from(page.checks), u64::from(page.changes));
     let rate = eq27(checks, changes, f64::from(page.unmodified));
     if rate > 0.0 && rate.is_finite() { Some(rate) } else { estimated_rate(page) }
 }
 
-/// The mean, if there is anything to take it of.
+/// The mean, if there are any values.
 pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = values.fold((0.0, 0u64), |(sum, count), value| (sum + value, count + 1));
     (count > 0).then(|| sum / count as f64)
 }
 
-/// The due time after a visit at `at` for a page that is to be fetched every `interval`.
+/// The due time after a visit at `at` of a page that is to be fetched every `interval`.
 ///
-/// Counted from the due time before, not from the visit, so that a queue that runs a little ahead
-/// or late does not change how often the page is fetched. One that lies more than an interval off
-/// starts anew.
+/// It is counted from the previous due time, not from the visit, so that a queue that runs a little ahead or late
+/// does not change how often the page is fetched. A due time more than an interval off starts anew.
 pub(crate) fn advance(due: Days, at: Days, interval: Days) -> Days {
     let next = if (due - at).abs() <= interval { due + interval } else { at + interval };
     if next.is_nan() { NEVER } else { next }
 }
 
-/// The first due time of a page whose copy is already at hand: somewhere in its first interval, evenly
-/// spread over pages, so that they do not all come due at once.
+/// The first due time of a page with a copy: within its first interval, spread evenly over pages, so that they do not
+/// all come due at once.
 pub(crate) fn spread(page: &Page, interval: Days) -> Days {
     const GOLDEN_RATIO: f64 = 0.618_033_988_749_894_9;
     page.last + interval * (f64::from(page.id) * GOLDEN_RATIO).fract()

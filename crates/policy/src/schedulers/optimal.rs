@@ -2,8 +2,8 @@
 //! their word.
 
 use crate::allocate::{Demand, Objective, allocate};
-use crate::index::Limits;
-use crate::page::{Days, NEVER, Page, Seen};
+use crate::index::IntervalLimits;
+use crate::page::{Days, NEVER, Page, VisitEvidence};
 use crate::policy::{Policy, Round};
 use crate::schedulers::{advance, estimated_rate, mean, spread};
 
@@ -19,7 +19,7 @@ const TURNS: f64 = 10.0;
 pub struct Optimal {
     objective: Objective,
     rates: Rates,
-    limits: Limits,
+    limits: IntervalLimits,
     threshold: f64,
 }
 
@@ -45,7 +45,7 @@ impl Optimal {
     }
 
     fn new(objective: Objective, rates: Rates) -> Self {
-        Optimal { objective, rates, limits: Limits::NONE, threshold: 0.0 }
+        Optimal { objective, rates, limits: IntervalLimits::NONE, threshold: 0.0 }
     }
 
     fn rate(&self, page: &Page) -> f64 {
@@ -74,15 +74,15 @@ impl Optimal {
 }
 
 impl Policy for Optimal {
-    fn discovered(&mut self, page: &mut Page, now: Days) {
+    fn record_discovery(&mut self, page: &mut Page, now: Days) {
         page.due = if page.is_known() { spread(page, self.interval(page)) } else { now };
     }
 
-    fn visited(&mut self, page: &mut Page, seen: &Seen) {
+    fn record_visit(&mut self, page: &mut Page, seen: &VisitEvidence) {
         page.due = advance(page.due, seen.at, self.interval(page));
     }
 
-    fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
+    fn plan_round(&mut self, round: &Round, pages: &mut [Page]) -> bool {
         let alive = || pages.iter().filter(|page| page.alive);
         if let Rates::Estimated(usual) = &mut self.rates {
             *usual = mean(alive().filter_map(estimated_rate)).unwrap_or(*usual);
@@ -105,7 +105,7 @@ impl Policy for Optimal {
         true
     }
 
-    fn reasons(&self, page: &Page, _now: Days) -> Vec<(&'static str, f64)> {
+    fn explain(&self, page: &Page, _now: Days) -> Vec<(&'static str, f64)> {
         let (rate, interval) = (self.rate(page), self.interval(page));
         vec![("rate", rate), ("threshold", self.threshold), ("interval", interval)]
     }

@@ -2,9 +2,9 @@
 
 use std::collections::BinaryHeap;
 
-use crate::page::{Days, Found, NEVER, Page, Seen};
+use crate::page::{Days, Finding, NEVER, Page, VisitEvidence};
 use crate::policy::Policy;
-use crate::truth::Changes;
+use crate::truth::ChangeTimes;
 
 /// How many classes of worth there are, each within a factor of two.
 const CLASSES: usize = 256;
@@ -18,7 +18,7 @@ const CLASSES: usize = 256;
 /// by waiting would be the same or less.
 #[derive(Debug)]
 pub struct Oracle {
-    changes: Changes,
+    changes: ChangeTimes,
     events: Vec<(Days, u32)>,
     at: usize,
     stale: Vec<BinaryHeap<Stale>>,
@@ -34,13 +34,14 @@ struct Stale {
 
 impl Oracle {
     /// Knows `changes`.
-    pub fn new(changes: Changes) -> Self {
+    pub fn new(changes: ChangeTimes) -> Self {
         let events = changes.by_time();
         Oracle { changes, events, at: 0, stale: vec![BinaryHeap::new(); CLASSES] }
     }
 
     fn put(&mut self, page: &Page, now: Days) {
-        let next = self.changes.next(page.id, now).unwrap_or(NEVER).min(self.changes.end(page.id));
+        let next =
+            self.changes.next_change(page.id, now).unwrap_or(NEVER).min(self.changes.end(page.id));
         let worth = if page.cost > 0.0 { page.weight / page.cost } else { page.weight };
         self.stale[class(worth)].push(Stale { next, page: page.id, worth });
     }
@@ -74,20 +75,20 @@ impl Oracle {
 }
 
 impl Policy for Oracle {
-    fn discovered(&mut self, page: &mut Page, now: Days) {
+    fn record_discovery(&mut self, page: &mut Page, now: Days) {
         page.due = NEVER;
         if !page.is_known() || self.changes.changed_within(page.id, page.last, now) {
             self.put(page, now);
         }
     }
 
-    fn visited(&mut self, page: &mut Page, seen: &Seen) {
-        if seen.found == Found::Failed {
+    fn record_visit(&mut self, page: &mut Page, seen: &VisitEvidence) {
+        if seen.found == Finding::Failed {
             self.put(page, seen.at);
         }
     }
 
-    fn choose(&mut self, now: Days, _room: usize, pages: &[Page], out: &mut Vec<u32>) {
+    fn choose_pages(&mut self, now: Days, _room: usize, pages: &[Page], out: &mut Vec<u32>) {
         self.catch_up(now, pages);
         for class in 0..CLASSES {
             self.settle(class, now, pages);
@@ -155,13 +156,13 @@ mod tests {
         let mut pages = world.pages.clone();
         pages.iter_mut().for_each(|page| page.last = 0.0);
         let mut out = Vec::new();
-        oracle.choose(0.5, 9, &pages, &mut out);
+        oracle.choose_pages(0.5, 9, &pages, &mut out);
         assert_eq!(out, [1], "0 goes before 1 changes again");
-        let seen = pages[1].record(&Visit::new(0.5, Found::Failed));
-        oracle.visited(&mut pages[1], &seen);
-        oracle.choose(0.6, 9, &pages, &mut out);
+        let seen = pages[1].record(&Visit::new(0.5, Finding::Failed));
+        oracle.record_visit(&mut pages[1], &seen);
+        oracle.choose_pages(0.6, 9, &pages, &mut out);
         assert_eq!(out, [1, 1], "it failed, so it is still stale");
-        oracle.choose(2.0, 9, &pages, &mut out);
+        oracle.choose_pages(2.0, 9, &pages, &mut out);
         assert_eq!(out, [1, 1], "0 is gone");
     }
 

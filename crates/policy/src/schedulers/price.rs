@@ -1,16 +1,16 @@
-//! At which price do as many pages come due as may be fetched?
+//! At which threshold price do as many pages come due as the budget allows?
 
 use crate::page::{Days, Page};
 
-/// How many pages are asked.
+/// How many pages are sampled.
 const SAMPLE: usize = 500;
 
-/// How far, and how closely, the price is searched for.
+/// The range and the accuracy of the search.
 const DOUBLINGS: usize = 40;
 const HALVINGS: usize = 12;
 
-/// The price at which `pages` come due `rate` times a day, by a sample of them; `wait` tells how long one
-/// takes to be worth a price. Searched for from `start` on, where that is a price.
+/// The price at which `pages` come due `rate` times a day, estimated from a sample; `wait` gives the time until a
+/// page reaches a price. The search begins at `start` if that is a price.
 pub(crate) fn price(
     rate: f64,
     pages: &[Page],

@@ -1,6 +1,6 @@
 //! `proportional`: a page twice as often as one that changes half as often.
 
-use crate::page::{Days, Page, Seen};
+use crate::page::{Days, Page, VisitEvidence};
 use crate::policy::{Policy, Round};
 use crate::schedulers::{advance, estimated_rate, mean, spread};
 
@@ -34,15 +34,15 @@ impl Default for Proportional {
 }
 
 impl Policy for Proportional {
-    fn discovered(&mut self, page: &mut Page, now: Days) {
+    fn record_discovery(&mut self, page: &mut Page, now: Days) {
         page.due = if page.is_known() { spread(page, self.interval(page)) } else { now };
     }
 
-    fn visited(&mut self, page: &mut Page, seen: &Seen) {
+    fn record_visit(&mut self, page: &mut Page, seen: &VisitEvidence) {
         page.due = advance(page.due, seen.at, self.interval(page));
     }
 
-    fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
+    fn plan_round(&mut self, round: &Round, pages: &mut [Page]) -> bool {
         let alive = pages.iter().filter(|page| page.alive);
         let count = alive.clone().count() as f64;
         self.usual_rate = mean(alive.filter_map(estimated_rate)).unwrap_or(self.usual_rate);
@@ -52,7 +52,7 @@ impl Policy for Proportional {
         false
     }
 
-    fn reasons(&self, page: &Page, _now: Days) -> Vec<(&'static str, f64)> {
+    fn explain(&self, page: &Page, _now: Days) -> Vec<(&'static str, f64)> {
         let rate = estimated_rate(page).unwrap_or(self.usual_rate);
         vec![("rate", rate), ("interval", self.interval(page))]
     }

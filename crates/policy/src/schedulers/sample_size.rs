@@ -17,7 +17,7 @@ pub enum SampleSize {
 
 /// How the shares of changed pages are spread over sites.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
+pub struct ShareSpread {
     /// ρ_r: the share that only the r-th part of the sites exceeds.
     pub threshold: f64,
     /// f(ρ_r): the density of shares at the threshold.
@@ -28,7 +28,7 @@ pub struct Spread {
     pub mean_above: f64,
 }
 
-impl Spread {
+impl ShareSpread {
     /// Reads the spread from the sites' shares; `None` with fewer than four sites.
     ///
     /// The density is that of the tenth of the sites around the threshold (at least two).
@@ -44,7 +44,7 @@ impl Spread {
         let (low, high) = (above.saturating_sub(reach), (above + reach).min(count - 1));
         let width = (shares[low] - shares[high]).max(1e-3);
         let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-        Some(Spread {
+        Some(ShareSpread {
             threshold: shares[above],
             density: (high - low) as f64 / count as f64 / width,
             mean: mean(&shares),
@@ -57,10 +57,10 @@ impl SampleSize {
     /// The size for sites of `pages` pages on average, when the budget is the share `r` of all pages.
     ///
     /// [`Root`](Self::Root) where the spread is not known or the formula is singular.
-    pub fn of(self, pages: f64, r: f64, spread: Option<Spread>) -> f64 {
+    pub fn of(self, pages: f64, r: f64, spread: Option<ShareSpread>) -> f64 {
         let root = (pages * r).sqrt();
         let Some(spread) = spread else { return root };
-        let Spread { threshold, density, mean, mean_above } = spread;
+        let ShareSpread { threshold, density, mean, mean_above } = spread;
         let squared = match self {
             SampleSize::Root => return root,
             SampleSize::Printed => pages * r * density / (6.0 * (threshold - mean)),
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn singular_or_unknown_falls_back_to_the_root() {
-        let flat = Spread { threshold: 0.2, density: 1.0, mean: 0.3, mean_above: 0.5 };
+        let flat = ShareSpread { threshold: 0.2, density: 1.0, mean: 0.3, mean_above: 0.5 };
         assert_eq!(SampleSize::Printed.of(100.0, 0.25, Some(flat)), 5.0);
         assert_eq!(SampleSize::Derived.of(100.0, 0.25, None), 5.0);
         assert!(SampleSize::Barred.of(100.0, 0.25, Some(flat)) > 0.0);
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn the_spread_of_even_shares_is_even() {
         let shares: Vec<f64> = (0..1000).map(|i| (f64::from(i) + 0.5) / 1000.0).collect();
-        let spread = Spread::of(&shares, 0.1).unwrap();
+        let spread = ShareSpread::of(&shares, 0.1).unwrap();
         for (got, want) in [
             (spread.threshold, 0.9),
             (spread.density, 1.0),
@@ -100,8 +100,8 @@ mod tests {
         ] {
             assert!((got - want).abs() < 2e-3, "{spread:?}");
         }
-        assert_eq!(Spread::of(&[0.5; 3], 0.1), None);
-        assert!(Spread::of(&[0.5; 9], f64::NAN).is_some());
+        assert_eq!(ShareSpread::of(&[0.5; 3], 0.1), None);
+        assert!(ShareSpread::of(&[0.5; 9], f64::NAN).is_some());
     }
 
     /// The reference gives each rule's size but not ρ̄ and ρ̄_r: those follow from eq. 17's two forms,
@@ -123,7 +123,7 @@ mod tests {
                 continue; // singular: it does not tell the mean
             }
             let mean = threshold - gap(printed);
-            let spread = Spread { threshold, density, mean, mean_above: mean + gap(barred) };
+            let spread = ShareSpread { threshold, density, mean, mean_above: mean + gap(barred) };
             for (rule, want) in [
                 (SampleSize::Printed, printed),
                 (SampleSize::Barred, barred),
@@ -163,7 +163,7 @@ mod tests {
         let yields: Vec<f64> = (0..=8).map(|size| yield_of(size.max(1))).collect();
         let best = yields.iter().copied().fold(0.0, f64::max);
         assert!((best - 0.0713).abs() < 0.001, "the reference found 0.0713: {yields:?}");
-        let even = Spread { threshold: 0.9, density: 1.0, mean: 0.5, mean_above: 0.95 };
+        let even = ShareSpread { threshold: 0.9, density: 1.0, mean: 0.5, mean_above: 0.95 };
         for (rule, loss) in [
             (SampleSize::Root, 0.01),
             (SampleSize::Derived, 0.01),

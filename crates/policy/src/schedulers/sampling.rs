@@ -1,16 +1,16 @@
 //! `sampling`: look at a few pages of every site, then spend the rest where most had changed.
 
-use evercrawl_sites::{Method, Partition, Server};
+use evercrawl_sites::{Partition, PartitionMethod, Server};
 
-use crate::page::{Days, Found, NEVER, Page, Seen};
+use crate::page::{Days, Finding, NEVER, Page, VisitEvidence};
 use crate::policy::{Policy, Round};
 use crate::random::SplitMix64;
 use crate::schedulers::clusters::{Cluster, Clusters};
-use crate::schedulers::sample_size::{SampleSize, Spread};
-use crate::schedulers::tops::{Looks, way};
+use crate::schedulers::sample_size::{SampleSize, ShareSpread};
+use crate::schedulers::tops::{TopChecks, check_order};
 use crate::schedulers::walk::{SiteWalk, Way};
 use crate::schedulers::worklist::Worklist;
-use crate::truth::Changes;
+use crate::truth::ChangeTimes;
 
 /// Cho and Ntoulas' sampling: what a sample of a site's pages shows stands for the site (S3, 1.3).
 ///
@@ -18,7 +18,7 @@ use crate::truth::Changes;
 /// goes into samples: sites that would cost more are sampled together.
 #[derive(Debug)]
 pub struct Sampling {
-    source: Source,
+    source: SampleSource,
     spend: Spend,
     clusters: Clusters,
     stage: Stage,
@@ -28,11 +28,11 @@ pub struct Sampling {
 
 /// Where the change ratios come from.
 #[derive(Debug)]
-pub enum Source {
+pub enum SampleSource {
     /// From samples of this size, drawn by this generator.
     Samples(SampleSize, SplitMix64),
     /// From the truth, as S0 assumed: an upper bound on the method.
-    Truth(Changes),
+    Truth(ChangeTimes),
 }
 
 /// How the budget is spent once the change ratios are known.
@@ -62,16 +62,16 @@ enum Stage {
 
 impl Spend {
     /// Lets the tops of `server`, cut by `method`, tell what to fetch.
-    pub fn tops(server: &Server, method: Method, looks: Looks) -> Self {
+    pub fn tops(server: &Server, method: PartitionMethod, looks: TopChecks) -> Self {
         let walk = SiteWalk::new(Partition::new(server, method), server.pages());
-        let way = way(server, &walk, looks);
+        let way = check_order(server, &walk, looks);
         Spend::Tops(Box::new(SiteTops { walk, way }))
     }
 }
 
 impl Sampling {
     /// Learns the ratios from `source` and spends the budget as `spend` says.
-    pub fn new(source: Source, spend: Spend) -> Self {
+    pub fn new(source: SampleSource, spend: Spend) -> Self {
         let (clusters, list) = (Clusters::default(), Worklist::default());
         Sampling { source, spend, clusters, stage: Stage::Spending, list, started: 0.0 }
     }
@@ -79,9 +79,9 @@ impl Sampling {
     /// The ratios are in: what to do with the `room` that is left.
     fn decide(&mut self, room: usize, pages: &[Page]) {
         self.stage = Stage::Spending;
-        let ranked = self.clusters.ranked();
+        let ranked = self.clusters.rank_by_ratio();
         let (clusters, ranked, started) = (&self.clusters, &ranked[..], self.started);
-        let rest = Rest { clusters, ranked, room, pages, started };
+        let rest = RemainingBudget { clusters, ranked, room, pages, started };
         match &mut self.spend {
             Spend::Greedy => self.list.set(rest.greedy()),
             Spend::Proportional => self.list.set(rest.proportional()),
@@ -91,48 +91,48 @@ impl Sampling {
 }
 
 impl Policy for Sampling {
-    fn discovered(&mut self, page: &mut Page, _now: Days) {
+    fn record_discovery(&mut self, page: &mut Page, _now: Days) {
         page.due = NEVER;
     }
 
-    fn visited(&mut self, page: &mut Page, seen: &Seen) {
+    fn record_visit(&mut self, page: &mut Page, seen: &VisitEvidence) {
         let changed = seen.is_news();
         if let Spend::Tops(tops) = &mut self.spend {
             tops.walk.visited(page.id, changed);
         }
-        if self.stage == Stage::Sampling && seen.found != Found::Failed {
+        if self.stage == Stage::Sampling && seen.found != Finding::Failed {
             self.clusters.count(page, changed);
         }
     }
 
-    fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
+    fn plan_round(&mut self, round: &Round, pages: &mut [Page]) -> bool {
         self.started = round.start;
         self.list.set(Vec::new());
         if let Spend::Tops(tops) = &mut self.spend {
             tops.walk.begin(Way::default());
         }
         match &mut self.source {
-            Source::Truth(changes) => {
-                self.clusters.form(pages, usize::MAX);
+            SampleSource::Truth(changes) => {
+                self.clusters.form_clusters(pages, usize::MAX);
                 self.clusters.count_all(changes, round.start, pages);
                 self.decide(round.fetches, pages);
             }
-            Source::Samples(rule, random) => {
-                self.clusters.form(pages, usize::MAX);
+            SampleSource::Samples(rule, random) => {
+                self.clusters.form_clusters(pages, usize::MAX);
                 let size = sample_size(*rule, &self.clusters, round, pages);
-                self.clusters.form(pages, round.fetches / (2 * size));
-                self.list.set(self.clusters.draw(size, random));
+                self.clusters.form_clusters(pages, round.fetches / (2 * size));
+                self.list.set(self.clusters.draw_sample(size, random));
                 self.stage = Stage::Sampling;
             }
         }
         false
     }
 
-    fn choose(&mut self, _now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
+    fn choose_pages(&mut self, _now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
         if self.stage == Stage::Sampling && self.list.is_done() {
             self.decide(room, pages);
         }
-        self.list.give(room, pages, out);
+        self.list.take_pages(room, pages, out);
         match &mut self.spend {
             Spend::Tops(tops) if out.is_empty() => tops.walk.choose(room, pages, out),
             _ => {}
@@ -150,7 +150,8 @@ impl SiteTops {
         let place = |site: &u32| {
             let top = self.walk.partition().tops(*site).first();
             let page = top.and_then(|&top| pages.get(top as usize));
-            page.and_then(|page| clusters.of(page)).map_or(usize::MAX, |cluster| rank[cluster])
+            page.and_then(|page| clusters.cluster_of(page))
+                .map_or(usize::MAX, |cluster| rank[cluster])
         };
         let mut way = self.way.clone();
         way.first.make_contiguous().sort_by_cached_key(place);
@@ -162,12 +163,12 @@ fn sample_size(rule: SampleSize, units: &Clusters, round: &Round, pages: &[Page]
     let alive = pages.iter().filter(|page| page.alive).count().max(1) as f64;
     let share = round.fetches as f64 / alive;
     let pages_each = alive / units.all.len().max(1) as f64;
-    let spread = Spread::of(&units.past_ratios(), share);
+    let spread = ShareSpread::of(&units.past_ratios(), share);
     (rule.of(pages_each, share, spread).round() as usize).clamp(1, round.fetches.max(2) / 2)
 }
 
 /// The budget left over after the samples, and the pages it may go to.
-struct Rest<'a> {
+struct RemainingBudget<'a> {
     clusters: &'a Clusters,
     ranked: &'a [usize],
     room: usize,
@@ -175,7 +176,7 @@ struct Rest<'a> {
     started: Days,
 }
 
-impl Rest<'_> {
+impl RemainingBudget<'_> {
     fn greedy(&self) -> Vec<u32> {
         let mut list = Vec::new();
         for &cluster in self.ranked {
@@ -230,7 +231,7 @@ mod tests {
     }
 
     fn sampling(spend: Spend) -> Sampling {
-        Sampling::new(Source::Samples(SampleSize::Root, SplitMix64::new(5)), spend)
+        Sampling::new(SampleSource::Samples(SampleSize::Root, SplitMix64::new(5)), spend)
     }
 
     fn fetches_by_directory(policy: &mut Sampling, world: &mut World, budget: usize) -> [usize; 4] {
@@ -259,7 +260,7 @@ mod tests {
     #[test]
     fn the_truth_needs_no_samples() {
         let mut world = world();
-        let source = Source::Truth(world.changes.clone());
+        let source = SampleSource::Truth(world.changes.clone());
         let mut policy = Sampling::new(source, Spend::Greedy);
         assert_eq!(fetches_by_directory(&mut policy, &mut world, 10), [0, 0, 30, 0]);
     }
@@ -274,7 +275,7 @@ mod tests {
             .collect();
         let directories: Vec<u32> = (0..40).map(|page| page / 10).collect();
         let server = Server::new(&directories, &links, &[0]);
-        let mut policy = sampling(Spend::tops(&server, Method::A, Looks::All));
+        let mut policy = sampling(Spend::tops(&server, PartitionMethod::A, TopChecks::All));
         let counts = fetches_by_directory(&mut policy, &mut world(), 20);
         assert_eq!(counts[2], 30, "{counts:?}");
         assert!(counts.iter().sum::<usize>() < 60, "unchanged tops save the rest: {counts:?}");

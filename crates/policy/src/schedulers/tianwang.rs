@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use crate::page::{Days, NEVER, Page, Seen};
+use crate::page::{Days, NEVER, Page, VisitEvidence};
 use crate::policy::{Policy, Round};
 use crate::schedulers::estimated_rate;
 use crate::schedulers::worklist::Worklist;
@@ -56,7 +56,7 @@ impl Tianwang {
 
     /// ChangePeriod: 1 / eq. 13. Temporal locality and index pages cut it to one cycle: a page that
     /// changed twice running, or that showed new links, is looked at in the next one.
-    fn change_period(&self, page: &Page, seen: &Seen) -> Days {
+    fn change_period(&self, page: &Page, seen: &VisitEvidence) -> Days {
         let streak = self.info.get(&page.id).map_or(0, |info| info.streak);
         if streak >= 2 || seen.new_links > 0 {
             return self.cycle;
@@ -95,7 +95,7 @@ impl Tianwang {
 }
 
 impl Policy for Tianwang {
-    fn discovered(&mut self, page: &mut Page, now: Days) {
+    fn record_discovery(&mut self, page: &mut Page, now: Days) {
         page.due = NEVER;
         if page.is_known() {
             self.schedule(page.id, Some(now));
@@ -104,14 +104,14 @@ impl Policy for Tianwang {
         }
     }
 
-    fn visited(&mut self, page: &mut Page, seen: &Seen) {
+    fn record_visit(&mut self, page: &mut Page, seen: &VisitEvidence) {
         let info = self.info.entry(page.id).or_default();
         info.streak = if seen.changed { info.streak.saturating_add(1) } else { 0 };
         let period = self.change_period(page, seen);
         self.schedule(page.id, Some(seen.at + period));
     }
 
-    fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
+    fn plan_round(&mut self, round: &Round, pages: &mut [Page]) -> bool {
         self.cycle = round.length;
         // New pages that were named in the last cycle and never reached go back to the queue.
         for id in std::mem::take(&mut self.tasks).into_iter().rev() {
@@ -124,16 +124,16 @@ impl Policy for Tianwang {
         false
     }
 
-    fn choose(&mut self, _now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
-        self.list.give(room, pages, out);
+    fn choose_pages(&mut self, _now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
+        self.list.take_pages(room, pages, out);
     }
 
-    fn gone(&mut self, page: &Page) {
+    fn record_gone(&mut self, page: &Page) {
         self.schedule(page.id, None);
     }
 
     /// DisappearTimes at which a page is deleted: the paper leaves it open.
-    fn patience(&self) -> u8 {
+    fn failures_until_dead(&self) -> u8 {
         3
     }
 }
@@ -156,7 +156,7 @@ impl PartialOrd for Moment {
 mod tests {
     use super::*;
     use crate::agenda::Agenda;
-    use crate::page::{Found, Visit};
+    use crate::page::{Finding, Visit};
     use crate::testing::World;
 
     /// Ten known pages and ten new ones.
@@ -201,9 +201,9 @@ mod tests {
         let mut fetches = 0;
         for day in 0..50 {
             let now = f64::from(day);
-            agenda.begin(&Round { start: now, length: 1.0, fetches: 1 });
-            if let Some(page) = agenda.next(now) {
-                agenda.report(page, &Visit::new(now, Found::Gone));
+            agenda.begin_round(&Round { start: now, length: 1.0, fetches: 1 });
+            if let Some(page) = agenda.next_page(now) {
+                agenda.record_visit(page, &Visit::new(now, Finding::Gone));
                 fetches += 1;
             }
         }

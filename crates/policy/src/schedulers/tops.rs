@@ -1,15 +1,15 @@
 //! `A`, `B`, `C`, `C1`, `C-then-B`: top pages tell whether to look at the rest of their site.
 
-use evercrawl_sites::{Method, Partition, Server};
+use evercrawl_sites::{Partition, PartitionMethod, Server};
 
-use crate::page::{Days, NEVER, Page, Seen};
+use crate::page::{Days, NEVER, Page, VisitEvidence};
 use crate::policy::{Policy, Round};
 use crate::schedulers::walk::{SiteWalk, Way};
 use crate::schedulers::worklist::Worklist;
 
 /// Which sites' tops are looked at in a walk over a server (S0, sections 5.2 to 5.4 and 6.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Looks {
+pub enum TopChecks {
     /// All of them (methods A and B).
     All,
     /// Those below a site that changed, from the roots on (method C).
@@ -36,26 +36,26 @@ pub struct Tops {
 
 impl Tops {
     /// Cuts `server` by `method` and looks at its tops as `looks` says.
-    pub fn new(server: &Server, method: Method, looks: Looks) -> Self {
+    pub fn new(server: &Server, method: PartitionMethod, looks: TopChecks) -> Self {
         let walk = SiteWalk::new(Partition::new(server, method), server.pages());
-        let way = way(server, &walk, looks);
+        let way = check_order(server, &walk, looks);
         Tops { walk, way, strays: Vec::new(), stray_list: Worklist::default() }
     }
 }
 
 impl Policy for Tops {
-    fn discovered(&mut self, page: &mut Page, _now: Days) {
+    fn record_discovery(&mut self, page: &mut Page, _now: Days) {
         page.due = NEVER;
         if self.walk.partition().sites_of(page.id).is_empty() {
             self.strays.push(page.id);
         }
     }
 
-    fn visited(&mut self, page: &mut Page, seen: &Seen) {
+    fn record_visit(&mut self, page: &mut Page, seen: &VisitEvidence) {
         self.walk.visited(page.id, seen.is_news());
     }
 
-    fn plan(&mut self, _round: &Round, _pages: &mut [Page]) -> bool {
+    fn plan_round(&mut self, _round: &Round, _pages: &mut [Page]) -> bool {
         if self.walk.is_done() && self.stray_list.is_done() {
             self.walk.begin(self.way.clone());
             self.stray_list.set(self.strays.clone());
@@ -65,8 +65,8 @@ impl Policy for Tops {
         false
     }
 
-    fn choose(&mut self, _now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
-        self.stray_list.give(room, pages, out);
+    fn choose_pages(&mut self, _now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
+        self.stray_list.take_pages(room, pages, out);
         if out.is_empty() {
             self.walk.choose(room, pages, out);
         }
@@ -74,7 +74,7 @@ impl Policy for Tops {
 }
 
 /// The way that `looks` takes over the sites of `walk`, from the root outwards.
-pub(crate) fn way(server: &Server, walk: &SiteWalk, looks: Looks) -> Way {
+pub(crate) fn check_order(server: &Server, walk: &SiteWalk, looks: TopChecks) -> Way {
     let partition = walk.partition();
     let depth = |&site: &u32| partition.tops(site).iter().map(|&top| server.depth(top)).min();
     let mut all: Vec<u32> = partition.sites().collect();
@@ -87,10 +87,10 @@ pub(crate) fn way(server: &Server, walk: &SiteWalk, looks: Looks) -> Way {
     };
     let roots = || all.iter().copied().filter(is_root).collect();
     match looks {
-        Looks::All => Way { first: all.into(), ..Way::default() },
-        Looks::Chain => Way { first: roots(), follow: true, ..Way::default() },
-        Looks::ChainThenAll => Way { first: roots(), follow: true, then: all.into() },
-        Looks::OneStep => {
+        TopChecks::All => Way { first: all.into(), ..Way::default() },
+        TopChecks::Chain => Way { first: roots(), follow: true, ..Way::default() },
+        TopChecks::ChainThenAll => Way { first: roots(), follow: true, then: all.into() },
+        TopChecks::OneStep => {
             let upper = all.iter().copied().filter(|site| is_root(site) || leads_on(site));
             Way { first: upper.collect(), follow: true, ..Way::default() }
         }
@@ -132,7 +132,7 @@ mod tests {
     }
 
     /// The pages fetched in a second round, after `changed` changed.
-    fn fetched(method: Method, looks: Looks, changed: &str, budget: usize) -> String {
+    fn fetched(method: PartitionMethod, looks: TopChecks, changed: &str, budget: usize) -> String {
         let pages = NAMES.iter().enumerate().filter(|(_, name)| changed.contains(*name));
         let mut world = World::with_changes(9, pages.map(|(page, _)| (page as u32, 0.5)));
         world.fetch_all(0.0);
@@ -145,18 +145,26 @@ mod tests {
 
     #[test]
     fn methods_a_and_b_fetch_members_of_changed_tops_only() {
-        let all = Looks::All;
-        assert_eq!(fetched(Method::A, all, "", 99), "ADFGR");
-        assert_eq!(fetched(Method::A, all, "D", 99), "ABCDEFGR", "one of two tops is enough");
-        assert_eq!(fetched(Method::B, all, "", 99), "ADEGR");
-        assert_eq!(fetched(Method::B, all, "AE", 99), "ABCDEFGR");
-        assert_eq!(fetched(Method::B, all, "H", 99), "ADEGR", "a silent top hides its members");
+        let all = TopChecks::All;
+        assert_eq!(fetched(PartitionMethod::A, all, "", 99), "ADFGR");
+        assert_eq!(
+            fetched(PartitionMethod::A, all, "D", 99),
+            "ABCDEFGR",
+            "one of two tops is enough"
+        );
+        assert_eq!(fetched(PartitionMethod::B, all, "", 99), "ADEGR");
+        assert_eq!(fetched(PartitionMethod::B, all, "AE", 99), "ABCDEFGR");
+        assert_eq!(
+            fetched(PartitionMethod::B, all, "H", 99),
+            "ADEGR",
+            "a silent top hides its members"
+        );
     }
 
     #[test]
     fn method_c_follows_the_chain_as_in_the_reference() {
-        let chain = Looks::Chain;
-        for method in [Method::C, Method::Open] {
+        let chain = TopChecks::Chain;
+        for method in [PartitionMethod::C, PartitionMethod::Open] {
             assert_eq!(
                 fetched(method, chain, "RDEG", 99),
                 "ADEFR",
@@ -174,14 +182,14 @@ mod tests {
 
     #[test]
     fn c1_needs_only_the_site_directly_above() {
-        assert_eq!(fetched(Method::C, Looks::OneStep, "AG", 99), "ABCDGHR");
-        assert_eq!(fetched(Method::C, Looks::OneStep, "G", 99), "ADR");
+        assert_eq!(fetched(PartitionMethod::C, TopChecks::OneStep, "AG", 99), "ABCDGHR");
+        assert_eq!(fetched(PartitionMethod::C, TopChecks::OneStep, "G", 99), "ADR");
     }
 
     #[test]
     fn c_then_b_spends_what_is_left_on_the_other_tops() {
-        assert_eq!(fetched(Method::C, Looks::ChainThenAll, "G", 99), "ADEGHR");
-        assert_eq!(fetched(Method::C, Looks::ChainThenAll, "G", 1), "R");
+        assert_eq!(fetched(PartitionMethod::C, TopChecks::ChainThenAll, "G", 99), "ADEGHR");
+        assert_eq!(fetched(PartitionMethod::C, TopChecks::ChainThenAll, "G", 1), "R");
     }
 
     #[test]
@@ -189,8 +197,8 @@ mod tests {
         // 2 and 4 are entered from each other's member 3 and 5, which they link back to.
         let links = [(0, 1), (1, 3), (1, 5), (3, 4), (5, 2), (2, 3), (4, 5)];
         let server = Server::new(&[0, 0, 1, 1, 2, 2], &links, &[0]);
-        let walk = SiteWalk::new(Partition::new(&server, Method::C), server.pages());
-        let mut way = way(&server, &walk, Looks::Chain);
+        let walk = SiteWalk::new(Partition::new(&server, PartitionMethod::C), server.pages());
+        let mut way = check_order(&server, &walk, TopChecks::Chain);
         let mut seen = vec![false; 6];
         while let Some(site) = way.first.pop_front() {
             let pages = [walk.partition().tops(site), walk.partition().members(site)].concat();
@@ -207,7 +215,7 @@ mod tests {
     fn a_walk_that_a_round_cannot_finish_goes_on_in_the_next() {
         let mut world = World::with_changes(9, (1..9).map(|page| (page, 0.5)));
         world.fetch_all(0.0);
-        let mut policy = Tops::new(&example(), Method::B, Looks::All);
+        let mut policy = Tops::new(&example(), PartitionMethod::B, TopChecks::All);
         let mut counts = [0; 9];
         for day in 1..=9 {
             world.round(&mut policy, f64::from(day), 1, |page| counts[page as usize] += 1);

@@ -1,6 +1,6 @@
 //! `uniform`: every page as often as every other.
 
-use crate::page::{Days, Page, Seen};
+use crate::page::{Days, Page, VisitEvidence};
 use crate::policy::{Policy, Round};
 use crate::schedulers::{advance, spread};
 
@@ -27,15 +27,15 @@ impl Default for Uniform {
 }
 
 impl Policy for Uniform {
-    fn discovered(&mut self, page: &mut Page, now: Days) {
+    fn record_discovery(&mut self, page: &mut Page, now: Days) {
         page.due = if page.is_known() { spread(page, self.interval) } else { now };
     }
 
-    fn visited(&mut self, page: &mut Page, seen: &Seen) {
+    fn record_visit(&mut self, page: &mut Page, seen: &VisitEvidence) {
         page.due = advance(page.due, seen.at, self.interval);
     }
 
-    fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
+    fn plan_round(&mut self, round: &Round, pages: &mut [Page]) -> bool {
         let alive = pages.iter().filter(|page| page.alive).count();
         if round.rate() > 0.0 {
             self.interval = (alive as f64 / round.rate()).max(f64::MIN_POSITIVE);
@@ -43,7 +43,7 @@ impl Policy for Uniform {
         false
     }
 
-    fn reasons(&self, _page: &Page, _now: Days) -> Vec<(&'static str, f64)> {
+    fn explain(&self, _page: &Page, _now: Days) -> Vec<(&'static str, f64)> {
         vec![("interval", self.interval)]
     }
 }

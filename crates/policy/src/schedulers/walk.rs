@@ -66,7 +66,7 @@ impl SiteWalk {
 
     /// The sites that lie below `page`.
     pub(crate) fn below(&self, page: u32) -> &[u32] {
-        self.below.of(page)
+        self.below.row(page)
     }
 
     /// Whether there is nothing left to look at.
@@ -91,7 +91,7 @@ impl SiteWalk {
     /// Goes on in a new round: what the last one named but did not reach is named again.
     pub(crate) fn resume(&mut self) {
         let marks = &self.marks;
-        self.stage.again(|id| marks.get(id as usize) == Some(&Mark::Unseen));
+        self.stage.reset_done(|id| marks.get(id as usize) == Some(&Mark::Unseen));
     }
 
     pub(crate) fn visited(&mut self, page: u32, changed: bool) {
@@ -104,7 +104,7 @@ impl SiteWalk {
     pub(crate) fn choose(&mut self, room: usize, pages: &[Page], out: &mut Vec<u32>) {
         let before = out.len();
         loop {
-            self.stage.give(room, pages, out);
+            self.stage.take_pages(room, pages, out);
             if out.len() > before || !self.next_stage(pages) {
                 return;
             }
@@ -138,7 +138,7 @@ impl SiteWalk {
         self.stage.set(self.unseen(members));
         if self.way.follow {
             for &page in tops.iter().chain(members).rev() {
-                for &lower in self.below.of(page).iter().rev() {
+                for &lower in self.below.row(page).iter().rev() {
                     if !self.done[lower as usize] {
                         self.way.first.push_front(lower);
                     }

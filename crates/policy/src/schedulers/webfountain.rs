@@ -1,7 +1,7 @@
 //! `webfountain`: pages in classes of change rate, new ones beside them, planned some epochs ahead.
 
-use crate::allocate::epochs::{Bucket, Epochs};
-use crate::page::{Days, NEVER, Page, Seen};
+use crate::allocate::epochs::{ChangeRateBucket, Epochs};
+use crate::page::{Days, NEVER, Page, VisitEvidence};
 use crate::policy::{Policy, Round};
 use crate::schedulers::worklist::Worklist;
 use crate::schedulers::{estimated_rate, mean};
@@ -36,7 +36,7 @@ struct Epoch {
 
 /// The pages of a class, with what the model asks of it.
 #[derive(Clone, Debug, Default)]
-struct Class {
+struct ChangeRateClass {
     pages: Vec<u32>,
     stale: f64,
     change: f64,
@@ -50,7 +50,7 @@ impl WebFountain {
     }
 
     /// Solves the model for the epochs to come, leaving out empty classes.
-    fn plan_ahead(&self, classes: &[Class], capacity: usize) -> Vec<Epoch> {
+    fn plan_ahead(&self, classes: &[ChangeRateClass], capacity: usize) -> Vec<Epoch> {
         let filled: Vec<usize> = (0..CLASSES).filter(|&c| !classes[c].pages.is_empty()).collect();
         let model = Epochs {
             buckets: filled.iter().map(|&class| classes[class].bucket()).collect(),
@@ -75,15 +75,20 @@ impl WebFountain {
     }
 }
 
-impl Class {
-    fn bucket(&self) -> Bucket {
+impl ChangeRateClass {
+    fn bucket(&self) -> ChangeRateBucket {
         let size = self.pages.len() as f64;
-        Bucket { size, change: self.change / size, stale: self.stale, weight: self.weight / size }
+        ChangeRateBucket {
+            size,
+            change: self.change / size,
+            stale: self.stale,
+            weight: self.weight / size,
+        }
     }
 }
 
 impl Policy for WebFountain {
-    fn discovered(&mut self, page: &mut Page, _now: Days) {
+    fn record_discovery(&mut self, page: &mut Page, _now: Days) {
         page.due = NEVER;
         if !page.is_known() {
             self.new.push(page.id);
@@ -91,9 +96,9 @@ impl Policy for WebFountain {
         }
     }
 
-    fn visited(&mut self, _page: &mut Page, _seen: &Seen) {}
+    fn record_visit(&mut self, _page: &mut Page, _seen: &VisitEvidence) {}
 
-    fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
+    fn plan_round(&mut self, round: &Round, pages: &mut [Page]) -> bool {
         self.new.retain(|&id| pages.get(id as usize).is_some_and(|p| p.alive && !p.is_known()));
         self.arriving += 0.5 * (std::mem::take(&mut self.arrived) - self.arriving);
         let mut classes = classify(pages, round);
@@ -109,16 +114,16 @@ impl Policy for WebFountain {
         false
     }
 
-    fn choose(&mut self, _now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
-        self.list.give(room, pages, out);
+    fn choose_pages(&mut self, _now: Days, room: usize, pages: &[Page], out: &mut Vec<u32>) {
+        self.list.take_pages(room, pages, out);
     }
 }
 
 /// Sorts known pages into classes by how much they change within an epoch.
-fn classify(pages: &[Page], round: &Round) -> Vec<Class> {
+fn classify(pages: &[Page], round: &Round) -> Vec<ChangeRateClass> {
     let known = || pages.iter().filter(|page| page.alive && page.is_known());
     let usual = mean(known().filter_map(estimated_rate)).unwrap_or(1.0);
-    let mut classes = vec![Class::default(); CLASSES];
+    let mut classes = vec![ChangeRateClass::default(); CLASSES];
     for page in known() {
         let rate = estimated_rate(page).unwrap_or(usual);
         let class = (rate * round.length).log2().floor() + CLASSES as f64 / 2.0;

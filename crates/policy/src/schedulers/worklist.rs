@@ -1,8 +1,8 @@
-//! What is left of a list of pages to fetch this round?
+//! Which pages of a list remain to be fetched this round?
 
 use crate::page::Page;
 
-/// Pages to hand out in order, as much at a time as there is room for.
+/// Pages to hand out in order, as many at a time as there is room for.
 #[derive(Debug, Default)]
 pub(crate) struct Worklist {
     pages: Vec<u32>,
@@ -10,18 +10,18 @@ pub(crate) struct Worklist {
 }
 
 impl Worklist {
-    /// Starts over with `pages`.
+    /// Replaces the list by `pages`.
     pub(crate) fn set(&mut self, pages: Vec<u32>) {
         *self = Worklist { pages, given: 0 };
     }
 
-    /// Whether everything was handed out.
+    /// Whether all pages were handed out.
     pub(crate) fn is_done(&self) -> bool {
         self.given >= self.pages.len()
     }
 
-    /// Hands out up to `room` pages that are alive.
-    pub(crate) fn give(&mut self, room: usize, known: &[Page], out: &mut Vec<u32>) {
+    /// Hands out up to `room` live pages.
+    pub(crate) fn take_pages(&mut self, room: usize, known: &[Page], out: &mut Vec<u32>) {
         let rest = &self.pages[self.given..];
         let mut wanted = room;
         for &id in rest {
@@ -36,8 +36,8 @@ impl Worklist {
         }
     }
 
-    /// Keeps only what `wanted` says, to be handed out anew: for what the last round did not reach.
-    pub(crate) fn again(&mut self, wanted: impl Fn(u32) -> bool) {
+    /// Keeps only the `wanted` pages, to hand them out again: for what the last round did not reach.
+    pub(crate) fn reset_done(&mut self, wanted: impl Fn(u32) -> bool) {
         self.pages.retain(|&id| wanted(id));
         self.given = 0;
     }
@@ -53,12 +53,12 @@ mod tests {
         known[1].alive = false;
         let (mut list, mut out) = (Worklist::default(), Vec::new());
         list.set(vec![3, 1, 99, 0, 4]);
-        list.give(2, &known, &mut out);
+        list.take_pages(2, &known, &mut out);
         assert_eq!((&out[..], list.is_done()), (&[3, 0][..], false));
-        list.give(9, &known, &mut out);
+        list.take_pages(9, &known, &mut out);
         assert_eq!((&out[..], list.is_done()), (&[3, 0, 4][..], true));
-        list.again(|id| id == 4);
-        list.give(9, &known, &mut out);
+        list.reset_done(|id| id == 4);
+        list.take_pages(9, &known, &mut out);
         assert_eq!(out, [3, 0, 4, 4]);
     }
 }

@@ -1,6 +1,6 @@
 //! What does it take for a URL to come in? Not to be known, and room on its host.
 
-use evercrawl_model::{Band, Discovery, HostKey, Kind, PageKey, Refusal, Shape, Time};
+use evercrawl_model::{Band, Discovery, HostKey, PageKey, PageKind, Refusal, Time, UrlShape};
 
 use super::Applied;
 use crate::StateError;
@@ -64,7 +64,7 @@ impl<S: Store> State<S> {
         {
             return Ok(Some(Refusal::HostFull));
         }
-        let Some(Shape { hash, cap, refusal }) = found.shape else { return Ok(None) };
+        let Some(UrlShape { hash, cap, refusal }) = found.shape else { return Ok(None) };
         let key = keys::shape(found.page.host, hash);
         let count = self.view.layers.get(Space::Hosts, &key)?;
         let count =
@@ -79,7 +79,7 @@ impl<S: Store> State<S> {
     fn enter(&mut self, page: PageKey, found: &Discovery) -> Result<Applied, StateError> {
         self.view.counters.turns += 1;
         let place = match found.kind {
-            Kind::Probe => Place::QUESTION,
+            PageKind::Probe => Place::QUESTION,
             _ => Place::New(found.band, self.view.counters.turns),
         };
         let row = PageRow::found(found, place);

@@ -79,7 +79,7 @@ impl HostRow {
         let mut row = Reader::new(row, HOST)?;
         Ok(HostRow {
             authority: row.text()?.to_owned(),
-            front: row.maybe(|row| Ok((Band::of_front(row.byte()?), row.time()?)))?,
+            front: row.maybe(|row| Ok((Band::of_front_queue(row.byte()?), row.time()?)))?,
             known: row.small()?,
             waiting: row.small()?,
             next_allowed: row.time()?,

@@ -1,6 +1,8 @@
 //! What does the log tell? Visits, and what became of pages and sites without one.
 
-use evercrawl_model::{Change, Life, LifeChange, Notice, Outcome, RecordAt, Refusal, Score, Visit};
+use evercrawl_model::{
+    Change, LifeChange, LifeState, LogNotice, Outcome, RecordAt, Refusal, Score, Visit,
+};
 
 use crate::StateError;
 use crate::codec::{Reader, Writer};
@@ -36,7 +38,10 @@ impl Logged {
 
 fn read_turn(row: &mut Reader<'_>) -> Result<LifeChange, StateError> {
     row.code(|n| {
-        Some(LifeChange { from: Life::from_number(n >> 4)?, to: Life::from_number(n & 0xf)? })
+        Some(LifeChange {
+            from: LifeState::from_number(n >> 4)?,
+            to: LifeState::from_number(n & 0xf)?,
+        })
     })
 }
 
@@ -45,17 +50,17 @@ pub(crate) fn is_notice(row: &[u8]) -> bool {
     row.first() == Some(&NOTICE)
 }
 
-pub(crate) fn encode_notice(notice: &Notice) -> Vec<u8> {
+pub(crate) fn encode_notice(notice: &LogNotice) -> Vec<u8> {
     let mut out = Writer::new(NOTICE);
     match *notice {
-        Notice::Turned { page, at, turn, reason } => {
+        LogNotice::LifeChanged { page, at, change: turn, reason } => {
             out.byte(0);
             out.page(page);
             out.time(at);
             out.byte(turn.from.number() << 4 | turn.to.number());
             out.byte(reason.number());
         }
-        Notice::Site { host, at, passages } => {
+        LogNotice::SiteChanged { host, at, passages } => {
             out.byte(1);
             out.fixed(&host.to_bytes());
             out.time(at);
@@ -65,16 +70,16 @@ pub(crate) fn encode_notice(notice: &Notice) -> Vec<u8> {
     out.finish()
 }
 
-pub(crate) fn decode_notice(row: &[u8]) -> Result<Notice, StateError> {
+pub(crate) fn decode_notice(row: &[u8]) -> Result<LogNotice, StateError> {
     let mut row = Reader::new(row, NOTICE)?;
     Ok(match row.byte()? {
-        0 => Notice::Turned {
+        0 => LogNotice::LifeChanged {
             page: row.page()?,
             at: row.time()?,
-            turn: read_turn(&mut row)?,
+            change: read_turn(&mut row)?,
             reason: row.code(Refusal::from_number)?,
         },
-        1 => Notice::Site { host: row.host()?, at: row.time()?, passages: row.small()? },
+        1 => LogNotice::SiteChanged { host: row.host()?, at: row.time()?, passages: row.small()? },
         kind => return Err(StateError::Corrupt(format!("unknown kind of notice {kind}"))),
     })
 }

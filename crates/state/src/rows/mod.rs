@@ -13,7 +13,7 @@ mod host;
 mod log;
 
 use evercrawl_model::{
-    Band, Discovery, Importance, Kind, Life, Outcome, PageKey, PolicyNotes, Refusal, Time,
+    Band, Discovery, Importance, LifeState, Outcome, PageKey, PageKind, PolicyNotes, Refusal, Time,
     Validators,
 };
 
@@ -62,7 +62,7 @@ pub struct PageRow {
     /// The canonical URL.
     pub url: String,
     /// What it is for.
-    pub kind: Kind,
+    pub kind: PageKind,
     /// Links away from a seed.
     pub depth: u16,
     /// Redirects that led here without a page between.
@@ -176,7 +176,7 @@ impl PageRow {
         let (mut row, format) = Reader::up_to(row, PAGE)?;
         let url = row.text()?.to_owned();
         let flags = row.byte()?;
-        let kind = Kind::from_number(flags & 0x3f).unwrap_or_default();
+        let kind = PageKind::from_number(flags & 0x3f).unwrap_or_default();
         Ok(PageRow {
             url,
             kind,
@@ -214,24 +214,24 @@ impl PageRow {
     }
 
     /// Where the page is in its life.
-    pub fn life(&self) -> Life {
+    pub fn life(&self) -> LifeState {
         let Some(past) = &self.past else {
             return if let Standing::Refused(_) = self.standing {
-                Life::Refused
+                LifeState::Refused
             } else {
-                Life::New
+                LifeState::New
             };
         };
         match (self.standing, past.outcome) {
-            (Standing::Refused(_), _) => Life::Refused,
-            (Standing::New, _) => Life::New,
-            (Standing::Gone, Outcome::SoftGone) => Life::SoftGone,
-            (Standing::Gone, Outcome::LoginWall) => Life::LoginWall,
-            (Standing::Gone, Outcome::Parked) => Life::Parked,
-            (Standing::Gone, _) => Life::Gone,
-            (Standing::Live, _) if past.failures > 0 => Life::Failing,
-            (Standing::Live, _) if self.is_moved() => Life::Moved,
-            (Standing::Live, _) => Life::Live,
+            (Standing::Refused(_), _) => LifeState::Refused,
+            (Standing::New, _) => LifeState::New,
+            (Standing::Gone, Outcome::SoftGone) => LifeState::SoftGone,
+            (Standing::Gone, Outcome::LoginWall) => LifeState::LoginWall,
+            (Standing::Gone, Outcome::Parked) => LifeState::Parked,
+            (Standing::Gone, _) => LifeState::Gone,
+            (Standing::Live, _) if past.failures > 0 => LifeState::Failing,
+            (Standing::Live, _) if self.is_moved() => LifeState::Moved,
+            (Standing::Live, _) => LifeState::Live,
         }
     }
 

@@ -1,4 +1,4 @@
-use evercrawl_model::{Change, HostKey, LifeChange, Notice, Score, Visit};
+use evercrawl_model::{Change, HostKey, LifeChange, LogNotice, Score, Visit};
 use proptest::prelude::*;
 
 use super::*;
@@ -6,7 +6,7 @@ use super::*;
 fn full_page() -> PageRow {
     PageRow {
         url: "http://a.test/x?y=1".into(),
-        kind: Kind::Feed,
+        kind: PageKind::Feed,
         depth: 3,
         hops: 1,
         via: Some(PageKey { host: HostKey { shard: 1, host: 2 }, url: 3 }),
@@ -53,7 +53,7 @@ fn rows_round_trip() {
         let due = PageRow { place: Some(place), past: None, ..page.clone() };
         assert_eq!(PageRow::decode(&due.encode()).unwrap(), due);
     }
-    let ranked = PageRow { importance: Importance::of(2.0), ..page.clone() };
+    let ranked = PageRow { importance: Importance::from_ratio(2.0), ..page.clone() };
     assert_eq!(PageRow::decode(&ranked.encode()).unwrap(), ranked);
     assert_eq!(ranked.encode().len(), page.encode().len() + 1);
     let mut host = HostRow::new("a.test:8080".into());
@@ -67,10 +67,11 @@ fn rows_round_trip() {
 #[test]
 fn rows_of_the_log_round_trip() {
     let page = PageKey { host: HostKey { shard: 1, host: 2 }, url: 3 };
-    let (at, turn) = (Time::from_secs(7), LifeChange { from: Life::Refused, to: Life::New });
+    let (at, turn) =
+        (Time::from_secs(7), LifeChange { from: LifeState::Refused, to: LifeState::New });
     for notice in [
-        Notice::Turned { page, at, turn, reason: Refusal::Spam },
-        Notice::Site { host: page.host, at, passages: 300 },
+        LogNotice::LifeChanged { page, at, change: turn, reason: Refusal::Spam },
+        LogNotice::SiteChanged { host: page.host, at, passages: 300 },
     ] {
         let row = encode_notice(&notice);
         assert!(is_notice(&row));
@@ -107,20 +108,20 @@ fn pages_are_somewhere_in_their_lives() {
         page.life()
     };
     let (live, gone) = (Standing::Live, Standing::Gone);
-    assert_eq!(row(live, Outcome::Ok, 200, 0), Life::Live);
-    assert_eq!(row(live, Outcome::Redirect, 302, 0), Life::Live);
-    assert_eq!(row(live, Outcome::Redirect, 308, 0), Life::Moved);
-    assert_eq!(row(live, Outcome::ServerError, 500, 2), Life::Failing);
-    assert_eq!(row(live, Outcome::LoginWall, 200, 1), Life::Failing);
-    assert_eq!(row(gone, Outcome::ClientError, 404, 0), Life::Gone);
-    assert_eq!(row(gone, Outcome::SoftGone, 200, 0), Life::SoftGone);
-    assert_eq!(row(gone, Outcome::LoginWall, 200, 0), Life::LoginWall);
-    assert_eq!(row(gone, Outcome::Parked, 200, 0), Life::Parked);
-    assert_eq!(row(Standing::Refused(Refusal::Robots), Outcome::Ok, 200, 0), Life::Refused);
+    assert_eq!(row(live, Outcome::Ok, 200, 0), LifeState::Live);
+    assert_eq!(row(live, Outcome::Redirect, 302, 0), LifeState::Live);
+    assert_eq!(row(live, Outcome::Redirect, 308, 0), LifeState::Moved);
+    assert_eq!(row(live, Outcome::ServerError, 500, 2), LifeState::Failing);
+    assert_eq!(row(live, Outcome::LoginWall, 200, 1), LifeState::Failing);
+    assert_eq!(row(gone, Outcome::ClientError, 404, 0), LifeState::Gone);
+    assert_eq!(row(gone, Outcome::SoftGone, 200, 0), LifeState::SoftGone);
+    assert_eq!(row(gone, Outcome::LoginWall, 200, 0), LifeState::LoginWall);
+    assert_eq!(row(gone, Outcome::Parked, 200, 0), LifeState::Parked);
+    assert_eq!(row(Standing::Refused(Refusal::Robots), Outcome::Ok, 200, 0), LifeState::Refused);
     let new = PageRow { past: None, standing: Standing::New, ..full_page() };
-    assert_eq!(new.life(), Life::New);
+    assert_eq!(new.life(), LifeState::New);
     let refused = PageRow { past: None, ..full_page() };
-    assert_eq!(refused.life(), Life::Refused);
+    assert_eq!(refused.life(), LifeState::Refused);
 }
 
 #[test]

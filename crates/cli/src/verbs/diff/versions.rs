@@ -125,7 +125,7 @@ impl<'a> Archived<'a> {
     /// Where what differs in a text of the page is no news.
     pub(super) fn noise(&self, text: &str) -> Vec<Range<usize>> {
         let memory = self.memory.as_ref();
-        memory.map_or_else(Vec::new, |memory| memory.noise(text, &self.site, self.page))
+        memory.map_or_else(Vec::new, |memory| memory.noise_ranges(text, &self.site, self.page))
     }
 
     /// The record that holds the content of a version: one of its own visits, or of the page that

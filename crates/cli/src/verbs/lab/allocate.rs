@@ -6,7 +6,7 @@ use std::io::Write;
 use evercrawl_lab::table::{Columns, Names, Range, Row, Table};
 use evercrawl_policy::allocate::hosts::{CappedAllocation, allocate_capped};
 use evercrawl_policy::allocate::{Allocation, Demand, allocate};
-use evercrawl_policy::index::Limits;
+use evercrawl_policy::index::IntervalLimits;
 use serde::Serialize;
 
 use super::args::Allocate;
@@ -45,7 +45,7 @@ pub(super) fn run(args: &Allocate) -> anyhow::Result<u8> {
     let caps = args.host_caps.as_ref().map(|path| Table::open(path, &CAPS)).transpose()?;
     let caps = caps.as_ref().map(|caps| Caps::new(caps, &table)).transpose()?;
     let (Allocation { mu, frequency }, host_price) = match &caps {
-        None => (allocate(objective, &pages, args.budget, Limits::NONE), None),
+        None => (allocate(objective, &pages, args.budget, IntervalLimits::NONE), None),
         Some(caps) => {
             let CappedAllocation { allocation, host_price } = allocate_capped(
                 objective,
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Allocate) -> anyhow::Result<u8> {
                 &caps.host_of_page,
                 &caps.most,
                 args.budget,
-                Limits::NONE,
+                IntervalLimits::NONE,
             );
             let prices = caps.names.list.iter().copied().zip(host_price);
             (allocation, Some(prices.collect()))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use evercrawl_estimate::Gamma;
 use evercrawl_policy::allocate::Objective;
-use evercrawl_sites::Method;
+use evercrawl_sites::PartitionMethod;
 
 const FILES: &str = "Files are CSV; the first row names the columns, in any order. A file that is \
 wrong is refused with its line and column, and exit code 2.";
@@ -142,12 +142,12 @@ pub(super) enum MethodArg {
 }
 
 impl MethodArg {
-    pub(super) fn method(self) -> Method {
+    pub(super) fn method(self) -> PartitionMethod {
         match self {
-            Self::A => Method::A,
-            Self::B => Method::B,
-            Self::C => Method::C,
-            Self::Open => Method::Open,
+            Self::A => PartitionMethod::A,
+            Self::B => PartitionMethod::B,
+            Self::C => PartitionMethod::C,
+            Self::Open => PartitionMethod::Open,
         }
     }
 }

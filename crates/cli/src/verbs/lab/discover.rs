@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use evercrawl_lab::discover::{Collected, Point, Territory};
-use evercrawl_rank::{Order, Topic};
+use evercrawl_rank::{DiscoveryOrder, Topic};
 use evercrawl_urls::Patterns;
 
 use super::{json_line, sources};
@@ -55,14 +55,14 @@ enum OrderArg {
 }
 
 impl OrderArg {
-    fn order(self) -> (&'static str, Order) {
+    fn order(self) -> (&'static str, DiscoveryOrder) {
         match self {
-            OrderArg::Bfs => ("bfs", Order::BreadthFirst),
-            OrderArg::Indegree => ("indegree", Order::InDegree),
-            OrderArg::Pagerank => ("pagerank", Order::PageRank),
-            OrderArg::Opic => ("opic", Order::Opic),
-            OrderArg::LargerSites => ("larger-sites", Order::LargerSites),
-            OrderArg::Topic => ("topic", Order::Topic),
+            OrderArg::Bfs => ("bfs", DiscoveryOrder::BreadthFirst),
+            OrderArg::Indegree => ("indegree", DiscoveryOrder::InDegree),
+            OrderArg::Pagerank => ("pagerank", DiscoveryOrder::PageRank),
+            OrderArg::Opic => ("opic", DiscoveryOrder::Opic),
+            OrderArg::LargerSites => ("larger-sites", DiscoveryOrder::LargerSites),
+            OrderArg::Topic => ("topic", DiscoveryOrder::Topic),
         }
     }
 }
@@ -124,7 +124,7 @@ fn prepare(territory: &mut Territory, args: &Discover) -> anyhow::Result<()> {
             territory.call_good(|url| good.is_match(url))
         }
         None if topic.is_empty() => return Ok(()),
-        None => territory.call_good(|url| topic.likeness(url) > 0.0),
+        None => territory.call_good(|url| topic.match_text(url) > 0.0),
     };
     if named { Ok(()) } else { Err(Failure::usage("no address in this world is good by --good")) }
 }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use evercrawl_estimate::Gamma;
-use evercrawl_estimate::history::{Estimates, Visit, estimates};
-use evercrawl_estimate::irregular::{Check, Interval, Intervals};
+use evercrawl_estimate::history::{DatedVisit, RateEstimates, estimate_rate};
+use evercrawl_estimate::irregular::{ConfidenceInterval, IrregularChecks, TimedCheck};
 use evercrawl_lab::table::{Columns, Range, Table};
 use serde::Serialize;
 
@@ -36,8 +36,8 @@ pub(super) fn run(args: &Estimate) -> anyhow::Result<u8> {
 }
 
 /// Every page's checks, pages in the order in which they first appear.
-fn visits_by_page(table: &Table) -> anyhow::Result<Vec<(&str, Vec<Visit>)>> {
-    let mut pages: Vec<(&str, Vec<Visit>)> = Vec::new();
+fn visits_by_page(table: &Table) -> anyhow::Result<Vec<(&str, Vec<DatedVisit>)>> {
+    let mut pages: Vec<(&str, Vec<DatedVisit>)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for row in table.rows() {
         let page = row.text(PAGE)?;
@@ -47,7 +47,7 @@ fn visits_by_page(table: &Table) -> anyhow::Result<Vec<(&str, Vec<Visit>)>> {
             let what = format_args!("is more than the interval, {interval}");
             return Err(row.wrong(UNMODIFIED, what).into());
         }
-        let visit = Visit { interval, changed: row.flag(CHANGED)?, unmodified };
+        let visit = DatedVisit { interval, changed: row.flag(CHANGED)?, unmodified };
         let place = *places.entry(page).or_insert_with(|| {
             pages.push((page, Vec::new()));
             pages.len() - 1
@@ -103,13 +103,13 @@ struct RateBetween {
 }
 
 impl<'a> Answer<'a> {
-    fn new(page: &'a str, visits: &[Visit], args: &Estimate) -> Self {
-        let all = estimates(visits, args.prior, args.level);
+    fn new(page: &'a str, visits: &[DatedVisit], args: &Estimate) -> Self {
+        let all = estimate_rate(visits, args.prior, args.level);
         // The mode on a logarithmic scale of the rate: with the density of ln λ, which has one more
         // λ. So one prior serves both estimates, and a shape of 1 does not pull to zero.
         let by_log = Gamma::new(args.prior.shape() + 1.0, args.prior.rate());
-        let checks = visits.iter().map(|v| Check { interval: v.interval, changed: v.changed });
-        let map = Intervals::new(checks).map(by_log);
+        let checks = visits.iter().map(|v| TimedCheck { interval: v.interval, changed: v.changed });
+        let map = IrregularChecks::new(checks).map(by_log);
         Answer { page, checks: all.checks, changes: all.changes, estimates: Rates::new(&all, map) }
     }
 
@@ -133,7 +133,7 @@ impl<'a> Answer<'a> {
 }
 
 impl Rates {
-    fn new(all: &Estimates, map: f64) -> Self {
+    fn new(all: &RateEstimates, map: f64) -> Self {
         let missing = all.eq27.is_none().then_some("unmodified");
         Rates {
             naive: Rate { rate: all.naive },
@@ -148,7 +148,7 @@ impl Rates {
 }
 
 impl RateBetween {
-    fn new(interval: Interval) -> Self {
+    fn new(interval: ConfidenceInterval) -> Self {
         RateBetween { rate: interval.rate, low: interval.low, high: interval.high }
     }
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use evercrawl_lab::table::{Columns, Table, TableError};
 use evercrawl_rank::{
-    Graph, Hits, Jump, Ranking, Repeats, Settings, distrust, hits, pagerank, reach, top, trust,
+    Graph, Hits, JumpWeights, RankSettings, Ranking, Repeats, distrust, hits, pagerank, reach,
+    top_nodes, trust,
 };
 use serde::{Serialize, Serializer};
 
@@ -76,10 +77,10 @@ pub(super) fn run(args: &GraphArgs) -> anyhow::Result<u8> {
     one_stdin(&args.edges, args.trust.as_deref().unwrap_or(Path::new("")))?;
     let table = Table::open(&args.edges, &EDGES)?;
     let web = Web::read(&table, args.repeats)?;
-    let settings = Settings {
+    let settings = RankSettings {
         damping: args.damping,
         threads: args.threads.unwrap_or_else(processors),
-        ..Settings::default()
+        ..RankSettings::default()
     };
     args.warn_of_trust();
     let begin = || args.begin(&web, table.file(), &settings);
@@ -90,7 +91,7 @@ pub(super) fn run(args: &GraphArgs) -> anyhow::Result<u8> {
             args.show(&web, &(0..web.graph.nodes()).map(count).collect::<Vec<_>>())?;
         }
         Method::Pagerank => {
-            args.show_ranking(&web, &pagerank(&web.graph, Jump::Anywhere, &settings))?;
+            args.show_ranking(&web, &pagerank(&web.graph, JumpWeights::Anywhere, &settings))?;
         }
         Method::Trustrank => args.show_ranking(&web, &trust(&web.graph, &begin()?, &settings))?,
         Method::Antitrust => {
@@ -148,12 +149,17 @@ impl GraphArgs {
     }
 
     /// The nodes that trust, or distrust, begins with.
-    fn begin(&self, web: &Web<'_>, edges: &str, settings: &Settings) -> anyhow::Result<Vec<u32>> {
+    fn begin(
+        &self,
+        web: &Web<'_>,
+        edges: &str,
+        settings: &RankSettings,
+    ) -> anyhow::Result<Vec<u32>> {
         match (&self.trust, self.trust_top) {
             (Some(path), _) => Ok(listed(path, web, edges)?),
             (None, Some(count)) if self.method == Method::Trustrank => {
                 let reach = reach(&web.graph, settings).scores;
-                Ok(top(&reach, count.max(1)))
+                Ok(top_nodes(&reach, count.max(1)))
             }
             _ if self.method == Method::Antitrust => Err(Failure::usage(
                 "antitrust begins with known spam: name a list of it by --trust",
@@ -177,7 +183,7 @@ impl GraphArgs {
         }
         let row =
             |node: u32| vec![print::plain(web.names[node as usize]), shown(scores[node as usize])];
-        let rows: Vec<_> = top(scores, usize::MAX).into_iter().map(row).collect();
+        let rows: Vec<_> = top_nodes(scores, usize::MAX).into_iter().map(row).collect();
         Ok(print::table(&mut out, &["node", "score"], &rows)?)
     }
 
@@ -197,7 +203,7 @@ impl GraphArgs {
             let scores = [hits.authorities[node], hits.hubs[node]].map(shown);
             [vec![print::plain(web.names[node])], scores.to_vec()].concat()
         };
-        let rows: Vec<_> = top(&hits.authorities, usize::MAX).into_iter().map(row).collect();
+        let rows: Vec<_> = top_nodes(&hits.authorities, usize::MAX).into_iter().map(row).collect();
         Ok(print::table(&mut out, &["node", "authority", "hub"], &rows)?)
     }
 }

@@ -10,7 +10,7 @@ use evercrawl_engine::overrides::Overrides;
 use evercrawl_engine::walk::{OverrideChange, read_robots, scope};
 use evercrawl_model::{HostKey, Override as OverrideSet};
 use evercrawl_state::Standing;
-use evercrawl_urls::{Canonical, Gate, Patterns};
+use evercrawl_urls::{Canonical, Patterns, UrlFilter};
 use serde_json::{Value, json};
 
 use super::Opened;
@@ -164,7 +164,7 @@ fn pin(opened: &Opened, url: &str, every: Option<Duration>) -> anyhow::Result<De
             in_scope(opened, &config, &overrides, &url)?;
             Some("it was not known, and is a seed from now on".to_owned())
         }
-        Some(_) if overrides.excludes(url.as_str()) => {
+        Some(_) if overrides.is_excluded(url.as_str()) => {
             Some("it is excluded, and not visited until that ends".to_owned())
         }
         Some(_) if overrides.is_paused(host) => {
@@ -191,7 +191,7 @@ fn within_bounds(
     let robots = opened.state.robots(url.origin())?;
     let crawl_delay =
         robots.and_then(|copy| read_robots(&copy, &config.reading.agent).crawl_delay());
-    let pace = config.frontier.pace.delay(crawl_delay, Duration::ZERO);
+    let pace = config.frontier.pace.host_pause(crawl_delay, Duration::ZERO);
     let shortest = SHORTEST.max(pace);
     let asked = show_duration(every);
     if every < shortest {
@@ -222,7 +222,7 @@ fn in_scope(
     url: &Canonical,
 ) -> anyhow::Result<()> {
     let scope = scope(config.scope, &opened.state)?;
-    let gate = Arc::new(RwLock::new(Gate::new(scope, overrides.rules(&config.rules))?));
+    let gate = Arc::new(RwLock::new(UrlFilter::new(scope, overrides.rules(&config.rules))?));
     let links = LinkReader::new(&config.reading, gate, opened.state.keyer());
     links.verdict(url, 0, SystemClock.now()).map_err(|(reason, words)| {
         let url = print::plain(url.as_str());
@@ -274,7 +274,7 @@ fn exclude(opened: &Opened, pattern: &str, args: &Exclude) -> anyhow::Result<Dec
         return count(opened, pattern, &alone);
     }
     let overrides = Overrides::read(&opened.state)?;
-    let excluded = |url: &str| alone.is_match(url) || overrides.excludes(url);
+    let excluded = |url: &str| alone.is_match(url) || overrides.is_excluded(url);
     let mut pages = opened.state.pages();
     let stays = pages.find(|page| !matches!(page, Ok((_, row)) if excluded(&row.url)));
     let all = stays.transpose()?.is_none() && opened.state.counters().pages > 0;

@@ -9,10 +9,10 @@ mod scores;
 use std::collections::HashMap;
 use std::io::Write;
 
-use evercrawl_engine::importance::{Groups, LinkGraph, Snapshot, Snapshots};
+use evercrawl_engine::importance::{LinkGraph, PageGroups, RankSnapshot, RankSnapshots};
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::suspicion::Suspects;
-use evercrawl_rank::{Graph, Repeats, top};
+use evercrawl_rank::{Graph, Repeats, top_nodes};
 use evercrawl_urls::Patterns;
 use serde_json::{Value, json};
 
@@ -46,10 +46,10 @@ pub(crate) fn show(args: &RankArgs, opened: &Opened, out: &mut dyn Write) -> any
         export::export(args, path, &links, opened, out)?;
         return Ok(exit::OK);
     }
-    let links = links.deaf_to(&suspects);
+    let links = links.without_links_from(&suspects);
     match args.method {
         Method::Host | Method::Domain => {
-            let groups = Groups::read(&links, |host| name_of(args.method, host, opened))?;
+            let groups = PageGroups::read(&links, |host| name_of(args.method, host, opened))?;
             // Every link of a page counts, so that a host passes on most to whom most of its pages link.
             let web = groups.graph(&links, Repeats::Each);
             let scores = scores(args, opened, &links, &web)?;
@@ -62,7 +62,7 @@ pub(crate) fn show(args: &RankArgs, opened: &Opened, out: &mut dyn Write) -> any
             let anchors = match args.anchors {
                 0 => None,
                 most => {
-                    let nodes = top(&scores.scores, args.top);
+                    let nodes = top_nodes(&scores.scores, args.top);
                     Some(anchors::frequent(&nodes, most, &links, opened)?)
                 }
             };
@@ -90,13 +90,13 @@ fn part(args: &RankArgs, links: LinkGraph, opened: &Opened) -> anyhow::Result<Li
     let only = Patterns::new("--only", std::slice::from_ref(pattern))
         .map_err(|error| Failure::usage(error.to_string()))?;
     let keep: Vec<bool> = page_urls(&links, opened)?.iter().map(|url| only.is_match(url)).collect();
-    Ok(links.only(&keep))
+    Ok(links.keep_pages(&keep))
 }
 
 /// Keeps a ranking, for later ones to be compared with.
 fn keep(opened: &Opened, links: &LinkGraph, scores: &Scores) -> anyhow::Result<()> {
-    let snapshot = Snapshot::new(links, &scores.scores, SystemClock.now());
-    Ok(Snapshots::of(&opened.path).keep(&snapshot)?)
+    let snapshot = RankSnapshot::new(links, &scores.scores, SystemClock.now());
+    Ok(RankSnapshots::in_data_dir(&opened.path).keep(&snapshot)?)
 }
 
 /// What was ranked, and how.
@@ -116,7 +116,7 @@ impl Ranked<'_> {
         out: &mut dyn Write,
         name: impl Fn(u32) -> anyhow::Result<String>,
     ) -> anyhow::Result<()> {
-        let nodes = top(&self.scores.scores, args.top);
+        let nodes = top_nodes(&self.scores.scores, args.top);
         if args.json {
             for node in nodes {
                 print::json_line(out, &self.describe(node, &name(node)?))?;

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use anyhow::Context;
-use evercrawl_engine::importance::{LinkGraph, Snapshots};
+use evercrawl_engine::importance::{LinkGraph, RankSnapshots};
 use evercrawl_engine::live::SystemClock;
 use evercrawl_rank::{
-    Graph, Jump, Opic, Ranking, Settings, distrust, hits, host_start, pagerank, pagerank_from,
-    reach, top, trust,
+    Graph, JumpWeights, OpicSimulation, RankSettings, Ranking, distrust, hits, host_start,
+    pagerank, pagerank_from, reach, top_nodes, trust,
 };
 use evercrawl_urls::Canonical;
 
@@ -52,7 +52,7 @@ pub(super) fn scores(
         Some(_) => std::thread::available_parallelism().map_or(1, usize::from),
         None => 1,
     };
-    let settings = Settings { damping: args.damping, threads, ..Settings::default() };
+    let settings = RankSettings { damping: args.damping, threads, ..RankSettings::default() };
     Ok(match args.method {
         Method::Hits => {
             let hits = hits(web, &settings);
@@ -68,7 +68,7 @@ pub(super) fn scores(
         }
         Method::Antitrust => distrust(web, &known_spam(args, opened, links)?, &settings).into(),
         Method::Quality => Scores::plain(quality(opened, links, &settings)?),
-        Method::Host | Method::Domain => pagerank(web, Jump::Anywhere, &settings).into(),
+        Method::Host | Method::Domain => pagerank(web, JumpWeights::Anywhere, &settings).into(),
         Method::Pagerank => ranked(args, opened, links, &settings)?.into(),
     })
 }
@@ -78,7 +78,7 @@ fn ranked(
     args: &RankArgs,
     opened: &Opened,
     links: &LinkGraph,
-    settings: &Settings,
+    settings: &RankSettings,
 ) -> anyhow::Result<Ranking> {
     let web = links.graph();
     let start = match args.start {
@@ -89,25 +89,29 @@ fn ranked(
         }
     };
     let Some(path) = &args.jump else {
-        return Ok(pagerank_from(web, Jump::Anywhere, settings, &start));
+        return Ok(pagerank_from(web, JumpWeights::Anywhere, settings, &start));
     };
     let mut weights = vec![0.0; web.nodes() as usize];
     for (node, weight) in weighted(&args.file(path), opened, links)? {
         weights[node as usize] += weight;
     }
     // Where no jump leads and no link from there, a start would have to be forgotten first.
-    Ok(pagerank(web, Jump::To(&weights), settings))
+    Ok(pagerank(web, JumpWeights::To(&weights), settings))
 }
 
 /// How good pages are by how they rose since the oldest ranking that was kept.
-fn quality(opened: &Opened, links: &LinkGraph, settings: &Settings) -> anyhow::Result<Vec<f64>> {
-    let before = Snapshots::of(&opened.path).oldest().ok_or_else(|| {
+fn quality(
+    opened: &Opened,
+    links: &LinkGraph,
+    settings: &RankSettings,
+) -> anyhow::Result<Vec<f64>> {
+    let before = RankSnapshots::in_data_dir(&opened.path).oldest().ok_or_else(|| {
         Failure::usage(
             "quality is read from how ranks grow, and no ranking was kept: `evercrawl rank --keep` keeps one, \
              and so does a crawl with importance.method=pagerank, once a day",
         )
     })?;
-    let scores = pagerank(links.graph(), Jump::Anywhere, settings).scores;
+    let scores = pagerank(links.graph(), JumpWeights::Anywhere, settings).scores;
     Ok(before.quality(links, &scores, SystemClock.now()))
 }
 
@@ -137,7 +141,7 @@ fn known_spam(args: &RankArgs, opened: &Opened, links: &LinkGraph) -> anyhow::Re
 /// What passes through each node when all are visited again and again; all scores add up to 1.
 fn opic(web: &Graph, damping: f64) -> Vec<f64> {
     let targets = web.reversed();
-    let mut opic = Opic::new(damping, f64::INFINITY);
+    let mut opic = OpicSimulation::new(damping, f64::INFINITY);
     for _ in 0..web.nodes() {
         opic.add_seed();
     }
@@ -154,13 +158,13 @@ fn trusted(
     args: &RankArgs,
     opened: &Opened,
     links: &LinkGraph,
-    settings: &Settings,
+    settings: &RankSettings,
 ) -> anyhow::Result<Vec<u32>> {
     if let Some(path) = &args.trust {
         return listed(&args.file(path), opened, links);
     }
     if let Some(count) = args.trust_top {
-        return Ok(top(&reach(links.graph(), settings).scores, count.max(1)));
+        return Ok(top_nodes(&reach(links.graph(), settings).scores, count.max(1)));
     }
     let mut nodes = Vec::new();
     for url in opened.state.seeds() {

@@ -5,8 +5,8 @@
 use std::io::Write;
 
 use clap::Args;
-use evercrawl_engine::suspicion::{Archived, Seen, copies, survey};
-use evercrawl_spam::{Mirror, Verdict};
+use evercrawl_engine::suspicion::{ArchivedPages, HostSurvey, find_copies, survey_hosts};
+use evercrawl_spam::{Mirror, SpamVerdict};
 use serde_json::{Value, json};
 
 use super::Opened;
@@ -31,9 +31,9 @@ pub(crate) struct SpamArgs {
 
 /// Something that speaks for itself or against it.
 enum Finding<'a> {
-    Host(&'a Seen, Verdict),
-    Page(&'a str, &'a Verdict),
-    Mirror(&'a Seen, &'a Seen, Mirror),
+    Host(&'a HostSurvey, SpamVerdict),
+    Page(&'a str, &'a SpamVerdict),
+    Mirror(&'a HostSurvey, &'a HostSurvey, Mirror),
 }
 
 /// Shows what was found, hosts before pages before mirrors, the surest first.
@@ -67,14 +67,14 @@ pub(crate) fn show(args: &SpamArgs, opened: &Opened, out: &mut dyn Write) -> any
 }
 
 /// Looks at some pages of every host, in the order in which hosts were found.
-fn look(opened: &Opened, pages: usize) -> anyhow::Result<Vec<Seen>> {
-    let (mut hosts, mut archived) = (Vec::new(), Archived::new(opened.segments()));
-    survey(&opened.state, &mut archived, pages, u64::MAX, |seen| hosts.push(seen))?;
+fn look(opened: &Opened, pages: usize) -> anyhow::Result<Vec<HostSurvey>> {
+    let (mut hosts, mut archived) = (Vec::new(), ArchivedPages::new(opened.segments()));
+    survey_hosts(&opened.state, &mut archived, pages, u64::MAX, |seen| hosts.push(seen))?;
     hosts.sort_by(|a, b| a.found.cmp(&b.found).then_with(|| a.name.cmp(&b.name)));
     Ok(hosts)
 }
 
-fn findings(hosts: &[Seen], threshold: f64) -> Vec<Finding<'_>> {
+fn findings(hosts: &[HostSurvey], threshold: f64) -> Vec<Finding<'_>> {
     let (mut of_hosts, mut of_pages) = (Vec::new(), Vec::new());
     for seen in hosts {
         let verdict = seen.verdict();
@@ -89,7 +89,7 @@ fn findings(hosts: &[Seen], threshold: f64) -> Vec<Finding<'_>> {
     of_pages.sort_by(|a, b| b.1.probability.total_cmp(&a.1.probability));
     let of_hosts = of_hosts.into_iter().map(|(seen, verdict)| Finding::Host(seen, verdict));
     let of_pages = of_pages.into_iter().map(|(url, verdict)| Finding::Page(url, verdict));
-    let same = copies(hosts).into_iter();
+    let same = find_copies(hosts).into_iter();
     let same = same.map(|copy| Finding::Mirror(&hosts[copy.host], &hosts[copy.of], copy));
     of_hosts.chain(of_pages).chain(same).collect()
 }
@@ -124,7 +124,7 @@ fn describe(finding: &Finding<'_>) -> Value {
     }
 }
 
-fn against(what: &str, name: &str, verdict: &Verdict) -> Value {
+fn against(what: &str, name: &str, verdict: &SpamVerdict) -> Value {
     let signs = verdict.signs.iter().map(
         |sign| json!({ "kind": sign.kind.name(), "score": sign.score, "evidence": sign.evidence }),
     );

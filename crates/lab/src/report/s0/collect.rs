@@ -3,11 +3,11 @@
 use evercrawl_policy::schedulers::breadth::BreadthFirst;
 use evercrawl_policy::schedulers::history::History;
 use evercrawl_policy::schedulers::sample_size::SampleSize;
-use evercrawl_policy::schedulers::sampling::{Sampling, Source, Spend};
-use evercrawl_policy::schedulers::tops::{Looks, Tops};
+use evercrawl_policy::schedulers::sampling::{SampleSource, Sampling, Spend};
+use evercrawl_policy::schedulers::tops::{TopChecks, Tops};
 use evercrawl_policy::schedulers::uniform::Uniform;
-use evercrawl_policy::{Agenda, Days, Found, Page, Policy, Round, SplitMix64, Visit};
-use evercrawl_sites::Method;
+use evercrawl_policy::{Agenda, Days, Finding, Page, Policy, Round, SplitMix64, Visit};
+use evercrawl_sites::PartitionMethod;
 
 use crate::report::trace::{Trace, WEEK};
 
@@ -76,25 +76,26 @@ impl How {
         let server = &trace.server;
         let tops = |method, looks| Box::new(Tops::new(server, method, looks)) as Box<dyn Policy>;
         let told = |spend| {
-            Box::new(Sampling::new(Source::Truth(trace.changes.clone()), spend)) as Box<dyn Policy>
+            Box::new(Sampling::new(SampleSource::Truth(trace.changes.clone()), spend))
+                as Box<dyn Policy>
         };
         match self {
             How::All => Box::new(Uniform::new()),
             How::BreadthFirst => Box::new(BreadthFirst::new(server)),
             How::History => Box::new(History::default()),
-            How::A => tops(Method::A, Looks::All),
-            How::B => tops(Method::B, Looks::All),
-            How::C => tops(Method::C, Looks::Chain),
-            How::C1 => tops(Method::C, Looks::OneStep),
-            How::CThenB => tops(Method::C, Looks::ChainThenAll),
+            How::A => tops(PartitionMethod::A, TopChecks::All),
+            How::B => tops(PartitionMethod::B, TopChecks::All),
+            How::C => tops(PartitionMethod::C, TopChecks::Chain),
+            How::C1 => tops(PartitionMethod::C, TopChecks::OneStep),
+            How::CThenB => tops(PartitionMethod::C, TopChecks::ChainThenAll),
             How::ChoTrue => told(Spend::Greedy),
             How::ChoSampled => {
-                let source = Source::Samples(SampleSize::Root, SplitMix64::new(seed));
+                let source = SampleSource::Samples(SampleSize::Root, SplitMix64::new(seed));
                 Box::new(Sampling::new(source, Spend::Greedy))
             }
-            How::ChoA => told(Spend::tops(server, Method::A, Looks::All)),
-            How::ChoB => told(Spend::tops(server, Method::B, Looks::All)),
-            How::ChoC => told(Spend::tops(server, Method::C, Looks::Chain)),
+            How::ChoA => told(Spend::tops(server, PartitionMethod::A, TopChecks::All)),
+            How::ChoB => told(Spend::tops(server, PartitionMethod::B, TopChecks::All)),
+            How::ChoC => told(Spend::tops(server, PartitionMethod::C, TopChecks::Chain)),
         }
     }
 }
@@ -173,10 +174,10 @@ impl<'a> State<'a> {
         let mut agenda = Agenda::new(policy, self.pages.clone(), start);
         let live = self.pages.iter().filter(|page| page.alive).count();
         let fetches = limit.min(live);
-        agenda.begin(&Round { start: end, length: end - start, fetches });
+        agenda.begin_round(&Round { start: end, length: end - start, fetches });
         let mut seen = self.nothing_fetched();
-        while let Some(page) = agenda.next(end) {
-            agenda.report(page, &Visit::new(end, self.found(page)));
+        while let Some(page) = agenda.next_page(end) {
+            agenda.record_visit(page, &Visit::new(end, self.found(page)));
             seen.count(self.changed(page));
         }
         seen
@@ -195,13 +196,13 @@ impl<'a> State<'a> {
         Seen { live, changed, ..Seen::default() }
     }
 
-    fn found(&self, page: u32) -> Found {
+    fn found(&self, page: u32) -> Finding {
         if !self.trace.lives(page, self.period.end) {
-            Found::Gone
+            Finding::Gone
         } else if self.changed(page) {
-            Found::Changed
+            Finding::Changed
         } else {
-            Found::Same
+            Finding::Same
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Its pictures are lost in print; the pages, directories and links are those that its text names.
 
-use evercrawl_sites::{Method, Partition, Server};
+use evercrawl_sites::{Partition, PartitionMethod, Server};
 
 use crate::page::{Table, cell};
 use crate::report::Document;
@@ -21,8 +21,8 @@ pub(super) fn write(document: &mut Document) {
          by directories, all pages of least depth are tops.",
         format!(
             "By links {}; by directories {}.",
-            sites(&server, Method::B),
-            sites(&server, Method::A)
+            sites(&server, PartitionMethod::B),
+            sites(&server, PartitionMethod::A)
         ),
         "They agree; the links are those that the text tells of, with a page R in front that links to A and D.",
     );
@@ -41,7 +41,7 @@ fn pages(server: &Server) -> Table {
 }
 
 /// The sites of more than one page, as the paper writes them.
-fn sites(server: &Server, method: Method) -> String {
+fn sites(server: &Server, method: PartitionMethod) -> String {
     let partition = Partition::new(server, method);
     let proper = partition.sites().filter(|&site| !partition.members(site).is_empty());
     let mut sites: Vec<String> = proper
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn the_example_divides_as_the_paper_says() {
         let server = Server::new(&DIRECTORIES, &LINKS, &[0]);
-        assert_eq!(sites(&server, Method::B), "(A,B,C), (D,E), (E,F), (G,H)");
-        assert_eq!(sites(&server, Method::A), "(A,D,B,C,E), (F,G,H)");
+        assert_eq!(sites(&server, PartitionMethod::B), "(A,B,C), (D,E), (E,F), (G,H)");
+        assert_eq!(sites(&server, PartitionMethod::A), "(A,D,B,C,E), (F,G,H)");
     }
 }

@@ -1,6 +1,6 @@
 //! What does every method collect from every site, at every horizon?
 
-use evercrawl_sites::{Method, Partition};
+use evercrawl_sites::{Partition, PartitionMethod};
 
 use super::collect::{How, Period, Rates, Seen, State};
 use crate::report::threads::each;
@@ -87,7 +87,8 @@ impl Measured {
     fn of(trace: &Trace, horizon: usize) -> Self {
         let periods = Period::all(trace, HORIZONS[horizon]);
         let sweep = PRINTED.contains(&horizon);
-        let parts = [Method::A, Method::B].map(|method| Partition::new(&trace.server, method));
+        let parts = [PartitionMethod::A, PartitionMethod::B]
+            .map(|method| Partition::new(&trace.server, method));
         let rounds: Vec<OneRound> = periods
             .iter()
             .map(|&period| OneRound::of(&State::new(trace, period), sweep, &parts))
@@ -277,7 +278,8 @@ mod tests {
         let trace = example();
         // Weeks 1 and 2: R, A and H changed; R is a directory, A to E one, F to H one.
         let state = State::new(&trace, Period::all(&trace, 2)[0]);
-        let parts = [Method::A, Method::B].map(|method| Partition::new(&trace.server, method));
+        let parts = [PartitionMethod::A, PartitionMethod::B]
+            .map(|method| Partition::new(&trace.server, method));
         let round = OneRound::of(&state, false, &parts);
         let counts = |seen: &Seen| (seen.fetched, seen.found);
         assert_eq!(counts(&round.ratios[0]), (1, 1), "only R's directory changed by 90 %");

@@ -2,7 +2,7 @@
 
 use evercrawl_policy::schedulers::dependence::{Dependence, Grouping};
 use evercrawl_policy::{Agenda, Days, Page, Round};
-use evercrawl_sites::{Method, Pairing, Partition, dependence};
+use evercrawl_sites::{Pairing, Partition, PartitionMethod, dependence};
 
 use super::{METHODS, YEAR, rank_correlation, updates};
 use crate::figure::{Axis, Figure, Line, Panel};
@@ -144,7 +144,7 @@ impl Intervals {
     /// Asks the policy that crawls by dependence how often it would fetch each page.
     fn of(
         trace: &Trace,
-        method: Method,
+        method: PartitionMethod,
         grouping: Grouping,
         past: &[(u32, Days)],
         lives: &[Days],
@@ -152,9 +152,9 @@ impl Intervals {
         let policy = Box::new(Dependence::new(&trace.server, method, grouping, past));
         let page = |id: u32| Page { last: trace.from, ..Page::new(id) };
         let mut agenda = Agenda::new(policy, trace.numbers().map(page).collect(), trace.from);
-        agenda.begin(&Round { start: trace.from, length: WEEK, fetches: trace.pages() });
+        agenda.begin_round(&Round { start: trace.from, length: WEEK, fetches: trace.pages() });
         let every = |page: &Page| {
-            let reasons = agenda.policy().reasons(page, trace.from);
+            let reasons = agenda.policy().explain(page, trace.from);
             reasons.iter().find(|(name, _)| *name == "interval").map_or(WEEK, |(_, every)| *every)
         };
         Intervals { every: agenda.pages().iter().map(every).collect(), lives: lives.to_vec() }
@@ -317,7 +317,7 @@ fn front_dependence(document: &mut Document, traces: &[Trace], measured: &[Measu
 
 /// `(dependence of the group's top on the front page, coverage in %)` of groups with enough updates.
 fn group_points(trace: &Trace, measured: &Measured) -> Vec<(f64, f64)> {
-    let partition = Partition::new(&trace.server, Method::Open);
+    let partition = Partition::new(&trace.server, PartitionMethod::Open);
     let intervals = &measured.next[2][1];
     let year = |page: u32| updates(trace, page, trace.from, trace.to);
     let fronts = trace.numbers().filter(|&page| trace.server.depth(page) == 1);

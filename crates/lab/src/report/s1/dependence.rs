@@ -2,7 +2,7 @@
 
 use evercrawl_policy::Days;
 use evercrawl_sites::{
-    DependenceHeap, Method, Pairing, Partition, dependence, pivot_groups, width_groups,
+    DependenceHeap, Pairing, Partition, PartitionMethod, dependence, pivot_groups, width_groups,
 };
 
 use super::{METHODS, YEAR, rank_correlation, updates};
@@ -55,7 +55,7 @@ struct Values {
 
 impl Values {
     fn of(trace: &Trace) -> Self {
-        let partition = Partition::new(&trace.server, Method::Open);
+        let partition = Partition::new(&trace.server, PartitionMethod::Open);
         let all = |from: Days, pairing: Pairing| -> Vec<f64> {
             partition
                 .sites()
@@ -158,7 +158,7 @@ fn figure(traces: &[Trace], values: &[Values]) -> Figure {
 fn heap(document: &mut Document, traces: &[Trace]) {
     document.section("Figures 16 and 17: a heap, and what joins its pages");
     let Some((trace, site, values)) = example(traces) else { return };
-    let partition = Partition::new(&trace.server, Method::Open);
+    let partition = Partition::new(&trace.server, PartitionMethod::Open);
     let members = partition.members(site);
     let heap = DependenceHeap::new(&values);
     let places: Vec<Vec<usize>> = WIDTHS[..3]
@@ -220,7 +220,7 @@ fn path_of(url: &str) -> &str {
 /// A site with six to twelve members, all with a value, two of them equal: the first that there is.
 fn example(traces: &[Trace]) -> Option<(&Trace, u32, Vec<f64>)> {
     traces.iter().find_map(|trace| {
-        let partition = Partition::new(&trace.server, Method::Open);
+        let partition = Partition::new(&trace.server, PartitionMethod::Open);
         partition.sites().find_map(|site| {
             let values = of_site(trace, &partition, site, trace.from, Pairing::Nearest);
             let fits =
@@ -299,7 +299,7 @@ fn widths(document: &mut Document, traces: &[Trace]) {
 }
 
 /// The values of every site's members that have one.
-fn all_values(traces: &[Trace], method: Method) -> Vec<Vec<f64>> {
+fn all_values(traces: &[Trace], method: PartitionMethod) -> Vec<Vec<f64>> {
     let of_trace = |trace: &Trace| -> Vec<Vec<f64>> {
         let partition = Partition::new(&trace.server, method);
         let finite = |site: u32| -> Vec<f64> {

@@ -6,13 +6,14 @@ mod dependence;
 mod groups;
 
 use evercrawl_policy::Days;
-use evercrawl_sites::Method;
+use evercrawl_sites::PartitionMethod;
 
 use super::Document;
 use super::trace::{Trace, WEEK};
 
 /// The ways to cut a server that are compared.
-const METHODS: [(Method, &str); 3] = [(Method::A, "A"), (Method::B, "B"), (Method::Open, "open")];
+const METHODS: [(PartitionMethod, &str); 3] =
+    [(PartitionMethod::A, "A"), (PartitionMethod::B, "B"), (PartitionMethod::Open, "open")];
 const YEAR: Days = 52.0 * WEEK;
 
 /// Measures the paper again on `traces`.
@@ -39,7 +40,7 @@ pub fn s1(traces: &[Trace], progress: &(dyn Fn(&str) + Sync)) -> Document {
 /// The days on which a page was updated within `(from, to]`: the paper counts by date, so that a bout of
 /// edits in an hour is one update.
 fn updates(trace: &Trace, page: u32, from: Days, to: Days) -> Vec<Days> {
-    let within = trace.changes.of(page).filter(|&at| from < at && at <= to);
+    let within = trace.changes.changes_of(page).filter(|&at| from < at && at <= to);
     let mut days: Vec<Days> = within.map(Days::floor).collect();
     days.dedup();
     days

@@ -1,11 +1,11 @@
 //! Eq. 28 to 38: how is a budget divided over pages whose rates are known?
 
-use evercrawl_estimate::Order;
+use evercrawl_estimate::VisitOrder;
 use evercrawl_policy::SplitMix64;
-use evercrawl_policy::allocate::groups::{Key, allocate_groups, partition, refine};
-use evercrawl_policy::allocate::polling::{Gap, even_shares, staleness_bound};
+use evercrawl_policy::allocate::groups::{GroupingKey, allocate_groups, partition, refine};
+use evercrawl_policy::allocate::polling::{PollGap, even_shares, staleness_bound};
 use evercrawl_policy::allocate::{Demand, Objective, allocate};
-use evercrawl_policy::index::Limits;
+use evercrawl_policy::index::IntervalLimits;
 
 use super::orders::exponential;
 use crate::drawings::{frequency_by_rate, freshness_by_budget};
@@ -24,7 +24,7 @@ pub(super) fn write(document: &mut Document, effort: Effort) {
 fn three_ways(document: &mut Document, effort: Effort) {
     document.section("Uniform, proportional and optimal");
     let pages: Vec<Demand> = (1..=5).map(|rate| Demand::new(f64::from(rate), 1.0)).collect();
-    let optimum = |objective| allocate(objective, &pages, 5.0, Limits::NONE).frequency;
+    let optimum = |objective| allocate(objective, &pages, 5.0, IntervalLimits::NONE).frequency;
     let ways = [
         ("uniform", vec![1.0; 5]),
         ("proportional", pages.iter().map(|page| page.rate / 3.0).collect()),
@@ -108,7 +108,7 @@ fn polling(document: &mut Document) {
     );
     let mut gains: f64 = 0.0;
     for (name, gap) in
-        [("always 1", Gap::Constant(1.0)), ("exponential, mean 1", Gap::Exponential(1.0))]
+        [("always 1", PollGap::Constant(1.0)), ("exponential, mean 1", PollGap::Exponential(1.0))]
     {
         let cost = |shares: &[f64]| -> f64 {
             let one =
@@ -135,11 +135,11 @@ fn polling(document: &mut Document) {
     );
 }
 
-const KEYS: [(Key, &str); 4] = [
-    (Key::Access, "p"),
-    (Key::Rate, "λ"),
-    (Key::AccessOverRate, "p / λ"),
-    (Key::PerceivedFreshness, "p F(f₀, λ)"),
+const KEYS: [(GroupingKey, &str); 4] = [
+    (GroupingKey::Access, "p"),
+    (GroupingKey::Rate, "λ"),
+    (GroupingKey::AccessOverRate, "p / λ"),
+    (GroupingKey::PerceivedFreshness, "p F(f₀, λ)"),
 ];
 const GROUPS: [usize; 5] = [5, 10, 20, 50, 100];
 const BUDGET: f64 = 1000.0;
@@ -155,9 +155,11 @@ fn carney(document: &mut Document) {
          page should be; then ten steps of k-means on (p, λ) move pages between groups.",
     );
     let pages = population();
-    let optimum =
-        value(&pages, &allocate(Objective::Freshness, &pages, BUDGET, Limits::NONE).frequency);
-    let cases: Vec<(Key, usize)> =
+    let optimum = value(
+        &pages,
+        &allocate(Objective::Freshness, &pages, BUDGET, IntervalLimits::NONE).frequency,
+    );
+    let cases: Vec<(GroupingKey, usize)> =
         KEYS.iter().flat_map(|&(key, _)| GROUPS.map(|g| (key, g))).collect();
     let shares = each(&cases, |&(key, count)| of_optimum(&pages, key, count, optimum));
     let mut table = Table::new(
@@ -214,12 +216,12 @@ fn population() -> Vec<Demand> {
 
 fn value(pages: &[Demand], frequency: &[f64]) -> f64 {
     let total: f64 = pages.iter().map(|page| page.weight).sum();
-    let one = |(page, f): (&Demand, &f64)| page.weight * Order::Fixed.freshness(page.rate, *f);
+    let one = |(page, f): (&Demand, &f64)| page.weight * VisitOrder::Fixed.freshness(page.rate, *f);
     pages.iter().zip(frequency).map(one).sum::<f64>() / total
 }
 
 /// The shares of the optimum that groups reach, as cut and after k-means.
-fn of_optimum(pages: &[Demand], key: Key, count: usize, optimum: f64) -> (f64, f64) {
+fn of_optimum(pages: &[Demand], key: GroupingKey, count: usize, optimum: f64) -> (f64, f64) {
     let mut group = partition(pages, count, key, REFERENCE);
     let reached = |group: &[usize]| value(pages, &allocate_groups(pages, group, BUDGET).frequency);
     let plain = reached(&group);
@@ -240,14 +242,16 @@ mod tests {
     #[test]
     fn carneys_table_is_that_of_the_reference() {
         let pages = population();
-        let optimum =
-            value(&pages, &allocate(Objective::Freshness, &pages, BUDGET, Limits::NONE).frequency);
+        let optimum = value(
+            &pages,
+            &allocate(Objective::Freshness, &pages, BUDGET, IntervalLimits::NONE).frequency,
+        );
         assert!((optimum - 0.502_988_634).abs() < 1e-8, "{optimum}");
         for (key, plain, refined) in [
-            (Key::Access, 86.6, 96.2),
-            (Key::Rate, 85.1, 95.4),
-            (Key::AccessOverRate, 87.3, 96.0),
-            (Key::PerceivedFreshness, 90.7, 96.8),
+            (GroupingKey::Access, 86.6, 96.2),
+            (GroupingKey::Rate, 85.1, 95.4),
+            (GroupingKey::AccessOverRate, 87.3, 96.0),
+            (GroupingKey::PerceivedFreshness, 90.7, 96.8),
         ] {
             let got = of_optimum(&pages, key, 10, optimum);
             assert!((100.0 * got.0 - plain).abs() < 0.06, "{key:?} {got:?}");

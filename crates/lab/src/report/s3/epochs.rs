@@ -1,6 +1,6 @@
 //! Eq. 24: how does WebFountain plan its epochs?
 
-use evercrawl_policy::allocate::epochs::{Bucket, Epochs, Plan};
+use evercrawl_policy::allocate::epochs::{ChangeRateBucket, EpochPlan, Epochs};
 
 use crate::page::{Cell, Table, cell};
 use crate::report::Document;
@@ -38,7 +38,7 @@ pub(super) fn write(document: &mut Document) {
             "sum with waiting pages",
         ],
     );
-    let mut row = |name: &str, plan: &Plan| {
+    let mut row = |name: &str, plan: &EpochPlan| {
         let stale = model.stale(plan);
         let cells = stale.iter().map(|stale| cell(*stale, 1));
         table.row([Cell::from(name)].into_iter().chain(cells).chain([cell(model.cost(plan), 1)]));
@@ -64,7 +64,7 @@ pub(super) fn write(document: &mut Document) {
 }
 
 fn model(emphasis: Vec<f64>) -> Epochs {
-    let bucket = |size, change| Bucket { size, change, stale: 50.0, weight: 1.0 };
+    let bucket = |size, change| ChangeRateBucket { size, change, stale: 50.0, weight: 1.0 };
     Epochs {
         buckets: vec![bucket(100.0, 0.6), bucket(200.0, 0.3), bucket(300.0, 0.1)],
         waiting: 10.0,
@@ -78,7 +78,7 @@ fn model(emphasis: Vec<f64>) -> Epochs {
 }
 
 /// All new pages as they come, and the same share of every class.
-fn even_plan(model: &Epochs) -> Plan {
+fn even_plan(model: &Epochs) -> EpochPlan {
     let new: Vec<f64> = (0..EPOCHS)
         .map(|epoch| model.arriving[epoch] + if epoch == 0 { model.waiting } else { 0.0 })
         .collect();
@@ -89,10 +89,10 @@ fn even_plan(model: &Epochs) -> Plan {
         .buckets
         .iter()
         .map(|bucket| (0..EPOCHS).map(|e| left(e) * bucket.size / total).collect());
-    Plan { old: old.collect(), new: new.clone() }
+    EpochPlan { old: old.collect(), new: new.clone() }
 }
 
-fn plan_table(plan: &Plan) -> Table {
+fn plan_table(plan: &EpochPlan) -> Table {
     let mut table = Table::new(
         "plan",
         "Pages fetched in each epoch by the best plan found, all epochs counting alike.",

@@ -1,9 +1,9 @@
 //! Eq. 9 to 14 and 27: how far off are the estimates of a page's change rate?
 
 use evercrawl_estimate::bias;
-use evercrawl_estimate::irregular::{Check, Intervals};
+use evercrawl_estimate::irregular::{IrregularChecks, TimedCheck};
 use evercrawl_estimate::last_modified::eq27;
-use evercrawl_estimate::regular::Regular;
+use evercrawl_estimate::regular::RegularChecks;
 use evercrawl_policy::SplitMix64;
 
 use super::orders::exponential;
@@ -214,7 +214,7 @@ impl Means {
         let (mut finite, mut likelihoods) = (0.0, Vec::new());
         for page in 0..pages {
             let seen = History::draw(&mut random, checks, rate, uneven);
-            let regular = Regular { checks, changes: seen.changes, span: seen.span };
+            let regular = RegularChecks { checks, changes: seen.changes, span: seen.span };
             sums.naive += regular.naive();
             if seen.changes < checks {
                 sums.log += regular.log();
@@ -225,7 +225,7 @@ impl Means {
             sums.over_unmodified += seen.changes as f64 / seen.unmodified;
             // A root search each: a sixteenth of the pages is enough for a median.
             if page % 16 == 0 {
-                likelihoods.push(Intervals::new(seen.gaps).mle());
+                likelihoods.push(IrregularChecks::new(seen.gaps).mle());
             }
         }
         likelihoods.sort_by(f64::total_cmp);
@@ -246,7 +246,7 @@ struct History {
     changes: u64,
     span: f64,
     unmodified: f64,
-    gaps: Vec<Check>,
+    gaps: Vec<TimedCheck>,
 }
 
 impl History {
@@ -260,7 +260,7 @@ impl History {
             seen.changes += u64::from(changed);
             seen.span += gap;
             seen.unmodified += age.min(gap);
-            seen.gaps.push(Check { interval: gap, changed });
+            seen.gaps.push(TimedCheck { interval: gap, changed });
         }
         seen
     }

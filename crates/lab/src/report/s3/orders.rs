@@ -1,6 +1,6 @@
 //! Table 1 and eq. 4 to 8: how fresh and how old are copies, by the order in which pages are fetched?
 
-use evercrawl_estimate::Order;
+use evercrawl_estimate::VisitOrder;
 use evercrawl_estimate::poisson::{age_at, age_since_last_change_at};
 use evercrawl_policy::SplitMix64;
 
@@ -10,10 +10,10 @@ use crate::report::threads::each;
 use crate::report::{Document, Effort};
 
 const RATES: [f64; 6] = [0.1, 0.5, 1.0, 2.0, 5.0, 10.0];
-const ORDERS: [(Order, &str); 3] = [
-    (Order::Fixed, "fixed order"),
-    (Order::RandomPerCycle, "random in each cycle"),
-    (Order::PurelyRandom, "purely random"),
+const ORDERS: [(VisitOrder, &str); 3] = [
+    (VisitOrder::Fixed, "fixed order"),
+    (VisitOrder::RandomPerCycle, "random in each cycle"),
+    (VisitOrder::PurelyRandom, "purely random"),
 ];
 const FETCHES: usize = 1_000_000;
 
@@ -25,7 +25,7 @@ pub(super) fn write(document: &mut Document, effort: Effort) {
          at random they are exponential. Freshness is the share of time that the copy is current, age \
          the time since the first change not yet seen, in mean gaps.",
     );
-    let cases: Vec<(Order, f64)> =
+    let cases: Vec<(VisitOrder, f64)> =
         ORDERS.iter().flat_map(|&(order, _)| RATES.map(|r| (order, r))).collect();
     let fetches = effort.rounds(FETCHES);
     let seen = each(&cases, |&(order, r)| simulate(order, r, fetches));
@@ -70,7 +70,7 @@ fn ages(document: &mut Document, effort: Effort) {
     );
 }
 
-fn table(cases: &[(Order, f64)], seen: &[(f64, f64)]) -> Table {
+fn table(cases: &[(VisitOrder, f64)], seen: &[(f64, f64)]) -> Table {
     let mut table = Table::new(
         "table1",
         "Freshness (share of time) and age (mean gaps): formula and simulation.",
@@ -89,10 +89,10 @@ fn table(cases: &[(Order, f64)], seen: &[(f64, f64)]) -> Table {
     table
 }
 
-fn figure(cases: &[(Order, f64)], seen: &[(f64, f64)]) -> Figure {
+fn figure(cases: &[(VisitOrder, f64)], seen: &[(f64, f64)]) -> Figure {
     let rates: Vec<f64> = (0..=120).map(|i| 0.1 * 100f64.powf(f64::from(i) / 120.0)).collect();
     let panel =
-        |heading: &str, formula: &dyn Fn(Order, f64) -> f64, place: fn(&(f64, f64)) -> f64| {
+        |heading: &str, formula: &dyn Fn(VisitOrder, f64) -> f64, place: fn(&(f64, f64)) -> f64| {
             let curves = ORDERS.map(|(order, name)| {
                 Line::curve(name, rates.iter().map(|&r| (r, formula(order, r))).collect())
             });
@@ -118,11 +118,11 @@ fn figure(cases: &[(Order, f64)], seen: &[(f64, f64)]) -> Figure {
     }
 }
 
-fn name(order: Order) -> &'static str {
+fn name(order: VisitOrder) -> &'static str {
     ORDERS.iter().find(|(other, _)| *other == order).map_or("", |(_, name)| name)
 }
 
-fn worst_difference(cases: &[(Order, f64)], seen: &[(f64, f64)]) -> f64 {
+fn worst_difference(cases: &[(VisitOrder, f64)], seen: &[(f64, f64)]) -> f64 {
     let differences = cases.iter().zip(seen).map(|(&(order, r), &(freshness, age))| {
         (order.freshness(r, 1.0) - freshness).abs().max((order.age(r, 1.0) - age).abs())
     });
@@ -131,15 +131,15 @@ fn worst_difference(cases: &[(Order, f64)], seen: &[(f64, f64)]) -> f64 {
 
 /// Mean freshness and age of a page that changes at rate `r` and is fetched `fetches` times, once a
 /// unit on average.
-fn simulate(order: Order, r: f64, fetches: usize) -> (f64, f64) {
+fn simulate(order: VisitOrder, r: f64, fetches: usize) -> (f64, f64) {
     let mut random = SplitMix64::new(r.to_bits() ^ fetches as u64);
     let (mut fresh, mut age, mut total) = (0.0, 0.0, 0.0);
     let (mut fetched, mut changed) = (0.0, exponential(&mut random, r));
     for cycle in 1..=fetches {
         let next = match order {
-            Order::Fixed => cycle as f64,
-            Order::RandomPerCycle => cycle as f64 + random.uniform(),
-            Order::PurelyRandom => fetched + exponential(&mut random, 1.0),
+            VisitOrder::Fixed => cycle as f64,
+            VisitOrder::RandomPerCycle => cycle as f64 + random.uniform(),
+            VisitOrder::PurelyRandom => fetched + exponential(&mut random, 1.0),
         };
         let first = changed.min(next);
         fresh += first - fetched;

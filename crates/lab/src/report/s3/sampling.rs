@@ -1,7 +1,7 @@
 //! Section 1.3 and eq. 17: how many pages of a site should be sampled, and what then?
 
 use evercrawl_policy::SplitMix64;
-use evercrawl_policy::schedulers::sample_size::{SampleSize, Spread};
+use evercrawl_policy::schedulers::sample_size::{SampleSize, ShareSpread};
 
 use crate::figure::{Axis, Figure, Line, Panel};
 use crate::page::{Table, cell, count, percent};
@@ -99,7 +99,7 @@ fn compare(document: &mut Document, measured: &[Measured]) {
 /// What a web yields, by sample size.
 struct Measured {
     web: Web,
-    spread: Option<Spread>,
+    spread: Option<ShareSpread>,
     /// Sample size, share of downloads that had changed when spent greedily and in proportion.
     curve: Vec<(usize, f64, f64)>,
     cycles: usize,
@@ -112,7 +112,7 @@ impl Measured {
         let most = (web.budget * web.pages as f64) as usize;
         let sizes = SIZES.into_iter().filter(|&size| size < most);
         let curve = sizes.map(|size| web.simulate(size, cycles)).collect();
-        Measured { web, spread: Spread::of(&shares, web.budget), curve, cycles }
+        Measured { web, spread: ShareSpread::of(&shares, web.budget), curve, cycles }
     }
 
     /// The best sample size and its yield.

@@ -9,7 +9,7 @@ use crate::registry::Goal;
 ///
 /// Most changes of a site are those of few pages. Who counts changes must find these, among pages that look
 /// like all others: up to a shape of 1 no page is given up, and the first change that is found counts for much.
-pub(crate) fn most_certain(goal: Goal) -> f64 {
+pub(crate) fn max_certainty(goal: Goal) -> f64 {
     if goal == Goal::Coverage { 1.0 } else { f64::INFINITY }
 }
 
@@ -18,7 +18,7 @@ pub(crate) fn most_certain(goal: Goal) -> f64 {
 /// Freshness gives up pages that change faster than they can be fetched, coverage wants those, age gives
 /// up none: a user must choose. For coverage the balanced index is taken, which on real sites finds more
 /// than the one made for Poisson pages.
-pub(crate) fn worth(goal: Goal, belief: Gamma, w: f64, tau: Days) -> f64 {
+pub(crate) fn value(goal: Goal, belief: Gamma, w: f64, tau: Days) -> f64 {
     match goal {
         Goal::Freshness => belief.index(w, tau),
         Goal::Coverage => belief.balanced_index(w, tau),
@@ -27,7 +27,7 @@ pub(crate) fn worth(goal: Goal, belief: Gamma, w: f64, tau: Days) -> f64 {
 }
 
 /// How long a page must wait to be worth `price`; infinite if it never is.
-pub(crate) fn time_to_worth(goal: Goal, belief: Gamma, w: f64, price: f64) -> Days {
+pub(crate) fn time_to_value(goal: Goal, belief: Gamma, w: f64, price: f64) -> Days {
     match goal {
         Goal::Freshness => belief.time_to_index(w, price),
         Goal::Coverage => belief.time_to_balanced(w, price),

@@ -6,8 +6,8 @@
 
 use evercrawl_estimate::quick;
 
-use crate::kept::kept;
 use crate::page::Days;
+use crate::persist::persist_fields;
 
 /// Lately time is divided into weeks, further back into months of four weeks: half a year and two years of
 /// them. A slow crawl comes round once a year or less, and must still know which batch it is looking at.
@@ -31,7 +31,7 @@ pub(crate) struct GroupClock {
     /// The number of the latest week.
     latest: i64,
     /// The weeks, then the months before them, each kind in a ring.
-    bins: [Bin; BINS],
+    bins: [TimeSlot; BINS],
     /// By how much (the logarithm of) the time that pages have waited by it rose since they were last looked at
     /// again; what fell meanwhile is taken off.
     risen: f32,
@@ -41,18 +41,18 @@ pub(crate) struct GroupClock {
 
 /// Where the first and the last week of a time stand, in the clock of any group.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ends([usize; 2]);
+pub(crate) struct SlotRange([usize; 2]);
 
-impl Ends {
+impl SlotRange {
     /// Those of the time from `from` to `to`.
-    pub(crate) fn of(from: Days, to: Days) -> Self {
-        Ends([from, to].map(|time| week_slot(week_of(time))))
+    pub(crate) fn between(from: Days, to: Days) -> Self {
+        SlotRange([from, to].map(|time| week_slot(week_of(time))))
     }
 }
 
 /// A page that changes at `rate` was found changed, or not, after it waited.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Waited {
+pub(crate) struct WaitInterval {
     pub(crate) from: Days,
     pub(crate) to: Days,
     pub(crate) rate: f64,
@@ -61,20 +61,20 @@ pub(crate) struct Waited {
 
 /// Changes found and changes expected in a week or a month.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Bin {
+struct TimeSlot {
     found: f32,
     expected: f32,
 }
 
-kept!(GroupClock { latest, bins, risen, stirred });
-kept!(Bin { found, expected });
+persist_fields!(GroupClock { latest, bins, risen, stirred });
+persist_fields!(TimeSlot { found, expected });
 
 impl GroupClock {
     /// A clock of which nothing is known, at `now`.
     pub(crate) fn new(now: Days) -> Self {
         GroupClock {
             latest: week_of(now),
-            bins: [Bin::default(); BINS],
+            bins: [TimeSlot::default(); BINS],
             risen: 0.0,
             stirred: f64::NEG_INFINITY,
         }
@@ -91,7 +91,7 @@ impl GroupClock {
     }
 
     /// Has what is known of a time with these ends brought from memory.
-    pub(crate) fn touch(&self, Ends([first, last]): Ends) {
+    pub(crate) fn touch(&self, SlotRange([first, last]): SlotRange) {
         let ends = self.bins[first].found + self.bins[last].found;
         std::hint::black_box((self.latest, ends + self.risen));
     }
@@ -101,8 +101,8 @@ impl GroupClock {
     /// The expected number of changes, given that there was one at least, is divided over the weeks in
     /// proportion to their pace (a step of EM); so a batch that is already known takes on further finds,
     /// and pages fetched since then are not suspected. `gained` is what the clock had [gained](Self::gained) then.
-    pub(crate) fn learn(&mut self, visit: &Waited, gained: Days, kappa: f64) {
-        let &Waited { from, to, rate, changed } = visit;
+    pub(crate) fn learn(&mut self, visit: &WaitInterval, gained: Days, kappa: f64) {
+        let &WaitInterval { from, to, rate, changed } = visit;
         let moved = self.advance(week_of(to));
         let gained = if moved { self.gained(from, to, kappa) } else { gained };
         let elapsed = to - from + gained;
@@ -122,13 +122,13 @@ impl GroupClock {
     }
 
     /// Changes to be expected so far are seen to be `factor` times as many: another rate was believed in then.
-    pub(crate) fn reckon(&mut self, factor: f64) {
+    pub(crate) fn scale(&mut self, factor: f64) {
         self.bins.iter_mut().for_each(|bin| bin.expected *= factor as f32);
     }
 
     /// Whether it rose so far that its pages should be looked at again; at most once a day.
     /// `weight` is what its word is worth.
-    pub(crate) fn stirs(&mut self, now: Days, weight: f64) -> bool {
+    pub(crate) fn has_risen(&mut self, now: Days, weight: f64) -> bool {
         const RISE: f64 = 0.25;
         let stirs = f64::from(self.risen) * weight > RISE && now - self.stirred > 1.0;
         if stirs {
@@ -146,13 +146,13 @@ impl GroupClock {
     fn advance(&mut self, week: i64) -> bool {
         let month = month_of(self.latest);
         if week - self.latest > WEEKS + MONTHS * WEEKS_A_MONTH {
-            (self.bins, self.latest) = ([Bin::default(); BINS], week);
+            (self.bins, self.latest) = ([TimeSlot::default(); BINS], week);
         }
         for week in self.latest + 1..=week {
             if week % WEEKS_A_MONTH == 0 {
                 self.add_up(month_of(week) - MONTHS_BY_WEEK);
             }
-            self.bins[week_slot(week)] = Bin::default();
+            self.bins[week_slot(week)] = TimeSlot::default();
         }
         self.latest = self.latest.max(week);
         month_of(self.latest) != month
@@ -161,17 +161,17 @@ impl GroupClock {
     fn add_up(&mut self, month: i64) {
         let first = month * WEEKS_A_MONTH;
         let weeks = (first..first + WEEKS_A_MONTH).map(|week| self.bins[week_slot(week)]);
-        self.bins[month_slot(month)] = weeks.fold(Bin::default(), Bin::plus);
+        self.bins[month_slot(month)] = weeks.fold(TimeSlot::default(), TimeSlot::plus);
     }
 }
 
-impl Bin {
+impl TimeSlot {
     fn pace(self, kappa: f64) -> f64 {
         (kappa + f64::from(self.found)) / (kappa + f64::from(self.expected))
     }
 
-    fn plus(self, other: Bin) -> Bin {
-        Bin { found: self.found + other.found, expected: self.expected + other.expected }
+    fn plus(self, other: TimeSlot) -> TimeSlot {
+        TimeSlot { found: self.found + other.found, expected: self.expected + other.expected }
     }
 }
 
@@ -223,9 +223,9 @@ mod tests {
     const KAPPA: f64 = 0.05;
 
     impl GroupClock {
-        fn hear(&mut self, (from, to): (Days, Days), rate: f64, changed: bool, kappa: f64) {
+        fn record_check(&mut self, (from, to): (Days, Days), rate: f64, changed: bool, kappa: f64) {
             let gained = self.gained(from, to, kappa);
-            self.learn(&Waited { from, to, rate, changed }, gained, kappa);
+            self.learn(&WaitInterval { from, to, rate, changed }, gained, kappa);
         }
     }
 
@@ -240,31 +240,31 @@ mod tests {
     #[test]
     fn jumps_at_a_find_and_stands_where_nothing_is_found() {
         let mut clock = GroupClock::new(0.0);
-        clock.hear((14.0, 21.0), 0.01, true, KAPPA);
+        clock.record_check((14.0, 21.0), 0.01, true, KAPPA);
         assert!(clock.gained(14.0, 21.0, KAPPA) > 4.0 * 7.0);
         assert!(clock.gained(28.0, 35.0, KAPPA).abs() < 1e-9, "the future is as usual");
         let mut quiet = GroupClock::new(0.0);
-        (0..20).for_each(|_| quiet.hear((14.0, 21.0), 0.05, false, KAPPA));
+        (0..20).for_each(|_| quiet.record_check((14.0, 21.0), 0.05, false, KAPPA));
         assert!(quiet.gained(14.0, 21.0, KAPPA) < 0.5 - 7.0);
     }
 
     #[test]
     fn finds_are_put_down_to_the_batch_that_is_known() {
         let mut clock = GroupClock::new(0.0);
-        (0..5).for_each(|_| clock.hear((14.0, 20.0), 0.01, true, KAPPA));
+        (0..5).for_each(|_| clock.record_check((14.0, 20.0), 0.01, true, KAPPA));
         let passed = |clock: &GroupClock| 13.0 + clock.gained(28.0, 41.0, KAPPA);
         let before = passed(&clock);
-        clock.hear((7.0, 41.0), 0.01, true, KAPPA);
+        clock.record_check((7.0, 41.0), 0.01, true, KAPPA);
         assert!(passed(&clock) < 1.5 * before, "fetched since: not suspected");
     }
 
     #[test]
     fn a_batch_is_remembered_for_two_years() {
         let mut clock = GroupClock::new(0.0);
-        (0..9).for_each(|_| clock.hear((280.0, 286.0), 0.1, true, KAPPA));
+        (0..9).for_each(|_| clock.record_check((280.0, 286.0), 0.1, true, KAPPA));
         let before = clock.gained(280.0, 286.0, KAPPA);
         for (day, known) in [(300.0, 1.0), (600.0, 0.25), (800.0, 0.25), (1100.0, 0.0)] {
-            clock.hear((day, day + 1.0), 0.1, false, KAPPA);
+            clock.record_check((day, day + 1.0), 0.1, false, KAPPA);
             let gained = clock.gained(280.0, 286.0, KAPPA);
             assert!(gained >= 0.8 * known * before, "{day}: {gained} of {before}");
             assert!(known > 0.0 || gained.abs() < 1e-9, "{day}: {gained}");
@@ -274,19 +274,19 @@ mod tests {
     #[test]
     fn after_a_long_pause_nothing_is_left() {
         let mut clock = GroupClock::new(0.0);
-        clock.hear((0.0, 6.0), 0.1, true, KAPPA);
+        clock.record_check((0.0, 6.0), 0.1, true, KAPPA);
         assert!(!clock.is_idle(100.0) && clock.is_idle(300.0));
-        clock.hear((4000.0, 4006.0), 0.1, false, KAPPA);
+        clock.record_check((4000.0, 4006.0), 0.1, false, KAPPA);
         assert!(clock.gained(0.0, 3990.0, KAPPA).abs() < 1e-9);
     }
 
     #[test]
     fn stirs_when_it_rose_and_not_twice_a_day() {
         let mut clock = GroupClock::new(0.0);
-        assert!(!clock.stirs(7.0, 1.0));
-        clock.hear((0.0, 7.0), 0.01, true, KAPPA);
-        assert!(!clock.stirs(7.0, 0.0), "its word is worth nothing");
-        assert!(clock.stirs(7.0, 1.0) && !clock.stirs(9.0, 1.0));
+        assert!(!clock.has_risen(7.0, 1.0));
+        clock.record_check((0.0, 7.0), 0.01, true, KAPPA);
+        assert!(!clock.has_risen(7.0, 0.0), "its word is worth nothing");
+        assert!(clock.has_risen(7.0, 1.0) && !clock.has_risen(9.0, 1.0));
     }
 
     #[test]
@@ -295,9 +295,10 @@ mod tests {
         for from in odd {
             for to in odd {
                 let mut clock = GroupClock::new(from);
-                clock.hear((from, to), 1.0, true, KAPPA);
-                clock.hear((to, from), f64::NAN, false, KAPPA);
-                let _ = (clock.gained(from, to, KAPPA), clock.is_idle(to), clock.stirs(to, 1.0));
+                clock.record_check((from, to), 1.0, true, KAPPA);
+                clock.record_check((to, from), f64::NAN, false, KAPPA);
+                let _ =
+                    (clock.gained(from, to, KAPPA), clock.is_idle(to), clock.has_risen(to, 1.0));
             }
         }
     }

@@ -19,35 +19,35 @@
 
 mod aim;
 mod clock;
-mod glance;
 mod leads;
 mod learn;
-mod look;
 mod patience;
 mod threshold;
+mod valuation;
+mod valuation_cache;
 mod weights;
 mod youth;
 
 use evercrawl_estimate::Gamma;
-use evercrawl_estimate::signal::{Clock, SignalSource, SignalSources};
+use evercrawl_estimate::signal::{SignalClock, SignalSource, SignalSources};
 
-use crate::index::Limits;
-use crate::kept::Kept;
+use crate::index::IntervalLimits;
 use crate::numbers::{ByNumber, Dense};
-use crate::page::{Days, Found, Group, Kind, NEVER, Page, Seen};
+use crate::page::{Days, Finding, Group, NEVER, Page, PageKind, VisitEvidence};
+use crate::persist::Persist;
 use crate::policy::{Outlook, Policy, Round};
 use crate::registry::Goal;
-use crate::schedulers::beliefs::{Alike, Beliefs, inherit};
+use crate::schedulers::beliefs::{Beliefs, ShapePrior, inherit_belief};
 use crate::schedulers::price::price;
-use crate::schedulers::words::{self, Read};
-use clock::{Ends, GroupClock};
-use glance::{Known, LastGlance};
-use leads::Leads;
-use look::{Bounds, Look, Sight};
-use patience::Patience;
-use threshold::Threshold;
-use weights::Weights;
-use youth::Youth;
+use crate::schedulers::signals::{self, ListReads};
+use clock::{GroupClock, SlotRange};
+use leads::LinkYields;
+use patience::RevisitPatience;
+use threshold::PriceController;
+use valuation::{Bounds, EquivalentTimes, PageValuation};
+use valuation_cache::{KnownInputs, LastValuation};
+use weights::HintWeights;
+use youth::YoungPages;
 
 /// How many groups of each kind have a clock.
 const MOST_GROUPS: usize = 1 << 18;
@@ -85,52 +85,53 @@ pub struct IndexRule {
     beliefs: Beliefs,
     clocks: [Dense<GroupClock>; KINDS],
     /// What each host's groups have proved to be worth.
-    weights: Dense<Weights>,
+    weights: Dense<HintWeights>,
     /// The same for a host of which nothing is known: what they were worth on the others.
-    elsewhere: Weights,
+    elsewhere: HintWeights,
     /// Who says that pages changed, by host.
     signal_sources: ByNumber<SignalSources>,
     /// When their lists were last read, by host.
-    lists: ByNumber<Read>,
+    lists: ByNumber<ListReads>,
     /// Where pages lead.
-    leads: Leads,
-    threshold: Threshold,
+    leads: LinkYields,
+    threshold: PriceController,
     /// How long pages go unseen that change too fast.
-    patience: Patience,
+    patience: RevisitPatience,
     /// How much more often young pages change.
-    youth: Youth,
-    limits: Limits,
+    youth: YoungPages,
+    limits: IntervalLimits,
     /// How long it takes to fetch every page once; without end before that is known.
     turn: Days,
     stirred: Vec<Group>,
-    glance: LastGlance,
+    glance: LastValuation,
 }
 
 impl IndexRule {
     /// Starts from the belief `all` about any page, and keeps intervals within `limits`.
-    pub fn new(goal: Goal, all: Gamma, limits: Limits) -> Self {
+    pub fn new(goal: Goal, all: Gamma, limits: IntervalLimits) -> Self {
         IndexRule {
             goal,
-            beliefs: Beliefs::new(all, Alike::AsSeen).at_most(aim::most_certain(goal)),
+            beliefs: Beliefs::new(all, ShapePrior::AsSeen)
+                .with_max_certainty(aim::max_certainty(goal)),
             clocks: Default::default(),
             weights: Dense::default(),
-            elsewhere: Weights::new(),
+            elsewhere: HintWeights::new(),
             signal_sources: ByNumber::default(),
             lists: ByNumber::default(),
-            leads: Leads::default(),
-            threshold: Threshold::default(),
-            patience: Patience::default(),
-            youth: Youth::default(),
+            leads: LinkYields::default(),
+            threshold: PriceController::default(),
+            patience: RevisitPatience::default(),
+            youth: YoungPages::default(),
             limits,
             turn: NEVER,
             stirred: Vec::new(),
-            glance: LastGlance::default(),
+            glance: LastValuation::default(),
         }
     }
 
     /// Believes that a page changes about once in a month, and looks at each every other year at least.
     pub fn for_goal(goal: Goal) -> Self {
-        let limits = Limits { min: 0.0, max: 730.0 };
+        let limits = IntervalLimits { min: 0.0, max: 730.0 };
         IndexRule::new(goal, Gamma::with_mean(1.0 / 30.0, 1.0), limits)
     }
 
@@ -144,106 +145,128 @@ impl IndexRule {
         Some(IndexRule {
             goal: self.goal,
             beliefs: self.beliefs.read(from)?,
-            clocks: [Kept::read(from)?, Kept::read(from)?, Kept::read(from)?, Kept::read(from)?],
-            weights: Kept::read(from)?,
-            elsewhere: Kept::read(from)?,
-            signal_sources: Kept::read(from)?,
-            leads: Kept::read(from)?,
-            threshold: Kept::read(from)?,
+            clocks: [
+                Persist::read(from)?,
+                Persist::read(from)?,
+                Persist::read(from)?,
+                Persist::read(from)?,
+            ],
+            weights: Persist::read(from)?,
+            elsewhere: Persist::read(from)?,
+            signal_sources: Persist::read(from)?,
+            leads: Persist::read(from)?,
+            threshold: Persist::read(from)?,
             limits: self.limits,
-            turn: Kept::read(from)?,
-            patience: Kept::read(from)?,
+            turn: Persist::read(from)?,
+            patience: Persist::read(from)?,
             // These were not always kept.
-            lists: if from.is_empty() { ByNumber::default() } else { Kept::read(from)? },
-            youth: if from.is_empty() { Youth::default() } else { Kept::read(from)? },
+            lists: if from.is_empty() { ByNumber::default() } else { Persist::read(from)? },
+            youth: if from.is_empty() { YoungPages::default() } else { Persist::read(from)? },
             stirred: Vec::new(),
-            glance: LastGlance::default(),
+            glance: LastValuation::default(),
         })
     }
 
     /// A page at a moment. Groups whose word counts for nothing are not asked.
-    fn look<'a>(&'a self, page: &'a Page, now: Days) -> Look<'a> {
-        self.look_by(page, now, |weight| weight > 0.0)
+    fn value_page<'a>(&'a self, page: &'a Page, now: Days) -> PageValuation<'a> {
+        self.value_page_with(page, now, |weight| weight > 0.0)
     }
 
     /// The same where every group is heard: one whose word is worth nothing has to prove itself, or it never
     /// could again.
-    fn hear<'a>(&'a self, page: &'a Page, now: Days) -> Look<'a> {
-        self.look_by(page, now, |_| true)
+    fn value_signalled_page<'a>(&'a self, page: &'a Page, now: Days) -> PageValuation<'a> {
+        self.value_page_with(page, now, |_| true)
     }
 
-    fn look_by<'a>(&'a self, page: &'a Page, now: Days, counts: impl Fn(f64) -> bool) -> Look<'a> {
+    fn value_page_with<'a>(
+        &'a self,
+        page: &'a Page,
+        now: Days,
+        counts: impl Fn(f64) -> bool,
+    ) -> PageValuation<'a> {
         let belief = self.belief(page, now);
         let weights = self.weights_of(page);
         let now = now.max(page.last);
         let mut gained = [0.0; KINDS];
         if now > page.last {
-            for group in page.groups().filter(|group| counts(weights.of(group.kind()))) {
+            for group in page.groups().filter(|group| counts(weights.weight_of(group.kind()))) {
                 if let Some(clock) = self.clocks[group.kind()].get(group.number) {
                     gained[group.kind()] = clock.gained(page.last, now, KAPPA[group.kind()]);
                 }
             }
         }
-        let known = Known { belief, told: self.told(page, belief), gained };
-        Look { goal: self.goal, page, known, weights, now }
+        let known = KnownInputs { belief, told: self.signal_clock(page, belief), gained };
+        PageValuation { goal: self.goal, page, known, weights, now }
     }
 
     /// A page that is visited as it was before, and what was seen of it: if that was at the same moment, when it
     /// came up.
-    fn recall<'a>(&'a self, page: &'a Page, now: Days) -> (Look<'a>, Sight) {
+    fn cached_valuation<'a>(
+        &'a self,
+        page: &'a Page,
+        now: Days,
+    ) -> (PageValuation<'a>, EquivalentTimes) {
         if let Some((known, sight)) = self.glance.take(page, now) {
             let weights = self.weights_of(page);
-            return (Look { goal: self.goal, page, known, weights, now }, sight);
+            return (PageValuation { goal: self.goal, page, known, weights, now }, sight);
         }
-        let look = self.hear(page, now);
-        let sight = look.sight();
+        let look = self.value_signalled_page(page, now);
+        let sight = look.equivalent_times();
         (look, sight)
     }
 
-    fn weights_of(&self, page: &Page) -> &Weights {
+    fn weights_of(&self, page: &Page) -> &HintWeights {
         self.weights.get(page.host).unwrap_or(&self.elsewhere)
     }
 
     /// What is believed of how often `page` changes at its age.
     fn belief(&self, page: &Page, now: Days) -> Gamma {
-        let belief = self.beliefs.of(page);
-        let pace = if self.youth.is_young(found_at(page), now) { self.youth.pace() } else { 1.0 };
+        let belief = self.beliefs.posterior_of(page);
+        let pace = if self.youth.is_young(discovered_at(page), now) {
+            self.youth.change_factor()
+        } else {
+            1.0
+        };
         Gamma::new(belief.shape(), belief.rate() / pace)
     }
 
     /// How time runs for `page` by who would have said that it changed.
-    fn told(&self, page: &Page, belief: Gamma) -> Clock {
+    fn signal_clock(&self, page: &Page, belief: Gamma) -> SignalClock {
         // Words can come from before a restart that forgot whom to trust.
-        let untried = words::any(page).then(SignalSources::default);
+        let untried = signals::has_signal(page).then(SignalSources::default);
         let signal_sources =
-            self.signal_sources.get(&page.host).filter(|_| words::are_due(page)).copied();
+            self.signal_sources.get(&page.host).filter(|_| signals::has_due_signal(page)).copied();
         let signal_sources = signal_sources.or(untried);
-        signal_sources.map_or(Clock::PLAIN, |all| all.clock(&words::of(page), belief.mean()))
+        signal_sources
+            .map_or(SignalClock::PLAIN, |all| all.clock(&signals::signals_of(page), belief.mean()))
     }
 
     /// For how long nobody has listened to any of those who say that pages of `host` changed.
-    fn deaf(&self, host: u32, now: Days) -> Days {
+    fn lists_read_delay(&self, host: u32, now: Days) -> Days {
         let (Some(signal_sources), Some(read)) =
             (self.signal_sources.get(&host), self.lists.get(&host))
         else {
             return 0.0;
         };
-        let heard =
-            signal_sources.0.iter().zip(read.deaf(now)).filter(|(trust, _)| trust.words > 0.0);
+        let heard = signal_sources
+            .0
+            .iter()
+            .zip(read.read_times(now))
+            .filter(|(trust, _)| trust.signals > 0.0);
         heard.map(|(_, deaf)| deaf).fold(NEVER, f64::min)
     }
 
     /// How long after its last visit `page` is worth `price`, if all stays quiet.
     fn wait(&self, page: &Page, now: Days, price: f64) -> Days {
         let bounds = self.bounds();
-        bounds.or_longest(self.look(page, now).wait(price, bounds))
+        bounds.or_longest(self.value_page(page, now).wait(price, bounds))
     }
 
     /// The user's limits, and that no page is given up for good.
     fn bounds(&self) -> Bounds {
         let turns = |count: f64| self.limits.max.min(count * self.turn);
-        let limits = Limits { max: turns(MOST_TURNS), ..self.limits };
-        Bounds { limits, restless: turns(self.patience.turns()) }
+        let limits = IntervalLimits { max: turns(MOST_TURNS), ..self.limits };
+        Bounds { limits, restless: turns(self.patience.rounds()) }
     }
 
     /// When a page is due that was never fetched, where changes are what counts.
@@ -252,7 +275,7 @@ impl IndexRule {
     /// goals, for which it is out of date until it is fetched. But its first fetch finds no change, and none can be found
     /// before it: so it does not wait as long as if it had been fetched when it was found.
     fn first_due(&self, page: &Page, now: Days) -> Days {
-        let found = Page { last: found_at(page), ..*page };
+        let found = Page { last: discovered_at(page), ..*page };
         let wait = self.wait(&found, now, self.threshold.price());
         due_after(&found, if wait > 0.0 { FIRST_WAIT * wait } else { wait })
     }
@@ -262,11 +285,11 @@ impl IndexRule {
     }
 
     /// The same for a page that came up: it may be visited at once.
-    fn due_by_glance(&self, page: &Page, now: Days) -> Days {
-        let (look, bounds) = (self.hear(page, now), self.bounds());
-        let sight = look.sight();
-        self.glance.keep(&look, sight);
-        let wait = look.wait_seeing(&sight, self.threshold.price(), bounds);
+    fn due_by_cached_valuation(&self, page: &Page, now: Days) -> Days {
+        let (look, bounds) = (self.value_signalled_page(page, now), self.bounds());
+        let sight = look.equivalent_times();
+        self.glance.store(&look, sight);
+        let wait = look.wait_with_times(&sight, self.threshold.price(), bounds);
         due_after(page, bounds.or_longest(wait))
     }
 
@@ -276,7 +299,7 @@ impl IndexRule {
     /// Where nothing is due, the page that comes next is fetched ahead of its time. Its next turn is counted from the
     /// one that it came ahead of: else the page of the shortest interval would be the next again and again, and all
     /// that the budget has left would go to it.
-    fn due_again(&self, page: &Page, at: Days) -> Days {
+    fn due_after_visit(&self, page: &Page, at: Days) -> Days {
         let due = self.due_at(&Page { last: at, ..*page }, at);
         let ahead = (page.due - at).min(MOST_AHEAD * (due - at));
         let longest = at + self.bounds().limits.max;
@@ -294,14 +317,14 @@ fn due_after(page: &Page, wait: Days) -> Days {
     if due.is_nan() { page.last } else { due }
 }
 
-fn found_at(page: &Page) -> Days {
+fn discovered_at(page: &Page) -> Days {
     f64::from(page.note[FOUND_AT])
 }
 
 impl Policy for IndexRule {
-    fn discovered(&mut self, page: &mut Page, now: Days) {
+    fn record_discovery(&mut self, page: &mut Page, now: Days) {
         self.glance.forget();
-        self.youth.note(now);
+        self.youth.record_discovery(now);
         // One that was fetched before it was found here may be of any age.
         page.note[FOUND_AT] = if page.is_known() { f32::NEG_INFINITY } else { now as f32 };
         page.due = match self.goal {
@@ -311,34 +334,34 @@ impl Policy for IndexRule {
         };
     }
 
-    fn visited(&mut self, page: &mut Page, seen: &Seen) {
-        self.youth.note(seen.at);
+    fn record_visit(&mut self, page: &mut Page, seen: &VisitEvidence) {
+        self.youth.record_discovery(seen.at);
         // Where nobody told of it before.
         if seen.elapsed.is_none() && page.note[FOUND_AT] == 0.0 {
             page.note[FOUND_AT] = seen.at as f32;
         }
-        let told = seen.elapsed.filter(|_| seen.found != Found::Failed);
+        let told = seen.elapsed.filter(|_| seen.found != Finding::Failed);
         if let Some(elapsed) = told.filter(|elapsed| *elapsed > 0.0 && seen.at.is_finite()) {
             self.learn(page, seen, elapsed);
         }
         self.glance.forget();
         if seen.succeeded() {
-            words::settle(page);
-            if page.kind != Kind::Page {
-                self.lists.entry(page.host).or_default().note(page.kind, seen.at);
+            signals::clear_signals(page);
+            if page.kind != PageKind::Page {
+                self.lists.entry(page.host).or_default().record_read(page.kind, seen.at);
             }
         }
-        page.due = self.due_again(page, seen.at);
+        page.due = self.due_after_visit(page, seen.at);
     }
 
-    fn moved(&mut self, former: &Page, page: &mut Page) {
-        inherit(former, page);
+    fn record_move(&mut self, former: &Page, page: &mut Page) {
+        inherit_belief(former, page);
     }
 
-    fn signalled(&mut self, page: &mut Page, signal_source: SignalSource, now: Days) {
+    fn record_signal(&mut self, page: &mut Page, signal_source: SignalSource, now: Days) {
         self.glance.forget();
-        if words::note(page, signal_source, now) {
-            self.signal_sources.entry(page.host).or_default().hear(signal_source);
+        if signals::note(page, signal_source, now) {
+            self.signal_sources.entry(page.host).or_default().record_signal(signal_source);
         }
         if page.is_known() {
             page.due = self.due_at(page, now);
@@ -347,20 +370,20 @@ impl Policy for IndexRule {
 
     fn due(&self, page: &Page, now: Days) -> Days {
         match self.goal {
-            _ if page.is_known() && now > page.last => self.due_by_glance(page, now),
+            _ if page.is_known() && now > page.last => self.due_by_cached_valuation(page, now),
             _ if page.is_known() => self.due_at(page, now),
             Goal::Coverage => self.first_due(page, now),
             Goal::Freshness | Goal::Age => page.due,
         }
     }
 
-    fn asked_again_every(&self) -> Days {
+    fn reconsider_interval(&self) -> Days {
         ASKED_AGAIN_EVERY
     }
 
-    fn read_ahead(&self, page: &Page, now: Days) {
+    fn prefetch_groups(&self, page: &Page, now: Days) {
         self.beliefs.touch(page);
-        let ends = Ends::of(page.last, now);
+        let ends = SlotRange::between(page.last, now);
         for group in page.groups() {
             if let Some(clock) = self.clocks[group.kind()].get(group.number) {
                 clock.touch(ends);
@@ -370,25 +393,25 @@ impl Policy for IndexRule {
 
     /// Most members of a group that stirred are not due sooner for it: those visited since what happened, and
     /// those that would not be worth a fetch even then.
-    fn sooner(&self, page: &Page, group: Group, now: Days) -> Option<Days> {
+    fn earlier_due(&self, page: &Page, group: Group, now: Days) -> Option<Days> {
         let clock = self.clocks[group.kind()].get(group.number)?;
         if clock.gained(page.last, now, KAPPA[group.kind()]) <= 0.0 {
             return None;
         }
         let (price, bounds) = (self.threshold.price(), self.bounds());
-        let look = self.look(page, now);
+        let look = self.value_page(page, now);
         let then = page.due.max(look.now);
-        if look.worth_at(then) < price && then - page.last <= bounds.limits.max {
+        if look.value_at(then) < price && then - page.last <= bounds.limits.max {
             return None;
         }
         let due = page.last + look.wait(price, bounds);
         (due < page.due).then_some(due)
     }
 
-    fn plan(&mut self, round: &Round, pages: &mut [Page]) -> bool {
+    fn plan_round(&mut self, round: &Round, pages: &mut [Page]) -> bool {
         self.glance.forget();
         let faster = self.beliefs.fit(pages);
-        self.clocks.iter_mut().flat_map(Dense::iter_mut).for_each(|clock| clock.reckon(faster));
+        self.clocks.iter_mut().flat_map(Dense::iter_mut).for_each(|clock| clock.scale(faster));
         let alive = pages.iter().filter(|page| page.alive).count();
         self.turn = if round.fetches > 0 { alive as f64 / round.rate() } else { NEVER };
         // Where all pages are fetched several times a week, a turn is time enough to follow.
@@ -411,13 +434,13 @@ impl Policy for IndexRule {
         true
     }
 
-    fn stirred(&mut self, out: &mut Vec<Group>) {
+    fn take_changed_groups(&mut self, out: &mut Vec<Group>) {
         out.append(&mut self.stirred);
     }
 
     fn outlook(&self, page: &Page, now: Days) -> Option<Outlook> {
-        let look = self.look(page, now);
-        let fresh = look.fresh(self.deaf(page.host, now));
+        let look = self.value_page(page, now);
+        let fresh = look.freshness(self.lists_read_delay(page.host, now));
         page.is_known().then(|| Outlook { fresh, rate: look.known.belief.mean() })
     }
 
@@ -425,7 +448,7 @@ impl Policy for IndexRule {
         self.signal_sources.get(&host).copied()
     }
 
-    fn learned(&self) -> Vec<u8> {
+    fn encode_learned(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.beliefs.write(&mut out);
         self.clocks.iter().for_each(|clocks| clocks.write(&mut out));
@@ -441,7 +464,7 @@ impl Policy for IndexRule {
         out
     }
 
-    fn resume(&mut self, learned: &[u8]) -> bool {
+    fn restore_learned(&mut self, learned: &[u8]) -> bool {
         let read = self.read(&mut &*learned);
         let done = read.is_some();
         if let Some(read) = read {
@@ -450,8 +473,8 @@ impl Policy for IndexRule {
         done
     }
 
-    fn reasons(&self, page: &Page, now: Days) -> Vec<(&'static str, f64)> {
-        let look = self.look(page, now);
+    fn explain(&self, page: &Page, now: Days) -> Vec<(&'static str, f64)> {
+        let look = self.value_page(page, now);
         let (hints, waited) = (look.hints(look.now), look.equivalent(look.now));
         let mut reasons = vec![
             ("rate", look.known.belief.mean()),
@@ -459,9 +482,9 @@ impl Policy for IndexRule {
             ("rate high", look.known.belief.quantile(0.95)),
             ("waited", page.elapsed(now)),
             ("waited by its kin", waited),
-            ("chance of a change", 1.0 - look.fresh(self.deaf(page.host, now))),
-            ("worth now", look.worth_at(look.now)),
-            ("new links a day", look.yields()),
+            ("chance of a change", 1.0 - look.freshness(self.lists_read_delay(page.host, now))),
+            ("worth now", look.value_at(look.now)),
+            ("new links a day", look.link_yield()),
             ("threshold", self.threshold.price()),
             ("interval", self.wait(page, now, self.threshold.price())),
         ];
@@ -470,7 +493,7 @@ impl Policy for IndexRule {
         for group in page.groups() {
             let kind = group.kind();
             reasons.push((kinds[kind], hints[kind].exp()));
-            reasons.push((trusts[kind], look.weights.of(kind)));
+            reasons.push((trusts[kind], look.weights.weight_of(kind)));
         }
         reasons
     }

@@ -4,7 +4,7 @@
 //! that fell silent) with them: nobody would notice. So they are looked at now and then all the same, and what
 //! those looks find tells how often that pays: if one page in n has calmed down, every n turns.
 
-use crate::kept::kept;
+use crate::persist::persist_fields;
 
 /// A turn is a schedule that treats all pages alike; so many of them pass between two looks.
 const FEWEST: f64 = 1.5;
@@ -18,23 +18,23 @@ const MEMORY: f64 = 300.0;
 
 /// What looks at pages that had been given up have found.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(super) struct RevisitPatience {
     looks: f64,
     calm: f64,
 }
 
-kept!(Patience { looks, calm });
+persist_fields!(RevisitPatience { looks, calm });
 
-impl Default for Patience {
+impl Default for RevisitPatience {
     /// One page in two, until it is known: to find out how many there are takes looks.
     fn default() -> Self {
-        Patience { looks: 2.0, calm: 1.0 }
+        RevisitPatience { looks: 2.0, calm: 1.0 }
     }
 }
 
-impl Patience {
+impl RevisitPatience {
     /// How many turns a page may wait that was given up.
-    pub(super) fn turns(&self) -> f64 {
+    pub(super) fn rounds(&self) -> f64 {
         (self.looks / self.calm).clamp(FEWEST, MOST)
     }
 
@@ -61,10 +61,10 @@ mod tests {
     #[test]
     fn looks_follow_what_looks_have_found() {
         let after = |calm: u32, restless: u32| {
-            let mut patience = Patience::default();
+            let mut patience = RevisitPatience::default();
             (0..restless).for_each(|_| patience.learn(true));
             (0..calm).for_each(|_| patience.learn(false));
-            patience.turns()
+            patience.rounds()
         };
         assert_eq!(after(0, 0), 2.0);
         assert_eq!((after(0, 100), after(100, 0)), (MOST, FEWEST));

@@ -2,7 +2,7 @@
 
 use evercrawl_estimate::quick;
 
-use crate::kept::kept;
+use crate::persist::persist_fields;
 
 /// When the threshold has fallen to this share, all pages are told anew when they are due: those that were
 /// put off by the higher one would come up too late.
@@ -21,16 +21,16 @@ const LEAST: f64 = 18.0;
 /// When pages wait longer than they should, they are worth more than μ when their turn comes, and it
 /// rises; when nothing is due, pages are fetched ahead of their time for less, and it falls.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Threshold {
+pub(crate) struct PriceController {
     price: f64,
     /// The highest price by which a waiting page may have been put off.
     highest: f64,
     fetches_a_week: f64,
 }
 
-kept!(Threshold { price, highest, fetches_a_week });
+persist_fields!(PriceController { price, highest, fetches_a_week });
 
-impl Threshold {
+impl PriceController {
     /// μ; 0 before the first fetch.
     pub(crate) fn price(&self) -> f64 {
         self.price
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn follows_what_fetches_are_worth_and_says_when_it_fell() {
-        let mut threshold = Threshold::default();
+        let mut threshold = PriceController::default();
         assert!(!threshold.expect(100.0), "there is no price yet");
         threshold.follow(f64::NAN);
         assert_eq!(threshold.price(), 0.0);

@@ -2,8 +2,8 @@
 
 use evercrawl_estimate::quick;
 
-use crate::kept::kept;
 use crate::page::Days;
+use crate::persist::persist_fields;
 
 /// The number of hints: four kinds of group, then the page's own waiting time and a constant.
 pub(crate) const HINTS: usize = 6;
@@ -16,7 +16,7 @@ const USUAL_WAIT: Days = 28.0;
 const WAIT_BOUND: f64 = 3.0;
 
 /// What the hint of waiting says.
-pub(crate) fn of_waiting(waited: Days) -> f64 {
+pub(crate) fn waiting_hint(waited: Days) -> f64 {
     0.5 * quick::ln(waited / USUAL_WAIT).clamp(-WAIT_BOUND, WAIT_BOUND)
 }
 
@@ -30,27 +30,27 @@ const MOST: f64 = 4.0;
 /// nothing soon has weight 0, and what is left is the plain index rule. The last two hints mend what a
 /// Poisson model gets wrong at short or long waits: real pages change in bursts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Weights {
+pub(crate) struct HintWeights {
     weight: [f64; HINTS],
     squares: [f64; HINTS],
 }
 
-kept!(Weights { weight, squares });
+persist_fields!(HintWeights { weight, squares });
 
-impl Weights {
+impl HintWeights {
     /// Believes directories a little, which on most sites are edited together, and nobody else: trust is earned.
     /// Where groups know something a few visits show it, and where they do not, unearned trust would cost fetches.
     pub(crate) fn new() -> Self {
-        Weights { weight: [0.4, 0.0, 0.0, 0.0, 0.0, 0.0], squares: [1.0; HINTS] }
+        HintWeights { weight: [0.4, 0.0, 0.0, 0.0, 0.0, 0.0], squares: [1.0; HINTS] }
     }
 
     /// Believes directories.
     #[cfg(test)]
     pub(crate) fn trusting() -> Self {
-        Weights { weight: [0.8, 0.0, 0.0, 0.0, 0.0, 0.0], ..Weights::new() }
+        HintWeights { weight: [0.8, 0.0, 0.0, 0.0, 0.0, 0.0], ..HintWeights::new() }
     }
 
-    pub(crate) fn of(&self, hint: usize) -> f64 {
+    pub(crate) fn weight_of(&self, hint: usize) -> f64 {
         self.weight[hint]
     }
 
@@ -69,7 +69,7 @@ impl Weights {
 
     /// How long a page must wait to be treated as if it had waited `wanted`, where its groups say nothing: with
     /// x = ln(τ/28) the solution of x (1 + w/2) + c = ln(wanted/28). `None` out of the bounds of that hint.
-    pub(crate) fn unstretched(&self, wanted: Days) -> Option<Days> {
+    pub(crate) fn invert_stretch(&self, wanted: Days) -> Option<Days> {
         let [.., waiting, constant] = self.weight;
         let x = (quick::ln(wanted / USUAL_WAIT) - constant) / (1.0 + 0.5 * waiting);
         let inside = x.abs() < WAIT_BOUND && (0.5 * waiting * x + constant).abs() < MOST;
@@ -77,7 +77,7 @@ impl Weights {
     }
 
     /// Moves a little towards what was learned on a host.
-    pub(crate) fn lean(&mut self, host: &Weights) {
+    pub(crate) fn shrink_towards(&mut self, host: &HintWeights) {
         const SHARE: f64 = 0.01;
         for (weight, learned) in self.weight.iter_mut().zip(host.weight) {
             *weight += SHARE * (learned - *weight);
@@ -112,14 +112,14 @@ mod tests {
 
     /// Pages change in a unit of time with rate e^(worth x); returns the weight learned for x.
     fn learned(worth: f64) -> f64 {
-        let (mut weights, mut random) = (Weights::new(), SplitMix64::new(4));
+        let (mut weights, mut random) = (HintWeights::new(), SplitMix64::new(4));
         for _ in 0..20_000 {
             let hints = [4.0 * random.uniform() - 2.0, 0.0, 0.0, 0.0, 0.0, 0.0];
             let changed = random.uniform() < -(-(worth * hints[0]).exp()).exp_m1();
             let time = weights.stretch(&hints);
             weights.learn(&hints, if changed { time / time.exp_m1() } else { -time });
         }
-        weights.of(0)
+        weights.weight_of(0)
     }
 
     #[test]
@@ -134,12 +134,14 @@ mod tests {
     fn unstretched_is_stretch_backwards() {
         let mut answered = 0;
         for (waiting, constant) in [(0.0, 0.0), (0.7, -1.0), (-1.3, 0.4), (2.0, 2.0), (-2.0, 1.0)] {
-            let weights =
-                Weights { weight: [0.8, 0.2, 0.2, 0.2, waiting, constant], ..Weights::new() };
+            let weights = HintWeights {
+                weight: [0.8, 0.2, 0.2, 0.2, waiting, constant],
+                ..HintWeights::new()
+            };
             for wanted in [0.0, 0.01, 3.0, 28.0, 90.0, 3000.0, f64::INFINITY, f64::NAN] {
-                let Some(wait) = weights.unstretched(wanted) else { continue };
+                let Some(wait) = weights.invert_stretch(wanted) else { continue };
                 let stretched =
-                    wait * weights.stretch(&[0.0, 0.0, 0.0, 0.0, of_waiting(wait), 1.0]);
+                    wait * weights.stretch(&[0.0, 0.0, 0.0, 0.0, waiting_hint(wait), 1.0]);
                 assert!((stretched / wanted - 1.0).abs() < 1e-9, "{waiting} {wanted}: {stretched}");
                 answered += 1;
             }
@@ -149,7 +151,7 @@ mod tests {
 
     #[test]
     fn kin_alone_stretch_and_never_shrink() {
-        let weights = Weights { weight: [1.0, 0.5, 0.0, 0.0, 2.0, -2.0], ..Weights::new() };
+        let weights = HintWeights { weight: [1.0, 0.5, 0.0, 0.0, 2.0, -2.0], ..HintWeights::new() };
         for (directory, section, stretched) in
             [(0.0, 0.0, 0.0), (1.0, 2.0, 2.0), (1.0, -1.0, 0.5), (-1.0, 0.0, 0.0), (9.0, 0.0, MOST)]
         {
@@ -160,10 +162,10 @@ mod tests {
 
     #[test]
     fn stays_within_bounds_whatever_comes() {
-        let mut weights = Weights::new();
+        let mut weights = HintWeights::new();
         for slope in [1e9, -1e9, f64::NAN, f64::INFINITY] {
             (0..99).for_each(|_| weights.learn(&[4.0; HINTS], slope));
-            assert!((0..4).all(|i| (0.0..=1.5).contains(&weights.of(i))));
+            assert!((0..4).all(|i| (0.0..=1.5).contains(&weights.weight_of(i))));
         }
         assert!(weights.stretch(&[1e9; HINTS]) <= MOST.exp());
     }

@@ -5,8 +5,8 @@
 
 use evercrawl_estimate::quick;
 
-use crate::kept::kept;
 use crate::page::{Days, NEVER};
+use crate::persist::persist_fields;
 
 /// How long a page is young after it was found.
 const YOUTH: Days = 28.0;
@@ -22,24 +22,24 @@ const MOST: f64 = 30.0;
 
 /// Changes of young pages: found, and expected if they were old.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Youth {
+pub(super) struct YoungPages {
     found: f64,
     expected: f64,
     /// When the first page was seen.
     began: Days,
 }
 
-kept!(Youth { found, expected, began });
+persist_fields!(YoungPages { found, expected, began });
 
-impl Default for Youth {
+impl Default for YoungPages {
     fn default() -> Self {
-        Youth { found: 0.0, expected: 0.0, began: NEVER }
+        YoungPages { found: 0.0, expected: 0.0, began: NEVER }
     }
 }
 
-impl Youth {
+impl YoungPages {
     /// A page was seen at `now`.
-    pub(super) fn note(&mut self, now: Days) {
+    pub(super) fn record_discovery(&mut self, now: Days) {
         self.began = self.began.min(now);
     }
 
@@ -51,7 +51,7 @@ impl Youth {
 
     /// How many times as often as an old page a young one changes. Never less: that nothing was found on new
     /// pages yet is no reason to leave them alone.
-    pub(super) fn pace(&self) -> f64 {
+    pub(super) fn change_factor(&self) -> f64 {
         ((USUAL * DOUBT + self.found) / (DOUBT + self.expected)).clamp(1.0, MOST)
     }
 
@@ -60,7 +60,7 @@ impl Youth {
         if !(expected > 0.0 && expected.is_finite()) {
             return;
         }
-        let usual = self.pace() * expected;
+        let usual = self.change_factor() * expected;
         // How many changes there were, where there was one at least.
         let found = if changed { usual / quick::decay(usual) } else { 0.0 };
         let keep = if self.expected > MEMORY { 1.0 - expected.min(1.0) / MEMORY } else { 1.0 };
@@ -76,12 +76,12 @@ mod tests {
 
     /// The pace learned where young pages change `pace` times as often as old ones.
     fn learned(pace: f64) -> f64 {
-        let (mut youth, mut random) = (Youth::default(), SplitMix64::new(3));
+        let (mut youth, mut random) = (YoungPages::default(), SplitMix64::new(3));
         for _ in 0..5000 {
             let expected = 0.3 * random.uniform();
             youth.learn(expected, random.uniform() < -(-pace * expected).exp_m1());
         }
-        youth.pace()
+        youth.change_factor()
     }
 
     #[test]
@@ -94,18 +94,18 @@ mod tests {
 
     #[test]
     fn nonsense_teaches_nothing() {
-        let mut youth = Youth::default();
+        let mut youth = YoungPages::default();
         for expected in [f64::NAN, f64::INFINITY, -1.0, 0.0] {
             youth.learn(expected, true);
         }
-        assert_eq!(youth.pace(), USUAL);
+        assert_eq!(youth.change_factor(), USUAL);
     }
 
     #[test]
     fn what_is_found_at_first_is_of_any_age() {
-        let mut youth = Youth::default();
+        let mut youth = YoungPages::default();
         assert!(!youth.is_young(90.0, 91.0), "nothing was seen yet");
-        [20.0, 0.0, 90.0].into_iter().for_each(|at| youth.note(at));
+        [20.0, 0.0, 90.0].into_iter().for_each(|at| youth.record_discovery(at));
         assert!(!youth.is_young(20.0, 21.0));
         assert!(youth.is_young(90.0, 117.0) && !youth.is_young(90.0, 119.0));
         assert!(!youth.is_young(f64::NEG_INFINITY, 91.0));

@@ -17,7 +17,7 @@ use evercrawl_archive as archive;
 use evercrawl_engine::config::WalkConfig;
 use evercrawl_engine::rehearsal::Rehearsal;
 use evercrawl_engine::walk::Walk;
-use evercrawl_engine::{Pace, Plan};
+use evercrawl_engine::{Pace, PlannerConfig};
 use evercrawl_lab::run::{Budget, News, Plan as LabPlan, Signals, Terms, Witness};
 use evercrawl_lab::{Judge, Row, Source, World};
 use evercrawl_model::Time;
@@ -237,7 +237,7 @@ fn config(args: &Live) -> anyhow::Result<WalkConfig> {
     config.sitemaps = false;
     config.frontier.pace = Pace { host: args.delay, address: Duration::ZERO, ..Pace::default() };
     let policy = find(&args.policy)?.name;
-    config.plan = Plan { policy, goal: args.goal, ..Plan::default() };
+    config.plan = PlannerConfig { policy, goal: args.goal, ..PlannerConfig::default() };
     config.reading.records.level = 1;
     Ok(config)
 }

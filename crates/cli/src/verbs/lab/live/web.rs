@@ -9,8 +9,8 @@ use evercrawl_fetch::{Failure, Fetched, HeaderMap, HeaderValue, Protocol, Respon
 use evercrawl_lab::World;
 use evercrawl_lab::run::Witness;
 use evercrawl_model::Time;
-use evercrawl_policy::{Days, Found, SplitMix64};
-use evercrawl_urls::{Canonical, Steps};
+use evercrawl_policy::{Days, Finding, SplitMix64};
+use evercrawl_urls::{Canonical, CanonicalSteps};
 
 /// Worlds that were made begin at day 0, which no crawler's clock has ever shown: they are moved here.
 const MADE_BEGINS: Days = 20_000.0;
@@ -21,7 +21,7 @@ const DAY_MS: f64 = 86_400_000.0;
 pub(super) struct LabWeb<'a> {
     pub(super) witness: Witness<'a>,
     world: &'a World,
-    steps: Steps,
+    steps: CanonicalSteps,
     pages: HashMap<String, u32>,
     /// The addresses of the pages that were born.
     addresses: Vec<Option<Canonical>>,
@@ -34,7 +34,12 @@ pub(super) struct LabWeb<'a> {
 }
 
 impl<'a> LabWeb<'a> {
-    pub(super) fn new(world: &'a World, witness: Witness<'a>, steps: Steps, seed: u64) -> Self {
+    pub(super) fn new(
+        world: &'a World,
+        witness: Witness<'a>,
+        steps: CanonicalSteps,
+        seed: u64,
+    ) -> Self {
         let made = world.span.to < MADE_BEGINS / 2.0;
         LabWeb {
             witness,
@@ -98,11 +103,11 @@ impl<'a> LabWeb<'a> {
         let noise = chance(host.noise);
         let sight =
             self.witness.look(page, now.millis() as f64 / DAY_MS - self.offset, self.charged);
-        if sight.found == Found::Gone {
+        if sight.found == Finding::Gone {
             return Ok(response(410, Vec::new()));
         }
         let version = &mut self.versions[page as usize];
-        if sight.found == Found::Changed || noise {
+        if sight.found == Finding::Changed || noise {
             *version += 1;
         }
         let etag = format!("\"{version}\"");

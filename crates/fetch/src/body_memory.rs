@@ -20,19 +20,24 @@ const MOST: usize = UNITS / 4;
 
 /// Room for large bodies, shared by all who fetch.
 #[derive(Clone, Debug)]
-pub(crate) struct Room(Arc<Semaphore>);
+pub(crate) struct BodyMemory(Arc<Semaphore>);
 
 /// The part of it that one body has.
 #[derive(Debug, Default)]
-pub(crate) struct Share(Option<OwnedSemaphorePermit>);
+pub(crate) struct MemoryShare(Option<OwnedSemaphorePermit>);
 
-impl Room {
+impl BodyMemory {
     pub(crate) fn new() -> Self {
-        Room(Arc::new(Semaphore::new(UNITS)))
+        BodyMemory(Arc::new(Semaphore::new(UNITS)))
     }
 
     /// Waits for room for so many bytes more, or a good part of them; false when there is none in time.
-    pub(crate) async fn widen(&self, share: &mut Share, bytes: usize, deadline: Instant) -> bool {
+    pub(crate) async fn extend_share(
+        &self,
+        share: &mut MemoryShare,
+        bytes: usize,
+        deadline: Instant,
+    ) -> bool {
         let units = bytes.div_ceil(UNIT).clamp(1, MOST) as u32;
         let more = timeout_at(deadline, self.0.clone().acquire_many_owned(units)).await;
         let Ok(Ok(more)) = more else { return false };
@@ -44,9 +49,9 @@ impl Room {
     }
 }
 
-impl Share {
+impl MemoryShare {
     /// Bytes that a body with this share may have.
-    pub(crate) fn allows(&self) -> usize {
+    pub(crate) fn available(&self) -> usize {
         UNIT + self.0.as_ref().map_or(0, |permit| permit.num_permits() * UNIT)
     }
 }
@@ -64,23 +69,23 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn room_is_kept_as_long_as_anybody_holds_the_body() {
-        let room = Room::new();
+        let room = BodyMemory::new();
         let mut pieces = Pieces::default();
-        assert_eq!(pieces.share().allows(), UNIT);
+        assert_eq!(pieces.share().available(), UNIT);
         for _ in 0..UNITS / MOST {
-            assert!(room.widen(pieces.share(), usize::MAX, soon()).await);
+            assert!(room.extend_share(pieces.share(), usize::MAX, soon()).await);
         }
-        assert_eq!(pieces.share().allows(), UNIT * (UNITS + 1));
-        let mut other = Share::default();
-        assert!(!room.widen(&mut other, 1, soon()).await);
+        assert_eq!(pieces.share().available(), UNIT * (UNITS + 1));
+        let mut other = MemoryShare::default();
+        assert!(!room.extend_share(&mut other, 1, soon()).await);
         pieces.add("large".into());
         let body = pieces.into_body();
         let same = body.clone();
         drop(body);
-        assert!(!room.widen(&mut other, 1, soon()).await);
+        assert!(!room.extend_share(&mut other, 1, soon()).await);
         assert_eq!(same, "large");
         drop(same);
-        assert!(room.widen(&mut other, 1, soon()).await);
-        assert_eq!(other.allows(), 2 * UNIT);
+        assert!(room.extend_share(&mut other, 1, soon()).await);
+        assert_eq!(other.available(), 2 * UNIT);
     }
 }

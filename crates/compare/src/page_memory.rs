@@ -13,19 +13,19 @@
 
 use std::ops::Range;
 
-use crate::clocks::Clocks;
 use crate::outline::{Outline, Passage};
-use crate::shape::Shape;
-use crate::site::SiteMemory;
-use crate::sketch::{Difference, Size, Sketch};
-use crate::turns::{self, Turns, spot};
+use crate::rotation::{self, RotatingPassages, spot};
+use crate::shape::PassageShape;
+use crate::site_memory::SiteMemory;
+use crate::sketch::{Difference, Sketch, SketchSize};
+use crate::ticking::TickingPassages;
 
 /// What is remembered of a page's text from visit to visit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageMemory {
     sketch: Sketch,
-    clocks: Clocks,
-    turns: Turns,
+    clocks: TickingPassages,
+    turns: RotatingPassages,
     /// News that were too little to tell, so far: in 65,535ths of the text.
     untold: u16,
 }
@@ -45,7 +45,7 @@ pub struct Findings {
 /// A passage that came.
 pub(crate) struct Arrival<'a> {
     pub(crate) passage: &'a Passage,
-    pub(crate) shape: Shape,
+    pub(crate) shape: PassageShape,
     /// The passage before it that stays, and how far away that is.
     pub(crate) spot: (u32, u8),
     /// Whether it came to other pages of the site too.
@@ -63,59 +63,60 @@ impl Arrival<'_> {
 
 impl PageMemory {
     /// The most bytes that a memory takes.
-    pub const LONGEST: usize = HEAD + 4 * Size::Large.cells() + Clocks::LONGEST + Turns::LONGEST;
+    pub const LONGEST: usize =
+        HEAD + 4 * SketchSize::Large.cells() + TickingPassages::LONGEST + RotatingPassages::LONGEST;
 
     /// The memory of a page that is seen for the first time.
     pub fn new(outline: &Outline) -> Self {
         PageMemory {
-            sketch: Sketch::of(outline, Size::Small),
-            clocks: Clocks::default(),
-            turns: Turns::default(),
+            sketch: Sketch::of_outline(outline, SketchSize::Small),
+            clocks: TickingPassages::default(),
+            turns: RotatingPassages::default(),
             untold: 0,
         }
     }
 
     /// Compares a page's text with what is remembered of it, and remembers it instead. `page` tells
     /// the pages of a site apart.
-    pub fn visit(
+    pub fn compare_visit(
         &mut self,
         text: &str,
         outline: &Outline,
         site: &SiteMemory,
         page: u64,
     ) -> Findings {
-        let shown: Vec<u32> = self.clocks.shown().collect();
+        let shown: Vec<u32> = self.clocks.shown_passages().collect();
         let (difference, untold) = match self.sketch.difference(outline, &shown) {
             Ok(difference) => (Some(difference), None),
-            Err(rest) => (site.besides(&rest, outline, page), Some(rest.to_bytes())),
+            Err(rest) => (site.difference_besides(&rest, outline, page), Some(rest.to_bytes())),
         };
         let Some(difference) = difference else {
-            self.sketch = Sketch::of(outline, Size::Large);
+            self.sketch = Sketch::of_outline(outline, SketchSize::Large);
             return Findings { score: None, differing: Vec::new(), untold };
         };
-        self.sketch = Sketch::of(outline, size_for(&difference, self.sketch.size()));
+        self.sketch = Sketch::of_outline(outline, size_for(&difference, self.sketch.size()));
         let is_common = |id: u32| site.is_common(id, page);
-        let arrivals = self.arrivals(text, outline, &difference.came, is_common);
+        let arrivals = self.collect_arrivals(text, outline, &difference.added, is_common);
         let went: Vec<(u32, bool)> =
-            difference.went.iter().map(|&id| (id, is_common(id))).collect();
-        self.turns.notice(arrivals.iter().filter(|arrival| arrival.is_own()));
-        let mut tally = Tally::default();
+            difference.removed.iter().map(|&id| (id, is_common(id))).collect();
+        self.turns.record_arrivals(arrivals.iter().filter(|arrival| arrival.is_own()));
+        let mut tally = ScoreTally::default();
         for arrival in &arrivals {
-            let shared = arrival.is_own() && is_common(turns::id_of(arrival.spot));
-            let noise = arrival.common || shared || self.overlooks(arrival);
-            tally.came(arrival.passage.words, noise);
+            let shared = arrival.is_own() && is_common(rotation::id_of(arrival.spot));
+            let noise = arrival.common || shared || self.is_noise(arrival);
+            tally.add_arrived(arrival.passage.words, noise);
         }
         for &(id, common) in &went {
-            tally.went(common || self.has_known(id));
+            tally.add_removed(common || self.is_known(id));
         }
-        let differing = self.differing(&arrivals, &difference.went);
+        let differing = self.differing(&arrivals, &difference.removed);
         self.learn(&arrivals, &went, outline);
         Findings { score: Some(tally.score(outline)), differing, untold }
     }
 
     /// A visit found this share to be news, and less than `least` is not worth telling: the share to
     /// tell of, with what was too little at earlier visits once that adds up to enough.
-    pub fn add_up(&mut self, news: f64, least: f64) -> f64 {
+    pub fn accumulate_news(&mut self, news: f64, least: f64) -> f64 {
         let together = f64::from(self.untold) / f64::from(u16::MAX) + news;
         let told = news >= least || together >= least;
         self.untold = if told { 0 } else { (together * f64::from(u16::MAX)).round() as u16 };
@@ -124,39 +125,41 @@ impl PageMemory {
 
     /// Where a version of the page has passages that are noise by what is remembered: what differs
     /// there is no news.
-    pub fn noise(&self, text: &str, site: &SiteMemory, page: u64) -> Vec<Range<usize>> {
-        let outline = Outline::of(text);
+    pub fn noise_ranges(&self, text: &str, site: &SiteMemory, page: u64) -> Vec<Range<usize>> {
+        let outline = Outline::of_text(text);
         let passages = outline.passages();
-        let stays = |id: u32| !self.turns.know(id) && !self.clocks.showed(id, false);
+        let stays = |id: u32| !self.turns.is_recent(id) && !self.clocks.has_shown(id, false);
         let is_noise = |(number, passage): &(usize, &Passage)| {
             let before = number.checked_sub(1).and_then(|at| passages.get(at));
-            let shape = Shape::of(text, passage, before);
+            let shape = PassageShape::of_passage(text, passage, before);
             site.is_common(passage.id, page)
-                || shape.passing && self.clocks.tick(shape.id)
-                || self.turns.share(spot(&outline, *number, stays))
+                || shape.passing && self.clocks.is_ticking(shape.id)
+                || self.turns.is_shared_spot(spot(&outline, *number, stays))
         };
         let noise = passages.iter().enumerate().filter(is_noise);
         noise.map(|(_, passage)| passage.range.clone()).collect()
     }
 
     /// The passages that came; each once, in the order of the text.
-    fn arrivals<'a>(
+    fn collect_arrivals<'a>(
         &self,
         text: &str,
         outline: &'a Outline,
         came: &[u32],
         is_common: impl Fn(u32) -> bool,
     ) -> Vec<Arrival<'a>> {
-        let stays =
-            |id: u32| !came.contains(&id) && !self.turns.know(id) && !self.clocks.showed(id, false);
+        let stays = |id: u32| {
+            !came.contains(&id) && !self.turns.is_recent(id) && !self.clocks.has_shown(id, false)
+        };
         let mut arrivals: Vec<Arrival<'_>> = Vec::with_capacity(came.len());
         for (number, passage) in outline.passages().iter().enumerate() {
             let again = |arrival: &Arrival<'_>| arrival.passage.id == passage.id;
             if came.contains(&passage.id) && !arrivals.iter().any(again) {
                 let before = number.checked_sub(1).and_then(|at| outline.passages().get(at));
-                let shape = Shape::of(text, passage, before);
+                let shape = PassageShape::of_passage(text, passage, before);
                 // No clock shows the same twice.
-                let ticked = self.clocks.may_tick(shape.id) && !self.turns.know(passage.id);
+                let ticked =
+                    self.clocks.may_be_ticking(shape.id) && !self.turns.is_recent(passage.id);
                 let common = is_common(passage.id);
                 let spot = spot(outline, number, stays);
                 arrivals.push(Arrival { passage, shape, spot, common, ticked });
@@ -166,52 +169,54 @@ impl PageMemory {
     }
 
     /// Whether a passage that came is noise.
-    fn overlooks(&self, arrival: &Arrival<'_>) -> bool {
-        self.clocks.tick(arrival.shape.id) || arrival.is_own() && self.turns.overlook(arrival)
+    fn is_noise(&self, arrival: &Arrival<'_>) -> bool {
+        self.clocks.is_ticking(arrival.shape.id)
+            || arrival.is_own() && self.turns.is_rotation(arrival)
     }
 
     /// Whether a passage that went is one that comes and goes.
-    fn has_known(&self, id: u32) -> bool {
-        self.clocks.showed(id, true) || self.turns.are_taken() && self.turns.know(id)
+    fn is_known(&self, id: u32) -> bool {
+        self.clocks.has_shown(id, true) || self.turns.has_rotation() && self.turns.is_recent(id)
     }
 
     /// What the site should hear of: all but what this page's own clocks show, and where passages take
     /// turns.
     fn differing(&self, arrivals: &[Arrival<'_>], went: &[u32]) -> Vec<u32> {
         let new = arrivals.iter().filter(|arrival| !arrival.ticked);
-        let old = went.iter().copied().filter(|&id| !self.clocks.showed(id, false));
-        let shared =
-            arrivals.iter().filter(|arrival| arrival.is_own() && self.turns.share(arrival.spot));
-        let spots = shared.map(|arrival| turns::id_of(arrival.spot));
+        let old = went.iter().copied().filter(|&id| !self.clocks.has_shown(id, false));
+        let shared = arrivals
+            .iter()
+            .filter(|arrival| arrival.is_own() && self.turns.is_shared_spot(arrival.spot));
+        let spots = shared.map(|arrival| rotation::id_of(arrival.spot));
         new.map(|arrival| arrival.passage.id).chain(old).chain(spots).collect()
     }
 
     fn learn(&mut self, arrivals: &[Arrival<'_>], went: &[(u32, bool)], outline: &Outline) {
-        let old = went.iter().filter(|(id, common)| !common && !self.clocks.showed(*id, false));
+        let old = went.iter().filter(|(id, common)| !common && !self.clocks.has_shown(*id, false));
         let old = old.map(|(id, _)| *id);
         let new = arrivals.iter().filter(|arrival| arrival.is_own()).map(|new| new.passage.id);
         let lasting: Vec<u32> = old.chain(new).collect();
         // A page that is written anew teaches nothing about what comes and goes.
-        if lasting.len() <= Turns::CAPACITY {
+        if lasting.len() <= RotatingPassages::CAPACITY {
             lasting.into_iter().for_each(|id| self.turns.remember(id));
         }
         self.clocks.learn(arrivals, outline);
     }
 
     /// How many passages are known to tick.
-    pub fn clocks(&self) -> usize {
-        self.clocks.sure()
+    pub fn ticking_passages(&self) -> usize {
+        self.clocks.sure_count()
     }
 
     /// How many places are known where passages take turns.
-    pub fn turns(&self) -> usize {
+    pub fn rotating_places(&self) -> usize {
         self.turns.shared_places()
     }
 
     /// The memory as it is stored.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(Self::LONGEST);
-        let large = u8::from(self.sketch.size() == Size::Large);
+        let large = u8::from(self.sketch.size() == SketchSize::Large);
         let counts = self.clocks.len() | self.turns.places() << 4;
         out.extend([FORMAT | large << 7, u8::try_from(counts).unwrap_or(0)]);
         out.extend(self.untold.to_le_bytes());
@@ -224,10 +229,10 @@ impl PageMemory {
     /// Reads what [`to_bytes`](Self::to_bytes) gave; `None` when it is something else.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&[format, counts, low, high], rest) = bytes.split_first_chunk::<HEAD>()?;
-        let size = if format >> 7 == 1 { Size::Large } else { Size::Small };
+        let size = if format >> 7 == 1 { SketchSize::Large } else { SketchSize::Small };
         let (sketch, rest) = Sketch::read(rest, size).filter(|_| format & 0x7F == FORMAT)?;
-        let (clocks, rest) = Clocks::read(rest, usize::from(counts & 0b1111))?;
-        let turns = Turns::read(rest, usize::from(counts >> 4))?;
+        let (clocks, rest) = TickingPassages::read(rest, usize::from(counts & 0b1111))?;
+        let turns = RotatingPassages::read(rest, usize::from(counts >> 4))?;
         Some(PageMemory { sketch, clocks, turns, untold: u16::from_le_bytes([low, high]) })
     }
 }
@@ -238,26 +243,26 @@ const FORMAT: u8 = 2;
 const HEAD: usize = 4;
 
 /// How large the next sketch should be: large where much differs, until hardly anything does.
-fn size_for(difference: &Difference, now: Size) -> Size {
-    let most = if now == Size::Large { 2 } else { 4 };
-    if difference.len() > most { Size::Large } else { Size::Small }
+fn size_for(difference: &Difference, now: SketchSize) -> SketchSize {
+    let most = if now == SketchSize::Large { 2 } else { 4 };
+    if difference.len() > most { SketchSize::Large } else { SketchSize::Small }
 }
 
 /// How much of what came and went is news.
 #[derive(Default)]
-struct Tally {
+struct ScoreTally {
     news_words: u32,
     noise_came: u32,
     known_went: u32,
     news_went: u32,
 }
 
-impl Tally {
-    fn came(&mut self, words: u32, noise: bool) {
+impl ScoreTally {
+    fn add_arrived(&mut self, words: u32, noise: bool) {
         if noise { self.noise_came += 1 } else { self.news_words += words }
     }
 
-    fn went(&mut self, known: bool) {
+    fn add_removed(&mut self, known: bool) {
         if known { self.known_went += 1 } else { self.news_went += 1 }
     }
 

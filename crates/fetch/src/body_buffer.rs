@@ -6,9 +6,9 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use crate::body::{Body, Pieces};
-use crate::config::Limits;
-use crate::dial::Patience;
-use crate::room::Room;
+use crate::body_memory::BodyMemory;
+use crate::config::FetchLimits;
+use crate::dial::Deadlines;
 
 /// A body may come in as many pieces as if each had this many bytes, and a few more: a piece costs time
 /// however small it is, and a megabyte in chunks of a byte would keep all other hosts waiting.
@@ -19,7 +19,7 @@ const FEW_PIECES: usize = 64;
 const RATE_GRACE: Duration = Duration::from_secs(10);
 
 /// A body as it comes in: within its cap, and in time.
-pub(crate) struct Gathered {
+pub(crate) struct BodyBuffer {
     came: Pieces,
     expected: usize,
     cap: usize,
@@ -30,11 +30,11 @@ pub(crate) struct Gathered {
     started: Instant,
 }
 
-impl Gathered {
+impl BodyBuffer {
     /// A body that says it has `expected` bytes, or at least so many.
-    pub(crate) fn new(expected: u64, limits: &Limits) -> Self {
+    pub(crate) fn new(expected: u64, limits: &FetchLimits) -> Self {
         let expected = usize::try_from(expected).unwrap_or(usize::MAX);
-        Gathered {
+        BodyBuffer {
             came: Pieces::default(),
             expected: expected.min(limits.body_bytes),
             cap: limits.body_bytes,
@@ -56,19 +56,19 @@ impl Gathered {
     }
 
     /// Waits until there is room for more, where it has become large; false when none is found in time.
-    pub(crate) async fn find_room(&mut self, room: &Room, patience: Patience) -> bool {
+    pub(crate) async fn wait_for_memory(&mut self, room: &BodyMemory, patience: Deadlines) -> bool {
         let (length, share) = (self.came.len(), self.came.share());
-        let allowed = share.allows();
+        let allowed = share.available();
         if length <= allowed {
             return true;
         }
         let missing = self.expected.max(length) - allowed;
-        room.widen(share, missing, patience.until(self.idle)).await
+        room.extend_share(share, missing, patience.until(self.idle)).await
     }
 
     /// Until when more must have come. A least rate is a moment too: what is here already would have
     /// taken until then at that rate, and one spell of idleness is forgiven.
-    pub(crate) fn deadline(&self, patience: Patience) -> Instant {
+    pub(crate) fn deadline(&self, patience: Deadlines) -> Instant {
         let idle = patience.until(self.idle);
         let Some(rate) = self.min_rate else { return idle };
         let seconds = u32::try_from(self.came.len()).unwrap_or(u32::MAX) / rate.max(1);
@@ -87,8 +87,8 @@ mod tests {
     use super::*;
 
     fn gather(cap: usize, pieces: &[&'static str]) -> (Body, bool) {
-        let limits = Limits { body_bytes: cap, ..Limits::default() };
-        let mut gathered = Gathered::new(u64::MAX, &limits);
+        let limits = FetchLimits { body_bytes: cap, ..FetchLimits::default() };
+        let mut gathered = BodyBuffer::new(u64::MAX, &limits);
         let all = pieces.iter().all(|piece| gathered.add(Bytes::from_static(piece.as_bytes())));
         (gathered.into_body(), all)
     }
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn pieces_may_be_small_but_not_many() {
-        let limits = Limits { body_bytes: 100 * LEAST_PIECE, ..Limits::default() };
-        let mut gathered = Gathered::new(0, &limits);
+        let limits = FetchLimits { body_bytes: 100 * LEAST_PIECE, ..FetchLimits::default() };
+        let mut gathered = BodyBuffer::new(0, &limits);
         let taken = (0..10_000).take_while(|_| gathered.add(Bytes::from_static(b"x"))).count();
         assert_eq!((taken, gathered.into_body().len()), (164, 164));
     }
@@ -122,10 +122,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_least_rate_is_a_deadline_that_bytes_put_off() {
         let second = Duration::from_secs(1);
-        let limits = Limits { idle: 20 * second, min_rate: Some(100), ..Limits::default() };
-        let patience = Patience::new(1000 * second);
+        let limits =
+            FetchLimits { idle: 20 * second, min_rate: Some(100), ..FetchLimits::default() };
+        let patience = Deadlines::new(1000 * second);
         let start = Instant::now();
-        let mut gathered = Gathered::new(0, &limits);
+        let mut gathered = BodyBuffer::new(0, &limits);
         assert_eq!(gathered.deadline(patience), start + 10 * second);
         assert!(gathered.add(Bytes::from(vec![0; 500])));
         assert_eq!(gathered.deadline(patience), start + 15 * second);

@@ -1,58 +1,58 @@
-//! Which host gets the next place in memory? One that has work, from a front queue that the selector chose.
+//! Which host becomes active next? One with work, from a front queue that the selector chose.
 //!
-//! In each queue the host comes first that has waited longest. So a host waits for no more than the hosts before it in its
-//! queue: with the share of places that its queue gets, each of them free again after a turn.
+//! Each queue is first come, first served. So a host waits only for the hosts before it in its own queue, and each of
+//! these leaves memory after its quantum.
 
 use std::array;
 
 use evercrawl_model::{Band, HostKey, Time};
 use evercrawl_state::{HostRow, StateError, Store, View};
 
-use super::window::{LENGTH, Window};
+use super::window::{READ_LENGTH, Window};
 
-/// The front queues: one a band, and that of blocked hosts.
-const FRONTS: usize = Band::COUNT as usize + 1;
+/// One front queue per band, and one for blocked hosts.
+const FRONT_QUEUES: usize = Band::COUNT as usize + 1;
 
-/// The hosts that wait on disk.
-pub(super) struct Fronts {
-    queues: [Window<(Time, HostKey)>; FRONTS],
-    /// No host that may be asked has a page due before this moment.
+/// The hosts on disk, by front queue.
+pub(super) struct FrontQueues {
+    queues: [Window<(Time, HostKey)>; FRONT_QUEUES],
+    /// No host that may be requested has a page due before this moment.
     next_due: Time,
-    /// No host is blocked until a moment before this.
+    /// No blocked host is unblocked before this moment.
     next_unblocked: Time,
 }
 
-impl Fronts {
-    /// Of which nothing is known yet.
+impl FrontQueues {
+    /// Starts with nothing known.
     pub(super) fn new() -> Self {
         let queues = array::from_fn(|_| Window::default());
-        Fronts { queues, next_due: Time::EPOCH, next_unblocked: Time::EPOCH }
+        FrontQueues { queues, next_due: Time::EPOCH, next_unblocked: Time::EPOCH }
     }
 
     /// Whether a host may have work by `horizon`.
-    pub(super) fn have_work(&self, horizon: Time) -> bool {
+    pub(super) fn has_work(&self, horizon: Time) -> bool {
         self.next_due <= horizon
     }
 
-    /// When the next page of a host that may be asked is due.
+    /// When the next page of a host that may be requested is due.
     pub(super) fn next_due(&self) -> Time {
         self.next_due
     }
 
-    /// Until when no host is blocked any longer that is now.
+    /// When the next blocked host is unblocked, at the earliest.
     pub(super) fn next_unblocked(&self) -> Time {
         self.next_unblocked
     }
 
-    /// A host came to wait, or waits elsewhere.
-    pub(super) fn take_in(&mut self, host: HostKey, band: Band, wake: Time) {
-        self.queues[usize::from(band.number())].take_in((wake, host));
+    /// Records that a host was queued, or moved to another queue.
+    pub(super) fn insert(&mut self, host: HostKey, band: Band, wake: Time) {
+        self.queues[usize::from(band.number())].insert((wake, host));
         let next =
             if band == Band::BLOCKED { &mut self.next_unblocked } else { &mut self.next_due };
         *next = (*next).min(wake);
     }
 
-    /// The first host with work that is `wanted`, from the first of these `bands` that has one; `None` where there is none.
+    /// Takes the first `wanted` host with work from the first of these `bands` that has one.
     pub(super) fn take<S: Store>(
         &mut self,
         state: &View<S>,
@@ -71,7 +71,7 @@ impl Fronts {
         Ok(None)
     }
 
-    /// A host that is not to be left alone any longer at `now`, and is `wanted`.
+    /// Takes a `wanted` host whose block has ended at `now`.
     pub(super) fn take_unblocked<S: Store>(
         &mut self,
         state: &View<S>,
@@ -100,14 +100,14 @@ impl Fronts {
         let queue = &mut self.queues[usize::from(band.number())];
         let read = |last: Option<(Time, HostKey)>| {
             let from = last.map_or_else(Default::default, |(wake, host)| (wake, after(host)));
-            state.front(band, from, LENGTH)
+            state.front(band, from, READ_LENGTH)
         };
         while let Some((wake, host)) = queue.first(read)? {
             if wake > until {
                 return Ok(Head::Later(wake));
             }
             queue.pop();
-            // It may have gone elsewhere since it was read.
+            // It may have moved since it was read.
             let row = state.host(host)?.filter(|row| row.front == Some((band, wake)));
             if let Some(row) = row.filter(|row| wanted(host, row)) {
                 return Ok(Head::Host(host, row));
@@ -117,11 +117,11 @@ impl Fronts {
     }
 }
 
-/// What is at the head of a front queue.
+/// The first entry of a front queue.
 enum Head {
     /// A host with work.
     Host(HostKey, HostRow),
-    /// None that has work before this moment.
+    /// No host has work before this moment.
     Later(Time),
 }
 

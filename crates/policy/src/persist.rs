@@ -1,25 +1,25 @@
-//! How is what a policy learned written down, and read again after a restart?
+//! How is a policy's evidence encoded, and read again after a restart?
 //!
-//! Plain numbers one after the other, little end first. Whoever keeps the bytes sees to it that they
-//! come back whole; what cannot be read is given up, since a policy can learn it again.
+//! Plain little-endian numbers in a row. The caller makes sure that the bytes are intact; evidence that cannot be
+//! read is dropped, since a policy can learn it again.
 
 use std::hash::{BuildHasher, Hash};
 
-use evercrawl_estimate::signal::{SignalSources, Trust};
+use evercrawl_estimate::signal::{SignalSources, SourceTrust};
 use evercrawl_estimate::{Gamma, GroupRates};
 
-/// Something that can be written down and read again.
-pub(crate) trait Kept: Sized {
+/// A value that can be encoded and read again.
+pub(crate) trait Persist: Sized {
     fn write(&self, out: &mut Vec<u8>);
 
     /// `None` where it cannot be read.
     fn read(from: &mut &[u8]) -> Option<Self>;
 }
 
-/// A plain number of so many bytes.
+/// Numbers of fixed size.
 macro_rules! number {
     ($($kind:ty),*) => {$(
-        impl Kept for $kind {
+        impl Persist for $kind {
             fn write(&self, out: &mut Vec<u8>) {
                 out.extend_from_slice(&self.to_le_bytes());
             }
@@ -35,7 +35,7 @@ macro_rules! number {
 
 number!(u8, u32, u64, i64, f32, f64);
 
-impl Kept for bool {
+impl Persist for bool {
     fn write(&self, out: &mut Vec<u8>) {
         u8::from(*self).write(out);
     }
@@ -45,37 +45,44 @@ impl Kept for bool {
     }
 }
 
-/// Lets a struct be kept, field by field.
-macro_rules! kept {
+/// Implements the trait for a struct, field by field.
+macro_rules! persist_fields {
     ($kind:ident { $($field:ident),* $(,)? }) => {
-        impl $crate::kept::Kept for $kind {
+        impl $crate::persist::Persist for $kind {
             fn write(&self, out: &mut Vec<u8>) {
                 $(self.$field.write(out);)*
             }
 
             fn read(from: &mut &[u8]) -> Option<Self> {
-                Some($kind { $($field: $crate::kept::Kept::read(from)?),* })
+                Some($kind { $($field: $crate::persist::Persist::read(from)?),* })
             }
         }
     };
 }
 
-pub(crate) use kept;
+pub(crate) use persist_fields;
 
-kept!(Trust { words, true_words, false_words, silent_changes, expected_changes, quiet });
-kept!(GroupRates { pages, sum });
+persist_fields!(SourceTrust {
+    signals,
+    true_signals,
+    false_signals,
+    unsignalled_changes,
+    expected_changes,
+    quiet
+});
+persist_fields!(GroupRates { pages, sum });
 
-impl Kept for SignalSources {
+impl Persist for SignalSources {
     fn write(&self, out: &mut Vec<u8>) {
         self.0.write(out);
     }
 
     fn read(from: &mut &[u8]) -> Option<Self> {
-        Some(SignalSources(Kept::read(from)?))
+        Some(SignalSources(Persist::read(from)?))
     }
 }
 
-impl Kept for Gamma {
+impl Persist for Gamma {
     fn write(&self, out: &mut Vec<u8>) {
         self.shape().write(out);
         self.rate().write(out);
@@ -87,8 +94,8 @@ impl Kept for Gamma {
     }
 }
 
-/// Most entries are 0: only the others are written, each after its place.
-impl<T: Kept + Default + Copy + PartialEq, const N: usize> Kept for [T; N] {
+/// Most elements are 0: only the others are written, each after its index.
+impl<T: Persist + Default + Copy + PartialEq, const N: usize> Persist for [T; N] {
     fn write(&self, out: &mut Vec<u8>) {
         let set = || (0u8..).zip(self).filter(|(_, value)| **value != T::default());
         (set().count() as u8).write(out);
@@ -109,7 +116,7 @@ impl<T: Kept + Default + Copy + PartialEq, const N: usize> Kept for [T; N] {
     }
 }
 
-impl<K: Kept + Eq + Hash, T: Kept, S: BuildHasher + Default> Kept
+impl<K: Persist + Eq + Hash, T: Persist, S: BuildHasher + Default> Persist
     for std::collections::HashMap<K, T, S>
 {
     fn write(&self, out: &mut Vec<u8>) {
@@ -131,7 +138,7 @@ mod tests {
 
     use super::*;
 
-    fn again<T: Kept>(value: &T) -> Option<T> {
+    fn again<T: Persist>(value: &T) -> Option<T> {
         let mut bytes = Vec::new();
         value.write(&mut bytes);
         for cut in 0..bytes.len() {
@@ -148,8 +155,8 @@ mod tests {
         assert_eq!(again(&table), Some(table));
         let belief = Gamma::new(0.5, 30.0);
         assert_eq!(again(&belief), Some(belief));
-        let trust = Trust { words: 3.0, quiet: 0.5, ..Trust::default() };
-        let signal_sources = SignalSources([Trust::default(), trust, Trust::default()]);
+        let trust = SourceTrust { signals: 3.0, quiet: 0.5, ..SourceTrust::default() };
+        let signal_sources = SignalSources([SourceTrust::default(), trust, SourceTrust::default()]);
         assert_eq!(again(&signal_sources), Some(signal_sources));
     }
 }

@@ -19,25 +19,25 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::time::{Instant, Sleep};
 
-use crate::config::{Limits, Persona};
-use crate::dial::Patience;
-use crate::failure::{Failure, Phase, TlsTrouble};
-use crate::gathered::Gathered;
+use crate::body_buffer::BodyBuffer;
+use crate::body_memory::BodyMemory;
+use crate::config::{FetchLimits, RequestHeaders};
+use crate::dial::Deadlines;
+use crate::failure::{Failure, FetchPhase, TlsFailure};
+use crate::recorded_stream::{RecordedStream, SharedWireRecord, Stream};
 use crate::request::Request;
 use crate::response::{self, Protocol, Response, TlsInfo, Truncation};
-use crate::room::Room;
-use crate::tap::{SharedTape, Stream, Tap};
-use crate::tape::HeadTooLarge;
+use crate::wire_record::HeadTooLarge;
 
 /// The most header fields a response may have.
 const MOST_FIELDS: usize = 500;
 
 /// An open connection to one address.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub(crate) struct HttpConnection {
     sender: Sender,
     driver: ConnectionDriver,
-    tape: SharedTape,
+    tape: SharedWireRecord,
     peer: SocketAddr,
     tls: Option<TlsInfo>,
 }
@@ -52,19 +52,19 @@ enum Sender {
 #[derive(Debug)]
 struct ConnectionDriver {
     /// None once it has nothing left to do, and for HTTP/2, which moves by itself.
-    connection: Option<Box<http1::Connection<TokioIo<Tap>, Empty<Bytes>>>>,
+    connection: Option<Box<http1::Connection<TokioIo<RecordedStream>, Empty<Bytes>>>>,
     /// Kept from one exchange to the next: putting an alarm off is far cheaper than setting one.
     alarm: Pin<Box<Sleep>>,
 }
 
-impl Link {
+impl HttpConnection {
     /// A connection that speaks HTTP/1.1, as leniently as the web does.
     pub(crate) async fn http1(
         stream: Stream,
         peer: SocketAddr,
         tls: Option<TlsInfo>,
     ) -> Result<Self, Failure> {
-        let tape = SharedTape::new();
+        let tape = SharedWireRecord::new();
         let (sender, connection) = http1::Builder::new()
             .http09_responses(true)
             .allow_obsolete_multiline_headers_in_responses(true)
@@ -72,11 +72,11 @@ impl Link {
             .ignore_invalid_headers_in_responses(true)
             .max_headers(MOST_FIELDS)
             .title_case_headers(true)
-            .handshake(Tap::on(stream, tape.clone()))
+            .handshake(RecordedStream::on(stream, tape.clone()))
             .await
-            .map_err(|error| explain(&error))?;
+            .map_err(|error| classify_http_error(&error))?;
         let driver = ConnectionDriver::new(Some(Box::new(connection)));
-        Ok(Link { sender: Sender::Http1(sender), driver, tape, peer, tls })
+        Ok(HttpConnection { sender: Sender::Http1(sender), driver, tape, peer, tls })
     }
 
     /// A connection that speaks HTTP/2; it has a task of its own, as it may have to answer pings.
@@ -85,14 +85,14 @@ impl Link {
         peer: SocketAddr,
         tls: Option<TlsInfo>,
     ) -> Result<Self, Failure> {
-        let tape = SharedTape::new();
+        let tape = SharedWireRecord::new();
         let (sender, connection) = http2::Builder::new(TokioExecutor::new())
-            .handshake(Tap::on(stream, tape.clone()))
+            .handshake(RecordedStream::on(stream, tape.clone()))
             .await
-            .map_err(|error| explain(&error))?;
+            .map_err(|error| classify_http_error(&error))?;
         tokio::spawn(connection);
         let driver = ConnectionDriver::new(None);
-        Ok(Link { sender: Sender::Http2(sender), driver, tape, peer, tls })
+        Ok(HttpConnection { sender: Sender::Http2(sender), driver, tape, peer, tls })
     }
 
     /// The address at the other end.
@@ -106,14 +106,14 @@ impl Link {
     }
 
     /// What was recorded of the exchange that is under way or was the last.
-    pub(crate) fn tape(&self) -> &SharedTape {
+    pub(crate) fn tape(&self) -> &SharedWireRecord {
         &self.tape
     }
 
     /// Whether another request can be sent, as far as can be known without sending one.
     pub(crate) async fn is_ready(&mut self) -> bool {
         poll_fn(|cx| {
-            self.driver.turn(cx);
+            self.driver.poll_connection(cx);
             Poll::Ready(())
         })
         .await;
@@ -132,15 +132,15 @@ impl Link {
     pub(crate) async fn exchange(
         &mut self,
         request: &Request,
-        persona: &Persona,
-        limits: &Limits,
-        room: &Room,
-        patience: Patience,
+        persona: &RequestHeaders,
+        limits: &FetchLimits,
+        room: &BodyMemory,
+        patience: Deadlines,
     ) -> Result<Response, Failure> {
         let outgoing = self.prepare(request, persona, limits)?;
-        let answer = self.ask(outgoing, limits, patience).await?;
+        let answer = self.send_request(outgoing, limits, patience).await?;
         let (parts, mut incoming) = answer.into_parts();
-        let mut gathered = Gathered::new(incoming.size_hint().lower(), limits);
+        let mut gathered = BodyBuffer::new(incoming.size_hint().lower(), limits);
         let truncated = self.read_body(&mut incoming, &mut gathered, room, patience).await;
         if truncated.is_some() {
             self.driver.stop();
@@ -167,8 +167,8 @@ impl Link {
     fn prepare(
         &self,
         request: &Request,
-        persona: &Persona,
-        limits: &Limits,
+        persona: &RequestHeaders,
+        limits: &FetchLimits,
     ) -> Result<hyper::Request<Empty<Bytes>>, Failure> {
         let is_http2 = matches!(self.sender, Sender::Http2(_));
         let outgoing = request.outgoing(persona, is_http2)?;
@@ -182,11 +182,11 @@ impl Link {
     }
 
     /// Sends the request and waits for the response head.
-    async fn ask(
+    async fn send_request(
         &mut self,
         outgoing: hyper::Request<Empty<Bytes>>,
-        limits: &Limits,
-        patience: Patience,
+        limits: &FetchLimits,
+        patience: Deadlines,
     ) -> Result<hyper::Response<Incoming>, Failure> {
         let deadline = patience.until(limits.head);
         let answer = match &mut self.sender {
@@ -197,8 +197,8 @@ impl Link {
                 self.driver.run(deadline, pin!(sender.send_request(outgoing))).await
             }
         };
-        let answer = answer.ok_or_else(|| patience.over(Phase::Head))?;
-        let answer = answer.map_err(|error| explain(&error))?;
+        let answer = answer.ok_or_else(|| patience.timed_out(FetchPhase::Head))?;
+        let answer = answer.map_err(|error| classify_http_error(&error))?;
         if answer.version() == Version::HTTP_09 && self.tape.lock().has_head() {
             return Err(Failure::Protocol("this version of HTTP is not known".to_owned()));
         }
@@ -209,12 +209,12 @@ impl Link {
     async fn read_body(
         &mut self,
         incoming: &mut Incoming,
-        gathered: &mut Gathered,
-        room: &Room,
-        patience: Patience,
+        gathered: &mut BodyBuffer,
+        room: &BodyMemory,
+        patience: Deadlines,
     ) -> Option<Truncation> {
         while !incoming.is_end_stream() {
-            if !gathered.find_room(room, patience).await {
+            if !gathered.wait_for_memory(room, patience).await {
                 return Some(Truncation::Size);
             }
             let deadline = gathered.deadline(patience);
@@ -237,7 +237,9 @@ impl Link {
 }
 
 impl ConnectionDriver {
-    fn new(connection: Option<Box<http1::Connection<TokioIo<Tap>, Empty<Bytes>>>>) -> Self {
+    fn new(
+        connection: Option<Box<http1::Connection<TokioIo<RecordedStream>, Empty<Bytes>>>>,
+    ) -> Self {
         ConnectionDriver { connection, alarm: Box::pin(tokio::time::sleep(Duration::ZERO)) }
     }
 
@@ -253,7 +255,7 @@ impl ConnectionDriver {
             if let Poll::Ready(done) = Pin::new(&mut work).poll(cx) {
                 return Poll::Ready(Some(done));
             }
-            self.turn(cx);
+            self.poll_connection(cx);
             if let Poll::Ready(done) = Pin::new(&mut work).poll(cx) {
                 return Poll::Ready(Some(done));
             }
@@ -267,7 +269,7 @@ impl ConnectionDriver {
     }
 
     /// Moves what can be moved now.
-    fn turn(&mut self, cx: &mut Context<'_>) {
+    fn poll_connection(&mut self, cx: &mut Context<'_>) {
         if let Some(connection) = &mut self.connection
             && Pin::new(connection).poll(cx).is_ready()
         {
@@ -286,14 +288,14 @@ impl ConnectionDriver {
 }
 
 /// Why no response head came. hyper does not show its kinds of errors, only asks and answers.
-fn explain(error: &hyper::Error) -> Failure {
+fn classify_http_error(error: &hyper::Error) -> Failure {
     let io = error.source().and_then(|source| source.downcast_ref::<io::Error>());
     if let Some(cause) = io.and_then(io::Error::get_ref) {
         if cause.is::<HeadTooLarge>() {
             return Failure::HeadTooLarge;
         }
         if cause.is::<rustls::Error>() {
-            return TlsTrouble::Handshake(cause.to_string()).into();
+            return TlsFailure::Handshake(cause.to_string()).into();
         }
     }
     if error.is_parse_too_large() {

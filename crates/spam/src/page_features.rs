@@ -14,7 +14,7 @@ const MOST_CLASSES: usize = 200;
 
 /// A page as its reader finds it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Look {
+pub struct PageFeatures {
     /// Its title.
     pub title: String,
     /// The text that a reader sees, a paragraph, cell or item of a list a line.
@@ -31,12 +31,12 @@ pub struct Look {
     pub sends_to: Option<String>,
 }
 
-impl Look {
+impl PageFeatures {
     /// Looks at an HTML page. Styles from elsewhere are not known, so what they hide counts as seen.
     pub fn of_html(html: &str) -> Self {
         let mut emitter = DefaultEmitter::default();
         emitter.naively_switch_states(true);
-        let mut reader = Reader::default();
+        let mut reader = FeatureReader::default();
         for token in Tokenizer::new_with_emitter(html, emitter) {
             match token {
                 Ok(Token::StartTag(tag)) => reader.open(&tag),
@@ -50,8 +50,8 @@ impl Look {
 }
 
 #[derive(Default)]
-struct Reader {
-    look: Look,
+struct FeatureReader {
+    look: PageFeatures,
     /// The element whose text is no text to read, while in it.
     within: Option<Within>,
     /// The outermost hiding element, and how many of its name are open within it, itself included.
@@ -67,7 +67,7 @@ enum Within {
     Other,
 }
 
-impl Reader {
+impl FeatureReader {
     fn open(&mut self, tag: &StartTag<()>) {
         let name: &[u8] = &tag.name;
         if !is_inline(name) {
@@ -92,7 +92,7 @@ impl Reader {
         }
         match &mut self.hiding {
             Some((hiding, open)) if hiding == name => *open += 1,
-            None if !is_empty(name) && !tag.self_closing && hides(tag) => {
+            None if !is_empty(name) && !tag.self_closing && is_hidden(tag) => {
                 self.hiding = Some((name.to_vec(), 1));
             }
             _ => {}
@@ -195,14 +195,14 @@ impl Reader {
         const LONG: usize = 4000;
         if script.len() <= LONG && self.look.sends_to.is_none() {
             let places = script.match_indices("location").map(|(at, _)| at);
-            self.look.sends_to = places.filter_map(|at| sent_on(script, at)).next();
+            self.look.sends_to = places.filter_map(|at| script_redirect(script, at)).next();
         }
     }
 }
 
 /// Where `location`, at this place of a script, is set to an address, unless that waits for something that the
 /// reader does.
-fn sent_on(script: &str, at: usize) -> Option<String> {
+fn script_redirect(script: &str, at: usize) -> Option<String> {
     let rest = &script[at..];
     let (before, quoted) = rest.split_at(rest.find(['"', '\''])?);
     let set = before.trim_end().ends_with('=') && !before.trim_end().ends_with("==");
@@ -240,7 +240,7 @@ fn attribute(tag: &StartTag<()>, name: &[u8]) -> String {
 }
 
 /// Whether a tag hides what is in it.
-fn hides(tag: &StartTag<()>) -> bool {
+fn is_hidden(tag: &StartTag<()>) -> bool {
     let style: String = attribute(tag, b"style").to_ascii_lowercase().split_whitespace().collect();
     let of = |name: &str| {
         let mut rules = style.split(';').filter_map(|rule| rule.split_once(':'));
@@ -320,13 +320,14 @@ mod tests {
             "style='font-size:0px'",
         ] {
             let html = format!("<p>seen</p><div {hiding}>a<div>b</div>c</div><p>too</p>");
-            let look = Look::of_html(&html);
+            let look = PageFeatures::of_html(&html);
             assert_eq!(words(&look.text), ["seen", "too"], "{html}");
             assert_eq!(words(&look.hidden), ["a", "b", "c"], "{html}");
         }
-        let apart = Look::of_html("x <i hidden>one two</i> y <i hidden>three</i> z");
+        let apart = PageFeatures::of_html("x <i hidden>one two</i> y <i hidden>three</i> z");
         assert_eq!(apart.hidden.lines().collect::<Vec<_>>(), ["one two", "three"]);
-        let open = Look::of_html("<div style='display:block;color:red'>a</div><input hidden>b");
+        let open =
+            PageFeatures::of_html("<div style='display:block;color:red'>a</div><input hidden>b");
         assert_eq!((words(&open.text).len(), open.hidden.as_str()), (2, ""));
     }
 
@@ -334,14 +335,14 @@ mod tests {
     fn scripts_styles_and_titles_are_not_text() {
         let html = "<title>T &amp; t</title><style>x{}</style><script>var y</script>a<b>b</b> c\
                     <svg><title>icon</title></svg>";
-        let look = Look::of_html(html);
+        let look = PageFeatures::of_html(html);
         assert_eq!((look.title.as_str(), words(&look.text)), ("T & t", vec!["ab", "c"]));
     }
 
     #[test]
     fn what_stands_apart_stands_on_lines_of_its_own() {
         let html = "<p>one\ntwo <b>three</b></p><ul><li>four<li>five</ul><pre>six\nseven</pre>";
-        let look = Look::of_html(html);
+        let look = PageFeatures::of_html(html);
         let lines: Vec<&str> = look.text.lines().filter(|line| !line.is_empty()).collect();
         assert_eq!(lines, ["one two three", "four", "five", "six", "seven"]);
     }
@@ -378,14 +379,14 @@ mod tests {
             ),
             ("<iframe src='http://x.example/' width='100%'></iframe>", None),
         ] {
-            assert_eq!(Look::of_html(html).sends_to.as_deref(), target, "{html}");
+            assert_eq!(PageFeatures::of_html(html).sends_to.as_deref(), target, "{html}");
         }
     }
 
     proptest! {
         #[test]
         fn any_text_has_a_look(html in "(<[a-z]{1,5} (style|hidden|content)=['\"]?|</div>|é|\"|location='|[ -~]{0,6}){0,60}") {
-            let look = Look::of_html(&html);
+            let look = PageFeatures::of_html(&html);
             prop_assert!(look.text.len() + look.hidden.len() <= 4 * html.len() + 8);
         }
     }

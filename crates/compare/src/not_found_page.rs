@@ -6,23 +6,23 @@
 use crate::outline::Outline;
 
 /// Passages that are remembered; those with the lowest numbers, so that two texts choose alike.
-const MOST: usize = 96;
+const MAX_PASSAGES: usize = 96;
 /// So many words of its own does every page have that is worth the name.
-const OWN_WORDS: u32 = 15;
+const MIN_OWN_WORDS: u32 = 15;
 
 /// What a host shows in place of a page that it does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StandIn {
+pub struct NotFoundPage {
     /// The lowest numbers among its passages, in order.
     ids: Vec<u32>,
     words: u32,
 }
 
-impl StandIn {
+impl NotFoundPage {
     /// Remembers a text.
-    pub fn of(outline: &Outline) -> Self {
-        let ids = outline.ids().iter().copied().take(MOST).collect();
-        StandIn { ids, words: outline.words() }
+    pub fn of_outline(outline: &Outline) -> Self {
+        let ids = outline.ids().iter().copied().take(MAX_PASSAGES).collect();
+        NotFoundPage { ids, words: outline.words() }
     }
 
     /// True when a text says next to nothing beyond this one, nor this one beyond it.
@@ -31,13 +31,13 @@ impl StandIn {
             return self.words == outline.words();
         }
         // Beyond the last number that is remembered, nothing is known.
-        let last = self.ids.last().copied().filter(|_| self.ids.len() == MOST);
+        let last = self.ids.last().copied().filter(|_| self.ids.len() == MAX_PASSAGES);
         let knows = |id: u32| last.is_none_or(|last| id <= last);
         let own = |id: u32| knows(id) && self.ids.binary_search(&id).is_err();
         let passages = outline.passages().iter().filter(|passage| own(passage.id));
         let words: u32 = passages.map(|passage| passage.words).sum();
-        let missing = self.ids.iter().filter(|&&id| !outline.holds(id)).count();
-        words <= OWN_WORDS && missing * 2 <= self.ids.len()
+        let missing = self.ids.iter().filter(|&&id| !outline.contains(id)).count();
+        words <= MIN_OWN_WORDS && missing * 2 <= self.ids.len()
     }
 
     /// As bytes, to be kept.
@@ -50,9 +50,9 @@ impl StandIn {
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut numbers = bytes.as_chunks::<4>().0.iter().map(|four| u32::from_le_bytes(*four));
         let words = numbers.next().unwrap_or(0);
-        let mut ids: Vec<u32> = numbers.take(MOST).collect();
+        let mut ids: Vec<u32> = numbers.take(MAX_PASSAGES).collect();
         ids.sort_unstable();
-        StandIn { ids, words }
+        NotFoundPage { ids, words }
     }
 }
 
@@ -67,15 +67,16 @@ mod tests {
     }
 
     fn like(text: &str) -> bool {
-        StandIn::of(&Outline::of(&not_found("/zq81"))).is_like(&Outline::of(text))
+        NotFoundPage::of_outline(&Outline::of_text(&not_found("/zq81")))
+            .is_like(&Outline::of_text(text))
     }
 
     #[test]
     fn the_same_page_with_another_address_is_like_it() {
         assert!(like(&not_found("/zq81")));
         assert!(like(&not_found("/news/2026/the-mayor-resigns")));
-        let curt = |path: &str| Outline::of(&format!("Home\nNo {path} here.\nSearch"));
-        assert!(StandIn::of(&curt("/a")).is_like(&curt("/b/c")));
+        let curt = |path: &str| Outline::of_text(&format!("Home\nNo {path} here.\nSearch"));
+        assert!(NotFoundPage::of_outline(&curt("/a")).is_like(&curt("/b/c")));
     }
 
     #[test]
@@ -92,17 +93,18 @@ mod tests {
     #[test]
     fn long_pages_are_told_by_a_part_of_them() {
         let menu: String = (0..400).map(|n| format!("Entry number {n} of the menu\n")).collect();
-        let stand_in = StandIn::of(&Outline::of(&format!("{menu}Not found: /a\n")));
-        assert!(stand_in.is_like(&Outline::of(&format!("{menu}Not found: /b\n"))));
+        let stand_in =
+            NotFoundPage::of_outline(&Outline::of_text(&format!("{menu}Not found: /a\n")));
+        assert!(stand_in.is_like(&Outline::of_text(&format!("{menu}Not found: /b\n"))));
         let article: String =
             (0..60).map(|n| format!("Sentence {n} of a story that nobody has told.\n")).collect();
-        assert!(!stand_in.is_like(&Outline::of(&format!("{menu}{article}"))));
+        assert!(!stand_in.is_like(&Outline::of_text(&format!("{menu}{article}"))));
     }
 
     #[test]
     fn it_round_trips() {
-        let stand_in = StandIn::of(&Outline::of(&not_found("/a")));
-        assert_eq!(StandIn::from_bytes(&stand_in.to_bytes()), stand_in);
-        assert_eq!(StandIn::from_bytes(&[1, 2]), StandIn::default());
+        let stand_in = NotFoundPage::of_outline(&Outline::of_text(&not_found("/a")));
+        assert_eq!(NotFoundPage::from_bytes(&stand_in.to_bytes()), stand_in);
+        assert_eq!(NotFoundPage::from_bytes(&[1, 2]), NotFoundPage::default());
     }
 }

@@ -8,13 +8,13 @@
 //! a page on which the same differs has another template too; only what differs besides is its own.
 
 use crate::outline::Outline;
-use crate::sketch::{Difference, Size, Sketch};
+use crate::sketch::{Difference, Sketch, SketchSize};
 
 /// Passages that differed lately on the pages of a site.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteMemory {
     /// The latest last.
-    entries: Vec<Entry>,
+    entries: Vec<PassagePages>,
     /// Differences too large to be told, the latest last.
     templates: Vec<Template>,
 }
@@ -28,13 +28,13 @@ struct Template {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
+struct PassagePages {
     id: u32,
     /// A bit for each page that it differed on, by the page's hash.
     pages: u32,
 }
 
-impl Entry {
+impl PassagePages {
     /// Whether it differed on enough pages, `page` aside.
     fn is_common(self, but: u32) -> bool {
         (self.pages & !but).count_ones() >= COMMON
@@ -47,7 +47,7 @@ impl SiteMemory {
 
     /// The most bytes that it takes as it is stored, however long a site is watched.
     pub const MOST_BYTES: usize =
-        ENTRY * Self::CAPACITY + TEMPLATES * (5 + 4 * Size::Large.cells()) + 3;
+        ENTRY * Self::CAPACITY + TEMPLATES * (5 + 4 * SketchSize::Large.cells()) + 3;
 
     /// Whether a passage differed on several pages besides `page`.
     pub(crate) fn is_common(&self, id: u32, page: u64) -> bool {
@@ -56,17 +56,23 @@ impl SiteMemory {
 
     /// What differs on a page besides what differed on other pages of the site, where that is known and
     /// what is left can be told. Of what went it cannot be told from which page it did: none counts.
-    pub(crate) fn besides(&self, rest: &Sketch, now: &Outline, page: u64) -> Option<Difference> {
+    pub(crate) fn difference_besides(
+        &self,
+        rest: &Sketch,
+        now: &Outline,
+        page: u64,
+    ) -> Option<Difference> {
         let others = self.templates.iter().filter(|template| template.pages & !bit(page) != 0);
-        let own = others.rev().find_map(|template| rest.beside(&template.rest, now))?;
-        Some(Difference { went: Vec::new(), ..own })
+        let own = others.rev().find_map(|template| rest.difference_beside(&template.rest, now))?;
+        Some(Difference { removed: Vec::new(), ..own })
     }
 
     /// Remembers that more differed on a page than can be told; true when it turns out to be the site's.
-    pub fn note_untold(&mut self, page: u64, untold: &[u8]) -> bool {
+    pub fn record_large_difference(&mut self, page: u64, untold: &[u8]) -> bool {
         let Some(rest) = Sketch::from_bytes(untold) else { return false };
-        let nothing = Outline::of("");
-        let alike = |template: &Template| rest.beside(&template.rest, &nothing).is_some();
+        let nothing = Outline::of_text("");
+        let alike =
+            |template: &Template| rest.difference_beside(&template.rest, &nothing).is_some();
         let known = self.templates.iter().rposition(alike).map(|at| self.templates.remove(at));
         let mut template = known.unwrap_or(Template { rest, pages: 0 });
         let before = template.pages;
@@ -81,13 +87,13 @@ impl SiteMemory {
     }
 
     /// Remembers that passages differed on a page; returns how many turn out to be the site's.
-    pub fn note(&mut self, page: u64, passages: &[u32]) -> u32 {
+    pub fn record_passages(&mut self, page: u64, passages: &[u32]) -> u32 {
         let mut common = 0;
         for &id in passages {
             let known = self.entries.iter().position(|entry| entry.id == id);
             let before = known.map_or(0, |at| self.entries.remove(at).pages);
-            let entry = Entry { id, pages: before | bit(page) };
-            let turned = entry.is_common(0) && !Entry { id, pages: before }.is_common(0);
+            let entry = PassagePages { id, pages: before | bit(page) };
+            let turned = entry.is_common(0) && !PassagePages { id, pages: before }.is_common(0);
             common += u32::from(turned);
             if self.entries.len() >= Self::CAPACITY {
                 // What one page showed once is forgotten before what belongs to the site.
@@ -101,7 +107,7 @@ impl SiteMemory {
 
     /// The memory as it is stored.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let bytes = |entry: &Entry| {
+        let bytes = |entry: &PassagePages| {
             let [a, b, c, _] = entry.id.to_le_bytes();
             let [d, e, f, g] = entry.pages.to_le_bytes();
             [a, b, c, d, e, f, g]
@@ -134,8 +140,8 @@ impl SiteMemory {
 
     /// Reads what [`to_bytes`](Self::to_bytes) gave; bytes that are too many or too few are left.
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        let (bytes, templates) = divided(bytes);
-        let entry = |&[a, b, c, d, e, f, g]: &[u8; 7]| Entry {
+        let (bytes, templates) = split_templates(bytes);
+        let entry = |&[a, b, c, d, e, f, g]: &[u8; 7]| PassagePages {
             id: u32::from_le_bytes([a, b, c, 0]),
             pages: u32::from_le_bytes([d, e, f, g]),
         };
@@ -145,7 +151,7 @@ impl SiteMemory {
 }
 
 /// The bytes of entries and those of templates.
-fn divided(bytes: &[u8]) -> (&[u8], &[u8]) {
+fn split_templates(bytes: &[u8]) -> (&[u8], &[u8]) {
     let nothing: (&[u8], &[u8]) = (bytes, &[]);
     let Some((_, length)) = bytes.split_last_chunk().filter(|_| !bytes.len().is_multiple_of(ENTRY))
     else {
@@ -192,27 +198,27 @@ mod tests {
     fn what_differs_on_three_pages_belongs_to_the_site() {
         let mut site = SiteMemory::default();
         for page in 1..=3 {
-            assert_eq!(site.note(page, &[7]), u32::from(page == 3));
-            assert_eq!(site.note(1, &[8]), 0);
+            assert_eq!(site.record_passages(page, &[7]), u32::from(page == 3));
+            assert_eq!(site.record_passages(1, &[8]), 0);
         }
         assert!(site.is_common(7, 9) && !site.is_common(7, 3), "a page does not count for itself");
         assert!(!site.is_common(8, 9) && !site.is_common(6, 9));
-        assert_eq!(site.note(4, &[7]), 0, "it is told once");
+        assert_eq!(site.record_passages(4, &[7]), 0, "it is told once");
     }
 
     #[test]
     fn what_belongs_to_the_site_outlasts_the_rest() {
         let mut site = SiteMemory::default();
         for page in 1..=3 {
-            site.note(page, &[7]);
+            site.record_passages(page, &[7]);
         }
         for id in 0..1000 {
-            site.note(4, &[id + 100]);
+            site.record_passages(4, &[id + 100]);
         }
         assert!(site.is_common(7, 9));
         assert_eq!(site.entries.len(), SiteMemory::CAPACITY);
         for (id, page) in (0..100).flat_map(|id| [(id, 1), (id, 2), (id, 3)]) {
-            site.note(page, &[id + 100]);
+            site.record_passages(page, &[id + 100]);
         }
         assert!(!site.is_common(7, 9) && site.is_common(199, 9));
     }
@@ -225,11 +231,11 @@ mod tests {
         ) {
             let mut site = SiteMemory::default();
             for (page, id) in notes {
-                site.note(page, &[id]);
+                site.record_passages(page, &[id]);
             }
             for (page, cells, large) in templates {
                 let cells = cells.repeat(5);
-                site.note_untold(page, &cells[..if large { 156 } else { 96 }]);
+                site.record_large_difference(page, &cells[..if large { 156 } else { 96 }]);
             }
             let bytes = site.to_bytes();
             prop_assert!(bytes.len() <= SiteMemory::MOST_BYTES);

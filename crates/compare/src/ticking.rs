@@ -2,17 +2,17 @@
 //! their other words stay.
 
 use crate::outline::Outline;
-use crate::watch::Arrival;
+use crate::page_memory::Arrival;
 
 /// Passages that tick, or may.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Clocks {
+pub(crate) struct TickingPassages {
     /// The latest to tick last.
-    clocks: Vec<Clock>,
+    clocks: Vec<TickingPassage>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Clock {
+struct TickingPassage {
     shape: u32,
     /// The passage of this shape that was seen last.
     shows: u32,
@@ -22,47 +22,47 @@ struct Clock {
     still: u8,
 }
 
-impl Clock {
+impl TickingPassage {
     fn is_sure(&self) -> bool {
         self.ticks >= SURE_AFTER
     }
 }
 
-impl Clocks {
+impl TickingPassages {
     /// The most that are remembered.
     pub(crate) const CAPACITY: usize = 6;
     /// The most bytes they take.
-    pub(crate) const LONGEST: usize = Self::CAPACITY * Clock::LEN;
+    pub(crate) const LONGEST: usize = Self::CAPACITY * TickingPassage::LEN;
 
     /// Whether passages of a shape tick.
-    pub(crate) fn tick(&self, shape: u32) -> bool {
+    pub(crate) fn is_ticking(&self, shape: u32) -> bool {
         self.clocks.iter().any(|clock| clock.shape == shape && clock.is_sure())
     }
 
     /// Whether passages of a shape may tick: one of them did, lately.
-    pub(crate) fn may_tick(&self, shape: u32) -> bool {
+    pub(crate) fn may_be_ticking(&self, shape: u32) -> bool {
         self.clocks.iter().any(|clock| clock.shape == shape)
     }
 
     /// Whether a clock showed this passage at the last visit; `sure` leaves out those that may be none.
-    pub(crate) fn showed(&self, id: u32, sure: bool) -> bool {
+    pub(crate) fn has_shown(&self, id: u32, sure: bool) -> bool {
         self.clocks.iter().any(|clock| clock.shows == id && (clock.is_sure() || !sure))
     }
 
     /// What all clocks showed.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn shown_passages(&self) -> impl Iterator<Item = u32> + '_ {
         self.clocks.iter().map(|clock| clock.shows)
     }
 
     pub(crate) fn learn(&mut self, arrivals: &[Arrival<'_>], outline: &Outline) {
-        self.hold_still(arrivals, outline);
+        self.count_still(arrivals, outline);
         for arrival in arrivals.iter().filter(|arrival| arrival.shape.passing) {
             let (shape, shows) = (arrival.shape.id, arrival.passage.id);
             let known = self.clocks.iter().position(|clock| clock.shape == shape);
             let before = known.map(|at| self.clocks.remove(at));
             // Where several passages have the shape, it still ticks once a visit.
             let ticks = match before {
-                Some(clock) if outline.holds(clock.shows) => clock.ticks,
+                Some(clock) if outline.contains(clock.shows) => clock.ticks,
                 Some(clock) => clock.ticks + 1,
                 None => 1,
             };
@@ -70,15 +70,20 @@ impl Clocks {
                 let unsure = self.clocks.iter().position(|clock| !clock.is_sure());
                 self.clocks.remove(unsure.unwrap_or(0));
             }
-            self.clocks.push(Clock { shape, shows, ticks: ticks.min(SURE_AFTER), still: 0 });
+            self.clocks.push(TickingPassage {
+                shape,
+                shows,
+                ticks: ticks.min(SURE_AFTER),
+                still: 0,
+            });
         }
     }
 
     /// A clock that stands still is none: at once when it hardly ticked, else after some visits.
-    fn hold_still(&mut self, arrivals: &[Arrival<'_>], outline: &Outline) {
+    fn count_still(&mut self, arrivals: &[Arrival<'_>], outline: &Outline) {
         self.clocks.retain_mut(|clock| {
             let ticked = arrivals.iter().any(|arrival| arrival.shape.id == clock.shape);
-            if !ticked && outline.holds(clock.shows) {
+            if !ticked && outline.contains(clock.shows) {
                 clock.still += 1;
             }
             clock.still < if clock.is_sure() { STOPPED_AFTER } else { 1 }
@@ -91,13 +96,13 @@ impl Clocks {
 
     /// Reads `count` clocks, and returns what follows them.
     pub(crate) fn read(bytes: &[u8], count: usize) -> Option<(Self, &[u8])> {
-        let (clocks, rest) = bytes.split_at_checked(count * Clock::LEN)?;
-        let clocks = clocks.as_chunks().0.iter().map(Clock::from_bytes).collect();
-        Some((Clocks { clocks }, rest))
+        let (clocks, rest) = bytes.split_at_checked(count * TickingPassage::LEN)?;
+        let clocks = clocks.as_chunks().0.iter().map(TickingPassage::from_bytes).collect();
+        Some((TickingPassages { clocks }, rest))
     }
 
     /// How many tick for sure.
-    pub(crate) fn sure(&self) -> usize {
+    pub(crate) fn sure_count(&self) -> usize {
         self.clocks.iter().filter(|clock| clock.is_sure()).count()
     }
 
@@ -111,7 +116,7 @@ const SURE_AFTER: u8 = 2;
 /// What held still for so many visits is a passage like any other.
 const STOPPED_AFTER: u8 = 4;
 
-impl Clock {
+impl TickingPassage {
     const LEN: usize = 7;
 
     fn to_bytes(self) -> [u8; Self::LEN] {
@@ -121,7 +126,7 @@ impl Clock {
     }
 
     fn from_bytes(&[a, b, c, d, e, f, counts]: &[u8; Self::LEN]) -> Self {
-        Clock {
+        TickingPassage {
             shape: u32::from_le_bytes([a, b, c, 0]),
             shows: u32::from_le_bytes([d, e, f, 0]),
             ticks: counts & 0b1111,

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-use crate::tape::Tape;
+use crate::wire_record::WireRecord;
 
 /// The most that is read at once. hyper makes room for twice what came whenever that filled its buffer, up to 400 kB;
 /// a body keeps the buffer that it came in, so a few large pages would have each small one after them lie in memory that
@@ -26,33 +26,33 @@ pub(crate) enum Stream {
 
 /// A connection whose every byte passes the tape. It sits above TLS, so the tape holds plain text.
 #[derive(Debug)]
-pub(crate) struct Tap {
+pub(crate) struct RecordedStream {
     stream: Stream,
-    tape: SharedTape,
+    tape: SharedWireRecord,
 }
 
 /// The tape, held by the tap inside hyper and by the link outside it.
 #[derive(Clone, Debug)]
-pub(crate) struct SharedTape(Arc<Mutex<Tape>>);
+pub(crate) struct SharedWireRecord(Arc<Mutex<WireRecord>>);
 
-impl SharedTape {
+impl SharedWireRecord {
     pub(crate) fn new() -> Self {
-        SharedTape(Arc::new(Mutex::new(Tape::new())))
+        SharedWireRecord(Arc::new(Mutex::new(WireRecord::new())))
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Tape> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, WireRecord> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Tap {
+impl RecordedStream {
     /// A connection as hyper wants it: what comes goes straight into hyper's buffer.
-    pub(crate) fn on(stream: Stream, tape: SharedTape) -> TokioIo<Self> {
-        TokioIo::new(Tap { stream, tape })
+    pub(crate) fn on(stream: Stream, tape: SharedWireRecord) -> TokioIo<Self> {
+        TokioIo::new(RecordedStream { stream, tape })
     }
 }
 
-impl AsyncRead for Tap {
+impl AsyncRead for RecordedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -60,19 +60,19 @@ impl AsyncRead for Tap {
     ) -> Poll<io::Result<()>> {
         let before = read.filled().len();
         ready!(self.stream.poll_read(cx, read))?;
-        let received = self.tape.lock().received(&read.filled()[before..]);
+        let received = self.tape.lock().record_received(&read.filled()[before..]);
         Poll::Ready(received.map_err(io::Error::other))
     }
 }
 
-impl AsyncWrite for Tap {
+impl AsyncWrite for RecordedStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = ready!(self.stream.poll_write(cx, bytes))?;
-        self.tape.lock().sent(&bytes[..written]);
+        self.tape.lock().record_sent(&bytes[..written]);
         Poll::Ready(Ok(written))
     }
 

@@ -11,13 +11,13 @@ use tokio::time::Instant;
 
 /// The record of one exchange on a connection.
 #[derive(Debug)]
-pub(crate) struct Tape {
+pub(crate) struct WireRecord {
     is_text: bool,
     sent: BytesMut,
     interim: BytesMut,
     head: BytesMut,
-    reading: Reading,
-    line: Line,
+    reading: HeadState,
+    line: LineState,
     room: usize,
     received: u64,
     first_byte: Option<Instant>,
@@ -25,7 +25,7 @@ pub(crate) struct Tape {
 
 /// What the next byte received belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
+enum HeadState {
     Head,
     HeadTooLarge,
     Rest,
@@ -33,7 +33,7 @@ enum Reading {
 
 /// What the current line of the head holds so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Line {
+enum LineState {
     Nothing,
     CarriageReturn,
     Text,
@@ -44,16 +44,16 @@ enum Line {
 #[error("the response head is larger than allowed")]
 pub(crate) struct HeadTooLarge;
 
-impl Tape {
+impl WireRecord {
     /// A tape that only counts, until it is rewound.
     pub(crate) fn new() -> Self {
-        Tape {
+        WireRecord {
             is_text: false,
             sent: BytesMut::new(),
             interim: BytesMut::new(),
             head: BytesMut::new(),
-            reading: Reading::Rest,
-            line: Line::Nothing,
+            reading: HeadState::Rest,
+            line: LineState::Nothing,
             room: 0,
             received: 0,
             first_byte: None,
@@ -62,33 +62,33 @@ impl Tape {
 
     /// Starts over for the next exchange, with room for `room` bytes of heads.
     pub(crate) fn rewind(&mut self, room: usize) {
-        *self = Tape { is_text: true, reading: Reading::Head, room, ..Tape::new() };
+        *self = WireRecord { is_text: true, reading: HeadState::Head, room, ..WireRecord::new() };
     }
 
     /// Starts over for the next exchange of a protocol whose heads are not text: `request` is its
     /// head in other words, and what passes is only counted.
     pub(crate) fn rewind_counting(&mut self, request: &[u8]) {
-        *self = Tape { sent: BytesMut::from(request), ..Tape::new() };
+        *self = WireRecord { sent: BytesMut::from(request), ..WireRecord::new() };
     }
 
     /// Notes bytes that went out.
-    pub(crate) fn sent(&mut self, bytes: &[u8]) {
+    pub(crate) fn record_sent(&mut self, bytes: &[u8]) {
         if self.is_text {
             self.sent.extend_from_slice(bytes);
         }
     }
 
     /// Notes bytes that came in; fails once the heads outgrow their room.
-    pub(crate) fn received(&mut self, mut bytes: &[u8]) -> Result<(), HeadTooLarge> {
+    pub(crate) fn record_received(&mut self, mut bytes: &[u8]) -> Result<(), HeadTooLarge> {
         if bytes.is_empty() {
             return Ok(());
         }
         self.received += bytes.len() as u64;
         self.first_byte.get_or_insert_with(Instant::now);
-        while self.reading == Reading::Head && !bytes.is_empty() {
+        while self.reading == HeadState::Head && !bytes.is_empty() {
             bytes = self.read_line(bytes);
         }
-        if self.reading == Reading::HeadTooLarge { Err(HeadTooLarge) } else { Ok(()) }
+        if self.reading == HeadState::HeadTooLarge { Err(HeadTooLarge) } else { Ok(()) }
     }
 
     /// The request as it was sent.
@@ -126,19 +126,19 @@ impl Tape {
         let end = bytes.iter().position(|&byte| byte == b'\n');
         let (line, others) = bytes.split_at(end.map_or(bytes.len(), |at| at + 1));
         self.line = match (self.line, line) {
-            (Line::Nothing, b"\r" | b"\r\n") => Line::CarriageReturn,
-            (Line::Nothing, b"\n") | (Line::CarriageReturn, b"\n") => self.line,
-            _ => Line::Text,
+            (LineState::Nothing, b"\r" | b"\r\n") => LineState::CarriageReturn,
+            (LineState::Nothing, b"\n") | (LineState::CarriageReturn, b"\n") => self.line,
+            _ => LineState::Text,
         };
-        let is_blank = end.is_some() && self.line != Line::Text;
+        let is_blank = end.is_some() && self.line != LineState::Text;
         // Blank lines before the status line are noise that clients are told to skip.
-        if !(self.head.is_empty() && self.line != Line::Text) {
+        if !(self.head.is_empty() && self.line != LineState::Text) {
             self.keep(line);
         }
         if end.is_some() {
-            self.line = Line::Nothing;
+            self.line = LineState::Nothing;
         }
-        if is_blank && !self.head.is_empty() && self.reading == Reading::Head {
+        if is_blank && !self.head.is_empty() && self.reading == HeadState::Head {
             self.end_head();
         }
         others
@@ -148,9 +148,9 @@ impl Tape {
         if !self.head.iter().chain(bytes).zip(b"HTTP/").all(|(got, wanted)| got == wanted) {
             // A server that sends no head at all: what comes is the body.
             self.head.clear();
-            self.reading = Reading::Rest;
+            self.reading = HeadState::Rest;
         } else if self.head.len() + self.interim.len() + bytes.len() > self.room {
-            self.reading = Reading::HeadTooLarge;
+            self.reading = HeadState::HeadTooLarge;
         } else {
             self.head.extend_from_slice(bytes);
         }
@@ -160,7 +160,7 @@ impl Tape {
         if is_interim(&self.head) {
             self.interim.unsplit(mem::take(&mut self.head));
         } else {
-            self.reading = Reading::Rest;
+            self.reading = HeadState::Rest;
         }
     }
 }
@@ -177,10 +177,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn heads(room: usize, chunks: &[&[u8]]) -> Result<(Bytes, Bytes), HeadTooLarge> {
-        let mut tape = Tape::new();
+        let mut tape = WireRecord::new();
         tape.rewind(room);
         for chunk in chunks {
-            tape.received(chunk)?;
+            tape.record_received(chunk)?;
         }
         assert_eq!(tape.bytes_received(), chunks.iter().map(|c| c.len() as u64).sum::<u64>());
         Ok((tape.interim(), tape.head()))
@@ -223,19 +223,19 @@ mod tests {
 
     #[test]
     fn a_rewound_tape_holds_only_the_new_exchange() {
-        let mut tape = Tape::new();
+        let mut tape = WireRecord::new();
         tape.rewind(100);
-        tape.sent(b"GET /1");
-        tape.received(b"HTTP/1.1 200 OK\r\n\r\nbody").unwrap();
+        tape.record_sent(b"GET /1");
+        tape.record_received(b"HTTP/1.1 200 OK\r\n\r\nbody").unwrap();
         assert!(tape.first_byte().is_some());
         tape.rewind(100);
         assert_eq!((tape.bytes_received(), tape.first_byte()), (0, None));
-        tape.sent(b"GET /");
-        tape.sent(b"2");
+        tape.record_sent(b"GET /");
+        tape.record_sent(b"2");
         assert_eq!((tape.request(), tape.head()), (Bytes::from("GET /2"), Bytes::new()));
         tape.rewind_counting(b"GET /3");
-        tape.sent(b"\0\0\x12");
-        tape.received(b"\0\0\x04").unwrap();
+        tape.record_sent(b"\0\0\x12");
+        tape.record_received(b"\0\0\x04").unwrap();
         assert_eq!((tape.request(), tape.head()), (Bytes::from("GET /3"), Bytes::new()));
         assert_eq!(tape.bytes_received(), 3);
     }

@@ -1,27 +1,27 @@
-//! From which band? A biased choice: the first half of the time, the second a quarter, and so on.
+//! Which band is next? A biased choice: half of the time the first, a quarter the second, and so on.
 
 use evercrawl_model::Band;
 
 /// A seeded, biased chooser of bands.
-pub(super) struct Selector {
+pub(super) struct BandSelector {
     state: u64,
 }
 
-impl Selector {
+impl BandSelector {
     pub(super) fn new(seed: u64) -> Self {
-        Selector { state: seed }
+        BandSelector { state: seed }
     }
 
-    /// All bands, beginning with one drawn with bias towards the urgent ones. The rest follow in
-    /// order, so that something is found wherever something is.
+    /// All bands, starting with a random one, biased towards the urgent bands. The rest follow in order, so that any
+    /// queued host is found.
     pub(super) fn bands(&mut self) -> impl Iterator<Item = Band> + use<> {
         let first =
-            u8::try_from(self.draw().trailing_zeros()).unwrap_or(0).min(Band::LAST.number());
+            u8::try_from(self.next_random().trailing_zeros()).unwrap_or(0).min(Band::LAST.number());
         (first..Band::COUNT).chain(0..first).map(Band::new)
     }
 
     /// The next number of the splitmix64 sequence.
-    fn draw(&mut self) -> u64 {
+    fn next_random(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn urgent_bands_come_first_more_often_and_every_band_comes() {
-        let mut selector = Selector::new(1);
+        let mut selector = BandSelector::new(1);
         let mut first = [0u32; Band::COUNT as usize];
         for _ in 0..10_000 {
             let bands: Vec<Band> = selector.bands().collect();

@@ -1,20 +1,20 @@
-//! What speaks for a page?
+//! What do links say about a page?
 
 use crate::Band;
 
-/// What is counted that speaks for pages.
+/// A measure of link evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Measure {
     /// Links that lead to a page.
     Links,
-    /// Cash that pages hand on along their links.
+    /// OPIC cash that pages pass on along their links.
     Cash,
-    /// What is expected of a page by those that link to it, on a topic.
+    /// The relevance to a topic that linking pages lead to expect.
     Topic,
 }
 
 impl Measure {
-    /// All there are.
+    /// All measures.
     pub const ALL: [Measure; 3] = [Measure::Links, Measure::Cash, Measure::Topic];
 
     /// Its number in keys.
@@ -32,11 +32,11 @@ impl Measure {
     }
 }
 
-/// What speaks for a page by one measure. The numbers mean something to the engine alone.
+/// The link evidence for a page under one measure. Only the engine interprets the numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkEvidence {
-    /// The front queue that a page which was never visited waits in by it.
+    /// The front queue of the page while it is new.
     pub band: Option<Band>,
-    /// How much speaks for it, and whatever else is kept with that.
+    /// The amount of evidence, and what else the measure stores.
     pub numbers: [f64; 3],
 }

@@ -1,15 +1,15 @@
 //! What is a fetch of this page worth now, and when will it be worth enough?
 
 use evercrawl_estimate::quick;
-use evercrawl_estimate::signal::Clock;
+use evercrawl_estimate::signal::SignalClock;
 
-use super::aim::{time_to_worth, worth};
-use super::glance::Known;
+use super::aim::{time_to_value, value};
 use super::leads;
 use super::patience::is_restless;
-use super::weights::{self, HINTS, Hints, Weights};
+use super::valuation_cache::KnownInputs;
+use super::weights::{self, HINTS, HintWeights, Hints};
 use super::{KINDS, LONGEST_DELAY};
-use crate::index::Limits;
+use crate::index::IntervalLimits;
 use crate::page::{Days, Page};
 use crate::registry::Goal;
 use crate::schedulers::beliefs::importance;
@@ -29,7 +29,7 @@ const SHORTEST: Days = 1e-6;
 /// Between which times a page is fetched, whatever it is worth.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    pub(super) limits: Limits,
+    pub(super) limits: IntervalLimits,
     /// The longest time for a page that changes too fast to be worth a fetch.
     pub(super) restless: Days,
 }
@@ -42,17 +42,17 @@ impl Bounds {
 }
 
 /// A page at a moment: all that its worth depends on.
-pub(super) struct Look<'a> {
+pub(super) struct PageValuation<'a> {
     pub(super) goal: Goal,
     pub(super) page: &'a Page,
-    pub(super) known: Known,
-    pub(super) weights: &'a Weights,
+    pub(super) known: KnownInputs,
+    pub(super) weights: &'a HintWeights,
     pub(super) now: Days,
 }
 
 /// What a look shows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sight {
+pub(super) struct EquivalentTimes {
     pub(super) hints: Hints,
     /// For how long the page has waited, as its kin and what is said of it make it.
     pub(super) waited: Days,
@@ -60,12 +60,12 @@ pub(super) struct Sight {
     pub(super) worth: f64,
 }
 
-impl Look<'_> {
+impl PageValuation<'_> {
     /// What it shows.
-    pub(super) fn sight(&self) -> Sight {
+    pub(super) fn equivalent_times(&self) -> EquivalentTimes {
         let hints = self.hints(self.now);
         let waited = self.equivalent_by(&hints, self.now);
-        Sight { hints, waited, worth: self.worth_after(waited, self.now) }
+        EquivalentTimes { hints, waited, worth: self.value_after(waited, self.now) }
     }
 
     /// What the hints say at `time`, not before now, if the groups stay quiet until then.
@@ -77,7 +77,7 @@ impl Look<'_> {
     /// The same where only those whose word is worth something matter.
     #[inline]
     fn hints_that_count(&self, time: Days) -> Hints {
-        self.hints_where(time, |kind| self.weights.of(kind) > 0.0)
+        self.hints_where(time, |kind| self.weights.weight_of(kind) > 0.0)
     }
 
     #[inline]
@@ -90,7 +90,7 @@ impl Look<'_> {
                 hints[kind] = faster.clamp(SLOWEST, FASTEST);
             }
         }
-        hints[KINDS] = weights::of_waiting(waited);
+        hints[KINDS] = weights::waiting_hint(waited);
         hints[KINDS + 1] = 1.0;
         hints
     }
@@ -102,45 +102,45 @@ impl Look<'_> {
 
     /// The same where it is known what the hints say then.
     pub(super) fn equivalent_by(&self, hints: &Hints, time: Days) -> Days {
-        self.passed(hints, time) + self.known.told.jumped()
+        self.elapsed_by_hints(hints, time) + self.known.told.signal_jump()
     }
 
     /// The same without the jumps of words that came.
-    fn passed(&self, hints: &Hints, time: Days) -> Days {
-        self.known.told.passed(time - self.page.last) * self.weights.stretch(hints)
+    fn elapsed_by_hints(&self, hints: &Hints, time: Days) -> Days {
+        self.known.told.elapsed_without_signals(time - self.page.last) * self.weights.stretch(hints)
     }
 
     /// The chance that the copy is still right, where nobody has listened lately for so long as is told. A word's
     /// own chance counts as it is: a doubtful rate is no reason to doubt the word.
-    pub(super) fn fresh(&self, deaf: Days) -> f64 {
+    pub(super) fn freshness(&self, deaf: Days) -> f64 {
         let waited = self.now - self.page.last;
         let deaf = deaf.min(waited);
-        let told = self.known.told.passed(waited - deaf) + deaf;
+        let told = self.known.told.elapsed_without_signals(waited - deaf) + deaf;
         let passed = told * self.weights.stretch(&self.hints_that_count(self.now));
         self.known.belief.survival(passed)
-            * (-self.known.belief.mean() * self.known.told.jumped()).exp()
+            * (-self.known.belief.mean() * self.known.told.signal_jump()).exp()
     }
 
     /// What a fetch is worth at `time`: for the page's own change, and for where it leads.
-    pub(super) fn worth_at(&self, time: Days) -> f64 {
-        self.worth_after(self.equivalent(time), time)
+    pub(super) fn value_at(&self, time: Days) -> f64 {
+        self.value_after(self.equivalent(time), time)
     }
 
     /// The same where it is known for how long the page has waited by then.
-    pub(super) fn worth_after(&self, equivalent: Days, time: Days) -> f64 {
-        let own = worth(self.goal, self.known.belief, importance(self.page), equivalent);
-        own + importance(self.page) * leads::worth(self.yields(), time - self.page.last)
+    pub(super) fn value_after(&self, equivalent: Days, time: Days) -> f64 {
+        let own = value(self.goal, self.known.belief, importance(self.page), equivalent);
+        own + importance(self.page) * leads::value(self.link_yield(), time - self.page.last)
     }
 
     /// New links a day. To find changes is not to find pages: for whoever counts changes they are none.
-    pub(super) fn yields(&self) -> f64 {
+    pub(super) fn link_yield(&self) -> f64 {
         if self.goal == Goal::Coverage { 0.0 } else { leads::rate(self.page) }
     }
 
     /// The derivative of the log likelihood of what a visit finds by what the hints say: a word's jump is no part
     /// of the time that they stretch.
     pub(super) fn slope(&self, waited: Days, changed: bool) -> f64 {
-        let stretched = waited - self.known.told.jumped();
+        let stretched = waited - self.known.told.signal_jump();
         let hazard = self.known.belief.shape() * stretched / (self.known.belief.rate() + waited);
         let same = self.known.belief.survival(waited);
         if changed { hazard * same / (1.0 - same).max(1e-9) } else { -hazard }
@@ -151,14 +151,19 @@ impl Look<'_> {
     /// Pages that are worth it already come in order of their worth.
     pub(super) fn wait(&self, price: f64, bounds: Bounds) -> Days {
         if self.now > self.page.last {
-            self.wait_seeing(&self.sight(), price, bounds)
+            self.wait_with_times(&self.equivalent_times(), price, bounds)
         } else {
-            self.wait_anew(price, bounds)
+            self.search_wait(price, bounds)
         }
     }
 
     /// The same where it is known what the look shows, some time after the visit.
-    pub(super) fn wait_seeing(&self, sight: &Sight, price: f64, bounds: Bounds) -> Days {
+    pub(super) fn wait_with_times(
+        &self,
+        sight: &EquivalentTimes,
+        price: f64,
+        bounds: Bounds,
+    ) -> Days {
         let limits = bounds.limits;
         let waited = self.now - self.page.last;
         if sight.worth >= price {
@@ -169,21 +174,21 @@ impl Look<'_> {
         if waited >= limits.max {
             return self.longest(bounds);
         }
-        let wanted = time_to_worth(self.goal, self.known.belief, importance(self.page), price);
+        let wanted = time_to_value(self.goal, self.known.belief, importance(self.page), price);
         let guess = waited * wanted / sight.waited;
         let wait = self.search((price, wanted), guess, (waited, limits.max));
         if wait < limits.max { limits.apply(wait) } else { self.longest(bounds) }
     }
 
     /// The same for a page that was just visited.
-    fn wait_anew(&self, price: f64, bounds: Bounds) -> Days {
+    fn search_wait(&self, price: f64, bounds: Bounds) -> Days {
         let limits = bounds.limits;
         if limits.max <= 0.0 {
             return self.longest(bounds);
         }
-        let wanted = time_to_worth(self.goal, self.known.belief, importance(self.page), price);
-        let plain = self.known.told == Clock::PLAIN && self.yields() <= 0.0;
-        let wait = match plain.then(|| self.weights.unstretched(wanted)).flatten() {
+        let wanted = time_to_value(self.goal, self.known.belief, importance(self.page), price);
+        let plain = self.known.told == SignalClock::PLAIN && self.link_yield() <= 0.0;
+        let wait = match plain.then(|| self.weights.invert_stretch(wanted)).flatten() {
             Some(wait) => wait.min(limits.max),
             None => self.search((price, wanted), wanted, (0.0, limits.max)),
         };
@@ -194,8 +199,8 @@ impl Look<'_> {
     fn search(&self, (price, wanted): (f64, Days), guess: Days, range: (Days, Days)) -> Days {
         // Whatever is searched for is nearly in proportion to time: a page's own worth is that of a waiting
         // time, and where it leads adds to the worth alone, which grows with the square.
-        let reached = |wait: Days| match self.yields() > 0.0 {
-            true => (self.worth_at(self.page.last + wait) / price).sqrt(),
+        let reached = |wait: Days| match self.link_yield() > 0.0 {
+            true => (self.value_at(self.page.last + wait) / price).sqrt(),
             false => self.equivalent(self.page.last + wait) / wanted,
         };
         first(reached, guess, range)
@@ -210,7 +215,7 @@ impl Look<'_> {
 
     /// Whether the page, now that it is fetched, had been given up: it is not worth the price, and would be sure
     /// to have changed.
-    pub(super) fn was_given_up(
+    pub(super) fn is_given_up(
         &self,
         waited: Days,
         worth: f64,

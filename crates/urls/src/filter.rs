@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use evercrawl_model::{Refusal, Time};
 use regex::bytes::RegexSet;
 
-use crate::{Canonical, RuleError, Rules, Scope, calendar, rules, traps};
+use crate::{Canonical, FilterRules, RuleError, Scope, calendar, rules, traps};
 
 /// Lets URLs in or gives the reason why not.
 #[derive(Clone, Debug)]
-pub struct Gate {
+pub struct UrlFilter {
     scope: Scope,
-    pub(crate) rules: Rules,
+    pub(crate) rules: FilterRules,
     pub(crate) include: RegexSet,
     pub(crate) exclude: RegexSet,
     denied_hosts: HashSet<Box<str>>,
@@ -19,14 +19,14 @@ pub struct Gate {
     extensions: Vec<u64>,
 }
 
-impl Gate {
+impl UrlFilter {
     /// A gate for that scope and those rules.
-    pub fn new(scope: Scope, rules: Rules) -> Result<Self, RuleError> {
+    pub fn new(scope: Scope, rules: FilterRules) -> Result<Self, RuleError> {
         let endings = rules.extensions.iter();
         let mut extensions: Vec<u64> =
             endings.filter_map(|ending| packed(ending.trim_start_matches('.'))).collect();
         extensions.sort_unstable();
-        Ok(Gate {
+        Ok(UrlFilter {
             scope,
             include: rules::compile("include", &rules.include)?,
             exclude: rules::compile("exclude", &rules.exclude)?,
@@ -54,7 +54,7 @@ impl Gate {
     ///
     /// Where several rules refuse it, the reason is the first in this order: length, depth, scope,
     /// denied host, extension, segments, cycles, parameters, calendar, exclude, include.
-    pub fn judge(&self, url: &Canonical, depth: u16, now: Time) -> Result<(), Refusal> {
+    pub fn check_url(&self, url: &Canonical, depth: u16, now: Time) -> Result<(), Refusal> {
         let rules = &self.rules;
         let refuse = |yes: bool, why: Refusal| if yes { Err(why) } else { Ok(()) };
         refuse(url.as_str().len() > rules.max_length, Refusal::TooLong)?;
@@ -65,7 +65,8 @@ impl Gate {
         refuse(segments(url) > rules.max_segments, Refusal::TooManySegments)?;
         refuse(rules.refuse_cycles && cycle(url).is_some(), Refusal::RepeatedSegments)?;
         refuse(parameters(url) > rules.max_parameters, Refusal::TooManyParameters)?;
-        let endless = rules.refuse_calendars && calendar::endless(url, now).is_some();
+        let endless =
+            rules.refuse_calendars && calendar::endless_calendar_month(url, now).is_some();
         refuse(endless, Refusal::Calendar)?;
         let text = url.as_str().as_bytes();
         refuse(!self.exclude.is_empty() && self.exclude.is_match(text), Refusal::Excluded)?;
@@ -139,20 +140,20 @@ mod tests {
 
     const NOW: Time = Time::from_secs(1_794_780_950); // November 2026
 
-    fn gate(change: impl FnOnce(&mut Rules)) -> Gate {
-        let mut rules = Rules::default();
+    fn gate(change: impl FnOnce(&mut FilterRules)) -> UrlFilter {
+        let mut rules = FilterRules::default();
         change(&mut rules);
         let mut scope = Scope::new(ScopeKind::Host);
         for seed in ["http://a.org/", "http://b.org/", "http://sub.c.org/"] {
             scope.add(&Canonical::parse(seed).unwrap());
         }
-        Gate::new(scope, rules).unwrap()
+        UrlFilter::new(scope, rules).unwrap()
     }
 
     /// The reason, and what is said about it; nothing where the URL is let in.
-    fn verdict(gate: &Gate, text: &str, depth: u16) -> Option<(Refusal, String)> {
+    fn verdict(gate: &UrlFilter, text: &str, depth: u16) -> Option<(Refusal, String)> {
         let url = Canonical::parse(text).unwrap();
-        let reason = gate.judge(&url, depth, NOW).err()?;
+        let reason = gate.check_url(&url, depth, NOW).err()?;
         Some((reason, gate.explain(&url, depth, NOW)?))
     }
 
@@ -240,18 +241,18 @@ mod tests {
 
     #[test]
     fn bad_settings_are_told() {
-        let error = |change: fn(&mut Rules)| {
-            let mut rules = Rules::default();
+        let error = |change: fn(&mut FilterRules)| {
+            let mut rules = FilterRules::default();
             change(&mut rules);
-            Gate::new(Scope::default(), rules).unwrap_err().to_string()
+            UrlFilter::new(Scope::default(), rules).unwrap_err().to_string()
         };
         let pattern = error(|rules| rules.exclude = vec!["ok".into(), "(".into()]);
         assert!(pattern.starts_with("exclude pattern #2 `(` cannot be used"), "{pattern}");
         let letters = error(|rules| rules.include = vec!["é".into()]);
         assert!(letters.contains("%C3%A9"), "{letters}");
         for host in ["", "a/b", "a:80", "http://a.org", "a b"] {
-            let rules = Rules { denied_hosts: vec![host.into()], ..Rules::default() };
-            let error = Gate::new(Scope::default(), rules).unwrap_err();
+            let rules = FilterRules { denied_hosts: vec![host.into()], ..FilterRules::default() };
+            let error = UrlFilter::new(Scope::default(), rules).unwrap_err();
             assert_eq!(error, RuleError::Host(host.into()), "{host}");
         }
     }

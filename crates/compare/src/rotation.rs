@@ -6,22 +6,22 @@
 //! every visit too, but nothing comes back.
 
 use crate::outline::{self, Outline, next_hash};
-use crate::watch::Arrival;
+use crate::page_memory::Arrival;
 
 /// Passages that came and went, and the places where they do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Turns {
+pub(crate) struct RotatingPassages {
     /// A bit a visit, the latest lowest: whether words came.
-    restless: u8,
+    visits_with_arrivals: u8,
     /// Passages that came or went, the latest last.
     recent: Vec<u32>,
     /// Places where they came, the latest last.
-    places: Vec<Place>,
+    places: Vec<RotatingPlace>,
 }
 
 /// What stands after a passage that stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct RotatingPlace {
     /// The passage that stays.
     after: u32,
     /// How far away from it passages came back.
@@ -29,7 +29,7 @@ struct Place {
     /// A bit a visit, the latest lowest: whether something came.
     visits: u8,
     /// How many passages came, of late.
-    came: u8,
+    arrived: u8,
     /// How many of them came back.
     returned: u8,
 }
@@ -37,61 +37,64 @@ struct Place {
 /// Where a passage stands: after which one that stays, and how far from it.
 type Spot = (u32, u8);
 
-impl Turns {
+impl RotatingPassages {
     /// The most passages that are remembered.
     pub(crate) const CAPACITY: usize = 12;
     /// The most places that are remembered.
     pub(crate) const MOST_PLACES: usize = 3;
     /// The most bytes they take.
-    pub(crate) const LONGEST: usize = 1 + 3 * Self::CAPACITY + Place::LEN * Self::MOST_PLACES;
+    pub(crate) const LONGEST: usize =
+        1 + 3 * Self::CAPACITY + RotatingPlace::LEN * Self::MOST_PLACES;
 
     /// Whether passages that come back are no news.
-    pub(crate) fn are_taken(&self) -> bool {
-        is_often(self.restless)
+    pub(crate) fn has_rotation(&self) -> bool {
+        is_frequent(self.visits_with_arrivals)
     }
 
     /// Whether a passage came or went lately.
-    pub(crate) fn know(&self, id: u32) -> bool {
+    pub(crate) fn is_recent(&self, id: u32) -> bool {
         self.recent.contains(&id)
     }
 
     /// Whether a passage that came only took its turn.
-    pub(crate) fn overlook(&self, arrival: &Arrival<'_>) -> bool {
-        self.are_taken() && self.know(arrival.passage.id) || self.share(arrival.spot)
+    pub(crate) fn is_rotation(&self, arrival: &Arrival<'_>) -> bool {
+        self.has_rotation() && self.is_recent(arrival.passage.id)
+            || self.is_shared_spot(arrival.spot)
     }
 
     /// Whether passages take turns at a spot.
-    pub(crate) fn share(&self, (after, distance): Spot) -> bool {
-        let shared =
-            |place: &Place| place.after == after && place.length >= distance && place.is_shared();
+    pub(crate) fn is_shared_spot(&self, (after, distance): Spot) -> bool {
+        let shared = |place: &RotatingPlace| {
+            place.after == after && place.length >= distance && place.is_shared()
+        };
         self.places.iter().any(shared)
     }
 
     /// Notes whether words came at this visit, and where.
-    pub(crate) fn notice<'a>(&mut self, arrivals: impl Iterator<Item = &'a Arrival<'a>>) {
-        self.restless <<= 1;
+    pub(crate) fn record_arrivals<'a>(&mut self, arrivals: impl Iterator<Item = &'a Arrival<'a>>) {
+        self.visits_with_arrivals <<= 1;
         self.places.iter_mut().for_each(|place| place.visits <<= 1);
         for arrival in arrivals {
-            self.restless |= 1;
-            let returned = self.know(arrival.passage.id);
-            self.place(arrival.spot).note(arrival.spot.1, returned);
+            self.visits_with_arrivals |= 1;
+            let returned = self.is_recent(arrival.passage.id);
+            self.place_at(arrival.spot).record_arrival(arrival.spot.1, returned);
         }
         self.places.retain(|place| place.visits != 0);
     }
 
     /// The place of a spot, as the latest one.
-    fn place(&mut self, (after, _): Spot) -> &mut Place {
+    fn place_at(&mut self, (after, _): Spot) -> &mut RotatingPlace {
         let known = self.places.iter().position(|place| place.after == after);
         let place = known.map(|at| self.places.remove(at));
         if self.places.len() >= Self::MOST_PLACES {
             let unsure = self.places.iter().position(|place| !place.is_shared());
             self.places.remove(unsure.unwrap_or(0));
         }
-        self.places.push(place.unwrap_or(Place {
+        self.places.push(place.unwrap_or(RotatingPlace {
             after,
             length: 0,
             visits: 0,
-            came: 0,
+            arrived: 0,
             returned: 0,
         }));
         let last = self.places.len() - 1;
@@ -108,7 +111,7 @@ impl Turns {
     }
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        out.push(self.restless);
+        out.push(self.visits_with_arrivals);
         out.extend(self.places.iter().flat_map(|place| place.to_bytes()));
         for id in &self.recent {
             out.extend_from_slice(&id.to_le_bytes()[..3]);
@@ -118,11 +121,11 @@ impl Turns {
     /// Reads what [`write`](Self::write) wrote, `places` of them.
     pub(crate) fn read(bytes: &[u8], places: usize) -> Option<Self> {
         let (&restless, rest) = bytes.split_first()?;
-        let (places, rest) = rest.split_at_checked(places * Place::LEN)?;
-        let places = places.as_chunks().0.iter().map(Place::from_bytes).collect();
+        let (places, rest) = rest.split_at_checked(places * RotatingPlace::LEN)?;
+        let places = places.as_chunks().0.iter().map(RotatingPlace::from_bytes).collect();
         let id = |&[a, b, c]: &[u8; 3]| u32::from_le_bytes([a, b, c, 0]);
         let recent = rest.as_chunks().0.iter().take(Self::CAPACITY).map(id).collect();
-        Some(Turns { restless, recent, places })
+        Some(RotatingPassages { visits_with_arrivals: restless, recent, places })
     }
 
     /// How many places are shared.
@@ -153,39 +156,39 @@ pub(crate) fn id_of((after, distance): Spot) -> u32 {
     outline::id_of(next_hash(u64::from(after), u64::from(distance)))
 }
 
-impl Place {
+impl RotatingPlace {
     const LEN: usize = 6;
 
     /// Whether passages take turns here.
     fn is_shared(&self) -> bool {
-        is_often(self.visits) && self.returned > 0 && 3 * self.returned >= self.came
+        is_frequent(self.visits) && self.returned > 0 && 3 * self.returned >= self.arrived
     }
 
-    fn note(&mut self, distance: u8, returned: bool) {
+    fn record_arrival(&mut self, distance: u8, returned: bool) {
         self.visits |= 1;
-        self.came += 1;
+        self.arrived += 1;
         if returned {
             self.returned += 1;
             self.length = self.length.max(distance);
         }
-        if self.came >= 16 {
-            self.came /= 2;
+        if self.arrived >= 16 {
+            self.arrived /= 2;
             self.returned /= 2;
         }
     }
 
     fn to_bytes(self) -> [u8; Self::LEN] {
         let [a, b, c, _] = self.after.to_le_bytes();
-        [a, b, c, self.length, self.visits, self.came << 4 | self.returned]
+        [a, b, c, self.length, self.visits, self.arrived << 4 | self.returned]
     }
 
     fn from_bytes(&[a, b, c, length, visits, counts]: &[u8; Self::LEN]) -> Self {
         let after = u32::from_le_bytes([a, b, c, 0]);
-        Place { after, length, visits, came: counts >> 4, returned: counts & 0b1111 }
+        RotatingPlace { after, length, visits, arrived: counts >> 4, returned: counts & 0b1111 }
     }
 }
 
 /// Whether something happened at three of the last four visits, or of the four before them.
-fn is_often(visits: u8) -> bool {
+fn is_frequent(visits: u8) -> bool {
     (visits & 0b1111).count_ones() >= 3 || (visits >> 4).count_ones() >= 3 && visits & 0b1111 != 0
 }

@@ -1,38 +1,39 @@
-//! New pages or known ones first? A share of all requests is for new pages, and no host forgets one kind over the other.
+//! New pages or known pages first? A configured share of all requests goes to new pages, and no host neglects one
+//! kind.
 //!
-//! Few hosts may have new pages, and then all requests to them together are fewer than the share. Still they are not all
-//! for new pages: a host without end would never be looked at again. So each kind gets at least half of its
-//! share of a host's own requests, where both wait.
+//! Few hosts may have new pages; then all requests to them together are fewer than the share. Still not all of these
+//! requests are for new pages, since a host without end would never be revisited. So each kind gets at least half of
+//! its share of a host's own requests, where both are queued.
 
 use super::back_queue::Order;
 
-/// How far the share of new pages may be off, in pages.
-const MOST_CREDIT: f64 = 50.0;
+/// How far the share may be off, in pages.
+const MAX_CREDIT: f64 = 50.0;
 
 /// The share of new pages, over all hosts.
-pub(super) struct Share {
+pub(super) struct NewPageShare {
     discover: f64,
-    /// How many requests new pages are owed.
+    /// How many requests are owed to new pages.
     credit: f64,
 }
 
 /// How many pages of one kind a host gave in a row, most recently.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Row {
+pub(super) struct Streak {
     is_new: bool,
     length: u32,
 }
 
-impl Share {
+impl NewPageShare {
     /// A share of `discover`, from 0 to 1.
     pub(super) fn new(discover: f64) -> Self {
-        Share { discover, credit: 0.0 }
+        NewPageShare { discover, credit: 0.0 }
     }
 
-    /// Which kind a host is asked for that gave these in a row.
-    pub(super) fn order(&self, row: Row) -> Order {
+    /// Which kind comes first on a host with this streak.
+    pub(super) fn choose_order(&self, row: Streak) -> Order {
         let owed = if row.is_new { 1.0 - self.discover } else { self.discover };
-        // So many of one kind to one of the other leave that half of its share.
+        // A streak this long leaves the other kind with half of its share.
         let too_many = f64::from(row.length) * owed >= 2.0 - owed;
         match (too_many && row.is_new, too_many, self.credit >= 0.0) {
             (true, ..) | (_, false, false) => Order::DueFirst,
@@ -40,12 +41,12 @@ impl Share {
         }
     }
 
-    /// A host gave a page.
-    pub(super) fn spent(&mut self, row: &mut Row, is_new: bool) {
+    /// Counts a page that a host gave.
+    pub(super) fn record_lease(&mut self, row: &mut Streak, is_new: bool) {
         let credit = self.credit + self.discover - f64::from(is_new);
-        self.credit = credit.clamp(-MOST_CREDIT, MOST_CREDIT);
+        self.credit = credit.clamp(-MAX_CREDIT, MAX_CREDIT);
         let length = if row.is_new == is_new { row.length.saturating_add(1) } else { 1 };
-        *row = Row { is_new, length };
+        *row = Streak { is_new, length };
     }
 }
 
@@ -53,17 +54,19 @@ impl Share {
 mod tests {
     use super::*;
 
-    /// The share of new pages of one host that has both kinds without end, beside others that have only one.
+    /// The share of new pages of one host that has both kinds without end, next to others that have only one.
     fn share_of_new(discover: f64, others_are_new: Option<bool>) -> f64 {
         let (mut share, mut row, mut other) =
-            (Share::new(discover), Row::default(), Row::default());
+            (NewPageShare::new(discover), Streak::default(), Streak::default());
         let mut new = 0;
         for _ in 0..1000 {
-            let is_new = share.order(row) == Order::NewFirst;
-            share.spent(&mut row, is_new);
+            let is_new = share.choose_order(row) == Order::NewFirst;
+            share.record_lease(&mut row, is_new);
             new += u32::from(is_new);
             for _ in 0..9 {
-                others_are_new.into_iter().for_each(|is_new| share.spent(&mut other, is_new));
+                others_are_new
+                    .into_iter()
+                    .for_each(|is_new| share.record_lease(&mut other, is_new));
             }
         }
         f64::from(new) / 1000.0
