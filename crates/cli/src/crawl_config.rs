@@ -12,7 +12,7 @@ use evercrawl_engine::importance::CrawlOrder;
 use evercrawl_engine::retention::Keep;
 use evercrawl_engine::suspicion::{SpamConfig, SuspectAction};
 use evercrawl_engine::{FrontierConfig, Pace, PlannerConfig, RetentionConfig, Schedule};
-use evercrawl_extract::decode::Caps;
+use evercrawl_extract::decode::DecodeLimits;
 use evercrawl_fetch::{self as fetch, AllowPrivate, ConnectTo, NameServers, Network};
 use evercrawl_rank::Topic;
 use evercrawl_state::StoreLimits;
@@ -163,7 +163,7 @@ fn reading(settings: &Settings, order: CrawlOrder) -> anyhow::Result<ReadingConf
         agent: agent(settings)?,
         steps: steps(settings)?,
         skip_types: settings.items("crawl.skip_types").to_vec(),
-        unpack: Caps {
+        unpack: DecodeLimits {
             bytes: settings.need("limits.unpacked", size)?,
             ratio: settings.number("limits.unpack_ratio")?,
         },

@@ -37,7 +37,7 @@ pub(crate) fn counters_json(counters: &Counters) -> Value {
 
 /// Pages by where they are in their lives; by less where an earlier version counted.
 fn states_json(counters: &Counters) -> Value {
-    let [new, live, gone, refused] = counters.standing;
+    let [new, live, gone, refused] = counters.by_status;
     if counters.lives.is_none() {
         return json!({"new": new, "live": live, "gone": gone, "refused": refused});
     }
@@ -140,7 +140,7 @@ pub(crate) fn run_json<S: Store>(
 /// What takes a walk through the sample or the front queues to find out: how fresh what a run holds is,
 /// what waits, and what was learned.
 pub(crate) fn slow_json<S: Store>(progress: &Progress, walk: &Walk<S>) -> Value {
-    let [_, live, ..] = progress.counters.standing;
+    let [_, live, ..] = progress.counters.by_status;
     let fresh = walk.planner().freshness(live, progress.at);
     let mut slow = json!({
         "freshness": fresh.as_ref().map_or(Value::Null, freshness_json),
@@ -373,7 +373,7 @@ pub(crate) fn progress_line(progress: &Progress) -> String {
          {} changed in all{waiting}{short}",
         show_duration(seconds),
         show_count(counters.pages),
-        show_count(counters.standing[0]),
+        show_count(counters.by_status[0]),
         show_count(progress.tally.pages),
         show_size(progress.tally.archived),
         show_count(progress.active_hosts as u64),

@@ -5,14 +5,14 @@ use crate::common::site::{Answer, Site};
 use crate::common::web::Web;
 use crate::common::{Place, Running, pause, wait_until};
 use evercrawl_model::Time;
-use evercrawl_testweb::Config;
+use evercrawl_testweb::WorldConfig;
 use rustix::process::Signal;
 use serde_json::Value;
 
 /// A day of this web takes a second: pages change while we look.
 fn hasty_web() -> Web {
-    let calm = Config::calm();
-    Web::serve(Config {
+    let calm = WorldConfig::calm();
+    Web::serve(WorldConfig {
         hosts: 6,
         pages: 8,
         seed: 5,

@@ -6,16 +6,16 @@ use std::time::Duration;
 use crate::common::Place;
 use crate::common::tools::warcio_accepts;
 use crate::common::web::{Web, pages_by_status};
-use evercrawl_testweb::{Config, Scope};
+use evercrawl_testweb::{ReachScope, WorldConfig};
 
 const DELAY: Duration = Duration::from_millis(50);
 
 /// Crawls from the front pages of `seeds` hosts and compares with what the world knows.
-fn crawl_finds_what_is_reachable(config: Config, seeds: u32, scope: Scope) {
+fn crawl_finds_what_is_reachable(config: WorldConfig, seeds: u32, scope: ReachScope) {
     let (web, place) = (Web::serve(config), Place::new());
     let seeds = web.seeds(seeds);
     place.write("seeds.txt", &seeds.join("\n"));
-    let scope_word = if scope == Scope::Any { "any" } else { "host" };
+    let scope_word = if scope == ReachScope::Any { "any" } else { "host" };
     let delay = format!("--scope {scope_word} --delay {}ms", DELAY.as_millis());
     place.run(&format!("crawl --once --seeds seeds.txt {delay} {}", web.flags())).expect(0);
 
@@ -55,19 +55,19 @@ fn path(url: &str) -> &str {
 
 #[test]
 fn within_the_hosts_of_the_seeds() {
-    let world = Config { hosts: 40, pages: 25, seed: 7, ..Config::calm() };
-    crawl_finds_what_is_reachable(world, 25, Scope::Host);
+    let world = WorldConfig { hosts: 40, pages: 25, seed: 7, ..WorldConfig::calm() };
+    crawl_finds_what_is_reachable(world, 25, ReachScope::Host);
 }
 
 #[test]
 fn anywhere_from_one_seed() {
-    let world = Config { hosts: 40, pages: 25, seed: 8, ..Config::calm() };
-    crawl_finds_what_is_reachable(world, 1, Scope::Any);
+    let world = WorldConfig { hosts: 40, pages: 25, seed: 8, ..WorldConfig::calm() };
+    crawl_finds_what_is_reachable(world, 1, ReachScope::Any);
 }
 
 #[test]
 #[ignore = "ten thousand pages; `make check-large`"]
 fn two_hundred_hosts_of_fifty_pages() {
-    let world = Config { hosts: 200, pages: 50, seed: 9, ..Config::calm() };
-    crawl_finds_what_is_reachable(world, 200, Scope::Host);
+    let world = WorldConfig { hosts: 200, pages: 50, seed: 9, ..WorldConfig::calm() };
+    crawl_finds_what_is_reachable(world, 200, ReachScope::Host);
 }

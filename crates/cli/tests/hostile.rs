@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::common::site::{Answer, Site};
 use crate::common::web::Web;
 use crate::common::{Place, Running, pause};
-use evercrawl_testweb::{Config, TROUBLES};
+use evercrawl_testweb::{TROUBLES, WorldConfig};
 use serde_json::Value;
 
 /// Short waits and small bodies: what takes a second here takes minutes by default, and no longer.
@@ -21,7 +21,7 @@ const HASTE: &str = "-s fetch.timeout_answer=2s -s fetch.timeout_idle=2s -s fetc
     -s limits.body=2MiB -s limits.unpacked=4MiB -s crawl.max_per_shape=100 --quiet";
 
 fn web() -> Web {
-    Web::serve_hostile(Config { hosts: 20, pages: 40, seed: 9, ..Config::calm() })
+    Web::serve_hostile(WorldConfig { hosts: 20, pages: 40, seed: 9, ..WorldConfig::calm() })
 }
 
 fn hostile_seeds() -> Vec<String> {

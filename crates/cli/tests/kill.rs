@@ -9,7 +9,7 @@ use crate::common::site::{Answer, Site};
 use crate::common::tools::warcio_accepts;
 use crate::common::web::{Asked, Web, pages_by_status};
 use crate::common::{Place, pause, wait_until};
-use evercrawl_testweb::{Config, Scope};
+use evercrawl_testweb::{ReachScope, WorldConfig};
 
 /// Long enough that the crawl is not over before the last kill.
 const DELAY: Duration = Duration::from_millis(250);
@@ -38,7 +38,7 @@ impl Dice {
 }
 
 /// Kills a crawl of a world so often, at most so long after each start, and lets it end.
-fn kills_lose_nothing(world: Config, cycles: usize, longest_life: Duration) {
+fn kills_lose_nothing(world: WorldConfig, cycles: usize, longest_life: Duration) {
     let hosts = world.hosts;
     let (web, place) = (Web::serve(world), Place::new());
     let seeds = web.seeds(hosts);
@@ -62,7 +62,7 @@ fn kills_lose_nothing(world: Config, cycles: usize, longest_life: Duration) {
     place.run("crawl --once").expect(0);
     place.run("check --deep").expect(0);
 
-    let expected = web.reachable(&seeds, Scope::Host);
+    let expected = web.reachable(&seeds, ReachScope::Host);
     let found = pages_by_status(&place).remove(&Some(200)).unwrap();
     assert_eq!(found, expected);
     assert!(place.archive_files(".warc.gz").len() > 3, "files should have been rolled meanwhile");
@@ -76,21 +76,21 @@ fn kills_lose_nothing(world: Config, cycles: usize, longest_life: Duration) {
 
 #[test]
 fn twenty_kills_lose_nothing() {
-    let world = Config { hosts: 40, pages: 25, seed: 11, ..Config::calm() };
+    let world = WorldConfig { hosts: 40, pages: 25, seed: 11, ..WorldConfig::calm() };
     kills_lose_nothing(world, 20, Duration::from_millis(1000));
 }
 
 #[test]
 #[ignore = "some minutes; `make check-large`"]
 fn two_hundred_kills_lose_nothing() {
-    let world = Config { hosts: 60, pages: 300, seed: 12, ..Config::calm() };
+    let world = WorldConfig { hosts: 60, pages: 300, seed: 12, ..WorldConfig::calm() };
     kills_lose_nothing(world, 200, Duration::from_millis(700));
 }
 
 /// A copy that was taken while files changed may lack what came later, or be torn: then that is
 /// found and mended, and the copy can be crawled on with.
 fn copies_of_a_running_crawl_can_be_used(copies: usize, seed: u64) {
-    let world = Config { hosts: 12, pages: 40, seed: 13, ..Config::calm() };
+    let world = WorldConfig { hosts: 12, pages: 40, seed: 13, ..WorldConfig::calm() };
     let (web, place) = (Web::serve(world), Place::new());
     let seeds = web.seeds(12);
     place.write("seeds.txt", &seeds.join("\n"));
@@ -103,7 +103,7 @@ fn copies_of_a_running_crawl_can_be_used(copies: usize, seed: u64) {
         copy_slowly(&place.path().join("data"), &place.path().join(format!("copy{n}")), &mut dice);
     }
     drop(crawl);
-    let expected = web.reachable(&seeds, Scope::Host);
+    let expected = web.reachable(&seeds, ReachScope::Host);
     for n in 0..copies {
         let _ = std::fs::remove_file(place.path().join(format!("copy{n}/lock")));
         let mended = place.run(&format!("check --repair --data copy{n}")).expect(0);

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use evercrawl_testweb::Config;
+use evercrawl_testweb::WorldConfig;
 use serde_json::Value;
 
 use crate::common::Place;
@@ -230,7 +230,7 @@ fn a_shipped_world_has_a_curve() {
 
 #[test]
 fn a_crawl_is_told_what_more_would_buy_it() {
-    let web = Web::serve(Config { hosts: 2, pages: 10, seed: 5, ..Config::calm() });
+    let web = Web::serve(WorldConfig { hosts: 2, pages: 10, seed: 5, ..WorldConfig::calm() });
     let place = Place::new();
     let seeds = web.seeds(2).join(" ");
     place.run(&format!("crawl {seeds} --once --delay 1ms --quiet {}", web.flags())).expect(0);

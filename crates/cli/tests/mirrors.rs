@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::common::Place;
 use crate::common::site::{Answer, Request, Site};
 use crate::common::web::{Asked, Web};
-use evercrawl_testweb::{Config, HostShares, PageShares, Scope, World};
+use evercrawl_testweb::{HostShares, PageShares, ReachScope, World, WorldConfig};
 use rustix::process::Signal;
 
 /// A web in which so many hosts are mirrors of a few others, page by page.
@@ -17,12 +17,12 @@ fn exact_mirrors(mirrors: u32, originals: u32, pages: u32) -> Web {
 }
 
 fn mirrored_web(mirrors: u32, originals: u32, pages: u32, page_shares: PageShares) -> Web {
-    let (calm, hosts) = (Config { page_shares, ..Config::calm() }, mirrors + originals);
+    let (calm, hosts) = (WorldConfig { page_shares, ..WorldConfig::calm() }, mirrors + originals);
     let mirror = f64::from(mirrors) / f64::from(hosts);
     let host_shares = HostShares { mirror, ..calm.host_shares.clone() };
-    let webs = (1..).map(|seed| Config { hosts, pages, seed, ..calm.clone() });
-    let mut webs = webs.map(|config| Config { host_shares: host_shares.clone(), ..config });
-    let fits = |config: &Config| {
+    let webs = (1..).map(|seed| WorldConfig { hosts, pages, seed, ..calm.clone() });
+    let mut webs = webs.map(|config| WorldConfig { host_shares: host_shares.clone(), ..config });
+    let fits = |config: &WorldConfig| {
         let world = World::new(config.clone());
         (0..hosts).filter(|host| world.mirrored(*host).is_some()).count() == mirrors as usize
     };
@@ -47,7 +47,7 @@ fn share_asked_of_copies(web: Web) -> f64 {
         let (name, path) = rest.split_at(rest.find('/').unwrap());
         (origins[name], path.to_owned())
     };
-    let reachable = web.reachable(&seeds, Scope::Host);
+    let reachable = web.reachable(&seeds, ReachScope::Host);
     let all: BTreeSet<_> = reachable.iter().map(|url| content(url)).collect();
     let urls: BTreeSet<String> = web.stop().requests().iter().map(Asked::url).collect();
     let asked: Vec<_> = urls.iter().map(|url| content(url)).filter(|it| all.contains(it)).collect();
@@ -68,7 +68,7 @@ fn mirrors_cost_little_and_every_page_is_fetched_from_somewhere() {
 #[test]
 fn nothing_is_lost_where_each_mirror_lacks_other_pages() {
     // What moved, died or is private differs from host to host here, whichever is taken for the original.
-    let share = share_asked_of_copies(mirrored_web(4, 2, 150, Config::calm().page_shares));
+    let share = share_asked_of_copies(mirrored_web(4, 2, 150, WorldConfig::calm().page_shares));
     assert!(share < 0.5, "{share}");
 }
 

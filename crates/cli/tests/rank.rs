@@ -4,7 +4,7 @@
 use crate::common::Place;
 use crate::common::site::{Answer, Request, Site};
 use crate::common::web::Web;
-use evercrawl_testweb::Config;
+use evercrawl_testweb::WorldConfig;
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -134,8 +134,10 @@ fn a_crawl_that_keeps_no_links_says_that_there_are_none() {
 
 #[test]
 fn a_running_crawl_ranks_and_exports_too() {
-    let (web, place) =
-        (Web::serve(Config { hosts: 3, pages: 12, seed: 5, ..Config::calm() }), Place::new());
+    let (web, place) = (
+        Web::serve(WorldConfig { hosts: 3, pages: 12, seed: 5, ..WorldConfig::calm() }),
+        Place::new(),
+    );
     let seeds = web.seeds(3).join(" ");
     let crawl = format!("crawl {seeds} --delay 20ms --quiet {}", web.flags());
     let mut running = place.start(&crawl);

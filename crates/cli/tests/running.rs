@@ -5,12 +5,12 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::common::web::Web;
 use crate::common::{Place, Running, wait_until};
-use evercrawl_testweb::Config;
+use evercrawl_testweb::WorldConfig;
 use rustix::process::Signal;
 use serde_json::Value;
 
 fn small_web() -> Web {
-    Web::serve(Config { hosts: 4, pages: 12, seed: 5, ..Config::calm() })
+    Web::serve(WorldConfig { hosts: 4, pages: 12, seed: 5, ..WorldConfig::calm() })
 }
 
 /// A crawl without an end, some pages into it.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::common::Place;
 use crate::common::site::{Answer, Request, Site};
 use crate::common::web::{Asked, Web};
-use evercrawl_testweb::{Config, HostShares, Spam};
+use evercrawl_testweb::{HostShares, Spam, WorldConfig};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ const HOSTS: u32 = 120;
 
 /// A web with spam among good hosts; no threshold of a detector was set with this seed.
 fn web() -> Web {
-    Web::serve(Config { hosts: HOSTS, pages: 10, seed: 179_424_673, ..Config::spam() })
+    Web::serve(WorldConfig { hosts: HOSTS, pages: 10, seed: 179_424_673, ..WorldConfig::spam() })
 }
 
 fn crawled(web: &Web) -> Place {
@@ -116,10 +116,10 @@ struct Farmland {
 
 impl Farmland {
     fn new(hosts: u32, pages: u32) -> Self {
-        let calm = Config::calm();
+        let calm = WorldConfig::calm();
         let host_shares = HostShares { farm: 0.27, ..calm.host_shares.clone() };
         let seed = 49_979_687;
-        let web = Web::serve(Config { hosts, pages, seed, host_shares, ..calm });
+        let web = Web::serve(WorldConfig { hosts, pages, seed, host_shares, ..calm });
         let of_farm = |host: &u32| web.world().spam(*host) == Some(Spam::Farm);
         let farm = (0..hosts).filter(of_farm).map(|host| web.world().host_name(host)).collect();
         Farmland { web, hosts, farm }

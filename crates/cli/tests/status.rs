@@ -3,14 +3,14 @@
 
 use crate::common::Place;
 use crate::common::web::Web;
-use evercrawl_testweb::Config;
+use evercrawl_testweb::WorldConfig;
 use rustix::process::Signal;
 use serde_json::Value;
 
 /// A day of this web takes a second.
 fn hasty_web() -> Web {
-    let calm = Config::calm();
-    Web::serve(Config {
+    let calm = WorldConfig::calm();
+    Web::serve(WorldConfig {
         hosts: 3,
         pages: 8,
         seed: 5,

@@ -4,12 +4,12 @@
 use crate::common::site::{Answer, Request, Site};
 use crate::common::web::{Web, pages_by_status};
 use crate::common::{Place, pause, time_of, wait_until};
-use evercrawl_testweb::{Config, Scope};
+use evercrawl_testweb::{ReachScope, WorldConfig};
 use rustix::process::Signal;
 use std::time::Duration;
 
 fn small_web() -> Web {
-    Web::serve(Config { hosts: 4, pages: 12, seed: 5, ..Config::calm() })
+    Web::serve(WorldConfig { hosts: 4, pages: 12, seed: 5, ..WorldConfig::calm() })
 }
 
 /// A crawl of all hosts that takes a few seconds.
@@ -25,7 +25,7 @@ fn visited(place: &Place) -> usize {
 fn goes_on(place: &Place, web: &Web) {
     let before = visited(place);
     place.run("crawl --once").expect(0);
-    let expected = web.reachable(&web.seeds(4), Scope::Host);
+    let expected = web.reachable(&web.seeds(4), ReachScope::Host);
     assert!(before < expected.len(), "the first run should have been cut short");
     assert_eq!(pages_by_status(place).remove(&Some(200)).unwrap(), expected);
     place.run("check --deep").expect(0);
@@ -62,7 +62,7 @@ fn a_full_disk_ends_with_16_before_it_is_full() {
     place.run(&crawl).expect(16).explains(&["free some space"]);
     // What was said on the line is remembered, so it takes a word to change it.
     place.run("crawl --once -s limits.min_free_disk=1MB").expect(0);
-    assert_eq!(visited(&place), web.reachable(&web.seeds(4), Scope::Host).len());
+    assert_eq!(visited(&place), web.reachable(&web.seeds(4), ReachScope::Host).len());
 }
 
 #[test]

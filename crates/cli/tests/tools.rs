@@ -13,7 +13,7 @@ use crate::common::tools::{records, tool, warcio_accepts};
 use crate::common::web::Web;
 use crate::common::{Place, wait_until};
 use evercrawl_archive::{Scanned, surt};
-use evercrawl_testweb::{Config, PageShares};
+use evercrawl_testweb::{PageShares, WorldConfig};
 use serde_json::Value;
 
 const HOSTS: u32 = 6;
@@ -21,8 +21,8 @@ const HOSTS: u32 = 6;
 /// A crawl whose archive has all there is: several files, redirects, duplicates, and visits
 /// that found nothing changed.
 fn crawl() -> (Web, Place) {
-    let shares = PageShares { duplicate: 0.2, ..Config::calm().page_shares };
-    let world = Config { hosts: HOSTS, pages: 15, page_shares: shares, ..Config::calm() };
+    let shares = PageShares { duplicate: 0.2, ..WorldConfig::calm().page_shares };
+    let world = WorldConfig { hosts: HOSTS, pages: 15, page_shares: shares, ..WorldConfig::calm() };
     let (web, place) = (Web::serve(world), Place::new());
     let flags = format!("--delay 10ms --recrawl 1s -s archive.roll=60kB {}", web.flags());
     place.run(&format!("crawl --once {} {flags}", web.seeds(HOSTS).join(" "))).expect(0);

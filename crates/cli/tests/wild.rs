@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use crate::common::Place;
 use crate::common::web::Web;
-use evercrawl_testweb::Config;
+use evercrawl_testweb::WorldConfig;
 
 #[test]
 fn nothing_a_server_does_stops_the_crawl() {
-    let world = Config { hosts: 60, pages: 20, seed: 3, ..Config::wild() };
+    let world = WorldConfig { hosts: 60, pages: 20, seed: 3, ..WorldConfig::wild() };
     let (web, place) = (Web::serve(world), Place::new());
     place.write("seeds.txt", &web.seeds(60).join("\n"));
     // Some servers never answer, and others give a byte a second.

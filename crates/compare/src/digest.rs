@@ -12,7 +12,7 @@ use sha1::{Digest as _, Sha1};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; Digest::LEN]);
 
-/// A text that is no digest. Expected are 32 letters A to Z and digits 2 to 7, after `sha1:` or not.
+/// The text is not a digest. Expected are 32 letters A to Z and digits 2 to 7, with or without `sha1:` before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a SHA-1 digest: give 32 letters A to Z and digits 2 to 7, with or without \"sha1:\"")]
 pub struct NotADigest;

@@ -1,20 +1,20 @@
 //! Is this content the same, near, or changed, and by how much?
 //!
-//! Bytes are told apart by their [`Digest`], texts by their [`Fingerprint`]; [`classify`] puts both
+//! Bytes are told apart by their [`Digest`], texts by their [`Fingerprint`]; [`compare_content`] puts both
 //! together for two visits of a page.
 //!
 //! ```
-//! use evercrawl_compare::{Digest, Fingerprint, Likeness, Seen, classify};
+//! use evercrawl_compare::{ContentSummary, Digest, Fingerprint, Similarity, compare_content};
 //!
-//! let seen = |page: &str, text: &str| Seen {
-//!     digest: Digest::of(page.as_bytes()),
-//!     text: Fingerprint::of(text),
+//! let seen = |page: &str, text: &str| ContentSummary {
+//!     digest: Digest::of_bytes(page.as_bytes()),
+//!     fingerprint: Fingerprint::of_text(text),
 //!     text_len: text.len() as u32,
 //! };
 //! let before = seen("<p>One text", "One text");
 //! let now = seen("<P>One text</P>", "One text");
-//! assert_eq!(classify(None, &before).likeness, Likeness::First);
-//! assert_eq!(classify(Some(&before), &now).likeness, Likeness::Near);
+//! assert_eq!(compare_content(None, &before).similarity, Similarity::First);
+//! assert_eq!(compare_content(Some(&before), &now).similarity, Similarity::Near);
 //! ```
 
 mod digest;

@@ -1,13 +1,13 @@
-//! Is this page only what its host shows for pages that it does not have?
+//! Is this page only what its host shows for missing pages?
 //!
-//! Hosts that do not say 404 show the same page for every wrong address, mostly with a word about
-//! the address in it. A page is told from that by what it says of its own, in words.
+//! Hosts that do not answer 404 show the same page for every wrong address, mostly with a word about the address in
+//! it. A real page has enough words of its own.
 
 use crate::outline::Outline;
 
 /// Passages that are remembered; those with the lowest numbers, so that two texts choose alike.
 const MAX_PASSAGES: usize = 96;
-/// So many words of its own does every page have that is worth the name.
+/// A real page has at least this many words of its own.
 const MIN_OWN_WORDS: u32 = 15;
 
 /// What a host shows in place of a page that it does not have.
@@ -25,7 +25,7 @@ impl NotFoundPage {
         NotFoundPage { ids, words: outline.words() }
     }
 
-    /// True when a text says next to nothing beyond this one, nor this one beyond it.
+    /// True when two texts differ by next to nothing.
     pub fn is_like(&self, outline: &Outline) -> bool {
         if self.words == 0 || outline.words() == 0 {
             return self.words == outline.words();

@@ -1,4 +1,4 @@
-//! Which passages does a text have, and what is its fingerprint? One pass over the words for both.
+//! Which passages does a text have, and what is its fingerprint? One pass over the words computes both.
 //!
 //! A passage is what stands between the ends of lines and sentences. A page is held to be the set of
 //! its passages: one that moved, or stands there twice, is no other page.

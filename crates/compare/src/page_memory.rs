@@ -1,4 +1,4 @@
-//! What of a difference matters? A page is watched visit by visit, and learns what is noise on it.
+//! Which part of a difference is news, and which is noise? A page's memory learns this visit by visit.
 //!
 //! Three kinds of noise are told from news:
 //!
@@ -9,7 +9,7 @@
 //! - **The site's passages**, which [`SiteMemory`] knows, and what differs alike on other pages of the
 //!   site though it is too much to be told passage by passage: another template.
 //!
-//! All else is news, also when it comes at every visit: the front page of a newspaper is no clock.
+//! Everything else is news, even if it appears at every visit: the front page of a newspaper is not a clock.
 
 use std::ops::Range;
 
@@ -26,36 +26,36 @@ pub struct PageMemory {
     sketch: Sketch,
     clocks: TickingPassages,
     turns: RotatingPassages,
-    /// News that were too little to tell, so far: in 65,535ths of the text.
+    /// News too small to report, added up so far: in 65,535ths of the text.
     untold: u16,
 }
 
 /// What a visit found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Findings {
-    /// The share of the text, by words, that is news; `None` where more differs than can be told.
+    /// The share of the text, by words, that is news; `None` when too much differs to identify passages.
     pub score: Option<f64>,
-    /// Passages that differ and may differ on other pages of the site too, for [`SiteMemory::note`].
+    /// Passages that differ and may differ on other pages of the site too, for [`SiteMemory::record_passages`].
     pub differing: Vec<u32>,
     /// What differs, where that is too much to be told passage by passage, for
-    /// [`SiteMemory::note_untold`].
+    /// [`SiteMemory::record_large_difference`].
     pub untold: Option<Box<[u8]>>,
 }
 
-/// A passage that came.
+/// A passage that appeared.
 pub(crate) struct Arrival<'a> {
     pub(crate) passage: &'a Passage,
     pub(crate) shape: PassageShape,
     /// The passage before it that stays, and how far away that is.
     pub(crate) spot: (u32, u8),
-    /// Whether it came to other pages of the site too.
+    /// Whether it appeared on other pages of the site too.
     common: bool,
     /// Whether a clock may have brought it: one of its shape ticked lately.
     ticked: bool,
 }
 
 impl Arrival<'_> {
-    /// Whether it came to this page alone, and not by a clock.
+    /// Whether it appeared on this page alone, and not by ticking.
     fn is_own(&self) -> bool {
         !self.common && !self.ticked
     }
@@ -114,8 +114,8 @@ impl PageMemory {
         Findings { score: Some(tally.score(outline)), differing, untold }
     }
 
-    /// A visit found this share to be news, and less than `least` is not worth telling: the share to
-    /// tell of, with what was too little at earlier visits once that adds up to enough.
+    /// Adds this visit's share of news, and returns the share to report: 0 while the sum of small shares is less than
+    /// `least`.
     pub fn accumulate_news(&mut self, news: f64, least: f64) -> f64 {
         let together = f64::from(self.untold) / f64::from(u16::MAX) + news;
         let told = news >= least || together >= least;
@@ -123,8 +123,7 @@ impl PageMemory {
         if told { together.min(1.0) } else { news }
     }
 
-    /// Where a version of the page has passages that are noise by what is remembered: what differs
-    /// there is no news.
+    /// The ranges of `text` that are noise according to this memory: differences there are no news.
     pub fn noise_ranges(&self, text: &str, site: &SiteMemory, page: u64) -> Vec<Range<usize>> {
         let outline = Outline::of_text(text);
         let passages = outline.passages();
@@ -140,7 +139,7 @@ impl PageMemory {
         noise.map(|(_, passage)| passage.range.clone()).collect()
     }
 
-    /// The passages that came; each once, in the order of the text.
+    /// The passages that appeared; each once, in the order of the text.
     fn collect_arrivals<'a>(
         &self,
         text: &str,
@@ -168,13 +167,13 @@ impl PageMemory {
         arrivals
     }
 
-    /// Whether a passage that came is noise.
+    /// Whether a passage that appeared is noise.
     fn is_noise(&self, arrival: &Arrival<'_>) -> bool {
         self.clocks.is_ticking(arrival.shape.id)
             || arrival.is_own() && self.turns.is_rotation(arrival)
     }
 
-    /// Whether a passage that went is one that comes and goes.
+    /// Whether a passage that disappeared is known to come and go.
     fn is_known(&self, id: u32) -> bool {
         self.clocks.has_shown(id, true) || self.turns.has_rotation() && self.turns.is_recent(id)
     }
@@ -196,7 +195,7 @@ impl PageMemory {
         let old = old.map(|(id, _)| *id);
         let new = arrivals.iter().filter(|arrival| arrival.is_own()).map(|new| new.passage.id);
         let lasting: Vec<u32> = old.chain(new).collect();
-        // A page that is written anew teaches nothing about what comes and goes.
+        // A rewritten page teaches nothing about rotating passages.
         if lasting.len() <= RotatingPassages::CAPACITY {
             lasting.into_iter().for_each(|id| self.turns.remember(id));
         }
@@ -208,7 +207,7 @@ impl PageMemory {
         self.clocks.sure_count()
     }
 
-    /// How many places are known where passages take turns.
+    /// The number of places with rotating passages.
     pub fn rotating_places(&self) -> usize {
         self.turns.shared_places()
     }
@@ -248,7 +247,7 @@ fn size_for(difference: &Difference, now: SketchSize) -> SketchSize {
     if difference.len() > most { SketchSize::Large } else { SketchSize::Small }
 }
 
-/// How much of what came and went is news.
+/// Counts which part of a difference is news.
 #[derive(Default)]
 struct ScoreTally {
     news_words: u32,

@@ -1,4 +1,4 @@
-//! Which passages of a page take turns? Advertisements, quotations of the day, lists of other pages.
+//! Which passages of a page rotate? Advertisements, quotations of the day, lists of other pages.
 //!
 //! On a page that shows other words at nearly every visit, a passage that was there before and comes
 //! back is no news. Where a good part of what comes to a place came back, that place takes turns, and
@@ -8,33 +8,33 @@
 use crate::outline::{self, Outline, next_hash};
 use crate::page_memory::Arrival;
 
-/// Passages that came and went, and the places where they do.
+/// Recent passages, and the places where passages rotate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RotatingPassages {
-    /// A bit a visit, the latest lowest: whether words came.
+    /// One bit per visit, the latest lowest: whether words appeared.
     visits_with_arrivals: u8,
-    /// Passages that came or went, the latest last.
+    /// Passages that appeared or disappeared, the latest last.
     recent: Vec<u32>,
-    /// Places where they came, the latest last.
+    /// Places where passages appeared, the latest last.
     places: Vec<RotatingPlace>,
 }
 
-/// What stands after a passage that stays.
+/// What follows a passage that stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RotatingPlace {
     /// The passage that stays.
     after: u32,
-    /// How far away from it passages came back.
+    /// How far from it passages returned.
     length: u8,
-    /// A bit a visit, the latest lowest: whether something came.
+    /// One bit per visit, the latest lowest: whether a passage appeared.
     visits: u8,
-    /// How many passages came, of late.
+    /// How many passages appeared recently.
     arrived: u8,
-    /// How many of them came back.
+    /// How many of them had been there before.
     returned: u8,
 }
 
-/// Where a passage stands: after which one that stays, and how far from it.
+/// The position of a passage: after which one that stays, and how far from it.
 type Spot = (u32, u8);
 
 impl RotatingPassages {
@@ -51,18 +51,18 @@ impl RotatingPassages {
         is_frequent(self.visits_with_arrivals)
     }
 
-    /// Whether a passage came or went lately.
+    /// Whether a passage appeared or disappeared recently.
     pub(crate) fn is_recent(&self, id: u32) -> bool {
         self.recent.contains(&id)
     }
 
-    /// Whether a passage that came only took its turn.
+    /// Whether a passage that appeared only rotates.
     pub(crate) fn is_rotation(&self, arrival: &Arrival<'_>) -> bool {
         self.has_rotation() && self.is_recent(arrival.passage.id)
             || self.is_shared_spot(arrival.spot)
     }
 
-    /// Whether passages take turns at a spot.
+    /// Whether passages rotate at a position.
     pub(crate) fn is_shared_spot(&self, (after, distance): Spot) -> bool {
         let shared = |place: &RotatingPlace| {
             place.after == after && place.length >= distance && place.is_shared()
@@ -70,7 +70,7 @@ impl RotatingPassages {
         self.places.iter().any(shared)
     }
 
-    /// Notes whether words came at this visit, and where.
+    /// Records whether words appeared at this visit, and where.
     pub(crate) fn record_arrivals<'a>(&mut self, arrivals: impl Iterator<Item = &'a Arrival<'a>>) {
         self.visits_with_arrivals <<= 1;
         self.places.iter_mut().for_each(|place| place.visits <<= 1);
@@ -101,7 +101,7 @@ impl RotatingPassages {
         &mut self.places[last]
     }
 
-    /// Remembers a passage that came or went.
+    /// Remembers a passage that appeared or disappeared.
     pub(crate) fn remember(&mut self, id: u32) {
         self.recent.retain(|&known| known != id);
         if self.recent.len() >= Self::CAPACITY {
@@ -138,7 +138,7 @@ impl RotatingPassages {
     }
 }
 
-/// Finds where a passage stands: `stays` tells which passages do.
+/// Finds the position of a passage; `stays` says which passages stay.
 pub(crate) fn spot(outline: &Outline, number: usize, stays: impl Fn(u32) -> bool) -> Spot {
     let before = outline.passages().get(..number).unwrap_or_default().iter().rev();
     let mut distance = 1u8;
@@ -159,7 +159,7 @@ pub(crate) fn id_of((after, distance): Spot) -> u32 {
 impl RotatingPlace {
     const LEN: usize = 6;
 
-    /// Whether passages take turns here.
+    /// Whether passages rotate here.
     fn is_shared(&self) -> bool {
         is_frequent(self.visits) && self.returned > 0 && 3 * self.returned >= self.arrived
     }

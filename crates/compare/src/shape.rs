@@ -19,7 +19,7 @@ pub(crate) struct PassageShape {
 impl PassageShape {
     /// The shape of a passage that stands after another.
     ///
-    /// A number by itself says nothing of what it counts; what stands before it may.
+    /// A number alone does not say what it counts; the passage before it may.
     pub(crate) fn of_passage(text: &str, passage: &Passage, before: Option<&Passage>) -> Self {
         let words = |passage: &Passage| text.get(passage.range.clone()).unwrap_or_default();
         let own = LastingWords::of(words(passage), START);
@@ -102,7 +102,7 @@ fn is_transient(token: &str) -> bool {
     token.bytes().any(|byte| byte.is_ascii_digit()) || is_code(token)
 }
 
-/// Whether a word looks drawn by lot: long, with capitals inside.
+/// Whether a word looks random: long, with capitals inside.
 fn is_code(word: &str) -> bool {
     let rises = word
         .as_bytes()
@@ -122,7 +122,7 @@ fn is_time_word(token: &str) -> bool {
 
 const LONGEST_TIME: usize = 9;
 
-/// Words that stand beside numbers in times and dates, without a plural's `s`.
+/// Words found beside numbers in times and dates, without a plural's `s`.
 const TIMES: [&str; 52] = [
     "am",
     "pm",

@@ -2,7 +2,7 @@
 
 use crate::{Digest, Fingerprint};
 
-/// What is remembered of a page's content to compare the next with.
+/// The summary of a page's content that the next visit is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContentSummary {
     /// Digest of the payload.
@@ -13,7 +13,7 @@ pub struct ContentSummary {
     pub text_len: u32,
 }
 
-/// What became of a page's content.
+/// How content compares with the content before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Similarity {
     /// There is nothing to compare with.
@@ -22,14 +22,14 @@ pub enum Similarity {
     Same,
     /// Other bytes, but nearly the same text: a clock, a counter, another advertisement.
     Near,
-    /// Another text, or other bytes where there is no text.
+    /// Another text, or other bytes if there is no text.
     Changed,
 }
 
-/// What became of a page's content, and how much of it is other.
+/// The result of a comparison: the kind of change, and how much changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// What became of it.
+    /// The kind of change.
     pub similarity: Similarity,
     /// The share that is other: 0 for the same bytes or text, 1 for all of it.
     pub score: f64,

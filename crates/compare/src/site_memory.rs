@@ -1,4 +1,4 @@
-//! Which passages came or went on several pages of a site, and so say nothing of any one of them?
+//! Which passages appeared or disappeared on several pages of a site, and so are no news on any of them?
 //!
 //! A new footer, the day's date in the header, advertisements and lists of other pages that take
 //! turns: what one page after another shows in the same words belongs to the site. The first few
@@ -15,11 +15,11 @@ use crate::sketch::{Difference, Sketch, SketchSize};
 pub struct SiteMemory {
     /// The latest last.
     entries: Vec<PassagePages>,
-    /// Differences too large to be told, the latest last.
+    /// Differences too large to list their passages, the latest last.
     templates: Vec<Template>,
 }
 
-/// A difference that is too large to be told, and the pages that had it.
+/// A difference too large to list its passages, and the pages that had it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Template {
     rest: Sketch,
@@ -54,8 +54,8 @@ impl SiteMemory {
         self.entries.iter().any(|entry| entry.id == id && entry.is_common(bit(page)))
     }
 
-    /// What differs on a page besides what differed on other pages of the site, where that is known and
-    /// what is left can be told. Of what went it cannot be told from which page it did: none counts.
+    /// The part of a page's difference that other pages of the site did not have, if it can be listed. Which page a
+    /// removed passage belonged to is unknown: none counts.
     pub(crate) fn difference_besides(
         &self,
         rest: &Sketch,
@@ -67,7 +67,7 @@ impl SiteMemory {
         Some(Difference { removed: Vec::new(), ..own })
     }
 
-    /// Remembers that more differed on a page than can be told; true when it turns out to be the site's.
+    /// Remembers a large difference on a page; returns true when it turns out to be the site's.
     pub fn record_large_difference(&mut self, page: u64, untold: &[u8]) -> bool {
         let Some(rest) = Sketch::from_bytes(untold) else { return false };
         let nothing = Outline::of_text("");
@@ -178,7 +178,7 @@ fn read_templates(mut bytes: &[u8]) -> Vec<Template> {
 /// Bytes of an entry.
 const ENTRY: usize = 7;
 
-/// The most differences that are remembered though they cannot be told.
+/// The most large differences that are remembered.
 const TEMPLATES: usize = 3;
 
 /// On how many pages a passage must have differed to be the site's.

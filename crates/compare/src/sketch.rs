@@ -1,4 +1,4 @@
-//! Which passages came and which went since the last visit, when only a hundred bytes were kept?
+//! Which passages appeared and which disappeared since the last visit, when only a hundred bytes were kept?
 //!
 //! An invertible Bloom lookup table. Each passage is added (exclusive or) to three cells. Adding the
 //! passages of the page as it is now takes out all that stayed, so that what is left is the
@@ -23,9 +23,9 @@ pub(crate) struct Sketch {
 /// How many cells a sketch has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SketchSize {
-    /// For pages of which little differs at a time: a dozen passages can be told.
+    /// For pages of which little differs at a time: up to a dozen passages.
     Small,
-    /// For pages of which more differs: some two dozen.
+    /// For pages of which more differs: up to some two dozen.
     Large,
 }
 
@@ -38,7 +38,7 @@ impl SketchSize {
     }
 }
 
-/// What became of the passages of a page, by what they are known by.
+/// The passages that were added and removed, by id.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Difference {
     pub(crate) added: Vec<u32>,
@@ -90,7 +90,7 @@ impl Sketch {
     /// `went`; `None` when they are too many.
     fn decode(&self, now: &Outline, mut went: Vec<u32>) -> Option<Difference> {
         let (mut rest, mut came) = (self.clone(), Vec::new());
-        // Garbage that looks like passages could go round for ever.
+        // Random bits that look like passages could go round forever.
         for _ in 0..self.cells.len() {
             let Some(id) = rest.find_single().or_else(|| rest.find_pair(now)) else { break };
             rest.toggle(id);

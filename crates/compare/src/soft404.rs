@@ -5,14 +5,14 @@ use crate::not_found_page::NotFoundPage;
 /// What a host does with an address that cannot exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Soft404Profile {
-    /// The page that it shows; `None` when it says that there is none.
+    /// The page that it shows; `None` when it answers with an error status.
     pub shows: Option<NotFoundPage>,
     /// Where it leads, by a hash.
     pub leads_to: Option<u64>,
 }
 
 impl Soft404Profile {
-    /// A host that says so when it has no such page.
+    /// A host that answers with an error status.
     pub const HONEST: Soft404Profile = Soft404Profile { shows: None, leads_to: None };
 
     /// As bytes, to be kept.

@@ -79,7 +79,7 @@ impl TickingPassages {
         }
     }
 
-    /// A clock that stands still is none: at once when it hardly ticked, else after some visits.
+    /// Forgets a clock that stands still: at once if it hardly ticked, else after some visits.
     fn count_still(&mut self, arrivals: &[Arrival<'_>], outline: &Outline) {
         self.clocks.retain_mut(|clock| {
             let ticked = arrivals.iter().any(|arrival| arrival.shape.id == clock.shape);
@@ -111,9 +111,9 @@ impl TickingPassages {
     }
 }
 
-/// What ticked at so many visits in a row is overlooked when it ticks again.
+/// A passage that ticked at this many visits in a row is noise when it ticks again.
 const SURE_AFTER: u8 = 2;
-/// What held still for so many visits is a passage like any other.
+/// A passage that stayed the same for this many visits is an ordinary one.
 const STOPPED_AFTER: u8 = 4;
 
 impl TickingPassage {

@@ -66,7 +66,7 @@ impl<'a> Words<'a> {
         self.pause..self.start
     }
 
-    /// Goes on to the next window, or reads a word for which none will do.
+    /// Advances to the next window, or reads a word that does not fit one.
     fn advance(&mut self) -> Advance {
         self.next_pause = self.next_pause.min(self.window.first_stop());
         self.at = self.window.next;
@@ -85,7 +85,7 @@ impl<'a> Words<'a> {
         word.map_or(Advance::End, Advance::Word)
     }
 
-    /// Reads the next word eight bytes at a time, whatever it is made of.
+    /// Reads the next word eight bytes at a time, whatever its characters.
     fn next_by_chunks(&mut self) -> Option<u64> {
         let mut word = None;
         while let Some(first) = self.text.as_bytes().get(self.at) {
@@ -257,7 +257,7 @@ impl Window {
         if self.stops == 0 { usize::MAX } else { self.at + self.stops.trailing_zeros() as usize }
     }
 
-    /// Takes the next word out.
+    /// Removes and returns the next word.
     #[inline]
     fn take(&mut self) -> Option<WordEnd> {
         let after_first = self.edges & self.edges.wrapping_sub(1);
@@ -296,7 +296,7 @@ pub(crate) fn mix(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Eight bytes of text, looked at together.
+/// Eight bytes of text, processed together.
 struct Chunk {
     bytes: u64,
     /// The top bit of each byte that is an ASCII letter or digit.

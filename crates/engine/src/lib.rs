@@ -15,6 +15,7 @@
 //! - [`data_dir`]: whose directory is this, and who else is in it?
 //! - [`freshness`]: how fresh is what is held?
 //! - [`waiting`]: what waits, and for what?
+//! - [`robots`]: what does a stored robots.txt say?
 //! - [`today`]: what was found today?
 //! - [`retention`]: what need not be kept any longer?
 //! - [`check`]: can what lies in a data directory be trusted, and what can be saved of it?
@@ -31,6 +32,7 @@ pub mod process;
 pub mod recent;
 pub mod rehearsal;
 pub mod retention;
+pub mod robots;
 pub mod today;
 pub mod waiting;
 pub mod walk;

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use evercrawl_extract::charset::QueryEncoding;
 use evercrawl_extract::{
-    self as extract, Content, Extracted, LinkKind, LinkRef, Listing, Options, Page,
+    self as extract, Content, Extraction, HtmlOptions, HtmlPage, LinkKind, LinkRef, Listing,
 };
 use evercrawl_model::{Band, Discovery, Keyer, PageKey, PageKind, Refusal, Time, UrlShape};
 use evercrawl_rank::Topic;
@@ -59,7 +59,7 @@ pub struct LinkReader {
     keyer: Keyer,
     steps: CanonicalSteps,
     take: Take,
-    options: Arc<Options>,
+    options: Arc<HtmlOptions>,
     seen: Seen,
     /// What new pages should be about, where they come by topic.
     topic: Option<Arc<Topic>>,
@@ -93,7 +93,7 @@ struct From<'a> {
 impl LinkReader {
     /// A reader for a crawl, with the gate that all its parts share.
     pub fn new(config: &ReadingConfig, gate: Arc<RwLock<UrlFilter>>, keyer: Keyer) -> Self {
-        let mut options = Options::default();
+        let mut options = HtmlOptions::default();
         options.robots_names.push(config.agent.to_ascii_lowercase());
         options.anchor_text = config.take.keep_anchors || config.topic.is_some();
         let (steps, take, options) = (config.steps, config.take, options.into());
@@ -112,7 +112,7 @@ impl LinkReader {
     }
 
     /// What to take from pages.
-    pub fn options(&self) -> &Options {
+    pub fn options(&self) -> &HtmlOptions {
         &self.options
     }
 
@@ -120,7 +120,7 @@ impl LinkReader {
     pub fn read(
         &self,
         lease: &Lease,
-        extracted: &Extracted<'_>,
+        extracted: &Extraction<'_>,
         nofollow: bool,
         at: Time,
         leads: &mut Leads,
@@ -162,7 +162,7 @@ impl LinkReader {
 
     /// The entries of a sitemap or feed, with when their source says they changed.
     fn listing(&self, from: &From<'_>, listing: &Listing, leads: &mut Leads) {
-        let index = listing.kind == extract::Kind::SitemapIndex;
+        let index = listing.kind == extract::ContentKind::SitemapIndex;
         // A list of lists leads no further away from the seed than the list it names.
         let depth = if index { from.lease.row.depth } else { from.depth };
         let from = &From { depth, ..*from };
@@ -189,7 +189,7 @@ impl LinkReader {
     fn page<'p>(
         &self,
         from: &From<'_>,
-        page: &'p Page,
+        page: &'p HtmlPage,
         charset: Option<&str>,
         nofollow: bool,
         leads: &mut Leads,
@@ -200,7 +200,7 @@ impl LinkReader {
             page.base.as_deref().and_then(|href| own.with_base_href(href).ok()).unwrap_or(own);
         let mut seen = Hashes::with_capacity_and_hasher(page.links.len(), AsTheyAre);
         let mut keys = Hashes::with_capacity_and_hasher(page.links.len(), AsTheyAre);
-        let queries = charset.and_then(QueryEncoding::of);
+        let queries = charset.and_then(QueryEncoding::from_name);
         let join = |href: &str| match queries {
             Some(queries) => base.join_encoded(href, &|query| queries.encode(query)),
             None => base.join(href),

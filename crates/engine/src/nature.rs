@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use evercrawl_compare::{Outline, Soft404Profile};
-use evercrawl_extract::Page;
+use evercrawl_extract::HtmlPage;
 use evercrawl_model::Outcome;
 
 /// A page with more words than this is no form, no excuse and no sign on an empty lot.
@@ -32,7 +32,7 @@ pub enum Nature {
 /// What a page is that came with status 200 for `url`. `held` says that content of it is held.
 pub fn of_page(
     url: &str,
-    page: &Page,
+    page: &HtmlPage,
     outline: &Outline,
     held: bool,
     manner: Option<&Soft404Profile>,
@@ -83,7 +83,7 @@ pub fn hash(target: &str) -> u64 {
 
 /// A password is asked for, and there is little else; a page that asks by its very address is
 /// itself.
-fn is_login_form(url: &str, page: &Page, outline: &Outline, held: bool) -> bool {
+fn is_login_form(url: &str, page: &HtmlPage, outline: &Outline, held: bool) -> bool {
     let expected = || is_login_address(url) || is_root(url) && !held;
     page.password_fields > 0 && outline.words() <= FORM_WORDS && !expected()
 }
@@ -110,7 +110,7 @@ const LOGIN_WORDS: [&str; 14] = [
 ];
 
 /// The page says that something is not there.
-fn says_not_found(page: &Page) -> bool {
+fn says_not_found(page: &HtmlPage) -> bool {
     static WORDS: LazyLock<Phrases> = LazyLock::new(|| Phrases::new(&NOT_FOUND));
     let title = page.title.as_deref().unwrap_or_default();
     WORDS.are_in(title) || WORDS.are_in(head(&page.text))
@@ -142,7 +142,7 @@ const NOT_FOUND: [&str; 22] = [
 ];
 
 /// The page offers its domain.
-fn offers_domain(page: &Page) -> bool {
+fn offers_domain(page: &HtmlPage) -> bool {
     static WORDS: LazyLock<Phrases> = LazyLock::new(|| Phrases::new(&FOR_SALE));
     let title = page.title.as_deref().unwrap_or_default();
     WORDS.are_in(title) || WORDS.are_in(&page.text)
@@ -166,7 +166,7 @@ const FOR_SALE: [&str; 14] = [
 ];
 
 /// The page is made of parts of a service that fills unused domains.
-fn is_of_parking_service(page: &Page) -> bool {
+fn is_of_parking_service(page: &HtmlPage) -> bool {
     let served = |host: &str| PARKING.iter().any(|name| host.ends_with(name));
     // Nearly all links of most pages name no host.
     page.links.iter().filter(|link| link.href.contains("//")).any(|link| served(host_of(link.href)))
@@ -244,17 +244,17 @@ mod tests {
     use evercrawl_compare::NotFoundPage;
 
     use super::*;
-    use evercrawl_extract::{Extractor, Options};
+    use evercrawl_extract::{Extractor, HtmlOptions};
 
     fn nature(url: &str, html: &str, held: bool, manner: Option<&Soft404Profile>) -> Nature {
         let mut extractor = Extractor::new();
-        let page = extractor.extract_html(html, &Options::default());
+        let page = extractor.extract_html(html, &HtmlOptions::default());
         of_page(url, page, &Outline::of_text(&page.text), held, manner)
     }
 
     fn shows(html: &str) -> Soft404Profile {
         let mut extractor = Extractor::new();
-        let page = extractor.extract_html(html, &Options::default());
+        let page = extractor.extract_html(html, &HtmlOptions::default());
         let shows = Some(NotFoundPage::of_outline(&Outline::of_text(&page.text)));
         Soft404Profile { shows, leads_to: None }
     }

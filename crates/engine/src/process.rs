@@ -204,7 +204,7 @@ impl<S: Store> Processor<S> {
         let unpacked = unpack(response, body, self.config.unpack);
         let document = document(response, &unpacked.bytes, &row.url);
         let extracted = self.extractor.extract(&document, self.links.options());
-        if is_guess(row) && extracted.kind == extract::Kind::Html {
+        if is_guess(row) && extracted.kind == extract::ContentKind::Html {
             // Some hosts show a page for whatever is asked.
             processed.visited.visit.change = Change::Gone;
             return Ok((false, None));

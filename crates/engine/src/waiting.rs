@@ -4,7 +4,7 @@ use evercrawl_model::{Band, HostKey, Time};
 use evercrawl_state::{HostRow, StateError, Store, View};
 
 use crate::overrides::Overrides;
-use crate::walk::keeps_waiting;
+use crate::robots::keeps_waiting;
 
 /// Hosts that are looked at in each front queue: enough to know what is the matter, at once.
 const MOST_READ: usize = 64;

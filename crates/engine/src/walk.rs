@@ -4,70 +4,74 @@
 //! the next step, told what came of it, told to begin and end commits. It reads no clock, waits
 //! for nothing and starts no thread, so the live driver and the rehearsal run the very same walk.
 //!
-//! - `asking`: what may be asked of a host?
-//! - `planning`: how is the budget spent on known pages?
+//! - `leasing`: which page is fetched next?
+//! - `robots_txt`: what does a robots.txt that was asked for mean?
+//! - `completion`: what does a visit mean? The list of its `steps`.
+//! - `consequences`: what follows from a visit, for its host and for others?
+//! - `delivery`: what does a host do with what it is told?
+//! - `recorder`: how does an answer get into the archive?
+//! - `revisits`: when are known pages visited again?
+//! - `section_recheck`, `periodic_review`, `confirming`: which of them come sooner?
 //! - `signals`: who says that a page changed?
-//! - `weighing`: what if pages matter otherwise than was known?
-//! - `claiming`: who speaks for pages, and where do new ones wait?
-//! - `mirroring`: what does a visit tell of mirrors, and which of their pages wait?
-//! - `suspecting`: what changes when a host is taken for spam?
-//! - `wishing`: how do the user's wishes change the walk?
-//! - `completing`: what does a visit mean, for its page and for its host?
-//! - `probing`: how does a host answer for what does not exist?
+//! - `insight`: what is known beside the pages' rows?
+//! - `learning`: what if pages matter otherwise, or a host is spam?
+//! - `overriding`, `sweep`: how do the user's overrides change the walk?
 //! - `retaining`: how does what is dropped leave?
-//! - `committing`: how does what was done last?
+//! - `committing`: how is what was done made durable?
 
-mod asking;
-mod claiming;
 mod committing;
-mod completing;
+mod completion;
 mod confirming;
-mod joining;
-mod mirroring;
+mod consequences;
+mod counts;
+mod delivery;
+mod insight;
+mod learning;
+mod leasing;
+mod ledger;
 mod overriding;
 mod periodic_review;
-mod planning;
-mod probing;
+mod recorder;
 mod retaining;
+mod revisits;
+mod robots_txt;
 mod section_recheck;
 mod signals;
-mod suspecting;
-mod weighing;
+mod steps;
+mod sweep;
 
-use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, RwLock};
-use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_estimate::signal::SignalSource;
-use evercrawl_model::{Discovery, Event, PageKey, PageKind, Refusal, Time};
-use evercrawl_state::{Applied, Counters, Load, Place, State, Store, View};
+use evercrawl_model::{Discovery, Event, Time};
+use evercrawl_state::{Counters, Load, State, Store, View};
 use evercrawl_urls::{Canonical, Scope, ScopeKind, Seed, UrlFilter};
 
 use crate::EngineError;
 use crate::config::WalkConfig;
-use crate::frontier::{AUDIT_DUE, Frontier, Lease, NextLease};
-use crate::importance::MeanHostImportance;
+use crate::frontier::{Frontier, Lease};
 use crate::links::LinkReader;
 use crate::mirrors::Mirrors;
-use crate::overrides::Overrides;
 use crate::planner::Planner;
 use crate::process::{Ids, Job, Processed, Processor};
 use crate::recent::Recent;
-use crate::suspicion::Suspects;
+pub use crate::robots::{keeps_waiting, read_robots};
 use crate::today::Today;
 use crate::waiting::Waiting;
-pub use asking::{RobotsAnswer, keeps_waiting, read_robots};
 pub use committing::{Commit, Committed};
-use confirming::Confirming;
+use counts::Counts;
+pub use counts::Tally;
+use insight::Insight;
+use ledger::Ledger;
 pub use overriding::OverrideChange;
-use overriding::Sweep;
-use periodic_review::PeriodicReview;
-use planning::{Ahead, PIECE};
-pub use planning::{planner, planner_at_once};
-use section_recheck::SectionRecheck;
+use recorder::Recorder;
+use revisits::Revisits;
+pub use revisits::{planner, planner_at_once};
+pub use robots_txt::RobotsAnswer;
+use signals::WaitingSignals;
 pub use signals::{SignalCounts, SignalOutcome};
+use sweep::Sweep;
 
 /// What the driver is to do next.
 #[derive(Debug)]
@@ -89,60 +93,23 @@ pub enum Step {
     Empty,
 }
 
-/// What was done in this run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Pages asked for.
-    pub pages: u64,
-    /// robots.txt files asked for.
-    pub robots: u64,
-    /// Payload bytes received.
-    pub bytes: u64,
-    /// Bytes added to the archive.
-    pub archived: u64,
-    /// Pages visited for the first time.
-    pub first: u64,
-    /// Changes found.
-    pub changes: u64,
-    /// Requests for known pages whose time had come.
-    pub due: u64,
-    /// How late these were in all, in milliseconds.
-    pub late_ms: u64,
-    /// Requests for known pages ahead of their time: what the budget left.
-    pub ahead: u64,
-    /// Requests for pages drawn by lot.
-    pub audits: u64,
-    /// Requests for pages of hosts that are taken for spam.
-    pub suspect: u64,
-}
-
 /// The walk, with all it owns.
 pub struct Walk<S> {
     config: Arc<WalkConfig>,
-    state: State<S>,
-    frontier: Frontier,
-    archive: archive::Writer,
+    /// The state, and the frontier that follows it.
+    ledger: Ledger<S>,
+    /// The archive.
+    recorder: Recorder<S>,
     links: LinkReader,
-    recent: Arc<Recent>,
-    again: Processor<S>,
-    planner: Planner,
-    overrides: Arc<Overrides>,
-    mirrors: Mirrors,
-    suspects: Arc<Suspects>,
-    usual: MeanHostImportance,
+    /// The planner, and which known pages are to be reviewed.
+    revisits: Revisits,
+    /// What is known beside the pages' rows.
+    insight: Insight,
+    /// Signals for pages that are being fetched.
+    waiting_signals: WaitingSignals,
+    /// Which pages are being put aside and back.
     sweep: Sweep,
-    ahead: Ahead,
-    section_recheck: SectionRecheck,
-    periodic_review: PeriodicReview,
-    confirming: Confirming,
-    /// Words that pages changed, while they are out.
-    overheard: HashMap<PageKey, (SignalSource, Time)>,
-    /// Sets of tags that were looked at, and whether one is of interest.
-    tags_of_interest: HashMap<u32, bool>,
-    /// True once records were dropped in this run.
-    drops: bool,
-    tally: Tally,
-    today: Today,
+    counts: Counts,
     seed: u64,
 }
 
@@ -158,7 +125,7 @@ impl<S: Store> Walk<S> {
         Self::resume(config, state, archive, None, seed, now)
     }
 
-    /// The same with what the planner of the last run had [`learned`](Planner::learned).
+    /// The same with what the planner of the last run had [`encode_learned`](Planner::encode_learned).
     pub fn resume(
         config: Arc<WalkConfig>,
         mut state: State<S>,
@@ -167,50 +134,34 @@ impl<S: Store> Walk<S> {
         seed: u64,
         now: Time,
     ) -> Result<Self, EngineError> {
+        let spam = &config.plan.spam;
+        let (holds_mirrors, tags) = (config.hold_mirrors, &config.topic_tags);
+        let insight = Insight::read(state.view(), spam, holds_mirrors, tags)?;
         let scope = scope(config.scope, state.view())?;
-        let overrides = Arc::new(Overrides::read(state.view())?);
-        let gate = Arc::new(RwLock::new(UrlFilter::new(scope, overrides.rules(&config.rules))?));
-        let links =
-            LinkReader::new(&config.reading, gate, state.view().keyer()).without(state.seen());
+        let rules = insight.overrides.rules(&config.rules);
+        let gate = Arc::new(RwLock::new(UrlFilter::new(scope, rules)?));
+        let links = LinkReader::new(&config.reading, gate, state.view().keyer());
+        let links = links.without(state.seen());
         let careful = !state.view().was_clean();
         // Opening the archive has finished what earlier runs left.
         let left = state.view().archive()?.into_iter().filter(|file| !file.finished);
         state.finish_archive(&left.map(|file| file.serial).collect::<Vec<_>>())?;
         // From the first request on, a crash must be seen as one.
         state.flush_now()?;
+        let counts = Counts { tally: Tally::default(), today: Today::read(state.view(), now)? };
+        let planner = revisits::planner(config.plan, learned, state.view())?;
         let frontier = Frontier::new(config.frontier, seed, now, careful);
-        let recent = Arc::new(Recent::default());
-        let (reading, ids) = (state.reading(), Ids::new(seed));
-        let told = (config.reading.clone(), config.schedule);
-        let again = Processor::new(told, links.clone(), reading, recent.clone(), ids);
-        let (tally, today) = (Tally::default(), Today::read(state.view(), now)?);
-        let planner = planning::planner(config.plan, learned, state.view())?;
-        let mirrors = Mirrors::read(state.view())?;
-        let suspects = Arc::new(Suspects::read(state.view(), &config.plan.spam)?);
-        let ahead = Ahead::default();
+        let recorder = Recorder::new(&config, archive, links.clone(), state.reading(), seed);
         let mut walk = Walk {
             config,
-            state,
-            frontier,
-            archive,
+            ledger: Ledger::new(state, frontier),
+            recorder,
             links,
-            recent,
-            again,
-            planner,
-            overrides,
-            mirrors,
-            suspects,
-            usual: MeanHostImportance::default(),
+            revisits: Revisits::new(planner),
+            insight,
+            waiting_signals: WaitingSignals::default(),
             sweep: Sweep::at_start(),
-            ahead,
-            section_recheck: SectionRecheck::default(),
-            periodic_review: PeriodicReview::default(),
-            confirming: Confirming::default(),
-            overheard: HashMap::new(),
-            tags_of_interest: HashMap::new(),
-            drops: false,
-            tally,
-            today,
+            counts,
             seed,
         };
         walk.set_pins()?;
@@ -220,54 +171,54 @@ impl<S: Store> Walk<S> {
     /// A processor for one more thread.
     pub fn processor(&self, n: u64) -> Processor<S> {
         let ids = Ids::new(self.seed ^ (n + 1) << 48);
-        let reading = self.state.reading();
-        let told = (self.config.reading.clone(), self.config.schedule);
-        Processor::new(told, self.links.clone(), reading, self.recent.clone(), ids)
+        let reading = self.ledger.state.reading();
+        let config = (self.config.reading.clone(), self.config.schedule);
+        Processor::new(config, self.links.clone(), reading, self.recent(), ids)
     }
 
     /// What content is on its way to disk.
     pub fn recent(&self) -> Arc<Recent> {
-        self.recent.clone()
+        self.recorder.recent.clone()
     }
 
     /// The archive file that records must be made for.
     pub fn file(&self) -> archive::FileId {
-        self.archive.file()
+        self.recorder.writer.file()
     }
 
     /// The state, for readers.
     pub fn state(&self) -> &View<S> {
-        self.state.view()
+        self.ledger.view()
     }
 
     /// Totals of the data directory.
     pub fn counters(&self) -> &Counters {
-        self.state.view().counters()
+        self.ledger.view().counters()
     }
 
     /// What was done in this run.
     pub fn tally(&self) -> Tally {
-        self.tally
+        self.counts.tally
     }
 
     /// What was found today.
     pub fn today(&self) -> Today {
-        self.today
+        self.counts.today
     }
 
     /// Which hosts are like others.
     pub fn mirrors(&self) -> &Mirrors {
-        &self.mirrors
+        &self.insight.mirrors
     }
 
     /// What waits, and for what.
     pub fn waiting(&self, now: Time) -> Result<Waiting, EngineError> {
-        Ok(Waiting::read(self.state.view(), &self.overrides, now)?)
+        Ok(Waiting::read(self.ledger.view(), &self.insight.overrides, now)?)
     }
 
     /// Leases that are out, and hosts that are active.
     pub fn activity(&self) -> (usize, usize) {
-        (self.frontier.in_flight(), self.frontier.active_hosts())
+        (self.ledger.frontier.in_flight(), self.ledger.frontier.active_hosts())
     }
 
     /// Adds a seed; true when it was not known.
@@ -275,7 +226,7 @@ impl<S: Store> Walk<S> {
         let Some(found) = self.seed_to_load(seed, now)? else { return Ok(false) };
         let candidates = seed.target.candidates(self.config.reading.steps);
         candidates.first().into_iter().for_each(|url| self.links.widen(url));
-        let applied = self.apply(&Event::Discovered(found), now)?;
+        let applied = self.ledger.apply(&Event::Discovered(found), now)?;
         Ok(applied.queued.is_some())
     }
 
@@ -285,7 +236,7 @@ impl<S: Store> Walk<S> {
         seed: &Seed,
         now: Time,
     ) -> Result<Option<Discovery>, EngineError> {
-        let tags = self.state.tag_set(&seed.tags.join(" "))?;
+        let tags = self.ledger.state.tag_set(&seed.tags.join(" "))?;
         let candidates = seed.target.candidates(self.config.reading.steps);
         let guess = candidates.len() > 1;
         let first = candidates.into_iter().next();
@@ -293,15 +244,15 @@ impl<S: Store> Walk<S> {
     }
 
     /// Lets many seeds in together; returns how many were not known. They are in the scope and among
-    /// what is due from the next time on that the state is opened. `hear` is told how many are done.
+    /// what is due from the next time on that the state is opened. `report` is told how many are done.
     pub fn load(
         &mut self,
         load: Load,
         now: Time,
-        hear: &mut dyn FnMut(u64),
+        report: &mut dyn FnMut(u64),
     ) -> Result<u64, EngineError> {
         self.commit_now()?;
-        Ok(self.state.load(load, now, hear)?)
+        Ok(self.ledger.state.load(load, now, report)?)
     }
 
     /// Adds a page that is known from elsewhere, announced by the page numbered `hub`; true
@@ -313,152 +264,35 @@ impl<S: Store> Walk<S> {
         now: Time,
     ) -> Result<bool, EngineError> {
         let found = Discovery { hub, ..self.links.seed(url, 0, now) };
-        Ok(self.apply(&Event::Discovered(found), now)?.queued.is_some())
+        Ok(self.ledger.apply(&Event::Discovered(found), now)?.queued.is_some())
     }
 
     /// Another budget, in requests a second, from now on.
     pub fn set_budget(&mut self, rate: Option<f64>) {
-        self.planner.set_rate(rate);
+        self.revisits.planner.set_rate(rate);
     }
 
     /// The planner, for readers.
     pub fn planner(&self) -> &Planner {
-        &self.planner
-    }
-
-    /// What to do next at `now`. Whoever drives is let do other work after some pages that were put off:
-    /// when the budget falls, all that is due may be.
-    pub fn next(&mut self, now: Time) -> Result<Step, EngineError> {
-        self.replan(now)?;
-        for _ in 0..PIECE {
-            let mut events = Vec::new();
-            let next = self.frontier.lease_next_page(self.state.view(), now, &mut events)?;
-            for event in &events {
-                self.apply(event, now)?;
-            }
-            match next {
-                NextLease::Page(lease) => {
-                    if !self.withheld(&lease, now)?
-                        && let Some(lease) = self.worth_it(lease, now)?
-                        && let Some(step) = self.admit(lease, now)?
-                    {
-                        return Ok(step);
-                    }
-                }
-                NextLease::More => break,
-                // Hosts laid to rest just now may be the ones to wait for.
-                NextLease::Wait(_) | NextLease::Empty if !events.is_empty() => {}
-                NextLease::Wait(_) if self.looks_ahead(now) => {}
-                NextLease::Wait(until) => return Ok(Step::Wait(self.ahead.no_later(until, now))),
-                NextLease::Empty => return Ok(Step::Empty),
-            }
-        }
-        Ok(Step::Wait(now))
-    }
-
-    /// Lets a leased page through when robots.txt allows it; `None` when it does not.
-    fn admit(&mut self, mut lease: Box<Lease>, now: Time) -> Result<Option<Step>, EngineError> {
-        let Some(url) = Canonical::from_trusted(lease.row.url.clone()) else {
-            return self.refuse(&lease, Refusal::BadUrl, None, now);
-        };
-        let (host, https) = (lease.page.host, url.is_https());
-        if self.frontier.needs_address(host) {
-            return Ok(Some(Step::Locate(lease)));
-        }
-        if self.frontier.robots_rules(host, https, now).is_none() {
-            let Some(rules) = self.stored_rules(url.origin(), now)? else {
-                self.frontier.record_robots_request(&lease, now);
-                return Ok(Some(Step::Robots { origin: url.origin().to_owned(), lease }));
-            };
-            self.frontier.set_robots_rules(host, https, rules);
-            if self.frontier.is_pausing(host, now) {
-                self.frontier.defer_page(&lease, now);
-                return Ok(None);
-            }
-        }
-        let rules = self.frontier.robots_rules(host, https, now);
-        let allowed = rules.is_none_or(|r| r.robots.verdict(url.path_and_query()).allowed);
-        if !allowed {
-            let again = rules.map(|rules| rules.expires);
-            return self.refuse(&lease, Refusal::Robots, again, now);
-        }
-        self.frontier.record_request(&lease, now);
-        lease.conditions = self.planner.prepare_request(lease.page, &lease.row);
-        self.count(&lease, now);
-        Ok(Some(Step::Fetch(lease)))
-    }
-
-    /// Counts what a request is made for.
-    fn count(&mut self, lease: &Lease, now: Time) {
-        self.tally.suspect += u64::from(self.suspects.contains(lease.page.host));
-        let Place::Due(due) = lease.place else { return };
-        if self.planner.is_audit(lease.page) {
-            self.tally.audits += 1;
-        } else if due > now {
-            self.tally.ahead += 1;
-        } else {
-            self.tally.due += 1;
-            // A page that is wanted at once waits from the beginning of time.
-            let late = if due > AUDIT_DUE { now.since(due) } else { Duration::ZERO };
-            self.tally.late_ms += u64::try_from(late.as_millis()).unwrap_or(u64::MAX);
-        }
-    }
-
-    fn refuse(
-        &mut self,
-        lease: &Lease,
-        reason: Refusal,
-        again: Option<Time>,
-        now: Time,
-    ) -> Result<Option<Step>, EngineError> {
-        let event = refusal(lease.page, reason, again, now);
-        self.planner.forget_page(lease.page);
-        self.frontier.end_lease(lease.page, now);
-        if lease.row.kind == PageKind::Probe {
-            self.may_not_probe(lease, now)?;
-        } else {
-            self.apply(&event, now)?;
-        }
-        Ok(None)
+        &self.revisits.planner
     }
 
     /// The address of a page's host was looked up; `None` where that failed, which the visit
     /// itself will tell.
     pub fn located(&mut self, lease: &Lease, ip: Option<IpAddr>, now: Time) {
-        self.frontier.set_address(lease.page.host, ip);
-        self.frontier.defer_page(lease, now);
+        self.ledger.frontier.set_address(lease.page.host, ip);
+        self.ledger.frontier.defer_page(lease, now);
     }
 
     /// The machine's clock was set ahead, to `now`.
     pub fn clock_set(&mut self, now: Time) {
-        self.frontier.restart_pauses(now);
-    }
-
-    fn apply(&mut self, event: &Event, now: Time) -> Result<Applied, EngineError> {
-        let applied = self.state.apply(event)?;
-        self.frontier.update_windows(&applied, now);
-        Ok(applied)
-    }
-
-    /// A number from 0 to 1 that differs between hosts and moments, and repeats in a simulation.
-    fn jitter(&self, page: PageKey, now: Time) -> f64 {
-        let mixed = (page.host.host ^ now.millis() ^ self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        f64::from(u32::try_from(mixed >> 32).unwrap_or(0)) / f64::from(u32::MAX)
+        self.ledger.frontier.restart_pauses(now);
     }
 
     /// Reads an answer on this thread, as the workers do.
     pub fn process(&mut self, job: Job) -> Result<Processed, EngineError> {
-        let file = self.archive.file();
-        Ok(self.again.process(job, file)?)
-    }
-}
-
-/// What becomes of a page that is not to be fetched, for good or for now.
-fn refusal(page: PageKey, reason: Refusal, again: Option<Time>, at: Time) -> Event {
-    if reason.puts_aside() {
-        Event::PutAside { page, reason, at }
-    } else {
-        Event::Refused { page, reason, at, again }
+        let file = self.recorder.writer.file();
+        Ok(self.recorder.processor.process(job, file)?)
     }
 }
 

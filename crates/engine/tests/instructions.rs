@@ -25,7 +25,7 @@ use std::time::Duration;
 use evercrawl_archive as archive;
 use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
 use evercrawl_engine::walk::Walk;
-use evercrawl_extract::{Content, Document, Extractor, Options};
+use evercrawl_extract::{Content, Document, Extractor, HtmlOptions};
 use evercrawl_fetch::Fetched;
 use evercrawl_model::{Discovery, Event, Time};
 use evercrawl_policy::SplitMix64;
@@ -169,7 +169,7 @@ fn read_pages(rounds: usize) {
         content_type: Some("text/html"),
         url: "http://h0.test/pages/1",
     };
-    let (mut extractor, options) = (Extractor::new(), Options::default());
+    let (mut extractor, options) = (Extractor::new(), HtmlOptions::default());
     for _ in 0..rounds {
         let extracted = extractor.extract(black_box(&document), &options);
         let Content::Page(page) = extracted.content else { panic!("no page") };

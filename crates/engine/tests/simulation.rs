@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use evercrawl_engine::freshness::Freshness;
 use evercrawl_model::{Change, Outcome, Time};
-use evercrawl_state::{PageRow, Standing, State};
-use evercrawl_testweb::{Config, HostShares, Instead, PageShares, World};
+use evercrawl_state::{PageRow, PageStatus, State};
+use evercrawl_testweb::{HostShares, InsteadOfNotFound, PageShares, World, WorldConfig};
 
 use crate::common::disk::SimStore;
 use crate::common::sim::{
@@ -17,7 +17,12 @@ use crate::common::sim::{
 };
 
 fn calm() -> World {
-    World::new(Config { hosts: 12, pages: 15, origin_ms: START.millis(), ..Config::calm() })
+    World::new(WorldConfig {
+        hosts: 12,
+        pages: 15,
+        origin_ms: START.millis(),
+        ..WorldConfig::calm()
+    })
 }
 
 #[test]
@@ -89,12 +94,12 @@ fn the_same_seed_gives_the_same_crawl_to_the_byte() {
 
 #[test]
 fn a_changing_web_is_followed_for_hours_and_every_change_is_real() {
-    let config_of_web = Config {
+    let config_of_web = WorldConfig {
         hosts: 4,
         pages: 12,
         origin_ms: START.millis(),
         changes_per_day: 200.0,
-        ..Config::calm()
+        ..WorldConfig::calm()
     };
     let world = World::new(config_of_web);
     let dir = tempfile::tempdir().unwrap();
@@ -118,7 +123,7 @@ fn a_changing_web_is_followed_for_hours_and_every_change_is_real() {
             changes += usize::from(!same);
         }
         assert!(visits.len() >= 10, "{} was visited {} times", row.url, visits.len());
-        assert_eq!(row.standing, Standing::Live);
+        assert_eq!(row.status, PageStatus::Live);
     }
     assert!(changes > 100, "{changes}");
     assert_agree(&state, dir.path());
@@ -127,8 +132,12 @@ fn a_changing_web_is_followed_for_hours_and_every_change_is_real() {
 /// A host with many pages does not keep others waiting, though few can be active at once.
 #[test]
 fn no_host_starves_when_few_can_be_active() {
-    let world =
-        World::new(Config { hosts: 30, pages: 12, origin_ms: START.millis(), ..Config::calm() });
+    let world = World::new(WorldConfig {
+        hosts: 30,
+        pages: 12,
+        origin_ms: START.millis(),
+        ..WorldConfig::calm()
+    });
     let dir = tempfile::tempdir().unwrap();
     let mut sim = Sim::new(&world, dir.path(), config(true, LONG), 9);
     sim.add_seeds();
@@ -181,7 +190,7 @@ impl Verdicts {
 /// Pages with clocks, counters, tokens, blocks that take turns and a footer that changes.
 #[test]
 fn noise_is_no_change_and_an_edited_sentence_is() {
-    let world = World::new(Config {
+    let world = World::new(WorldConfig {
         hosts: 12,
         pages: 40,
         origin_ms: START.millis(),
@@ -189,7 +198,7 @@ fn noise_is_no_change_and_an_edited_sentence_is() {
         time_scale: 6.0,
         page_bytes: 1_500,
         footer_days: 30.0,
-        ..Config::noisy()
+        ..WorldConfig::noisy()
     });
     let dir = tempfile::tempdir().unwrap();
     let half_a_day = Duration::from_secs(2 * 3600);
@@ -208,8 +217,8 @@ fn noise_is_no_change_and_an_edited_sentence_is() {
 /// and no more than that.
 #[test]
 fn the_budget_is_kept_in_every_hour() {
-    let wild = Config::demo();
-    let world = World::new(Config {
+    let wild = WorldConfig::demo();
+    let world = World::new(WorldConfig {
         hosts: 20,
         pages: 40,
         origin_ms: START.millis(),
@@ -245,14 +254,14 @@ fn runs() -> u64 {
 
 /// What a crawl of a web tells of its freshness after two hours, and what is true.
 fn told_and_true(seed: u64, budget: Option<f64>) -> (Freshness, f64) {
-    let world = World::new(Config {
+    let world = World::new(WorldConfig {
         seed,
         hosts: 6,
         pages: 25,
         origin_ms: START.millis(),
         changes_per_day: 40.0,
         change_sigma: 1.5,
-        ..Config::calm()
+        ..WorldConfig::calm()
     });
     let dir = tempfile::tempdir().unwrap();
     let recrawl = if budget.is_some() { LONG } else { Duration::from_secs(1000) };
@@ -331,7 +340,7 @@ fn a_planner_that_knows_more_than_the_state_does_no_harm() {
 /// What a page is found to be, where something else is in its place.
 fn told(row: &PageRow) -> Option<Outcome> {
     let outcome = row.past.as_ref()?.outcome;
-    (row.standing == Standing::Gone && outcome.is_substitute()).then_some(outcome)
+    (row.status == PageStatus::Gone && outcome.is_substitute()).then_some(outcome)
 }
 
 #[test]
@@ -344,7 +353,7 @@ fn what_is_put_in_the_place_of_pages_is_told_as_the_truth_has_it() {
         ..HostShares::default()
     };
     let page_shares = PageShares { mortal: 0.4, ..PageShares::default() };
-    let world = World::new(Config {
+    let world = World::new(WorldConfig {
         hosts: 16,
         pages: 12,
         seed: 3,
@@ -354,7 +363,7 @@ fn what_is_put_in_the_place_of_pages_is_told_as_the_truth_has_it() {
         external_links: 0.0,
         host_shares,
         page_shares,
-        ..Config::default()
+        ..WorldConfig::default()
     });
     let dir = tempfile::tempdir().unwrap();
     let hour = Duration::from_secs(3600);
@@ -375,9 +384,9 @@ fn what_is_put_in_the_place_of_pages_is_told_as_the_truth_has_it() {
             continue;
         }
         let want = truth.instead.map(|instead| match instead {
-            Instead::NotFound => Outcome::SoftGone,
-            Instead::LoginForm | Instead::LoginRedirect => Outcome::LoginWall,
-            Instead::Offer => Outcome::Parked,
+            InsteadOfNotFound::NotFound => Outcome::SoftGone,
+            InsteadOfNotFound::LoginForm | InsteadOfNotFound::LoginRedirect => Outcome::LoginWall,
+            InsteadOfNotFound::Offer => Outcome::Parked,
         });
         assert_eq!(told(&row), want, "{}: {row:?}", row.url);
         *counts.entry(want.map(Outcome::code)).or_insert(0) += 1;

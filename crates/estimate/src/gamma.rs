@@ -1,4 +1,4 @@
-//! What do we believe about a page's change rate, and how does each look at the page move it?
+//! What do we believe about a page's change rate, and how does each visit update it?
 //!
 //! The belief is a Gamma distribution over the rate of a Poisson process. Two numbers hold it, so
 //! it fits a frontier row; every operation is O(1), so it runs at commit time for every visit.
@@ -132,7 +132,7 @@ impl Gamma {
         if rate.is_finite() { rate } else { self.mean() }
     }
 
-    /// Returns the worth of fetching a page of weight `w` now, `tau` after its last fetch.
+    /// Returns the value of fetching a page of weight `w` now, `tau` after its last fetch.
     ///
     /// ```text
     /// w { b [1 - q^(a-1)]/(a-1) - τ q^a },   q = b/(b+τ)        (a = 1: b ln(1/q) - τ q)

@@ -1,4 +1,4 @@
-//! What can one look at a page tell about its change rate?
+//! What can one visit to a page say about its change rate?
 
 use crate::gamma::Gamma;
 use crate::signal::SignalRates;
@@ -8,24 +8,24 @@ use crate::signal::SignalRates;
 pub enum Observation {
     /// It had not changed after `tau`.
     Unchanged {
-        /// Time since the last look.
+        /// Time since the last visit.
         tau: f64,
     },
     /// It had changed, at least once, at an unknown time.
     Changed {
-        /// Time since the last look.
+        /// Time since the last visit.
         tau: f64,
     },
     /// It had changed, for the last time `age` ago (a Last-Modified that can be believed).
     ChangedAt {
-        /// Time since the last look.
+        /// Time since the last visit.
         tau: f64,
         /// Time since the last change.
         age: f64,
     },
-    /// It had changed exactly so many times (a feed, a revision number).
+    /// It had changed exactly this many times (a feed, a revision number).
     Counted {
-        /// Time since the last look.
+        /// Time since the last visit.
         tau: f64,
         /// Number of changes.
         changes: f64,
@@ -33,10 +33,10 @@ pub enum Observation {
 }
 
 impl Observation {
-    /// Returns what a look tells that was preceded by signals.
+    /// Returns what a visit preceded by signals says.
     ///
-    /// The interval is replaced by its equivalent: a change that had been announced is no surprise,
-    /// and says little about the rate; one that had not counts in full.
+    /// The interval is replaced by its equivalent: an announced change is no surprise and says little about the rate;
+    /// one without a signal counts in full.
     pub fn under_signals(rates: SignalRates, tau: f64, signals: f64, changed: bool) -> Self {
         let tau = rates.equivalent_time(tau, signals);
         if changed { Self::Changed { tau } } else { Self::Unchanged { tau } }

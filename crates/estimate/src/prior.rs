@@ -1,4 +1,4 @@
-//! What should we believe about a page before we have looked at it?
+//! What should we believe about a page before its first visit?
 //!
 //! Its host's other pages are the best guess, all pages the next best. The prior is learned from
 //! the population itself (empirical Bayes), so that a wrong start mends itself.
@@ -32,7 +32,7 @@ impl Evidence {
         }
     }
 
-    /// Returns the belief that this evidence makes of `prior`.
+    /// Returns the belief that `prior` and this evidence give.
     pub fn on(self, prior: Gamma) -> Gamma {
         prior.observe_count(self.time, self.changes)
     }
@@ -42,7 +42,7 @@ impl Evidence {
     }
 }
 
-/// Learns the prior that best explains a population of pages; `start` where it says nothing.
+/// Learns the prior that best explains a population of pages; `start` without evidence.
 ///
 /// Maximises the negative-binomial likelihood of the evidence,
 ///

@@ -35,7 +35,7 @@ impl SignalRates {
         if rate > 0.0 { self.expected(tau, signals) / rate } else { positive(tau) }
     }
 
-    /// Returns the chance that a change found after `tau` is the one that a first word after `word` told of.
+    /// Returns the chance that a change found after `tau` is the one that a first signal after `word` announced.
     fn chance_signalled(self, word: f64, tau: f64) -> f64 {
         let chance = share(positive(self.seen), positive(self.false_alarms));
         let rate = positive(self.seen) + positive(self.hidden);
@@ -44,8 +44,8 @@ impl SignalRates {
         if changed > 0.0 { (chance / changed).min(1.0) } else { chance }
     }
 
-    /// Returns the chance that a page that changed by `tau` had done so by `heard`, where nothing was said of it
-    /// until then, and nobody listened after.
+    /// Returns the chance that a page that changed by `tau` had changed by `heard`, when there was no signal until
+    /// then and the source was not read later.
     fn hidden_before(self, heard: f64, tau: f64) -> f64 {
         if heard >= tau {
             return 1.0;
@@ -67,18 +67,18 @@ impl SignalRates {
     }
 }
 
-/// Who says that a page changed.
+/// A source of signals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignalSource {
     /// The date in a sitemap.
     Sitemap,
     /// The date in a feed.
     Feed,
-    /// Whoever pushes the page's address.
+    /// Pushed notifications.
     Push,
 }
 
-/// How many kinds of teller there are.
+/// The number of signal sources.
 pub const SIGNAL_SOURCES: usize = 3;
 
 impl SignalSource {
@@ -95,45 +95,45 @@ impl SignalSource {
     }
 }
 
-/// After how long each teller's first word came since a page was last visited; 0 where none did.
+/// The time of each source's first signal after a page's last visit; 0 if there was none.
 ///
-/// Later words of the same teller say nothing new until the page is visited.
+/// Later signals of the same source say nothing new until the page is visited.
 pub type FirstSignals = [f64; SIGNAL_SOURCES];
 
-/// For how long nobody has listened to each teller: since its list was last read; 0 for who calls by himself.
+/// The time since each source's list was last read; 0 for pushed signals.
 pub type UnreadTimes = [f64; SIGNAL_SOURCES];
 
-/// How far one teller can be trusted on one host, learned from visits.
+/// How far one source can be trusted on one host, learned from visits.
 ///
-/// A word is there or not, and a change is found or not. Each of the four cases is set against what was to be
-/// expected in the time that passed: that a page had changed after a word proves little where it would
-/// have changed anyway, and that it had not without one proves little where it hardly ever does.
+/// There is a signal or not, and a change is found or not. Each of the four cases is compared with what was to be
+/// expected in the elapsed time: a change after a signal proves little where the page would have changed anyway, and
+/// no change without one proves little where it hardly ever does.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SourceTrust {
-    /// Words that came.
+    /// Signals received.
     pub signals: f64,
-    /// Words that told of a change, as far as visits can tell.
+    /// Signals that announced a change, as far as visits can tell.
     pub true_signals: f64,
-    /// Words without a change.
+    /// Signals without a change.
     pub false_signals: f64,
-    /// Changes found where no word had told of one.
+    /// Changes found without a signal.
     pub unsignalled_changes: f64,
-    /// Changes that were to be expected there, by how often the pages change and how long it had been.
+    /// Changes expected without a signal, from the change rates and the elapsed times.
     pub expected_changes: f64,
-    /// The time, over all pages, in which a word was waited for.
+    /// The time, over all pages, without a signal.
     pub quiet: f64,
 }
 
-/// Cases after which older ones begin to fade: hosts mend their ways, or fall from them.
+/// After this many cases older ones fade: hosts change their ways.
 const MEMORY: f64 = 300.0;
 
-/// Words that were put to the test, from which on the others are no surprise.
+/// From this many tested signals on, the others are no surprise.
 const FEW: f64 = 10.0;
 
 impl SourceTrust {
-    /// Learns from a visit `tau` after the one before to a page that changes at `rate`: when had the first
-    /// word come (0: none had), for how long at the end had nobody listened (a list is read now and then), and
-    /// had the page changed?
+    /// Learns from a visit `tau` after the one before to a page that changes at `rate`: when did the first signal
+    /// come (0: never), for how long at the end was the source not read (a list is read now and then), and had the
+    /// page changed?
     ///
     /// Expectation maximisation, one visit at a time: each is divided between its possible causes as what
     /// was learned so far makes them likely.
@@ -178,30 +178,30 @@ impl SourceTrust {
         }
     }
 
-    /// Returns the chance that a word tells of a change. One imaginary case each way keeps it from ever
+    /// Returns the chance that a signal announces a change. A pseudo-case each way keeps it from ever
     /// being certain.
     pub fn precision(self) -> f64 {
         share(1.0 + positive(self.true_signals), 1.0 + positive(self.false_signals))
     }
 
-    /// Returns the chance that a change is told of: the share of the changes to be expected in silence that
-    /// were not found there. One imaginary change of two was, so that it is never certain either.
+    /// Returns the chance that a change is announced: the share of the changes expected without a signal that were
+    /// not found. One of two pseudo-changes was found, so that it is never certain either.
     pub fn recall(self) -> f64 {
         let hidden =
             (1.0 + positive(self.unsignalled_changes)) / (2.0 + positive(self.expected_changes));
         (1.0 - hidden).clamp(0.0, 1.0)
     }
 
-    /// How far it is known what its words are worth, from 0 to 1.
+    /// How far it is known what the source's signals are worth, from 0 to 1.
     fn proven_signals(self) -> f64 {
         share(positive(self.true_signals) + positive(self.false_signals), FEW)
     }
 
     /// Returns the signal rates of a page that changes at `rate`.
     ///
-    /// seen = recall λ, hidden = (1 - recall)λ. False words come as often as they came to the host's pages,
-    /// whatever these do: a list that is always of today says so of all. Before anything is known there
-    /// is one of them in the time of two changes, so that a first word is believed by half.
+    /// seen = recall λ, hidden = (1 - recall)λ. False signals come as often as they came to the host's pages,
+    /// whatever these do: a list that always gives today's date does so for all pages. Without evidence one false
+    /// signal is assumed in the time of two changes, so that a first signal is half believed.
     pub fn rates(self, rate: f64) -> SignalRates {
         let rate = positive(rate);
         let seen = self.recall() * rate;
@@ -211,18 +211,18 @@ impl SourceTrust {
     }
 }
 
-/// What is known of the tellers of a host.
+/// What is known about the signal sources of a host.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SignalSources(pub [SourceTrust; SIGNAL_SOURCES]);
 
 impl SignalSources {
-    /// A word of `teller` came for a page of the host.
+    /// Records that `signal_source` sent a signal for a page of the host.
     pub fn record_signal(&mut self, signal_source: SignalSource) {
         self.0[signal_source as usize].signals += 1.0;
     }
 
-    /// Learns from a visit, as [`Trust::observe`] does, of each teller that ever said a word. `deaf` tells for
-    /// how long nobody had listened to each.
+    /// Learns from a visit, as [`SourceTrust::observe`] does, about each source that ever sent a signal. `deaf` is
+    /// the time for which each was not read.
     pub fn learn(
         &mut self,
         words: &FirstSignals,
@@ -238,7 +238,7 @@ impl SignalSources {
         }
     }
 
-    /// Returns how time runs for a page that changes at `rate` and of which `words` were said.
+    /// Returns how time counts for a page that changes at `rate`, given its signals.
     pub fn clock(&self, words: &FirstSignals, rate: f64) -> SignalClock {
         let mut clock = SignalClock::PLAIN;
         for (trust, word) in self.0.iter().zip(words) {
@@ -252,7 +252,7 @@ impl SignalSources {
     }
 }
 
-/// The expected number of events where `expected` were to be and at least one was.
+/// The expected number of events, given their mean `expected` and that at least one happened.
 fn at_least_one(expected: f64) -> f64 {
     if expected > 1e-9 { expected / -(-expected).exp_m1() } else { 1.0 }
 }

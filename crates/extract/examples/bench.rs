@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use evercrawl_extract::html::{Extractor, LinkKind, Options};
+use evercrawl_extract::html::{Extractor, HtmlOptions, LinkKind};
 use html5gum::{Emitter, Error, State, Tokenizer};
 use url::Url;
 
@@ -22,9 +22,9 @@ fn main() {
     say(&format!("{} pages, {} bytes each", pages.len(), bytes / pages.len().max(1)));
 
     let mut extractor = Extractor::new();
-    let options = Options::default();
+    let options = HtmlOptions::default();
     let Ok(base) = Url::parse("https://docs.example.org/a/b/c.html") else { return };
-    let with_anchors = Options { anchor_text: true, ..Options::default() };
+    let with_anchors = HtmlOptions { anchor_text: true, ..HtmlOptions::default() };
     report("bare tokenizer", &pages, |page| {
         let Ok(()) = Tokenizer::new_with_emitter(page, Nothing::default()).finish();
         0

@@ -15,13 +15,13 @@ const GUESS_FROM: usize = 64 << 10;
 
 /// A document's characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text<'a> {
+pub struct DecodedText<'a> {
     /// The text, borrowed when the bytes were UTF-8 already.
     pub text: Cow<'a, str>,
     /// The encoding's standard name, such as `windows-1252`.
     pub charset: &'static str,
     /// How the encoding became known.
-    pub source: Source,
+    pub source: CharsetSource,
 }
 
 /// How browsers write the queries of links on a page that is not in UTF-8. All else of a URL is in UTF-8.
@@ -30,7 +30,7 @@ pub struct QueryEncoding(&'static Encoding);
 
 impl QueryEncoding {
     /// That of a page in this encoding; `None` where it is UTF-8 too.
-    pub fn of(charset: &str) -> Option<Self> {
+    pub fn from_name(charset: &str) -> Option<Self> {
         let encoding = Encoding::for_label(charset.as_bytes())?.output_encoding();
         (encoding != UTF_8).then_some(QueryEncoding(encoding))
     }
@@ -52,7 +52,7 @@ impl QueryEncoding {
 
 /// What told the encoding of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum CharsetSource {
     /// A byte order mark.
     Mark,
     /// The charset of the `Content-Type` header.
@@ -73,13 +73,13 @@ pub fn decode_text<'a>(
     bytes: &'a [u8],
     header: Option<&str>,
     host: Option<&str>,
-) -> Option<Text<'a>> {
+) -> Option<DecodedText<'a>> {
     let (encoding, source, skip) = find_encoding(bytes, header, host);
     if encoding == REPLACEMENT {
         return None;
     }
     let (text, _) = encoding.decode_without_bom_handling(bytes.get(skip..).unwrap_or_default());
-    Some(Text { text, charset: encoding.name(), source })
+    Some(DecodedText { text, charset: encoding.name(), source })
 }
 
 /// The charset parameter of a `Content-Type` header.
@@ -95,21 +95,21 @@ fn find_encoding(
     bytes: &[u8],
     header: Option<&str>,
     host: Option<&str>,
-) -> (&'static Encoding, Source, usize) {
+) -> (&'static Encoding, CharsetSource, usize) {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
-        return (encoding, Source::Mark, length);
+        return (encoding, CharsetSource::Mark, length);
     }
     if let Some(encoding) = header.and_then(|label| Encoding::for_label(label.as_bytes())) {
-        return (encoding, Source::Header, 0);
+        return (encoding, CharsetSource::Header, 0);
     }
     if let Some(encoding) = prescan::declared(bytes) {
-        return (encoding, Source::Declared, 0);
+        return (encoding, CharsetSource::Declared, 0);
     }
     // As fast as the decoder, which looks by as many bytes at a time as the processor can.
     if Encoding::utf8_valid_up_to(bytes) == bytes.len() {
-        return (UTF_8, Source::Valid, 0);
+        return (UTF_8, CharsetSource::Valid, 0);
     }
-    (guess(bytes, host), Source::Guessed, 0)
+    (guess_encoding(bytes, host), CharsetSource::Guessed, 0)
 }
 
 /// What a declaration inside the document can mean: it was read as ASCII, so it is not UTF-16.
@@ -121,7 +121,7 @@ fn as_declared(label: &[u8]) -> Option<&'static Encoding> {
     Some(if encoding == X_USER_DEFINED { WINDOWS_1252 } else { encoding })
 }
 
-fn guess(bytes: &[u8], host: Option<&str>) -> &'static Encoding {
+fn guess_encoding(bytes: &[u8], host: Option<&str>) -> &'static Encoding {
     let part = bytes.get(..GUESS_FROM).unwrap_or(bytes);
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(part, part.len() == bytes.len());
@@ -140,7 +140,10 @@ fn top_level_domain(host: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn read<'a>(bytes: &'a [u8], header: Option<&str>) -> (Cow<'a, str>, &'static str, Source) {
+    fn read<'a>(
+        bytes: &'a [u8],
+        header: Option<&str>,
+    ) -> (Cow<'a, str>, &'static str, CharsetSource) {
         let found = decode_text(bytes, header, Some("www.example.ru")).unwrap();
         (found.text, found.charset, found.source)
     }
@@ -150,38 +153,38 @@ mod tests {
         let meta = b"<meta charset=iso-8859-2>\xe6";
         let marked = b"\xef\xbb\xbf<meta charset=koi8-r>\xc3\xa9";
         for (bytes, header, text, charset, source) in [
-            (&marked[..], Some("koi8-r"), "<meta charset=koi8-r>é", "UTF-8", Source::Mark),
+            (&marked[..], Some("koi8-r"), "<meta charset=koi8-r>é", "UTF-8", CharsetSource::Mark),
             (
                 &meta[..],
                 Some("latin1"),
                 "<meta charset=iso-8859-2>æ",
                 "windows-1252",
-                Source::Header,
+                CharsetSource::Header,
             ),
-            (&meta[..], None, "<meta charset=iso-8859-2>ć", "ISO-8859-2", Source::Declared),
+            (&meta[..], None, "<meta charset=iso-8859-2>ć", "ISO-8859-2", CharsetSource::Declared),
             (
                 &meta[..],
                 Some("nonsense"),
                 "<meta charset=iso-8859-2>ć",
                 "ISO-8859-2",
-                Source::Declared,
+                CharsetSource::Declared,
             ),
-            ("caf\u{e9}".as_bytes(), None, "café", "UTF-8", Source::Valid),
-            (b"\xff\xfea\0b\0", None, "ab", "UTF-16LE", Source::Mark),
-            (b"\xfe\xff\0a\0b", None, "ab", "UTF-16BE", Source::Mark),
+            ("caf\u{e9}".as_bytes(), None, "café", "UTF-8", CharsetSource::Valid),
+            (b"\xff\xfea\0b\0", None, "ab", "UTF-16LE", CharsetSource::Mark),
+            (b"\xfe\xff\0a\0b", None, "ab", "UTF-16BE", CharsetSource::Mark),
             (
                 b"<meta charset=utf-16>\xc3\xa9",
                 None,
                 "<meta charset=utf-16>é",
                 "UTF-8",
-                Source::Declared,
+                CharsetSource::Declared,
             ),
             (
                 b"<?xml version='1.0' encoding='koi8-r'?>\xc1",
                 None,
                 "<?xml version='1.0' encoding='koi8-r'?>а",
                 "KOI8-R",
-                Source::Declared,
+                CharsetSource::Declared,
             ),
         ] {
             assert_eq!(read(bytes, header), (text.into(), charset, source));
@@ -193,7 +196,7 @@ mod tests {
         let (russian, _, _) =
             encoding_rs::WINDOWS_1251.encode("Съешь же ещё этих мягких французских булок");
         assert_eq!(read(&russian, None).1, "windows-1251");
-        assert_eq!(read(&russian, None).2, Source::Guessed);
+        assert_eq!(read(&russian, None).2, CharsetSource::Guessed);
         for host in
             [None, Some(""), Some("..."), Some("пример.рф"), Some("EXAMPLE.RU."), Some("10.0.0.1")]
         {

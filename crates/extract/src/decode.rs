@@ -9,7 +9,7 @@ mod codec;
 
 use std::borrow::Cow;
 
-use codec::{Codec, State};
+use codec::{Codec, CodecState};
 
 /// Most layers of coding that are undone; honest servers use one.
 const MAX_LAYERS: usize = 3;
@@ -23,24 +23,28 @@ const MAX_CHUNK: usize = 4 << 20;
 
 /// How much decoding may produce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Caps {
+pub struct DecodeLimits {
     /// Most decoded bytes.
     pub bytes: usize,
     /// Most decoded bytes for each byte received, once the output is past a mebibyte.
     pub ratio: usize,
 }
 
-impl Default for Caps {
+impl Default for DecodeLimits {
     fn default() -> Self {
-        Caps { bytes: 32 << 20, ratio: 250 }
+        DecodeLimits { bytes: 32 << 20, ratio: 250 }
     }
 }
 
-impl Caps {
+impl DecodeLimits {
     /// The most that a body of `received` bytes may become, and what to blame when it is reached.
-    fn limit(self, received: usize) -> (usize, Cut) {
+    fn limit(self, received: usize) -> (usize, Truncation) {
         let by_ratio = received.saturating_mul(self.ratio).max(RATIO_FLOOR);
-        if by_ratio < self.bytes { (by_ratio, Cut::Ratio) } else { (self.bytes, Cut::Size) }
+        if by_ratio < self.bytes {
+            (by_ratio, Truncation::Ratio)
+        } else {
+            (self.bytes, Truncation::Size)
+        }
     }
 }
 
@@ -86,7 +90,7 @@ impl Coding {
 
 /// Why the decoded bytes are not all that was meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
+pub enum Truncation {
     /// The output reached its cap.
     Size,
     /// The output outgrew the input by more than a page does.
@@ -110,16 +114,16 @@ pub struct Decoded<'a> {
     /// The bytes, borrowed where there was nothing to undo.
     pub bytes: Cow<'a, [u8]>,
     /// Why they are not all, if so.
-    pub cut: Option<Cut>,
+    pub cut: Option<Truncation>,
 }
 
 /// Undoes the codings that `content_encoding` lists, last applied first.
-pub fn decode<'a>(content_encoding: &str, body: &'a [u8], caps: Caps) -> Decoded<'a> {
+pub fn decode<'a>(content_encoding: &str, body: &'a [u8], caps: DecodeLimits) -> Decoded<'a> {
     let mut decoded = Decoded { bytes: Cow::Borrowed(body), cut: None };
     let (limit, blame) = caps.limit(body.len());
     for (layer, token) in tokens(content_encoding).rev().enumerate() {
         let Some(coding) = Coding::named(token).filter(|_| layer < MAX_LAYERS) else {
-            decoded.cut = decoded.cut.or(Some(Cut::UnknownCoding));
+            decoded.cut = decoded.cut.or(Some(Truncation::UnknownCoding));
             break;
         };
         if decoded.bytes.is_empty() {
@@ -127,7 +131,7 @@ pub fn decode<'a>(content_encoding: &str, body: &'a [u8], caps: Caps) -> Decoded
         }
         let (bytes, cut) = unpack(coding, &decoded.bytes, limit, blame);
         decoded.cut = decoded.cut.or(cut);
-        if bytes.is_empty() && matches!(cut, Some(Cut::Corrupt { .. })) {
+        if bytes.is_empty() && matches!(cut, Some(Truncation::Corrupt { .. })) {
             break;
         }
         decoded.bytes = Cow::Owned(bytes);
@@ -145,15 +149,20 @@ fn tokens(header: &str) -> impl DoubleEndedIterator<Item = &str> {
 }
 
 /// Undoes one layer: all its members, up to `limit` bytes.
-fn unpack(coding: Coding, body: &[u8], limit: usize, blame: Cut) -> (Vec<u8>, Option<Cut>) {
-    let mut output = Output::new(body.len(), limit);
+fn unpack(
+    coding: Coding,
+    body: &[u8],
+    limit: usize,
+    blame: Truncation,
+) -> (Vec<u8>, Option<Truncation>) {
+    let mut output = DecodeBuffer::new(body.len(), limit);
     let mut fault = unpack_members(coding, Codec::new(coding), body, &mut output);
-    if fault == Some(Fault::Broken) && coding == Coding::Deflate && output.filled == 0 {
+    if fault == Some(DecodeError::Broken) && coding == Coding::Deflate && output.filled == 0 {
         fault = unpack_members(coding, Codec::raw_deflate(), body, &mut output);
     }
     let cut = fault.map(|fault| match fault {
-        Fault::Full => blame,
-        Fault::Broken => Cut::Corrupt { coding, at: output.filled },
+        DecodeError::Full => blame,
+        DecodeError::Broken => Truncation::Corrupt { coding, at: output.filled },
     });
     (output.finish(), cut)
 }
@@ -162,8 +171,8 @@ fn unpack_members(
     coding: Coding,
     mut codec: Codec,
     body: &[u8],
-    output: &mut Output,
-) -> Option<Fault> {
+    output: &mut DecodeBuffer,
+) -> Option<DecodeError> {
     let mut rest = body;
     for _ in 0..MAX_MEMBERS {
         if let Err(fault) = unpack_member(&mut codec, &mut rest, output) {
@@ -174,45 +183,51 @@ fn unpack_members(
         }
         codec.restart();
     }
-    Some(Fault::Broken)
+    Some(DecodeError::Broken)
 }
 
-fn unpack_member(codec: &mut Codec, rest: &mut &[u8], output: &mut Output) -> Result<(), Fault> {
+fn unpack_member(
+    codec: &mut Codec,
+    rest: &mut &[u8],
+    output: &mut DecodeBuffer,
+) -> Result<(), DecodeError> {
     loop {
         let step = codec.step(rest, output.room());
         *rest = rest.get(step.read..).unwrap_or_default();
         output.filled += step.written;
         if output.filled > output.limit {
-            return Err(Fault::Full);
+            return Err(DecodeError::Full);
         }
         match step.state {
-            State::Ended => return Ok(()),
-            State::Broken => return Err(Fault::Broken),
+            CodecState::Ended => return Ok(()),
+            CodecState::Broken => return Err(DecodeError::Broken),
             // Neither side moved: the input broke off.
-            State::Going if step.read == 0 && step.written == 0 => return Err(Fault::Broken),
-            State::Going => {}
+            CodecState::Going if step.read == 0 && step.written == 0 => {
+                return Err(DecodeError::Broken);
+            }
+            CodecState::Going => {}
         }
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fault {
+enum DecodeError {
     Full,
     Broken,
 }
 
 /// The decoded bytes so far, with room made in growing steps and never past the limit.
-struct Output {
+struct DecodeBuffer {
     bytes: Vec<u8>,
     filled: usize,
     limit: usize,
 }
 
-impl Output {
+impl DecodeBuffer {
     fn new(received: usize, limit: usize) -> Self {
         let limit = limit.min(usize::MAX - 1);
         let likely = received.saturating_mul(4).clamp(MIN_CHUNK, MAX_CHUNK).min(limit + 1);
-        Output { bytes: Vec::with_capacity(likely), filled: 0, limit }
+        DecodeBuffer { bytes: Vec::with_capacity(likely), filled: 0, limit }
     }
 
     /// Free space to decode into: one byte past the limit at most, which tells "full" from "done".

@@ -22,13 +22,13 @@ mod start_tag;
 mod text;
 mod values;
 
-use emitter::{Output, Sink, Syntax};
+use emitter::{PageOutput, Sink, Syntax};
 pub use links::{LinkKind, LinkRef, Links, Rel};
-use text::Text;
+use text::TextBuffer;
 
 /// How much to take from a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct HtmlOptions {
     /// Most links; the rest are dropped and the page is marked.
     pub max_links: usize,
     /// Most bytes of text; the rest is dropped and the page is marked.
@@ -41,9 +41,9 @@ pub struct Options {
     pub robots_names: Vec<String>,
 }
 
-impl Default for Options {
+impl Default for HtmlOptions {
     fn default() -> Self {
-        Options {
+        HtmlOptions {
             max_links: 20_000,
             max_text: 1 << 20,
             max_title: 1024,
@@ -55,7 +55,7 @@ impl Default for Options {
 
 /// What an HTML page holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Page {
+pub struct HtmlPage {
     /// The first `<title>`, its white space collapsed.
     pub title: Option<String>,
     /// The text a reader sees: white space collapsed, a line a block, no scripts, styles, templates.
@@ -79,21 +79,21 @@ pub struct Page {
     pub text_cut: bool,
 }
 
-impl Page {
+impl HtmlPage {
     /// The address that the page says is its true one.
     pub fn canonical(&self) -> Option<&str> {
-        self.first(LinkKind::Canonical)
+        self.first_link(LinkKind::Canonical)
     }
 
     /// The first link of a kind.
-    pub fn first(&self, kind: LinkKind) -> Option<&str> {
+    pub fn first_link(&self, kind: LinkKind) -> Option<&str> {
         self.links.iter().find(|link| link.kind == kind).map(|link| link.href)
     }
 
     /// Empties the page, keeping its buffers.
     fn clear(&mut self) {
-        let Page { text, links, robots, .. } = std::mem::take(self);
-        *self = Page { text, links, robots, ..Page::default() };
+        let HtmlPage { text, links, robots, .. } = std::mem::take(self);
+        *self = HtmlPage { text, links, robots, ..HtmlPage::default() };
         self.text.clear();
         self.links.clear();
         self.robots.clear();
@@ -103,7 +103,7 @@ impl Page {
 /// Reads pages one after another, with the same buffers for all.
 #[derive(Debug, Default)]
 pub struct Extractor {
-    page: Page,
+    page: HtmlPage,
     values: Vec<u8>,
     text: Vec<u8>,
 }
@@ -115,30 +115,30 @@ impl Extractor {
     }
 
     /// Reads a page. What it returns lives until the next page is read; clone what must last.
-    pub fn extract_html(&mut self, html: &str, options: &Options) -> &Page {
+    pub fn extract_html(&mut self, html: &str, options: &HtmlOptions) -> &HtmlPage {
         self.read(html, Syntax::Html, options)
     }
 
     /// Reads a page that was sent as XML, where `<script/>` is complete.
-    pub fn extract_xhtml(&mut self, xhtml: &str, options: &Options) -> &Page {
+    pub fn extract_xhtml(&mut self, xhtml: &str, options: &HtmlOptions) -> &HtmlPage {
         self.read(xhtml, Syntax::Xml, options)
     }
 
-    fn read(&mut self, markup: &str, syntax: Syntax, options: &Options) -> &Page {
-        self.read_by(markup, syntax, options, markup::read)
+    fn read(&mut self, markup: &str, syntax: Syntax, options: &HtmlOptions) -> &HtmlPage {
+        self.read_with(markup, syntax, options, markup::read)
     }
 
-    fn read_by(
+    fn read_with(
         &mut self,
         markup: &str,
         syntax: Syntax,
-        options: &Options,
+        options: &HtmlOptions,
         reader: impl FnOnce(&str, Sink<'_>),
-    ) -> &Page {
+    ) -> &HtmlPage {
         self.page.clear();
-        let mut text = Text::reusing(std::mem::take(&mut self.text), options.max_text);
-        let mut title = Text::new(options.max_title);
-        let output = Output { page: &mut self.page, text: &mut text, title: &mut title };
+        let mut text = TextBuffer::reusing(std::mem::take(&mut self.text), options.max_text);
+        let mut title = TextBuffer::new(options.max_title);
+        let output = PageOutput { page: &mut self.page, text: &mut text, title: &mut title };
         let sink = Sink::new(output, &mut self.values, syntax, options);
         reader(markup, sink);
         self.page.text_cut = text.is_cut();

@@ -24,7 +24,7 @@
 
 mod address;
 pub mod charset;
-mod claim;
+mod claimed_date;
 pub mod decode;
 pub mod html;
 pub mod listing;
@@ -33,10 +33,10 @@ pub mod sniff;
 use std::borrow::Cow;
 
 use charset::{decode_text, header_charset};
-use decode::{Caps, decode};
-pub use html::{Extractor, LinkKind, LinkRef, Links, Options, Page, Rel};
-pub use listing::{Entry, Listing};
-pub use sniff::Kind;
+use decode::{DecodeLimits, decode};
+pub use html::{Extractor, HtmlOptions, HtmlPage, LinkKind, LinkRef, Links, Rel};
+pub use listing::{Listing, ListingEntry};
+pub use sniff::ContentKind;
 
 /// A document as it was received, its content codings already undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,9 +51,9 @@ pub struct Document<'a> {
 
 /// What a document holds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Extracted<'a> {
+pub struct Extraction<'a> {
     /// What it is.
-    pub kind: Kind,
+    pub kind: ContentKind,
     /// The encoding it was written in, if it is text.
     pub charset: Option<&'static str>,
     /// What was read from it.
@@ -64,7 +64,7 @@ pub struct Extracted<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content<'a> {
     /// An HTML page.
-    Page(&'a Page),
+    Page(&'a HtmlPage),
     /// A sitemap or feed.
     Listing(Box<Listing>),
     /// Text that leads nowhere: plain, or of a format without links for us.
@@ -75,45 +75,54 @@ pub enum Content<'a> {
 
 impl Extractor {
     /// Reads a document of any kind.
-    pub fn extract<'a>(&'a mut self, document: &Document<'a>, options: &Options) -> Extracted<'a> {
+    pub fn extract<'a>(
+        &'a mut self,
+        document: &Document<'a>,
+        options: &HtmlOptions,
+    ) -> Extraction<'a> {
         let kind = sniff::sniff(document.bytes, document.content_type, document.url);
         match kind {
-            Kind::Other(sniff::GZIP) => Self::extract_packed(document),
-            Kind::Other(_) => Extracted { kind, charset: None, content: Content::Nothing },
+            ContentKind::Other(sniff::GZIP) => Self::extract_packed(document),
+            ContentKind::Other(_) => Extraction { kind, charset: None, content: Content::Nothing },
             _ => self.extract_text(kind, document, options),
         }
     }
 
     fn extract_text<'a>(
         &'a mut self,
-        kind: Kind,
+        kind: ContentKind,
         document: &Document<'a>,
-        options: &Options,
-    ) -> Extracted<'a> {
+        options: &HtmlOptions,
+    ) -> Extraction<'a> {
         let header = document.content_type.and_then(header_charset);
         let Some(decoded) = decode_text(document.bytes, header, host_of(document.url)) else {
-            return Extracted { kind, charset: None, content: Content::Nothing };
+            return Extraction { kind, charset: None, content: Content::Nothing };
         };
         let content = match kind {
-            Kind::Html => Content::Page(self.extract_html(&decoded.text, options)),
-            Kind::Xhtml => Content::Page(self.extract_xhtml(&decoded.text, options)),
+            ContentKind::Html => Content::Page(self.extract_html(&decoded.text, options)),
+            ContentKind::Xhtml => Content::Page(self.extract_xhtml(&decoded.text, options)),
             _ if kind.is_listing() => {
                 Content::Listing(Box::new(Listing::read_text(kind, &decoded.text)))
             }
             _ => Content::Text(decoded.text),
         };
-        Extracted { kind, charset: Some(decoded.charset), content }
+        Extraction { kind, charset: Some(decoded.charset), content }
     }
 
     /// Reads a sitemap that is packed as a file; other packed files hold nothing for us.
-    fn extract_packed<'a>(document: &Document<'_>) -> Extracted<'a> {
-        let peek = decode("gzip", document.bytes, Caps { bytes: PEEK, ..Caps::default() });
+    fn extract_packed<'a>(document: &Document<'_>) -> Extraction<'a> {
+        let peek =
+            decode("gzip", document.bytes, DecodeLimits { bytes: PEEK, ..DecodeLimits::default() });
         if sniff::sniff(&peek.bytes, None, "").is_listing() {
-            let listing = Box::new(Listing::read(document));
+            let listing = Box::new(Listing::read_listing(document));
             let kind = listing.kind;
-            return Extracted { kind, charset: None, content: Content::Listing(listing) };
+            return Extraction { kind, charset: None, content: Content::Listing(listing) };
         }
-        Extracted { kind: Kind::Other(sniff::GZIP), charset: None, content: Content::Nothing }
+        Extraction {
+            kind: ContentKind::Other(sniff::GZIP),
+            charset: None,
+            content: Content::Nothing,
+        }
     }
 }
 

@@ -14,8 +14,8 @@ use evercrawl_model::Time;
 use crate::Document;
 use crate::address::has_scheme;
 use crate::charset::{decode_text, header_charset};
-use crate::decode::{Caps, Cut, decode};
-use crate::sniff::{Kind, sniff};
+use crate::decode::{DecodeLimits, Truncation, decode};
+use crate::sniff::{ContentKind, sniff};
 
 /// Most addresses and bytes that a sitemap may have by its protocol.
 const MAX_ENTRIES: usize = 50_000;
@@ -25,9 +25,9 @@ const MAX_BYTES: usize = 50 << 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing {
     /// What it is: one of the listing kinds, or [`Kind::Text`] for a plain list of addresses.
-    pub kind: Kind,
+    pub kind: ContentKind,
     /// What it lists, in order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ListingEntry>,
     /// Where to subscribe to changes of a feed.
     pub hubs: Vec<String>,
     /// The address that a feed gives itself, which is the topic to subscribe to.
@@ -40,7 +40,7 @@ pub struct Listing {
 
 /// One address of a listing, as written: not yet resolved against the listing's own.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Entry {
+pub struct ListingEntry {
     /// The address of the page, or of the sitemap in an index.
     pub url: String,
     /// When it is said to have changed.
@@ -52,14 +52,14 @@ pub struct Entry {
     /// Its weight among the pages of its site, from 0 to 1, as its owner sees it.
     pub priority: Option<f32>,
     /// The same page in other languages.
-    pub alternates: Vec<Alternate>,
+    pub alternates: Vec<AlternateLink>,
     /// Images and videos that it is said to hold.
     pub media: Vec<String>,
 }
 
 /// The same page in another language.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Alternate {
+pub struct AlternateLink {
     /// The language, such as `de-CH`.
     pub lang: String,
     /// The address.
@@ -88,32 +88,32 @@ pub enum Frequency {
 impl Listing {
     /// Reads a document that is known to be a sitemap or feed, whatever its type is said to be:
     /// packed with gzip or not, XML, JSON, or plain text with an address a line.
-    pub fn read(document: &Document<'_>) -> Listing {
+    pub fn read_listing(document: &Document<'_>) -> Listing {
         let (bytes, cut) = unpacked(document.bytes);
         let header = document.content_type.and_then(header_charset);
         let Some(text) = decode_text(&bytes, header, None) else {
-            return Listing { damaged: true, ..Listing::new(Kind::Text) };
+            return Listing { damaged: true, ..Listing::new(ContentKind::Text) };
         };
         let kind = sniff(&bytes, document.content_type, document.url);
         let mut listing = Self::read_text(kind, &text.text);
-        listing.damaged |= matches!(cut, Some(Cut::Corrupt { .. }));
-        listing.cut |= matches!(cut, Some(Cut::Size | Cut::Ratio));
+        listing.damaged |= matches!(cut, Some(Truncation::Corrupt { .. }));
+        listing.cut |= matches!(cut, Some(Truncation::Size | Truncation::Ratio));
         listing
     }
 
     /// Reads the text of a listing whose kind is known.
-    pub(crate) fn read_text(kind: Kind, text: &str) -> Listing {
+    pub(crate) fn read_text(kind: ContentKind, text: &str) -> Listing {
         match kind {
-            Kind::JsonFeed => json::read(text),
+            ContentKind::JsonFeed => json::read(text),
             // Markup with an error message before it passes for HTML.
-            Kind::Html if !text.contains('<') => read_lines(text),
-            Kind::Html | Kind::Xhtml | Kind::Xml => xml::read(kind, text),
+            ContentKind::Html if !text.contains('<') => read_lines(text),
+            ContentKind::Html | ContentKind::Xhtml | ContentKind::Xml => xml::read(kind, text),
             _ if kind.is_listing() => xml::read(kind, text),
             _ => read_lines(text),
         }
     }
 
-    fn new(kind: Kind) -> Self {
+    fn new(kind: ContentKind) -> Self {
         Listing {
             kind,
             entries: Vec::new(),
@@ -125,7 +125,7 @@ impl Listing {
     }
 
     /// Takes an entry, unless the listing is full. Tells whether there is room for more.
-    fn push(&mut self, entry: Entry) -> bool {
+    fn push(&mut self, entry: ListingEntry) -> bool {
         if self.entries.len() >= MAX_ENTRIES {
             self.cut = true;
             return false;
@@ -136,22 +136,23 @@ impl Listing {
 }
 
 /// The bytes without gzip, and at most as many as a sitemap may have.
-fn unpacked(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<Cut>) {
+fn unpacked(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<Truncation>) {
     if bytes.starts_with(&[0x1f, 0x8b]) {
-        let caps = Caps { bytes: MAX_BYTES, ..Caps::default() };
+        let caps = DecodeLimits { bytes: MAX_BYTES, ..DecodeLimits::default() };
         let decoded = decode("gzip", bytes, caps);
         return (decoded.bytes, decoded.cut);
     }
     let kept = bytes.get(..MAX_BYTES).unwrap_or(bytes);
-    (Cow::Borrowed(kept), (kept.len() < bytes.len()).then_some(Cut::Size))
+    (Cow::Borrowed(kept), (kept.len() < bytes.len()).then_some(Truncation::Size))
 }
 
 /// Reads a text sitemap: the lines that are addresses.
 fn read_lines(text: &str) -> Listing {
-    let mut listing = Listing::new(Kind::Text);
+    let mut listing = Listing::new(ContentKind::Text);
     for line in text.split(['\n', '\r']) {
         let line = trimmed(line);
-        if is_web_address(line) && !listing.push(Entry { url: line.to_owned(), ..Entry::default() })
+        if is_web_address(line)
+            && !listing.push(ListingEntry { url: line.to_owned(), ..ListingEntry::default() })
         {
             break;
         }

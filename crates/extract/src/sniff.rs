@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 /// What a document is, as far as it decides how to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ContentKind {
     /// HTML.
     Html,
     /// HTML in the syntax of XML.
@@ -34,25 +34,34 @@ pub enum Kind {
     Other(&'static str),
 }
 
-impl Kind {
+impl ContentKind {
     /// The type by its standard name, as indexes record it.
     pub fn mime(self) -> &'static str {
         match self {
-            Kind::Html => "text/html",
-            Kind::Xhtml => "application/xhtml+xml",
-            Kind::Sitemap | Kind::SitemapIndex | Kind::Xml => "application/xml",
-            Kind::Rss => "application/rss+xml",
-            Kind::Atom => "application/atom+xml",
-            Kind::JsonFeed => "application/feed+json",
-            Kind::Json => "application/json",
-            Kind::Text | Kind::Robots => "text/plain",
-            Kind::Other(mime) => mime,
+            ContentKind::Html => "text/html",
+            ContentKind::Xhtml => "application/xhtml+xml",
+            ContentKind::Sitemap | ContentKind::SitemapIndex | ContentKind::Xml => {
+                "application/xml"
+            }
+            ContentKind::Rss => "application/rss+xml",
+            ContentKind::Atom => "application/atom+xml",
+            ContentKind::JsonFeed => "application/feed+json",
+            ContentKind::Json => "application/json",
+            ContentKind::Text | ContentKind::Robots => "text/plain",
+            ContentKind::Other(mime) => mime,
         }
     }
 
     /// Whether it lists pages with the times they changed.
     pub fn is_listing(self) -> bool {
-        matches!(self, Kind::Sitemap | Kind::SitemapIndex | Kind::Rss | Kind::Atom | Kind::JsonFeed)
+        matches!(
+            self,
+            ContentKind::Sitemap
+                | ContentKind::SitemapIndex
+                | ContentKind::Rss
+                | ContentKind::Atom
+                | ContentKind::JsonFeed
+        )
     }
 }
 
@@ -62,26 +71,26 @@ const UNKNOWN: &str = "application/octet-stream";
 pub(crate) const GZIP: &str = "application/gzip";
 
 /// Tells what `bytes` are, received from `url` with that `Content-Type`.
-pub fn sniff(bytes: &[u8], content_type: Option<&str>, url: &str) -> Kind {
+pub fn sniff(bytes: &[u8], content_type: Option<&str>, url: &str) -> ContentKind {
     let window = bytes.get(..WINDOW).unwrap_or(bytes);
     if let Some(mime) = signature(window) {
-        return Kind::Other(mime);
+        return ContentKind::Other(mime);
     }
-    let text = narrow(window);
+    let text = utf16_as_ascii(window);
     let markup = first_element(&text);
     if let Some(kind) = markup.and_then(|name| listing_kind(name, &text)) {
         return kind;
     }
     match declared(content_type) {
-        Declared::Html => Kind::Html,
-        Declared::Xhtml => Kind::Xhtml,
+        Declared::Html => ContentKind::Html,
+        Declared::Xhtml => ContentKind::Xhtml,
         Declared::Xml if markup.is_some_and(|name| name.eq_ignore_ascii_case(b"html")) => {
-            Kind::Xhtml
+            ContentKind::Xhtml
         }
-        Declared::Xml => Kind::Xml,
+        Declared::Xml => ContentKind::Xml,
         Declared::Json => json_kind(&text),
-        Declared::Binary => Kind::Other(UNKNOWN),
-        Declared::Text if is_binary(&text) => Kind::Other(UNKNOWN),
+        Declared::Binary => ContentKind::Other(UNKNOWN),
+        Declared::Text if is_binary(&text) => ContentKind::Other(UNKNOWN),
         Declared::Text => text_kind(url),
         Declared::Nothing => undeclared_kind(&text, markup, url),
     }
@@ -119,52 +128,52 @@ fn declared(content_type: Option<&str>) -> Declared {
     }
 }
 
-fn undeclared_kind(text: &[u8], markup: Option<&[u8]>, url: &str) -> Kind {
+fn undeclared_kind(text: &[u8], markup: Option<&[u8]>, url: &str) -> ContentKind {
     if markup.is_some_and(is_html_element) || starts_with_doctype_html(text) {
-        return Kind::Html;
+        return ContentKind::Html;
     }
     if is_binary(text) {
-        return Kind::Other(UNKNOWN);
+        return ContentKind::Other(UNKNOWN);
     }
     match text.first() {
-        Some(b'<') if text.starts_with(b"<?xml") || markup.is_some() => Kind::Xml,
+        Some(b'<') if text.starts_with(b"<?xml") || markup.is_some() => ContentKind::Xml,
         Some(b'{' | b'[') => json_kind(text),
         _ => text_kind(url),
     }
 }
 
-fn text_kind(url: &str) -> Kind {
+fn text_kind(url: &str) -> ContentKind {
     let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
     let path = after_scheme.find('/').map_or("", |slash| &after_scheme[slash..]);
     let path = path.split(['?', '#']).next().unwrap_or_default();
-    if path == "/robots.txt" { Kind::Robots } else { Kind::Text }
+    if path == "/robots.txt" { ContentKind::Robots } else { ContentKind::Text }
 }
 
-fn json_kind(text: &[u8]) -> Kind {
+fn json_kind(text: &[u8]) -> ContentKind {
     let version = memchr::memmem::find(text, b"//jsonfeed.org/version/")
         .or_else(|| memchr::memmem::find(text, br"\/\/jsonfeed.org\/version\/"));
-    if version.is_some() { Kind::JsonFeed } else { Kind::Json }
+    if version.is_some() { ContentKind::JsonFeed } else { ContentKind::Json }
 }
 
-fn listing_kind(element: &[u8], text: &[u8]) -> Option<Kind> {
-    const ROOTS: [(&[u8], Kind); 4] = [
-        (b"urlset", Kind::Sitemap),
-        (b"sitemapindex", Kind::SitemapIndex),
-        (b"rss", Kind::Rss),
-        (b"feed", Kind::Atom),
+fn listing_kind(element: &[u8], text: &[u8]) -> Option<ContentKind> {
+    const ROOTS: [(&[u8], ContentKind); 4] = [
+        (b"urlset", ContentKind::Sitemap),
+        (b"sitemapindex", ContentKind::SitemapIndex),
+        (b"rss", ContentKind::Rss),
+        (b"feed", ContentKind::Atom),
     ];
     if element.eq_ignore_ascii_case(b"rdf") {
         return ["purl.org/rss/", "my.netscape.com/rdf", "channel.netscape.com/rdf"]
             .iter()
             .any(|namespace| memchr::memmem::find(text, namespace.as_bytes()).is_some())
-            .then_some(Kind::Rss);
+            .then_some(ContentKind::Rss);
     }
     ROOTS.iter().find(|(root, _)| element.eq_ignore_ascii_case(root)).map(|(_, kind)| *kind)
 }
 
 /// The bytes as ASCII-compatible text from the first character on: without a byte order mark and
 /// leading white space, and without the zero bytes of UTF-16.
-fn narrow(window: &[u8]) -> Cow<'_, [u8]> {
+fn utf16_as_ascii(window: &[u8]) -> Cow<'_, [u8]> {
     let wide = match window {
         [0xff, 0xfe, rest @ ..] | [0xfe, 0xff, rest @ ..] => rest,
         [b'<', 0, ..] | [0, b'<', ..] => window,
@@ -266,44 +275,48 @@ mod tests {
     fn bytes_and_header_together_tell_the_kind() {
         let html = Some("text/html; charset=utf-8");
         for (bytes, header, want) in [
-            (&b"<p>x"[..], html, Kind::Html),
-            (b"hello", html, Kind::Html),
-            (b"<?xml version='1.0'?>\n<urlset xmlns='x'>", html, Kind::Sitemap),
-            (b"\xef\xbb\xbf \n<!-- a > b -->\n<sm:sitemapindex>", None, Kind::SitemapIndex),
+            (&b"<p>x"[..], html, ContentKind::Html),
+            (b"hello", html, ContentKind::Html),
+            (b"<?xml version='1.0'?>\n<urlset xmlns='x'>", html, ContentKind::Sitemap),
+            (b"\xef\xbb\xbf \n<!-- a > b -->\n<sm:sitemapindex>", None, ContentKind::SitemapIndex),
             (
                 b"<?xml version='1.0'?><?xml-stylesheet href='a'?><rss version='2.0'>",
                 None,
-                Kind::Rss,
+                ContentKind::Rss,
             ),
-            (b"<rdf:RDF xmlns='http://purl.org/rss/1.0/'>", Some("text/xml"), Kind::Rss),
-            (b"<rdf:RDF xmlns='http://example.org/'>", Some("text/xml"), Kind::Xml),
-            (b"<feed xmlns='http://www.w3.org/2005/Atom'>", Some("text/plain"), Kind::Atom),
-            (b"\xff\xfe<\0r\0s\0s\0>\0", None, Kind::Rss),
-            (b"<!DOCTYPE html><html>", None, Kind::Html),
-            (b"<!DOCTYPE html PUBLIC 'x'>text", None, Kind::Html),
-            (b"<?xml version='1.0'?><html xmlns='x'>", Some("application/xml"), Kind::Xhtml),
-            (b"<html>", Some("application/xhtml+xml"), Kind::Xhtml),
-            (b"<!DOCTYPE rss [<!ENTITY a '>'>] ><rss>", None, Kind::Rss),
-            (b"<svg xmlns='x'>", Some("image/svg+xml"), Kind::Other(UNKNOWN)),
-            (b"<other/>", Some("application/foo+xml"), Kind::Xml),
-            (b"<other/>", None, Kind::Xml),
+            (b"<rdf:RDF xmlns='http://purl.org/rss/1.0/'>", Some("text/xml"), ContentKind::Rss),
+            (b"<rdf:RDF xmlns='http://example.org/'>", Some("text/xml"), ContentKind::Xml),
+            (b"<feed xmlns='http://www.w3.org/2005/Atom'>", Some("text/plain"), ContentKind::Atom),
+            (b"\xff\xfe<\0r\0s\0s\0>\0", None, ContentKind::Rss),
+            (b"<!DOCTYPE html><html>", None, ContentKind::Html),
+            (b"<!DOCTYPE html PUBLIC 'x'>text", None, ContentKind::Html),
+            (b"<?xml version='1.0'?><html xmlns='x'>", Some("application/xml"), ContentKind::Xhtml),
+            (b"<html>", Some("application/xhtml+xml"), ContentKind::Xhtml),
+            (b"<!DOCTYPE rss [<!ENTITY a '>'>] ><rss>", None, ContentKind::Rss),
+            (b"<svg xmlns='x'>", Some("image/svg+xml"), ContentKind::Other(UNKNOWN)),
+            (b"<other/>", Some("application/foo+xml"), ContentKind::Xml),
+            (b"<other/>", None, ContentKind::Xml),
             (
                 b"{\"version\": \"https://jsonfeed.org/version/1.1\"}",
                 Some("application/json"),
-                Kind::JsonFeed,
+                ContentKind::JsonFeed,
             ),
-            (b"{\"version\":\"https:\\/\\/jsonfeed.org\\/version\\/1\"}", None, Kind::JsonFeed),
-            (b"{}", None, Kind::Json),
-            (b"[1]", Some("application/ld+json"), Kind::Json),
-            (b"%PDF-1.4", html, Kind::Other("application/pdf")),
-            (b"\x1f\x8b\x08", Some("text/xml"), Kind::Other(GZIP)),
-            (b"<p>x", Some("text/plain"), Kind::Text),
-            (b"a\0b", Some("text/plain"), Kind::Other(UNKNOWN)),
-            (b"a\0b", None, Kind::Other(UNKNOWN)),
-            (b"plain words", None, Kind::Text),
-            (b"plain words", Some("application/bogus"), Kind::Text),
-            (b"words", Some("image/png"), Kind::Other(UNKNOWN)),
-            (b"", None, Kind::Text),
+            (
+                b"{\"version\":\"https:\\/\\/jsonfeed.org\\/version\\/1\"}",
+                None,
+                ContentKind::JsonFeed,
+            ),
+            (b"{}", None, ContentKind::Json),
+            (b"[1]", Some("application/ld+json"), ContentKind::Json),
+            (b"%PDF-1.4", html, ContentKind::Other("application/pdf")),
+            (b"\x1f\x8b\x08", Some("text/xml"), ContentKind::Other(GZIP)),
+            (b"<p>x", Some("text/plain"), ContentKind::Text),
+            (b"a\0b", Some("text/plain"), ContentKind::Other(UNKNOWN)),
+            (b"a\0b", None, ContentKind::Other(UNKNOWN)),
+            (b"plain words", None, ContentKind::Text),
+            (b"plain words", Some("application/bogus"), ContentKind::Text),
+            (b"words", Some("image/png"), ContentKind::Other(UNKNOWN)),
+            (b"", None, ContentKind::Text),
         ] {
             let found = sniff(bytes, header, "https://example.org/x");
             assert_eq!(found, want, "{:?} {header:?}", String::from_utf8_lossy(bytes));
@@ -313,11 +326,11 @@ mod tests {
     #[test]
     fn robots_txt_is_known_by_its_address() {
         for (url, want) in [
-            ("https://example.org/robots.txt", Kind::Robots),
-            ("https://example.org/robots.txt?x=/y", Kind::Robots),
-            ("https://example.org/a/robots.txt", Kind::Text),
-            ("https://example.org", Kind::Text),
-            ("", Kind::Text),
+            ("https://example.org/robots.txt", ContentKind::Robots),
+            ("https://example.org/robots.txt?x=/y", ContentKind::Robots),
+            ("https://example.org/a/robots.txt", ContentKind::Text),
+            ("https://example.org", ContentKind::Text),
+            ("", ContentKind::Text),
         ] {
             assert_eq!(sniff(b"User-agent: *", Some("text/plain"), url), want, "{url}");
         }
@@ -325,8 +338,8 @@ mod tests {
 
     #[test]
     fn every_kind_has_a_type() {
-        assert_eq!(Kind::Html.mime(), "text/html");
-        assert_eq!(Kind::Other("image/png").mime(), "image/png");
-        assert!(Kind::Rss.is_listing() && !Kind::Xml.is_listing());
+        assert_eq!(ContentKind::Html.mime(), "text/html");
+        assert_eq!(ContentKind::Other("image/png").mime(), "image/png");
+        assert!(ContentKind::Rss.is_listing() && !ContentKind::Xml.is_listing());
     }
 }

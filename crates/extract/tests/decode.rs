@@ -4,13 +4,13 @@
 
 use std::io::Write;
 
-use evercrawl_extract::decode::{Caps, Coding, Cut, Decoded, decode};
+use evercrawl_extract::decode::{Coding, DecodeLimits, Decoded, Truncation, decode};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use proptest::prelude::*;
 
 const CODINGS: [&str; 4] = ["gzip", "deflate", "br", "zstd"];
-const ROOMY: Caps = Caps { bytes: 256 << 20, ratio: 1_000_000 };
+const ROOMY: DecodeLimits = DecodeLimits { bytes: 256 << 20, ratio: 1_000_000 };
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
@@ -86,7 +86,7 @@ fn many_members_are_one_body_and_junk_behind_them_is_ignored() {
         [&[0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9][..], &pack("zstd", &first)].concat();
     assert_eq!(whole(&decode("zstd", &skippable, ROOMY)), first);
     let endless = gzip(b"").repeat(100_000);
-    assert!(matches!(decode("gzip", &endless, ROOMY).cut, Some(Cut::Corrupt { .. })));
+    assert!(matches!(decode("gzip", &endless, ROOMY).cut, Some(Truncation::Corrupt { .. })));
 }
 
 #[test]
@@ -95,7 +95,9 @@ fn what_came_before_a_break_is_kept() {
     for coding in CODINGS {
         let packed = pack(coding, &page);
         let decoded = decode(coding, &packed[..packed.len() / 2], ROOMY);
-        assert!(matches!(decoded.cut, Some(Cut::Corrupt { at, .. }) if at == decoded.bytes.len()));
+        assert!(
+            matches!(decoded.cut, Some(Truncation::Corrupt { at, .. }) if at == decoded.bytes.len())
+        );
         assert!(decoded.bytes.len() > 50_000, "{coding}: {}", decoded.bytes.len());
         assert!(page.starts_with(&decoded.bytes), "{coding}");
     }
@@ -104,7 +106,7 @@ fn what_came_before_a_break_is_kept() {
     packed[end - 6] ^= 1;
     let decoded = decode("gzip", &packed, ROOMY);
     assert_eq!(decoded.bytes, page);
-    assert_eq!(decoded.cut, Some(Cut::Corrupt { coding: Coding::Gzip, at: page.len() }));
+    assert_eq!(decoded.cut, Some(Truncation::Corrupt { coding: Coding::Gzip, at: page.len() }));
 }
 
 #[test]
@@ -113,7 +115,7 @@ fn what_is_not_coded_at_all_is_handed_back() {
     for coding in CODINGS {
         let decoded = decode(coding, page, ROOMY);
         assert_eq!(&*decoded.bytes, page, "{coding}");
-        assert!(matches!(decoded.cut, Some(Cut::Corrupt { at: 0, .. })), "{coding}");
+        assert!(matches!(decoded.cut, Some(Truncation::Corrupt { at: 0, .. })), "{coding}");
     }
     for header in ["compress", "utf-8", "gzip, sdch", "gzip, gzip, gzip, gzip"] {
         assert_eq!(decode(header, b"", ROOMY).bytes.len(), 0);
@@ -122,7 +124,7 @@ fn what_is_not_coded_at_all_is_handed_back() {
     }
     assert_eq!(
         decode("sdch", page, ROOMY),
-        Decoded { bytes: page.into(), cut: Some(Cut::UnknownCoding) }
+        Decoded { bytes: page.into(), cut: Some(Truncation::UnknownCoding) }
     );
 }
 
@@ -131,18 +133,22 @@ fn a_bomb_gives_its_cap_and_no_more() {
     let zeros = vec![0; 48 << 20];
     for coding in CODINGS {
         let bomb = pack(coding, &zeros);
-        let decoded = decode(coding, &bomb, Caps { bytes: 3 << 20, ratio: 1_000_000 });
-        assert_eq!((decoded.bytes.len(), decoded.cut), (3 << 20, Some(Cut::Size)), "{coding}");
+        let decoded = decode(coding, &bomb, DecodeLimits { bytes: 3 << 20, ratio: 1_000_000 });
+        assert_eq!(
+            (decoded.bytes.len(), decoded.cut),
+            (3 << 20, Some(Truncation::Size)),
+            "{coding}"
+        );
         let room = decoded.bytes.into_owned().capacity();
         assert!(room <= (3 << 20) + 1, "{coding} took {room} bytes");
 
-        let decoded = decode(coding, &bomb, Caps { bytes: 256 << 20, ratio: 50 });
+        let decoded = decode(coding, &bomb, DecodeLimits { bytes: 256 << 20, ratio: 50 });
         let most = (50 * bomb.len()).max(1 << 20);
-        assert_eq!((decoded.bytes.len(), decoded.cut), (most, Some(Cut::Ratio)), "{coding}");
+        assert_eq!((decoded.bytes.len(), decoded.cut), (most, Some(Truncation::Ratio)), "{coding}");
     }
     let twice = gzip(&gzip(&zeros));
-    let decoded = decode("gzip, gzip", &twice, Caps { bytes: 1 << 20, ratio: 1_000_000 });
-    assert_eq!((decoded.bytes.len(), decoded.cut), (1 << 20, Some(Cut::Size)));
+    let decoded = decode("gzip, gzip", &twice, DecodeLimits { bytes: 1 << 20, ratio: 1_000_000 });
+    assert_eq!((decoded.bytes.len(), decoded.cut), (1 << 20, Some(Truncation::Size)));
 }
 
 #[test]
@@ -150,10 +156,20 @@ fn a_body_of_exactly_the_cap_is_whole() {
     let page = sample(70_000);
     for coding in CODINGS {
         let packed = pack(coding, &page);
-        assert_eq!(whole(&decode(coding, &packed, Caps { bytes: 70_000, ratio: 250 })), page);
-        let decoded = decode(coding, &packed, Caps { bytes: 69_999, ratio: 250 });
-        assert_eq!((decoded.bytes.len(), decoded.cut), (69_999, Some(Cut::Size)), "{coding}");
-        assert_eq!(decode(coding, &packed, Caps { bytes: 0, ratio: 0 }).cut, Some(Cut::Size));
+        assert_eq!(
+            whole(&decode(coding, &packed, DecodeLimits { bytes: 70_000, ratio: 250 })),
+            page
+        );
+        let decoded = decode(coding, &packed, DecodeLimits { bytes: 69_999, ratio: 250 });
+        assert_eq!(
+            (decoded.bytes.len(), decoded.cut),
+            (69_999, Some(Truncation::Size)),
+            "{coding}"
+        );
+        assert_eq!(
+            decode(coding, &packed, DecodeLimits { bytes: 0, ratio: 0 }).cut,
+            Some(Truncation::Size)
+        );
     }
 }
 
@@ -163,7 +179,7 @@ fn a_zstd_window_too_large_to_hold_is_refused() {
     encoder.window_log(27).unwrap();
     encoder.write_all(&sample(200_000)).unwrap();
     let packed = encoder.finish().unwrap();
-    assert!(matches!(decode("zstd", &packed, ROOMY).cut, Some(Cut::Corrupt { at: 0, .. })));
+    assert!(matches!(decode("zstd", &packed, ROOMY).cut, Some(Truncation::Corrupt { at: 0, .. })));
 }
 
 proptest! {
@@ -178,7 +194,7 @@ proptest! {
     ) {
         let magic: &[u8] = [&[][..], &[0x1f, 0x8b, 8, 0], &[0x78, 0x9c], &[0x28, 0xb5, 0x2f, 0xfd]][magic];
         let body = [magic, &body].concat();
-        let decoded = decode(&header, &body, Caps { bytes: cap, ratio: 250 });
+        let decoded = decode(&header, &body, DecodeLimits { bytes: cap, ratio: 250 });
         prop_assert!(decoded.bytes.len() <= cap.max(body.len()));
     }
 
@@ -191,7 +207,7 @@ proptest! {
         let mut packed = pack(coding, &sample(20_000));
         let index = at * packed.len() / 1_000;
         packed[index] ^= flip;
-        let decoded = decode(coding, &packed, Caps { bytes: 1 << 20, ratio: 250 });
+        let decoded = decode(coding, &packed, DecodeLimits { bytes: 1 << 20, ratio: 250 });
         prop_assert!(decoded.bytes.len() <= 1 << 20);
     }
 }

@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use evercrawl_extract::LinkKind::{self, *};
-use evercrawl_extract::{Extractor, Options, Page, Rel};
+use evercrawl_extract::{Extractor, HtmlOptions, HtmlPage, Rel};
 
-fn read(html: &str) -> Page {
-    Extractor::new().extract_html(html, &Options::default()).clone()
+fn read(html: &str) -> HtmlPage {
+    Extractor::new().extract_html(html, &HtmlOptions::default()).clone()
 }
 
 fn links(html: &str) -> Vec<(LinkKind, String)> {
@@ -102,7 +102,7 @@ fn a_link_element_is_told_by_its_rel() {
     let labels: Vec<&str> = page.links.iter().map(|link| link.label).collect();
     assert_eq!(labels, ["de-CH", "application/rss+xml", "", ""]);
     assert_eq!(
-        (page.canonical(), page.first(Feed), page.first(Hub)),
+        (page.canonical(), page.first_link(Feed), page.first_link(Hub)),
         (Some("/c"), Some("/f"), None)
     );
 }
@@ -168,7 +168,7 @@ fn what_a_page_says_about_itself_is_kept() {
         <meta name=otherbot content=none><meta name=ourbot content=nofollow>\
         <meta http-equiv=content-language content=de><meta http-equiv=refresh content='7; /next'>\
         <title>second</title>";
-    let options = Options { robots_names: vec!["ourbot".to_owned()], ..Options::default() };
+    let options = HtmlOptions { robots_names: vec!["ourbot".to_owned()], ..HtmlOptions::default() };
     let mut extractor = Extractor::new();
     let page = extractor.extract_html(html, &options);
     assert_eq!(page.title.as_deref(), Some("A page & more"));
@@ -179,7 +179,7 @@ fn what_a_page_says_about_itself_is_kept() {
     assert_eq!(robots, [("robots", "noindex"), ("ourbot", "nofollow")]);
 
     let next = extractor.extract_html("<p>nothing", &options);
-    assert_eq!(next, &Page { text: "nothing".to_owned(), ..Page::default() });
+    assert_eq!(next, &HtmlPage { text: "nothing".to_owned(), ..HtmlPage::default() });
     assert_eq!(read("<meta http-equiv=Content-Language content=de>").lang.as_deref(), Some("de"));
     assert_eq!(
         read("<svg><title>icon</title></svg><title>page</title>").title.as_deref(),
@@ -191,16 +191,16 @@ fn what_a_page_says_about_itself_is_kept() {
 fn empty_elements_end_where_the_syntax_says() {
     let markup = "<title/><script src='a'/><p>b<![CDATA[ < ]]>c</p><a href='d'/>";
     let mut extractor = Extractor::new();
-    let page = extractor.extract_xhtml(markup, &Options::default());
+    let page = extractor.extract_xhtml(markup, &HtmlOptions::default());
     assert_eq!((page.text.as_str(), page.links.len()), ("b < c", 2));
-    let page = extractor.extract_html(markup, &Options::default());
+    let page = extractor.extract_html(markup, &HtmlOptions::default());
     assert_eq!((page.text.as_str(), page.links.len()), ("", 0));
 }
 
 #[test]
 fn anchor_text_comes_when_asked_for() {
     let html = "<a href=1> one <b>two</b></a><a href=2>three<a href=3><img></a><a href=4>é";
-    let options = Options { anchor_text: true, ..Options::default() };
+    let options = HtmlOptions { anchor_text: true, ..HtmlOptions::default() };
     let mut extractor = Extractor::new();
     let page = extractor.extract_html(html, &options);
     let labels: Vec<&str> = page.links.iter().map(|link| link.label).collect();
@@ -215,7 +215,8 @@ fn anchor_text_comes_when_asked_for() {
 
 #[test]
 fn caps_hold_and_are_told() {
-    let options = Options { max_links: 3, max_text: 10, max_title: 4, ..Options::default() };
+    let options =
+        HtmlOptions { max_links: 3, max_text: 10, max_title: 4, ..HtmlOptions::default() };
     let html = format!("<title>a title</title>{}", "<a href=x>word</a> ".repeat(10));
     let mut extractor = Extractor::new();
     let page = extractor.extract_html(&html, &options);

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::suite::{load, strings};
-use evercrawl_extract::html::{Extractor, LinkKind, Options};
+use evercrawl_extract::html::{Extractor, HtmlOptions, LinkKind};
 use serde_json::Value;
 use url::Url;
 
@@ -22,7 +22,7 @@ fn agrees_with_tree_construction() {
     let (mut hrefs, mut href_sets, mut texts) = (0, 0, 0);
     for case in cases {
         let html = case["html"].as_str().unwrap();
-        let page = extractor.extract_html(html, &Options::default());
+        let page = extractor.extract_html(html, &HtmlOptions::default());
         let anchors = page.links.iter().filter(|link| link.kind == LinkKind::Anchor);
         let found: Vec<String> = anchors.map(|link| link.href.to_owned()).collect();
         let want = strings(&case["hrefs"]);
@@ -62,7 +62,7 @@ fn finds_the_links_that_other_crawlers_find() {
 fn resolved_links(case: &Value) -> BTreeSet<String> {
     let page_url = Url::parse(case["base_url"].as_str().unwrap()).unwrap();
     let mut extractor = Extractor::new();
-    let page = extractor.extract_html(case["html"].as_str().unwrap(), &Options::default());
+    let page = extractor.extract_html(case["html"].as_str().unwrap(), &HtmlOptions::default());
     let base = page.base.as_deref().and_then(|base| page_url.join(base).ok());
     let base = base.unwrap_or_else(|| page_url.clone());
     let mut found = BTreeSet::new();

@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use evercrawl_extract::listing::{Alternate, Frequency};
-use evercrawl_extract::{Content, Document, Entry, Extractor, Kind, Listing, Options};
+use evercrawl_extract::listing::{AlternateLink, Frequency};
+use evercrawl_extract::{
+    Content, ContentKind, Document, Extractor, HtmlOptions, Listing, ListingEntry,
+};
 
 fn read(text: &str) -> Listing {
-    Listing::read(&Document {
+    Listing::read_listing(&Document {
         bytes: text.as_bytes(),
         content_type: None,
         url: "https://example.org/x",
@@ -31,7 +33,7 @@ fn a_sitemap_entry_has_all_that_its_owner_claims() {
     assert_eq!(entry.modified.unwrap().rfc3339(), "2024-05-06T00:00:00Z");
     assert_eq!(entry.published.unwrap().rfc3339(), "2024-05-05T00:00:00Z");
     assert_eq!((entry.frequency, entry.priority), (Some(Frequency::Daily), Some(0.5)));
-    assert_eq!(entry.alternates, [Alternate { lang: "de".into(), url: "/de?a=1&b=2".into() }]);
+    assert_eq!(entry.alternates, [AlternateLink { lang: "de".into(), url: "/de?a=1&b=2".into() }]);
     assert_eq!(entry.media, ["/i.png", "/v.mp4"]);
     assert!(!listing.damaged && !listing.cut);
 }
@@ -42,7 +44,7 @@ fn absurd_claims_are_dropped() {
         "<urlset><url><loc>/a</loc><lastmod>0000-00-00</lastmod><changefreq>often</changefreq>\
          <priority>11</priority></url><url><loc>/b</loc><lastmod>9999-01-01</lastmod><priority>NaN</priority></url></urlset>",
     );
-    let bare = |url: &str| Entry { url: url.to_owned(), ..Entry::default() };
+    let bare = |url: &str| ListingEntry { url: url.to_owned(), ..ListingEntry::default() };
     assert_eq!(listing.entries, [bare("/a"), bare("/b")]);
 }
 
@@ -96,7 +98,9 @@ fn every_feed_gives_its_entries_hubs_and_topic() {
     let json = r#"{"version": "https://jsonfeed.org/version/1.1", "feed_url": "/rss", "hubs": [{"type": "WebSub", "url": "/hub"}],
         "items": [{"id": 1, "url": "/a", "date_modified": "2017-01-05T12:34:51Z"},
                   {"id": "2", "url": "http://x/b", "date_published": "2017-01-05"}, {"id": "3"}]}"#;
-    for (feed, kind) in [(rss, Kind::Rss), (atom, Kind::Atom), (json, Kind::JsonFeed)] {
+    for (feed, kind) in
+        [(rss, ContentKind::Rss), (atom, ContentKind::Atom), (json, ContentKind::JsonFeed)]
+    {
         let listing = read(feed);
         assert_eq!((listing.kind, listing.damaged), (kind, false));
         assert_eq!(urls(&listing), ["/a", "http://x/b"], "{kind:?}");
@@ -120,13 +124,13 @@ fn other_encodings_are_read() {
         "<?xml version='1.0' encoding='iso-8859-1'?><urlset><url><loc>/é</loc></url></urlset>",
     );
     let document = Document { bytes: &bytes, content_type: Some("text/xml"), url: "" };
-    assert_eq!(urls(&Listing::read(&document)), ["/é"]);
+    assert_eq!(urls(&Listing::read_listing(&document)), ["/é"]);
     let wide: Vec<u8> = "\u{feff}<urlset><url><loc>/é</loc></url></urlset>"
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
         .collect();
     let document = Document { bytes: &wide, content_type: None, url: "" };
-    assert_eq!(urls(&Listing::read(&document)), ["/é"]);
+    assert_eq!(urls(&Listing::read_listing(&document)), ["/é"]);
 }
 
 #[test]
@@ -141,7 +145,7 @@ fn the_front_door_knows_what_it_is_given() {
         (b"x", Some("text/html; charset=iso-2022-kr")),
     ] {
         let document = Document { bytes, content_type, url: "https://example.org/" };
-        let extracted = extractor.extract(&document, &Options::default());
+        let extracted = extractor.extract(&document, &HtmlOptions::default());
         kinds.push(match extracted.content {
             Content::Page(page) => format!("page: {}", page.text),
             Content::Listing(listing) => format!("listing: {}", listing.entries.len()),

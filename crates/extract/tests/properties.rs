@@ -1,6 +1,6 @@
 //! Do any bytes at all give an answer, soon and within the caps?
 
-use evercrawl_extract::{Content, Document, Extractor, Kind, Listing, Options};
+use evercrawl_extract::{Content, ContentKind, Document, Extractor, HtmlOptions, Listing};
 use proptest::prelude::*;
 
 /// Enough repetitions that anything worse than linear would never end.
@@ -13,7 +13,7 @@ fn document(bytes: &[u8]) -> Document<'_> {
 #[test]
 fn hostile_markup_is_read_in_linear_time() {
     let mut extractor = Extractor::new();
-    let options = Options { anchor_text: true, ..Options::default() };
+    let options = HtmlOptions { anchor_text: true, ..HtmlOptions::default() };
     for piece in [
         "<div>",
         "<svg>",
@@ -80,7 +80,10 @@ fn hostile_listings_are_read_in_linear_time() {
     ] {
         for root in ["<urlset>", "<rss>", "<feed>"] {
             let xml = format!("{root}{}", piece.repeat(MANY));
-            assert!(Listing::read(&document(xml.as_bytes())).entries.len() <= 50_000, "{piece}");
+            assert!(
+                Listing::read_listing(&document(xml.as_bytes())).entries.len() <= 50_000,
+                "{piece}"
+            );
         }
     }
     for piece in ["[", "{\"items\":", "{\"items\":[{\"url\":\"a\"},"] {
@@ -88,11 +91,11 @@ fn hostile_listings_are_read_in_linear_time() {
             "{{\"version\":\"https://jsonfeed.org/version/1\",\"x\":{}",
             piece.repeat(MANY)
         );
-        let listing = Listing::read(&document(json.as_bytes()));
-        assert_eq!((listing.kind, listing.damaged), (Kind::JsonFeed, true), "{piece}");
+        let listing = Listing::read_listing(&document(json.as_bytes()));
+        assert_eq!((listing.kind, listing.damaged), (ContentKind::JsonFeed, true), "{piece}");
     }
     let lines = "https://example.org/\n".repeat(60_000);
-    let listing = Listing::read(&document(lines.as_bytes()));
+    let listing = Listing::read_listing(&document(lines.as_bytes()));
     assert_eq!((listing.entries.len(), listing.cut), (50_000, true));
 }
 
@@ -124,15 +127,15 @@ proptest! {
     ) {
         let mut extractor = Extractor::new();
         let document = Document { bytes: &bytes, content_type: content_type.as_deref(), url: &url };
-        let extracted = extractor.extract(&document, &Options::default());
+        let extracted = extractor.extract(&document, &HtmlOptions::default());
         prop_assert_eq!(extracted.content == Content::Nothing, extracted.charset.is_none());
         prop_assert!(!extracted.kind.mime().is_empty());
-        Listing::read(&document);
+        Listing::read_listing(&document);
     }
 
     #[test]
     fn caps_hold_on_any_markup(html in markup(), max_links in 0usize..4, max_text in 0usize..9) {
-        let options = Options { max_links, max_text, max_title: max_text, anchor_text: true, ..Options::default() };
+        let options = HtmlOptions { max_links, max_text, max_title: max_text, anchor_text: true, ..HtmlOptions::default() };
         let mut extractor = Extractor::new();
         let page = extractor.extract_html(&html, &options);
         prop_assert!(page.links.len() <= max_links);
@@ -144,7 +147,7 @@ proptest! {
 
     #[test]
     fn reading_again_with_used_buffers_changes_nothing(first in markup(), second in markup()) {
-        let options = Options { anchor_text: true, ..Options::default() };
+        let options = HtmlOptions { anchor_text: true, ..HtmlOptions::default() };
         let mut used = Extractor::new();
         used.extract_html(&first, &options);
         let mut fresh = Extractor::new();
@@ -154,7 +157,7 @@ proptest! {
     #[test]
     fn any_xml_keeps_what_it_lists_within_bounds(xml in markup(), root in "(urlset|rss|feed|sitemapindex)") {
         let xml = format!("<{root}>{xml}");
-        let listing = Listing::read(&document(xml.as_bytes()));
+        let listing = Listing::read_listing(&document(xml.as_bytes()));
         prop_assert!(listing.entries.iter().all(|entry| !entry.url.is_empty()));
     }
 }

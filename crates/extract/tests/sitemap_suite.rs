@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::suite::{load, strings};
-use evercrawl_extract::{Document, Kind, Listing};
+use evercrawl_extract::{ContentKind, Document, Listing};
 use serde_json::Value;
 
 #[test]
@@ -32,7 +32,7 @@ fn check(case: &Value) {
         content_type: case["content_type"].as_str(),
         url: case["url"].as_str().unwrap(),
     };
-    let listing = Listing::read(&document);
+    let listing = Listing::read_listing(&document);
     let urls: Vec<String> = listing.entries.iter().map(|entry| entry.url.clone()).collect();
     assert_eq!(urls, strings(&case["expected_urls"]), "{id}");
     assert_eq!(kind_name(listing.kind, urls.is_empty()), case["kind"].as_str().unwrap(), "{id}");
@@ -41,8 +41,9 @@ fn check(case: &Value) {
         .entries
         .iter()
         .filter_map(|entry| {
-            let claimed =
-                entry.modified.or(entry.published.filter(|_| listing.kind != Kind::Sitemap))?;
+            let claimed = entry
+                .modified
+                .or(entry.published.filter(|_| listing.kind != ContentKind::Sitemap))?;
             Some((entry.url.clone(), claimed.rfc3339().replace("T00:00:00Z", "")))
         })
         .collect();
@@ -55,14 +56,14 @@ fn check(case: &Value) {
     assert_eq!(dates, expected, "{id}");
 }
 
-fn kind_name(kind: Kind, empty: bool) -> &'static str {
+fn kind_name(kind: ContentKind, empty: bool) -> &'static str {
     match kind {
-        Kind::Sitemap => "urlset",
-        Kind::SitemapIndex => "index",
-        Kind::Rss => "rss",
-        Kind::Atom => "atom",
-        Kind::Text if empty => "none",
-        Kind::Text => "text",
+        ContentKind::Sitemap => "urlset",
+        ContentKind::SitemapIndex => "index",
+        ContentKind::Rss => "rss",
+        ContentKind::Atom => "atom",
+        ContentKind::Text if empty => "none",
+        ContentKind::Text => "text",
         _ => "other",
     }
 }

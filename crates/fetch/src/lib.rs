@@ -6,7 +6,7 @@
 //! [`Failure`] that says what to do next. It follows no redirect, keeps no cookie and decodes no
 //! content coding. These are the only sockets of the crawler that lead outwards.
 //!
-//! - Every phase has a timeout and every buffer a cap ([`Limits`]); what was cut is kept and marked
+//! - Every phase has a timeout and every buffer a cap ([`FetchLimits`]); what was cut is kept and marked
 //!   ([`Truncation`]). Large bodies share a bounded room.
 //! - Every address is checked after DNS, just before connecting ([`AllowPrivate`]).
 //! - Names are looked up once for all who wait, and cached ([`DnsSettings`]).

@@ -12,19 +12,22 @@ use std::time::Duration;
 use evercrawl_archive::{MemorySegments, SegmentId, SegmentStore, check_file, surt};
 use evercrawl_compare::{Fingerprint, Outline, PageMemory, SiteMemory};
 use evercrawl_engine::schedule::parse_retry_after;
-use evercrawl_extract::{Content, Document, Extractor, Listing, Options, charset, decode, sniff};
+use evercrawl_extract::{
+    Content, Document, Extractor, HtmlOptions, Listing, charset, decode, sniff,
+};
 use evercrawl_fetch::{ConnectTo, Network, Request};
-use evercrawl_lab::synthetic::Spec;
-use evercrawl_lab::table::{Columns, Range, Table};
+use evercrawl_lab::synthetic::WorldSpec;
+use evercrawl_lab::table::{Columns, DataTable, NumberRange};
 use evercrawl_lab::{microsoft, recorded};
 use evercrawl_model::Time;
 use evercrawl_policy::registry::{Setup, find};
 use evercrawl_robots::{Directives, RobotsTxt};
 use evercrawl_state::{
-    Depth, MemoryStore, Overlay, PageRow, Settings, Space, State, Store, damaged_files, mend_store,
+    CheckDepth, MemoryStore, Overlay, PageRow, Settings, Space, State, Store, damaged_files,
+    decode_batch, encode_batch, mend_store,
 };
 use evercrawl_urls::{Base, Canonical, CanonicalSteps, Patterns, family_of, parse_seed_line};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::reference;
 
@@ -131,6 +134,14 @@ pub const TARGETS: &[Target] = &[
         ],
         run: warc,
     },
+    Target {
+        name: "batch",
+        examples: &[
+            b"\x00\x02\x00\x03abc\x01\x02xy\x02\x01d\x00\x07\x01\x00\x01g\x01\x03\x01\x00\x09",
+            b"evbatch\x01\x00\x00\x00\x00\x00\x00\x00\x00",
+        ],
+        run: batch,
+    },
     Target { name: "rows", examples: &[b"\x00\x00\x01\xff", b"\x03\x10\x80\x7f\x02"], run: rows },
     Target {
         name: "store",
@@ -233,7 +244,7 @@ fn verdicts(bytes: &[u8]) {
 
 fn html(bytes: &[u8]) {
     let options =
-        Options { anchor_text: true, max_links: 100, max_text: 1000, ..Options::default() };
+        HtmlOptions { anchor_text: true, max_links: 100, max_text: 1000, ..HtmlOptions::default() };
     let document = Document { bytes, content_type: None, url: "https://example.org/" };
     let mut extractor = Extractor::new();
     let kind = extractor.extract(&document, &options).kind;
@@ -248,7 +259,7 @@ fn html(bytes: &[u8]) {
 
 fn listing(bytes: &[u8]) {
     let document = Document { bytes, content_type: None, url: "https://example.org/s.xml" };
-    let listing = Listing::read(&document);
+    let listing = Listing::read_listing(&document);
     assert!(listing.entries.len() <= bytes.len(), "every entry is made of something");
 }
 
@@ -270,7 +281,7 @@ fn undo_coding(bytes: &[u8]) {
     const CODINGS: [&str; 8] =
         ["", "gzip", "deflate", "br", "zstd", "x-gzip, deflate", "gzip, gzip, br", "gzip;q=1,,"];
     let Some((&coding, body)) = bytes.split_first() else { return };
-    let caps = decode::Caps { bytes: 3 << 20, ratio: 20 };
+    let caps = decode::DecodeLimits { bytes: 3 << 20, ratio: 20 };
     let decoded = decode::decode(CODINGS[usize::from(coding) % CODINGS.len()], body, caps);
     assert!(decoded.bytes.len() <= (3 << 20).max(body.len()));
 }
@@ -286,6 +297,23 @@ fn warc(bytes: &[u8]) {
         segments.seal(name, name).unwrap();
     }
     let _ = check_file(&segments, &SegmentId::sealed("a.warc"), 1 << 20, |_| {});
+}
+
+/// A batch of anything, and one whose rows alone are anything: what is read of it is what is written again.
+fn batch(bytes: &[u8]) {
+    assert!(decode_batch(bytes).is_err(), "nobody guesses a checksum");
+    // Behind the header come how the rows are packed, their length, the rows and a checksum.
+    let mut with_rows = encode_batch(&Overlay::default());
+    with_rows.truncate(with_rows.len() - 1 - 8 - 8);
+    with_rows.push(0);
+    with_rows.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+    with_rows.extend_from_slice(bytes);
+    let sum = xxh3_64(&with_rows);
+    with_rows.extend_from_slice(&sum.to_le_bytes());
+    if let Ok(changes) = decode_batch(&with_rows) {
+        let written = encode_batch(&changes);
+        assert_eq!(encode_batch(&decode_batch(&written).unwrap()), written);
+    }
 }
 
 /// Rows of a state, some of which are not as they were written: that is an error, or another value.
@@ -382,9 +410,9 @@ fn store(bytes: &[u8]) {
     ];
     in_folder(&files, |folder| {
         let dir = folder.join("store");
-        let _ = damaged_files(&dir, Depth::Everything).unwrap();
+        let _ = damaged_files(&dir, CheckDepth::Everything).unwrap();
         assert!(mend_store(&dir, folder, &mut |_| {}).unwrap());
-        assert_eq!(damaged_files(&dir, Depth::Lists).unwrap(), []);
+        assert_eq!(damaged_files(&dir, CheckDepth::Lists).unwrap(), []);
     });
 }
 
@@ -415,7 +443,7 @@ fn text(bytes: &[u8]) {
 
 fn world(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let _ = Spec::parse("fuzz.toml", &text);
+    let _ = WorldSpec::parse("fuzz.toml", &text);
     let files = ["trace.json", "pages.csv", "changes.csv", "links.csv", "experiment.csv"];
     in_folder(&files.map(|name| (name, bytes)), |folder| {
         let _ = recorded::read(&[folder.to_owned()], true);
@@ -429,9 +457,9 @@ fn table(bytes: &[u8]) {
         Columns { required: &["page", "days"], optional: &["changes"], unused: &["note"] };
     for name in ["t.csv", "t.csv.gz"] {
         in_folder(&[(name, bytes)], |folder| {
-            let Ok(table) = Table::open(&folder.join(name), &COLUMNS) else { return };
+            let Ok(table) = DataTable::open(&folder.join(name), &COLUMNS) else { return };
             let rows = table.rows().inspect(|row| {
-                let _ = (row.text(0), row.number(1, Range::Positive), row.flag(2));
+                let _ = (row.text(0), row.number(1, NumberRange::Positive), row.flag(2));
             });
             assert_eq!(rows.count(), table.row_count());
             let _ = table.names(0);

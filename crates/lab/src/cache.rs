@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::score::Outcome;
-use crate::source::Source;
+use crate::score::RunOutcome;
+use crate::source::WorldSource;
 
 /// Goes up with every change to what a run yields that the version of the program does not show.
 const LAB_VERSION: u32 = 2;
@@ -19,46 +19,46 @@ const LAB_VERSION: u32 = 2;
 /// What cannot be read is as good as not there, and what cannot be written is not missed: a cache
 /// saves time, and decides nothing.
 #[derive(Clone, Debug)]
-pub struct Cache {
+pub struct OutcomeCache {
     dir: PathBuf,
     build: String,
 }
 
 /// What a run depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Key(String);
+pub(crate) struct CacheKey(String);
 
 /// A run as it is kept.
 #[derive(Serialize, Deserialize)]
-struct Entry {
+struct CacheEntry {
     /// In full, so that a file of that name which holds another is known as such.
     key: String,
-    outcome: Outcome,
+    outcome: RunOutcome,
 }
 
-impl Cache {
+impl OutcomeCache {
     /// A cache in `dir`, made if need be. `build` tells this program from others of its version.
     pub fn open(dir: &Path, build: &str) -> io::Result<Self> {
         fs::create_dir_all(dir)?;
-        Ok(Cache { dir: dir.to_owned(), build: build.to_owned() })
+        Ok(OutcomeCache { dir: dir.to_owned(), build: build.to_owned() })
     }
 
     /// The key of a run in a world with that fingerprint; `rest` is all else that it depends on.
-    pub(crate) fn key(&self, world: u128, rest: &impl fmt::Debug) -> Key {
+    pub(crate) fn key(&self, world: u128, rest: &impl fmt::Debug) -> CacheKey {
         let version = env!("CARGO_PKG_VERSION");
-        Key(format!("{version} {LAB_VERSION} {} {world:032x} {rest:?}", self.build))
+        CacheKey(format!("{version} {LAB_VERSION} {} {world:032x} {rest:?}", self.build))
     }
 
-    pub(crate) fn find(&self, key: &Key) -> Option<Outcome> {
+    pub(crate) fn find(&self, key: &CacheKey) -> Option<RunOutcome> {
         let text = fs::read(self.path(key)).ok()?;
-        let entry: Entry = serde_json::from_slice(&text).ok()?;
+        let entry: CacheEntry = serde_json::from_slice(&text).ok()?;
         (entry.key == key.0).then_some(entry.outcome)
     }
 
     /// Keeps what came of a run; whole, or not at all.
-    pub(crate) fn keep(&self, key: Key, outcome: &Outcome) {
+    pub(crate) fn keep(&self, key: CacheKey, outcome: &RunOutcome) {
         let path = self.path(&key);
-        let entry = Entry { key: key.0, outcome: outcome.clone() };
+        let entry = CacheEntry { key: key.0, outcome: outcome.clone() };
         let Ok(text) = serde_json::to_vec(&entry) else { return };
         let half = path.with_extension(format!("{}.half", std::process::id()));
         if fs::write(&half, text).and_then(|()| fs::rename(&half, path)).is_err() {
@@ -66,7 +66,7 @@ impl Cache {
         }
     }
 
-    fn path(&self, key: &Key) -> PathBuf {
+    fn path(&self, key: &CacheKey) -> PathBuf {
         let mut hash = Fingerprint(Xxh3::new());
         let _ = hash.write_str(&key.0); // Cannot fail.
         self.dir.join(format!("{:032x}.json", hash.0.digest128()))
@@ -74,9 +74,9 @@ impl Cache {
 }
 
 /// A number that stands for all that `source` says.
-pub(crate) fn fingerprint(source: &Source) -> io::Result<u128> {
+pub(crate) fn fingerprint(source: &WorldSource) -> io::Result<u128> {
     let mut hash = Fingerprint(Xxh3::new());
-    if let Source::Recorded { folders, sitewide } = source {
+    if let WorldSource::Recorded { folders, sitewide } = source {
         hash.0.update(&[u8::from(*sitewide)]);
         for folder in folders {
             hash.add_files(folder)?;
@@ -115,19 +115,19 @@ impl fmt::Write for Fingerprint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::{Row, Scores, Tallied, Week};
+    use crate::row::{ResultRow, RowScores, Tallied, Week};
 
-    fn outcome() -> Outcome {
+    fn outcome() -> RunOutcome {
         // Numbers that a careless reader gets wrong in the last digit.
-        let scores = Scores {
+        let scores = RowScores {
             freshness: 0.1 + 0.2,
             freshness_low: Some(0.1),
             age: 1.0 / 3.0,
-            ..Scores::default()
+            ..RowScores::default()
         };
         let tallied = Tallied { scores: scores.clone(), ..Tallied::default() };
         let weeks = vec![Week { week: 0, tallied }];
-        let row = Row { world: "w".to_owned(), scores, weeks, ..Row::default() };
+        let row = ResultRow { world: "w".to_owned(), scores, weeks, ..ResultRow::default() };
         let drawn = [0.1_f32 + 0.2, 1.0 / 3.0];
         serde_json::from_value(serde_json::json!({ "row": row, "drawn": drawn })).unwrap()
     }
@@ -135,20 +135,20 @@ mod tests {
     #[test]
     fn what_is_kept_is_found_to_the_last_digit_and_under_its_own_key_only() {
         let dir = tempfile::tempdir().unwrap();
-        let cache = Cache::open(dir.path(), "a").unwrap();
+        let cache = OutcomeCache::open(dir.path(), "a").unwrap();
         cache.keep(cache.key(1, &("index", 7)), &outcome());
         assert_eq!(cache.find(&cache.key(1, &("index", 7))), Some(outcome()));
         for other in [cache.key(2, &("index", 7)), cache.key(1, &("index", 8))] {
             assert_eq!(cache.find(&other), None);
         }
-        let rebuilt = Cache::open(dir.path(), "b").unwrap();
+        let rebuilt = OutcomeCache::open(dir.path(), "b").unwrap();
         assert_eq!(rebuilt.find(&rebuilt.key(1, &("index", 7))), None);
     }
 
     #[test]
     fn what_is_broken_is_not_there() {
         let dir = tempfile::tempdir().unwrap();
-        let cache = Cache::open(dir.path(), "").unwrap();
+        let cache = OutcomeCache::open(dir.path(), "").unwrap();
         let (key, other) = (cache.key(1, &1), cache.key(1, &2));
         cache.keep(key.clone(), &outcome());
         let whole = fs::read(cache.path(&key)).unwrap();
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_row_with_nothing_to_compare_it_by_is_not_there() {
         let dir = tempfile::tempdir().unwrap();
-        let cache = Cache::open(dir.path(), "").unwrap();
+        let cache = OutcomeCache::open(dir.path(), "").unwrap();
         let key = cache.key(1, &1);
         let row = outcome().row;
         for entry in [
@@ -178,7 +178,8 @@ mod tests {
     #[test]
     fn a_folder_is_known_by_what_is_in_it() {
         let dir = tempfile::tempdir().unwrap();
-        let source = |sitewide| Source::Recorded { folders: vec![dir.path().into()], sitewide };
+        let source =
+            |sitewide| WorldSource::Recorded { folders: vec![dir.path().into()], sitewide };
         let print = |sitewide| fingerprint(&source(sitewide)).unwrap();
         fs::write(dir.path().join("a"), "12").unwrap();
         let first = print(false);

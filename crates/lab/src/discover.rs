@@ -10,7 +10,7 @@ use evercrawl_rank::{
 use evercrawl_sites::{Server, roots_of};
 use serde::Serialize;
 
-use crate::World;
+use crate::LabWorld;
 
 /// Shares of all pages at which curves are read.
 const MARKS: [f64; 9] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0];
@@ -23,7 +23,7 @@ const CANDIDATES: usize = 30;
 
 /// What one order collected of a world.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Collected {
+pub struct CollectedGraph {
     /// The world.
     pub world: String,
     /// The order's name.
@@ -33,7 +33,7 @@ pub struct Collected {
     /// Those among them that links lead to.
     pub reached: usize,
     /// What was collected by when.
-    pub curve: Vec<Point>,
+    pub curve: Vec<CoveragePoint>,
     /// The mean of the curve's rank over all fetches: 1 if all rank came with the first.
     pub mean_rank: f64,
     /// The same of good pages.
@@ -42,7 +42,7 @@ pub struct Collected {
 
 /// A point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Point {
+pub struct CoveragePoint {
     /// Fetches so far, as a share of all pages.
     pub fetched: f64,
     /// The share of all PageRank on the pages fetched.
@@ -73,7 +73,7 @@ impl Territory {
     /// The territory of a world; `None` where it has no links.
     ///
     /// Sites are hosts; those of a world that is one host are its directories.
-    pub fn new(world: &World) -> Option<Self> {
+    pub fn new(world: &LabWorld) -> Option<Self> {
         let server = world.server.as_ref().filter(|server| server.total_links() > 0)?;
         let lives = |page: &u32| world.pages[*page as usize].lives(world.span.from);
         let living: Vec<u32> = (0..world.pages.len() as u32).filter(lives).collect();
@@ -131,7 +131,7 @@ impl Territory {
     }
 
     /// Crawls it in an order.
-    pub fn collect(&self, ordering: &'static str, order: DiscoveryOrder) -> Collected {
+    pub fn collect(&self, ordering: &'static str, order: DiscoveryOrder) -> CollectedGraph {
         let mut discovery = match order {
             DiscoveryOrder::Topic => DiscoverySimulation::about(self.likeness.clone()),
             _ => DiscoverySimulation::new(order, &self.sites),
@@ -150,14 +150,14 @@ impl Territory {
         let point = |&mark: &f64| {
             let fetches = ((mark * pages as f64).round() as usize).min(reached);
             let [rank, top, worth, good] = sums[fetches];
-            Point { fetched: fetches as f64 / pages as f64, rank, top, worth, good }
+            CoveragePoint { fetched: fetches as f64 / pages as f64, rank, top, worth, good }
         };
         let mean = |kind: usize| {
             sums[1..].iter().map(|sum| sum[kind]).sum::<f64>() / reached.max(1) as f64
         };
         let (mean_rank, mean_good) = (mean(0), mean(3));
         let curve = MARKS.iter().map(point).collect();
-        Collected {
+        CollectedGraph {
             world: self.name.clone(),
             ordering,
             pages,
@@ -170,7 +170,7 @@ impl Territory {
 }
 
 /// The front page of every host, by its place among the living.
-fn fronts(world: &World, server: &Server, living: &[u32]) -> Vec<u32> {
+fn fronts(world: &LabWorld, server: &Server, living: &[u32]) -> Vec<u32> {
     let urls: Vec<&str> =
         living.iter().filter_map(|&page| Some(world.urls.get(page as usize)?.as_str())).collect();
     if urls.len() == living.len() {
@@ -240,14 +240,14 @@ fn shares(links: &[Vec<u32>], worth: &[f64]) -> Vec<[f64; 4]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Source;
-    use crate::synthetic::Spec;
+    use crate::WorldSource;
+    use crate::synthetic::WorldSpec;
 
     fn territory() -> Territory {
         let text = "pages = 2000\nhosts = 4\nhost_skew = 1\ndirectories = 10\nlinks = 3\n\
                     [[class]]\nshare = 1\nrate = 1\n";
-        let spec = Box::new(Spec::parse("t.toml", text).unwrap());
-        let world = Source::Made { name: "t".to_owned(), spec }.world(1, 0.0).unwrap();
+        let spec = Box::new(WorldSpec::parse("t.toml", text).unwrap());
+        let world = WorldSource::Made { name: "t".to_owned(), spec }.world(1, 0.0).unwrap();
         Territory::new(&world).unwrap()
     }
 

@@ -7,7 +7,7 @@ use evercrawl_policy::SplitMix64;
 use evercrawl_policy::allocate::{Demand, Objective, allocate};
 use evercrawl_policy::index::{IntervalLimits, Rate, index_value};
 
-use crate::figure::{Axis, Figure, Line, Panel, Rule};
+use crate::figure::{Axis, Figure, FigureLine, Panel, ReferenceLine};
 
 const POINTS: usize = 240;
 const PAGES: usize = 2000;
@@ -42,9 +42,9 @@ pub fn estimator_bias() -> Figure {
         Panel {
             heading: format!("{checks} checks"),
             lines: vec![
-                Line::curve("eq. 9", mean(bias::naive)),
-                Line::curve("eq. 12", mean(bias::log)),
-                Line::curve("eq. 13", mean(bias::eq13)),
+                FigureLine::curve("eq. 9", mean(bias::naive)),
+                FigureLine::curve("eq. 12", mean(bias::log)),
+                FigureLine::curve("eq. 13", mean(bias::eq13)),
             ],
         }
     };
@@ -61,7 +61,7 @@ pub fn estimator_bias() -> Figure {
             &[-2.0, -1.5, -1.0, -0.5, 0.0, 0.5],
         ),
         panels: [3, 10, 50].map(panel).to_vec(),
-        rule: Some(Rule { label: String::new(), y: 0.0 }),
+        rule: Some(ReferenceLine { label: String::new(), y: 0.0 }),
     }
 }
 
@@ -92,9 +92,9 @@ pub fn freshness_by_budget() -> Figure {
         panels: vec![Panel {
             heading: String::new(),
             lines: vec![
-                Line::curve("optimal", curve(&optimal)).of("optimal"),
-                Line::curve("uniform", curve(&|budget| vec![budget; PAGES])).of("uniform"),
-                Line::curve("proportional", curve(&proportional)).of("proportional"),
+                FigureLine::curve("optimal", curve(&optimal)).of("optimal"),
+                FigureLine::curve("uniform", curve(&|budget| vec![budget; PAGES])).of("uniform"),
+                FigureLine::curve("proportional", curve(&proportional)).of("proportional"),
             ],
         }],
         rule: None,
@@ -125,14 +125,14 @@ pub fn frequency_by_rate() -> Figure {
         panels: vec![Panel {
             heading: String::new(),
             lines: vec![
-                Line::curve("best freshness", optimum(Objective::Freshness)).of("optimal"),
-                Line::curve("best age", optimum(Objective::Age)),
-                Line::curve("best harmonic", optimum(Objective::Harmonic)),
-                Line::curve("proportional", rates.iter().map(|&rate| (rate, rate)).collect())
+                FigureLine::curve("best freshness", optimum(Objective::Freshness)).of("optimal"),
+                FigureLine::curve("best age", optimum(Objective::Age)),
+                FigureLine::curve("best harmonic", optimum(Objective::Harmonic)),
+                FigureLine::curve("proportional", rates.iter().map(|&rate| (rate, rate)).collect())
                     .of("proportional"),
             ],
         }],
-        rule: Some(Rule { label: "uniform".to_owned(), y: 1.0 }),
+        rule: Some(ReferenceLine { label: "uniform".to_owned(), y: 1.0 }),
     }
 }
 
@@ -140,7 +140,10 @@ pub fn frequency_by_rate() -> Figure {
 pub fn index_over_time() -> Figure {
     let times = steps(0.0, 8.0);
     let curve = |label: &str, rate: Rate| {
-        Line::curve(label, times.iter().map(|&time| (time, index_value(rate, 1.0, time))).collect())
+        FigureLine::curve(
+            label,
+            times.iter().map(|&time| (time, index_value(rate, 1.0, time))).collect(),
+        )
     };
     let believed = |mean: f64| Rate::Believed(Gamma::with_mean(mean, 1.0));
     Figure {
@@ -161,7 +164,7 @@ pub fn index_over_time() -> Figure {
                 curve("rate 3, believed", believed(3.0)),
             ],
         }],
-        rule: Some(Rule { label: "threshold \u{3bc}".to_owned(), y: 0.4 }),
+        rule: Some(ReferenceLine { label: "threshold \u{3bc}".to_owned(), y: 0.4 }),
     }
 }
 

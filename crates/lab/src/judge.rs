@@ -4,11 +4,11 @@ use std::sync::OnceLock;
 
 use evercrawl_policy::{ChangeTimes, Days};
 
-use crate::world::World;
+use crate::world::LabWorld;
 
 /// What is computed of a world once, for all runs in it.
-pub struct Judge {
-    classes: Vec<Class>,
+pub struct PageClassifier {
+    classes: Vec<RateClass>,
     /// When pages go, ascending.
     deaths: Vec<Days>,
     rates: OnceLock<Vec<f64>>,
@@ -17,57 +17,58 @@ pub struct Judge {
 
 /// How often a page changes, beside the others of its world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum RateClass {
     Never,
     Slow,
     Medium,
     Fast,
 }
 
-impl Class {
-    pub(crate) const ALL: [Class; 4] = [Class::Never, Class::Slow, Class::Medium, Class::Fast];
+impl RateClass {
+    pub(crate) const ALL: [RateClass; 4] =
+        [RateClass::Never, RateClass::Slow, RateClass::Medium, RateClass::Fast];
 
     /// What it is called in tables.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Class::Never => "never",
-            Class::Slow => "slow",
-            Class::Medium => "medium",
-            Class::Fast => "fast",
+            RateClass::Never => "never",
+            RateClass::Slow => "slow",
+            RateClass::Medium => "medium",
+            RateClass::Fast => "fast",
         }
     }
 }
 
-impl Judge {
+impl PageClassifier {
     /// Knows all of `world`.
-    pub fn new(world: &World) -> Self {
+    pub fn new(world: &LabWorld) -> Self {
         let dying = world.pages.iter().map(|page| page.dies).filter(|dies| dies.is_finite());
         let mut deaths: Vec<Days> = dying.collect();
         deaths.sort_by(f64::total_cmp);
         let numbers = 0..world.pages.len() as u32;
         let rates = numbers.map(|page| rate(world, page) as f32).collect();
         let classes = classes(rates);
-        Judge { classes, deaths, rates: OnceLock::new(), changes: OnceLock::new() }
+        PageClassifier { classes, deaths, rates: OnceLock::new(), changes: OnceLock::new() }
     }
 
-    pub(crate) fn class(&self, page: u32) -> Class {
+    pub(crate) fn class(&self, page: u32) -> RateClass {
         self.classes[page as usize]
     }
 
     /// How many pages live at `now`.
-    pub(crate) fn live(&self, world: &World, now: Days) -> usize {
+    pub(crate) fn live(&self, world: &LabWorld, now: Days) -> usize {
         let born = world.pages.partition_point(|page| page.born <= now);
         born.saturating_sub(self.deaths.partition_point(|dies| *dies <= now))
     }
 
     /// How often each page changes during the crawl.
-    pub(crate) fn rates(&self, world: &World) -> &[f64] {
+    pub(crate) fn rates(&self, world: &LabWorld) -> &[f64] {
         let numbers = || 0..world.pages.len() as u32;
         self.rates.get_or_init(|| numbers().map(|page| rate(world, page)).collect())
     }
 
     /// All changes up to the end, and when each page's story ends.
-    pub(crate) fn changes(&self, world: &World) -> &ChangeTimes {
+    pub(crate) fn changes(&self, world: &LabWorld) -> &ChangeTimes {
         self.changes.get_or_init(|| {
             let changes = world.truth.all(world.pages.len() as u32, world.span.to);
             changes.with_ends(world.pages.iter().map(|page| page.dies.min(world.span.to)).collect())
@@ -77,26 +78,26 @@ impl Judge {
 
 /// The mean rate over what the crawl sees of a page's life, the time before the scored window with the
 /// rest: what changed last before it would be given up otherwise.
-fn rate(world: &World, page: u32) -> f64 {
+fn rate(world: &LabWorld, page: u32) -> f64 {
     let fact = &world.pages[page as usize];
     let (from, to) = (fact.born.max(world.span.begin), fact.dies.min(world.span.to));
     if from < to { world.truth.rate(page, from, to) } else { 0.0 }
 }
 
 /// Those that never change, and the others in thirds.
-fn classes(rates: Vec<f32>) -> Vec<Class> {
+fn classes(rates: Vec<f32>) -> Vec<RateClass> {
     let mut sorted: Vec<f32> = rates.iter().copied().filter(|&rate| rate > 0.0).collect();
     sorted.sort_unstable_by(f32::total_cmp);
     let bound = |third: usize| sorted.get(third * sorted.len() / 3).copied().unwrap_or(0.0);
     let (medium, fast) = (bound(1), bound(2));
     let class = |rate: f32| match rate {
-        rate if rate <= 0.0 => Class::Never,
-        rate if rate < medium => Class::Slow,
-        rate if rate < fast => Class::Medium,
-        _ => Class::Fast,
+        rate if rate <= 0.0 => RateClass::Never,
+        rate if rate < medium => RateClass::Slow,
+        rate if rate < fast => RateClass::Medium,
+        _ => RateClass::Fast,
     };
     // Made where the rates stood, they would keep four times the room.
-    let mut classes: Vec<Class> = rates.into_iter().map(class).collect();
+    let mut classes: Vec<RateClass> = rates.into_iter().map(class).collect();
     classes.shrink_to_fit();
     classes
 }
@@ -105,13 +106,13 @@ fn classes(rates: Vec<f32>) -> Vec<Class> {
 mod tests {
     use super::*;
     use crate::testing::listed;
-    use crate::world::Fact;
+    use crate::world::PageFact;
 
     #[test]
     fn all_that_is_to_come_is_known_the_end_of_each_page_too() {
-        let dying = Fact { dies: 6.0, ..Fact::PLAIN };
-        let world = listed(vec![dying, Fact::PLAIN], &[(0, 2.0), (1, 9.5)], 10.0);
-        let judge = Judge::new(&world);
+        let dying = PageFact { dies: 6.0, ..PageFact::PLAIN };
+        let world = listed(vec![dying, PageFact::PLAIN], &[(0, 2.0), (1, 9.5)], 10.0);
+        let judge = PageClassifier::new(&world);
         let changes = judge.changes(&world);
         assert_eq!((changes.end(0), changes.end(1)), (6.0, 10.0));
         assert_eq!((changes.next_change(0, 2.0), changes.next_change(1, 0.0)), (None, Some(9.5)));
@@ -120,7 +121,7 @@ mod tests {
     #[test]
     fn pages_that_change_are_cut_in_thirds() {
         let rates = vec![0.0, 3.0, 1.0, 2.0, 6.0, 5.0, 4.0];
-        use Class::{Fast, Medium, Never, Slow};
+        use RateClass::{Fast, Medium, Never, Slow};
         assert_eq!(classes(rates), [Never, Medium, Slow, Slow, Fast, Fast, Medium]);
         assert_eq!(classes(vec![0.0]), [Never]);
     }

@@ -29,10 +29,10 @@ pub mod visit_log;
 pub mod whatif;
 mod world;
 
-pub use cache::Cache;
-pub use judge::Judge;
+pub use cache::OutcomeCache;
+pub use judge::PageClassifier;
 pub use malformed::Malformed;
-pub use row::{Part, Row, Scores, Tallied, Week};
-pub use source::{Source, WorldError};
-pub use summary::{Line, Summary};
-pub use world::{Cursor, Fact, HostFacts, NO_KIN, Span, Truth, World};
+pub use row::{PartScores, ResultRow, RowScores, Tallied, Week};
+pub use source::{WorldError, WorldSource};
+pub use summary::{RunSummary, SummaryLine};
+pub use world::{ChangeCursor, ChangeTruth, HostFacts, LabWorld, NO_KIN, PageFact, Span};

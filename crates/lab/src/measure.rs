@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// A number by which policies are compared. Each is a ratio of two sums over pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Measure {
+pub(crate) enum ScoreMeasure {
     Freshness,
     /// Pages counting by their worth: what policies aim at. The same where all are worth as much.
     Weighted,
@@ -14,42 +14,42 @@ pub(crate) enum Measure {
     UpdateRate,
 }
 
-impl Measure {
+impl ScoreMeasure {
     /// All of them, in the order in which files list them.
-    pub(crate) const ALL: [Measure; 6] = [
-        Measure::Freshness,
-        Measure::Weighted,
-        Measure::Age,
-        Measure::AgeWeighted,
-        Measure::Coverage,
-        Measure::UpdateRate,
+    pub(crate) const ALL: [ScoreMeasure; 6] = [
+        ScoreMeasure::Freshness,
+        ScoreMeasure::Weighted,
+        ScoreMeasure::Age,
+        ScoreMeasure::AgeWeighted,
+        ScoreMeasure::Coverage,
+        ScoreMeasure::UpdateRate,
     ];
 
     /// What a goal is measured by: as policies aim at it, by worth where that can differ.
     pub(crate) fn of_goal(goal: &str) -> Self {
         match goal {
-            "coverage" => Measure::Coverage,
-            "age" => Measure::AgeWeighted,
-            _ => Measure::Weighted,
+            "coverage" => ScoreMeasure::Coverage,
+            "age" => ScoreMeasure::AgeWeighted,
+            _ => ScoreMeasure::Weighted,
         }
     }
 
     /// The same with all pages counting alike.
     pub(crate) fn plain(self) -> Self {
         match self {
-            Measure::Weighted => Measure::Freshness,
-            Measure::AgeWeighted => Measure::Age,
+            ScoreMeasure::Weighted => ScoreMeasure::Freshness,
+            ScoreMeasure::AgeWeighted => ScoreMeasure::Age,
             other => other,
         }
     }
 
     pub(crate) fn is_a_time(self) -> bool {
-        matches!(self, Measure::Age | Measure::AgeWeighted)
+        matches!(self, ScoreMeasure::Age | ScoreMeasure::AgeWeighted)
     }
 
     /// Whether it is a share of things counted, of which none or all may be there by chance.
     pub(crate) fn is_counted(self) -> bool {
-        matches!(self, Measure::Coverage | Measure::UpdateRate)
+        matches!(self, ScoreMeasure::Coverage | ScoreMeasure::UpdateRate)
     }
 
     /// No value is larger.
@@ -64,24 +64,24 @@ impl Measure {
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Measure::Freshness => "freshness",
-            Measure::Weighted => "weighted freshness",
-            Measure::Coverage => "coverage",
-            Measure::UpdateRate => "update rate",
-            Measure::Age => "age",
-            Measure::AgeWeighted => "weighted age",
+            ScoreMeasure::Freshness => "freshness",
+            ScoreMeasure::Weighted => "weighted freshness",
+            ScoreMeasure::Coverage => "coverage",
+            ScoreMeasure::UpdateRate => "update rate",
+            ScoreMeasure::Age => "age",
+            ScoreMeasure::AgeWeighted => "weighted age",
         }
     }
 
     /// What its column is called in a file.
     pub(crate) fn column(self) -> &'static str {
         match self {
-            Measure::Freshness => "freshness",
-            Measure::Weighted => "freshness_weighted",
-            Measure::Age => "age_days",
-            Measure::AgeWeighted => "age_weighted_days",
-            Measure::Coverage => "coverage",
-            Measure::UpdateRate => "update_rate",
+            ScoreMeasure::Freshness => "freshness",
+            ScoreMeasure::Weighted => "freshness_weighted",
+            ScoreMeasure::Age => "age_days",
+            ScoreMeasure::AgeWeighted => "age_weighted_days",
+            ScoreMeasure::Coverage => "coverage",
+            ScoreMeasure::UpdateRate => "update_rate",
         }
     }
 
@@ -117,23 +117,23 @@ impl Measure {
 
 /// A measured value, and its 95 % interval where there is enough to tell it by.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Measured {
+pub(crate) struct MeanWithError {
     pub(crate) value: f64,
     pub(crate) bounds: Option<(f64, f64)>,
 }
 
-impl Measured {
+impl MeanWithError {
     /// The interval that reaches as far to both sides, but not below nothing nor above the most there can be.
     pub(crate) fn around(value: f64, reach: Option<f64>, most: f64) -> Self {
         let bounds = |reach: f64| ((value - reach).max(0.0), (value + reach).min(most));
-        Measured { value, bounds: reach.map(bounds) }
+        MeanWithError { value, bounds: reach.map(bounds) }
     }
 
     /// As people are shown it: shares in per cent, times in days.
-    pub(crate) fn shown(self, measure: Measure) -> Self {
+    pub(crate) fn shown(self, measure: ScoreMeasure) -> Self {
         let factor = measure.factor();
         let bounds = self.bounds.map(|(low, high)| (factor * low, factor * high));
-        Measured { value: factor * self.value, bounds }
+        MeanWithError { value: factor * self.value, bounds }
     }
 
     /// Half of the interval; no number where there is none.
@@ -168,8 +168,8 @@ mod tests {
 
     #[test]
     fn an_interval_ends_where_the_measure_does() {
-        let bounds = |m: Measure| Measured::around(0.9, Some(0.95), m.most()).bounds;
-        assert_eq!(bounds(Measure::Coverage), Some((0.0, 1.0)));
-        assert_eq!(bounds(Measure::Age), Some((0.0, 1.85)));
+        let bounds = |m: ScoreMeasure| MeanWithError::around(0.9, Some(0.95), m.most()).bounds;
+        assert_eq!(bounds(ScoreMeasure::Coverage), Some((0.0, 1.0)));
+        assert_eq!(bounds(ScoreMeasure::Age), Some((0.0, 1.85)));
     }
 }

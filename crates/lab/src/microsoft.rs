@@ -26,7 +26,7 @@ use evercrawl_policy::Days;
 
 use crate::Malformed;
 use crate::synthetic::Processes;
-use crate::world::{Fact, HostFacts, Span, Truth, World};
+use crate::world::{ChangeTruth, HostFacts, LabWorld, PageFact, Span};
 
 /// File names of the prepared form: pages that do not report their changes, and pages that do.
 pub const PREPARED: [&str; 2] = ["imps_and_chrates_incompl.txt", "imps_and_chrates_compl.txt"];
@@ -60,7 +60,7 @@ pub enum DataSetError {
 
 /// A URL of the data set.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entry {
+pub struct DataSetEntry {
     /// What a fresh copy is worth.
     pub importance: f64,
     /// Changes a day.
@@ -75,22 +75,22 @@ pub fn is_data_set(folder: &Path) -> bool {
 }
 
 /// Reads the data set in a folder.
-pub fn read(folder: &Path) -> Result<Vec<Entry>, DataSetError> {
+pub fn read(folder: &Path) -> Result<Vec<DataSetEntry>, DataSetError> {
     if folder.join(IMPORTANCE).is_file() { published(folder) } else { prepared(folder) }
 }
 
 /// The world of these pages, which `seed` gives; changes are known from `history` before it begins.
-pub fn world(name: &str, entries: &[Entry], seed: u64, history: Days) -> World {
+pub fn world(name: &str, entries: &[DataSetEntry], seed: u64, history: Days) -> LabWorld {
     let rates: Vec<f64> = entries.iter().map(|entry| entry.rate).collect();
-    let fact = |entry: &Entry| {
+    let fact = |entry: &DataSetEntry| {
         let host = u32::from(entry.observed);
-        Fact { host, group: host, weight: entry.importance as f32, ..Fact::PLAIN }
+        PageFact { host, group: host, weight: entry.importance as f32, ..PageFact::PLAIN }
     };
     let since = -history.max(0.0);
     let span = Span { since, begin: 0.0, from: BURN_IN, to: BURN_IN + SCORED };
-    let pages: Vec<Fact> = entries.iter().map(fact).collect();
-    let truth = Truth::Drawn(Processes::poisson(seed, &rates, (since, span.to)));
-    World {
+    let pages: Vec<PageFact> = entries.iter().map(fact).collect();
+    let truth = ChangeTruth::Drawn(Processes::poisson(seed, &rates, (since, span.to)));
+    LabWorld {
         name: name.to_owned(),
         past: truth.before(&pages, span.begin),
         pages,
@@ -106,10 +106,10 @@ pub fn world(name: &str, entries: &[Entry], seed: u64, history: Days) -> World {
 }
 
 /// The pages of any world, as the data set would have them: mean rates, and perfect signals or none.
-pub fn entries(world: &World) -> Vec<Entry> {
-    let entry = |(page, fact): (u32, &Fact)| {
+pub fn entries(world: &LabWorld) -> Vec<DataSetEntry> {
+    let entry = |(page, fact): (u32, &PageFact)| {
         let host = world.hosts.get(fact.host as usize);
-        Entry {
+        DataSetEntry {
             importance: fact.weight.into(),
             rate: world.truth.rate(page, world.span.from, world.span.to),
             observed: host.is_some_and(|host| host.recall >= 1.0 && host.precision >= 1.0),
@@ -119,7 +119,7 @@ pub fn entries(world: &World) -> Vec<Entry> {
 }
 
 /// The text of the two prepared files, in the order of [`PREPARED`].
-pub fn write(entries: &[Entry]) -> [String; 2] {
+pub fn write(entries: &[DataSetEntry]) -> [String; 2] {
     [false, true].map(|observed| {
         let lines = entries.iter().filter(|entry| entry.observed == observed);
         lines.map(|entry| format!("{}\t{}\n", entry.importance, entry.rate)).collect()
@@ -127,7 +127,7 @@ pub fn write(entries: &[Entry]) -> [String; 2] {
 }
 
 /// One of the two files may be missing: then there are no such pages.
-fn prepared(folder: &Path) -> Result<Vec<Entry>, DataSetError> {
+fn prepared(folder: &Path) -> Result<Vec<DataSetEntry>, DataSetError> {
     let mut entries = Vec::new();
     for (file, observed) in PREPARED.iter().zip([false, true]) {
         let (path, other) = (folder.join(file), folder.join(PREPARED[usize::from(!observed)]));
@@ -136,18 +136,18 @@ fn prepared(folder: &Path) -> Result<Vec<Entry>, DataSetError> {
         }
         each_line(&path, 2, |line| {
             let (importance, rate) = (line.number(0)?, line.number(1)?);
-            entries.push(Entry { importance, rate, observed });
+            entries.push(DataSetEntry { importance, rate, observed });
             Ok(())
         })?;
     }
     Ok(entries)
 }
 
-fn published(folder: &Path) -> Result<Vec<Entry>, DataSetError> {
+fn published(folder: &Path) -> Result<Vec<DataSetEntry>, DataSetError> {
     // By URL number, so that the same files give the same world.
-    let mut entries: BTreeMap<u64, Entry> = BTreeMap::new();
+    let mut entries: BTreeMap<u64, DataSetEntry> = BTreeMap::new();
     each_line(&folder.join(IMPORTANCE), 2, |line| {
-        let entry = Entry { importance: line.number(1)?, rate: 0.0, observed: false };
+        let entry = DataSetEntry { importance: line.number(1)?, rate: 0.0, observed: false };
         entries.insert(line.id()?, entry);
         Ok(())
     })?;
@@ -168,7 +168,7 @@ fn published(folder: &Path) -> Result<Vec<Entry>, DataSetError> {
 fn each_line(
     path: &Path,
     columns: usize,
-    mut take: impl FnMut(&Line<'_>) -> Result<(), Malformed>,
+    mut take: impl FnMut(&DataSetLine<'_>) -> Result<(), Malformed>,
 ) -> Result<(), DataSetError> {
     let unreadable = |source| DataSetError::Unreadable { path: path.to_owned(), source };
     let file = BufReader::new(File::open(path).map_err(unreadable)?);
@@ -176,24 +176,24 @@ fn each_line(
     for (number, text) in (1..).zip(file.lines()) {
         let text = text.map_err(unreadable)?;
         if !text.trim().is_empty() {
-            take(&Line::new(&name, number, &text, columns)?)?;
+            take(&DataSetLine::new(&name, number, &text, columns)?)?;
         }
     }
     Ok(())
 }
 
 /// A line, cut at its tabs.
-struct Line<'a> {
+struct DataSetLine<'a> {
     file: &'a str,
     number: usize,
     text: &'a str,
     cells: Vec<&'a str>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> DataSetLine<'a> {
     fn new(file: &'a str, number: usize, text: &'a str, columns: usize) -> Result<Self, Malformed> {
         let cells: Vec<&str> = text.splitn(columns, '\t').map(str::trim).collect();
-        let line = Line { file, number, text, cells };
+        let line = DataSetLine { file, number, text, cells };
         if line.cells.len() < columns {
             return Err(line.wrong(text.len(), format!("expected {columns} columns, cut by tabs")));
         }
@@ -251,9 +251,9 @@ mod tests {
     #[test]
     fn the_prepared_form_goes_round() {
         let entries = vec![
-            Entry { importance: 3.0, rate: 0.25, observed: false },
-            Entry { importance: 1200.0, rate: 1.0 / 3.0, observed: false },
-            Entry { importance: 0.5, rate: 1e-7, observed: true },
+            DataSetEntry { importance: 3.0, rate: 0.25, observed: false },
+            DataSetEntry { importance: 1200.0, rate: 1.0 / 3.0, observed: false },
+            DataSetEntry { importance: 0.5, rate: 1e-7, observed: true },
         ];
         let [incomplete, complete] = write(&entries);
         assert_eq!(incomplete, "3\t0.25\n1200\t0.3333333333333333\n");
@@ -280,7 +280,7 @@ mod tests {
             (OBSERVED, "2\t0.75\n"),
         ]);
         let entries = read(dir.path()).unwrap();
-        assert_eq!(entries[0], Entry { importance: 4.0, rate: 0.75, observed: true });
+        assert_eq!(entries[0], DataSetEntry { importance: 4.0, rate: 0.75, observed: true });
         assert_eq!((entries[1].importance, entries[1].observed), (9.0, false));
         // The root of 0.5/(e^(x/2) - 1) + 1/(e^x - 1) = 0.5 + 3, by hand.
         let rate = entries[1].rate;
@@ -290,8 +290,8 @@ mod tests {
 
     #[test]
     fn a_world_made_of_it_gives_it_back() {
-        let entries: Vec<Entry> = (1..200)
-            .map(|i| Entry {
+        let entries: Vec<DataSetEntry> = (1..200)
+            .map(|i| DataSetEntry {
                 importance: f64::from(i),
                 rate: f64::from(i as f32 / 100.0),
                 observed: i > 150,

@@ -12,8 +12,8 @@ use evercrawl_sites::{GroupKeys, Server, roots_of};
 use serde::Deserialize;
 
 use crate::malformed::Malformed;
-use crate::table::{Columns, Names, Range, Row, Table, TableError};
-use crate::world::{Fact, HostFacts, Span, Truth, World};
+use crate::table::{Columns, DataTable, NameColumn, NumberRange, TableError, TableRow};
+use crate::world::{ChangeTruth, HostFacts, LabWorld, PageFact, Span};
 
 /// How long before the scored window a crawl begins.
 pub const BURN_IN: Days = 26.0 * 7.0;
@@ -56,7 +56,7 @@ pub fn is_recorded(folder: &Path) -> bool {
 }
 
 /// Reads `folders` as one world; changes that touched a whole site at once only if `sitewide`.
-pub fn read(folders: &[PathBuf], sitewide: bool) -> Result<World, TableError> {
+pub fn read(folders: &[PathBuf], sitewide: bool) -> Result<LabWorld, TableError> {
     let mut gathered = Gathered::default();
     for folder in folders {
         gathered.add(folder, sitewide)?;
@@ -69,7 +69,7 @@ pub fn read(folders: &[PathBuf], sitewide: bool) -> Result<World, TableError> {
 struct Gathered {
     hosts: Vec<HostFacts>,
     span: Option<Span>,
-    facts: Vec<Fact>,
+    facts: Vec<PageFact>,
     urls: Vec<String>,
     directories: Vec<String>,
     changes: Vec<(u32, Days)>,
@@ -83,7 +83,7 @@ impl Gathered {
         let to = header.window_end / SECONDS_A_DAY;
         let span = *self.span.get_or_insert(Span { since: from, begin: from - BURN_IN, from, to });
         let moved = span.from - from;
-        let pages = Table::open(&file(folder, "pages.csv"), &PAGES)?;
+        let pages = DataTable::open(&file(folder, "pages.csv"), &PAGES)?;
         let names = pages.names(PAGE)?;
         let first = u32::try_from(self.facts.len()).unwrap_or(u32::MAX);
         let reader = Reader { names: &names, first, moved, pages: pages.file() };
@@ -91,15 +91,15 @@ impl Gathered {
         self.add_changes(folder, &reader, sitewide)?;
         let links = file(folder, "links.csv");
         if links.exists() {
-            let links = Table::open(&links, &LINKS)?;
-            let ends = |row: Row<'_>| Ok((reader.page(row, 0)?, reader.page(row, 1)?));
+            let links = DataTable::open(&links, &LINKS)?;
+            let ends = |row: TableRow<'_>| Ok((reader.page(row, 0)?, reader.page(row, 1)?));
             self.links.extend(links.rows().map(ends).collect::<Result<Vec<_>, TableError>>()?);
         }
         self.hosts.push(HostFacts::plain(header.site));
         Ok(())
     }
 
-    fn add_pages(&mut self, pages: &Table, site: &str, moved: Days) -> Result<(), TableError> {
+    fn add_pages(&mut self, pages: &DataTable, site: &str, moved: Days) -> Result<(), TableError> {
         let host = u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
         for row in pages.rows() {
             let url = format!("http://{site}{}", row.text(URL)?);
@@ -108,10 +108,10 @@ impl Gathered {
                 "" => evercrawl_sites::directory_of(&url).to_owned(),
                 named => format!("http://{site}{named}"),
             };
-            let deleted = row.optional_number(DELETED, Range::NotNegative)?;
-            let born = day(row.number(CREATED, Range::NotNegative)?) + moved;
+            let deleted = row.optional_number(DELETED, NumberRange::NotNegative)?;
+            let born = day(row.number(CREATED, NumberRange::NotNegative)?) + moved;
             let dies = deleted.map_or(NEVER, |at| day(at) + moved);
-            self.facts.push(Fact { born, dies, host, ..Fact::PLAIN });
+            self.facts.push(PageFact { born, dies, host, ..PageFact::PLAIN });
             self.urls.push(url);
             self.directories.push(directory);
         }
@@ -126,10 +126,11 @@ impl Gathered {
         reader: &Reader<'_>,
         sitewide: bool,
     ) -> Result<(), TableError> {
-        for row in Table::open(&file(folder, "changes.csv"), &CHANGES)?.rows() {
+        for row in DataTable::open(&file(folder, "changes.csv"), &CHANGES)?.rows() {
             let page = reader.page(row, PAGE)?;
-            let at = day(row.number(TIME, Range::NotNegative)?) + reader.moved;
-            let everywhere = row.optional_number(SITEWIDE, Range::NotNegative)?.unwrap_or(0.0);
+            let at = day(row.number(TIME, NumberRange::NotNegative)?) + reader.moved;
+            let everywhere =
+                row.optional_number(SITEWIDE, NumberRange::NotNegative)?.unwrap_or(0.0);
             let counts = everywhere == 0.0 || sitewide;
             let fact = &mut self.facts[page as usize];
             match row.text(KIND)? {
@@ -145,7 +146,7 @@ impl Gathered {
 
     /// Numbers pages by birth, those of one moment as they were read, and leaves out what was gone
     /// before anything is known.
-    fn world(self) -> Result<World, TableError> {
+    fn world(self) -> Result<LabWorld, TableError> {
         let Some(mut span) = self.span else {
             return Err(TableError::new("no folder of recorded changes was named"));
         };
@@ -168,16 +169,16 @@ impl Gathered {
         let directories: Vec<&str> = order.iter().map(|&p| self.directories[p].as_str()).collect();
         let server = Server::new(&directories, &links, &roots_of(&urls));
         let kin = GroupKeys::of_pages(&urls, &links);
-        let mut pages: Vec<Fact> = order.iter().map(|&page| self.facts[page]).collect();
+        let mut pages: Vec<PageFact> = order.iter().map(|&page| self.facts[page]).collect();
         for ((number, page), kin) in (0u32..).zip(&mut pages).zip(kin) {
             page.group = server.directory(number);
             page.kin = [kin.section, kin.hub, kin.base];
         }
         let names: Vec<&str> = self.hosts.iter().map(|host| host.name.as_str()).collect();
-        Ok(World {
+        Ok(LabWorld {
             name: names.join("+"),
             past: changes.iter().copied().filter(|&(_, at)| at < span.begin).collect(),
-            truth: Truth::Listed(ChangeTimes::new(pages.len(), &changes)),
+            truth: ChangeTruth::Listed(ChangeTimes::new(pages.len(), &changes)),
             server: Some(server),
             hosts: self.hosts,
             pages,
@@ -189,14 +190,14 @@ impl Gathered {
 
 /// Reads the numbers of one folder's pages into those of all.
 struct Reader<'a> {
-    names: &'a Names<'a>,
+    names: &'a NameColumn<'a>,
     first: u32,
     moved: Days,
     pages: &'a str,
 }
 
 impl Reader<'_> {
-    fn page(&self, row: Row<'_>, column: usize) -> Result<u32, TableError> {
+    fn page(&self, row: TableRow<'_>, column: usize) -> Result<u32, TableError> {
         let number = self.names.number(row.text(column)?).map(|number| self.first + number);
         number.ok_or_else(|| row.wrong(column, format_args!("is not a page of {}", self.pages)))
     }
@@ -253,7 +254,7 @@ mod tests {
         dir
     }
 
-    fn read_one(dir: &tempfile::TempDir, sitewide: bool) -> Result<World, String> {
+    fn read_one(dir: &tempfile::TempDir, sitewide: bool) -> Result<LabWorld, String> {
         read(&[dir.path().to_owned()], sitewide).map_err(|error| error.to_string())
     }
 

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::{Measure, Measured};
+use crate::measure::{MeanWithError, ScoreMeasure};
 
 /// The score of one policy in one world at one budget from one seed.
 ///
 /// A change counts once a page and week. Freshness and age are exact means over all moments of all
 /// live pages in the scored window; a page is live from its birth to its death, known or not.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct ResultRow {
     /// The world.
     pub world: String,
     /// The policy.
@@ -38,7 +38,7 @@ pub struct Row {
     pub wasted: u64,
     /// What came of it, each with its interval by bootstrap over pages.
     #[serde(flatten)]
-    pub scores: Scores,
+    pub scores: RowScores,
     /// Fresh worth over that of one who knows the true mean rates; null where that was not run. Where all
     /// pages are worth alike, that is freshness itself.
     pub freshness_of_clairvoyant: Option<f64>,
@@ -56,9 +56,9 @@ pub struct Row {
     /// Week by week.
     pub weeks: Vec<Week>,
     /// Host by host; none where there are too many to list.
-    pub hosts: Vec<Part>,
+    pub hosts: Vec<PartScores>,
     /// By how often pages change.
-    pub classes: Vec<Part>,
+    pub classes: Vec<PartScores>,
     /// The version of the program.
     pub version: String,
     /// Processor time of the run. This and the next depend on the machine; all else on the seed.
@@ -67,24 +67,28 @@ pub struct Row {
     pub peak_rss_bytes: u64,
 }
 
-impl Row {
+impl ResultRow {
     /// What it reached of one who knows the true mean rates.
-    pub(crate) fn of_clairvoyant(&self) -> Option<Measured> {
+    pub(crate) fn of_clairvoyant(&self) -> Option<MeanWithError> {
         let ends = (self.freshness_of_clairvoyant_low, self.freshness_of_clairvoyant_high);
-        Some(Measured { value: self.freshness_of_clairvoyant?, bounds: bounds(ends) })
+        Some(MeanWithError { value: self.freshness_of_clairvoyant?, bounds: bounds(ends) })
     }
 
     /// What it reached of one who knows all that is to come.
-    pub(crate) fn of_oracle(&self) -> Option<Measured> {
+    pub(crate) fn of_oracle(&self) -> Option<MeanWithError> {
         let ends = (self.freshness_of_oracle_low, self.freshness_of_oracle_high);
-        Some(Measured { value: self.freshness_of_oracle?, bounds: bounds(ends) })
+        Some(MeanWithError { value: self.freshness_of_oracle?, bounds: bounds(ends) })
     }
 
     /// The row beside those who know the truth.
-    pub(crate) fn beside(self, clairvoyant: Option<Measured>, oracle: Option<Measured>) -> Self {
+    pub(crate) fn beside(
+        self,
+        clairvoyant: Option<MeanWithError>,
+        oracle: Option<MeanWithError>,
+    ) -> Self {
         let (clairvoyant_low, clairvoyant_high) = ends(clairvoyant);
         let (oracle_low, oracle_high) = ends(oracle);
-        Row {
+        ResultRow {
             freshness_of_clairvoyant: clairvoyant.map(|of| of.value),
             freshness_of_clairvoyant_low: clairvoyant_low,
             freshness_of_clairvoyant_high: clairvoyant_high,
@@ -108,7 +112,7 @@ pub struct Week {
 
 /// A part of a world: a host, or pages that change about as often as each other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub struct PartScores {
     /// What it is called.
     pub name: String,
     /// As in [`Row`], for this part.
@@ -124,7 +128,7 @@ pub struct Part {
 pub struct Tallied {
     /// Each with its interval, by how much groups of pages differ.
     #[serde(flatten)]
-    pub scores: Scores,
+    pub scores: RowScores,
     pub fetches: u64,
     pub wasted: u64,
     pub cost: f64,
@@ -145,7 +149,7 @@ impl Tallied {
 /// where there are too few pages to tell, or none that counts. Seven digits are more than it is good for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)] // the ends of what stands before them
-pub struct Scores {
+pub struct RowScores {
     /// The share of copies that are current.
     pub freshness: f64,
     pub freshness_low: Option<f32>,
@@ -172,14 +176,14 @@ pub struct Scores {
     pub update_rate_high: Option<f32>,
 }
 
-impl Scores {
+impl RowScores {
     /// Takes what `of` says of each measure.
-    pub(crate) fn new(of: impl FnMut(Measure) -> Measured) -> Self {
+    pub(crate) fn new(of: impl FnMut(ScoreMeasure) -> MeanWithError) -> Self {
         let [freshness, freshness_weighted, age, age_weighted, coverage, update_rate] =
-            Measure::ALL.map(of);
-        let low = |of: Measured| of.bounds.map(|(low, _)| low as f32);
-        let high = |of: Measured| of.bounds.map(|(_, high)| high as f32);
-        Scores {
+            ScoreMeasure::ALL.map(of);
+        let low = |of: MeanWithError| of.bounds.map(|(low, _)| low as f32);
+        let high = |of: MeanWithError| of.bounds.map(|(_, high)| high as f32);
+        RowScores {
             freshness: freshness.value,
             freshness_low: low(freshness),
             freshness_high: high(freshness),
@@ -207,25 +211,27 @@ impl Scores {
     }
 
     /// What is said of a measure.
-    pub(crate) fn of(&self, measure: Measure) -> Measured {
+    pub(crate) fn of(&self, measure: ScoreMeasure) -> MeanWithError {
         let (value, low, high) = match measure {
-            Measure::Freshness => (self.freshness, self.freshness_low, self.freshness_high),
-            Measure::Weighted => {
+            ScoreMeasure::Freshness => (self.freshness, self.freshness_low, self.freshness_high),
+            ScoreMeasure::Weighted => {
                 (self.freshness_weighted, self.freshness_weighted_low, self.freshness_weighted_high)
             }
-            Measure::Age => (self.age, self.age_low, self.age_high),
-            Measure::AgeWeighted => {
+            ScoreMeasure::Age => (self.age, self.age_low, self.age_high),
+            ScoreMeasure::AgeWeighted => {
                 (self.age_weighted, self.age_weighted_low, self.age_weighted_high)
             }
-            Measure::Coverage => (self.coverage, self.coverage_low, self.coverage_high),
-            Measure::UpdateRate => (self.update_rate, self.update_rate_low, self.update_rate_high),
+            ScoreMeasure::Coverage => (self.coverage, self.coverage_low, self.coverage_high),
+            ScoreMeasure::UpdateRate => {
+                (self.update_rate, self.update_rate_low, self.update_rate_high)
+            }
         };
-        Measured { value, bounds: bounds((low, high)) }
+        MeanWithError { value, bounds: bounds((low, high)) }
     }
 }
 
 /// The ends of an interval as rows keep them.
-fn ends(of: Option<Measured>) -> (Option<f32>, Option<f32>) {
+fn ends(of: Option<MeanWithError>) -> (Option<f32>, Option<f32>) {
     of.and_then(|of| of.bounds).map(|(low, high)| (low as f32, high as f32)).unzip()
 }
 

@@ -8,16 +8,16 @@ use evercrawl_policy::Days;
 use thiserror::Error;
 
 use crate::malformed::Malformed;
-use crate::microsoft::{self, DataSetError, Entry};
+use crate::microsoft::{self, DataSetEntry, DataSetError};
 use crate::recorded;
-use crate::synthetic::{Shipped, Spec};
+use crate::synthetic::{Shipped, WorldSpec};
 use crate::table::TableError;
 use crate::visit_log::VisitLog;
-use crate::world::World;
+use crate::world::LabWorld;
 
 /// Where a world comes from.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum WorldSource {
     /// Folders of recorded changes, taken as one world.
     Recorded {
         /// The folders.
@@ -30,14 +30,14 @@ pub enum Source {
         /// What it is called.
         name: String,
         /// What it is like.
-        spec: Box<Spec>,
+        spec: Box<WorldSpec>,
     },
     /// Change rates and importance that somebody measured; changes are drawn anew for every seed.
     Measured {
         /// What it is called.
         name: String,
         /// The pages.
-        entries: Vec<Entry>,
+        entries: Vec<DataSetEntry>,
     },
     /// The visit log of a crawl; what it leaves open is drawn anew for every seed.
     Logged {
@@ -83,13 +83,13 @@ pub enum WorldError {
     },
 }
 
-impl Source {
+impl WorldSource {
     /// The source that `path` names: a folder of recorded changes, a data set, a description, or a
     /// world that comes with the program.
     pub fn open(path: &Path, sitewide: bool) -> Result<Self, WorldError> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         if microsoft::is_data_set(path) {
-            return Ok(Source::Measured { name, entries: microsoft::read(path)? });
+            return Ok(WorldSource::Measured { name, entries: microsoft::read(path)? });
         }
         // A folder that only happens to be called like a world does not hide it.
         let taken = path.is_file() || recorded::is_recorded(path);
@@ -100,44 +100,44 @@ impl Source {
                 return Err(WorldError::Empty(path.display().to_string()));
             }
             None if path.is_dir() => {
-                return Ok(Source::Recorded { folders: vec![path.to_owned()], sitewide });
+                return Ok(WorldSource::Recorded { folders: vec![path.to_owned()], sitewide });
             }
             None => described(path)?,
         };
-        Ok(Source::Made { name, spec: Box::new(spec) })
+        Ok(WorldSource::Made { name, spec: Box::new(spec) })
     }
 
     /// The same with pages that all matter alike, as they do to a crawl that nobody told.
     pub fn unweighted(mut self) -> Self {
         match &mut self {
-            Source::Made { spec, .. } => spec.weigh_alike(),
-            Source::Measured { entries, .. } => {
+            WorldSource::Made { spec, .. } => spec.weigh_alike(),
+            WorldSource::Measured { entries, .. } => {
                 entries.iter_mut().for_each(|entry| entry.importance = 1.0);
             }
-            Source::Recorded { .. } | Source::Logged { .. } => {}
+            WorldSource::Recorded { .. } | WorldSource::Logged { .. } => {}
         }
         self
     }
 
     /// Whether every seed gives another world.
     pub fn is_made(&self) -> bool {
-        !matches!(self, Source::Recorded { .. })
+        !matches!(self, WorldSource::Recorded { .. })
     }
 
     /// The world, with changes known from `history` before it begins.
-    pub fn world(&self, seed: u64, history: Days) -> Result<World, WorldError> {
+    pub fn world(&self, seed: u64, history: Days) -> Result<LabWorld, WorldError> {
         match self {
-            Source::Recorded { folders, sitewide } => Ok(recorded::read(folders, *sitewide)?),
-            Source::Made { name, spec } => Ok(spec.world(name, seed, history)),
-            Source::Measured { name, entries } => {
+            WorldSource::Recorded { folders, sitewide } => Ok(recorded::read(folders, *sitewide)?),
+            WorldSource::Made { name, spec } => Ok(spec.world(name, seed, history)),
+            WorldSource::Measured { name, entries } => {
                 Ok(microsoft::world(name, entries, seed, history))
             }
-            Source::Logged { name, log } => Ok(log.world(name, seed, history)),
+            WorldSource::Logged { name, log } => Ok(log.world(name, seed, history)),
         }
     }
 }
 
-fn described(path: &Path) -> Result<Spec, WorldError> {
+fn described(path: &Path) -> Result<WorldSpec, WorldError> {
     let file = path.display().to_string();
     let bytes = match std::fs::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(WorldError::Unknown(file)),
@@ -145,7 +145,7 @@ fn described(path: &Path) -> Result<Spec, WorldError> {
     };
     let text = String::from_utf8_lossy(&bytes);
     match std::str::from_utf8(&bytes) {
-        Ok(text) => Ok(Spec::parse(&file, text)?),
+        Ok(text) => Ok(WorldSpec::parse(&file, text)?),
         Err(error) => {
             Err(Malformed::at(&file, &text, error.valid_up_to(), "this is no UTF-8").into())
         }
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     fn refusal(path: &Path) -> String {
-        Source::open(path, false).unwrap_err().to_string()
+        WorldSource::open(path, false).unwrap_err().to_string()
     }
 
     #[test]

@@ -5,12 +5,12 @@ use std::str::FromStr;
 use evercrawl_policy::Days;
 use serde::Serialize;
 
-use crate::figure::{Figure, Line as Curve, Panel};
-use crate::measure::{Measure, Measured};
-use crate::page::{Cell, Page, Table, cell, percent};
-use crate::row::Row;
-use crate::run::Budget;
-use crate::summary::{Line, Summary, axis, log_axis};
+use crate::figure::{Figure, FigureLine as Curve, Panel};
+use crate::measure::{MeanWithError, ScoreMeasure};
+use crate::page::{Cell, ReportPage, ReportTable, cell, percent};
+use crate::row::ResultRow;
+use crate::run::FetchBudget;
+use crate::summary::{RunSummary, SummaryLine, axis, log_axis};
 use crate::visit_log::VisitLog;
 
 /// Between two multiples of a range lies this factor.
@@ -28,7 +28,7 @@ pub struct Factors(Vec<f64>);
 
 impl Factors {
     /// `base` at each multiple.
-    pub fn budgets(&self, base: &Budget) -> Vec<Budget> {
+    pub fn budgets(&self, base: &FetchBudget) -> Vec<FetchBudget> {
         self.0.iter().map(|factor| base.scaled(*factor)).collect()
     }
 
@@ -66,7 +66,7 @@ impl FromStr for Factors {
 }
 
 /// The rate at which a crawl fetched of late: over its last four weeks, or as long as it lasted.
-pub fn recent_rate(log: &VisitLog) -> Option<Budget> {
+pub fn recent_rate(log: &VisitLog) -> Option<FetchBudget> {
     let looks = || log.pages().iter().flat_map(|page| &page.looks).map(|look| look.at);
     let last = looks().fold(f64::NEG_INFINITY, f64::max);
     let first = looks().fold(last, f64::min).max(last - RECENT);
@@ -89,12 +89,12 @@ pub struct WhatIf {
     /// furthest above the straight line between its ends. `None` where it hardly rises above it.
     pub knee: Option<f64>,
     /// By ascending budget.
-    pub points: Vec<Point>,
+    pub points: Vec<BudgetPoint>,
 }
 
 /// The score at one multiple, on the mean over seeds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Point {
+pub struct BudgetPoint {
     /// The multiple.
     pub factor: f64,
     /// Fetches a week.
@@ -123,13 +123,13 @@ pub struct Point {
 
 impl WhatIf {
     /// Takes the rows of one policy in one world at [`Factors::budgets`] of `base`.
-    pub fn new(rows: &[Row], base: &Budget, factors: &Factors) -> Self {
-        let summary = Summary::new(rows);
-        let mut points: Vec<Point> = Vec::new();
+    pub fn new(rows: &[ResultRow], base: &FetchBudget, factors: &Factors) -> Self {
+        let summary = RunSummary::new(rows);
+        let mut points: Vec<BudgetPoint> = Vec::new();
         for (&factor, budget) in factors.0.iter().zip(factors.budgets(base)) {
             let budget = budget.to_string();
             let Some(line) = summary.lines().find(|line| line.budget() == budget) else { continue };
-            points.push(Point::new(factor, line, points.last()));
+            points.push(BudgetPoint::new(factor, line, points.last()));
         }
         let first = rows.first();
         WhatIf {
@@ -163,7 +163,7 @@ impl WhatIf {
     }
 
     /// The points as a table.
-    pub fn table(&self) -> Table {
+    pub fn table(&self) -> ReportTable {
         let heads = [
             "budget",
             "fetches a week",
@@ -177,16 +177,16 @@ impl WhatIf {
             "{} in {} at multiples of {}; \u{b1} is half of the 95 % interval.",
             self.policy, self.world, self.base
         );
-        let mut table = Table::new("whatif", caption, &heads);
+        let mut table = ReportTable::new("whatif", caption, &heads);
         for point in &self.points {
             let is_knee = self.knee == Some(point.factor);
             table.row([
                 Cell::from(format!("{}x", point.factor)).bold_if(is_knee),
                 cell(point.fetches_a_week, 1),
-                point.cell(Measure::Freshness).bold_if(is_knee),
+                point.cell(ScoreMeasure::Freshness).bold_if(is_knee),
                 percent(point.gain_a_doubling.unwrap_or(f64::NAN), 1),
-                point.cell(Measure::Coverage),
-                point.cell(Measure::Age),
+                point.cell(ScoreMeasure::Coverage),
+                point.cell(ScoreMeasure::Age),
                 if is_knee { "knee" } else { "" }.into(),
             ]);
         }
@@ -195,10 +195,10 @@ impl WhatIf {
 
     /// Freshness and coverage against the budget, the knee marked.
     pub fn figure(&self) -> Figure {
-        let curve = |measure: Measure| -> Vec<(f64, f64)> {
+        let curve = |measure: ScoreMeasure| -> Vec<(f64, f64)> {
             self.points.iter().map(|point| (point.factor, point.shown(measure).value)).collect()
         };
-        let panel = |measure: Measure| {
+        let panel = |measure: ScoreMeasure| {
             let points = curve(measure);
             let at_knee: Vec<(f64, f64)> =
                 points.iter().copied().filter(|(x, _)| self.knee == Some(*x)).collect();
@@ -221,14 +221,14 @@ impl WhatIf {
             ),
             x: log_axis(&format!("times the budget of {}", self.base), &factors),
             y: axis("share, %", low, high),
-            panels: vec![panel(Measure::Freshness), panel(Measure::Coverage)],
+            panels: vec![panel(ScoreMeasure::Freshness), panel(ScoreMeasure::Coverage)],
             rule: None,
         }
     }
 
     /// The least and the most share that is drawn, %, intervals too.
     fn extent(&self) -> (f64, f64) {
-        let drawn = [Measure::Freshness, Measure::Coverage];
+        let drawn = [ScoreMeasure::Freshness, ScoreMeasure::Coverage];
         let shown = self.points.iter().flat_map(|point| drawn.map(|measure| point.shown(measure)));
         let ends = shown.map(|of| of.bounds.unwrap_or((of.value, of.value)));
         let (low, high) = ends.fold((100.0, 0.0), |(low, high), (least, most)| {
@@ -240,7 +240,7 @@ impl WhatIf {
     /// Returns all of it as one HTML file; `notes` are paragraphs on where the world comes from.
     pub fn html(&self, notes: &[String]) -> String {
         let title = format!("What would another budget buy in {}?", self.world);
-        let mut page = Page::new(&title, &self.words());
+        let mut page = ReportPage::new(&title, &self.words());
         if !self.points.is_empty() {
             page.figure(&self.figure());
         }
@@ -254,16 +254,18 @@ impl WhatIf {
     }
 }
 
-impl Point {
+impl BudgetPoint {
     /// What a policy makes of a multiple, after what it makes of a smaller one.
-    fn new(factor: f64, line: &Line<'_>, before: Option<&Point>) -> Self {
+    fn new(factor: f64, line: &SummaryLine<'_>, before: Option<&BudgetPoint>) -> Self {
         let [fresh, coverage, age] =
-            [Measure::Freshness, Measure::Coverage, Measure::Age].map(|measure| line.of(measure));
-        let low = |of: Measured| of.bounds.map(|(low, _)| low);
-        let high = |of: Measured| of.bounds.map(|(_, high)| high);
-        let gain =
-            |before: &Point| (fresh.value - before.freshness) / (factor / before.factor).log2();
-        Point {
+            [ScoreMeasure::Freshness, ScoreMeasure::Coverage, ScoreMeasure::Age]
+                .map(|measure| line.of(measure));
+        let low = |of: MeanWithError| of.bounds.map(|(low, _)| low);
+        let high = |of: MeanWithError| of.bounds.map(|(_, high)| high);
+        let gain = |before: &BudgetPoint| {
+            (fresh.value - before.freshness) / (factor / before.factor).log2()
+        };
+        BudgetPoint {
             factor,
             fetches_a_week: line.mean(|row| row.fetches as f64 / row.weeks.len().max(1) as f64),
             freshness: fresh.value,
@@ -280,30 +282,30 @@ impl Point {
     }
 
     /// What people are shown of a measure.
-    fn shown(&self, measure: Measure) -> Measured {
+    fn shown(&self, measure: ScoreMeasure) -> MeanWithError {
         let (value, low, high) = match measure {
-            Measure::Coverage => (self.coverage, self.coverage_low, self.coverage_high),
-            Measure::Age => (self.age, self.age_low, self.age_high),
+            ScoreMeasure::Coverage => (self.coverage, self.coverage_low, self.coverage_high),
+            ScoreMeasure::Age => (self.age, self.age_low, self.age_high),
             _ => (self.freshness, self.freshness_low, self.freshness_high),
         };
-        Measured { value, bounds: low.zip(high) }.shown(measure)
+        MeanWithError { value, bounds: low.zip(high) }.shown(measure)
     }
 
-    fn cell(&self, measure: Measure) -> Cell {
+    fn cell(&self, measure: ScoreMeasure) -> Cell {
         let shown = self.shown(measure);
         cell(shown.value, measure.digits()).within(shown.reach())
     }
 
     /// The interval of a measure; no numbers where it is not known.
-    fn band(&self, measure: Measure) -> (f64, f64) {
+    fn band(&self, measure: ScoreMeasure) -> (f64, f64) {
         self.shown(measure).bounds.unwrap_or((f64::NAN, f64::NAN))
     }
 }
 
-fn knee(points: &[Point]) -> Option<f64> {
+fn knee(points: &[BudgetPoint]) -> Option<f64> {
     let (first, last) = (points.first()?, points.last()?);
     let width = (last.factor / first.factor).ln();
-    let above = |point: &Point| {
+    let above = |point: &BudgetPoint| {
         let share = (point.factor / first.factor).ln() / width;
         point.freshness - (first.freshness + share * (last.freshness - first.freshness))
     };
@@ -318,21 +320,21 @@ fn three_digits(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::Scores;
+    use crate::row::RowScores;
 
     fn whatif(freshness: impl Fn(f64) -> f64) -> WhatIf {
-        let base: Budget = "10%/week".parse().unwrap();
+        let base: FetchBudget = "10%/week".parse().unwrap();
         let factors: Factors = "0.25x..4x".parse().unwrap();
-        let rows: Vec<Row> = factors
+        let rows: Vec<ResultRow> = factors
             .0
             .iter()
             .zip(factors.budgets(&base))
-            .map(|(factor, budget)| Row {
+            .map(|(factor, budget)| ResultRow {
                 world: "w".to_owned(),
                 policy: "index".to_owned(),
                 budget: budget.to_string(),
-                scores: Scores { freshness: freshness(*factor), ..Scores::default() },
-                ..Row::default()
+                scores: RowScores { freshness: freshness(*factor), ..RowScores::default() },
+                ..ResultRow::default()
             })
             .collect();
         WhatIf::new(&rows, &base, &factors)
@@ -379,7 +381,7 @@ mod tests {
             assert!(html.contains(part), "no {part} in {html}");
         }
         assert!(!whatif(|factor| factor / 4.0).html(&[]).contains(">knee</"), "none to mark");
-        let base: Budget = "1/day".parse().unwrap();
+        let base: FetchBudget = "1/day".parse().unwrap();
         let nothing = WhatIf::new(&[], &base, &"1x".parse().unwrap());
         assert!(!nothing.html(&[]).contains("NaN"));
     }

@@ -11,15 +11,15 @@ use crate::synthetic::Processes;
 /// i by the number i. Moments are days: since the Unix epoch where the world was recorded, since 0
 /// where it was made.
 #[derive(Clone, Debug)]
-pub struct World {
+pub struct LabWorld {
     /// What it is called in tables.
     pub name: String,
     /// What is true of each page, by birth.
-    pub pages: Vec<Fact>,
+    pub pages: Vec<PageFact>,
     /// What is true of each host.
     pub hosts: Vec<HostFacts>,
     /// When pages change.
-    pub truth: Truth,
+    pub truth: ChangeTruth,
     /// Directories and links, if there are any.
     pub server: Option<Server>,
     /// What is known, and what is scored.
@@ -32,7 +32,7 @@ pub struct World {
 
 /// What is true of a page besides its changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fact {
+pub struct PageFact {
     /// When it came to be.
     pub born: Days,
     /// When it goes; [`NEVER`] if it stays.
@@ -55,9 +55,9 @@ pub struct Fact {
 /// The number of a group that does not exist.
 pub const NO_KIN: u32 = u32::MAX;
 
-impl Fact {
+impl PageFact {
     /// A page of weight and cost 1 that is there all the time.
-    pub const PLAIN: Fact = Fact {
+    pub const PLAIN: PageFact = PageFact {
         born: f64::NEG_INFINITY,
         dies: NEVER,
         host: 0,
@@ -124,7 +124,7 @@ pub struct Span {
 
 /// When pages change.
 #[derive(Clone, Debug)]
-pub enum Truth {
+pub enum ChangeTruth {
     /// At recorded times, births and deaths not among them.
     Listed(ChangeTimes),
     /// Drawn one after the other, whenever one is asked for.
@@ -135,7 +135,7 @@ pub enum Truth {
 ///
 /// So a million pages need no lists of changes: whoever walks through a history holds one of these.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cursor {
+pub struct ChangeCursor {
     pub(crate) at: Days,
     /// For what draws changes: the state of its generator. For lists: the place in the list.
     pub(crate) state: u64,
@@ -143,33 +143,33 @@ pub struct Cursor {
     pub(crate) memory: u64,
 }
 
-impl Cursor {
+impl ChangeCursor {
     /// When the change comes; [`NEVER`] after the last.
     pub fn at(&self) -> Days {
         self.at
     }
 }
 
-impl Truth {
+impl ChangeTruth {
     /// The first change of `page` that is known.
-    pub fn first(&self, page: u32) -> Cursor {
+    pub fn first(&self, page: u32) -> ChangeCursor {
         match self {
-            Truth::Listed(changes) => listed(changes, page, 0),
-            Truth::Drawn(processes) => processes.first(page),
+            ChangeTruth::Listed(changes) => listed(changes, page, 0),
+            ChangeTruth::Drawn(processes) => processes.first(page),
         }
     }
 
     /// The change of `page` after the one at `cursor`.
-    pub fn next(&self, page: u32, cursor: Cursor) -> Cursor {
+    pub fn next(&self, page: u32, cursor: ChangeCursor) -> ChangeCursor {
         match self {
-            Truth::Listed(changes) => listed(changes, page, cursor.state + 1),
-            Truth::Drawn(processes) => processes.next(page, cursor),
+            ChangeTruth::Listed(changes) => listed(changes, page, cursor.state + 1),
+            ChangeTruth::Drawn(processes) => processes.next(page, cursor),
         }
     }
 
     /// Has what changes of `page` are drawn from brought from memory.
     pub(crate) fn touch(&self, page: u32) {
-        if let Truth::Drawn(processes) = self {
+        if let ChangeTruth::Drawn(processes) = self {
             processes.touch(page);
         }
     }
@@ -177,16 +177,16 @@ impl Truth {
     /// How often `page` changes between two moments, on the mean, in changes a day.
     pub fn rate(&self, page: u32, from: Days, to: Days) -> f64 {
         match self {
-            Truth::Listed(changes) => {
+            ChangeTruth::Listed(changes) => {
                 let within = changes.changes_of(page).filter(|&at| from <= at && at < to).count();
                 within as f64 / (to - from)
             }
-            Truth::Drawn(processes) => processes.rate(page, from, to),
+            ChangeTruth::Drawn(processes) => processes.rate(page, from, to),
         }
     }
 
     /// `(page, time)` of all changes before `begin` of pages that are there by then: their past.
-    pub(crate) fn before(&self, pages: &[Fact], begin: Days) -> Vec<(u32, Days)> {
+    pub(crate) fn before(&self, pages: &[PageFact], begin: Days) -> Vec<(u32, Days)> {
         let mut past = Vec::new();
         for (page, _) in (0u32..).zip(pages).take_while(|(_, fact)| fact.born < begin) {
             let mut cursor = self.first(page);
@@ -212,9 +212,9 @@ impl Truth {
     }
 }
 
-fn listed(changes: &ChangeTimes, page: u32, place: u64) -> Cursor {
+fn listed(changes: &ChangeTimes, page: u32, place: u64) -> ChangeCursor {
     let at = changes.nth_change(page, usize::try_from(place).unwrap_or(usize::MAX));
-    Cursor { at: at.unwrap_or(NEVER), state: place, memory: 0 }
+    ChangeCursor { at: at.unwrap_or(NEVER), state: place, memory: 0 }
 }
 
 #[cfg(test)]
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_listed_history_is_walked_to_its_end() {
         let list = [(0, 1.0), (1, 2.0), (1, 4.0)];
-        let truth = Truth::Listed(ChangeTimes::new(3, &list));
+        let truth = ChangeTruth::Listed(ChangeTimes::new(3, &list));
         let first = truth.first(1);
         let second = truth.next(1, first);
         assert_eq!((first.at(), second.at(), truth.next(1, second).at()), (2.0, 4.0, NEVER));

@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use evercrawl_lab::run::{News, Plan, Terms, run};
-use evercrawl_lab::synthetic::Spec;
-use evercrawl_lab::{Cache, Row, Scores, Source, Tallied};
+use evercrawl_lab::run::{RunPlan, RunProgress, RunTerms, run};
+use evercrawl_lab::synthetic::WorldSpec;
+use evercrawl_lab::{OutcomeCache, ResultRow, RowScores, Tallied, WorldSource};
 use evercrawl_policy::registry::{ALL, Entry, find};
 
 /// What differs from world to world here.
@@ -37,10 +37,10 @@ deaths = 0.02
 const SCORES: [&str; 6] =
     ["freshness", "freshness_weighted", "age", "age_weighted", "coverage", "update_rate"];
 
-fn made(text: &str) -> Source {
-    Source::Made {
+fn made(text: &str) -> WorldSource {
+    WorldSource::Made {
         name: "made".to_owned(),
-        spec: Box::new(Spec::parse("made.toml", text).unwrap()),
+        spec: Box::new(WorldSpec::parse("made.toml", text).unwrap()),
     }
 }
 
@@ -49,23 +49,23 @@ fn weighted() -> String {
     LIVELY.replace("links = 2", "links = 2\nimportance = { pareto = 1.5 }")
 }
 
-fn plan(world: Source, policies: Vec<&'static Entry>, budgets: &[&str]) -> Plan {
-    Plan {
+fn plan(world: WorldSource, policies: Vec<&'static Entry>, budgets: &[&str]) -> RunPlan {
+    RunPlan {
         worlds: vec![world],
         policies,
         budgets: budgets.iter().map(|budget| budget.parse().unwrap()).collect(),
         seeds: vec![0, 1],
-        terms: Terms::default(),
+        terms: RunTerms::default(),
         references: Some(true),
         threads: 1,
         cache: None,
     }
 }
 
-fn rows(plan: &Plan) -> Vec<Row> {
+fn rows(plan: &RunPlan) -> Vec<ResultRow> {
     let mut rows = Vec::new();
     let listen = |news| {
-        if let News::Row(row) = news {
+        if let RunProgress::Row(row) = news {
             rows.push(*row);
         }
     };
@@ -80,8 +80,8 @@ fn all() -> Vec<&'static Entry> {
 #[test]
 fn the_same_seed_gives_the_same_rows_on_any_number_of_threads() {
     let one = plan(made(LIVELY), all(), &["10%/week", "9/day"]);
-    let two = Plan { threads: 2, ..one.clone() };
-    let on_any_machine = |mut row: Row| {
+    let two = RunPlan { threads: 2, ..one.clone() };
+    let on_any_machine = |mut row: ResultRow| {
         (row.cpu_seconds, row.peak_rss_bytes) = (0.0, 0);
         serde_json::to_string(&row).unwrap()
     };
@@ -92,7 +92,7 @@ fn the_same_seed_gives_the_same_rows_on_any_number_of_threads() {
 }
 
 /// Asserts that every score lies in its interval.
-fn assert_within(scores: &Scores, of: &str) {
+fn assert_within(scores: &RowScores, of: &str) {
     let scores = serde_json::to_value(scores).unwrap();
     for name in SCORES {
         let [low, mean, high] =
@@ -144,7 +144,7 @@ fn what_is_reached_of_those_who_know_the_truth_lies_in_its_interval() {
 #[test]
 fn what_was_compared_with_nothing_has_no_interval() {
     let alone = plan(made(LIVELY), vec![find("uniform").unwrap()], &["20%/week"]);
-    for row in rows(&Plan { references: Some(false), ..alone }) {
+    for row in rows(&RunPlan { references: Some(false), ..alone }) {
         let row = serde_json::to_value(&row).unwrap();
         for name in ["freshness_of_clairvoyant", "freshness_of_oracle"] {
             for end in ["", "_low", "_high"] {
@@ -157,9 +157,9 @@ fn what_was_compared_with_nothing_has_no_interval() {
 #[test]
 fn what_was_made_before_is_compared_as_what_is_made_now() {
     let dir = tempfile::tempdir().unwrap();
-    let cache = Cache::open(dir.path(), "").unwrap();
+    let cache = OutcomeCache::open(dir.path(), "").unwrap();
     let few = ["index", "clairvoyant"].map(|name| find(name).unwrap()).to_vec();
-    let plan = Plan { cache: Some(cache), ..plan(made(LIVELY), few, &["20%/week"]) };
+    let plan = RunPlan { cache: Some(cache), ..plan(made(LIVELY), few, &["20%/week"]) };
     let (first, again) = (rows(&plan), rows(&plan));
     assert!(first == again, "rows differ");
     assert!(again[0].freshness_of_oracle_low.is_some());
@@ -183,10 +183,10 @@ fn nobody_is_fresher_than_the_oracle() {
 
 #[test]
 fn nobody_is_fresher_than_the_oracle_when_fetches_that_find_nothing_cost_less() {
-    let cheap = Terms { cost_unchanged: 0.1, ..Terms::default() };
+    let cheap = RunTerms { cost_unchanged: 0.1, ..RunTerms::default() };
     for text in [POISSON, LIVELY] {
         let plan = plan(made(text), all(), &["5%/week", "40%/week"]);
-        for row in rows(&Plan { terms: cheap.clone(), ..plan }) {
+        for row in rows(&RunPlan { terms: cheap.clone(), ..plan }) {
             let share = row.freshness_of_oracle.unwrap();
             assert!(share <= 1.0 + 1e-9, "{} at {}: {share}", row.policy, row.budget);
         }
@@ -195,9 +195,9 @@ fn nobody_is_fresher_than_the_oracle_when_fetches_that_find_nothing_cost_less() 
 
 /// By how much a policy is fresher than the clairvoyant, and how far chance may have moved that. Both crawl
 /// the same worlds, so that only the difference counts: its mean over worlds, and its standard error.
-fn lead(rows: &[Row], policy: &str, budget: &str) -> (f64, f64) {
+fn lead(rows: &[ResultRow], policy: &str, budget: &str) -> (f64, f64) {
     let of = |name: &str| -> Vec<f64> {
-        let wanted = |row: &&Row| row.policy == name && row.budget == budget;
+        let wanted = |row: &&ResultRow| row.policy == name && row.budget == budget;
         rows.iter().filter(wanted).map(|row| row.scores.freshness).collect()
     };
     let leads: Vec<f64> = of(policy).iter().zip(of("clairvoyant")).map(|(a, b)| a - b).collect();
@@ -211,7 +211,7 @@ fn lead(rows: &[Row], policy: &str, budget: &str) -> (f64, f64) {
 fn in_a_poisson_world_no_learner_beats_the_true_rates_beyond_chance() {
     let knowing = ["oracle", "clairvoyant", "sampling-true"];
     let budgets = ["10%/week", "50%/week"];
-    let rows = rows(&Plan { seeds: (0..4).collect(), ..plan(made(POISSON), all(), &budgets) });
+    let rows = rows(&RunPlan { seeds: (0..4).collect(), ..plan(made(POISSON), all(), &budgets) });
     for (policy, budget) in all().iter().flat_map(|policy| budgets.map(|b| (policy.name, b))) {
         let (mean, error) = lead(&rows, policy, budget);
         let learns = !knowing.contains(&policy);
@@ -225,9 +225,9 @@ fn nor_do_those_who_have_learned_for_a_year() {
     let learners = ["index", "gamma", "optimal"];
     let policies = learners.iter().chain(&["clairvoyant"]).map(|name| find(name).unwrap());
     let world = made(&POISSON.replace("pages = 150", "pages = 600"));
-    let warm = Terms { warm: 364.0, ..Terms::default() };
+    let warm = RunTerms { warm: 364.0, ..RunTerms::default() };
     let plan = plan(world, policies.collect(), &["50%/week"]);
-    let rows = rows(&Plan { seeds: (0..4).collect(), terms: warm, references: None, ..plan });
+    let rows = rows(&RunPlan { seeds: (0..4).collect(), terms: warm, references: None, ..plan });
     for policy in learners {
         let (mean, error) = lead(&rows, policy, "50%/week");
         assert!(mean < 3.0 * error, "{policy}: ahead by {mean} ± {error}");
@@ -248,9 +248,9 @@ fn what_a_few_fetches_a_page_have_taught_is_nearly_as_good_as_the_truth() {
     ";
     for (budget, weeks, least) in [("10%/week", 5.0, 0.96), ("50%/week", 20.0, 0.985)] {
         let policies = ["index", "clairvoyant"].map(|name| find(name).unwrap()).to_vec();
-        let terms = Terms { warm: 7.0 * weeks, ..Terms::default() };
+        let terms = RunTerms { warm: 7.0 * weeks, ..RunTerms::default() };
         let plan =
-            Plan { terms, references: Some(false), ..plan(made(world), policies, &[budget]) };
+            RunPlan { terms, references: Some(false), ..plan(made(world), policies, &[budget]) };
         let rows = rows(&plan);
         let sum = |name: &str| {
             let of = rows.iter().filter(|row| row.policy == name);
@@ -294,7 +294,7 @@ fn a_recorded_site_without_links_runs_without_the_link_methods() {
     );
     write("pages.csv", "page,url,created\na,/a,0\nb,/b,0\n");
     write("changes.csv", &format!("page,time,kind\na,{},M\nb,{},M\n", 320 * day, 350 * day));
-    let (unfit, ran) = fitness(Source::open(folder.path(), false).unwrap());
+    let (unfit, ran) = fitness(WorldSource::open(folder.path(), false).unwrap());
     assert!(unfit.iter().any(|why| why.contains("follows links")), "{unfit:?}");
     assert!(ran.iter().any(|policy| policy == "index"), "{ran:?}");
     let linked = ALL.iter().filter(|policy| policy.needs_links()).count();
@@ -302,12 +302,12 @@ fn a_recorded_site_without_links_runs_without_the_link_methods() {
 }
 
 /// What cannot run in a world, and what did, by all policies from two seeds.
-fn fitness(world: Source) -> (Vec<String>, Vec<String>) {
+fn fitness(world: WorldSource) -> (Vec<String>, Vec<String>) {
     let (mut unfit, mut ran) = (Vec::new(), Vec::new());
     run(&plan(world, all(), &["10%/week"]), &AtomicBool::new(false), |news| match news {
-        News::Unfit { why, .. } => unfit.push(why.to_string()),
-        News::Row(row) => ran.push(row.policy),
-        News::Progress { .. } => {}
+        RunProgress::Unfit { why, .. } => unfit.push(why.to_string()),
+        RunProgress::Row(row) => ran.push(row.policy),
+        RunProgress::Progress { .. } => {}
     })
     .unwrap();
     (unfit, ran)
@@ -320,9 +320,9 @@ fn on_a_real_site_nobody_is_fresher_than_the_oracle_or_finds_more_than_there_is(
         eprintln!("SKIPPED: no recorded site at {folder}");
         return;
     }
-    let site = Source::open(folder.as_ref(), false).unwrap();
+    let site = WorldSource::open(folder.as_ref(), false).unwrap();
     let budgets = ["5%/week", "200%/week"];
-    for row in rows(&Plan { seeds: vec![0], ..plan(site, all(), &budgets) }) {
+    for row in rows(&RunPlan { seeds: vec![0], ..plan(site, all(), &budgets) }) {
         let share = row.freshness_of_oracle.unwrap();
         let run = format!("{} at {}", row.policy, row.budget);
         assert!(share <= 1.0 + 1e-9, "{run}: {share}");

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use evercrawl_lab::Truth;
-use evercrawl_lab::visit_log::{Saw, VisitLog};
+use evercrawl_lab::ChangeTruth;
+use evercrawl_lab::visit_log::{LoggedFinding, VisitLog};
 use evercrawl_model::{
     Band, Change, Discovery, Event, HostUpdate, NextVisit, Outcome, PageKey, PageKind, PolicyNotes,
     Score, Time, Visit, Visited,
@@ -85,14 +85,24 @@ fn what_was_seen_holds_in_every_world_that_is_drawn() {
     let log = VisitLog::read(&state).unwrap();
     assert_eq!(log.pages().len(), 2, "a page that was never visited says nothing");
     let page = |url: &str| log.pages().iter().find(|page| page.url == url).unwrap();
-    let saw: Vec<Saw> = page("http://a.test/").looks.iter().map(|look| look.saw).collect();
-    assert_eq!(saw, [Saw::Other, Saw::Same, Saw::Other, Saw::Other, Saw::Same]);
+    let saw: Vec<LoggedFinding> =
+        page("http://a.test/").looks.iter().map(|look| look.saw).collect();
+    assert_eq!(
+        saw,
+        [
+            LoggedFinding::Other,
+            LoggedFinding::Same,
+            LoggedFinding::Other,
+            LoggedFinding::Other,
+            LoggedFinding::Same
+        ]
+    );
 
     let start = START as f64;
     for seed in 0..20 {
         let world = log.world("mine", seed, 0.0);
         assert_eq!(world.urls, ["http://a.test/", "http://a.test/d/late"], "by birth");
-        let Truth::Listed(changes) = &world.truth else { panic!("listed") };
+        let ChangeTruth::Listed(changes) = &world.truth else { panic!("listed") };
         for (from, to, changed) in
             [(0.0, 10.0, false), (10.0, 30.0, true), (30.0, 40.0, true), (40.0, 50.0, false)]
         {

@@ -4,7 +4,7 @@
 //!   it cannot be published, and a misspelt one does not compile.
 //! - [`Meters`] counts what happens while it happens. Each crawl owns one; nothing is global, so
 //!   many crawls can run in one process.
-//! - [`Snapshot`] holds the values of a moment: those of the meters, and what the crawl knows anyway.
+//! - [`MetricsSnapshot`] holds the values of a moment: those of the meters, and what the crawl knows anyway.
 //! - [`prometheus_text`] writes snapshots in the text format of Prometheus.
 //!
 //! This crate reads no clock and does no I/O.

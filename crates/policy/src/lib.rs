@@ -14,14 +14,14 @@
 //!
 //! ```
 //! use evercrawl_policy::registry::{Setup, find};
-//! use evercrawl_policy::{Agenda, Found, Page, Round, Visit};
+//! use evercrawl_policy::{Agenda, Finding, Page, Round, Visit};
 //!
 //! let policy = find("index")?.make(&Setup::default())?;
 //! let mut agenda = Agenda::new(policy, (0..10).map(Page::new).collect(), 0.0);
-//! agenda.begin(&Round { start: 0.0, length: 1.0, fetches: 3 });
+//! agenda.begin_round(&Round { start: 0.0, length: 1.0, fetches: 3 });
 //! let mut fetched = 0;
-//! while let Some(page) = agenda.next(0.5) {
-//!     agenda.report(page, &Visit::new(0.5, Found::Changed));
+//! while let Some(page) = agenda.next_page(0.5) {
+//!     agenda.record_visit(page, &Visit::new(0.5, Finding::Changed));
 //!     fetched += 1;
 //! }
 //! assert_eq!(fetched, 3);

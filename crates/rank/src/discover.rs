@@ -17,7 +17,7 @@ pub enum DiscoveryOrder {
     InDegree,
     /// Whoever ranks highest in what is known of the graph, ranked anew from time to time.
     PageRank,
-    /// Whoever has most cash (see [`Opic`]).
+    /// Whoever has most cash (see [`OpicSimulation`]).
     Opic,
     /// Any page of the site that most pages are waiting of: a large site takes longest, so it must not
     /// be what is left at the end.
@@ -27,7 +27,7 @@ pub enum DiscoveryOrder {
     Topic,
 }
 
-/// Pages found and not fetched yet, in an [`Order`].
+/// Pages found and not fetched yet, in a [`DiscoveryOrder`].
 #[derive(Clone, Debug)]
 pub struct DiscoverySimulation {
     pages: Vec<DiscoveredPage>,

@@ -118,7 +118,7 @@ pub struct OpicSimulation {
 }
 
 impl OpicSimulation {
-    /// No pages yet; `window` as in [`Till`].
+    /// No pages yet; `window` as in [`OpicTotals`].
     pub fn new(damping: f64, window: f64) -> Self {
         OpicSimulation { accounts: Vec::new(), till: OpicTotals::new(damping, window) }
     }

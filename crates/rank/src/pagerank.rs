@@ -61,7 +61,7 @@ pub fn pagerank(graph: &Graph, jump: JumpWeights<'_>, settings: &RankSettings) -
 
 /// Ranks all nodes, beginning with `start`, one number a node: the ranking before, or a guess.
 ///
-/// A good start saves sweeps and changes nothing else. Unusable numbers count as with [`Jump::To`].
+/// A good start saves sweeps and changes nothing else. Unusable numbers count as with [`JumpWeights::To`].
 pub fn pagerank_from(
     graph: &Graph,
     jump: JumpWeights<'_>,

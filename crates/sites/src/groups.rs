@@ -82,7 +82,7 @@ impl DependenceInterval {
 }
 
 /// The connected components of the graph in which two members are joined when the intervals around
-/// their values are ([`Interval::around`], [`Interval::joins`]); smallest value first.
+/// their values are ([`DependenceInterval::around`], [`DependenceInterval::overlaps`]); smallest value first.
 ///
 /// Chains join what lies far apart: at width 0.5 all of S1's pages fall into one group. That is why
 /// [`pivot_groups`] is recommended. Width and tolerance are shares, clamped to 0..=1.

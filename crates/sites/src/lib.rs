@@ -2,7 +2,7 @@
 //!
 //! A server's author announces news near the front: when the top page of a part changes, its
 //! members have often changed too. Kumagai and Yamana (2004) cut a server into such parts by
-//! directory ([`Method::A`]) or by links ([`Method::B`], [`Method::C`]); Hiromichi et al. (2010)
+//! directory ([`PartitionMethod::A`]) or by links ([`PartitionMethod::B`], [`PartitionMethod::C`]); Hiromichi et al. (2010)
 //! measured how closely members follow their top. Both papers leave cases open; what was chosen
 //! stands with each function.
 //!

@@ -1,13 +1,13 @@
 //! Which pages and sites only pretend to be of use, and by what can one tell?
 //!
 //! Every detector gives [`Sign`]s: what it suspects, how surely, and why, in words for people. A
-//! [`Verdict`] puts signs together. Nothing here decides what is done about it.
+//! [`SpamVerdict`] puts signs together. Nothing here decides what is done about it.
 //!
 //! ```
-//! use evercrawl_spam::{Look, Verdict, page_signs};
+//! use evercrawl_spam::{PageFeatures, SpamVerdict, page_signs};
 //!
 //! let page = "<title>pills</title><p>".to_owned() + &"cheap pills online, ".repeat(200);
-//! let verdict = Verdict::new(page_signs("http://a.example/", &Look::of_html(&page)));
+//! let verdict = SpamVerdict::new(page_signs("http://a.example/", &PageFeatures::of_html(&page)));
 //! assert!(verdict.probability > 0.9 && verdict.signs[0].evidence.contains("cheap pills online"));
 //! ```
 //!

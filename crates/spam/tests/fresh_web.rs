@@ -9,7 +9,7 @@ use evercrawl_spam::{
     DoorwayEvidence, HostSample, PageFeatures, Sign, SignKind, SiteFeatures, SpamVerdict, circles,
     farms, mirrors, page_signs,
 };
-use evercrawl_testweb::{Answer, Config, Page, Request, Spam, World};
+use evercrawl_testweb::{PageId, Spam, World, WorldAnswer, WorldConfig, WorldRequest};
 
 /// Measures were set with good pages and other seeds.
 const FRESH: u64 = 15_485_863;
@@ -34,13 +34,13 @@ fn see(world: &World, host: u32) -> Seen {
     }
     let last = world.config().pages - 1;
     for slot in (0..PAGES).map(|n| n * last / (PAGES - 1)) {
-        seen.add(world, Page::first(host, slot));
+        seen.add(world, PageId::first(host, slot));
     }
     seen
 }
 
 impl Seen {
-    fn add(&mut self, world: &World, page: Page) {
+    fn add(&mut self, world: &World, page: PageId) {
         let (url, answer) = (world.url(page), answer(world, page));
         if let Some(target) = answer.header("location") {
             self.doors.add_redirect(&url, target, answer.status == 301);
@@ -68,21 +68,22 @@ impl Seen {
     }
 }
 
-fn number(world: &World, page: Page) -> u32 {
+fn number(world: &World, page: PageId) -> u32 {
     page.host * world.config().pages + page.slot
 }
 
-fn answer(world: &World, page: Page) -> Answer {
-    let mut answer = Answer::new();
+fn answer(world: &World, page: PageId) -> WorldAnswer {
+    let mut answer = WorldAnswer::new();
     let (authority, target) = (world.host_name(page.host), world.path(page));
-    let request = Request { authority: &authority, target: &target, ..Request::default() };
+    let request =
+        WorldRequest { authority: &authority, target: &target, ..WorldRequest::default() };
     world.answer(&request, world.config().origin_ms + 1, 1, &mut answer);
     answer
 }
 
 /// What the links of every host show.
 fn link_signs(world: &World, seen: &[Seen]) -> Vec<Vec<Sign>> {
-    let Config { hosts, pages, .. } = *world.config();
+    let WorldConfig { hosts, pages, .. } = *world.config();
     let links: Vec<(u32, u32)> = seen.iter().flat_map(|seen| seen.links.iter().copied()).collect();
     let graph = Graph::new(hosts * pages, links.iter().copied(), Repeats::Once);
     let host_of: Vec<u32> = (0..hosts * pages).map(|page| page / pages).collect();
@@ -161,7 +162,7 @@ fn count_mirrors(world: &World, seen: Vec<Seen>, tally: &mut Tally) {
 
 #[test]
 fn every_kind_is_found_nine_times_of_ten_and_seldom_where_it_is_not() {
-    let world = World::new(Config { seed: FRESH, hosts: 240, ..Config::spam() });
+    let world = World::new(WorldConfig { seed: FRESH, hosts: 240, ..WorldConfig::spam() });
     let seen: Vec<Seen> = (0..world.config().hosts).map(|host| see(&world, host)).collect();
     let mut tallies: BTreeMap<Spam, Tally> = BTreeMap::new();
     count_pages(&world, &seen, &mut tallies);

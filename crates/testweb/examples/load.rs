@@ -8,7 +8,9 @@
 // A measuring program: it reads the clock and prints what it measured.
 #![allow(clippy::disallowed_methods, clippy::print_stdout)]
 
-use evercrawl_testweb::{Answer, Config, Page, Request, ServeConfig, Server, World, serve};
+use evercrawl_testweb::{
+    PageId, ServeConfig, TestServer, World, WorldAnswer, WorldConfig, WorldRequest, serve,
+};
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -18,10 +20,10 @@ use std::time::Instant;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let argument = |index: usize| arguments.get(index).map(String::as_str);
-    let mut config = Config::preset(argument(0).unwrap_or("bench")).ok_or("no such preset")?;
+    let mut config = WorldConfig::preset(argument(0).unwrap_or("bench")).ok_or("no such preset")?;
     if let Some(bytes) = argument(1).and_then(|bytes| bytes.parse().ok()).filter(|&bytes| bytes > 0)
     {
-        config = Config { page_bytes: bytes, anchors: 0, ..config };
+        config = WorldConfig { page_bytes: bytes, anchors: 0, ..config };
     }
     let requests: u32 = argument(2).unwrap_or("100000").parse()?;
     let threads = argument(3).unwrap_or("1").parse()?;
@@ -48,16 +50,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 const CONNECTIONS: u32 = 8;
 
 fn targets(world: &World) -> Vec<(String, String)> {
-    let pages =
-        (0..world.config().hosts).flat_map(|host| (0..10).map(move |slot| Page::first(host, slot)));
+    let pages = (0..world.config().hosts)
+        .flat_map(|host| (0..10).map(move |slot| PageId::first(host, slot)));
     pages.map(|page| (world.host_name(page.host), world.path(page))).collect()
 }
 
 /// Mean time of computing an answer without any socket.
 fn compute_us(world: &World, targets: &[(String, String)]) -> f64 {
-    let (started, mut answer) = (Instant::now(), Answer::new());
+    let (started, mut answer) = (Instant::now(), WorldAnswer::new());
     for (authority, target) in targets {
-        let request = Request { authority, target, ..Request::default() };
+        let request = WorldRequest { authority, target, ..WorldRequest::default() };
         world.answer(&request, world.config().origin_ms, 1, &mut answer);
     }
     started.elapsed().as_secs_f64() * 1e6 / targets.len() as f64
@@ -95,7 +97,7 @@ fn call(
 }
 
 fn report(
-    server: &Server,
+    server: &TestServer,
     requests: u32,
     bytes: u64,
     started: Instant,

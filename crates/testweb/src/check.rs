@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// What an access log says about its caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct LogCheckReport {
     /// Requests in the log.
     pub requests: u64,
     /// Hosts in the log.
@@ -29,7 +29,7 @@ pub struct Report {
     pub examples: Vec<String>,
 }
 
-impl Report {
+impl LogCheckReport {
     /// Whether the caller was polite.
     pub fn is_clean(&self) -> bool {
         self.overlaps == 0 && self.too_close == 0 && self.forbidden == 0
@@ -55,11 +55,11 @@ impl Report {
         self.overlaps += u64::from(gap < 0);
         if gap < gap_us as i64 {
             self.too_close += 1;
-            self.note(|| format!("{host}: a request at {start_us} us began {gap} us after the one before had ended"));
+            self.record_violation(|| format!("{host}: a request at {start_us} us began {gap} us after the one before had ended"));
         }
     }
 
-    fn note(&mut self, offence: impl FnOnce() -> String) {
+    fn record_violation(&mut self, offence: impl FnOnce() -> String) {
         if self.examples.len() < EXAMPLES {
             self.examples.push(offence());
         }
@@ -71,9 +71,9 @@ pub fn check_access_log(
     path: impl AsRef<Path>,
     min_gap: Duration,
     allowed: impl Fn(&str, &str) -> bool,
-) -> io::Result<Report> {
+) -> io::Result<LogCheckReport> {
     let gap_us = u64::try_from(min_gap.as_micros()).unwrap_or(u64::MAX >> 1);
-    let mut report = Report::default();
+    let mut report = LogCheckReport::default();
     let mut by_host: HashMap<String, Vec<(u64, u64)>> = HashMap::new();
     for line in BufReader::new(File::open(path)?).lines() {
         let line = line?;
@@ -81,7 +81,8 @@ pub fn check_access_log(
         report.requests += 1;
         if !allowed(&request.host, &request.path) {
             report.forbidden += 1;
-            report.note(|| format!("{}: {} is not allowed", request.host, request.path));
+            report
+                .record_violation(|| format!("{}: {} is not allowed", request.host, request.path));
         }
         by_host
             .entry(request.host.into_owned())
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    fn check(requests: &[(&str, &str, u64, u64)]) -> Report {
+    fn check(requests: &[(&str, &str, u64, u64)]) -> LogCheckReport {
         let mut log = tempfile::NamedTempFile::new().unwrap();
         for (host, path, start, end) in requests {
             writeln!(

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Everything that decides what a world is like. Two worlds with equal configurations are equal at every moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Config {
+pub struct WorldConfig {
     /// Decides every draw.
     pub seed: u64,
     /// Number of hosts, named `h0` to `h<hosts-1>` before the suffix.
@@ -157,10 +157,10 @@ pub struct PageShares {
     pub broken_link: f64,
 }
 
-impl Default for Config {
+impl Default for WorldConfig {
     /// A small world of well-behaved hosts whose pages change once a day on average.
     fn default() -> Self {
-        Config {
+        WorldConfig {
             seed: 1,
             hosts: 20,
             pages: 50,
@@ -187,19 +187,19 @@ impl Default for Config {
     }
 }
 
-impl Config {
+impl WorldConfig {
     /// Names of the presets, for help texts and suggestions.
     pub const PRESETS: [&'static str; 6] = ["calm", "demo", "wild", "noisy", "bench", "spam"];
 
     /// Finds a preset by its name.
     pub fn preset(name: &str) -> Option<Self> {
         match name {
-            "calm" => Some(Config::calm()),
-            "demo" => Some(Config::demo()),
-            "wild" => Some(Config::wild()),
-            "noisy" => Some(Config::noisy()),
-            "bench" => Some(Config::bench()),
-            "spam" => Some(Config::spam()),
+            "calm" => Some(WorldConfig::calm()),
+            "demo" => Some(WorldConfig::demo()),
+            "wild" => Some(WorldConfig::wild()),
+            "noisy" => Some(WorldConfig::noisy()),
+            "bench" => Some(WorldConfig::bench()),
+            "spam" => Some(WorldConfig::spam()),
             _ => None,
         }
     }
@@ -207,7 +207,7 @@ impl Config {
     /// Static and without errors, so that the set of pages a crawl should end with is exact. It still has rules to obey:
     /// robots.txt, nofollow, redirects, and orphans that only sitemaps name.
     pub fn calm() -> Self {
-        Config {
+        WorldConfig {
             changes_per_day: 0.0,
             host_shares: HostShares {
                 sitemap_right: 0.4,
@@ -224,13 +224,13 @@ impl Config {
                 meta_nofollow: 0.05,
                 ..PageShares::default()
             },
-            ..Config::default()
+            ..WorldConfig::default()
         }
     }
 
     /// A dozen hosts where a minute stands for a day, so that a minute shows a lot.
     pub fn demo() -> Self {
-        Config {
+        WorldConfig {
             hosts: 12,
             pages: 30,
             time_scale: 1_440.0,
@@ -266,26 +266,26 @@ impl Config {
                 broken_link: 0.05,
                 ..PageShares::default()
             },
-            ..Config::default()
+            ..WorldConfig::default()
         }
     }
 
     /// Everything on: each kind of misbehaviour on a share of hosts or pages that hurts.
     pub fn wild() -> Self {
-        Config {
+        WorldConfig {
             hosts: 200,
             time_scale: 1_440.0,
             change_sigma: 2.0,
             life_days: 5.0,
             host_shares: WILD_HOSTS,
             page_shares: WILD_PAGES,
-            ..Config::default()
+            ..WorldConfig::default()
         }
     }
 
     /// Every fetch brings other bytes, seldom for a reason: all kinds of noise, no validators, and changes of one sentence.
     pub fn noisy() -> Self {
-        Config {
+        WorldConfig {
             time_scale: 1_440.0,
             changes_per_day: 0.1,
             footer_days: 7.0,
@@ -296,14 +296,14 @@ impl Config {
                 footer: 1.0,
                 ..HostShares::default()
             },
-            ..Config::default()
+            ..WorldConfig::default()
         }
     }
 
     /// Good hosts, some of them families or moved, and among them one in three that only pretends: farms large and small,
     /// stuffed pages, doorways, parked names, mirrors.
     pub fn spam() -> Self {
-        Config {
+        WorldConfig {
             hosts: 400,
             pages: 30,
             changes_per_day: 0.0,
@@ -318,13 +318,13 @@ impl Config {
                 mirror: 0.06,
                 ..HostShares::default()
             },
-            ..Config::default()
+            ..WorldConfig::default()
         }
     }
 
     /// Large static pages like those of software manuals: about 33 kB, 78 links of which 15 are distinct on the host.
     pub fn bench() -> Self {
-        Config {
+        WorldConfig {
             hosts: 100,
             pages: 1_000,
             fanout: 10,
@@ -333,7 +333,7 @@ impl Config {
             extra_links: 13,
             external_links: 0.5,
             changes_per_day: 0.0,
-            ..Config::default()
+            ..WorldConfig::default()
         }
     }
 }
@@ -396,19 +396,19 @@ mod tests {
 
     #[test]
     fn every_named_preset_exists_and_survives_json() {
-        for name in Config::PRESETS {
-            let config = Config::preset(name).unwrap();
+        for name in WorldConfig::PRESETS {
+            let config = WorldConfig::preset(name).unwrap();
             let json = serde_json::to_string(&config).unwrap();
-            assert_eq!(serde_json::from_str::<Config>(&json).unwrap(), config);
+            assert_eq!(serde_json::from_str::<WorldConfig>(&json).unwrap(), config);
         }
-        assert_eq!(Config::preset("mild"), None);
+        assert_eq!(WorldConfig::preset("mild"), None);
     }
 
     #[test]
     fn a_missing_field_has_its_default_and_an_unknown_one_is_refused() {
-        let config: Config =
+        let config: WorldConfig =
             serde_json::from_str(r#"{"hosts": 3, "page_shares": {"mortal": 0.5}}"#).unwrap();
         assert_eq!((config.hosts, config.pages, config.page_shares.mortal), (3, 50, 0.5));
-        assert!(serde_json::from_str::<Config>(r#"{"host": 3}"#).is_err());
+        assert!(serde_json::from_str::<WorldConfig>(r#"{"host": 3}"#).is_err());
     }
 }

@@ -6,11 +6,11 @@
 //! [`check_access_log`] can tell whether the caller was polite.
 //!
 //! ```
-//! use evercrawl_testweb::{Config, Scope, World};
+//! use evercrawl_testweb::{WorldConfig, ReachScope, World};
 //!
-//! let world = World::new(Config { hosts: 3, pages: 10, ..Config::calm() });
+//! let world = World::new(WorldConfig { hosts: 3, pages: 10, ..WorldConfig::calm() });
 //! let at_ms = world.config().origin_ms;
-//! let reached: Vec<String> = world.reachable(["http://h0.test/"], Scope::Host, false, at_ms).collect();
+//! let reached: Vec<String> = world.reachable(["http://h0.test/"], ReachScope::Host, false, at_ms).collect();
 //! assert!(reached.iter().all(|url| url.starts_with("http://h0.test/")));
 //! ```
 
@@ -20,11 +20,12 @@ mod options;
 mod server;
 mod world;
 
-pub use check::{Report, check_access_log};
-pub use config::{Config, HostShares, PageShares};
-pub use options::{Options, UnknownPreset};
-pub use server::{Error, ServeConfig, Server, TROUBLES, Trouble, serve};
+pub use check::{LogCheckReport, check_access_log};
+pub use config::{HostShares, PageShares, WorldConfig};
+pub use options::{UnknownPreset, WorldOptions};
+pub use server::{Error, ServeConfig, TROUBLES, TestServer, Trouble, serve};
 pub use world::{
-    Answer, Charset, Decline, Edit, Fate, Fault, Host, HostClass, Instead, Layout, Life, Limit,
-    Noise, Page, Request, RetryAfter, Robots, Scope, Sitemap, Spam, Trap, Truth, Validators, World,
+    Charset, Decline, Edit, Fate, Host, HostClass, HostFault, HostLayout, HostRobots,
+    HostValidators, InsteadOfNotFound, LifeSpan, Limit, Noise, PageId, PageTruth, ReachScope,
+    RetryAfter, Sitemap, Spam, Trap, World, WorldAnswer, WorldRequest,
 };

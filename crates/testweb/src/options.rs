@@ -1,12 +1,12 @@
 //! What does a command line say about a test web? The options of one, turned into a world and a server.
 
-use crate::{Config, ServeConfig, World};
+use crate::{ServeConfig, World, WorldConfig};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// What may be given on a command line; whatever is left out is as the preset has it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Options {
+pub struct WorldOptions {
     /// A preset by name; the default configuration when none is given.
     pub preset: Option<String>,
     /// Number of hosts.
@@ -31,17 +31,17 @@ pub struct Options {
 
 /// There is no preset of that name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no preset named \"{0}\"; choose one of {names}", names = Config::PRESETS.join(", "))]
+#[error("there is no preset named \"{0}\"; choose one of {names}", names = WorldConfig::PRESETS.join(", "))]
 pub struct UnknownPreset(pub String);
 
-impl Options {
+impl WorldOptions {
     /// Creates the world that is asked for, beginning now.
     pub fn world(&self, now_ms: u64) -> Result<World, UnknownPreset> {
         let base = match &self.preset {
-            None => Config::default(),
-            Some(name) => Config::preset(name).ok_or_else(|| UnknownPreset(name.clone()))?,
+            None => WorldConfig::default(),
+            Some(name) => WorldConfig::preset(name).ok_or_else(|| UnknownPreset(name.clone()))?,
         };
-        Ok(World::new(Config {
+        Ok(World::new(WorldConfig {
             hosts: self.hosts.unwrap_or(base.hosts),
             pages: self.pages.unwrap_or(base.pages),
             seed: self.seed.unwrap_or(base.seed),
@@ -70,15 +70,18 @@ mod tests {
 
     #[test]
     fn options_go_over_the_preset() {
-        let options =
-            Options { preset: Some("demo".to_owned()), hosts: Some(3), ..Options::default() };
+        let options = WorldOptions {
+            preset: Some("demo".to_owned()),
+            hosts: Some(3),
+            ..WorldOptions::default()
+        };
         let config = options.world(77).unwrap().config().clone();
-        assert_eq!(config, Config { hosts: 3, origin_ms: 77, ..Config::demo() });
+        assert_eq!(config, WorldConfig { hosts: 3, origin_ms: 77, ..WorldConfig::demo() });
     }
 
     #[test]
     fn an_unknown_preset_is_named_with_the_known_ones() {
-        let options = Options { preset: Some("mild".to_owned()), ..Options::default() };
+        let options = WorldOptions { preset: Some("mild".to_owned()), ..WorldOptions::default() };
         let message = options.world(0).unwrap_err().to_string();
         assert!(
             message.contains("mild") && message.contains("calm, demo, wild, noisy, bench"),

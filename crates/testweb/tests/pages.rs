@@ -4,7 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 use evercrawl_testweb::{
-    Answer, Charset, Config, Edit, Host, Noise, Page, Request, Robots, Validators, World,
+    Charset, Edit, Host, HostRobots, HostValidators, Noise, PageId, World, WorldAnswer,
+    WorldConfig, WorldRequest,
 };
 
 const MINUTE_MS: u64 = 60_000;
@@ -15,21 +16,21 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(config: Config) -> Self {
+    fn new(config: WorldConfig) -> Self {
         Reader { world: World::new(config), nonce: 0 }
     }
 
-    fn get(&mut self, page: Page, after_ms: u64) -> Answer {
+    fn get(&mut self, page: PageId, after_ms: u64) -> WorldAnswer {
         self.get_if(page, after_ms, None, None)
     }
 
     fn get_if(
         &mut self,
-        page: Page,
+        page: PageId,
         after_ms: u64,
         etag: Option<&str>,
         date: Option<&str>,
-    ) -> Answer {
+    ) -> WorldAnswer {
         let target = self.world.path(page);
         self.get_path(page.host, &target, after_ms, etag, date)
     }
@@ -41,11 +42,15 @@ impl Reader {
         after_ms: u64,
         etag: Option<&str>,
         date: Option<&str>,
-    ) -> Answer {
+    ) -> WorldAnswer {
         let authority = self.world.host_name(host);
-        let request =
-            Request { authority: &authority, target, if_none_match: etag, if_modified_since: date };
-        let mut answer = Answer::new();
+        let request = WorldRequest {
+            authority: &authority,
+            target,
+            if_none_match: etag,
+            if_modified_since: date,
+        };
+        let mut answer = WorldAnswer::new();
         self.nonce += 1;
         self.world.answer(
             &request,
@@ -60,19 +65,19 @@ impl Reader {
         (0..self.world.config().hosts).filter(|&id| is(&self.world.host(id))).collect()
     }
 
-    fn changes(&self, page: Page, from_ms: u64, to_ms: u64) -> usize {
+    fn changes(&self, page: PageId, from_ms: u64, to_ms: u64) -> usize {
         let origin_ms = self.world.config().origin_ms;
         self.world.changes_between(page, origin_ms + from_ms, origin_ms + to_ms).len()
     }
 }
 
-fn pages(hosts: &[u32], slots: u32) -> Vec<Page> {
-    hosts.iter().flat_map(|&host| (0..slots).map(move |slot| Page::first(host, slot))).collect()
+fn pages(hosts: &[u32], slots: u32) -> Vec<PageId> {
+    hosts.iter().flat_map(|&host| (0..slots).map(move |slot| PageId::first(host, slot))).collect()
 }
 
 #[test]
 fn bytes_change_exactly_when_the_page_did() {
-    let mut reader = Reader::new(Config { hosts: 60, ..Config::wild() });
+    let mut reader = Reader::new(WorldConfig { hosts: 60, ..WorldConfig::wild() });
     let quiet =
         reader.hosts(|host| host.noise.is_none() && host.trap.is_none() && host.fault.is_none());
     let (mut changed, mut unchanged) = (0, 0);
@@ -89,14 +94,15 @@ fn bytes_change_exactly_when_the_page_did() {
 
 #[test]
 fn right_validators_answer_304_exactly_when_nothing_changed() {
-    for validators in [Validators::Right, Validators::LastModifiedOnly] {
-        let mut reader = Reader::new(Config { page_shares: Default::default(), ..Config::wild() });
+    for validators in [HostValidators::Right, HostValidators::LastModifiedOnly] {
+        let mut reader =
+            Reader::new(WorldConfig { page_shares: Default::default(), ..WorldConfig::wild() });
         let hosts = reader.hosts(|host| host.validators == validators && host.fault.is_none());
         let (mut kept, mut sent) = (0, 0);
         for page in pages(&hosts[..10], 50) {
             let first = reader.get(page, MINUTE_MS);
             let (etag, date) = (first.header("etag"), first.header("last-modified"));
-            assert_eq!(etag.is_some(), validators == Validators::Right);
+            assert_eq!(etag.is_some(), validators == HostValidators::Right);
             let second = reader.get_if(page, MINUTE_MS + 20_000, etag, date);
             if date.is_some() || etag.is_some() {
                 let same = reader.changes(page, MINUTE_MS, MINUTE_MS + 20_000) == 0;
@@ -111,7 +117,8 @@ fn right_validators_answer_304_exactly_when_nothing_changed() {
 
 #[test]
 fn wrong_validators_are_wrong_in_their_way() {
-    let mut reader = Reader::new(Config { page_shares: Default::default(), ..Config::wild() });
+    let mut reader =
+        Reader::new(WorldConfig { page_shares: Default::default(), ..WorldConfig::wild() });
     let page_of = |reader: &Reader, validators| {
         let hosts = reader.hosts(|host| host.validators == validators && host.fault.is_none());
         pages(&hosts, 50)
@@ -119,26 +126,27 @@ fn wrong_validators_are_wrong_in_their_way() {
             .find(|&page| reader.changes(page, MINUTE_MS, 2 * MINUTE_MS) > 0)
             .unwrap()
     };
-    let new = page_of(&reader, Validators::EtagAlwaysNew);
+    let new = page_of(&reader, HostValidators::EtagAlwaysNew);
     let etag = reader.get(new, MINUTE_MS).header("etag").unwrap().to_owned();
     assert_eq!(reader.get_if(new, MINUTE_MS, Some(&etag), None).status, 200);
 
-    let frozen = page_of(&reader, Validators::EtagFrozen);
+    let frozen = page_of(&reader, HostValidators::EtagFrozen);
     let etag = reader.get(frozen, MINUTE_MS).header("etag").unwrap().to_owned();
     assert_eq!(reader.get_if(frozen, 2 * MINUTE_MS, Some(&etag), None).status, 304);
 
-    let now = page_of(&reader, Validators::LastModifiedNow);
+    let now = page_of(&reader, HostValidators::LastModifiedNow);
     let (first, second) = (reader.get(now, MINUTE_MS), reader.get(now, MINUTE_MS + 5_000));
     assert_ne!(first.header("last-modified"), second.header("last-modified"));
     assert_eq!(reader.get_if(now, MINUTE_MS, None, first.header("last-modified")).status, 200);
 
-    let absent = reader.get(page_of(&reader, Validators::Absent), MINUTE_MS);
+    let absent = reader.get(page_of(&reader, HostValidators::Absent), MINUTE_MS);
     assert_eq!((absent.header("etag"), absent.header("last-modified")), (None, None));
 }
 
 #[test]
 fn a_small_edit_alters_a_small_part() {
-    let mut reader = Reader::new(Config { page_shares: Default::default(), ..Config::wild() });
+    let mut reader =
+        Reader::new(WorldConfig { page_shares: Default::default(), ..WorldConfig::wild() });
     for (edit, most_bytes) in [(Edit::Sentence, 250), (Edit::Paragraph, 900)] {
         let calm = |host: &Host| {
             host.edit == edit && host.noise.is_none() && host.trap.is_none() && host.fault.is_none()
@@ -158,10 +166,10 @@ fn a_small_edit_alters_a_small_part() {
 
 #[test]
 fn noise_differs_at_every_look_and_is_no_change() {
-    let mut reader = Reader::new(Config::wild());
+    let mut reader = Reader::new(WorldConfig::wild());
     for kind in [Noise::Clock, Noise::Token, Noise::Session, Noise::Every] {
         let noisy = reader.hosts(|host| host.noise == Some(kind) && host.fault.is_none());
-        let root = Page::first(noisy[0], 0);
+        let root = PageId::first(noisy[0], 0);
         assert_ne!(reader.get(root, MINUTE_MS).body, reader.get(root, MINUTE_MS).body, "{kind:?}");
         assert_eq!(reader.changes(root, MINUTE_MS, MINUTE_MS), 0);
     }
@@ -170,9 +178,9 @@ fn noise_differs_at_every_look_and_is_no_change() {
 #[test]
 fn blocks_take_turns_and_come_back() {
     let mut reader =
-        Reader::new(Config { changes_per_day: 0.0, footer_days: 1e6, ..Config::noisy() });
+        Reader::new(WorldConfig { changes_per_day: 0.0, footer_days: 1e6, ..WorldConfig::noisy() });
     let hosts = reader.hosts(|host| host.noise == Some(Noise::Turns));
-    let root = Page::first(hosts[0], 0);
+    let root = PageId::first(hosts[0], 0);
     let bodies: Vec<Vec<u8>> = (0..200).map(|_| reader.get(root, MINUTE_MS).body).collect();
     let distinct: std::collections::HashSet<&Vec<u8>> = bodies.iter().collect();
     assert_eq!(distinct.len(), 6 * 4, "every advertisement beside every list");
@@ -180,9 +188,9 @@ fn blocks_take_turns_and_come_back() {
 
 #[test]
 fn a_footer_is_the_same_on_all_pages_and_written_anew_at_times() {
-    let mut reader = Reader::new(Config::noisy());
+    let mut reader = Reader::new(WorldConfig::noisy());
     let footer = |reader: &mut Reader, slot: u32, at_ms: u64| {
-        let body = reader.get(Page::first(0, slot), at_ms).body;
+        let body = reader.get(PageId::first(0, slot), at_ms).body;
         String::from_utf8_lossy(&body).split_once("<footer>").unwrap().1.to_owned()
     };
     let footers: Vec<String> = (0..70).map(|n| footer(&mut reader, n % 50, n.into())).collect();
@@ -194,12 +202,12 @@ fn a_footer_is_the_same_on_all_pages_and_written_anew_at_times() {
 
 #[test]
 fn copies_have_the_same_bytes_or_all_but_one_word() {
-    let mut config = Config { hosts: 40, ..Config::calm() };
+    let mut config = WorldConfig { hosts: 40, ..WorldConfig::calm() };
     config.page_shares.duplicate = 0.1;
     config.page_shares.near_duplicate = 0.1;
     let mut reader = Reader::new(config);
-    let mut by_body = std::collections::HashMap::<Vec<u8>, Vec<Page>>::new();
-    let mut by_rest = std::collections::HashMap::<Vec<u8>, Vec<Page>>::new();
+    let mut by_body = std::collections::HashMap::<Vec<u8>, Vec<PageId>>::new();
+    let mut by_rest = std::collections::HashMap::<Vec<u8>, Vec<PageId>>::new();
     for page in pages(&reader.hosts(|_| true), 50) {
         let body = reader.get(page, 0).body;
         let text = String::from_utf8(body.clone()).unwrap();
@@ -208,7 +216,7 @@ fn copies_have_the_same_bytes_or_all_but_one_word() {
         by_body.entry(body).or_default().push(page);
         by_rest.entry(rest.into_bytes()).or_default().push(page);
     }
-    let copies = |groups: &std::collections::HashMap<Vec<u8>, Vec<Page>>| {
+    let copies = |groups: &std::collections::HashMap<Vec<u8>, Vec<PageId>>| {
         groups.values().map(|group| group.len() - 1).sum::<usize>()
     };
     let (exact, any) = (copies(&by_body), copies(&by_rest));
@@ -222,7 +230,8 @@ fn copies_have_the_same_bytes_or_all_but_one_word() {
 
 #[test]
 fn charsets_are_declared_as_the_host_does() {
-    let mut reader = Reader::new(Config { page_shares: Default::default(), ..Config::wild() });
+    let mut reader =
+        Reader::new(WorldConfig { page_shares: Default::default(), ..WorldConfig::wild() });
     for (charset, header, is_utf8) in [
         (Charset::Utf8, "text/html; charset=utf-8", true),
         (Charset::Latin1, "text/html; charset=iso-8859-1", false),
@@ -230,7 +239,7 @@ fn charsets_are_declared_as_the_host_does() {
         (Charset::Undeclared, "text/html", true),
     ] {
         let host = reader.hosts(|host| host.charset == charset && host.fault.is_none())[0];
-        let answer = reader.get(Page::first(host, 0), 0);
+        let answer = reader.get(PageId::first(host, 0), 0);
         assert_eq!(answer.header("content-type"), Some(header));
         assert_eq!(std::str::from_utf8(&answer.body).is_ok(), is_utf8, "{charset:?}");
         let says_so =
@@ -241,7 +250,7 @@ fn charsets_are_declared_as_the_host_does() {
 
 #[test]
 fn the_dead_and_the_unborn_are_not_served() {
-    let mut config = Config::demo();
+    let mut config = WorldConfig::demo();
     config.page_shares.mortal = 1.0;
     let mut reader = Reader::new(config);
     let origin_ms = reader.world.config().origin_ms;
@@ -253,7 +262,7 @@ fn the_dead_and_the_unborn_are_not_served() {
             let after_ms = deleted_ms - origin_ms;
             statuses.insert(reader.get(page, after_ms).status);
             assert!(!matches!(reader.get(page, after_ms - 1).status, 404 | 410), "{page:?}");
-            let next = Page { generation: 1, ..page };
+            let next = PageId { generation: 1, ..page };
             assert_eq!(reader.get(next, after_ms).status, 404);
         }
     }
@@ -262,18 +271,18 @@ fn the_dead_and_the_unborn_are_not_served() {
 
 #[test]
 fn robots_txt_says_what_the_world_obeys() {
-    let mut reader = Reader::new(Config::wild());
+    let mut reader = Reader::new(WorldConfig::wild());
     for (robots, status) in [
-        (Robots::Open, 200),
-        (Robots::Disallow, 200),
-        (Robots::Missing, 404),
-        (Robots::Failing, 503),
+        (HostRobots::Open, 200),
+        (HostRobots::Disallow, 200),
+        (HostRobots::Missing, 404),
+        (HostRobots::Failing, 503),
     ] {
         let host = reader.hosts(|host| host.robots == robots && host.fault.is_none())[0];
         let answer = reader.get_path(host, "/robots.txt", 0, None, None);
         assert_eq!(answer.status, status);
         let text = String::from_utf8(answer.body).unwrap();
-        assert_eq!(text.contains("Disallow: /private/"), robots == Robots::Disallow);
+        assert_eq!(text.contains("Disallow: /private/"), robots == HostRobots::Disallow);
     }
     let host = reader
         .hosts(|host| host.crawl_delay_s.is_some() && host.has_sitemap() && host.fault.is_none())
@@ -287,7 +296,7 @@ fn robots_txt_says_what_the_world_obeys() {
 
 #[test]
 fn the_feed_names_the_latest_changes_first() {
-    let mut reader = Reader::new(Config::demo());
+    let mut reader = Reader::new(WorldConfig::demo());
     let host = reader.hosts(|host| host.feed)[0];
     let feed =
         String::from_utf8(reader.get_path(host, "/feed.xml", 60 * MINUTE_MS, None, None).body)
@@ -307,12 +316,12 @@ fn the_feed_names_the_latest_changes_first() {
 
 #[test]
 fn absolute_urls_follow_the_port_of_the_request() {
-    let world = World::new(Config::calm());
+    let world = World::new(WorldConfig::calm());
     let host = (0..20).find(|&id| world.host(id).absolute_links).unwrap();
     let authority = format!("h{host}.test:8088");
-    let mut answer = Answer::new();
+    let mut answer = WorldAnswer::new();
     world.answer(
-        &Request { authority: &authority, target: "/", ..Request::default() },
+        &WorldRequest { authority: &authority, target: "/", ..WorldRequest::default() },
         0,
         0,
         &mut answer,
@@ -324,7 +333,7 @@ fn absolute_urls_follow_the_port_of_the_request() {
 
 #[test]
 fn bench_pages_are_of_the_measured_size() {
-    let mut reader = Reader::new(Config::bench());
+    let mut reader = Reader::new(WorldConfig::bench());
     let sample = pages(&[0, 1], 200);
     let (mut bytes, mut anchors) = (0, 0);
     for &page in &sample {
@@ -339,8 +348,9 @@ fn bench_pages_are_of_the_measured_size() {
 
 #[test]
 fn the_last_page_of_a_huge_world_is_there_without_the_others() {
-    let mut reader = Reader::new(Config { hosts: 1_000_000, pages: 100, ..Config::calm() });
-    let page = Page::first(999_999, 99);
+    let mut reader =
+        Reader::new(WorldConfig { hosts: 1_000_000, pages: 100, ..WorldConfig::calm() });
+    let page = PageId::first(999_999, 99);
     assert_eq!(reader.get(page, MINUTE_MS).status, 200);
     assert_eq!(reader.world.find(&reader.world.url(page)), Some(page));
 }

@@ -3,26 +3,26 @@
 // Helpers of tests may panic as tests do; the lint only knows functions marked as tests.
 #![allow(clippy::unwrap_used)]
 
-use evercrawl_testweb::{Answer, Config, Request, Scope, World};
+use evercrawl_testweb::{ReachScope, World, WorldAnswer, WorldConfig, WorldRequest};
 use std::collections::{BTreeSet, HashMap};
 
 /// A crawler as naive as can be: it reads bytes and knows nothing of how the world is made.
 struct NaiveCrawler<'w> {
     world: &'w World,
     at_ms: u64,
-    answer: Answer,
+    answer: WorldAnswer,
     robots: HashMap<String, Option<String>>,
 }
 
 impl NaiveCrawler<'_> {
-    fn crawl(&mut self, seeds: &[&str], scope: Scope, sitemaps: bool) -> BTreeSet<String> {
+    fn crawl(&mut self, seeds: &[&str], scope: ReachScope, sitemaps: bool) -> BTreeSet<String> {
         let homes: BTreeSet<String> = seeds.iter().map(|seed| split(seed).0.to_owned()).collect();
         let mut queue: Vec<String> = seeds.iter().map(|seed| (*seed).to_owned()).collect();
         let (mut seen, mut hosts, mut found) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         while let Some(url) = queue.pop() {
             let host = split(&url).0.to_owned();
             if !seen.insert(url.clone())
-                || (scope == Scope::Host && !homes.contains(&host))
+                || (scope == ReachScope::Host && !homes.contains(&host))
                 || !self.allowed(&url)
             {
                 continue;
@@ -45,7 +45,7 @@ impl NaiveCrawler<'_> {
     /// Fetches a URL: its status, and its body or where it redirects to.
     fn fetch(&mut self, url: &str) -> (u16, String) {
         let (authority, target) = split(url);
-        let request = Request { authority, target, ..Request::default() };
+        let request = WorldRequest { authority, target, ..WorldRequest::default() };
         self.world.answer(&request, self.at_ms, 1, &mut self.answer);
         if self.answer.fault.is_some() {
             return (0, String::new());
@@ -122,12 +122,12 @@ fn is_trap(url: &str) -> bool {
     ["/calendar/", "/maze/"].iter().any(|trap| url.contains(trap))
 }
 
-fn check(config: Config, after_ms: u64, scope: Scope, sitemaps: bool) -> usize {
+fn check(config: WorldConfig, after_ms: u64, scope: ReachScope, sitemaps: bool) -> usize {
     let world = World::new(config);
     let at_ms = world.config().origin_ms + after_ms;
     let seeds = ["http://h0.test/", "http://h3.test/", "http://h5.test/"];
     let mut crawler =
-        NaiveCrawler { world: &world, at_ms, answer: Answer::new(), robots: HashMap::new() };
+        NaiveCrawler { world: &world, at_ms, answer: WorldAnswer::new(), robots: HashMap::new() };
     let crawled = crawler.crawl(&seeds, scope, sitemaps);
     let computed: Vec<String> = world.reachable(seeds, scope, sitemaps, at_ms).collect();
     let distinct: BTreeSet<String> = computed.iter().cloned().collect();
@@ -144,10 +144,10 @@ fn check(config: Config, after_ms: u64, scope: Scope, sitemaps: bool) -> usize {
 #[test]
 fn calm_worlds_are_crawled_as_computed() {
     for seed in 1..4 {
-        let config = Config { seed, ..Config::calm() };
-        let at_home = check(config.clone(), 0, Scope::Host, false);
-        let with_sitemaps = check(config.clone(), 0, Scope::Host, true);
-        let anywhere = check(config, 0, Scope::Any, true);
+        let config = WorldConfig { seed, ..WorldConfig::calm() };
+        let at_home = check(config.clone(), 0, ReachScope::Host, false);
+        let with_sitemaps = check(config.clone(), 0, ReachScope::Host, true);
+        let anywhere = check(config, 0, ReachScope::Any, true);
         assert!((100..150).contains(&at_home), "{at_home}");
         assert!(at_home <= with_sitemaps && with_sitemaps < anywhere);
     }
@@ -155,22 +155,23 @@ fn calm_worlds_are_crawled_as_computed() {
 
 #[test]
 fn wild_worlds_are_crawled_as_computed_whenever_one_looks() {
-    let mut config = Config { hosts: 60, ..Config::wild() };
+    let mut config = WorldConfig { hosts: 60, ..WorldConfig::wild() };
     // What fails at times is found by trying again, which the naive crawler does not.
     config.page_shares.flaky = 0.0;
     for (seed, after_ms) in [(1, 0), (2, 1_234_567), (3, 987_654_321)] {
-        let config = Config { seed, ..config.clone() };
-        check(config.clone(), after_ms, Scope::Host, true);
-        assert!(check(config, after_ms, Scope::Any, false) > 1_000);
+        let config = WorldConfig { seed, ..config.clone() };
+        check(config.clone(), after_ms, ReachScope::Host, true);
+        assert!(check(config, after_ms, ReachScope::Any, false) > 1_000);
     }
 }
 
 #[test]
 fn hosts_that_only_reluctant_pages_link_to_stay_unknown() {
-    let mut config = Config { hosts: 300, pages: 30, external_links: 0.06, ..Config::calm() };
-    let open = check(config.clone(), 0, Scope::Any, false);
+    let mut config =
+        WorldConfig { hosts: 300, pages: 30, external_links: 0.06, ..WorldConfig::calm() };
+    let open = check(config.clone(), 0, ReachScope::Any, false);
     config.page_shares.meta_nofollow = 0.6;
-    let reluctant = check(config, 0, Scope::Any, false);
+    let reluctant = check(config, 0, ReachScope::Any, false);
     assert!(reluctant < open, "{reluctant} of {open}");
 }
 
@@ -178,9 +179,9 @@ fn hosts_that_only_reluctant_pages_link_to_stay_unknown() {
 fn the_smallest_world_is_its_root() {
     assert_eq!(
         check(
-            Config { hosts: 6, pages: 1, external_links: 0.0, ..Config::calm() },
+            WorldConfig { hosts: 6, pages: 1, external_links: 0.0, ..WorldConfig::calm() },
             0,
-            Scope::Any,
+            ReachScope::Any,
             false
         ),
         3

@@ -4,7 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 use evercrawl_testweb::{
-    Config, Fault, Host, ServeConfig, Server, Truth, World, check_access_log, serve,
+    Host, HostFault, PageTruth, ServeConfig, TestServer, World, WorldConfig, check_access_log,
+    serve,
 };
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -19,7 +20,7 @@ struct Reply {
 }
 
 impl Client {
-    fn new(server: &Server) -> Self {
+    fn new(server: &TestServer) -> Self {
         let stream = TcpStream::connect(server.addr()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         Client(stream)
@@ -53,34 +54,35 @@ impl Client {
     }
 }
 
-fn start(config: Config) -> Server {
+fn start(config: WorldConfig) -> TestServer {
     serve(World::new(config), ServeConfig { threads: 2, ..ServeConfig::default() }).unwrap()
 }
 
-fn find_host(server: &Server, is: impl Fn(&Host) -> bool) -> String {
+fn find_host(server: &TestServer, is: impl Fn(&Host) -> bool) -> String {
     let world = server.world();
     world.host_name((0..world.config().hosts).find(|&id| is(&world.host(id))).unwrap())
 }
 
 /// A world in which every leaf of every host suffers from some fault.
-fn faulty_world() -> Config {
-    let mut config = Config { hosts: 40, ..Config::calm() };
+fn faulty_world() -> WorldConfig {
+    let mut config = WorldConfig { hosts: 40, ..WorldConfig::calm() };
     config.host_shares.faulty = 1.0;
     config
 }
 
 /// Asks for leaves of a host with a fault until one of them is hit by it, and hands over the connection then.
-fn hit_by(server: &Server, fault: Fault) -> (Client, Result<Reply, String>) {
+fn hit_by(server: &TestServer, fault: HostFault) -> (Client, Result<Reply, String>) {
     let host = find_host(server, |host| host.fault == Some(fault));
     let world = server.world();
     for slot in (0..50).rev() {
-        let url = world.url(evercrawl_testweb::Page::first(world.find_host(&host).unwrap(), slot));
+        let url =
+            world.url(evercrawl_testweb::PageId::first(world.find_host(&host).unwrap(), slot));
         let path = url.split_once(".test").unwrap().1;
         let mut client = Client::new(server);
         client.0.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
         client.send(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
         let reply = client.read();
-        let overlong = fault == Fault::WrongContentLength
+        let overlong = fault == HostFault::WrongContentLength
             && client.0.read(&mut [0; 1]).is_ok_and(|read| read > 0);
         if reply.is_err() || overlong {
             return (client, reply);
@@ -91,7 +93,7 @@ fn hit_by(server: &Server, fault: Fault) -> (Client, Result<Reply, String>) {
 
 #[test]
 fn one_connection_serves_many_requests_also_when_they_come_at_once() {
-    let server = start(Config::calm());
+    let server = start(WorldConfig::calm());
     let mut client = Client::new(&server);
     assert_eq!(client.get("h0.test", "/").status, 200);
     assert_eq!(client.get("h1.test:99", "/no/such/page").status, 404);
@@ -104,12 +106,12 @@ fn one_connection_serves_many_requests_also_when_they_come_at_once() {
 
 #[test]
 fn answers_are_those_of_the_world() {
-    let server = start(Config::calm());
+    let server = start(WorldConfig::calm());
     let seeds = ["http://h0.test/"];
     let mut client = Client::new(&server);
     let urls: Vec<String> = server
         .world()
-        .reachable(seeds, evercrawl_testweb::Scope::Host, false, server.now_ms())
+        .reachable(seeds, evercrawl_testweb::ReachScope::Host, false, server.now_ms())
         .collect();
     assert!(urls.len() > 20);
     for url in urls {
@@ -120,7 +122,7 @@ fn answers_are_those_of_the_world() {
 
 #[test]
 fn a_conditional_request_gets_304_and_a_head_request_no_body() {
-    let server = start(Config::calm());
+    let server = start(WorldConfig::calm());
     let mut client = Client::new(&server);
     let first = client.get("h0.test", "/");
     let etag = first.head.lines().find_map(|line| line.strip_prefix("ETag: ")).unwrap();
@@ -141,7 +143,7 @@ fn a_conditional_request_gets_304_and_a_head_request_no_body() {
 
 #[test]
 fn a_limited_host_refuses_whoever_calls_too_fast() {
-    let mut config = Config { limit_gap_ms: 60_000, ..Config::calm() };
+    let mut config = WorldConfig { limit_gap_ms: 60_000, ..WorldConfig::calm() };
     config.host_shares.limited = 1.0;
     let server = start(config);
     let host = find_host(&server, |host| {
@@ -159,14 +161,14 @@ fn a_limited_host_refuses_whoever_calls_too_fast() {
 #[test]
 fn faults_break_answers_in_their_way() {
     let server = start(faulty_world());
-    let (mut short, reply) = hit_by(&server, Fault::ShortBody);
+    let (mut short, reply) = hit_by(&server, HostFault::ShortBody);
     assert!(reply.is_err_and(|error| error.starts_with("body:")));
     assert_eq!(short.0.read(&mut [0; 1]).unwrap(), 0, "closed after half a body");
-    let (_, reply) = hit_by(&server, Fault::ResetAfterHeaders);
+    let (_, reply) = hit_by(&server, HostFault::ResetAfterHeaders);
     assert!(reply.is_err_and(|error| error.contains("reset")));
-    let (_, reply) = hit_by(&server, Fault::WrongContentLength);
+    let (_, reply) = hit_by(&server, HostFault::WrongContentLength);
     assert_eq!(reply.unwrap().status, 200);
-    let (_, reply) = hit_by(&server, Fault::Drip);
+    let (_, reply) = hit_by(&server, HostFault::Drip);
     assert!(reply.is_err_and(|error| error.starts_with("body:")));
 }
 
@@ -174,7 +176,7 @@ fn faults_break_answers_in_their_way() {
 fn a_silent_host_never_answers_and_is_logged_when_the_caller_leaves() {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("access.jsonl");
-    let mut config = Config::calm();
+    let mut config = WorldConfig::calm();
     config.host_shares.silent = 1.0;
     let serving = ServeConfig { access_log: Some(log.clone()), ..ServeConfig::default() };
     let server = serve(World::new(config), serving).unwrap();
@@ -191,7 +193,7 @@ fn a_silent_host_never_answers_and_is_logged_when_the_caller_leaves() {
 fn the_log_shows_a_polite_caller_as_polite_and_a_rude_one_as_rude() {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("access.jsonl");
-    let mut config = Config { slow_ms: 100, ..Config::calm() };
+    let mut config = WorldConfig { slow_ms: 100, ..WorldConfig::calm() };
     config.host_shares.slow = 1.0;
     let serving =
         ServeConfig { access_log: Some(log.clone()), threads: 2, ..ServeConfig::default() };
@@ -223,7 +225,7 @@ fn lines_reach_the_log_while_the_server_runs() {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("access.jsonl");
     let serving = ServeConfig { access_log: Some(log.clone()), ..ServeConfig::default() };
-    let server = serve(World::new(Config::calm()), serving).unwrap();
+    let server = serve(World::new(WorldConfig::calm()), serving).unwrap();
     let reply = Client::new(&server).get("h3.test", "/?q=\"\\");
     let deadline = server.now_ms() + 2_000;
     while std::fs::read_to_string(&log).unwrap().is_empty() {
@@ -246,11 +248,11 @@ fn truth_stats_and_freshness_are_told() {
     let directory = tempfile::tempdir().unwrap();
     let truth_file = directory.path().join("truth.jsonl");
     let serving = ServeConfig { truth: Some(truth_file.clone()), ..ServeConfig::default() };
-    let config = Config { hosts: 2, pages: 5, ..Config::calm() };
+    let config = WorldConfig { hosts: 2, pages: 5, ..WorldConfig::calm() };
     let server = serve(World::new(config), serving).unwrap();
     let mut client = Client::new(&server);
     client.get("h0.test", "/");
-    let one: Truth = serde_json::from_slice(
+    let one: PageTruth = serde_json::from_slice(
         &client.get("h0.test", "/.testweb/truth?url=http%3A%2F%2Fh1.test%2F").body,
     )
     .unwrap();
@@ -264,7 +266,7 @@ fn truth_stats_and_freshness_are_told() {
         .body
         .split(|&byte| byte == b'\n')
         .filter(|line| !line.is_empty())
-        .map(|line| serde_json::from_slice::<Truth>(line).unwrap().url)
+        .map(|line| serde_json::from_slice::<PageTruth>(line).unwrap().url)
         .collect();
     assert!(urls.len() == 10 && urls.iter().all(|url| url.contains(".test:81/")), "{urls:?}");
     let stats: serde_json::Value =
@@ -282,15 +284,15 @@ fn truth_stats_and_freshness_are_told() {
 
 #[test]
 fn an_address_in_use_is_named() {
-    let server = start(Config::calm());
+    let server = start(WorldConfig::calm());
     let taken = ServeConfig { listen: vec![server.addr()], ..ServeConfig::default() };
-    let error = serve(World::new(Config::calm()), taken).unwrap_err().to_string();
+    let error = serve(World::new(WorldConfig::calm()), taken).unwrap_err().to_string();
     assert!(error.contains(&server.addr().to_string()), "{error}");
 }
 
 #[test]
 fn garbage_ends_the_connection_and_nothing_else() {
-    let server = start(Config::calm());
+    let server = start(WorldConfig::calm());
     let mut client = Client::new(&server);
     client.0.write_all(b"\xff\xfe\r\n\r\n").unwrap();
     assert!(client.read().is_err());

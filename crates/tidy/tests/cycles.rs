@@ -6,7 +6,7 @@ use crate::lexer::{closing, name_at, words};
 use crate::sources::{Crate, File, crates};
 
 /// Modules that need each other, and why they may. The list only gets shorter.
-const EXCEPTIONS: [(&str, &[&str], &str); 11] = [
+const EXCEPTIONS: [(&str, &[&str], &str); 10] = [
     (
         "cli",
         &["args", "control", "crawl_config", "doorbell", "seeds", "verbs"],
@@ -17,7 +17,6 @@ const EXCEPTIONS: [(&str, &[&str], &str); 11] = [
         &["clocks", "turns", "watch"],
         "what is watched holds its two watchers, which read its arrivals",
     ),
-    ("engine", &["waiting", "walk"], "both ask one function of the walk what a host waits for"),
     (
         "fetch",
         &["config", "dns", "request"],

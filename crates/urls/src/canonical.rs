@@ -13,7 +13,7 @@ use crate::CanonicalSteps;
 ///
 /// It has no user name, password or fragment, its host is in ASCII lower case, its port is absent
 /// where it is the scheme's own, and its path is never empty. Longer than 65,535 bytes it cannot
-/// be. [`Steps::canonicalize`] makes it from a link.
+/// be. [`CanonicalSteps::canonicalize`] makes it from a link.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Canonical {
     text: String,

@@ -5,7 +5,7 @@ use evercrawl_model::{Refusal, Time};
 use crate::{Canonical, ScopeKind, UrlFilter, calendar, filter};
 
 impl UrlFilter {
-    /// Says in words which rule makes [`judge`](Gate::judge) refuse `url`; `None` where it is let
+    /// Says in words which rule makes [`check_url`](UrlFilter::check_url) refuse `url`; `None` where it is let
     /// in.
     pub fn explain(&self, url: &Canonical, depth: u16, now: Time) -> Option<String> {
         let reason = self.check_url(url, depth, now).err()?;

@@ -1,8 +1,8 @@
 //! Which URL is this really, is it in scope, is it a trap?
 //!
-//! A link on a page becomes a [`Canonical`] by the page's [`Base`] and the [`Steps`] in force, or a
-//! refusal. A [`Gate`] holds
-//! the crawl's [`Scope`] and [`Rules`] and judges canonical URLs. A [`Shape`] names the family a
+//! A link on a page becomes a [`Canonical`] by the page's [`Base`] and the [`CanonicalSteps`] in force, or a
+//! refusal. A [`UrlFilter`] holds
+//! the crawl's [`Scope`] and [`FilterRules`] and checks canonical URLs. A [`UrlFamily`] names the family a
 //! URL belongs to, so that the store can count families that grow without end. Seed lists are read
 //! line by line with [`parse_seed_line`].
 //!

@@ -27,10 +27,10 @@ use crate::{Canonical, escapes, parameters, read};
 /// | a `%` that escapes nothing | `%25` | it is what the author meant, and no later reading can take it for an escape |
 /// | empty query, `?&a=1`, `a=1&` | `?` and `&` of nothing dropped | no parameter is lost |
 /// | `b=` and `b`, `=1` | kept as they are | form decoders tell some of them apart |
-/// | order of parameters | kept ([`SortedParameters`](Step::SortedParameters) is off) | order can carry meaning, and query keys without names do |
+/// | order of parameters | kept ([`SortedParameters`](CanonicalStep::SortedParameters) is off) | order can carry meaning, and query keys without names do |
 /// | `+`, `%20`, `%28` in a query | kept as they are | `+` is a plus in some queries, a blank in others; reserved characters stay |
 /// | query in the page's legacy encoding | through [`Base::join_encoded`](crate::Base::join_encoded) alone | it needs the page |
-/// | `//` within a path | kept ([`SingleSlashes`](Step::SingleSlashes) is off) | RFC 3986 says they differ, and some paths hold URLs |
+/// | `//` within a path | kept ([`SingleSlashes`](CanonicalStep::SingleSlashes) is off) | RFC 3986 says they differ, and some paths hold URLs |
 /// | `example.org.` | `example.org` | one host, and the crawl would see it twice |
 /// | user name and password | dropped | see above |
 /// | `PHPSESSID=...` and its like | dropped | every visit would find a new page |

@@ -1,7 +1,7 @@
 //! What does a call mean? A plain push, IndexNow, or WebSub.
 
 use evercrawl_engine::EngineError;
-use evercrawl_state::Standing;
+use evercrawl_state::PageStatus;
 use serde::Deserialize;
 
 use super::Doorbell;
@@ -137,7 +137,7 @@ impl Doorbell {
         let Ok(url) = canonical(&self.settings, url) else { return Ok(false) };
         let view = self.reading.view().map_err(broken)?;
         let row = view.find(host_of(&view, &url), url.as_str()).map_err(broken)?;
-        Ok(row.is_some_and(|(_, row)| !matches!(row.standing, Standing::Refused(_))))
+        Ok(row.is_some_and(|(_, row)| !matches!(row.status, PageStatus::Refused(_))))
     }
 
     /// Tells the crawl that these changed.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use evercrawl_engine::live::SystemClock;
 use evercrawl_model::{Change, LifeChange, LifeState, LogNotice, PageKey, Time, Visit};
-use evercrawl_state::{DiskStore, Entry, StateError, View};
+use evercrawl_state::{DiskStore, LogEntry, StateError, View};
 use serde_json::{Map, Value, json};
 
 use super::Opened;
@@ -92,26 +92,26 @@ impl Left {
 }
 
 fn line_of(
-    entry: &Entry,
+    entry: &LogEntry,
     args: &Changes,
     opened: &Opened,
     files: &HashMap<u32, String>,
 ) -> anyhow::Result<Line> {
     match entry {
-        Entry::Visit(visit, turn) => {
+        LogEntry::Visit(visit, turn) => {
             visit_line(visit, turn.filter(|_| args.states || args.all), opened, files)
         }
-        Entry::Notice(notice) => notice_line(notice, opened),
+        LogEntry::Notice(notice) => notice_line(notice, opened),
     }
 }
 
 /// Whether it was asked for.
-fn is_wanted(entry: &Entry, args: &Changes) -> bool {
+fn is_wanted(entry: &LogEntry, args: &Changes) -> bool {
     args.all
         || match entry {
-            Entry::Visit(visit, turn) => is_news(visit.change) || args.states && turn.is_some(),
-            Entry::Notice(LogNotice::SiteChanged { .. }) => true,
-            Entry::Notice(LogNotice::LifeChanged { .. }) => args.states,
+            LogEntry::Visit(visit, turn) => is_news(visit.change) || args.states && turn.is_some(),
+            LogEntry::Notice(LogNotice::SiteChanged { .. }) => true,
+            LogEntry::Notice(LogNotice::LifeChanged { .. }) => args.states,
         }
 }
 

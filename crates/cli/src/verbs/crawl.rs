@@ -366,7 +366,7 @@ fn finish(
 ) -> anyhow::Result<u8> {
     let fresh = freshness::collection_freshness(walk.planner(), walk.state(), SystemClock.now())?;
     DataDir::keep_learned(dir.path(), &walk.planner().encode_learned())?;
-    let resting = walk.counters().standing[0];
+    let resting = walk.counters().by_status[0];
     let counters = walk.close()?;
     let code = exit_code(ended, before, &counters, progress);
     let mut out = print::data();

@@ -10,7 +10,9 @@ use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{DataDir, EngineError, freshness};
 use evercrawl_model::Time;
 use evercrawl_state::{Counters, DiskStore, View};
-use evercrawl_testweb::{Config, HostShares, PageShares, ServeConfig, Server, World, serve};
+use evercrawl_testweb::{
+    HostShares, PageShares, ServeConfig, TestServer, World, WorldConfig, serve,
+};
 use evercrawl_urls::parse_seed_line;
 use serde_json::{Value, json};
 
@@ -76,9 +78,9 @@ pub(crate) fn run(args: &Demo) -> anyhow::Result<u8> {
 
 /// A small web in a hurry: a day there takes ten seconds. Most pages stay for good, and some change
 /// a hundred times as often as others.
-fn world(now: Time) -> Config {
-    let demo = Config::demo();
-    Config {
+fn world(now: Time) -> WorldConfig {
+    let demo = WorldConfig::demo();
+    WorldConfig {
         origin_ms: now.millis(),
         time_scale: 8_640.0,
         pages: 18,
@@ -101,7 +103,7 @@ fn crawl(
     args: &Demo,
     data: &Path,
     policy: &str,
-    server: &Server,
+    server: &TestServer,
     stopper: &Stopper,
 ) -> anyhow::Result<Outcome> {
     let clock = SystemClock;
@@ -161,7 +163,7 @@ fn clear(data: &Path) -> anyhow::Result<()> {
 const BUDGET: &str = "40/s";
 
 /// Polite on a small scale: a tenth of a second stands for the usual second.
-fn rules(policy: &str, server: &Server) -> CrawlRules {
+fn rules(policy: &str, server: &TestServer) -> CrawlRules {
     CrawlRules {
         scope: Some(ScopeArg::Host),
         delay: Some("100ms".to_owned()),

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use evercrawl_compare::{Digest, Fingerprint};
-use evercrawl_extract::decode::{self, Caps};
-use evercrawl_extract::{Content, Document, Extracted, Extractor, Options};
+use evercrawl_extract::decode::{self, DecodeLimits};
+use evercrawl_extract::{Content, Document, Extraction, Extractor, HtmlOptions};
 use evercrawl_fetch::{Client, Hop, Request, Response};
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
 /// The body without its content coding.
 fn unpacked(response: &Response) -> Vec<u8> {
     let coding = response.header("content-encoding").unwrap_or_default();
-    decode::decode(coding, &response.body.whole(), Caps::default()).bytes.into_owned()
+    decode::decode(coding, &response.body.whole(), DecodeLimits::default()).bytes.into_owned()
 }
 
 fn body(response: &Response) -> anyhow::Result<u8> {
@@ -55,7 +55,7 @@ fn show(args: &Fetch, hop: &Hop, response: &Response, redirects: usize) -> anyho
     let unpacked = unpacked(response);
     let document = Document { bytes: &unpacked, content_type, url: hop.url.as_str() };
     let mut extractor = Extractor::new();
-    let extracted = extractor.extract(&document, &Options::default());
+    let extracted = extractor.extract(&document, &HtmlOptions::default());
     let mut out = print::data();
     if args.json {
         let mut line = summary(hop, response, &extracted);
@@ -68,7 +68,7 @@ fn show(args: &Fetch, hop: &Hop, response: &Response, redirects: usize) -> anyho
 }
 
 /// What was read from a document: its title, its text, and how many links it has.
-fn contents<'a>(extracted: &'a Extracted<'_>) -> (Option<&'a str>, &'a str, usize) {
+fn contents<'a>(extracted: &'a Extraction<'_>) -> (Option<&'a str>, &'a str, usize) {
     match &extracted.content {
         Content::Page(page) => (page.title.as_deref(), page.text.as_str(), page.links.len()),
         Content::Listing(listing) => (None, "", listing.entries.len()),
@@ -77,7 +77,7 @@ fn contents<'a>(extracted: &'a Extracted<'_>) -> (Option<&'a str>, &'a str, usiz
     }
 }
 
-fn summary(hop: &Hop, response: &Response, extracted: &Extracted<'_>) -> Value {
+fn summary(hop: &Hop, response: &Response, extracted: &Extraction<'_>) -> Value {
     let (title, text, links) = contents(extracted);
     let simhash = Fingerprint::of_text(text).map(|print| format!("{:016x}", print.to_bits()));
     let headers: Vec<_> = response
@@ -106,7 +106,7 @@ fn write_words(
     out: &mut impl Write,
     hop: &Hop,
     response: &Response,
-    extracted: &Extracted<'_>,
+    extracted: &Extraction<'_>,
 ) -> std::io::Result<()> {
     let (title, text, links) = contents(extracted);
     let (body, words) = (response.body.len() as u64, text.len() as u64);

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use evercrawl_extract::decode::{self, Caps};
+use evercrawl_extract::decode::{self, DecodeLimits};
 use evercrawl_fetch::{Client, Request};
 use evercrawl_robots::{MIN_REDIRECTS, RobotsTxt};
 use serde_json::json;
@@ -65,8 +65,9 @@ fn fetch(
     let (status, body, words) = match result {
         Some(Ok(response)) => {
             let coding = response.header("content-encoding").unwrap_or_default();
-            let body =
-                decode::decode(coding, &response.body.whole(), Caps::default()).bytes.into_owned();
+            let body = decode::decode(coding, &response.body.whole(), DecodeLimits::default())
+                .bytes
+                .into_owned();
             (Some(response.status), body, format!("status {}", response.status))
         }
         Some(Err(failure)) => (None, Vec::new(), failure.to_string()),

@@ -3,7 +3,7 @@
 use evercrawl_engine::overrides::Overrides;
 use evercrawl_engine::suspicion::{SuspectAction, Suspects};
 use evercrawl_model::{HostKey, PageKey, Refusal, Suspicion};
-use evercrawl_state::{PageRow, Standing};
+use evercrawl_state::{PageRow, PageStatus};
 
 use super::Opened;
 use crate::crawl_config;
@@ -82,9 +82,9 @@ impl Suspected {
 
 fn lot(action: SuspectAction, row: &PageRow, pinned: bool) -> Lot {
     let left_out = action == SuspectAction::Exclude && !row.seed && !pinned;
-    match row.standing {
-        Standing::Refused(Refusal::Spam) if left_out => Lot::PutAside,
-        Standing::Refused(Refusal::Spam) => Lot::Returns,
+    match row.status {
+        PageStatus::Refused(Refusal::Spam) if left_out => Lot::PutAside,
+        PageStatus::Refused(Refusal::Spam) => Lot::Returns,
         _ if left_out && row.place.is_some() => Lot::ToBePutAside,
         _ => Lot::Visited,
     }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use evercrawl_engine::live::SystemClock;
-use evercrawl_testweb::{Options, Server, World, serve};
+use evercrawl_testweb::{TestServer, World, WorldOptions, serve};
 
 use crate::args::Testweb;
 use crate::exit::Failure;
@@ -36,8 +36,8 @@ pub(crate) fn run(args: &Testweb) -> anyhow::Result<u8> {
     Ok(exit::OK)
 }
 
-fn options(args: &Testweb) -> Options {
-    Options {
+fn options(args: &Testweb) -> WorldOptions {
+    WorldOptions {
         preset: Some(args.preset.clone()),
         hosts: args.hosts,
         pages: args.pages,
@@ -51,7 +51,7 @@ fn options(args: &Testweb) -> Options {
     }
 }
 
-fn start(world: World, options: &Options) -> anyhow::Result<Server> {
+fn start(world: World, options: &WorldOptions) -> anyhow::Result<TestServer> {
     serve(world, options.serve_config())
         .map_err(|error| Failure { code: exit::UNEXPECTED, message: error.to_string() }.into())
 }

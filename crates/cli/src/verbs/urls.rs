@@ -7,7 +7,7 @@ use evercrawl_engine::Schedule;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::walk::keeps_waiting;
 use evercrawl_model::{HostKey, LifeState, PageKey, Refusal, Time};
-use evercrawl_state::{DiskStore, HostRow, PageRow, Past, Place, Standing, View};
+use evercrawl_state::{DiskStore, HostRow, PageRow, PageStatus, Past, Place, View};
 use evercrawl_urls::Canonical;
 use serde_json::{Value, json};
 
@@ -74,10 +74,10 @@ impl<'a> Pages<'a> {
         key: PageKey,
         row: &PageRow,
     ) -> anyhow::Result<Option<&'static str>> {
-        Ok(match (row.standing, &row.past) {
-            (Standing::Refused(reason), _) => Some(reason.code()),
+        Ok(match (row.status, &row.past) {
+            (PageStatus::Refused(reason), _) => Some(reason.code()),
             (_, Some(past)) if is_trouble(past) => Some(past.outcome.code()),
-            (Standing::New, _) => self.host(key.host, row)?.waits.map(Refusal::code),
+            (PageStatus::New, _) => self.host(key.host, row)?.waits.map(Refusal::code),
             _ => None,
         })
     }

@@ -14,7 +14,7 @@ use evercrawl_engine::overrides::Overrides;
 use evercrawl_engine::walk::{keeps_waiting, read_robots, scope};
 use evercrawl_engine::{Planner, PlannerConfig};
 use evercrawl_model::{Outcome, PageKey, Refusal, Time};
-use evercrawl_state::{HostRow, Lane, PageRow, Place, Standing};
+use evercrawl_state::{HostRow, Lane, PageRow, PageStatus, Place};
 use evercrawl_urls::{Canonical, Scope, UrlFilter};
 use serde_json::{Value, json};
 
@@ -205,7 +205,7 @@ fn next_words(row: &PageRow, now: Time) -> String {
 
 /// For which page of another host a page of a mirror waits.
 fn held_fact(opened: &Opened, key: PageKey, row: &PageRow) -> anyhow::Result<Option<Fact>> {
-    let waits = row.standing == Standing::Refused(Refusal::Mirror);
+    let waits = row.status == PageStatus::Refused(Refusal::Mirror);
     let Some(likeness) = opened.state.likeness(key.host)?.filter(|_| waits) else {
         return Ok(None);
     };
@@ -241,7 +241,7 @@ fn elsewhere(opened: &Opened, row: &PageRow) -> anyhow::Result<Option<Fact>> {
         Outcome::Parked => "the offer of a parked domain",
         _ => return Ok(None),
     };
-    let sure = if row.standing == Standing::Gone { "" } else { "perhaps " };
+    let sure = if row.status == PageStatus::Gone { "" } else { "perhaps " };
     let held = if past.digest.is_some() { "; the last good copy is kept" } else { "" };
     Ok(Some(Fact("in its place", format!("{sure}{words}{held}"))))
 }

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use evercrawl_testweb::{
-    Config, Report, Scope, ServeConfig, Server, World, check_access_log, serve,
+    LogCheckReport, ReachScope, ServeConfig, TestServer, World, WorldConfig, check_access_log,
+    serve,
 };
 use serde::Deserialize;
 use tempfile::TempDir;
@@ -16,7 +17,7 @@ use super::{NOISE, Place};
 
 /// A world being served, and the log of who asked for what.
 pub(crate) struct Web {
-    server: Server,
+    server: TestServer,
     dir: TempDir,
 }
 
@@ -35,22 +36,22 @@ impl Asked {
 }
 
 impl Web {
-    pub(crate) fn serve(config: Config) -> Self {
+    pub(crate) fn serve(config: WorldConfig) -> Self {
         Self::serve_with(config, ServeConfig::default())
     }
 
     /// The same, with a host for each trouble that a server can make.
-    pub(crate) fn serve_hostile(config: Config) -> Self {
+    pub(crate) fn serve_hostile(config: WorldConfig) -> Self {
         Self::serve_with(
             config,
             ServeConfig { hostile: true, threads: 2, ..ServeConfig::default() },
         )
     }
 
-    fn serve_with(config: Config, serving: ServeConfig) -> Self {
+    fn serve_with(config: WorldConfig, serving: ServeConfig) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("access.jsonl");
-        let config = Config { origin_ms: now_ms(), ..config };
+        let config = WorldConfig { origin_ms: now_ms(), ..config };
         let serving = ServeConfig { access_log: Some(log), ..serving };
         Web { server: serve(World::new(config), serving).unwrap(), dir }
     }
@@ -79,7 +80,7 @@ impl Web {
     }
 
     /// The pages that a crawl from `seeds` must end with.
-    pub(crate) fn reachable(&self, seeds: &[String], scope: Scope) -> BTreeSet<String> {
+    pub(crate) fn reachable(&self, seeds: &[String], scope: ReachScope) -> BTreeSet<String> {
         let seeds = seeds.iter().map(String::as_str);
         self.world().reachable(seeds, scope, true, self.now_ms()).collect()
     }
@@ -101,7 +102,7 @@ pub(crate) struct Log {
 
 impl Log {
     /// Whether the caller kept to robots.txt and to its own pace.
-    pub(crate) fn manners(&self, delay: Duration) -> Report {
+    pub(crate) fn manners(&self, delay: Duration) -> LogCheckReport {
         let gap = delay.saturating_sub(NOISE);
         check_access_log(&self.path, gap, |host, path| self.world.allows(host, path)).unwrap()
     }

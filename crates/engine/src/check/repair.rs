@@ -18,7 +18,7 @@ use evercrawl_archive::{self as archive, SegmentId, SegmentStore};
 use evercrawl_compare::Digest;
 use evercrawl_model::{Change, Outcome, PageKey, RecordAt, Score, Time, Visit};
 use evercrawl_state::{
-    ArchiveFile, DiskStore, Found, Rebuild, Settings, StoreLimits, View, mend_store,
+    ArchiveFile, DiskStore, FoundRecord, Rebuild, Settings, StoreLimits, View, mend_store,
 };
 use evercrawl_urls::Canonical;
 use tracing::debug_span;
@@ -108,7 +108,7 @@ impl Repair<'_> {
             Err("which spaces it has cannot be read".to_owned())
         };
         // Keys of pages are made by a secret: without it no row can be found again.
-        let opened = opened.and_then(|view| match view.is_nobodys() {
+        let opened = opened.and_then(|view| match view.has_no_settings() {
             Ok(false) => Ok(view),
             Ok(true) => Err("its secret is lost".to_owned()),
             Err(error) => Err(error.to_string()),
@@ -374,7 +374,7 @@ fn visit_of(
     scanned: &archive::Scanned,
     serial: u32,
     after: Option<u64>,
-) -> Option<Found> {
+) -> Option<FoundRecord> {
     let record = &scanned.record;
     let url = Canonical::from_trusted(record.header("WARC-Target-URI")?.to_owned())?;
     let host = state.keyer().host(url.domain(), url.authority());
@@ -402,7 +402,7 @@ fn visit_of(
         record: Some(RecordAt { file: serial, offset: scanned.offset, length }),
         near: None,
     };
-    Some(Found { host, url: url.as_str().to_owned(), visit, after, holds })
+    Some(FoundRecord { host, url: url.as_str().to_owned(), visit, after, holds })
 }
 
 fn read(error: archive::ReadError) -> EngineError {

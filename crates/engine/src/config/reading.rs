@@ -1,6 +1,6 @@
 //! How are answers read, and what is taken from them?
 
-use evercrawl_extract::decode::Caps;
+use evercrawl_extract::decode::DecodeLimits;
 use evercrawl_rank::Topic;
 use evercrawl_urls::CanonicalSteps;
 
@@ -14,7 +14,7 @@ pub struct ReadingConfig {
     /// What content types begin with that are neither kept nor followed.
     pub skip_types: Vec<String>,
     /// How much of an answer is unpacked.
-    pub unpack: Caps,
+    pub unpack: DecodeLimits,
     /// What is followed and kept.
     pub take: Take,
     /// What new pages should be about, where they come by topic.

@@ -143,7 +143,7 @@ fn bytes_to_read(got: &Response) -> usize {
 struct RobotsManner {
     redirects: usize,
     limits: FetchLimits,
-    unpack: decode::Caps,
+    unpack: decode::DecodeLimits,
 }
 
 impl RobotsManner {

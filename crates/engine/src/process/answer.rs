@@ -2,7 +2,7 @@
 
 use evercrawl_archive as archive;
 use evercrawl_extract::decode::{self, Decoded};
-use evercrawl_extract::{self as extract, Content, Document, Extracted};
+use evercrawl_extract::{self as extract, Content, Document, Extraction};
 use evercrawl_fetch::{Failure, Fetched, Response, Truncation};
 use evercrawl_model::{Change, Outcome, PageKind, Score, Time, Validators, Visit, Visited};
 use evercrawl_robots::Directives;
@@ -15,7 +15,11 @@ use crate::nature::{self, Nature};
 use crate::novelty::Read;
 
 /// A body with its content codings undone.
-pub(crate) fn unpack<'a>(response: &Response, body: &'a [u8], caps: decode::Caps) -> Decoded<'a> {
+pub(crate) fn unpack<'a>(
+    response: &Response,
+    body: &'a [u8],
+    caps: decode::DecodeLimits,
+) -> Decoded<'a> {
     decode::decode(response.header("content-encoding").unwrap_or_default(), body, caps)
 }
 
@@ -26,7 +30,7 @@ pub(super) fn document<'a>(response: &'a Response, bytes: &'a [u8], url: &'a str
 /// What a page is that came with status 200.
 pub(super) fn nature_of(
     lease: &Lease,
-    extracted: &Extracted<'_>,
+    extracted: &Extraction<'_>,
     read: Option<&Read>,
     at: Time,
 ) -> Nature {
@@ -121,7 +125,7 @@ pub(super) fn validators_of(fetched: &Fetched) -> Option<Validators> {
 pub(super) fn directives(
     config: &ReadingConfig,
     response: &Response,
-    extracted: &Extracted<'_>,
+    extracted: &Extraction<'_>,
 ) -> Directives {
     let mut all = Directives::default();
     if !config.take.page_directives {
@@ -140,7 +144,7 @@ pub(super) fn directives(
 }
 
 /// The text that a reader of the document sees.
-pub(super) fn text_of<'a>(extracted: &'a Extracted<'_>) -> Option<&'a str> {
+pub(super) fn text_of<'a>(extracted: &'a Extraction<'_>) -> Option<&'a str> {
     match &extracted.content {
         Content::Page(page) => Some(&page.text),
         Content::Text(text) => Some(text),
@@ -154,10 +158,12 @@ pub(super) fn is_guess(row: &PageRow) -> bool {
     row.guess && row.kind == PageKind::Sitemap && row.past.is_none()
 }
 
-pub(super) fn kind_of(found: extract::Kind, before: PageKind) -> PageKind {
+pub(super) fn kind_of(found: extract::ContentKind, before: PageKind) -> PageKind {
     match found {
-        extract::Kind::Sitemap | extract::Kind::SitemapIndex => PageKind::Sitemap,
-        extract::Kind::Rss | extract::Kind::Atom | extract::Kind::JsonFeed => PageKind::Feed,
+        extract::ContentKind::Sitemap | extract::ContentKind::SitemapIndex => PageKind::Sitemap,
+        extract::ContentKind::Rss | extract::ContentKind::Atom | extract::ContentKind::JsonFeed => {
+            PageKind::Feed
+        }
         _ => before,
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use evercrawl_archive as archive;
-use evercrawl_state::{ArchiveFile, Counters, Overlay, Reading, Store};
+use evercrawl_state::{ArchiveFile, Counters, Overlay, Reading, Store, encode_batch};
 
 use super::Walk;
 use crate::EngineError;
@@ -17,6 +17,12 @@ pub struct Commit<S> {
 }
 
 impl<S: Store> Commit<S> {
+    /// What it changes in the state, as a batch that brings a copy of the state up to date. Nothing is encoded unless this
+    /// is asked for.
+    pub fn batch(&self) -> Vec<u8> {
+        encode_batch(&self.changes)
+    }
+
     /// Makes the archive last, then the state; then closes archive files that are full.
     pub fn run(&self) -> Result<Committed, EngineError> {
         self.checkpoint.sync()?;
@@ -35,35 +41,35 @@ pub struct Committed {
 impl<S: Store> Walk<S> {
     /// Keys that changed since the last commit began.
     pub fn pending(&self) -> usize {
-        self.state.pending()
+        self.ledger.state.pending()
     }
 
     /// Begins a commit of all that was applied so far; `None` when there is nothing to commit or
     /// the last commit is not done.
     pub fn begin_commit(&mut self) -> Result<Option<Commit<S>>, EngineError> {
-        if !self.state.can_freeze() {
+        if !self.ledger.state.can_freeze() {
             return Ok(None);
         }
         let checkpoint = self.checkpoint()?;
-        let Some(changes) = self.state.freeze() else { return Ok(None) };
-        let batch = self.recent.begin_batch();
-        Ok(Some(Commit { checkpoint, changes, reading: self.state.reading(), batch }))
+        let Some(changes) = self.ledger.state.freeze() else { return Ok(None) };
+        let batch = self.recorder.recent.begin_batch();
+        Ok(Some(Commit { checkpoint, changes, reading: self.ledger.state.reading(), batch }))
     }
 
     /// How far the archive has come, told to the state as part of the next commit.
     fn checkpoint(&mut self) -> Result<archive::Checkpoint, EngineError> {
-        let checkpoint = self.archive.checkpoint()?;
+        let checkpoint = self.recorder.writer.checkpoint()?;
         let files: Vec<ArchiveFile> = checkpoint.files.iter().map(archive_file).collect();
-        self.state.set_archive(&files);
+        self.ledger.state.set_archive(&files);
         Ok(checkpoint)
     }
 
     /// A commit is done.
     pub fn end_commit(&mut self, done: &Committed) -> Result<(), EngineError> {
-        self.archive.forget(&done.finished);
-        self.recent.committed(done.batch);
-        self.state.flushed()?;
-        Ok(self.state.finish_archive(&done.finished)?)
+        self.recorder.writer.forget(&done.finished);
+        self.recorder.recent.committed(done.batch);
+        self.ledger.state.flushed()?;
+        Ok(self.ledger.state.finish_archive(&done.finished)?)
     }
 
     /// Commits what was applied so far, here and now.
@@ -77,25 +83,25 @@ impl<S: Store> Walk<S> {
     /// Sorts what was added in bulk into the rest of the state, so that the next crawl need not.
     pub fn merge(&mut self) -> Result<(), EngineError> {
         self.commit_now()?;
-        Ok(self.state.merge()?)
+        Ok(self.ledger.state.merge()?)
     }
 
     /// Commits everything, closes the archive and marks the end of a clean run, unless some host may have
     /// been asked a moment ago without this being on record. Nothing is built on a commit that failed: what
     /// a disk refused once it may only seem to take the second time.
     pub fn close(mut self) -> Result<Counters, EngineError> {
-        if self.state.is_committing() {
+        if self.ledger.state.is_committing() {
             return Err(EngineError::Broken("the last commit"));
         }
         let checkpoint = self.checkpoint()?;
         checkpoint.sync()?;
-        self.state.flush_now()?;
-        self.archive.close(&checkpoint)?;
+        self.ledger.state.flush_now()?;
+        self.recorder.writer.close(&checkpoint)?;
         let files = checkpoint.files.iter().chain(&checkpoint.leaving);
         let serials: Vec<u32> = files.map(|file| file.serial).collect();
-        self.state.finish_archive(&serials)?;
-        self.state.close(self.frontier.has_recorded_pauses())?;
-        Ok(self.state.view().counters().clone())
+        self.ledger.state.finish_archive(&serials)?;
+        self.ledger.state.close(self.ledger.frontier.has_recorded_pauses())?;
+        Ok(self.ledger.view().counters().clone())
     }
 }
 

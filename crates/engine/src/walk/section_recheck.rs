@@ -1,21 +1,22 @@
-//! Which waiting pages come sooner because pages akin to them changed?
+//! Which waiting pages come sooner because pages like them changed?
 //!
 //! When much changed in a group (a directory, a section, what a hub links to), its other pages are
-//! worth a look sooner than they were told. Where they lie is known by host alone, so the pages of
-//! the host are gone through, in pieces between other work, for all its groups at once. A visit pays
-//! for so many of them and no more, so that large hosts take no more than their share.
+//! worth a visit sooner than they were scheduled. Where they lie is known by host alone, so the pages of
+//! the host are reviewed, in pieces between other work, for all its groups at once. A visit pays
+//! for a few of them and no more, so that large hosts take no more than their share.
 
 use std::collections::{BTreeMap, HashSet};
 
-use evercrawl_model::{Event, HostKey, PageKey, Time};
+use evercrawl_model::{HostKey, PageKey, Time};
 use evercrawl_policy::Group;
 use evercrawl_state::Store;
 
-use super::Walk;
-use super::planning::PIECE;
+use super::ledger::Ledger;
+use super::revisits::{PIECE, piece_after, reschedule};
 use crate::EngineError;
+use crate::planner::Planner;
 
-/// Hosts that wait to be gone through. What is beyond is found when its pages come up.
+/// Hosts that wait to be reviewed. What is beyond is found when its pages come up.
 const MOST_HOSTS: usize = 10_000;
 
 /// Pages that each visit pays for; more than some pieces' worth are not saved up.
@@ -26,7 +27,7 @@ const MOST_SAVED: usize = 10 * PIECE;
 #[derive(Debug, Default)]
 pub(super) struct SectionRecheck {
     waiting: BTreeMap<HostKey, HashSet<Group>>,
-    /// The last page that was gone through, and the groups that its host is gone through for.
+    /// The last page that was reviewed, and the groups that its host is reviewed for.
     at: Option<(PageKey, HashSet<Group>)>,
     /// Pages that are paid for.
     saved: usize,
@@ -50,23 +51,28 @@ impl SectionRecheck {
         let begin = |(host, groups)| (PageKey { host, url: 0 }, groups);
         self.at.take().or_else(|| self.waiting.pop_first().map(begin))
     }
-}
 
-impl<S: Store> Walk<S> {
-    /// Goes through some more pages of a host in which something stirred.
-    pub(super) fn look_at_stirred(&mut self, now: Time) -> Result<(), EngineError> {
-        let Some((after, groups)) = self.section_recheck.next() else { return Ok(()) };
-        let pages = self.state.view().pages_after(Some(after)).take(PIECE);
-        let pages: Vec<_> = pages.collect::<Result<_, _>>()?;
+    /// Reviews some more pages of a host in which much changed.
+    pub(super) fn review_piece<S: Store>(
+        &mut self,
+        planner: &Planner,
+        ledger: &mut Ledger<S>,
+        now: Time,
+    ) -> Result<(), EngineError> {
+        let Some((after, groups)) = self.next() else { return Ok(()) };
+        let pages = piece_after(ledger.view(), Some(after))?;
         let ours = pages.iter().take_while(|(page, _)| page.host == after.host).count();
         for (page, row) in &pages[..ours] {
-            if let Some(due) = self.planner.earlier_due_in_groups(&groups, *page, row, now) {
-                self.apply(&Event::Rescheduled { page: *page, due, policy_notes: None }, now)?;
-            }
+            reschedule(
+                *page,
+                planner.earlier_due_in_groups(&groups, *page, row, now),
+                ledger,
+                now,
+            )?;
         }
-        self.section_recheck.saved -= ours;
+        self.saved -= ours;
         if ours == PIECE {
-            self.section_recheck.at = pages.last().map(|(page, _)| (*page, groups));
+            self.at = pages.last().map(|(page, _)| (*page, groups));
         }
         Ok(())
     }

@@ -1,28 +1,25 @@
-//! Who else says that a page changed? Whoever pushes its URL, and lists that are read again.
+//! Who else says that a page changed? Those who push its URL, and lists that are read again.
 //!
-//! A word makes a page due sooner, as far as such words proved right on its host; it buys no request
+//! A signal makes a page due sooner, as far as such signals proved right on its host; it buys no request
 //! beyond the budget, and no way around the pace, robots.txt or the scope. Until the page is visited,
-//! further words say nothing new.
+//! further signals say nothing new.
 
-use std::time::Duration;
+use std::collections::HashMap;
 
 use evercrawl_estimate::signal::SignalSource;
-use evercrawl_model::{Discovery, Event, PageKey, PageKind, Refusal, Time};
-use evercrawl_state::{Applied, PageRow, Standing, Store};
+use evercrawl_model::{Event, PageKey, Refusal, Time};
+use evercrawl_state::{PageRow, PageStatus, Store};
 use evercrawl_urls::Canonical;
 
 use super::Walk;
 use crate::EngineError;
+use crate::frontier::Frontier;
 use crate::links::RefusalCounts;
 
-/// Lists are made anew now and then: an entry can be so much older than the last reading of its
-/// list, and have come into it only since. Older ones were heard then, and are not looked up again.
-const LISTED_WITHIN: Duration = Duration::from_secs(7 * 86_400);
+/// Signals for leased pages, above which those of other pages are removed.
+const MOST_WAITING: usize = 256;
 
-/// Words for pages that are out, above which it is looked through whether they still are.
-const MOST_OVERHEARD: usize = 256;
-
-/// What became of a word that a page changed.
+/// What became of a signal that a page changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignalOutcome {
     /// The page is known; it comes no later than it would have.
@@ -45,12 +42,30 @@ pub struct SignalCounts {
 }
 
 impl SignalCounts {
-    fn add(&mut self, heard: SignalOutcome) {
-        match heard {
+    fn add(&mut self, outcome: SignalOutcome) {
+        match outcome {
             SignalOutcome::Known => self.known += 1,
             SignalOutcome::New => self.new += 1,
             SignalOutcome::Refused(reason) => self.refused.add(reason),
         }
+    }
+}
+
+/// Signals for pages that are being fetched: they count if they came after the request.
+#[derive(Debug, Default)]
+pub(super) struct WaitingSignals(HashMap<PageKey, (SignalSource, Time)>);
+
+impl WaitingSignals {
+    /// Keeps a signal until the page's visit is complete.
+    fn keep(&mut self, page: PageKey, signal: (SignalSource, Time), frontier: &Frontier) {
+        if self.0.len() >= MOST_WAITING {
+            self.0.retain(|page, _| frontier.is_leased(*page));
+        }
+        self.0.insert(page, signal);
+    }
+
+    fn take(&mut self, page: PageKey) -> Option<(SignalSource, Time)> {
+        self.0.remove(&page)
     }
 }
 
@@ -61,23 +76,23 @@ impl<S: Store> Walk<S> {
         urls: &[Canonical],
         now: Time,
     ) -> Result<SignalCounts, EngineError> {
-        let mut told = SignalCounts::default();
+        let mut counts = SignalCounts::default();
         for url in urls {
-            told.add(self.signal(url, now)?);
+            counts.add(self.signal(url, now)?);
         }
-        Ok(told)
+        Ok(counts)
     }
 
     /// Somebody says that a page changed just now.
     pub fn signal(&mut self, url: &Canonical, now: Time) -> Result<SignalOutcome, EngineError> {
         let (key, _) = self.links.key(url);
-        let Some((page, row)) = self.state.view().find(key.host, url.as_str())? else {
+        let Some((page, row)) = self.ledger.view().find(key.host, url.as_str())? else {
             return self.signal_new(url, now);
         };
-        if let Standing::Refused(reason) = row.standing {
+        if let PageStatus::Refused(reason) = row.status {
             return Ok(SignalOutcome::Refused(reason));
         }
-        self.hear(page, &row, (SignalSource::Push, now), now)?;
+        self.receive_signal(page, &row, (SignalSource::Push, now), now)?;
         Ok(SignalOutcome::Known)
     }
 
@@ -86,73 +101,43 @@ impl<S: Store> Walk<S> {
         let found = match self.links.pushed(url.clone(), now) {
             Ok(found) => found,
             Err(reason) => {
-                self.apply(&Event::LinksRefused { reason, count: 1 }, now)?;
+                self.ledger.apply(&Event::LinksRefused { reason, count: 1 }, now)?;
                 return Ok(SignalOutcome::Refused(reason));
             }
         };
-        let applied = self.apply(&Event::Discovered(found), now)?;
+        let applied = self.ledger.apply(&Event::Discovered(found), now)?;
         Ok(applied.refused.map_or(SignalOutcome::New, SignalOutcome::Refused))
     }
 
-    /// A URL was found on a page of kind `list` that was `read` before; where it is known already, its list
-    /// may say that it changed since. True when it was not known.
-    pub(super) fn discover(
-        &mut self,
-        found: Discovery,
-        (list, read): (PageKind, Option<Time>),
-        now: Time,
-    ) -> Result<bool, EngineError> {
-        let recent = |at: &Time| read.is_none_or(|read| at.after(LISTED_WITHIN) > read);
-        let claim = found.claimed_change.filter(|at| *at <= now && recent(at));
-        let event = Event::Discovered(found);
-        let applied = self.apply(&event, now)?;
-        let known = applied == Applied::default();
-        if let (Some(at), true, Event::Discovered(found)) = (claim, known, &event)
-            && let Some((page, row)) = self.state.view().find(found.page.host, &found.url)?
-            && row.held()
-        {
-            let signal_source =
-                if list == PageKind::Sitemap { SignalSource::Sitemap } else { SignalSource::Feed };
-            self.hear(page, &row, (signal_source, at), now)?;
-        }
-        Ok(applied.queued.is_some())
-    }
-
     /// Somebody says that a known page changed at some moment.
-    fn hear(
+    pub(super) fn receive_signal(
         &mut self,
         page: PageKey,
         row: &PageRow,
-        (signal_source, at): (SignalSource, Time),
+        (source, at): (SignalSource, Time),
         now: Time,
     ) -> Result<(), EngineError> {
         if row.past.as_ref().is_none_or(|past| at <= past.last_visit) {
             return Ok(());
         }
-        if self.frontier.is_leased(page) {
-            self.overhear(page, (signal_source, at));
-        } else if let Some((due, noted)) = self.planner.apply_signal(page, row, signal_source, now)
+        if self.ledger.frontier.is_leased(page) {
+            self.waiting_signals.keep(page, (source, at), &self.ledger.frontier);
+        } else if let Some((due, noted)) =
+            self.revisits.planner.apply_signal(page, row, source, now)
         {
-            self.apply(&Event::Signalled { page, at, due, policy_notes: noted }, now)?;
+            self.ledger.apply(&Event::Signalled { page, at, due, policy_notes: noted }, now)?;
         }
         Ok(())
     }
 
-    /// A page that is out changed, maybe after it was asked for.
-    fn overhear(&mut self, page: PageKey, word: (SignalSource, Time)) {
-        if self.overheard.len() >= MOST_OVERHEARD {
-            self.overheard.retain(|page, _| self.frontier.is_leased(*page));
-        }
-        self.overheard.insert(page, word);
-    }
-
-    /// A page was visited: what was said meanwhile counts if it was said after it was asked for.
-    pub(super) fn recall(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
-        let Some(word) = self.overheard.remove(&page) else { return Ok(()) };
-        let Some(row) = self.state.view().page(page)? else { return Ok(()) };
-        match row.standing {
-            Standing::Refused(_) => Ok(()),
-            _ => self.hear(page, &row, word, now),
+    /// A page was visited: a signal that came meanwhile counts if it speaks of a time after the request.
+    pub(super) fn take_up_signals(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
+        let Some(signal) = self.waiting_signals.take(page) else { return Ok(()) };
+        match self.ledger.view().page(page)? {
+            Some(row) if !matches!(row.status, PageStatus::Refused(_)) => {
+                self.receive_signal(page, &row, signal, now)
+            }
+            _ => Ok(()),
         }
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn small_crawl() -> WalkConfig {
             agent: "evercrawl".into(),
             steps: CanonicalSteps::default(),
             skip_types: Vec::new(),
-            unpack: evercrawl_extract::decode::Caps::default(),
+            unpack: evercrawl_extract::decode::DecodeLimits::default(),
             take: Take::default(),
             topic: None,
             records: RecordConfig { level: 1, requests: true },

@@ -14,8 +14,8 @@ use evercrawl_engine::walk::Walk;
 use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderName, HeaderValue, Response};
 use evercrawl_model::Time;
 use evercrawl_policy::SplitMix64;
-use evercrawl_state::{Settings, State};
-use evercrawl_testweb::{Answer, Request, Scope, World};
+use evercrawl_state::{Position, Settings, State, decode_batch};
+use evercrawl_testweb::{ReachScope, World, WorldAnswer, WorldRequest};
 use evercrawl_urls::parse_seed_line;
 
 use super::disk::{SimDisk, SimStore};
@@ -37,7 +37,7 @@ pub(crate) struct Sim<'a> {
 /// Where a crawl keeps what must last.
 pub(crate) struct Place {
     pub(crate) disk: SimDisk,
-    store: SimStore,
+    pub(crate) store: SimStore,
     roll_at: u64,
 }
 
@@ -187,6 +187,8 @@ impl<'a> Sim<'a> {
         let commit = self.rehearsal.walk.begin_commit().unwrap();
         assert_eq!(self.rehearsal.walk.pending(), 0, "a commit leaves what it took");
         if let Some(commit) = commit {
+            let batch = Position::of_batch(&decode_batch(&commit.batch()).unwrap()).unwrap();
+            assert_eq!(batch, Some(self.rehearsal.walk.state().position()), "it says what it is");
             self.rehearsal.walk.end_commit(&commit.run().unwrap()).unwrap();
         }
     }
@@ -339,13 +341,13 @@ impl Web for Watched<'_> {
         if let Some(fault) = self.fault(host, now) {
             return fault;
         }
-        let request = Request {
+        let request = WorldRequest {
             authority: host,
             target: path,
             if_none_match: asked.etag,
             if_modified_since: asked.last_modified,
         };
-        let mut answer = Answer::new();
+        let mut answer = WorldAnswer::new();
         self.world.answer(&request, now.millis(), self.count, &mut answer);
         self.count += 1;
         let took = Duration::from_millis(5 + (self.count * 7919) % 60);
@@ -353,7 +355,7 @@ impl Web for Watched<'_> {
     }
 }
 
-fn fetched(answer: &Answer, took: Duration) -> Fetched {
+fn fetched(answer: &WorldAnswer, took: Duration) -> Fetched {
     let mut headers = HeaderMap::new();
     let mut head = format!("HTTP/1.1 {} \r\n", answer.status).into_bytes();
     for line in String::from_utf8_lossy(&answer.headers).lines() {
@@ -396,7 +398,7 @@ pub(crate) fn reachable(world: &World) -> BTreeSet<String> {
     let seeds: Vec<String> =
         (0..world.config().hosts).map(|n| format!("http://{}/", world.host_name(n))).collect();
     let seeds = seeds.iter().map(String::as_str);
-    world.reachable(seeds, Scope::Host, true, START.millis()).collect()
+    world.reachable(seeds, ReachScope::Host, true, START.millis()).collect()
 }
 
 /// Pages whose content is held.

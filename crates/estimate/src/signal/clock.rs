@@ -1,26 +1,25 @@
-//! How does time run for a page of which somebody would say that it changed?
+//! How does time count for a page whose changes should raise signals?
 
 use super::{SIGNAL_SOURCES, SignalRates, positive};
 use crate::Gamma;
 
-/// How time runs for a page under the eyes of tellers.
+/// How time counts for a page with signal sources.
 ///
-/// While a teller is silent only what it would not have told of can have happened, so time runs slower;
-/// its first word is a jump; and from then on it is not listened to, and time runs as without it. With
-/// one teller of false words ν this is exact: P(unchanged) = ν/(ν+seen) e^(-hidden t) e^(-λ(τ-t)) for a
-/// first word after t.
+/// While a source is silent, only changes that it would not have announced can have happened, so time counts less.
+/// Its first signal is a jump; after that the source is ignored, and time counts in full. With one source of false
+/// signals at rate ν this is exact: P(unchanged) = ν/(ν+seen) e^(-hidden t) e^(-λ(τ-t)) for a first signal after t.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SignalClock {
-    /// For each teller: until when it was silent (without end if it still is), the share of changes that
-    /// go by while it is, and the jump of its word.
+    /// For each source: until when it was silent (infinite if it still is), the share of changes that it does not
+    /// announce, and the jump of its signal.
     signal_sources: [(f64, f64, f64); SIGNAL_SOURCES],
     count: usize,
-    /// How far it is known what the words that came are worth.
+    /// How far it is known what the signals are worth.
     pub(super) proven: f64,
 }
 
 impl SignalClock {
-    /// The clock of a page of which nobody ever says anything.
+    /// The clock of a page without signal sources.
     pub const PLAIN: Self =
         Self { signal_sources: [(0.0, 1.0, 0.0); SIGNAL_SOURCES], count: 0, proven: 0.0 };
 
@@ -35,7 +34,7 @@ impl SignalClock {
         self
     }
 
-    /// Returns how much of `tau` counts: the part in which a change could have gone untold.
+    /// Returns how much of `tau` counts: the part in which a change could have gone unannounced.
     pub fn elapsed_without_signals(&self, tau: f64) -> f64 {
         let (mut passed, mut from) = (0.0, 0.0);
         let signal_sources = &self.signal_sources[..self.count];
@@ -47,13 +46,14 @@ impl SignalClock {
         passed + positive(tau) - from
     }
 
-    /// Returns the time for which the words stand that came.
+    /// Returns the time that the signals received are equivalent to.
     pub fn signal_jump(&self) -> f64 {
         self.signal_sources[..self.count].iter().map(|(.., jump)| jump).sum()
     }
 
-    /// Returns when [`passed`](Self::passed) and [`jumped`](Self::jumped) together reach `equivalent`, if
-    /// no more words come: 0 if they have, infinity if only a word could bring them there.
+    /// Returns when [`elapsed_without_signals`](Self::elapsed_without_signals) and [`signal_jump`](Self::signal_jump)
+    /// together reach `equivalent`, if no more signals come: 0 if they have, infinity if only a signal could bring
+    /// them there.
     pub fn time_to_equivalent(&self, equivalent: f64) -> f64 {
         let mut missing = equivalent - self.signal_jump();
         if missing.is_nan() || missing <= 0.0 {
@@ -72,11 +72,11 @@ impl SignalClock {
         from + missing
     }
 
-    /// Learns what a visit after `tau` says of how often the page changes, as far as tellers had not
+    /// Learns what a visit after `tau` says about how often the page changes, as far as sources had not
     /// already led there.
     ///
-    /// A visit made because of a word finds a change because there was one, not because changes are many:
-    /// the time in which nothing was said counts as quiet, and the word as one change.
+    /// A visit caused by a signal finds a change because there was one, not because changes are frequent: the time
+    /// without signals counts as quiet, and the signal as one change.
     #[must_use]
     pub fn learn(&self, belief: Gamma, tau: f64, changed: bool, age: Option<f64>) -> Gamma {
         if !changed {
@@ -93,7 +93,7 @@ impl SignalClock {
         blend(told, unknown, self.proven * self.told(belief.mean(), passed))
     }
 
-    /// The chance that a change that was found is one that was told of.
+    /// The chance that a change that was found had been announced.
     fn told(&self, rate: f64, passed: f64) -> f64 {
         let word = -(-rate * self.signal_jump()).exp_m1();
         let change = -(-rate * (self.signal_jump() + passed)).exp_m1();
@@ -101,7 +101,7 @@ impl SignalClock {
     }
 }
 
-/// The share of changes of which none of these tells.
+/// The share of changes that none of these sources announces.
 fn hidden_share(signal_sources: &[(f64, f64, f64)]) -> f64 {
     signal_sources.iter().map(|(_, hidden, _)| hidden).product()
 }

@@ -22,18 +22,18 @@ pub(super) enum Codec {
 }
 
 /// What one step did.
-pub(super) struct Step {
+pub(super) struct CodecStep {
     pub(super) read: usize,
     pub(super) written: usize,
-    pub(super) state: State,
+    pub(super) state: CodecState,
 }
 
-impl Step {
-    const BROKEN: Step = Step { read: 0, written: 0, state: State::Broken };
+impl CodecStep {
+    const BROKEN: CodecStep = CodecStep { read: 0, written: 0, state: CodecState::Broken };
 }
 
 /// Where a decoder stands after a step.
-pub(super) enum State {
+pub(super) enum CodecState {
     /// It wants more input or more room.
     Going,
     /// The member is complete.
@@ -69,12 +69,12 @@ impl Codec {
     }
 
     /// Decodes from `input` into `output` as far as either lasts.
-    pub(super) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
+    pub(super) fn step(&mut self, input: &[u8], output: &mut [u8]) -> CodecStep {
         match self {
             Codec::Gzip(inflate) | Codec::Deflate(inflate) => inflate_step(inflate, input, output),
             Codec::Brotli(state) => brotli_step(state, input, output),
             Codec::Zstd(decoder) => zstd_step(decoder, input, output),
-            Codec::Unavailable => Step::BROKEN,
+            Codec::Unavailable => CodecStep::BROKEN,
         }
     }
 }
@@ -85,16 +85,16 @@ fn zstd_decoder() -> Option<Decoder<'static>> {
     Some(decoder)
 }
 
-fn inflate_step(inflate: &mut Decompress, input: &[u8], output: &mut [u8]) -> Step {
+fn inflate_step(inflate: &mut Decompress, input: &[u8], output: &mut [u8]) -> CodecStep {
     let (read, written) = (inflate.total_in(), inflate.total_out());
     let status = inflate.decompress(input, output, FlushDecompress::None);
-    Step {
+    CodecStep {
         read: (inflate.total_in() - read) as usize,
         written: (inflate.total_out() - written) as usize,
         state: match status {
-            Ok(Status::StreamEnd) => State::Ended,
-            Ok(Status::Ok | Status::BufError) => State::Going,
-            Err(_) => State::Broken,
+            Ok(Status::StreamEnd) => CodecState::Ended,
+            Ok(Status::Ok | Status::BufError) => CodecState::Going,
+            Err(_) => CodecState::Broken,
         },
     }
 }
@@ -103,7 +103,7 @@ fn brotli_step(
     state: &mut BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
     input: &[u8],
     output: &mut [u8],
-) -> Step {
+) -> CodecStep {
     let (mut left, mut read) = (input.len(), 0);
     let (mut free, mut written) = (output.len(), 0);
     let result = BrotliDecompressStream(
@@ -117,20 +117,20 @@ fn brotli_step(
         state,
     );
     let state = match result {
-        BrotliResult::ResultSuccess => State::Ended,
-        BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => State::Going,
-        BrotliResult::ResultFailure => State::Broken,
+        BrotliResult::ResultSuccess => CodecState::Ended,
+        BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => CodecState::Going,
+        BrotliResult::ResultFailure => CodecState::Broken,
     };
-    Step { read, written, state }
+    CodecStep { read, written, state }
 }
 
-fn zstd_step(decoder: &mut Decoder<'static>, input: &[u8], output: &mut [u8]) -> Step {
+fn zstd_step(decoder: &mut Decoder<'static>, input: &[u8], output: &mut [u8]) -> CodecStep {
     match decoder.run_on_buffers(input, output) {
-        Ok(status) => Step {
+        Ok(status) => CodecStep {
             read: status.bytes_read,
             written: status.bytes_written,
-            state: if status.remaining == 0 { State::Ended } else { State::Going },
+            state: if status.remaining == 0 { CodecState::Ended } else { CodecState::Going },
         },
-        Err(_) => Step::BROKEN,
+        Err(_) => CodecStep::BROKEN,
     }
 }

@@ -11,21 +11,21 @@ use super::context::Context;
 use super::names::{Attr, Name, Tag, ends_foreign_content};
 use super::rules;
 use super::start_tag::{Attributes, CurrentTag};
-use super::text::Text;
-use super::{Options, Page};
+use super::text::TextBuffer;
+use super::{HtmlOptions, HtmlPage};
 
 /// Longest text of a link.
 const LONGEST_LABEL: usize = 256;
 
 /// Receives the tokens of one page.
 pub(super) struct Sink<'a> {
-    output: Output<'a>,
+    output: PageOutput<'a>,
     syntax: Syntax,
-    options: &'a Options,
+    options: &'a HtmlOptions,
     context: Context,
-    target: Target,
+    target: AttributeTarget,
     /// Where text goes outside of raw text: nowhere once a frameset took the place of the body.
-    ground: Target,
+    ground: AttributeTarget,
     body_began: bool,
     tag: CurrentTag,
     attributes: Attributes<'a>,
@@ -36,10 +36,10 @@ pub(super) struct Sink<'a> {
 }
 
 /// What the tokens are gathered in.
-pub(super) struct Output<'a> {
-    pub(super) page: &'a mut Page,
-    pub(super) text: &'a mut Text,
-    pub(super) title: &'a mut Text,
+pub(super) struct PageOutput<'a> {
+    pub(super) page: &'a mut HtmlPage,
+    pub(super) text: &'a mut TextBuffer,
+    pub(super) title: &'a mut TextBuffer,
 }
 
 /// Which rules the markup was written by.
@@ -51,7 +51,7 @@ pub(super) enum Syntax {
 
 /// Where text goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Target {
+enum AttributeTarget {
     Text,
     Title,
     Nowhere,
@@ -59,18 +59,18 @@ enum Target {
 
 impl<'a> Sink<'a> {
     pub(super) fn new(
-        output: Output<'a>,
+        output: PageOutput<'a>,
         values: &'a mut Vec<u8>,
         syntax: Syntax,
-        options: &'a Options,
+        options: &'a HtmlOptions,
     ) -> Self {
         Sink {
             output,
             syntax,
             options,
             context: Context::default(),
-            target: Target::Text,
-            ground: Target::Text,
+            target: AttributeTarget::Text,
+            ground: AttributeTarget::Text,
             body_began: false,
             tag: CurrentTag::default(),
             attributes: Attributes::new(values),
@@ -94,7 +94,7 @@ impl<'a> Sink<'a> {
     #[inline]
     pub(super) fn begin_attribute(&mut self) -> bool {
         self.attributes.end_attribute();
-        let wanted = !self.tag.is_end && self.tag.tag().speaks();
+        let wanted = !self.tag.is_end && self.tag.tag().may_hold_text();
         self.attributes.begin_attribute(wanted);
         wanted
     }
@@ -119,7 +119,7 @@ impl<'a> Sink<'a> {
         if tag.separates() {
             self.output.text.end_line();
         }
-        if tag.speaks() && !self.context.is_inert() {
+        if tag.may_hold_text() && !self.context.is_inert() {
             self.take_links(tag);
         }
         self.last_start = tag;
@@ -131,7 +131,7 @@ impl<'a> Sink<'a> {
         if tag == Tag::A {
             self.end_anchor();
         }
-        rules::collect(tag, &self.attributes, self.output.page, self.options);
+        rules::collect_from_tag(tag, &self.attributes, self.output.page, self.options);
         if tag == Tag::A && self.options.anchor_text && self.output.page.links.len() > before {
             self.anchor = Some((before, self.output.text.len()));
         }
@@ -151,17 +151,17 @@ impl<'a> Sink<'a> {
         match tag {
             Tag::Title => {
                 let first = self.output.title.len() == 0 && !self.context.is_hidden();
-                self.target = if first { Target::Title } else { Target::Nowhere };
+                self.target = if first { AttributeTarget::Title } else { AttributeTarget::Nowhere };
                 Some(State::RcData)
             }
             Tag::Script | Tag::Style => {
-                self.target = Target::Nowhere;
+                self.target = AttributeTarget::Nowhere;
                 Some(if tag == Tag::Script { State::ScriptData } else { State::RawText })
             }
             Tag::Textarea => Some(State::RcData),
             Tag::Iframe | Tag::Noembed | Tag::Xmp => Some(State::RawText),
             Tag::Noframes => {
-                self.target = Target::Text;
+                self.target = AttributeTarget::Text;
                 Some(State::RawText)
             }
             Tag::Plaintext => Some(State::PlainText),
@@ -185,8 +185,8 @@ impl<'a> Sink<'a> {
     /// A frameset instead of a body shows no text of its own; after a body it means nothing.
     fn enter_frameset(&mut self) {
         if !self.body_began && self.output.text.len() == 0 && !self.context.is_inert() {
-            self.ground = Target::Nowhere;
-            self.target = Target::Nowhere;
+            self.ground = AttributeTarget::Nowhere;
+            self.target = AttributeTarget::Nowhere;
         }
     }
 
@@ -233,16 +233,16 @@ impl Emitter for Sink<'_> {
     #[inline]
     fn emit_string(&mut self, bytes: &[u8]) {
         match self.target {
-            Target::Text if self.context.is_hidden() => {}
+            AttributeTarget::Text if self.context.is_hidden() => {}
             // The tokenizer hands a NUL over by itself; HTML drops it.
-            Target::Text if bytes == b"\0" => {
+            AttributeTarget::Text if bytes == b"\0" => {
                 if self.context.is_foreign() {
                     self.output.text.push("\u{fffd}".as_bytes());
                 }
             }
-            Target::Text => self.output.text.push(bytes),
-            Target::Title => self.output.title.push(bytes),
-            Target::Nowhere => {}
+            AttributeTarget::Text => self.output.text.push(bytes),
+            AttributeTarget::Title => self.output.title.push(bytes),
+            AttributeTarget::Nowhere => {}
         }
     }
 

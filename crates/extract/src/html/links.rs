@@ -103,11 +103,11 @@ pub struct LinkRef<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
     arena: String,
-    links: Vec<Link>,
+    links: Vec<StoredLink>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Link {
+struct StoredLink {
     href: Range<u32>,
     label: Range<u32>,
     kind: LinkKind,
@@ -144,7 +144,7 @@ impl Links {
     /// Adds a link.
     pub(super) fn push(&mut self, href: &str, kind: LinkKind, rel: Rel) {
         let Some(href) = self.store(href) else { return };
-        self.links.push(Link { href, label: 0..0, kind, rel });
+        self.links.push(StoredLink { href, label: 0..0, kind, rel });
     }
 
     /// Labels the link at `index`.

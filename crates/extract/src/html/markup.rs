@@ -18,7 +18,7 @@ pub(super) fn read(markup: &str, sink: Sink<'_>) {
         return read_rare(markup, State::Data, sink);
     }
     let bytes = markup.as_bytes();
-    Reader { markup, bytes, at: 0, sink, resolved: Vec::new() }.run();
+    MarkupReader { markup, bytes, at: 0, sink, resolved: Vec::new() }.run();
 }
 
 /// Reads all of `markup` by every letter of the standard.
@@ -29,7 +29,7 @@ pub(super) fn read_rare(markup: &str, state: State, sink: Sink<'_>) {
     let Ok(()) = tokenizer.finish();
 }
 
-struct Reader<'a> {
+struct MarkupReader<'a> {
     markup: &'a str,
     bytes: &'a [u8],
     at: usize,
@@ -39,7 +39,7 @@ struct Reader<'a> {
 }
 
 /// How reading goes on.
-enum Step {
+enum NextStep {
     In(State),
     /// With html5gum, from here.
     Rare,
@@ -47,7 +47,7 @@ enum Step {
     End,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> MarkupReader<'a> {
     fn run(mut self) {
         let mut state = State::Data;
         loop {
@@ -55,25 +55,25 @@ impl<'a> Reader<'a> {
                 State::Data => self.data(),
                 State::RcData | State::RawText => self.raw_text(state == State::RcData),
                 State::ScriptData => self.script(),
-                State::PlainText | State::CdataSection => Step::Rare,
+                State::PlainText | State::CdataSection => NextStep::Rare,
             };
             match step {
-                Step::In(next) => state = next,
-                Step::Rare => {
+                NextStep::In(next) => state = next,
+                NextStep::Rare => {
                     let rest = self.markup.get(self.at..).unwrap_or_default();
                     return read_rare(rest, state, self.sink);
                 }
-                Step::End => return self.sink.emit_eof(),
+                NextStep::End => return self.sink.emit_eof(),
             }
         }
     }
 
     /// Text, and the tag or reference that ends it.
-    fn data(&mut self) -> Step {
+    fn data(&mut self) -> NextStep {
         let rest = self.rest();
         let Some(length) = end_of_text(rest) else {
             self.sink.emit_string(rest);
-            return Step::End;
+            return NextStep::End;
         };
         if length > 0 {
             self.sink.emit_string(&rest[..length]);
@@ -85,11 +85,11 @@ impl<'a> Reader<'a> {
         let after = &rest[length + 1..];
         let more = end_of_text(after).unwrap_or(after.len());
         self.references(self.at + 1 + more);
-        Step::In(State::Data)
+        NextStep::In(State::Data)
     }
 
     /// What begins with `<`.
-    fn markup(&mut self) -> Step {
+    fn markup(&mut self) -> NextStep {
         match self.rest() {
             [_, b'a'..=b'z' | b'A'..=b'Z', ..] => self.tag(false),
             [_, b'/', b'a'..=b'z' | b'A'..=b'Z', ..] => self.tag(true),
@@ -98,37 +98,37 @@ impl<'a> Reader<'a> {
             [_, b'?', ..] => self.skip_past_end(1),
             [_, b'/'] => {
                 self.sink.emit_string(b"</");
-                Step::End
+                NextStep::End
             }
             _ => {
                 self.sink.emit_string(b"<");
                 self.at += 1;
-                Step::In(State::Data)
+                NextStep::In(State::Data)
             }
         }
     }
 
     /// Skips what begins here, is at least `least` bytes long and ends with `>`.
-    fn skip_past_end(&mut self, least: usize) -> Step {
-        let Some(length) = memchr(b'>', &self.rest()[least..]) else { return Step::End };
+    fn skip_past_end(&mut self, least: usize) -> NextStep {
+        let Some(length) = memchr(b'>', &self.rest()[least..]) else { return NextStep::End };
         self.at += least + length + 1;
-        Step::In(State::Data)
+        NextStep::In(State::Data)
     }
 
-    fn declaration(&mut self) -> Step {
+    fn declaration(&mut self) -> NextStep {
         let rest = self.rest();
         if rest[2..].starts_with(b"--") {
             return self.comment();
         }
         let is_cdata = rest[2..].starts_with(b"[CDATA[");
         if is_cdata && self.sink.adjusted_current_node_present_but_not_in_html_namespace() {
-            return Step::Rare;
+            return NextStep::Rare;
         }
         self.skip_past_end(2)
     }
 
     /// A comment ends with `-->` or `--!>`, and with `>` or `->` right where it began.
-    fn comment(&mut self) -> Step {
+    fn comment(&mut self) -> NextStep {
         self.at += 4;
         let comment = self.rest();
         let mut from = 0;
@@ -138,14 +138,14 @@ impl<'a> Reader<'a> {
             if matches!(inside, [] | [b'-']) || inside.ends_with(b"--") || inside.ends_with(b"--!")
             {
                 self.at += end + 1;
-                return Step::In(State::Data);
+                return NextStep::In(State::Data);
             }
             from = end + 1;
         }
-        Step::End
+        NextStep::End
     }
 
-    fn tag(&mut self, is_end: bool) -> Step {
+    fn tag(&mut self, is_end: bool) -> NextStep {
         if is_end {
             self.sink.init_end_tag();
             self.at += 2;
@@ -156,9 +156,9 @@ impl<'a> Reader<'a> {
         let name = self.name([b'/', b'>']);
         self.sink.set_tag_name(name);
         if !self.attributes() {
-            return Step::End;
+            return NextStep::End;
         }
-        Step::In(self.sink.emit_current_tag().unwrap_or(State::Data))
+        NextStep::In(self.sink.emit_current_tag().unwrap_or(State::Data))
     }
 
     /// The attributes of a tag up to its end; false where the markup ends before.
@@ -250,7 +250,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Text in which only the end tag of its element is markup.
-    fn raw_text(&mut self, has_references: bool) -> Step {
+    fn raw_text(&mut self, has_references: bool) -> NextStep {
         let end = self.end_of_raw_text();
         let text_end = end.unwrap_or(self.bytes.len());
         if has_references {
@@ -259,17 +259,17 @@ impl<'a> Reader<'a> {
             self.sink.emit_string(&self.bytes[self.at..text_end]);
             self.at = text_end;
         }
-        if end.is_some() { self.tag(true) } else { Step::End }
+        if end.is_some() { self.tag(true) } else { NextStep::End }
     }
 
     /// A script; what it holds is nobody's text.
-    fn script(&mut self) -> Step {
-        let Some(end) = self.end_of_raw_text() else { return Step::End };
+    fn script(&mut self) -> NextStep {
+        let Some(end) = self.end_of_raw_text() else { return NextStep::End };
         let script = &self.bytes[self.at..end];
         if let Some(comment) = memmem::find(script, b"<!--")
             && script[comment..].windows(7).any(|word| word.eq_ignore_ascii_case(b"<script"))
         {
-            return Step::Rare;
+            return NextStep::Rare;
         }
         self.at = end;
         self.tag(true)
@@ -367,12 +367,12 @@ mod tests {
 
     use super::*;
     use crate::html::emitter::Syntax;
-    use crate::html::{Extractor, Options, Page};
+    use crate::html::{Extractor, HtmlOptions, HtmlPage};
 
-    fn both(markup: &str, syntax: Syntax) -> [Page; 2] {
-        let options = Options { anchor_text: true, ..Options::default() };
+    fn both(markup: &str, syntax: Syntax) -> [HtmlPage; 2] {
+        let options = HtmlOptions { anchor_text: true, ..HtmlOptions::default() };
         let by = |reader: fn(&str, Sink<'_>)| {
-            Extractor::new().read_by(markup, syntax, &options, reader).clone()
+            Extractor::new().read_with(markup, syntax, &options, reader).clone()
         };
         [by(read), by(|markup, sink| read_rare(markup, State::Data, sink))]
     }

@@ -56,7 +56,7 @@ pub(super) enum Tag {
 impl Tag {
     #[inline]
     pub(super) fn of(name: &Name) -> Tag {
-        name.short().map_or_else(|| name.ask(Tag::of_long), |letters| TAGS.get(letters))
+        name.short().map_or_else(|| name.with_bytes(Tag::of_long), |letters| TAGS.get(letters))
     }
 
     fn of_long(name: &[u8]) -> Tag {
@@ -94,7 +94,7 @@ impl Tag {
     }
 
     /// Whether its attributes are of interest.
-    pub(super) fn speaks(self) -> bool {
+    pub(super) fn may_hold_text(self) -> bool {
         use Tag::{
             Block, Desc, ForeignObject, Frameset, Inline, Math, MathText, Noembed, Noframes,
             Noscript, Plaintext, Style, Svg, Textarea, Title, Xmp,
@@ -123,7 +123,7 @@ impl Tag {
 
 /// Whether an HTML element inside SVG or MathML shows that its author is back in HTML.
 pub(super) fn ends_foreign_content(name: &Name) -> bool {
-    name.ask(|name| name == b"blockquote" || HTML_ONLY.binary_search(&name).is_ok())
+    name.with_bytes(|name| name == b"blockquote" || HTML_ONLY.binary_search(&name).is_ok())
 }
 
 const HTML_ONLY: [&[u8]; 43] = [
@@ -164,7 +164,8 @@ impl Attr {
 
     #[inline]
     pub(super) fn of(name: &Name) -> Option<Attr> {
-        name.short().map_or_else(|| name.ask(Attr::of_long), |letters| ATTRIBUTES.get(letters))
+        name.short()
+            .map_or_else(|| name.with_bytes(Attr::of_long), |letters| ATTRIBUTES.get(letters))
     }
 
     fn of_long(name: &[u8]) -> Option<Attr> {
@@ -180,7 +181,7 @@ impl Attr {
 }
 
 /// The elements with short names.
-static TAGS: Names<Tag, 512> = Names::new(
+static TAGS: PerfectNameTable<Tag, 512> = PerfectNameTable::new(
     0xA00A_F562_D75E_4495,
     Tag::Inline,
     &[
@@ -231,7 +232,7 @@ static TAGS: Names<Tag, 512> = Names::new(
 );
 
 /// The attributes with short names.
-static ATTRIBUTES: Names<Option<Attr>, 64> = Names::new(
+static ATTRIBUTES: PerfectNameTable<Option<Attr>, 64> = PerfectNameTable::new(
     0x91B7_584A_2265_B1F5,
     None,
     &[
@@ -255,17 +256,18 @@ static ATTRIBUTES: Names<Option<Attr>, 64> = Names::new(
 
 /// What names of up to eight letters mean, each in a place of its own: found without a branch that depends on
 /// the name, as a choice among names is, which no processor foresees.
-struct Names<T, const N: usize> {
+struct PerfectNameTable<T, const N: usize> {
     factor: u64,
     letters: [u64; N],
     meanings: [T; N],
     otherwise: T,
 }
 
-impl<T: Copy, const N: usize> Names<T, N> {
+impl<T: Copy, const N: usize> PerfectNameTable<T, N> {
     /// The lists of names for each meaning. A factor that gives two names one place does not compile.
     const fn new(factor: u64, otherwise: T, lists: &[(T, &[&str])]) -> Self {
-        let mut names = Names { factor, letters: [0; N], meanings: [otherwise; N], otherwise };
+        let mut names =
+            PerfectNameTable { factor, letters: [0; N], meanings: [otherwise; N], otherwise };
         let mut list = 0;
         while list < lists.len() {
             let (meaning, of) = lists[list];
@@ -359,7 +361,7 @@ impl Name {
     }
 
     /// Asks something of its letters; a name that is too long has none.
-    fn ask<T>(&self, what: impl FnOnce(&[u8]) -> T) -> T {
+    fn with_bytes<T>(&self, what: impl FnOnce(&[u8]) -> T) -> T {
         what(self.letters.to_le_bytes().get(..self.length).unwrap_or_default())
     }
 }

@@ -4,12 +4,17 @@ use super::links::{LinkKind, Rel};
 use super::names::{Attr, Tag};
 use super::start_tag::Attributes;
 use super::values::{refresh, srcset};
-use super::{Options, Page};
+use super::{HtmlOptions, HtmlPage};
 use crate::address::{clean, leads_nowhere};
 
 /// Takes what a start tag says into the page.
-pub(super) fn collect(tag: Tag, attributes: &Attributes<'_>, page: &mut Page, options: &Options) {
-    let mut taker = Taker { attributes, page, max_links: options.max_links };
+pub(super) fn collect_from_tag(
+    tag: Tag,
+    attributes: &Attributes<'_>,
+    page: &mut HtmlPage,
+    options: &HtmlOptions,
+) {
+    let mut taker = LinkCollector { attributes, page, max_links: options.max_links };
     match tag {
         Tag::A => taker.anchor(LinkKind::Anchor),
         Tag::Area => taker.anchor(LinkKind::Area),
@@ -22,12 +27,14 @@ pub(super) fn collect(tag: Tag, attributes: &Attributes<'_>, page: &mut Page, op
         Tag::Image | Tag::Use => taker.graphic(),
         Tag::Iframe | Tag::Frame => taker.url(Attr::Src, LinkKind::Frame),
         Tag::Object => taker.url(Attr::Data, LinkKind::Embed),
-        Tag::Input if taker.says(Attr::Type, "password") => {
+        Tag::Input if taker.has_word(Attr::Type, "password") => {
             taker.page.password_fields = taker.page.password_fields.saturating_add(1);
         }
-        Tag::Input if taker.says(Attr::Type, "image") => taker.url(Attr::Src, LinkKind::Embed),
+        Tag::Input if taker.has_word(Attr::Type, "image") => taker.url(Attr::Src, LinkKind::Embed),
         Tag::Backed | Tag::Body => taker.url(Attr::Background, LinkKind::Embed),
-        Tag::Form if !taker.says(Attr::Method, "post") && !taker.says(Attr::Method, "dialog") => {
+        Tag::Form
+            if !taker.has_word(Attr::Method, "post") && !taker.has_word(Attr::Method, "dialog") =>
+        {
             taker.url(Attr::Action, LinkKind::Form);
         }
         Tag::Blockquote | Tag::Cited => taker.url(Attr::Cite, LinkKind::Cite),
@@ -38,14 +45,14 @@ pub(super) fn collect(tag: Tag, attributes: &Attributes<'_>, page: &mut Page, op
     }
 }
 
-struct Taker<'a> {
+struct LinkCollector<'a> {
     attributes: &'a Attributes<'a>,
-    page: &'a mut Page,
+    page: &'a mut HtmlPage,
     max_links: usize,
 }
 
-impl Taker<'_> {
-    fn says(&self, attr: Attr, word: &str) -> bool {
+impl LinkCollector<'_> {
+    fn has_word(&self, attr: Attr, word: &str) -> bool {
         self.attributes.get(attr).is_some_and(|value| value.trim_ascii().eq_ignore_ascii_case(word))
     }
 
@@ -104,11 +111,11 @@ impl Taker<'_> {
         }
     }
 
-    fn meta(&mut self, options: &Options) {
+    fn meta(&mut self, options: &HtmlOptions) {
         let Some(content) = self.attributes.get(Attr::Content) else { return };
-        if self.says(Attr::HttpEquiv, "refresh") {
+        if self.has_word(Attr::HttpEquiv, "refresh") {
             self.refresh(content);
-        } else if self.says(Attr::HttpEquiv, "content-language") {
+        } else if self.has_word(Attr::HttpEquiv, "content-language") {
             self.language(Attr::Content);
         }
         let name = self.attributes.get(Attr::Name).unwrap_or_default().trim_ascii();

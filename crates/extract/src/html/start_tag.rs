@@ -55,11 +55,11 @@ pub(super) struct Attributes<'a> {
     spans: [(usize, usize); Attr::COUNT],
     present: u32,
     name: Name,
-    reading: Reading,
+    reading: AttributeState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reading {
+enum AttributeState {
     Nothing,
     Name,
     Value(Attr),
@@ -72,7 +72,7 @@ impl<'a> Attributes<'a> {
             spans: [(0, 0); Attr::COUNT],
             present: 0,
             name: Name::default(),
-            reading: Reading::Nothing,
+            reading: AttributeState::Nothing,
         }
     }
 
@@ -92,20 +92,20 @@ impl<'a> Attributes<'a> {
     pub(super) fn clear(&mut self) {
         self.values.clear();
         self.present = 0;
-        self.reading = Reading::Nothing;
+        self.reading = AttributeState::Nothing;
     }
 
     #[inline]
     pub(super) fn begin_attribute(&mut self, wanted: bool) {
         if wanted {
             self.name.clear();
-            self.reading = Reading::Name;
+            self.reading = AttributeState::Name;
         }
     }
 
     #[inline]
     pub(super) fn push_name(&mut self, piece: &[u8]) {
-        if self.reading == Reading::Name {
+        if self.reading == AttributeState::Name {
             self.name.push(piece);
         }
     }
@@ -119,23 +119,23 @@ impl<'a> Attributes<'a> {
     /// it is.
     #[inline]
     pub(super) fn begin_value(&mut self) -> bool {
-        if self.reading != Reading::Name {
+        if self.reading != AttributeState::Name {
             return false;
         }
         self.reading = match Attr::of(&self.name) {
             Some(attr) if self.present & (1 << attr as u32) == 0 => {
                 self.spans[attr as usize].0 = self.values.len();
-                Reading::Value(attr)
+                AttributeState::Value(attr)
             }
-            _ => Reading::Nothing,
+            _ => AttributeState::Nothing,
         };
-        self.reading != Reading::Nothing
+        self.reading != AttributeState::Nothing
     }
 
     /// Adds to the value; one byte beyond the longest is kept to tell that it was too long.
     #[inline]
     pub(super) fn push_value(&mut self, piece: &[u8]) {
-        if let Reading::Value(attr) = self.reading {
+        if let AttributeState::Value(attr) = self.reading {
             let length = self.values.len() - self.spans[attr as usize].0;
             let room = (LONGEST_VALUE + 1).saturating_sub(length);
             self.values.extend_from_slice(&piece[..piece.len().min(room)]);
@@ -145,10 +145,10 @@ impl<'a> Attributes<'a> {
     #[inline]
     pub(super) fn end_attribute(&mut self) {
         self.begin_value();
-        if let Reading::Value(attr) = self.reading {
+        if let AttributeState::Value(attr) = self.reading {
             self.spans[attr as usize].1 = self.values.len();
             self.present |= 1 << attr as u32;
         }
-        self.reading = Reading::Nothing;
+        self.reading = AttributeState::Nothing;
     }
 }

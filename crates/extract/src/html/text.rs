@@ -6,7 +6,7 @@ use encoding_rs::UTF_8;
 use wide::u8x16;
 
 /// A growing text in which words are one space apart, and blocks one line.
-pub(super) struct Text {
+pub(super) struct TextBuffer {
     bytes: Vec<u8>,
     cap: usize,
     /// Whether the text ends in white space, or is empty: the next space is not needed.
@@ -14,7 +14,7 @@ pub(super) struct Text {
     cut: bool,
 }
 
-impl Text {
+impl TextBuffer {
     pub(super) fn new(cap: usize) -> Self {
         Self::reusing(Vec::new(), cap)
     }
@@ -22,7 +22,7 @@ impl Text {
     /// An empty text in the buffer of a former one.
     pub(super) fn reusing(mut bytes: Vec<u8>, cap: usize) -> Self {
         bytes.clear();
-        Text { bytes, cap, spaced: true, cut: false }
+        TextBuffer { bytes, cap, spaced: true, cut: false }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     fn gather(cap: usize, chunks: &[&str]) -> (String, bool) {
-        let mut text = Text::new(cap);
+        let mut text = TextBuffer::new(cap);
         for chunk in chunks {
             if *chunk == "|" { text.end_line() } else { text.push(chunk.as_bytes()) }
         }
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn characters_split_between_chunks_are_joined() {
-        let mut text = Text::new(10);
+        let mut text = TextBuffer::new(10);
         text.push(&[0xc3]);
         text.push(&[0xa9]);
         assert_eq!(text.since(0, 10), "é");

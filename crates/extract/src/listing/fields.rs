@@ -3,10 +3,10 @@
 use quick_xml::XmlVersion;
 use quick_xml::events::BytesStart;
 
-use super::{Alternate, Entry, Frequency, Listing, is_web_address, trimmed};
+use super::{AlternateLink, Frequency, Listing, ListingEntry, is_web_address, trimmed};
 use crate::address::clean;
-use crate::claim;
-use crate::sniff::Kind;
+use crate::claimed_date;
+use crate::sniff::ContentKind;
 
 /// Longest name of interest.
 const LONGEST_NAME: usize = 16;
@@ -90,14 +90,14 @@ impl Element {
 /// Puts a listing together from its elements.
 pub(super) struct Builder {
     listing: Listing,
-    entry: Option<Entry>,
+    entry: Option<ListingEntry>,
     /// The identifier of the entry, in case that it has no link.
     id: String,
     full: bool,
 }
 
 impl Builder {
-    pub(super) fn new(kind: Kind) -> Self {
+    pub(super) fn new(kind: ContentKind) -> Self {
         Builder { listing: Listing::new(kind), entry: None, id: String::new(), full: false }
     }
 
@@ -115,7 +115,7 @@ impl Builder {
         match (element, parent) {
             (Element::Entry | Element::Url, None | Some(Element::List)) => {
                 self.end_entry();
-                self.entry = Some(Entry::default());
+                self.entry = Some(ListingEntry::default());
             }
             (Element::Link, Some(Element::List | Element::Entry | Element::Url)) => {
                 self.link(start)
@@ -150,10 +150,10 @@ impl Builder {
             Element::Loc | Element::Link => set_address(&mut entry.url, text),
             Element::Id => set_address(&mut self.id, text),
             Element::LastMod | Element::Updated => {
-                entry.modified = entry.modified.or_else(|| claim::parse(text));
+                entry.modified = entry.modified.or_else(|| claimed_date::parse(text));
             }
             Element::Published | Element::PublicationDate => {
-                entry.published = entry.published.or_else(|| claim::parse(text));
+                entry.published = entry.published.or_else(|| claimed_date::parse(text));
             }
             Element::ChangeFreq => entry.frequency = entry.frequency.or_else(|| frequency(text)),
             Element::Priority => entry.priority = entry.priority.or_else(|| priority(text)),
@@ -191,11 +191,11 @@ impl Builder {
         match (rel.trim(), &mut self.entry) {
             ("hub", None) if self.listing.hubs.len() < MOST_EXTRAS => self.listing.hubs.push(href),
             ("self", None) => self.listing.topic = self.listing.topic.take().or(Some(href)),
-            ("alternate", Some(entry)) if self.listing.kind != Kind::Sitemap => {
+            ("alternate", Some(entry)) if self.listing.kind != ContentKind::Sitemap => {
                 set_address(&mut entry.url, &href);
             }
             ("alternate", Some(entry)) if entry.alternates.len() < MOST_EXTRAS => {
-                entry.alternates.push(Alternate { lang: lang.unwrap_or_default(), url: href });
+                entry.alternates.push(AlternateLink { lang: lang.unwrap_or_default(), url: href });
             }
             _ => {}
         }

@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use super::{Entry, Listing, trimmed};
-use crate::claim;
-use crate::sniff::Kind;
+use super::{Listing, ListingEntry, trimmed};
+use crate::claimed_date;
+use crate::sniff::ContentKind;
 
 #[derive(Deserialize)]
 struct Feed {
@@ -29,7 +29,7 @@ struct Item {
 
 /// Reads a JSON Feed; a broken one gives nothing.
 pub(super) fn read(text: &str) -> Listing {
-    let mut listing = Listing::new(Kind::JsonFeed);
+    let mut listing = Listing::new(ContentKind::JsonFeed);
     let Ok(feed) = serde_json::from_str::<Feed>(text.trim_start_matches('\u{feff}')) else {
         return Listing { damaged: true, ..listing };
     };
@@ -39,11 +39,11 @@ pub(super) fn read(text: &str) -> Listing {
         let Some(url) = item.url.as_deref().map(trimmed).filter(|url| !url.is_empty()) else {
             continue;
         };
-        let entry = Entry {
+        let entry = ListingEntry {
             url: url.to_owned(),
-            modified: item.date_modified.as_deref().and_then(claim::parse),
-            published: item.date_published.as_deref().and_then(claim::parse),
-            ..Entry::default()
+            modified: item.date_modified.as_deref().and_then(claimed_date::parse),
+            published: item.date_published.as_deref().and_then(claimed_date::parse),
+            ..ListingEntry::default()
         };
         if !listing.push(entry) {
             break;

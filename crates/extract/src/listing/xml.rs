@@ -8,7 +8,7 @@ use quick_xml::reader::Reader;
 
 use super::Listing;
 use super::fields::{Builder, Element};
-use crate::sniff::Kind;
+use crate::sniff::ContentKind;
 
 /// Deepest nesting that is followed; what lies deeper is skipped.
 const DEEPEST: usize = 32;
@@ -16,14 +16,14 @@ const DEEPEST: usize = 32;
 const LONGEST_TEXT: usize = 8 << 10;
 
 /// Reads a sitemap or an RSS or Atom feed.
-pub(super) fn read(kind: Kind, text: &str) -> Listing {
+pub(super) fn read(kind: ContentKind, text: &str) -> Listing {
     let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-    let mut walk = Walk::new(kind);
+    let mut walk = ListingParser::new(kind);
     walk.run(text);
     Listing { damaged: walk.damaged, ..walk.builder.finish() }
 }
 
-struct Walk {
+struct ListingParser {
     open: Vec<Element>,
     /// How many elements are open below the deepest that is followed.
     too_deep: usize,
@@ -33,10 +33,16 @@ struct Walk {
     damaged: bool,
 }
 
-impl Walk {
-    fn new(kind: Kind) -> Self {
+impl ListingParser {
+    fn new(kind: ContentKind) -> Self {
         let builder = Builder::new(kind);
-        Walk { open: Vec::new(), too_deep: 0, text: String::new(), builder, damaged: false }
+        ListingParser {
+            open: Vec::new(),
+            too_deep: 0,
+            text: String::new(),
+            builder,
+            damaged: false,
+        }
     }
 
     fn run(&mut self, text: &str) {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use evercrawl_model::{HostKey, PageKey, PageKind};
 use evercrawl_rank::{Graph, Repeats};
-use evercrawl_state::{PageRow, Standing, StateError, Store, View};
+use evercrawl_state::{PageRow, PageStatus, StateError, Store, View};
 
 use crate::suspicion::Suspects;
 
@@ -217,5 +217,5 @@ impl Default for LinkGraph {
 }
 
 fn is_node(row: &PageRow) -> bool {
-    row.kind == PageKind::Page && matches!(row.standing, Standing::New | Standing::Live)
+    row.kind == PageKind::Page && matches!(row.status, PageStatus::New | PageStatus::Live)
 }

@@ -85,7 +85,7 @@ fn html_of(record: &Record) -> Option<String> {
     let head = String::from_utf8_lossy(record.http_head());
     header(&head, "content-type").filter(|kind| kind.contains("html"))?;
     let coding = header(&head, "content-encoding").unwrap_or_default();
-    let body = decode::decode(coding, record.payload(), decode::Caps::default());
+    let body = decode::decode(coding, record.payload(), decode::DecodeLimits::default());
     Some(String::from_utf8_lossy(&body.bytes).into_owned())
 }
 

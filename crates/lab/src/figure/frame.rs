@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Axis, BOTTOM, DOT, Drawn, HEIGHT, Line, Look, TOP, escaped};
+use super::{Axis, BOTTOM, DOT, FigureLine, HEIGHT, LineShape, LineStyle, TOP, escaped};
 
 /// The place of a panel, and its axes.
 pub(super) struct Frame<'a> {
@@ -49,8 +49,8 @@ impl Frame<'_> {
         &self,
         out: &mut String,
         clip: &str,
-        look: Look,
-        line: &Line,
+        look: LineStyle,
+        line: &FigureLine,
     ) -> std::fmt::Result {
         let ends = || {
             line.points.iter().zip(&line.band).map(|(point, (low, high))| (point.0, *low, *high))
@@ -69,12 +69,12 @@ impl Frame<'_> {
         &self,
         out: &mut String,
         clip: &str,
-        look: Look,
-        line: &Line,
+        look: LineStyle,
+        line: &FigureLine,
     ) -> std::fmt::Result {
-        if line.drawn != Drawn::Dots {
+        if line.drawn != LineShape::Dots {
             let class = match line.drawn {
-                Drawn::Faint => "faint".to_owned(),
+                LineShape::Faint => "faint".to_owned(),
                 _ => format!("line {}", look.class()),
             };
             let path = self.path(&line.points);
@@ -139,7 +139,7 @@ pub(super) fn segment(
 }
 
 /// A mark whose shape goes with its colour.
-pub(super) fn dot(out: &mut String, look: Look, (x, y): (f64, f64)) -> std::fmt::Result {
+pub(super) fn dot(out: &mut String, look: LineStyle, (x, y): (f64, f64)) -> std::fmt::Result {
     let (class, d) = (look.class(), DOT);
     let full = if look.is_full() { "full " } else { "" };
     let path = match look.shape() {

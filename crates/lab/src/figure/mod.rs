@@ -6,12 +6,12 @@
 //! preference. A policy looks the same in all figures (`looks`).
 
 mod frame;
-mod looks;
+mod line_style;
 
 use std::fmt::Write;
 
 use frame::{Frame, dot, segment, text};
-use looks::Look;
+use line_style::LineStyle;
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 410.0;
@@ -61,7 +61,7 @@ pub struct Figure {
     /// The panels, from left to right; lines with the same place are alike in all of them.
     pub panels: Vec<Panel>,
     /// A level to compare with.
-    pub rule: Option<Rule>,
+    pub rule: Option<ReferenceLine>,
 }
 
 /// One of two directions.
@@ -81,27 +81,27 @@ pub struct Panel {
     /// What is particular to it; empty if it is the only one.
     pub heading: String,
     /// Its lines; the last panel's are named in the key.
-    pub lines: Vec<Line>,
+    pub lines: Vec<FigureLine>,
 }
 
 /// A curve.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct FigureLine {
     /// What it is.
     pub label: String,
     /// Its points, by ascending x. What lies outside the axes is cut off.
     pub points: Vec<(f64, f64)>,
     /// Whether its points are joined, marked, or both.
-    pub drawn: Drawn,
+    pub drawn: LineShape,
     /// How far each point may be off: its lowest and its highest y. Empty if that is not shown.
     pub(crate) band: Vec<(f64, f64)>,
     /// That of the policy it is of.
-    look: Option<Look>,
+    look: Option<LineStyle>,
 }
 
 /// How the points of a line are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Drawn {
+pub enum LineShape {
     /// Joined.
     Curve,
     /// Each marked, none joined: measurements without an order.
@@ -112,47 +112,47 @@ pub enum Drawn {
     Faint,
 }
 
-impl Drawn {
+impl LineShape {
     fn has_dots(self) -> bool {
-        matches!(self, Drawn::Dots | Drawn::DottedCurve)
+        matches!(self, LineShape::Dots | LineShape::DottedCurve)
     }
 }
 
-impl Line {
-    fn new(label: impl Into<String>, points: Vec<(f64, f64)>, drawn: Drawn) -> Self {
-        Line { label: label.into(), points, drawn, band: Vec::new(), look: None }
+impl FigureLine {
+    fn new(label: impl Into<String>, points: Vec<(f64, f64)>, drawn: LineShape) -> Self {
+        FigureLine { label: label.into(), points, drawn, band: Vec::new(), look: None }
     }
 
     /// A curve through points.
     pub fn curve(label: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Line::new(label, points, Drawn::Curve)
+        FigureLine::new(label, points, LineShape::Curve)
     }
 
     /// Points that are marked and not joined.
     pub fn dots(label: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Line::new(label, points, Drawn::Dots)
+        FigureLine::new(label, points, LineShape::Dots)
     }
 
     /// A curve without a name, behind the others.
     pub fn faint(points: Vec<(f64, f64)>) -> Self {
-        Line::new("", points, Drawn::Faint)
+        FigureLine::new("", points, LineShape::Faint)
     }
 
     /// Points that are marked and joined.
     pub fn dotted_curve(label: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Line::new(label, points, Drawn::DottedCurve)
+        FigureLine::new(label, points, LineShape::DottedCurve)
     }
 
     /// The same, looking as this policy does in every figure.
     #[must_use]
     pub fn of(self, policy: &str) -> Self {
-        Line { look: Look::of(policy), ..self }
+        FigureLine { look: LineStyle::of(policy), ..self }
     }
 
     /// The same, with how far each of its points may be off: its lowest and its highest y.
     #[must_use]
     pub fn within(self, band: Vec<(f64, f64)>) -> Self {
-        Line { band, ..self }
+        FigureLine { band, ..self }
     }
 }
 
@@ -170,7 +170,7 @@ impl Axis {
 
 /// A level to compare with.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rule {
+pub struct ReferenceLine {
     /// What it is; may be empty.
     pub label: String,
     /// Where it lies on the y axis.
@@ -259,12 +259,12 @@ impl Figure {
             "<clipPath id=\"{clip}\"><rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" \
              height=\"{height:.1}\"/></clipPath>"
         )?;
-        let lines = || panel.lines.iter().zip(Look::of_panel(panel));
+        let lines = || panel.lines.iter().zip(LineStyle::of_panel(panel));
         for (line, look) in lines() {
             frame.write_band(out, clip, look, line)?;
         }
         let (behind, before): (Vec<_>, Vec<_>) =
-            lines().partition(|(line, _)| line.drawn == Drawn::Faint);
+            lines().partition(|(line, _)| line.drawn == LineShape::Faint);
         for (line, look) in behind.into_iter().chain(before) {
             frame.write_line(out, clip, look, line)?;
         }
@@ -274,17 +274,18 @@ impl Figure {
     /// Names the last panel's lines in the order of their ends, each as near to its end as can be.
     fn write_key(&self, out: &mut String, frame: &Frame<'_>) -> std::fmt::Result {
         let Some(panel) = self.panels.last() else { return Ok(()) };
-        let end = |line: &Line| line.points.last().map_or(frame.bottom(), |p| frame.y_of(p.1));
+        let end =
+            |line: &FigureLine| line.points.last().map_or(frame.bottom(), |p| frame.y_of(p.1));
         let mut labels: Vec<(f64, usize)> =
             panel.lines.iter().map(end).map(|y| y.clamp(TOP, frame.bottom())).zip(0..).collect();
-        labels.retain(|&(_, place)| panel.lines[place].drawn != Drawn::Faint);
+        labels.retain(|&(_, place)| panel.lines[place].drawn != LineShape::Faint);
         labels.sort_by(|a, b| a.0.total_cmp(&b.0));
         spread(&mut labels, frame.bottom());
-        let looks = Look::of_panel(panel);
+        let looks = LineStyle::of_panel(panel);
         for (y, place) in labels {
             let (left, line) = (frame.right + key_gap(panel), &panel.lines[place]);
             let look = looks[place];
-            if line.drawn != Drawn::Dots {
+            if line.drawn != LineShape::Dots {
                 let class = format!("line {}", look.class());
                 segment(out, &class, (left, y), (left + KEY_LINE, y))?;
             }
@@ -299,7 +300,8 @@ impl Figure {
 
 /// How far the key stands off: dots on the last tick must not touch its own.
 fn key_gap(panel: &Panel) -> f64 {
-    let is_dotted = |line: &Line| matches!(line.drawn, Drawn::Dots | Drawn::DottedCurve);
+    let is_dotted =
+        |line: &FigureLine| matches!(line.drawn, LineShape::Dots | LineShape::DottedCurve);
     let dotted = panel.lines.iter().any(is_dotted);
     if dotted { 18.0 } else { 10.0 }
 }
@@ -330,19 +332,19 @@ mod tests {
         Axis { label: "time, days".to_owned(), ticks: ticks.to_vec(), logarithmic }
     }
 
-    fn figure(lines: Vec<Line>) -> Figure {
+    fn figure(lines: Vec<FigureLine>) -> Figure {
         Figure {
             title: "a < b & c".to_owned(),
             description: "One line.".to_owned(),
             x: axis(&[1.0, 10.0, 100.0], true),
             y: axis(&[-1.0, 0.0, 1.0], false),
             panels: vec![Panel { heading: String::new(), lines }],
-            rule: Some(Rule { label: "level".to_owned(), y: 0.5 }),
+            rule: Some(ReferenceLine { label: "level".to_owned(), y: 0.5 }),
         }
     }
 
-    fn line(label: &str, points: &[(f64, f64)]) -> Line {
-        Line::curve(label, points.to_vec())
+    fn line(label: &str, points: &[(f64, f64)]) -> FigureLine {
+        FigureLine::curve(label, points.to_vec())
     }
 
     #[test]
@@ -382,18 +384,18 @@ mod tests {
     #[test]
     fn dots_are_shown_where_they_lie_within_the_axes_and_not_joined() {
         let points = vec![(1.0, 0.0), (100.0, 1.0), (50.0, 7.0), (f64::NAN, 0.0)];
-        let svg = figure(vec![Line::dots("x", points.clone())]).svg();
+        let svg = figure(vec![FigureLine::dots("x", points.clone())]).svg();
         // Two points, and one in the key.
         assert_eq!(svg.matches("class=\"dots c0\"").count(), 3, "{svg}");
         assert!(!svg.contains("class=\"line"), "{svg}");
-        let both = figure(vec![Line::dotted_curve("x", points)]).svg();
+        let both = figure(vec![FigureLine::dotted_curve("x", points)]).svg();
         assert!(both.contains("class=\"dots c0\"") && both.contains("class=\"line c0\""), "{both}");
     }
 
     #[test]
     fn faint_curves_lie_behind_and_have_no_name() {
         let points = vec![(1.0, 0.0), (100.0, 1.0)];
-        let svg = figure(vec![line("x", &points), Line::faint(points.clone())]).svg();
+        let svg = figure(vec![line("x", &points), FigureLine::faint(points.clone())]).svg();
         let (faint, line) = (svg.find("class=\"faint\""), svg.find("class=\"line c0\""));
         assert!(faint.is_some() && faint < line, "{svg}");
         // One for the curve and one in the key.

@@ -8,7 +8,7 @@ mod table;
 use std::fmt::Write;
 
 use crate::figure::{self, Figure, escaped};
-pub use table::{Cell, Table, Value, cell, count, number, percent};
+pub use table::{Cell, CellValue, ReportTable, cell, count, number, percent};
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1f2328;--soft:#59636e;--paper:#fff;--line:#d5dae0;--wash:#f4f6f8;--link:#0969a8;--mark:#0f7b55}
@@ -38,7 +38,7 @@ nav ul{columns:2;list-style:none;padding:0;font-size:.95rem}nav li{margin:0;padd
 
 /// An HTML page that grows from above to below.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Page {
+pub struct ReportPage {
     title: String,
     body: String,
     figures: usize,
@@ -48,12 +48,18 @@ pub struct Page {
     contents: Option<usize>,
 }
 
-impl Page {
+impl ReportPage {
     /// A page with a title, and a sentence or two on what it is about.
     pub fn new(title: &str, lead: &str) -> Self {
         let body =
             format!("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", escaped(title), marked_up(lead));
-        Page { title: title.to_owned(), body, figures: 0, sections: Vec::new(), contents: None }
+        ReportPage {
+            title: title.to_owned(),
+            body,
+            figures: 0,
+            sections: Vec::new(),
+            contents: None,
+        }
     }
 
     /// Puts a list of all sections here, those still to come included.
@@ -99,7 +105,7 @@ impl Page {
     }
 
     /// Adds a table.
-    pub fn table(&mut self, table: &Table) {
+    pub fn table(&mut self, table: &ReportTable) {
         self.body.push_str(&table.html());
     }
 
@@ -161,10 +167,10 @@ fn marked_up(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Axis, Line, Panel};
+    use crate::figure::{Axis, FigureLine, Panel};
 
     fn figure(description: &str) -> Figure {
-        let line = Line::curve("x", vec![(0.0, 0.0), (1.0, 1.0)]);
+        let line = FigureLine::curve("x", vec![(0.0, 0.0), (1.0, 1.0)]);
         Figure {
             title: "f".to_owned(),
             description: description.to_owned(),
@@ -177,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_page_holds_everything_and_needs_nothing() {
-        let mut page = Page::new("A & B", "run `x <y>`");
+        let mut page = ReportPage::new("A & B", "run `x <y>`");
         page.contents();
         page.section("First");
         page.figure(&figure("One."));
@@ -200,13 +206,13 @@ mod tests {
     fn what_is_opened_is_closed() {
         assert_eq!(marked_up("a `b` c `d"), "a <code>b</code> c <code>d</code>");
         assert_eq!(marked_up("`a`"), "<code>a</code>");
-        let html = Page::new("t", "").html();
+        let html = ReportPage::new("t", "").html();
         assert!(!html.contains("<nav>") && html.ends_with("</body>\n</html>\n"));
     }
 
     #[test]
     fn links_keep_within_their_quotes() {
-        let mut page = Page::new("t", "");
+        let mut page = ReportPage::new("t", "");
         page.links([("a\"b.html", "a", "of `a`")]);
         assert!(page.html().contains("<a href=\"a&quot;b.html\">a</a> of <code>a</code>"));
     }

@@ -14,7 +14,7 @@ const VERY_MANY: usize = 16;
 
 /// Rows of cells under named columns.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub struct ReportTable {
     /// A short name, fit for a file.
     pub name: String,
     /// What it shows, with the units of its numbers.
@@ -29,14 +29,14 @@ pub struct Table {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
     /// What it says.
-    pub value: Value,
+    pub value: CellValue,
     /// Whether it stands out: the best of its kind.
     pub bold: bool,
 }
 
 /// What a cell says.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum CellValue {
     /// Words.
     Words(String),
     /// A number and how many decimal places people are shown. What is no number is shown as a dash.
@@ -45,11 +45,11 @@ pub enum Value {
     Within(f64, f64, usize),
 }
 
-impl Table {
+impl ReportTable {
     /// A table without rows.
     pub fn new(name: &str, caption: impl Into<String>, columns: &[&str]) -> Self {
         let columns = columns.iter().map(|&column| column.to_owned()).collect();
-        Table { name: name.to_owned(), caption: caption.into(), columns, rows: Vec::new() }
+        ReportTable { name: name.to_owned(), caption: caption.into(), columns, rows: Vec::new() }
     }
 
     /// Adds a row; what is missing at its end stays empty, what is too much is dropped.
@@ -111,15 +111,16 @@ impl Table {
     /// How many columns there are, those with intervals counted twice, by the first row.
     fn width(&self) -> usize {
         let first = self.rows.iter().take(1).flatten();
-        let twice = first.filter(|cell| matches!(cell.value, Value::Within(..))).count();
+        let twice = first.filter(|cell| matches!(cell.value, CellValue::Within(..))).count();
         self.columns.len() + twice
     }
 
     /// Whether each column holds words, by its first row.
     fn are_words(&self) -> impl Iterator<Item = bool> {
         let first = self.rows.first();
-        (0..self.columns.len())
-            .map(move |place| first.is_none_or(|row| matches!(row[place].value, Value::Words(_))))
+        (0..self.columns.len()).map(move |place| {
+            first.is_none_or(|row| matches!(row[place].value, CellValue::Words(_)))
+        })
     }
 }
 
@@ -128,10 +129,10 @@ impl Cell {
     #[must_use]
     pub fn within(self, reach: f64) -> Self {
         match self.value {
-            Value::Number(value, digits) => {
-                Cell { value: Value::Within(value, reach, digits), ..self }
+            CellValue::Number(value, digits) => {
+                Cell { value: CellValue::Within(value, reach, digits), ..self }
             }
-            Value::Words(_) | Value::Within(..) => self,
+            CellValue::Words(_) | CellValue::Within(..) => self,
         }
     }
 
@@ -142,7 +143,7 @@ impl Cell {
     }
 
     fn html(&self, is_head: bool) -> String {
-        let words = matches!(self.value, Value::Words(_));
+        let words = matches!(self.value, CellValue::Words(_));
         let text = escaped(&self.shown());
         let text = if self.bold { format!("<b>{text}</b>") } else { text };
         let tag = if is_head { "th scope=\"row\"" } else { "td" };
@@ -157,10 +158,10 @@ impl Cell {
     /// For people.
     fn shown(&self) -> String {
         match &self.value {
-            Value::Words(words) => words.clone(),
-            Value::Number(value, digits) => number(*value, *digits),
-            Value::Within(value, reach, digits) if reach.is_nan() => number(*value, *digits),
-            Value::Within(value, reach, digits) => {
+            CellValue::Words(words) => words.clone(),
+            CellValue::Number(value, digits) => number(*value, *digits),
+            CellValue::Within(value, reach, digits) if reach.is_nan() => number(*value, *digits),
+            CellValue::Within(value, reach, digits) => {
                 let [value, reach] = [value, reach].map(|value| number(*value, *digits));
                 format!("{value}\u{a0}\u{b1}{reach}")
             }
@@ -170,9 +171,11 @@ impl Cell {
     /// For programs.
     fn plain(&self) -> String {
         match &self.value {
-            Value::Words(words) => words.clone(),
-            Value::Number(value, _) | Value::Within(value, ..) if value.is_nan() => String::new(),
-            Value::Number(value, _) | Value::Within(value, ..) => six_digits(*value),
+            CellValue::Words(words) => words.clone(),
+            CellValue::Number(value, _) | CellValue::Within(value, ..) if value.is_nan() => {
+                String::new()
+            }
+            CellValue::Number(value, _) | CellValue::Within(value, ..) => six_digits(*value),
         }
     }
 }
@@ -185,13 +188,13 @@ impl From<&str> for Cell {
 
 impl From<String> for Cell {
     fn from(words: String) -> Self {
-        Cell { value: Value::Words(words), bold: false }
+        Cell { value: CellValue::Words(words), bold: false }
     }
 }
 
 /// A number cell with `digits` decimal places.
 pub fn cell(value: f64, digits: usize) -> Cell {
-    Cell { value: Value::Number(value, digits), bold: false }
+    Cell { value: CellValue::Number(value, digits), bold: false }
 }
 
 /// A cell with a whole number.
@@ -254,8 +257,8 @@ fn quoted(cell: &str) -> String {
 mod tests {
     use super::*;
 
-    fn table() -> Table {
-        let mut table = Table::new("t", "A < B, %", &["site", "rate", "note"]);
+    fn table() -> ReportTable {
+        let mut table = ReportTable::new("t", "A < B, %", &["site", "rate", "note"]);
         table.row(["a|b".into(), cell(-1234567.0 / 100.0, 1).bold_if(true), "x, \"y\"".into()]);
         table.row(["c".into(), cell(f64::NAN, 1)]);
         table
@@ -280,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_number_may_say_how_far_it_may_be_off() {
-        let mut table = Table::new("t", "", &["a", "b"]);
+        let mut table = ReportTable::new("t", "", &["a", "b"]);
         table.row([cell(96.64, 1).within(0.31).bold_if(true), cell(5.0, 1).within(f64::NAN)]);
         let html = table.html();
         assert!(html.contains("<b>96.6\u{a0}\u{b1}0.3</b></th><td>5.0</td>"), "{html}");
@@ -290,7 +293,7 @@ mod tests {
     #[test]
     fn the_more_columns_the_smaller_they_are_set() {
         let html = |columns: usize| {
-            let mut table = Table::new("t", "", &vec!["a"; columns]);
+            let mut table = ReportTable::new("t", "", &vec!["a"; columns]);
             table.row((0..columns).map(|_| cell(1.0, 1).within(0.1)));
             table.html()
         };
@@ -316,7 +319,7 @@ mod tests {
 
     #[test]
     fn rows_are_as_wide_as_the_head() {
-        let mut table = Table::new("t", "", &["a", "b"]);
+        let mut table = ReportTable::new("t", "", &["a", "b"]);
         table.row([count(1)]);
         table.row([count(1), count(2), count(3)]);
         assert!(table.rows.iter().all(|row| row.len() == 2));

@@ -1,11 +1,11 @@
 //! What does a report consist of, and which files does it make?
 
 use crate::figure::Figure;
-use crate::page::{Page, Table};
+use crate::page::{ReportPage, ReportTable};
 
 /// What we measured of one of the documents, beside what it says.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Document {
+pub struct ReportDocument {
     /// Its short name: `s0`.
     pub name: &'static str,
     /// Its title.
@@ -19,14 +19,14 @@ pub struct Document {
 enum Block {
     Section(String),
     Paragraph(String),
-    Table(Table),
+    Table(ReportTable),
     Figure(String, Figure),
-    Beside(Beside),
+    Beside(ReportSource),
 }
 
 /// A claim of the document beside ours.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Beside {
+pub struct ReportSource {
     /// What the document says.
     pub said: String,
     /// What we found.
@@ -37,17 +37,17 @@ pub struct Beside {
 
 /// A file to be written: where, below the directory of all reports, and what is in it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct File {
+pub struct ReportFile {
     /// With `/` between directories.
     pub path: String,
     /// Its text.
     pub text: String,
 }
 
-impl Document {
+impl ReportDocument {
     /// A document without content.
     pub fn new(name: &'static str, title: &'static str, about: impl Into<String>) -> Self {
-        Document { name, title, about: about.into(), blocks: Vec::new() }
+        ReportDocument { name, title, about: about.into(), blocks: Vec::new() }
     }
 
     /// Begins a section.
@@ -61,7 +61,7 @@ impl Document {
     }
 
     /// Adds a table.
-    pub fn table(&mut self, table: Table) {
+    pub fn table(&mut self, table: ReportTable) {
         self.blocks.push(Block::Table(table));
     }
 
@@ -72,12 +72,13 @@ impl Document {
 
     /// Sets what the document says beside what we found.
     pub fn beside(&mut self, said: &str, found: impl Into<String>, why: &str) {
-        let beside = Beside { said: said.to_owned(), found: found.into(), why: why.to_owned() };
+        let beside =
+            ReportSource { said: said.to_owned(), found: found.into(), why: why.to_owned() };
         self.blocks.push(Block::Beside(beside));
     }
 
     /// All tables, in order.
-    pub fn tables(&self) -> impl Iterator<Item = &Table> {
+    pub fn tables(&self) -> impl Iterator<Item = &ReportTable> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Table(table) => Some(table),
             _ => None,
@@ -85,18 +86,18 @@ impl Document {
     }
 
     /// Every file of the document: the page, the same as Markdown, each table as CSV, each figure as SVG.
-    pub fn files(&self) -> Vec<File> {
+    pub fn files(&self) -> Vec<ReportFile> {
         let name = self.name;
         let mut files = vec![
-            File { path: format!("{name}.html"), text: self.html() },
-            File { path: format!("{name}.md"), text: self.markdown() },
+            ReportFile { path: format!("{name}.html"), text: self.html() },
+            ReportFile { path: format!("{name}.md"), text: self.markdown() },
         ];
         files.extend(self.blocks.iter().filter_map(|block| match block {
             Block::Table(table) => {
-                Some(File { path: format!("{name}/{}.csv", table.name), text: table.csv() })
+                Some(ReportFile { path: format!("{name}/{}.csv", table.name), text: table.csv() })
             }
             Block::Figure(figure, drawn) => {
-                Some(File { path: format!("{name}/{figure}.svg"), text: drawn.svg() })
+                Some(ReportFile { path: format!("{name}/{figure}.svg"), text: drawn.svg() })
             }
             _ => None,
         }));
@@ -105,7 +106,7 @@ impl Document {
 
     /// Returns the document as one HTML file.
     pub fn html(&self) -> String {
-        let mut page = Page::new(self.title, &self.about);
+        let mut page = ReportPage::new(self.title, &self.about);
         page.contents();
         for block in &self.blocks {
             match block {
@@ -141,7 +142,7 @@ impl Document {
     }
 }
 
-impl Beside {
+impl ReportSource {
     fn entries(&self) -> [(&str, &str); 3] {
         [
             ("The document", &self.said),
@@ -152,31 +153,31 @@ impl Beside {
 }
 
 /// The page that leads to all documents.
-pub fn index(documents: &[Document]) -> File {
-    let mut page = Page::new(
+pub fn index(documents: &[ReportDocument]) -> ReportFile {
+    let mut page = ReportPage::new(
         "The documents, measured again",
         "What the papers behind Evercrawl report, beside what its own code finds. Each table is there as \
          CSV too, each figure as SVG, each document as Markdown.",
     );
     let names: Vec<String> = documents.iter().map(|d| format!("{}.html", d.name)).collect();
     page.links(names.iter().zip(documents).map(|(to, d)| (to.as_str(), d.title, d.about.as_str())));
-    File { path: "index.html".to_owned(), text: page.html() }
+    ReportFile { path: "index.html".to_owned(), text: page.html() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Axis, Line, Panel};
+    use crate::figure::{Axis, FigureLine, Panel};
     use crate::page::count;
 
-    fn document() -> Document {
-        let mut document = Document::new("s9", "Nine", "About `nine`.");
+    fn document() -> ReportDocument {
+        let mut document = ReportDocument::new("s9", "Nine", "About `nine`.");
         document.section("One");
         document.paragraph("Words.");
-        let mut table = Table::new("numbers", "Numbers, each one more.", &["n"]);
+        let mut table = ReportTable::new("numbers", "Numbers, each one more.", &["n"]);
         table.row([count(1)]);
         document.table(table);
-        let line = Line::curve("x", vec![(0.0, 0.0), (1.0, 1.0)]);
+        let line = FigureLine::curve("x", vec![(0.0, 0.0), (1.0, 1.0)]);
         document.figure(
             "rise",
             Figure {

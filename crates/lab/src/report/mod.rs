@@ -16,11 +16,11 @@ mod s3;
 mod threads;
 mod trace;
 
-pub use document::{Beside, Document, File, index};
+pub use document::{ReportDocument, ReportFile, ReportSource, index};
 pub use s0::s0;
 pub use s1::s1;
 pub use s3::s3;
-pub use trace::{LINKED_SITES, Trace};
+pub use trace::{LINKED_SITES, SiteTrace};
 
 /// How much is simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use evercrawl_sites::{Server, UNREACHED};
 
 use crate::recorded;
 use crate::table::TableError;
-use crate::world::{Truth, World};
+use crate::world::{ChangeTruth, LabWorld};
 
 /// The sites whose links reach most of their pages.
 pub const LINKED_SITES: [&str; 6] =
@@ -18,7 +18,7 @@ pub(crate) const WEEK: Days = 7.0;
 
 /// A site as it stood when its scored year began, and when its pages changed before and after.
 #[derive(Debug, Clone)]
-pub struct Trace {
+pub struct SiteTrace {
     /// What it is called.
     pub name: String,
     /// The addresses of its pages.
@@ -37,14 +37,14 @@ pub struct Trace {
     pub to: Days,
 }
 
-impl Trace {
+impl SiteTrace {
     /// Reads the folder of a recorded site.
     pub fn read(folder: &Path) -> Result<Self, TableError> {
-        Ok(Trace::of(&recorded::read(&[PathBuf::from(folder)], false)?))
+        Ok(SiteTrace::of(&recorded::read(&[PathBuf::from(folder)], false)?))
     }
 
     /// Takes from `world` the pages that are there when its scored window begins.
-    pub fn of(world: &World) -> Self {
+    pub fn of(world: &LabWorld) -> Self {
         let span = world.span;
         let mut number = vec![None; world.pages.len()];
         let mut kept: Vec<u32> = Vec::new();
@@ -57,7 +57,7 @@ impl Trace {
         let urls: Vec<String> =
             kept.iter().filter_map(|&page| world.urls.get(page as usize).cloned()).collect();
         let dies: Vec<Days> = kept.iter().map(|&page| world.pages[page as usize].dies).collect();
-        Trace {
+        SiteTrace {
             name: world.name.clone(),
             server: server(world, &kept, &number, &urls),
             changes: changes(world, &kept, &dies),
@@ -102,7 +102,7 @@ impl Trace {
     }
 }
 
-fn server(world: &World, kept: &[u32], number: &[Option<u32>], urls: &[String]) -> Server {
+fn server(world: &LabWorld, kept: &[u32], number: &[Option<u32>], urls: &[String]) -> Server {
     let Some(whole) = &world.server else {
         return Server::new(&vec![0; kept.len()], &[], &[]);
     };
@@ -115,7 +115,7 @@ fn server(world: &World, kept: &[u32], number: &[Option<u32>], urls: &[String]) 
     Server::new(&directories, &links, &entrances(urls))
 }
 
-fn changes(world: &World, kept: &[u32], dies: &[Days]) -> ChangeTimes {
+fn changes(world: &LabWorld, kept: &[u32], dies: &[Days]) -> ChangeTimes {
     let mut list: Vec<(u32, Days)> = (0u32..)
         .zip(dies)
         .filter(|(_, dies)| dies.is_finite())
@@ -123,8 +123,10 @@ fn changes(world: &World, kept: &[u32], dies: &[Days]) -> ChangeTimes {
         .collect();
     for (number, &page) in (0u32..).zip(kept) {
         match &world.truth {
-            Truth::Listed(changes) => list.extend(changes.changes_of(page).map(|at| (number, at))),
-            Truth::Drawn(_) => {
+            ChangeTruth::Listed(changes) => {
+                list.extend(changes.changes_of(page).map(|at| (number, at)))
+            }
+            ChangeTruth::Drawn(_) => {
                 let mut cursor = world.truth.first(page);
                 while cursor.at() <= world.span.to {
                     list.push((number, cursor.at()));
@@ -154,10 +156,10 @@ pub(crate) mod testing {
         directories: &[u32],
         links: &[(u32, u32)],
         changes: &[(u32, f64)],
-    ) -> Trace {
+    ) -> SiteTrace {
         let changes: Vec<(u32, Days)> = changes.iter().map(|&(p, week)| (p, week * WEEK)).collect();
         let pages = directories.len();
-        Trace {
+        SiteTrace {
             name: "example".to_owned(),
             urls: (0..pages).map(|page| format!("http://example/{page}")).collect(),
             server: Server::new(directories, links, &[0]),
@@ -184,13 +186,13 @@ pub(crate) mod testing {
 mod tests {
     use super::testing::trace;
     use super::*;
-    use crate::world::{Fact, HostFacts, Span};
+    use crate::world::{HostFacts, PageFact, Span};
 
     #[test]
     fn a_trace_holds_what_lives_when_the_window_begins() {
-        let fact = |born, dies| Fact { born, dies, ..Fact::PLAIN };
+        let fact = |born, dies| PageFact { born, dies, ..PageFact::PLAIN };
         let urls = ["http://s/gone", "http://s/a/x", "http://s/a", "http://s/late"];
-        let world = World {
+        let world = LabWorld {
             name: "s".to_owned(),
             pages: vec![
                 fact(0.0, 5.0),
@@ -199,13 +201,16 @@ mod tests {
                 fact(20.0, 99.0),
             ],
             hosts: vec![HostFacts::plain("s")],
-            truth: Truth::Listed(ChangeTimes::new(4, &[(1, 12.0), (1, 2.0), (2, 11.0), (3, 21.0)])),
+            truth: ChangeTruth::Listed(ChangeTimes::new(
+                4,
+                &[(1, 12.0), (1, 2.0), (2, 11.0), (3, 21.0)],
+            )),
             server: Some(Server::new(&[0, 1, 0, 0], &[(0, 1), (2, 1), (1, 3)], &[0])),
             span: Span { since: 0.0, begin: 0.0, from: 10.0, to: 40.0 },
             urls: urls.iter().map(|&url| url.to_owned()).collect(),
             past: Vec::new(),
         };
-        let trace = Trace::of(&world);
+        let trace = SiteTrace::of(&world);
         assert_eq!(trace.urls, ["http://s/a/x", "http://s/a"]);
         assert_eq!(trace.changes.changes_of(0).collect::<Vec<_>>(), [2.0, 12.0, 30.0]);
         assert_eq!(

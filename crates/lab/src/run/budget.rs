@@ -10,14 +10,14 @@ const UNITS: [(&str, Days); 6] =
 
 /// So many fetches a period, absolute or as a share of the pages that live.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Budget {
+pub struct FetchBudget {
     text: String,
     /// Fetches a day; of one page if it is a share.
     rate: f64,
     is_share: bool,
 }
 
-impl Budget {
+impl FetchBudget {
     /// The fetches that it allows in `time` while `live` pages live.
     pub fn over(&self, time: Days, live: usize) -> f64 {
         self.rate * time * if self.is_share { live as f64 } else { 1.0 }
@@ -25,11 +25,15 @@ impl Budget {
 
     /// The same many times over: for what more or less would buy.
     pub fn scaled(&self, factor: f64) -> Self {
-        Budget { text: format!("{}x {}", factor, self.text), rate: self.rate * factor, ..*self }
+        FetchBudget {
+            text: format!("{}x {}", factor, self.text),
+            rate: self.rate * factor,
+            ..*self
+        }
     }
 }
 
-impl FromStr for Budget {
+impl FromStr for FetchBudget {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -44,7 +48,7 @@ impl FromStr for Budget {
             return Err(format!("a budget of `{text}` fetches nothing: give more than 0"));
         }
         let amount = if share.is_some() { amount / 100.0 } else { amount };
-        Ok(Budget {
+        Ok(FetchBudget {
             text: text.trim().to_owned(),
             rate: amount / period,
             is_share: share.is_some(),
@@ -52,7 +56,7 @@ impl FromStr for Budget {
     }
 }
 
-impl fmt::Display for Budget {
+impl fmt::Display for FetchBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
@@ -71,13 +75,13 @@ mod tests {
             ("0.5/h", 84.0),
             ("100%/d", 1400.0),
         ] {
-            let budget: Budget = text.parse().unwrap();
+            let budget: FetchBudget = text.parse().unwrap();
             assert!((budget.over(7.0, 200) - fetches).abs() < 1e-9, "{text}");
             assert_eq!(budget.to_string(), text);
         }
         for bad in ["5%", "5", "/week", "0/day", "-1/day", "inf/day", "5%/fortnight", "x%/week", ""]
         {
-            assert!(bad.parse::<Budget>().is_err(), "{bad}");
+            assert!(bad.parse::<FetchBudget>().is_err(), "{bad}");
         }
     }
 }

@@ -4,13 +4,13 @@ use std::sync::atomic::Ordering;
 
 use evercrawl_policy::{Agenda, Days, Finding, Page, Policy, Round, SplitMix64, Visit};
 
-use super::budget::Budget;
+use super::budget::FetchBudget;
 use super::copies::Copies;
 use super::signals::Signals;
-use super::{Terms, Watch};
-use crate::judge::Judge;
-use crate::score::{Gain, Outcome, Score};
-use crate::world::{Fact, Span, World};
+use super::{ProgressWatch, RunTerms};
+use crate::judge::PageClassifier;
+use crate::score::{Gain, RunOutcome, RunScore};
+use crate::world::{LabWorld, PageFact, Span};
 
 /// How long the first look at all pages takes. Its order is drawn, and so no two seeds are alike.
 const FIRST_LOOK: Days = 1.0;
@@ -18,26 +18,26 @@ const FIRST_LOOK: Days = 1.0;
 const WEEK: Days = 7.0;
 
 /// A crawl under way.
-pub(super) struct Crawl<'a> {
-    world: &'a World,
-    judge: &'a Judge,
-    terms: &'a Terms,
+pub(super) struct SimulatedCrawl<'a> {
+    world: &'a LabWorld,
+    judge: &'a PageClassifier,
+    terms: &'a RunTerms,
     span: Span,
     agenda: Agenda,
     copies: Copies<'a>,
     signals: Signals<'a>,
-    score: Score<'a>,
+    score: RunScore<'a>,
     random: SplitMix64,
     /// What a fetch cost in the last round, on the mean.
     usual_cost: f64,
 }
 
-impl<'a> Crawl<'a> {
+impl<'a> SimulatedCrawl<'a> {
     /// All pages that live when it begins were just fetched, free of charge.
     pub(super) fn new(
-        world: &'a World,
-        judge: &'a Judge,
-        terms: &'a Terms,
+        world: &'a LabWorld,
+        judge: &'a PageClassifier,
+        terms: &'a RunTerms,
         policy: Box<dyn Policy>,
         seed: u64,
     ) -> Self {
@@ -51,7 +51,7 @@ impl<'a> Crawl<'a> {
             copies.add(Some(last));
             pages.push(Page { last, alive: fact.dies > last, ..known(id, fact) });
         }
-        Crawl {
+        SimulatedCrawl {
             world,
             judge,
             terms,
@@ -59,14 +59,19 @@ impl<'a> Crawl<'a> {
             agenda: Agenda::new(policy, pages, start),
             copies,
             signals: Signals::new(world, start, span.to, seed),
-            score: Score::new(world, judge),
+            score: RunScore::new(world, judge),
             random,
             usual_cost: 1.0,
         }
     }
 
     /// Crawls to the end within `budget`; `None` if stopped before.
-    pub(super) fn run(mut self, budget: &Budget, seed: u64, watch: &Watch<'_>) -> Option<Outcome> {
+    pub(super) fn run(
+        mut self,
+        budget: &FetchBudget,
+        seed: u64,
+        watch: &ProgressWatch<'_>,
+    ) -> Option<RunOutcome> {
         self.warm_up();
         let Span { begin, to, .. } = self.span;
         let mut owed = 0.0;
@@ -175,8 +180,8 @@ impl<'a> Crawl<'a> {
 }
 
 /// What a crawler knows of a page before it has fetched it.
-fn known(id: u32, fact: &Fact) -> Page {
-    let &Fact { host, group, kin, weight, cost, .. } = fact;
+fn known(id: u32, fact: &PageFact) -> Page {
+    let &PageFact { host, group, kin, weight, cost, .. } = fact;
     Page { host, group, kin, weight, cost, ..Page::new(id) }
 }
 
@@ -191,15 +196,21 @@ mod tests {
     use evercrawl_policy::{NEVER, VisitEvidence};
 
     use super::*;
-    use crate::row::Row;
+    use crate::row::ResultRow;
     use crate::testing::{listed, poisson};
 
     static NOBODY_STOPS: AtomicBool = AtomicBool::new(false);
-    static NOBODY_LOOKS: Watch<'_> = Watch { stop: &NOBODY_STOPS, rounds: AtomicUsize::new(0) };
+    static NOBODY_LOOKS: ProgressWatch<'_> =
+        ProgressWatch { stop: &NOBODY_STOPS, rounds: AtomicUsize::new(0) };
 
-    fn crawled(world: &World, policy: Box<dyn Policy>, terms: &Terms, budget: &str) -> Row {
-        let judge = Judge::new(world);
-        let crawl = Crawl::new(world, &judge, terms, policy, 1);
+    fn crawled(
+        world: &LabWorld,
+        policy: Box<dyn Policy>,
+        terms: &RunTerms,
+        budget: &str,
+    ) -> ResultRow {
+        let judge = PageClassifier::new(world);
+        let crawl = SimulatedCrawl::new(world, &judge, terms, policy, 1);
         crawl.run(&budget.parse().unwrap(), 1, &NOBODY_LOOKS).unwrap().row
     }
 
@@ -260,7 +271,7 @@ mod tests {
             let visits = Visits::default();
             let policy = find("clairvoyant").unwrap().make(&setup).unwrap();
             let watched = Watched { policy, visits: Arc::clone(&visits) };
-            let row = crawled(&world, Box::new(watched), &Terms::default(), budget);
+            let row = crawled(&world, Box::new(watched), &RunTerms::default(), budget);
             let optimum = optimum(&rates, fetches_a_week / 7.0);
             let reached = expected(&rates, &visits.lock().unwrap(), from, to);
             assert!(
@@ -299,9 +310,9 @@ mod tests {
 
     #[test]
     fn the_budget_is_spent_to_the_fraction_of_a_fetch() {
-        let world = listed(vec![Fact::PLAIN; 30], &[], 70.0);
+        let world = listed(vec![PageFact::PLAIN; 30], &[], 70.0);
         for (budget, fetches) in [("1.5/week", 15), ("5%/week", 15), ("3/hour", 5040)] {
-            let row = crawled(&world, Box::new(Always(0)), &Terms::default(), budget);
+            let row = crawled(&world, Box::new(Always(0)), &RunTerms::default(), budget);
             assert_eq!(row.fetches, fetches, "{budget}");
         }
     }
@@ -309,11 +320,19 @@ mod tests {
     #[test]
     fn what_finds_nothing_may_cost_less() {
         let daily: Vec<(u32, Days)> = (0..70).map(|day| (0, f64::from(day) + 0.5)).collect();
-        let terms = Terms { cost_unchanged: 0.1, ..Terms::default() };
-        let busy =
-            crawled(&listed(vec![Fact::PLAIN], &daily, 70.0), Box::new(Always(0)), &terms, "1/day");
-        let still =
-            crawled(&listed(vec![Fact::PLAIN], &[], 70.0), Box::new(Always(0)), &terms, "1/day");
+        let terms = RunTerms { cost_unchanged: 0.1, ..RunTerms::default() };
+        let busy = crawled(
+            &listed(vec![PageFact::PLAIN], &daily, 70.0),
+            Box::new(Always(0)),
+            &terms,
+            "1/day",
+        );
+        let still = crawled(
+            &listed(vec![PageFact::PLAIN], &[], 70.0),
+            Box::new(Always(0)),
+            &terms,
+            "1/day",
+        );
         for (row, fetches) in [(&busy, 65..=200), (&still, 690..=701)] {
             assert!((row.cost - 70.0).abs() < 8.0, "{}", row.cost);
             assert!(fetches.contains(&row.fetches), "{}", row.fetches);
@@ -322,20 +341,20 @@ mod tests {
 
     #[test]
     fn pages_are_known_from_birth_and_none_before() {
-        let new = Fact { born: 30.0, ..Fact::PLAIN };
-        let world = listed(vec![Fact::PLAIN, new], &[], 70.0);
-        let row = crawled(&world, Box::new(Always(1)), &Terms::default(), "1/day");
+        let new = PageFact { born: 30.0, ..PageFact::PLAIN };
+        let world = listed(vec![PageFact::PLAIN, new], &[], 70.0);
+        let row = crawled(&world, Box::new(Always(1)), &RunTerms::default(), "1/day");
         assert_eq!((row.fetches, row.finds), (40, 1));
         assert!(row.scores.freshness > 0.98, "{}", row.scores.freshness);
     }
 
     #[test]
     fn failures_and_noise_are_as_often_as_the_host_says() {
-        let mut world = listed(vec![Fact::PLAIN], &[], 1000.0);
+        let mut world = listed(vec![PageFact::PLAIN], &[], 1000.0);
         (world.hosts[0].failure, world.hosts[0].noise) = (0.25, 0.5);
         let visits = Visits::default();
         let watched = Watched { policy: Box::new(Always(0)), visits: Arc::clone(&visits) };
-        let row = crawled(&world, Box::new(watched), &Terms::default(), "4/day");
+        let row = crawled(&world, Box::new(watched), &RunTerms::default(), "4/day");
         assert_eq!((row.finds, row.changes), (0, 0), "noise is no change");
         let visits = visits.lock().unwrap();
         let share = |wanted: fn(&VisitEvidence) -> bool| {
@@ -353,9 +372,9 @@ mod tests {
     fn a_warm_start_teaches_and_costs_nothing() {
         let weekly: Vec<(u32, Days)> =
             (0..30).map(|week| (0, f64::from(week) * 7.0 + 1.0)).collect();
-        let mut world = listed(vec![Fact::PLAIN; 20], &weekly, 200.0);
+        let mut world = listed(vec![PageFact::PLAIN; 20], &weekly, 200.0);
         (world.span.begin, world.span.from) = (140.0, 140.0);
-        let terms = Terms { warm: 140.0, ..Terms::default() };
+        let terms = RunTerms { warm: 140.0, ..RunTerms::default() };
         let visits = Visits::default();
         let watched = Watched { policy: Box::new(Always(0)), visits: Arc::clone(&visits) };
         let row = crawled(&world, Box::new(watched), &terms, "1/day");

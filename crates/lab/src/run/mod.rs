@@ -6,7 +6,7 @@ mod copies;
 mod crawl;
 mod machine;
 mod signals;
-mod witness;
+mod truth_observer;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -15,17 +15,17 @@ use std::time::Duration;
 use evercrawl_policy::registry::{Entry, Goal, Setup, Unfit, find};
 use evercrawl_policy::{Days, Policy};
 
-pub use budget::Budget;
+pub use budget::FetchBudget;
 pub use signals::Signals;
-pub use witness::{Sight, Witness};
+pub use truth_observer::{TruePageState, TruthObserver};
 
-use crate::cache::{self, Cache, Key};
-use crate::judge::Judge;
-use crate::measure::Measured;
-use crate::row::Row;
-use crate::score::Outcome;
-use crate::source::{Source, WorldError};
-use crate::world::World;
+use crate::cache::{self, CacheKey, OutcomeCache};
+use crate::judge::PageClassifier;
+use crate::measure::MeanWithError;
+use crate::row::ResultRow;
+use crate::score::RunOutcome;
+use crate::source::{WorldError, WorldSource};
+use crate::world::LabWorld;
 
 /// The policy that knows the true mean rates.
 const CLAIRVOYANT: &str = "clairvoyant";
@@ -37,28 +37,28 @@ const REFERENCES_UP_TO: usize = 50_000;
 
 /// What is to be run: every policy in every world at every budget from every seed.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct RunPlan {
     /// Where worlds come from.
-    pub worlds: Vec<Source>,
+    pub worlds: Vec<WorldSource>,
     /// The policies.
     pub policies: Vec<&'static Entry>,
     /// The budgets.
-    pub budgets: Vec<Budget>,
+    pub budgets: Vec<FetchBudget>,
     /// The seeds.
     pub seeds: Vec<u64>,
     /// What all runs have in common.
-    pub terms: Terms,
+    pub terms: RunTerms,
     /// Whether each is compared with those who know the truth; `None`: unless the world is large.
     pub references: Option<bool>,
     /// How many run at a time.
     pub threads: usize,
     /// Where rows of runs made before are; every new one is put there as soon as it is made.
-    pub cache: Option<Cache>,
+    pub cache: Option<OutcomeCache>,
 }
 
 /// The terms of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Terms {
+pub struct RunTerms {
     /// What policies are told to aim at.
     pub goal: Goal,
     /// How long a round lasts.
@@ -69,18 +69,18 @@ pub struct Terms {
     pub cost_unchanged: f64,
 }
 
-impl Default for Terms {
+impl Default for RunTerms {
     /// Freshness, rounds of a week, nothing known before, every fetch at the same cost.
     fn default() -> Self {
-        Terms { goal: Goal::Freshness, round: 7.0, warm: 0.0, cost_unchanged: 1.0 }
+        RunTerms { goal: Goal::Freshness, round: 7.0, warm: 0.0, cost_unchanged: 1.0 }
     }
 }
 
 /// What happens while a plan is carried out.
 #[derive(Debug)]
-pub enum News {
+pub enum RunProgress {
     /// A run is done.
-    Row(Box<Row>),
+    Row(Box<ResultRow>),
     /// A policy cannot run in a world.
     Unfit {
         /// The world.
@@ -100,7 +100,11 @@ pub enum News {
 
 /// Carries out `plan`, world by world, and tells `listen` in the plan's order; ends early, with what
 /// is done, when `stop` is set.
-pub fn run(plan: &Plan, stop: &AtomicBool, mut listen: impl FnMut(News)) -> Result<(), WorldError> {
+pub fn run(
+    plan: &RunPlan,
+    stop: &AtomicBool,
+    mut listen: impl FnMut(RunProgress),
+) -> Result<(), WorldError> {
     for (number, source) in plan.worlds.iter().enumerate() {
         // A world that cannot be read for its fingerprint cannot be read as a world: said there.
         let shelf = plan.cache.as_ref().and_then(|c| Some((c, cache::fingerprint(source).ok()?)));
@@ -111,10 +115,13 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut listen: impl FnMut(News)) -> Resu
                 return Ok(());
             }
             let world = source.world(seeds[0], plan.terms.warm)?;
-            let mut of_all = |news: News| match news {
-                News::Progress { world, done } => {
+            let mut of_all = |news: RunProgress| match news {
+                RunProgress::Progress { world, done } => {
                     let worlds = number as f64 + (batch as f64 + done) / batches as f64;
-                    listen(News::Progress { world, done: worlds / plan.worlds.len() as f64 });
+                    listen(RunProgress::Progress {
+                        world,
+                        done: worlds / plan.worlds.len() as f64,
+                    });
                 }
                 other => listen(other),
             };
@@ -128,7 +135,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut listen: impl FnMut(News)) -> Resu
 const TICK: Duration = Duration::from_millis(200);
 
 /// What runs under way listen to, and say.
-struct Watch<'a> {
+struct ProgressWatch<'a> {
     /// Set when they are to be given up.
     stop: &'a AtomicBool,
     /// Rounds that all of them have begun.
@@ -137,13 +144,13 @@ struct Watch<'a> {
 
 /// The runs of one world.
 struct Batch<'a> {
-    plan: &'a Plan,
-    world: &'a World,
+    plan: &'a RunPlan,
+    world: &'a LabWorld,
     /// Where its rows are kept, and the world's fingerprint.
-    shelf: Option<(&'a Cache, u128)>,
-    judge: Judge,
+    shelf: Option<(&'a OutcomeCache, u128)>,
+    judge: PageClassifier,
     jobs: Vec<Job>,
-    asked: Vec<Asked>,
+    asked: Vec<RequestedPolicies>,
 }
 
 #[derive(Clone, Copy)]
@@ -155,7 +162,7 @@ struct Job {
 }
 
 /// A run that was asked for, and those that it is compared with, by number.
-struct Asked {
+struct RequestedPolicies {
     job: usize,
     clairvoyant: Option<usize>,
     oracle: Option<usize>,
@@ -164,13 +171,13 @@ struct Asked {
 impl<'a> Batch<'a> {
     /// References come first, as every other run waits for them.
     fn new(
-        plan: &'a Plan,
-        world: &'a World,
-        shelf: Option<(&'a Cache, u128)>,
+        plan: &'a RunPlan,
+        world: &'a LabWorld,
+        shelf: Option<(&'a OutcomeCache, u128)>,
         seeds: &[u64],
-        listen: &mut impl FnMut(News),
+        listen: &mut impl FnMut(RunProgress),
     ) -> Self {
-        let judge = Judge::new(world);
+        let judge = PageClassifier::new(world);
         let mut batch = Batch { plan, world, shelf, judge, jobs: Vec::new(), asked: Vec::new() };
         let fit: Vec<&'static Entry> =
             plan.policies.iter().copied().filter(|policy| batch.fits(policy, listen)).collect();
@@ -183,35 +190,35 @@ impl<'a> Batch<'a> {
                 let oracle = reference(ORACLE).map(&mut place);
                 for &policy in &fit {
                     let job = batch.place(Job { policy, budget, seed });
-                    batch.asked.push(Asked { job, clairvoyant, oracle });
+                    batch.asked.push(RequestedPolicies { job, clairvoyant, oracle });
                 }
             }
         }
         batch
     }
 
-    fn fits(&self, policy: &Entry, listen: &mut impl FnMut(News)) -> bool {
+    fn fits(&self, policy: &Entry, listen: &mut impl FnMut(RunProgress)) -> bool {
         let lacks_links = policy.needs_links()
             && self.world.server.as_ref().is_none_or(|server| server.total_links() == 0);
         if lacks_links {
             let why = Unfit::NeedsLinks(policy.name);
-            listen(News::Unfit { world: self.world.name.clone(), why });
+            listen(RunProgress::Unfit { world: self.world.name.clone(), why });
         }
         !lacks_links
     }
 
     /// The number of the job; the same for the same job.
     fn place(&mut self, job: Job) -> usize {
-        self.jobs.iter().position(|other| other.is(&job)).unwrap_or_else(|| {
+        self.jobs.iter().position(|other| other.has_policy(&job)).unwrap_or_else(|| {
             self.jobs.push(job);
             self.jobs.len() - 1
         })
     }
 
-    fn run(&self, stop: &AtomicBool, listen: &mut impl FnMut(News)) {
+    fn run(&self, stop: &AtomicBool, listen: &mut impl FnMut(RunProgress)) {
         let (sender, receiver) = mpsc::channel();
         let next = AtomicUsize::new(0);
-        let watch = Watch { stop, rounds: AtomicUsize::new(0) };
+        let watch = ProgressWatch { stop, rounds: AtomicUsize::new(0) };
         std::thread::scope(|scope| {
             for _ in 0..self.plan.threads.clamp(1, self.jobs.len().max(1)) {
                 let (sender, next, watch) = (sender.clone(), &next, &watch);
@@ -225,7 +232,7 @@ impl<'a> Batch<'a> {
                 });
             }
             drop(sender);
-            self.tell(&receiver, &watch, listen);
+            self.report_progress(&receiver, &watch, listen);
         });
     }
 
@@ -236,18 +243,19 @@ impl<'a> Batch<'a> {
 
     /// Tells of rows in the order in which they were asked for, each as soon as all before it and what
     /// it is compared with are there.
-    fn tell(
+    fn report_progress(
         &self,
-        receiver: &mpsc::Receiver<(Job, Outcome)>,
-        watch: &Watch<'_>,
-        listen: &mut impl FnMut(News),
+        receiver: &mpsc::Receiver<(Job, RunOutcome)>,
+        watch: &ProgressWatch<'_>,
+        listen: &mut impl FnMut(RunProgress),
     ) {
-        let mut outcomes: Vec<Option<Outcome>> = vec![None; self.jobs.len()];
+        let mut outcomes: Vec<Option<RunOutcome>> = vec![None; self.jobs.len()];
         let mut told = 0;
         loop {
             match receiver.recv_timeout(TICK) {
                 Ok((job, outcome)) => {
-                    if let Some(number) = self.jobs.iter().position(|other| other.is(&job)) {
+                    if let Some(number) = self.jobs.iter().position(|other| other.has_policy(&job))
+                    {
                         outcomes[number] = Some(outcome);
                     }
                 }
@@ -255,17 +263,17 @@ impl<'a> Batch<'a> {
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
             while let Some(row) = self.asked.get(told).and_then(|asked| asked.row(&outcomes)) {
-                listen(News::Row(Box::new(row)));
+                listen(RunProgress::Row(Box::new(row)));
                 told += 1;
             }
             let rounds = watch.rounds.load(Ordering::Relaxed) as f64;
             let done = rounds / (self.jobs.len() * self.rounds()) as f64;
-            listen(News::Progress { world: self.world.name.clone(), done });
+            listen(RunProgress::Progress { world: self.world.name.clone(), done });
         }
     }
 
     /// What came of a job: made before, or made now and kept. `None` if stopped before the end.
-    fn outcome(&self, job: Job, watch: &Watch<'_>) -> Option<Outcome> {
+    fn outcome(&self, job: Job, watch: &ProgressWatch<'_>) -> Option<RunOutcome> {
         let Some((cache, key)) = self.place_in_cache(job) else { return self.made(job, watch) };
         if let Some(outcome) = cache.find(&key) {
             watch.rounds.fetch_add(self.rounds(), Ordering::Relaxed);
@@ -276,7 +284,7 @@ impl<'a> Batch<'a> {
         Some(outcome)
     }
 
-    fn place_in_cache(&self, job: Job) -> Option<(&Cache, Key)> {
+    fn place_in_cache(&self, job: Job) -> Option<(&OutcomeCache, CacheKey)> {
         let (cache, world) = self.shelf?;
         let budget = &self.plan.budgets[job.budget];
         let rest = (job.policy.name, budget, job.seed, &self.plan.terms);
@@ -284,14 +292,15 @@ impl<'a> Batch<'a> {
     }
 
     /// `None` if stopped before the end.
-    fn made(&self, job: Job, watch: &Watch<'_>) -> Option<Outcome> {
+    fn made(&self, job: Job, watch: &ProgressWatch<'_>) -> Option<RunOutcome> {
         let before = machine::cpu_time();
         let policy = self.policy(job).ok()?;
-        let crawl = crawl::Crawl::new(self.world, &self.judge, &self.plan.terms, policy, job.seed);
+        let crawl =
+            crawl::SimulatedCrawl::new(self.world, &self.judge, &self.plan.terms, policy, job.seed);
         let budget = &self.plan.budgets[job.budget];
         let outcome = crawl.run(budget, job.seed, watch)?;
         let used = machine::cpu_time().saturating_sub(before);
-        let row = Row {
+        let row = ResultRow {
             world: self.world.name.clone(),
             policy: job.policy.name.to_owned(),
             budget: budget.to_string(),
@@ -301,7 +310,7 @@ impl<'a> Batch<'a> {
             peak_rss_bytes: machine::peak_memory(),
             ..outcome.row
         };
-        Some(Outcome { row, ..outcome })
+        Some(RunOutcome { row, ..outcome })
     }
 
     /// Makes the policy of what a crawler may know; of the truth, only for those who need it.
@@ -325,16 +334,16 @@ impl<'a> Batch<'a> {
 }
 
 impl Job {
-    fn is(&self, other: &Job) -> bool {
+    fn has_policy(&self, other: &Job) -> bool {
         (self.policy.name, self.budget, self.seed) == (other.policy.name, other.budget, other.seed)
     }
 }
 
-impl Asked {
+impl RequestedPolicies {
     /// The row beside its references, once all are there: by worth, which is what all of them aim at.
-    fn row(&self, outcomes: &[Option<Outcome>]) -> Option<Row> {
+    fn row(&self, outcomes: &[Option<RunOutcome>]) -> Option<ResultRow> {
         let own = outcomes[self.job].as_ref()?;
-        let beside = |reference: Option<usize>| -> Option<Option<Measured>> {
+        let beside = |reference: Option<usize>| -> Option<Option<MeanWithError>> {
             let Some(number) = reference else { return Some(None) };
             Some(own.beside(outcomes[number].as_ref()?))
         };

@@ -5,12 +5,12 @@ use std::collections::BinaryHeap;
 
 use evercrawl_policy::{Days, SplitMix64};
 
-use crate::world::{Cursor, World};
+use crate::world::{ChangeCursor, LabWorld};
 
 /// The signals still to come, one or two a page: they do not depend on what is crawled.
 #[derive(Debug)]
 pub struct Signals<'a> {
-    world: &'a World,
+    world: &'a LabWorld,
     waiting: BinaryHeap<Signal>,
     random: SplitMix64,
     to: Days,
@@ -26,7 +26,7 @@ struct Signal {
 #[derive(Debug)]
 enum Cause {
     /// A change, which stands here in the page's history.
-    Change(Cursor),
+    Change(ChangeCursor),
     /// None; the next such signal comes at this rate.
     Nothing(f64),
 }
@@ -34,7 +34,7 @@ enum Cause {
 impl<'a> Signals<'a> {
     /// Those between `from` and `to`. Of changes, the share that [`recall`](crate::HostFacts::recall)
     /// says; besides, as many without a change as [`precision`](crate::HostFacts::precision) allows.
-    pub fn new(world: &'a World, from: Days, to: Days, seed: u64) -> Self {
+    pub fn new(world: &'a LabWorld, from: Days, to: Days, seed: u64) -> Self {
         let random = SplitMix64::new(seed ^ 0x5169_6e61_6c73);
         let mut signals = Signals { world, waiting: BinaryHeap::new(), random, to };
         let telling = |host: u32| world.hosts[host as usize].recall > 0.0;
@@ -73,7 +73,7 @@ impl<'a> Signals<'a> {
         Some((page, at))
     }
 
-    fn wait_for_change(&mut self, page: u32, mut cursor: Cursor) {
+    fn wait_for_change(&mut self, page: u32, mut cursor: ChangeCursor) {
         let fact = &self.world.pages[page as usize];
         let host = &self.world.hosts[fact.host as usize];
         let end = self.to.min(fact.dies);

@@ -4,54 +4,54 @@
 use evercrawl_policy::SplitMix64;
 use serde::{Deserialize, Serialize};
 
-use super::tally::Tally;
-use crate::measure::{Measure, Measured};
-use crate::row::Scores;
+use super::tally::ScoreSums;
+use crate::measure::{MeanWithError, ScoreMeasure};
+use crate::row::RowScores;
 
 const RESAMPLES: usize = 1000;
 
 /// Worlds made of the same blocks of pages, drawn with replacement.
-pub(super) struct Resamples(Vec<Tally>);
+pub(super) struct Resamples(Vec<ScoreSums>);
 
 impl Resamples {
     /// Every run of as many blocks from the same seed draws the same ones, so that runs can be compared
     /// draw by draw.
-    pub(super) fn new(blocks: &[Tally], seed: u64) -> Self {
+    pub(super) fn new(blocks: &[ScoreSums], seed: u64) -> Self {
         let mut random = SplitMix64::new(seed);
         let mut drawn = || {
-            let draw = |sum: Tally, _| sum.plus(&blocks[random.below(blocks.len())]);
-            blocks.iter().fold(Tally::default(), draw)
+            let draw = |sum: ScoreSums, _| sum.plus(&blocks[random.below(blocks.len())]);
+            blocks.iter().fold(ScoreSums::default(), draw)
         };
         let wanted = if blocks.len() > 1 { RESAMPLES } else { 0 };
         Resamples((0..wanted).map(|_| drawn()).collect())
     }
 
     /// The scores of `all`, each with the middle 95 % of those of the drawn worlds.
-    pub(super) fn scores(&self, all: &Tally) -> Scores {
-        Scores::new(|measure| Measured {
+    pub(super) fn scores(&self, all: &ScoreSums) -> RowScores {
+        RowScores::new(|measure| MeanWithError {
             value: all.value(measure),
             bounds: middle(self.values(measure).collect()),
         })
     }
 
     /// What is kept of them.
-    pub(super) fn fresh(&self) -> Drawn {
-        Drawn(self.values(Measure::Weighted).map(|value| value as f32).collect())
+    pub(super) fn fresh(&self) -> ResampledScores {
+        ResampledScores(self.values(ScoreMeasure::Weighted).map(|value| value as f32).collect())
     }
 
-    fn values(&self, measure: Measure) -> impl Iterator<Item = f64> {
+    fn values(&self, measure: ScoreMeasure) -> impl Iterator<Item = f64> {
         self.0.iter().map(move |tally| tally.value(measure))
     }
 }
 
 /// The worth that was fresh in each of the drawn worlds: all that is needed to compare runs by it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Drawn(Vec<f32>);
+pub(crate) struct ResampledScores(Vec<f32>);
 
-impl Drawn {
+impl ResampledScores {
     /// The ends of the middle 95 % of what this run reached of another's in the same drawn world. What chance
     /// does to both alike does nothing to that. `None` where nobody can tell.
-    pub(super) fn over(&self, other: &Drawn) -> Option<(f64, f64)> {
+    pub(super) fn over(&self, other: &ResampledScores) -> Option<(f64, f64)> {
         let pairs = self.0.iter().zip(&other.0);
         middle(pairs.map(|(own, best)| f64::from(*own) / f64::from(*best)).collect())
     }
@@ -74,9 +74,9 @@ mod tests {
 
     /// The same pages as two policies had them: one has kept each fresh for a time from 0 to 1, the other for
     /// 0.8 of that, give or take a tenth.
-    fn two_runs(seed: u64) -> [Drawn; 2] {
+    fn two_runs(seed: u64) -> [ResampledScores; 2] {
         let mut random = SplitMix64::new(seed);
-        let mut runs = [[Tally::default(); PAGES]; 2];
+        let mut runs = [[ScoreSums::default(); PAGES]; 2];
         for page in 0..PAGES {
             let best = random.uniform();
             for (run, fresh) in runs.iter_mut().zip([best * (0.7 + 0.2 * random.uniform()), best]) {
@@ -110,10 +110,10 @@ mod tests {
     #[test]
     fn beside_nothing_and_by_one_page_nobody_can_tell() {
         let [own, _] = two_runs(1);
-        let nothing = Resamples::new(&[Tally::default(); PAGES], 1).fresh();
+        let nothing = Resamples::new(&[ScoreSums::default(); PAGES], 1).fresh();
         assert_eq!(own.over(&nothing), None);
-        let one = Resamples::new(&[Tally::default()], 1);
+        let one = Resamples::new(&[ScoreSums::default()], 1);
         assert_eq!(one.fresh().over(&one.fresh()), None);
-        assert_eq!(one.scores(&Tally::default()).freshness_low, None);
+        assert_eq!(one.scores(&ScoreSums::default()).freshness_low, None);
     }
 }

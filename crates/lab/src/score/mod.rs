@@ -7,13 +7,13 @@ mod tally;
 use evercrawl_policy::Days;
 use serde::{Deserialize, Serialize};
 
-use crate::judge::{Class, Judge};
-use crate::measure::Measured;
-use crate::row::{Part, Row, Week};
-use crate::world::{Span, World};
-pub(crate) use drawn::Drawn;
+use crate::judge::{PageClassifier, RateClass};
+use crate::measure::MeanWithError;
+use crate::row::{PartScores, ResultRow, Week};
+use crate::world::{LabWorld, Span};
+pub(crate) use drawn::ResampledScores;
 use drawn::Resamples;
-use tally::{Parts, Sums, Tally};
+use tally::{Parts, ScoreSums, Sums};
 
 /// Worlds with more hosts than this are not listed host by host.
 const MOST_HOSTS: usize = 200;
@@ -25,24 +25,24 @@ const BLOCKS: usize = 1024;
 const WEEK: Days = 7.0;
 
 /// What is counted while a run goes on.
-pub(crate) struct Score<'a> {
-    world: &'a World,
-    judge: &'a Judge,
+pub(crate) struct RunScore<'a> {
+    world: &'a LabWorld,
+    judge: &'a PageClassifier,
     from: Days,
     to: Days,
     weeks: Parts,
     hosts: Parts,
     classes: Parts,
-    blocks: Vec<Tally>,
+    blocks: Vec<ScoreSums>,
     edits: u64,
 }
 
 /// What came of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Outcome {
-    pub(crate) row: Row,
+pub(crate) struct RunOutcome {
+    pub(crate) row: ResultRow,
     /// What it takes to compare it with another run on the same pages.
-    pub(crate) drawn: Drawn,
+    pub(crate) drawn: ResampledScores,
 }
 
 /// What a fetch came to.
@@ -55,19 +55,19 @@ pub(crate) enum Gain {
     Failed,
 }
 
-impl<'a> Score<'a> {
-    pub(crate) fn new(world: &'a World, judge: &'a Judge) -> Self {
+impl<'a> RunScore<'a> {
+    pub(crate) fn new(world: &'a LabWorld, judge: &'a PageClassifier) -> Self {
         let Span { from, to, .. } = world.span;
         let weeks = ((to - from) / WEEK).ceil().max(1.0) as usize;
-        Score {
+        RunScore {
             world,
             judge,
             from,
             to,
             weeks: Parts::new(weeks),
             hosts: Parts::new(if world.hosts.len() > MOST_HOSTS { 0 } else { world.hosts.len() }),
-            classes: Parts::new(Class::ALL.len()),
-            blocks: vec![Tally::default(); world.pages.len().clamp(1, BLOCKS)],
+            classes: Parts::new(RateClass::ALL.len()),
+            blocks: vec![ScoreSums::default(); world.pages.len().clamp(1, BLOCKS)],
             edits: 0,
         }
     }
@@ -132,14 +132,14 @@ impl<'a> Score<'a> {
     }
 
     /// All that is to be said of the score itself.
-    pub(crate) fn outcome(&self, seed: u64) -> Outcome {
+    pub(crate) fn outcome(&self, seed: u64) -> RunOutcome {
         let resamples = Resamples::new(&self.blocks, seed);
-        Outcome { row: self.row(seed, &resamples), drawn: resamples.fresh() }
+        RunOutcome { row: self.row(seed, &resamples), drawn: resamples.fresh() }
     }
 
-    fn row(&self, seed: u64, resamples: &Resamples) -> Row {
-        let all = self.weeks.sums().fold(Tally::default(), |all, week| all.plus(&week));
-        Row {
+    fn row(&self, seed: u64, resamples: &Resamples) -> ResultRow {
+        let all = self.weeks.sums().fold(ScoreSums::default(), |all, week| all.plus(&week));
+        ResultRow {
             seed,
             pages: self.classes.sums().map(|class| class.pages).sum(),
             fetches: all.fetches,
@@ -152,8 +152,8 @@ impl<'a> Score<'a> {
             scores: resamples.scores(&all),
             weeks: self.week_list(),
             hosts: named(&self.hosts, self.world.hosts.iter().map(|host| host.name.as_str())),
-            classes: named(&self.classes, Class::ALL.iter().map(|class| class.name())),
-            ..Row::default()
+            classes: named(&self.classes, RateClass::ALL.iter().map(|class| class.name())),
+            ..ResultRow::default()
         }
     }
 
@@ -163,7 +163,7 @@ impl<'a> Score<'a> {
     }
 
     /// Counts something of a page for its host and its class.
-    fn parts(&mut self, page: u32, add: impl Fn(&mut Tally)) {
+    fn parts(&mut self, page: u32, add: impl Fn(&mut ScoreSums)) {
         let host = self.world.pages[page as usize].host as usize;
         if let Some(tally) = self.hosts.of_page(page).get_mut(host) {
             add(tally);
@@ -171,11 +171,11 @@ impl<'a> Score<'a> {
         add(&mut self.classes.of_page(page)[self.judge.class(page) as usize]);
     }
 
-    fn block(&mut self, page: u32) -> &mut Tally {
+    fn block(&mut self, page: u32) -> &mut ScoreSums {
         &mut self.blocks[page as usize % BLOCKS]
     }
 
-    fn count(&mut self, page: u32, at: Days, add: impl Fn(&mut Tally)) {
+    fn count(&mut self, page: u32, at: Days, add: impl Fn(&mut ScoreSums)) {
         add(&mut self.weeks.of_page(page)[((at - self.from) / WEEK) as usize]);
         add(self.block(page));
         self.parts(page, add);
@@ -211,18 +211,18 @@ impl<'a> Score<'a> {
     }
 }
 
-impl Outcome {
+impl RunOutcome {
     /// The worth that was fresh beside that of `best`; `None` if none was there.
-    pub(crate) fn beside(&self, best: &Outcome) -> Option<Measured> {
+    pub(crate) fn beside(&self, best: &RunOutcome) -> Option<MeanWithError> {
         let [own, other] = [self, best].map(|outcome| outcome.row.scores.freshness_weighted);
         let bounds = self.drawn.over(&best.drawn);
-        (other > 0.0).then(|| Measured { value: own / other, bounds })
+        (other > 0.0).then(|| MeanWithError { value: own / other, bounds })
     }
 }
 
 /// What came of each part, under its name.
-fn named<'n>(parts: &Parts, names: impl Iterator<Item = &'n str>) -> Vec<Part> {
-    let part = |(name, (sum, tallied)): (&str, (Tally, _))| Part {
+fn named<'n>(parts: &Parts, names: impl Iterator<Item = &'n str>) -> Vec<PartScores> {
+    let part = |(name, (sum, tallied)): (&str, (ScoreSums, _))| PartScores {
         name: name.to_owned(),
         pages: sum.pages,
         tallied,

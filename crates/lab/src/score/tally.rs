@@ -1,7 +1,7 @@
 //! What is counted of some pages, and how far may chance have moved what is made of it?
 
-use crate::measure::{Measure, Measured, student};
-use crate::row::{Scores, Tallied};
+use crate::measure::{MeanWithError, ScoreMeasure, student};
+use crate::row::{RowScores, Tallied};
 
 /// Pages of each part are counted in so many groups, to see how much chance matters: in groups that
 /// have nothing in common, as no pattern in the order of pages is as long as a prime of this size.
@@ -9,7 +9,7 @@ const GROUPS: usize = 61;
 
 /// What is counted of some pages for some time.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Tally {
+pub(super) struct ScoreSums {
     plain: Sums,
     /// Pages counting by their worth.
     weighted: Sums,
@@ -29,9 +29,9 @@ pub(super) struct Sums {
     pub(super) age: f64,
 }
 
-impl Tally {
-    pub(super) fn plus(self, other: &Tally) -> Tally {
-        Tally {
+impl ScoreSums {
+    pub(super) fn plus(self, other: &ScoreSums) -> ScoreSums {
+        ScoreSums {
             plain: self.plain.plus(&other.plain),
             weighted: self.weighted.plus(&other.weighted),
             cost: self.cost + other.cost,
@@ -50,19 +50,19 @@ impl Tally {
     }
 
     /// The two sums that a measure is the ratio of.
-    fn sums(&self, measure: Measure) -> (f64, f64) {
+    fn sums(&self, measure: ScoreMeasure) -> (f64, f64) {
         match measure {
-            Measure::Freshness => (self.plain.fresh, self.plain.live),
-            Measure::Weighted => (self.weighted.fresh, self.weighted.live),
-            Measure::Age => (self.plain.age, self.plain.live),
-            Measure::AgeWeighted => (self.weighted.age, self.weighted.live),
-            Measure::Coverage => (self.detected as f64, self.changes as f64),
-            Measure::UpdateRate => (self.finds as f64, self.fetches as f64),
+            ScoreMeasure::Freshness => (self.plain.fresh, self.plain.live),
+            ScoreMeasure::Weighted => (self.weighted.fresh, self.weighted.live),
+            ScoreMeasure::Age => (self.plain.age, self.plain.live),
+            ScoreMeasure::AgeWeighted => (self.weighted.age, self.weighted.live),
+            ScoreMeasure::Coverage => (self.detected as f64, self.changes as f64),
+            ScoreMeasure::UpdateRate => (self.finds as f64, self.fetches as f64),
         }
     }
 
     /// A share of nothing is 0.
-    pub(super) fn value(&self, measure: Measure) -> f64 {
+    pub(super) fn value(&self, measure: ScoreMeasure) -> f64 {
         let (part, whole) = self.sums(measure);
         if whole > 0.0 { part / whole } else { 0.0 }
     }
@@ -82,30 +82,30 @@ impl Sums {
 pub(super) struct Parts {
     count: usize,
     /// All parts of the first group, then all of the second: a page goes through its weeks in order.
-    tallies: Vec<Tally>,
+    tallies: Vec<ScoreSums>,
 }
 
 impl Parts {
     pub(super) fn new(count: usize) -> Self {
-        Parts { count, tallies: vec![Tally::default(); count * GROUPS] }
+        Parts { count, tallies: vec![ScoreSums::default(); count * GROUPS] }
     }
 
     /// What is counted of a page in each part.
-    pub(super) fn of_page(&mut self, page: u32) -> &mut [Tally] {
+    pub(super) fn of_page(&mut self, page: u32) -> &mut [ScoreSums] {
         let first = page as usize % GROUPS * self.count;
         &mut self.tallies[first..first + self.count]
     }
 
     /// The sum of each part.
-    pub(super) fn sums(&self) -> impl Iterator<Item = Tally> {
-        (0..self.count).map(|part| self.groups(part).fold(Tally::default(), Tally::plus))
+    pub(super) fn sums(&self) -> impl Iterator<Item = ScoreSums> {
+        (0..self.count).map(|part| self.groups(part).fold(ScoreSums::default(), ScoreSums::plus))
     }
 
     /// What came of each part.
-    pub(super) fn tallied(&self) -> impl Iterator<Item = (Tally, Tallied)> {
+    pub(super) fn tallied(&self) -> impl Iterator<Item = (ScoreSums, Tallied)> {
         self.sums().enumerate().map(|(part, sum)| {
             let tallied = Tallied {
-                scores: Scores::new(|measure| self.measured(part, &sum, measure)),
+                scores: RowScores::new(|measure| self.measured(part, &sum, measure)),
                 fetches: sum.fetches,
                 wasted: sum.fetches - sum.finds,
                 cost: sum.cost,
@@ -116,13 +116,13 @@ impl Parts {
         })
     }
 
-    fn groups(&self, part: usize) -> impl Iterator<Item = &Tally> {
+    fn groups(&self, part: usize) -> impl Iterator<Item = &ScoreSums> {
         self.tallies[part.min(self.tallies.len())..].iter().step_by(self.count.max(1))
     }
 
     /// The ratio of two sums, and how far it may be off: as a ratio of means over groups, by how far each
     /// group is from where the ratio puts it (Cochran, Sampling Techniques, 1977, chapter 6).
-    fn measured(&self, part: usize, sum: &Tally, measure: Measure) -> Measured {
+    fn measured(&self, part: usize, sum: &ScoreSums, measure: ScoreMeasure) -> MeanWithError {
         let (value, whole) = (sum.value(measure), sum.sums(measure).1);
         let (mut squares, mut count) = (0.0, 0);
         for (own, of) in self.groups(part).map(|group| group.sums(measure)) {
@@ -137,7 +137,7 @@ impl Parts {
             let n = f64::from(count as u32);
             errors * (squares * n / (n - 1.0)).sqrt() / whole
         });
-        Measured::around(value, reach, measure.most())
+        MeanWithError::around(value, reach, measure.most())
     }
 }
 
@@ -164,7 +164,7 @@ mod tests {
         for pages in [5, 40, 3000] {
             let holds = |seed: &u64| {
                 let (_, tallied) = drawn(*seed, pages).tallied().nth(1).unwrap();
-                let bounds = tallied.scores.of(Measure::Freshness).bounds.unwrap();
+                let bounds = tallied.scores.of(ScoreMeasure::Freshness).bounds.unwrap();
                 (bounds.0..=bounds.1).contains(&0.5)
             };
             let share = (0..2000).filter(holds).count() as f64 / 2000.0;
@@ -176,7 +176,7 @@ mod tests {
     fn where_one_page_or_none_counts_nobody_can_tell() {
         for pages in [0, 1] {
             let (_, tallied) = drawn(1, pages).tallied().nth(1).unwrap();
-            assert_eq!(tallied.scores.of(Measure::Freshness).bounds, None, "{pages}");
+            assert_eq!(tallied.scores.of(ScoreMeasure::Freshness).bounds, None, "{pages}");
         }
     }
 
@@ -185,9 +185,9 @@ mod tests {
         let mut parts = Parts::new(1);
         let coverage = |parts: &Parts| {
             let (_, tallied) = parts.tallied().next().unwrap();
-            tallied.scores.of(Measure::Coverage)
+            tallied.scores.of(ScoreMeasure::Coverage)
         };
-        let unknown = Measured { value: 0.0, bounds: None };
+        let unknown = MeanWithError { value: 0.0, bounds: None };
         assert_eq!(coverage(&parts), unknown, "of nothing");
         (0..9).for_each(|page| parts.of_page(page)[0].changes = 1);
         assert_eq!(coverage(&parts), unknown, "none of nine");

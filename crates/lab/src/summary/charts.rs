@@ -1,9 +1,9 @@
 //! What does it look like? Curves of the policies that stand out, the others in grey.
 
 use super::tables::capital;
-use super::{Summary, marked};
-use crate::figure::{Axis, Figure, Line, Panel};
-use crate::measure::{Measure, Measured};
+use super::{RunSummary, marked};
+use crate::figure::{Axis, Figure, FigureLine, Panel};
+use crate::measure::{MeanWithError, ScoreMeasure};
 
 /// So many budgets are shown side by side.
 const MOST_PANELS: usize = 3;
@@ -13,16 +13,16 @@ const TICKS: f64 = 6.0;
 
 const BANDS: &str = " The bands are intervals of 95 %.";
 
-impl<'a> Summary<'a> {
+impl<'a> RunSummary<'a> {
     /// Freshness and coverage against the budget in a world, or on the mean over all; `None` where
     /// there is one budget only.
     pub(super) fn by_budget_chart(&self, world: Option<&str>) -> Option<Figure> {
-        let value = |budget: &str, policy: &str, measure: Measure| match world {
+        let value = |budget: &str, policy: &str, measure: ScoreMeasure| match world {
             Some(world) => self.line(world, budget, policy).map(|line| line.of(measure)),
             None => self.measured_over_worlds(budget, policy, measure),
         };
         let sizes: Vec<f64> = self.budgets.iter().map(|b| self.size(world, b)).collect();
-        let points = |policy: &str, measure: Measure| -> Vec<(f64, Measured)> {
+        let points = |policy: &str, measure: ScoreMeasure| -> Vec<(f64, MeanWithError)> {
             let values = self.budgets.iter().map(|budget| value(budget, policy, measure));
             sizes.iter().zip(values).filter_map(|(x, y)| Some((*x, y?))).collect()
         };
@@ -30,12 +30,12 @@ impl<'a> Summary<'a> {
         let panels: Vec<Panel> = measures
             .iter()
             .map(|&measure| {
-                let drawn = Line::dotted_curve;
+                let drawn = FigureLine::dotted_curve;
                 let lines = self.lines_of(measure, |policy| points(policy, measure), drawn);
                 Panel { heading: measure.name().to_owned(), lines }
             })
             .collect();
-        let verdict = |measure: &Measure| match world {
+        let verdict = |measure: &ScoreMeasure| match world {
             Some(world) => self.verdict(world, *measure),
             None => self.verdict_over_worlds(*measure),
         };
@@ -58,12 +58,12 @@ impl<'a> Summary<'a> {
     pub(super) fn weeks_chart(&self, world: &str) -> Figure {
         let measure = self.over_time();
         let panel = |budget: &'a str| {
-            let weeks = |policy: &str| -> Vec<(f64, Measured)> {
+            let weeks = |policy: &str| -> Vec<(f64, MeanWithError)> {
                 let weeks = self.line(world, budget, policy).map(|line| line.weeks(measure));
                 let middles = (0..).map(|week| f64::from(week) + 0.5);
                 middles.zip(weeks.unwrap_or_default()).collect()
             };
-            let lines = self.lines_of(measure, weeks, Line::curve);
+            let lines = self.lines_of(measure, weeks, FigureLine::curve);
             Panel { heading: budget.to_owned(), lines }
         };
         let panels: Vec<Panel> = self.some_budgets().into_iter().map(panel).collect();
@@ -87,12 +87,12 @@ impl<'a> Summary<'a> {
     /// A curve for each policy: named, in colour and with its interval, or in grey.
     fn lines_of(
         &self,
-        measure: Measure,
-        points: impl Fn(&str) -> Vec<(f64, Measured)>,
-        drawn: fn(String, Vec<(f64, f64)>) -> Line,
-    ) -> Vec<Line> {
+        measure: ScoreMeasure,
+        points: impl Fn(&str) -> Vec<(f64, MeanWithError)>,
+        drawn: fn(String, Vec<(f64, f64)>) -> FigureLine,
+    ) -> Vec<FigureLine> {
         let picked = self.picked();
-        let shown = |policy: &str| -> Vec<(f64, Measured)> {
+        let shown = |policy: &str| -> Vec<(f64, MeanWithError)> {
             points(policy).into_iter().map(|(x, of)| (x, of.shown(measure))).collect()
         };
         let named = picked.iter().map(|policy| {
@@ -101,7 +101,7 @@ impl<'a> Summary<'a> {
             drawn(name, values(&shown)).of(policy).within(bounds(&shown))
         });
         let rest = self.policies.iter().filter(|policy| !picked.contains(policy));
-        named.chain(rest.map(|policy| Line::faint(values(&shown(policy))))).collect()
+        named.chain(rest.map(|policy| FigureLine::faint(values(&shown(policy))))).collect()
     }
 
     fn grey(&self) -> String {
@@ -116,7 +116,7 @@ impl<'a> Summary<'a> {
     fn size(&self, world: Option<&str>, budget: &str) -> f64 {
         let lines = self.lines.iter().filter(|line| line.budget() == budget);
         let here = lines.filter(|line| world.is_none_or(|world| line.world() == world));
-        let sizes: Vec<f64> = here.map(super::Line::size).collect();
+        let sizes: Vec<f64> = here.map(super::SummaryLine::size).collect();
         sizes.iter().sum::<f64>() / sizes.len() as f64
     }
 
@@ -130,12 +130,12 @@ impl<'a> Summary<'a> {
     }
 }
 
-fn values(points: &[(f64, Measured)]) -> Vec<(f64, f64)> {
+fn values(points: &[(f64, MeanWithError)]) -> Vec<(f64, f64)> {
     points.iter().map(|(x, of)| (*x, of.value)).collect()
 }
 
 /// The intervals; what has none is its own.
-fn bounds(points: &[(f64, Measured)]) -> Vec<(f64, f64)> {
+fn bounds(points: &[(f64, MeanWithError)]) -> Vec<(f64, f64)> {
     points.iter().map(|(_, of)| of.bounds.unwrap_or((of.value, of.value))).collect()
 }
 

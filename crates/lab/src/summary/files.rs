@@ -1,15 +1,15 @@
 //! Where can a program read it all? One table a kind of number, every run in it.
 
-use super::Summary;
-use crate::measure::{Measure, Measured};
-use crate::page::{Cell, Table, cell};
-use crate::row::{Part, Row, Tallied, Week};
+use super::RunSummary;
+use crate::measure::{MeanWithError, ScoreMeasure};
+use crate::page::{Cell, ReportTable, cell};
+use crate::row::{PartScores, ResultRow, Tallied, Week};
 
 /// What every row of the detailed tables begins with.
 const RUN: [&str; 5] = ["world", "policy", "budget", "goal", "seed"];
 
 /// A number that every run has, and its name.
-type Count = (&'static str, fn(&Row) -> f64);
+type Count = (&'static str, fn(&ResultRow) -> f64);
 
 const COUNTS: [Count; 7] = [
     ("pages", |row| row.pages as f64),
@@ -25,14 +25,16 @@ const COUNTS: [Count; 7] = [
 const TALLIED: [&str; 5] = ["fetches", "wasted", "cost", "detected", "changes"];
 
 /// A score beside one that knows more, and its name.
-type Beside = (&'static str, fn(&Row) -> Option<Measured>);
+type Beside = (&'static str, fn(&ResultRow) -> Option<MeanWithError>);
 
-const BESIDE: [Beside; 2] =
-    [("freshness_of_clairvoyant", Row::of_clairvoyant), ("freshness_of_oracle", Row::of_oracle)];
+const BESIDE: [Beside; 2] = [
+    ("freshness_of_clairvoyant", ResultRow::of_clairvoyant),
+    ("freshness_of_oracle", ResultRow::of_oracle),
+];
 
-impl Summary<'_> {
+impl RunSummary<'_> {
     /// The tables: `summary` over seeds, `weeks`, `hosts` and `classes` run by run.
-    pub fn files(&self) -> [Table; 4] {
+    pub fn files(&self) -> [ReportTable; 4] {
         [
             self.summary(),
             self.runs("weeks", &["week"], weeks),
@@ -41,7 +43,7 @@ impl Summary<'_> {
         ]
     }
 
-    fn summary(&self) -> Table {
+    fn summary(&self) -> ReportTable {
         let runs = ["world", "policy", "budget", "goal", "seeds"].map(str::to_owned);
         let counts = COUNTS.iter().map(|(name, _)| (*name).to_owned());
         let beside = BESIDE.iter().flat_map(|(name, _)| bounded(name));
@@ -52,7 +54,7 @@ impl Summary<'_> {
             let [world, policy, budget, goal, _] = run(line.rows[0]);
             let mut cells = vec![world, policy, budget, goal, plain(line.rows.len() as f64)];
             cells.extend(COUNTS.iter().map(|(_, of)| plain(line.mean(of))));
-            cells.extend(Measure::ALL.into_iter().flat_map(|measure| ends(line.of(measure))));
+            cells.extend(ScoreMeasure::ALL.into_iter().flat_map(|measure| ends(line.of(measure))));
             cells.extend(BESIDE.iter().flat_map(|(_, of)| ends(line.beside(*of))));
             cells.push(plain(line.mean(|row| row.cpu_seconds)));
             table.row(cells);
@@ -61,7 +63,12 @@ impl Summary<'_> {
     }
 
     /// A table with as many rows a run as `of` gives it, each beginning with what `heads` says.
-    fn runs(&self, name: &str, heads: &[&str], of: fn(&Row) -> Vec<Vec<Cell>>) -> Table {
+    fn runs(
+        &self,
+        name: &str,
+        heads: &[&str],
+        of: fn(&ResultRow) -> Vec<Vec<Cell>>,
+    ) -> ReportTable {
         let first = RUN.iter().chain(heads).map(|head| (*head).to_owned());
         let last = TALLIED.iter().map(|head| (*head).to_owned());
         let mut table = table(name, "", first.chain(measures()).chain(last));
@@ -74,14 +81,14 @@ impl Summary<'_> {
     }
 }
 
-fn table(name: &str, caption: &str, heads: impl Iterator<Item = String>) -> Table {
+fn table(name: &str, caption: &str, heads: impl Iterator<Item = String>) -> ReportTable {
     let heads: Vec<String> = heads.collect();
-    Table::new(name, caption, &heads.iter().map(String::as_str).collect::<Vec<_>>())
+    ReportTable::new(name, caption, &heads.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// The columns of all measures.
 fn measures() -> impl Iterator<Item = String> {
-    Measure::ALL.into_iter().flat_map(|measure| bounded(measure.column()))
+    ScoreMeasure::ALL.into_iter().flat_map(|measure| bounded(measure.column()))
 }
 
 /// The columns of a value and the ends of its interval.
@@ -90,18 +97,18 @@ fn bounded(name: &str) -> [String; 3] {
 }
 
 /// A value and the ends of its interval; empty where it has none.
-fn ends(of: Measured) -> [Cell; 3] {
+fn ends(of: MeanWithError) -> [Cell; 3] {
     let (low, high) = of.bounds.unwrap_or((f64::NAN, f64::NAN));
     [of.value, low, high].map(plain)
 }
 
-fn run(row: &Row) -> [Cell; 5] {
+fn run(row: &ResultRow) -> [Cell; 5] {
     let [world, policy, budget, goal] =
         [&row.world, &row.policy, &row.budget, &row.goal].map(|words| Cell::from(words.as_str()));
     [world, policy, budget, goal, plain(row.seed as f64)]
 }
 
-fn weeks(row: &Row) -> Vec<Vec<Cell>> {
+fn weeks(row: &ResultRow) -> Vec<Vec<Cell>> {
     let cells = |w: &Week| {
         let week = std::iter::once(plain(w.week.into()));
         week.chain(numbers(&w.tallied)).collect()
@@ -109,8 +116,8 @@ fn weeks(row: &Row) -> Vec<Vec<Cell>> {
     row.weeks.iter().map(cells).collect()
 }
 
-fn listed(parts: &[Part]) -> Vec<Vec<Cell>> {
-    let cells = |p: &Part| {
+fn listed(parts: &[PartScores]) -> Vec<Vec<Cell>> {
+    let cells = |p: &PartScores| {
         let head = [Cell::from(p.name.as_str()), plain(p.pages as f64)];
         head.into_iter().chain(numbers(&p.tallied)).collect()
     };
@@ -118,7 +125,7 @@ fn listed(parts: &[Part]) -> Vec<Vec<Cell>> {
 }
 
 fn numbers(tallied: &Tallied) -> impl Iterator<Item = Cell> {
-    let scores = Measure::ALL.into_iter().flat_map(|measure| ends(tallied.scores.of(measure)));
+    let scores = ScoreMeasure::ALL.into_iter().flat_map(|measure| ends(tallied.scores.of(measure)));
     scores.chain(tallied.counts().map(plain))
 }
 

@@ -21,10 +21,10 @@ mod words;
 use evercrawl_policy::registry;
 
 pub(crate) use charts::{axis, log_axis};
-pub use line::Line;
+pub use line::SummaryLine;
 
-use crate::measure::{Measure, Measured};
-use crate::row::Row;
+use crate::measure::{MeanWithError, ScoreMeasure};
+use crate::row::ResultRow;
 
 /// The policy that is run unless another is asked for.
 const OURS: &str = "index";
@@ -37,43 +37,43 @@ const PICKED: usize = 7;
 
 /// All rows of a run, by world, budget and policy.
 #[derive(Clone, Debug)]
-pub struct Summary<'a> {
-    rows: &'a [Row],
-    lines: Vec<Line<'a>>,
+pub struct RunSummary<'a> {
+    rows: &'a [ResultRow],
+    lines: Vec<SummaryLine<'a>>,
     worlds: Vec<&'a str>,
     budgets: Vec<&'a str>,
     policies: Vec<&'a str>,
 }
 
-impl<'a> Summary<'a> {
+impl<'a> RunSummary<'a> {
     /// Takes rows of one goal; worlds and policies stay in the order of the rows, budgets go by size.
-    pub fn new(rows: &'a [Row]) -> Self {
-        let mut lines: Vec<Line<'a>> = Vec::new();
+    pub fn new(rows: &'a [ResultRow]) -> Self {
+        let mut lines: Vec<SummaryLine<'a>> = Vec::new();
         for row in rows {
             match lines.iter_mut().find(|line| line.holds(row)) {
                 Some(line) => line.rows.push(row),
-                None => lines.push(Line { rows: vec![row] }),
+                None => lines.push(SummaryLine { rows: vec![row] }),
             }
         }
         let mut sized: Vec<(&str, f64)> =
             lines.iter().map(|line| (line.budget(), line.size())).collect();
         sized.sort_by(|a, b| a.1.total_cmp(&b.1));
-        Summary {
+        RunSummary {
             rows,
-            worlds: distinct(lines.iter().map(Line::world)),
+            worlds: distinct(lines.iter().map(SummaryLine::world)),
             budgets: distinct(sized.into_iter().map(|(budget, _)| budget)),
-            policies: distinct(lines.iter().map(Line::policy)),
+            policies: distinct(lines.iter().map(SummaryLine::policy)),
             lines,
         }
     }
 
     /// Every score there is.
-    pub fn lines(&self) -> impl Iterator<Item = &Line<'a>> {
+    pub fn lines(&self) -> impl Iterator<Item = &SummaryLine<'a>> {
         self.lines.iter()
     }
 
     /// The score of a policy, if it ran there.
-    fn line(&self, world: &str, budget: &str, policy: &str) -> Option<&Line<'a>> {
+    fn line(&self, world: &str, budget: &str, policy: &str) -> Option<&SummaryLine<'a>> {
         let wanted = (world, budget, policy);
         self.lines.iter().find(|l| (l.world(), l.budget(), l.policy()) == wanted)
     }
@@ -84,14 +84,17 @@ impl<'a> Summary<'a> {
     }
 
     /// What the runs aimed at.
-    fn goal(&self) -> Measure {
-        let goal = self.rows.first().map_or(Measure::Weighted, |row| Measure::of_goal(&row.goal));
+    fn goal(&self) -> ScoreMeasure {
+        let goal = self
+            .rows
+            .first()
+            .map_or(ScoreMeasure::Weighted, |row| ScoreMeasure::of_goal(&row.goal));
         if self.has_weights() { goal } else { goal.plain() }
     }
 
     /// Freshness as it matters here: of pages, or of their worth where that differs.
-    fn freshness(&self) -> Measure {
-        if self.has_weights() { Measure::Weighted } else { Measure::Freshness }
+    fn freshness(&self) -> ScoreMeasure {
+        if self.has_weights() { ScoreMeasure::Weighted } else { ScoreMeasure::Freshness }
     }
 
     /// Whether some pages are worth more than others, so that it matters which are fresh.
@@ -100,7 +103,7 @@ impl<'a> Summary<'a> {
     }
 
     /// What is shown of every world: shares, and the goal where that is none.
-    fn measures(&self) -> Vec<Measure> {
+    fn measures(&self) -> Vec<ScoreMeasure> {
         let mut measures = self.shares();
         if self.goal().is_a_time() {
             measures.insert(0, self.goal());
@@ -109,21 +112,21 @@ impl<'a> Summary<'a> {
     }
 
     /// The shares that are shown of every world.
-    fn shares(&self) -> Vec<Measure> {
-        let mut shares = vec![Measure::Freshness, Measure::Coverage];
+    fn shares(&self) -> Vec<ScoreMeasure> {
+        let mut shares = vec![ScoreMeasure::Freshness, ScoreMeasure::Coverage];
         if self.has_weights() {
-            shares.insert(1, Measure::Weighted);
+            shares.insert(1, ScoreMeasure::Weighted);
         }
         shares
     }
 
     /// What is drawn week by week: freshness as it matters here, or age where that is the goal.
-    fn over_time(&self) -> Measure {
+    fn over_time(&self) -> ScoreMeasure {
         if self.goal().is_a_time() { self.goal() } else { self.freshness() }
     }
 
     /// The mean of a policy over all worlds at a budget; `None` unless it ran in all of them.
-    fn over_worlds(&self, budget: &str, policy: &str, measure: Measure) -> Option<f64> {
+    fn over_worlds(&self, budget: &str, policy: &str, measure: ScoreMeasure) -> Option<f64> {
         let of = self.measured_over_worlds(budget, policy, measure)?;
         Some(of.shown(measure).value)
     }
@@ -133,18 +136,18 @@ impl<'a> Summary<'a> {
         &self,
         budget: &str,
         policy: &str,
-        measure: Measure,
-    ) -> Option<Measured> {
+        measure: ScoreMeasure,
+    ) -> Option<MeanWithError> {
         let one = |world: &&str| Some(self.line(world, budget, policy)?.of(measure));
-        let all: Vec<Measured> = self.worlds.iter().map(one).collect::<Option<_>>()?;
+        let all: Vec<MeanWithError> = self.worlds.iter().map(one).collect::<Option<_>>()?;
         let count = (!all.is_empty()).then_some(all.len() as f64)?;
         let value = all.iter().map(|of| of.value).sum::<f64>() / count;
         let reach = all.iter().map(|of| of.reach().powi(2)).sum::<f64>().sqrt() / count;
-        Some(Measured::around(value, reach.is_finite().then_some(reach), measure.most()))
+        Some(MeanWithError::around(value, reach.is_finite().then_some(reach), measure.most()))
     }
 
     /// The mean of a policy over all worlds and budgets, as [`Summary::over_worlds`].
-    fn over_all(&self, policy: &str, measure: Measure) -> Option<f64> {
+    fn over_all(&self, policy: &str, measure: ScoreMeasure) -> Option<f64> {
         let one = |budget: &&str| self.over_worlds(budget, policy, measure);
         let all: Option<Vec<f64>> = self.budgets.iter().map(one).collect();
         all.filter(|all| !all.is_empty()).map(|all| all.iter().sum::<f64>() / all.len() as f64)

@@ -1,12 +1,12 @@
 //! How is it all told on one page?
 
-use super::{MARKS, Summary};
-use crate::page::Page;
+use super::{MARKS, RunSummary};
+use crate::page::ReportPage;
 
-impl Summary<'_> {
+impl RunSummary<'_> {
     /// Returns the report as one HTML file that needs nothing else; `command` is what made it.
     pub fn html(&self, command: &str) -> String {
-        let mut page = Page::new(&self.title(), &self.lead());
+        let mut page = ReportPage::new(&self.title(), &self.lead());
         page.paragraph(MARKS);
         if self.worlds.len() > 1 {
             page.contents();
@@ -38,7 +38,7 @@ impl Summary<'_> {
         format!("Policies that can choose aim at {}. {verdict}", row.goal)
     }
 
-    fn add_overview(&self, page: &mut Page) {
+    fn add_overview(&self, page: &mut ReportPage) {
         page.section("All worlds");
         if let Some(figure) = self.by_budget_chart(None) {
             page.figure(&figure);
@@ -48,7 +48,7 @@ impl Summary<'_> {
         }
     }
 
-    fn add_world(&self, page: &mut Page, world: &str) {
+    fn add_world(&self, page: &mut ReportPage, world: &str) {
         page.section(world);
         if let Some(figure) = self.by_budget_chart(Some(world)) {
             page.figure(&figure);

@@ -1,9 +1,9 @@
 //! How do policies stand beside each other? Tables for people.
 
-use super::{Line, MARKS, OURS, Summary, distinct, knows_the_truth, marked};
-use crate::measure::{Measure, Measured};
-use crate::page::{Cell, Table, cell, count, percent};
-use crate::row::{Part, Row};
+use super::{MARKS, OURS, RunSummary, SummaryLine, distinct, knows_the_truth, marked};
+use crate::measure::{MeanWithError, ScoreMeasure};
+use crate::page::{Cell, ReportTable, cell, count, percent};
+use crate::row::{PartScores, ResultRow};
 
 /// So many hosts are shown, the largest; the rest is in the CSV.
 const MOST_HOSTS: usize = 24;
@@ -11,11 +11,12 @@ const MOST_HOSTS: usize = 24;
 const HALF: &str = "\u{b1} is half of the 95 % interval";
 
 /// Freshness beside those who know more.
-const REFERENCES: [fn(&Row) -> Option<Measured>; 2] = [Row::of_clairvoyant, Row::of_oracle];
+const REFERENCES: [fn(&ResultRow) -> Option<MeanWithError>; 2] =
+    [ResultRow::of_clairvoyant, ResultRow::of_oracle];
 
-impl<'a> Summary<'a> {
+impl<'a> RunSummary<'a> {
     /// Policies by budgets, on the mean over all worlds.
-    pub(super) fn overview(&self, measure: Measure) -> Table {
+    pub(super) fn overview(&self, measure: ScoreMeasure) -> ReportTable {
         let caption = format!(
             "Mean {} over {} worlds, {}, by budget. A dash: it cannot run in all of them.",
             measure.name(),
@@ -27,7 +28,7 @@ impl<'a> Summary<'a> {
     }
 
     /// Policies by budgets in one world.
-    pub(super) fn matrix(&self, world: &str, measure: Measure) -> Table {
+    pub(super) fn matrix(&self, world: &str, measure: ScoreMeasure) -> ReportTable {
         let caption = format!("{} in {world}, {}, by budget.", capital(measure), measure.unit());
         let value = |budget: &str, policy: &str| {
             self.line(world, budget, policy).map(|line| line.mean_of(measure))
@@ -39,11 +40,11 @@ impl<'a> Summary<'a> {
         &self,
         name: &str,
         caption: String,
-        measure: Measure,
+        measure: ScoreMeasure,
         value: impl Fn(&str, &str) -> Option<f64>,
-    ) -> Table {
+    ) -> ReportTable {
         let heads = std::iter::once("policy").chain(self.budgets.iter().copied());
-        let mut table = Table::new(name, caption, &heads.collect::<Vec<_>>());
+        let mut table = ReportTable::new(name, caption, &heads.collect::<Vec<_>>());
         let policies: Vec<&str> = self.policies_by_merit(measure, |policy| {
             let values: Vec<f64> = self.budgets.iter().filter_map(|b| value(b, policy)).collect();
             let missing = self.budgets.len() - values.len();
@@ -60,16 +61,17 @@ impl<'a> Summary<'a> {
     }
 
     /// All that is known of the policies in a world at a budget, best first.
-    pub(super) fn details(&self, world: &str, budget: &str) -> Table {
+    pub(super) fn details(&self, world: &str, budget: &str) -> ReportTable {
         let shown = self.detailed();
         let heads: Vec<String> = shown.iter().map(|measure| head(*measure)).collect();
         let heads = std::iter::once("policy").chain(heads.iter().map(String::as_str));
         let heads: Vec<&str> = heads.chain(["% of clairvoyant", "% of oracle"]).collect();
         let caption = format!("{world} at {budget}, best first; {HALF}.");
-        let mut table = Table::new(&format!("{world}-{budget}"), caption, &heads);
-        let value = |policy: &str, m: Measure| Some(self.line(world, budget, policy)?.mean_of(m));
+        let mut table = ReportTable::new(&format!("{world}-{budget}"), caption, &heads);
+        let value =
+            |policy: &str, m: ScoreMeasure| Some(self.line(world, budget, policy)?.mean_of(m));
         for line in self.lines_by_merit(world, budget) {
-            let scored = |measure: Measure| {
+            let scored = |measure: ScoreMeasure| {
                 let best = self.best(measure, |policy| value(policy, measure));
                 let mean = self.scored(line.policy(), Some(line.mean_of(measure)), best, measure);
                 mean.within(line.of(measure).shown(measure).reach())
@@ -86,23 +88,23 @@ impl<'a> Summary<'a> {
     }
 
     /// What is shown of every policy; the age of worth only where policies aim at it.
-    fn detailed(&self) -> Vec<Measure> {
-        let by_worth = self.goal() == Measure::AgeWeighted;
-        let shown = |measure: &Measure| *measure != Measure::AgeWeighted || by_worth;
-        Measure::ALL.into_iter().filter(shown).collect()
+    fn detailed(&self) -> Vec<ScoreMeasure> {
+        let by_worth = self.goal() == ScoreMeasure::AgeWeighted;
+        let shown = |measure: &ScoreMeasure| *measure != ScoreMeasure::AgeWeighted || by_worth;
+        ScoreMeasure::ALL.into_iter().filter(shown).collect()
     }
 
     /// What the budget went into.
-    pub(super) fn spending(&self, world: &str, budget: &str) -> Table {
+    pub(super) fn spending(&self, world: &str, budget: &str) -> ReportTable {
         let heads =
             ["policy", "fetches", "cost", "found a change", "wasted", "changes", "detected"];
         let caption = format!(
             "What fetches went into in {world} at {budget}. Changes and detected count once a page and week; \
              fetches that found none are wasted."
         );
-        let mut table = Table::new(&format!("{world}-{budget}-fetches"), caption, &heads);
+        let mut table = ReportTable::new(&format!("{world}-{budget}-fetches"), caption, &heads);
         for line in self.lines_by_merit(world, budget) {
-            let mean = |of: fn(&Row) -> f64| cell(line.mean(of), 0);
+            let mean = |of: fn(&ResultRow) -> f64| cell(line.mean(of), 0);
             table.row([
                 marked(line.policy()).into(),
                 mean(|row| row.fetches as f64),
@@ -117,34 +119,34 @@ impl<'a> Summary<'a> {
     }
 
     /// The policies that ran in a world at a budget, best first.
-    fn lines_by_merit(&self, world: &str, budget: &str) -> Vec<&Line<'a>> {
+    fn lines_by_merit(&self, world: &str, budget: &str) -> Vec<&SummaryLine<'a>> {
         self.lines_by(world, budget, self.goal())
     }
 
     /// The same, the freshest first.
-    fn lines_by_freshness(&self, world: &str, budget: &str) -> Vec<&Line<'a>> {
+    fn lines_by_freshness(&self, world: &str, budget: &str) -> Vec<&SummaryLine<'a>> {
         self.lines_by(world, budget, self.freshness())
     }
 
-    fn lines_by(&self, world: &str, budget: &str, measure: Measure) -> Vec<&Line<'a>> {
+    fn lines_by(&self, world: &str, budget: &str, measure: ScoreMeasure) -> Vec<&SummaryLine<'a>> {
         let merit = |policy: &str| Some(self.line(world, budget, policy)?.mean_of(measure));
         let policies = self.policies_by_merit(measure, merit);
         policies.into_iter().filter_map(|policy| self.line(world, budget, policy)).collect()
     }
 
     /// Freshness by how often pages change.
-    pub(super) fn classes(&self, world: &str, budget: &str) -> Table {
+    pub(super) fn classes(&self, world: &str, budget: &str) -> ReportTable {
         let measure = self.freshness();
         let caption = format!(
             "{} in {world} at {budget}, %, by how often pages change: never, or in the slow, \
              medium or fast third of the others; {HALF}.",
             capital(measure)
         );
-        let parts: fn(&Row) -> &[Part] = |row| &row.classes;
+        let parts: fn(&ResultRow) -> &[PartScores] = |row| &row.classes;
         let names = self.parts(world, budget, parts);
         let heads = std::iter::once("policy").chain(names.iter().copied());
         let name = format!("{world}-classes");
-        let mut table = Table::new(&name, caption, &heads.collect::<Vec<_>>());
+        let mut table = ReportTable::new(&name, caption, &heads.collect::<Vec<_>>());
         let value =
             |policy: &str, name: &str| self.line(world, budget, policy)?.part(measure, parts, name);
         for line in self.lines_by_freshness(world, budget) {
@@ -158,10 +160,10 @@ impl<'a> Summary<'a> {
     }
 
     /// Freshness by host, for the policies that stand out; `None` where there is one host only.
-    pub(super) fn hosts(&self, world: &str, budget: &str) -> Option<Table> {
-        let parts: fn(&Row) -> &[Part] = |row| &row.hosts;
+    pub(super) fn hosts(&self, world: &str, budget: &str) -> Option<ReportTable> {
+        let parts: fn(&ResultRow) -> &[PartScores] = |row| &row.hosts;
         let line = self.lines.iter().find(|l| l.world() == world && l.budget() == budget)?;
-        let mut hosts: Vec<&Part> = line.rows[0].hosts.iter().collect();
+        let mut hosts: Vec<&PartScores> = line.rows[0].hosts.iter().collect();
         hosts.sort_by_key(|host| std::cmp::Reverse(host.pages));
         let (picked, measure) = (self.picked(), self.freshness());
         let mut table = self.host_table(world, budget, hosts.len());
@@ -178,7 +180,7 @@ impl<'a> Summary<'a> {
     }
 
     /// The table of so many hosts, without its rows.
-    fn host_table(&self, world: &str, budget: &str, hosts: usize) -> Table {
+    fn host_table(&self, world: &str, budget: &str, hosts: usize) -> ReportTable {
         let shown = hosts.min(MOST_HOSTS);
         let which = if shown < hosts { format!("the {shown} largest of ") } else { String::new() };
         let caption = format!(
@@ -188,26 +190,26 @@ impl<'a> Summary<'a> {
         let names: Vec<String> = self.picked().iter().map(|policy| marked(policy)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let heads = ["host", "pages"].into_iter().chain(names.iter().copied());
-        Table::new(&format!("{world}-hosts"), caption, &heads.collect::<Vec<_>>())
+        ReportTable::new(&format!("{world}-hosts"), caption, &heads.collect::<Vec<_>>())
     }
 
     /// What a policy reached in a part of the world, bold if it is the best there, with its interval.
     fn within_reach(
         &self,
         policy: &str,
-        measure: Measure,
-        value: impl Fn(&str) -> Option<Measured>,
+        measure: ScoreMeasure,
+        value: impl Fn(&str) -> Option<MeanWithError>,
     ) -> Cell {
         let shown = |policy: &str| value(policy).map(|of| of.shown(measure));
         let best = self.best(measure, |policy| shown(policy).map(|of| of.value));
         let own = shown(policy);
         let mean = self.scored(policy, own.map(|of| of.value), best, measure);
-        mean.within(own.map_or(f64::NAN, Measured::reach))
+        mean.within(own.map_or(f64::NAN, MeanWithError::reach))
     }
 
     /// The one table to choose a policy by: a row a world and budget, a column a policy that stands
     /// out, and the best of all others with its name, so that nobody is left out.
-    pub fn choosing(&self) -> Table {
+    pub fn choosing(&self) -> ReportTable {
         let measure = self.goal();
         let picked = self.picked();
         let names: Vec<String> = picked.iter().map(|policy| marked(policy)).collect();
@@ -217,7 +219,7 @@ impl<'a> Summary<'a> {
         heads.extend(names.iter().map(String::as_str));
         heads.extend((rest > 0).then_some(others.as_str()));
         let caption = format!("{}, {}. {MARKS}", capital(measure), measure.unit());
-        let mut table = Table::new("choosing", caption, &heads);
+        let mut table = ReportTable::new("choosing", caption, &heads);
         for world in &self.worlds {
             for budget in &self.budgets {
                 let value = |p: &str| self.line(world, budget, p).map(|line| line.mean_of(measure));
@@ -237,7 +239,7 @@ impl<'a> Summary<'a> {
         &self,
         heads: [&str; 2],
         picked: &[&str],
-        measure: Measure,
+        measure: ScoreMeasure,
         value: impl Fn(&str) -> Option<f64>,
     ) -> Vec<Cell> {
         let best = self.best(measure, &value);
@@ -253,21 +255,21 @@ impl<'a> Summary<'a> {
     }
 
     /// A number of a policy, bold if no honest one is better.
-    fn scored(&self, policy: &str, value: Option<f64>, best: Option<f64>, m: Measure) -> Cell {
+    fn scored(&self, policy: &str, value: Option<f64>, best: Option<f64>, m: ScoreMeasure) -> Cell {
         let is_best = value.zip(best).is_some_and(|(value, best)| m.same(value, best));
         let number = cell(value.unwrap_or(f64::NAN), m.digits());
         number.bold_if(is_best && !knows_the_truth(policy))
     }
 
     /// The best value of an honest policy.
-    fn best(&self, measure: Measure, value: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+    fn best(&self, measure: ScoreMeasure, value: impl Fn(&str) -> Option<f64>) -> Option<f64> {
         self.honest().filter_map(value).min_by(|a, b| measure.best_first(*a, *b))
     }
 
     /// Policies with the best first, those without a value last, those that know the truth after all.
     fn policies_by_merit(
         &self,
-        measure: Measure,
+        measure: ScoreMeasure,
         merit: impl Fn(&str) -> Option<f64>,
     ) -> Vec<&'a str> {
         let key = |policy: &str| merit(policy).unwrap_or(measure.worst());
@@ -278,7 +280,12 @@ impl<'a> Summary<'a> {
     }
 
     /// The names of the parts that the world has.
-    fn parts(&self, world: &str, budget: &str, parts: fn(&Row) -> &[Part]) -> Vec<&'a str> {
+    fn parts(
+        &self,
+        world: &str,
+        budget: &str,
+        parts: fn(&ResultRow) -> &[PartScores],
+    ) -> Vec<&'a str> {
         let lines = self.lines.iter().filter(|l| l.world() == world && l.budget() == budget);
         let rows = lines.flat_map(|line| line.rows.iter().copied());
         distinct(rows.flat_map(parts).filter(|part| part.pages > 0).map(|p| p.name.as_str()))
@@ -286,12 +293,12 @@ impl<'a> Summary<'a> {
 }
 
 /// What stands above a measure, with its unit.
-fn head(measure: Measure) -> String {
-    let name = if measure == Measure::Weighted { "weighted" } else { measure.name() };
+fn head(measure: ScoreMeasure) -> String {
+    let name = if measure == ScoreMeasure::Weighted { "weighted" } else { measure.name() };
     format!("{name}, {}", measure.unit())
 }
 
-pub(super) fn capital(measure: Measure) -> String {
+pub(super) fn capital(measure: ScoreMeasure) -> String {
     let name = measure.name();
     name[..1].to_uppercase() + &name[1..]
 }

@@ -1,7 +1,7 @@
 //! Who leads, and by how much? One honest sentence.
 
-use super::{OURS, Summary};
-use crate::measure::Measure;
+use super::{OURS, RunSummary};
+use crate::measure::ScoreMeasure;
 
 /// How the policy that is talked about does against the best of the others, budget by budget.
 struct Race<'a> {
@@ -10,9 +10,9 @@ struct Race<'a> {
     lead: f64,
 }
 
-impl<'a> Summary<'a> {
+impl<'a> RunSummary<'a> {
     /// Who leads in a world, as a sentence.
-    pub(super) fn verdict(&self, world: &str, measure: Measure) -> String {
+    pub(super) fn verdict(&self, world: &str, measure: ScoreMeasure) -> String {
         let value = |budget: &str, policy: &str| {
             self.line(world, budget, policy).map(|line| line.mean_of(measure))
         };
@@ -20,11 +20,11 @@ impl<'a> Summary<'a> {
     }
 
     /// Who leads on the mean over all worlds, as a sentence.
-    pub(super) fn verdict_over_worlds(&self, measure: Measure) -> String {
+    pub(super) fn verdict_over_worlds(&self, measure: ScoreMeasure) -> String {
         self.sentence(measure, |budget, policy| self.over_worlds(budget, policy, measure))
     }
 
-    fn sentence(&self, measure: Measure, value: impl Fn(&str, &str) -> Option<f64>) -> String {
+    fn sentence(&self, measure: ScoreMeasure, value: impl Fn(&str, &str) -> Option<f64>) -> String {
         let ours = self.policies.contains(&OURS).then_some(OURS);
         let Some(hero) = ours.or_else(|| self.honest().next()) else { return String::new() };
         let races: Vec<Race<'a>> = self
@@ -44,7 +44,7 @@ impl<'a> Summary<'a> {
     pub(super) fn best_other(
         &self,
         hero: &str,
-        measure: Measure,
+        measure: ScoreMeasure,
         value: impl Fn(&str) -> Option<f64>,
     ) -> Option<(&'a str, f64)> {
         let others = self.honest().filter(|policy| *policy != hero);
@@ -53,7 +53,7 @@ impl<'a> Summary<'a> {
     }
 }
 
-fn told(hero: &str, measure: Measure, races: &[Race<'_>]) -> String {
+fn told(hero: &str, measure: ScoreMeasure, races: &[Race<'_>]) -> String {
     let (ahead, behind): (Vec<_>, Vec<_>) = races.iter().partition(|race| race.lead >= 0.0);
     let by = |race: &Race<'_>| {
         let (lead, digits) = (race.lead.abs(), measure.digits());

@@ -5,7 +5,7 @@
 
 use evercrawl_policy::{Days, NEVER};
 
-use super::spec::{Batch, Scope};
+use super::spec::{Batch, BatchScope};
 use crate::dice::{Dice, Purpose, exponential};
 
 /// The events of all groups, and who takes part.
@@ -14,14 +14,14 @@ pub(super) struct Batches {
     part: Dice,
     /// Where each directory's events begin, and the end of the last.
     starts: Vec<u32>,
-    events: Vec<Event>,
+    events: Vec<BatchEvent>,
     /// Mean events a day of ordinary pages and of hubs.
     rate: f64,
     hub_rate: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Event {
+struct BatchEvent {
     at: Days,
     share: f32,
     hub: f32,
@@ -85,32 +85,32 @@ impl Batches {
         (events.len() as u32, NEVER)
     }
 
-    fn of(&self, group: u32) -> &[Event] {
+    fn of(&self, group: u32) -> &[BatchEvent] {
         let bound = |group: usize| self.starts.get(group).map(|start| *start as usize);
         let bounds = bound(group as usize).zip(bound(group as usize + 1));
         bounds.map_or(&[], |(start, end)| &self.events[start..end])
     }
 }
 
-impl Scope {
+impl BatchScope {
     /// The number of the group of this kind that a directory belongs to.
     fn group(self, directory: u32, directories: u32) -> u32 {
         match self {
-            Scope::Directory => directory,
-            Scope::Host => directory / directories,
-            Scope::World => 0,
+            BatchScope::Directory => directory,
+            BatchScope::Host => directory / directories,
+            BatchScope::World => 0,
         }
     }
 }
 
 /// A Poisson process of events. The same key gives the same ones.
-fn events(dice: Dice, key: u64, batch: &Batch, start: Days, end: Days) -> Vec<Event> {
+fn events(dice: Dice, key: u64, batch: &Batch, start: Days, end: Days) -> Vec<BatchEvent> {
     let mut random = dice.roll(key);
     let mean_gap = 7.0 / batch.rate;
     let mut list = Vec::new();
     let mut at = start + mean_gap * exponential(&mut random);
     while at < end {
-        list.push(Event { at, share: batch.share as f32, hub: batch.hub as f32 });
+        list.push(BatchEvent { at, share: batch.share as f32, hub: batch.hub as f32 });
         at += mean_gap * exponential(&mut random);
     }
     list

@@ -4,30 +4,30 @@ use evercrawl_policy::{Days, NEVER};
 use evercrawl_sites::Server;
 
 use super::batches::Batches;
-use super::layout::{Layout, Spot};
-use super::lines::{Line, Lines};
+use super::layout::{PageSpot, SiteLayout};
+use super::lines::{CourseLine, CourseLines};
 use super::processes::Processes;
-use super::spec::{Class, HostKind, Spec};
+use super::spec::{HostKind, PageClass, WorldSpec};
 use crate::dice::{Dice, Purpose, exponential};
-use crate::world::{Fact, HostFacts, Span, Truth, World};
+use crate::world::{ChangeTruth, HostFacts, LabWorld, PageFact, Span};
 
 const WEEK: Days = 7.0;
 /// How long pages have been there at the start where none comes or goes.
 const OLD: Days = 730.0;
 
-impl Spec {
+impl WorldSpec {
     /// Makes the world that `seed` gives, called `name`.
     ///
     /// The crawl begins at 0. Changes are known from `history` days before on, for methods that are
     /// handed a past.
-    pub fn world(&self, name: &str, seed: u64, history: Days) -> World {
+    pub fn world(&self, name: &str, seed: u64, history: Days) -> LabWorld {
         let from = WEEK * f64::from(self.before);
         let to = from + WEEK * f64::from(self.weeks);
         let span = Span { since: -history.max(0.0), begin: 0.0, from, to };
-        let layout = Layout::new(self, seed, span.since, to);
-        let maker = Maker::new(self, seed, span.since);
+        let layout = SiteLayout::new(self, seed, span.since, to);
+        let maker = WorldBuilder::new(self, seed, span.since);
         let mut pages = Vec::with_capacity(layout.len());
-        let mut lines = Lines::new(&self.classes, layout.len());
+        let mut lines = CourseLines::new(&self.classes, layout.len());
         for (page, spot) in layout.spots() {
             let (fact, line) = maker.page(page, &spot);
             pages.push(fact);
@@ -36,9 +36,9 @@ impl Spec {
         let groups = (self.hosts, self.directories);
         let times = (span.since, to);
         let batches = Batches::new(seed, &self.batches, groups, times);
-        let truth = Truth::Drawn(Processes::new(seed, &self.classes, lines, batches, times));
+        let truth = ChangeTruth::Drawn(Processes::new(seed, &self.classes, lines, batches, times));
         let past = truth.before(&pages, span.begin);
-        World {
+        LabWorld {
             name: name.to_owned(),
             pages,
             hosts: self.host_facts(seed),
@@ -57,7 +57,7 @@ impl Spec {
         (0..).zip(kinds).map(facts).collect()
     }
 
-    fn server(&self, layout: &Layout, seed: u64) -> Option<Server> {
+    fn server(&self, layout: &SiteLayout, seed: u64) -> Option<Server> {
         (self.links > 0).then(|| {
             let directories: Vec<u32> = layout.spots().map(|(_, spot)| spot.directory).collect();
             let links = layout.links(self.links, seed);
@@ -81,28 +81,28 @@ impl HostKind {
 }
 
 /// What it takes to make a page of a description.
-struct Maker<'a> {
-    spec: &'a Spec,
+struct WorldBuilder<'a> {
+    spec: &'a WorldSpec,
     start: Days,
     seed: u64,
     hubs: Option<usize>,
     ordinary: Vec<f64>,
 }
 
-impl<'a> Maker<'a> {
-    fn new(spec: &'a Spec, seed: u64, start: Days) -> Self {
-        let share = |class: &Class| if class.hubs { 0.0 } else { class.share };
+impl<'a> WorldBuilder<'a> {
+    fn new(spec: &'a WorldSpec, seed: u64, start: Days) -> Self {
+        let share = |class: &PageClass| if class.hubs { 0.0 } else { class.share };
         let hubs = spec.classes.iter().position(|class| class.hubs);
-        Maker { spec, start, seed, hubs, ordinary: spec.classes.iter().map(share).collect() }
+        WorldBuilder { spec, start, seed, hubs, ordinary: spec.classes.iter().map(share).collect() }
     }
 
-    fn page(&self, page: u32, spot: &Spot) -> (Fact, Line) {
+    fn page(&self, page: u32, spot: &PageSpot) -> (PageFact, CourseLine) {
         let number = self.class(page, spot);
         let class = &self.spec.classes[number];
         let score = self.rate_score(page, spot.directory);
         let (rate, later) = self.rates(page, class, score);
         let (born, dies) = self.life(page, class, spot);
-        let line = Line {
+        let line = CourseLine {
             rate: rate as f32,
             later: later as f32,
             born: born as f32,
@@ -111,7 +111,7 @@ impl<'a> Maker<'a> {
             class: number as u8,
             hub: spot.hub,
         };
-        let fact = Fact {
+        let fact = PageFact {
             born: spot.born.map_or(f64::NEG_INFINITY, f64::from),
             dies: line.dies.into(),
             host: spot.host,
@@ -124,7 +124,7 @@ impl<'a> Maker<'a> {
         (fact, line)
     }
 
-    fn class(&self, page: u32, spot: &Spot) -> usize {
+    fn class(&self, page: u32, spot: &PageSpot) -> usize {
         let drawn = || pick(&self.ordinary, self.dice(Purpose::Class).uniform(page.into()));
         let hubs = self.hubs.filter(|_| spot.hub);
         hubs.or(spot.class).unwrap_or_else(drawn)
@@ -139,7 +139,7 @@ impl<'a> Maker<'a> {
     }
 
     /// Changes a day at first, and after the turn.
-    fn rates(&self, page: u32, class: &Class, score: f64) -> (f64, f64) {
+    fn rates(&self, page: u32, class: &PageClass, score: f64) -> (f64, f64) {
         if self.dice(Purpose::Never).uniform(page.into()) < class.never {
             return (0.0, 0.0);
         }
@@ -151,7 +151,7 @@ impl<'a> Maker<'a> {
     }
 
     /// Born and gone: where pages come and go, their ages at the start are as they will be.
-    fn life(&self, page: u32, class: &Class, spot: &Spot) -> (Days, Days) {
+    fn life(&self, page: u32, class: &PageClass, spot: &PageSpot) -> (Days, Days) {
         let random = &mut self.dice(Purpose::Life).roll(page.into());
         let turnover = class.births.max(class.deaths);
         let age = exponential(random) * if turnover > 0.0 { WEEK / turnover } else { OLD };
@@ -161,7 +161,7 @@ impl<'a> Maker<'a> {
         (born, dies)
     }
 
-    fn weight(&self, page: u32, class: &Class, score: f64) -> f64 {
+    fn weight(&self, page: u32, class: &PageClass, score: f64) -> f64 {
         let together = self.spec.correlation;
         let own = self.dice(Purpose::Importance).normal(page.into());
         let score = together * score + (1.0 - together * together).sqrt() * own;

@@ -7,7 +7,7 @@ use crate::dice::{exponential, gamma};
 
 /// How regular the gaps between changes are. All have mean 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Gaps {
+pub enum GapDistribution {
     /// Exponential gaps: nothing is remembered.
     Poisson,
     /// Gamma gaps of this shape, 1/CV²: below 1 burstier than Poisson, above more regular.
@@ -26,7 +26,7 @@ pub enum Gaps {
     },
 }
 
-impl Gaps {
+impl GapDistribution {
     /// The time to the first change, seen from any moment that has nothing to do with the changes.
     ///
     /// That is a random point of a gap that was met in proportion to its length. So the process is
@@ -34,10 +34,10 @@ impl Gaps {
     pub(super) fn first(self, key: u64, rate: f64) -> f64 {
         let random = &mut stream(key, 0);
         match self {
-            Gaps::Poisson => exponential(random),
-            Gaps::Gamma(shape) => random.uniform() * gamma(random, shape + 1.0) / shape,
-            Gaps::Periodic(jitter) => date(key, first_date(key, jitter), jitter),
-            Gaps::Bursts { size, within } => {
+            GapDistribution::Poisson => exponential(random),
+            GapDistribution::Gamma(shape) => random.uniform() * gamma(random, shape + 1.0) / shape,
+            GapDistribution::Periodic(jitter) => date(key, first_date(key, jitter), jitter),
+            GapDistribution::Bursts { size, within } => {
                 let two = Two::new(size, within, rate);
                 two.gap(random, two.long * two.long_share)
             }
@@ -50,13 +50,13 @@ impl Gaps {
     pub(super) fn after(self, key: u64, n: u32, rate: f64) -> f64 {
         let random = &mut stream(key, n + 1);
         match self {
-            Gaps::Poisson => exponential(random),
-            Gaps::Gamma(shape) => gamma(random, shape) / shape,
-            Gaps::Periodic(jitter) => {
+            GapDistribution::Poisson => exponential(random),
+            GapDistribution::Gamma(shape) => gamma(random, shape) / shape,
+            GapDistribution::Periodic(jitter) => {
                 let n = n + first_date(key, jitter);
                 date(key, n + 1, jitter) - date(key, n, jitter)
             }
-            Gaps::Bursts { size, within } => {
+            GapDistribution::Bursts { size, within } => {
                 let two = Two::new(size, within, rate);
                 two.gap(random, two.long_share)
             }
@@ -106,14 +106,14 @@ impl Two {
 mod tests {
     use super::*;
 
-    const ALL: [Gaps; 7] = [
-        Gaps::Poisson,
-        Gaps::Gamma(0.4),
-        Gaps::Gamma(4.0),
-        Gaps::Periodic(0.0),
-        Gaps::Periodic(0.8),
-        Gaps::Bursts { size: 5.0, within: 0.1 },
-        Gaps::Bursts { size: 5.0, within: 30.0 },
+    const ALL: [GapDistribution; 7] = [
+        GapDistribution::Poisson,
+        GapDistribution::Gamma(0.4),
+        GapDistribution::Gamma(4.0),
+        GapDistribution::Periodic(0.0),
+        GapDistribution::Periodic(0.8),
+        GapDistribution::Bursts { size: 5.0, within: 0.1 },
+        GapDistribution::Bursts { size: 5.0, within: 30.0 },
     ];
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn bursts_come_together() {
-        let gaps = Gaps::Bursts { size: 5.0, within: 0.01 };
+        let gaps = GapDistribution::Bursts { size: 5.0, within: 0.01 };
         let short = (0..10_000).filter(|&n| gaps.after(5, n, 1.0) < 0.05).count();
         assert!((7700..8300).contains(&short), "four gaps in five: {short}");
     }

@@ -6,7 +6,7 @@
 
 use evercrawl_policy::Days;
 
-use super::spec::Spec;
+use super::spec::WorldSpec;
 use crate::NO_KIN;
 use crate::dice::{Dice, Purpose};
 
@@ -14,7 +14,7 @@ use crate::dice::{Dice, Purpose};
 const DIRECTORIES_A_SECTION: u32 = 8;
 
 /// Where all pages lie.
-pub(super) struct Layout {
+pub(super) struct SiteLayout {
     /// The first page of each host, and the end of the last.
     hosts: Vec<u32>,
     directories: u32,
@@ -23,7 +23,7 @@ pub(super) struct Layout {
 }
 
 /// Where a page lies.
-pub(super) struct Spot {
+pub(super) struct PageSpot {
     pub(super) host: u32,
     pub(super) directory: u32,
     pub(super) hub: bool,
@@ -41,9 +41,9 @@ struct Newborn {
     beside: u32,
 }
 
-impl Layout {
-    pub(super) fn new(spec: &Spec, seed: u64, start: Days, end: Days) -> Self {
-        Layout {
+impl SiteLayout {
+    pub(super) fn new(spec: &WorldSpec, seed: u64, start: Days, end: Days) -> Self {
+        SiteLayout {
             hosts: host_bounds(spec.pages, spec.hosts, spec.host_skew),
             directories: spec.directories,
             linked: spec.links > 0,
@@ -57,9 +57,9 @@ impl Layout {
     }
 
     /// All pages by number.
-    pub(super) fn spots(&self) -> impl Iterator<Item = (u32, Spot)> + '_ {
+    pub(super) fn spots(&self) -> impl Iterator<Item = (u32, PageSpot)> + '_ {
         let first = (0..self.at_start()).map(|page| self.spot(page));
-        let later = self.newborns.iter().map(|newborn| Spot {
+        let later = self.newborns.iter().map(|newborn| PageSpot {
             hub: false,
             born: Some(newborn.at),
             class: Some(newborn.class),
@@ -100,10 +100,10 @@ impl Layout {
         (self.hosts[host as usize], self.hosts[host as usize + 1])
     }
 
-    fn spot(&self, page: u32) -> Spot {
+    fn spot(&self, page: u32) -> PageSpot {
         let (host, directory, hub_page) = self.place(page);
         let hub = hub_page == page;
-        Spot { host, directory, hub, kin: self.kin(page, hub), born: None, class: None }
+        PageSpot { host, directory, hub, kin: self.kin(page, hub), born: None, class: None }
     }
 
     /// Host, directory and hub of a page of the start.
@@ -144,7 +144,7 @@ fn host_bounds(pages: u32, hosts: u32, skew: f64) -> Vec<u32> {
 }
 
 /// The pages of each class that come to be between two moments, by birth.
-fn newborns(spec: &Spec, seed: u64, start: Days, end: Days) -> Vec<Newborn> {
+fn newborns(spec: &WorldSpec, seed: u64, start: Days, end: Days) -> Vec<Newborn> {
     let mut random = Dice::new(seed, Purpose::Place).roll(0);
     let weeks = (end - start) / 7.0;
     let ordinary: f64 = spec.classes.iter().filter(|c| !c.hubs).map(|c| c.share).sum();

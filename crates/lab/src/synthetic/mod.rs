@@ -30,10 +30,10 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use gaps::Gaps;
+pub use gaps::GapDistribution;
 pub use processes::Processes;
 pub use season::Season;
 pub use shipped::{SHIPPED, Shipped};
-pub use spec::{Batch, Class, Fading, HostKind, Scope, Spec, Turn, Wandering};
-pub use spread::{Shape, Spread};
-pub use summary::Summary;
+pub use spec::{Batch, BatchScope, Fading, HostKind, PageClass, StateTurn, Wandering, WorldSpec};
+pub use spread::{SpreadShape, ValueSpread};
+pub use summary::WorldSummary;

@@ -9,12 +9,12 @@
 use evercrawl_policy::{Days, NEVER};
 
 use super::batches::Batches;
-use super::gaps::Gaps;
-use super::lines::{Line, Lines};
+use super::gaps::GapDistribution;
+use super::lines::{CourseLine, CourseLines};
 use super::season::Season;
-use super::spec::{Class, Fading, Turn, Wandering};
+use super::spec::{Fading, PageClass, StateTurn, Wandering};
 use crate::dice::{Dice, Purpose};
-use crate::world::Cursor;
+use crate::world::ChangeCursor;
 
 /// The change processes of all pages of a made world.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct Processes {
     changes: Dice,
     wander: Dice,
     courses: Vec<Course>,
-    pages: Lines,
+    pages: CourseLines,
     batches: Batches,
     start: Days,
     end: Days,
@@ -31,19 +31,24 @@ pub struct Processes {
 /// How the pages of a class change.
 #[derive(Clone, Debug)]
 struct Course {
-    gaps: Gaps,
+    gaps: GapDistribution,
     season: Option<Season>,
     fading: Option<Fading>,
-    turn: Option<Turn>,
+    turn: Option<StateTurn>,
     wandering: Option<Wandering>,
 }
 
 impl Course {
     /// Poisson at a fixed rate.
-    const PLAIN: Course =
-        Course { gaps: Gaps::Poisson, season: None, fading: None, turn: None, wandering: None };
+    const PLAIN: Course = Course {
+        gaps: GapDistribution::Poisson,
+        season: None,
+        fading: None,
+        turn: None,
+        wandering: None,
+    };
 
-    fn of(class: &Class) -> Self {
+    fn of(class: &PageClass) -> Self {
         Course {
             gaps: class.gaps,
             season: class.season.clone(),
@@ -58,8 +63,8 @@ impl Processes {
     /// Changes of `pages` from `start` to `end`.
     pub(super) fn new(
         seed: u64,
-        classes: &[Class],
-        pages: Lines,
+        classes: &[PageClass],
+        pages: CourseLines,
         batches: Batches,
         (start, end): (Days, Days),
     ) -> Self {
@@ -76,7 +81,7 @@ impl Processes {
 
     /// Poisson processes of the given rates, in changes a day, between two moments.
     pub fn poisson(seed: u64, rates: &[f64], times: (Days, Days)) -> Self {
-        let line = |rate: &f64| Line {
+        let line = |rate: &f64| CourseLine {
             rate: *rate as f32,
             later: *rate as f32,
             born: f32::NEG_INFINITY,
@@ -85,7 +90,7 @@ impl Processes {
             class: 0,
             hub: false,
         };
-        let mut lines = Lines::new(&[], rates.len());
+        let mut lines = CourseLines::new(&[], rates.len());
         rates.iter().map(line).for_each(|line| lines.push(line));
         let made = Processes::new(seed, &[], lines, Batches::none(), times);
         Processes { courses: vec![Course::PLAIN], ..made }
@@ -97,7 +102,7 @@ impl Processes {
     }
 
     /// The first change of `page`.
-    pub fn first(&self, page: u32) -> Cursor {
+    pub fn first(&self, page: u32) -> ChangeCursor {
         let Some(line) = &self.pages.get(page) else { return Place::END.cursor(NEVER) };
         let start = self.start.max(line.born.into());
         let gap = self.course(line).gaps.first(self.key(page), line.rate.into());
@@ -110,7 +115,7 @@ impl Processes {
     }
 
     /// The change of `page` after the one at `cursor`.
-    pub fn next(&self, page: u32, cursor: Cursor) -> Cursor {
+    pub fn next(&self, page: u32, cursor: ChangeCursor) -> ChangeCursor {
         let Some(line) = &self.pages.get(page) else { return Place::END.cursor(NEVER) };
         let mut place = Place::of(cursor);
         if place.own <= cursor.at {
@@ -144,7 +149,7 @@ impl Processes {
     }
 
     /// Finds the next event of the group that the page takes part in, and which change is first.
-    fn settled(&self, page: u32, line: &Line, mut place: Place) -> Cursor {
+    fn settled(&self, page: u32, line: &CourseLine, mut place: Place) -> ChangeCursor {
         let (group, event) = self.batches.next(page, line.group, line.hub, place.group);
         place.group = group;
         let at = place.own.min(event);
@@ -152,7 +157,7 @@ impl Processes {
     }
 
     /// The moment at which `gap` has passed on the page's clock since `from`.
-    fn carried(&self, page: u32, line: &Line, mut from: Days, mut gap: f64) -> Days {
+    fn carried(&self, page: u32, line: &CourseLine, mut from: Days, mut gap: f64) -> Days {
         if line.is_still() {
             return NEVER;
         }
@@ -169,7 +174,7 @@ impl Processes {
         NEVER
     }
 
-    fn expected(&self, page: u32, line: &Line, mut from: Days, to: Days) -> f64 {
+    fn expected(&self, page: u32, line: &CourseLine, mut from: Days, to: Days) -> f64 {
         let season = self.course(line).season.as_ref();
         let mut sum = 0.0;
         while from < to && !line.is_still() {
@@ -182,7 +187,7 @@ impl Processes {
     }
 
     /// The page's rate at a moment, the season aside, and until when it stays so.
-    fn piece(&self, page: u32, line: &Line, at: Days) -> (f64, Days) {
+    fn piece(&self, page: u32, line: &CourseLine, at: Days) -> (f64, Days) {
         let course = self.course(line);
         let (mut rate, mut until) = (f64::from(line.rate), NEVER);
         if let Some(turn) = course.turn {
@@ -203,7 +208,7 @@ impl Processes {
         (rate, until)
     }
 
-    fn course(&self, line: &Line) -> &Course {
+    fn course(&self, line: &CourseLine) -> &Course {
         &self.courses[usize::from(line.class)]
     }
 
@@ -258,13 +263,13 @@ struct Place {
 impl Place {
     const END: Place = Place { own: NEVER, drawn: 0, group: u32::MAX };
 
-    fn of(cursor: Cursor) -> Self {
+    fn of(cursor: ChangeCursor) -> Self {
         let (drawn, group) = (cursor.state as u32, (cursor.state >> 32) as u32);
         Place { own: f64::from_bits(cursor.memory), drawn, group }
     }
 
-    fn cursor(&self, at: Days) -> Cursor {
+    fn cursor(&self, at: Days) -> ChangeCursor {
         let state = u64::from(self.drawn) | u64::from(self.group) << 32;
-        Cursor { at, state, memory: self.own.to_bits() }
+        ChangeCursor { at, state, memory: self.own.to_bits() }
     }
 }

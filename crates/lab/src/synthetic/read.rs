@@ -11,12 +11,12 @@ use crate::Malformed;
 
 /// A file and its name, for complaints.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
+pub(super) struct SpecText<'a> {
     pub(super) file: &'a str,
     pub(super) text: &'a str,
 }
 
-impl Source<'_> {
+impl SpecText<'_> {
     /// The tables and values of the file.
     pub(super) fn parse(&self) -> Result<toml::Spanned<DeTable<'_>>, Malformed> {
         DeTable::parse(self.text).map_err(|error| {
@@ -32,33 +32,33 @@ impl Source<'_> {
 
 /// Which numbers may stand somewhere.
 #[derive(Clone, Copy)]
-pub(super) struct Range {
+pub(super) struct AllowedRange {
     pub(super) least: f64,
     pub(super) most: f64,
     pub(super) words: &'static str,
 }
 
-impl Range {
+impl AllowedRange {
     pub(super) const fn new(least: f64, most: f64, words: &'static str) -> Self {
-        Range { least, most, words }
+        AllowedRange { least, most, words }
     }
 }
 
 /// A part of everything.
-pub(super) const SHARE: Range = Range::new(0.0, 1.0, "a share from 0 to 1");
+pub(super) const SHARE: AllowedRange = AllowedRange::new(0.0, 1.0, "a share from 0 to 1");
 
 /// A table whose keys are all known.
 #[derive(Clone, Copy)]
-pub(super) struct Section<'a> {
-    source: Source<'a>,
+pub(super) struct SpecSection<'a> {
+    source: SpecText<'a>,
     table: &'a DeTable<'a>,
     start: usize,
 }
 
-impl<'a> Section<'a> {
+impl<'a> SpecSection<'a> {
     /// Takes a table none of whose keys is missing from `keys`.
     pub(super) fn new(
-        source: Source<'a>,
+        source: SpecText<'a>,
         table: &'a DeTable<'a>,
         start: usize,
         keys: &[&str],
@@ -68,7 +68,7 @@ impl<'a> Section<'a> {
                 let message = unknown(key.get_ref(), keys);
                 Err(source.wrong(key.span().start, message))
             }
-            None => Ok(Section { source, table, start }),
+            None => Ok(SpecSection { source, table, start }),
         }
     }
 
@@ -78,17 +78,31 @@ impl<'a> Section<'a> {
     }
 
     /// The number at `key`; `default` where there is none.
-    pub(super) fn number(&self, key: &str, range: Range, default: f64) -> Result<f64, Malformed> {
+    pub(super) fn number(
+        &self,
+        key: &str,
+        range: AllowedRange,
+        default: f64,
+    ) -> Result<f64, Malformed> {
         Ok(self.maybe_number(key, range)?.unwrap_or(default))
     }
 
     /// The number at `key`, if there is one.
-    pub(super) fn maybe_number(&self, key: &str, range: Range) -> Result<Option<f64>, Malformed> {
+    pub(super) fn maybe_number(
+        &self,
+        key: &str,
+        range: AllowedRange,
+    ) -> Result<Option<f64>, Malformed> {
         self.value(key).map(|value| self.as_number(key, value, range)).transpose()
     }
 
     /// The whole number at `key`; `default` where there is none.
-    pub(super) fn count(&self, key: &str, range: Range, default: u32) -> Result<u32, Malformed> {
+    pub(super) fn count(
+        &self,
+        key: &str,
+        range: AllowedRange,
+        default: u32,
+    ) -> Result<u32, Malformed> {
         let number = self.number(key, range, default.into())?;
         if number.fract() != 0.0 {
             return Err(self.wrong(key, format!("`{key}` must be {}", range.words)));
@@ -114,7 +128,7 @@ impl<'a> Section<'a> {
     pub(super) fn list(
         &self,
         key: &str,
-        range: Range,
+        range: AllowedRange,
         count: Option<usize>,
     ) -> Result<Option<Vec<f64>>, Malformed> {
         let Some(value) = self.value(key) else { return Ok(None) };
@@ -137,7 +151,7 @@ impl<'a> Section<'a> {
         let Some(value) = self.value(key) else { return Ok(None) };
         let wrong = || self.wrong(key, format!("`{key}` must be a table: {}", example(keys)));
         let table = value.get_ref().as_table().ok_or_else(wrong)?;
-        Section::new(self.source, table, value.span().start, keys).map(Some)
+        SpecSection::new(self.source, table, value.span().start, keys).map(Some)
     }
 
     /// The tables at `key`: `[[key]]`, any number of times.
@@ -147,7 +161,7 @@ impl<'a> Section<'a> {
         let array = value.get_ref().as_array().ok_or_else(wrong)?;
         let section = |value: &'a toml::Spanned<DeValue<'a>>| {
             let table = value.get_ref().as_table().ok_or_else(wrong)?;
-            Section::new(self.source, table, value.span().start, keys)
+            SpecSection::new(self.source, table, value.span().start, keys)
         };
         array.iter().map(section).collect()
     }
@@ -171,7 +185,7 @@ impl<'a> Section<'a> {
         &self,
         key: &str,
         value: &toml::Spanned<DeValue<'_>>,
-        range: Range,
+        range: AllowedRange,
     ) -> Result<f64, Malformed> {
         let number: Option<f64> = match value.get_ref() {
             DeValue::Integer(n) => {

@@ -1,6 +1,6 @@
 //! Which worlds come with the program?
 
-use super::spec::Spec;
+use super::spec::WorldSpec;
 use crate::Malformed;
 
 /// A world that comes with the program: its name and its TOML.
@@ -45,8 +45,8 @@ impl Shipped {
     }
 
     /// What its TOML says.
-    pub fn spec(&self) -> Result<Spec, Malformed> {
-        Spec::parse(&format!("{}.toml", self.name), self.text)
+    pub fn spec(&self) -> Result<WorldSpec, Malformed> {
+        WorldSpec::parse(&format!("{}.toml", self.name), self.text)
     }
 }
 

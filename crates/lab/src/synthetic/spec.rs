@@ -3,15 +3,15 @@
 
 use evercrawl_policy::Days;
 
-use super::gaps::Gaps;
-use super::read::{Range, SHARE, Section, Source};
+use super::gaps::GapDistribution;
+use super::read::{AllowedRange, SHARE, SpecSection, SpecText};
 use super::season::Season;
-use super::spread::{Shape, Spread};
+use super::spread::{SpreadShape, ValueSpread};
 use crate::Malformed;
 
 /// A world in words. Rates are changes a page and week.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Spec {
+pub struct WorldSpec {
     /// What it imitates: the first line of the file, if that is a comment.
     pub about: String,
     /// Pages at the start.
@@ -32,13 +32,13 @@ pub struct Spec {
     /// How much of the spread of rates lies between directories, and not within them.
     pub alike: f64,
     /// What a fresh copy of each page is worth.
-    pub importance: Spread,
+    pub importance: ValueSpread,
     /// How importance and rate go together: the correlation of their normal scores.
     pub correlation: f64,
     /// What a fetch costs.
-    pub cost: Spread,
+    pub cost: ValueSpread,
     /// Kinds of pages.
-    pub classes: Vec<Class>,
+    pub classes: Vec<PageClass>,
     /// What changes many pages at once.
     pub batches: Vec<Batch>,
     /// Kinds of hosts.
@@ -47,7 +47,7 @@ pub struct Spec {
 
 /// A kind of pages: how often and when they change, come and go.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Class {
+pub struct PageClass {
     /// What it is called.
     pub name: String,
     /// How many pages are of it, relative to the others.
@@ -57,17 +57,17 @@ pub struct Class {
     /// What its pages' importance is multiplied by.
     pub weight: f64,
     /// How often its pages change: a week, on the mean of the year, when new.
-    pub rate: Spread,
+    pub rate: ValueSpread,
     /// The share of its pages that never change by themselves.
     pub never: f64,
     /// How regularly.
-    pub gaps: Gaps,
+    pub gaps: GapDistribution,
     /// At which hours, days and months.
     pub season: Option<Season>,
     /// How the rate falls with the page's age.
     pub fading: Option<Fading>,
     /// A turn that some pages take at a certain time.
-    pub turn: Option<Turn>,
+    pub turn: Option<StateTurn>,
     /// How the rate goes up and down.
     pub wandering: Option<Wandering>,
     /// New pages a week, as a share of those at the start.
@@ -87,7 +87,7 @@ pub struct Fading {
 
 /// At a certain time, some pages draw a new rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Turn {
+pub struct StateTurn {
     /// When, since the start.
     pub at: Days,
     /// Which share of the pages.
@@ -107,7 +107,7 @@ pub struct Wandering {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Batch {
     /// Whose pages change together.
-    pub of: Scope,
+    pub of: BatchScope,
     /// How often, a week.
     pub rate: f64,
     /// The chance of a page to take part.
@@ -118,7 +118,7 @@ pub struct Batch {
 
 /// Pages that belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum BatchScope {
     /// Those of a directory.
     Directory,
     /// Those of a host.
@@ -146,9 +146,9 @@ pub struct HostKind {
     pub lastmod: bool,
 }
 
-const ABOVE_ZERO: Range = Range::new(1e-9, 1e9, "a number above 0");
-const NOT_NEGATIVE: Range = Range::new(0.0, 1e9, "a number of 0 or more");
-const SIGMA: Range = Range::new(0.0, 5.0, "a sigma from 0 to 5");
+const ABOVE_ZERO: AllowedRange = AllowedRange::new(1e-9, 1e9, "a number above 0");
+const NOT_NEGATIVE: AllowedRange = AllowedRange::new(0.0, 1e9, "a number of 0 or more");
+const SIGMA: AllowedRange = AllowedRange::new(0.0, 5.0, "a sigma from 0 to 5");
 
 const WORLD: &[&str] = &[
     "pages",
@@ -189,18 +189,18 @@ const SPREAD: &[&str] =
 const SHAPES: &[&str] = &["lognormal", "pareto", "exponential", "uniform", "values"];
 const GAPS: &[&str] = &["cv", "jitter", "burst", "hours"];
 
-impl Spec {
+impl WorldSpec {
     /// Makes all pages matter alike.
     pub(crate) fn weigh_alike(&mut self) {
-        self.importance = Spread::same(1.0);
+        self.importance = ValueSpread::same(1.0);
         self.classes.iter_mut().for_each(|class| class.weight = 1.0);
     }
 
     /// Reads the TOML `text` of `file`, a name for complaints.
     pub fn parse(file: &str, text: &str) -> Result<Self, Malformed> {
-        let source = Source { file, text };
+        let source = SpecText { file, text };
         let table = source.parse()?;
-        let top = Section::new(source, table.get_ref(), 0, WORLD)?;
+        let top = SpecSection::new(source, table.get_ref(), 0, WORLD)?;
         let pages = top.count("pages", PAGES, 1000)?;
         let hosts = top.count("hosts", HOSTS, 1)?;
         if hosts > pages {
@@ -209,23 +209,23 @@ impl Spec {
         let classes: Result<_, _> = top.sections("class", CLASS)?.into_iter().map(class).collect();
         let batches: Result<_, _> = top.sections("batch", BATCH)?.into_iter().map(batch).collect();
         let kinds: Result<_, _> = top.sections("host", HOST)?.into_iter().map(host).collect();
-        let spec = Spec {
+        let spec = WorldSpec {
             about: first_comment(text),
             pages,
             hosts,
             host_skew: top.number(
                 "host_skew",
-                Range::new(0.0, 3.0, "a number from 0 to 3"),
+                AllowedRange::new(0.0, 3.0, "a number from 0 to 3"),
                 0.0,
             )?,
             directories: top.count("directories", DIRECTORIES, 1)?,
             links: top.count("links", LINKS, 0)?,
             before: top.count("before", WEEKS, 26)?,
-            weeks: top.count("weeks", Range { least: 1.0, ..WEEKS }, 52)?,
+            weeks: top.count("weeks", AllowedRange { least: 1.0, ..WEEKS }, 52)?,
             alike: top.number("alike", SHARE, 0.0)?,
-            importance: spread(top, "importance", 1.0)?.unwrap_or(Spread::same(1.0)),
+            importance: spread(top, "importance", 1.0)?.unwrap_or(ValueSpread::same(1.0)),
             correlation: top.number("correlation", CORRELATION, 0.0)?,
-            cost: spread(top, "cost", 1.0)?.unwrap_or(Spread::same(1.0)),
+            cost: spread(top, "cost", 1.0)?.unwrap_or(ValueSpread::same(1.0)),
             classes: classes?,
             batches: batches?,
             kinds: kinds?,
@@ -241,7 +241,7 @@ impl Spec {
         own / shares + self.batches.iter().map(|batch| batch.rate * batch.share).sum::<f64>()
     }
 
-    fn checked(mut self, top: Section<'_>) -> Result<Self, Malformed> {
+    fn checked(mut self, top: SpecSection<'_>) -> Result<Self, Malformed> {
         if !self.classes.iter().any(|class| !class.hubs) {
             return Err(top.wrong("class", "write at least one [[class]] that is not for hubs"));
         }
@@ -258,12 +258,12 @@ impl Spec {
     }
 }
 
-const PAGES: Range = Range::new(1.0, 1e8, "a whole number from 1 to 100,000,000");
-const HOSTS: Range = Range::new(1.0, 1e6, "a whole number from 1 to 1,000,000");
-const DIRECTORIES: Range = Range::new(1.0, 1e4, "a whole number from 1 to 10,000");
-const LINKS: Range = Range::new(0.0, 1e3, "a whole number from 0 to 1,000");
-const WEEKS: Range = Range::new(0.0, 5200.0, "a whole number of weeks up to 5,200");
-const CORRELATION: Range = Range::new(-1.0, 1.0, "a correlation from -1 to 1");
+const PAGES: AllowedRange = AllowedRange::new(1.0, 1e8, "a whole number from 1 to 100,000,000");
+const HOSTS: AllowedRange = AllowedRange::new(1.0, 1e6, "a whole number from 1 to 1,000,000");
+const DIRECTORIES: AllowedRange = AllowedRange::new(1.0, 1e4, "a whole number from 1 to 10,000");
+const LINKS: AllowedRange = AllowedRange::new(0.0, 1e3, "a whole number from 0 to 1,000");
+const WEEKS: AllowedRange = AllowedRange::new(0.0, 5200.0, "a whole number of weeks up to 5,200");
+const CORRELATION: AllowedRange = AllowedRange::new(-1.0, 1.0, "a correlation from -1 to 1");
 
 impl HostKind {
     /// Says nothing and never fails.
@@ -278,7 +278,7 @@ impl HostKind {
     };
 }
 
-fn class(at: Section<'_>) -> Result<Class, Malformed> {
+fn class(at: SpecSection<'_>) -> Result<PageClass, Malformed> {
     let rate = spread(at, "rate", f64::NAN)?;
     let rate =
         rate.ok_or_else(|| at.wrong("rate", "this class lacks a `rate`, as in rate = 1.5"))?;
@@ -286,7 +286,7 @@ fn class(at: Section<'_>) -> Result<Class, Malformed> {
     if let Some(key) = ["births", "deaths"].into_iter().find(|key| hubs && at.has(key)) {
         return Err(at.wrong(key, "hubs are there all the time; no births, no deaths"));
     }
-    Ok(Class {
+    Ok(PageClass {
         name: at.text("name")?.unwrap_or("pages").to_owned(),
         share: at.number("share", ABOVE_ZERO, 1.0)?,
         hubs,
@@ -305,24 +305,24 @@ fn class(at: Section<'_>) -> Result<Class, Malformed> {
 
 /// A number, or a table that names a distribution. Without a mean it is `mean`, or an error where
 /// that is no number.
-fn spread(at: Section<'_>, key: &str, mean: f64) -> Result<Option<Spread>, Malformed> {
+fn spread(at: SpecSection<'_>, key: &str, mean: f64) -> Result<Option<ValueSpread>, Malformed> {
     if at.is_number(key) {
-        return Ok(at.maybe_number(key, NOT_NEGATIVE)?.map(Spread::same));
+        return Ok(at.maybe_number(key, NOT_NEGATIVE)?.map(ValueSpread::same));
     }
     let Some(table) = at.section(key, SPREAD)? else { return Ok(None) };
     let shape = shape(table)?;
     let mean = match &shape {
-        Shape::Values(values) => values.iter().sum::<f64>() / values.len() as f64,
-        Shape::Exponential => table.number("exponential", NOT_NEGATIVE, mean)?,
+        SpreadShape::Values(values) => values.iter().sum::<f64>() / values.len() as f64,
+        SpreadShape::Exponential => table.number("exponential", NOT_NEGATIVE, mean)?,
         _ => table.number("mean", NOT_NEGATIVE, mean)?,
     };
     if mean.is_nan() {
         return Err(table.wrong("mean", format!("`{key}` lacks its `mean`")));
     }
-    Ok(Some(Spread { mean, shape }))
+    Ok(Some(ValueSpread { mean, shape }))
 }
 
-fn shape(table: Section<'_>) -> Result<Shape, Malformed> {
+fn shape(table: SpecSection<'_>) -> Result<SpreadShape, Malformed> {
     let mut named = SHAPES.iter().filter(|shape| table.has(shape));
     if let (Some(one), Some(other)) = (named.next(), named.next()) {
         return Err(table.wrong(other, format!("either `{one}` or `{other}`, not both")));
@@ -331,45 +331,46 @@ fn shape(table: Section<'_>) -> Result<Shape, Malformed> {
         return Err(table.wrong("most", "`most` belongs to `pareto`"));
     }
     if let Some(sigma) = table.maybe_number("lognormal", SIGMA)? {
-        Ok(Shape::Lognormal(sigma))
+        Ok(SpreadShape::Lognormal(sigma))
     } else if let Some(exponent) =
-        table.maybe_number("pareto", Range { least: 0.1, ..ABOVE_ZERO })?
+        table.maybe_number("pareto", AllowedRange { least: 0.1, ..ABOVE_ZERO })?
     {
-        let most = Range::new(1.0, 1e9, "how many times the least value is the most: 1 or more");
-        Ok(Shape::Pareto { exponent, most: table.number("most", most, 1000.0)? })
+        let most =
+            AllowedRange::new(1.0, 1e9, "how many times the least value is the most: 1 or more");
+        Ok(SpreadShape::Pareto { exponent, most: table.number("most", most, 1000.0)? })
     } else if let Some(mut values) = table.list("values", NOT_NEGATIVE, None)? {
         values.sort_by(f64::total_cmp);
-        Ok(Shape::Values(values))
+        Ok(SpreadShape::Values(values))
     } else if table.has("exponential") {
-        Ok(Shape::Exponential)
+        Ok(SpreadShape::Exponential)
     } else if table.flag("uniform")? {
-        Ok(Shape::Uniform)
+        Ok(SpreadShape::Uniform)
     } else {
-        Ok(Shape::Same)
+        Ok(SpreadShape::Same)
     }
 }
 
 /// `cv`, `jitter` or `burst` and `hours`; Poisson where nothing is said.
-fn gaps(at: Section<'_>) -> Result<Gaps, Malformed> {
-    let Some(table) = at.section("gaps", GAPS)? else { return Ok(Gaps::Poisson) };
+fn gaps(at: SpecSection<'_>) -> Result<GapDistribution, Malformed> {
+    let Some(table) = at.section("gaps", GAPS)? else { return Ok(GapDistribution::Poisson) };
     let kinds = ["cv", "jitter", "burst"].iter().filter(|key| table.has(key)).count();
     if kinds != 1 {
         return Err(table.wrong("gaps", "say one of `cv`, `jitter` and `burst`"));
     }
-    let cv = Range::new(0.1, 10.0, "a coefficient of variation from 0.1 to 10");
-    let jitter = Range::new(0.0, 0.99, "a share of the period from 0 to 0.99");
-    let burst = Range::new(1.0, 1e6, "a mean number of changes of 1 or more");
+    let cv = AllowedRange::new(0.1, 10.0, "a coefficient of variation from 0.1 to 10");
+    let jitter = AllowedRange::new(0.0, 0.99, "a share of the period from 0 to 0.99");
+    let burst = AllowedRange::new(1.0, 1e6, "a mean number of changes of 1 or more");
     if let Some(cv) = table.maybe_number("cv", cv)? {
-        Ok(Gaps::Gamma(1.0 / (cv * cv)))
+        Ok(GapDistribution::Gamma(1.0 / (cv * cv)))
     } else if let Some(jitter) = table.maybe_number("jitter", jitter)? {
-        Ok(Gaps::Periodic(jitter))
+        Ok(GapDistribution::Periodic(jitter))
     } else {
         let size = table.number("burst", burst, 1.0)?;
-        Ok(Gaps::Bursts { size, within: table.number("hours", ABOVE_ZERO, 1.0)? / 24.0 })
+        Ok(GapDistribution::Bursts { size, within: table.number("hours", ABOVE_ZERO, 1.0)? / 24.0 })
     }
 }
 
-fn season(at: Section<'_>) -> Result<Option<Season>, Malformed> {
+fn season(at: SpecSection<'_>) -> Result<Option<Season>, Malformed> {
     let Some(table) = at.section("season", &["week", "day", "year"])? else { return Ok(None) };
     let days = profile::<7>(table, "week")?;
     let hours = profile::<24>(table, "day")?;
@@ -378,7 +379,7 @@ fn season(at: Section<'_>) -> Result<Option<Season>, Malformed> {
 }
 
 /// Relative rates of the parts of a period; even where nothing is said.
-fn profile<const N: usize>(table: Section<'_>, key: &str) -> Result<[f64; N], Malformed> {
+fn profile<const N: usize>(table: SpecSection<'_>, key: &str) -> Result<[f64; N], Malformed> {
     let Some(list) = table.list(key, NOT_NEGATIVE, Some(N))? else { return Ok([1.0; N]) };
     if list.iter().all(|rate| *rate == 0.0) {
         return Err(table.wrong(key, format!("`{key}` must not be 0 throughout")));
@@ -386,49 +387,53 @@ fn profile<const N: usize>(table: Section<'_>, key: &str) -> Result<[f64; N], Ma
     Ok(std::array::from_fn(|part| list[part]))
 }
 
-fn fading(at: Section<'_>) -> Result<Option<Fading>, Malformed> {
+fn fading(at: SpecSection<'_>) -> Result<Option<Fading>, Malformed> {
     let Some(table) = at.section("fading", &["days", "to"])? else { return Ok(None) };
     let days = table.number("days", ABOVE_ZERO, 1.0)?;
     Ok(Some(Fading { days, to: table.number("to", SHARE, 0.01)? }))
 }
 
-fn turn(at: Section<'_>) -> Result<Option<Turn>, Malformed> {
+fn turn(at: SpecSection<'_>) -> Result<Option<StateTurn>, Malformed> {
     let Some(table) = at.section("turn", &["week", "share"])? else { return Ok(None) };
     let week = table.number("week", NOT_NEGATIVE, 26.0)?;
-    Ok(Some(Turn { at: 7.0 * week, share: table.number("share", SHARE, 1.0)? }))
+    Ok(Some(StateTurn { at: 7.0 * week, share: table.number("share", SHARE, 1.0)? }))
 }
 
-fn wandering(at: Section<'_>) -> Result<Option<Wandering>, Malformed> {
+fn wandering(at: SpecSection<'_>) -> Result<Option<Wandering>, Malformed> {
     let Some(table) = at.section("wandering", &["weeks", "sigma"])? else { return Ok(None) };
-    let weeks = table.number("weeks", Range { least: 0.1, ..ABOVE_ZERO }, 8.0)?;
+    let weeks = table.number("weeks", AllowedRange { least: 0.1, ..ABOVE_ZERO }, 8.0)?;
     Ok(Some(Wandering { days: 7.0 * weeks, sigma: table.number("sigma", SIGMA, 0.5)? }))
 }
 
-fn batch(at: Section<'_>) -> Result<Batch, Malformed> {
+fn batch(at: SpecSection<'_>) -> Result<Batch, Malformed> {
     let share = at.number("share", SHARE, 1.0)?;
     let of = match at.text("of")?.unwrap_or("directory") {
-        "directory" => Scope::Directory,
-        "host" => Scope::Host,
-        "world" => Scope::World,
+        "directory" => BatchScope::Directory,
+        "host" => BatchScope::Host,
+        "world" => BatchScope::World,
         other => {
             let message =
                 format!("`of` must be \"directory\", \"host\" or \"world\", not {other:?}");
             return Err(at.wrong("of", message));
         }
     };
-    let rate = at.number("rate", Range::new(0.0, 1e4, "a number from 0 to 10,000"), 0.1)?;
+    let rate = at.number("rate", AllowedRange::new(0.0, 1e4, "a number from 0 to 10,000"), 0.1)?;
     Ok(Batch { of, rate, share, hub: at.number("hub", SHARE, share)? })
 }
 
-fn host(at: Section<'_>) -> Result<HostKind, Malformed> {
-    let precision = Range::new(0.01, 1.0, "a share from 0.01 to 1");
+fn host(at: SpecSection<'_>) -> Result<HostKind, Malformed> {
+    let precision = AllowedRange::new(0.01, 1.0, "a share from 0.01 to 1");
     Ok(HostKind {
         share: at.number("share", ABOVE_ZERO, 1.0)?,
         precision: at.number("precision", precision, 1.0)?,
         recall: at.number("recall", SHARE, 0.0)?,
         delay: at.number("delay_hours", NOT_NEGATIVE, 0.0)? / 24.0,
         noise: at.number("noise", SHARE, 0.0)?,
-        failure: at.number("failure", Range::new(0.0, 0.99, "a share from 0 to 0.99"), 0.0)?,
+        failure: at.number(
+            "failure",
+            AllowedRange::new(0.0, 0.99, "a share from 0 to 0.99"),
+            0.0,
+        )?,
         lastmod: at.flag("lastmod")?,
     })
 }

@@ -4,16 +4,16 @@ use evercrawl_estimate::special::gamma_q;
 
 /// A distribution of positive numbers with a given mean.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Spread {
+pub struct ValueSpread {
     /// The mean over all pages.
     pub mean: f64,
     /// How they lie around it.
-    pub shape: Shape,
+    pub shape: SpreadShape,
 }
 
 /// The form of a [`Spread`].
 #[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
+pub enum SpreadShape {
     /// All alike.
     Same,
     /// Lognormal with this sigma.
@@ -33,10 +33,10 @@ pub enum Shape {
     Values(Vec<f64>),
 }
 
-impl Spread {
+impl ValueSpread {
     /// All pages alike.
     pub fn same(mean: f64) -> Self {
-        Spread { mean, shape: Shape::Same }
+        ValueSpread { mean, shape: SpreadShape::Same }
     }
 
     /// The value of a page that stands at the standard normal score `z` among all.
@@ -45,15 +45,15 @@ impl Spread {
     /// copula.
     pub fn at(&self, z: f64) -> f64 {
         match &self.shape {
-            Shape::Same => self.mean,
-            Shape::Lognormal(sigma) => self.mean * (sigma * z - sigma * sigma / 2.0).exp(),
-            Shape::Pareto { exponent, most } => {
+            SpreadShape::Same => self.mean,
+            SpreadShape::Lognormal(sigma) => self.mean * (sigma * z - sigma * sigma / 2.0).exp(),
+            SpreadShape::Pareto { exponent, most } => {
                 let value = above(z).powf(-1.0 / exponent).min(*most);
                 self.mean * value / pareto_mean(*exponent, *most)
             }
-            Shape::Exponential => -above(z).ln() * self.mean,
-            Shape::Uniform => 2.0 * self.mean * above(-z),
-            Shape::Values(values) => {
+            SpreadShape::Exponential => -above(z).ln() * self.mean,
+            SpreadShape::Uniform => 2.0 * self.mean * above(-z),
+            SpreadShape::Values(values) => {
                 let place = (above(-z) * values.len() as f64) as usize;
                 values[place.min(values.len().saturating_sub(1))]
             }
@@ -77,16 +77,16 @@ fn above(z: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn shapes() -> Vec<Spread> {
-        let spread = |shape| Spread { mean: 0.7, shape };
+    fn shapes() -> Vec<ValueSpread> {
+        let spread = |shape| ValueSpread { mean: 0.7, shape };
         vec![
-            spread(Shape::Same),
-            spread(Shape::Lognormal(1.5)),
-            spread(Shape::Pareto { exponent: 1.2, most: 1000.0 }),
-            spread(Shape::Pareto { exponent: 1.0, most: 50.0 }),
-            spread(Shape::Exponential),
-            spread(Shape::Uniform),
-            spread(Shape::Values(vec![0.1, 0.3, 0.7, 1.7])),
+            spread(SpreadShape::Same),
+            spread(SpreadShape::Lognormal(1.5)),
+            spread(SpreadShape::Pareto { exponent: 1.2, most: 1000.0 }),
+            spread(SpreadShape::Pareto { exponent: 1.0, most: 50.0 }),
+            spread(SpreadShape::Exponential),
+            spread(SpreadShape::Uniform),
+            spread(SpreadShape::Values(vec![0.1, 0.3, 0.7, 1.7])),
         ]
     }
 
@@ -110,7 +110,8 @@ mod tests {
 
     #[test]
     fn a_pareto_value_is_cut_off() {
-        let spread = Spread { mean: 1.0, shape: Shape::Pareto { exponent: 0.9, most: 20.0 } };
+        let spread =
+            ValueSpread { mean: 1.0, shape: SpreadShape::Pareto { exponent: 0.9, most: 20.0 } };
         assert!((spread.at(8.0) / spread.at(-8.0) - 20.0).abs() < 1e-9);
     }
 }

@@ -1,14 +1,14 @@
 //! What is a described world like, in a line?
 
-use super::spec::Spec;
-use crate::world::World;
+use super::spec::WorldSpec;
+use crate::world::LabWorld;
 
 /// Pages that are looked at; more would say the same.
 const SAMPLE: u32 = 12_000;
 
 /// A world in numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Summary {
+pub struct WorldSummary {
     /// Pages at the start.
     pub pages: u32,
     /// Hosts.
@@ -19,19 +19,19 @@ pub struct Summary {
     pub changing: f64,
 }
 
-impl Spec {
+impl WorldSpec {
     /// Measures a small world of this description over its scored time.
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&self) -> WorldSummary {
         let scale = f64::from(SAMPLE) / f64::from(self.pages.max(SAMPLE));
         let hosts = (f64::from(self.hosts) * scale).ceil() as u32;
-        let small = Spec { pages: self.pages.min(SAMPLE), hosts, links: 0, ..self.clone() };
+        let small = WorldSpec { pages: self.pages.min(SAMPLE), hosts, links: 0, ..self.clone() };
         let (changes, changing) = weekly(&small.world("sample", 0, 0.0));
-        Summary { pages: self.pages, hosts: self.hosts, changes, changing }
+        WorldSummary { pages: self.pages, hosts: self.hosts, changes, changing }
     }
 }
 
 /// Changes and changed weeks over all weeks of all pages' lives.
-fn weekly(world: &World) -> (f64, f64) {
+fn weekly(world: &LabWorld) -> (f64, f64) {
     let (mut weeks, mut changes, mut changed) = (0.0, 0u64, 0u64);
     for (page, fact) in (0u32..).zip(&world.pages) {
         let (from, to) = (fact.born.max(world.span.from), fact.dies.min(world.span.to));
@@ -55,7 +55,8 @@ mod tests {
 
     #[test]
     fn a_summary_says_what_the_description_means() {
-        let spec = Spec::parse("w", "pages = 50000\nhosts = 10\n[[class]]\nrate = 0.5").unwrap();
+        let spec =
+            WorldSpec::parse("w", "pages = 50000\nhosts = 10\n[[class]]\nrate = 0.5").unwrap();
         let summary = spec.summary();
         assert_eq!((summary.pages, summary.hosts), (50_000, 10));
         assert!((summary.changes - spec.mean_rate()).abs() < 5.0 * (0.5 / 208_000f64).sqrt());

@@ -4,18 +4,18 @@
 use evercrawl_policy::{Days, NEVER};
 
 use super::*;
-use crate::world::{Truth, World};
+use crate::world::{ChangeTruth, LabWorld};
 
-fn world(text: &str) -> World {
+fn world(text: &str) -> LabWorld {
     seeded(text, 1)
 }
 
-fn seeded(text: &str, seed: u64) -> World {
-    Spec::parse("test.toml", text).unwrap().world("test", seed, 0.0)
+fn seeded(text: &str, seed: u64) -> LabWorld {
+    WorldSpec::parse("test.toml", text).unwrap().world("test", seed, 0.0)
 }
 
 /// The change times of a page, up to the end of its world.
-fn times(world: &World, page: u32) -> Vec<Days> {
+fn times(world: &LabWorld, page: u32) -> Vec<Days> {
     let mut times = Vec::new();
     let mut cursor = world.truth.first(page);
     while cursor.at() < world.span.to {
@@ -25,7 +25,7 @@ fn times(world: &World, page: u32) -> Vec<Days> {
     times
 }
 
-fn pages(world: &World) -> std::ops::Range<u32> {
+fn pages(world: &LabWorld) -> std::ops::Range<u32> {
     0..world.pages.len() as u32
 }
 
@@ -147,8 +147,9 @@ fn the_same_seed_gives_the_same_world_and_another_another() {
     let text = "pages = 300\nhosts = 3\ndirectories = 4\nlinks = 2\n[[class]]\n".to_owned()
         + COURSES[9].1
         + "\nbirths = 0.05\n[[batch]]\nshare = 0.4";
-    let all =
-        |world: &World| -> Vec<Vec<Days>> { pages(world).map(|page| times(world, page)).collect() };
+    let all = |world: &LabWorld| -> Vec<Vec<Days>> {
+        pages(world).map(|page| times(world, page)).collect()
+    };
     let (first, again, other) = (seeded(&text, 5), seeded(&text, 5), seeded(&text, 6));
     assert_eq!(first.pages, again.pages);
     assert_eq!(all(&first), all(&again));
@@ -195,7 +196,7 @@ fn batches_take_their_part_of_the_group_at_one_moment() {
     let text = "pages = 5000\nhosts = 5\ndirectories = 10\nweeks = 50\nbefore = 0\n\
                 [[class]]\nrate = 0\n[[batch]]\nof = \"directory\"\nrate = 0.5\nshare = 0.3\nhub = 1";
     let world = world(text);
-    let Truth::Drawn(processes) = &world.truth else { panic!("made worlds are drawn") };
+    let ChangeTruth::Drawn(processes) = &world.truth else { panic!("made worlds are drawn") };
     let (mut shares, mut rates) = (Vec::new(), Vec::new());
     for directory in (0..50).map(|d| d * 100) {
         // The hub takes part in all of them, so its history is that of the group.
@@ -271,7 +272,8 @@ fn a_world_has_its_places_hubs_and_links() {
 
 #[test]
 fn a_past_is_there_when_asked_for() {
-    let spec = Spec::parse("w.toml", "pages = 500\n[[class]]\nrate = 2\nbirths = 0.02").unwrap();
+    let spec =
+        WorldSpec::parse("w.toml", "pages = 500\n[[class]]\nrate = 2\nbirths = 0.02").unwrap();
     let world = spec.world("w", 3, 70.0);
     assert_eq!((world.span.since, world.span.begin), (-70.0, 0.0));
     assert!(world.past.iter().all(|(_, at)| (-70.0..0.0).contains(at)));
@@ -285,7 +287,7 @@ fn a_past_is_there_when_asked_for() {
 
 #[test]
 fn little_is_kept_of_a_page() {
-    assert!(size_of::<crate::Cursor>() <= 32);
+    assert!(size_of::<crate::ChangeCursor>() <= 32);
 }
 
 #[test]
@@ -326,7 +328,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ("[[class]]\nrate = 1\n[[host]]\nlastmod = true\nrecall = 2", 5, 10, "share from 0 to 1"),
         ("", 1, 1, "[[class]]"),
     ] {
-        let error = Spec::parse("w.toml", text).unwrap_err();
+        let error = WorldSpec::parse("w.toml", text).unwrap_err();
         assert_eq!((error.line, error.column), (line, column), "{text:?}: {error}");
         assert!(error.to_string().starts_with("w.toml, line "), "{error}");
         assert!(error.message.contains(words), "{text:?}: {error}");

@@ -7,7 +7,7 @@ use super::TableError;
 
 /// The rows of a text, all equally wide, packed: millions of small cells cost little more than
 /// their letters.
-pub(super) struct Rows {
+pub(super) struct CsvRows {
     text: String,
     /// Where each cell ends in `text`, row by row.
     ends: Vec<usize>,
@@ -16,11 +16,12 @@ pub(super) struct Rows {
     width: usize,
 }
 
-impl Rows {
+impl CsvRows {
     /// Reads all rows of a text; lines without anything on them are none.
     pub(super) fn read(file: &str, text: &str) -> Result<Self, TableError> {
-        let mut rows = Rows { text: String::new(), ends: Vec::new(), lines: Vec::new(), width: 0 };
-        let mut reader = Reader { file, rest: text, line: 1 };
+        let mut rows =
+            CsvRows { text: String::new(), ends: Vec::new(), lines: Vec::new(), width: 0 };
+        let mut reader = CsvReader { file, rest: text, line: 1 };
         while !reader.rest.is_empty() {
             if !reader.ends_line() {
                 rows.add(&mut reader)?;
@@ -51,7 +52,7 @@ impl Rows {
         (0..self.width).map(move |place| self.cell(row, place))
     }
 
-    fn add(&mut self, reader: &mut Reader<'_>) -> Result<(), TableError> {
+    fn add(&mut self, reader: &mut CsvReader<'_>) -> Result<(), TableError> {
         let (file, line, before) = (reader.file, reader.line, self.ends.len());
         loop {
             let place = self.ends.len() - before + 1;
@@ -76,13 +77,13 @@ impl Rows {
 }
 
 /// What is still to be read of a text.
-struct Reader<'a> {
+struct CsvReader<'a> {
     file: &'a str,
     rest: &'a str,
     line: usize,
 }
 
-impl Reader<'_> {
+impl CsvReader<'_> {
     /// Reads a cell to the end of `text`.
     fn cell(&mut self, place: usize, text: &mut String) -> Result<(), TableError> {
         match self.rest.strip_prefix('"') {
@@ -161,7 +162,7 @@ mod tests {
     use super::*;
 
     fn rows(text: &str) -> Result<Vec<Vec<String>>, String> {
-        let rows = Rows::read("p.csv", text).map_err(|error| error.to_string())?;
+        let rows = CsvRows::read("p.csv", text).map_err(|error| error.to_string())?;
         let owned = |row| rows.cells(row).map(str::to_owned).collect();
         Ok((0..rows.len()).map(owned).collect())
     }
@@ -185,7 +186,7 @@ mod tests {
 
     #[test]
     fn lines_are_counted_through_quotes_and_gaps() {
-        let rows = Rows::read("p.csv", "a\n\n\"b\nc\"\n\"d\"\n").unwrap();
+        let rows = CsvRows::read("p.csv", "a\n\n\"b\nc\"\n\"d\"\n").unwrap();
         assert_eq!((0..3).map(|row| rows.line(row)).collect::<Vec<_>>(), [1, 3, 5]);
     }
 

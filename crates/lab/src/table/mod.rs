@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use csv::Rows;
+use csv::CsvRows;
 use flate2::bufread::MultiGzDecoder;
 use thiserror::Error;
 
@@ -41,14 +41,14 @@ pub struct Columns {
 }
 
 /// A file's rows, their columns numbered as in [`Columns`]: required ones, then optional ones.
-pub struct Table {
+pub struct DataTable {
     file: String,
     columns: &'static Columns,
     places: Vec<Option<usize>>,
-    rows: Rows,
+    rows: CsvRows,
 }
 
-impl Table {
+impl DataTable {
     /// Reads a file, or standard input for `-`. One whose name ends in `.gz` is unpacked.
     pub fn open(path: &Path, columns: &'static Columns) -> Result<Self, TableError> {
         if path == Path::new("-") {
@@ -63,7 +63,7 @@ impl Table {
     }
 
     fn read(file: String, bytes: &[u8], columns: &'static Columns) -> Result<Self, TableError> {
-        let rows = Rows::read(&file, text(&file, bytes)?)?;
+        let rows = CsvRows::read(&file, text(&file, bytes)?)?;
         if rows.len() == 0 {
             let wanted = columns.required.join(",");
             return Err(TableError::new(format!(
@@ -85,8 +85,8 @@ impl Table {
     }
 
     /// The rows, in the file's order.
-    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        (1..self.rows.len()).map(|number| Row { table: self, number })
+    pub fn rows(&self) -> impl Iterator<Item = TableRow<'_>> {
+        (1..self.rows.len()).map(|number| TableRow { table: self, number })
     }
 
     /// The name of the file in words.
@@ -95,9 +95,9 @@ impl Table {
     }
 
     /// Numbers what a column names, by the rows' order; twice the same is an error.
-    pub fn names(&self, column: usize) -> Result<Names<'_>, TableError> {
+    pub fn names(&self, column: usize) -> Result<NameColumn<'_>, TableError> {
         let mut names =
-            Names { list: Vec::with_capacity(self.row_count()), numbers: HashMap::new() };
+            NameColumn { list: Vec::with_capacity(self.row_count()), numbers: HashMap::new() };
         for (number, row) in (0u32..).zip(self.rows()) {
             let name = row.text(column)?;
             if let Some(first) = names.numbers.insert(name, number) {
@@ -116,13 +116,13 @@ impl Table {
 }
 
 /// The names that a column lists, and the number of each.
-pub struct Names<'a> {
+pub struct NameColumn<'a> {
     /// By number.
     pub list: Vec<&'a str>,
     numbers: HashMap<&'a str, u32>,
 }
 
-impl Names<'_> {
+impl NameColumn<'_> {
     /// The number of a name.
     pub fn number(&self, name: &str) -> Option<u32> {
         self.numbers.get(name).copied()
@@ -131,7 +131,7 @@ impl Names<'_> {
 
 /// Which numbers a cell may hold.
 #[derive(Clone, Copy)]
-pub enum Range {
+pub enum NumberRange {
     /// Above 0, and finite.
     Positive,
     /// 0 or more, and finite.
@@ -140,46 +140,50 @@ pub enum Range {
     NotNegativeOrInfinite,
 }
 
-impl Range {
+impl NumberRange {
     fn holds(self, value: f64) -> bool {
         match self {
-            Range::Positive => value > 0.0 && value.is_finite(),
-            Range::NotNegative => value >= 0.0 && value.is_finite(),
-            Range::NotNegativeOrInfinite => value >= 0.0,
+            NumberRange::Positive => value > 0.0 && value.is_finite(),
+            NumberRange::NotNegative => value >= 0.0 && value.is_finite(),
+            NumberRange::NotNegativeOrInfinite => value >= 0.0,
         }
     }
 
     fn in_words(self) -> &'static str {
         match self {
-            Range::Positive => "a number above 0",
-            Range::NotNegative => "a number of 0 or more",
-            Range::NotNegativeOrInfinite => "a number of 0 or more, nor `inf`",
+            NumberRange::Positive => "a number above 0",
+            NumberRange::NotNegative => "a number of 0 or more",
+            NumberRange::NotNegativeOrInfinite => "a number of 0 or more, nor `inf`",
         }
     }
 }
 
 /// One row of a table.
 #[derive(Clone, Copy)]
-pub struct Row<'a> {
-    table: &'a Table,
+pub struct TableRow<'a> {
+    table: &'a DataTable,
     number: usize,
 }
 
-impl<'a> Row<'a> {
+impl<'a> TableRow<'a> {
     /// The text of a cell, which must not be empty.
     pub fn text(self, column: usize) -> Result<&'a str, TableError> {
         self.cell(column).ok_or_else(|| self.wrong(column, "is empty"))
     }
 
     /// The number in a cell.
-    pub fn number(self, column: usize, range: Range) -> Result<f64, TableError> {
+    pub fn number(self, column: usize, range: NumberRange) -> Result<f64, TableError> {
         let text = self.text(column)?;
         let number = text.parse().ok().filter(|value| range.holds(*value));
         number.ok_or_else(|| self.wrong(column, format_args!("is not {}", range.in_words())))
     }
 
     /// The number in a cell; `None` where it is empty or the file has no such column.
-    pub fn optional_number(self, column: usize, range: Range) -> Result<Option<f64>, TableError> {
+    pub fn optional_number(
+        self,
+        column: usize,
+        range: NumberRange,
+    ) -> Result<Option<f64>, TableError> {
         self.cell(column).map(|_| self.number(column, range)).transpose()
     }
 
@@ -207,7 +211,7 @@ impl<'a> Row<'a> {
 }
 
 /// Checks the header and finds each column in it.
-fn places(file: &str, rows: &Rows, columns: &Columns) -> Result<Vec<Option<usize>>, TableError> {
+fn places(file: &str, rows: &CsvRows, columns: &Columns) -> Result<Vec<Option<usize>>, TableError> {
     let line = rows.line(0);
     let header: Vec<&str> = rows.cells(0).collect();
     let known = || columns.required.iter().chain(columns.optional);
@@ -269,8 +273,8 @@ mod tests {
     static COLUMNS: Columns =
         Columns { required: &["page", "rate"], optional: &["cost"], unused: &["size"] };
 
-    fn table(text: &str) -> Result<Table, String> {
-        Table::read("p.csv".to_owned(), text.as_bytes(), &COLUMNS).map_err(|e| e.to_string())
+    fn table(text: &str) -> Result<DataTable, String> {
+        DataTable::read("p.csv".to_owned(), text.as_bytes(), &COLUMNS).map_err(|e| e.to_string())
     }
 
     #[test]
@@ -308,7 +312,7 @@ mod tests {
             );
         }
         let bytes = b"page,rate\n\xff,1\n";
-        let error = Table::read("p.csv".to_owned(), bytes, &COLUMNS).err().unwrap().to_string();
+        let error = DataTable::read("p.csv".to_owned(), bytes, &COLUMNS).err().unwrap().to_string();
         assert!(error.contains("p.csv, line 2: not UTF-8"), "{error}");
     }
 
@@ -319,16 +323,20 @@ mod tests {
             table.rows().next().unwrap().number(1, range).ok()
         };
         for bad in ["-1", "nan", "NaN", "-inf", "", "x", " 1", "1 ", "0x1", "1_0", "1.2.3"] {
-            for range in [Range::Positive, Range::NotNegative, Range::NotNegativeOrInfinite] {
+            for range in [
+                NumberRange::Positive,
+                NumberRange::NotNegative,
+                NumberRange::NotNegativeOrInfinite,
+            ] {
                 assert_eq!(number(bad, range), None, "{bad:?}");
             }
         }
-        assert_eq!(number("0", Range::Positive), None);
-        assert_eq!(number("inf", Range::NotNegative), None);
-        assert_eq!(number("1e400", Range::NotNegative), None);
-        assert_eq!(number("0", Range::NotNegative), Some(0.0));
-        assert_eq!(number("1e-3", Range::Positive), Some(1e-3));
-        assert_eq!(number("inf", Range::NotNegativeOrInfinite), Some(f64::INFINITY));
+        assert_eq!(number("0", NumberRange::Positive), None);
+        assert_eq!(number("inf", NumberRange::NotNegative), None);
+        assert_eq!(number("1e400", NumberRange::NotNegative), None);
+        assert_eq!(number("0", NumberRange::NotNegative), Some(0.0));
+        assert_eq!(number("1e-3", NumberRange::Positive), Some(1e-3));
+        assert_eq!(number("inf", NumberRange::NotNegativeOrInfinite), Some(f64::INFINITY));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use evercrawl_estimate::Gamma;
 use evercrawl_policy::{Days, NEVER, SplitMix64};
 
-use super::{PageLog, Saw};
+use super::{LoggedFinding, PageLog};
 use crate::dice::{exponential, gamma};
 use crate::world::Span;
 
@@ -13,7 +13,7 @@ const FASTEST: f64 = 24.0;
 const ROUNDS: usize = 20;
 
 /// What is drawn of a page.
-pub(super) struct History {
+pub(super) struct PageHistory {
     pub(super) changes: Vec<Days>,
     pub(super) dies: Days,
 }
@@ -28,15 +28,16 @@ impl PageLog {
 
     /// The first and the last visit that saw content.
     pub(super) fn ends(&self) -> (Days, Days) {
-        let mut seen = self.looks.iter().filter(|look| look.saw != Saw::Gone).map(|look| look.at);
+        let mut seen =
+            self.looks.iter().filter(|look| look.saw != LoggedFinding::Gone).map(|look| look.at);
         let first = seen.next().unwrap_or_default();
         (first, seen.next_back().unwrap_or(first))
     }
 
     /// Intervals between visits that saw content, and whether it had changed.
     pub(super) fn checks(&self) -> impl Iterator<Item = (Days, Days, bool)> {
-        let seen = || self.looks.iter().filter(|look| look.saw != Saw::Gone);
-        seen().zip(seen().skip(1)).map(|(a, b)| (a.at, b.at, b.saw == Saw::Other))
+        let seen = || self.looks.iter().filter(|look| look.saw != LoggedFinding::Gone);
+        seen().zip(seen().skip(1)).map(|(a, b)| (a.at, b.at, b.saw == LoggedFinding::Other))
     }
 
     pub(super) fn belief(&self, prior: Gamma) -> Gamma {
@@ -51,7 +52,12 @@ impl PageLog {
     }
 
     /// Draws the page's changes and its end.
-    pub(super) fn drawn(&self, prior: Gamma, span: Span, random: &mut SplitMix64) -> History {
+    pub(super) fn draw_changes(
+        &self,
+        prior: Gamma,
+        span: Span,
+        random: &mut SplitMix64,
+    ) -> PageHistory {
         let dies = self.death(random);
         let (mut rate, mut inside) = (self.belief(prior).mean(), Vec::new());
         let watched: Days = self.checks().map(|(from, to, _)| to - from).sum();
@@ -69,13 +75,13 @@ impl PageLog {
         poisson(rate, self.born(span.begin).max(span.since), first, random, &mut changes);
         changes.append(&mut inside);
         poisson(rate, last, span.to.min(dies), random, &mut changes);
-        History { changes, dies }
+        PageHistory { changes, dies }
     }
 
     /// Some time between the last visit that saw it and the first that did not, if none came after.
     fn death(&self, random: &mut SplitMix64) -> Days {
         let (_, last) = self.ends();
-        let gone = self.looks.iter().find(|look| look.at > last && look.saw == Saw::Gone);
+        let gone = self.looks.iter().find(|look| look.at > last && look.saw == LoggedFinding::Gone);
         gone.map_or(NEVER, |look| last + (look.at - last) * random.uniform())
     }
 }

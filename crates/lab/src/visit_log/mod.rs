@@ -30,7 +30,7 @@ use evercrawl_sites::{GroupKeys, Server, directory_of};
 use evercrawl_state::{PageRow, State, StateError, Store};
 
 use crate::dice::{Dice, Purpose};
-use crate::world::{Fact, HostFacts, Span, Truth, World};
+use crate::world::{ChangeTruth, HostFacts, LabWorld, PageFact, Span};
 
 const DAY_MILLIS: f64 = 86_400_000.0;
 /// The shortest time that is scored; what a young crawl lacks of it is drawn.
@@ -54,21 +54,21 @@ pub struct PageLog {
     /// The page that it was found on, by its place in the log.
     pub via: Option<u32>,
     /// Its visits, by time. Failed ones tell nothing and are left out.
-    pub looks: Vec<Look>,
+    pub looks: Vec<LoggedVisit>,
 }
 
 /// A visit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
+pub struct LoggedVisit {
     /// When.
     pub at: Days,
     /// What it told.
-    pub saw: Saw,
+    pub saw: LoggedFinding,
 }
 
 /// What a visit told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Saw {
+pub enum LoggedFinding {
     /// Content, the same as before.
     Same,
     /// Content, other than before or the first.
@@ -80,7 +80,7 @@ pub enum Saw {
 impl VisitLog {
     /// Takes pages that were visited with success at least once.
     pub fn new(pages: Vec<PageLog>) -> Self {
-        let held = |page: &PageLog| page.looks.iter().any(|look| look.saw != Saw::Gone);
+        let held = |page: &PageLog| page.looks.iter().any(|look| look.saw != LoggedFinding::Gone);
         if pages.iter().all(held) {
             return VisitLog { pages };
         }
@@ -130,7 +130,7 @@ impl VisitLog {
     /// A world that agrees with the log; each seed draws another.
     ///
     /// Changes are known, which is to say drawn, from `history` before the first visit.
-    pub fn world(&self, name: &str, seed: u64, history: Days) -> World {
+    pub fn world(&self, name: &str, seed: u64, history: Days) -> LabWorld {
         let span = self.span();
         let span = Span { since: span.begin - history.max(0.0), ..span };
         let usual = self.usual();
@@ -151,12 +151,12 @@ impl VisitLog {
         for (page, number) in ordered().zip(0..) {
             // From the page's own number in the log, so that new pages do not move old ones' draws.
             let mut random = dice.roll(order[number as usize].into());
-            let history = page.drawn(usual, span, &mut random);
+            let history = page.draw_changes(usual, span, &mut random);
             changes.extend(history.changes.iter().map(|at| (number, *at)));
             facts.add(page.born(span.begin), history.dies, server.directory(number));
         }
-        let truth = Truth::Listed(ChangeTimes::new(urls.len(), &changes));
-        World {
+        let truth = ChangeTruth::Listed(ChangeTimes::new(urls.len(), &changes));
+        LabWorld {
             name: name.to_owned(),
             past: truth.before(&facts.pages, span.begin),
             truth,
@@ -169,7 +169,7 @@ impl VisitLog {
     }
 
     /// How much of what is scored is known, for whoever reads the score.
-    pub fn account(&self) -> Account {
+    pub fn account(&self) -> LogSummary {
         let span = self.span();
         let (mut scored, mut watched) = (0.0, 0.0);
         for page in &self.pages {
@@ -178,7 +178,7 @@ impl VisitLog {
             watched += (last.min(span.to) - first.max(span.from)).max(0.0);
         }
         let checks = || self.pages.iter().flat_map(PageLog::checks);
-        Account {
+        LogSummary {
             pages: self.pages.len(),
             checks: checks().count(),
             changed: checks().filter(|check| check.2).count(),
@@ -213,7 +213,7 @@ impl VisitLog {
 
 /// How much of a score rests on facts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Account {
+pub struct LogSummary {
     /// Pages in the log.
     pub pages: usize,
     /// Intervals between two visits of a page.
@@ -226,9 +226,9 @@ pub struct Account {
     pub watched: f64,
 }
 
-impl fmt::Display for Account {
+impl fmt::Display for LogSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Account { pages, checks, changed, days, watched } = self;
+        let LogSummary { pages, checks, changed, days, watched } = self;
         write!(
             f,
             "{pages} pages; {checks} intervals between visits, {changed} of them with a change. \
@@ -240,14 +240,14 @@ impl fmt::Display for Account {
     }
 }
 
-fn look(visit: &Visit) -> Option<Look> {
+fn look(visit: &Visit) -> Option<LoggedVisit> {
     let saw = match visit.change {
-        Change::Same => Saw::Same,
-        Change::New | Change::Changed | Change::Near => Saw::Other,
-        Change::Gone => Saw::Gone,
+        Change::Same => LoggedFinding::Same,
+        Change::New | Change::Changed | Change::Near => LoggedFinding::Other,
+        Change::Gone => LoggedFinding::Gone,
         Change::Failed => return None,
     };
-    Some(Look { at: days(visit.at.millis()), saw })
+    Some(LoggedVisit { at: days(visit.at.millis()), saw })
 }
 
 fn days(millis: u64) -> Days {
@@ -259,7 +259,7 @@ struct Facts<'a> {
     urls: &'a [String],
     kin: Vec<GroupKeys>,
     numbers: HashMap<&'a str, u32>,
-    pages: Vec<Fact>,
+    pages: Vec<PageFact>,
     hosts: Vec<HostFacts>,
 }
 
@@ -273,7 +273,7 @@ impl<'a> Facts<'a> {
         let (url, kin) = (self.urls[self.pages.len()].as_str(), self.kin[self.pages.len()]);
         let host = self.host(host_of(url));
         let kin = [kin.section, kin.hub, kin.base];
-        self.pages.push(Fact { born, dies, host, group, kin, ..Fact::PLAIN });
+        self.pages.push(PageFact { born, dies, host, group, kin, ..PageFact::PLAIN });
     }
 
     fn host(&mut self, name: &'a str) -> u32 {
@@ -300,8 +300,9 @@ mod tests {
 
     use super::*;
 
-    fn page(url: &str, looks: &[(Days, Saw)]) -> PageLog {
-        let looks: Vec<Look> = looks.iter().map(|&(at, saw)| Look { at, saw }).collect();
+    fn page(url: &str, looks: &[(Days, LoggedFinding)]) -> PageLog {
+        let looks: Vec<LoggedVisit> =
+            looks.iter().map(|&(at, saw)| LoggedVisit { at, saw }).collect();
         PageLog { url: url.to_owned(), found: looks[0].at, via: None, looks }
     }
 
@@ -311,16 +312,19 @@ mod tests {
         let mut looks = || {
             let rest = (0..visits).map(|visit| {
                 let changed = random.uniform() > (-1.0 / every).exp();
-                (1.0 + visit as f64, if changed { Saw::Other } else { Saw::Same })
+                (
+                    1.0 + visit as f64,
+                    if changed { LoggedFinding::Other } else { LoggedFinding::Same },
+                )
             });
-            std::iter::once((0.0, Saw::Other)).chain(rest).collect::<Vec<_>>()
+            std::iter::once((0.0, LoggedFinding::Other)).chain(rest).collect::<Vec<_>>()
         };
         let pages = (0..pages).map(|i| page(&format!("http://a/{}/{i}", i % 3), &looks()));
         VisitLog::new(pages.collect())
     }
 
-    fn times(world: &World, page: u32) -> Vec<Days> {
-        let Truth::Listed(changes) = &world.truth else { panic!("drawn once, then listed") };
+    fn times(world: &LabWorld, page: u32) -> Vec<Days> {
+        let ChangeTruth::Listed(changes) = &world.truth else { panic!("drawn once, then listed") };
         changes.changes_of(page).collect()
     }
 
@@ -329,7 +333,9 @@ mod tests {
         let log = daily(60, 50, 4.0);
         for seed in 0..5 {
             let world = log.world("mine", seed, 0.0);
-            let Truth::Listed(changes) = &world.truth else { panic!("drawn once, then listed") };
+            let ChangeTruth::Listed(changes) = &world.truth else {
+                panic!("drawn once, then listed")
+            };
             for (number, page) in (0..).zip(log.pages()) {
                 for (from, to, changed) in page.checks() {
                     assert_eq!(changes.changed_within(number, from, to), changed, "{number}");
@@ -367,12 +373,26 @@ mod tests {
     #[test]
     fn pages_are_born_when_found_and_die_between_the_last_two_visits() {
         let log = VisitLog::new(vec![
-            page("http://a/", &[(0.0, Saw::Other), (90.0, Saw::Same)]),
-            page("http://a/x/gone", &[(0.0, Saw::Other), (30.0, Saw::Same), (40.0, Saw::Gone)]),
-            page("http://b/y/late", &[(50.0, Saw::Other), (60.0, Saw::Gone), (70.0, Saw::Other)]),
-            page("http://b/never", &[(5.0, Saw::Gone)]),
-            PageLog { via: Some(3), ..page("http://a/x/new", &[(20.0, Saw::Other)]) },
-            PageLog { via: Some(0), ..page("http://a/x/old", &[(0.0, Saw::Other)]) },
+            page("http://a/", &[(0.0, LoggedFinding::Other), (90.0, LoggedFinding::Same)]),
+            page(
+                "http://a/x/gone",
+                &[
+                    (0.0, LoggedFinding::Other),
+                    (30.0, LoggedFinding::Same),
+                    (40.0, LoggedFinding::Gone),
+                ],
+            ),
+            page(
+                "http://b/y/late",
+                &[
+                    (50.0, LoggedFinding::Other),
+                    (60.0, LoggedFinding::Gone),
+                    (70.0, LoggedFinding::Other),
+                ],
+            ),
+            page("http://b/never", &[(5.0, LoggedFinding::Gone)]),
+            PageLog { via: Some(3), ..page("http://a/x/new", &[(20.0, LoggedFinding::Other)]) },
+            PageLog { via: Some(0), ..page("http://a/x/old", &[(0.0, LoggedFinding::Other)]) },
         ]);
         let world = log.world("w", 7, 0.0);
         assert_eq!(world.urls.len(), 5, "a page never seen is none");

@@ -22,10 +22,10 @@ const SAMPLE: usize = 1 << 15;
 ///
 /// ```
 /// use evercrawl_policy::allocate::{Demand, Objective, allocate};
-/// use evercrawl_policy::index::Limits;
+/// use evercrawl_policy::index::IntervalLimits;
 ///
 /// let pages: Vec<Demand> = (1..=5).map(|rate| Demand::new(f64::from(rate), 1.0)).collect();
-/// let best = allocate(Objective::Freshness, &pages, 5.0, Limits::NONE);
+/// let best = allocate(Objective::Freshness, &pages, 5.0, IntervalLimits::NONE);
 /// assert!((best.frequency[0] - 1.14989).abs() < 1e-5);
 /// assert_eq!(best.frequency[4], 0.0); // The page that changes most is not worth its fetches.
 /// ```

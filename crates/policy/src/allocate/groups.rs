@@ -27,7 +27,7 @@ pub enum GroupingKey {
 
 /// Sorts pages by a key and cuts them into `count` groups of equal size; returns each page's group.
 ///
-/// The reference frequency of [`Key::PerceivedFreshness`] is `reference`, usually budget/pages.
+/// The reference frequency of [`GroupingKey::PerceivedFreshness`] is `reference`, usually budget/pages.
 pub fn partition(pages: &[Demand], count: usize, key: GroupingKey, reference: f64) -> Vec<usize> {
     let value = |page: &Demand| match key {
         GroupingKey::Access => page.weight,

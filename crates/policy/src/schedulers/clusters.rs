@@ -99,8 +99,8 @@ impl Clusters {
         }
     }
 
-    /// Remembers the ratios, and returns the clusters by falling ratio. Among equals the one goes first
-    /// that had the lower ratio before, so that they take turns.
+    /// Remembers the ratios, and returns the clusters by falling ratio. Among equals, the one with the lower ratio
+    /// before comes first, so that they alternate.
     pub(crate) fn rank_by_ratio(&mut self) -> Vec<usize> {
         let before = |at: usize| self.all[at].units.first().map_or(0.0, |&unit| self.past(unit));
         let key = |at: usize| (-self.all[at].ratio(), before(at));

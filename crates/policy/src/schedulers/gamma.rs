@@ -12,8 +12,8 @@ use crate::schedulers::beliefs::{Beliefs, ShapePrior, importance, inherit_belief
 use crate::schedulers::price::price;
 use crate::schedulers::signals;
 
-/// A page is first looked at again when its index reaches this share of the threshold: the threshold
-/// may fall so far while the page waits, and the page still comes up in time.
+/// A page is first checked again when its index reaches this share of the threshold: the threshold may fall so far
+/// while the page waits, and the page still comes up in time.
 const BAND: f64 = 0.7;
 
 /// The least number of fetches over which the threshold is corrected.
@@ -21,19 +21,19 @@ const MEMORY: f64 = 1000.0;
 
 /// The plain index rule over a Gamma belief of each page's change rate.
 ///
-/// The worth of a fetch grows while a page waits ([`Gamma::index`]); it is due when that reaches μ,
-/// the same for all. μ is the price at which as many pages come due as the budget allows, corrected
-/// slowly by what pages are in fact worth when they are fetched. What is not known of a page comes from
-/// its group, and of a group from all pages; what a page's own visits showed is kept apart from that, so
-/// that it stays when the prior moves. O(1) a fetch, four numbers a page.
+/// The value of a fetch grows while a page waits ([`Gamma::index`]); the page is due when that reaches μ, the same
+/// for all pages. μ is the price at which as many pages come due as the budget allows, corrected slowly by the value
+/// that pages have when they are fetched. What is unknown about a page comes from its group, and about a group from
+/// all pages. A page's own evidence is kept apart, so that it stays when the prior moves. O(1) per fetch, four
+/// numbers per page.
 #[derive(Debug)]
 pub struct GammaIndex {
     beliefs: Beliefs,
-    /// μ; 0 before the first plan.
+    /// The threshold price μ; 0 before the first plan.
     threshold: f64,
-    /// The highest μ by which a waiting page may have been put off.
+    /// The highest μ by which a queued page may have been put off.
     highest: f64,
-    /// What the planned price is multiplied by.
+    /// The correction factor of the planned price.
     correction: f64,
     /// Pages that share the budget.
     pages: f64,
@@ -42,7 +42,7 @@ pub struct GammaIndex {
 }
 
 impl GammaIndex {
-    /// Starts from the belief `all` about any page, and keeps intervals within `limits`.
+    /// Starts from the prior `all` for every page, and keeps intervals within `limits`.
     pub fn new(all: Gamma, limits: IntervalLimits) -> Self {
         GammaIndex {
             beliefs: Beliefs::new(all, ShapePrior::Hardly),
@@ -55,7 +55,7 @@ impl GammaIndex {
         }
     }
 
-    /// μ: what a fetch must be worth.
+    /// The threshold price μ.
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
@@ -79,7 +79,7 @@ impl GammaIndex {
             .map_or(SignalClock::PLAIN, |all| all.clock(&signals::signals_of(page), belief.mean()))
     }
 
-    /// Learns from a visit that could tell, and returns what the fetch was worth beforehand.
+    /// Learns from a visit that could tell, and returns the value of the fetch beforehand.
     fn learn(&mut self, page: &mut Page, elapsed: Days, changed: bool, age: Option<Days>) -> f64 {
         let belief = self.belief(page);
         let told = self.clock(page, belief);
@@ -99,8 +99,8 @@ impl GammaIndex {
         index_value(Rate::Believed(belief), importance(page), before)
     }
 
-    /// Moves μ towards what this fetch was worth: pages fetched late show that μ is too low, pages
-    /// fetched ahead of their time that it is too high.
+    /// Moves μ towards the value of this fetch: pages fetched late show that μ is too low, pages fetched ahead of
+    /// their time that it is too high.
     fn adjust_threshold(&mut self, worth: f64) {
         if worth > 0.0 && self.threshold > 0.0 {
             let miss = (worth / self.threshold).ln().clamp(-1.0, 1.0);
@@ -111,7 +111,7 @@ impl GammaIndex {
         }
     }
 
-    /// Where μ fell out of the band, pages that wait would come up too late: moves them.
+    /// Recomputes due times when μ left its band, since queued pages would come up too late.
     fn recompute_due_times(&mut self, pages: &mut [Page]) -> bool {
         let fallen = self.threshold < BAND * self.highest;
         let first = self.highest <= 0.0;
@@ -128,7 +128,7 @@ impl GammaIndex {
 }
 
 impl Default for GammaIndex {
-    /// Believes that a page changes about once in a month, and looks at each once a year at least.
+    /// A prior of one change a month, and a visit at least once a year.
     fn default() -> Self {
         GammaIndex::new(Gamma::with_mean(1.0 / 30.0, 1.0), IntervalLimits { min: 0.0, max: 365.0 })
     }

@@ -1,5 +1,4 @@
-//! `optimal` and `clairvoyant`: the exact allocation of the budget over rates that are taken at
-//! their word.
+//! `optimal` and `clairvoyant`: the exact allocation of the budget over rates used as if they were exact.
 
 use crate::allocate::{Demand, Objective, allocate};
 use crate::index::IntervalLimits;

@@ -1,4 +1,4 @@
-//! `sampling`: look at a few pages of every site, then spend the rest where most had changed.
+//! `sampling`: visit a few pages of every site, then use the rest of the budget where most had changed.
 
 use evercrawl_sites::{Partition, PartitionMethod, Server};
 
@@ -76,7 +76,7 @@ impl Sampling {
         Sampling { source, spend, clusters, stage: Stage::Spending, list, started: 0.0 }
     }
 
-    /// The ratios are in: what to do with the `room` that is left.
+    /// The ratios are known: decides how to use the `room` that is left.
     fn decide(&mut self, room: usize, pages: &[Page]) {
         self.stage = Stage::Spending;
         let ranked = self.clusters.rank_by_ratio();

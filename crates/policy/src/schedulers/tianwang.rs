@@ -54,8 +54,8 @@ impl Tianwang {
         }
     }
 
-    /// ChangePeriod: 1 / eq. 13. Temporal locality and index pages cut it to one cycle: a page that
-    /// changed twice running, or that showed new links, is looked at in the next one.
+    /// ChangePeriod: 1 / eq. 13. Temporal locality and index pages cut it to one cycle: a page that changed twice in
+    /// a row, or that showed new links, is visited in the next one.
     fn change_period(&self, page: &Page, seen: &VisitEvidence) -> Days {
         let streak = self.info.get(&page.id).map_or(0, |info| info.streak);
         if streak >= 2 || seen.new_links > 0 {

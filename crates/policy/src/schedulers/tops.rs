@@ -1,4 +1,4 @@
-//! `A`, `B`, `C`, `C1`, `C-then-B`: top pages tell whether to look at the rest of their site.
+//! `A`, `B`, `C`, `C1`, `C-then-B`: top pages decide whether to visit the rest of their site.
 
 use evercrawl_sites::{Partition, PartitionMethod, Server};
 
@@ -7,7 +7,7 @@ use crate::policy::{Policy, Round};
 use crate::schedulers::walk::{SiteWalk, Way};
 use crate::schedulers::worklist::Worklist;
 
-/// Which sites' tops are looked at in a walk over a server (S0, sections 5.2 to 5.4 and 6.2).
+/// Which sites' tops are visited in a walk over a server (S0, sections 5.2 to 5.4 and 6.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TopChecks {
     /// All of them (methods A and B).
@@ -97,8 +97,8 @@ pub(crate) fn check_order(server: &Server, walk: &SiteWalk, looks: TopChecks) ->
     }
 }
 
-/// The sites at which a chain begins: those with nothing above them, and of sites that only wait for
-/// each other the first in the order of `all`, so that none waits for ever.
+/// The sites at which a chain begins: those with no site above, and among sites that only wait for each other the
+/// first in the order of `all`, so that none waits forever.
 fn starts(walk: &SiteWalk, all: &[u32]) -> Vec<bool> {
     let partition = walk.partition();
     let mut is_start = vec![false; partition.len()];

@@ -1,5 +1,4 @@
-//! In what order are the sites of a server looked at: tops first, then the members of those whose
-//! top changed?
+//! In what order are the sites of a server visited? Tops first, then the members of sites whose top changed.
 
 use std::collections::VecDeque;
 
@@ -8,9 +7,9 @@ use evercrawl_sites::{Lists, Partition};
 use crate::page::Page;
 use crate::schedulers::worklist::Worklist;
 
-/// A walk over sites: looks at the tops of each, then at its members if one of the tops had changed.
+/// A walk over sites: visits the tops of each, then its members if a top had changed.
 ///
-/// A walk may take several rounds where the budget is small: it goes on where it stopped.
+/// A walk may take several rounds when the budget is small: it continues where it stopped.
 #[derive(Debug)]
 pub(crate) struct SiteWalk {
     partition: Partition,
@@ -126,8 +125,8 @@ impl SiteWalk {
         true
     }
 
-    /// The tops have been looked at: if one had changed, the members are next, and what lies below.
-    /// Members whose tops are all dead have nobody to tell of them: they are always looked at.
+    /// The tops were visited: if one had changed, its members come next, and the sites below. Members whose tops are
+    /// all dead are always visited.
     fn close(&mut self, site: u32, pages: &[Page]) {
         let (tops, members) = (self.partition.tops(site), self.partition.members(site));
         let changed = |top: &u32| self.marks[*top as usize] == Mark::Changed;

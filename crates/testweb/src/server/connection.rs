@@ -2,10 +2,10 @@
 
 use super::access_log::LogLine;
 use super::hostile::{self, wait_for_the_caller_to_leave};
-use super::request::{Head, Inbox};
+use super::request::{Head, RequestBuffer};
 use super::{Shared, control};
 use crate::world::{push, push_http_date, push_number};
-use crate::{Answer, Fault, HostClass, Request};
+use crate::{HostClass, HostFault, WorldAnswer, WorldRequest};
 use std::io::{self, IoSlice};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio::time::sleep;
 
 /// Serves a connection until either side is done with it.
-pub(crate) async fn converse(shared: Arc<Shared>, stream: std::net::TcpStream) {
+pub(crate) async fn serve_connection(shared: Arc<Shared>, stream: std::net::TcpStream) {
     let Ok(mut stream) = TcpStream::from_std(stream) else { return };
     // Without this an answer in two pieces waits for the caller's delayed acknowledgement. If it fails, all still works.
     let _ = stream.set_nodelay(true);
@@ -23,8 +23,8 @@ pub(crate) async fn converse(shared: Arc<Shared>, stream: std::net::TcpStream) {
         let _ = hostile::secure(stream, &shared.world.config().suffix).await;
         return;
     }
-    let mut inbox = Inbox::default();
-    let mut answer = Answer::new();
+    let mut inbox = RequestBuffer::default();
+    let mut answer = WorldAnswer::new();
     let mut head_out = Vec::new();
     while let Ok(Some(size)) = inbox.fill(&mut stream).await {
         let (head, body) = inbox.parts(size);
@@ -43,7 +43,7 @@ async fn respond(
     stream: &mut TcpStream,
     head: &Head<'_>,
     body: &[u8],
-    answer: &mut Answer,
+    answer: &mut WorldAnswer,
     head_out: &mut Vec<u8>,
 ) -> io::Result<bool> {
     let start_us = shared.clock.now_us();
@@ -53,14 +53,14 @@ async fn respond(
         send(stream, head_out, &answer.body).await?;
         return Ok(head.keep_alive);
     }
-    let mut exchange = Exchange { shared, head, start_us, class: None, status: 0, bytes: 0 };
+    let mut exchange = RequestLogEntry { shared, head, start_us, class: None, status: 0, bytes: 0 };
     if let Some(trouble) = shared.trouble(head.host) {
-        exchange.bytes = trouble.meet(stream, head, shared.nonce()).await?;
+        exchange.bytes = trouble.serve_case(stream, head, shared.nonce()).await?;
         return Ok(false);
     }
-    ask_world(shared, head, start_us, answer);
+    answer_from_world(shared, head, start_us, answer);
     exchange.class = answer.class;
-    if answer.fault == Some(Fault::Silent) {
+    if answer.fault == Some(HostFault::Silent) {
         wait_for_the_caller_to_leave(stream).await?;
         return Ok(false);
     }
@@ -81,7 +81,7 @@ async fn respond(
 }
 
 /// Asks the world for its answer, unless the host is being called too fast or in a way that a web does not know.
-fn ask_world(shared: &Shared, head: &Head<'_>, now_us: u64, answer: &mut Answer) {
+fn answer_from_world(shared: &Shared, head: &Head<'_>, now_us: u64, answer: &mut WorldAnswer) {
     let now_ms = now_us / 1000;
     let world = &shared.world;
     let limited = world.find_host(head.host).and_then(|id| Some((id, world.host(id).limit?)));
@@ -90,7 +90,7 @@ fn ask_world(shared: &Shared, head: &Head<'_>, now_us: u64, answer: &mut Answer)
     {
         return world.refuse(&limit, now_ms, answer);
     }
-    let request = Request {
+    let request = WorldRequest {
         authority: head.host,
         target: head.target,
         if_none_match: head.if_none_match,
@@ -99,11 +99,11 @@ fn ask_world(shared: &Shared, head: &Head<'_>, now_us: u64, answer: &mut Answer)
     world.answer(&request, now_ms, shared.nonce(), answer);
     if !matches!(head.method, "GET" | "HEAD") {
         answer.clear();
-        answer.say(405, "Only GET and HEAD are known here.");
+        answer.set_status(405, "Only GET and HEAD are known here.");
     }
 }
 
-fn write_head(out: &mut Vec<u8>, answer: &Answer, head: &Head<'_>, now_ms: u64) {
+fn write_head(out: &mut Vec<u8>, answer: &WorldAnswer, head: &Head<'_>, now_ms: u64) {
     out.clear();
     push(out, "HTTP/1.1 ");
     push_number(out, u64::from(answer.status));
@@ -113,7 +113,7 @@ fn write_head(out: &mut Vec<u8>, answer: &Answer, head: &Head<'_>, now_ms: u64) 
     push(out, "\r\n");
     out.extend_from_slice(&answer.headers);
     if answer.status != 304 {
-        let short_by = if answer.fault == Some(Fault::WrongContentLength) { 100 } else { 0 };
+        let short_by = if answer.fault == Some(HostFault::WrongContentLength) { 100 } else { 0 };
         push(out, "Content-Length: ");
         push_number(out, answer.body.len().saturating_sub(short_by) as u64);
         push(out, "\r\n");
@@ -140,25 +140,25 @@ async fn send_broken(
     stream: &mut TcpStream,
     head: &[u8],
     body: &[u8],
-    fault: Fault,
+    fault: HostFault,
     sent: &mut u64,
 ) -> io::Result<bool> {
     match fault {
-        Fault::Silent => {}
-        Fault::ResetAfterHeaders => {
+        HostFault::Silent => {}
+        HostFault::ResetAfterHeaders => {
             send(stream, head, &[]).await?;
             stream.set_zero_linger()?;
         }
-        Fault::ShortBody => {
+        HostFault::ShortBody => {
             let half = &body[..body.len() / 2];
             send(stream, head, half).await?;
             *sent = half.len() as u64;
         }
-        Fault::WrongContentLength => {
+        HostFault::WrongContentLength => {
             send(stream, head, body).await?;
             *sent = body.len() as u64;
         }
-        Fault::Drip => {
+        HostFault::Drip => {
             send(stream, head, &[]).await?;
             for byte in body {
                 stream.write_all(&[*byte]).await?;
@@ -171,7 +171,7 @@ async fn send_broken(
 }
 
 /// A request in progress. It is logged when it ends, however it ends: answered, broken off, or stopped with the server.
-struct Exchange<'a> {
+struct RequestLogEntry<'a> {
     shared: &'a Shared,
     head: &'a Head<'a>,
     start_us: u64,
@@ -180,7 +180,7 @@ struct Exchange<'a> {
     bytes: u64,
 }
 
-impl Drop for Exchange<'_> {
+impl Drop for RequestLogEntry<'_> {
     fn drop(&mut self) {
         self.shared.stats.count(self.class, self.status);
         let Some(log) = &self.shared.log else { return };

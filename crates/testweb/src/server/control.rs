@@ -6,27 +6,28 @@
 
 use super::Shared;
 use super::request::Head;
-use crate::{Answer, World};
+use crate::{World, WorldAnswer};
 use serde::Serialize;
 
 pub(crate) fn handles(target: &str) -> bool {
     target.starts_with(PREFIX)
 }
 
-pub(crate) fn answer(shared: &Shared, head: &Head<'_>, body: &[u8], answer: &mut Answer) {
+pub(crate) fn answer(shared: &Shared, head: &Head<'_>, body: &[u8], answer: &mut WorldAnswer) {
     answer.clear();
     let target = head.target.strip_prefix(PREFIX).unwrap_or_default();
     let (name, query) = target.split_once('?').unwrap_or((target, ""));
     match (name, head.method) {
-        ("truth", "GET") => tell_truth(shared, head, query, answer),
+        ("truth", "GET") => answer_truth(shared, head, query, answer),
         ("stats", "GET") => answer_json(answer, &shared.stats.to_json()),
         ("freshness", "POST") => {
             answer_json(answer, &Freshness::of(&shared.world, body, shared.clock.now_ms()))
         }
-        ("freshness", _) => {
-            answer.say(405, "POST lines of a URL, a tab and the time of its fetch in milliseconds.")
-        }
-        _ => answer.say(404, "There are truth, stats and freshness."),
+        ("freshness", _) => answer.set_status(
+            405,
+            "POST lines of a URL, a tab and the time of its fetch in milliseconds.",
+        ),
+        _ => answer.set_status(404, "There are truth, stats and freshness."),
     }
 }
 
@@ -68,12 +69,12 @@ impl Freshness {
     }
 }
 
-fn read_copy(world: &World, line: &[u8]) -> Option<(crate::Page, u64)> {
+fn read_copy(world: &World, line: &[u8]) -> Option<(crate::PageId, u64)> {
     let (url, fetched) = std::str::from_utf8(line).ok()?.trim_end().split_once('\t')?;
     Some((world.find(url)?, fetched.parse().ok()?))
 }
 
-fn tell_truth(shared: &Shared, head: &Head<'_>, query: &str, answer: &mut Answer) {
+fn answer_truth(shared: &Shared, head: &Head<'_>, query: &str, answer: &mut WorldAnswer) {
     let world = &shared.world;
     let now_ms = shared.clock.now_ms();
     let at_ms = parameter(query, "at").and_then(|at| at.parse().ok()).unwrap_or(now_ms).min(now_ms);
@@ -81,18 +82,19 @@ fn tell_truth(shared: &Shared, head: &Head<'_>, query: &str, answer: &mut Answer
     if let Some(url) = parameter(query, "url") {
         return match world.find(&url) {
             Some(page) => answer_json(answer, &world.truth_on(page, at_ms, port)),
-            None => answer.say(404, "This world has no page of that URL."),
+            None => answer.set_status(404, "This world has no page of that URL."),
         };
     }
     if u64::from(world.config().hosts) * u64::from(world.config().pages) > MOST_PAGES_TOLD {
-        return answer.say(413, "This world is too large to be told at once; ask with ?url=.");
+        return answer
+            .set_status(413, "This world is too large to be told at once; ask with ?url=.");
     }
     answer.begin(200, "application/jsonl");
     // Writing to memory cannot fail.
     let _ = world.write_truth_on(&mut answer.body, at_ms, port);
 }
 
-fn answer_json(answer: &mut Answer, value: &impl Serialize) {
+fn answer_json(answer: &mut WorldAnswer, value: &impl Serialize) {
     answer.begin(200, "application/json");
     // Writing to memory cannot fail, and none of our values has keys that JSON cannot say.
     let _ = serde_json::to_writer(&mut answer.body, value);
@@ -125,13 +127,14 @@ fn hex_digit(byte: u8) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Config, Page};
+    use crate::{PageId, WorldConfig};
 
     #[test]
     fn copies_are_judged_by_what_happened_since() {
-        let world = World::new(Config { page_shares: Default::default(), ..Config::demo() });
+        let world =
+            World::new(WorldConfig { page_shares: Default::default(), ..WorldConfig::demo() });
         let now_ms = world.config().origin_ms + 3_600_000;
-        let page = Page::first(0, 3);
+        let page = PageId::first(0, 3);
         let changed_ms = world.last_change(page, now_ms);
         let url = world.url(page);
         let lines =

@@ -5,11 +5,11 @@ use std::sync::{Mutex, PoisonError};
 
 /// When each host with a limit was called last.
 #[derive(Debug, Default)]
-pub(crate) struct Limits {
+pub(crate) struct RateLimits {
     last_us: Mutex<HashMap<u32, u64>>,
 }
 
-impl Limits {
+impl RateLimits {
     /// Notes a call and says whether it came too soon after the one before, be that one served or refused.
     pub(crate) fn too_soon(&self, host: u32, gap_ms: u32, now_us: u64) -> bool {
         let mut last_us = self.last_us.lock().unwrap_or_else(PoisonError::into_inner);
@@ -24,7 +24,7 @@ mod tests {
 
     #[test]
     fn only_calls_to_the_same_host_within_the_gap_are_too_soon() {
-        let limits = Limits::default();
+        let limits = RateLimits::default();
         assert!(!limits.too_soon(1, 10, 1_000));
         assert!(!limits.too_soon(2, 10, 1_000));
         assert!(limits.too_soon(1, 10, 10_999));

@@ -14,8 +14,8 @@ pub use hostile::{TROUBLES, Trouble};
 
 use crate::World;
 use access_log::AccessLog;
-use clock::Clock;
-use limits::Limits;
+use clock::ServerClock;
+use limits::RateLimits;
 use stats::Stats;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -81,7 +81,7 @@ pub enum Error {
 
 /// A world being served. Stops when dropped; [`Server::shutdown`] also reports what went wrong on the way out.
 #[derive(Debug)]
-pub struct Server {
+pub struct TestServer {
     shared: Arc<Shared>,
     addresses: Vec<SocketAddr>,
     stop: watch::Sender<bool>,
@@ -93,8 +93,8 @@ pub struct Server {
 #[derive(Debug)]
 pub(crate) struct Shared {
     world: World,
-    clock: Clock,
-    limits: Limits,
+    clock: ServerClock,
+    limits: RateLimits,
     stats: Stats,
     nonces: AtomicU64,
     log: Option<AccessLog>,
@@ -103,10 +103,10 @@ pub(crate) struct Shared {
 
 impl Shared {
     fn new(world: World, log: Option<AccessLog>, hostile: bool) -> Self {
-        let clock = Clock::start();
+        let clock = ServerClock::start();
         // From the time on, so that a server started anew does not repeat what another said.
         let nonces = AtomicU64::new(clock.now_us());
-        let (limits, stats) = (Limits::default(), Stats::default());
+        let (limits, stats) = (RateLimits::default(), Stats::default());
         Shared { world, clock, limits, stats, nonces, log, hostile }
     }
 
@@ -125,7 +125,7 @@ impl Shared {
 ///
 /// The Host header selects the host, so a caller that connects every name to one address sees the whole world; so does one
 /// that takes the server for its HTTP proxy.
-pub fn serve(world: World, config: ServeConfig) -> Result<Server, Error> {
+pub fn serve(world: World, config: ServeConfig) -> Result<TestServer, Error> {
     let listeners =
         config.listen.iter().map(|&address| listen(address)).collect::<Result<Vec<_>, _>>()?;
     let addresses = listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
@@ -138,14 +138,14 @@ pub fn serve(world: World, config: ServeConfig) -> Result<Server, Error> {
         workers.push(worker);
         threads.push(thread);
     }
-    let server = Server { shared, addresses, stop, threads, truth: config.truth };
+    let server = TestServer { shared, addresses, stop, threads, truth: config.truth };
     for (listener, accepting) in listeners.into_iter().zip(workers.iter().cycle()) {
         accepting.spawn(accept(listener, Arc::clone(&server.shared), workers.clone()));
     }
     Ok(server)
 }
 
-impl Server {
+impl TestServer {
     /// The first address that is listened on.
     pub fn addr(&self) -> SocketAddr {
         self.addresses.first().copied().unwrap_or((Ipv4Addr::LOCALHOST, 0).into())
@@ -189,7 +189,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for TestServer {
     fn drop(&mut self) {
         self.stop_threads();
     }
@@ -232,7 +232,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, workers: Vec<Handle>
                 Err(_) => tokio::time::sleep(std::time::Duration::from_millis(10)).await,
             }
         };
-        worker.spawn(connection::converse(Arc::clone(&shared), stream));
+        worker.spawn(connection::serve_connection(Arc::clone(&shared), stream));
     }
 }
 

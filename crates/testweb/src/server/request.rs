@@ -5,7 +5,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// The bytes of a connection that have been received but not dealt with.
 #[derive(Debug, Default)]
-pub(crate) struct Inbox {
+pub(crate) struct RequestBuffer {
     bytes: Vec<u8>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Head<'a> {
     pub(crate) keep_alive: bool,
 }
 
-impl Inbox {
+impl RequestBuffer {
     /// Waits until a whole request is there and says how long its head and its body are, or that the caller has left.
     pub(crate) async fn fill(
         &mut self,

@@ -2,18 +2,18 @@
 
 use super::bytes::{push, push_hex, push_number};
 use super::dates::{push_http_date, read_http_date};
-use super::dice::{Dice, Topic};
-use super::html::{Look, Scratch};
-use super::links::{LinkStyle, Target};
+use super::dice::{DicePurpose, WorldDice};
+use super::html::{PageAppearance, PageScratch};
+use super::links::{LinkStyle, LinkTarget};
 use super::paths::{split_port, take_session};
 use super::{
-    Charset, Fate, Fault, Host, HostClass, Instead, Limit, Page, RetryAfter, Robots, Trap,
-    Validators, World,
+    Charset, Fate, Host, HostClass, HostFault, HostRobots, HostValidators, InsteadOfNotFound,
+    Limit, PageId, RetryAfter, Trap, World,
 };
 
 /// The parts of a request that an answer depends on.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Request<'a> {
+pub struct WorldRequest<'a> {
     /// The Host header: a name with or without a port.
     pub authority: &'a str,
     /// The path with its query.
@@ -26,7 +26,7 @@ pub struct Request<'a> {
 
 /// An answer, to be kept and filled again so that its buffers are reused.
 #[derive(Debug)]
-pub struct Answer {
+pub struct WorldAnswer {
     /// The status code; 0 when there is no answer at all.
     pub status: u16,
     /// Header lines, each ending with CR LF; length, date and connection are left to the transport.
@@ -36,29 +36,29 @@ pub struct Answer {
     /// How long the host takes before it answers.
     pub delay_ms: u32,
     /// What befalls the answer on its way.
-    pub fault: Option<Fault>,
+    pub fault: Option<HostFault>,
     /// The kind of host that was asked; none when it is not of this world.
     pub class: Option<HostClass>,
-    scratch: Scratch,
+    scratch: PageScratch,
 }
 
-impl Default for Answer {
+impl Default for WorldAnswer {
     fn default() -> Self {
-        Answer::new()
+        WorldAnswer::new()
     }
 }
 
-impl Answer {
+impl WorldAnswer {
     /// Creates an empty answer.
     pub fn new() -> Self {
-        Answer {
+        WorldAnswer {
             status: 0,
             headers: Vec::new(),
             body: Vec::new(),
             delay_ms: 0,
             fault: None,
             class: None,
-            scratch: Scratch::default(),
+            scratch: PageScratch::default(),
         }
     }
 
@@ -81,7 +81,7 @@ impl Answer {
     }
 
     /// Answers with a line of text.
-    pub(crate) fn say(&mut self, status: u16, text: &str) {
+    pub(crate) fn set_status(&mut self, status: u16, text: &str) {
         self.begin(status, "text/plain; charset=utf-8");
         push(&mut self.body, text);
         self.body.push(b'\n');
@@ -99,10 +99,16 @@ impl Answer {
 
 impl World {
     /// Answers a request at a moment. The nonce should be another at every call: it is what noise is made of.
-    pub fn answer(&self, request: &Request<'_>, now_ms: u64, nonce: u64, answer: &mut Answer) {
+    pub fn answer(
+        &self,
+        request: &WorldRequest<'_>,
+        now_ms: u64,
+        nonce: u64,
+        answer: &mut WorldAnswer,
+    ) {
         answer.clear();
         let Some(id) = self.find_host(request.authority) else {
-            return answer.say(
+            return answer.set_status(
                 421,
                 "This world has no such host. Ask for one of its names in the Host header.",
             );
@@ -110,7 +116,7 @@ impl World {
         let host = &self.host(id);
         answer.class = Some(host.class());
         answer.delay_ms = host.delay_ms;
-        if host.fault == Some(Fault::Silent) {
+        if host.fault == Some(HostFault::Silent) {
             answer.fault = host.fault;
             return;
         }
@@ -119,7 +125,7 @@ impl World {
         let (target, session) =
             if sessions { take_session(request.target) } else { (request.target, None) };
         let style = LinkStyle { port, session: sessions.then(|| session.unwrap_or(nonce)) };
-        let look = Look { now_ms, nonce, style };
+        let look = PageAppearance { now_ms, nonce, style };
         if let Some(decline) = host.decline.filter(|decline| decline.from_ms <= now_ms)
             && self.answer_instead(host, decline.shows, target, answer)
         {
@@ -140,10 +146,10 @@ impl World {
     }
 
     /// Answers for a host that is being called too fast.
-    pub(crate) fn refuse(&self, limit: &Limit, now_ms: u64, answer: &mut Answer) {
+    pub(crate) fn refuse(&self, limit: &Limit, now_ms: u64, answer: &mut WorldAnswer) {
         answer.clear();
         answer.class = Some(HostClass::Limited);
-        answer.say(limit.status, "Too many requests.");
+        answer.set_status(limit.status, "Too many requests.");
         let seconds = u64::from(limit.gap_ms).div_ceil(1000);
         match limit.retry_after {
             RetryAfter::Absent => return,
@@ -159,11 +165,11 @@ impl World {
         push(&mut answer.headers, "\r\n");
     }
 
-    fn answer_robots(&self, host: &Host, port: u16, answer: &mut Answer) {
+    fn answer_robots(&self, host: &Host, port: u16, answer: &mut WorldAnswer) {
         match host.robots {
-            Robots::Missing => answer.say(404, "Not found."),
-            Robots::Failing => answer.say(503, "Out of order."),
-            Robots::Open | Robots::Disallow => {
+            HostRobots::Missing => answer.set_status(404, "Not found."),
+            HostRobots::Failing => answer.set_status(503, "Out of order."),
+            HostRobots::Open | HostRobots::Disallow => {
                 answer.begin(200, "text/plain");
                 self.push_robots(&mut answer.body, host, port);
             }
@@ -174,17 +180,18 @@ impl World {
         &self,
         host: &Host,
         path: &str,
-        request: &Request<'_>,
-        look: Look,
-        answer: &mut Answer,
+        request: &WorldRequest<'_>,
+        look: PageAppearance,
+        answer: &mut WorldAnswer,
     ) {
         if let Some(page) = self.find_path(host, path) {
             return self.answer_page(host, page, request, look, answer);
         }
         if let Some((page, hops)) = self.find_former(host, path) {
             let status = [301, 302, 307, 308][page.slot as usize % 4];
-            let next = if hops == 1 { Target::Page(page) } else { Target::Former(page, hops - 1) };
-            answer.say(status, "Moved.");
+            let next =
+                if hops == 1 { LinkTarget::Page(page) } else { LinkTarget::Former(page, hops - 1) };
+            answer.set_status(status, "Moved.");
             push(&mut answer.headers, "Location: ");
             self.push_href(&mut answer.headers, host, next, look.style);
             return push(&mut answer.headers, "\r\n");
@@ -192,17 +199,19 @@ impl World {
         match path {
             "/loop/1" => answer_loop(answer, "2"),
             "/loop/2" => answer_loop(answer, "1"),
-            path if path.starts_with("/gone/") => answer.say(410, "Gone."),
+            path if path.starts_with("/gone/") => answer.set_status(410, "Gone."),
             path if self.push_trap(&mut answer.body, host, path) => {
                 answer.begin(200, "text/html; charset=utf-8")
             }
-            path if host.soft_404 => self.show_instead(host, Instead::NotFound, path, answer),
-            _ => answer.say(404, "Not found."),
+            path if host.soft_404 => {
+                self.show_instead(host, InsteadOfNotFound::NotFound, path, answer)
+            }
+            _ => answer.set_status(404, "Not found."),
         }
     }
 
     /// Finds the page that a former URL belongs to, and how many redirects away it is.
-    fn find_former(&self, host: &Host, path: &str) -> Option<(Page, u8)> {
+    fn find_former(&self, host: &Host, path: &str) -> Option<(PageId, u8)> {
         let (hops, path) = path.strip_prefix("/moved/")?.split_at_checked(1)?;
         let hops: u8 = hops.parse().ok()?;
         let page = self.find_path(host, path)?;
@@ -213,24 +222,30 @@ impl World {
     fn answer_page(
         &self,
         host: &Host,
-        page: Page,
-        request: &Request<'_>,
-        look: Look,
-        answer: &mut Answer,
+        page: PageId,
+        request: &WorldRequest<'_>,
+        look: PageAppearance,
+        answer: &mut WorldAnswer,
     ) {
         let life = self.life(page);
         if !life.covers(look.now_ms) {
-            let admits_it = Dice::new(self.config.seed, Topic::Life, page.key(), 2).chance(0.5);
+            let admits_it =
+                WorldDice::new(self.config.seed, DicePurpose::Life, page.key(), 2).chance(0.5);
             if host.soft_404 {
-                return self.show_instead(host, Instead::NotFound, request.target, answer);
+                return self.show_instead(
+                    host,
+                    InsteadOfNotFound::NotFound,
+                    request.target,
+                    answer,
+                );
             }
             let gone = admits_it && life.created_ms <= look.now_ms;
-            return answer.say(if gone { 410 } else { 404 }, "There is no such page.");
+            return answer.set_status(if gone { 410 } else { 404 }, "There is no such page.");
         }
         match self.fate(host, page.slot) {
-            Fate::Failing => return answer.say(500, "Something is broken here."),
+            Fate::Failing => return answer.set_status(500, "Something is broken here."),
             Fate::Flaky if self.is_down(page, look.now_ms) => {
-                return answer.say(503, "Something broke just now.");
+                return answer.set_status(503, "Something broke just now.");
             }
             _ => {}
         }
@@ -249,33 +264,37 @@ impl World {
         self.push_page(&mut answer.body, source, look, &mut answer.scratch);
     }
 
-    fn stamp(&self, host: &Host, page: Page, look: Look) -> Stamp {
+    fn stamp(&self, host: &Host, page: PageId, look: PageAppearance) -> ValidatorStamp {
         let changed_ms = self.last_change(page, look.now_ms);
         // While its second lasts, a Last-Modified could come to name two versions; so it is not given until then.
         let settled_ms = (changed_ms / 1000 < look.now_ms / 1000).then_some(changed_ms);
         let (etag, modified_ms) = match host.validators {
-            Validators::Right => (Some(changed_ms), settled_ms),
-            Validators::LastModifiedOnly => (None, settled_ms),
-            Validators::Absent => (None, None),
-            Validators::EtagAlwaysNew => (Some(look.nonce), None),
-            Validators::EtagFrozen => (Some(1), None),
-            Validators::LastModifiedNow => (None, Some(look.now_ms)),
+            HostValidators::Right => (Some(changed_ms), settled_ms),
+            HostValidators::LastModifiedOnly => (None, settled_ms),
+            HostValidators::Absent => (None, None),
+            HostValidators::EtagAlwaysNew => (Some(look.nonce), None),
+            HostValidators::EtagFrozen => (Some(1), None),
+            HostValidators::LastModifiedNow => (None, Some(look.now_ms)),
         };
-        Stamp { etag, modified_ms, honest: host.validators != Validators::LastModifiedNow }
+        ValidatorStamp {
+            etag,
+            modified_ms,
+            honest: host.validators != HostValidators::LastModifiedNow,
+        }
     }
 }
 
 /// The validators that go with one answer.
-struct Stamp {
+struct ValidatorStamp {
     etag: Option<u64>,
     modified_ms: Option<u64>,
     /// Whether the date says anything about the page.
     honest: bool,
 }
 
-impl Stamp {
+impl ValidatorStamp {
     /// Whether the caller's copy is still good, as far as the host knows. An entity tag outranks a date.
-    fn matches(&self, page: Page, request: &Request<'_>) -> bool {
+    fn matches(&self, page: PageId, request: &WorldRequest<'_>) -> bool {
         match (request.if_none_match, request.if_modified_since) {
             (Some(tags), _) => self.etag.is_some_and(|etag| {
                 let mut tag = Vec::with_capacity(32);
@@ -290,7 +309,7 @@ impl Stamp {
         }
     }
 
-    fn push(&self, out: &mut Vec<u8>, page: Page) {
+    fn push(&self, out: &mut Vec<u8>, page: PageId) {
         if let Some(etag) = self.etag {
             push(out, "ETag: ");
             push_etag(out, page, etag);
@@ -304,7 +323,7 @@ impl Stamp {
     }
 }
 
-fn push_etag(out: &mut Vec<u8>, page: Page, etag: u64) {
+fn push_etag(out: &mut Vec<u8>, page: PageId, etag: u64) {
     out.push(b'"');
     push_hex(out, u64::from(page.slot));
     out.push(b'-');
@@ -312,8 +331,8 @@ fn push_etag(out: &mut Vec<u8>, page: Page, etag: u64) {
     out.push(b'"');
 }
 
-fn answer_loop(answer: &mut Answer, next: &str) {
-    answer.say(302, "Elsewhere.");
+fn answer_loop(answer: &mut WorldAnswer, next: &str) {
+    answer.set_status(302, "Elsewhere.");
     push(&mut answer.headers, "Location: /loop/");
     push(&mut answer.headers, next);
     push(&mut answer.headers, "\r\n");

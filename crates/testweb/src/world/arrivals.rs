@@ -4,7 +4,7 @@
 //! drawn from the epoch's own key, so that only the epochs asked about are ever looked at. An epoch is empty with
 //! probability e^-4, so the latest arrival is nearly always found in the first or second epoch looked at.
 
-use super::dice::{Dice, Topic};
+use super::dice::{DicePurpose, WorldDice};
 
 /// A Poisson process that begins at a moment and has no end. A millisecond holds at most one arrival.
 #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ impl Arrivals {
     }
 
     fn in_epoch(&self, epoch: u64) -> impl Iterator<Item = u64> {
-        let mut dice = Dice::new(self.seed, Topic::Arrivals, self.key, epoch);
+        let mut dice = WorldDice::new(self.seed, DicePurpose::Arrivals, self.key, epoch);
         let epoch_ms = self.epoch_ms;
         let start_ms = self.start_ms + epoch * epoch_ms;
         (0..arrivals_in_an_epoch(dice.unit()))

@@ -2,7 +2,7 @@
 
 /// What a draw is about, so that draws for different questions about one page are independent.
 #[derive(Clone, Copy)]
-pub(crate) enum Topic {
+pub(crate) enum DicePurpose {
     Host = 1,
     Fate,
     Life,
@@ -23,12 +23,12 @@ pub(crate) enum Topic {
 
 /// An endless stream of draws, fixed by its key (SplitMix64).
 #[derive(Clone)]
-pub(crate) struct Dice(u64);
+pub(crate) struct WorldDice(u64);
 
-impl Dice {
-    pub(crate) fn new(seed: u64, topic: Topic, first: u64, second: u64) -> Self {
+impl WorldDice {
+    pub(crate) fn new(seed: u64, topic: DicePurpose, first: u64, second: u64) -> Self {
         let about = scramble(seed.wrapping_add(GOLDEN.wrapping_mul(topic as u64)));
-        Dice(scramble(scramble(about ^ first).wrapping_add(GOLDEN) ^ second))
+        WorldDice(scramble(scramble(about ^ first).wrapping_add(GOLDEN) ^ second))
     }
 
     pub(crate) fn next(&mut self) -> u64 {
@@ -88,17 +88,17 @@ mod tests {
 
     const DRAWS: u64 = 20_000;
 
-    fn mean(mut draw: impl FnMut(&mut Dice) -> f64) -> f64 {
-        (0..DRAWS).map(|key| draw(&mut Dice::new(1, Topic::Host, key, 0))).sum::<f64>()
+    fn mean(mut draw: impl FnMut(&mut WorldDice) -> f64) -> f64 {
+        (0..DRAWS).map(|key| draw(&mut WorldDice::new(1, DicePurpose::Host, key, 0))).sum::<f64>()
             / DRAWS as f64
     }
 
     #[test]
     fn the_first_draws_over_keys_have_the_moments_of_their_distribution() {
-        assert!((mean(Dice::unit) - 0.5).abs() < 0.01);
-        assert!(mean(Dice::normal).abs() < 0.03);
+        assert!((mean(WorldDice::unit) - 0.5).abs() < 0.01);
+        assert!(mean(WorldDice::normal).abs() < 0.03);
         assert!((mean(|dice| dice.normal().powi(2)) - 1.0).abs() < 0.05);
-        assert!((mean(Dice::exponential) - 1.0).abs() < 0.03);
+        assert!((mean(WorldDice::exponential) - 1.0).abs() < 0.03);
         assert!((mean(|dice| dice.below(10) as f64) - 4.5).abs() < 0.1);
     }
 
@@ -113,7 +113,13 @@ mod tests {
 
     #[test]
     fn topics_do_not_share_draws() {
-        assert_ne!(Dice::new(1, Topic::Host, 2, 3).next(), Dice::new(1, Topic::Fate, 2, 3).next());
-        assert_eq!(Dice::new(1, Topic::Host, 2, 3).next(), Dice::new(1, Topic::Host, 2, 3).next());
+        assert_ne!(
+            WorldDice::new(1, DicePurpose::Host, 2, 3).next(),
+            WorldDice::new(1, DicePurpose::Fate, 2, 3).next()
+        );
+        assert_eq!(
+            WorldDice::new(1, DicePurpose::Host, 2, 3).next(),
+            WorldDice::new(1, DicePurpose::Host, 2, 3).next()
+        );
     }
 }

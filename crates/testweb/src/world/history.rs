@@ -2,19 +2,19 @@
 //! deaths of the pages it lists.
 
 use super::arrivals::Arrivals;
-use super::dice::{Dice, Topic};
+use super::dice::{DicePurpose, WorldDice};
 use super::life::Cycle;
-use super::{Fate, Page, World};
+use super::{Fate, PageId, World};
 
 impl World {
     /// The version of a page at a moment, or none when it does not exist then. A version is named by the time of the change
     /// that made it, or by the page's creation, so it grows with every change.
-    pub fn version_at(&self, page: Page, at_ms: u64) -> Option<u64> {
+    pub fn version_at(&self, page: PageId, at_ms: u64) -> Option<u64> {
         self.life(page).covers(at_ms).then(|| self.last_change(page, at_ms))
     }
 
     /// The time of the last change at or before a moment, or of the creation when there was none.
-    pub fn last_change(&self, page: Page, at_ms: u64) -> u64 {
+    pub fn last_change(&self, page: PageId, at_ms: u64) -> u64 {
         let life = self.life(page);
         let at_ms = last_moment(life.deleted_ms, at_ms);
         let source = self.source(page).page;
@@ -24,7 +24,7 @@ impl World {
     }
 
     /// The times of all changes after one moment, up to and including another, in order. Creation is no change.
-    pub fn changes_between(&self, page: Page, after_ms: u64, until_ms: u64) -> Vec<u64> {
+    pub fn changes_between(&self, page: PageId, after_ms: u64, until_ms: u64) -> Vec<u64> {
         let life = self.life(page);
         let after_ms = after_ms.max(life.created_ms);
         let until_ms = last_moment(life.deleted_ms, until_ms);
@@ -44,21 +44,25 @@ impl World {
     }
 
     /// Expected edits of a page in a real day; what its listed pages add to its changes is not counted.
-    pub fn rate_per_day(&self, page: Page) -> f64 {
+    pub fn rate_per_day(&self, page: PageId) -> f64 {
         self.arrivals(self.source(page).page).map_or(0.0, |arrivals| arrivals.rate() * DAY_MS)
     }
 
     /// The edit that a page's text stands at, or 0 before the first.
-    pub(crate) fn edition(&self, page: Page, at_ms: u64) -> u64 {
+    pub(crate) fn edition(&self, page: PageId, at_ms: u64) -> u64 {
         self.arrivals(page).and_then(|arrivals| arrivals.latest(at_ms)).unwrap_or(0)
     }
 
-    fn arrivals(&self, page: Page) -> Option<Arrivals> {
+    fn arrivals(&self, page: PageId) -> Option<Arrivals> {
         if self.config.changes_per_day <= 0.0 {
             return None;
         }
-        let dice =
-            &mut Dice::new(self.config.seed, Topic::Rate, page.key(), u64::from(page.generation));
+        let dice = &mut WorldDice::new(
+            self.config.seed,
+            DicePurpose::Rate,
+            page.key(),
+            u64::from(page.generation),
+        );
         let sigma = self.config.change_sigma;
         // Shifted by half the variance, so that the mean and not the median is as configured.
         let per_day =
@@ -69,7 +73,7 @@ impl World {
     }
 
     /// The cycles of the mortal slots that a section lists: each birth and death alters the section's page.
-    fn listed_cycles(&self, page: Page) -> impl Iterator<Item = Cycle> {
+    fn listed_cycles(&self, page: PageId) -> impl Iterator<Item = Cycle> {
         let mortal = self.config.page_shares.mortal > 0.0;
         let children = if mortal { self.children(page.slot) } else { 0..0 };
         let host = (!children.is_empty()).then(|| self.host(page.host));
@@ -90,11 +94,11 @@ fn last_moment(deleted_ms: Option<u64>, at_ms: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Config;
+    use crate::WorldConfig;
     use proptest::prelude::*;
     use std::sync::LazyLock;
 
-    static DEMO: LazyLock<World> = LazyLock::new(|| World::new(Config::demo()));
+    static DEMO: LazyLock<World> = LazyLock::new(|| World::new(WorldConfig::demo()));
 
     proptest! {
         #[test]
@@ -112,7 +116,7 @@ mod tests {
         fn no_change_between_two_moments_means_the_same_version(slot in 0u32..30, after in 0u64..5_000_000, span in 0u64..200_000) {
             let world = &*DEMO;
             let from = world.config().origin_ms + after;
-            let page = Page::first(1, slot);
+            let page = PageId::first(1, slot);
             let same = world.last_change(page, from) == world.last_change(page, from + span);
             prop_assert_eq!(world.changes_between(page, from, from + span).is_empty(), same);
         }
@@ -120,14 +124,15 @@ mod tests {
 
     #[test]
     fn rates_are_lognormal_with_the_configured_mean() {
-        let world = World::new(Config {
+        let world = World::new(WorldConfig {
             changes_per_day: 3.0,
             change_sigma: 0.8,
             time_scale: 2.0,
-            ..Config::default()
+            ..WorldConfig::default()
         });
-        let rates: Vec<f64> =
-            (0..20_000).map(|slot| world.rate_per_day(Page::first(slot / 50, slot % 50))).collect();
+        let rates: Vec<f64> = (0..20_000)
+            .map(|slot| world.rate_per_day(PageId::first(slot / 50, slot % 50)))
+            .collect();
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
         let logs: Vec<f64> = rates.iter().map(|rate| rate.ln()).collect();
         let log_mean = logs.iter().sum::<f64>() / logs.len() as f64;
@@ -140,9 +145,9 @@ mod tests {
 
     #[test]
     fn pages_change_as_often_as_their_rate_says() {
-        let world = World::new(Config { change_sigma: 0.5, ..Config::default() });
+        let world = World::new(WorldConfig { change_sigma: 0.5, ..WorldConfig::default() });
         let (from, days) = (world.config().origin_ms, 30);
-        let pages = (0..1_000).map(|n| Page::first(n / 50, n % 50));
+        let pages = (0..1_000).map(|n| PageId::first(n / 50, n % 50));
         let (mut seen, mut expected) = (0.0, 0.0);
         for page in pages {
             seen += world.changes_between(page, from, from + days * 86_400_000).len() as f64;

@@ -1,6 +1,6 @@
 //! What kind of host is this? Its layout, its honesty and its vices, drawn from its number.
 
-use super::dice::{Dice, Topic};
+use super::dice::{DicePurpose, WorldDice};
 use super::{Spam, World};
 use serde::{Deserialize, Serialize};
 
@@ -10,17 +10,17 @@ pub struct Host {
     /// Its number, as in its name.
     pub id: u32,
     /// How its paths look.
-    pub layout: Layout,
+    pub layout: HostLayout,
     /// Whether links within the host are written as whole URLs.
     pub absolute_links: bool,
     /// What its ETag and Last-Modified are worth.
-    pub validators: Validators,
+    pub validators: HostValidators,
     /// What its sitemap is worth.
     pub sitemap: Sitemap,
     /// Whether it has a feed of its latest changes.
     pub feed: bool,
     /// What its robots.txt says.
-    pub robots: Robots,
+    pub robots: HostRobots,
     /// The Crawl-delay its robots.txt asks for.
     pub crawl_delay_s: Option<u32>,
     /// How much of a page a change alters.
@@ -36,7 +36,7 @@ pub struct Host {
     /// Where its endless pages are.
     pub trap: Option<Trap>,
     /// How its answers break.
-    pub fault: Option<Fault>,
+    pub fault: Option<HostFault>,
     /// Whether all its pages have a footer, which is written anew from time to time.
     pub footer: bool,
     /// What it pretends.
@@ -53,13 +53,13 @@ pub struct Decline {
     /// From when on, in Unix milliseconds.
     pub from_ms: u64,
     /// What is shown from then on.
-    pub shows: Instead,
+    pub shows: InsteadOfNotFound,
 }
 
 /// What a host shows in place of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Instead {
+pub enum InsteadOfNotFound {
     /// A page that says so, with status 200.
     #[serde(rename = "soft_404")]
     NotFound,
@@ -73,7 +73,7 @@ pub enum Instead {
 
 /// How the paths of a host look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum HostLayout {
     /// `/p27.html`
     Flat,
     /// `/harbour-3/p27.html`
@@ -84,7 +84,7 @@ pub enum Layout {
 
 /// What a host's ETag and Last-Modified are worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Validators {
+pub enum HostValidators {
     /// Both are given and right.
     Right,
     /// Last-Modified is given and right.
@@ -114,7 +114,7 @@ pub enum Sitemap {
 
 /// What a host's robots.txt says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Robots {
+pub enum HostRobots {
     /// All is allowed.
     Open,
     /// `/private/` is forbidden but for `/private/open/`.
@@ -200,7 +200,7 @@ pub enum Trap {
 /// A way for an answer to break below HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum HostFault {
     /// The request is taken and never answered.
     Silent,
     /// The connection is reset after the headers.
@@ -260,7 +260,7 @@ impl Host {
     /// The most telling thing about the host.
     pub fn class(&self) -> HostClass {
         match self {
-            Host { fault: Some(Fault::Silent), .. } => HostClass::Silent,
+            Host { fault: Some(HostFault::Silent), .. } => HostClass::Silent,
             Host { fault: Some(_), .. } => HostClass::Faulty,
             Host { limit: Some(_), .. } => HostClass::Limited,
             Host { trap: Some(_), .. } => HostClass::Trap,
@@ -273,11 +273,11 @@ impl Host {
     /// Whether the host's robots.txt lets everybody fetch a path.
     pub fn allows(&self, path: &str) -> bool {
         match self.robots {
-            Robots::Open | Robots::Missing => true,
-            Robots::Disallow => {
+            HostRobots::Open | HostRobots::Missing => true,
+            HostRobots::Disallow => {
                 !path.starts_with("/private/") || path.starts_with("/private/open/")
             }
-            Robots::Failing => path == "/robots.txt",
+            HostRobots::Failing => path == "/robots.txt",
         }
     }
 
@@ -291,18 +291,19 @@ impl World {
     /// Draws the character of a host.
     pub fn host(&self, id: u32) -> Host {
         let shares = &self.config.host_shares;
-        let dice = &mut Dice::new(self.config.seed, Topic::Host, u64::from(id), 0);
+        let dice = &mut WorldDice::new(self.config.seed, DicePurpose::Host, u64::from(id), 0);
         let robots = dice.pick(
             &[
-                (shares.robots_disallow, Robots::Disallow),
-                (shares.robots_missing, Robots::Missing),
-                (shares.robots_failing, Robots::Failing),
+                (shares.robots_disallow, HostRobots::Disallow),
+                (shares.robots_missing, HostRobots::Missing),
+                (shares.robots_failing, HostRobots::Failing),
             ],
-            Robots::Open,
+            HostRobots::Open,
         );
         // The Sitemap line of robots.txt is what leads to a sitemap.
-        let readable = matches!(robots, Robots::Open | Robots::Disallow);
-        let layout = dice.pick(&[(0.5, Layout::Folders), (0.25, Layout::Query)], Layout::Flat);
+        let readable = matches!(robots, HostRobots::Open | HostRobots::Disallow);
+        let layout =
+            dice.pick(&[(0.5, HostLayout::Folders), (0.25, HostLayout::Query)], HostLayout::Flat);
         // A mirror's paths are those of its original, and a host that moved kept its own.
         let original = self.mirrored(id).or_else(|| self.moved_to(id));
         let original = original.map(|original| self.host(original).layout);
@@ -347,13 +348,13 @@ impl World {
         }
     }
 
-    fn draw_decline(&self, dice: &mut Dice) -> Option<Decline> {
+    fn draw_decline(&self, dice: &mut WorldDice) -> Option<Decline> {
         let shares = &self.config.host_shares;
         let half = shares.login_wall / 2.0;
         let kinds = [
-            (half, Some(Instead::LoginForm)),
-            (half, Some(Instead::LoginRedirect)),
-            (shares.expired, Some(Instead::Offer)),
+            (half, Some(InsteadOfNotFound::LoginForm)),
+            (half, Some(InsteadOfNotFound::LoginRedirect)),
+            (shares.expired, Some(InsteadOfNotFound::Offer)),
         ];
         let shows = dice.pick(&kinds, None);
         let days = self.config.decline_days * (0.5 + dice.unit());
@@ -362,21 +363,21 @@ impl World {
         shows.map(|shows| Decline { from_ms, shows })
     }
 
-    fn draw_validators(&self, dice: &mut Dice) -> Validators {
+    fn draw_validators(&self, dice: &mut WorldDice) -> HostValidators {
         let shares = &self.config.host_shares;
         dice.pick(
             &[
-                (shares.no_validators, Validators::Absent),
-                (shares.last_modified_only, Validators::LastModifiedOnly),
-                (shares.etag_always_new, Validators::EtagAlwaysNew),
-                (shares.etag_frozen, Validators::EtagFrozen),
-                (shares.last_modified_now, Validators::LastModifiedNow),
+                (shares.no_validators, HostValidators::Absent),
+                (shares.last_modified_only, HostValidators::LastModifiedOnly),
+                (shares.etag_always_new, HostValidators::EtagAlwaysNew),
+                (shares.etag_frozen, HostValidators::EtagFrozen),
+                (shares.last_modified_now, HostValidators::LastModifiedNow),
             ],
-            Validators::Right,
+            HostValidators::Right,
         )
     }
 
-    fn draw_sitemap(&self, dice: &mut Dice) -> Sitemap {
+    fn draw_sitemap(&self, dice: &mut WorldDice) -> Sitemap {
         let shares = &self.config.host_shares;
         dice.pick(
             &[
@@ -388,14 +389,14 @@ impl World {
         )
     }
 
-    fn draw_delay(&self, dice: &mut Dice) -> u32 {
+    fn draw_delay(&self, dice: &mut WorldDice) -> u32 {
         if !dice.chance(self.config.host_shares.slow) {
             return 0;
         }
         (f64::from(self.config.slow_ms) * (0.5 + dice.unit() / 2.0)) as u32
     }
 
-    fn draw_limit(&self, dice: &mut Dice) -> Option<Limit> {
+    fn draw_limit(&self, dice: &mut WorldDice) -> Option<Limit> {
         let limited = dice.chance(self.config.host_shares.limited);
         limited.then(|| Limit {
             gap_ms: self.config.limit_gap_ms,
@@ -405,17 +406,21 @@ impl World {
         })
     }
 
-    fn draw_fault(&self, dice: &mut Dice) -> Option<Fault> {
+    fn draw_fault(&self, dice: &mut WorldDice) -> Option<HostFault> {
         if dice.chance(self.config.host_shares.silent) {
-            return Some(Fault::Silent);
+            return Some(HostFault::Silent);
         }
-        let kinds =
-            [Fault::ResetAfterHeaders, Fault::ShortBody, Fault::WrongContentLength, Fault::Drip];
+        let kinds = [
+            HostFault::ResetAfterHeaders,
+            HostFault::ShortBody,
+            HostFault::WrongContentLength,
+            HostFault::Drip,
+        ];
         draw_if(dice, self.config.host_shares.faulty, &kinds)
     }
 }
 
-fn draw_if<T: Copy>(dice: &mut Dice, share: f64, kinds: &[T]) -> Option<T> {
+fn draw_if<T: Copy>(dice: &mut WorldDice, share: f64, kinds: &[T]) -> Option<T> {
     let drawn = dice.chance(share);
     let kind = dice.below(kinds.len() as u64) as usize;
     kinds.get(kind).copied().filter(|_| drawn)
@@ -424,13 +429,13 @@ fn draw_if<T: Copy>(dice: &mut Dice, share: f64, kinds: &[T]) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Config;
+    use crate::WorldConfig;
 
     #[test]
     fn the_calm_world_has_no_vices_and_the_wild_one_has_all() {
-        let calm = World::new(Config::calm());
+        let calm = World::new(WorldConfig::calm());
         assert!((0..200).all(|id| calm.host(id).class() == HostClass::Plain));
-        let wild = World::new(Config::wild());
+        let wild = World::new(WorldConfig::wild());
         for class in HostClass::ALL {
             assert!((0..400).any(|id| wild.host(id).class() == class), "{class:?}");
         }
@@ -438,18 +443,18 @@ mod tests {
 
     #[test]
     fn shares_are_met() {
-        let world = World::new(Config::wild());
+        let world = World::new(WorldConfig::wild());
         let share = |is: fn(&Host) -> bool| {
             (0..5_000).filter(|&id| is(&world.host(id))).count() as f64 / 5_000.0
         };
-        assert!((share(|host| host.robots == Robots::Disallow) - 0.4).abs() < 0.03);
-        assert!((share(|host| host.validators == Validators::EtagFrozen) - 0.05).abs() < 0.012);
+        assert!((share(|host| host.robots == HostRobots::Disallow) - 0.4).abs() < 0.03);
+        assert!((share(|host| host.validators == HostValidators::EtagFrozen) - 0.05).abs() < 0.012);
         assert!((share(|host| host.noise.is_some()) - 0.2).abs() < 0.025);
     }
 
     #[test]
     fn robots_forbid_the_private_directory_but_for_its_open_part() {
-        let host = Host { robots: Robots::Disallow, ..World::new(Config::calm()).host(0) };
+        let host = Host { robots: HostRobots::Disallow, ..World::new(WorldConfig::calm()).host(0) };
         for (path, allowed) in [
             ("/", true),
             ("/private/p3.html", false),

@@ -1,16 +1,16 @@
 //! What does a page look like? Its HTML at a moment, written from its links and its sentences.
 
 use super::bytes::{push, push_hex, push_number};
-use super::dice::{Dice, Topic};
-use super::links::{Link, LinkStyle};
-use super::page::Source;
+use super::dice::{DicePurpose, WorldDice};
+use super::links::{LinkStyle, PageLink};
+use super::page::ContentSource;
 use super::prose::Sentences;
-use super::{Charset, Edit, Host, Page, World};
+use super::{Charset, Edit, Host, PageId, World};
 use std::ops::Range;
 
 /// The circumstances of one look at a page.
 #[derive(Clone, Copy)]
-pub(crate) struct Look {
+pub(crate) struct PageAppearance {
     pub(crate) now_ms: u64,
     /// Different at every look, for whatever must not be the same twice.
     pub(crate) nonce: u64,
@@ -19,8 +19,8 @@ pub(crate) struct Look {
 
 /// Buffers kept from page to page.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    links: Vec<Link>,
+pub(crate) struct PageScratch {
+    links: Vec<PageLink>,
     hrefs: Vec<u8>,
     spans: Vec<Range<usize>>,
 }
@@ -30,9 +30,9 @@ impl World {
     pub(crate) fn push_page(
         &self,
         out: &mut Vec<u8>,
-        source: Source,
-        look: Look,
-        scratch: &mut Scratch,
+        source: ContentSource,
+        look: PageAppearance,
+        scratch: &mut PageScratch,
     ) {
         let page = source.page;
         let host = &self.host(page.host);
@@ -56,14 +56,18 @@ impl World {
     }
 
     /// The title of a page, which no change alters.
-    pub(crate) fn title(&self, page: Page) -> String {
-        let dice =
-            &mut Dice::new(self.config.seed, Topic::Text, page.key(), u64::from(page.generation));
+    pub(crate) fn title(&self, page: PageId) -> String {
+        let dice = &mut WorldDice::new(
+            self.config.seed,
+            DicePurpose::Text,
+            page.key(),
+            u64::from(page.generation),
+        );
         let mut word = || self.prose.word(dice.next());
         format!("The {} {} of the {} {}", word(), word(), word(), page.slot)
     }
 
-    fn write_hrefs(&self, host: &Host, look: Look, scratch: &mut Scratch) {
+    fn write_hrefs(&self, host: &Host, look: PageAppearance, scratch: &mut PageScratch) {
         scratch.hrefs.clear();
         scratch.spans.clear();
         for link in &scratch.links {
@@ -73,7 +77,14 @@ impl World {
         }
     }
 
-    fn push_head(&self, out: &mut Vec<u8>, host: &Host, page: Page, title: &str, style: LinkStyle) {
+    fn push_head(
+        &self,
+        out: &mut Vec<u8>,
+        host: &Host,
+        page: PageId,
+        title: &str,
+        style: LinkStyle,
+    ) {
         push(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n");
         if host.charset == Charset::Latin1Meta {
             push(out, "<meta charset=\"iso-8859-1\">\n");
@@ -99,17 +110,21 @@ impl World {
         &self,
         out: &mut Vec<u8>,
         host: &Host,
-        page: Page,
+        page: PageId,
         now_ms: u64,
-        scratch: &Scratch,
+        scratch: &PageScratch,
     ) {
         let pool = self.pool(host);
-        let mut text =
-            Dice::new(self.config.seed, Topic::Text, page.key(), 1 + u64::from(page.generation));
+        let mut text = WorldDice::new(
+            self.config.seed,
+            DicePurpose::Text,
+            page.key(),
+            1 + u64::from(page.generation),
+        );
         let sentences = self.sentences(&mut text, pool.mean_bytes());
         let edition = self.edition(page, now_ms);
         let edited = edited_part(host.edit, text.below(u64::from(sentences)) as u32, sentences);
-        let mut news = Dice::new(self.config.seed, Topic::Edition, page.key(), edition);
+        let mut news = WorldDice::new(self.config.seed, DicePurpose::Edition, page.key(), edition);
         let repeats = u64::from(self.config.anchors).saturating_sub(scratch.links.len() as u64);
         let mut repeated = 0;
         for number in 0..sentences {
@@ -141,7 +156,7 @@ impl World {
         }
     }
 
-    fn sentences(&self, dice: &mut Dice, mean_bytes: u32) -> u32 {
+    fn sentences(&self, dice: &mut WorldDice, mean_bytes: u32) -> u32 {
         let bytes = f64::from(self.config.page_bytes) * (0.5 + dice.unit());
         ((bytes / f64::from(mean_bytes)) as u32).max(3)
     }
@@ -159,7 +174,7 @@ fn edited_part(edit: Edit, spot: u32, sentences: u32) -> Range<u32> {
     }
 }
 
-fn push_nav(out: &mut Vec<u8>, scratch: &Scratch) {
+fn push_nav(out: &mut Vec<u8>, scratch: &PageScratch) {
     push(out, "<nav>\n<ul>\n");
     for (number, (link, span)) in scratch.links.iter().zip(&scratch.spans).enumerate() {
         push(out, if link.nofollow { "<li><a rel=\"nofollow\" href=\"" } else { "<li><a href=\"" });
@@ -172,7 +187,7 @@ fn push_nav(out: &mut Vec<u8>, scratch: &Scratch) {
 }
 
 /// Appends links that the page has shown already, each to another of its fragments.
-fn push_repeats(out: &mut Vec<u8>, scratch: &Scratch, numbers: Range<u64>) {
+fn push_repeats(out: &mut Vec<u8>, scratch: &PageScratch, numbers: Range<u64>) {
     for number in numbers {
         let index = (number % scratch.links.len() as u64) as usize;
         push(

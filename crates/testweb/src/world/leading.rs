@@ -1,14 +1,14 @@
 //! Which pages only lead to another host, by their answer? Those of some doorways, and of hosts that have moved.
 
 use super::bytes::{push, push_number};
-use super::spam::About;
-use super::{Answer, Host, Page, Spam, World};
+use super::spam::SpamTopic;
+use super::{Host, PageId, Spam, World, WorldAnswer};
 
 /// Where a page leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Leading {
+pub(crate) struct RedirectManner {
     pub(crate) status: u16,
-    pub(crate) to: Page,
+    pub(crate) to: PageId,
     /// Whether the address says which page was asked for.
     names_source: bool,
 }
@@ -27,28 +27,28 @@ impl World {
     pub fn moved_to(&self, host: u32) -> Option<u32> {
         let moved = self.config.host_shares.moved;
         // Nothing is drawn where no host moves: hosts are asked about for every link.
-        let drawn = moved > 0.0 && self.spam_dice(host, About::Moved).chance(moved);
+        let drawn = moved > 0.0 && self.spam_dice(host, SpamTopic::Moved).chance(moved);
         let is_home = |host: u32| self.drawn_spam(host).is_none() && self.ring(host).is_none();
         if !drawn || !is_home(host) {
             return None;
         }
-        let dice = &mut self.spam_dice(host, About::Home);
+        let dice = &mut self.spam_dice(host, SpamTopic::Home);
         let others = (0..16).map(|_| dice.below(u64::from(self.config.hosts)) as u32);
-        let stays = |other: u32| !self.spam_dice(other, About::Moved).chance(moved);
+        let stays = |other: u32| !self.spam_dice(other, SpamTopic::Moved).chance(moved);
         others.into_iter().find(|&other| other != host && is_home(other) && stays(other))
     }
 
     /// Where a page leads, where that is all it does.
-    pub(crate) fn leading(&self, host: &Host, page: Page) -> Option<Leading> {
+    pub(crate) fn leading(&self, host: &Host, page: PageId) -> Option<RedirectManner> {
         if let Some(home) = self.moved_to(host.id) {
-            let to = Page { host: home, ..page };
-            return Some(Leading { status: 301, to, names_source: false });
+            let to = PageId { host: home, ..page };
+            return Some(RedirectManner { status: 301, to, names_source: false });
         }
         let manner = self.manner(host.id)?;
         let leads = manner.everywhere || !self.is_section(page.slot);
         let Manner { status, names_source, .. } = manner;
-        let to = Page::first(self.beyond(host.id), 0);
-        leads.then_some(Leading { status, to, names_source })
+        let to = PageId::first(self.beyond(host.id), 0);
+        leads.then_some(RedirectManner { status, to, names_source })
     }
 
     /// Whether a doorway's pages answer with another address; then those that list them are as good as any.
@@ -63,7 +63,8 @@ impl World {
 
     /// The host that a doorway is a door to.
     pub(crate) fn beyond(&self, host: u32) -> u32 {
-        let other = self.spam_dice(host, About::Beyond).below(u64::from(self.config.hosts)) as u32;
+        let other =
+            self.spam_dice(host, SpamTopic::Beyond).below(u64::from(self.config.hosts)) as u32;
         if other == host { (other + 1) % self.config.hosts } else { other }
     }
 
@@ -71,7 +72,7 @@ impl World {
         if self.drawn_spam(host) != Some(Spam::Doorway) {
             return None;
         }
-        let dice = &mut self.spam_dice(host, About::Manner);
+        let dice = &mut self.spam_dice(host, SpamTopic::Manner);
         dice.chance(0.5).then(|| Manner {
             status: [301, 302, 307][dice.below(3) as usize],
             everywhere: dice.chance(0.5),
@@ -80,8 +81,14 @@ impl World {
     }
 
     /// Answers for a page that leads elsewhere.
-    pub(crate) fn lead(&self, page: Page, leading: Leading, port: u16, answer: &mut Answer) {
-        answer.say(leading.status, "Elsewhere.");
+    pub(crate) fn lead(
+        &self,
+        page: PageId,
+        leading: RedirectManner,
+        port: u16,
+        answer: &mut WorldAnswer,
+    ) {
+        answer.set_status(leading.status, "Elsewhere.");
         push(&mut answer.headers, "Location: ");
         self.push_base(&mut answer.headers, leading.to.host, port);
         self.push_path(&mut answer.headers, &self.host(leading.to.host), leading.to);
@@ -96,34 +103,35 @@ impl World {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Config, Request};
+    use crate::{WorldConfig, WorldRequest};
 
-    fn answer(world: &World, page: Page) -> Answer {
-        let mut answer = Answer::new();
+    fn answer(world: &World, page: PageId) -> WorldAnswer {
+        let mut answer = WorldAnswer::new();
         let (authority, target) = (world.host_name(page.host), world.path(page));
-        let request = Request { authority: &authority, target: &target, ..Request::default() };
+        let request =
+            WorldRequest { authority: &authority, target: &target, ..WorldRequest::default() };
         world.answer(&request, world.config().origin_ms + 1, 1, &mut answer);
         answer
     }
 
-    fn location(world: &World, page: Page) -> Option<(u16, String)> {
+    fn location(world: &World, page: PageId) -> Option<(u16, String)> {
         let answer = answer(world, page);
         answer.header("location").map(|to| (answer.status, to.to_owned()))
     }
 
     /// The head of what a page shows.
-    fn head(world: &World, page: Page) -> String {
+    fn head(world: &World, page: PageId) -> String {
         let body = String::from_utf8_lossy(&answer(world, page).body).into_owned();
         body.split("</head>").next().unwrap_or_default().to_owned()
     }
 
     #[test]
     fn a_host_that_moved_keeps_its_paths_and_a_doorway_leads_to_one_place() {
-        let world = World::new(Config::spam());
+        let world = World::new(WorldConfig::spam());
         let (mut moved, mut doors, mut bare) = (0, 0, 0);
         for host in 0..world.config().hosts {
-            let led: Vec<(Page, (u16, String))> = (0..world.config().pages)
-                .map(|slot| Page::first(host, slot))
+            let led: Vec<(PageId, (u16, String))> = (0..world.config().pages)
+                .map(|slot| PageId::first(host, slot))
                 .filter_map(|page| Some((page, location(&world, page)?)))
                 .collect();
             if let Some(home) = world.moved_to(host) {
@@ -140,7 +148,7 @@ mod tests {
                 assert!(led.len() as u32 > world.config().pages * 2 / 3, "{led:?}");
                 let front = format!("http://{}/", world.host_name(world.beyond(host)));
                 assert!(
-                    !head(&world, Page::first(host, 0)).contains(&front),
+                    !head(&world, PageId::first(host, 0)).contains(&front),
                     "lists do not send on too"
                 );
                 assert!(led.iter().all(|(_, (_, to))| to.split('?').next() == Some(&front)));
@@ -151,8 +159,8 @@ mod tests {
 
     #[test]
     fn nothing_leads_elsewhere_where_nothing_pretends() {
-        let world = World::new(Config::wild());
-        let leads = |id: u32| world.leading(&world.host(id), Page::first(id, 3)).is_some();
+        let world = World::new(WorldConfig::wild());
+        let leads = |id: u32| world.leading(&world.host(id), PageId::first(id, 3)).is_some();
         assert!(!(0..world.config().hosts).any(leads));
     }
 }

@@ -3,20 +3,20 @@
 //! A mortal slot repeats a cycle of its own: a page lives in it, then it stands empty, then the next page is born under
 //! another URL. So the world goes on for ever, and whoever lives in a slot at any moment is a division away.
 
-use super::dice::{Dice, Topic};
+use super::dice::{DicePurpose, WorldDice};
 use super::page::slot_key;
-use super::{Page, World};
+use super::{PageId, World};
 
 /// From when to when a page exists, in Unix milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Life {
+pub struct LifeSpan {
     /// The first moment.
     pub created_ms: u64,
     /// The first moment after its end, if it has one.
     pub deleted_ms: Option<u64>,
 }
 
-impl Life {
+impl LifeSpan {
     /// Whether the page exists at a moment. What never dies also exists before its own and the world's beginning.
     pub fn covers(&self, at_ms: u64) -> bool {
         self.deleted_ms.is_none_or(|deleted_ms| self.created_ms <= at_ms && at_ms < deleted_ms)
@@ -37,7 +37,8 @@ impl World {
         if self.config.page_shares.mortal <= 0.0 || self.is_section(slot) {
             return None;
         }
-        let dice = &mut Dice::new(self.config.seed, Topic::Life, slot_key(host, slot), 0);
+        let dice =
+            &mut WorldDice::new(self.config.seed, DicePurpose::Life, slot_key(host, slot), 0);
         dice.chance(self.config.page_shares.mortal).then(|| {
             let life_ms = (self.days_ms(self.config.life_days) * dice.exponential()).max(1_000.0);
             let gap_ms = life_ms * (0.1 + 0.2 * dice.unit());
@@ -47,18 +48,18 @@ impl World {
     }
 
     /// From when to when a page exists.
-    pub fn life(&self, page: Page) -> Life {
+    pub fn life(&self, page: PageId) -> LifeSpan {
         match self.cycle(page.host, page.slot) {
             Some(cycle) => self.mortal_life(&cycle, page.generation),
-            None => Life { created_ms: self.founding_ms(page), deleted_ms: None },
+            None => LifeSpan { created_ms: self.founding_ms(page), deleted_ms: None },
         }
     }
 
     /// The page that lives in a slot at a moment.
-    pub(crate) fn tenant(&self, host: u32, slot: u32, at_ms: u64) -> Option<Page> {
-        let Some(cycle) = self.cycle(host, slot) else { return Some(Page::first(host, slot)) };
+    pub(crate) fn tenant(&self, host: u32, slot: u32, at_ms: u64) -> Option<PageId> {
+        let Some(cycle) = self.cycle(host, slot) else { return Some(PageId::first(host, slot)) };
         let generation = self.generation(&cycle, at_ms);
-        self.mortal_life(&cycle, generation).covers(at_ms).then_some(Page {
+        self.mortal_life(&cycle, generation).covers(at_ms).then_some(PageId {
             host,
             slot,
             generation,
@@ -71,10 +72,10 @@ impl World {
         host: u32,
         slot: u32,
         until_ms: u64,
-    ) -> impl Iterator<Item = Page> {
+    ) -> impl Iterator<Item = PageId> {
         let last = self.cycle(host, slot).map_or(0, |cycle| self.generation(&cycle, until_ms));
         let origin_ms = self.config.origin_ms;
-        (0..=last).map(move |generation| Page { host, slot, generation }).filter(move |&page| {
+        (0..=last).map(move |generation| PageId { host, slot, generation }).filter(move |&page| {
             self.life(page).deleted_ms.is_none_or(|deleted_ms| deleted_ms > origin_ms)
         })
     }
@@ -105,22 +106,23 @@ impl World {
         u32::try_from(since / cycle.period_ms).unwrap_or(u32::MAX)
     }
 
-    fn mortal_life(&self, cycle: &Cycle, generation: u32) -> Life {
+    fn mortal_life(&self, cycle: &Cycle, generation: u32) -> LifeSpan {
         let turn = self
             .config
             .origin_ms
             .saturating_add(cycle.period_ms.saturating_mul(u64::from(generation)));
         let created_ms = turn.saturating_sub(cycle.phase_ms);
-        Life {
+        LifeSpan {
             created_ms,
             deleted_ms: Some(turn.saturating_add(cycle.life_ms).saturating_sub(cycle.phase_ms)),
         }
     }
 
     /// When an immortal page came to be: some time in the year before the world's beginning.
-    fn founding_ms(&self, page: Page) -> u64 {
+    fn founding_ms(&self, page: PageId) -> u64 {
         let year_ms = self.days_ms(365.0) as u64;
-        let before = Dice::new(self.config.seed, Topic::Life, page.key(), 1).below(year_ms);
+        let before =
+            WorldDice::new(self.config.seed, DicePurpose::Life, page.key(), 1).below(year_ms);
         self.config.origin_ms.saturating_sub(before)
     }
 
@@ -133,12 +135,12 @@ impl World {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Config;
+    use crate::WorldConfig;
     use proptest::prelude::*;
     use std::sync::LazyLock;
 
     static MORTAL: LazyLock<World> = LazyLock::new(|| {
-        let mut config = Config::demo();
+        let mut config = WorldConfig::demo();
         config.page_shares.mortal = 1.0;
         World::new(config)
     });
@@ -148,7 +150,7 @@ mod tests {
         fn a_slot_has_at_most_one_tenant_and_it_is_alive(slot in 10u32..30, after in 0u64..100_000_000) {
             let world = &*MORTAL;
             let at_ms = world.config().origin_ms + after;
-            let living: Vec<Page> =
+            let living: Vec<PageId> =
                 world.tenants(2, slot, at_ms).filter(|&page| world.life(page).covers(at_ms)).collect();
             prop_assert_eq!(living, world.tenant(2, slot, at_ms).into_iter().collect::<Vec<_>>());
         }
@@ -176,7 +178,7 @@ mod tests {
     #[test]
     fn a_generation_from_a_made_up_url_does_not_overflow() {
         let world = &*MORTAL;
-        let page = Page { host: 0, slot: 20, generation: u32::MAX };
+        let page = PageId { host: 0, slot: 20, generation: u32::MAX };
         assert!(world.life(page).created_ms > world.config().origin_ms);
         assert!(world.tenant(0, 20, u64::MAX).is_none_or(|page| page.generation > 0));
     }

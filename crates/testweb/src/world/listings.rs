@@ -2,15 +2,15 @@
 
 use super::bytes::{push, push_number};
 use super::dates::{push_http_date, push_iso_date};
-use super::dice::{Dice, Topic};
+use super::dice::{DicePurpose, WorldDice};
 use super::html::push_escaped;
-use super::{Fate, Host, Page, Robots, Sitemap, World};
+use super::{Fate, Host, HostRobots, PageId, Sitemap, World};
 
 impl World {
     pub(crate) fn push_robots(&self, out: &mut Vec<u8>, host: &Host, port: u16) {
         push(out, "# The rules of this host.\nUser-agent: *\n");
         match host.robots {
-            Robots::Disallow => push(out, "Disallow: /private/\nAllow: /private/open/\n"),
+            HostRobots::Disallow => push(out, "Disallow: /private/\nAllow: /private/open/\n"),
             _ => push(out, "Disallow:\n"),
         }
         if let Some(seconds) = host.crawl_delay_s {
@@ -44,7 +44,7 @@ impl World {
     }
 
     /// The pages that a host's sitemap names; none when it has no sitemap.
-    pub(crate) fn sitemap_pages(&self, host: Host, now_ms: u64) -> impl Iterator<Item = Page> {
+    pub(crate) fn sitemap_pages(&self, host: Host, now_ms: u64) -> impl Iterator<Item = PageId> {
         let slots = if host.has_sitemap() { self.config.pages.min(SITEMAP_LIMIT) } else { 0 };
         (0..slots)
             .filter(move |&slot| !matches!(self.fate(&host, slot), Fate::Private | Fate::Failing))
@@ -71,8 +71,8 @@ impl World {
         push(out, "</channel>\n</rss>\n");
     }
 
-    fn news(&self, host: &Host, now_ms: u64) -> Vec<(u64, Page)> {
-        let mut news: Vec<(u64, Page)> = (0..self.config.pages.min(SITEMAP_LIMIT))
+    fn news(&self, host: &Host, now_ms: u64) -> Vec<(u64, PageId)> {
+        let mut news: Vec<(u64, PageId)> = (0..self.config.pages.min(SITEMAP_LIMIT))
             .filter(|&slot| self.fate(host, slot) == Fate::Plain)
             .filter_map(|slot| self.tenant(host.id, slot, now_ms))
             .map(|page| (self.last_change(page, now_ms), page))
@@ -82,7 +82,7 @@ impl World {
         news
     }
 
-    fn lastmod(&self, host: &Host, page: Page, now_ms: u64) -> Option<u64> {
+    fn lastmod(&self, host: &Host, page: PageId, now_ms: u64) -> Option<u64> {
         match host.sitemap {
             Sitemap::Right => Some(self.last_change(page, now_ms)),
             Sitemap::Wrong => Some(self.made_up_lastmod(page, now_ms)),
@@ -91,12 +91,12 @@ impl World {
     }
 
     /// What careless software writes: now, or some day that has nothing to do with the page.
-    fn made_up_lastmod(&self, page: Page, now_ms: u64) -> u64 {
-        let dice = &mut Dice::new(self.config.seed, Topic::Lastmod, page.key(), 0);
+    fn made_up_lastmod(&self, page: PageId, now_ms: u64) -> u64 {
+        let dice = &mut WorldDice::new(self.config.seed, DicePurpose::Lastmod, page.key(), 0);
         if dice.chance(0.5) { now_ms } else { now_ms.saturating_sub(dice.below(YEAR_MS)) }
     }
 
-    fn push_page_url(&self, out: &mut Vec<u8>, host: &Host, page: Page, port: u16) {
+    fn push_page_url(&self, out: &mut Vec<u8>, host: &Host, page: PageId, port: u16) {
         self.push_base(out, host.id, port);
         let mut path = Vec::new();
         self.push_path(&mut path, host, page);

@@ -23,33 +23,33 @@ mod spam;
 mod traps;
 mod truth;
 
-pub use answer::{Answer, Request};
+pub use answer::{WorldAnswer, WorldRequest};
 pub(crate) use bytes::{push, push_number};
 pub(crate) use dates::push_http_date;
 pub use host::{
-    Charset, Decline, Edit, Fault, Host, HostClass, Instead, Layout, Limit, Noise, RetryAfter,
-    Robots, Sitemap, Trap, Validators,
+    Charset, Decline, Edit, Host, HostClass, HostFault, HostLayout, HostRobots, HostValidators,
+    InsteadOfNotFound, Limit, Noise, RetryAfter, Sitemap, Trap,
 };
-pub use life::Life;
-pub use page::{Fate, Page};
+pub use life::LifeSpan;
+pub use page::{Fate, PageId};
 pub(crate) use paths::split_port;
-pub use reach::Scope;
+pub use reach::ReachScope;
 pub use spam::Spam;
-pub use truth::Truth;
+pub use truth::PageTruth;
 
-use crate::Config;
+use crate::WorldConfig;
 use prose::Prose;
 
 /// A web that follows from its configuration. It holds no pages, only the sentences that pages are made of.
 #[derive(Debug)]
 pub struct World {
-    config: Config,
+    config: WorldConfig,
     prose: Prose,
 }
 
 impl World {
     /// Creates a world. Sizes of zero and senseless scales are raised to the least that makes sense.
-    pub fn new(mut config: Config) -> Self {
+    pub fn new(mut config: WorldConfig) -> Self {
         config.hosts = config.hosts.max(1);
         config.pages = config.pages.max(1);
         config.fanout = config.fanout.max(2);
@@ -61,7 +61,7 @@ impl World {
     }
 
     /// The configuration, as corrected.
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &WorldConfig {
         &self.config
     }
 }

@@ -1,13 +1,19 @@
 //! What differs on a page though nothing happened to it? Clocks, tokens, blocks that take turns, the site's footer.
 
 use super::bytes::{push, push_hex, push_number};
-use super::dice::{Dice, Topic};
-use super::html::Look;
-use super::{Host, Noise, Page, World};
+use super::dice::{DicePurpose, WorldDice};
+use super::html::PageAppearance;
+use super::{Host, Noise, PageId, World};
 
 impl World {
     /// Appends what differs at every look.
-    pub(crate) fn push_noise(&self, out: &mut Vec<u8>, host: &Host, page: Page, look: Look) {
+    pub(crate) fn push_noise(
+        &self,
+        out: &mut Vec<u8>,
+        host: &Host,
+        page: PageId,
+        look: PageAppearance,
+    ) {
         let Some(noise) = host.noise else { return };
         if noise.shows(Noise::Turns) {
             self.push_turns(out, host, page, look.nonce);
@@ -32,7 +38,7 @@ impl World {
     }
 
     /// Appends a block that all pages of the host choose from, and one of the page's own.
-    fn push_turns(&self, out: &mut Vec<u8>, host: &Host, page: Page, nonce: u64) {
+    fn push_turns(&self, out: &mut Vec<u8>, host: &Host, page: PageId, nonce: u64) {
         let dice = &mut self.noise(nonce, 1);
         let pool = self.pool(host);
         for (heading, key, variants) in [
@@ -40,7 +46,8 @@ impl World {
             ("See also", page.key(), RELATED),
         ] {
             let variant = dice.below(variants);
-            let sentence = Dice::new(self.config.seed, Topic::Noise, key, variant).next();
+            let sentence =
+                WorldDice::new(self.config.seed, DicePurpose::Noise, key, variant).next();
             push(out, "<h2>");
             push(out, heading);
             push(out, "</h2>\n<p>");
@@ -49,8 +56,8 @@ impl World {
         }
     }
 
-    fn noise(&self, nonce: u64, kind: u64) -> Dice {
-        Dice::new(self.config.seed, Topic::Noise, nonce, kind)
+    fn noise(&self, nonce: u64, kind: u64) -> WorldDice {
+        WorldDice::new(self.config.seed, DicePurpose::Noise, nonce, kind)
     }
 
     /// Appends the host's footer as it is at a moment: the same on all its pages.
@@ -58,9 +65,9 @@ impl World {
         if !host.footer {
             return;
         }
-        let dice = &mut Dice::new(
+        let dice = &mut WorldDice::new(
             self.config.seed,
-            Topic::Footer,
+            DicePurpose::Footer,
             host.id.into(),
             self.footer(host, now_ms),
         );
@@ -78,7 +85,8 @@ impl World {
     fn footer(&self, host: &Host, now_ms: u64) -> u64 {
         let period_ms = (self.days_ms(self.config.footer_days) as u64).max(1);
         let phase_ms =
-            Dice::new(self.config.seed, Topic::Footer, host.id.into(), u64::MAX).below(period_ms);
+            WorldDice::new(self.config.seed, DicePurpose::Footer, host.id.into(), u64::MAX)
+                .below(period_ms);
         (now_ms.saturating_sub(self.config.origin_ms).saturating_add(phase_ms)) / period_ms
     }
 }

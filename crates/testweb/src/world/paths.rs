@@ -1,7 +1,7 @@
 //! Which URL does a page have, and which page does a URL name?
 
 use super::bytes::{push, push_number};
-use super::{Fate, Host, Layout, Page, World};
+use super::{Fate, Host, HostLayout, PageId, World};
 
 impl World {
     /// The name of a host.
@@ -21,11 +21,11 @@ impl World {
     }
 
     /// The URL of a page.
-    pub fn url(&self, page: Page) -> String {
+    pub fn url(&self, page: PageId) -> String {
         self.url_on(page, self.config.port)
     }
 
-    pub(crate) fn url_on(&self, page: Page, port: u16) -> String {
+    pub(crate) fn url_on(&self, page: PageId, port: u16) -> String {
         let mut url = Vec::new();
         self.push_base(&mut url, page.host, port);
         self.push_path(&mut url, &self.host(page.host), page);
@@ -33,14 +33,14 @@ impl World {
     }
 
     /// The path of a page, with its query if it has one.
-    pub fn path(&self, page: Page) -> String {
+    pub fn path(&self, page: PageId) -> String {
         let mut path = Vec::new();
         self.push_path(&mut path, &self.host(page.host), page);
         String::from_utf8(path).unwrap_or_default()
     }
 
     /// Finds the page that a URL names, whether it is alive or not.
-    pub fn find(&self, url: &str) -> Option<Page> {
+    pub fn find(&self, url: &str) -> Option<PageId> {
         let (host, target) = self.split_url(url)?;
         self.find_path(&self.host(host), target)
     }
@@ -60,12 +60,12 @@ impl World {
 
     /// Finds the page of a host that a path names. The path is not taken apart: the number in it leads to a page, and that
     /// page's own path must then be the same to the letter.
-    pub(crate) fn find_path(&self, host: &Host, path: &str) -> Option<Page> {
+    pub(crate) fn find_path(&self, host: &Host, path: &str) -> Option<PageId> {
         if path == "/" {
-            return Some(Page::first(host.id, 0));
+            return Some(PageId::first(host.id, 0));
         }
         let (slot, generation) = numbers_in(path)?;
-        let page = Page { host: host.id, slot, generation };
+        let page = PageId { host: host.id, slot, generation };
         if slot >= self.config.pages || (generation > 0 && self.cycle(host.id, slot).is_none()) {
             return None;
         }
@@ -85,7 +85,7 @@ impl World {
         }
     }
 
-    pub(crate) fn push_path(&self, out: &mut Vec<u8>, host: &Host, page: Page) {
+    pub(crate) fn push_path(&self, out: &mut Vec<u8>, host: &Host, page: PageId) {
         match self.fate(host, page.slot) {
             Fate::Private => push(out, "/private"),
             Fate::PrivateOpen => push(out, "/private/open"),
@@ -93,10 +93,10 @@ impl World {
         }
         match host.layout {
             _ if page.slot == 0 => out.push(b'/'),
-            Layout::Flat => push_file(out, "/p", page, ".html"),
-            Layout::Query => push_file(out, "/view?id=", page, ""),
-            Layout::Folders if self.is_section(page.slot) => self.push_folder(out, page.slot),
-            Layout::Folders => {
+            HostLayout::Flat => push_file(out, "/p", page, ".html"),
+            HostLayout::Query => push_file(out, "/view?id=", page, ""),
+            HostLayout::Folders if self.is_section(page.slot) => self.push_folder(out, page.slot),
+            HostLayout::Folders => {
                 self.push_folder(out, self.parent(page.slot));
                 push_file(out, "p", page, ".html");
             }
@@ -123,7 +123,7 @@ pub(crate) fn split_port(authority: &str) -> (&str, u16) {
     }
 }
 
-fn push_file(out: &mut Vec<u8>, before: &str, page: Page, after: &str) {
+fn push_file(out: &mut Vec<u8>, before: &str, page: PageId, after: &str) {
     push(out, before);
     push_number(out, u64::from(page.slot));
     if page.generation > 0 {
@@ -165,19 +165,19 @@ pub(crate) fn take_session(target: &str) -> (&str, Option<u64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Config;
+    use crate::WorldConfig;
     use proptest::prelude::*;
     use std::sync::LazyLock;
 
     static WILD: LazyLock<World> =
-        LazyLock::new(|| World::new(Config { pages: 5_000, ..Config::wild() }));
+        LazyLock::new(|| World::new(WorldConfig { pages: 5_000, ..WorldConfig::wild() }));
 
     proptest! {
         #[test]
         fn every_page_is_found_by_its_url(host in 0u32..200, slot in 0u32..5_000, generation in 0u32..3) {
             let world = &*WILD;
             let mortal = world.cycle(host, slot).is_some();
-            let page = Page { host, slot, generation: if mortal { generation } else { 0 } };
+            let page = PageId { host, slot, generation: if mortal { generation } else { 0 } };
             prop_assert_eq!(world.find(&world.url(page)), Some(page));
         }
 
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn only_the_hosts_of_the_world_have_names() {
-        let world = World::new(Config { hosts: 10, ..Config::calm() });
+        let world = World::new(WorldConfig { hosts: 10, ..WorldConfig::calm() });
         for (name, host) in [
             ("h0.test", Some(0)),
             ("H9.TEST:8080", Some(9)),
@@ -210,10 +210,10 @@ mod tests {
 
     #[test]
     fn a_path_that_only_resembles_a_page_is_none() {
-        let world = World::new(Config::calm());
+        let world = World::new(WorldConfig::calm());
         let host =
-            (0..20).map(|id| world.host(id)).find(|host| host.layout == Layout::Flat).unwrap();
-        let stranger = world.path(Page::first(host.id, 7));
+            (0..20).map(|id| world.host(id)).find(|host| host.layout == HostLayout::Flat).unwrap();
+        let stranger = world.path(PageId::first(host.id, 7));
         assert!(world.find_path(&host, &stranger).is_some());
         for path in
             ["/p07.html", "/x/p7.html", "/p7", "/p7.htm", "/p7-1.html", "/p50.html", "/view?id=7"]

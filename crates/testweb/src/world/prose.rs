@@ -1,6 +1,6 @@
 //! What is there to read? A pool of sentences, made once, from which pages take theirs.
 
-use super::dice::{Dice, Topic};
+use super::dice::{DicePurpose, WorldDice};
 
 /// Sentences in both encodings that pages come in.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl Prose {
     pub(crate) fn new(seed: u64) -> Self {
         let words: Vec<&str> = WORDS.split_whitespace().collect();
         let accented: Vec<&str> = ACCENTED.split_whitespace().collect();
-        let mut dice = Dice::new(seed, Topic::Pool, 0, 0);
+        let mut dice = WorldDice::new(seed, DicePurpose::Pool, 0, 0);
         let sentences: Vec<String> =
             (0..POOL).map(|_| sentence(&mut dice, &words, &accented)).collect();
         Prose {
@@ -62,7 +62,7 @@ impl Sentences {
 /// Enough that two pages seldom share a sentence, few enough to stay in a processor's cache.
 const POOL: u64 = 4_096;
 
-fn sentence(dice: &mut Dice, words: &[&str], accented: &[&str]) -> String {
+fn sentence(dice: &mut WorldDice, words: &[&str], accented: &[&str]) -> String {
     let length = 7 + dice.below(10);
     let mut text = String::new();
     for position in 0..length {

@@ -1,12 +1,12 @@
 //! Which pages would a perfect crawler end up with? Computed from the links themselves, not by fetching.
 
-use super::links::{Link, Target};
-use super::{Fate, Fault, Page, World};
+use super::links::{LinkTarget, PageLink};
+use super::{Fate, HostFault, PageId, World};
 use std::collections::{HashSet, VecDeque};
 
 /// How far a crawl may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum ReachScope {
     /// The hosts of the seeds.
     Host,
     /// Anywhere.
@@ -20,7 +20,7 @@ impl World {
     pub fn reachable<'s>(
         &self,
         seeds: impl IntoIterator<Item = &'s str>,
-        scope: Scope,
+        scope: ReachScope,
         sitemaps: bool,
         at_ms: u64,
     ) -> impl Iterator<Item = String> {
@@ -31,21 +31,22 @@ impl World {
     pub fn reachable_pages<'s>(
         &self,
         seeds: impl IntoIterator<Item = &'s str>,
-        scope: Scope,
+        scope: ReachScope,
         sitemaps: bool,
         at_ms: u64,
-    ) -> impl Iterator<Item = Page> {
-        let seeds: Vec<Page> = seeds.into_iter().filter_map(|seed| self.find(seed)).collect();
-        let inside = (scope == Scope::Host).then(|| seeds.iter().map(|page| page.host).collect());
-        let mut walk = Walk::new(self, inside, sitemaps, at_ms);
+    ) -> impl Iterator<Item = PageId> {
+        let seeds: Vec<PageId> = seeds.into_iter().filter_map(|seed| self.find(seed)).collect();
+        let inside =
+            (scope == ReachScope::Host).then(|| seeds.iter().map(|page| page.host).collect());
+        let mut walk = ReachIterator::new(self, inside, sitemaps, at_ms);
         seeds.into_iter().for_each(|page| walk.discover(page));
         walk
     }
 
     /// Whether a crawler that may and does ask for a page gets it whole.
-    fn delivers(&self, page: Page, at_ms: u64) -> bool {
+    fn delivers(&self, page: PageId, at_ms: u64) -> bool {
         let host = self.host(page.host);
-        host.fault != Some(Fault::Silent)
+        host.fault != Some(HostFault::Silent)
             && host.allows(&self.path(page))
             && self.life(page).covers(at_ms)
             && self.fate(&host, page.slot) != Fate::Failing
@@ -53,21 +54,21 @@ impl World {
     }
 }
 
-struct Walk<'w> {
+struct ReachIterator<'w> {
     world: &'w World,
     /// The hosts that the walk must not leave.
     inside: Option<HashSet<u32>>,
     sitemaps: bool,
     at_ms: u64,
-    seen: HashSet<Page>,
+    seen: HashSet<PageId>,
     hosts: HashSet<u32>,
-    queue: VecDeque<Page>,
-    links: Vec<Link>,
+    queue: VecDeque<PageId>,
+    links: Vec<PageLink>,
 }
 
-impl<'w> Walk<'w> {
+impl<'w> ReachIterator<'w> {
     fn new(world: &'w World, inside: Option<HashSet<u32>>, sitemaps: bool, at_ms: u64) -> Self {
-        Walk {
+        ReachIterator {
             world,
             inside,
             sitemaps,
@@ -79,7 +80,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn discover(&mut self, page: Page) {
+    fn discover(&mut self, page: PageId) {
         if self.inside.as_ref().is_some_and(|hosts| !hosts.contains(&page.host)) {
             return;
         }
@@ -92,7 +93,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn follow_links_of(&mut self, page: Page) {
+    fn follow_links_of(&mut self, page: PageId) {
         let source = self.world.source(page).page;
         if self.world.says_nofollow(source) {
             return;
@@ -100,7 +101,7 @@ impl<'w> Walk<'w> {
         let mut links = std::mem::take(&mut self.links);
         self.world.links(&self.world.host(source.host), source, self.at_ms, &mut links);
         for link in links.iter().filter(|link| !link.nofollow) {
-            if let Target::Page(to) | Target::Former(to, _) = link.target {
+            if let LinkTarget::Page(to) | LinkTarget::Former(to, _) = link.target {
                 self.discover(to);
             }
         }
@@ -108,10 +109,10 @@ impl<'w> Walk<'w> {
     }
 }
 
-impl Iterator for Walk<'_> {
-    type Item = Page;
+impl Iterator for ReachIterator<'_> {
+    type Item = PageId;
 
-    fn next(&mut self) -> Option<Page> {
+    fn next(&mut self) -> Option<PageId> {
         while let Some(page) = self.queue.pop_front() {
             if !self.world.delivers(page, self.at_ms) {
                 continue;

@@ -1,9 +1,9 @@
 //! Which few hosts belong together: for their readers, or for nobody's sake?
 
-use super::dice::{Dice, Topic};
-use super::links::Link;
-use super::spam::About;
-use super::{Host, Page, World};
+use super::dice::{DicePurpose, WorldDice};
+use super::links::PageLink;
+use super::spam::SpamTopic;
+use super::{Host, PageId, World};
 
 /// Neighbouring host numbers that one ring is drawn from.
 const CELL: u32 = 4;
@@ -46,7 +46,7 @@ impl World {
             return None;
         }
         let first = host - host % CELL;
-        let dice = &mut self.spam_dice(first, About::Ring);
+        let dice = &mut self.spam_dice(first, SpamTopic::Ring);
         let size = 3 + dice.below(2) as u32;
         // Of a cell's hosts as many as of all hosts would be are in a ring.
         let fits = f64::from(CELL) / 3.5;
@@ -62,18 +62,23 @@ impl World {
     }
 
     /// Adds the links of a page to the other hosts of its ring.
-    pub(crate) fn add_ring_links(&self, host: &Host, page: Page, out: &mut Vec<Link>) {
+    pub(crate) fn add_ring_links(&self, host: &Host, page: PageId, out: &mut Vec<PageLink>) {
         let Some(ring) = self.ring(host.id) else { return };
-        let dice = &mut Dice::new(self.config.seed, Topic::Spam, page.key(), About::Ring as u64);
+        let dice = &mut WorldDice::new(
+            self.config.seed,
+            DicePurpose::Spam,
+            page.key(),
+            SpamTopic::Ring as u64,
+        );
         for other in (ring.first..ring.first + ring.size).filter(|&other| other != host.id) {
             for slot in self.ring_slots(ring.form, page, dice) {
-                let link = self.link_to(&self.host(other), Page::first(other, slot));
+                let link = self.link_to(&self.host(other), PageId::first(other, slot));
                 out.extend(link.filter(|link| !out.contains(link)));
             }
         }
     }
 
-    fn ring_slots(&self, form: Form, page: Page, dice: &mut Dice) -> Vec<u32> {
+    fn ring_slots(&self, form: Form, page: PageId, dice: &mut WorldDice) -> Vec<u32> {
         let pages = self.config.pages;
         match form {
             Form::Farm => {
@@ -88,7 +93,7 @@ impl World {
     /// The classes of a ring's template, which all its pages are made from.
     pub(crate) fn ring_template(&self, host: u32) -> Option<String> {
         let ring = self.ring(host)?;
-        let dice = &mut self.spam_dice(ring.first, About::Template);
+        let dice = &mut self.spam_dice(ring.first, SpamTopic::Template);
         let words: Vec<&str> = (0..8).map(|_| self.prose.word(dice.next())).collect();
         Some(words.join(" "))
     }
@@ -98,17 +103,17 @@ impl World {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::super::links::Target;
+    use super::super::links::LinkTarget;
     use super::*;
-    use crate::{Config, Spam};
+    use crate::{Spam, WorldConfig};
 
     /// How many pages of each other host of its ring a page links to.
-    fn across(world: &World, page: Page, ring: Ring) -> BTreeMap<u32, usize> {
+    fn across(world: &World, page: PageId, ring: Ring) -> BTreeMap<u32, usize> {
         let mut links = Vec::new();
         world.links(&world.host(page.host), page, world.config().origin_ms, &mut links);
         let mut across = BTreeMap::new();
         for link in links {
-            if let Target::Page(to) = link.target
+            if let LinkTarget::Page(to) = link.target
                 && to.host != page.host
                 && world.ring(to.host) == Some(ring)
             {
@@ -120,13 +125,13 @@ mod tests {
 
     #[test]
     fn every_form_of_ring_is_there_and_links_to_all_its_hosts() {
-        let world = World::new(Config::spam());
+        let world = World::new(WorldConfig::spam());
         let mut forms: BTreeMap<String, u32> = BTreeMap::new();
         for host in 0..world.config().hosts {
             let Some(ring) = world.ring(host) else { continue };
             *forms.entry(format!("{:?}", ring.form)).or_default() += 1;
             assert_eq!(world.spam(host), ring.is_farm().then_some(Spam::Farm));
-            let across = across(&world, Page::first(host, 9), ring);
+            let across = across(&world, PageId::first(host, 9), ring);
             assert_eq!(across.len() as u32, ring.size - 1, "{across:?}");
             let least = match ring.form {
                 Form::Farm => 2,
@@ -141,7 +146,7 @@ mod tests {
 
     #[test]
     fn hosts_stand_alone_where_no_share_says_otherwise() {
-        let world = World::new(Config::wild());
+        let world = World::new(WorldConfig::wild());
         assert!((0..200).all(|host| world.ring(host).is_none()));
     }
 }

@@ -1,10 +1,10 @@
 //! What does spam look like here? Hosts that only pretend to be of use, each in one way, and copies of others.
 
 use super::bytes::push;
-use super::dice::{Dice, Topic};
+use super::dice::{DicePurpose, WorldDice};
 use super::html::push_escaped;
-use super::links::{Link, LinkStyle, Target, follow};
-use super::{Host, Page, World};
+use super::links::{LinkStyle, LinkTarget, PageLink, follow};
+use super::{Host, PageId, World};
 use serde::{Deserialize, Serialize};
 
 /// A way to pretend.
@@ -47,7 +47,7 @@ impl World {
             (shares.parked, Some(Spam::Parked)),
             (shares.mirror, Some(Spam::Mirror)),
         ];
-        self.spam_dice(host, About::Kind).pick(&kinds, None)
+        self.spam_dice(host, SpamTopic::Kind).pick(&kinds, None)
     }
 
     /// The host whose pages a mirror shows: one that does not pretend.
@@ -55,7 +55,7 @@ impl World {
         if self.drawn_spam(host) != Some(Spam::Mirror) {
             return None;
         }
-        let dice = &mut self.spam_dice(host, About::Original);
+        let dice = &mut self.spam_dice(host, SpamTopic::Original);
         let drawn = (0..16).map(|_| dice.below(u64::from(self.config.hosts)) as u32);
         // One that has moved has no pages to copy.
         let has_pages = |other| self.drawn_spam(other).is_none() && self.moved_to(other).is_none();
@@ -63,13 +63,13 @@ impl World {
     }
 
     /// Adds the links of a farm's page: to the front of every other host of the farm.
-    pub(crate) fn add_farm_links(&self, host: &Host, out: &mut Vec<Link>) {
+    pub(crate) fn add_farm_links(&self, host: &Host, out: &mut Vec<PageLink>) {
         let first = host.id - host.id % FARM_BLOCK;
         let block = first..first.saturating_add(FARM_BLOCK).min(self.config.hosts);
         let is_partner =
             |id: u32| self.drawn_spam(id) == Some(Spam::Farm) && self.ring(id).is_none();
         let partners = block.filter(|&id| id != host.id && is_partner(id));
-        for front in partners.map(|id| follow(Target::Page(Page::first(id, 0)))) {
+        for front in partners.map(|id| follow(LinkTarget::Page(PageId::first(id, 0)))) {
             if !out.contains(&front) {
                 out.push(front);
             }
@@ -77,7 +77,7 @@ impl World {
     }
 
     /// The title of a page whose author thinks of search engines.
-    pub(crate) fn spam_title(&self, page: Page) -> Option<String> {
+    pub(crate) fn spam_title(&self, page: PageId) -> Option<String> {
         let stuffs =
             self.spam(page.host) == Some(Spam::Stuffed) && self.trick(page) == Trick::Title;
         stuffs.then(|| {
@@ -90,7 +90,7 @@ impl World {
         &self,
         out: &mut Vec<u8>,
         host: &Host,
-        page: Page,
+        page: PageId,
         style: LinkStyle,
     ) {
         if host.spam != Some(Spam::Doorway) || self.leads_by_answer(host.id) {
@@ -113,7 +113,7 @@ impl World {
     }
 
     /// Appends the text of a page that pretends; says whether the usual text is to follow.
-    pub(crate) fn push_spam_text(&self, out: &mut Vec<u8>, host: &Host, page: Page) -> bool {
+    pub(crate) fn push_spam_text(&self, out: &mut Vec<u8>, host: &Host, page: PageId) -> bool {
         match host.spam {
             Some(Spam::Parked) => {
                 self.push_offer(out, page.host);
@@ -134,9 +134,14 @@ impl World {
     }
 
     /// As much stuffing as there is text, or more.
-    fn push_stuffing(&self, out: &mut Vec<u8>, page: Page) {
+    fn push_stuffing(&self, out: &mut Vec<u8>, page: PageId) {
         let phrases = self.phrases(page.host);
-        let dice = &mut Dice::new(self.config.seed, Topic::Spam, page.key(), About::Phrases as u64);
+        let dice = &mut WorldDice::new(
+            self.config.seed,
+            DicePurpose::Spam,
+            page.key(),
+            SpamTopic::Phrases as u64,
+        );
         let enough = out.len() + (f64::from(self.config.page_bytes) * (1.6 + dice.unit())) as usize;
         while out.len() < enough {
             push(out, &phrases[dice.below(phrases.len() as u64) as usize]);
@@ -152,7 +157,7 @@ impl World {
 
     /// The phrases of a host: two to four, of three to five words.
     fn phrases(&self, host: u32) -> Vec<String> {
-        let dice = &mut self.spam_dice(host, About::Phrases);
+        let dice = &mut self.spam_dice(host, SpamTopic::Phrases);
         let count = 2 + dice.below(3);
         let phrase = |_| {
             let length = 3 + dice.below(3);
@@ -163,7 +168,7 @@ impl World {
     }
 
     fn push_offer(&self, out: &mut Vec<u8>, host: u32) {
-        let dice = &mut self.spam_dice(host, About::Offer);
+        let dice = &mut self.spam_dice(host, SpamTopic::Offer);
         push(out, "<p>");
         push(out, &self.host_name(host));
         let (first, second) = (dice.below(4), dice.below(4));
@@ -181,20 +186,30 @@ impl World {
         push(out, "</ul>\n");
     }
 
-    fn trick(&self, page: Page) -> Trick {
-        let dice = &mut Dice::new(self.config.seed, Topic::Spam, page.key(), About::Trick as u64);
+    fn trick(&self, page: PageId) -> Trick {
+        let dice = &mut WorldDice::new(
+            self.config.seed,
+            DicePurpose::Spam,
+            page.key(),
+            SpamTopic::Trick as u64,
+        );
         dice.pick(&[(0.3, Trick::Hidden), (0.2, Trick::Title)], Trick::Sight)
     }
 
-    pub(crate) fn spam_dice(&self, host: u32, about: About) -> Dice {
+    pub(crate) fn spam_dice(&self, host: u32, about: SpamTopic) -> WorldDice {
         // Beyond all slots, where no page's draws are.
-        Dice::new(self.config.seed, Topic::Spam, u64::MAX - u64::from(host), about as u64)
+        WorldDice::new(
+            self.config.seed,
+            DicePurpose::Spam,
+            u64::MAX - u64::from(host),
+            about as u64,
+        )
     }
 }
 
 /// What a draw about a host or a page decides.
 #[derive(Clone, Copy)]
-pub(crate) enum About {
+pub(crate) enum SpamTopic {
     Kind,
     Original,
     Beyond,
@@ -239,12 +254,13 @@ const REMARKS: [&str; 4] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Answer, Config, Request};
+    use crate::{WorldAnswer, WorldConfig, WorldRequest};
 
-    fn body(world: &World, page: Page) -> String {
-        let mut answer = Answer::new();
+    fn body(world: &World, page: PageId) -> String {
+        let mut answer = WorldAnswer::new();
         let (authority, target) = (world.host_name(page.host), world.path(page));
-        let request = Request { authority: &authority, target: &target, ..Request::default() };
+        let request =
+            WorldRequest { authority: &authority, target: &target, ..WorldRequest::default() };
         world.answer(&request, world.config().origin_ms + 1, 1, &mut answer);
         assert_eq!(answer.status, 200, "{authority}{target}");
         String::from_utf8_lossy(&answer.body).into_owned()
@@ -256,22 +272,22 @@ mod tests {
 
     #[test]
     fn the_spam_world_has_every_kind_among_good_hosts_and_others_have_none() {
-        let world = World::new(Config::spam());
+        let world = World::new(WorldConfig::spam());
         for kind in [Spam::Farm, Spam::Stuffed, Spam::Doorway, Spam::Parked, Spam::Mirror] {
             assert!(hosts(&world, Some(kind)).len() >= 8, "{kind:?}");
         }
         assert!(hosts(&world, None).len() as u32 > world.config().hosts / 2);
-        let wild = World::new(Config::wild());
+        let wild = World::new(WorldConfig::wild());
         assert_eq!(hosts(&wild, None).len() as u32, wild.config().hosts);
     }
 
     #[test]
     fn mirrors_show_the_bytes_of_their_original() {
-        let world = World::new(Config::spam());
+        let world = World::new(WorldConfig::spam());
         for host in hosts(&world, Some(Spam::Mirror)) {
             let original = world.mirrored(host).unwrap();
             for slot in [0, 7, 29] {
-                let (copy, page) = (Page::first(host, slot), Page::first(original, slot));
+                let (copy, page) = (PageId::first(host, slot), PageId::first(original, slot));
                 assert_eq!(world.path(copy), world.path(page));
                 assert_eq!(body(&world, copy), body(&world, page));
             }
@@ -280,10 +296,10 @@ mod tests {
 
     #[test]
     fn hosts_of_a_farm_all_link_to_each_other() {
-        let world = World::new(Config::spam());
+        let world = World::new(WorldConfig::spam());
         let mut farm = hosts(&world, Some(Spam::Farm));
         farm.retain(|&host| world.ring(host).is_none());
-        let front = body(&world, Page::first(farm[0], 9));
+        let front = body(&world, PageId::first(farm[0], 9));
         for &other in &farm[1..] {
             let link = format!("href=\"http://{}/\"", world.host_name(other));
             assert!(front.contains(&link), "{link}");

@@ -59,11 +59,11 @@ fn push_turn(out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Config;
+    use crate::WorldConfig;
 
     #[test]
     fn a_calendar_leads_on_and_on() {
-        let world = World::new(Config::calm());
+        let world = World::new(WorldConfig::calm());
         let host = Host { trap: Some(Trap::Calendar), ..world.host(0) };
         let mut page = Vec::new();
         assert!(world.push_trap(&mut page, &host, "/calendar/2026/12"));

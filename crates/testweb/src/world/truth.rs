@@ -1,12 +1,12 @@
 //! What is true about a page, and how is it told? One JSON object a page, one line each.
 
-use super::{Instead, Page, Spam, World};
+use super::{InsteadOfNotFound, PageId, Spam, World};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 
 /// What is true about a page up to a moment; times are Unix milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Truth {
+pub struct PageTruth {
     /// The URL of the page.
     pub url: String,
     /// The name of its host.
@@ -26,18 +26,18 @@ pub struct Truth {
     pub spam: Option<Spam>,
     /// What is shown in its place, where something is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub instead: Option<Instead>,
+    pub instead: Option<InsteadOfNotFound>,
 }
 
 impl World {
     /// Tells the truth about a page up to a moment.
-    pub fn truth(&self, page: Page, at_ms: u64) -> Truth {
+    pub fn truth(&self, page: PageId, at_ms: u64) -> PageTruth {
         self.truth_on(page, at_ms, self.config.port)
     }
 
-    pub(crate) fn truth_on(&self, page: Page, at_ms: u64, port: u16) -> Truth {
+    pub(crate) fn truth_on(&self, page: PageId, at_ms: u64, port: u16) -> PageTruth {
         let life = self.life(page);
-        Truth {
+        PageTruth {
             url: self.url_on(page, port),
             host: self.host_name(page.host),
             created: life.created_ms,
@@ -51,7 +51,7 @@ impl World {
     }
 
     /// Walks every page that has lived since the world began, up to a moment.
-    pub fn all_pages(&self, until_ms: u64) -> impl Iterator<Item = Page> {
+    pub fn all_pages(&self, until_ms: u64) -> impl Iterator<Item = PageId> {
         (0..self.config.hosts)
             .flat_map(move |host| (0..self.config.pages).map(move |slot| (host, slot)))
             .flat_map(move |(host, slot)| self.tenants(host, slot, until_ms))
@@ -79,15 +79,15 @@ impl World {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Config;
+    use crate::WorldConfig;
 
     #[test]
     fn the_dump_tells_of_every_page_what_asking_tells() {
-        let world = World::new(Config { hosts: 3, ..Config::demo() });
+        let world = World::new(WorldConfig { hosts: 3, ..WorldConfig::demo() });
         let at_ms = world.config().origin_ms + 600_000;
         let mut dump = Vec::new();
         world.write_truth(&mut dump, at_ms).unwrap();
-        let lines: Vec<Truth> = dump
+        let lines: Vec<PageTruth> = dump
             .split(|&byte| byte == b'\n')
             .filter(|line| !line.is_empty())
             .map(|line| serde_json::from_slice(line).unwrap())
@@ -97,7 +97,7 @@ mod tests {
             let truth = world.truth(world.find(&told.url).unwrap(), at_ms);
             // JSON may lose the last bit of a number.
             assert!((told.rate - truth.rate).abs() <= truth.rate * 1e-12);
-            assert_eq!(Truth { rate: truth.rate, ..told }, truth);
+            assert_eq!(PageTruth { rate: truth.rate, ..told }, truth);
             assert!(truth.changes.iter().all(|&at| at <= at_ms));
         }
     }

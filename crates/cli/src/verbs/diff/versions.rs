@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use evercrawl_archive::{Record, RecordCache};
 use evercrawl_compare::{PageMemory, SiteMemory};
-use evercrawl_extract::{Content, Document, Extractor, Options, decode};
+use evercrawl_extract::{Content, Document, Extractor, HtmlOptions, decode};
 use evercrawl_model::{Outcome, RecordAt, Time, Visit};
 use evercrawl_state::PageRow;
 use evercrawl_urls::Canonical;
@@ -181,7 +181,7 @@ fn text_of(record: &Record, url: &str) -> Option<String> {
     let content_type = header(&head, "content-type");
     let document = Document { bytes: &body.bytes, content_type, url };
     let mut extractor = Extractor::new();
-    match extractor.extract(&document, &Options::default()).content {
+    match extractor.extract(&document, &HtmlOptions::default()).content {
         Content::Page(page) => {
             let title = page.title.as_deref().map(|title| format!("{title}\n"));
             Some(title.unwrap_or_default() + &page.text)
@@ -197,7 +197,7 @@ fn text_of(record: &Record, url: &str) -> Option<String> {
 /// The payload of a record whose HTTP head says how it is packed.
 fn unpacked<'a>(record: &'a Record, head: &str) -> decode::Decoded<'a> {
     let coding = header(head, "content-encoding").unwrap_or_default();
-    decode::decode(coding, record.payload(), decode::Caps::default())
+    decode::decode(coding, record.payload(), decode::DecodeLimits::default())
 }
 
 fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {

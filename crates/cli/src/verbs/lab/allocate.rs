@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use evercrawl_lab::table::{Columns, Names, Range, Row, Table};
+use evercrawl_lab::table::{Columns, DataTable, NameColumn, NumberRange, TableRow};
 use evercrawl_policy::allocate::hosts::{CappedAllocation, allocate_capped};
 use evercrawl_policy::allocate::{Allocation, Demand, allocate};
 use evercrawl_policy::index::IntervalLimits;
@@ -38,11 +38,11 @@ pub(super) fn run(args: &Allocate) -> anyhow::Result<u8> {
     if let Some(caps) = &args.host_caps {
         one_stdin(&args.pages, caps)?;
     }
-    let table = Table::open(&args.pages, &PAGES)?;
+    let table = DataTable::open(&args.pages, &PAGES)?;
     let names = table.names(PAGE)?;
     let pages = demands(&table)?;
     let objective = args.objective.objective();
-    let caps = args.host_caps.as_ref().map(|path| Table::open(path, &CAPS)).transpose()?;
+    let caps = args.host_caps.as_ref().map(|path| DataTable::open(path, &CAPS)).transpose()?;
     let caps = caps.as_ref().map(|caps| Caps::new(caps, &table)).transpose()?;
     let (Allocation { mu, frequency }, host_price) = match &caps {
         None => (allocate(objective, &pages, args.budget, IntervalLimits::NONE), None),
@@ -70,12 +70,12 @@ pub(super) fn run(args: &Allocate) -> anyhow::Result<u8> {
     Ok(exit::OK)
 }
 
-fn demands(table: &Table) -> anyhow::Result<Vec<Demand>> {
-    let demand = |row: Row<'_>| {
+fn demands(table: &DataTable) -> anyhow::Result<Vec<Demand>> {
+    let demand = |row: TableRow<'_>| {
         Ok(Demand {
-            rate: row.number(RATE, Range::NotNegativeOrInfinite)?,
-            weight: row.number(WEIGHT, Range::NotNegative)?,
-            cost: row.optional_number(COST, Range::Positive)?.unwrap_or(1.0),
+            rate: row.number(RATE, NumberRange::NotNegativeOrInfinite)?,
+            weight: row.number(WEIGHT, NumberRange::NotNegative)?,
+            cost: row.optional_number(COST, NumberRange::Positive)?.unwrap_or(1.0),
         })
     };
     table.rows().map(demand).collect()
@@ -83,19 +83,19 @@ fn demands(table: &Table) -> anyhow::Result<Vec<Demand>> {
 
 /// The caps of hosts, and which of them binds each page.
 struct Caps<'a> {
-    names: Names<'a>,
+    names: NameColumn<'a>,
     most: Vec<f64>,
     host_of_page: Vec<u32>,
 }
 
 impl<'a> Caps<'a> {
-    fn new(caps: &'a Table, pages: &Table) -> anyhow::Result<Self> {
+    fn new(caps: &'a DataTable, pages: &DataTable) -> anyhow::Result<Self> {
         if !pages.has(HOST) {
             let file = pages.file();
             return Err(Failure::usage(format!("{file}, line 1: caps need a column host")));
         }
         let names = caps.names(0)?;
-        let cap = |row: Row<'_>| row.number(CAP, Range::NotNegative);
+        let cap = |row: TableRow<'_>| row.number(CAP, NumberRange::NotNegative);
         let most = caps.rows().map(cap).collect::<Result<_, _>>()?;
         let mut used = vec![false; names.list.len()];
         let mut host_of_page = Vec::with_capacity(pages.row_count());
@@ -119,7 +119,7 @@ impl<'a> Caps<'a> {
 fn print_table(
     out: &mut impl Write,
     args: &Allocate,
-    names: &Names<'_>,
+    names: &NameColumn<'_>,
     pages: &[Demand],
     answer: &Answer<'_>,
 ) -> anyhow::Result<()> {

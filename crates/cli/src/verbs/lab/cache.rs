@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 
 use anyhow::Context;
 use clap::Args;
-use evercrawl_lab::Cache;
+use evercrawl_lab::OutcomeCache;
 
 /// Which cache is used.
 #[derive(Debug, Args)]
@@ -21,18 +21,18 @@ pub(super) struct CacheArgs {
 
 impl CacheArgs {
     /// The cache; none where it is not wanted, or nobody said where and there is no usual place.
-    pub(super) fn open(&self) -> anyhow::Result<Option<Cache>> {
+    pub(super) fn open(&self) -> anyhow::Result<Option<OutcomeCache>> {
         if self.no_cache {
             return Ok(None);
         }
         match &self.cache {
             Some(dir) => {
-                let cache = Cache::open(dir, &build());
+                let cache = OutcomeCache::open(dir, &build());
                 let cache =
                     cache.with_context(|| format!("cannot use the cache {}", dir.display()));
                 Ok(Some(cache?))
             }
-            None => Ok(usual_place().and_then(|dir| Cache::open(&dir, &build()).ok())),
+            None => Ok(usual_place().and_then(|dir| OutcomeCache::open(&dir, &build()).ok())),
         }
     }
 }

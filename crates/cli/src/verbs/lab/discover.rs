@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use evercrawl_lab::discover::{Collected, Point, Territory};
+use evercrawl_lab::discover::{CollectedGraph, CoveragePoint, Territory};
 use evercrawl_rank::{DiscoveryOrder, Topic};
 use evercrawl_urls::Patterns;
 
@@ -76,7 +76,7 @@ pub(super) fn run(args: &Discover) -> anyhow::Result<u8> {
     let all = all.copied().filter(|order| *order != OrderArg::Topic || !args.topic.is_empty());
     let orders: Vec<OrderArg> =
         if args.ordering.is_empty() { all.collect() } else { args.ordering.clone() };
-    let collected: Vec<Collected> = orders
+    let collected: Vec<CollectedGraph> = orders
         .iter()
         .map(|order| {
             let (name, order) = order.order();
@@ -129,10 +129,11 @@ fn prepare(territory: &mut Territory, args: &Discover) -> anyhow::Result<()> {
     if named { Ok(()) } else { Err(Failure::usage("no address in this world is good by --good")) }
 }
 
-fn row(collected: &Collected) -> Vec<String> {
+fn row(collected: &CollectedGraph) -> Vec<String> {
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-    let at =
-        |value: fn(&Point) -> f64| [2, 3, 4, 6].map(|mark| percent(value(&collected.curve[mark])));
+    let at = |value: fn(&CoveragePoint) -> f64| {
+        [2, 3, 4, 6].map(|mark| percent(value(&collected.curve[mark])))
+    };
     let counts = [collected.pages, collected.reached].map(|count| count.to_string());
     let mut row = vec![collected.ordering.to_owned()];
     row.extend(counts);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use evercrawl_estimate::Gamma;
 use evercrawl_estimate::history::{DatedVisit, RateEstimates, estimate_rate};
 use evercrawl_estimate::irregular::{ConfidenceInterval, IrregularChecks, TimedCheck};
-use evercrawl_lab::table::{Columns, Range, Table};
+use evercrawl_lab::table::{Columns, DataTable, NumberRange};
 use serde::Serialize;
 
 use super::args::Estimate;
@@ -20,7 +20,7 @@ const CHANGED: usize = 2;
 const UNMODIFIED: usize = 3;
 
 pub(super) fn run(args: &Estimate) -> anyhow::Result<u8> {
-    let table = Table::open(&args.history, &HISTORY)?;
+    let table = DataTable::open(&args.history, &HISTORY)?;
     let pages = visits_by_page(&table)?;
     let pages = pages.iter().map(|(page, visits)| Answer::new(page, visits, args));
     let mut out = print::data();
@@ -36,13 +36,13 @@ pub(super) fn run(args: &Estimate) -> anyhow::Result<u8> {
 }
 
 /// Every page's checks, pages in the order in which they first appear.
-fn visits_by_page(table: &Table) -> anyhow::Result<Vec<(&str, Vec<DatedVisit>)>> {
+fn visits_by_page(table: &DataTable) -> anyhow::Result<Vec<(&str, Vec<DatedVisit>)>> {
     let mut pages: Vec<(&str, Vec<DatedVisit>)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for row in table.rows() {
         let page = row.text(PAGE)?;
-        let interval = row.number(INTERVAL, Range::Positive)?;
-        let unmodified = row.optional_number(UNMODIFIED, Range::NotNegative)?;
+        let interval = row.number(INTERVAL, NumberRange::Positive)?;
+        let unmodified = row.optional_number(UNMODIFIED, NumberRange::NotNegative)?;
         if unmodified.is_some_and(|part| part > interval) {
             let what = format_args!("is more than the interval, {interval}");
             return Err(row.wrong(UNMODIFIED, what).into());

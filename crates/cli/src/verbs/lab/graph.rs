@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use evercrawl_lab::table::{Columns, Table, TableError};
+use evercrawl_lab::table::{Columns, DataTable, TableError};
 use evercrawl_rank::{
     Graph, Hits, JumpWeights, RankSettings, Ranking, Repeats, distrust, hits, pagerank, reach,
     top_nodes, trust,
@@ -75,7 +75,7 @@ enum RepeatsArg {
 
 pub(super) fn run(args: &GraphArgs) -> anyhow::Result<u8> {
     one_stdin(&args.edges, args.trust.as_deref().unwrap_or(Path::new("")))?;
-    let table = Table::open(&args.edges, &EDGES)?;
+    let table = DataTable::open(&args.edges, &EDGES)?;
     let web = Web::read(&table, args.repeats)?;
     let settings = RankSettings {
         damping: args.damping,
@@ -109,7 +109,7 @@ struct Web<'a> {
 }
 
 impl<'a> Web<'a> {
-    fn read(table: &'a Table, repeats: RepeatsArg) -> Result<Self, TableError> {
+    fn read(table: &'a DataTable, repeats: RepeatsArg) -> Result<Self, TableError> {
         let (mut names, mut numbers) = (Vec::new(), HashMap::new());
         let mut number = |name: &'a str| {
             *numbers.entry(name).or_insert_with(|| {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
-use evercrawl_lab::page::Table;
+use evercrawl_lab::page::ReportTable;
 
 /// Writes a file.
 pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
@@ -12,7 +12,7 @@ pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 /// Writes each table as CSV under its name.
-pub(super) fn write_tables(dir: &Path, tables: &[Table]) -> anyhow::Result<()> {
+pub(super) fn write_tables(dir: &Path, tables: &[ReportTable]) -> anyhow::Result<()> {
     fs::create_dir_all(dir)
         .with_context(|| format!("cannot make the directory {}", dir.display()))?;
     tables.iter().try_for_each(|t| write(&dir.join(&t.name).with_extension("csv"), &t.csv()))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use evercrawl_lab::report::{self, Document, Effort, File, LINKED_SITES, Trace};
+use evercrawl_lab::report::{self, Effort, LINKED_SITES, ReportDocument, ReportFile, SiteTrace};
 
 use super::output;
 use crate::exit::Failure;
@@ -56,7 +56,7 @@ fn sites() -> Vec<String> {
 
 pub(super) fn run(args: &Report) -> anyhow::Result<u8> {
     let documents = args.documents()?;
-    let files = documents.iter().flat_map(Document::files).chain([report::index(&documents)]);
+    let files = documents.iter().flat_map(ReportDocument::files).chain([report::index(&documents)]);
     for file in files {
         write(&args.out, &file)?;
     }
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Report) -> anyhow::Result<u8> {
 }
 
 impl Report {
-    fn documents(&self) -> anyhow::Result<Vec<Document>> {
+    fn documents(&self) -> anyhow::Result<Vec<ReportDocument>> {
         let wanted = |which: Which| self.document == which || self.document == Which::All;
         let show = !self.quiet && std::io::stderr().is_terminal();
         let progress = |words: &str| {
@@ -92,13 +92,13 @@ impl Report {
         Ok(documents)
     }
 
-    fn traces(&self, progress: &dyn Fn(&str)) -> anyhow::Result<Vec<Trace>> {
+    fn traces(&self, progress: &dyn Fn(&str)) -> anyhow::Result<Vec<SiteTrace>> {
         let Some(dir) = &self.traces else {
             return Err(Failure::usage(
                 "s0 and s1 are measured on recorded sites: name their folder with --traces",
             ));
         };
-        let read = |site: &String| -> anyhow::Result<Trace> {
+        let read = |site: &String| -> anyhow::Result<SiteTrace> {
             let folder = dir.join(site);
             if !folder.join("trace.json").is_file() {
                 return Err(Failure::usage(format!(
@@ -107,7 +107,7 @@ impl Report {
                 )));
             }
             progress(&format!("reading {site}"));
-            let trace = Trace::read(&folder)?;
+            let trace = SiteTrace::read(&folder)?;
             if trace.server.total_links() == 0 {
                 return Err(Failure::usage(format!(
                     "of {} no links are known, and s0 and s1 follow links: leave it out of --sites",
@@ -120,7 +120,7 @@ impl Report {
     }
 }
 
-fn write(out: &Path, file: &File) -> anyhow::Result<()> {
+fn write(out: &Path, file: &ReportFile) -> anyhow::Result<()> {
     let path = out.join(&file.path);
     let folder = path.parent().unwrap_or(out);
     fs::create_dir_all(folder)

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum, value_parser};
-use evercrawl_lab::run::{Budget, News, Plan, Terms, goal_name};
-use evercrawl_lab::{Row, Source, Summary};
+use evercrawl_lab::run::{FetchBudget, RunPlan, RunProgress, RunTerms, goal_name};
+use evercrawl_lab::{ResultRow, RunSummary, WorldSource};
 use evercrawl_policy::Days;
 use evercrawl_policy::registry::{self, Entry, Goal};
 
@@ -34,7 +34,7 @@ pub(crate) struct Run {
     policy: Vec<String>,
     /// How much may be fetched: a share of the live pages, or a number
     #[arg(long, value_name = "5%/week,..", value_delimiter = ',', default_value = "10%/week")]
-    budget: Vec<Budget>,
+    budget: Vec<FetchBudget>,
     /// What policies that can choose aim at
     #[arg(long, value_enum, default_value = "freshness")]
     goal: GoalArg,
@@ -106,13 +106,13 @@ pub(super) fn run(args: &Run) -> anyhow::Result<u8> {
 }
 
 impl Run {
-    fn plan(&self) -> anyhow::Result<Plan> {
-        Ok(Plan {
+    fn plan(&self) -> anyhow::Result<RunPlan> {
+        Ok(RunPlan {
             worlds: self.sources()?,
             policies: policies(&self.policy)?,
             budgets: self.budget.clone(),
             seeds: (0..self.seeds).collect(),
-            terms: Terms {
+            terms: RunTerms {
                 goal: self.goal.goal(),
                 round: positive(self.rounds)?,
                 warm: self.warm,
@@ -124,8 +124,8 @@ impl Run {
         })
     }
 
-    fn write_files(&self, rows: &[Row]) -> anyhow::Result<()> {
-        let summary = Summary::new(rows);
+    fn write_files(&self, rows: &[ResultRow]) -> anyhow::Result<()> {
+        let summary = RunSummary::new(rows);
         if let Some(path) = &self.html {
             output::write(path, &summary.html(&output::command_line()))?;
         }
@@ -135,10 +135,10 @@ impl Run {
         Ok(())
     }
 
-    fn sources(&self) -> anyhow::Result<Vec<Source>> {
+    fn sources(&self) -> anyhow::Result<Vec<WorldSource>> {
         if self.together {
             let folders = self.worlds.clone();
-            return Ok(vec![Source::Recorded { folders, sitewide: self.sitewide }]);
+            return Ok(vec![WorldSource::Recorded { folders, sitewide: self.sitewide }]);
         }
         self.worlds.iter().map(|path| sources::open(path, self.sitewide)).collect()
     }
@@ -161,7 +161,7 @@ struct Screen {
     progress: bool,
     /// Whether rows are needed once more when all are there.
     keep: bool,
-    rows: Vec<Row>,
+    rows: Vec<ResultRow>,
 }
 
 impl Screen {
@@ -171,20 +171,20 @@ impl Screen {
         Screen { json: args.json, markdown: args.markdown, progress, keep, rows: Vec::new() }
     }
 
-    fn show(&mut self, news: News) -> anyhow::Result<()> {
+    fn show(&mut self, news: RunProgress) -> anyhow::Result<()> {
         match news {
-            News::Row(row) => self.take(*row)?,
-            News::Unfit { world, why } => {
+            RunProgress::Row(row) => self.take(*row)?,
+            RunProgress::Unfit { world, why } => {
                 self.clear();
                 eprintln!("{}: {why}", print::plain(&world));
             }
-            News::Progress { world, done } if self.progress => show_progress(&world, done),
-            News::Progress { .. } => {}
+            RunProgress::Progress { world, done } if self.progress => show_progress(&world, done),
+            RunProgress::Progress { .. } => {}
         }
         Ok(())
     }
 
-    fn take(&mut self, row: Row) -> anyhow::Result<()> {
+    fn take(&mut self, row: ResultRow) -> anyhow::Result<()> {
         if self.json {
             let mut out = print::data();
             json_line(&mut out, &row)?;
@@ -205,7 +205,7 @@ impl Screen {
     fn finish(&self) -> anyhow::Result<()> {
         self.clear();
         if self.markdown {
-            let table = Summary::new(&self.rows).choosing();
+            let table = RunSummary::new(&self.rows).choosing();
             print::data().write_all(table.markdown().as_bytes())?;
         } else if !self.json {
             print_table(&self.rows)?;
@@ -236,11 +236,11 @@ const HEAD: [&str; 14] = [
     "of oracle",
 ];
 
-fn print_table(rows: &[Row]) -> anyhow::Result<()> {
+fn print_table(rows: &[ResultRow]) -> anyhow::Result<()> {
     let hidden = hidden(rows);
     let shown = |head: &str| !hidden.contains(&head);
     let head: Vec<&str> = HEAD.iter().copied().filter(|head| shown(head)).collect();
-    let line = |row: &Row| {
+    let line = |row: &ResultRow| {
         let cells = HEAD.iter().zip(cells(row)).filter(|(head, _)| shown(head));
         cells.map(|(_, cell)| cell).collect()
     };
@@ -250,7 +250,7 @@ fn print_table(rows: &[Row]) -> anyhow::Result<()> {
 }
 
 /// The columns that say nothing of these rows.
-fn hidden(rows: &[Row]) -> &'static [&'static str] {
+fn hidden(rows: &[ResultRow]) -> &'static [&'static str] {
     let by_worth = rows.iter().any(|row| row.scores.go_by_worth());
     let aged = rows.iter().any(|row| row.goal == goal_name(Goal::Age));
     match (by_worth, aged) {
@@ -261,7 +261,7 @@ fn hidden(rows: &[Row]) -> &'static [&'static str] {
 }
 
 /// A cell for every column.
-fn cells(row: &Row) -> [String; HEAD.len()] {
+fn cells(row: &ResultRow) -> [String; HEAD.len()] {
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let beside = |share: Option<f64>| share.map_or("-".to_owned(), percent);
     let scores = &row.scores;

@@ -1,6 +1,6 @@
 //! `evercrawl lab sites`: how does a server divide into sites with top pages?
 
-use evercrawl_lab::table::{Columns, Names, Row, Table};
+use evercrawl_lab::table::{Columns, DataTable, NameColumn, TableRow};
 use evercrawl_sites::{Partition, Server, directory_of, roots_of};
 use serde::Serialize;
 
@@ -34,9 +34,9 @@ struct Site<'a> {
 
 pub(super) fn run(args: &Sites) -> anyhow::Result<u8> {
     one_stdin(&args.pages, &args.links)?;
-    let pages = Table::open(&args.pages, &PAGES)?;
+    let pages = DataTable::open(&args.pages, &PAGES)?;
     let names = pages.names(PAGE)?;
-    let links = links(&Table::open(&args.links, &LINKS)?, &names, pages.file())?;
+    let links = links(&DataTable::open(&args.links, &LINKS)?, &names, pages.file())?;
     let partition = Partition::new(&server(&pages, &links)?, args.method.method());
     let named = |pages: &[u32]| pages.iter().map(|&page| names.list[page as usize]).collect();
     let site = |number: u32| Site {
@@ -64,8 +64,12 @@ impl Site<'_> {
     }
 }
 
-fn links(table: &Table, names: &Names<'_>, pages: &str) -> anyhow::Result<Vec<(u32, u32)>> {
-    let end = |row: Row<'_>, column: usize| {
+fn links(
+    table: &DataTable,
+    names: &NameColumn<'_>,
+    pages: &str,
+) -> anyhow::Result<Vec<(u32, u32)>> {
+    let end = |row: TableRow<'_>, column: usize| {
         let number = names.number(row.text(column)?);
         number.ok_or_else(|| row.wrong(column, format_args!("is not a page of {pages}")))
     };
@@ -73,9 +77,9 @@ fn links(table: &Table, names: &Names<'_>, pages: &str) -> anyhow::Result<Vec<(u
 }
 
 /// Depth counts from the page with the shortest URL of each host.
-fn server(pages: &Table, links: &[(u32, u32)]) -> anyhow::Result<Server> {
+fn server(pages: &DataTable, links: &[(u32, u32)]) -> anyhow::Result<Server> {
     let urls: Vec<&str> = pages.rows().map(|row| row.text(URL)).collect::<Result<_, _>>()?;
-    let directory = |(row, url): (Row<'_>, &&str)| -> anyhow::Result<String> {
+    let directory = |(row, url): (TableRow<'_>, &&str)| -> anyhow::Result<String> {
         Ok(if pages.has(DIR) { row.text(DIR)? } else { directory_of(url) }.to_owned())
     };
     let directories: Vec<String> =

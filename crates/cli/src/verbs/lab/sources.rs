@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evercrawl_engine::DataDir;
-use evercrawl_lab::Source;
+use evercrawl_lab::WorldSource;
 use evercrawl_lab::visit_log::VisitLog;
 use evercrawl_state::StoreLimits;
 
@@ -14,14 +14,14 @@ use crate::verbs::take;
 const DATA_MARK: &str = "evercrawl.data";
 
 /// The world of `path`: a data directory's own past, or whatever else a world can be.
-pub(super) fn open(path: &Path, sitewide: bool) -> anyhow::Result<Source> {
+pub(super) fn open(path: &Path, sitewide: bool) -> anyhow::Result<WorldSource> {
     if !path.join(DATA_MARK).is_file() {
-        return Ok(Source::open(path, sitewide)?);
+        return Ok(WorldSource::open(path, sitewide)?);
     }
     let dir = take(path, DataDir::open)?;
     let state = dir.state(StoreLimits::default(), 0)?;
     let log = VisitLog::read(&state)?;
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     eprintln!("{}: {}", print::plain(&name), log.account());
-    Ok(Source::Logged { name, log: Box::new(log) })
+    Ok(WorldSource::Logged { name, log: Box::new(log) })
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use clap::{Args, value_parser};
-use evercrawl_lab::run::{Budget, News, Plan, Terms};
+use evercrawl_lab::run::{FetchBudget, RunPlan, RunProgress, RunTerms};
 use evercrawl_lab::whatif::{Factors, WhatIf, recent_rate};
-use evercrawl_lab::{Row, Source};
+use evercrawl_lab::{ResultRow, WorldSource};
 use evercrawl_policy::registry;
 
 use super::cache::CacheArgs;
@@ -33,7 +33,7 @@ pub(crate) struct Whatif {
     budget: Factors,
     /// What stands at 1x; by default what a data directory's crawl fetched of late, else 10%/week
     #[arg(long, value_name = "BUDGET")]
-    base: Option<Budget>,
+    base: Option<FetchBudget>,
     /// The policy
     #[arg(long, value_name = "NAME", default_value = "index")]
     policy: String,
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Whatif) -> anyhow::Result<u8> {
     let source = sources::open(path, false)?;
     let base = args.base(&source)?;
     let notes: Vec<String> = match &source {
-        Source::Logged { log, .. } => vec![log.account().to_string()],
+        WorldSource::Logged { log, .. } => vec![log.account().to_string()],
         _ => Vec::new(),
     };
     let plan = args.plan(source, &base)?;
@@ -81,24 +81,24 @@ pub(super) fn run(args: &Whatif) -> anyhow::Result<u8> {
 }
 
 impl Whatif {
-    fn base(&self, source: &Source) -> anyhow::Result<Budget> {
+    fn base(&self, source: &WorldSource) -> anyhow::Result<FetchBudget> {
         let recent = match source {
-            Source::Logged { log, .. } => recent_rate(log),
+            WorldSource::Logged { log, .. } => recent_rate(log),
             _ => "10%/week".parse().ok(),
         };
         let none = || Failure::usage("this crawl has fetched nothing yet: give a budget by --base");
         self.base.clone().or(recent).ok_or_else(none)
     }
 
-    fn plan(&self, source: Source, base: &Budget) -> anyhow::Result<Plan> {
+    fn plan(&self, source: WorldSource, base: &FetchBudget) -> anyhow::Result<RunPlan> {
         let policy =
             registry::find(&self.policy).map_err(|error| Failure::usage(error.to_string()))?;
-        Ok(Plan {
+        Ok(RunPlan {
             worlds: vec![source],
             policies: vec![policy],
             budgets: self.budget.budgets(base),
             seeds: (0..self.seeds).collect(),
-            terms: Terms::default(),
+            terms: RunTerms::default(),
             references: Some(false),
             threads: self.threads.unwrap_or_else(processors),
             cache: self.cache.open()?,
@@ -106,15 +106,15 @@ impl Whatif {
     }
 
     /// The rows, and whether Ctrl-C ended the runs before the last.
-    fn rows(&self, plan: &Plan) -> anyhow::Result<(Vec<Row>, bool)> {
+    fn rows(&self, plan: &RunPlan) -> anyhow::Result<(Vec<ResultRow>, bool)> {
         let stop = stop_on_ctrl_c();
         let progress = !self.quiet && std::io::stderr().is_terminal();
         let (mut rows, mut unfit) = (Vec::new(), None);
         evercrawl_lab::run::run(plan, &stop, |news| match news {
-            News::Row(row) => rows.push(*row),
-            News::Unfit { why, .. } => unfit = Some(why),
-            News::Progress { world, done } if progress => show_progress(&world, done),
-            News::Progress { .. } => {}
+            RunProgress::Row(row) => rows.push(*row),
+            RunProgress::Unfit { why, .. } => unfit = Some(why),
+            RunProgress::Progress { world, done } if progress => show_progress(&world, done),
+            RunProgress::Progress { .. } => {}
         })?;
         if progress {
             eprint!("\r\x1b[2K");

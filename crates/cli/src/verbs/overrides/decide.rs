@@ -9,7 +9,7 @@ use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::overrides::Overrides;
 use evercrawl_engine::walk::{OverrideChange, read_robots, scope};
 use evercrawl_model::{HostKey, Override as OverrideSet};
-use evercrawl_state::Standing;
+use evercrawl_state::PageStatus;
 use evercrawl_urls::{Canonical, Patterns, UrlFilter};
 use serde_json::{Value, json};
 
@@ -170,8 +170,8 @@ fn pin(opened: &Opened, url: &str, every: Option<Duration>) -> anyhow::Result<De
         Some(_) if overrides.is_paused(host) => {
             Some("its host is paused, and it is not visited until that ends".to_owned())
         }
-        Some((_, row)) => match row.standing {
-            Standing::Refused(reason) => {
+        Some((_, row)) => match row.status {
+            PageStatus::Refused(reason) => {
                 Some(format!("it is refused now ({reason}), and not visited while it is"))
             }
             _ => None,

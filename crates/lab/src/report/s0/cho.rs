@@ -1,35 +1,35 @@
 //! Figures 12 to 18: how do the methods compare with Cho's sampling, and go with it?
 
-use super::collect::{How, Rates};
+use super::collect::{CollectionMethod, Rates};
 use super::compare::{FOUR, SHARES, TWENTY_FOUR, cheaper, collected_axes, dots, mean, point};
-use super::measure::{BUDGETS, HORIZONS, Measured, PRINTED, RATIOS, SWEPT};
-use crate::figure::{Axis, Figure, Line, Panel};
-use crate::page::{Table, cell, percent};
-use crate::report::Document;
+use super::measure::{BUDGETS, HORIZONS, PRINTED, RATIOS, SWEPT, SurveyMeasurement};
+use crate::figure::{Axis, Figure, FigureLine, Panel};
+use crate::page::{ReportTable, cell, percent};
+use crate::report::ReportDocument;
 
-pub(super) fn write(document: &mut Document, measured: &[Vec<Measured>]) {
+pub(super) fn write(document: &mut ReportDocument, measured: &[Vec<SurveyMeasurement>]) {
     by_ratio(document, measured);
     against_cho(document, measured);
     combinations(document, measured);
 }
 
-fn by_ratio(document: &mut Document, measured: &[Vec<Measured>]) {
+fn by_ratio(document: &mut ReportDocument, measured: &[Vec<SurveyMeasurement>]) {
     document.section("Figures 12 and 13: the most changed directories first");
     let lines = |value: fn(&Rates) -> f64| {
         let line = |&horizon: &usize| {
             let points = RATIOS.iter().enumerate().map(|(at, least)| {
                 (100.0 * least, 100.0 * value(&mean(measured, |site| site[horizon].ratios[at])))
             });
-            Line::dotted_curve(format!("{} weeks", HORIZONS[horizon]), points.rev().collect())
+            FigureLine::dotted_curve(format!("{} weeks", HORIZONS[horizon]), points.rev().collect())
         };
-        PRINTED.iter().map(line).collect::<Vec<Line>>()
+        PRINTED.iter().map(line).collect::<Vec<FigureLine>>()
     };
-    let least = Line::curve("least possible", vec![(0.0, 0.0), (90.0, 90.0)]);
+    let least = FigureLine::curve("least possible", vec![(0.0, 0.0), (90.0, 90.0)]);
     let mut update = lines(|rates| rates.update);
     update.push(least);
     let mut cover = lines(|rates| rates.cover);
     // The key names what is in the last panel: the line is drawn in the first only.
-    cover.push(Line::curve("least possible", Vec::new()));
+    cover.push(FigureLine::curve("least possible", Vec::new()));
     let x = Axis::linear(
         "least share of changed pages of a directory, %",
         &[0.0, 20.0, 40.0, 60.0, 80.0, 100.0],
@@ -67,7 +67,7 @@ fn by_ratio(document: &mut Document, measured: &[Vec<Measured>]) {
     );
 }
 
-fn against_cho(document: &mut Document, measured: &[Vec<Measured>]) {
+fn against_cho(document: &mut ReportDocument, measured: &[Vec<SurveyMeasurement>]) {
     document.section("Figures 14 to 17: against Cho's sampling");
     let panel = |&horizon: &usize| {
         let swept = [0, 1].map(|how| swept(measured, horizon, how));
@@ -97,33 +97,34 @@ fn against_cho(document: &mut Document, measured: &[Vec<Measured>]) {
             },
         );
     }
-    let cover =
-        |how: How, horizon: usize| 100.0 * mean(measured, |site| site[horizon].rates(how)).cover;
+    let cover = |how: CollectionMethod, horizon: usize| {
+        100.0 * mean(measured, |site| site[horizon].rates(how)).cover
+    };
     document.beside(
         "Over long times the methods and Cho's do not differ, over short ones Cho's is better; the true \
          ratios of servers were used, not samples.",
         format!(
             "With as many pages as A, Cho's method with true ratios covers {:.0} % at 4 weeks and {:.0} % at \
              24, A {:.0} and {:.0} %; with sampled ratios Cho's covers {:.0} and {:.0} %.",
-            cover(How::ChoTrue, FOUR),
-            cover(How::ChoTrue, TWENTY_FOUR),
-            cover(How::A, FOUR),
-            cover(How::A, TWENTY_FOUR),
-            cover(How::ChoSampled, FOUR),
-            cover(How::ChoSampled, TWENTY_FOUR),
+            cover(CollectionMethod::ChoTrue, FOUR),
+            cover(CollectionMethod::ChoTrue, TWENTY_FOUR),
+            cover(CollectionMethod::A, FOUR),
+            cover(CollectionMethod::A, TWENTY_FOUR),
+            cover(CollectionMethod::ChoSampled, FOUR),
+            cover(CollectionMethod::ChoSampled, TWENTY_FOUR),
         ),
         "The paper's Cho was told what it would have had to find out; asked to find out, by a sample of each \
          directory, it loses its lead.",
     );
 }
 
-fn swept(measured: &[Vec<Measured>], horizon: usize, how: usize) -> Line {
+fn swept(measured: &[Vec<SurveyMeasurement>], horizon: usize, how: usize) -> FigureLine {
     let points =
         (0..BUDGETS.len()).map(|b| point(&mean(measured, |site| site[horizon].sweeps[how][b])));
-    Line::dotted_curve(SWEPT[how].name(), points.collect()).of(SWEPT[how].known_as())
+    FigureLine::dotted_curve(SWEPT[how].name(), points.collect()).of(SWEPT[how].known_as())
 }
 
-fn combinations(document: &mut Document, measured: &[Vec<Measured>]) {
+fn combinations(document: &mut ReportDocument, measured: &[Vec<SurveyMeasurement>]) {
     document.section("Figure 18: Cho's sampling with A, B and C");
     let panel = |&horizon: &usize| Panel {
         heading: format!("{} weeks", HORIZONS[horizon]),
@@ -160,13 +161,13 @@ fn combinations(document: &mut Document, measured: &[Vec<Measured>]) {
 }
 
 /// Cover at a budget of 20 % of the pages.
-fn cover(measured: &[Vec<Measured>], horizon: usize, how: usize) -> f64 {
+fn cover(measured: &[Vec<SurveyMeasurement>], horizon: usize, how: usize) -> f64 {
     let twenty = BUDGETS.iter().position(|share| *share == 0.2).unwrap_or_default();
     mean(measured, |site| site[horizon].sweeps[how][twenty]).cover
 }
 
-fn combined_table(measured: &[Vec<Measured>]) -> Table {
-    let mut table = Table::new(
+fn combined_table(measured: &[Vec<SurveyMeasurement>]) -> ReportTable {
+    let mut table = ReportTable::new(
         "combined",
         "Cover, %, when 20 % of the pages may be collected, ratios known; mean of all sites.",
         &["weeks", "Cho alone", "Cho + A", "Cho + B", "Cho + C", "sampled"],
@@ -181,7 +182,7 @@ fn combined_table(measured: &[Vec<Measured>]) -> Table {
 }
 
 /// After how many weeks a combination covers more than Cho's method alone.
-fn helps(measured: &[Vec<Measured>], how: usize) -> Vec<String> {
+fn helps(measured: &[Vec<SurveyMeasurement>], how: usize) -> Vec<String> {
     let better = |horizon: &&usize| cover(measured, **horizon, how) > cover(measured, **horizon, 0);
     PRINTED.iter().filter(better).map(|&horizon| HORIZONS[horizon].to_string()).collect()
 }

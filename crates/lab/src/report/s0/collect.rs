@@ -9,11 +9,11 @@ use evercrawl_policy::schedulers::uniform::Uniform;
 use evercrawl_policy::{Agenda, Days, Finding, Page, Policy, Round, SplitMix64, Visit};
 use evercrawl_sites::PartitionMethod;
 
-use crate::report::trace::{Trace, WEEK};
+use crate::report::trace::{SiteTrace, WEEK};
 
 /// The methods of the paper, and those it compares with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum CollectionMethod {
     All,
     BreadthFirst,
     History,
@@ -29,50 +29,57 @@ pub(super) enum How {
     ChoC,
 }
 
-impl How {
+impl CollectionMethod {
     pub(super) fn name(self) -> &'static str {
         match self {
-            How::All => "all",
-            How::BreadthFirst => "BFS",
-            How::History => "HIST",
-            How::A => "A",
-            How::B => "B",
-            How::C => "C",
-            How::C1 => "C1",
-            How::CThenB => "C, then B",
-            How::ChoTrue => "Cho, true ratios",
-            How::ChoSampled => "Cho, sampled",
-            How::ChoA => "Cho + A",
-            How::ChoB => "Cho + B",
-            How::ChoC => "Cho + C",
+            CollectionMethod::All => "all",
+            CollectionMethod::BreadthFirst => "BFS",
+            CollectionMethod::History => "HIST",
+            CollectionMethod::A => "A",
+            CollectionMethod::B => "B",
+            CollectionMethod::C => "C",
+            CollectionMethod::C1 => "C1",
+            CollectionMethod::CThenB => "C, then B",
+            CollectionMethod::ChoTrue => "Cho, true ratios",
+            CollectionMethod::ChoSampled => "Cho, sampled",
+            CollectionMethod::ChoA => "Cho + A",
+            CollectionMethod::ChoB => "Cho + B",
+            CollectionMethod::ChoC => "Cho + C",
         }
     }
 
     /// The policy of the same method, whose look it has in figures.
     pub(super) fn known_as(self) -> &'static str {
         match self {
-            How::All => "uniform",
-            How::BreadthFirst => "bfs",
-            How::History => "hist",
-            How::A => "A",
-            How::B => "B",
-            How::C => "C",
-            How::C1 => "C1",
-            How::CThenB => "C-then-B",
-            How::ChoTrue => "sampling-true",
-            How::ChoSampled => "sampling",
-            How::ChoA => "sampling+A",
-            How::ChoB => "sampling+B",
-            How::ChoC => "sampling+C",
+            CollectionMethod::All => "uniform",
+            CollectionMethod::BreadthFirst => "bfs",
+            CollectionMethod::History => "hist",
+            CollectionMethod::A => "A",
+            CollectionMethod::B => "B",
+            CollectionMethod::C => "C",
+            CollectionMethod::C1 => "C1",
+            CollectionMethod::CThenB => "C-then-B",
+            CollectionMethod::ChoTrue => "sampling-true",
+            CollectionMethod::ChoSampled => "sampling",
+            CollectionMethod::ChoA => "sampling+A",
+            CollectionMethod::ChoB => "sampling+B",
+            CollectionMethod::ChoC => "sampling+C",
         }
     }
 
     /// Whether the method itself says when it is done. The others go on for as long as they may.
     pub(super) fn is_its_own_limit(self) -> bool {
-        matches!(self, How::All | How::A | How::B | How::C | How::C1)
+        matches!(
+            self,
+            CollectionMethod::All
+                | CollectionMethod::A
+                | CollectionMethod::B
+                | CollectionMethod::C
+                | CollectionMethod::C1
+        )
     }
 
-    fn policy(self, trace: &Trace, seed: u64) -> Box<dyn Policy> {
+    fn policy(self, trace: &SiteTrace, seed: u64) -> Box<dyn Policy> {
         let server = &trace.server;
         let tops = |method, looks| Box::new(Tops::new(server, method, looks)) as Box<dyn Policy>;
         let told = |spend| {
@@ -80,22 +87,24 @@ impl How {
                 as Box<dyn Policy>
         };
         match self {
-            How::All => Box::new(Uniform::new()),
-            How::BreadthFirst => Box::new(BreadthFirst::new(server)),
-            How::History => Box::new(History::default()),
-            How::A => tops(PartitionMethod::A, TopChecks::All),
-            How::B => tops(PartitionMethod::B, TopChecks::All),
-            How::C => tops(PartitionMethod::C, TopChecks::Chain),
-            How::C1 => tops(PartitionMethod::C, TopChecks::OneStep),
-            How::CThenB => tops(PartitionMethod::C, TopChecks::ChainThenAll),
-            How::ChoTrue => told(Spend::Greedy),
-            How::ChoSampled => {
+            CollectionMethod::All => Box::new(Uniform::new()),
+            CollectionMethod::BreadthFirst => Box::new(BreadthFirst::new(server)),
+            CollectionMethod::History => Box::new(History::default()),
+            CollectionMethod::A => tops(PartitionMethod::A, TopChecks::All),
+            CollectionMethod::B => tops(PartitionMethod::B, TopChecks::All),
+            CollectionMethod::C => tops(PartitionMethod::C, TopChecks::Chain),
+            CollectionMethod::C1 => tops(PartitionMethod::C, TopChecks::OneStep),
+            CollectionMethod::CThenB => tops(PartitionMethod::C, TopChecks::ChainThenAll),
+            CollectionMethod::ChoTrue => told(Spend::Greedy),
+            CollectionMethod::ChoSampled => {
                 let source = SampleSource::Samples(SampleSize::Root, SplitMix64::new(seed));
                 Box::new(Sampling::new(source, Spend::Greedy))
             }
-            How::ChoA => told(Spend::tops(server, PartitionMethod::A, TopChecks::All)),
-            How::ChoB => told(Spend::tops(server, PartitionMethod::B, TopChecks::All)),
-            How::ChoC => told(Spend::tops(server, PartitionMethod::C, TopChecks::Chain)),
+            CollectionMethod::ChoA => told(Spend::tops(server, PartitionMethod::A, TopChecks::All)),
+            CollectionMethod::ChoB => told(Spend::tops(server, PartitionMethod::B, TopChecks::All)),
+            CollectionMethod::ChoC => {
+                told(Spend::tops(server, PartitionMethod::C, TopChecks::Chain))
+            }
         }
     }
 }
@@ -110,7 +119,7 @@ pub(super) struct Period {
 impl Period {
     /// All periods of so many weeks in the trace's year: one begins every four weeks, or as soon as the
     /// last is over.
-    pub(super) fn all(trace: &Trace, weeks: u32) -> Vec<Period> {
+    pub(super) fn all(trace: &SiteTrace, weeks: u32) -> Vec<Period> {
         let (length, step) = (f64::from(weeks) * WEEK, f64::from(weeks.min(4)) * WEEK);
         let period = |start: Days| Period { start, end: start + length };
         let starts = (0..).map(|i| trace.from + f64::from(i) * step);
@@ -121,7 +130,7 @@ impl Period {
 
 /// What a round saw.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct CollectionCounts {
     /// Pages there were.
     pub(super) live: usize,
     /// Those that had changed.
@@ -133,15 +142,15 @@ pub(super) struct Seen {
 }
 
 /// A trace at the end of a period: what lived at its start and what has changed since.
-pub(super) struct State<'a> {
-    pub(super) trace: &'a Trace,
+pub(super) struct CollectionState<'a> {
+    pub(super) trace: &'a SiteTrace,
     pub(super) period: Period,
     pages: Vec<Page>,
     changed: Vec<bool>,
 }
 
-impl<'a> State<'a> {
-    pub(super) fn new(trace: &'a Trace, period: Period) -> Self {
+impl<'a> CollectionState<'a> {
+    pub(super) fn new(trace: &'a SiteTrace, period: Period) -> Self {
         let weeks = trace.changed_weeks(period.start - 52.0 * WEEK, period.start);
         let page = |(id, changes): (u32, u32)| Page {
             last: period.start,
@@ -156,7 +165,7 @@ impl<'a> State<'a> {
         let changed = |page: &Page| {
             page.alive && trace.changes.changed_within(page.id, period.start, period.end)
         };
-        State { trace, period, changed: pages.iter().map(changed).collect(), pages }
+        CollectionState { trace, period, changed: pages.iter().map(changed).collect(), pages }
     }
 
     pub(super) fn lives(&self, page: u32) -> bool {
@@ -168,7 +177,7 @@ impl<'a> State<'a> {
     }
 
     /// What `how` collects, of at most `limit` pages.
-    pub(super) fn collect(&self, how: How, limit: usize) -> Seen {
+    pub(super) fn collect(&self, how: CollectionMethod, limit: usize) -> CollectionCounts {
         let Period { start, end } = self.period;
         let policy = how.policy(self.trace, start as u64);
         let mut agenda = Agenda::new(policy, self.pages.clone(), start);
@@ -184,16 +193,16 @@ impl<'a> State<'a> {
     }
 
     /// What is collected by fetching exactly `pages`.
-    pub(super) fn fetch(&self, pages: impl Iterator<Item = u32>) -> Seen {
+    pub(super) fn fetch(&self, pages: impl Iterator<Item = u32>) -> CollectionCounts {
         let mut seen = self.nothing_fetched();
         pages.filter(|&page| self.lives(page)).for_each(|page| seen.count(self.changed(page)));
         seen
     }
 
-    fn nothing_fetched(&self) -> Seen {
+    fn nothing_fetched(&self) -> CollectionCounts {
         let live = self.pages.iter().filter(|page| page.alive).count();
         let changed = self.changed.iter().filter(|changed| **changed).count();
-        Seen { live, changed, ..Seen::default() }
+        CollectionCounts { live, changed, ..CollectionCounts::default() }
     }
 
     fn found(&self, page: u32) -> Finding {
@@ -207,7 +216,7 @@ impl<'a> State<'a> {
     }
 }
 
-impl Seen {
+impl CollectionCounts {
     fn count(&mut self, changed: bool) {
         self.fetched += 1;
         self.found += usize::from(changed);
@@ -229,8 +238,8 @@ pub(super) struct Rates {
 
 impl Rates {
     /// Every period counts the same; those in which nothing changed do not count for cover.
-    pub(super) fn of<'a>(seen: impl Iterator<Item = &'a Seen> + Clone) -> Self {
-        let mean = |top: fn(&Seen) -> usize, bottom: fn(&Seen) -> usize| {
+    pub(super) fn of<'a>(seen: impl Iterator<Item = &'a CollectionCounts> + Clone) -> Self {
+        let mean = |top: fn(&CollectionCounts) -> usize, bottom: fn(&CollectionCounts) -> usize| {
             let shares = seen.clone().filter(|s| bottom(s) > 0);
             let (sum, count) = shares.fold((0.0, 0.0), |(sum, count), seen| {
                 (sum + top(seen) as f64 / bottom(seen) as f64, count + 1.0)
@@ -259,12 +268,12 @@ impl Rates {
 
 #[cfg(test)]
 pub(super) mod testing {
-    use crate::report::trace::Trace;
+    use crate::report::trace::SiteTrace;
     use crate::report::trace::testing::trace;
 
     /// S0's worked example: R links to A and D, A to B and C, D to E, E to F, C to G, G to H; R, A to E
     /// and F to H are directories. In the first week of the year R, A and H change, in the third D.
-    pub(crate) fn example() -> Trace {
+    pub(crate) fn example() -> SiteTrace {
         let directories = [0, 1, 1, 1, 1, 1, 2, 2, 2];
         let links = [(0, 1), (0, 4), (1, 2), (1, 3), (4, 5), (5, 6), (3, 7), (7, 8)];
         let changes = [(0, 52.5), (1, 52.5), (8, 52.5), (4, 54.5), (5, 40.0), (5, 41.0), (2, 44.0)];
@@ -277,9 +286,9 @@ mod tests {
     use super::testing::example;
     use super::*;
 
-    fn collected(how: How, limit: usize) -> (usize, usize) {
+    fn collected(how: CollectionMethod, limit: usize) -> (usize, usize) {
         let trace = example();
-        let state = State::new(&trace, Period::all(&trace, 2)[0]);
+        let state = CollectionState::new(&trace, Period::all(&trace, 2)[0]);
         let seen = state.collect(how, limit);
         assert_eq!((seen.live, seen.changed), (9, 3));
         (seen.fetched, seen.found)
@@ -288,15 +297,31 @@ mod tests {
     #[test]
     fn methods_collect_what_the_paper_says_of_its_example() {
         let all = usize::MAX;
-        assert_eq!(collected(How::All, all), (9, 3));
+        assert_eq!(collected(CollectionMethod::All, all), (9, 3));
         // Tops R, A, D, F (deepest reached of its directory is G at 4 as F): R and A changed.
-        assert_eq!(collected(How::A, all), (8, 2), "R, A, D and B, C, E by A; F and G, not H");
+        assert_eq!(
+            collected(CollectionMethod::A, all),
+            (8, 2),
+            "R, A, D and B, C, E by A; F and G, not H"
+        );
         // Sites (A,B,C), (D,E), (E,F), (G,H): A changed, so B and C; tops D, E, G.
-        assert_eq!(collected(How::B, all), (7, 2), "R, A, B, C, D, E, G");
-        assert_eq!(collected(How::C, all), (6, 2), "R, A, B, C, D and G below A; E below D is not");
-        assert_eq!(collected(How::BreadthFirst, 3), (3, 2), "R, A, D");
-        assert_eq!(collected(How::History, 2), (2, 0), "E and B changed most in the year before");
-        assert_eq!(collected(How::ChoTrue, 1), (1, 1), "R's directory had changed wholly");
+        assert_eq!(collected(CollectionMethod::B, all), (7, 2), "R, A, B, C, D, E, G");
+        assert_eq!(
+            collected(CollectionMethod::C, all),
+            (6, 2),
+            "R, A, B, C, D and G below A; E below D is not"
+        );
+        assert_eq!(collected(CollectionMethod::BreadthFirst, 3), (3, 2), "R, A, D");
+        assert_eq!(
+            collected(CollectionMethod::History, 2),
+            (2, 0),
+            "E and B changed most in the year before"
+        );
+        assert_eq!(
+            collected(CollectionMethod::ChoTrue, 1),
+            (1, 1),
+            "R's directory had changed wholly"
+        );
     }
 
     #[test]
@@ -309,8 +334,8 @@ mod tests {
     #[test]
     fn rates_are_means_of_periods() {
         let seen = [
-            Seen { live: 10, changed: 2, fetched: 5, found: 1 },
-            Seen { live: 10, changed: 0, fetched: 1, found: 0 },
+            CollectionCounts { live: 10, changed: 2, fetched: 5, found: 1 },
+            CollectionCounts { live: 10, changed: 0, fetched: 1, found: 0 },
         ];
         let rates = Rates::of(seen.iter());
         assert_eq!((rates.update, rates.cover), (0.1, 0.5));

@@ -1,19 +1,23 @@
 //! Figures 5 to 9: how do the methods compare?
 
-use super::collect::{How, Rates};
-use super::measure::{DEPTHS, HORIZONS, METHODS, Measured, PRINTED};
+use super::collect::{CollectionMethod, Rates};
+use super::measure::{DEPTHS, HORIZONS, METHODS, PRINTED, SurveyMeasurement};
 use super::survey::weeks;
-use crate::figure::{Axis, Figure, Line, Panel, Rule};
-use crate::page::{Cell, Table, cell, number, percent};
-use crate::report::Document;
-use crate::report::trace::Trace;
+use crate::figure::{Axis, Figure, FigureLine, Panel, ReferenceLine};
+use crate::page::{Cell, ReportTable, cell, number, percent};
+use crate::report::ReportDocument;
+use crate::report::trace::SiteTrace;
 
 pub(super) const SHARES: [f64; 6] = [0.0, 20.0, 40.0, 60.0, 80.0, 100.0];
 /// Four weeks, by its place in the horizons.
 pub(super) const FOUR: usize = 1;
 pub(super) const TWENTY_FOUR: usize = 6;
 
-pub(super) fn write(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]) {
+pub(super) fn write(
+    document: &mut ReportDocument,
+    traces: &[SiteTrace],
+    measured: &[Vec<SurveyMeasurement>],
+) {
     told(document, traces, measured);
     by_weeks(document, measured);
     by_site(document, traces, measured);
@@ -22,13 +26,16 @@ pub(super) fn write(document: &mut Document, traces: &[Trace], measured: &[Vec<M
 }
 
 /// The mean of all sites.
-pub(super) fn mean(measured: &[Vec<Measured>], of: impl Fn(&[Measured]) -> Rates) -> Rates {
+pub(super) fn mean(
+    measured: &[Vec<SurveyMeasurement>],
+    of: impl Fn(&[SurveyMeasurement]) -> Rates,
+) -> Rates {
     Rates::mean(&measured.iter().map(|site| of(site)).collect::<Vec<_>>())
 }
 
-fn told(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]) {
+fn told(document: &mut ReportDocument, traces: &[SiteTrace], measured: &[Vec<SurveyMeasurement>]) {
     document.section("What a changed top says of its members");
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         "told",
         "Chance that a member had changed after so many weeks, %, if its top had changed and if it had not.",
         &[
@@ -66,7 +73,7 @@ fn told(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]) {
     );
 }
 
-fn by_weeks(document: &mut Document, measured: &[Vec<Measured>]) {
+fn by_weeks(document: &mut ReportDocument, measured: &[Vec<SurveyMeasurement>]) {
     document.section("Figures 5 and 6: update rate and cover");
     document.paragraph(
         "Every k weeks one round: each method collects what it wants, and stops. Update rate is the share \
@@ -78,8 +85,11 @@ fn by_weeks(document: &mut Document, measured: &[Vec<Measured>]) {
     document.figure("times", times_figure(measured));
     document.figure("cover", cover_figure(measured));
     document.table(weeks_table(measured));
-    let at = |how: How, horizon: usize| mean(measured, |site| site[horizon].rates(how));
-    let times = |how: How, horizon: usize| at(how, horizon).update / at(How::All, horizon).update;
+    let at =
+        |how: CollectionMethod, horizon: usize| mean(measured, |site| site[horizon].rates(how));
+    let times = |how: CollectionMethod, horizon: usize| {
+        at(how, horizon).update / at(CollectionMethod::All, horizon).update
+    };
     document.beside(
         "All three methods have a higher update rate than all pages, two to three times as high over short \
          times; C about twice on average. The higher the update rate, the lower the cover: C covers 70 to \
@@ -88,20 +98,20 @@ fn by_weeks(document: &mut Document, measured: &[Vec<Measured>]) {
             "At 4 weeks A has {:.1} times the update rate of all pages, B {:.1} and C {:.1}; at 24 weeks {:.1}, \
              {:.1} and {:.1}. A covers {:.0} and {:.0} %, B {:.0} and {:.0} %, C {:.0} and {:.0} %; C1, which \
              asks only the site directly above, {:.0} and {:.0} %.",
-            times(How::A, FOUR),
-            times(How::B, FOUR),
-            times(How::C, FOUR),
-            times(How::A, TWENTY_FOUR),
-            times(How::B, TWENTY_FOUR),
-            times(How::C, TWENTY_FOUR),
-            100.0 * at(How::A, FOUR).cover,
-            100.0 * at(How::A, TWENTY_FOUR).cover,
-            100.0 * at(How::B, FOUR).cover,
-            100.0 * at(How::B, TWENTY_FOUR).cover,
-            100.0 * at(How::C, FOUR).cover,
-            100.0 * at(How::C, TWENTY_FOUR).cover,
-            100.0 * at(How::C1, FOUR).cover,
-            100.0 * at(How::C1, TWENTY_FOUR).cover,
+            times(CollectionMethod::A, FOUR),
+            times(CollectionMethod::B, FOUR),
+            times(CollectionMethod::C, FOUR),
+            times(CollectionMethod::A, TWENTY_FOUR),
+            times(CollectionMethod::B, TWENTY_FOUR),
+            times(CollectionMethod::C, TWENTY_FOUR),
+            100.0 * at(CollectionMethod::A, FOUR).cover,
+            100.0 * at(CollectionMethod::A, TWENTY_FOUR).cover,
+            100.0 * at(CollectionMethod::B, FOUR).cover,
+            100.0 * at(CollectionMethod::B, TWENTY_FOUR).cover,
+            100.0 * at(CollectionMethod::C, FOUR).cover,
+            100.0 * at(CollectionMethod::C, TWENTY_FOUR).cover,
+            100.0 * at(CollectionMethod::C1, FOUR).cover,
+            100.0 * at(CollectionMethod::C1, TWENTY_FOUR).cover,
         ),
         "Where half of the pages change anyway nothing can be twice as good, and on deep sites one unchanged \
          page breaks C's chain from the root, which the small servers of 2003 did not have.",
@@ -110,20 +120,21 @@ fn by_weeks(document: &mut Document, measured: &[Vec<Measured>]) {
 
 /// A line through the value of `how` at every horizon, mean of all sites.
 fn line_by_weeks(
-    measured: &[Vec<Measured>],
-    how: How,
+    measured: &[Vec<SurveyMeasurement>],
+    how: CollectionMethod,
     value: impl Fn(&Rates, usize) -> f64,
-) -> Line {
+) -> FigureLine {
     let point = |(horizon, &weeks): (usize, &u32)| {
         let rates = mean(measured, |site| site[horizon].rates(how));
         (f64::from(weeks), value(&rates, horizon))
     };
     let points = HORIZONS.iter().enumerate().map(point).collect();
-    Line::dotted_curve(how.name(), points).of(how.known_as())
+    FigureLine::dotted_curve(how.name(), points).of(how.known_as())
 }
 
-fn update_figure(measured: &[Vec<Measured>]) -> Figure {
-    let line = |how: How| line_by_weeks(measured, how, |rates, _| 100.0 * rates.update);
+fn update_figure(measured: &[Vec<SurveyMeasurement>]) -> Figure {
+    let line =
+        |how: CollectionMethod| line_by_weeks(measured, how, |rates, _| 100.0 * rates.update);
     Figure {
         title: "Update rate, mean of all sites".to_owned(),
         description:
@@ -137,17 +148,27 @@ fn update_figure(measured: &[Vec<Measured>]) -> Figure {
         ),
         panels: vec![Panel {
             heading: String::new(),
-            lines: [How::All, How::A, How::B, How::C, How::C1].map(line).to_vec(),
+            lines: [
+                CollectionMethod::All,
+                CollectionMethod::A,
+                CollectionMethod::B,
+                CollectionMethod::C,
+                CollectionMethod::C1,
+            ]
+            .map(line)
+            .to_vec(),
         }],
         rule: None,
     }
 }
 
-fn times_figure(measured: &[Vec<Measured>]) -> Figure {
-    let all = |horizon: usize| mean(measured, |site| site[horizon].rates(How::All)).update;
-    let line =
-        |&how: &How| line_by_weeks(measured, how, |rates, horizon| rates.update / all(horizon));
-    let times = |how: How, horizon: usize| {
+fn times_figure(measured: &[Vec<SurveyMeasurement>]) -> Figure {
+    let all =
+        |horizon: usize| mean(measured, |site| site[horizon].rates(CollectionMethod::All)).update;
+    let line = |&how: &CollectionMethod| {
+        line_by_weeks(measured, how, |rates, horizon| rates.update / all(horizon))
+    };
+    let times = |how: CollectionMethod, horizon: usize| {
         mean(measured, |site| site[horizon].rates(how)).update / all(horizon)
     };
     let best = |horizon: usize| untold().map(|how| times(how, horizon)).fold(0.0, f64::max);
@@ -157,8 +178,8 @@ fn times_figure(measured: &[Vec<Measured>]) -> Figure {
             "What a method gains over collecting everything melts away as the time between rounds grows and \
              more pages have changed anyway: from {:.1} to {:.1} times the update rate for Cho's method, told \
              the true ratios, and from {:.1} to {:.1} for the best of the others.",
-            times(How::ChoTrue, 0),
-            times(How::ChoTrue, TWENTY_FOUR),
+            times(CollectionMethod::ChoTrue, 0),
+            times(CollectionMethod::ChoTrue, TWENTY_FOUR),
             best(0),
             best(TWENTY_FOUR),
         ),
@@ -168,12 +189,13 @@ fn times_figure(measured: &[Vec<Measured>]) -> Figure {
             heading: String::new(),
             lines: METHODS[1..].iter().map(line).collect(),
         }],
-        rule: Some(Rule { label: "all pages".to_owned(), y: 1.0 }),
+        rule: Some(ReferenceLine { label: "all pages".to_owned(), y: 1.0 }),
     }
 }
 
-fn cover_figure(measured: &[Vec<Measured>]) -> Figure {
-    let line = |&how: &How| line_by_weeks(measured, how, |rates, _| 100.0 * rates.cover);
+fn cover_figure(measured: &[Vec<SurveyMeasurement>]) -> Figure {
+    let line =
+        |&how: &CollectionMethod| line_by_weeks(measured, how, |rates, _| 100.0 * rates.cover);
     Figure {
         title: "Cover, mean of all sites".to_owned(),
         description: format!(
@@ -192,16 +214,16 @@ fn cover_figure(measured: &[Vec<Measured>]) -> Figure {
 }
 
 /// The methods that choose, and are not told which directories changed most.
-fn untold() -> impl Iterator<Item = How> {
-    METHODS[1..].iter().copied().filter(|how| *how != How::ChoTrue)
+fn untold() -> impl Iterator<Item = CollectionMethod> {
+    METHODS[1..].iter().copied().filter(|how| *how != CollectionMethod::ChoTrue)
 }
 
 /// Which of them found most and least of what had changed, and in how many pages.
-fn most_and_least(measured: &[Vec<Measured>], horizon: usize) -> String {
-    let of = |how: How| mean(measured, |site| site[horizon].rates(how));
-    let mut hows: Vec<How> = untold().collect();
+fn most_and_least(measured: &[Vec<SurveyMeasurement>], horizon: usize) -> String {
+    let of = |how: CollectionMethod| mean(measured, |site| site[horizon].rates(how));
+    let mut hows: Vec<CollectionMethod> = untold().collect();
     hows.sort_by(|a, b| of(*b).cover.total_cmp(&of(*a).cover));
-    let said = |how: How, which: &str| {
+    let said = |how: CollectionMethod, which: &str| {
         let Rates { cover, collected, .. } = of(how);
         let (cover, collected) = (100.0 * cover, 100.0 * collected);
         format!("{} found {which}, {cover:.0} % in {collected:.0} % of the pages", how.name())
@@ -210,8 +232,8 @@ fn most_and_least(measured: &[Vec<Measured>], horizon: usize) -> String {
     format!("at {} weeks {most}, and {least}", HORIZONS[horizon])
 }
 
-fn weeks_table(measured: &[Vec<Measured>]) -> Table {
-    let mut table = Table::new(
+fn weeks_table(measured: &[Vec<SurveyMeasurement>]) -> ReportTable {
+    let mut table = ReportTable::new(
         "methods",
         "Update rate, cover and share of pages collected after 2, 4, 12 and 24 weeks, %, mean of all sites.",
         &[
@@ -243,10 +265,10 @@ fn weeks_table(measured: &[Vec<Measured>]) -> Table {
 fn site_table(
     name: &str,
     caption: &str,
-    traces: &[Trace],
-    measured: &[Vec<Measured>],
-    value: impl Fn(&Measured, How) -> Cell,
-) -> Table {
+    traces: &[SiteTrace],
+    measured: &[Vec<SurveyMeasurement>],
+    value: impl Fn(&SurveyMeasurement, CollectionMethod) -> Cell,
+) -> ReportTable {
     let columns = [
         "site",
         "weeks",
@@ -260,7 +282,7 @@ fn site_table(
         "Cho, true ratios",
         "Cho, sampled",
     ];
-    let mut table = Table::new(name, caption, &columns);
+    let mut table = ReportTable::new(name, caption, &columns);
     for (trace, of) in traces.iter().zip(measured) {
         for (weeks, horizon) in [(4.0, FOUR), (24.0, TWENTY_FOUR)] {
             let values = METHODS[1..].iter().map(|&how| value(&of[horizon], how));
@@ -270,7 +292,11 @@ fn site_table(
     table
 }
 
-fn by_site(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]) {
+fn by_site(
+    document: &mut ReportDocument,
+    traces: &[SiteTrace],
+    measured: &[Vec<SurveyMeasurement>],
+) {
     document.section("Figures 7 and 8: site by site");
     document.table(site_table(
         "site-cover",
@@ -284,18 +310,21 @@ fn by_site(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]
         "Update rate as a multiple of that of all pages.",
         traces,
         measured,
-        |of, how| cell(of.rates(how).update / of.rates(How::All).update, 1),
+        |of, how| cell(of.rates(how).update / of.rates(CollectionMethod::All).update, 1),
     ));
     for (place, (traces, measured)) in traces.chunks(3).zip(measured.chunks(3)).enumerate() {
         document.figure(&format!("sites-{}", place + 1), site_figure(traces, measured));
     }
-    let best = |how: How| {
+    let best = |how: CollectionMethod| {
         let rates = traces.iter().zip(measured).map(|(trace, of)| {
-            (of[FOUR].rates(how).update / of[FOUR].rates(How::All).update, trace.name.as_str())
+            (
+                of[FOUR].rates(how).update / of[FOUR].rates(CollectionMethod::All).update,
+                trace.name.as_str(),
+            )
         });
         rates.fold((0.0, ""), |best, next| if next.0 > best.0 { next } else { best })
     };
-    let (c, b) = (best(How::C), best(How::B));
+    let (c, b) = (best(CollectionMethod::C), best(CollectionMethod::B));
     document.beside(
         "In every domain C > B > A > all in update rate; A and B cover evenly, C's cover differs greatly \
          (low for AC and OR, as high as the others' for ED, the domain it suits best).",
@@ -313,9 +342,9 @@ fn by_site(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]
 }
 
 /// The sites on which the paper's order does not hold.
-fn exceptions(traces: &[Trace], measured: &[Vec<Measured>]) -> String {
-    let in_order = |of: &Vec<Measured>| {
-        [How::C, How::B, How::A, How::All]
+fn exceptions(traces: &[SiteTrace], measured: &[Vec<SurveyMeasurement>]) -> String {
+    let in_order = |of: &Vec<SurveyMeasurement>| {
+        [CollectionMethod::C, CollectionMethod::B, CollectionMethod::A, CollectionMethod::All]
             .map(|how| of[FOUR].rates(how).update)
             .is_sorted_by(|a, b| a >= b)
     };
@@ -333,15 +362,21 @@ fn exceptions(traces: &[Trace], measured: &[Vec<Measured>]) -> String {
     }
 }
 
-fn site_figure(traces: &[Trace], measured: &[Vec<Measured>]) -> Figure {
-    let shown = [How::All, How::A, How::B, How::C, How::C1];
-    let panel = |(trace, of): (&Trace, &Vec<Measured>)| {
-        let line = |&how: &How| {
+fn site_figure(traces: &[SiteTrace], measured: &[Vec<SurveyMeasurement>]) -> Figure {
+    let shown = [
+        CollectionMethod::All,
+        CollectionMethod::A,
+        CollectionMethod::B,
+        CollectionMethod::C,
+        CollectionMethod::C1,
+    ];
+    let panel = |(trace, of): (&SiteTrace, &Vec<SurveyMeasurement>)| {
+        let line = |&how: &CollectionMethod| {
             let points = of
                 .iter()
                 .zip(HORIZONS)
                 .map(|(m, weeks)| (f64::from(weeks), 100.0 * m.rates(how).update));
-            Line::dotted_curve(how.name(), points.collect()).of(how.known_as())
+            FigureLine::dotted_curve(how.name(), points.collect()).of(how.known_as())
         };
         Panel { heading: trace.name.clone(), lines: shown.iter().map(line).collect() }
     };
@@ -368,16 +403,16 @@ pub(super) fn collected_axes() -> (Axis, Axis) {
     (x, Axis::linear("pages collected, %", &SHARES))
 }
 
-fn breadth(document: &mut Document, measured: &[Vec<Measured>]) {
+fn breadth(document: &mut ReportDocument, measured: &[Vec<SurveyMeasurement>]) {
     document.section("Figure 9: against breadth-first collection");
     let depth = |at: usize| mean(measured, |site| site[FOUR].depths[at]);
-    let levels = Line::dotted_curve(
+    let levels = FigureLine::dotted_curve(
         "depth 1, 2, …",
         (0..DEPTHS as usize).map(|at| point(&depth(at))).collect(),
     )
-    .of(How::BreadthFirst.known_as());
+    .of(CollectionMethod::BreadthFirst.known_as());
     let dots = dots(measured, FOUR);
-    let random = Line::curve("at random", vec![(0.0, 0.0), (100.0, 100.0)]);
+    let random = FigureLine::curve("at random", vec![(0.0, 0.0), (100.0, 100.0)]);
     let lines = [random, levels.clone()].into_iter().chain(dots.clone()).collect();
     let (x, y) = collected_axes();
     document.figure(
@@ -397,9 +432,9 @@ fn breadth(document: &mut Document, measured: &[Vec<Measured>]) {
             rule: None,
         },
     );
-    let gain = |how: How| {
+    let gain = |how: CollectionMethod| {
         let rates = mean(measured, |site| site[FOUR].rates(how));
-        let breadth = mean(measured, |site| site[FOUR].rates(How::BreadthFirst));
+        let breadth = mean(measured, |site| site[FOUR].rates(CollectionMethod::BreadthFirst));
         rates.update / breadth.update
     };
     document.beside(
@@ -408,47 +443,50 @@ fn breadth(document: &mut Document, measured: &[Vec<Measured>]) {
         format!(
             "With as many pages as A, breadth-first finds {:.0} % of what changed where A finds {:.0} %; A, B \
              and C have {:.1}, {:.1} and {:.1} times its update rate.",
-            100.0 * mean(measured, |site| site[FOUR].rates(How::BreadthFirst)).cover,
-            100.0 * mean(measured, |site| site[FOUR].rates(How::A)).cover,
-            gain(How::A),
-            gain(How::B),
-            gain(How::C),
+            100.0 * mean(measured, |site| site[FOUR].rates(CollectionMethod::BreadthFirst)).cover,
+            100.0 * mean(measured, |site| site[FOUR].rates(CollectionMethod::A)).cover,
+            gain(CollectionMethod::A),
+            gain(CollectionMethod::B),
+            gain(CollectionMethod::C),
         ),
         "On a site of thousands of pages the shallow ones are a small part and mostly lists, while on the \
          paper's servers of 94 pages two levels were most of the server.",
     );
 }
 
-fn history(document: &mut Document, measured: &[Vec<Measured>]) {
+fn history(document: &mut ReportDocument, measured: &[Vec<SurveyMeasurement>]) {
     document.section("Section 6.3.2: against history");
-    let at = |how: How, horizon: usize| mean(measured, |site| site[horizon].rates(how));
+    let at =
+        |how: CollectionMethod, horizon: usize| mean(measured, |site| site[horizon].rates(how));
     document.beside(
         "Methods by update interval need a long watch and cannot cover half of the changed pages, since \
          fewer than half change twice; they are discussed, not measured.",
         format!(
             "Measured, with a year of weekly checks and as many pages as A: HIST covers {:.0} % at 4 weeks and \
              {:.0} % at 24, where A covers {:.0} and {:.0} %.",
-            100.0 * at(How::History, FOUR).cover,
-            100.0 * at(How::History, TWENTY_FOUR).cover,
-            100.0 * at(How::A, FOUR).cover,
-            100.0 * at(How::A, TWENTY_FOUR).cover,
+            100.0 * at(CollectionMethod::History, FOUR).cover,
+            100.0 * at(CollectionMethod::History, TWENTY_FOUR).cover,
+            100.0 * at(CollectionMethod::A, FOUR).cover,
+            100.0 * at(CollectionMethod::A, TWENTY_FOUR).cover,
         ),
         "Half a year of history says little of pages that changed once in it, but a year sorts pages well; the paper is right that it takes that long, and top pages need no history at all.",
     );
 }
 
 /// The methods with an end of their own, each as the dot where it ends.
-pub(super) fn dots(measured: &[Vec<Measured>], horizon: usize) -> Vec<Line> {
-    let dot = |how: How| {
+pub(super) fn dots(measured: &[Vec<SurveyMeasurement>], horizon: usize) -> Vec<FigureLine> {
+    let dot = |how: CollectionMethod| {
         let rates = mean(measured, |site| site[horizon].rates(how));
-        Line::dots(how.name(), vec![point(&rates)]).of(how.known_as())
+        FigureLine::dots(how.name(), vec![point(&rates)]).of(how.known_as())
     };
-    [How::A, How::B, How::C, How::C1].map(dot).to_vec()
+    [CollectionMethod::A, CollectionMethod::B, CollectionMethod::C, CollectionMethod::C1]
+        .map(dot)
+        .to_vec()
 }
 
 /// Which dots lie below a curve, and so need fewer pages for as much, as the start of a sentence.
-pub(super) fn cheaper(curve: &Line, dots: &[Line], one: &str, many: &str) -> String {
-    let is_below = |dot: &&Line| dot.points[0].1 < needed(&curve.points, dot.points[0].0);
+pub(super) fn cheaper(curve: &FigureLine, dots: &[FigureLine], one: &str, many: &str) -> String {
+    let is_below = |dot: &&FigureLine| dot.points[0].1 < needed(&curve.points, dot.points[0].0);
     let names: Vec<&str> = dots.iter().filter(is_below).map(|dot| dot.label.as_str()).collect();
     match names.split_last() {
         None => format!("no method {one}"),
@@ -470,10 +508,10 @@ mod tests {
 
     #[test]
     fn a_figure_says_which_dots_lie_below_its_curve() {
-        let curve = Line::dotted_curve("x", vec![(0.0, 0.0), (50.0, 20.0), (90.0, 80.0)]);
+        let curve = FigureLine::dotted_curve("x", vec![(0.0, 0.0), (50.0, 20.0), (90.0, 80.0)]);
         assert_eq!((needed(&curve.points, 25.0), needed(&curve.points, 70.0)), (10.0, 50.0));
         let dots = [("A", 70.0, 40.0), ("B", 70.0, 60.0), ("C", 25.0, 9.0)]
-            .map(|(name, x, y)| Line::dots(name, vec![(x, y)]));
+            .map(|(name, x, y)| FigureLine::dots(name, vec![(x, y)]));
         assert_eq!(cheaper(&curve, &dots, "did", "do"), "A and C do");
         assert_eq!(cheaper(&curve, &dots[..1], "did", "do"), "A did");
         assert_eq!(cheaper(&curve, &dots[1..2], "did", "do"), "no method did");

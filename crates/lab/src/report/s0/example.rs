@@ -4,15 +4,15 @@
 
 use evercrawl_sites::{Partition, PartitionMethod, Server};
 
-use crate::page::{Table, cell};
-use crate::report::Document;
+use crate::page::{ReportTable, cell};
+use crate::report::ReportDocument;
 
 /// R is the server's top page, the others are the paper's.
 const PAGES: [&str; 9] = ["R", "A", "B", "C", "D", "E", "F", "G", "H"];
 const DIRECTORIES: [&str; 9] = ["/", "/x", "/x", "/x", "/x", "/x", "/y", "/y", "/y"];
 const LINKS: [(u32, u32); 8] = [(0, 1), (0, 4), (1, 2), (1, 3), (4, 5), (5, 6), (3, 7), (7, 8)];
 
-pub(super) fn write(document: &mut Document) {
+pub(super) fn write(document: &mut ReportDocument) {
     document.section("Figures 2 to 4: the worked example");
     let server = Server::new(&DIRECTORIES, &LINKS, &[0]);
     document.table(pages(&server));
@@ -28,10 +28,11 @@ pub(super) fn write(document: &mut Document) {
     );
 }
 
-fn pages(server: &Server) -> Table {
+fn pages(server: &Server) -> ReportTable {
     let caption =
         "The pages of the example, and how many links they are from the top page, which is at 1.";
-    let mut table = Table::new("example", caption, &["page", "directory", "depth", "links to"]);
+    let mut table =
+        ReportTable::new("example", caption, &["page", "directory", "depth", "links to"]);
     for (page, (name, directory)) in (0u32..).zip(PAGES.iter().zip(DIRECTORIES)) {
         let links = named(server.links(page)).join(", ");
         let depth = cell(f64::from(server.depth(page)), 0);

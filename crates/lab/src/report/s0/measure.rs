@@ -2,9 +2,9 @@
 
 use evercrawl_sites::{Partition, PartitionMethod};
 
-use super::collect::{How, Period, Rates, Seen, State};
+use super::collect::{CollectionCounts, CollectionMethod, CollectionState, Period, Rates};
 use crate::report::threads::each;
-use crate::report::trace::Trace;
+use crate::report::trace::SiteTrace;
 
 /// Weeks from a copy to the next round. The paper has 2, 4, 12 and 24.
 pub(super) const HORIZONS: [u32; 7] = [2, 4, 8, 12, 16, 20, 24];
@@ -12,20 +12,26 @@ pub(super) const HORIZONS: [u32; 7] = [2, 4, 8, 12, 16, 20, 24];
 pub(super) const PRINTED: [usize; 4] = [0, 1, 3, 6];
 
 /// The methods that are compared at every horizon.
-pub(super) const METHODS: [How; 10] = [
-    How::All,
-    How::BreadthFirst,
-    How::History,
-    How::A,
-    How::B,
-    How::C,
-    How::C1,
-    How::CThenB,
-    How::ChoTrue,
-    How::ChoSampled,
+pub(super) const METHODS: [CollectionMethod; 10] = [
+    CollectionMethod::All,
+    CollectionMethod::BreadthFirst,
+    CollectionMethod::History,
+    CollectionMethod::A,
+    CollectionMethod::B,
+    CollectionMethod::C,
+    CollectionMethod::C1,
+    CollectionMethod::CThenB,
+    CollectionMethod::ChoTrue,
+    CollectionMethod::ChoSampled,
 ];
 /// Those that are swept over budgets.
-pub(super) const SWEPT: [How; 5] = [How::ChoTrue, How::ChoSampled, How::ChoA, How::ChoB, How::ChoC];
+pub(super) const SWEPT: [CollectionMethod; 5] = [
+    CollectionMethod::ChoTrue,
+    CollectionMethod::ChoSampled,
+    CollectionMethod::ChoA,
+    CollectionMethod::ChoB,
+    CollectionMethod::ChoC,
+];
 /// The budgets, as shares of the pages.
 pub(super) const BUDGETS: [f64; 9] = [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0];
 /// The least change ratios of directories in figures 12 and 13.
@@ -34,7 +40,7 @@ pub(super) const RATIOS: [f64; 10] = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.
 pub(super) const DEPTHS: u32 = 8;
 
 /// One site at one horizon.
-pub(super) struct Measured {
+pub(super) struct SurveyMeasurement {
     /// By method, as [`METHODS`].
     pub(super) methods: Vec<Rates>,
     /// By method and budget, as [`SWEPT`] and [`BUDGETS`]; none at horizons that are not printed.
@@ -44,7 +50,7 @@ pub(super) struct Measured {
     /// By greatest depth, from 1.
     pub(super) depths: Vec<Rates>,
     /// What tops tell of members, by methods A and B.
-    pub(super) told: [Told; 2],
+    pub(super) told: [SignalledShare; 2],
     /// What root pages and tops of directories tell of their whole.
     pub(super) roots: ByTop,
     pub(super) directories: ByTop,
@@ -52,7 +58,7 @@ pub(super) struct Measured {
 
 /// How members do when their top has changed, and when it has not.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Told {
+pub(super) struct SignalledShare {
     with: (usize, usize),
     without: (usize, usize),
 }
@@ -71,11 +77,14 @@ pub(super) struct ByTop {
 }
 
 /// Measures every trace at every horizon: by trace, then by horizon.
-pub(super) fn measure(traces: &[Trace], progress: &(dyn Fn(&str) + Sync)) -> Vec<Vec<Measured>> {
-    let jobs: Vec<(&Trace, usize)> =
+pub(super) fn measure(
+    traces: &[SiteTrace],
+    progress: &(dyn Fn(&str) + Sync),
+) -> Vec<Vec<SurveyMeasurement>> {
+    let jobs: Vec<(&SiteTrace, usize)> =
         traces.iter().flat_map(|trace| (0..HORIZONS.len()).map(move |h| (trace, h))).collect();
     let mut measured = each(&jobs, |&(trace, horizon)| {
-        let measured = Measured::of(trace, horizon);
+        let measured = SurveyMeasurement::of(trace, horizon);
         progress(&format!("{} every {} weeks", trace.name, HORIZONS[horizon]));
         measured
     })
@@ -83,17 +92,17 @@ pub(super) fn measure(traces: &[Trace], progress: &(dyn Fn(&str) + Sync)) -> Vec
     traces.iter().map(|_| measured.by_ref().take(HORIZONS.len()).collect()).collect()
 }
 
-impl Measured {
-    fn of(trace: &Trace, horizon: usize) -> Self {
+impl SurveyMeasurement {
+    fn of(trace: &SiteTrace, horizon: usize) -> Self {
         let periods = Period::all(trace, HORIZONS[horizon]);
         let sweep = PRINTED.contains(&horizon);
         let parts = [PartitionMethod::A, PartitionMethod::B]
             .map(|method| Partition::new(&trace.server, method));
         let rounds: Vec<OneRound> = periods
             .iter()
-            .map(|&period| OneRound::of(&State::new(trace, period), sweep, &parts))
+            .map(|&period| OneRound::of(&CollectionState::new(trace, period), sweep, &parts))
             .collect();
-        let rates = |of: &dyn Fn(&OneRound) -> Seen| {
+        let rates = |of: &dyn Fn(&OneRound) -> CollectionCounts| {
             Rates::of(rounds.iter().map(of).collect::<Vec<_>>().iter())
         };
         let budgets = if sweep { BUDGETS.len() } else { 0 };
@@ -101,7 +110,7 @@ impl Measured {
             |how: usize| (0..budgets).map(|b| rates(&|round| round.sweeps[how][b])).collect();
         let mut sums = OneRound::default();
         rounds.iter().for_each(|round| sums.add(round));
-        Measured {
+        SurveyMeasurement {
             methods: (0..METHODS.len()).map(|how| rates(&|round| round.methods[how])).collect(),
             sweeps: (0..SWEPT.len()).map(swept).collect(),
             ratios: (0..RATIOS.len()).map(|at| rates(&|round| round.ratios[at])).collect(),
@@ -112,7 +121,7 @@ impl Measured {
         }
     }
 
-    pub(super) fn rates(&self, how: How) -> Rates {
+    pub(super) fn rates(&self, how: CollectionMethod) -> Rates {
         let place = METHODS.iter().position(|other| *other == how);
         place.map_or(Rates::default(), |place| self.methods[place])
     }
@@ -121,29 +130,30 @@ impl Measured {
 /// Everything that is measured at the end of one period.
 #[derive(Default)]
 struct OneRound {
-    methods: Vec<Seen>,
-    sweeps: Vec<Vec<Seen>>,
-    ratios: Vec<Seen>,
-    depths: Vec<Seen>,
-    told: [Told; 2],
+    methods: Vec<CollectionCounts>,
+    sweeps: Vec<Vec<CollectionCounts>>,
+    ratios: Vec<CollectionCounts>,
+    depths: Vec<CollectionCounts>,
+    told: [SignalledShare; 2],
     roots: ByTop,
     directories: ByTop,
 }
 
 impl OneRound {
-    fn of(state: &State<'_>, sweep: bool, parts: &[Partition; 2]) -> Self {
-        let as_many_as_a = state.collect(How::A, usize::MAX).fetched;
-        let method = |how: &How| {
+    fn of(state: &CollectionState<'_>, sweep: bool, parts: &[Partition; 2]) -> Self {
+        let as_many_as_a = state.collect(CollectionMethod::A, usize::MAX).fetched;
+        let method = |how: &CollectionMethod| {
             state.collect(*how, if how.is_its_own_limit() { usize::MAX } else { as_many_as_a })
         };
-        let budgets =
-            |how: &How| BUDGETS.map(|share| state.collect(*how, state.share(share))).to_vec();
+        let budgets = |how: &CollectionMethod| {
+            BUDGETS.map(|share| state.collect(*how, state.share(share))).to_vec()
+        };
         OneRound {
             methods: METHODS.iter().map(method).collect(),
             sweeps: if sweep { SWEPT.iter().map(budgets).collect() } else { Vec::new() },
             ratios: by_ratio(state),
             depths: (1..=DEPTHS).map(|depth| to_depth(state, depth)).collect(),
-            told: [Told::of(state, &parts[0]), Told::of(state, &parts[1])],
+            told: [SignalledShare::of(state, &parts[0]), SignalledShare::of(state, &parts[1])],
             roots: ByTop::of_roots(state),
             directories: ByTop::of_sites(state, &parts[0]),
         }
@@ -158,7 +168,7 @@ impl OneRound {
     }
 }
 
-impl State<'_> {
+impl CollectionState<'_> {
     fn share(&self, share: f64) -> usize {
         let live = self.trace.numbers().filter(|&page| self.lives(page)).count();
         (share * live as f64).round() as usize
@@ -166,7 +176,7 @@ impl State<'_> {
 }
 
 /// Collects whole directories whose change ratio is at least so high.
-fn by_ratio(state: &State<'_>) -> Vec<Seen> {
+fn by_ratio(state: &CollectionState<'_>) -> Vec<CollectionCounts> {
     let server = &state.trace.server;
     let mut counts = vec![(0.0, 0.0); server.directories()];
     for page in state.trace.numbers().filter(|&page| state.lives(page)) {
@@ -184,14 +194,14 @@ fn by_ratio(state: &State<'_>) -> Vec<Seen> {
     RATIOS.iter().map(|&least| collect(least)).collect()
 }
 
-fn to_depth(state: &State<'_>, depth: u32) -> Seen {
+fn to_depth(state: &CollectionState<'_>, depth: u32) -> CollectionCounts {
     let shallow = |page: &u32| state.trace.server.depth(*page) <= depth;
     state.fetch(state.trace.numbers().filter(shallow))
 }
 
-impl Told {
-    fn of(state: &State<'_>, partition: &Partition) -> Self {
-        let mut told = Told::default();
+impl SignalledShare {
+    fn of(state: &CollectionState<'_>, partition: &Partition) -> Self {
+        let mut told = SignalledShare::default();
         for site in partition.sites() {
             let changed = partition.tops(site).iter().any(|&top| state.changed(top));
             let counts = if changed { &mut told.with } else { &mut told.without };
@@ -203,7 +213,7 @@ impl Told {
         told
     }
 
-    fn add(&mut self, other: &Told) {
+    fn add(&mut self, other: &SignalledShare) {
         for (sum, more) in [(&mut self.with, other.with), (&mut self.without, other.without)] {
             sum.0 += more.0;
             sum.1 += more.1;
@@ -218,14 +228,14 @@ impl Told {
 }
 
 impl ByTop {
-    fn of_roots(state: &State<'_>) -> Self {
+    fn of_roots(state: &CollectionState<'_>) -> Self {
         let roots = state.trace.numbers().filter(|&page| state.trace.server.depth(page) == 1);
         let mut by_top = ByTop::default();
         by_top.count(state, roots, state.trace.numbers());
         by_top
     }
 
-    fn of_sites(state: &State<'_>, partition: &Partition) -> Self {
+    fn of_sites(state: &CollectionState<'_>, partition: &Partition) -> Self {
         let mut by_top = ByTop::default();
         for site in partition.sites() {
             let (tops, members) = (partition.tops(site), partition.members(site));
@@ -236,7 +246,7 @@ impl ByTop {
 
     fn count(
         &mut self,
-        state: &State<'_>,
+        state: &CollectionState<'_>,
         mut tops: impl Iterator<Item = u32>,
         pages: impl Iterator<Item = u32>,
     ) {
@@ -277,17 +287,17 @@ mod tests {
     fn directories_depths_and_tops_are_counted_by_hand() {
         let trace = example();
         // Weeks 1 and 2: R, A and H changed; R is a directory, A to E one, F to H one.
-        let state = State::new(&trace, Period::all(&trace, 2)[0]);
+        let state = CollectionState::new(&trace, Period::all(&trace, 2)[0]);
         let parts = [PartitionMethod::A, PartitionMethod::B]
             .map(|method| Partition::new(&trace.server, method));
         let round = OneRound::of(&state, false, &parts);
-        let counts = |seen: &Seen| (seen.fetched, seen.found);
+        let counts = |seen: &CollectionCounts| (seen.fetched, seen.found);
         assert_eq!(counts(&round.ratios[0]), (1, 1), "only R's directory changed by 90 %");
         assert_eq!(counts(&round.ratios[6]), (4, 2), "F to H changed by a third");
         assert_eq!(counts(&round.ratios[7]), (9, 3), "A to E by a fifth");
         assert_eq!(counts(&round.depths[1]), (3, 2), "R, A and D");
         // By directory: R alone; A and D are tops of B, C and E; F and G are tops of H.
-        assert_eq!(round.told[0], Told { with: (0, 3), without: (1, 1) });
+        assert_eq!(round.told[0], SignalledShare { with: (0, 3), without: (1, 1) });
         let want =
             ByTop { units: 3, units_told: 2, pages_told: 6, changed_told: 2, pages: 9, changed: 3 };
         assert_eq!(round.directories, want);
@@ -297,31 +307,31 @@ mod tests {
     #[test]
     fn a_recorded_site_comes_out_as_an_independent_prototype_had_it() {
         let Some(folder) = recorded_sites() else { return };
-        let trace = Trace::read(&folder.join("httpd-manual")).unwrap();
+        let trace = SiteTrace::read(&folder.join("httpd-manual")).unwrap();
         for (horizon, all, methods) in [
             (
                 1,
                 8.6,
                 [
-                    (How::A, 69.0, 1.2),
-                    (How::B, 99.0, 1.0),
-                    (How::C, 15.0, 0.4),
-                    (How::BreadthFirst, 55.0, 0.9),
+                    (CollectionMethod::A, 69.0, 1.2),
+                    (CollectionMethod::B, 99.0, 1.0),
+                    (CollectionMethod::C, 15.0, 0.4),
+                    (CollectionMethod::BreadthFirst, 55.0, 0.9),
                 ],
             ),
             (
                 6,
                 35.0,
                 [
-                    (How::A, 88.0, 1.1),
-                    (How::B, 99.0, 1.0),
-                    (How::C, 50.0, 0.5),
-                    (How::BreadthFirst, 78.0, 1.0),
+                    (CollectionMethod::A, 88.0, 1.1),
+                    (CollectionMethod::B, 99.0, 1.0),
+                    (CollectionMethod::C, 50.0, 0.5),
+                    (CollectionMethod::BreadthFirst, 78.0, 1.0),
                 ],
             ),
         ] {
-            let measured = Measured::of(&trace, horizon);
-            let whole = measured.rates(How::All).update;
+            let measured = SurveyMeasurement::of(&trace, horizon);
+            let whole = measured.rates(CollectionMethod::All).update;
             assert!((100.0 * whole - all).abs() < 0.1, "{whole}");
             for (how, cover, times) in methods {
                 let rates = measured.rates(how);

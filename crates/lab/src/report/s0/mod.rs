@@ -8,12 +8,12 @@ mod example;
 mod measure;
 mod survey;
 
-use super::Document;
-use super::trace::Trace;
+use super::ReportDocument;
+use super::trace::SiteTrace;
 
 /// Measures the paper again on `traces`; tells `progress` what was done.
-pub fn s0(traces: &[Trace], progress: &(dyn Fn(&str) + Sync)) -> Document {
-    let mut document = Document::new(
+pub fn s0(traces: &[SiteTrace], progress: &(dyn Fn(&str) + Sync)) -> ReportDocument {
+    let mut document = ReportDocument::new(
         "s0",
         "S0: changed pages, found by the links of their server",
         "Kumagai and Yamana, DEWS 2004, watched 17 613 Japanese servers (1.65 million pages) weekly for \

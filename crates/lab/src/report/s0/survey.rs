@@ -1,21 +1,25 @@
 //! Tables 1 to 3, figures 1, 10 and 11: how do the sites change?
 
-use super::measure::{ByTop, HORIZONS, Measured, PRINTED};
-use crate::figure::{Axis, Figure, Line, Panel};
-use crate::page::{Cell, Table, cell, count, number, percent};
-use crate::report::Document;
-use crate::report::trace::{Trace, WEEK};
+use super::measure::{ByTop, HORIZONS, PRINTED, SurveyMeasurement};
+use crate::figure::{Axis, Figure, FigureLine, Panel};
+use crate::page::{Cell, ReportTable, cell, count, number, percent};
+use crate::report::ReportDocument;
+use crate::report::trace::{SiteTrace, WEEK};
 
-pub(super) fn write(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]) {
+pub(super) fn write(
+    document: &mut ReportDocument,
+    traces: &[SiteTrace],
+    measured: &[Vec<SurveyMeasurement>],
+) {
     sites(document, traces);
     updated(document, traces, measured);
     top_pages(document, traces, measured);
     update_counts(document, traces);
 }
 
-fn sites(document: &mut Document, traces: &[Trace]) {
+fn sites(document: &mut ReportDocument, traces: &[SiteTrace]) {
     document.section("Table 1: the sites");
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         "table1",
         "The sites as they stood when the recorded year began.",
         &[
@@ -38,7 +42,7 @@ fn sites(document: &mut Document, traces: &[Trace]) {
             percent(trace.reach(), 0),
         ]);
     }
-    let total: usize = traces.iter().map(Trace::pages).sum();
+    let total: usize = traces.iter().map(SiteTrace::pages).sum();
     document.table(table);
     document.beside(
         "17 613 servers in six domains, 1 652 609 pages, 93.8 pages a server; pages up to 11 links from \
@@ -54,14 +58,18 @@ fn sites(document: &mut Document, traces: &[Trace]) {
     );
 }
 
-fn updated(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]) {
+fn updated(
+    document: &mut ReportDocument,
+    traces: &[SiteTrace],
+    measured: &[Vec<SurveyMeasurement>],
+) {
     document.section("Table 2: how many pages change");
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         "table2",
         "Pages that had changed after so many weeks, % of those there at the start, mean over the year.",
         &["site", "2 weeks", "4 weeks", "12 weeks", "24 weeks"],
     );
-    let shares = |of: &[Measured]| PRINTED.map(|h| of[h].methods[0].changed);
+    let shares = |of: &[SurveyMeasurement]| PRINTED.map(|h| of[h].methods[0].changed);
     for (trace, of) in traces.iter().zip(measured) {
         let cells = shares(of).map(|share| percent(share, 1));
         table.row([Cell::from(trace.name.as_str())].into_iter().chain(cells));
@@ -94,15 +102,19 @@ fn updated(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]
     );
 }
 
-fn spread(measured: &[Vec<Measured>]) -> f64 {
+fn spread(measured: &[Vec<SurveyMeasurement>]) -> f64 {
     let shares = || measured.iter().map(|of| of[PRINTED[3]].methods[0].changed);
     shares().fold(0.0, f64::max) / shares().fold(f64::INFINITY, f64::min)
 }
 
-fn top_pages(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured>]) {
+fn top_pages(
+    document: &mut ReportDocument,
+    traces: &[SiteTrace],
+    measured: &[Vec<SurveyMeasurement>],
+) {
     document.section("Figure 1 and table 3: does the top page tell?");
     document.figure("top-pages", top_figure(traces, measured));
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         "table3",
         "What is in the units whose top page had changed, %. A unit is a server (with its front pages as \
          its top) or a directory (with its shallowest pages); all periods of the year together.",
@@ -115,7 +127,7 @@ fn top_pages(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured
         ("all pages, those changed", |t| share(t.changed, t.pages)),
         ("all units, those told", |t| share(t.units_told, t.units)),
     ];
-    type Unit = fn(&Measured) -> &ByTop;
+    type Unit = fn(&SurveyMeasurement) -> &ByTop;
     let units: [(&str, Unit); 2] = [("server", |m| &m.roots), ("directory", |m| &m.directories)];
     let mut told = Vec::new();
     for (name, value) in rows {
@@ -155,12 +167,12 @@ fn top_pages(document: &mut Document, traces: &[Trace], measured: &[Vec<Measured
     );
 }
 
-fn top_figure(traces: &[Trace], measured: &[Vec<Measured>]) -> Figure {
-    let panel = |heading: &str, of: fn(&Measured) -> &ByTop| {
-        let line = |(trace, measured): (&Trace, &Vec<Measured>)| {
+fn top_figure(traces: &[SiteTrace], measured: &[Vec<SurveyMeasurement>]) -> Figure {
+    let panel = |heading: &str, of: fn(&SurveyMeasurement) -> &ByTop| {
+        let line = |(trace, measured): (&SiteTrace, &Vec<SurveyMeasurement>)| {
             let told = measured.iter().map(|m| 100.0 * share(of(m).units_told, of(m).units));
             let points = HORIZONS.iter().map(|&weeks| f64::from(weeks)).zip(told).collect();
-            Line::dotted_curve(trace.name.as_str(), points)
+            FigureLine::dotted_curve(trace.name.as_str(), points)
         };
         Panel {
             heading: heading.to_owned(),
@@ -186,7 +198,11 @@ fn top_figure(traces: &[Trace], measured: &[Vec<Measured>]) -> Figure {
     }
 }
 
-fn summed(measured: &[Vec<Measured>], horizon: usize, of: fn(&Measured) -> &ByTop) -> ByTop {
+fn summed(
+    measured: &[Vec<SurveyMeasurement>],
+    horizon: usize,
+    of: fn(&SurveyMeasurement) -> &ByTop,
+) -> ByTop {
     let mut sum = ByTop::default();
     measured.iter().for_each(|site| sum.add(of(&site[horizon])));
     sum
@@ -201,11 +217,11 @@ pub(super) fn weeks() -> Axis {
     Axis::linear("weeks from one round to the next", &[0.0, 4.0, 8.0, 12.0, 16.0, 20.0, 24.0])
 }
 
-fn update_counts(document: &mut Document, traces: &[Trace]) {
+fn update_counts(document: &mut ReportDocument, traces: &[SiteTrace]) {
     document.section("Figures 10 and 11: how often do pages change?");
     let spans = [4, 12, 24];
     let counts = spans.map(|weeks| Counts::of(traces, weeks));
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         "update-counts",
         "Pages by the number of weeks in which they changed, % (sites count alike; windows of the year's \
          first weeks, the next, and so on).",
@@ -247,7 +263,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(traces: &[Trace], weeks: usize) -> Self {
+    fn of(traces: &[SiteTrace], weeks: usize) -> Self {
         let mut shares = vec![0.0; weeks + 1];
         for trace in traces {
             let length = weeks as f64 * WEEK;
@@ -286,9 +302,9 @@ fn counts_figure(counts: &[Counts]) -> Figure {
     let line = |counts: &Counts| {
         let points = (1..=counts.weeks).map(|n| (n as f64, 100.0 * counts.of_changed(|m| m == n)));
         let some = points.filter(|(_, share)| *share > 0.0);
-        Line::dotted_curve(format!("of {} weeks", counts.weeks), some.collect())
+        FigureLine::dotted_curve(format!("of {} weeks", counts.weeks), some.collect())
     };
-    let lines: Vec<Line> = counts.iter().map(line).collect();
+    let lines: Vec<FigureLine> = counts.iter().map(line).collect();
     Figure {
         title: "In how many weeks a page that changed has changed".to_owned(),
         description:
@@ -303,7 +319,7 @@ fn counts_figure(counts: &[Counts]) -> Figure {
 }
 
 /// The powers of ten from 100 down to below every point.
-fn powers(lines: &[Line]) -> Vec<f64> {
+fn powers(lines: &[FigureLine]) -> Vec<f64> {
     let shares = lines.iter().flat_map(|line| &line.points).map(|(_, share)| *share);
     let least = shares.fold(1.0, f64::min).log10().floor() as i32;
     (least..=2).map(|power| 10_f64.powi(power)).collect()
@@ -327,7 +343,7 @@ mod tests {
 
     #[test]
     fn every_point_lies_on_the_axis() {
-        let line = |share: f64| Line::dotted_curve("x", vec![(1.0, 90.0), (2.0, share)]);
+        let line = |share: f64| FigureLine::dotted_curve("x", vec![(1.0, 90.0), (2.0, share)]);
         assert_eq!(powers(&[line(40.0)]), [1.0, 10.0, 100.0]);
         assert!((powers(&[line(0.0098)])[0] - 0.001).abs() < 1e-12);
     }

@@ -5,11 +5,11 @@ use evercrawl_policy::{Agenda, Days, Page, Round};
 use evercrawl_sites::{Pairing, Partition, PartitionMethod, dependence};
 
 use super::{METHODS, YEAR, rank_correlation, updates};
-use crate::figure::{Axis, Figure, Line, Panel};
-use crate::page::{Cell, Table, number, percent};
-use crate::report::Document;
+use crate::figure::{Axis, Figure, FigureLine, Panel};
+use crate::page::{Cell, ReportTable, number, percent};
+use crate::report::ReportDocument;
 use crate::report::threads::each;
-use crate::report::trace::{Trace, WEEK};
+use crate::report::trace::{SiteTrace, WEEK};
 
 /// How the members of a site are grouped.
 const GROUPINGS: [(&str, Grouping); 6] = [
@@ -23,7 +23,11 @@ const GROUPINGS: [(&str, Grouping); 6] = [
 /// By how much all intervals are stretched for the curves.
 const STRETCHES: [f64; 9] = [0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0, 8.0];
 
-pub(super) fn write(document: &mut Document, traces: &[Trace], progress: &(dyn Fn(&str) + Sync)) {
+pub(super) fn write(
+    document: &mut ReportDocument,
+    traces: &[SiteTrace],
+    progress: &(dyn Fn(&str) + Sync),
+) {
     document.section("Figures 21 to 24: coverage against cost");
     document.paragraph(
         "Every group is collected together, each time its interval has passed: the mean gap between updates \
@@ -32,7 +36,7 @@ pub(super) fn write(document: &mut Document, traces: &[Trace], progress: &(dyn F
          between two collections counting once. Stretching all intervals alike gives the curves.",
     );
     let measured = each(traces, |trace| {
-        let measured = Measured::of(trace);
+        let measured = ArchiveMeasurement::of(trace);
         progress(&format!("{} archived", trace.name));
         measured
     });
@@ -66,7 +70,7 @@ pub(super) fn write(document: &mut Document, traces: &[Trace], progress: &(dyn F
 }
 
 /// A trace with the intervals of every method and grouping.
-struct Measured {
+struct ArchiveMeasurement {
     scored: Vec<Vec<Days>>,
     lives: Vec<Days>,
     baseline: Intervals,
@@ -95,8 +99,8 @@ impl Caught {
     }
 }
 
-impl Measured {
-    fn of(trace: &Trace) -> Self {
+impl ArchiveMeasurement {
+    fn of(trace: &SiteTrace) -> Self {
         let lives: Vec<Days> =
             trace.dies.iter().map(|&dies| dies.min(trace.to) - trace.from).collect();
         let all = |from: Days| -> Vec<Vec<Intervals>> {
@@ -108,7 +112,7 @@ impl Measured {
             METHODS.into_iter().map(method).collect()
         };
         let gap = mean_gap_of_all(trace);
-        Measured {
+        ArchiveMeasurement {
             scored: trace.numbers().map(|page| since_start(trace, page)).collect(),
             baseline: Intervals { every: vec![gap; trace.pages()], lives: lives.clone() },
             same: all(trace.from),
@@ -119,20 +123,20 @@ impl Measured {
 }
 
 /// The `(page, time)` of all updates in the year that begins at `from`.
-fn past(trace: &Trace, from: Days) -> Vec<(u32, Days)> {
+fn past(trace: &SiteTrace, from: Days) -> Vec<(u32, Days)> {
     let year =
         |page: u32| updates(trace, page, from, from + YEAR).into_iter().map(move |at| (page, at));
     trace.numbers().flat_map(year).collect()
 }
 
 /// The updates of a page, in days since the scored year began.
-fn since_start(trace: &Trace, page: u32) -> Vec<Days> {
+fn since_start(trace: &SiteTrace, page: u32) -> Vec<Days> {
     let times = updates(trace, page, trace.from, trace.to);
     times.into_iter().map(|at| (at - trace.from).max(0.0)).collect()
 }
 
 /// The mean over pages of the mean gap between their updates in the year before.
-fn mean_gap_of_all(trace: &Trace) -> Days {
+fn mean_gap_of_all(trace: &SiteTrace) -> Days {
     let gap =
         |page: u32| evercrawl_sites::mean_gap(&updates(trace, page, trace.from - YEAR, trace.from));
     let gaps: Vec<Days> =
@@ -143,7 +147,7 @@ fn mean_gap_of_all(trace: &Trace) -> Days {
 impl Intervals {
     /// Asks the policy that crawls by dependence how often it would fetch each page.
     fn of(
-        trace: &Trace,
+        trace: &SiteTrace,
         method: PartitionMethod,
         grouping: Grouping,
         past: &[(u32, Days)],
@@ -199,8 +203,11 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Coverage by method and grouping at the baseline's cost, mean of all sites.
-fn equal_cost(measured: &[Measured], of: fn(&Measured) -> &Vec<Vec<Intervals>>) -> Vec<Vec<f64>> {
-    let coverage = |m: &Measured, method: usize, grouping: usize| {
+fn equal_cost(
+    measured: &[ArchiveMeasurement],
+    of: fn(&ArchiveMeasurement) -> &Vec<Vec<Intervals>>,
+) -> Vec<Vec<f64>> {
+    let coverage = |m: &ArchiveMeasurement, method: usize, grouping: usize| {
         let cost = m.baseline.run(&m.scored, 1.0).fetches;
         let intervals = &of(m)[method][grouping];
         intervals.run(&m.scored, intervals.stretch_for(&m.scored, cost)).coverage()
@@ -213,11 +220,11 @@ fn equal_cost(measured: &[Measured], of: fn(&Measured) -> &Vec<Vec<Intervals>>) 
     means.chunks(GROUPINGS.len()).map(<[f64]>::to_vec).collect()
 }
 
-fn table(name: &str, how: &str, coverage: &[Vec<f64>]) -> Table {
+fn table(name: &str, how: &str, coverage: &[Vec<f64>]) -> ReportTable {
     let mut columns = vec!["cut by"];
     columns.extend(GROUPINGS.map(|(name, _)| name));
     let caption = format!("Coverage at the cost of the baseline, {how}: %, mean of all sites.");
-    let mut table = Table::new(name, caption, &columns);
+    let mut table = ReportTable::new(name, caption, &columns);
     let best = coverage.iter().flatten().copied().fold(0.0, f64::max);
     for ((_, method), row) in METHODS.iter().zip(coverage) {
         let cells = row.iter().map(|&share| percent(share, 1).bold_if(share == best));
@@ -227,8 +234,8 @@ fn table(name: &str, how: &str, coverage: &[Vec<f64>]) -> Table {
 }
 
 /// `reached` is what the baseline and the best of each panel catch at the baseline's cost.
-fn figure(measured: &[Measured], grouping: usize, reached: [f64; 3]) -> Figure {
-    let line = |label: &str, of: &dyn Fn(&Measured) -> &Intervals| {
+fn figure(measured: &[ArchiveMeasurement], grouping: usize, reached: [f64; 3]) -> Figure {
+    let line = |label: &str, of: &dyn Fn(&ArchiveMeasurement) -> &Intervals| {
         let point = |stretch: &f64| {
             let runs = measured.iter().map(|m| (m.lives.len(), of(m).run(&m.scored, *stretch)));
             let runs: Vec<(usize, Caught)> = runs.collect();
@@ -236,9 +243,9 @@ fn figure(measured: &[Measured], grouping: usize, reached: [f64; 3]) -> Figure {
             (cost, 100.0 * mean(runs.iter().map(|(_, run)| run.coverage())))
         };
         let points = STRETCHES.iter().rev().map(point).collect();
-        Line::dotted_curve(label, points)
+        FigureLine::dotted_curve(label, points)
     };
-    let panel = |heading: &str, of: fn(&Measured) -> &Vec<Vec<Intervals>>| {
+    let panel = |heading: &str, of: fn(&ArchiveMeasurement) -> &Vec<Vec<Intervals>>| {
         let methods = METHODS
             .iter()
             .enumerate()
@@ -274,14 +281,18 @@ fn figure(measured: &[Measured], grouping: usize, reached: [f64; 3]) -> Figure {
 }
 
 /// Figure 25: do groups that follow the front page get covered better?
-fn front_dependence(document: &mut Document, traces: &[Trace], measured: &[Measured]) {
+fn front_dependence(
+    document: &mut ReportDocument,
+    traces: &[SiteTrace],
+    measured: &[ArchiveMeasurement],
+) {
     document.section("Figure 25: dependence on the front page and coverage");
     let mut lines = Vec::new();
     let mut found = Vec::new();
     for (trace, measured) in traces.iter().zip(measured) {
         let points = group_points(trace, measured);
         found.push((trace.name.as_str(), -rank_correlation(&points), points.len()));
-        lines.push(Line::dots(trace.name.as_str(), points));
+        lines.push(FigureLine::dots(trace.name.as_str(), points));
     }
     document.figure(
         "front-dependence",
@@ -316,7 +327,7 @@ fn front_dependence(document: &mut Document, traces: &[Trace], measured: &[Measu
 }
 
 /// `(dependence of the group's top on the front page, coverage in %)` of groups with enough updates.
-fn group_points(trace: &Trace, measured: &Measured) -> Vec<(f64, f64)> {
+fn group_points(trace: &SiteTrace, measured: &ArchiveMeasurement) -> Vec<(f64, f64)> {
     let partition = Partition::new(&trace.server, PartitionMethod::Open);
     let intervals = &measured.next[2][1];
     let year = |page: u32| updates(trace, page, trace.from, trace.to);
@@ -357,7 +368,7 @@ mod tests {
             .flat_map(|i| [(0, f64::from(4 * i)), (1, f64::from(4 * i) + 1.0 / 7.0)])
             .collect();
         let trace = trace(&[0, 0], &[(0, 1)], &changes);
-        let measured = Measured::of(&trace);
+        let measured = ArchiveMeasurement::of(&trace);
         assert!(measured.next[0][1].every.iter().all(|every| (every - 28.0).abs() < 1e-9));
         assert!((measured.baseline.every[0] - 28.0).abs() < 1e-9);
         let run = measured.next[0][1].run(&measured.scored, 1.0);

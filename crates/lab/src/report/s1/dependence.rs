@@ -6,15 +6,15 @@ use evercrawl_sites::{
 };
 
 use super::{METHODS, YEAR, rank_correlation, updates};
-use crate::figure::{Axis, Figure, Line, Panel};
-use crate::page::{Cell, Table, cell, count, number, percent};
-use crate::report::Document;
-use crate::report::trace::Trace;
+use crate::figure::{Axis, Figure, FigureLine, Panel};
+use crate::page::{Cell, ReportTable, cell, count, number, percent};
+use crate::report::ReportDocument;
+use crate::report::trace::SiteTrace;
 
 /// The widths of the paper.
 const WIDTHS: [f64; 4] = [0.0, 0.05, 0.2, 0.5];
 
-pub(super) fn write(document: &mut Document, traces: &[Trace]) {
+pub(super) fn write(document: &mut ReportDocument, traces: &[SiteTrace]) {
     document.section("Dependence: how closely do members follow their top?");
     document.paragraph(
         "The dependence of a member is the mean time between each of its updates and the nearest update of \
@@ -54,7 +54,7 @@ struct Values {
 }
 
 impl Values {
-    fn of(trace: &Trace) -> Self {
+    fn of(trace: &SiteTrace) -> Self {
         let partition = Partition::new(&trace.server, PartitionMethod::Open);
         let all = |from: Days, pairing: Pairing| -> Vec<f64> {
             partition
@@ -79,7 +79,7 @@ impl Values {
 
 /// The values of the members of a site over the year that begins at `from`.
 fn of_site(
-    trace: &Trace,
+    trace: &SiteTrace,
     partition: &Partition,
     site: u32,
     from: Days,
@@ -102,8 +102,8 @@ fn median(values: &[f64]) -> f64 {
     finite.get(finite.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn table(traces: &[Trace], values: &[Values]) -> Table {
-    let mut table = Table::new(
+fn table(traces: &[SiteTrace], values: &[Values]) -> ReportTable {
+    let mut table = ReportTable::new(
         "dependence",
         "Dependence of members in the scored year: shares in %, medians in days.",
         &[
@@ -133,12 +133,12 @@ fn table(traces: &[Trace], values: &[Values]) -> Table {
     table
 }
 
-fn figure(traces: &[Trace], values: &[Values]) -> Figure {
+fn figure(traces: &[SiteTrace], values: &[Values]) -> Figure {
     let days: Vec<f64> = (0..=80).map(|i| 0.1 * 3650f64.powf(f64::from(i) / 80.0)).collect();
     let panel = |heading: &str, of: fn(&Values) -> &Vec<f64>| {
-        let line = |(trace, values): (&Trace, &Values)| {
+        let line = |(trace, values): (&SiteTrace, &Values)| {
             let points = days.iter().map(|&day| (day, 100.0 * share_up_to(of(values), day)));
-            Line::curve(trace.name.as_str(), points.collect())
+            FigureLine::curve(trace.name.as_str(), points.collect())
         };
         Panel { heading: heading.to_owned(), lines: traces.iter().zip(values).map(line).collect() }
     };
@@ -155,7 +155,7 @@ fn figure(traces: &[Trace], values: &[Values]) -> Figure {
     }
 }
 
-fn heap(document: &mut Document, traces: &[Trace]) {
+fn heap(document: &mut ReportDocument, traces: &[SiteTrace]) {
     document.section("Figures 16 and 17: a heap, and what joins its pages");
     let Some((trace, site, values)) = example(traces) else { return };
     let partition = Partition::new(&trace.server, PartitionMethod::Open);
@@ -167,7 +167,7 @@ fn heap(document: &mut Document, traces: &[Trace]) {
         .collect();
     let path = |page: u32| path_of(&trace.urls[page as usize]);
     let top = partition.tops(site).first().map_or("", |&top| path(top));
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         "heap",
         format!(
             "The members of the site below {top} as the heap holds them, and the groups they fall in."
@@ -218,7 +218,7 @@ fn path_of(url: &str) -> &str {
 }
 
 /// A site with six to twelve members, all with a value, two of them equal: the first that there is.
-fn example(traces: &[Trace]) -> Option<(&Trace, u32, Vec<f64>)> {
+fn example(traces: &[SiteTrace]) -> Option<(&SiteTrace, u32, Vec<f64>)> {
     traces.iter().find_map(|trace| {
         let partition = Partition::new(&trace.server, PartitionMethod::Open);
         partition.sites().find_map(|site| {
@@ -241,9 +241,9 @@ fn group_of(groups: &[Vec<u32>], members: usize) -> Vec<usize> {
     of
 }
 
-fn widths(document: &mut Document, traces: &[Trace]) {
+fn widths(document: &mut ReportDocument, traces: &[SiteTrace]) {
     document.section("Figures 18 to 20: how many groups a width leaves");
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         "widths",
         "Groups of members with a value in the scored year, all sites together: components of the interval \
          graph; the same when half of an interval must overlap (max-tolerance); and pivots, where the \
@@ -299,8 +299,8 @@ fn widths(document: &mut Document, traces: &[Trace]) {
 }
 
 /// The values of every site's members that have one.
-fn all_values(traces: &[Trace], method: PartitionMethod) -> Vec<Vec<f64>> {
-    let of_trace = |trace: &Trace| -> Vec<Vec<f64>> {
+fn all_values(traces: &[SiteTrace], method: PartitionMethod) -> Vec<Vec<f64>> {
+    let of_trace = |trace: &SiteTrace| -> Vec<Vec<f64>> {
         let partition = Partition::new(&trace.server, method);
         let finite = |site: u32| -> Vec<f64> {
             let values = of_site(trace, &partition, site, trace.from, Pairing::Nearest);

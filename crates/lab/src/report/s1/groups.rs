@@ -3,17 +3,17 @@
 use evercrawl_sites::{Partition, UNREACHED};
 
 use super::{METHODS, YEAR, updates};
-use crate::figure::{Axis, Figure, Line, Panel};
-use crate::page::{Cell, Table, cell, count, number};
-use crate::report::Document;
-use crate::report::trace::Trace;
+use crate::figure::{Axis, Figure, FigureLine, Panel};
+use crate::page::{Cell, ReportTable, cell, count, number};
+use crate::report::ReportDocument;
+use crate::report::trace::SiteTrace;
 
 const DEPTHS: u32 = 8;
 
-pub(super) fn write(document: &mut Document, traces: &[Trace]) {
+pub(super) fn write(document: &mut ReportDocument, traces: &[SiteTrace]) {
     document.section("Figures 9 and 12 to 14: depths and groups");
     document.figure("depths", depths(traces));
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         "groups",
         "Groups and pages a group, by the way a site is cut.",
         &[
@@ -36,7 +36,7 @@ pub(super) fn write(document: &mut Document, traces: &[Trace]) {
         table.row(first.into_iter().chain(groups.map(count)).chain(sizes));
     }
     document.table(table);
-    let pages: usize = traces.iter().map(Trace::pages).sum();
+    let pages: usize = traces.iter().map(SiteTrace::pages).sum();
     let size = |at: usize| pages as f64 / sums[at] as f64;
     document.beside(
         "11 582 pages under 13 links of the front page, within 5 links of it: 152 groups by A, 3129 by B and \
@@ -59,19 +59,19 @@ pub(super) fn write(document: &mut Document, traces: &[Trace]) {
     front_pages(document, traces);
 }
 
-fn depths(traces: &[Trace]) -> Figure {
-    let line = |trace: &Trace| {
+fn depths(traces: &[SiteTrace]) -> Figure {
+    let line = |trace: &SiteTrace| {
         let share = |depth: u32| {
             let deep = trace.numbers().filter(|&page| trace.server.depth(page) == depth).count();
             (f64::from(depth), 100.0 * deep as f64 / trace.pages() as f64)
         };
-        Line::dotted_curve(trace.name.as_str(), (1..=DEPTHS).map(share).collect())
+        FigureLine::dotted_curve(trace.name.as_str(), (1..=DEPTHS).map(share).collect())
     };
     let lost: usize = traces
         .iter()
         .map(|trace| trace.numbers().filter(|&page| trace.server.depth(page) == UNREACHED).count())
         .sum();
-    let all: usize = traces.iter().map(Trace::pages).sum();
+    let all: usize = traces.iter().map(SiteTrace::pages).sum();
     Figure {
         title: "How deep pages lie below the front page".to_owned(),
         description: format!(
@@ -87,7 +87,7 @@ fn depths(traces: &[Trace]) -> Figure {
 }
 
 /// The page of depth 1 that changed most often in the scored year, and its gaps in days.
-fn front_gaps(trace: &Trace) -> Vec<f64> {
+fn front_gaps(trace: &SiteTrace) -> Vec<f64> {
     let fronts = trace.numbers().filter(|&page| trace.server.depth(page) == 1);
     let updates = fronts.map(|page| updates(trace, page, trace.from, trace.from + YEAR));
     let most = updates.max_by_key(Vec::len).unwrap_or_default();
@@ -101,12 +101,12 @@ fn regularity(gaps: &[f64]) -> (f64, f64) {
     (mean, variance.sqrt() / mean)
 }
 
-fn front_pages(document: &mut Document, traces: &[Trace]) {
+fn front_pages(document: &mut ReportDocument, traces: &[SiteTrace]) {
     document.section("Figure 15: how regularly does a front page change?");
     let gaps: Vec<Vec<f64>> = traces.iter().map(front_gaps).collect();
-    let line = |(trace, gaps): (&Trace, &Vec<f64>)| {
+    let line = |(trace, gaps): (&SiteTrace, &Vec<f64>)| {
         let points = gaps.iter().enumerate().map(|(at, gap)| (at as f64 + 1.0, *gap));
-        Line::dots(trace.name.as_str(), points.collect())
+        FigureLine::dots(trace.name.as_str(), points.collect())
     };
     let lines = traces.iter().zip(&gaps).map(line).collect();
     let least = gaps.iter().flatten().copied().fold(f64::INFINITY, f64::min);

@@ -8,8 +8,8 @@ mod groups;
 use evercrawl_policy::Days;
 use evercrawl_sites::PartitionMethod;
 
-use super::Document;
-use super::trace::{Trace, WEEK};
+use super::ReportDocument;
+use super::trace::{SiteTrace, WEEK};
 
 /// The ways to cut a server that are compared.
 const METHODS: [(PartitionMethod, &str); 3] =
@@ -17,8 +17,8 @@ const METHODS: [(PartitionMethod, &str); 3] =
 const YEAR: Days = 52.0 * WEEK;
 
 /// Measures the paper again on `traces`.
-pub fn s1(traces: &[Trace], progress: &(dyn Fn(&str) + Sync)) -> Document {
-    let mut document = Document::new(
+pub fn s1(traces: &[SiteTrace], progress: &(dyn Fn(&str) + Sync)) -> ReportDocument {
+    let mut document = ReportDocument::new(
         "s1",
         "S1: pages that follow their top, collected together",
         "Hiromichi, Yoshii, Takata and Joe (2010) watched the site of one university every hour for nine \
@@ -39,7 +39,7 @@ pub fn s1(traces: &[Trace], progress: &(dyn Fn(&str) + Sync)) -> Document {
 
 /// The days on which a page was updated within `(from, to]`: the paper counts by date, so that a bout of
 /// edits in an hour is one update.
-fn updates(trace: &Trace, page: u32, from: Days, to: Days) -> Vec<Days> {
+fn updates(trace: &SiteTrace, page: u32, from: Days, to: Days) -> Vec<Days> {
     let within = trace.changes.changes_of(page).filter(|&at| from < at && at <= to);
     let mut days: Vec<Days> = within.map(Days::floor).collect();
     days.dedup();

@@ -4,10 +4,10 @@ use evercrawl_estimate::classes::Classes;
 use evercrawl_estimate::poisson::change_within;
 use evercrawl_policy::SplitMix64;
 
-use crate::figure::{Axis, Figure, Line, Panel};
-use crate::page::{Table, cell, count, percent};
+use crate::figure::{Axis, Figure, FigureLine, Panel};
+use crate::page::{ReportTable, cell, count, percent};
 use crate::report::threads::each;
-use crate::report::{Document, Effort};
+use crate::report::{Effort, ReportDocument};
 
 const WEEKLY: f64 = 1.0 / 7.0;
 const MONTHLY: f64 = 1.0 / 30.0;
@@ -15,11 +15,11 @@ const CHECKS: usize = 30;
 const GAPS: [f64; 3] = [1.0, 5.0, 15.0];
 const PAGES: usize = 100_000;
 
-pub(super) fn write(document: &mut Document, effort: Effort) {
+pub(super) fn write(document: &mut ReportDocument, effort: Effort) {
     document.section("Eq. 15 and 16: weekly or monthly, by Bayes");
     let mut example = classes();
     example.observe(5.0, true);
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         "bayes-example",
         "The survey's example: a page that had changed when it was checked after five days.",
         &[
@@ -94,8 +94,8 @@ impl Sorted {
     }
 }
 
-fn right_table(all: &[Sorted]) -> Table {
-    let mut table = Table::new(
+fn right_table(all: &[Sorted]) -> ReportTable {
+    let mut table = ReportTable::new(
         "bayes",
         "Pages put in the right class, %, half of them weekly and half monthly.",
         &[
@@ -119,7 +119,7 @@ fn figure(all: &[Sorted]) -> Figure {
     let line = |sorted: &Sorted| {
         let points = (1..=CHECKS).map(|checks| (checks as f64, 100.0 * sorted.right(checks)));
         let unit = if sorted.gap == 1.0 { "day" } else { "days" };
-        Line::curve(format!("every {} {unit}", sorted.gap), points.collect())
+        FigureLine::curve(format!("every {} {unit}", sorted.gap), points.collect())
     };
     Figure {
         title: "How many checks it takes to tell weekly from monthly pages".to_owned(),

@@ -9,19 +9,19 @@ use evercrawl_policy::index::IntervalLimits;
 
 use super::orders::exponential;
 use crate::drawings::{frequency_by_rate, freshness_by_budget};
-use crate::page::{Cell, Table, cell, count, percent};
+use crate::page::{Cell, ReportTable, cell, count, percent};
 use crate::report::threads::each;
-use crate::report::{Document, Effort};
+use crate::report::{Effort, ReportDocument};
 
 const UNITS: usize = 200_000;
 
-pub(super) fn write(document: &mut Document, effort: Effort) {
+pub(super) fn write(document: &mut ReportDocument, effort: Effort) {
     three_ways(document, effort);
     polling(document);
     carney(document);
 }
 
-fn three_ways(document: &mut Document, effort: Effort) {
+fn three_ways(document: &mut ReportDocument, effort: Effort) {
     document.section("Uniform, proportional and optimal");
     let pages: Vec<Demand> = (1..=5).map(|rate| Demand::new(f64::from(rate), 1.0)).collect();
     let optimum = |objective| allocate(objective, &pages, 5.0, IntervalLimits::NONE).frequency;
@@ -32,7 +32,7 @@ fn three_ways(document: &mut Document, effort: Effort) {
         ("best age", optimum(Objective::Age)),
     ];
     let simulated = each(&ways, |(_, frequency)| simulate(&pages, frequency, effort.rounds(UNITS)));
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         "three-ways",
         "Five pages that change 1 to 5 times a day and five fetches a day (Cho's example): fetches a day \
          of each page, mean freshness by formula and simulated, mean age in days.",
@@ -88,11 +88,11 @@ fn simulate(pages: &[Demand], frequency: &[f64], units: usize) -> f64 {
     fresh / pages.len() as f64
 }
 
-fn polling(document: &mut Document) {
+fn polling(document: &mut ReportDocument) {
     document.section("Eq. 32 to 34: the crawler as a polling server");
     let rates = [0.1, 0.2, 0.3, 0.5];
     let total: f64 = rates.iter().sum();
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         "polling",
         "Shares of the fetches of four pages whose weight goes with their rate, and the least weighted \
          staleness that eq. 33 allows, by how long a download takes.",
@@ -147,7 +147,7 @@ const BUDGET: f64 = 1000.0;
 const REFERENCE: f64 = 0.5;
 const STEPS: usize = 10;
 
-fn carney(document: &mut Document) {
+fn carney(document: &mut ReportDocument) {
     document.section("Eq. 37 and 38: Carney's groups");
     document.paragraph(
         "2000 pages with exponential change rates and heavy-tailed access, a fetch for every second page. \
@@ -162,7 +162,7 @@ fn carney(document: &mut Document) {
     let cases: Vec<(GroupingKey, usize)> =
         KEYS.iter().flat_map(|&(key, _)| GROUPS.map(|g| (key, g))).collect();
     let shares = each(&cases, |&(key, count)| of_optimum(&pages, key, count, optimum));
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         "carney",
         format!(
             "Perceived freshness as % of the exact optimum ({optimum:.4}), by sorting key and groups."

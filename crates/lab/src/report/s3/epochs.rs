@@ -2,12 +2,12 @@
 
 use evercrawl_policy::allocate::epochs::{ChangeRateBucket, EpochPlan, Epochs};
 
-use crate::page::{Cell, Table, cell};
-use crate::report::Document;
+use crate::page::{Cell, ReportTable, cell};
+use crate::report::ReportDocument;
 
 const EPOCHS: usize = 4;
 
-pub(super) fn write(document: &mut Document) {
+pub(super) fn write(document: &mut ReportDocument) {
     document.section("Eq. 24: WebFountain's epochs");
     document.paragraph(
         "600 pages in three classes, of which 60, 30 and 10 % change in an epoch; 10 new pages wait and 20 \
@@ -25,7 +25,7 @@ pub(super) fn write(document: &mut Document) {
         ("falling 4, 3, 2, 1", vec![4.0, 3.0, 2.0, 1.0]),
         ("the last one tenfold", vec![1.0, 1.0, 1.0, 10.0]),
     ];
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         "epochs",
         "Stale pages at the end of each epoch, and stale and waiting pages summed over all, by what each \
          epoch counts in the plan.",
@@ -92,8 +92,8 @@ fn even_plan(model: &Epochs) -> EpochPlan {
     EpochPlan { old: old.collect(), new: new.clone() }
 }
 
-fn plan_table(plan: &EpochPlan) -> Table {
-    let mut table = Table::new(
+fn plan_table(plan: &EpochPlan) -> ReportTable {
+    let mut table = ReportTable::new(
         "plan",
         "Pages fetched in each epoch by the best plan found, all epochs counting alike.",
         &["class", "epoch 1", "epoch 2", "epoch 3", "epoch 4"],

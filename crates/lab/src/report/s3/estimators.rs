@@ -8,16 +8,16 @@ use evercrawl_policy::SplitMix64;
 
 use super::orders::exponential;
 use crate::drawings::estimator_bias;
-use crate::figure::{Axis, Figure, Line, Panel, Rule};
-use crate::page::{Table, cell, count, number};
+use crate::figure::{Axis, Figure, FigureLine, Panel, ReferenceLine};
+use crate::page::{ReportTable, cell, count, number};
 use crate::report::threads::each;
-use crate::report::{Document, Effort};
+use crate::report::{Effort, ReportDocument};
 
 const CHECKS: [u64; 3] = [3, 10, 50];
 const RATES: [f64; 5] = [0.2, 0.5, 1.0, 2.0, 3.0];
 const PAGES: usize = 200_000;
 
-pub(super) fn write(document: &mut Document, effort: Effort) {
+pub(super) fn write(document: &mut ReportDocument, effort: Effort) {
     document.section("Eq. 9 to 14: estimators for regular checks");
     let cases: Vec<(u64, f64)> = CHECKS.iter().flat_map(|&n| RATES.map(|r| (n, r))).collect();
     let pages = effort.rounds(PAGES);
@@ -48,8 +48,8 @@ pub(super) fn write(document: &mut Document, effort: Effort) {
     last_modified(document, effort);
 }
 
-fn shifts(document: &mut Document) {
-    let mut table = Table::new(
+fn shifts(document: &mut ReportDocument) {
+    let mut table = ReportTable::new(
         "shift",
         "The shift a that makes eq. 13 unbiased to first order in r.",
         &["checks", "a"],
@@ -70,7 +70,7 @@ fn shifts(document: &mut Document) {
     );
 }
 
-fn last_modified(document: &mut Document, effort: Effort) {
+fn last_modified(document: &mut ReportDocument, effort: Effort) {
     document.section("Eq. 27: estimates with Last-Modified, and with uneven gaps");
     document.paragraph(
         "Each page was checked 5 or 20 times, on average once a unit: at even gaps, or at exponential \
@@ -84,7 +84,7 @@ fn last_modified(document: &mut Document, effort: Effort) {
         .collect();
     let pages = effort.rounds(PAGES);
     let seen = each(&cases, |&(n, r, uneven)| Means::of(n, r, uneven, pages));
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         "eq27",
         "Mean estimate of the rate, changes a unit (the likelihood: median, as it can be infinite).",
         &[
@@ -130,8 +130,8 @@ fn last_modified(document: &mut Document, effort: Effort) {
     );
 }
 
-fn regular_table<'a>(rows: impl Iterator<Item = ((u64, f64), &'a Means)>) -> Table {
-    let mut table = Table::new(
+fn regular_table<'a>(rows: impl Iterator<Item = ((u64, f64), &'a Means)>) -> ReportTable {
+    let mut table = ReportTable::new(
         "estimators",
         "Mean estimate of r, changes a check: exact and simulated. Eq. 12 is infinite when every check \
          found a change; its mean is over the other pages.",
@@ -171,7 +171,7 @@ fn eq27_figure(effort: Effort) -> Figure {
         let means = each(&rates, |&r| Means::of(checks, r, false, pages));
         let line = |label: &str, value: fn(&Means) -> f64| {
             let points = rates.iter().zip(&means).map(|(&r, means)| (r, value(means) - r));
-            Line::curve(label, points.collect())
+            FigureLine::curve(label, points.collect())
         };
         Panel {
             heading: format!("{checks} checks"),
@@ -190,7 +190,7 @@ fn eq27_figure(effort: Effort) -> Figure {
         x: Axis::linear("true rate, changes per check", &[0.0, 1.0, 2.0, 3.0]),
         y: Axis::linear("mean estimate minus true rate, changes per check", &[-1.0, -0.5, 0.0, 0.5, 1.0]),
         panels: [5, 20].map(panel).to_vec(),
-        rule: Some(Rule { label: String::new(), y: 0.0 }),
+        rule: Some(ReferenceLine { label: String::new(), y: 0.0 }),
     }
 }
 
@@ -213,7 +213,7 @@ impl Means {
         let mut sums = Means::default();
         let (mut finite, mut likelihoods) = (0.0, Vec::new());
         for page in 0..pages {
-            let seen = History::draw(&mut random, checks, rate, uneven);
+            let seen = SimulatedHistory::draw(&mut random, checks, rate, uneven);
             let regular = RegularChecks { checks, changes: seen.changes, span: seen.span };
             sums.naive += regular.naive();
             if seen.changes < checks {
@@ -242,16 +242,17 @@ impl Means {
 }
 
 /// What the checks of one page showed.
-struct History {
+struct SimulatedHistory {
     changes: u64,
     span: f64,
     unmodified: f64,
     gaps: Vec<TimedCheck>,
 }
 
-impl History {
+impl SimulatedHistory {
     fn draw(random: &mut SplitMix64, checks: u64, rate: f64, uneven: bool) -> Self {
-        let mut seen = History { changes: 0, span: 0.0, unmodified: 0.0, gaps: Vec::new() };
+        let mut seen =
+            SimulatedHistory { changes: 0, span: 0.0, unmodified: 0.0, gaps: Vec::new() };
         for _ in 0..checks {
             let gap = if uneven { exponential(random, 1.0) } else { 1.0 };
             // Seen from the check backwards, the last change is the first: the process has no direction.

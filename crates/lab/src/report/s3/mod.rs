@@ -9,11 +9,11 @@ mod orders;
 mod sampling;
 mod systems;
 
-use super::{Document, Effort};
+use super::{Effort, ReportDocument};
 
 /// Measures the survey again: no recorded sites are needed.
-pub fn s3(effort: Effort) -> Document {
-    let mut document = Document::new(
+pub fn s3(effort: Effort) -> ReportDocument {
+    let mut document = ReportDocument::new(
         "s3",
         "S3: the mathematics of incremental crawling",
         "Meng, Wang and Yan, Journal of Software 17(5), 2006, survey how pages change and when to fetch \

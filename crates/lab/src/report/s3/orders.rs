@@ -4,10 +4,10 @@ use evercrawl_estimate::VisitOrder;
 use evercrawl_estimate::poisson::{age_at, age_since_last_change_at};
 use evercrawl_policy::SplitMix64;
 
-use crate::figure::{Axis, Figure, Line, Panel};
-use crate::page::{Table, cell};
+use crate::figure::{Axis, Figure, FigureLine, Panel};
+use crate::page::{ReportTable, cell};
 use crate::report::threads::each;
-use crate::report::{Document, Effort};
+use crate::report::{Effort, ReportDocument};
 
 const RATES: [f64; 6] = [0.1, 0.5, 1.0, 2.0, 5.0, 10.0];
 const ORDERS: [(VisitOrder, &str); 3] = [
@@ -17,7 +17,7 @@ const ORDERS: [(VisitOrder, &str); 3] = [
 ];
 const FETCHES: usize = 1_000_000;
 
-pub(super) fn write(document: &mut Document, effort: Effort) {
+pub(super) fn write(document: &mut ReportDocument, effort: Effort) {
     document.section("Table 1: freshness and age by order of fetching");
     document.paragraph(
         "A page changes r times between two fetches on average. Fetched in a fixed order its gaps are \
@@ -45,11 +45,11 @@ pub(super) fn write(document: &mut Document, effort: Effort) {
 }
 
 /// The two meanings of age in the survey.
-fn ages(document: &mut Document, effort: Effort) {
+fn ages(document: &mut ReportDocument, effort: Effort) {
     document.section("Eq. 4 and 8: which change does age count from?");
     let (rate, time) = (1.0, 2.0);
     let (first, last) = simulate_ages(rate, time, effort.rounds(FETCHES));
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         "age",
         "Mean age two units after a fetch, of a page that changes once a unit.",
         &["age counts from", "formula", "simulated"],
@@ -70,8 +70,8 @@ fn ages(document: &mut Document, effort: Effort) {
     );
 }
 
-fn table(cases: &[(VisitOrder, f64)], seen: &[(f64, f64)]) -> Table {
-    let mut table = Table::new(
+fn table(cases: &[(VisitOrder, f64)], seen: &[(f64, f64)]) -> ReportTable {
+    let mut table = ReportTable::new(
         "table1",
         "Freshness (share of time) and age (mean gaps): formula and simulation.",
         &["order", "r", "freshness", "simulated", "age", "simulated age"],
@@ -94,10 +94,10 @@ fn figure(cases: &[(VisitOrder, f64)], seen: &[(f64, f64)]) -> Figure {
     let panel =
         |heading: &str, formula: &dyn Fn(VisitOrder, f64) -> f64, place: fn(&(f64, f64)) -> f64| {
             let curves = ORDERS.map(|(order, name)| {
-                Line::curve(name, rates.iter().map(|&r| (r, formula(order, r))).collect())
+                FigureLine::curve(name, rates.iter().map(|&r| (r, formula(order, r))).collect())
             });
             let dots = cases.iter().zip(seen).map(|(&(_, r), seen)| (r, place(seen))).collect();
-            let lines = curves.into_iter().chain([Line::dots("simulated", dots)]).collect();
+            let lines = curves.into_iter().chain([FigureLine::dots("simulated", dots)]).collect();
             Panel { heading: heading.to_owned(), lines }
         };
     Figure {

@@ -3,10 +3,10 @@
 use evercrawl_policy::SplitMix64;
 use evercrawl_policy::schedulers::sample_size::{SampleSize, ShareSpread};
 
-use crate::figure::{Axis, Figure, Line, Panel};
-use crate::page::{Table, cell, count, percent};
+use crate::figure::{Axis, Figure, FigureLine, Panel};
+use crate::page::{ReportTable, cell, count, percent};
 use crate::report::threads::each;
-use crate::report::{Document, Effort};
+use crate::report::{Effort, ReportDocument};
 
 const SITES: usize = 500;
 const CYCLES: usize = 60;
@@ -44,7 +44,7 @@ const WEBS: [Web; 9] = {
 /// The webs that are drawn.
 const DRAWN: [usize; 3] = [2, 5, 7];
 
-pub(super) fn write(document: &mut Document, effort: Effort) {
+pub(super) fn write(document: &mut ReportDocument, effort: Effort) {
     document.section("Section 1.3 and eq. 17: sampling by site");
     document.paragraph(format!(
         "{SITES} sites of N pages; the share of pages that had changed differs from site to site. The \
@@ -52,14 +52,14 @@ pub(super) fn write(document: &mut Document, effort: Effort) {
          the rest of the sites with the most changed samples, or of all sites in proportion to them."
     ));
     let cycles = effort.rounds(CYCLES);
-    let measured = each(&WEBS, |&web| Measured::of(web, cycles));
+    let measured = each(&WEBS, |&web| SamplingMeasurement::of(web, cycles));
     document.table(yields(&measured));
     document.table(rules(&measured));
     document.figure("sampling", figure(&measured));
     compare(document, &measured);
 }
 
-fn compare(document: &mut Document, measured: &[Measured]) {
+fn compare(document: &mut ReportDocument, measured: &[SamplingMeasurement]) {
     let ahead = measured.iter().filter(|m| m.greedy().1 > m.proportional().1).count();
     let best = measured.iter().map(|m| m.greedy().1 / m.proportional().1 - 1.0).fold(0.0, f64::max);
     document.beside(
@@ -97,7 +97,7 @@ fn compare(document: &mut Document, measured: &[Measured]) {
 }
 
 /// What a web yields, by sample size.
-struct Measured {
+struct SamplingMeasurement {
     web: Web,
     spread: Option<ShareSpread>,
     /// Sample size, share of downloads that had changed when spent greedily and in proportion.
@@ -105,14 +105,14 @@ struct Measured {
     cycles: usize,
 }
 
-impl Measured {
+impl SamplingMeasurement {
     fn of(web: Web, cycles: usize) -> Self {
         let mut random = SplitMix64::new(17);
         let shares: Vec<f64> = (0..40_000).map(|_| web.share(&mut random)).collect();
         let most = (web.budget * web.pages as f64) as usize;
         let sizes = SIZES.into_iter().filter(|&size| size < most);
         let curve = sizes.map(|size| web.simulate(size, cycles)).collect();
-        Measured { web, spread: ShareSpread::of(&shares, web.budget), curve, cycles }
+        SamplingMeasurement { web, spread: ShareSpread::of(&shares, web.budget), curve, cycles }
     }
 
     /// The best sample size and its yield.
@@ -241,8 +241,8 @@ fn spend_in_proportion(sites: &[Site], rest: f64, sampled: f64) -> f64 {
     sites.iter().zip(&taken).map(|(site, taken)| site.changed * taken / site.rest).sum()
 }
 
-fn yields(measured: &[Measured]) -> Table {
-    let mut table = Table::new(
+fn yields(measured: &[SamplingMeasurement]) -> ReportTable {
+    let mut table = ReportTable::new(
         "sampling",
         "Share of downloads that had changed, %, each way of spending at its best sample size.",
         &[
@@ -272,8 +272,8 @@ fn yields(measured: &[Measured]) -> Table {
     table
 }
 
-fn rules(measured: &[Measured]) -> Table {
-    let mut table = Table::new(
+fn rules(measured: &[SamplingMeasurement]) -> ReportTable {
+    let mut table = ReportTable::new(
         "sample-size",
         "Sample sizes by rule, and the best one found. A dash: the formula has no value there.",
         &[
@@ -304,12 +304,12 @@ fn rules(measured: &[Measured]) -> Table {
     table
 }
 
-fn figure(measured: &[Measured]) -> Figure {
+fn figure(measured: &[SamplingMeasurement]) -> Figure {
     let panel = |place: &usize| {
         let m = &measured[*place];
         let line = |label: &str, value: fn(&(usize, f64, f64)) -> f64| {
             let points = m.curve.iter().map(|point| (point.0 as f64, 100.0 * value(point)));
-            Line::dotted_curve(label, points.collect())
+            FigureLine::dotted_curve(label, points.collect())
         };
         Panel {
             heading: format!("{}, N {}, r {}", m.web.name, m.web.pages, m.web.budget),

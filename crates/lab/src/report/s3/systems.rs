@@ -4,12 +4,12 @@ use std::sync::atomic::AtomicBool;
 
 use evercrawl_policy::registry::find;
 
-use crate::Source;
-use crate::page::{Cell, Table, cell, percent};
-use crate::report::{Document, Effort};
-use crate::row::Row;
-use crate::run::{News, Plan, Terms, run};
-use crate::synthetic::Spec;
+use crate::WorldSource;
+use crate::page::{Cell, ReportTable, cell, percent};
+use crate::report::{Effort, ReportDocument};
+use crate::row::ResultRow;
+use crate::run::{RunPlan, RunProgress, RunTerms, run};
+use crate::synthetic::WorldSpec;
 
 /// Pages as the survey models them: Poisson, of very different rates and importance, coming and going,
 /// with honest dates.
@@ -42,7 +42,7 @@ const POLICIES: [(&str, &str); 7] = [
 ];
 const BUDGETS: [&str; 2] = ["10%/week", "40%/week"];
 
-pub(super) fn write(document: &mut Document, effort: Effort) {
+pub(super) fn write(document: &mut ReportDocument, effort: Effort) {
     document.section("Sections 2.1 to 2.3: WebFountain, Chile and Tianwang in one world");
     document.paragraph(
         "2000 pages on 20 hosts, rates lognormal with a mean of 0.3 changes a week, importance heavy-tailed, \
@@ -89,15 +89,15 @@ pub(super) fn write(document: &mut Document, effort: Effort) {
     );
 }
 
-fn table(rows: &[Row]) -> Table {
-    let mut table = Table::new(
+fn table(rows: &[ResultRow]) -> ReportTable {
+    let mut table = ReportTable::new(
         "systems",
         "Freshness plain and by importance, update rate and coverage in %, age in days; mean of all seeds.",
         &["system", "budget", "freshness", "by importance", "age", "update rate", "coverage"],
     );
     for budget in BUDGETS {
         for (policy, name) in POLICIES {
-            let mean = |value: fn(&Row) -> f64| mean(rows, policy, budget, value);
+            let mean = |value: fn(&ResultRow) -> f64| mean(rows, policy, budget, value);
             table.row([
                 Cell::from(name),
                 Cell::from(budget),
@@ -113,22 +113,22 @@ fn table(rows: &[Row]) -> Table {
 }
 
 /// Every policy at every budget from every seed.
-fn rows(effort: Effort) -> Vec<Row> {
+fn rows(effort: Effort) -> Vec<ResultRow> {
     let mut rows = Vec::new();
     // Both are constants: a test holds that they can be read.
-    let Ok(spec) = Spec::parse("the report's world", WORLD) else { return rows };
-    let plan = Plan {
-        worlds: vec![Source::Made { name: "survey".to_owned(), spec: Box::new(spec) }],
+    let Ok(spec) = WorldSpec::parse("the report's world", WORLD) else { return rows };
+    let plan = RunPlan {
+        worlds: vec![WorldSource::Made { name: "survey".to_owned(), spec: Box::new(spec) }],
         policies: POLICIES.iter().filter_map(|(name, _)| find(name).ok()).collect(),
         budgets: BUDGETS.iter().filter_map(|budget| budget.parse().ok()).collect(),
         seeds: if effort == Effort::Full { vec![0, 1, 2] } else { vec![0] },
-        terms: Terms::default(),
+        terms: RunTerms::default(),
         references: Some(false),
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         cache: None,
     };
     let done = run(&plan, &AtomicBool::new(false), |news| {
-        if let News::Row(row) = news {
+        if let RunProgress::Row(row) = news {
             rows.push(*row);
         }
     });
@@ -136,7 +136,7 @@ fn rows(effort: Effort) -> Vec<Row> {
     rows
 }
 
-fn mean(rows: &[Row], policy: &str, budget: &str, value: fn(&Row) -> f64) -> f64 {
+fn mean(rows: &[ResultRow], policy: &str, budget: &str, value: fn(&ResultRow) -> f64) -> f64 {
     let (sum, count) = rows
         .iter()
         .filter(|row| row.policy == policy && row.budget == budget)

@@ -1,23 +1,23 @@
-//! What is a fetch worth, by what the crawl is for?
+//! What is the value of a fetch, for the crawl's goal?
 
 use evercrawl_estimate::Gamma;
 
 use crate::page::Days;
 use crate::registry::Goal;
 
-/// How many changes' worth of certainty a belief may begin with, before a page's own visits.
+/// The most certainty of a prior, in changes.
 ///
-/// Most changes of a site are those of few pages. Who counts changes must find these, among pages that look
-/// like all others: up to a shape of 1 no page is given up, and the first change that is found counts for much.
+/// Most changes of a site are those of few pages. For coverage these must be found among pages that look alike: up to
+/// a shape of 1 no page is given up, and the first change that is found counts for much.
 pub(crate) fn max_certainty(goal: Goal) -> f64 {
     if goal == Goal::Coverage { 1.0 } else { f64::INFINITY }
 }
 
-/// The index that `goal` selects, of a page of weight `w` that has waited `tau`.
+/// The index for `goal`, of a page with weight `w` that has waited `tau`.
 ///
-/// Freshness gives up pages that change faster than they can be fetched, coverage wants those, age gives
-/// up none: a user must choose. For coverage the balanced index is taken, which on real sites finds more
-/// than the one made for Poisson pages.
+/// Freshness gives up pages that change faster than they can be fetched, coverage wants those, age gives up none: the
+/// user chooses. For coverage the balanced index is used, which finds more on real sites than the one made for
+/// Poisson pages.
 pub(crate) fn value(goal: Goal, belief: Gamma, w: f64, tau: Days) -> f64 {
     match goal {
         Goal::Freshness => belief.index(w, tau),

@@ -1,16 +1,16 @@
-//! How much has happened in a group of pages while one of them waited?
+//! How much happened in a group of pages while one of them waited?
 //!
-//! Pages of a group are often edited together. A group's clock runs at the pace at which its visited
-//! pages were found to change, compared with what was expected of them: it jumps when a batch of edits
-//! comes to light and nearly stands while all is quiet.
+//! Pages of a group are often edited together. A group's clock runs at the pace at which its visited pages were found
+//! to change, compared with what was expected of them. It jumps when a batch of edits is discovered, and nearly
+//! stands still while all is quiet.
 
 use evercrawl_estimate::quick;
 
 use crate::page::Days;
 use crate::persist::persist_fields;
 
-/// Lately time is divided into weeks, further back into months of four weeks: half a year and two years of
-/// them. A slow crawl comes round once a year or less, and must still know which batch it is looking at.
+/// Recent time is divided into weeks, earlier time into months of four weeks: half a year, and two years of months. A
+/// slow crawl revisits a page once a year or less, and must still know which batch it finds.
 const WEEK: Days = 7.0;
 const WEEKS_A_MONTH: i64 = 4;
 const MONTHS_BY_WEEK: i64 = 7;
@@ -18,7 +18,7 @@ const MONTHS: i64 = 20;
 const WEEKS: i64 = MONTHS_BY_WEEK * WEEKS_A_MONTH;
 const BINS: usize = (WEEKS + MONTHS) as usize;
 
-/// Times beyond this are no times.
+/// Times beyond this are invalid.
 const FAR: Days = 1e9;
 
 /// The pace of one group, week by week.
@@ -32,25 +32,25 @@ pub(crate) struct GroupClock {
     latest: i64,
     /// The weeks, then the months before them, each kind in a ring.
     bins: [TimeSlot; BINS],
-    /// By how much (the logarithm of) the time that pages have waited by it rose since they were last looked at
-    /// again; what fell meanwhile is taken off.
+    /// By how much (the logarithm of) the time that pages have waited by this clock rose since they were last
+    /// reconsidered; falls are subtracted.
     risen: f32,
     /// When that was.
     stirred: Days,
 }
 
-/// Where the first and the last week of a time stand, in the clock of any group.
+/// The first and the last slot of a time, in the clock of any group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlotRange([usize; 2]);
 
 impl SlotRange {
-    /// Those of the time from `from` to `to`.
+    /// The slots of the time from `from` to `to`.
     pub(crate) fn between(from: Days, to: Days) -> Self {
         SlotRange([from, to].map(|time| week_slot(week_of(time))))
     }
 }
 
-/// A page that changes at `rate` was found changed, or not, after it waited.
+/// The result of a visit: a page that changes at `rate` was found changed, or not, after it waited.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WaitInterval {
     pub(crate) from: Days,
@@ -70,7 +70,7 @@ persist_fields!(GroupClock { latest, bins, risen, stirred });
 persist_fields!(TimeSlot { found, expected });
 
 impl GroupClock {
-    /// A clock of which nothing is known, at `now`.
+    /// A clock without evidence, at `now`.
     pub(crate) fn new(now: Days) -> Self {
         GroupClock {
             latest: week_of(now),
@@ -80,8 +80,7 @@ impl GroupClock {
         }
     }
 
-    /// How much more time has passed by this clock from `from` to `to` than by any other: the integral of its
-    /// pace, less 1.
+    /// The extra time that passed by this clock from `from` to `to`: the integral of its pace, minus 1.
     pub(crate) fn gained(&self, from: Days, to: Days, kappa: f64) -> Days {
         let mut gained = 0.0;
         each_part(self.latest, (from, to), |bin, length| {
@@ -90,17 +89,17 @@ impl GroupClock {
         gained
     }
 
-    /// Has what is known of a time with these ends brought from memory.
+    /// Loads these slots into the cache.
     pub(crate) fn touch(&self, SlotRange([first, last]): SlotRange) {
         let ends = self.bins[first].found + self.bins[last].found;
         std::hint::black_box((self.latest, ends + self.risen));
     }
 
-    /// Learns what was found on a page after it waited.
+    /// Learns from a visit to a page that had waited.
     ///
-    /// The expected number of changes, given that there was one at least, is divided over the weeks in
-    /// proportion to their pace (a step of EM); so a batch that is already known takes on further finds,
-    /// and pages fetched since then are not suspected. `gained` is what the clock had [gained](Self::gained) then.
+    /// The expected number of changes, given at least one, is divided over the weeks in proportion to their pace (a
+    /// step of EM). So a known batch takes on further finds, and pages fetched since then are not suspected. `gained`
+    /// is what the clock had [gained](Self::gained) then.
     pub(crate) fn learn(&mut self, visit: &WaitInterval, gained: Days, kappa: f64) {
         let &WaitInterval { from, to, rate, changed } = visit;
         let moved = self.advance(week_of(to));
@@ -121,13 +120,13 @@ impl GroupClock {
         }
     }
 
-    /// Changes to be expected so far are seen to be `factor` times as many: another rate was believed in then.
+    /// Scales the changes expected so far, after the believed rates changed by `factor`.
     pub(crate) fn scale(&mut self, factor: f64) {
         self.bins.iter_mut().for_each(|bin| bin.expected *= factor as f32);
     }
 
-    /// Whether it rose so far that its pages should be looked at again; at most once a day.
-    /// `weight` is what its word is worth.
+    /// Whether it rose so far that its pages should be reconsidered; at most once a day. `weight` is the weight of
+    /// its hint.
     pub(crate) fn has_risen(&mut self, now: Days, weight: f64) -> bool {
         const RISE: f64 = 0.25;
         let stirs = f64::from(self.risen) * weight > RISE && now - self.stirred > 1.0;
@@ -137,12 +136,13 @@ impl GroupClock {
         stirs
     }
 
-    /// Whether it has known nothing since `now` less half a year.
+    /// Whether it has no evidence of the last half year.
     pub(crate) fn is_idle(&self, now: Days) -> bool {
         week_of(now) - self.latest > WEEKS
     }
 
-    /// Makes `week` the latest: months that fall out of the weeks are added up, others forgotten. True if any did.
+    /// Makes `week` the latest: old weeks are added up to months, old months are forgotten. Returns true if that
+    /// happened.
     fn advance(&mut self, week: i64) -> bool {
         let month = month_of(self.latest);
         if week - self.latest > WEEKS + MONTHS * WEEKS_A_MONTH {
@@ -175,10 +175,10 @@ impl TimeSlot {
     }
 }
 
-/// Hands out the weeks and months that `from` to `to` touches and that a clock keeps whose last week is
-/// `latest`: the place of each in the rings, and how much of its time is meant.
+/// Passes the slots that `from` to `to` overlaps, in a clock whose last week is `latest`, with the overlapping time
+/// of each.
 fn each_part(latest: i64, (from, to): (Days, Days), mut take: impl FnMut(usize, Days)) {
-    // The first week that is still kept as such: always the first of a month.
+    // The first week that still has its own slot: always the first of a month.
     let first = (month_of(latest) - MONTHS_BY_WEEK + 1) * WEEKS_A_MONTH;
     let (from_week, to_week) = (week_of(from), week_of(to).min(latest));
     if from_week < first {
@@ -200,7 +200,7 @@ fn overlap((start, end): (i64, i64), from: Days, to: Days) -> Days {
 fn week_of(time: Days) -> i64 {
     let weeks = time.clamp(-FAR, FAR) / WEEK;
     let whole = weeks as i64;
-    // Down, not towards 0: without a call, as it is asked several times a fetch.
+    // Rounds down, not towards 0; without a call, since this runs several times per fetch.
     whole - i64::from(weeks < whole as f64)
 }
 

@@ -1,21 +1,19 @@
-//! `index`: a page is due when a fetch of it is worth as much as the next best use of the budget, by
-//! what its own visits and those of its kin have shown.
+//! `index`: a page is due when a fetch of it is worth as much as the next best use of the budget, by its own evidence
+//! and that of related pages.
 //!
-//! The worth of a fetch grows while a page waits; it is due when that reaches a price μ, the same for
-//! all. Two things are learned. How often a page changes: a Gamma belief of its own visits, which starts
-//! from its directory's pages. And how much time has really passed for it: what was found since on pages
-//! of its directory, its section, its hub and its translations stretches or shrinks the time it has
-//! waited, as far as such hints proved right on its host. Where they prove worthless their weights go
-//! to 0, and the rule is that of a page alone. Pages that were found lately are taken to change more often, by as
-//! much as such pages were seen to.
+//! The value of a fetch grows while a page waits; the page is due when the value reaches a threshold price μ, the
+//! same for all pages. Two things are learned. First, how often a page changes: a Gamma belief from its own visits,
+//! with a prior from its directory. Second, how much time has effectively passed for it: what was found since on
+//! pages of its directory, its section, its hub and its translations stretches or shrinks the time it has waited, as
+//! far as such hints proved right on its host. Where they prove worthless their weights go to 0, and the rule is that
+//! of a page alone. Recently discovered pages are taken to change more often, by a learned factor.
 //!
-//! A fetch costs O(1): a look at four clocks, and a step of four clocks, six weights and one belief. All
-//! that is kept of a page stands in its row. A page's due time is set as if its kin stayed quiet. It is
-//! looked at again when it comes up; and when a group's clock has jumped, [`Policy::stirred`] names the
-//! group, at most once a day, so that whoever keeps the pages asks again for its members. One that does
-//! not ask loses little, since pages that come up are judged by the clocks as they stand. A group takes
-//! about 400 bytes; those that nobody visited for half a year are forgotten, and beyond a quarter of a
-//! million of a kind new ones go without.
+//! A fetch costs O(1): it reads four clocks, and updates four clocks, six weights and one belief. All that is kept
+//! about a page is in its row. A page's due time is set as if its groups stayed quiet, and is checked again when it
+//! has come. When a group's clock has jumped, [`Policy::take_changed_groups`] names the group, at most once a day, so
+//! that the driver can recompute the due times of its members. A driver that does not loses little, since pages are
+//! judged by the current clocks when they come up. A group takes about 400 bytes. Groups that were not visited for
+//! half a year are forgotten, and beyond a quarter of a million of a kind new ones get no clock.
 
 mod aim;
 mod clock;
@@ -55,59 +53,59 @@ const MOST_GROUPS: usize = 1 << 18;
 /// The kinds of group: directory, section, hub, base.
 const KINDS: usize = 4;
 
-/// How many changes' worth of doubt it takes to believe that a group's pace is not the usual one. Small,
-/// since batches are large when they come; larger for sections, in which much happens by chance.
+/// How many changes' worth of evidence it takes to believe that a group's pace is unusual. Small, since batches are
+/// large when they come; larger for sections, in which much happens by chance.
 const KAPPA: [f64; KINDS] = [0.05, 0.1, 0.05, 0.05];
 
-/// Pages that should have been fetched already come in order of their worth: an e-fold counts as a day of
-/// delay, up to this many. New pages come before all of them.
+/// Overdue pages are ordered by their value: an e-fold counts as a day of delay, up to this many. New pages come
+/// before all of them.
 const LONGEST_DELAY: Days = 10.0;
 
-/// A page that came ahead of its time waits for so many of its own intervals more, at most.
+/// A page fetched ahead of its time waits at most this many of its own intervals longer.
 const MOST_AHEAD: f64 = 8.0;
 
-/// No page waits longer than so many turns of a schedule that treats all alike.
+/// The longest interval, in rounds over all pages.
 const MOST_TURNS: f64 = 4.0;
 
-/// No page waits longer than this on what was known when it was told.
+/// How long a due time may stand before it is reconsidered.
 const ASKED_AGAIN_EVERY: Days = 28.0;
 
-/// The share of its interval that a new page waits for its first fetch, where changes are what counts.
+/// The share of its interval that a new page waits for its first fetch, when the goal is coverage.
 const FIRST_WAIT: f64 = 0.5;
 
-/// Where it stands when a page was found.
+/// The note with the time of a page's discovery.
 const FOUND_AT: usize = 4;
 
-/// The default policy: the index rule with the word of a page's kin.
+/// The default policy: the index rule, with hints from related pages.
 #[derive(Debug)]
 pub struct IndexRule {
     goal: Goal,
     beliefs: Beliefs,
     clocks: [Dense<GroupClock>; KINDS],
-    /// What each host's groups have proved to be worth.
+    /// The weights of hints, by host.
     weights: Dense<HintWeights>,
-    /// The same for a host of which nothing is known: what they were worth on the others.
+    /// The weights for a host without evidence: those learned on other hosts.
     elsewhere: HintWeights,
-    /// Who says that pages changed, by host.
+    /// Trust in signal sources, by host.
     signal_sources: ByNumber<SignalSources>,
     /// When their lists were last read, by host.
     lists: ByNumber<ListReads>,
-    /// Where pages lead.
+    /// New links that pages yield.
     leads: LinkYields,
     threshold: PriceController,
-    /// How long pages go unseen that change too fast.
+    /// How long pages wait that change too fast to be worth a fetch.
     patience: RevisitPatience,
     /// How much more often young pages change.
     youth: YoungPages,
     limits: IntervalLimits,
-    /// How long it takes to fetch every page once; without end before that is known.
+    /// How long it takes to fetch every page once; infinite until known.
     turn: Days,
     stirred: Vec<Group>,
     glance: LastValuation,
 }
 
 impl IndexRule {
-    /// Starts from the belief `all` about any page, and keeps intervals within `limits`.
+    /// Starts from the prior `all` for every page, and keeps intervals within `limits`.
     pub fn new(goal: Goal, all: Gamma, limits: IntervalLimits) -> Self {
         IndexRule {
             goal,
@@ -129,18 +127,18 @@ impl IndexRule {
         }
     }
 
-    /// Believes that a page changes about once in a month, and looks at each every other year at least.
+    /// The rule with a prior of one change a month, and a visit at least every other year.
     pub fn for_goal(goal: Goal) -> Self {
         let limits = IntervalLimits { min: 0.0, max: 730.0 };
         IndexRule::new(goal, Gamma::with_mean(1.0 / 30.0, 1.0), limits)
     }
 
-    /// μ: what a fetch must be worth.
+    /// The threshold price μ.
     pub fn threshold(&self) -> f64 {
         self.threshold.price()
     }
 
-    /// The same rule with what was learned at another time.
+    /// Reads what an earlier run learned.
     fn read(&self, from: &mut &[u8]) -> Option<Self> {
         Some(IndexRule {
             goal: self.goal,
@@ -159,7 +157,7 @@ impl IndexRule {
             limits: self.limits,
             turn: Persist::read(from)?,
             patience: Persist::read(from)?,
-            // These were not always kept.
+            // Older versions did not write these.
             lists: if from.is_empty() { ByNumber::default() } else { Persist::read(from)? },
             youth: if from.is_empty() { YoungPages::default() } else { Persist::read(from)? },
             stirred: Vec::new(),
@@ -167,13 +165,12 @@ impl IndexRule {
         })
     }
 
-    /// A page at a moment. Groups whose word counts for nothing are not asked.
+    /// Values a page at a moment. Ignores groups whose weight is 0.
     fn value_page<'a>(&'a self, page: &'a Page, now: Days) -> PageValuation<'a> {
         self.value_page_with(page, now, |weight| weight > 0.0)
     }
 
-    /// The same where every group is heard: one whose word is worth nothing has to prove itself, or it never
-    /// could again.
+    /// The same with all groups: one with weight 0 must be able to prove itself, or it never could again.
     fn value_signalled_page<'a>(&'a self, page: &'a Page, now: Days) -> PageValuation<'a> {
         self.value_page_with(page, now, |_| true)
     }
@@ -199,8 +196,7 @@ impl IndexRule {
         PageValuation { goal: self.goal, page, known, weights, now }
     }
 
-    /// A page that is visited as it was before, and what was seen of it: if that was at the same moment, when it
-    /// came up.
+    /// The valuation of a page that is visited: the cached one, if it came up at the same moment.
     fn cached_valuation<'a>(
         &'a self,
         page: &'a Page,
@@ -219,7 +215,7 @@ impl IndexRule {
         self.weights.get(page.host).unwrap_or(&self.elsewhere)
     }
 
-    /// What is believed of how often `page` changes at its age.
+    /// The belief about the change rate of `page` at its age.
     fn belief(&self, page: &Page, now: Days) -> Gamma {
         let belief = self.beliefs.posterior_of(page);
         let pace = if self.youth.is_young(discovered_at(page), now) {
@@ -230,9 +226,9 @@ impl IndexRule {
         Gamma::new(belief.shape(), belief.rate() / pace)
     }
 
-    /// How time runs for `page` by who would have said that it changed.
+    /// How time counts for `page`, given its signals.
     fn signal_clock(&self, page: &Page, belief: Gamma) -> SignalClock {
-        // Words can come from before a restart that forgot whom to trust.
+        // Signals may be older than a restart that lost the trust in their sources.
         let untried = signals::has_signal(page).then(SignalSources::default);
         let signal_sources =
             self.signal_sources.get(&page.host).filter(|_| signals::has_due_signal(page)).copied();
@@ -241,7 +237,7 @@ impl IndexRule {
             .map_or(SignalClock::PLAIN, |all| all.clock(&signals::signals_of(page), belief.mean()))
     }
 
-    /// For how long nobody has listened to any of those who say that pages of `host` changed.
+    /// The time since any signal source of `host` was last read.
     fn lists_read_delay(&self, host: u32, now: Days) -> Days {
         let (Some(signal_sources), Some(read)) =
             (self.signal_sources.get(&host), self.lists.get(&host))
@@ -256,24 +252,24 @@ impl IndexRule {
         heard.map(|(_, deaf)| deaf).fold(NEVER, f64::min)
     }
 
-    /// How long after its last visit `page` is worth `price`, if all stays quiet.
+    /// How long after its last visit `page` is worth `price`, if its groups stay quiet.
     fn wait(&self, page: &Page, now: Days, price: f64) -> Days {
         let bounds = self.bounds();
         bounds.or_longest(self.value_page(page, now).wait(price, bounds))
     }
 
-    /// The user's limits, and that no page is given up for good.
+    /// The user's limits, and the longest intervals that keep every page in the rotation.
     fn bounds(&self) -> Bounds {
         let turns = |count: f64| self.limits.max.min(count * self.turn);
         let limits = IntervalLimits { max: turns(MOST_TURNS), ..self.limits };
         Bounds { limits, restless: turns(self.patience.rounds()) }
     }
 
-    /// When a page is due that was never fetched, where changes are what counts.
+    /// When a new page is due, if the goal is coverage.
     ///
-    /// To find changes is not to find pages: a new page need not come before all others, as it does for the other
-    /// goals, for which it is out of date until it is fetched. But its first fetch finds no change, and none can be found
-    /// before it: so it does not wait as long as if it had been fetched when it was found.
+    /// Finding changes is not finding pages: for the other goals a new page counts as outdated and comes before all
+    /// others; here it need not. But its first fetch finds no change, and no change can be found before it. So it
+    /// waits less than if it had been fetched when it was discovered.
     fn first_due(&self, page: &Page, now: Days) -> Days {
         let found = Page { last: discovered_at(page), ..*page };
         let wait = self.wait(&found, now, self.threshold.price());
@@ -284,7 +280,7 @@ impl IndexRule {
         due_after(page, self.wait(page, now, self.threshold.price()))
     }
 
-    /// The same for a page that came up: it may be visited at once.
+    /// The same for a page that came up: it may be visited at once, so its valuation is cached.
     fn due_by_cached_valuation(&self, page: &Page, now: Days) -> Days {
         let (look, bounds) = (self.value_signalled_page(page, now), self.bounds());
         let sight = look.equivalent_times();
@@ -293,12 +289,12 @@ impl IndexRule {
         due_after(page, bounds.or_longest(wait))
     }
 
-    /// When a page is due again that was visited `at`: from the visit on, not from the last success, as what failed is
-    /// not tried again at once.
+    /// When a page visited `at` is due again: counted from the visit, not from the last success, so that failures are
+    /// not retried at once.
     ///
-    /// Where nothing is due, the page that comes next is fetched ahead of its time. Its next turn is counted from the
-    /// one that it came ahead of: else the page of the shortest interval would be the next again and again, and all
-    /// that the budget has left would go to it.
+    /// When nothing is due, the page that comes next is fetched ahead of its time. Its next due time is counted from
+    /// the one that it was ahead of. Otherwise the page with the shortest interval would come next again and again,
+    /// and take all that is left of the budget.
     fn due_after_visit(&self, page: &Page, at: Days) -> Days {
         let due = self.due_at(&Page { last: at, ..*page }, at);
         let ahead = (page.due - at).min(MOST_AHEAD * (due - at));
@@ -325,7 +321,7 @@ impl Policy for IndexRule {
     fn record_discovery(&mut self, page: &mut Page, now: Days) {
         self.glance.forget();
         self.youth.record_discovery(now);
-        // One that was fetched before it was found here may be of any age.
+        // A page that was fetched before its discovery may have any age.
         page.note[FOUND_AT] = if page.is_known() { f32::NEG_INFINITY } else { now as f32 };
         page.due = match self.goal {
             _ if page.is_known() => self.due_at(page, now),
@@ -336,7 +332,7 @@ impl Policy for IndexRule {
 
     fn record_visit(&mut self, page: &mut Page, seen: &VisitEvidence) {
         self.youth.record_discovery(seen.at);
-        // Where nobody told of it before.
+        // When no discovery was recorded.
         if seen.elapsed.is_none() && page.note[FOUND_AT] == 0.0 {
             page.note[FOUND_AT] = seen.at as f32;
         }
@@ -391,8 +387,8 @@ impl Policy for IndexRule {
         }
     }
 
-    /// Most members of a group that stirred are not due sooner for it: those visited since what happened, and
-    /// those that would not be worth a fetch even then.
+    /// Most members of a changed group are not due earlier: they were visited since, or are not worth a fetch even
+    /// now.
     fn earlier_due(&self, page: &Page, group: Group, now: Days) -> Option<Days> {
         let clock = self.clocks[group.kind()].get(group.number)?;
         if clock.gained(page.last, now, KAPPA[group.kind()]) <= 0.0 {
@@ -414,8 +410,8 @@ impl Policy for IndexRule {
         self.clocks.iter_mut().flat_map(Dense::iter_mut).for_each(|clock| clock.scale(faster));
         let alive = pages.iter().filter(|page| page.alive).count();
         self.turn = if round.fetches > 0 { alive as f64 / round.rate() } else { NEVER };
-        // Where all pages are fetched several times a week, a turn is time enough to follow.
-        // Without anything to divide, a fetch has no price.
+        // When all pages are fetched several times a week, a round is time enough. Without a budget, a fetch has no
+        // price.
         let anew =
             round.fetches > 0 && self.threshold.expect((7.0 * round.rate()).min(alive as f64));
         if anew {

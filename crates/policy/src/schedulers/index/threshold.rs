@@ -1,29 +1,29 @@
-//! What must a fetch be worth, so that as many pages come due as may be fetched?
+//! Which price makes as many pages come due as the budget allows?
 
 use evercrawl_estimate::quick;
 
 use crate::persist::persist_fields;
 
-/// When the threshold has fallen to this share, all pages are told anew when they are due: those that were
-/// put off by the higher one would come up too late.
+/// When the price has fallen to this share, all due times are recomputed: pages put off by the higher price would
+/// come up too late.
 const FALLEN: f64 = 0.85;
 
-/// How many e-folds the threshold can move in a week.
+/// The most e-folds by which the price moves in a week.
 const FOLDS_A_WEEK: f64 = 1.5;
 
-/// The least number of fetches that count as a week's. The threshold of a small crawl must not follow every single
-/// page; and at first it is nothing: while it rises pages come in order of how long they wait, and a crawl that knows
-/// little by then does well to look at all alike.
+/// The least number of fetches that count as a week's. The price of a small crawl must not follow every single page.
+/// It starts at 0: while it rises, pages are ordered by how long they wait, which treats all alike until more is
+/// known.
 const LEAST: f64 = 18.0;
 
-/// μ, the price of a fetch: it follows what the pages that are fetched are worth, within days.
+/// The threshold price μ of a fetch: it follows the value of the fetched pages, within days.
 ///
-/// When pages wait longer than they should, they are worth more than μ when their turn comes, and it
-/// rises; when nothing is due, pages are fetched ahead of their time for less, and it falls.
+/// When pages wait longer than they should, their value is above μ when they come up, and μ rises. When nothing is
+/// due, pages are fetched ahead of their time for less, and μ falls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PriceController {
     price: f64,
-    /// The highest price by which a waiting page may have been put off.
+    /// The highest price by which a queued page may have been put off.
     highest: f64,
     fetches_a_week: f64,
 }
@@ -36,8 +36,8 @@ impl PriceController {
         self.price
     }
 
-    /// Tells how many fetches there will be. True when that is so many more or fewer than before that the
-    /// price should be asked for anew.
+    /// Sets the number of fetches to come. Returns true when it changed so much that the price should be computed
+    /// anew.
     pub(crate) fn expect(&mut self, fetches_a_week: f64) -> bool {
         const FACTOR: f64 = 1.5;
         let ratio = fetches_a_week / self.fetches_a_week;
@@ -45,7 +45,7 @@ impl PriceController {
         self.price > 0.0 && fetches_a_week > 0.0 && !(1.0 / FACTOR..=FACTOR).contains(&ratio)
     }
 
-    /// Starts anew from `price`.
+    /// Sets the price.
     pub(crate) fn set(&mut self, price: f64) {
         if price > 0.0 && price.is_finite() {
             self.price = price;
@@ -53,7 +53,7 @@ impl PriceController {
         }
     }
 
-    /// Moves towards what a fetch was worth.
+    /// Moves the price towards the value of a fetch.
     pub(crate) fn follow(&mut self, worth: f64) {
         if !(worth > 0.0 && worth.is_finite()) {
             return;
@@ -66,7 +66,7 @@ impl PriceController {
         self.highest = self.highest.max(self.price);
     }
 
-    /// Whether it fell so far since this last was true that waiting pages would come up too late.
+    /// Whether it fell so far since this last returned true that queued pages would come up too late.
     pub(crate) fn has_fallen(&mut self) -> bool {
         let fallen = self.price < FALLEN * self.highest;
         if fallen {

@@ -1,4 +1,4 @@
-//! What is a fetch of this page worth now, and when will it be worth enough?
+//! What is the value of fetching this page now, and when does it reach the threshold price?
 
 use evercrawl_estimate::quick;
 use evercrawl_estimate::signal::SignalClock;
@@ -14,34 +14,34 @@ use crate::page::{Days, Page};
 use crate::registry::Goal;
 use crate::schedulers::beliefs::importance;
 
-/// By how many e-folds a group may run slower or faster than usual: that something happened is often
-/// certain, that nothing did hardly ever.
+/// The bounds of a group's pace, in e-folds around the usual one: that something happened is often certain, that
+/// nothing did hardly ever.
 const SLOWEST: f64 = -1.0;
 const FASTEST: f64 = 4.0;
 
-/// How closely a due time is searched for, as a share of the wait, and in how many steps.
+/// The accuracy of the search for a due time, as a share of the wait, and its most steps.
 const CLOSENESS: f64 = 0.02;
 const STEPS: usize = 24;
 
-/// The shortest time that is told from none: a tenth of a second.
+/// The shortest time distinguished from 0: a tenth of a second.
 const SHORTEST: Days = 1e-6;
 
-/// Between which times a page is fetched, whatever it is worth.
+/// The bounds of an interval, whatever the value of the page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub(super) limits: IntervalLimits,
-    /// The longest time for a page that changes too fast to be worth a fetch.
+    /// The longest interval of a page that changes too fast to be worth a fetch.
     pub(super) restless: Days,
 }
 
 impl Bounds {
-    /// `wait`, or as long as may be where it is none.
+    /// `wait`, or the longest interval if it is NaN.
     pub(super) fn or_longest(&self, wait: Days) -> Days {
         if wait.is_nan() { self.limits.max } else { wait }
     }
 }
 
-/// A page at a moment: all that its worth depends on.
+/// A page at a moment: all that its value depends on.
 pub(super) struct PageValuation<'a> {
     pub(super) goal: Goal,
     pub(super) page: &'a Page,
@@ -50,31 +50,31 @@ pub(super) struct PageValuation<'a> {
     pub(super) now: Days,
 }
 
-/// What a look shows.
+/// Intermediate results of a valuation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EquivalentTimes {
     pub(super) hints: Hints,
-    /// For how long the page has waited, as its kin and what is said of it make it.
+    /// The equivalent time that the page has waited, given its groups and signals.
     pub(super) waited: Days,
-    /// What a fetch is worth.
+    /// The value of a fetch.
     pub(super) worth: f64,
 }
 
 impl PageValuation<'_> {
-    /// What it shows.
+    /// Computes them for now.
     pub(super) fn equivalent_times(&self) -> EquivalentTimes {
         let hints = self.hints(self.now);
         let waited = self.equivalent_by(&hints, self.now);
         EquivalentTimes { hints, waited, worth: self.value_after(waited, self.now) }
     }
 
-    /// What the hints say at `time`, not before now, if the groups stay quiet until then.
+    /// The hints at `time`, not before now, if the groups stay quiet until then.
     #[inline]
     pub(super) fn hints(&self, time: Days) -> Hints {
         self.hints_where(time, |_| true)
     }
 
-    /// The same where only those whose word is worth something matter.
+    /// The hints with a positive weight.
     #[inline]
     fn hints_that_count(&self, time: Days) -> Hints {
         self.hints_where(time, |kind| self.weights.weight_of(kind) > 0.0)
@@ -95,23 +95,23 @@ impl PageValuation<'_> {
         hints
     }
 
-    /// The time for which the page has waited at `time`, as its kin and what is said of it make it.
+    /// The equivalent time that the page has waited at `time`, given its groups and signals.
     pub(super) fn equivalent(&self, time: Days) -> Days {
         self.equivalent_by(&self.hints_that_count(time), time)
     }
 
-    /// The same where it is known what the hints say then.
+    /// The same with known hints.
     pub(super) fn equivalent_by(&self, hints: &Hints, time: Days) -> Days {
         self.elapsed_by_hints(hints, time) + self.known.told.signal_jump()
     }
 
-    /// The same without the jumps of words that came.
+    /// The same without the jumps of signals.
     fn elapsed_by_hints(&self, hints: &Hints, time: Days) -> Days {
         self.known.told.elapsed_without_signals(time - self.page.last) * self.weights.stretch(hints)
     }
 
-    /// The chance that the copy is still right, where nobody has listened lately for so long as is told. A word's
-    /// own chance counts as it is: a doubtful rate is no reason to doubt the word.
+    /// The chance that the copy is still current, when signal sources were not read for the time `deaf`. A signal's
+    /// own chance counts as it is: an uncertain rate is no reason to doubt the signal.
     pub(super) fn freshness(&self, deaf: Days) -> f64 {
         let waited = self.now - self.page.last;
         let deaf = deaf.min(waited);
@@ -121,24 +121,24 @@ impl PageValuation<'_> {
             * (-self.known.belief.mean() * self.known.told.signal_jump()).exp()
     }
 
-    /// What a fetch is worth at `time`: for the page's own change, and for where it leads.
+    /// The value of a fetch at `time`: for the page's own change, and for new links.
     pub(super) fn value_at(&self, time: Days) -> f64 {
         self.value_after(self.equivalent(time), time)
     }
 
-    /// The same where it is known for how long the page has waited by then.
+    /// The same for a known equivalent time.
     pub(super) fn value_after(&self, equivalent: Days, time: Days) -> f64 {
         let own = value(self.goal, self.known.belief, importance(self.page), equivalent);
         own + importance(self.page) * leads::value(self.link_yield(), time - self.page.last)
     }
 
-    /// New links a day. To find changes is not to find pages: for whoever counts changes they are none.
+    /// New links per day. They have no value when the goal is coverage, which counts changes only.
     pub(super) fn link_yield(&self) -> f64 {
         if self.goal == Goal::Coverage { 0.0 } else { leads::rate(self.page) }
     }
 
-    /// The derivative of the log likelihood of what a visit finds by what the hints say: a word's jump is no part
-    /// of the time that they stretch.
+    /// The derivative of the log likelihood of a visit's result with respect to the hints. A signal's jump is not
+    /// part of the time that they stretch.
     pub(super) fn slope(&self, waited: Days, changed: bool) -> f64 {
         let stretched = waited - self.known.told.signal_jump();
         let hazard = self.known.belief.shape() * stretched / (self.known.belief.rate() + waited);
@@ -146,9 +146,9 @@ impl PageValuation<'_> {
         if changed { hazard * same / (1.0 - same).max(1e-9) } else { -hazard }
     }
 
-    /// How long after its last visit the page is worth `price`, if all stays quiet.
+    /// How long after its last visit the page is worth `price`, if its groups stay quiet.
     ///
-    /// Pages that are worth it already come in order of their worth.
+    /// Pages that are worth it already are ordered by their value.
     pub(super) fn wait(&self, price: f64, bounds: Bounds) -> Days {
         if self.now > self.page.last {
             self.wait_with_times(&self.equivalent_times(), price, bounds)
@@ -157,7 +157,7 @@ impl PageValuation<'_> {
         }
     }
 
-    /// The same where it is known what the look shows, some time after the visit.
+    /// The same with intermediate results at hand, some time after the visit.
     pub(super) fn wait_with_times(
         &self,
         sight: &EquivalentTimes,
@@ -213,8 +213,8 @@ impl PageValuation<'_> {
         if is_restless(same) { restless.max(limits.min) } else { limits.max }
     }
 
-    /// Whether the page, now that it is fetched, had been given up: it is not worth the price, and would be sure
-    /// to have changed.
+    /// Whether the page, now that it is fetched, had been given up: it is not worth the price, and would certainly
+    /// have changed.
     pub(super) fn is_given_up(
         &self,
         waited: Days,
@@ -227,11 +227,10 @@ impl PageValuation<'_> {
     }
 }
 
-/// Where between `low` and `most` the share that is `reached`, which grows with time, becomes 1; `most` if it
-/// does not.
+/// The time between `low` and `most` when `reached`, which grows with time, becomes 1; `most` if it does not.
 ///
-/// The share is nearly in proportion to the time: from a first `guess` a few steps to where it would be 1 if
-/// it were so, or to the middle where that leads out of what is known.
+/// The share is nearly proportional to time. So from a first `guess` it takes a few steps to where it would be 1 if
+/// it were exactly so, or to the middle when that leads out of the known range.
 fn first(reached: impl Fn(Days) -> f64, mut guess: Days, (mut low, most): (Days, Days)) -> Days {
     let mut high = f64::INFINITY;
     for _ in 0..STEPS {

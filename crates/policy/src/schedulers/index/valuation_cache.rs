@@ -1,4 +1,4 @@
-//! What did a page look like when it came up? A visit that follows at once learns from the same look.
+//! What was the valuation of a page when it came up? A visit that follows at once learns from the same one.
 
 use std::cell::Cell;
 
@@ -9,11 +9,11 @@ use super::KINDS;
 use super::valuation::{EquivalentTimes, PageValuation};
 use crate::page::{Days, Page};
 
-/// The last look at a page that came up, until something is learned.
+/// The last valuation of a page that came up, until something is learned.
 #[derive(Debug, Default)]
 pub(super) struct LastValuation(Cell<Option<CachedValuation>>);
 
-/// A look at a page, and what was seen.
+/// A valuation of a page, with its results.
 #[derive(Clone, Copy, Debug)]
 struct CachedValuation {
     page: Page,
@@ -22,24 +22,24 @@ struct CachedValuation {
     sight: EquivalentTimes,
 }
 
-/// What is known of a page at a moment.
+/// What is known about a page at a moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownInputs {
     pub(super) belief: Gamma,
-    /// How time runs by who would have said that it changed.
+    /// How time counts, given its signals.
     pub(super) told: SignalClock,
-    /// How much more time than by any other clock has passed by those of its groups since its last visit.
+    /// The extra time that has passed since its last visit by the clocks of its groups.
     pub(super) gained: [Days; KINDS],
 }
 
 impl LastValuation {
-    /// Remembers what `look` showed.
+    /// Caches a valuation.
     pub(super) fn store(&self, look: &PageValuation, sight: EquivalentTimes) {
         let (page, now) = (without_counters(look.page), look.now);
         self.0.set(Some(CachedValuation { page, now, known: look.known, sight }));
     }
 
-    /// Forgets it, since something is learned, and returns it if it was of this page at this moment.
+    /// Clears the cache, since something is learned; returns the valuation if it is of this page at this moment.
     pub(super) fn take(&self, page: &Page, now: Days) -> Option<(KnownInputs, EquivalentTimes)> {
         let glance = self.0.take()?;
         let same = glance.now == now && glance.page == without_counters(page);
@@ -51,7 +51,7 @@ impl LastValuation {
     }
 }
 
-/// A page without what a visit counts, and on which nothing depends that a look shows.
+/// The page without the counters that a visit changes and no valuation reads.
 fn without_counters(page: &Page) -> Page {
     let counts = Page::new(page.id);
     let Page { due, checks, changes, watched, unmodified, missing, .. } = counts;

@@ -1,4 +1,4 @@
-//! What is the word of each kind of group worth on this host?
+//! How much is each kind of hint worth on this host?
 
 use evercrawl_estimate::quick;
 
@@ -8,27 +8,27 @@ use crate::persist::persist_fields;
 /// The number of hints: four kinds of group, then the page's own waiting time and a constant.
 pub(crate) const HINTS: usize = 6;
 
-/// The hints of one page at one moment: logarithms of how much faster than usual its time has run.
+/// The hints about one page at one moment: logarithms of how much faster than usual its time has run.
 pub(crate) type Hints = [f64; HINTS];
 
-/// The waiting time at which the hint of waiting itself says nothing, and its bounds.
+/// The waiting time at which the hint of waiting is 0, and its bounds.
 const USUAL_WAIT: Days = 28.0;
 const WAIT_BOUND: f64 = 3.0;
 
-/// What the hint of waiting says.
+/// The hint of waiting.
 pub(crate) fn waiting_hint(waited: Days) -> f64 {
     0.5 * quick::ln(waited / USUAL_WAIT).clamp(-WAIT_BOUND, WAIT_BOUND)
 }
 
-/// A page's time is stretched, or shrunk, by this many e-folds at most.
+/// The most e-folds by which a page's time is stretched or shrunk.
 const MOST: f64 = 4.0;
 
-/// The worth of each hint, learned as visits show who was right.
+/// The weight of each hint, learned from visits.
 ///
-/// A page that waited τ is treated as if it had waited τ exp(Σ w x). The weights follow the gradient of
-/// the log likelihood of what visits find, each with its own step (`AdaGrad`): a group whose word means
-/// nothing soon has weight 0, and what is left is the plain index rule. The last two hints mend what a
-/// Poisson model gets wrong at short or long waits: real pages change in bursts.
+/// A page that waited τ is treated as if it had waited τ exp(Σ w x). The weights follow the gradient of the log
+/// likelihood of what visits find, each with its own step (`AdaGrad`). A hint without information soon has weight 0,
+/// and what is left is the plain index rule. The last two hints correct what a Poisson model gets wrong at short or
+/// long waits: real pages change in bursts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HintWeights {
     weight: [f64; HINTS],
@@ -38,8 +38,9 @@ pub(crate) struct HintWeights {
 persist_fields!(HintWeights { weight, squares });
 
 impl HintWeights {
-    /// Believes directories a little, which on most sites are edited together, and nobody else: trust is earned.
-    /// Where groups know something a few visits show it, and where they do not, unearned trust would cost fetches.
+    /// The initial weights: some trust in directories, which on most sites are edited together, and none in other
+    /// groups. Where groups are informative a few visits show it, and where they are not, unearned trust would cost
+    /// fetches.
     pub(crate) fn new() -> Self {
         HintWeights { weight: [0.4, 0.0, 0.0, 0.0, 0.0, 0.0], squares: [1.0; HINTS] }
     }

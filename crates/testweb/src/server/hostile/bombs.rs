@@ -1,34 +1,34 @@
 //! How small can a large body be? Packed zeros in every coding, written by hand.
 
-use super::Ask;
+use super::HostileRequest;
 use super::answers::with_headers;
 
 /// How long the bombs are once unpacked.
 const SIZE: usize = 64 << 20;
 
-pub(super) fn gzip(_: &Ask<'_>) -> Vec<u8> {
+pub(super) fn gzip(_: &HostileRequest<'_>) -> Vec<u8> {
     with_headers("Content-Type: text/html\r\nContent-Encoding: gzip\r\n", &gzipped(SIZE))
 }
 
 /// A file that is packed, rather than an answer.
-pub(super) fn gzip_file(_: &Ask<'_>) -> Vec<u8> {
+pub(super) fn gzip_file(_: &HostileRequest<'_>) -> Vec<u8> {
     with_headers("Content-Type: application/gzip\r\n", &gzipped(SIZE))
 }
 
-pub(super) fn deflate(_: &Ask<'_>) -> Vec<u8> {
+pub(super) fn deflate(_: &HostileRequest<'_>) -> Vec<u8> {
     with_headers("Content-Type: text/html\r\nContent-Encoding: deflate\r\n", &deflated(SIZE))
 }
 
-pub(super) fn brotli(_: &Ask<'_>) -> Vec<u8> {
+pub(super) fn brotli(_: &HostileRequest<'_>) -> Vec<u8> {
     with_headers("Content-Type: text/html\r\nContent-Encoding: br\r\n", &BROTLI)
 }
 
-pub(super) fn zstd(_: &Ask<'_>) -> Vec<u8> {
+pub(super) fn zstd(_: &HostileRequest<'_>) -> Vec<u8> {
     with_headers("Content-Type: text/html\r\nContent-Encoding: zstd\r\n", &zstandard(1 << 30))
 }
 
 /// Packed twice: the outer layer is stored as it is, so what it holds is the inner bomb.
-pub(super) fn nested(_: &Ask<'_>) -> Vec<u8> {
+pub(super) fn nested(_: &HostileRequest<'_>) -> Vec<u8> {
     let outer = gzip_of(&stored(&gzipped(SIZE)));
     with_headers("Content-Type: text/html\r\nContent-Encoding: gzip, gzip\r\n", &outer)
 }
@@ -133,8 +133,9 @@ mod tests {
 
     #[test]
     fn bombs_are_small() {
-        let size =
-            |answer: fn(&Ask<'_>) -> Vec<u8>| answer(&Ask { host: "", path: "/", nonce: 0 }).len();
+        let size = |answer: fn(&HostileRequest<'_>) -> Vec<u8>| {
+            answer(&HostileRequest { host: "", path: "/", nonce: 0 }).len()
+        };
         for (bomb, most) in [
             (size(gzip), 500_000),
             (size(deflate), 500_000),

@@ -28,13 +28,13 @@ pub struct Trouble {
     pub name: &'static str,
     /// What it does, in a few words.
     pub what: &'static str,
-    at: Spot,
-    act: Act,
+    at: HostilePlace,
+    act: HostileAct,
 }
 
 /// What on a host is trouble; the rest is plain and leads there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spot {
+enum HostilePlace {
     Everywhere,
     Robots,
     Sitemap,
@@ -44,11 +44,11 @@ enum Spot {
 
 /// What happens to whoever asks for it.
 #[derive(Clone, Copy, Debug)]
-enum Act {
+enum HostileAct {
     /// A whole answer, head and body.
-    Say(fn(&Ask<'_>) -> Vec<u8>),
+    Say(fn(&HostileRequest<'_>) -> Vec<u8>),
     /// The same, a byte a second.
-    Drip(fn(&Ask<'_>) -> Vec<u8>),
+    Drip(fn(&HostileRequest<'_>) -> Vec<u8>),
     /// A beginning, and then the same again without end.
     Forever(&'static str, &'static str),
     /// Something is sent, then the connection is reset.
@@ -63,7 +63,7 @@ enum Act {
 
 /// What is being asked for.
 #[derive(Debug)]
-struct Ask<'a> {
+struct HostileRequest<'a> {
     /// The Host header.
     host: &'a str,
     path: &'a str,
@@ -76,9 +76,9 @@ const OK: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n";
 /// All of them.
 #[rustfmt::skip]
 pub const TROUBLES: &[Trouble] = {
-    use Act::{Drip, Forever, Greet, HalfClose, Reset, Say, Silence};
-    use Spot::{Everywhere, Feed, Pages, Robots, Sitemap};
-    const fn row(name: &'static str, at: Spot, act: Act, what: &'static str) -> Trouble {
+    use HostileAct::{Drip, Forever, Greet, HalfClose, Reset, Say, Silence};
+    use HostilePlace::{Everywhere, Feed, Pages, Robots, Sitemap};
+    const fn row(name: &'static str, at: HostilePlace, act: HostileAct, what: &'static str) -> Trouble {
         Trouble { name, what, at, act }
     }
     &[
@@ -168,7 +168,7 @@ const PIECE: usize = 64 * 1024;
 impl Trouble {
     /// Where it is met first, in a world whose names end in `suffix`.
     pub fn url(&self, suffix: &str) -> String {
-        let scheme = if matches!(self.act, Act::Greet(_)) { "https" } else { "http" };
+        let scheme = if matches!(self.act, HostileAct::Greet(_)) { "https" } else { "http" };
         format!("{scheme}://{}/", self.host(suffix))
     }
 
@@ -185,53 +185,57 @@ impl Trouble {
     }
 
     /// Answers a request as it does; the connection is of no use afterwards. Returns the bytes sent.
-    pub(super) async fn meet(
+    pub(super) async fn serve_case(
         &self,
         stream: &mut TcpStream,
         head: &Head<'_>,
         nonce: u64,
     ) -> io::Result<u64> {
-        let ask = Ask { host: head.host, path: head.target, nonce };
+        let ask = HostileRequest { host: head.host, path: head.target, nonce };
         match self.plain_part(&ask) {
             Some(answer) => send(stream, &answer).await,
-            None => self.act.play(stream, &ask).await,
+            None => self.act.perform_act(stream, &ask).await,
         }
     }
 
     /// What lies beside the trouble and leads to it.
-    fn plain_part(&self, ask: &Ask<'_>) -> Option<Vec<u8>> {
+    fn plain_part(&self, ask: &HostileRequest<'_>) -> Option<Vec<u8>> {
         match (self.at, ask.path) {
-            (Spot::Everywhere, _) => None,
-            (Spot::Robots, path) if path != "/robots.txt" => Some(answers::plain(ask)),
-            (Spot::Robots, _) => None,
-            (Spot::Sitemap, "/robots.txt") => Some(answers::robots_with_sitemap(ask)),
+            (HostilePlace::Everywhere, _) => None,
+            (HostilePlace::Robots, path) if path != "/robots.txt" => Some(answers::plain(ask)),
+            (HostilePlace::Robots, _) => None,
+            (HostilePlace::Sitemap, "/robots.txt") => Some(answers::robots_with_sitemap(ask)),
             (_, "/robots.txt") => Some(answers::missing()),
-            (Spot::Sitemap, path) if path.contains("sitemap") => None,
-            (Spot::Feed, "/feed.xml") | (Spot::Pages, _) => None,
-            (Spot::Feed, _) => Some(answers::page_with_feed()),
-            (Spot::Sitemap, _) => Some(answers::plain(ask)),
+            (HostilePlace::Sitemap, path) if path.contains("sitemap") => None,
+            (HostilePlace::Feed, "/feed.xml") | (HostilePlace::Pages, _) => None,
+            (HostilePlace::Feed, _) => Some(answers::page_with_feed()),
+            (HostilePlace::Sitemap, _) => Some(answers::plain(ask)),
         }
     }
 }
 
-impl Act {
-    async fn play(self, stream: &mut TcpStream, ask: &Ask<'_>) -> io::Result<u64> {
+impl HostileAct {
+    async fn perform_act(
+        self,
+        stream: &mut TcpStream,
+        ask: &HostileRequest<'_>,
+    ) -> io::Result<u64> {
         match self {
-            Act::Say(answer) => send(stream, &answer(ask)).await,
-            Act::Drip(answer) => drip(stream, &answer(ask)).await,
-            Act::Forever(first, again) => send_forever(stream, first, again).await,
-            Act::Reset(first) => {
+            HostileAct::Say(answer) => send(stream, &answer(ask)).await,
+            HostileAct::Drip(answer) => drip(stream, &answer(ask)).await,
+            HostileAct::Forever(first, again) => send_forever(stream, first, again).await,
+            HostileAct::Reset(first) => {
                 let sent = send(stream, first.as_bytes()).await?;
                 stream.set_zero_linger()?;
                 Ok(sent)
             }
-            Act::HalfClose => {
+            HostileAct::HalfClose => {
                 stream.shutdown().await?;
                 wait_for_the_caller_to_leave(stream).await
             }
             // Whoever comes without keys has nothing to fear.
-            Act::Greet(_) => send(stream, &answers::plain(ask)).await,
-            Act::Silence => wait_for_the_caller_to_leave(stream).await,
+            HostileAct::Greet(_) => send(stream, &answers::plain(ask)).await,
+            HostileAct::Silence => wait_for_the_caller_to_leave(stream).await,
         }
     }
 }
@@ -292,7 +296,7 @@ mod tests {
     fn what_is_no_trouble_is_plain_and_leads_there() {
         let find = |name| TROUBLES.iter().find(|trouble| trouble.name == name).unwrap();
         let plain = |name, path| {
-            let ask = Ask { host: "x.hostile.test", path, nonce: 1 };
+            let ask = HostileRequest { host: "x.hostile.test", path, nonce: 1 };
             find(name).plain_part(&ask).map(|bytes| String::from_utf8(bytes).unwrap())
         };
         assert_eq!(plain("tarpit", "/"), None);

@@ -13,7 +13,9 @@ use tokio::net::TcpStream;
 use tokio::time::sleep;
 use tokio_rustls::{LazyConfigAcceptor, StartHandshake};
 
-use super::{Act, Ask, Trouble, answers, drip, send, wait_for_the_caller_to_leave};
+use super::{
+    HostileAct, HostileRequest, Trouble, answers, drip, send, wait_for_the_caller_to_leave,
+};
 
 /// The key of all certificates here, which is no secret.
 const KEY: &[u8] = include_bytes!("tls/key.der");
@@ -50,7 +52,7 @@ pub(in crate::server) async fn converse(stream: TcpStream, suffix: &str) -> io::
     let start = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
     let name = start.client_hello().server_name().unwrap_or_default().to_owned();
     let greeting = match Trouble::of(&name, suffix).map(|trouble| trouble.act) {
-        Some(Act::Greet(greeting)) => greeting,
+        Some(HostileAct::Greet(greeting)) => greeting,
         // All other hosts are to be had without keys only.
         _ => Greeting::Reset,
     };
@@ -68,7 +70,7 @@ async fn greet(greeting: Greeting, mut start: StartHandshake<TcpStream>) -> io::
         }
         Greeting::Reset => io.set_zero_linger(),
         Greeting::Plain => {
-            let ask = Ask { host: "", path: "/", nonce: 0 };
+            let ask = HostileRequest { host: "", path: "/", nonce: 0 };
             send(io, &answers::plain(&ask)).await?;
             sleep(Duration::from_millis(100)).await;
             Ok(())
@@ -80,7 +82,7 @@ async fn greet(greeting: Greeting, mut start: StartHandshake<TcpStream>) -> io::
 /// Goes on as a server with this certificate, for whoever takes it.
 async fn show(certificate: &'static [u8], start: StartHandshake<TcpStream>) -> io::Result<()> {
     let mut stream = start.into_stream(Arc::new(server(certificate)?)).await?;
-    let ask = Ask { host: "", path: "/", nonce: 0 };
+    let ask = HostileRequest { host: "", path: "/", nonce: 0 };
     stream.write_all(&answers::plain(&ask)).await?;
     stream.shutdown().await
 }

@@ -18,8 +18,10 @@ use evercrawl_engine::config::WalkConfig;
 use evercrawl_engine::rehearsal::Rehearsal;
 use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{Pace, PlannerConfig};
-use evercrawl_lab::run::{Budget, News, Plan as LabPlan, Signals, Terms, Witness};
-use evercrawl_lab::{Judge, Row, Source, World};
+use evercrawl_lab::run::{
+    FetchBudget, RunPlan as LabPlan, RunProgress, RunTerms, Signals, TruthObserver,
+};
+use evercrawl_lab::{LabWorld, PageClassifier, ResultRow, WorldSource};
 use evercrawl_model::Time;
 use evercrawl_policy::Days;
 use evercrawl_policy::registry::find;
@@ -53,7 +55,7 @@ pub(crate) struct Live {
     policy: String,
     /// How much may be fetched: a share of the live pages, or a number
     #[arg(long, value_name = "5%/week,..", value_delimiter = ',', default_value = "10%/week")]
-    budget: Vec<Budget>,
+    budget: Vec<FetchBudget>,
     /// What the policy aims at: freshness, coverage or age
     #[arg(long, default_value = "freshness", value_parser = units::goal)]
     goal: evercrawl_policy::registry::Goal,
@@ -91,7 +93,12 @@ pub(super) fn run(args: &Live) -> anyhow::Result<u8> {
     Ok(exit::OK)
 }
 
-fn write(args: &Live, out: &mut impl Write, live: &Row, lab: &Row) -> anyhow::Result<()> {
+fn write(
+    args: &Live,
+    out: &mut impl Write,
+    live: &ResultRow,
+    lab: &ResultRow,
+) -> anyhow::Result<()> {
     if args.json {
         json_line(out, live)?;
         return json_line(out, lab);
@@ -109,20 +116,20 @@ fn write(args: &Live, out: &mut impl Write, live: &Row, lab: &Row) -> anyhow::Re
 }
 
 /// What the lab makes of the same policy.
-fn lab_row(args: &Live, source: &Source, budget: &Budget) -> anyhow::Result<Row> {
+fn lab_row(args: &Live, source: &WorldSource, budget: &FetchBudget) -> anyhow::Result<ResultRow> {
     let plan = LabPlan {
         worlds: vec![source.clone()],
         policies: vec![find(&args.policy)?],
         budgets: vec![budget.clone()],
         seeds: vec![args.seed],
-        terms: Terms { goal: args.goal, ..Terms::default() },
+        terms: RunTerms { goal: args.goal, ..RunTerms::default() },
         references: Some(false),
         threads: 1,
         cache: None,
     };
     let mut made = None;
     evercrawl_lab::run::run(&plan, &AtomicBool::new(false), |news| {
-        if let News::Row(row) = news {
+        if let RunProgress::Row(row) = news {
             made = Some(*row);
         }
     })?;
@@ -131,11 +138,12 @@ fn lab_row(args: &Live, source: &Source, budget: &Budget) -> anyhow::Result<Row>
 
 /// Lets the engine crawl the world to its end.
 #[allow(clippy::disallowed_methods)] // how long it took is part of what is told
-fn engine_row(args: &Live, world: &World, budget: &Budget) -> anyhow::Result<Row> {
+fn engine_row(args: &Live, world: &LabWorld, budget: &FetchBudget) -> anyhow::Result<ResultRow> {
     let began = Instant::now();
-    let judge = Judge::new(world);
+    let judge = PageClassifier::new(world);
     let config = Arc::new(config(args)?);
-    let web = LabWeb::new(world, Witness::new(world, &judge), config.reading.steps, args.seed);
+    let web =
+        LabWeb::new(world, TruthObserver::new(world, &judge), config.reading.steps, args.seed);
     let scratch = Scratch::new()?;
     let start = web.time(world.span.begin - FIRST_LOOK);
     let walk = open(&scratch, &config, args.seed, start)?;
@@ -153,7 +161,7 @@ fn engine_row(args: &Live, world: &World, budget: &Budget) -> anyhow::Result<Row
     }
     args.end_progress();
     let row = crawl.web.witness.row(args.seed);
-    Ok(Row {
+    Ok(ResultRow {
         world: world.name.clone(),
         policy: format!("{} (engine)", args.policy),
         budget: budget.to_string(),
@@ -169,7 +177,7 @@ impl Live {
         !self.quiet && std::io::stderr().is_terminal()
     }
 
-    fn show_progress(&self, world: &World, at: Days) {
+    fn show_progress(&self, world: &LabWorld, at: Days) {
         if self.shows_progress() {
             let weeks = |days: Days| (days / 7.0).round();
             let (done, all) =
@@ -186,7 +194,7 @@ impl Live {
 }
 
 /// Every page there is in the beginning is fetched once.
-fn first_look(crawl: &mut Crawl<'_>, world: &World) -> anyhow::Result<()> {
+fn first_look(crawl: &mut Crawl<'_>, world: &LabWorld) -> anyhow::Result<()> {
     let begin = crawl.web.time(world.span.begin);
     discover(crawl, begin)?;
     let known = crawl.walk.counters().pages;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_fetch::{Failure, Fetched, HeaderMap, HeaderValue, Protocol, Response, Times};
-use evercrawl_lab::World;
-use evercrawl_lab::run::Witness;
+use evercrawl_lab::LabWorld;
+use evercrawl_lab::run::TruthObserver;
 use evercrawl_model::Time;
 use evercrawl_policy::{Days, Finding, SplitMix64};
 use evercrawl_urls::{Canonical, CanonicalSteps};
@@ -19,8 +19,8 @@ const DAY_MS: f64 = 86_400_000.0;
 
 /// A world that speaks HTTP, and a witness of every fetch.
 pub(super) struct LabWeb<'a> {
-    pub(super) witness: Witness<'a>,
-    world: &'a World,
+    pub(super) witness: TruthObserver<'a>,
+    world: &'a LabWorld,
     steps: CanonicalSteps,
     pages: HashMap<String, u32>,
     /// The addresses of the pages that were born.
@@ -35,8 +35,8 @@ pub(super) struct LabWeb<'a> {
 
 impl<'a> LabWeb<'a> {
     pub(super) fn new(
-        world: &'a World,
-        witness: Witness<'a>,
+        world: &'a LabWorld,
+        witness: TruthObserver<'a>,
         steps: CanonicalSteps,
         seed: u64,
     ) -> Self {
@@ -101,8 +101,11 @@ impl<'a> LabWeb<'a> {
             return Ok(response(500, Vec::new()));
         }
         let noise = chance(host.noise);
-        let sight =
-            self.witness.look(page, now.millis() as f64 / DAY_MS - self.offset, self.charged);
+        let sight = self.witness.observe_page(
+            page,
+            now.millis() as f64 / DAY_MS - self.offset,
+            self.charged,
+        );
         if sight.found == Finding::Gone {
             return Ok(response(410, Vec::new()));
         }

@@ -28,22 +28,22 @@ const WEARERS: [[&str; 4]; COLOURS] = [
 
 /// A colour, and how it is worn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct LineStyle {
     colour: usize,
     dash: usize,
 }
 
-impl Look {
+impl LineStyle {
     /// The look of a policy; `None` if it is none.
-    pub(super) fn of(policy: &str) -> Option<Look> {
+    pub(super) fn of(policy: &str) -> Option<LineStyle> {
         let dash = |wearers: &[&str; 4]| wearers.iter().position(|name| *name == policy);
         let mut looks = WEARERS.iter().map(dash).enumerate();
-        looks.find_map(|(colour, dash)| Some(Look { colour, dash: dash? }))
+        looks.find_map(|(colour, dash)| Some(LineStyle { colour, dash: dash? }))
     }
 
     /// The looks of a panel's lines: that of its policy for each that has one, and for the others, in
     /// their order, colours that nobody else there wears.
-    pub(super) fn of_panel(panel: &Panel) -> Vec<Look> {
+    pub(super) fn of_panel(panel: &Panel) -> Vec<LineStyle> {
         let own = || panel.lines.iter().filter_map(|line| line.look);
         let is_free = |colour: &usize| own().all(|look| look.colour != *colour);
         let mut free: Vec<usize> = (0..COLOURS).filter(is_free).collect();
@@ -51,7 +51,7 @@ impl Look {
             free.extend(0..COLOURS);
         }
         let mut others = free.into_iter().cycle();
-        let mut next = || Look { colour: others.next().unwrap_or_default(), dash: 0 };
+        let mut next = || LineStyle { colour: others.next().unwrap_or_default(), dash: 0 };
         panel.lines.iter().map(|line| line.look.unwrap_or_else(&mut next)).collect()
     }
 
@@ -79,25 +79,27 @@ mod tests {
     use evercrawl_policy::registry::ALL;
 
     use super::*;
-    use crate::figure::Line;
+    use crate::figure::FigureLine;
 
     #[test]
     fn every_policy_has_a_look_of_its_own() {
         let mut worn = Vec::new();
         for policy in ALL {
-            let look = Look::of(policy.name).unwrap_or_else(|| panic!("{} has none", policy.name));
+            let look =
+                LineStyle::of(policy.name).unwrap_or_else(|| panic!("{} has none", policy.name));
             assert!(!worn.contains(&look), "{}: {look:?}", policy.name);
             worn.push(look);
         }
-        assert_eq!(Look::of("nobody"), None);
+        assert_eq!(LineStyle::of("nobody"), None);
     }
 
     #[test]
     fn others_get_colours_that_are_left() {
-        let line = |label: &str| Line::curve(label, Vec::new());
+        let line = |label: &str| FigureLine::curve(label, Vec::new());
         let lines = vec![line("x"), line("ours").of("index"), line("y")];
         let panel = Panel { heading: String::new(), lines };
-        let classes: Vec<String> = Look::of_panel(&panel).iter().map(|look| look.class()).collect();
+        let classes: Vec<String> =
+            LineStyle::of_panel(&panel).iter().map(|look| look.class()).collect();
         assert_eq!(classes, ["c1", "c0", "c2"]);
     }
 }

@@ -5,35 +5,35 @@ use std::ops::Range;
 use evercrawl_policy::{Days, Finding};
 
 use super::copies::Copies;
-use crate::judge::Judge;
-use crate::row::Row;
-use crate::score::Score;
-use crate::world::World;
+use crate::judge::PageClassifier;
+use crate::row::ResultRow;
+use crate::score::RunScore;
+use crate::world::LabWorld;
 
 /// Sees every fetch of a crawl that is not driven from here, and knows the truth.
-pub struct Witness<'a> {
-    world: &'a World,
-    judge: &'a Judge,
+pub struct TruthObserver<'a> {
+    world: &'a LabWorld,
+    judge: &'a PageClassifier,
     copies: Copies<'a>,
     /// When each page was last fetched.
     fetched: Vec<Days>,
-    score: Score<'a>,
+    score: RunScore<'a>,
 }
 
 /// What a fetch shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sight {
+pub struct TruePageState {
     /// What was found.
     pub found: Finding,
     /// When the page changed last, if that was since the last fetch.
     pub modified: Option<Days>,
 }
 
-impl<'a> Witness<'a> {
+impl<'a> TruthObserver<'a> {
     /// Before the first page is known.
-    pub fn new(world: &'a World, judge: &'a Judge) -> Self {
-        let (copies, score) = (Copies::new(world), Score::new(world, judge));
-        Witness { world, judge, copies, fetched: Vec::new(), score }
+    pub fn new(world: &'a LabWorld, judge: &'a PageClassifier) -> Self {
+        let (copies, score) = (Copies::new(world), RunScore::new(world, judge));
+        TruthObserver { world, judge, copies, fetched: Vec::new(), score }
     }
 
     /// The pages that came to be up to `now` and were not told of before.
@@ -51,17 +51,17 @@ impl<'a> Witness<'a> {
     }
 
     /// `page` is fetched at `now`; it costs nothing where it is not `charged`.
-    pub fn look(&mut self, page: u32, now: Days, charged: bool) -> Sight {
+    pub fn observe_page(&mut self, page: u32, now: Days, charged: bool) -> TruePageState {
         let made = std::mem::replace(&mut self.fetched[page as usize], now);
         let look = self.copies.fetch(page, made, now, &mut self.score);
         if charged {
             self.score.fetched(page, now, 1.0, &look.gain);
         }
-        Sight { found: look.found, modified: look.modified }
+        TruePageState { found: look.found, modified: look.modified }
     }
 
     /// The score at the end of the world.
-    pub fn row(mut self, seed: u64) -> Row {
+    pub fn row(mut self, seed: u64) -> ResultRow {
         let made = |page: u32| self.fetched[page as usize];
         self.copies.close(made, self.world.span.to, &mut self.score);
         self.score.outcome(seed).row

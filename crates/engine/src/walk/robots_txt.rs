@@ -1,0 +1,158 @@
+//! What does a robots.txt that was asked for mean? Rules for its origin, lists of pages, a pause for its host.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use evercrawl_model::{Event, HostUpdate, Refusal, RobotsCopy, Time};
+use evercrawl_robots::{Access, RobotsTxt, availability};
+use evercrawl_state::{StateError, Store, View};
+use evercrawl_urls::Base;
+
+use super::Walk;
+use super::consequences::{Consequence, Consequences, Note};
+use super::steps::host_pace;
+use crate::EngineError;
+use crate::config::WalkConfig;
+use crate::frontier::{Lease, RobotsRules};
+use crate::links::LinkReader;
+use crate::robots::read_robots;
+
+/// How long a robots.txt is believed.
+const ROBOTS_FRESH: Duration = Duration::from_secs(24 * 3600);
+/// How long to wait before asking again for one that its host would not give.
+const ROBOTS_RETRY: Duration = Duration::from_secs(3600);
+
+/// A robots.txt that was asked for.
+#[derive(Debug)]
+pub struct RobotsAnswer {
+    /// Scheme, host and port.
+    pub origin: String,
+    /// The page that it was asked for.
+    pub lease: Box<Lease>,
+    /// The final status; `None` where no answer came.
+    pub status: Option<u16>,
+    /// True when the host's address is one that we do not connect to.
+    pub forbidden: bool,
+    /// How long the host asked to be left alone.
+    pub asked_pause: Option<Duration>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// The host's address.
+    pub ip: Option<IpAddr>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl<S: Store> Walk<S> {
+    /// A robots.txt came, or did not.
+    pub fn robots(&mut self, answer: RobotsAnswer, now: Time) -> Result<(), EngineError> {
+        let (page, access) = (answer.lease.page, availability(answer.status));
+        self.ledger.frontier.end_robots_request(page.host);
+        if answer.forbidden {
+            return self.refuse(&answer.lease, Refusal::PrivateAddress, None, now);
+        }
+        self.counts.tally.robots += 1;
+        let mut update = HostUpdate { ip: answer.ip, ..HostUpdate::default() };
+        if answer.status.is_none() && answer.lease.row.guess && answer.lease.row.seed {
+            self.ledger.frontier.record_answer(page.host, answer.ip, answer.took, now);
+            return self.try_plain_http(&answer.lease, now);
+        }
+        let (schedule, mut expires) = (&self.config.schedule, now.after(ROBOTS_FRESH));
+        if access == Access::DisallowAll {
+            // Nothing is allowed until it can be had: the whole host waits, its pages stay.
+            let asked = answer.asked_pause.or(answer.status.map(|_| ROBOTS_RETRY));
+            let jitter = host_pace::jitter(page, now, self.seed);
+            expires = now.after(host_pace::backoff(schedule, &answer.lease, asked, jitter));
+            let frontier = &mut self.ledger.frontier;
+            host_pace::block(&answer.lease, expires, frontier, &mut update);
+        }
+        let body = if access == Access::Parse { answer.body } else { Vec::new() };
+        let copy = RobotsCopy { at: now, expires, status: answer.status.unwrap_or(0), body };
+        if access != Access::DisallowAll {
+            host_pace::forgive(&answer.lease, &mut self.ledger.frontier, &mut update);
+            let robots = Arc::new(read_robots(&copy, &self.config.reading.agent));
+            self.discover_lists(&answer.origin, &robots, &answer.lease, now)?;
+            let https = answer.origin.starts_with("https:");
+            self.ledger.frontier.set_robots_rules(
+                page.host,
+                https,
+                RobotsRules { robots, expires },
+            );
+        }
+        // By the rules just learned: a Crawl-delay holds from the first page on.
+        let frontier = &mut self.ledger.frontier;
+        update.next_allowed = Some(frontier.record_answer(page.host, answer.ip, answer.took, now));
+        let learned = [
+            Event::RobotsLearned { origin: answer.origin, copy },
+            Event::HostLearned { host: page.host, update },
+        ];
+        self.carry_out(learned.map(Consequence::Event).into(), now)?;
+        self.ledger.frontier.defer_page(&answer.lease, now);
+        self.ledger.rest_if_paused(page.host, now)
+    }
+
+    /// A bare domain does not answer by `https`: it is tried by `http`.
+    fn try_plain_http(&mut self, lease: &Lease, now: Time) -> Result<(), EngineError> {
+        if let Some(twin) = self.links.plain_twin(lease, now) {
+            self.ledger.apply(&Event::Discovered(twin), now)?;
+        }
+        let again = Some(self.config.schedule.rare_visit(now));
+        self.refuse(lease, Refusal::HostDead, again, now)
+    }
+
+    fn discover_lists(
+        &mut self,
+        origin: &str,
+        robots: &RobotsTxt,
+        lease: &Lease,
+        now: Time,
+    ) -> Result<(), EngineError> {
+        if !self.config.sitemaps {
+            return Ok(());
+        }
+        let row = self.ledger.view().host(lease.page.host)?;
+        let of_seed = row.is_some_and(|host| host.seed);
+        let found = lists(origin, robots, (lease, of_seed), &self.links, &self.config, now);
+        self.carry_out(found, now).map(drop)
+    }
+}
+
+/// Sitemaps that robots.txt names; or on a seed's host the usual place, where it names none.
+fn lists(
+    origin: &str,
+    robots: &RobotsTxt,
+    (lease, of_seed): (&Lease, bool),
+    links: &LinkReader,
+    config: &WalkConfig,
+    now: Time,
+) -> Consequences {
+    let Ok(base) = Base::new(&format!("{origin}/"), config.reading.steps) else {
+        return Vec::new();
+    };
+    let mut named: Vec<String> = robots.sitemaps().map(str::to_owned).collect();
+    let guess = named.is_empty() && of_seed;
+    if guess {
+        named.push("/sitemap.xml".to_owned());
+    }
+    let urls = named.iter().filter_map(|href| base.join(href).ok());
+    let found = urls.map(|url| match links.list_verdict(&url, now) {
+        Ok(()) => Consequence::Note(Note::ListFound(links.list(url, lease, guess, now))),
+        Err(reason) => Consequence::Event(Event::LinksRefused { reason, count: 1 }),
+    });
+    found.collect()
+}
+
+/// The rules of an origin as last fetched, where they can still be believed.
+pub(super) fn stored_rules<S: Store>(
+    view: &View<S>,
+    origin: &str,
+    agent: &str,
+    now: Time,
+) -> Result<Option<RobotsRules>, StateError> {
+    let copy = view.robots(origin)?.filter(|copy| copy.expires > now);
+    Ok(copy.map(|copy| RobotsRules {
+        robots: Arc::new(read_robots(&copy, agent)),
+        expires: copy.expires,
+    }))
+}

@@ -1,0 +1,37 @@
+//! When is a page visited again? As the planner says, sooner where a change is in doubt or the page is pinned.
+
+use evercrawl_model::{NextVisit, Time};
+use evercrawl_state::{StateError, Store, View};
+
+use super::moved;
+use crate::overrides::Overrides;
+use crate::planner::VisitContext;
+use crate::process::{Job, Processed};
+use crate::schedule::Schedule;
+use crate::walk::revisits::Revisits;
+
+/// Sets when a page is visited again, and what is noted of it, after a visit that found so many new links.
+pub(in crate::walk) fn plan<S: Store>(
+    view: &View<S>,
+    processed: &mut Processed,
+    new_links: u32,
+    revisits: &mut Revisits,
+    overrides: &Overrides,
+    schedule: &Schedule,
+    now: Time,
+) -> Result<(), StateError> {
+    let Job { lease, ended, .. } = &processed.job;
+    let (page, ended) = (lease.page, *ended);
+    let conditional = lease.validators_to_send() != (None, None);
+    let former = moved::former(view, &lease.row)?;
+    let look = VisitContext { ended, new_links, conditional, moved_from: former };
+    revisits.planner.record_visit(&lease.row, schedule, &mut processed.visited, &look);
+    revisits.visited(page.host, view.counters().pages, now);
+    revisits.confirming.visited(processed, schedule);
+    let visited = &mut processed.visited;
+    if visited.visit.is_move() {
+        visited.next = NextVisit::Recheck(schedule.rare_visit(ended));
+    }
+    visited.next = overrides.apply_pin(page, ended, visited.next);
+    Ok(())
+}
