@@ -6,8 +6,7 @@
 //! DIR/state/           the store, and the URLs seen beside it
 //! DIR/archive/         WARC files and their CDXJ indexes
 //! DIR/learned          what the planner knows beyond single pages
-//! DIR/status.json      how a running crawl is doing
-//! DIR/control.sock     where it answers reading verbs
+//! DIR/control.sock     where a running crawl answers other verbs
 //! ```
 
 use std::fs::{self, File, TryLockError};
@@ -121,11 +120,6 @@ impl DataDir {
     /// Where the store of the data directory at `path` is.
     pub(crate) fn store_in(path: &Path) -> PathBuf {
         path.join(STATE).join(STORE)
-    }
-
-    /// Where a running crawl says how it is doing.
-    pub fn status_file(path: &Path) -> PathBuf {
-        path.join("status.json")
     }
 
     /// Where what the planner learned is kept in the data directory at `path`.
