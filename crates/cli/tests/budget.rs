@@ -186,7 +186,7 @@ fn a_day_of_bytes_binds_over_restarts_and_says_so() {
     assert!(crawl.is_running(), "it waits for the day to pass");
     let said = place.run("status").expect(0).out;
     assert!(
-        said.contains("in the last 24 hours, the limit for a day; the crawl goes on at"),
+        said.contains("in the last 24 hours, the limit for a day; the crawl continues at"),
         "{said}"
     );
     crawl.signal(Signal::INT);

@@ -235,7 +235,10 @@ fn distrust_personal_ranks_and_a_start_by_hosts_are_at_hand() {
         ("pagerank --trust mine.txt", "--trust"),
         ("antitrust --trust-top 3", "--trust-top"),
     ] {
-        place.run(&format!("rank --method {words}")).expect(2).explains(&[option, "is for"]);
+        place
+            .run(&format!("rank --method {words}"))
+            .expect(2)
+            .explains(&[option, "works only with"]);
     }
     let (alike, hosts) = (scores(""), scores("--start hosts"));
     for ((url, a), (other, b)) in alike.iter().zip(&hosts) {

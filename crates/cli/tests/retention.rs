@@ -171,7 +171,7 @@ fn visits_leave_the_log_with_their_records() {
 fn without_rules_nothing_is_dropped() {
     let (_site, place) = visited("");
     let before = archived(&place).len();
-    place.run("retain").expect(0).explains(&["everything is kept"]);
+    place.run("retain").expect(0).explains(&["nothing to delete"]);
     place.run("retain -s retention.archive=all,last1").expect(0);
     assert_eq!(archived(&place).len(), before);
     place.run("retain -s retention.archive=weekly").expect(3).explains(&["weekly", "last 5"]);

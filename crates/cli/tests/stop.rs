@@ -136,7 +136,7 @@ fn nothing_reachable_ends_with_5() {
     place.run(&format!("fetch http://a.test/ {}", dead_end())).expect(5).explains(&["a.test"]);
     let site = Site::serve(|_| Answer::status("503 Service Unavailable"));
     let crawl = format!("crawl --once http://a.test/ --delay 5ms {}", site.flags());
-    place.run(&crawl).expect(5).explains(&["1 page left", "tries again"]);
+    place.run(&crawl).expect(5).explains(&["1 page left", "Retry with:"]);
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn usage_errors_end_with_2() {
     for wrong in ["", "frobnicate", "crawl --depth deep", "crawl", "add", "crawl ftp://a.test/"] {
         place.run(wrong).expect(2);
     }
-    place.run("crawl http://127.0.0.1/ --for soon").expect(2).explains(&["--for", "soon"]);
+    place.run("crawl http://127.0.0.1/ --for soon").expect(2).explains(&["--max-time", "soon"]);
     place.run("crawl --seeds nowhere.txt").expect(2).explains(&["nowhere.txt"]);
     place.run("config show -s nothing").expect(2).explains(&["NAME=VALUE"]);
     place.write("seeds.txt", "http://127.0.0.1/\n\n# fine so far\nhttp://[bad/\n");
@@ -95,7 +95,7 @@ fn robots_answers_by_exit_code_and_names_the_line() {
     );
     let said = ask("http://x.test/a/b").expect(1);
     assert!(said.out.contains("line 2: Disallow: /a"), "{}", said.out);
-    assert!(ask("http://x.test/other").expect(0).out.contains("no line applies"));
+    assert!(ask("http://x.test/other").expect(0).out.contains("no rule applies"));
     let json = ask("http://x.test/a --json").expect(1).json();
     assert_eq!((&json["allowed"], &json["line"]), (&Value::from(false), &Value::from(2)));
     ask("http://x.test/ --config nowhere.toml").expect(3);
@@ -152,7 +152,7 @@ fn urls_tells_all_about_every_url() {
     assert_eq!(listed("").lines().count(), known.len());
     assert_eq!(listed("--state refused").lines().count(), 1);
     assert!(listed("--reason robots").contains("http://a.test/private/x"));
-    place.run("urls --reason robot").expect(2).explains(&["no such reason", "robots"]);
+    place.run("urls --reason robot").expect(2).explains(&["is not a reason", "robots"]);
     assert_eq!(listed("--state new"), "");
 }
 
