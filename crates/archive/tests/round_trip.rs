@@ -210,7 +210,7 @@ fn a_check_finds_every_kind_of_damage() {
             (
                 good_warc.clone(),
                 format!("{good_index}zz 1 {{}}\n"),
-                Some("fits no record: zz 1 {}"),
+                Some("matches no record: zz 1 {}"),
             ),
             (good_warc[..good_warc.len() - 9].to_vec(), good_index.clone(), Some("good records")),
             (flipped, good_index.clone(), Some("good records")),
