@@ -152,9 +152,11 @@ impl<S: Store> Walk<S> {
         let planner = revisits::planner(config.plan, learned, state.view())?;
         let frontier = Frontier::new(config.frontier, seed, now, careful);
         let recorder = Recorder::new(&config, archive, links.clone(), state.reading(), seed);
-        let mut walk = Walk {
+        let mut ledger = Ledger::new(state, frontier);
+        overriding::set_pins(&mut ledger, &insight.overrides)?;
+        Ok(Walk {
             config,
-            ledger: Ledger::new(state, frontier),
+            ledger,
             recorder,
             links,
             revisits: Revisits::new(planner),
@@ -163,9 +165,7 @@ impl<S: Store> Walk<S> {
             sweep: Sweep::at_start(),
             counts,
             seed,
-        };
-        walk.set_pins()?;
-        Ok(walk)
+        })
     }
 
     /// A processor for one more thread.
