@@ -198,7 +198,7 @@ fn states(place: &Place) {
     assert!(joined.iter().filter(wandering).count() >= 2, "its history goes with it");
     let why = place.run("why http://a.test/broken").expect(0).out;
     assert!(
-        why.contains("formerly     http://a.test/wandering, which moved here for good"),
+        why.contains("formerly     http://a.test/wandering, which moved here permanently"),
         "{why}"
     );
     assert_ne!(page("changing")["last_change"], Value::Null);

@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use evercrawl_archive as archive;
-use evercrawl_state::{DamagedFile, Depth, Store, View, damaged_files, seen_is_sound};
+use evercrawl_state::{CheckDepth, DamagedFile, Store, View, damaged_files, is_seen_file_sound};
 
 use self::records::{ByOffset, Expected};
 use crate::data_dir::io;
@@ -115,7 +115,7 @@ pub fn check_deep<S: Store>(
 /// they were written, and gives how many.
 pub fn check_store(path: &Path, tell: &mut dyn FnMut(Told)) -> Result<u64, EngineError> {
     let store = DataDir::store_in(path);
-    let found = damaged_files(&store, Depth::Everything).map_err(io("read", &store))?;
+    let found = damaged_files(&store, CheckDepth::Everything).map_err(io("read", &store))?;
     let faults = found.len() as u64;
     for DamagedFile { path: file, offset, what } in found {
         let file = file.strip_prefix(path).unwrap_or(&file).display().to_string();
@@ -137,7 +137,7 @@ fn other_files(path: &Path) -> Vec<Fault> {
         ..Fault::default()
     };
     let mut faults = Vec::new();
-    if !seen_is_sound(&DataDir::seen_in(path)) {
+    if !is_seen_file_sound(&DataDir::seen_in(path)) {
         faults.push(fault("state/seen.filter", "it is damaged; the next run makes it anew"));
     }
     if DataDir::learned_in(path).exists() && DataDir::learned(path).is_none() {

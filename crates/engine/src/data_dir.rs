@@ -6,8 +6,7 @@
 //! DIR/state/           the store, and the URLs seen beside it
 //! DIR/archive/         WARC files and their CDXJ indexes
 //! DIR/learned          what the planner knows beyond single pages
-//! DIR/status.json      how a running crawl is doing
-//! DIR/control.sock     where it answers reading verbs
+//! DIR/control.sock     where a running crawl answers other verbs
 //! ```
 
 use std::fs::{self, File, TryLockError};
@@ -17,13 +16,15 @@ use std::sync::Arc;
 
 use evercrawl_archive as archive;
 use evercrawl_model::Time;
-use evercrawl_state::{DiskStore, Load, Settings, State, StoreLimits, View, is_loading, undo_load};
+use evercrawl_state::{
+    DiskStore, Load, Settings, State, StoreLimits, View, needs_preparation, prepare_store,
+};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::EngineError;
 
 /// The data format that this version writes, and the latest that it reads.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 /// The earliest that it reads.
 const EARLIEST_FORMAT: u32 = 1;
 const MARK: &str = "evercrawl.data";
@@ -125,11 +126,6 @@ impl DataDir {
         path.join(STATE).join(STORE)
     }
 
-    /// Where a running crawl says how it is doing.
-    pub fn status_file(path: &Path) -> PathBuf {
-        path.join("status.json")
-    }
-
     /// Where what the planner learned is kept in the data directory at `path`.
     pub fn learned_in(path: &Path) -> PathBuf {
         path.join(LEARNED)
@@ -160,14 +156,14 @@ impl DataDir {
     pub fn view(&self, limits: StoreLimits) -> Result<View<DiskStore>, EngineError> {
         let resting = DiskStore::open_to_read(&Self::store_in(&self.path), limits)?;
         match resting.map(Arc::new) {
-            Some(store) if !is_loading(store.as_ref())? => Ok(View::open(store)?),
+            Some(store) if !needs_preparation(store.as_ref())? => Ok(View::open(store)?),
             _ => Ok(View::open(self.store(limits)?)?),
         }
     }
 
     fn store(&self, limits: StoreLimits) -> Result<Arc<DiskStore>, EngineError> {
         let store = self.store_named(STORE, limits)?;
-        undo_load(&store)?;
+        prepare_store(&store)?;
         Ok(store)
     }
 

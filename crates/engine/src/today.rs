@@ -1,7 +1,7 @@
 //! What was found today? Counted as it happens, and read from the end of the visit log at the start.
 
 use evercrawl_model::{Change, HostKey, LogNotice, Time};
-use evercrawl_state::{Entry, StateError, Store, View};
+use evercrawl_state::{LogEntry, StateError, Store, View};
 
 const DAY_SECS: u64 = 86_400;
 
@@ -41,9 +41,11 @@ impl Today {
             }
             today.complete &= place > 0 || from == 0;
             match entry {
-                Entry::Visit(visit, _) => today.add(visit.change, visit.at),
-                Entry::Notice(LogNotice::SiteChanged { host, at, .. }) => today.add_site(host, at),
-                Entry::Notice(LogNotice::LifeChanged { .. }) => {}
+                LogEntry::Visit(visit, _) => today.add(visit.change, visit.at),
+                LogEntry::Notice(LogNotice::SiteChanged { host, at, .. }) => {
+                    today.add_site(host, at)
+                }
+                LogEntry::Notice(LogNotice::LifeChanged { .. }) => {}
             }
         }
         Ok(today)

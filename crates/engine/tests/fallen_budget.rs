@@ -10,7 +10,7 @@ use std::time::Duration;
 use evercrawl_engine::rehearsal::{Asked, Rehearsal, Web};
 use evercrawl_fetch::Fetched;
 use evercrawl_model::Time;
-use evercrawl_state::{Loading, MemoryStore, Overlay, Row, Slice, Space, StateError, Store};
+use evercrawl_state::{MemoryStore, Row, Space, Store, WrappedStore};
 
 use crate::common::fetched;
 use crate::common::rehearsed::{HOUR, START, begun_in, words};
@@ -25,9 +25,11 @@ struct Counting {
     read: Arc<AtomicUsize>,
 }
 
-impl Store for Counting {
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Slice>, StateError> {
-        self.store.get(space, key)
+impl WrappedStore for Counting {
+    type Inner = MemoryStore;
+
+    fn inner(&self) -> &MemoryStore {
+        &self.store
     }
 
     fn scan<'a>(
@@ -40,26 +42,6 @@ impl Store for Counting {
         Box::new(self.store.scan(space, from, to).inspect(move |_| {
             self.read.fetch_add(counted, Ordering::Relaxed);
         }))
-    }
-
-    fn commit(&self, changes: &Overlay) -> Result<(), StateError> {
-        self.store.commit(changes)
-    }
-
-    fn settle(&self) -> Result<(), StateError> {
-        self.store.settle()
-    }
-
-    fn merge(&self) -> Result<(), StateError> {
-        self.store.merge()
-    }
-
-    fn loading(&self, space: Space) -> Result<Box<dyn Loading + '_>, StateError> {
-        self.store.loading(space)
-    }
-
-    fn disk_bytes(&self) -> u64 {
-        self.store.disk_bytes()
     }
 }
 

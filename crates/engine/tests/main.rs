@@ -4,6 +4,7 @@
 //! `instructions.rs` is a binary of its own, because valgrind runs it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "tests")]
 
+mod batches;
 mod common;
 mod doubts;
 mod endless;

@@ -186,11 +186,11 @@ fn no_cash_is_lost_and_importance_follows_it() {
     };
     let sim = discover(&web, plan, false);
     let state = sim.walk.state();
-    let [accounts, cash, given, _] = state.claims_total(Measure::Cash).unwrap();
+    let [accounts, cash, given, _] = state.link_evidence_total(Measure::Cash).unwrap();
     let pages = sim.web.asked.len();
     assert_eq!((accounts as usize, cash), (pages, 3.0), "three seeds brought 1 each");
     let claims: Vec<f64> =
-        state.claims(Measure::Cash).map(|claim| claim.unwrap().1.numbers[0]).collect();
+        state.all_link_evidence(Measure::Cash).map(|claim| claim.unwrap().1.numbers[0]).collect();
     assert_eq!(claims.len(), pages);
     let held = claims.iter().sum::<f64>() + given * accounts;
     assert!((held - cash).abs() < 1e-9, "{held} of {cash}");

@@ -14,9 +14,12 @@ use std::time::Duration;
 use evercrawl_engine::EngineError;
 use evercrawl_model::Time;
 use evercrawl_policy::SplitMix64;
-use evercrawl_state::PageRow;
+use evercrawl_state::{
+    MemoryStore, PageRow, apply_batch, copy_crawl, decode_batch, first_difference,
+};
 use evercrawl_testweb::{World, WorldConfig};
 
+use crate::common::disk::{Record, SimStore};
 use crate::common::sim::{
     LONG, START, Sim, assert_agree, assert_polite, config, held, is_of_the_disk, reachable,
 };
@@ -93,13 +96,15 @@ struct Happened {
     full_disks: AtomicU64,
     set_clocks: AtomicU64,
     bad_networks: AtomicU64,
+    /// Copies of states that were made from a snapshot and batches.
+    copies: AtomicU64,
 }
 
 impl Happened {
-    fn all(&self) -> [u64; 7] {
-        let Happened { cuts, kills, stops, failed_syncs, full_disks, set_clocks, bad_networks } =
-            self;
-        [cuts, kills, stops, failed_syncs, full_disks, set_clocks, bad_networks]
+    fn all(&self) -> [u64; 8] {
+        let Happened { cuts, kills, stops, failed_syncs, full_disks, .. } = self;
+        let Happened { set_clocks, bad_networks, copies, .. } = self;
+        [cuts, kills, stops, failed_syncs, full_disks, set_clocks, bad_networks, copies]
             .map(|count| count.load(Ordering::Relaxed))
     }
 }
@@ -188,13 +193,38 @@ fn a_while(sim: &Sim<'_>, dice: &mut SplitMix64) -> Time {
     sim.rehearsal.now().after(Duration::from_millis(dice.next_u64() % 4_000))
 }
 
+/// A snapshot and the batches since make the store as it is, in every space and byte for byte: also when each batch is
+/// applied twice, all of them twice, or some that the snapshot has already.
+fn assert_rebuilt(store: &SimStore, chance: &mut SplitMix64, happened: &Happened) {
+    let Record { snapshot_after: taken, snapshot, batches } = store.recorded();
+    let Some(snapshot) = snapshot else { return };
+    let batches: Vec<_> = batches.iter().map(|batch| decode_batch(batch).unwrap()).collect();
+    let too_early = chance.below(taken + 1);
+    let since = || taken..batches.len();
+    let orders: [(&str, Vec<usize>); 4] = [
+        ("once", since().collect()),
+        ("each twice", since().flat_map(|nth| [nth, nth]).collect()),
+        ("all twice", since().chain(since()).collect()),
+        ("from too early", (too_early..batches.len()).collect()),
+    ];
+    for (name, order) in orders {
+        let copy = MemoryStore::default();
+        copy_crawl(&snapshot, &copy).unwrap();
+        order.into_iter().for_each(|nth| apply_batch(&copy, &batches[nth]).unwrap());
+        assert_eq!(first_difference(&copy, store).unwrap(), None, "{name}, after {taken}");
+    }
+    count(&happened.copies);
+}
+
 /// All that can be told of a crawl: requests, rows, files.
 type History = (BTreeMap<String, Vec<(Time, String)>>, Vec<PageRow>, BTreeMap<String, Vec<u8>>);
 
 /// A crawl to which things happen, and then none any more: it finds everything as if nothing ever had.
 fn history(seed: u64, happened: &Happened) -> History {
     let (world, dir, mut dice) = (small_world(seed), scratch(), SplitMix64::new(seed));
+    let mut chance = SplitMix64::new(!seed);
     let mut sim = small_sim(&world, dir.path(), seed);
+    sim.place.store.record(chance.below(40));
     for _ in 0..2 + dice.below(6) {
         sim = live_on(sim, &mut dice, happened);
     }
@@ -206,7 +236,9 @@ fn history(seed: u64, happened: &Happened) -> History {
         assert!(asked.iter().all(|(_, path)| world.allows(host, path)), "{host}");
     }
     let requests = sim.requests().clone();
+    let store = sim.place.store.clone();
     let state = sim.close();
+    assert_rebuilt(&store, &mut chance, happened);
     assert_eq!(held(&state, &world), reachable(&world));
     assert_agree(&state, dir.path());
     let rows = state.view().pages().map(|page| page.unwrap().1).collect();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use evercrawl_engine::freshness::Freshness;
 use evercrawl_model::{Change, Outcome, Time};
-use evercrawl_state::{PageRow, Standing, State};
+use evercrawl_state::{PageRow, PageStatus, State};
 use evercrawl_testweb::{HostShares, InsteadOfNotFound, PageShares, World, WorldConfig};
 
 use crate::common::disk::SimStore;
@@ -123,7 +123,7 @@ fn a_changing_web_is_followed_for_hours_and_every_change_is_real() {
             changes += usize::from(!same);
         }
         assert!(visits.len() >= 10, "{} was visited {} times", row.url, visits.len());
-        assert_eq!(row.standing, Standing::Live);
+        assert_eq!(row.status, PageStatus::Live);
     }
     assert!(changes > 100, "{changes}");
     assert_agree(&state, dir.path());
@@ -340,7 +340,7 @@ fn a_planner_that_knows_more_than_the_state_does_no_harm() {
 /// What a page is found to be, where something else is in its place.
 fn told(row: &PageRow) -> Option<Outcome> {
     let outcome = row.past.as_ref()?.outcome;
-    (row.standing == Standing::Gone && outcome.is_substitute()).then_some(outcome)
+    (row.status == PageStatus::Gone && outcome.is_substitute()).then_some(outcome)
 }
 
 #[test]

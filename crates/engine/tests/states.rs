@@ -9,7 +9,7 @@ use crate::common::rehearsed::{HOUR, START, Sim, TOOK, begun, words};
 use evercrawl_engine::rehearsal::{Asked, Web};
 use evercrawl_fetch::Fetched;
 use evercrawl_model::{Change, LifeChange, LifeState, LogNotice, Outcome, Refusal, Time};
-use evercrawl_state::{Entry, Store, View};
+use evercrawl_state::{LogEntry, Store, View};
 
 const HTML: [(&str, &str); 1] = [("content-type", "text/html")];
 
@@ -37,12 +37,14 @@ impl Web for Outage {
 
 /// The turns in a log, each with the reason.
 fn turns<S: Store>(state: &View<S>) -> Vec<(LifeState, LifeState, String)> {
-    let told = |entry: Entry| match entry {
-        Entry::Visit(visit, Some(LifeChange { from, to })) => {
+    let told = |entry: LogEntry| match entry {
+        LogEntry::Visit(visit, Some(LifeChange { from, to })) => {
             Some((from, to, visit.outcome.code().to_owned()))
         }
-        Entry::Notice(LogNotice::LifeChanged {
-            change: LifeChange { from, to }, reason, ..
+        LogEntry::Notice(LogNotice::LifeChanged {
+            change: LifeChange { from, to },
+            reason,
+            ..
         }) => Some((from, to, reason.code().to_owned())),
         _ => None,
     };
@@ -116,8 +118,8 @@ fn a_page_that_always_led_elsewhere_is_not_gone_when_it_leads_to_a_front_page() 
     sim.run(START.after(HOUR * 9), HOUR * 24).unwrap();
     assert!(sim.web.0 >= 8, "{} visits", sim.web.0);
     let mut outcomes = sim.walk.state().log(0).filter_map(|entry| match entry.unwrap().1 {
-        Entry::Visit(visit, _) => Some(visit.outcome),
-        Entry::Notice(_) => None,
+        LogEntry::Visit(visit, _) => Some(visit.outcome),
+        LogEntry::Notice(_) => None,
     });
     assert!(outcomes.all(|outcome| outcome != Outcome::SoftGone));
 }
@@ -165,12 +167,12 @@ fn framed(menu: u64) -> (usize, usize) {
     let (mut changes, mut events) = (0, 0);
     for entry in sim.walk.state().log(0) {
         match entry.unwrap().1 {
-            Entry::Visit(visit, _) => {
+            LogEntry::Visit(visit, _) => {
                 let told = matches!(visit.change, Change::Changed | Change::Near);
                 changes += usize::from(told && visit.at >= at);
             }
-            Entry::Notice(LogNotice::SiteChanged { .. }) => events += 1,
-            Entry::Notice(_) => {}
+            LogEntry::Notice(LogNotice::SiteChanged { .. }) => events += 1,
+            LogEntry::Notice(_) => {}
         }
     }
     (changes, events)

@@ -333,7 +333,7 @@ impl Frontier {
         let seen = row.past.is_some();
         let site = if seen { state.site(page.host)? } else { SiteMemory::default() };
         let manner = state
-            .manner(page.host)?
+            .soft_404_profile(page.host)?
             .filter(|known| now.since(known.at) < SOFT_404_PROFILE_VALIDITY);
         let manner_at = manner.as_ref().map_or(Time::EPOCH, |known| known.at);
         let manner = manner.map(|known| Soft404Profile::from_bytes(&known.manner));

@@ -23,10 +23,11 @@ use evercrawl_model::Time;
 use evercrawl_policy::registry::{Setup, find};
 use evercrawl_robots::{Directives, RobotsTxt};
 use evercrawl_state::{
-    Depth, MemoryStore, Overlay, PageRow, Settings, Space, State, Store, damaged_files, mend_store,
+    CheckDepth, MemoryStore, Overlay, PageRow, Settings, Space, State, Store, damaged_files,
+    decode_batch, encode_batch, mend_store,
 };
 use evercrawl_urls::{Base, Canonical, CanonicalSteps, Patterns, family_of, parse_seed_line};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::reference;
 
@@ -132,6 +133,14 @@ pub const TARGETS: &[Target] = &[
             b"\x10\x00test,a)/ 20200101000000 {\"url\":\"http://a.test/\",\"offset\":\"0\",\"length\":\"10\",\"filename\":\"a.warc.gz\"}\n",
         ],
         run: warc,
+    },
+    Target {
+        name: "batch",
+        examples: &[
+            b"\x00\x02\x00\x03abc\x01\x02xy\x02\x01d\x00\x07\x01\x00\x01g\x01\x03\x01\x00\x09",
+            b"evbatch\x01\x00\x00\x00\x00\x00\x00\x00\x00",
+        ],
+        run: batch,
     },
     Target { name: "rows", examples: &[b"\x00\x00\x01\xff", b"\x03\x10\x80\x7f\x02"], run: rows },
     Target {
@@ -286,6 +295,23 @@ fn warc(bytes: &[u8]) {
     });
 }
 
+/// A batch of anything, and one whose rows alone are anything: what is read of it is what is written again.
+fn batch(bytes: &[u8]) {
+    assert!(decode_batch(bytes).is_err(), "nobody guesses a checksum");
+    // Behind the header come how the rows are packed, their length, the rows and a checksum.
+    let mut with_rows = encode_batch(&Overlay::default());
+    with_rows.truncate(with_rows.len() - 1 - 8 - 8);
+    with_rows.push(0);
+    with_rows.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+    with_rows.extend_from_slice(bytes);
+    let sum = xxh3_64(&with_rows);
+    with_rows.extend_from_slice(&sum.to_le_bytes());
+    if let Ok(changes) = decode_batch(&with_rows) {
+        let written = encode_batch(&changes);
+        assert_eq!(encode_batch(&decode_batch(&written).unwrap()), written);
+    }
+}
+
 /// Rows of a state, some of which are not as they were written: that is an error, or another value.
 fn rows(bytes: &[u8]) {
     let store = Arc::new(MemoryStore::default());
@@ -380,9 +406,9 @@ fn store(bytes: &[u8]) {
     ];
     in_folder(&files, |folder| {
         let dir = folder.join("store");
-        let _ = damaged_files(&dir, Depth::Everything).unwrap();
+        let _ = damaged_files(&dir, CheckDepth::Everything).unwrap();
         assert!(mend_store(&dir, folder, &mut |_| {}).unwrap());
-        assert_eq!(damaged_files(&dir, Depth::Lists).unwrap(), []);
+        assert_eq!(damaged_files(&dir, CheckDepth::Lists).unwrap(), []);
     });
 }
 

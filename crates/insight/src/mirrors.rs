@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use evercrawl_model::{HostKey, HostLikeness, Outcome, PageKey, PageKind, Refusal, Time};
-use evercrawl_state::{PageRow, Standing, StateError, Store, View};
+use evercrawl_state::{PageRow, PageStatus, StateError, Store, View};
 use evercrawl_urls::Canonical;
 
 /// The least number of alike pages before a host counts as a mirror.
@@ -221,13 +221,13 @@ pub fn find_stand_in<S: Store>(
 
 /// Whether a page was or will be fetched, so that no mirror's page is needed.
 pub fn may_stand_in(row: &PageRow) -> bool {
-    match row.standing {
-        Standing::New => row.past.is_none(),
+    match row.status {
+        PageStatus::New => row.past.is_none(),
         // The original only redirects; the mirror may still have the page.
-        Standing::Live => row.held() && !redirects(row),
+        PageStatus::Live => row.held() && !redirects(row),
         // It waits in turn for the page that stands in for it.
-        Standing::Refused(reason) => reason == Refusal::Mirror,
-        Standing::Gone => false,
+        PageStatus::Refused(reason) => reason == Refusal::Mirror,
+        PageStatus::Gone => false,
     }
 }
 

@@ -40,7 +40,7 @@ pub fn collection_freshness<S: Store>(
     state: &View<S>,
     now: Time,
 ) -> Result<Freshness, StateError> {
-    let [_, live, ..] = state.counters().standing;
+    let [_, live, ..] = state.counters().by_status;
     if live == 0 {
         return Ok(Freshness::default());
     }
@@ -67,7 +67,7 @@ fn estimate_by_history<S: Store>(state: &View<S>, now: Time) -> Result<Freshness
     }
     let count = sum.held.max(1) as f64;
     if state.counters().pages > MAX_PAGES_READ as u64 {
-        sum.held = state.counters().standing[1];
+        sum.held = state.counters().by_status[1];
     }
     sum.fresh /= count;
     sum.error = ERROR_WITHOUT_AUDITS;

@@ -33,7 +33,7 @@ use evercrawl_model::{
 };
 use evercrawl_policy::registry::{self, Setup};
 use evercrawl_policy::{Days, Finding, Page, Policy, RevisitRotation, Round, Visit};
-use evercrawl_state::{PageRow, Standing};
+use evercrawl_state::{PageRow, PageStatus};
 
 use audit::Audits;
 pub use calibration::{CLASSES, Calibration, PredictionRecord, rate_class};
@@ -338,7 +338,7 @@ impl Planner {
         now: Time,
     ) -> Result<(), Deferral> {
         // A page that is gone is only rechecked; there is no copy to keep fresh.
-        let planned = self.may_fetch_ahead() && row.standing != Standing::Gone;
+        let planned = self.may_fetch_ahead() && row.status != PageStatus::Gone;
         let Some(past) = row.past.as_ref().filter(|_| planned) else { return Ok(()) };
         let page = self.policy_page(key, row);
         let today = to_days(now);

@@ -17,7 +17,7 @@ fn row(url: &str) -> PageRow {
         guess: false,
         found: Time::EPOCH,
         claimed_change: None,
-        standing: Standing::New,
+        status: PageStatus::New,
         place: None,
         past: None,
         importance: Importance::UNKNOWN,
@@ -82,7 +82,7 @@ fn waiting(due: u64) -> PageRow {
         noted: PolicyNotes::default(),
     };
     let place = Some(Place::Due(Time::from_secs(due * DAY)));
-    PageRow { standing: Standing::Live, place, past: Some(past), ..row("http://a.org/1") }
+    PageRow { status: PageStatus::Live, place, past: Some(past), ..row("http://a.org/1") }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::StateError;
 use crate::counters::Stand;
 use crate::keys;
 use crate::reading::encode_first_seen;
-use crate::rows::{self, HostRow, Logged, PageRow, Past, Place, Standing};
+use crate::rows::{self, HostRow, Logged, PageRow, PageStatus, Past, Place};
 use crate::seen::Trace;
 use crate::state::State;
 use crate::store::{Space, Store};
@@ -51,8 +51,8 @@ impl<S: Store> State<S> {
             Event::HostLearned { host, update } => self.host_learned(*host, update),
             Event::HostParked { host, front } => self.host_rested(*host, *front),
             Event::Probed { host, at, profile: manner } => {
-                let row = rows::encode_manner(*at, manner);
-                self.view.layers.put(Space::Hosts, &keys::manner(*host), &row);
+                let row = rows::encode_soft_404(*at, manner);
+                self.view.layers.put(Space::Hosts, &keys::soft_404(*host), &row);
                 Ok(Applied::default())
             }
             Event::RobotsLearned { origin, copy } => {
@@ -109,7 +109,7 @@ impl<S: Store> State<S> {
         row.kind = visited.kind;
         row.past = Some(learn(row.past.take(), visited, number));
         let gone = visited.visit.change == Change::Gone;
-        row.standing = if gone { Standing::Gone } else { Standing::Live };
+        row.status = if gone { PageStatus::Gone } else { PageStatus::Live };
         let turn = LifeChange::between(stood.1, row.life());
         self.log(&Logged { visit: visited.visit.clone(), before, turn }.encode());
         self.remember_site(visited)?;
@@ -162,11 +162,11 @@ impl<S: Store> State<S> {
         again: Option<Time>,
     ) -> Result<Applied, StateError> {
         let mut row = self.view.page(page)?.ok_or_else(|| unknown_page(page))?;
-        if row.standing != Standing::Refused(reason) {
+        if row.status != PageStatus::Refused(reason) {
             self.count_refused(reason, 1, Some(&row.url));
         }
         let stood = stand(&row);
-        row.standing = Standing::Refused(reason);
+        row.status = PageStatus::Refused(reason);
         self.notice_turn(page, LifeChange::between(stood.1, row.life()), reason, at);
         self.settle(page, row, stood, again.map(Place::Recheck))
     }
@@ -464,7 +464,7 @@ pub(crate) fn authority(url: &str) -> &str {
 
 /// Where a page is by its row.
 pub(crate) fn stand(row: &PageRow) -> Stand {
-    (row.standing, row.life())
+    (row.status, row.life())
 }
 
 fn unknown_page(page: PageKey) -> StateError {

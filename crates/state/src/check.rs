@@ -10,12 +10,13 @@ use evercrawl_model::{HostKey, LifeState, LogNotice, PageKey, RecordAt, Visit};
 
 use crate::StateError;
 use crate::apply::stand;
-use crate::claims;
 use crate::counters::Counters;
 use crate::keys;
 use crate::likeness;
+use crate::link_evidence;
 use crate::links;
 use crate::meta;
+use crate::position::{POSITION, Position};
 use crate::reading::decode_first_seen;
 use crate::rows::{self, HostRow, Logged, PageRow, Place};
 use crate::salvage;
@@ -50,6 +51,7 @@ impl<S: Store> View<S> {
         inspection.visits()?;
         inspection.content()?;
         inspection.meta()?;
+        inspection.walk(Space::Machine, ALL, |_, _, _| {})?;
         inspection.counters();
         Ok(())
     }
@@ -198,7 +200,7 @@ impl<S: Store> Inspection<'_, S> {
                 Some(b'h') => this.host(key, value),
                 Some(b'f') => this.front(key),
                 Some(b'r') => rows::decode_robots(value).map(drop),
-                Some(b'p') => rows::decode_manner(value).map(drop),
+                Some(b'p') => rows::decode_soft_404(value).map(drop),
                 Some(b'm') => likeness::decode(value).map(drop),
                 Some(b'v') => suspicion::decode(value).map(drop),
                 Some(b's') if value.len() != 4 => Err(StateError::Corrupt("no count".into())),
@@ -239,7 +241,7 @@ impl<S: Store> Inspection<'_, S> {
     fn links(&mut self) -> Result<(), StateError> {
         self.walk(Space::Links, ALL, |this, key, value| {
             let read = match key.first() {
-                Some(&keys::CLAIMS) => claims::decode(value).map(drop),
+                Some(&keys::LINK_EVIDENCE) => link_evidence::decode(value).map(drop),
                 Some(&keys::ANCHORS) => links::decode_anchors(value).map(drop),
                 _ => return this.links_of(key, value),
             };
@@ -367,6 +369,7 @@ impl<S: Store> Inspection<'_, S> {
                 (_, SETTINGS) => meta::decode_settings(value).map(drop),
                 (_, COUNTERS) => Counters::decode(value).map(drop),
                 (_, SPENDING) => Spending::decode(value).map(drop),
+                (_, POSITION) => Position::decode(value).map(drop),
                 (Some(&FILES), _) => meta::decode_file(value).map(drop),
                 (Some(&TAGS), _) => {
                     this.counted.tag_sets += 1;
@@ -395,8 +398,8 @@ impl<S: Store> Inspection<'_, S> {
             ("sets of tags", said.tag_sets, found.tag_sets),
             ("turns", said.turns, said.turns.max(found.turns)),
         ];
-        let standings = ["new pages", "live pages", "gone pages", "refused pages"];
-        let each = standings.into_iter().zip(said.standing).zip(found.standing);
+        let statuses = ["new pages", "live pages", "gone pages", "refused pages"];
+        let each = statuses.into_iter().zip(said.by_status).zip(found.by_status);
         pairs.extend(each.map(|((name, said), found)| (name, said, found)));
         let lives = said.lives.iter().flatten().zip(found.lives.iter().flatten());
         let lives =

@@ -72,6 +72,11 @@ pub(crate) struct Reader<'a>(&'a [u8]);
 type Read<T> = Result<T, StateError>;
 
 impl<'a> Reader<'a> {
+    /// Begins to read fields that no format byte comes before.
+    pub(crate) fn of(fields: &'a [u8]) -> Self {
+        Reader(fields)
+    }
+
     /// Begins to read a row that must be of format `format`.
     pub(crate) fn new(row: &'a [u8], format: u8) -> Read<Self> {
         let mut reader = Reader(row);

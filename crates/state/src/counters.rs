@@ -4,9 +4,9 @@ use evercrawl_model::{Change, LifeState, Outcome, Refusal, Visit};
 
 use crate::StateError;
 use crate::codec::{Reader, Writer};
-use crate::rows::Standing;
+use crate::rows::PageStatus;
 
-const FORMAT: u8 = 1;
+pub(crate) const FORMAT: u8 = 1;
 
 /// Totals over the whole data directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,8 +15,8 @@ pub struct Counters {
     pub hosts: u64,
     /// Pages known.
     pub pages: u64,
-    /// Pages by standing: new, live, gone, refused.
-    pub standing: [u64; 4],
+    /// Pages by status: new, live, gone, refused.
+    pub by_status: [u64; 4],
     /// Pages by where they are in their lives; `None` in what earlier versions counted.
     pub lives: Option<[u64; LifeState::ALL.len()]>,
     /// Visits.
@@ -91,24 +91,24 @@ impl Counters {
     /// So many pages came in.
     pub(crate) fn new_pages(&mut self, count: u64) {
         self.pages += count;
-        self.standing[slot(Standing::New)] += count;
+        self.by_status[slot(PageStatus::New)] += count;
         if let Some(lives) = &mut self.lives {
             lives[usize::from(LifeState::New.number())] += count;
         }
     }
 
     /// A page is here from now on.
-    pub(crate) fn arrives(&mut self, (standing, life): Stand) {
-        self.standing[slot(standing)] += 1;
+    pub(crate) fn arrives(&mut self, (status, life): Stand) {
+        self.by_status[slot(status)] += 1;
         if let Some(lives) = &mut self.lives {
             lives[usize::from(life.number())] += 1;
         }
     }
 
     /// A page is here no more.
-    pub(crate) fn leaves(&mut self, (standing, life): Stand) {
+    pub(crate) fn leaves(&mut self, (status, life): Stand) {
         let take = |count: &mut u64| *count = count.saturating_sub(1);
-        take(&mut self.standing[slot(standing)]);
+        take(&mut self.by_status[slot(status)]);
         if let Some(lives) = &mut self.lives {
             take(&mut lives[usize::from(life.number())]);
         }
@@ -129,7 +129,7 @@ impl Counters {
             self.site_events,
             self.logged,
         ];
-        for list in [&single[..], &self.standing, &self.changes, &self.outcomes, &self.refusals] {
+        for list in [&single[..], &self.by_status, &self.changes, &self.outcomes, &self.refusals] {
             out.number(list.len() as u64);
             list.iter().for_each(|&n| out.number(n));
         }
@@ -145,7 +145,7 @@ impl Counters {
         let mut counters = Counters::default();
         let mut single = [0; 11];
         read_list(&mut row, &mut single)?;
-        read_list(&mut row, &mut counters.standing)?;
+        read_list(&mut row, &mut counters.by_status)?;
         read_list(&mut row, &mut counters.changes)?;
         read_list(&mut row, &mut counters.outcomes)?;
         read_list(&mut row, &mut counters.refusals)?;
@@ -186,14 +186,14 @@ impl Counters {
 }
 
 /// Where a page is.
-pub(crate) type Stand = (Standing, LifeState);
+pub(crate) type Stand = (PageStatus, LifeState);
 
-fn slot(standing: Standing) -> usize {
-    match standing {
-        Standing::New => 0,
-        Standing::Live => 1,
-        Standing::Gone => 2,
-        Standing::Refused(_) => 3,
+fn slot(status: PageStatus) -> usize {
+    match status {
+        PageStatus::New => 0,
+        PageStatus::Live => 1,
+        PageStatus::Gone => 2,
+        PageStatus::Refused(_) => 3,
     }
 }
 
@@ -219,11 +219,11 @@ mod tests {
         counters.refuse(Refusal::ErrorHistory, 3);
         for lives in [None, Some([0; 9])] {
             counters.lives = lives;
-            counters.standing = [0; 4];
-            counters.arrives((Standing::New, LifeState::New));
-            counters.leaves((Standing::New, LifeState::New));
-            counters.arrives((Standing::Gone, LifeState::Parked));
-            assert_eq!(counters.standing, [0, 0, 1, 0]);
+            counters.by_status = [0; 4];
+            counters.arrives((PageStatus::New, LifeState::New));
+            counters.leaves((PageStatus::New, LifeState::New));
+            counters.arrives((PageStatus::Gone, LifeState::Parked));
+            assert_eq!(counters.by_status, [0, 0, 1, 0]);
             assert_eq!(counters.living(LifeState::Parked), lives.map(|_| 1));
             assert_eq!(Counters::decode(&counters.encode()).unwrap(), counters);
         }

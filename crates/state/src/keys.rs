@@ -126,7 +126,7 @@ pub(crate) fn parse_moved(key: &[u8]) -> Option<PageKey> {
 }
 
 /// The key of how a host answers for what does not exist.
-pub(crate) fn manner(host: HostKey) -> [u8; 1 + HostKey::LEN] {
+pub(crate) fn soft_404(host: HostKey) -> [u8; 1 + HostKey::LEN] {
     tagged(b'p', host.to_bytes())
 }
 
@@ -176,23 +176,23 @@ pub(crate) fn anchors(page: PageKey) -> [u8; 1 + PageKey::LEN] {
 }
 
 /// What the keys of claims begin with.
-pub(crate) const CLAIMS: u8 = b'c';
+pub(crate) const LINK_EVIDENCE: u8 = b'c';
 
 /// The key of what speaks for a page.
-pub(crate) fn claim(measure: Measure, page: PageKey) -> [u8; 2 + PageKey::LEN] {
-    let mut key = [CLAIMS; 2 + PageKey::LEN];
+pub(crate) fn link_evidence(measure: Measure, page: PageKey) -> [u8; 2 + PageKey::LEN] {
+    let mut key = [LINK_EVIDENCE; 2 + PageKey::LEN];
     key[1..=PageKey::LEN].copy_from_slice(&page.to_bytes());
     key[1 + PageKey::LEN] = measure.number();
     key
 }
 
 /// The key of what all claims of a measure have in common.
-pub(crate) fn claims_total(measure: Measure) -> [u8; 2] {
-    [CLAIM_TOTALS, measure.number()]
+pub(crate) fn link_evidence_total(measure: Measure) -> [u8; 2] {
+    [LINK_EVIDENCE_TOTALS, measure.number()]
 }
 
 /// What those keys begin with.
-pub(crate) const CLAIM_TOTALS: u8 = b'u';
+pub(crate) const LINK_EVIDENCE_TOTALS: u8 = b'u';
 
 /// The key of a fingerprint in table `table` of the near-duplicate index: turned so that the
 /// table's own sixteen bits come first.

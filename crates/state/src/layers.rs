@@ -12,6 +12,7 @@ use evercrawl_model::HostKey;
 use crate::StateError;
 use crate::host_rows::HostRows;
 use crate::keys;
+use crate::position::{POSITION, Position};
 use crate::rows::HostRow;
 use crate::store::{Overlay, Row, Slice, Space, Store};
 
@@ -21,6 +22,8 @@ pub(crate) struct Layers<S> {
     flushing: Option<Arc<Overlay>>,
     pending: Overlay,
     hosts: HostRows,
+    /// The last batch that was handed out.
+    position: Position,
     /// Of no use to who only reads: the store may change under them.
     lately: Option<Mutex<Lately>>,
 }
@@ -62,12 +65,39 @@ impl Lately {
 impl<S: Store> Layers<S> {
     pub(crate) fn new(store: Arc<S>) -> Self {
         let (pending, hosts) = (Overlay::default(), HostRows::default());
-        Layers { store, flushing: None, pending, hosts, lately: None }
+        Layers {
+            store,
+            flushing: None,
+            pending,
+            hosts,
+            position: Position::default(),
+            lately: None,
+        }
     }
 
     /// The same for the only one who changes rows.
     pub(crate) fn of_writer(store: Arc<S>) -> Self {
         Layers { lately: Some(Mutex::default()), ..Layers::new(store) }
+    }
+
+    /// Begins to number batches where the store's last one ended.
+    pub(crate) fn read_position(&mut self) -> Result<(), StateError> {
+        self.position = Position::of_store(self.store.as_ref())?.unwrap_or_default();
+        Ok(())
+    }
+
+    pub(crate) fn position(&self) -> Position {
+        self.position
+    }
+
+    /// Rows changed, or are about to, in a way that no batch says.
+    pub(crate) fn raise_generation(&mut self) {
+        self.position.generation += 1;
+    }
+
+    /// The rows go on from those of a state at another position.
+    pub(crate) fn continue_from(&mut self, position: Position) {
+        self.position = position;
     }
 
     pub(crate) fn store(&self) -> &Arc<S> {
@@ -193,6 +223,8 @@ impl<S: Store> Layers<S> {
         if self.pending.is_empty() {
             return None;
         }
+        self.position.number += 1;
+        self.pending.put(Space::Meta, POSITION, &self.position.encode());
         let frozen = Arc::new(std::mem::take(&mut self.pending));
         self.flushing = Some(frozen.clone());
         Some(frozen)
@@ -207,11 +239,11 @@ impl<S: Store> Layers<S> {
     }
 }
 
-type Entry = Result<(Slice, Option<Slice>), StateError>;
+type Change = Result<(Slice, Option<Slice>), StateError>;
 
 fn owned<'a>(
     range: impl Iterator<Item = (&'a Slice, &'a Option<Slice>)> + 'a,
-) -> impl Iterator<Item = Entry> + 'a {
+) -> impl Iterator<Item = Change> + 'a {
     range.map(|(key, value)| Ok((key.clone(), value.clone())))
 }
 
@@ -220,15 +252,15 @@ fn flat<I: Iterator>(source: Option<I>) -> Peekable<std::iter::Flatten<std::opti
 }
 
 /// Two ordered sources as one; where both have a key, `above` is right.
-struct Over<A: Iterator<Item = Entry>, B: Iterator<Item = Entry>> {
+struct Over<A: Iterator<Item = Change>, B: Iterator<Item = Change>> {
     above: Peekable<A>,
     below: Peekable<B>,
 }
 
-impl<A: Iterator<Item = Entry>, B: Iterator<Item = Entry>> Iterator for Over<A, B> {
-    type Item = Entry;
+impl<A: Iterator<Item = Change>, B: Iterator<Item = Change>> Iterator for Over<A, B> {
+    type Item = Change;
 
-    fn next(&mut self) -> Option<Entry> {
+    fn next(&mut self) -> Option<Change> {
         let order = match (self.above.peek(), self.below.peek()) {
             (Some(Ok((a, _))), Some(Ok((b, _)))) => a.cmp(b),
             (None, _) | (_, Some(Err(_))) => std::cmp::Ordering::Greater,

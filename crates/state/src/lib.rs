@@ -7,22 +7,27 @@
 //! visible at once, and a commit never speaks of a record that the archive could still lose.
 
 mod apply;
+mod batch;
 mod blocks;
 mod bulk;
 mod check;
-mod claims;
 mod codec;
 mod counters;
+mod formats;
 mod host_rows;
 mod intact;
 mod keys;
 mod layers;
 mod likeness;
+mod link_evidence;
 mod links;
+mod machine;
 mod meta;
 mod overrides;
+mod position;
 mod reading;
 mod rebuild;
+mod replay;
 mod retention;
 mod rows;
 mod salvage;
@@ -34,21 +39,26 @@ mod suspicion;
 mod view;
 
 pub use apply::Applied;
-pub use bulk::{Load, is_loading, undo_load};
+pub use batch::{BatchError, BatchHeader, decode_batch, encode_batch, read_batch_header};
+pub use bulk::{Load, needs_preparation, prepare_store};
 pub use check::Fault;
-pub use claims::Total;
 pub use counters::Counters;
-pub use intact::{DamagedFile, Depth, damaged_files, mend_store};
+pub use intact::{CheckDepth, DamagedFile, damaged_files, mend_store};
 pub use keys::Lane;
+pub use link_evidence::LinkEvidenceTotal;
 pub use meta::{ArchiveFile, Settings};
+pub use position::Position;
 pub use reading::{CommittedReader, FirstSeen, Reading};
-pub use rebuild::{Found, Rebuild};
-pub use rows::{HostRow, PageRow, Past, Place, Soft404Row, Standing};
-pub use seen::{Seen, seen_is_sound};
+pub use rebuild::{FoundRecord, Rebuild};
+pub use replay::{ReplayError, apply_batch, copy_crawl, crawl_rows, first_difference};
+pub use rows::{HostRow, PageRow, PageStatus, Past, Place, Soft404Row};
+pub use seen::{Seen, is_seen_file_sound};
 pub use spending::Spending;
 pub use state::State;
-pub use store::{DiskStore, Loading, MemoryStore, Overlay, Row, Slice, Space, Store, StoreLimits};
-pub use view::{Entry, Queued, View};
+pub use store::{
+    DiskStore, Loading, MemoryStore, Overlay, Row, Slice, Space, Store, StoreLimits, WrappedStore,
+};
+pub use view::{LogEntry, Queued, View};
 
 /// What went wrong with the state.
 #[derive(Debug, thiserror::Error)]

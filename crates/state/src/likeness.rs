@@ -10,7 +10,7 @@ use crate::state::State;
 use crate::store::{Space, Store};
 use crate::view::View;
 
-const FORMAT: u8 = 1;
+pub(crate) const FORMAT: u8 = 1;
 
 impl<S: Store> View<S> {
     /// What comparing a host with another has shown, where its pages were met elsewhere.

@@ -15,8 +15,8 @@ use crate::state::State;
 use crate::store::{Space, Store};
 use crate::view::View;
 
-const LINKS: u8 = 1;
-const ANCHORS: u8 = 1;
+pub(crate) const LINKS: u8 = 1;
+pub(crate) const ANCHORS: u8 = 1;
 
 /// The last key that a page can have.
 const LAST: PageKey = PageKey { host: HostKey { shard: u16::MAX, host: u64::MAX }, url: u64::MAX };

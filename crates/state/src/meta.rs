@@ -3,6 +3,9 @@
 use crate::StateError;
 use crate::codec::{Reader, Writer};
 
+pub(crate) const SETTINGS_FORMAT: u8 = 1;
+pub(crate) const FILE_FORMAT: u8 = 1;
+
 /// What is fixed when a data directory is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -32,19 +35,19 @@ pub struct ArchiveFile {
 }
 
 pub(crate) fn encode_settings(settings: Settings) -> Vec<u8> {
-    let mut out = Writer::new(1);
+    let mut out = Writer::new(SETTINGS_FORMAT);
     out.fixed(&settings.seed.to_le_bytes());
     out.number(settings.shards.into());
     out.finish()
 }
 
 pub(crate) fn decode_settings(row: &[u8]) -> Result<Settings, StateError> {
-    let mut row = Reader::new(row, 1)?;
+    let mut row = Reader::new(row, SETTINGS_FORMAT)?;
     Ok(Settings { seed: u64::from_le_bytes(row.array()?), shards: row.small()? })
 }
 
 pub(crate) fn encode_file(file: &ArchiveFile) -> Vec<u8> {
-    let mut out = Writer::new(1);
+    let mut out = Writer::new(FILE_FORMAT);
     out.number(file.serial.into());
     out.text(&file.name);
     out.number(file.warc_len);
@@ -54,7 +57,7 @@ pub(crate) fn encode_file(file: &ArchiveFile) -> Vec<u8> {
 }
 
 pub(crate) fn decode_file(row: &[u8]) -> Result<ArchiveFile, StateError> {
-    let mut row = Reader::new(row, 1)?;
+    let mut row = Reader::new(row, FILE_FORMAT)?;
     let (serial, name) = (row.small()?, row.text()?.to_owned());
     let (warc_len, cdxj_len, flags) = (row.number()?, row.number()?, row.byte()?);
     let (open, finished, leaving) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);

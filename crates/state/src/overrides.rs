@@ -11,13 +11,13 @@ use crate::StateError;
 use crate::apply::{Applied, stand};
 use crate::codec::{Reader, Writer};
 use crate::keys;
-use crate::rows::{self, PageRow, Place, Standing};
+use crate::rows::{self, PageRow, PageStatus, Place};
 use crate::state::State;
 use crate::store::{Space, Store};
 use crate::view::View;
 
-const WISH: u8 = 1;
-const ASIDE: u8 = 1;
+pub(crate) const OVERRIDE: u8 = 1;
+pub(crate) const ASIDE: u8 = 1;
 
 impl<S: Store> View<S> {
     /// What the user wishes, by kind, and since when.
@@ -59,20 +59,20 @@ impl<S: Store> State<S> {
         reason: Refusal,
         at: Time,
     ) -> Result<Applied, StateError> {
-        let aside = Standing::Refused(reason);
-        let Some(mut row) = self.view.page(page)?.filter(|row| row.standing != aside) else {
+        let aside = PageStatus::Refused(reason);
+        let Some(mut row) = self.view.page(page)?.filter(|row| row.status != aside) else {
             return Ok(Applied::default());
         };
         // One that is aside for another reason was where it is kept to have been.
         if !is_aside(&row) {
             let mut kept = Writer::new(ASIDE);
-            rows::encode_standing(&mut kept, row.standing);
+            rows::encode_status(&mut kept, row.status);
             rows::encode_place(&mut kept, row.place);
             self.view.layers.put(Space::Meta, &keys::aside(page), &kept.finish());
         }
         self.count_refused(reason, 1, Some(&row.url));
         let stood = stand(&row);
-        row.standing = aside;
+        row.status = aside;
         self.notice_turn(page, LifeChange::between(stood.1, row.life()), reason, at);
         self.settle(page, row, stood, None)
     }
@@ -85,10 +85,10 @@ impl<S: Store> State<S> {
         let row = self.view.page(page)?.filter(is_aside);
         let (Some(kept), Some(mut row)) = (kept, row) else { return Ok(Applied::default()) };
         let mut kept = Reader::new(&kept, ASIDE)?;
-        let (standing, place) = (rows::decode_standing(&mut kept)?, rows::decode_place(&mut kept)?);
+        let (status, place) = (rows::decode_status(&mut kept)?, rows::decode_place(&mut kept)?);
         let stood = stand(&row);
-        row.standing = standing;
-        if let Standing::Refused(reason) = stood.0 {
+        row.status = status;
+        if let PageStatus::Refused(reason) = stood.0 {
             self.notice_turn(page, LifeChange::between(stood.1, row.life()), reason, at);
         }
         let applied = self.settle(page, row, stood, place)?;
@@ -112,11 +112,11 @@ impl<S: Store> State<S> {
 }
 
 fn is_aside(row: &PageRow) -> bool {
-    matches!(row.standing, Standing::Refused(reason) if reason.puts_aside())
+    matches!(row.status, PageStatus::Refused(reason) if reason.puts_aside())
 }
 
 fn encode_wish(user_override: &Override, since: Time) -> Vec<u8> {
-    let mut out = Writer::new(WISH);
+    let mut out = Writer::new(OVERRIDE);
     out.time(since);
     out.byte(keys::wish_letter(user_override));
     out.text(user_override.subject());
@@ -133,7 +133,7 @@ fn encode_wish(user_override: &Override, since: Time) -> Vec<u8> {
 }
 
 fn decode_wish(row: &[u8]) -> Result<(Override, Time), StateError> {
-    let mut row = Reader::new(row, WISH)?;
+    let mut row = Reader::new(row, OVERRIDE)?;
     let (since, letter, subject) = (row.time()?, row.byte()?, row.text()?.to_owned());
     let user_override = match letter {
         b'p' => {

@@ -12,6 +12,8 @@ use evercrawl_model::{
     Validators, Visit, Visited,
 };
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::StateError;
 use crate::apply::{authority, learn, stand};
 use crate::check::{ALL, Fault, hex, shown};
@@ -20,14 +22,15 @@ use crate::keys;
 use crate::layers::Layers;
 use crate::likeness;
 use crate::links;
+use crate::machine::{self, MachineRow};
 use crate::meta::{self, ArchiveFile, Settings};
+use crate::position::{POSITION, Position};
 use crate::reading::{decode_first_seen, encode_first_seen};
-use crate::rows::{self, HostRow, Logged, PageRow, Place, Standing};
+use crate::rows::{self, HostRow, Logged, PageRow, PageStatus, Place};
 use crate::salvage;
-use crate::state::{SEEN_LOG, SEEN_SUM};
 use crate::store::{Slice, Space, Store};
 use crate::suspicion;
-use crate::view::{CLEAN, COUNTERS, FILES, Probe, SETTINGS, SPENDING, View, known_by};
+use crate::view::{COUNTERS, FILES, Probe, SETTINGS, SPENDING, View, known_by};
 
 /// Changed keys after which they are committed.
 const BATCH: usize = 50_000;
@@ -44,7 +47,7 @@ pub struct Rebuild<'a, S> {
 
 /// A record of the archive that no visit speaks of.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundRecord {
     /// The host of its page.
     pub host: HostKey,
     /// The canonical URL of its page.
@@ -66,6 +69,9 @@ impl<'a, S: Store> Rebuild<'a, S> {
     ) -> Result<Self, StateError> {
         let mut view = View::with(Layers::new(store), settings)?;
         view.layers.put(Space::Meta, SETTINGS, &meta::encode_settings(settings));
+        // Where no old state is left, nobody knows its generation: this one is unlike any before.
+        let generation = xxh3_64(&settings.seed.to_le_bytes());
+        view.layers.continue_from(Position { generation: generation >> 1, number: 0 });
         Ok(Rebuild { view, hear })
     }
 
@@ -80,6 +86,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
         old: &View<O>,
         mut place: impl FnMut(u64, &Visit) -> Option<RecordAt>,
     ) -> Result<(), StateError> {
+        self.view.layers.continue_from(old.position());
         self.view.counters = old.counters.clone();
         self.view.spending = old.spending.clone();
         self.each(old, Space::Pages, |this, key, value| this.copy_page(key, value))?;
@@ -88,7 +95,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
         self.each(old, Space::Links, |this, key, value| {
             // What speaks for pages is found out anew.
             let (page, anchors) = match key {
-                [keys::CLAIMS, ..] => return Ok(()),
+                [keys::LINK_EVIDENCE, ..] => return Ok(()),
                 [keys::ANCHORS, page @ ..] => (page, true),
                 page => (page, false),
             };
@@ -117,19 +124,19 @@ impl<'a, S: Store> Rebuild<'a, S> {
         }
         self.each(old, Space::Content, |this, key, value| this.copy_content(key, value))?;
         self.each(old, Space::Meta, |this, key, value| match key {
-            [FILES | SEEN_LOG | keys::CLAIM_TOTALS, ..]
-            | SEEN_SUM
+            [FILES | keys::LINK_EVIDENCE_TOTALS, ..]
             | SETTINGS
             | COUNTERS
             | SPENDING
-            | CLEAN => Ok(()),
+            | POSITION => Ok(()),
+            key if machine::is_of_earlier_version(key) => Ok(()),
             _ => this.put(Space::Meta, key, value),
         })
     }
 
     /// Puts a record that no visit speaks of back into the log: where its visit was, if nothing
     /// else is there, or at the end. Gives the visit's number.
-    pub fn adopt(&mut self, found: &Found) -> Result<u64, StateError> {
+    pub fn adopt(&mut self, found: &FoundRecord) -> Result<u64, StateError> {
         let (key, check) = self.view.keyer.page(found.host, &found.url);
         let page = match self.view.probe(key, check)? {
             Probe::Known(page) => page,
@@ -179,7 +186,9 @@ impl<'a, S: Store> Rebuild<'a, S> {
         }
         self.view.layers.put(Space::Meta, COUNTERS, &self.view.counters.encode());
         self.view.layers.put(Space::Meta, SPENDING, &self.view.spending.encode());
-        self.view.layers.put(Space::Meta, CLEAN, b"");
+        self.view.layers.put_machine_row(MachineRow::CleanMark, b"");
+        // No batch leads from the old state to this one.
+        self.view.layers.raise_generation();
         self.flush()?;
         self.view.layers.store().settle()?;
         Ok(self.view.counters)
@@ -245,7 +254,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
                 return self.put(Space::Hosts, key, &row.encode());
             }
             [b'r', ..] => drop(rows::decode_robots(value)?),
-            [b'p', ..] => drop(rows::decode_manner(value)?),
+            [b'p', ..] => drop(rows::decode_soft_404(value)?),
             [b'm', ..] => drop(likeness::decode(value)?),
             [b'v', ..] => drop(suspicion::decode(value)?),
             _ => {}
@@ -290,7 +299,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
     fn settle_pages(&mut self) -> Result<(), StateError> {
         let fresh = Counters::counting();
         let counters = &mut self.view.counters;
-        (counters.pages, counters.standing, counters.lives) = (0, fresh.standing, fresh.lives);
+        (counters.pages, counters.by_status, counters.lives) = (0, fresh.by_status, fresh.lives);
         let mut sum: Option<(HostKey, HostRow)> = None;
         self.each_of_mine(Space::Pages, ALL.0, ALL.1, |this, key, value| {
             let page = PageKey::from_bytes(key).ok_or_else(|| keys::bad("page"))?;
@@ -426,7 +435,7 @@ fn unvisited(url: String, found: Time) -> PageRow {
         guess: false,
         found,
         claimed_change: None,
-        standing: Standing::New,
+        status: PageStatus::New,
         place: Some(visited_anew()),
         past: None,
         importance: Importance::UNKNOWN,
@@ -441,9 +450,9 @@ fn visited_anew() -> Place {
 /// A page whose visits are all lost: what it taught is not believed without them.
 fn unvisited_again(row: PageRow) -> PageRow {
     let waits = row.place.is_some();
-    let standing = if waits { Standing::New } else { row.standing };
+    let status = if waits { PageStatus::New } else { row.status };
     let place = waits.then(visited_anew);
-    PageRow { standing, place, past: None, ..row }
+    PageRow { status, place, past: None, ..row }
 }
 
 /// A visit follows in the log; a row that is behind learns from it.
@@ -457,7 +466,7 @@ fn learn_of(row: &mut PageRow, visit: &Visit, number: u64) {
             let visited = plain(visit);
             row.past = Some(learn(row.past.take(), &visited, number));
             let gone = visit.change == Change::Gone;
-            row.standing = if gone { Standing::Gone } else { Standing::Live };
+            row.status = if gone { PageStatus::Gone } else { PageStatus::Live };
             row.place = Some(if gone { Place::Recheck(visit.at) } else { visited_anew() });
         }
     }

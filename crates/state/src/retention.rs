@@ -14,7 +14,7 @@ use crate::state::State;
 use crate::store::{Space, Store};
 use crate::view::View;
 
-const DROPPED: u8 = 1;
+pub(crate) const DROPPED: u8 = 1;
 
 impl<S: Store> View<S> {
     /// Everything that was ever dropped, the earliest first.

@@ -122,7 +122,7 @@ fn between(low: &Key, high: &Key) -> Option<Key> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Loading, MemoryStore, Overlay, Row};
+    use crate::store::{MemoryStore, Overlay, Row, WrappedStore};
     use std::sync::Arc;
 
     /// A store with places that cannot be read, as blocks of a file are.
@@ -131,9 +131,11 @@ mod tests {
         places: Vec<(u8, u8)>,
     }
 
-    impl Store for Damaged {
-        fn get(&self, space: Space, key: &[u8]) -> Result<Option<Slice>, StateError> {
-            self.sound.get(space, key)
+    impl WrappedStore for Damaged {
+        type Inner = MemoryStore;
+
+        fn inner(&self) -> &MemoryStore {
+            &self.sound
         }
 
         fn scan<'a>(
@@ -152,26 +154,6 @@ mod tests {
                 }
             }))
         }
-
-        fn commit(&self, changes: &Overlay) -> Result<(), StateError> {
-            self.sound.commit(changes)
-        }
-
-        fn settle(&self) -> Result<(), StateError> {
-            Ok(())
-        }
-
-        fn merge(&self) -> Result<(), StateError> {
-            Ok(())
-        }
-
-        fn loading(&self, space: Space) -> Result<Box<dyn Loading + '_>, StateError> {
-            self.sound.loading(space)
-        }
-
-        fn disk_bytes(&self) -> u64 {
-            0
-        }
     }
 
     #[test]
@@ -180,7 +162,7 @@ mod tests {
         (1..=200u8).for_each(|n| rows.put(Space::Pages, &[n, 7, n], &[n]));
         for places in [vec![], vec![(1, 1)], vec![(9, 30)], vec![(3, 4), (60, 100), (142, 200)]] {
             let store = Damaged { sound: MemoryStore::default(), places: places.clone() };
-            store.commit(&rows).unwrap();
+            store.sound.commit(&rows).unwrap();
             let layers = Layers::new(Arc::new(store));
             let (mut read, mut told) = (Vec::new(), 0);
             let row = |key: &Slice, _: &Slice| {

@@ -205,7 +205,7 @@ pub(crate) struct Saved {
 
 /// Whether the file at `path` is one of URLs seen, as it was saved. None at all is as good, and so is that of an
 /// earlier version: it is made anew from the store.
-pub fn seen_is_sound(path: &Path) -> bool {
+pub fn is_seen_file_sound(path: &Path) -> bool {
     let Ok(mut file) = File::open(path) else { return !path.exists() };
     let begins = bytes::<8>(&mut file).unwrap_or_default();
     EARLIER.contains(&&begins) || Seen::load(path).is_some()

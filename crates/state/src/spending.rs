@@ -8,7 +8,7 @@ use evercrawl_model::Time;
 use crate::StateError;
 use crate::codec::{Reader, Writer};
 
-const FORMAT: u8 = 1;
+pub(crate) const FORMAT: u8 = 1;
 /// A quarter of an hour, in milliseconds.
 const QUARTER: u64 = 15 * 60 * 1000;
 const DAY: Duration = Duration::from_secs(86_400);

@@ -12,16 +12,13 @@ use crate::StateError;
 use crate::blocks::Blocks;
 use crate::keys;
 use crate::layers::Layers;
+use crate::machine::{self, MachineRow};
 use crate::meta::{self, ArchiveFile, Settings};
+use crate::position::Position;
 use crate::reading::Reading;
 use crate::seen::{Gathering, Quick, Seen, Trace};
 use crate::store::{Overlay, Space, Store};
-use crate::view::{CLEAN, COUNTERS, FILES, Probe, SETTINGS, SPENDING, TAGS, View, number_of};
-
-/// What was seen since the file of URLs seen was saved, by batch.
-pub(crate) const SEEN_LOG: u8 = b'n';
-/// The sum of the file of URLs seen that is to be believed.
-pub(crate) const SEEN_SUM: &[u8] = b"y";
+use crate::view::{COUNTERS, FILES, Probe, SETTINGS, SPENDING, TAGS, View, number_of};
 
 /// How many URLs may be logged before all are saved.
 const SAVE_EVERY: u64 = 2_000_000;
@@ -51,11 +48,17 @@ impl<S: Store> State<S> {
         fresh: Settings,
         seen_path: Option<&Path>,
     ) -> Result<Self, StateError> {
+        let _span = debug_span!("open state").entered();
+        machine::move_rows(store.as_ref())?;
+        let is_numbered = Position::of_store(store.as_ref())?.is_some();
         let mut view = View::with(Layers::of_writer(store), fresh)?;
         if view.layers.get(Space::Meta, SETTINGS)?.is_none() {
             view.layers.put(Space::Meta, SETTINGS, &meta::encode_settings(fresh));
+        } else if !is_numbered {
+            // Earlier versions did not number what they committed: nothing leads from an empty state to this one.
+            view.layers.raise_generation();
         }
-        view.layers.remove(Space::Meta, CLEAN);
+        view.layers.remove_machine_row(MachineRow::CleanMark);
         if view.counters.lives.is_none() {
             view.counters.lives = Some(count_lives(&view)?);
         }
@@ -200,7 +203,7 @@ impl<S: Store> State<S> {
             self.save_seen()?;
         }
         if clean {
-            self.view.layers.put(Space::Meta, CLEAN, b"");
+            self.view.layers.put_machine_row(MachineRow::CleanMark, b"");
             self.dirty = true;
         }
         self.flush_now()?;
@@ -225,8 +228,7 @@ impl<S: Store> State<S> {
     fn write_back(&mut self) {
         self.batch += 1;
         if !self.seen_log.is_empty() {
-            let key = keys::numbered(SEEN_LOG, self.batch);
-            self.view.layers.put(Space::Meta, &key, &self.seen_log);
+            self.view.layers.put_machine_row(MachineRow::SeenLog(self.batch), &self.seen_log);
             self.logged += (self.seen_log.len() / Trace::LEN) as u64;
             self.seen_log.clear();
         }
@@ -240,9 +242,9 @@ impl<S: Store> State<S> {
         let Some(path) = &self.seen_path else { return Ok(()) };
         let sum = self.seen.save(path, self.batch)?;
         debug!(batch = self.batch, logged = self.logged, "seen file saved");
-        self.view.layers.put(Space::Meta, SEEN_SUM, &sum.to_le_bytes());
+        self.view.layers.put_machine_row(MachineRow::SeenSum, &sum.to_le_bytes());
         for batch in self.saved_batch + 1..=self.batch {
-            self.view.layers.remove(Space::Meta, &keys::numbered(SEEN_LOG, batch));
+            self.view.layers.remove_machine_row(MachineRow::SeenLog(batch));
         }
         self.saved_batch = self.batch;
         self.logged = 0;
@@ -275,12 +277,12 @@ struct Loaded {
 
 fn load_seen<S: Store>(view: &mut View<S>, path: Option<&Path>) -> Result<Loaded, StateError> {
     let layers = &view.layers;
-    let vouched = layers.get(Space::Meta, SEEN_SUM)?;
+    let vouched = layers.machine_row(MachineRow::SeenSum)?;
     let is_vouched = |sum: u64| vouched.as_deref() == Some(&sum.to_le_bytes());
     let saved = path.and_then(Seen::load).filter(|saved| is_vouched(saved.sum));
     let from = saved.as_ref().map_or(0, |saved| saved.batch);
     let mut loaded = Loaded { seen: Seen::default(), saved_batch: from, batch: from, logged: 0 };
-    for row in layers.scan(Space::Meta, &keys::numbered(SEEN_LOG, from + 1), &[SEEN_LOG + 1]) {
+    for row in layers.seen_log(from + 1) {
         let (key, traces) = row?;
         loaded.batch = number_of(&key)?;
         let Some(saved) = &saved else { continue };
@@ -298,7 +300,7 @@ fn load_seen<S: Store>(view: &mut View<S>, path: Option<&Path>) -> Result<Loaded
             let _span = debug_span!("seen file").entered();
             info!(pages = view.counters.pages, "no usable seen file: reading all known URLs");
             // Should the file come back, it lacks what is logged from now on.
-            view.layers.remove(Space::Meta, SEEN_SUM);
+            view.layers.remove_machine_row(MachineRow::SeenSum);
             Ok(Loaded { seen: scan_seen(view)?, logged: view.counters.pages, ..loaded })
         }
     }

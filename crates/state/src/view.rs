@@ -12,7 +12,9 @@ use crate::StateError;
 use crate::counters::Counters;
 use crate::keys::{self, Lane};
 use crate::layers::Layers;
+use crate::machine::MachineRow;
 use crate::meta::{self, ArchiveFile, Settings};
+use crate::position::Position;
 use crate::reading::Reading;
 use crate::rows::{self, HostRow, Logged, PageRow, Soft404Row};
 use crate::spending::Spending;
@@ -20,7 +22,6 @@ use crate::store::{Slice, Space, Store};
 
 pub(crate) const SETTINGS: &[u8] = b"k";
 pub(crate) const COUNTERS: &[u8] = b"c";
-pub(crate) const CLEAN: &[u8] = b"x";
 pub(crate) const SPENDING: &[u8] = b"b";
 pub(crate) const FILES: u8 = b'f';
 pub(crate) const TAGS: u8 = b't';
@@ -36,19 +37,19 @@ pub struct Queued {
 
 /// What the log says under one number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum LogEntry {
     /// A page was visited, and where it came to another state, from which to which.
     Visit(Visit, Option<LifeChange>),
     /// Something else happened.
     Notice(LogNotice),
 }
 
-impl Entry {
+impl LogEntry {
     /// When it was.
     pub fn at(&self) -> Time {
         match self {
-            Entry::Visit(visit, _) => visit.at,
-            Entry::Notice(notice) => notice.at(),
+            LogEntry::Visit(visit, _) => visit.at,
+            LogEntry::Notice(notice) => notice.at(),
         }
     }
 }
@@ -71,9 +72,10 @@ impl<S: Store> View<S> {
     }
 
     /// Begins a state with `fresh` settings where there is none.
-    pub(crate) fn with(layers: Layers<S>, fresh: Settings) -> Result<Self, StateError> {
+    pub(crate) fn with(mut layers: Layers<S>, fresh: Settings) -> Result<Self, StateError> {
+        layers.read_position()?;
         let stored = layers.get(Space::Meta, SETTINGS)?;
-        let was_clean = stored.is_none() || layers.get(Space::Meta, CLEAN)?.is_some();
+        let was_clean = stored.is_none() || layers.machine_row(MachineRow::CleanMark)?.is_some();
         let settings = stored.map_or(Ok(fresh), |row| meta::decode_settings(&row))?;
         let counters = match layers.get(Space::Meta, COUNTERS)? {
             Some(row) => Counters::decode(&row)?,
@@ -88,13 +90,18 @@ impl<S: Store> View<S> {
     }
 
     /// True when nothing says by which secret pages are known: no crawl ever began, or that is lost.
-    pub fn is_nobodys(&self) -> Result<bool, StateError> {
+    pub fn has_no_settings(&self) -> Result<bool, StateError> {
         Ok(self.layers.get(Space::Meta, SETTINGS)?.is_none())
     }
 
     /// False when the last run ended without saying goodbye.
     pub fn was_clean(&self) -> bool {
         self.was_clean
+    }
+
+    /// The batch that this reflects last.
+    pub fn position(&self) -> Position {
+        self.layers.position()
     }
 
     /// What makes keys here.
@@ -191,14 +198,24 @@ impl<S: Store> View<S> {
     }
 
     /// How a host answers for what does not exist, where that was asked.
-    pub fn manner(&self, key: HostKey) -> Result<Option<Soft404Row>, StateError> {
-        let row = self.layers.get(Space::Hosts, &keys::manner(key))?;
-        row.map(|row| rows::decode_manner(&row)).transpose()
+    pub fn soft_404_profile(&self, key: HostKey) -> Result<Option<Soft404Row>, StateError> {
+        let row = self.layers.get(Space::Hosts, &keys::soft_404(key))?;
+        row.map(|row| rows::decode_soft_404(&row)).transpose()
     }
 
     /// Every host.
     pub fn hosts(&self) -> impl Iterator<Item = Result<(HostKey, HostRow), StateError>> + '_ {
-        self.layers.scan(Space::Hosts, b"h", &keys::HOSTS_END).map(|row| {
+        self.hosts_after(None)
+    }
+
+    /// Every host after this one.
+    pub fn hosts_after(
+        &self,
+        after: Option<HostKey>,
+    ) -> impl Iterator<Item = Result<(HostKey, HostRow), StateError>> + '_ {
+        let after = after.map(|host| [b"h".as_slice(), &host.to_bytes()].concat());
+        let from = after.map_or(b"h".to_vec(), |key| keys::after(&key));
+        self.layers.scan(Space::Hosts, &from, &keys::HOSTS_END).map(|row| {
             let (key, row) = row?;
             let key = HostKey::from_bytes(&key[1..]).ok_or_else(|| keys::bad("host"))?;
             Ok((key, HostRow::decode(&row)?))
@@ -266,22 +283,22 @@ impl<S: Store> View<S> {
     /// Every visit from number `from` on, in the order of their commits.
     pub fn visits(&self, from: u64) -> impl Iterator<Item = Result<(u64, Visit), StateError>> + '_ {
         self.log(from).filter_map(|entry| match entry {
-            Ok((number, Entry::Visit(visit, _))) => Some(Ok((number, visit))),
-            Ok((_, Entry::Notice(_))) => None,
+            Ok((number, LogEntry::Visit(visit, _))) => Some(Ok((number, visit))),
+            Ok((_, LogEntry::Notice(_))) => None,
             Err(error) => Some(Err(error)),
         })
     }
 
     /// Everything that the log says from number `from` on, in the order of the commits.
-    pub fn log(&self, from: u64) -> impl Iterator<Item = Result<(u64, Entry), StateError>> + '_ {
+    pub fn log(&self, from: u64) -> impl Iterator<Item = Result<(u64, LogEntry), StateError>> + '_ {
         self.layers.scan(Space::Visits, &from.to_be_bytes(), &[0xff; 9]).map(|row| {
             let (key, row) = row?;
             let number = key.as_ref().try_into().map(u64::from_be_bytes);
             let entry = if rows::is_notice(&row) {
-                Entry::Notice(rows::decode_notice(&row)?)
+                LogEntry::Notice(rows::decode_notice(&row)?)
             } else {
                 let logged = Logged::decode(&row)?;
-                Entry::Visit(logged.visit, logged.turn)
+                LogEntry::Visit(logged.visit, logged.turn)
             };
             Ok((number.map_err(|_| keys::bad("visit"))?, entry))
         })

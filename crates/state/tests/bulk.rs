@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use evercrawl_model::{Band, Discovery, Event, Time};
 use evercrawl_state::{
-    DiskStore, Lane, Load, Loading, MemoryStore, Overlay, Row, Settings, Slice, Space, State,
-    StateError, Store, StoreLimits, View, undo_load,
+    DiskStore, Lane, Load, Loading, MemoryStore, Overlay, Settings, Space, State, StateError,
+    Store, StoreLimits, View, WrappedStore, prepare_store,
 };
 use proptest::prelude::*;
 
@@ -139,18 +139,11 @@ struct CutShort {
     left: AtomicI32,
 }
 
-impl Store for CutShort {
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Slice>, StateError> {
-        self.store.get(space, key)
-    }
+impl WrappedStore for CutShort {
+    type Inner = MemoryStore;
 
-    fn scan<'a>(
-        &'a self,
-        space: Space,
-        from: &[u8],
-        to: &[u8],
-    ) -> Box<dyn Iterator<Item = Row> + 'a> {
-        self.store.scan(space, from, to)
+    fn inner(&self) -> &MemoryStore {
+        &self.store
     }
 
     fn commit(&self, changes: &Overlay) -> Result<(), StateError> {
@@ -158,20 +151,8 @@ impl Store for CutShort {
         self.store.commit(changes)
     }
 
-    fn settle(&self) -> Result<(), StateError> {
-        self.store.settle()
-    }
-
-    fn merge(&self) -> Result<(), StateError> {
-        self.store.merge()
-    }
-
     fn loading(&self, space: Space) -> Result<Box<dyn Loading + '_>, StateError> {
         Ok(Box::new(LoadingCutShort { cut: self, rows: self.store.loading(space)? }))
-    }
-
-    fn disk_bytes(&self) -> u64 {
-        self.store.disk_bytes()
     }
 }
 
@@ -218,7 +199,7 @@ fn a_load_that_is_cut_short_leaves_nothing() {
         let mut load = Load::new(dir.path().join("load")).unwrap();
         seeds.iter().for_each(|(host, page)| load.push(seed(&state, *host, *page)).unwrap());
         let loaded = state.load(load, NOW, &mut |_| {});
-        undo_load(&store).unwrap();
+        prepare_store(&store).unwrap();
         let view = View::open(store.clone()).unwrap();
         view.inspect(&mut |fault| panic!("after {left} steps: {fault:?}")).unwrap();
         if loaded.is_ok() {

@@ -10,7 +10,7 @@ use evercrawl_model::{
     PageKind, PolicyNotes, Refusal, Score, Time, UrlShape, Visit, Visited,
 };
 use evercrawl_state::{
-    DiskStore, Lane, MemoryStore, PageRow, Place, Settings, Standing, State, Store, StoreLimits,
+    DiskStore, Lane, MemoryStore, PageRow, PageStatus, Place, Settings, State, Store, StoreLimits,
 };
 
 const SETTINGS: Settings = Settings { seed: 7, shards: 64 };
@@ -116,7 +116,7 @@ fn a_visit_moves_the_page_to_its_next_due_time_and_into_the_log() {
     assert!(lane(&state, page.host, Lane::New(Band::new(2))).is_empty());
     assert_eq!(lane(&state, page.host, Lane::Due), [page]);
     let row = state.view().page(page).unwrap().unwrap();
-    assert_eq!((row.standing, row.place), (Standing::Live, Some(Place::Due(at(300)))));
+    assert_eq!((row.status, row.place), (PageStatus::Live, Some(Place::Due(at(300)))));
     let past = row.past.clone().unwrap();
     assert_eq!((past.visits, past.checks, past.changes), (3, 2, 1));
     assert_eq!(past.watched, 149.0);
@@ -136,14 +136,14 @@ fn a_page_that_goes_or_is_refused_leaves_the_queue_and_can_be_looked_at_again() 
         Event::Refused { page: b, reason: Refusal::Robots, at: at(2), again: Some(at(500)) };
     state.apply(&refusal).unwrap();
     state.apply(&refusal).unwrap();
-    assert_eq!(state.view().page(a).unwrap().unwrap().standing, Standing::Gone);
-    assert_eq!(state.view().page(b).unwrap().unwrap().standing, Standing::Refused(Refusal::Robots));
+    assert_eq!(state.view().page(a).unwrap().unwrap().status, PageStatus::Gone);
+    assert_eq!(state.view().page(b).unwrap().unwrap().status, PageStatus::Refused(Refusal::Robots));
     assert_eq!(
         state.view().counters().refused(Refusal::Robots),
         1,
         "looked at twice, refused once"
     );
-    assert_eq!(state.view().counters().standing, [0, 0, 1, 1]);
+    assert_eq!(state.view().counters().by_status, [0, 0, 1, 1]);
     assert_eq!(lane(&state, a.host, Lane::Recheck), [b]);
 }
 
@@ -191,7 +191,7 @@ fn a_guess_that_leads_nowhere_leaves_no_trace() {
     state.apply(&Event::Forgotten { page: guess }).unwrap();
     assert_eq!(state.view().page(guess).unwrap(), None);
     assert_eq!(
-        (state.view().counters().pages, state.view().counters().standing),
+        (state.view().counters().pages, state.view().counters().by_status),
         (1, [1, 0, 0, 0])
     );
     assert_eq!(lane(&state, kept.host, Lane::New(Band::new(2))), [kept]);
@@ -482,14 +482,14 @@ fn an_excluded_page_leaves_the_queues_and_returns_to_where_it_was() {
     let later = discover(&mut state, "a.test", "/3");
     state.apply(&visit(known, 1, Change::New, Some(at(100)))).unwrap();
     let before = [new, known].map(|page| state.view().page(page).unwrap().unwrap());
-    let counts = state.view().counters().standing;
+    let counts = state.view().counters().by_status;
     for page in [new, known, known] {
         state.apply(&Event::PutAside { page, reason: Refusal::Excluded, at: at(3) }).unwrap();
         let row = state.view().page(page).unwrap().unwrap();
-        assert_eq!((row.standing, row.place), (Standing::Refused(Refusal::Excluded), None));
+        assert_eq!((row.status, row.place), (PageStatus::Refused(Refusal::Excluded), None));
     }
     assert_eq!(state.view().counters().refused(Refusal::Excluded), 2);
-    assert_eq!(state.view().counters().standing[3], 2);
+    assert_eq!(state.view().counters().by_status[3], 2);
     assert_eq!(lane(&state, new.host, Lane::New(Band::new(2))), [later]);
     assert!(lane(&state, new.host, Lane::Due).is_empty());
     assert_eq!(state.view().host(new.host).unwrap().unwrap().waiting, 1);
@@ -503,7 +503,7 @@ fn an_excluded_page_leaves_the_queues_and_returns_to_where_it_was() {
     }
     let after = [new, known].map(|page| state.view().page(page).unwrap().unwrap());
     assert_eq!(after, before);
-    assert_eq!(state.view().counters().standing, counts);
+    assert_eq!(state.view().counters().by_status, counts);
     assert_eq!(lane(&state, new.host, Lane::New(Band::new(2))), [new, later]);
     assert_eq!(lane(&state, new.host, Lane::Due), [known]);
     let host = state.view().host(new.host).unwrap().unwrap();
@@ -519,7 +519,7 @@ fn a_page_that_is_put_aside_for_two_reasons_in_turn_still_returns_to_where_it_wa
     for reason in [Refusal::Mirror, Refusal::Spam, Refusal::Excluded] {
         state.apply(&Event::PutAside { page, reason, at: at(3) }).unwrap();
         let row = state.view().page(page).unwrap().unwrap();
-        assert_eq!((row.standing, row.place), (Standing::Refused(reason), None));
+        assert_eq!((row.status, row.place), (PageStatus::Refused(reason), None));
     }
     state.apply(&Event::PutBack { page, at: at(2) }).unwrap();
     assert_eq!(state.view().page(page).unwrap(), before);
@@ -564,7 +564,7 @@ fn a_word_that_a_page_changed_moves_it_and_is_kept() {
     assert_eq!(applied.queued, Some((page, Place::Due(at(6)))));
     let row = state.view().page(page).unwrap().unwrap();
     assert_eq!((row.place, row.claimed_change), (Some(Place::Due(at(6))), Some(at(5))));
-    assert_eq!((row.standing, row.past.unwrap().noted), (Standing::Live, noted));
+    assert_eq!((row.status, row.past.unwrap().noted), (PageStatus::Live, noted));
     let due = state.view().lane(page.host, Lane::Due, (0, 0), u64::MAX, 9).unwrap();
     assert_eq!(due.len(), 1, "it waits in one place alone");
 }

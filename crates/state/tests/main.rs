@@ -5,3 +5,4 @@
 
 mod bulk;
 mod events;
+mod replay;

@@ -1,7 +1,7 @@
 //! What does a call mean? A plain push, IndexNow, or WebSub.
 
 use evercrawl_engine::EngineError;
-use evercrawl_state::Standing;
+use evercrawl_state::PageStatus;
 use serde::Deserialize;
 
 use super::Doorbell;
@@ -137,7 +137,7 @@ impl Doorbell {
         let Ok(url) = canonical(&self.settings, url) else { return Ok(false) };
         let view = self.reading.view().map_err(broken)?;
         let row = view.find(host_of(&view, &url), url.as_str()).map_err(broken)?;
-        Ok(row.is_some_and(|(_, row)| !matches!(row.standing, Standing::Refused(_))))
+        Ok(row.is_some_and(|(_, row)| !matches!(row.status, PageStatus::Refused(_))))
     }
 
     /// Tells the crawl that these changed.
@@ -154,7 +154,7 @@ impl Doorbell {
             pushed.count(&self.inbox.signal(piece.to_vec()).map_err(ended)?);
         }
         let status = if urls.is_empty() { 400 } else { 202 };
-        let value = serde_json::to_value(&pushed);
+        let value = serde_json::to_value(&pushed.0);
         Ok(Answer::json(status, &value.unwrap_or_default()))
     }
 }

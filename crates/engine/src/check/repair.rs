@@ -17,7 +17,7 @@ use evercrawl_archive as archive;
 use evercrawl_compare::Digest;
 use evercrawl_model::{Change, Outcome, PageKey, RecordAt, Score, Time, Visit};
 use evercrawl_state::{
-    ArchiveFile, DiskStore, Found, Rebuild, Settings, StoreLimits, View, mend_store,
+    ArchiveFile, DiskStore, FoundRecord, Rebuild, Settings, StoreLimits, View, mend_store,
 };
 use evercrawl_urls::Canonical;
 
@@ -103,7 +103,7 @@ impl Repair<'_> {
             Err("which spaces it has cannot be read".to_owned())
         };
         // Keys of pages are made by a secret: without it no row can be found again.
-        let opened = opened.and_then(|view| match view.is_nobodys() {
+        let opened = opened.and_then(|view| match view.has_no_settings() {
             Ok(false) => Ok(view),
             Ok(true) => Err("its secret is lost".to_owned()),
             Err(error) => Err(error.to_string()),
@@ -366,7 +366,7 @@ fn found(
     scanned: &archive::Scanned,
     serial: u32,
     after: Option<u64>,
-) -> Option<Found> {
+) -> Option<FoundRecord> {
     let record = &scanned.record;
     let url = Canonical::from_trusted(record.header("WARC-Target-URI")?.to_owned())?;
     let host = state.keyer().host(url.domain(), url.authority());
@@ -394,7 +394,7 @@ fn found(
         record: Some(RecordAt { file: serial, offset: scanned.offset, length }),
         near: None,
     };
-    Some(Found { host, url: url.as_str().to_owned(), visit, after, holds })
+    Some(FoundRecord { host, url: url.as_str().to_owned(), visit, after, holds })
 }
 
 fn read(error: archive::ReadError) -> EngineError {

@@ -250,7 +250,7 @@ impl<S: Store + 'static> Driver<S> {
         if !self.config.limits.once || !idle || until <= now.after(PATIENCE) {
             return Ordered::Wait(until);
         }
-        let [new, ..] = self.walk.counters().standing;
+        let [new, ..] = self.walk.counters().by_status;
         Ordered::Over(if new == 0 { Ended::Done } else { Ended::DoneButResting })
     }
 

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use evercrawl_archive::{self as archive, RewriteError};
 use evercrawl_model::{Dropped, PageKey, Rewritten, Time, Visit, VisitsDropped};
-use evercrawl_state::{ArchiveFile, Entry, Reading, Store, View};
+use evercrawl_state::{ArchiveFile, LogEntry, Reading, Store, View};
 
 use crate::EngineError;
 use crate::data_dir::file_position;
@@ -276,7 +276,7 @@ impl<S: Store> Retention<S> {
         for entry in view.log(self.noticed) {
             let (number, entry) = entry?;
             self.noticed = number + 1;
-            if let Entry::Notice(notice) = entry
+            if let LogEntry::Notice(notice) = entry
                 && notice.at() < from
             {
                 notices.push(number);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use evercrawl_archive as archive;
-use evercrawl_state::{ArchiveFile, Counters, Overlay, Reading, State, Store};
+use evercrawl_state::{ArchiveFile, Counters, Overlay, Reading, State, Store, encode_batch};
 
 use super::Walk;
 use crate::EngineError;
@@ -17,6 +17,12 @@ pub struct Commit<S> {
 }
 
 impl<S: Store> Commit<S> {
+    /// What it changes in the state, as a batch that brings a copy of the state up to date. Nothing is encoded unless this
+    /// is asked for.
+    pub fn batch(&self) -> Vec<u8> {
+        encode_batch(&self.changes)
+    }
+
     /// Makes the archive last, then the state; then closes archive files that are full.
     pub fn run(&self) -> Result<Committed, EngineError> {
         self.checkpoint.sync()?;

@@ -6,7 +6,7 @@ use evercrawl_model::{
     Band, Discovery, Event, HostKey, HostLikeness, LinkEvidence, Measure, PageKey, PageKind,
     Refusal, Time,
 };
-use evercrawl_state::{Applied, PageRow, Place, Standing, Store, View};
+use evercrawl_state::{Applied, PageRow, PageStatus, Place, Store, View};
 use evercrawl_urls::Canonical;
 
 use super::Walk;
@@ -143,7 +143,7 @@ fn page_missing<S: Store>(
 ) -> Result<(), EngineError> {
     match page_at(ledger.view(), host, url)? {
         Some((page, row)) => {
-            let waited = row.standing == Standing::Refused(Refusal::Mirror);
+            let waited = row.status == PageStatus::Refused(Refusal::Mirror);
             // Something else may stand in its way, or in for it.
             if waited && insight.refusal(ledger.view(), page, &row)?.is_none() {
                 put_back(page, ledger, planner, now)?;
@@ -180,7 +180,7 @@ fn evidence_changed<S: Store>(
     evidence: Vec<(PageKey, Option<LinkEvidence>)>,
     now: Time,
 ) -> Result<(), EngineError> {
-    let total = ledger.view().claims_total(measure)?;
+    let total = ledger.view().link_evidence_total(measure)?;
     ledger.apply(&Event::LinkEvidenceChanged { measure, evidence, total }, now).map(drop)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_model::{Band, Event, HostKey, Override, Time};
-use evercrawl_state::{Place, Standing, Store, View};
+use evercrawl_state::{PageStatus, Place, Store, View};
 use evercrawl_urls::Canonical;
 
 use super::Walk;
@@ -106,7 +106,7 @@ fn pin<S: Store>(
         ledger.apply(&Event::Discovered(links.seed(address, 0, now)), now)?;
     }
     let (page, row) = ledger.view().find(found.host, &url)?.ok_or_else(unusable)?;
-    let refused = matches!(row.standing, Standing::Refused(_));
+    let refused = matches!(row.status, PageStatus::Refused(_));
     if let (Some(Place::Due(due) | Place::Recheck(due)), Some(past), false) =
         (row.place, &row.past, refused)
     {

@@ -72,7 +72,7 @@ impl Revisits {
         ledger: &mut Ledger<S>,
         now: Time,
     ) -> Result<(), EngineError> {
-        let [new, held, ..] = ledger.view().counters().standing;
+        let [new, held, ..] = ledger.view().counters().by_status;
         self.planner.set_page_counts(new, held);
         if self.planner.replan_if_due(now) {
             self.review_all();

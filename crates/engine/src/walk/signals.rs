@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use evercrawl_estimate::signal::SignalSource;
 use evercrawl_model::{Discovery, Event, PageKey, Refusal, Time};
-use evercrawl_state::{PageRow, Standing, Store};
+use evercrawl_state::{PageRow, PageStatus, Store};
 use evercrawl_urls::Canonical;
 
 use super::Walk;
@@ -113,7 +113,7 @@ impl WaitingSignals {
     ) -> Result<(), EngineError> {
         let Some(signal) = self.0.remove(&page) else { return Ok(()) };
         match ledger.view().page(page)? {
-            Some(row) if !matches!(row.standing, Standing::Refused(_)) => {
+            Some(row) if !matches!(row.status, PageStatus::Refused(_)) => {
                 self.receive(ledger, planner, (page, &row), signal, now)
             }
             _ => Ok(()),
@@ -141,7 +141,7 @@ impl<S: Store> Walk<S> {
         let Some((page, row)) = self.ledger.view().find(key.host, url.as_str())? else {
             return signal_new(&mut self.ledger, &self.links, url, now);
         };
-        if let Standing::Refused(reason) = row.standing {
+        if let PageStatus::Refused(reason) = row.status {
             return Ok(SignalOutcome::Refused(reason));
         }
         let (ledger, planner) = (&mut self.ledger, &mut self.revisits.planner);

@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex};
 
 use evercrawl_archive::Disk;
 use evercrawl_policy::SplitMix64;
-use evercrawl_state::{Loading, MemoryStore, Overlay, Row, Slice, Space, StateError, Store};
+use evercrawl_state::{
+    MemoryStore, Overlay, StateError, Store, WrappedStore, copy_crawl, encode_batch,
+};
 use tempfile::TempDir;
 
 /// What is known of the disk that an archive and its state are on.
@@ -225,26 +227,51 @@ impl Names {
 pub(crate) struct SimStore {
     rows: MemoryStore,
     disk: SimDisk,
+    record: Arc<Mutex<Option<Record>>>,
+}
+
+/// What a copy of a store is made from: every batch, and how the store was when some of them had been committed.
+pub(crate) struct Record {
+    /// How many batches before the snapshot is taken.
+    pub(crate) snapshot_after: usize,
+    pub(crate) snapshot: Option<MemoryStore>,
+    pub(crate) batches: Vec<Vec<u8>>,
 }
 
 impl SimStore {
     pub(crate) fn on(disk: &SimDisk) -> Self {
-        SimStore { rows: MemoryStore::default(), disk: disk.clone() }
+        SimStore { rows: MemoryStore::default(), disk: disk.clone(), record: Arc::default() }
+    }
+
+    /// Keeps a record of what is committed from now on, with a snapshot after so many batches.
+    pub(crate) fn record(&self, snapshot_after: usize) {
+        let record = Record { snapshot_after, snapshot: None, batches: Vec::new() };
+        *self.record.lock().unwrap() = Some(record);
+    }
+
+    /// Ends the record, and hands it out.
+    pub(crate) fn recorded(&self) -> Record {
+        self.record.lock().unwrap().take().unwrap()
+    }
+
+    fn commit_rows(&self, changes: &Overlay) -> Result<(), StateError> {
+        if let Some(record) = &mut *self.record.lock().unwrap() {
+            if record.batches.len() == record.snapshot_after {
+                let snapshot = MemoryStore::default();
+                copy_crawl(&self.rows, &snapshot)?;
+                record.snapshot = Some(snapshot);
+            }
+            record.batches.push(encode_batch(changes));
+        }
+        self.rows.commit(changes)
     }
 }
 
-impl Store for SimStore {
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Slice>, StateError> {
-        self.rows.get(space, key)
-    }
+impl WrappedStore for SimStore {
+    type Inner = MemoryStore;
 
-    fn scan<'a>(
-        &'a self,
-        space: Space,
-        from: &[u8],
-        to: &[u8],
-    ) -> Box<dyn Iterator<Item = Row> + 'a> {
-        self.rows.scan(space, from, to)
+    fn inner(&self) -> &MemoryStore {
+        &self.rows
     }
 
     fn commit(&self, changes: &Overlay) -> Result<(), StateError> {
@@ -258,26 +285,10 @@ impl Store for SimStore {
         if inner.fails() {
             // All of it may be on disk, or nothing.
             if changes.len().is_multiple_of(2) {
-                self.rows.commit(changes)?;
+                self.commit_rows(changes)?;
             }
             return Err(io::Error::other("input/output error").into());
         }
-        self.rows.commit(changes)
-    }
-
-    fn settle(&self) -> Result<(), StateError> {
-        Ok(())
-    }
-
-    fn merge(&self) -> Result<(), StateError> {
-        Ok(())
-    }
-
-    fn loading(&self, space: Space) -> Result<Box<dyn Loading + '_>, StateError> {
-        self.rows.loading(space)
-    }
-
-    fn disk_bytes(&self) -> u64 {
-        0
+        self.commit_rows(changes)
     }
 }

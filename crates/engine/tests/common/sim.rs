@@ -14,7 +14,7 @@ use evercrawl_engine::walk::Walk;
 use evercrawl_fetch::{self as fetch, Fetched, HeaderMap, HeaderName, HeaderValue, Response};
 use evercrawl_model::Time;
 use evercrawl_policy::SplitMix64;
-use evercrawl_state::{Settings, State};
+use evercrawl_state::{Position, Settings, State, decode_batch};
 use evercrawl_testweb::{ReachScope, World, WorldAnswer, WorldRequest};
 use evercrawl_urls::parse_seed_line;
 
@@ -37,7 +37,7 @@ pub(crate) struct Sim<'a> {
 /// Where a crawl keeps what must last.
 pub(crate) struct Place {
     pub(crate) disk: SimDisk,
-    store: SimStore,
+    pub(crate) store: SimStore,
     roll_at: u64,
 }
 
@@ -187,6 +187,8 @@ impl<'a> Sim<'a> {
         let commit = self.rehearsal.walk.begin_commit().unwrap();
         assert_eq!(self.rehearsal.walk.pending(), 0, "a commit leaves what it took");
         if let Some(commit) = commit {
+            let batch = Position::of_batch(&decode_batch(&commit.batch()).unwrap()).unwrap();
+            assert_eq!(batch, Some(self.rehearsal.walk.state().position()), "it says what it is");
             self.rehearsal.walk.end_commit(&commit.run().unwrap()).unwrap();
         }
     }

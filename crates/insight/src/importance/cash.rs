@@ -2,7 +2,7 @@
 
 use evercrawl_model::{Importance, LinkEvidence};
 use evercrawl_rank::{OpicAccount, OpicTotals};
-use evercrawl_state::Total;
+use evercrawl_state::LinkEvidenceTotal;
 
 use super::weight::DAMPING;
 
@@ -10,14 +10,14 @@ use super::weight::DAMPING;
 const WINDOW: f64 = 8.0;
 
 /// The totals stored in the state.
-pub fn till(total: Total) -> OpicTotals {
+pub fn till(total: LinkEvidenceTotal) -> OpicTotals {
     let [accounts, cash, given, now] = total;
     let till = OpicTotals::new(DAMPING, WINDOW * cash);
     OpicTotals { accounts: accounts as u64, cash, given, now, ..till }
 }
 
 /// The totals, as the state stores them.
-pub fn total(till: &OpicTotals) -> Total {
+pub fn total(till: &OpicTotals) -> LinkEvidenceTotal {
     [till.accounts as f64, till.cash, till.given, till.now]
 }
 

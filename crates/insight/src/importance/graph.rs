@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use evercrawl_model::{HostKey, PageKey, PageKind};
 use evercrawl_rank::{Graph, Repeats};
-use evercrawl_state::{PageRow, Standing, StateError, Store, View};
+use evercrawl_state::{PageRow, PageStatus, StateError, Store, View};
 
 use crate::suspicion::Suspects;
 
@@ -48,7 +48,10 @@ impl LinkGraph {
     }
 
     /// Reads as much as can be ranked in `memory` bytes.
-    pub fn read_within<S: Store>(state: &View<S>, memory: u64) -> Result<ReadWithin, StateError> {
+    pub(crate) fn read_within<S: Store>(
+        state: &View<S>,
+        memory: u64,
+    ) -> Result<ReadWithin, StateError> {
         let mut read = Self::default();
         for page in state.pages() {
             let (key, row) = page?;
@@ -217,5 +220,5 @@ impl Default for LinkGraph {
 }
 
 fn is_node(row: &PageRow) -> bool {
-    row.kind == PageKind::Page && matches!(row.standing, Standing::New | Standing::Live)
+    row.kind == PageKind::Page && matches!(row.status, PageStatus::New | PageStatus::Live)
 }

@@ -5,8 +5,11 @@
 //!
 //! Tables of different spaces do not appear at one instant, so a mark comes first: the turn after which
 //! there is nothing yet. Queues appear before the pages they speak of. The commit that counts the pages
-//! and wakes their hosts takes the mark away; where it is found, [`undo_load`] takes back whatever has a
+//! and wakes their hosts takes the mark away; where it is found, `undo_load` takes back whatever has a
 //! later turn. So all of them came in, or none.
+//!
+//! Tables are no batch. So the commit that counts the pages raises the generation (`position`): a copy of the state
+//! that was brought up to date by batches needs a new snapshot then. What `undo_load` takes back it never had.
 
 mod runs;
 
@@ -16,11 +19,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use evercrawl_model::{Band, Discovery, Event, HostKey, Time};
-use tracing::warn;
+use tracing::{debug_span, warn};
 
 use crate::StateError;
 use crate::keys::{self, Lane};
 use crate::layers::Layers;
+use crate::machine::{self, MachineRow};
 use crate::rows::{PageRow, Place};
 use crate::seen::Trace;
 use crate::state::State;
@@ -28,8 +32,6 @@ use crate::store::{Loading, Slice, Space, Store};
 use crate::view::{Probe, known_by};
 use runs::{Arrival, Merged, Turn};
 
-/// The row that says after which turn a load has put pages that do not count yet.
-const MARK: &[u8] = b"l";
 /// Seeds sorted in memory at a time.
 const RUN: usize = 400_000;
 /// Seeds of one load. A load that is cut short begins anew, so there is an end to it.
@@ -137,7 +139,7 @@ impl<S: Store> State<S> {
         load.run = Vec::new();
         self.flush_now()?;
         let turns = self.view.counters.turns;
-        self.view.layers.put(Space::Meta, MARK, &turns.to_be_bytes());
+        self.view.layers.put_machine_row(MachineRow::LoadMark, &turns.to_be_bytes());
         self.dirty = true;
         self.flush_now()?;
 
@@ -152,7 +154,9 @@ impl<S: Store> State<S> {
             // There is no log of so many; the file counts from the commit on that they do.
             self.save_seen()?;
         }
-        self.view.layers.remove(Space::Meta, MARK);
+        self.view.layers.remove_machine_row(MachineRow::LoadMark);
+        // Tables went past the batches: a copy that lacks them must not go on with what comes now.
+        self.view.layers.raise_generation();
         self.dirty = true;
         self.flush_now()?;
         let mut new = entering.hosts.iter().map(|host| u64::from(host.pages)).sum();
@@ -323,24 +327,32 @@ fn new_row(seed: &Arrival, turns: u64, at: Time) -> PageRow {
     PageRow::found(&discovery(seed, at), Place::New(Band::FIRST, turns + 1 + seed.number))
 }
 
-/// Whether a load was cut short in `store`, so that [`undo_load`] has something to do.
-pub fn is_loading<S: Store>(store: &S) -> Result<bool, StateError> {
-    Ok(store.get(Space::Meta, MARK)?.is_some())
+/// Whether [`prepare_store`] has something to do in `store`.
+pub fn needs_preparation<S: Store>(store: &S) -> Result<bool, StateError> {
+    Ok(machine::load_mark(store)?.is_some() || machine::has_rows_to_move(store)?)
 }
 
-/// Takes back what a load that was cut short left in `store`. Whoever opens a store calls it first.
-pub fn undo_load<S: Store>(store: &Arc<S>) -> Result<(), StateError> {
-    let Some(mark) = store.get(Space::Meta, MARK)? else { return Ok(()) };
+/// Makes a store ready to be read as a state: moves the rows of this machine that an earlier version left among those
+/// of the crawl, and takes back what a load that was cut short has left. Whoever opens a store calls it first.
+pub fn prepare_store<S: Store>(store: &Arc<S>) -> Result<(), StateError> {
+    let _span = debug_span!("prepare store").entered();
+    machine::move_rows(store.as_ref())?;
+    undo_load(store)
+}
+
+fn undo_load<S: Store>(store: &Arc<S>) -> Result<(), StateError> {
+    let Some(mark) = machine::load_mark(store.as_ref())? else { return Ok(()) };
     let turns = mark.as_ref().try_into().map(u64::from_be_bytes);
     let turns = turns.map_err(|_| StateError::Corrupt("the mark of a load".into()))?;
     warn!("a list of seeds had come in half: taking its pages out again");
     let mut layers = Layers::new(store.clone());
+    layers.read_position()?;
     let mut from = Vec::new();
     while let Some(last) = take_back(&mut layers, &from, turns)? {
         from = keys::after(&last);
         commit(&mut layers)?;
     }
-    layers.remove(Space::Meta, MARK);
+    layers.remove_machine_row(MachineRow::LoadMark);
     commit(&mut layers)
 }
 

@@ -62,13 +62,13 @@ impl DamagedFile {
 /// Refuses a store in `dir` that would be opened for what it is not.
 pub(crate) fn assure(dir: &Path) -> Result<(), StateError> {
     clear_half_made(dir)?;
-    damaged_files(dir, Depth::Lists)?.first().map_or(Ok(()), refuse)
+    damaged_files(dir, CheckDepth::Lists)?.first().map_or(Ok(()), refuse)
 }
 
 /// Refuses a space that would be opened for what it is not.
 pub(crate) fn assure_space(space: &Path) -> Result<(), StateError> {
     match list::read(space)? {
-        Ok(list) => damaged_tables(space, &list, Depth::Lists)?.first().map_or(Ok(()), refuse),
+        Ok(list) => damaged_tables(space, &list, CheckDepth::Lists)?.first().map_or(Ok(()), refuse),
         Err(Some(damage)) => refuse(&damage),
         Err(None) => refuse(&DamagedFile::new(space.to_owned(), "it has no list of tables")),
     }
@@ -118,7 +118,7 @@ pub(crate) fn bytes_in(dir: &Path) -> io::Result<u64> {
 
 /// How closely to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
+pub enum CheckDepth {
     /// At what the store believes without a sum of its own.
     Lists,
     /// At every byte.
@@ -126,7 +126,7 @@ pub enum Depth {
 }
 
 /// The files of the store in `dir` that are not as they were written; none where there is no store.
-pub fn damaged_files(dir: &Path, depth: Depth) -> io::Result<Vec<DamagedFile>> {
+pub fn damaged_files(dir: &Path, depth: CheckDepth) -> io::Result<Vec<DamagedFile>> {
     let mut found = Vec::new();
     if !is_there(dir)? {
         return Ok(found);
@@ -140,7 +140,7 @@ pub fn damaged_files(dir: &Path, depth: Depth) -> io::Result<Vec<DamagedFile>> {
 }
 
 /// Looks at several spaces at the same time, so that the disk is asked for several of their many small parts at once.
-fn damaged_spaces(spaces: &[PathBuf], depth: Depth) -> io::Result<Vec<DamagedFile>> {
+fn damaged_spaces(spaces: &[PathBuf], depth: CheckDepth) -> io::Result<Vec<DamagedFile>> {
     let look = |from| -> io::Result<Vec<DamagedFile>> {
         let found =
             spaces.iter().skip(from).step_by(LOOKERS).map(|space| damaged_space(space, depth));
@@ -157,7 +157,7 @@ fn damaged_spaces(spaces: &[PathBuf], depth: Depth) -> io::Result<Vec<DamagedFil
     Ok(found)
 }
 
-fn damaged_space(space: &Path, depth: Depth) -> io::Result<Vec<DamagedFile>> {
+fn damaged_space(space: &Path, depth: CheckDepth) -> io::Result<Vec<DamagedFile>> {
     match list::read(space)? {
         Ok(list) => damaged_tables(space, &list, depth),
         Err(damage) => Ok(damage.into_iter().collect()),
@@ -169,7 +169,7 @@ fn is_there(dir: &Path) -> io::Result<bool> {
     Ok(dir.join(MARK).exists() || !spaces(dir)?.is_empty() || !journal::is_empty(dir)?)
 }
 
-fn damaged_tables(space: &Path, list: &List, depth: Depth) -> io::Result<Vec<DamagedFile>> {
+fn damaged_tables(space: &Path, list: &List, depth: CheckDepth) -> io::Result<Vec<DamagedFile>> {
     let mut found = Vec::new();
     for table in list.tables() {
         let path = space.join(TABLES).join(table.id.to_string());
@@ -179,7 +179,11 @@ fn damaged_tables(space: &Path, list: &List, depth: Depth) -> io::Result<Vec<Dam
     Ok(found)
 }
 
-fn table_damage(path: &Path, table: &Listed, depth: Depth) -> io::Result<Option<&'static str>> {
+fn table_damage(
+    path: &Path,
+    table: &Listed,
+    depth: CheckDepth,
+) -> io::Result<Option<&'static str>> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -191,7 +195,7 @@ fn table_damage(path: &Path, table: &Listed, depth: Depth) -> io::Result<Option<
         return Ok(Some("the table of contents of this table is damaged"));
     };
     announce(&file, &contents);
-    let is_sound = depth == Depth::Lists || sum(file)? == table.sum;
+    let is_sound = depth == CheckDepth::Lists || sum(file)? == table.sum;
     Ok((!is_sound).then_some("a table of the state is not as it was written"))
 }
 

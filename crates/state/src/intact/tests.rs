@@ -53,7 +53,7 @@ fn copy(from: &Path) -> TempDir {
 }
 
 fn named(dir: &Path) -> Vec<PathBuf> {
-    let damage = damaged_files(dir, Depth::Lists).unwrap();
+    let damage = damaged_files(dir, CheckDepth::Lists).unwrap();
     damage.into_iter().map(|damage| damage.path).collect()
 }
 
@@ -86,8 +86,8 @@ fn hurt(path: &Path, from: usize, mut each: impl FnMut(&str)) {
 #[test]
 fn a_sound_store_has_no_damage_and_a_new_one_is_none() {
     let dir = made();
-    assert_eq!(damaged_files(dir.path(), Depth::Everything).unwrap(), []);
-    assert_eq!(damaged_files(&dir.path().join("nothing"), Depth::Everything).unwrap(), []);
+    assert_eq!(damaged_files(dir.path(), CheckDepth::Everything).unwrap(), []);
+    assert_eq!(damaged_files(&dir.path().join("nothing"), CheckDepth::Everything).unwrap(), []);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn every_byte_of_a_table_counts_when_looked_at_closely() {
         let mut bytes = sound.clone();
         bytes[at] ^= 0x10;
         fs::write(&table, bytes).unwrap();
-        let found = damaged_files(dir.path(), Depth::Everything).unwrap();
+        let found = damaged_files(dir.path(), CheckDepth::Everything).unwrap();
         assert!(found.iter().all(|damage| damage.path == table) && found.len() == 1, "byte {at}");
     }
 }

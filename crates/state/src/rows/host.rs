@@ -8,9 +8,9 @@ use evercrawl_model::{Band, RobotsCopy, Time};
 use crate::StateError;
 use crate::codec::{Reader, Writer};
 
-const HOST: u8 = 1;
-const ROBOTS: u8 = 1;
-const MANNER: u8 = 1;
+pub(crate) const HOST: u8 = 1;
+pub(crate) const ROBOTS: u8 = 1;
+pub(crate) const SOFT_404: u8 = 1;
 
 /// A host's row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,15 +108,15 @@ pub struct Soft404Row {
     pub manner: Box<[u8]>,
 }
 
-pub(crate) fn encode_manner(at: Time, manner: &[u8]) -> Vec<u8> {
-    let mut out = Writer::new(MANNER);
+pub(crate) fn encode_soft_404(at: Time, manner: &[u8]) -> Vec<u8> {
+    let mut out = Writer::new(SOFT_404);
     out.time(at);
     out.bytes(manner);
     out.finish()
 }
 
-pub(crate) fn decode_manner(row: &[u8]) -> Result<Soft404Row, StateError> {
-    let mut row = Reader::new(row, MANNER)?;
+pub(crate) fn decode_soft_404(row: &[u8]) -> Result<Soft404Row, StateError> {
+    let mut row = Reader::new(row, SOFT_404)?;
     Ok(Soft404Row { at: row.time()?, manner: row.bytes()?.into() })
 }
 

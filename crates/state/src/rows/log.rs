@@ -7,7 +7,7 @@ use evercrawl_model::{
 use crate::StateError;
 use crate::codec::{Reader, Writer};
 
-const VISIT: u8 = 2;
+pub(crate) const VISIT: u8 = 2;
 /// Rows that tell of no visit.
 pub(super) const NOTICE: u8 = 0x40;
 

@@ -20,11 +20,12 @@ use evercrawl_model::{
 use crate::StateError;
 use crate::codec::{Reader, Writer};
 
+pub(crate) use host::{HOST, ROBOTS, SOFT_404};
 pub use host::{HostRow, Soft404Row};
-pub(crate) use host::{decode_manner, decode_robots, encode_manner, encode_robots};
-pub(crate) use log::{Logged, decode_notice, encode_notice, is_notice};
+pub(crate) use host::{decode_robots, decode_soft_404, encode_robots, encode_soft_404};
+pub(crate) use log::{Logged, VISIT, decode_notice, encode_notice, is_notice};
 
-const PAGE: u8 = 2;
+pub(crate) const PAGE: u8 = 2;
 const PLACE_RECHECK: u8 = 0xff;
 
 /// Where a page waits in its host's back queue.
@@ -45,7 +46,7 @@ impl Place {
 
 /// What stands of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum PageStatus {
     /// Known, never visited.
     New,
     /// Visited; to be visited again.
@@ -82,7 +83,7 @@ pub struct PageRow {
     /// When its source says it last changed.
     pub claimed_change: Option<Time>,
     /// What stands of it.
-    pub standing: Standing,
+    pub status: PageStatus,
     /// Where it waits; `None` when it does not.
     pub place: Option<Place>,
     /// What the visits so far have taught.
@@ -143,7 +144,7 @@ impl PageRow {
             guess: found.guess,
             found: found.at,
             claimed_change: found.claimed_change,
-            standing: Standing::New,
+            status: PageStatus::New,
             place: Some(place),
             past: None,
             importance: found.importance,
@@ -162,7 +163,7 @@ impl PageRow {
         out.number(self.tags.into());
         out.time(self.found);
         out.maybe(self.claimed_change, Writer::time);
-        encode_standing(&mut out, self.standing);
+        encode_status(&mut out, self.status);
         encode_place(&mut out, self.place);
         out.maybe(self.past.as_ref(), encode_past);
         if self.importance != Importance::UNKNOWN {
@@ -192,7 +193,7 @@ impl PageRow {
             tags: row.small()?,
             found: row.time()?,
             claimed_change: row.maybe(Reader::time)?,
-            standing: decode_standing(&mut row)?,
+            status: decode_status(&mut row)?,
             place: decode_place(&mut row)?,
             past: row.maybe(|row| decode_past(row, format))?,
             importance: match row.is_empty() {
@@ -216,46 +217,46 @@ impl PageRow {
     /// Where the page is in its life.
     pub fn life(&self) -> LifeState {
         let Some(past) = &self.past else {
-            return if let Standing::Refused(_) = self.standing {
+            return if let PageStatus::Refused(_) = self.status {
                 LifeState::Refused
             } else {
                 LifeState::New
             };
         };
-        match (self.standing, past.outcome) {
-            (Standing::Refused(_), _) => LifeState::Refused,
-            (Standing::New, _) => LifeState::New,
-            (Standing::Gone, Outcome::SoftGone) => LifeState::SoftGone,
-            (Standing::Gone, Outcome::LoginWall) => LifeState::LoginWall,
-            (Standing::Gone, Outcome::Parked) => LifeState::Parked,
-            (Standing::Gone, _) => LifeState::Gone,
-            (Standing::Live, _) if past.failures > 0 => LifeState::Failing,
-            (Standing::Live, _) if self.is_moved() => LifeState::Moved,
-            (Standing::Live, _) => LifeState::Live,
+        match (self.status, past.outcome) {
+            (PageStatus::Refused(_), _) => LifeState::Refused,
+            (PageStatus::New, _) => LifeState::New,
+            (PageStatus::Gone, Outcome::SoftGone) => LifeState::SoftGone,
+            (PageStatus::Gone, Outcome::LoginWall) => LifeState::LoginWall,
+            (PageStatus::Gone, Outcome::Parked) => LifeState::Parked,
+            (PageStatus::Gone, _) => LifeState::Gone,
+            (PageStatus::Live, _) if past.failures > 0 => LifeState::Failing,
+            (PageStatus::Live, _) if self.is_moved() => LifeState::Moved,
+            (PageStatus::Live, _) => LifeState::Live,
         }
     }
 
     /// True when content of this page is held.
     pub fn held(&self) -> bool {
-        self.standing == Standing::Live && self.past.as_ref().is_some_and(|p| p.digest.is_some())
+        self.status == PageStatus::Live && self.past.as_ref().is_some_and(|p| p.digest.is_some())
     }
 }
 
-pub(crate) fn encode_standing(out: &mut Writer, standing: Standing) {
-    match standing {
-        Standing::New => out.byte(0),
-        Standing::Live => out.byte(1),
-        Standing::Gone => out.byte(2),
-        Standing::Refused(reason) => out.byte(3 + reason.number()),
+pub(crate) fn encode_status(out: &mut Writer, status: PageStatus) {
+    match status {
+        PageStatus::New => out.byte(0),
+        PageStatus::Live => out.byte(1),
+        PageStatus::Gone => out.byte(2),
+        PageStatus::Refused(reason) => out.byte(3 + reason.number()),
     }
 }
 
-pub(crate) fn decode_standing(row: &mut Reader<'_>) -> Result<Standing, StateError> {
+pub(crate) fn decode_status(row: &mut Reader<'_>) -> Result<PageStatus, StateError> {
     row.code(|n| match n {
-        0 => Some(Standing::New),
-        1 => Some(Standing::Live),
-        2 => Some(Standing::Gone),
-        _ => Refusal::from_number(n - 3).map(Standing::Refused),
+        0 => Some(PageStatus::New),
+        1 => Some(PageStatus::Live),
+        2 => Some(PageStatus::Gone),
+        _ => Refusal::from_number(n - 3).map(PageStatus::Refused),
     })
 }
 

@@ -16,7 +16,7 @@ fn full_page() -> PageRow {
         guess: true,
         found: Time::from_millis(1_794_780_950_123),
         claimed_change: Some(Time::from_secs(5)),
-        standing: Standing::Refused(Refusal::Robots),
+        status: PageStatus::Refused(Refusal::Robots),
         place: Some(Place::New(Band::new(2), 99)),
         past: Some(Past {
             visits: 4,
@@ -100,14 +100,14 @@ fn rows_of_the_log_round_trip() {
 
 #[test]
 fn pages_are_somewhere_in_their_lives() {
-    let row = |standing, outcome, status, failures| {
+    let row = |page_status, outcome, status, failures| {
         let mut page = full_page();
-        page.standing = standing;
+        page.status = page_status;
         let past = page.past.as_mut().unwrap();
         (past.outcome, past.status, past.failures) = (outcome, status, failures);
         page.life()
     };
-    let (live, gone) = (Standing::Live, Standing::Gone);
+    let (live, gone) = (PageStatus::Live, PageStatus::Gone);
     assert_eq!(row(live, Outcome::Ok, 200, 0), LifeState::Live);
     assert_eq!(row(live, Outcome::Redirect, 302, 0), LifeState::Live);
     assert_eq!(row(live, Outcome::Redirect, 308, 0), LifeState::Moved);
@@ -117,8 +117,8 @@ fn pages_are_somewhere_in_their_lives() {
     assert_eq!(row(gone, Outcome::SoftGone, 200, 0), LifeState::SoftGone);
     assert_eq!(row(gone, Outcome::LoginWall, 200, 0), LifeState::LoginWall);
     assert_eq!(row(gone, Outcome::Parked, 200, 0), LifeState::Parked);
-    assert_eq!(row(Standing::Refused(Refusal::Robots), Outcome::Ok, 200, 0), LifeState::Refused);
-    let new = PageRow { past: None, standing: Standing::New, ..full_page() };
+    assert_eq!(row(PageStatus::Refused(Refusal::Robots), Outcome::Ok, 200, 0), LifeState::Refused);
+    let new = PageRow { past: None, status: PageStatus::New, ..full_page() };
     assert_eq!(new.life(), LifeState::New);
     let refused = PageRow { past: None, ..full_page() };
     assert_eq!(refused.life(), LifeState::Refused);

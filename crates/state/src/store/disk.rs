@@ -113,9 +113,11 @@ impl Whole {
                     .expect_point_read_hits(space.is_asked_for_what_it_has())
             })
         };
-        let [a, b, c, d, e, f, g, h] = Space::ALL;
-        let spaces =
+        let [a, b, c, d, e, f, g, h] = Space::CRAWL;
+        let crawl =
             [open(a)?, open(b)?, open(c)?, open(d)?, open(e)?, open(f)?, open(g)?, open(h)?];
+        let [a, b, c, d, e, f, g, h] = crawl;
+        let spaces = [a, b, c, d, e, f, g, h, open(Space::Machine)?];
         let (commits, settled) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
         let journal = Journal { dir: dir.to_owned(), commits, settled };
         let buffer = limits.memtable * Space::COUNT as u64;

@@ -3,10 +3,12 @@
 //! - [`disk`]: the store that a crawl writes to.
 //! - [`resting`]: how is one read that nobody writes to?
 //! - [`memory`]: the store of tests, simulations and dry runs.
+//! - [`wrapped`]: what does a store do that stands before another one?
 
 mod disk;
 mod memory;
 mod resting;
+mod wrapped;
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -18,6 +20,7 @@ use crate::StateError;
 
 pub use self::disk::{DiskStore, StoreLimits};
 pub use self::memory::MemoryStore;
+pub use self::wrapped::WrappedStore;
 
 /// The spaces that rows are kept in. Few, because each idle one holds on to journal files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,11 +42,15 @@ pub enum Space {
     Content,
     /// Counters, archive files, tags, settings fixed at creation.
     Meta,
+    /// What speaks of this machine and not of the crawl; no batch names a row of it.
+    Machine,
 }
 
 impl Space {
-    const COUNT: usize = 8;
-    const ALL: [Space; Self::COUNT] = [
+    const COUNT: usize = 9;
+
+    /// The spaces whose rows speak of the crawl. Together they are what can be copied to another machine.
+    pub const CRAWL: [Space; Self::COUNT - 1] = [
         Space::Pages,
         Space::Known,
         Space::Queues,
@@ -53,6 +60,11 @@ impl Space {
         Space::Content,
         Space::Meta,
     ];
+
+    const ALL: [Space; Self::COUNT] = {
+        let [a, b, c, d, e, f, g, h] = Self::CRAWL;
+        [a, b, c, d, e, f, g, h, Space::Machine]
+    };
 
     /// Its name on disk.
     pub fn name(self) -> &'static str {
@@ -65,6 +77,7 @@ impl Space {
             Space::Visits => "visits",
             Space::Content => "content",
             Space::Meta => "meta",
+            Space::Machine => "machine",
         }
     }
 
@@ -141,6 +154,11 @@ impl Overlay {
     /// What this says of `key`: `None` nothing, `Some(None)` that it was removed.
     pub fn get(&self, space: Space, key: &[u8]) -> Option<&Option<Slice>> {
         self.spaces[space as usize].get(key)
+    }
+
+    /// The changed keys of a space, in order.
+    pub(crate) fn rows(&self, space: Space) -> &BTreeMap<Slice, Option<Slice>> {
+        &self.spaces[space as usize]
     }
 
     /// Number of changed keys.

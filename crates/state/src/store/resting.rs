@@ -19,7 +19,7 @@ use crate::{StateError, intact};
 const NAMES: u64 = 0;
 /// Spaces that nearly all who ask want to read: opened at the same time, so that the disk is asked for several
 /// of their many small parts at once.
-const WANTED: [Space; 4] = [Space::Pages, Space::Known, Space::Hosts, Space::Meta];
+const WANTED: [Space; 5] = [Space::Pages, Space::Known, Space::Hosts, Space::Meta, Space::Machine];
 /// Files that are kept open.
 const OPEN_FILES: usize = 200;
 
@@ -181,7 +181,7 @@ mod tests {
         /// Whatever was put and removed, in however many tables it lies: both ways to open a store read the same.
         #[test]
         fn who_reads_alone_reads_what_all_read(
-            turns in proptest::collection::vec(proptest::collection::vec((0usize..8, 0u8..20, any::<Option<u8>>()), 0..40), 1..6),
+            turns in proptest::collection::vec(proptest::collection::vec((0usize..9, 0u8..20, any::<Option<u8>>()), 0..40), 1..6),
         ) {
             let dir = tempfile::tempdir().unwrap();
             let store = whole(dir.path());

@@ -13,7 +13,7 @@ use evercrawl_model::{
     Band, Change, Event, HostKey, Importance, LinkEvidence, Measure, PageKey, PageKind,
 };
 use evercrawl_rank::topic;
-use evercrawl_state::{StateError, Store, Total, View};
+use evercrawl_state::{LinkEvidenceTotal, StateError, Store, View};
 
 use crate::importance::{band_of_importance, band_on_topic, cash};
 use crate::planner::PlannerConfig;
@@ -24,7 +24,7 @@ use crate::walk::consequences::{Consequence, Consequences, Note};
 pub(in crate::walk) struct EvidenceChange {
     pub(in crate::walk) measure: Measure,
     pages: HashMap<PageKey, Option<LinkEvidence>>,
-    total: Total,
+    total: LinkEvidenceTotal,
     /// Pages that have a claim to another front queue than they wait in.
     moved: Vec<(PageKey, Band)>,
     /// How much the visited page matters itself, where that is measured.
@@ -32,7 +32,7 @@ pub(in crate::walk) struct EvidenceChange {
 }
 
 impl EvidenceChange {
-    fn new(measure: Measure, total: Total) -> Self {
+    fn new(measure: Measure, total: LinkEvidenceTotal) -> Self {
         let (pages, moved) = (HashMap::new(), Vec::new());
         EvidenceChange { measure, pages, total, moved, importance: None }
     }
@@ -78,7 +78,7 @@ pub(in crate::walk) fn of_visit<S: Store>(
     for measure in Measure::ALL {
         let for_importance = measure == Measure::Cash && plan.importance && plan.by_cash;
         if plan.order.measure() == Some(measure) || for_importance {
-            let mut change = EvidenceChange::new(measure, view.claims_total(measure)?);
+            let mut change = EvidenceChange::new(measure, view.link_evidence_total(measure)?);
             match measure {
                 Measure::Links => count_links(view, processed, &mut change)?,
                 Measure::Cash => hand_on_cash(view, processed, plan, &mut change)?,
@@ -165,7 +165,7 @@ fn count_links<S: Store>(
     let lost = before.iter().filter(|to| links.binary_search(to).is_err()).map(|to| (*to, -1.0));
     let won = links.iter().filter(|to| before.binary_search(to).is_err()).map(|to| (*to, 1.0));
     for (to, step) in lost.chain(won) {
-        let evidence = view.claim(Measure::Links, to)?;
+        let evidence = view.link_evidence(Measure::Links, to)?;
         let count = (evidence.map_or(0.0, |evidence| evidence.numbers[0]) + step).max(0.0);
         change.total[0] += f64::from(evidence.is_none());
         change.total[1] = (change.total[1] + step).max(0.0);
@@ -185,7 +185,7 @@ fn hand_on_cash<S: Store>(
 ) -> Result<(), StateError> {
     let lease = &processed.job.lease;
     let mut till = cash::till(change.total);
-    let own = match view.claim(Measure::Cash, lease.page)? {
+    let own = match view.link_evidence(Measure::Cash, lease.page)? {
         Some(evidence) => cash::account(&evidence),
         // Seeds bring cash, and so do pages that were visited before anybody counted any.
         None => till.open(f64::from(lease.row.seed || lease.row.past.is_some())),
@@ -202,7 +202,7 @@ fn hand_on_cash<S: Store>(
     };
     let mut accounts = Vec::with_capacity(links.len());
     for to in links {
-        let evidence = view.claim(Measure::Cash, to)?;
+        let evidence = view.link_evidence(Measure::Cash, to)?;
         let account = evidence.as_ref().map_or_else(|| till.open(0.0), cash::account);
         accounts.push((to, evidence, account));
     }
@@ -229,7 +229,7 @@ fn hand_on_cash<S: Store>(
 
 /// How many pages wait for their first visit; at least 1.
 fn waiting_pages<S: Store>(view: &View<S>) -> f64 {
-    let [new, ..] = view.counters().standing;
+    let [new, ..] = view.counters().by_status;
     new.max(1) as f64
 }
 
@@ -240,13 +240,13 @@ fn expect_topic<S: Store>(
     tagged: bool,
     change: &mut EvidenceChange,
 ) -> Result<(), StateError> {
-    let own = view.claim(Measure::Topic, processed.job.lease.page)?;
+    let own = view.link_evidence(Measure::Topic, processed.job.lease.page)?;
     let about = processed.about.max(if tagged { topic::aboutness(1.0) } else { 0.0 });
     let inherited =
         topic::inherit_expectation(about, own.map_or(0.0, |evidence| evidence.numbers[0]));
     for found in &processed.leads.found {
         let expected = topic::combine_expectations(inherited, f64::from(found.on_topic) / 255.0);
-        let evidence = view.claim(Measure::Topic, found.page)?;
+        let evidence = view.link_evidence(Measure::Topic, found.page)?;
         let before = evidence.map_or(-1.0, |evidence| evidence.numbers[0]);
         if expected > before {
             change.set(found.page, evidence, [expected, 0.0, 0.0], band_on_topic(expected));
@@ -263,7 +263,7 @@ fn leave_front_queue<S: Store>(
 ) -> Result<(), StateError> {
     let lease = &processed.job.lease;
     if lease.row.past.is_none()
-        && let Some(evidence) = view.claim(change.measure, lease.page)?
+        && let Some(evidence) = view.link_evidence(change.measure, lease.page)?
     {
         change.pages.insert(lease.page, Some(LinkEvidence { band: None, ..evidence }));
     }
@@ -305,7 +305,7 @@ mod tests {
             apply(&mut state, handed_out);
         }
         let measure = order.measure().unwrap();
-        of.iter().map(|url| state.view().claim(measure, key_of(url)).unwrap()).collect()
+        of.iter().map(|url| state.view().link_evidence(measure, key_of(url)).unwrap()).collect()
     }
 
     #[test]

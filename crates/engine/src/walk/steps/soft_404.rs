@@ -23,7 +23,7 @@ pub(in crate::walk) fn ask_if_in_doubt<S: Store>(
         return Ok(None);
     }
     let lease = &processed.job.lease;
-    let known = view.manner(lease.page.host)?;
+    let known = view.soft_404_profile(lease.page.host)?;
     if known.is_some_and(|known| now.since(known.at) < SOFT_404_RECHECK_AFTER) {
         return Ok(None);
     }

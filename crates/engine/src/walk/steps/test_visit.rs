@@ -9,7 +9,7 @@ use evercrawl_model::{
     Change, Discovery, Event, HostUpdate, Importance, NextVisit, Outcome, PageKey, PageKind,
     PolicyNotes, Score, Time, Validators, Visit, Visited,
 };
-use evercrawl_state::{MemoryStore, PageRow, Past, Place, Settings, Standing, State};
+use evercrawl_state::{MemoryStore, PageRow, PageStatus, Past, Place, Settings, State};
 use evercrawl_urls::Canonical;
 
 use crate::frontier::{Frontier, FrontierConfig, Lease, Pace};
@@ -65,7 +65,7 @@ pub(crate) fn apply(state: &mut State<MemoryStore>, consequences: Consequences) 
         let event = match consequence {
             Consequence::Event(event) => event,
             Consequence::Note(Note::EvidenceChanged { measure, evidence, .. }) => {
-                let total = state.view().claims_total(measure).unwrap();
+                let total = state.view().link_evidence_total(measure).unwrap();
                 Event::LinkEvidenceChanged { measure, evidence, total }
             }
             Consequence::Note(_) => continue,
@@ -183,7 +183,7 @@ fn row(found: &Discovery) -> PageRow {
         guess: found.guess,
         found: found.at,
         claimed_change: None,
-        standing: Standing::New,
+        status: PageStatus::New,
         place: Some(Place::New(found.band, 1)),
         past: None,
         importance: Importance::UNKNOWN,

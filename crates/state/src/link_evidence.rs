@@ -11,29 +11,30 @@ use crate::state::State;
 use crate::store::{Slice, Space, Store};
 use crate::view::View;
 
-const FORMAT: u8 = 1;
+pub(crate) const FORMAT: u8 = 1;
 const NO_BAND: u8 = 0xff;
 
 /// What all claims of a measure have in common; the numbers mean something to the engine alone.
-pub type Total = [f64; 4];
+pub type LinkEvidenceTotal = [f64; 4];
 
 impl<S: Store> View<S> {
     /// What speaks for a page by a measure, where anything does.
-    pub fn claim(
+    pub fn link_evidence(
         &self,
         measure: Measure,
         page: PageKey,
     ) -> Result<Option<LinkEvidence>, StateError> {
-        let row = self.layers.get(Space::Links, &keys::claim(measure, page))?;
+        let row = self.layers.get(Space::Links, &keys::link_evidence(measure, page))?;
         row.map(|row| decode(&row)).transpose()
     }
 
     /// Every page that something speaks for by a measure.
-    pub fn claims(
+    pub fn all_link_evidence(
         &self,
         measure: Measure,
     ) -> impl Iterator<Item = Result<(PageKey, LinkEvidence), StateError>> + '_ {
-        let rows = self.layers.scan(Space::Links, &[keys::CLAIMS], &[keys::CLAIMS + 1]);
+        let rows =
+            self.layers.scan(Space::Links, &[keys::LINK_EVIDENCE], &[keys::LINK_EVIDENCE + 1]);
         let claim = move |row: Result<(Slice, Slice), StateError>| {
             let (key, row) = row?;
             let page = PageKey::from_bytes(&key[1..]).ok_or_else(|| keys::bad("claim"))?;
@@ -43,11 +44,11 @@ impl<S: Store> View<S> {
     }
 
     /// What all claims of a measure have in common; zeros before there are any.
-    pub fn claims_total(&self, measure: Measure) -> Result<Total, StateError> {
-        let row = self.layers.get(Space::Meta, &keys::claims_total(measure))?;
-        row.map_or(Ok(Total::default()), |row| {
+    pub fn link_evidence_total(&self, measure: Measure) -> Result<LinkEvidenceTotal, StateError> {
+        let row = self.layers.get(Space::Meta, &keys::link_evidence_total(measure))?;
+        row.map_or(Ok(LinkEvidenceTotal::default()), |row| {
             let mut row = Reader::new(&row, FORMAT)?;
-            let mut total = Total::default();
+            let mut total = LinkEvidenceTotal::default();
             for number in &mut total {
                 *number = f64::from_le_bytes(row.array()?);
             }
@@ -62,10 +63,10 @@ impl<S: Store> State<S> {
         &mut self,
         measure: Measure,
         claims: &[(PageKey, Option<LinkEvidence>)],
-        total: &Total,
+        total: &LinkEvidenceTotal,
     ) -> Applied {
         for (page, claim) in claims {
-            let key = keys::claim(measure, *page);
+            let key = keys::link_evidence(measure, *page);
             match claim {
                 Some(claim) => self.view.layers.put(Space::Links, &key, &encode(claim)),
                 None => self.view.layers.remove(Space::Links, &key),
@@ -73,7 +74,7 @@ impl<S: Store> State<S> {
         }
         let mut row = Writer::new(FORMAT);
         total.iter().for_each(|number| row.fixed(&number.to_le_bytes()));
-        self.view.layers.put(Space::Meta, &keys::claims_total(measure), &row.finish());
+        self.view.layers.put(Space::Meta, &keys::link_evidence_total(measure), &row.finish());
         Applied::default()
     }
 }
