@@ -97,7 +97,7 @@ impl<S: Store> Walk<S> {
     }
 }
 
-/// How far the archive has come, told to the state as part of the next commit.
+/// How far the archive has come; the state keeps it as part of the next commit.
 fn checkpoint<S: Store>(
     writer: &mut archive::Writer,
     state: &mut State<S>,

@@ -112,7 +112,7 @@ impl<S: Store> Walk<S> {
     }
 
     /// Applies what follows from a visit, in order. Returns how many URLs came in that were not known: of
-    /// what is told to other hosts, only where the answer comes at once.
+    /// what other hosts are sent, only where the answer comes at once.
     pub(super) fn carry_out(
         &mut self,
         consequences: Consequences,

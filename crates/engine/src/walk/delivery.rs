@@ -1,4 +1,4 @@
-//! What does a host do with what it is told? It judges by its own rows, and changes those alone.
+//! What does a host do with the notes that it gets? It judges by its own rows, and changes those alone.
 //!
 //! [`Walk::deliver`] is the one door: no step of a visit's completion reaches into another host's rows any other way.
 
