@@ -24,9 +24,10 @@ pub(crate) fn target<S: Store>(
     else {
         return Ok(None);
     };
-    let found = find_warc(&source.archive_dir(), at.file);
-    let Some(path) = found.map_err(|error| unreadable(&error))? else { return Ok(None) };
-    let record = read_record(&path, at.offset, at.length, RECORD_CAP);
+    let segments = source.segments();
+    let found = find_warc(&*segments, at.file);
+    let Some(warc) = found.map_err(|error| unreadable(&error))? else { return Ok(None) };
+    let record = read_record(&*segments, &warc, at.offset, at.length, RECORD_CAP);
     let record = record.map_err(|error: ReadError| unreadable(&error))?;
     let head = String::from_utf8_lossy(record.http_head());
     let mut fields = head.lines().filter_map(|line| line.split_once(':'));

@@ -1,8 +1,10 @@
 //! What is an answer drawn from, and what can go wrong?
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
+use evercrawl_archive::SegmentStore;
 use evercrawl_engine::{DataDir, EngineError, Planner, PlannerConfig, walk};
 use evercrawl_model::{HostKey, PageKey, Time};
 use evercrawl_planner::PlannerError;
@@ -79,9 +81,9 @@ impl<S: Store> Source<'_, S> {
         Ok(self.state.host(host)?.map_or_else(String::new, |row| row.authority))
     }
 
-    /// Where the WARC files are.
-    pub(crate) fn archive_dir(&self) -> PathBuf {
-        DataDir::archive_in(self.dir)
+    /// The WARC files and their indexes.
+    pub(crate) fn segments(&self) -> Arc<dyn SegmentStore> {
+        DataDir::segments_in(self.dir)
     }
 
     /// The names of the archive's files by their numbers.

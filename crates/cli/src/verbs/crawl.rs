@@ -120,7 +120,6 @@ pub(crate) fn open_walk(
         is_part_of: dir.path().file_name().unwrap_or_default().to_string_lossy().into_owned(),
         roll_at: config.archive.roll_at,
         first_serial: 1,
-        disk: Arc::new(archive::RealDisk),
     };
     let (writer, recovery) = dir.archive(state.view(), writer_settings, now)?;
     if recovery.cut_bytes > 0 {

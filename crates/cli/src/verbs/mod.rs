@@ -29,6 +29,7 @@ pub(crate) mod why;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use evercrawl_archive::SegmentStore;
 use evercrawl_engine::DataDir;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_model::{HostKey, Time};
@@ -64,9 +65,9 @@ impl Opened {
         Source { state: &self.state, dir: &self.path, now }
     }
 
-    /// Where the WARC files are.
-    pub(crate) fn archive_dir(&self) -> PathBuf {
-        DataDir::archive_in(&self.path)
+    /// The WARC files and their indexes.
+    pub(crate) fn segments(&self) -> Arc<dyn SegmentStore> {
+        DataDir::segments_in(&self.path)
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) struct Archived<'a, S> {
 impl<'a, S: Store> Archived<'a, S> {
     pub(super) fn open(source: &'a Source<'a, S>, url: &'a Canonical) -> Result<Self, QueryError> {
         let (key, row) = source.known_page(url)?;
-        let cache = RecordCache::new(source.archive_dir(), CACHE, RECORD_CAP);
+        let cache = RecordCache::new(source.segments(), CACHE, RECORD_CAP);
         let (versions, records) = (Vec::new(), HashMap::new());
         let past = row.past.as_ref();
         let mut archived = Archived {

@@ -57,7 +57,7 @@ pub(crate) fn answer(asked: &SpamRequest, opened: &Opened) -> anyhow::Result<Spa
 
 /// Looks at some pages of every host, in the order in which hosts were found.
 fn look(opened: &Opened, pages: usize) -> anyhow::Result<Vec<HostSurvey>> {
-    let (mut hosts, mut archived) = (Vec::new(), ArchivedPages::new(opened.archive_dir()));
+    let (mut hosts, mut archived) = (Vec::new(), ArchivedPages::new(opened.segments()));
     survey_hosts(&opened.state, &mut archived, pages, u64::MAX, |seen| hosts.push(seen))?;
     hosts.sort_by(|a, b| a.found.cmp(&b.found).then_with(|| a.name.cmp(&b.name)));
     Ok(hosts)
