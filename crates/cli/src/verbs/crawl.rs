@@ -25,7 +25,7 @@ use crate::args::Crawl;
 use crate::control::{Door, StatusBoard};
 use crate::doorbell::{self, Doorbell};
 use crate::settings::{Origin, Settings};
-use crate::units::{show_count, show_counted, show_duration, show_size};
+use crate::units::{show_counted, show_duration, show_size};
 use crate::{crawl_config, exit, print, report, seeds};
 
 pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
