@@ -1,13 +1,14 @@
 //! What changes when pages turn out to matter otherwise, or a host is taken for spam?
 
-use std::path::Path;
 use std::sync::Arc;
 
+use evercrawl_archive::SegmentStore;
 use evercrawl_model::{Event, HostKey, Importance, PageKey, Suspicion, Time};
 use evercrawl_state::Store;
 
 use super::Walk;
 use super::delivery::waits_by_value;
+use super::overriding::reread_suspects;
 use super::revisits::reschedule;
 use crate::EngineError;
 use crate::importance::{CrawlOrder, MeanHostImportance, band_of_importance};
@@ -48,9 +49,9 @@ impl<S: Store> Walk<S> {
         self.insight.suspects.clone()
     }
 
-    /// Where the archive is.
-    pub fn archive_dir(&self) -> &Path {
-        self.recorder.writer.dir()
+    /// The segments of the archive.
+    pub fn segments(&self) -> Arc<dyn SegmentStore> {
+        Arc::clone(self.recorder.writer.segments())
     }
 
     /// Takes over what hosts are taken for.
@@ -62,7 +63,7 @@ impl<S: Store> Walk<S> {
         for (host, suspicion) in found {
             self.ledger.apply(&Event::SuspicionChanged { host, suspicion }, now)?;
         }
-        self.reread_suspects()?;
+        reread_suspects(self.ledger.view(), &mut self.insight, &mut self.revisits.planner)?;
         // Some may be suspect no more.
         self.sweep.put_back();
         self.revisits.review_all();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use evercrawl_model::{Event, Time};
-use evercrawl_state::Store;
+use evercrawl_state::{Store, View};
 
 use super::Walk;
 use crate::EngineError;
@@ -16,7 +16,8 @@ impl<S: Store> Walk<S> {
     /// The rules of the configuration, to be applied to what was committed. A file is written anew
     /// when at least the share `worth` of its records goes.
     pub fn retention(&self, worth: f64, now: Time, stop: Arc<AtomicBool>) -> Retention<S> {
-        let archive = (self.recorder.writer.dir(), self.recorder.writer.serials());
+        let writer = &self.recorder.writer;
+        let archive = (Arc::clone(writer.segments()), writer.serials());
         let config = self.config.retention.clone();
         Retention::new(self.ledger.state.reading(), archive, config, worth, now, stop)
     }
@@ -29,7 +30,7 @@ impl<S: Store> Walk<S> {
                 self.ledger.apply(&Event::VisitsDropped(dropped.clone()), now)?;
                 Ok(true)
             }
-            Piece::File(rewrite) if self.is_overtaken(rewrite)? => {
+            Piece::File(rewrite) if is_overtaken(self.ledger.view(), rewrite)? => {
                 self.discard(piece)?;
                 Ok(false)
             }
@@ -49,19 +50,19 @@ impl<S: Store> Walk<S> {
         if let Piece::File(rewrite) = piece
             && let Some(file) = &rewrite.to
         {
-            file.discard(self.recorder.writer.dir())?;
+            file.discard(&**self.recorder.writer.segments())?;
         }
         Ok(())
     }
+}
 
-    /// True when a visit refers to content that would go.
-    fn is_overtaken(&self, rewrite: &Rewrite) -> Result<bool, EngineError> {
-        let contents: HashSet<&[u8; 20]> = rewrite.event.contents.iter().collect();
-        for entry in self.ledger.view().visits(rewrite.seen) {
-            if entry?.1.digest.is_some_and(|digest| contents.contains(&digest)) {
-                return Ok(true);
-            }
+/// True when a visit refers to content that would go.
+fn is_overtaken<S: Store>(view: &View<S>, rewrite: &Rewrite) -> Result<bool, EngineError> {
+    let contents: HashSet<&[u8; 20]> = rewrite.event.contents.iter().collect();
+    for entry in view.visits(rewrite.seen) {
+        if entry?.1.digest.is_some_and(|digest| contents.contains(&digest)) {
+            return Ok(true);
         }
-        Ok(false)
     }
+    Ok(false)
 }
