@@ -164,7 +164,7 @@ mod tests {
         assert!(refusal(Path::new("newz")).contains("`newz`, and no world of that name comes"));
         let dir = tempfile::tempdir().unwrap();
         assert!(
-            refusal(dir.path()).contains("holds no world: recorded changes come with a trace.json")
+            refusal(dir.path()).contains("does not contain a world: recorded changes have a trace.json")
         );
         let file = dir.path().join("odd.toml");
         std::fs::write(&file, b"pages = 1\n# \xff\n").unwrap();
