@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn what_is_no_world_is_refused_with_what_would_be_one() {
-        assert!(refusal(Path::new("newz")).contains("`newz`, and no world of that name comes"));
+        assert!(refusal(Path::new("newz")).contains("`newz` is not a file, a folder or a built-in world"));
         let dir = tempfile::tempdir().unwrap();
         assert!(
             refusal(dir.path()).contains("does not contain a world: recorded changes have a trace.json")
