@@ -161,10 +161,14 @@ mod tests {
 
     #[test]
     fn what_is_no_world_is_refused_with_what_would_be_one() {
-        assert!(refusal(Path::new("newz")).contains("`newz` is not a file, a folder or a built-in world"));
+        assert!(
+            refusal(Path::new("newz"))
+                .contains("`newz` is not a file, a folder or a built-in world")
+        );
         let dir = tempfile::tempdir().unwrap();
         assert!(
-            refusal(dir.path()).contains("does not contain a world: recorded changes have a trace.json")
+            refusal(dir.path())
+                .contains("does not contain a world: recorded changes have a trace.json")
         );
         let file = dir.path().join("odd.toml");
         std::fs::write(&file, b"pages = 1\n# \xff\n").unwrap();
