@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use evercrawl_model::RecordAt;
@@ -10,17 +9,19 @@ use evercrawl_model::RecordAt;
 use crate::error::ReadError;
 use crate::files;
 use crate::read::{Record, read_record};
+use crate::segments::{SegmentId, SegmentStore};
 
 /// Reads records of one archive by their coordinates, and keeps the latest within a memory limit.
 pub struct RecordCache {
-    dir: PathBuf,
+    segments: Arc<dyn SegmentStore>,
     /// Memory that the kept records may take.
     capacity: usize,
     /// Memory that they take.
     used: usize,
     /// Size to which a record may unpack.
     record_cap: usize,
-    paths: HashMap<u32, PathBuf>,
+    /// The WARC files that there were at the last look.
+    warcs: HashMap<u32, SegmentId>,
     records: HashMap<RecordAt, (u64, Arc<Record>)>,
     /// The kept records by their last use; the first goes first.
     order: BTreeMap<u64, RecordAt>,
@@ -28,15 +29,14 @@ pub struct RecordCache {
 }
 
 impl RecordCache {
-    /// A cache of `capacity` bytes over the archive in `dir`; a record may unpack to `record_cap`
-    /// bytes.
-    pub fn new(dir: impl Into<PathBuf>, capacity: usize, record_cap: usize) -> Self {
+    /// A cache of `capacity` bytes over an archive; a record may unpack to `record_cap` bytes.
+    pub fn new(segments: Arc<dyn SegmentStore>, capacity: usize, record_cap: usize) -> Self {
         RecordCache {
-            dir: dir.into(),
+            segments,
             capacity,
             used: 0,
             record_cap,
-            paths: HashMap::new(),
+            warcs: HashMap::new(),
             records: HashMap::new(),
             order: BTreeMap::new(),
             clock: 0,
@@ -57,19 +57,21 @@ impl RecordCache {
         Ok(record)
     }
 
-    /// Reads from the file, which changes its name once, when it is finished.
+    /// Reads from the WARC file, which may have come or been sealed since the last look.
     fn load(&mut self, at: RecordAt) -> Result<Record, ReadError> {
-        if let Some(path) = self.paths.get(&at.file) {
-            match read_record(path, at.offset, at.length, self.record_cap) {
-                Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {}
-                other => return other,
-            }
+        match self.load_from(self.warcs.get(&at.file), at) {
+            Err(ReadError::NoSuchFile { .. }) => {}
+            Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {}
+            other => return other,
         }
-        let path = files::find_warc(&self.dir, at.file)?;
-        let path = path.ok_or(ReadError::NoSuchFile { serial: at.file })?;
-        let record = read_record(&path, at.offset, at.length, self.record_cap);
-        self.paths.insert(at.file, path);
-        record
+        let warcs = files::list_warcs(&*self.segments)?;
+        self.warcs = warcs.map(|(serial, _, segment)| (serial, segment)).collect();
+        self.load_from(self.warcs.get(&at.file), at)
+    }
+
+    fn load_from(&self, warc: Option<&SegmentId>, at: RecordAt) -> Result<Record, ReadError> {
+        let warc = warc.ok_or(ReadError::NoSuchFile { serial: at.file })?;
+        read_record(&*self.segments, warc, at.offset, at.length, self.record_cap)
     }
 
     fn keep(&mut self, at: RecordAt, record: &Arc<Record>) {

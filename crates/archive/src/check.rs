@@ -1,13 +1,12 @@
 //! Is a WARC file what it and its index claim?
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
-
 use crate::cdx;
-use crate::error::ReadError;
-use crate::read::{Damaged, Scan, Scanned};
+use crate::error::{Damaged, ReadError};
+use crate::files::index_of;
+use crate::read::{Scan, Scanned};
+use crate::segments::{SegmentId, SegmentStore, is_of_the_store, read_all};
 use crate::verify::verify;
+use std::collections::BTreeSet;
 
 /// More problems than this are counted, not listed.
 const MAX_PROBLEMS: usize = 100;
@@ -38,33 +37,32 @@ pub struct Problem {
     pub what: String,
 }
 
-/// Walks a finished WARC file and its index: every record reads, its digests hold, and the index
+/// Walks a WARC file and its sealed index: every record reads, its digests hold, and the index
 /// has the right line for each, in order, and no other. A record may unpack to `cap` bytes; each
 /// that reads is shown to `see`.
 pub fn check_file(
-    warc: &Path,
-    cdxj: &Path,
+    segments: &dyn SegmentStore,
+    warc: &SegmentId,
     cap: usize,
     mut see: impl FnMut(&Scanned),
 ) -> Result<CheckReport, ReadError> {
     let mut check = Check { report: CheckReport::default(), unlisted: 0, expected: Vec::new() };
-    let name = warc.file_name().unwrap_or_default().to_string_lossy();
-    let name = name.trim_end_matches(".open");
-    for next in Scan::open(warc, cap)? {
+    for next in Scan::open(segments, warc, cap)? {
         match next {
             Ok(scanned) => {
-                check.record(&scanned, name);
+                check.record(&scanned, &warc.name);
                 see(&scanned);
             }
-            Err(Damaged { error: ReadError::Io(error), .. }) if error.raw_os_error().is_some() => {
+            Err(Damaged { error: ReadError::Io(error), .. }) if is_of_the_store(&error) => {
                 return Err(error.into());
             }
             Err(damaged) => check.damage(&damaged),
         }
     }
     let before = check.problems();
-    match fs::read(cdxj) {
-        Ok(lines) => check.index(&lines, &cdxj.file_name().unwrap_or_default().to_string_lossy()),
+    let index = index_of(&warc.name);
+    match read_all(segments, &index) {
+        Ok(lines) => check.index(&lines, &index.name),
         Err(error) => check.problem(None, None, format!("its index cannot be read: {error}")),
     }
     check.report.index_fits = check.problems() == before;

@@ -83,6 +83,16 @@ pub enum ReadError {
     Io(#[from] io::Error),
 }
 
+/// A place in a file where no record can be read.
+#[derive(Debug, thiserror::Error)]
+#[error("at {offset}: {error}")]
+pub struct Damaged {
+    /// Where a record should begin.
+    pub offset: u64,
+    /// Why none could be read.
+    pub error: ReadError,
+}
+
 /// Why a file could not be written anew; it is as it was.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -92,7 +102,7 @@ pub enum RewriteError {
     Read(#[from] ReadError),
     /// The same, with the place.
     #[error(transparent)]
-    Damaged(#[from] crate::read::Damaged),
+    Damaged(#[from] Damaged),
     /// The new file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),

@@ -1,114 +1,85 @@
-//! What are the archive's files called, and how does a growing file become a finished one?
+//! What are the archive's segments called, and how is a growing one sealed?
 //!
-//! `NAME.warc.gz.open` and `NAME.cdxj.open` grow; `NAME.warc.gz` and `NAME.cdxj` never change.
-//! Finishing is done in steps that may each be the last before a crash, and can be done again.
+//! `NAME.warc.gz` and `NAME.cdxj` grow side by side; sealed, they never change. Sealing is done in steps that
+//! may each be the last before a crash, and can be done again.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::sync::Arc;
 
 use evercrawl_model::Time;
 
-use crate::disk::{Disk, Placed};
 use crate::error::WriteError;
+use crate::segments::{SegmentId, SegmentStore, Stage};
 use crate::sorting;
 
 const WARC: &str = ".warc.gz";
 const INDEX: &str = ".cdxj";
-const OPEN: &str = ".open";
-const SORTING: &str = ".cdxj.sorting.open";
+/// An index while it is put in order.
+const SORTING: &str = ".cdxj.sorting";
 
 /// How far a WARC file and its index have come; the state commits this with the visits in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePosition {
     /// The serial number, which record coordinates refer to.
     pub serial: u32,
-    /// The name that both files share, without extensions.
+    /// The name that both segments share, without extensions.
     pub name: String,
     /// Bytes in the WARC file; none as long as only its `warcinfo` is there.
     pub warc_len: u64,
     /// Bytes in the index.
     pub cdxj_len: u64,
-    /// Whether it may still grow; if not, it can be finished once this is committed.
+    /// Whether it may still grow; if not, it can be sealed once this is committed.
     pub open: bool,
 }
 
 impl FilePosition {
-    /// The WARC file's name once it is finished, as indexes give it.
+    /// The WARC file's name, as indexes give it.
     pub fn warc_name(&self) -> String {
         warc_name(&self.name)
     }
 
-    /// Makes the growing files final, as far as this position counts them, and says how many bytes
-    /// it cut off. An empty file is removed.
-    pub fn finish(&self, dir: &Path, disk: &dyn Disk) -> Result<u64, WriteError> {
+    /// Seals what grows, as far as this position counts it, and says how many bytes it cut off. An empty
+    /// file is removed.
+    pub fn seal(&self, segments: &Arc<dyn SegmentStore>) -> Result<u64, WriteError> {
         if self.warc_len == 0 {
-            return self.discard(dir).map(|()| 0);
+            return self.discard(&**segments).map(|()| 0);
         }
-        let cut_index = self.finish_index(dir, disk)?;
-        let cut_warc = self.finish_warc(dir, disk)?;
+        let cut_index = self.seal_index(segments)?;
+        let cut_warc = self.seal_warc(&**segments)?;
         Ok(cut_index + cut_warc)
     }
 
-    /// Removes the growing files.
-    pub fn discard(&self, dir: &Path) -> Result<(), WriteError> {
-        remove(&open_warc(dir, &self.name))?;
-        remove(&open_index(dir, &self.name))
+    /// Removes what grows.
+    pub fn discard(&self, segments: &dyn SegmentStore) -> Result<(), WriteError> {
+        segments.remove(&SegmentId::growing(self.warc_name()))?;
+        segments.remove(&SegmentId::growing(index_name(&self.name)))
     }
 
-    /// Removes the finished files.
-    pub(crate) fn remove(&self, dir: &Path, disk: &dyn Disk) -> Result<(), WriteError> {
-        remove(&dir.join(self.warc_name()))?;
-        remove(&final_index(dir, &self.name))?;
-        sync_dir(dir, disk)
+    /// Removes what was sealed.
+    pub(crate) fn remove(&self, segments: &dyn SegmentStore) -> Result<(), WriteError> {
+        segments.remove(&SegmentId::sealed(self.warc_name()))?;
+        segments.remove(&SegmentId::sealed(index_name(&self.name)))
     }
 
-    /// Sorts the index into its final file.
-    fn finish_index(&self, dir: &Path, disk: &dyn Disk) -> Result<u64, WriteError> {
-        let (from, to) = (open_index(dir, &self.name), final_index(dir, &self.name));
-        let Some((growing, cut)) = settle(&from, &to, self.cdxj_len)? else {
-            return sync_dir(dir, disk).map(|()| 0);
+    /// Seals the index in the order of its lines; then the one that grew is removed.
+    fn seal_index(&self, segments: &Arc<dyn SegmentStore>) -> Result<u64, WriteError> {
+        let index = index_name(&self.name);
+        let Some(cut) = segments.cut(&index, self.cdxj_len)? else {
+            return segments.seal(&index, &index).map(|()| 0);
         };
-        let [aside, sorting] =
-            ["-runs", ""].map(|of| dir.join(format!("{}{of}{SORTING}", self.name)));
-        sorting::sort(growing, &aside, &sorting, disk).map_err(WriteError::io("sort", &from))?;
-        rename(&sorting, &to)?;
-        sync_dir(dir, disk)?;
-        fs::remove_file(&from).map_err(WriteError::io("remove", &from))?;
+        let [aside, sorted] = ["-runs", ""].map(|of| format!("{}{of}{SORTING}", self.name));
+        sorting::sort(segments, &index, self.cdxj_len, aside, &sorted)?;
+        segments.seal(&sorted, &index)?;
+        segments.remove(&SegmentId::growing(index))?;
         Ok(cut)
     }
 
-    /// Gives the WARC file its final name.
-    fn finish_warc(&self, dir: &Path, disk: &dyn Disk) -> Result<u64, WriteError> {
-        let (from, to) = (open_warc(dir, &self.name), dir.join(self.warc_name()));
-        // It has its last name, but whoever gave it that may have ended before the name was on disk.
-        let Some((growing, cut)) = settle(&from, &to, self.warc_len)? else {
-            return sync_dir(dir, disk).map(|()| 0);
-        };
-        disk.sync(&growing).map_err(WriteError::io("sync", &from))?;
-        rename(&from, &to)?;
-        sync_dir(dir, disk)?;
-        Ok(cut)
+    fn seal_warc(&self, segments: &dyn SegmentStore) -> Result<u64, WriteError> {
+        let warc = self.warc_name();
+        let cut = segments.cut(&warc, self.warc_len)?;
+        segments.seal(&warc, &warc)?;
+        Ok(cut.unwrap_or(0))
     }
-}
-
-/// Cuts a growing file to what was committed. `None` when it is already finished.
-fn settle(from: &Path, to: &Path, committed: u64) -> Result<Option<(File, u64)>, WriteError> {
-    let lost = |path: &Path, found| WriteError::Lost { path: path.to_owned(), found, committed };
-    let growing = match OpenOptions::new().read(true).write(true).open(from) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let found = fs::metadata(to).map_or(0, |meta| meta.len());
-            return if found < committed { Err(lost(to, found)) } else { Ok(None) };
-        }
-        Err(error) => return Err(WriteError::io("open", from)(error)),
-    };
-    let found = growing.metadata().map_err(WriteError::io("examine", from))?.len();
-    if found < committed {
-        return Err(lost(from, found));
-    }
-    growing.set_len(committed).map_err(WriteError::io("cut", from))?;
-    Ok(Some((growing, found - committed)))
 }
 
 /// The name that follows the WARC guidelines: prefix, time, serial number, crawl host.
@@ -132,43 +103,52 @@ pub(crate) fn serial_of(file_name: &str) -> Option<u32> {
     None
 }
 
-/// Whether a file name is that of a growing file.
-pub(crate) fn is_growing(file_name: &str) -> bool {
-    [WARC, INDEX, ".cdxj.sorting"].iter().any(|kind| file_name.ends_with(&format!("{kind}{OPEN}")))
+/// Whether a segment is one of those that the archive lets grow.
+pub(crate) fn is_growing(segment: &SegmentId) -> bool {
+    let ours = [WARC, INDEX, SORTING].iter().any(|kind| segment.name.ends_with(kind));
+    segment.stage == Stage::Growing && ours
 }
 
-/// Whether a file name is that of a finished file.
-pub(crate) fn is_finished(file_name: &str) -> bool {
-    file_name.ends_with(WARC) || file_name.ends_with(INDEX)
+/// Whether a segment is one of those that the archive seals.
+pub(crate) fn is_sealed(segment: &SegmentId) -> bool {
+    segment.stage == Stage::Sealed && [WARC, INDEX].iter().any(|kind| segment.name.ends_with(kind))
 }
 
-/// Finds the WARC file with a serial number, growing or finished.
-pub fn find_warc(dir: &Path, serial: u32) -> io::Result<Option<PathBuf>> {
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_warc = name.strip_suffix(OPEN).unwrap_or(&name).ends_with(WARC);
-        if is_warc && serial_of(&name) == Some(serial) {
-            return Ok(Some(path));
-        }
-    }
-    Ok(None)
+/// The WARC files, growing ones included, with their serial numbers and the names that they share with their
+/// indexes.
+pub(crate) fn list_warcs(
+    segments: &dyn SegmentStore,
+) -> io::Result<impl Iterator<Item = (u32, String, SegmentId)>> {
+    let warc = |(segment, _): (SegmentId, u64)| {
+        let name = segment.name.strip_suffix(WARC)?.to_owned();
+        Some((serial_of(&name)?, name, segment))
+    };
+    Ok(segments.list()?.into_iter().filter_map(warc))
+}
+
+/// Finds the WARC file with a serial number, growing or sealed.
+pub fn find_warc(segments: &dyn SegmentStore, serial: u32) -> io::Result<Option<SegmentId>> {
+    let mut warcs = list_warcs(segments)?;
+    Ok(warcs.find(|(found, ..)| *found == serial).map(|(_, _, segment)| segment))
 }
 
 pub(crate) fn warc_name(name: &str) -> String {
     format!("{name}{WARC}")
 }
 
-pub(crate) fn open_warc(dir: &Path, name: &str) -> PathBuf {
-    dir.join(format!("{name}{WARC}{OPEN}"))
+pub(crate) fn index_name(name: &str) -> String {
+    format!("{name}{INDEX}")
 }
 
-pub(crate) fn open_index(dir: &Path, name: &str) -> PathBuf {
-    dir.join(format!("{name}{INDEX}{OPEN}"))
+/// The WARC file that is called `name`, and its index, once both are sealed.
+pub fn sealed_files(name: &str) -> [SegmentId; 2] {
+    [warc_name(name), index_name(name)].map(SegmentId::sealed)
 }
 
-pub(crate) fn final_index(dir: &Path, name: &str) -> PathBuf {
-    dir.join(format!("{name}{INDEX}"))
+/// The sealed index of a WARC file.
+pub(crate) fn index_of(warc: &str) -> SegmentId {
+    let name = warc.trim_end_matches(".gz").trim_end_matches(".warc");
+    SegmentId::sealed(index_name(name))
 }
 
 /// The name with another serial number in it.
@@ -181,40 +161,6 @@ pub(crate) fn renumbered(name: &str, serial: u32) -> String {
         *part = &number;
     }
     parts.join("-")
-}
-
-/// Removes a file, if it is there.
-fn remove(path: &Path) -> Result<(), WriteError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(WriteError::io("remove", path)(error))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Makes what happened to names in `dir` survive a power cut.
-pub(crate) fn sync_dir(dir: &Path, disk: &dyn Disk) -> Result<(), WriteError> {
-    File::open(dir).and_then(|dir| disk.sync(&dir)).map_err(WriteError::io("sync", dir))
-}
-
-pub(crate) fn write_durably(
-    path: &Path,
-    lines: &[&[u8]],
-    disk: &dyn Disk,
-) -> Result<(), WriteError> {
-    let write = || {
-        let file = File::create(path)?;
-        let mut out = Placed::buffered(&file, disk);
-        lines.iter().try_for_each(|line| out.write_all(line))?;
-        out.flush()?;
-        disk.sync(&file)
-    };
-    write().map_err(WriteError::io("write", path))
-}
-
-pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), WriteError> {
-    fs::rename(from, to).map_err(WriteError::io("rename", from))
 }
 
 #[cfg(test)]
@@ -237,8 +183,9 @@ mod tests {
         }
         let again = renumbered(&name, 7);
         assert_eq!(again, "my_crawl-20261115221550007-00007-host-1.example.org");
-        assert!(is_growing("a.cdxj.sorting.open") && is_growing("a.warc.gz.open"));
-        assert!(!is_growing("a.warc.gz") && !is_growing("notes.open"));
+        let growing = |name: &str| is_growing(&SegmentId::growing(name));
+        assert!(growing("a.cdxj.sorting") && growing("a.warc.gz"));
+        assert!(!is_growing(&SegmentId::sealed("a.warc.gz")) && !growing("notes"));
     }
 
     #[test]

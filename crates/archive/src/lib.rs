@@ -12,7 +12,7 @@
 //! What has been appended counts once the state has committed it:
 //!
 //! ```text
-//! Writer::checkpoint -> Checkpoint::sync -> (state commits checkpoint.files) -> Checkpoint::finish
+//! Writer::checkpoint -> Checkpoint::sync -> (state commits checkpoint.files) -> Checkpoint::seal_full
 //! ```
 //!
 //! Only the first of these needs the writer; the others run on any thread. After a crash
@@ -24,7 +24,8 @@
 //! - [`Exchange`], [`Kind`]: what was asked and answered
 //! - [`Encoder`], [`Encoded`], [`Payload`]: its bytes as WARC records
 //! - [`Writer`], [`Checkpoint`], [`FilePosition`]: files that grow, roll and survive a crash
-//! - [`Disk`]: what makes bytes last
+//! - [`SegmentStore`]: where all bytes are kept; [`FileSegments`] and [`MemorySegments`] keep them
+//! - [`Disk`]: what makes the bytes of files last
 //! - [`surt()`]: the sort key of a URL, as replay tools compute it
 //! - [`read_record`], [`Scan`], [`RecordCache`], [`verify`]: reading back
 //! - [`rewrite`]: a file without some of its records
@@ -34,7 +35,6 @@
 mod cache;
 mod cdx;
 mod check;
-mod disk;
 mod encode;
 mod error;
 mod exchange;
@@ -45,6 +45,7 @@ mod payload;
 mod read;
 mod recover;
 mod rewrite;
+mod segments;
 mod sorting;
 mod surt;
 mod verify;
@@ -53,16 +54,16 @@ mod writer;
 
 pub use cache::RecordCache;
 pub use check::{CheckReport, Problem, check_file};
-pub use disk::{Disk, RealDisk};
 pub use encode::{DEFAULT_LEVEL, Encoded, Encoder};
-pub use error::{ReadError, RewriteError, WriteError};
+pub use error::{Damaged, ReadError, RewriteError, WriteError};
 pub use exchange::{Exchange, Kind, Original, Tls, Truncated};
-pub use files::{FilePosition, find_warc};
-pub use mend::{finish_as_found, mend, rebuild_index, warc_files};
+pub use files::{FilePosition, find_warc, sealed_files};
+pub use mend::{mend, rebuild_index, seal_as_found, warc_files};
 pub use payload::Payload;
-pub use read::{Damaged, Record, Scan, Scanned, read_record};
+pub use read::{Record, Scan, Scanned, read_record};
 pub use recover::Recovery;
 pub use rewrite::{Kept, rewrite};
+pub use segments::{Disk, FileSegments, MemorySegments, RealDisk, SegmentId, SegmentStore, Stage};
 pub use surt::surt;
 pub use verify::{VerifyError, payload_digest, verify};
 pub use warc::{FileId, Uuid};

@@ -3,35 +3,38 @@
 //! As with [`rewrite`](crate::rewrite()), what is left goes into a new file with a serial number of
 //! its own: nothing is lost should it end half way, and the damaged file stays as it is.
 
-use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use evercrawl_model::Time;
+use tracing::debug_span;
 
 use crate::cdx;
-use crate::disk::RealDisk;
 use crate::error::{ReadError, RewriteError, WriteError};
 use crate::files;
 use crate::read::Scan;
 use crate::rewrite::{Copying, Kept};
+use crate::segments::{GrowingSegment, SegmentId, SegmentStore};
 use crate::verify::verify;
 
-/// Writes what can be saved of the file at `warc`, which is called `name`, anew as number `serial`.
+/// Writes what can be saved of the sealed file `name` anew as number `serial`.
 /// A record may unpack to `cap` bytes; `now` is the date of what has to be written again.
 pub fn mend(
-    warc: &Path,
+    segments: &Arc<dyn SegmentStore>,
     name: &str,
     serial: u32,
     cap: usize,
     now: Time,
 ) -> Result<Kept, RewriteError> {
-    let dir = warc.parent().unwrap_or(Path::new("."));
-    let mut copy = Copying::begin(dir, name, serial, warc)?;
-    let copied = save(&mut copy, Scan::open(warc, cap)?, now);
-    copy.end_or_discard(dir, copied)
+    let _span = debug_span!("mend", name, serial).entered();
+    let warc = SegmentId::sealed(files::warc_name(name));
+    let records = Scan::open(&**segments, &warc, cap)?;
+    let mut copy = Copying::begin(segments, name, serial, warc)?;
+    let copied = save(&mut copy, records, now);
+    copy.end_or_discard(copied)
 }
 
-fn save(copy: &mut Copying, records: Scan, now: Time) -> Result<(), RewriteError> {
+fn save(copy: &mut Copying<'_>, records: Scan<'_>, now: Time) -> Result<(), RewriteError> {
     for scanned in records {
         let Ok(scanned) = scanned else {
             // What belonged to the damaged record would belong to nothing.
@@ -40,7 +43,7 @@ fn save(copy: &mut Copying, records: Scan, now: Time) -> Result<(), RewriteError
             continue;
         };
         let kind = scanned.record.header("WARC-Type");
-        if copy.length == 0 {
+        if copy.is_empty() {
             match kind {
                 Some("warcinfo") => copy.info(&scanned.record)?,
                 _ => copy.new_info(now)?,
@@ -62,45 +65,44 @@ fn save(copy: &mut Copying, records: Scan, now: Time) -> Result<(), RewriteError
     Ok(())
 }
 
-/// Makes the index of a finished WARC file anew; `name` is what both are called.
-pub fn rebuild_index(dir: &Path, name: &str, cap: usize) -> Result<(), RewriteError> {
-    let warc = files::warc_name(name);
+/// Makes the index of a sealed WARC file anew; `name` is what both are called.
+pub fn rebuild_index(
+    segments: &Arc<dyn SegmentStore>,
+    name: &str,
+    cap: usize,
+) -> Result<(), RewriteError> {
+    let warc = SegmentId::sealed(files::warc_name(name));
     let mut lines = Vec::new();
-    for scanned in Scan::open(&dir.join(&warc), cap)? {
+    for scanned in Scan::open(&**segments, &warc, cap)? {
         let scanned = scanned?;
-        let line = cdx::line_of(&scanned.record, scanned.offset, scanned.length, &warc);
+        let line = cdx::line_of(&scanned.record, scanned.offset, scanned.length, &warc.name);
         lines.extend(line.unwrap_or_default());
     }
-    let (aside, index) = (files::open_index(dir, name), files::final_index(dir, name));
-    files::write_durably(&aside, &cdx::sorted(&lines), &RealDisk)?;
-    files::rename(&aside, &index)?;
-    Ok(files::sync_dir(dir, &RealDisk)?)
+    let index = files::index_name(name);
+    let mut sorted = GrowingSegment::create(Arc::clone(segments), index.clone())?;
+    cdx::sorted(&lines).iter().try_for_each(|line| sorted.write(line))?;
+    sorted.flush()?;
+    Ok(segments.seal(&index, &index)?)
 }
 
-/// Gives what is left of a growing file its final name, uncommitted records and all; its index is
-/// made anew.
-pub fn finish_as_found(dir: &Path, name: &str) -> Result<bool, WriteError> {
-    let (from, to) = (files::open_warc(dir, name), dir.join(files::warc_name(name)));
-    if !from.exists() || to.exists() {
+/// Seals what is left of a growing file, uncommitted records and all; its index is to be made anew. False
+/// where nothing grows under this name.
+pub fn seal_as_found(segments: &dyn SegmentStore, name: &str) -> Result<bool, WriteError> {
+    let (warc, index) = (files::warc_name(name), files::index_name(name));
+    let list = segments.list().map_err(WriteError::io("list", Path::new("the archive")))?;
+    let is_there = |segment: &SegmentId| list.iter().any(|(found, _)| found == segment);
+    if !is_there(&SegmentId::growing(&warc)) || is_there(&SegmentId::sealed(&warc)) {
         return Ok(false);
     }
-    files::rename(&from, &to)?;
-    let index = files::open_index(dir, name);
-    if index.exists() {
-        fs::remove_file(&index).map_err(WriteError::io("remove", &index))?;
-    }
-    files::sync_dir(dir, &RealDisk)?;
+    segments.seal(&warc, &warc)?;
+    segments.remove(&SegmentId::growing(index))?;
     Ok(true)
 }
 
-/// The names of the archive's WARC files in `dir`, growing ones included, with their serial numbers.
-pub fn warc_files(dir: &Path) -> Result<Vec<(u32, String)>, ReadError> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let file = entry?.file_name().to_string_lossy().into_owned();
-        let name = file.trim_end_matches(".open").strip_suffix(".warc.gz");
-        found.extend(files::serial_of(&file).zip(name.map(str::to_owned)));
-    }
+/// The names of the archive's WARC files, growing ones included, with their serial numbers.
+pub fn warc_files(segments: &dyn SegmentStore) -> Result<Vec<(u32, String)>, ReadError> {
+    let warcs = files::list_warcs(segments)?;
+    let mut found: Vec<(u32, String)> = warcs.map(|(serial, name, _)| (serial, name)).collect();
     found.sort();
     found.dedup();
     Ok(found)

@@ -2,14 +2,13 @@
 //!
 //! A record is one gzip member. It unpacks into memory, never beyond the caller's cap.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io::{self, BufRead, Read};
 
 use flate2::bufread::GzDecoder;
 
-use crate::error::ReadError;
+use crate::error::{Damaged, ReadError};
 use crate::head;
+use crate::segments::{SegmentId, SegmentReader, SegmentStore, is_of_the_store};
 
 /// A record in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,11 +75,15 @@ impl Record {
     }
 }
 
-/// Reads the record that takes `length` bytes at `offset` of a file; it may unpack to `cap` bytes.
-pub fn read_record(path: &Path, offset: u64, length: u32, cap: usize) -> Result<Record, ReadError> {
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(offset))?;
-    let mut member = BufReader::new(file).take(u64::from(length));
+/// Reads the record that takes `length` bytes at `offset` of a WARC file; it may unpack to `cap` bytes.
+pub fn read_record(
+    segments: &dyn SegmentStore,
+    warc: &SegmentId,
+    offset: u64,
+    length: u32,
+    cap: usize,
+) -> Result<Record, ReadError> {
+    let mut member = SegmentReader::range(segments, warc.clone(), offset, length.into());
     let record = Record::parse(unpack(&mut member, cap)?)?;
     match member.limit() {
         0 => Ok(record),
@@ -99,51 +102,42 @@ pub struct Scanned {
     pub record: Record,
 }
 
-/// A place in a file where no record can be read.
-#[derive(Debug, thiserror::Error)]
-#[error("at {offset}: {error}")]
-pub struct Damaged {
-    /// Where a record should begin.
-    pub offset: u64,
-    /// Why none could be read.
-    pub error: ReadError,
-}
-
 /// All records of a file, one in memory at a time. What cannot be read is an item, too; the scan
 /// goes on where the next record begins.
-pub struct Scan {
-    /// Its limit counts down, which tells where in the file reading stands.
-    input: io::Take<BufReader<File>>,
+pub struct Scan<'a> {
+    input: SegmentReader<'a>,
     cap: usize,
     is_over: bool,
 }
 
-impl Scan {
-    /// Walks the file at `path`; a record may unpack to `cap` bytes.
-    pub fn open(path: &Path, cap: usize) -> Result<Self, ReadError> {
-        let input = BufReader::with_capacity(1 << 16, File::open(path)?).take(u64::MAX);
+impl<'a> Scan<'a> {
+    /// Walks the WARC file `warc`; a record may unpack to `cap` bytes.
+    pub fn open(
+        segments: &'a dyn SegmentStore,
+        warc: &SegmentId,
+        cap: usize,
+    ) -> Result<Self, ReadError> {
+        let mut input = SegmentReader::new(segments, warc.clone());
+        input.fill_buf()?;
         Ok(Scan { input, cap, is_over: false })
-    }
-
-    fn offset(&self) -> u64 {
-        u64::MAX - self.input.limit()
     }
 
     fn read_next(&mut self) -> Result<Option<Scanned>, ReadError> {
         if self.input.fill_buf()?.is_empty() {
             return Ok(None);
         }
-        let offset = self.offset();
+        let offset = self.input.offset();
         let record = Record::parse(unpack(&mut self.input, self.cap)?)?;
-        Ok(Some(Scanned { offset, length: self.offset() - offset, record }))
+        Ok(Some(Scanned { offset, length: self.input.offset() - offset, record }))
     }
 
     /// Goes to the next place from `offset` on at which a record can be read.
     fn resume(&mut self, mut offset: u64) -> io::Result<()> {
         while let Some(member) = self.find_member(offset)? {
-            self.go_to(member)?;
+            self.input.go_to(member);
             if matches!(self.read_next(), Ok(Some(_)) | Err(ReadError::TooLarge { .. })) {
-                return self.go_to(member);
+                self.input.go_to(member);
+                return Ok(());
             }
             offset = member + 1;
         }
@@ -153,7 +147,7 @@ impl Scan {
 
     /// The first place from `offset` on that looks like the beginning of a gzip member.
     fn find_member(&mut self, offset: u64) -> io::Result<Option<u64>> {
-        self.go_to(offset)?;
+        self.input.go_to(offset);
         let mut matched = 0;
         while let Some(&byte) = self.input.fill_buf()?.first() {
             self.input.consume(1);
@@ -162,35 +156,29 @@ impl Scan {
                 byte => usize::from(byte == MEMBER[0]),
             };
             if matched == MEMBER.len() {
-                return Ok(Some(self.offset() - MEMBER.len() as u64));
+                return Ok(Some(self.input.offset() - MEMBER.len() as u64));
             }
         }
         Ok(None)
-    }
-
-    fn go_to(&mut self, offset: u64) -> io::Result<()> {
-        self.input.get_mut().seek(SeekFrom::Start(offset))?;
-        self.input.set_limit(u64::MAX - offset);
-        Ok(())
     }
 }
 
 /// What a gzip member with packed content begins with.
 const MEMBER: [u8; 3] = [0x1f, 0x8b, 0x08];
 
-impl Iterator for Scan {
+impl Iterator for Scan<'_> {
     type Item = Result<Scanned, Damaged>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_over {
             return None;
         }
-        let offset = self.offset();
+        let offset = self.input.offset();
         match self.read_next() {
             Ok(next) => next.map(Ok),
             Err(error) => {
                 // A disk that cannot be read is not asked again and again.
-                let disk = matches!(&error, ReadError::Io(io) if io.raw_os_error().is_some());
+                let disk = matches!(&error, ReadError::Io(io) if is_of_the_store(io));
                 self.is_over = disk || self.resume(offset + 1).is_err() || self.is_over;
                 Some(Err(Damaged { offset, error }))
             }

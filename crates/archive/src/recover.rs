@@ -1,13 +1,13 @@
 //! What remains after the last run, and what of it counts?
 
-use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
-use tracing::{debug, info, warn};
+use tracing::{debug, debug_span, info, warn};
 
-use crate::disk::Disk;
 use crate::error::WriteError;
 use crate::files::{self, FilePosition};
+use crate::segments::SegmentStore;
 
 /// What was found and done when an archive was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,28 +20,25 @@ pub struct Recovery {
     pub unknown: Vec<String>,
 }
 
-/// Brings the files in `dir` to what was committed, finishes them, and gives the highest serial
-/// number in use.
+/// Brings the segments to what was committed, seals them, and gives the highest serial number in use.
 pub(crate) fn recover(
-    dir: &Path,
+    segments: &Arc<dyn SegmentStore>,
     committed: &[FilePosition],
-    disk: &dyn Disk,
 ) -> Result<(Recovery, u32), WriteError> {
-    fs::create_dir_all(dir).map_err(WriteError::io("create", dir))?;
+    let _span = debug_span!("recovery", committed = committed.len()).entered();
     let mut recovery = Recovery::default();
     for position in committed {
-        recovery.cut_bytes += position.finish(dir, disk)?;
+        recovery.cut_bytes += position.seal(segments)?;
     }
     let mut highest = committed.iter().map(|position| position.serial).max().unwrap_or(0);
-    for name in names(dir)? {
-        let serial = files::serial_of(&name);
+    for (segment, _) in segments.list().map_err(WriteError::io("list", Path::new("the archive")))? {
+        let serial = files::serial_of(&segment.name);
         highest = highest.max(serial.unwrap_or(0));
-        if serial.is_some() && files::is_growing(&name) {
-            let path = dir.join(&name);
-            fs::remove_file(&path).map_err(WriteError::io("remove", &path))?;
-            recovery.removed.push(name);
-        } else if serial.is_none() || !files::is_finished(&name) {
-            recovery.unknown.push(name);
+        if serial.is_some() && files::is_growing(&segment) {
+            segments.remove(&segment)?;
+            recovery.removed.push(segment.to_string());
+        } else if serial.is_none() || !files::is_sealed(&segment) {
+            recovery.unknown.push(segment.to_string());
         }
     }
     log(&recovery);
@@ -56,16 +53,4 @@ fn log(recovery: &Recovery) {
         debug!("archive as committed");
     }
     unknown.iter().for_each(|file| info!(%file, "not an archive file; left alone"));
-}
-
-fn names(dir: &Path) -> Result<Vec<String>, WriteError> {
-    let list = || -> std::io::Result<Vec<String>> {
-        let names = fs::read_dir(dir)?;
-        let mut names: Vec<String> = names
-            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
-            .collect::<std::io::Result<_>>()?;
-        names.sort();
-        Ok(names)
-    };
-    list().map_err(WriteError::io("list", dir))
 }

@@ -5,20 +5,19 @@
 //! new file it counts as growing, so a crash leaves nothing but the old one.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::io::BufRead;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use evercrawl_model::{RecordAt, Time};
 use tracing::debug;
 
 use crate::cdx;
-use crate::disk::{Disk, RealDisk};
 use crate::encode::{DEFAULT_LEVEL, Encoder};
 use crate::error::{ReadError, RewriteError, WriteError};
 use crate::files::{self, FilePosition};
 use crate::read::{Record, Scan, Scanned};
+use crate::segments::{GrowingSegment, SegmentId, SegmentReader, SegmentStore};
 use crate::warc::{FileId, Uuid};
 
 /// What is left of a file.
@@ -34,53 +33,53 @@ pub struct Kept {
     pub bytes: u64,
 }
 
-/// Writes the finished file `name` of `dir` anew as number `serial`, with only those responses and
+/// Writes the sealed file `name` anew as number `serial`, with only those responses and
 /// revisits that begin at an offset in `keep`, and what belongs to them. A record may unpack to
 /// `cap` bytes; `stop` ends it at the next one.
 pub fn rewrite(
-    dir: &Path,
+    segments: &Arc<dyn SegmentStore>,
     name: &str,
     serial: u32,
     keep: &BTreeSet<u64>,
     cap: usize,
     stop: &AtomicBool,
 ) -> Result<Kept, RewriteError> {
-    let source = dir.join(files::warc_name(name));
-    let mut copy = Copying::begin(dir, name, serial, &source)?;
-    let copied = copy.all(Scan::open(&source, cap)?, keep, stop);
-    copy.end_or_discard(dir, copied)
+    let source = SegmentId::sealed(files::warc_name(name));
+    let records = Scan::open(&**segments, &source, cap)?;
+    let mut copy = Copying::begin(segments, name, serial, source)?;
+    let copied = copy.all(records, keep, stop);
+    copy.end_or_discard(copied)
 }
 
 /// A file that is being written from another.
-pub(crate) struct Copying {
+pub(crate) struct Copying<'a> {
+    segments: &'a Arc<dyn SegmentStore>,
     name: String,
     serial: u32,
-    source: File,
-    warc: BufWriter<File>,
-    pub(crate) length: u64,
-    index: Vec<u8>,
+    source: SegmentReader<'a>,
+    warc: GrowingSegment,
+    index: GrowingSegment,
     /// Whether what comes belongs to a record that is kept.
     pub(crate) keeping: bool,
     pub(crate) kept: Kept,
 }
 
-impl Copying {
+impl<'a> Copying<'a> {
     pub(crate) fn begin(
-        dir: &Path,
+        segments: &'a Arc<dyn SegmentStore>,
         name: &str,
         serial: u32,
-        source: &Path,
+        source: SegmentId,
     ) -> Result<Self, RewriteError> {
         let name = files::renumbered(name, serial);
-        let path = files::open_warc(dir, &name);
-        let warc = File::create(&path).map_err(WriteError::io("create", &path))?;
+        let create = |name| GrowingSegment::create(Arc::clone(segments), name);
         Ok(Copying {
-            name,
+            segments,
             serial,
-            source: File::open(source).map_err(ReadError::from)?,
-            warc: BufWriter::with_capacity(1 << 20, warc),
-            length: 0,
-            index: Vec::new(),
+            source: SegmentReader::new(&**segments, source),
+            warc: create(files::warc_name(&name))?,
+            index: create(files::index_name(&name))?,
+            name,
             keeping: false,
             kept: Kept::default(),
         })
@@ -88,7 +87,7 @@ impl Copying {
 
     fn all(
         &mut self,
-        records: Scan,
+        records: Scan<'_>,
         keep: &BTreeSet<u64>,
         stop: &AtomicBool,
     ) -> Result<(), RewriteError> {
@@ -117,67 +116,73 @@ impl Copying {
 
     /// Begins with the `warcinfo` of the other file.
     pub(crate) fn info(&mut self, info: &Record) -> Result<(), RewriteError> {
-        let name = files::warc_name(&self.name);
-        let info = Encoder::new(DEFAULT_LEVEL).warcinfo_again(info, &name)?;
-        self.write_info(&info)
+        let info = Encoder::new(DEFAULT_LEVEL).warcinfo_again(info, self.warc.name())?;
+        Ok(self.warc.write(&info)?)
     }
 
     /// Begins with a `warcinfo` of its own, where the other file has none.
     pub(crate) fn new_info(&mut self, now: Time) -> Result<(), RewriteError> {
         let file = FileId { serial: self.serial, warcinfo: Uuid::named(&self.name) };
-        let (name, fields) = (files::warc_name(&self.name), [("format", "WARC File Format 1.1")]);
-        let info = Encoder::new(DEFAULT_LEVEL).warcinfo(&name, &now.rfc3339(), file, fields)?;
-        self.write_info(&info)
+        let (name, fields) = (self.warc.name(), [("format", "WARC File Format 1.1")]);
+        let info = Encoder::new(DEFAULT_LEVEL).warcinfo(name, &now.rfc3339(), file, fields)?;
+        Ok(self.warc.write(&info)?)
     }
 
-    fn write_info(&mut self, info: &[u8]) -> Result<(), RewriteError> {
-        self.length = info.len() as u64;
-        Ok(self.warc.write_all(info).map_err(|error| self.failed(error))?)
+    /// True when nothing was written yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.warc.len() == 0
     }
 
     /// Copies a record as it is.
     pub(crate) fn take(&mut self, scanned: &Scanned) -> Result<(), RewriteError> {
         let Scanned { offset, length, record } = scanned;
-        let place = self.source.seek(SeekFrom::Start(*offset));
-        let copied =
-            place.and_then(|_| io::copy(&mut (&self.source).take(*length), &mut self.warc));
-        let copied = copied.map_err(|error| self.failed(error))?;
-        if copied != *length {
-            return Err(ReadError::Broken("the file became shorter while it was read").into());
-        }
-        let (at, file) = (self.length, files::warc_name(&self.name));
+        let at = self.warc.len();
+        self.copy(*offset, *length)?;
         if matches!(record.header("WARC-Type"), Some("response" | "revisit")) {
             let length = u32::try_from(*length)
                 .map_err(|_| ReadError::Broken("it is longer than a record can be"))?;
             let moved = RecordAt { file: self.serial, offset: at, length };
             self.kept.moved.push((*offset, moved));
         }
-        self.index.extend(cdx::line_of(record, at, *length, &file).unwrap_or_default());
-        self.length += length;
+        let line = cdx::line_of(record, at, *length, self.warc.name());
+        Ok(line.map_or(Ok(()), |line| self.index.write(&line))?)
+    }
+
+    fn copy(&mut self, offset: u64, mut length: u64) -> Result<(), RewriteError> {
+        self.source.go_to(offset);
+        while length > 0 {
+            let bytes = self.source.fill_buf().map_err(ReadError::from)?;
+            let most = usize::try_from(length).unwrap_or(usize::MAX).min(bytes.len());
+            if most == 0 {
+                return Err(ReadError::Broken("the file became shorter while it was read").into());
+            }
+            self.warc.write(&bytes[..most])?;
+            self.source.consume(most);
+            length -= most as u64;
+        }
         Ok(())
     }
 
     /// Makes both files last, or leaves nothing of them.
     pub(crate) fn end_or_discard(
         mut self,
-        dir: &Path,
         copied: Result<(), RewriteError>,
     ) -> Result<Kept, RewriteError> {
-        let ended = copied.and_then(|()| Ok(self.end(dir)?));
+        let ended = copied.and_then(|()| Ok(self.end()?));
         if ended.is_err() || self.kept.moved.is_empty() {
-            self.position().discard(dir)?;
+            self.position().discard(&**self.segments)?;
         }
         let Kept { moved, dropped, bytes, .. } = &self.kept;
         debug!(from = %self.name, kept = moved.len(), dropped, bytes, "archive file written anew");
         ended.map(|()| self.kept)
     }
 
-    /// Makes both files last, by their growing names.
-    fn end(&mut self, dir: &Path) -> Result<(), WriteError> {
-        let synced = self.warc.flush().and_then(|()| RealDisk.sync(self.warc.get_ref()));
-        synced.map_err(|error| self.failed(error))?;
-        files::write_durably(&files::open_index(dir, &self.name), &[&self.index], &RealDisk)?;
-        files::sync_dir(dir, &RealDisk)?;
+    /// Makes both files last, growing as they are.
+    fn end(&mut self) -> Result<(), WriteError> {
+        for file in [&mut self.warc, &mut self.index] {
+            file.flush()?;
+            self.segments.sync(file.name())?;
+        }
         self.kept.file = (!self.kept.moved.is_empty()).then(|| self.position());
         Ok(())
     }
@@ -186,13 +191,9 @@ impl Copying {
         FilePosition {
             serial: self.serial,
             name: self.name.clone(),
-            warc_len: self.length,
-            cdxj_len: self.index.len() as u64,
+            warc_len: self.warc.len(),
+            cdxj_len: self.index.len(),
             open: false,
         }
-    }
-
-    fn failed(&self, error: io::Error) -> WriteError {
-        WriteError::io("write", Path::new(&files::warc_name(&self.name)))(error)
     }
 }

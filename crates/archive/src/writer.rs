@@ -3,8 +3,6 @@
 //! Into one growing WARC file and its index, until the file is large enough and the next begins.
 //! Appending copies bytes into a buffer; nothing here waits for a disk unless a buffer is full.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,11 +10,11 @@ use evercrawl_model::{RecordAt, Time};
 use tracing::info;
 
 use crate::cdx;
-use crate::disk::Disk;
 use crate::encode::{DEFAULT_LEVEL, Encoded, Encoder};
 use crate::error::WriteError;
 use crate::files::{self, FilePosition};
 use crate::recover::{Recovery, recover};
+use crate::segments::{GrowingSegment, SegmentStore};
 use crate::warc::{FileId, Uuid};
 
 /// The size at which a WARC file is closed and the next begun, as the guidelines advise.
@@ -25,7 +23,7 @@ pub const DEFAULT_ROLL_AT: u64 = 1_000_000_000;
 /// Bytes kept in memory before they go to the operating system: few enough to be in the processor's cache still.
 const BUFFER: usize = 1 << 18;
 
-/// Where and under whose name an archive is written.
+/// Under whose name an archive is written.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// What file names begin with.
@@ -46,8 +44,6 @@ pub struct Settings {
     pub roll_at: u64,
     /// A serial number that no file ever had; matters where old files were moved away.
     pub first_serial: u32,
-    /// What makes its files last.
-    pub disk: Arc<dyn Disk>,
 }
 
 /// Gives out serial numbers, each once.
@@ -63,38 +59,37 @@ impl Serials {
 
 /// The one that writes an archive.
 pub struct Writer {
-    dir: PathBuf,
+    segments: Arc<dyn SegmentStore>,
     settings: Settings,
     current: Pair,
     serials: Serials,
-    /// Full files that are not known to be finished.
+    /// Full files that are not known to be sealed.
     full: Vec<FilePosition>,
     /// Files whose place others took, and that are not known to be removed.
     leaving: Vec<FilePosition>,
-    /// Full files, and directories with new names, that no checkpoint has yet taken along.
-    unsynced: Vec<(PathBuf, File)>,
+    /// Names of the segments of full files that no checkpoint has yet taken along.
+    unsynced: Vec<String>,
 }
 
 impl Writer {
-    /// Opens the archive in `dir`, brings it to what the state last committed, and begins a file.
+    /// Opens an archive, brings it to what the state last committed, and begins a file.
     pub fn open(
-        dir: &Path,
+        segments: Arc<dyn SegmentStore>,
         committed: &[FilePosition],
         settings: Settings,
         now: Time,
     ) -> Result<(Writer, Recovery), WriteError> {
-        let (recovery, highest) = recover(dir, committed, &*settings.disk)?;
+        let (recovery, highest) = recover(&segments, committed)?;
         let first = settings.first_serial.max(highest.saturating_add(1));
         let serials = Serials(Arc::new(first.into()));
-        let current = Pair::create(dir, &settings, serials.draw(), now)?;
-        let unsynced = vec![directory(dir)?];
-        let (dir, full, leaving) = (dir.to_owned(), Vec::new(), Vec::new());
-        Ok((Writer { dir, settings, current, serials, full, leaving, unsynced }, recovery))
+        let current = Pair::create(&segments, &settings, serials.draw(), now)?;
+        let (full, leaving, unsynced) = Default::default();
+        Ok((Writer { segments, settings, current, serials, full, leaving, unsynced }, recovery))
     }
 
-    /// The directory of the archive.
-    pub fn dir(&self) -> &Path {
-        &self.dir
+    /// The segments of the archive.
+    pub fn segments(&self) -> &Arc<dyn SegmentStore> {
+        &self.segments
     }
 
     /// Where new files get their serial numbers, for whoever writes beside this one.
@@ -118,100 +113,90 @@ impl Writer {
         if encoded.file != self.current.id {
             return Err(WriteError::Stale);
         }
-        if self.current.warc.pending.len() >= BUFFER {
-            self.current.flush(&*self.settings.disk)?;
+        if self.current.warc.pending().len() >= BUFFER {
+            self.current.flush()?;
         }
         Ok(self.current.append(encoded))
     }
 
-    /// Hands all bytes to the operating system, and gives what is needed to make them last.
+    /// Hands over all bytes, and gives what is needed to make them last.
     pub fn checkpoint(&mut self) -> Result<Checkpoint, WriteError> {
-        self.current.flush(&*self.settings.disk)?;
-        let handles = self.current.handles()?;
+        self.current.flush()?;
         let mut unsynced = std::mem::take(&mut self.unsynced);
-        unsynced.extend(handles);
+        unsynced.extend(self.current.names());
         let mut files = self.full.clone();
         files.push(self.current.position(true));
-        let (dir, disk) = (self.dir.clone(), self.settings.disk.clone());
-        Ok(Checkpoint { dir, disk, files, leaving: self.leaving.clone(), unsynced })
+        let segments = Arc::clone(&self.segments);
+        Ok(Checkpoint { segments, files, leaving: self.leaving.clone(), unsynced })
     }
 
-    /// Takes over a file that was written elsewhere and is on disk, to be finished with the others.
+    /// Takes over a file that was written elsewhere and lasts, to be sealed with the others.
     pub fn adopt(&mut self, file: FilePosition) {
         self.full.push(file);
     }
 
-    /// Has a finished file removed once the next checkpoint is committed.
+    /// Has a sealed file removed once the next checkpoint is committed.
     pub fn leave(&mut self, file: FilePosition) {
         self.leaving.push(file);
     }
 
-    /// Forgets files that [`Checkpoint::finish`] has finished or removed.
-    pub fn finished(&mut self, serials: &[u32]) {
+    /// Forgets files that [`Checkpoint::seal_full`] has sealed or removed.
+    pub fn forget(&mut self, serials: &[u32]) {
         self.full.retain(|position| !serials.contains(&position.serial));
         self.leaving.retain(|position| !serials.contains(&position.serial));
     }
 
-    /// Ends writing: finishes what `committed`, the last checkpoint that the state has committed,
+    /// Ends writing: seals what `committed`, the last checkpoint that the state has committed,
     /// counts, and removes what was appended since.
     pub fn close(self, committed: &Checkpoint) -> Result<(), WriteError> {
-        let disk = &*self.settings.disk;
         for position in self.full.iter().chain([&self.current.position(false)]) {
             match committed.files.iter().find(|file| file.serial == position.serial) {
-                Some(file) => drop(file.finish(&self.dir, disk)?),
-                None => position.discard(&self.dir)?,
+                Some(file) => drop(file.seal(&self.segments)?),
+                None => position.discard(&*self.segments)?,
             }
         }
-        committed.leaving.iter().try_for_each(|file| file.remove(&self.dir, disk))
+        committed.leaving.iter().try_for_each(|file| file.remove(&*self.segments))
     }
 
     fn roll(&mut self, now: Time) -> Result<(), WriteError> {
-        self.current.flush(&*self.settings.disk)?;
-        let handles = self.current.handles()?;
-        let directory = directory(&self.dir)?;
-        let next = Pair::create(&self.dir, &self.settings, self.serials.draw(), now)?;
+        self.current.flush()?;
+        let next = Pair::create(&self.segments, &self.settings, self.serials.draw(), now)?;
         let full = std::mem::replace(&mut self.current, next);
         info!(full = %full.name, bytes = full.warc.len(), next = %self.current.name, "archive file full");
         self.full.push(full.position(false));
-        self.unsynced.extend(handles);
-        self.unsynced.push(directory);
+        self.unsynced.extend(full.names());
         Ok(())
     }
 }
 
 /// How far the archive had come at one moment. Any thread makes it last, in three steps: sync,
-/// commit `files` to the state, finish.
+/// commit `files` to the state, seal those that are full.
 #[derive(Debug)]
 pub struct Checkpoint {
-    dir: PathBuf,
-    disk: Arc<dyn Disk>,
+    segments: Arc<dyn SegmentStore>,
     /// What the state commits, in place of what it committed before.
     pub files: Vec<FilePosition>,
     /// Files that are removed at the end; the state knows them as leaving.
     pub leaving: Vec<FilePosition>,
-    unsynced: Vec<(PathBuf, File)>,
+    unsynced: Vec<String>,
 }
 
 impl Checkpoint {
-    /// Waits until all that was appended before is on disk.
+    /// Waits until all that was appended before survives a power cut.
     pub fn sync(&self) -> Result<(), WriteError> {
-        for (path, file) in &self.unsynced {
-            self.disk.sync(file).map_err(WriteError::io("sync", path))?;
-        }
-        Ok(())
+        self.unsynced.iter().try_for_each(|name| self.segments.sync(name))
     }
 
-    /// Sorts the indexes of full files, gives them their final names and removes those that leave;
-    /// to be called once the state has committed `files`. Gives the serial numbers for
-    /// [`Writer::finished`].
-    pub fn finish(&self) -> Result<Vec<u32>, WriteError> {
+    /// Sorts the indexes of full files, seals both and removes those that leave; to be called once the
+    /// state has committed `files`. Gives the serial numbers for [`Writer::forget`].
+    pub fn seal_full(&self) -> Result<Vec<u32>, WriteError> {
         let mut serials = Vec::new();
         for position in self.files.iter().filter(|position| !position.open) {
-            position.finish(&self.dir, &*self.disk)?;
+            position.seal(&self.segments)?;
             serials.push(position.serial);
         }
         for position in &self.leaving {
-            position.remove(&self.dir, &*self.disk)?;
+            position.remove(&*self.segments)?;
             serials.push(position.serial);
         }
         Ok(serials)
@@ -222,20 +207,26 @@ impl Checkpoint {
 struct Pair {
     id: FileId,
     name: String,
-    warc: Growing,
-    index: Growing,
+    warc: GrowingSegment,
+    index: GrowingSegment,
     /// Length of the `warcinfo` record.
     info: u64,
 }
 
 impl Pair {
-    fn create(dir: &Path, settings: &Settings, serial: u32, now: Time) -> Result<Self, WriteError> {
+    fn create(
+        segments: &Arc<dyn SegmentStore>,
+        settings: &Settings,
+        serial: u32,
+        now: Time,
+    ) -> Result<Self, WriteError> {
         let name = files::name(&settings.prefix, now, serial, &settings.host);
         let id = FileId { serial, warcinfo: Uuid::named(&name) };
         let info = warcinfo(&files::warc_name(&name), settings, id, now)?;
-        let mut warc = Growing::create(files::open_warc(dir, &name))?;
-        warc.pending.extend(info);
-        let index = Growing::create(files::open_index(dir, &name))?;
+        let create = |name| GrowingSegment::create(Arc::clone(segments), name);
+        let mut warc = create(files::warc_name(&name))?;
+        warc.pending().extend(info);
+        let index = create(files::index_name(&name))?;
         Ok(Pair { id, name, info: warc.len(), warc, index })
     }
 
@@ -251,20 +242,21 @@ impl Pair {
     fn append(&mut self, encoded: &Encoded) -> RecordAt {
         let (offset, length) = (self.warc.len(), encoded.response);
         if let Some(start) = &encoded.cdx {
-            let file = files::warc_name(&self.name);
-            cdx::push_line(start, offset, length.into(), &file, &mut self.index.pending);
+            let file = self.warc.name();
+            cdx::push_line(start, offset, length.into(), file, self.index.pending());
         }
-        self.warc.pending.extend_from_slice(&encoded.bytes);
+        self.warc.pending().extend_from_slice(&encoded.bytes);
         RecordAt { file: self.id.serial, offset, length }
     }
 
-    fn flush(&mut self, disk: &dyn Disk) -> Result<(), WriteError> {
-        self.warc.flush(disk)?;
-        self.index.flush(disk)
+    fn flush(&mut self) -> Result<(), WriteError> {
+        self.warc.flush()?;
+        self.index.flush()
     }
 
-    fn handles(&self) -> Result<[(PathBuf, File); 2], WriteError> {
-        Ok([self.warc.handle()?, self.index.handle()?])
+    /// The names of both segments.
+    fn names(&self) -> [String; 2] {
+        [&self.warc, &self.index].map(|segment| segment.name().to_owned())
     }
 
     fn position(&self, open: bool) -> FilePosition {
@@ -276,43 +268,6 @@ impl Pair {
             open,
         }
     }
-}
-
-/// A file that only grows. What could not be written stays in memory and is tried again at the
-/// same place, so a full disk leaves no half-written record behind once there is space.
-struct Growing {
-    path: PathBuf,
-    file: File,
-    written: u64,
-    pending: Vec<u8>,
-}
-
-impl Growing {
-    fn create(path: PathBuf) -> Result<Self, WriteError> {
-        let file = File::create(&path).map_err(WriteError::io("create", &path))?;
-        Ok(Growing { path, file, written: 0, pending: Vec::new() })
-    }
-
-    fn len(&self) -> u64 {
-        self.written + self.pending.len() as u64
-    }
-
-    fn flush(&mut self, disk: &dyn Disk) -> Result<(), WriteError> {
-        let written = disk.write(&self.file, &self.pending, self.written);
-        written.map_err(WriteError::io("write", &self.path))?;
-        self.written = self.len();
-        self.pending.clear();
-        Ok(())
-    }
-
-    fn handle(&self) -> Result<(PathBuf, File), WriteError> {
-        let file = self.file.try_clone().map_err(WriteError::io("open", &self.path))?;
-        Ok((self.path.clone(), file))
-    }
-}
-
-fn directory(dir: &Path) -> Result<(PathBuf, File), WriteError> {
-    Ok((dir.to_owned(), File::open(dir).map_err(WriteError::io("open", dir))?))
 }
 
 /// The first record of a file: who wrote it, with what, and by which rules.
@@ -342,31 +297,26 @@ fn warcinfo(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::RealDisk;
     use crate::exchange::{Exchange, Kind};
+    use crate::segments::MemorySegments;
 
-    /// What is not synced is not committed, so every file must be in the checkpoint after it grew,
-    /// and the directory after it got a name.
+    /// What is not synced is not committed, so every segment must be in the checkpoint after it grew. That
+    /// its name lasts with it is what a store promises.
     #[test]
     fn a_checkpoint_takes_along_everything_written_since_the_last() {
-        let dir = tempfile::tempdir().unwrap();
-        let (mut writer, _) = Writer::open(dir.path(), &[], settings(), Time::EPOCH).unwrap();
-        let synced = |checkpoint: Checkpoint| -> Vec<String> {
-            let paths = checkpoint.unsynced.iter().map(|(path, _)| path.strip_prefix(&dir));
-            paths.map(|path| path.unwrap().display().to_string()).collect()
-        };
-        let first =
-            ["p-19700101000000000-00001-h.warc.gz.open", "p-19700101000000000-00001-h.cdxj.open"];
+        let segments = Arc::new(MemorySegments::new());
+        let (mut writer, _) = Writer::open(segments, &[], settings(), Time::EPOCH).unwrap();
+        let first = ["p-19700101000000000-00001-h.warc.gz", "p-19700101000000000-00001-h.cdxj"];
         let second = first.map(|name| name.replace("00001", "00002"));
-        assert_eq!(synced(writer.checkpoint().unwrap()), ["", first[0], first[1]]);
-        assert_eq!(synced(writer.checkpoint().unwrap()), first);
+        assert_eq!(writer.checkpoint().unwrap().unsynced, first);
+        assert_eq!(writer.checkpoint().unwrap().unsynced, first);
         let encoded = Encoder::new(1).encode(&EXCHANGE, Kind::Response, [0; 16], writer.file());
         let encoded = encoded.unwrap();
         writer.append(&encoded, Time::EPOCH).unwrap();
         writer.append(&encoded, Time::EPOCH).unwrap_err();
-        let all = [first[0], first[1], "", &second[0], &second[1]];
-        assert_eq!(synced(writer.checkpoint().unwrap()), all);
-        assert_eq!(synced(writer.checkpoint().unwrap()), second);
+        let all = [first[0], first[1], &second[0], &second[1]];
+        assert_eq!(writer.checkpoint().unwrap().unsynced, all);
+        assert_eq!(writer.checkpoint().unwrap().unsynced, second);
     }
 
     const EXCHANGE: Exchange = Exchange {
@@ -398,7 +348,6 @@ mod tests {
             is_part_of,
             roll_at,
             first_serial,
-            disk: Arc::new(RealDisk),
         }
     }
 }

@@ -6,4 +6,5 @@
 mod common;
 mod crash;
 mod round_trip;
+mod segments;
 mod tools;

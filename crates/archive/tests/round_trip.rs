@@ -1,37 +1,40 @@
 //! Does what was fetched come back, byte for byte, whatever bytes it had?
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test panics")]
 
-use std::fs;
-use std::path::PathBuf;
-
-use crate::common::{CAP, NOW, id, page, settings};
+use crate::common::{CAP, NOW, Place, id, page, settings};
 use evercrawl_archive::{
-    Encoder, Exchange, Kind, Original, ReadError, Record, Scan, Scanned, Tls, Truncated, Writer,
-    check_file, payload_digest, read_record,
+    Encoder, Exchange, Kind, Original, ReadError, Record, Scan, Scanned, SegmentId, Tls, Truncated,
+    Writer, check_file, payload_digest, read_record,
 };
 use evercrawl_model::Time;
 use proptest::prelude::*;
 
-/// Archives exchanges in a directory of their own and gives its one WARC file and its index.
-fn archive(exchanges: &[(Exchange, Kind)]) -> (tempfile::TempDir, PathBuf, PathBuf) {
-    let dir = tempfile::tempdir().unwrap();
-    let (mut writer, _) = Writer::open(dir.path(), &[], settings(u64::MAX), NOW).unwrap();
+/// Archives exchanges in a new place and gives its one WARC file and its index.
+fn archive(place: &Place, exchanges: &[(Exchange, Kind)]) -> (SegmentId, SegmentId) {
+    let (mut writer, _) = Writer::open(place.open(), &[], settings(u64::MAX), NOW).unwrap();
     let mut encoder = Encoder::new(6);
     for (n, (exchange, kind)) in exchanges.iter().enumerate() {
         let encoded = encoder.encode(exchange, *kind, id(4 * n), writer.file()).unwrap();
         writer.append(&encoded, NOW).unwrap();
     }
     let last = writer.checkpoint().unwrap();
-    let warc = dir.path().join(last.files[0].warc_name());
-    let index = dir.path().join(format!("{}.cdxj", last.files[0].name));
+    let warc = SegmentId::sealed(last.files[0].warc_name());
+    let index = SegmentId::sealed(format!("{}.cdxj", last.files[0].name));
     writer.close(&last).unwrap();
-    (dir, warc, index)
+    (warc, index)
 }
 
+/// What comes back of exchanges, which is the same from memory and from files.
 fn records(exchanges: &[(Exchange, Kind)]) -> Vec<Record> {
-    let (_dir, warc, index) = archive(exchanges);
-    assert_eq!(check_file(&warc, &index, CAP, |_| {}).unwrap().problems, []);
-    Scan::open(&warc, CAP).unwrap().map(|scanned| scanned.unwrap().record).collect()
+    let [records, others] = Place::both().map(|place| {
+        let (warc, _) = archive(&place, exchanges);
+        let segments = place.open();
+        assert_eq!(check_file(&*segments, &warc, CAP, |_| {}).unwrap().problems, []);
+        let scan = Scan::open(&*segments, &warc, CAP).unwrap();
+        scan.map(|scanned| scanned.unwrap().record).collect::<Vec<_>>()
+    });
+    assert_eq!(records, others);
+    records
 }
 
 fn text(record: &Record) -> String {
@@ -134,74 +137,95 @@ fn revisits_keep_the_head_and_say_where_the_payload_is() {
 
 #[test]
 fn the_index_is_sorted_and_complete() {
-    let original = Original { uri: "http://b.org/", date: NOW };
-    let (_dir, warc, index) = archive(&[
-        (page("http://b.org/", NOW, b"one"), Kind::Response),
-        (page("http://b.org/z", NOW, b"one"), Kind::SamePayload(original)),
-        (page("https://www.a.org/x", NOW, b"two"), Kind::Response),
-    ]);
-    let lines = fs::read_to_string(&index).unwrap();
-    let keys: Vec<&str> = lines.lines().map(|line| line.split(' ').next().unwrap()).collect();
-    assert_eq!(keys, ["org,a)/x", "org,b)/", "org,b)/z"]);
-    let revisit: serde_json::Value =
-        serde_json::from_str(lines.lines().nth(2).unwrap().splitn(3, ' ').nth(2).unwrap()).unwrap();
-    assert_eq!(revisit["mime"], "warc/revisit");
-    assert_eq!(revisit["filename"], warc.file_name().unwrap().to_str().unwrap());
-    let number = |name: &str| revisit[name].as_str().unwrap().parse::<u64>().unwrap();
-    let length = u32::try_from(number("length")).unwrap();
-    let record = read_record(&warc, number("offset"), length, CAP).unwrap();
-    assert_eq!(record.header("WARC-Target-URI"), Some("http://b.org/z"));
+    for place in Place::both() {
+        let original = Original { uri: "http://b.org/", date: NOW };
+        let (warc, index) = archive(
+            &place,
+            &[
+                (page("http://b.org/", NOW, b"one"), Kind::Response),
+                (page("http://b.org/z", NOW, b"one"), Kind::SamePayload(original)),
+                (page("https://www.a.org/x", NOW, b"two"), Kind::Response),
+            ],
+        );
+        let lines = String::from_utf8(place.read(&index)).unwrap();
+        let keys: Vec<&str> = lines.lines().map(|line| line.split(' ').next().unwrap()).collect();
+        assert_eq!(keys, ["org,a)/x", "org,b)/", "org,b)/z"]);
+        let revisit: serde_json::Value =
+            serde_json::from_str(lines.lines().nth(2).unwrap().splitn(3, ' ').nth(2).unwrap())
+                .unwrap();
+        assert_eq!(revisit["mime"], "warc/revisit");
+        assert_eq!(revisit["filename"], warc.name);
+        let number = |name: &str| revisit[name].as_str().unwrap().parse::<u64>().unwrap();
+        let length = u32::try_from(number("length")).unwrap();
+        let record = read_record(&*place.open(), &warc, number("offset"), length, CAP).unwrap();
+        assert_eq!(record.header("WARC-Target-URI"), Some("http://b.org/z"));
+    }
 }
 
 #[test]
 fn reading_stops_at_the_cap_and_at_wrong_coordinates() {
-    let payload = vec![b'a'; 1_000_000];
-    let (_dir, warc, _) = archive(&[(page("http://a.org/", NOW, &payload), Kind::Response)]);
-    let all: Vec<Scanned> = Scan::open(&warc, CAP).unwrap().map(Result::unwrap).collect();
-    let (offset, length) = (all[1].offset, u32::try_from(all[1].length).unwrap());
-    let read = |offset, length, cap| read_record(&warc, offset, length, cap);
-    assert_eq!(read(offset, length, CAP).unwrap().payload(), payload);
-    assert!(matches!(read(offset, length, 500_000), Err(ReadError::TooLarge { cap: 500_000 })));
-    assert!(matches!(read(offset, length + 1, CAP), Err(ReadError::Broken(_))));
-    assert!(matches!(read(offset, length - 1, CAP), Err(ReadError::Io(_))));
-    assert!(matches!(read(offset + 1, length, CAP), Err(ReadError::Io(_))));
-    let small: Vec<_> = Scan::open(&warc, 500_000).unwrap().collect();
-    assert!(small.len() == 3 && small[1].is_err(), "a scan goes on behind what it cannot read");
+    for place in Place::both() {
+        let payload = vec![b'a'; 1_000_000];
+        let (warc, _) = archive(&place, &[(page("http://a.org/", NOW, &payload), Kind::Response)]);
+        let segments = place.open();
+        let all: Vec<Scanned> =
+            Scan::open(&*segments, &warc, CAP).unwrap().map(Result::unwrap).collect();
+        let (offset, length) = (all[1].offset, u32::try_from(all[1].length).unwrap());
+        let read = |offset, length, cap| read_record(&*segments, &warc, offset, length, cap);
+        assert_eq!(read(offset, length, CAP).unwrap().payload(), payload);
+        assert!(matches!(read(offset, length, 500_000), Err(ReadError::TooLarge { cap: 500_000 })));
+        assert!(matches!(read(offset, length + 1, CAP), Err(ReadError::Broken(_))));
+        assert!(matches!(read(offset, length - 1, CAP), Err(ReadError::Io(_))));
+        assert!(matches!(read(offset + 1, length, CAP), Err(ReadError::Io(_))));
+        let small: Vec<_> = Scan::open(&*segments, &warc, 500_000).unwrap().collect();
+        assert!(small.len() == 3 && small[1].is_err(), "a scan goes on behind what it cannot read");
+    }
 }
 
 #[test]
 fn a_check_finds_every_kind_of_damage() {
-    let pages = [
-        (page("http://b.org/", NOW, b"one"), Kind::Response),
-        (page("http://a.org/", NOW, b"two"), Kind::Response),
-    ];
-    let (_dir, warc, index) = archive(&pages);
-    let (good_warc, good_index) = (fs::read(&warc).unwrap(), fs::read_to_string(&index).unwrap());
-    let lines: Vec<&str> = good_index.split_inclusive('\n').collect();
-    let wrong_digest = Exchange { payload_digest: [7; 20], ..pages[0].0 };
-    let (_other, lying, lying_index) = archive(&[(wrong_digest, Kind::Response)]);
-    let (lying, lying_index) = (fs::read(lying).unwrap(), fs::read_to_string(lying_index).unwrap());
+    for place in Place::both() {
+        let pages = [
+            (page("http://b.org/", NOW, b"one"), Kind::Response),
+            (page("http://a.org/", NOW, b"two"), Kind::Response),
+        ];
+        let (warc, index) = archive(&place, &pages);
+        let (good_warc, good_index) =
+            (place.read(&warc), String::from_utf8(place.read(&index)).unwrap());
+        let lines: Vec<&str> = good_index.split_inclusive('\n').collect();
+        let wrong_digest = Exchange { payload_digest: [7; 20], ..pages[0].0 };
+        let other = Place::files();
+        let (lying, lying_index) = archive(&other, &[(wrong_digest, Kind::Response)]);
+        let (lying, lying_index) =
+            (other.read(&lying), String::from_utf8(other.read(&lying_index)).unwrap());
 
-    let mut flipped = good_warc.clone();
-    let middle = flipped.len() / 2;
-    flipped[middle] ^= 0x10;
-    for (warc_bytes, index_text, problem) in [
-        (good_warc.clone(), good_index.clone(), None),
-        (good_warc.clone(), format!("{}{}", lines[1], lines[0]), Some("not in the order")),
-        (good_warc.clone(), lines[0].to_owned(), Some("this line is missing: org,b)/")),
-        (good_warc.clone(), good_index.repeat(2), Some("2 lines are repeated")),
-        (good_warc.clone(), format!("{good_index}zz 1 {{}}\n"), Some("fits no record: zz 1 {}")),
-        (good_warc[..good_warc.len() - 9].to_vec(), good_index.clone(), Some("good records")),
-        (flipped, good_index.clone(), Some("good records")),
-        (lying, lying_index, Some("payload digest does not hold")),
-        (Vec::new(), String::new(), None),
-    ] {
-        fs::write(&warc, warc_bytes).unwrap();
-        fs::write(&index, index_text).unwrap();
-        let problems = check_file(&warc, &index, CAP, |_| {}).unwrap().problems;
-        match problem {
-            None => assert_eq!(problems, []),
-            Some(words) => assert!(problems.iter().any(|p| p.what.contains(words)), "{problems:?}"),
+        let mut flipped = good_warc.clone();
+        let middle = flipped.len() / 2;
+        flipped[middle] ^= 0x10;
+        for (warc_bytes, index_text, problem) in [
+            (good_warc.clone(), good_index.clone(), None),
+            (good_warc.clone(), format!("{}{}", lines[1], lines[0]), Some("not in the order")),
+            (good_warc.clone(), lines[0].to_owned(), Some("this line is missing: org,b)/")),
+            (good_warc.clone(), good_index.repeat(2), Some("2 lines are repeated")),
+            (
+                good_warc.clone(),
+                format!("{good_index}zz 1 {{}}\n"),
+                Some("fits no record: zz 1 {}"),
+            ),
+            (good_warc[..good_warc.len() - 9].to_vec(), good_index.clone(), Some("good records")),
+            (flipped, good_index.clone(), Some("good records")),
+            (lying, lying_index, Some("payload digest does not hold")),
+            (Vec::new(), String::new(), None),
+        ] {
+            place.put(&warc, &warc_bytes);
+            place.put(&index, index_text.as_bytes());
+            let problems = check_file(&*place.open(), &warc, CAP, |_| {}).unwrap().problems;
+            match problem {
+                None => assert_eq!(problems, []),
+                Some(words) => {
+                    assert!(problems.iter().any(|p| p.what.contains(words)), "{problems:?}")
+                }
+            }
         }
     }
 }
@@ -274,13 +298,17 @@ proptest! {
     /// No file, however broken, does more than end the scan.
     #[test]
     fn any_file_can_be_scanned(bytes in prop::collection::vec(any::<u8>(), 0..300), cut in 0usize..900) {
-        let (_dir, warc, index) = archive(&[(page("http://a.org/", NOW, b"x"), Kind::Response)]);
-        let mut file = fs::read(&warc).unwrap();
-        file.truncate(cut);
-        file.extend(bytes);
-        fs::write(&warc, file).unwrap();
-        prop_assert!(Scan::open(&warc, CAP).unwrap().count() <= 5);
-        let checked = check_file(&warc, &index, CAP, |_| {});
-        prop_assert!(checked.is_ok());
+        let scanned = Place::both().map(|place| {
+            let (warc, _) = archive(&place, &[(page("http://a.org/", NOW, b"x"), Kind::Response)]);
+            let mut file = place.read(&warc);
+            file.truncate(cut);
+            file.extend(&bytes);
+            place.put(&warc, &file);
+            let segments = place.open();
+            let found = Scan::open(&*segments, &warc, CAP).unwrap().count();
+            (found, check_file(&*segments, &warc, CAP, |_| {}).unwrap())
+        });
+        prop_assert!(scanned[0].0 <= 5);
+        prop_assert_eq!(&scanned[0], &scanned[1]);
     }
 }

@@ -13,11 +13,14 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use crate::common::{CAP, NOW, id, page, settings};
-use evercrawl_archive::{Encoder, Exchange, Kind, Original, Scan, Tls, Truncated, Writer};
+use evercrawl_archive::{
+    Encoder, Exchange, FileSegments, Kind, Original, Scan, Scanned, SegmentId, Tls, Truncated,
+    Writer,
+};
 use evercrawl_model::Time;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -36,6 +39,18 @@ fn tool(name: &str) -> Option<PathBuf> {
         writeln!(std::io::stderr(), "SKIPPED: {name} {why}").unwrap();
     }
     found
+}
+
+fn in_files(dir: &Path) -> Arc<FileSegments> {
+    Arc::new(FileSegments::new(dir))
+}
+
+/// What we find in a sealed WARC file.
+fn scan(warc: &Path) -> Vec<Scanned> {
+    let segments = in_files(warc.parent().unwrap());
+    let name = warc.file_name().unwrap().to_str().unwrap();
+    let scan = Scan::open(&*segments, &SegmentId::sealed(name), CAP).unwrap();
+    scan.map(Result::unwrap).collect()
 }
 
 fn later(seconds: u64) -> Time {
@@ -79,7 +94,7 @@ fn write_sample(dir: &Path) -> Vec<PathBuf> {
             Kind::NotModified(original),
         ),
     ];
-    let (mut writer, _) = Writer::open(dir, &[], settings(2000), NOW).unwrap();
+    let (mut writer, _) = Writer::open(in_files(dir), &[], settings(2000), NOW).unwrap();
     let mut encoder = Encoder::new(1);
     for (n, (exchange, kind)) in exchanges.iter().enumerate() {
         let mut encode = |file| encoder.encode(exchange, *kind, id(4 * n), file).unwrap();
@@ -107,7 +122,7 @@ fn warcio_finds_every_record_and_every_digest_right() {
     let files = write_sample(dir.path());
     assert!(files.len() > 1, "the sample spans several files");
     for file in files {
-        let records: Vec<_> = Scan::open(&file, CAP).unwrap().map(Result::unwrap).collect();
+        let records = scan(&file);
         let checked = run(Command::new(&warcio).args(["check", "-v"]).arg(&file));
         // A revisit's payload is elsewhere, so warcio leaves its digests alone.
         let good = ["digest pass", "not checked (revisit)"].map(|w| checked.matches(w).count());
@@ -125,7 +140,7 @@ fn warcio_finds_every_record_and_every_digest_right() {
 fn warcio_finds_the_payload_behind_any_head() {
     let Some(warcio) = tool("warcio") else { return };
     let dir = tempfile::tempdir().unwrap();
-    let (mut writer, _) = Writer::open(dir.path(), &[], settings(u64::MAX), NOW).unwrap();
+    let (mut writer, _) = Writer::open(in_files(dir.path()), &[], settings(u64::MAX), NOW).unwrap();
     let mut encoder = Encoder::new(1);
     let heads: [&[u8]; 12] = [
         b"",
@@ -187,7 +202,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 fn warcio_reads_whatever_is_written_as_we_do() {
     let Some(warcio) = tool("warcio") else { return };
     let dir = tempfile::tempdir().unwrap();
-    let (mut writer, _) = Writer::open(dir.path(), &[], settings(u64::MAX), NOW).unwrap();
+    let (mut writer, _) = Writer::open(in_files(dir.path()), &[], settings(u64::MAX), NOW).unwrap();
     let mut encoder = Encoder::new(1);
     let mut dice = TestRunner::deterministic();
     let uri = proptest::string::string_regex("http://[a-z]{1,8}\\.test/[!-~]{0,40}").unwrap();
@@ -203,7 +218,7 @@ fn warcio_reads_whatever_is_written_as_we_do() {
     let last = writer.checkpoint().unwrap();
     writer.close(&last).unwrap();
     let file = dir.path().join(last.files[0].warc_name());
-    let records: Vec<_> = Scan::open(&file, CAP).unwrap().map(Result::unwrap).collect();
+    let records = scan(&file);
     let checked = run(Command::new(&warcio).args(["check", "-v"]).arg(&file));
     let good = ["digest pass", "not checked (revisit)"].map(|w| checked.matches(w).count());
     assert_eq!(good.iter().sum::<usize>(), records.len(), "{checked}");

@@ -3,6 +3,7 @@
 use evercrawl_engine::EngineError;
 use evercrawl_lab::WorldError;
 use evercrawl_lab::table::TableError;
+use evercrawl_query::QueryError;
 use evercrawl_state::StateError;
 
 /// All went well.
@@ -62,7 +63,18 @@ pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
     if file || error.downcast_ref::<WorldError>().is_some() {
         return USAGE;
     }
-    match error.downcast_ref::<EngineError>() {
+    match error.downcast_ref::<QueryError>() {
+        Some(QueryError::BadRequest(_)) => return USAGE,
+        Some(QueryError::State(_)) => return STORAGE,
+        Some(QueryError::Engine(engine)) => return code_of_engine(Some(engine), error),
+        Some(_) => return UNEXPECTED,
+        None => {}
+    }
+    code_of_engine(error.downcast_ref(), error)
+}
+
+fn code_of_engine(engine: Option<&EngineError>, error: &anyhow::Error) -> u8 {
+    match engine {
         Some(engine) if engine.is_disk_full() => DISK_LIMIT,
         Some(EngineError::Config(_)) => CONFIG,
         Some(EngineError::Broken(_)) => UNEXPECTED,

@@ -10,7 +10,6 @@ mod crawl_config;
 mod documented;
 mod doorbell;
 mod exit;
-mod knowledge;
 mod logging;
 mod print;
 mod report;
@@ -51,26 +50,14 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         Verb::Add(args) => verbs::add::run(&args),
         Verb::Crawl(args) => verbs::crawl::run(&args),
         Verb::Status(args) => verbs::status::run(&args),
-        Verb::Urls(args) => {
-            verbs::read(&args.common, |opened, out| verbs::urls::show(&args, opened, out))
-        }
-        Verb::Why(args) => {
-            verbs::read(&args.common, |opened, out| verbs::why::show(&args, opened, out))
-        }
-        Verb::Plan(args) => {
-            verbs::read(&args.common, |opened, out| verbs::plan::show(&args, opened, out))
-        }
-        Verb::History(args) => {
-            verbs::read(&args.common, |opened, out| verbs::history::show(&args, opened, out))
-        }
-        Verb::Changes(args) => {
-            verbs::read(&args.common, |opened, out| verbs::changes::show(&args, opened, out))
-        }
+        Verb::Urls(args) => verbs::urls::run(&args),
+        Verb::Why(args) => verbs::why::run(&args),
+        Verb::Plan(args) => verbs::plan::run(&args),
+        Verb::History(args) => verbs::history::run(&args),
+        Verb::Changes(args) => verbs::changes::run(&args),
         Verb::Diff(args) => verbs::diff::run(&args),
         Verb::Rank(args) => verbs::rank::run(&args),
-        Verb::Spam(args) => {
-            verbs::read(&args.common, |opened, out| verbs::spam::show(&args, opened, out))
-        }
+        Verb::Spam(args) => verbs::spam::run(&args),
         Verb::Override(verb) => verbs::overrides::run(&verb),
         Verb::Budget(args) => verbs::budget::run(&args),
         Verb::Push(args) => verbs::push::run(&args),

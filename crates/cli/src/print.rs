@@ -1,8 +1,8 @@
 //! How does what came from outside get onto a terminal? Without its control characters.
 
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
-use serde_json::Value;
+use serde::Serialize;
 
 /// Standard output, buffered; data goes here.
 pub(crate) fn data() -> BufWriter<StdoutLock<'static>> {
@@ -10,8 +10,11 @@ pub(crate) fn data() -> BufWriter<StdoutLock<'static>> {
 }
 
 /// One JSON object on a line. Characters that do something to a terminal are written as escapes.
-pub(crate) fn json_line(out: &mut (impl Write + ?Sized), value: &Value) -> io::Result<()> {
-    let text = value.to_string();
+pub(crate) fn json_line(
+    out: &mut (impl Write + ?Sized),
+    value: &(impl Serialize + ?Sized),
+) -> io::Result<()> {
+    let text = serde_json::to_string(value)?;
     let mut rest = text.as_str();
     while let Some((at, c)) = rest.char_indices().find(|(_, c)| acts(*c)) {
         let (before, after) = rest.split_at(at);
@@ -54,6 +57,47 @@ fn without_passwords(text: &str) -> String {
 fn acts(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A label, and its text from `column` on. On a terminal a text that is too long goes on below, where it
+/// began; elsewhere it stays on one line, for programs that look for words in it.
+pub(crate) fn labelled(
+    out: &mut (impl Write + ?Sized),
+    label: &str,
+    column: usize,
+    text: &str,
+) -> io::Result<()> {
+    let width = terminal_width().unwrap_or(usize::MAX);
+    let lines = wrapped(text, width.saturating_sub(column).max(20));
+    for (n, line) in lines.iter().enumerate() {
+        let before = if n == 0 { label } else { "" };
+        writeln!(out, "{}", format!("{before:<column$}{line}").trim_end())?;
+    }
+    Ok(())
+}
+
+/// How many characters fit on a line of the terminal that output goes to; `None` where it goes elsewhere.
+fn terminal_width() -> Option<usize> {
+    let out = io::stdout();
+    let size = out.is_terminal().then(|| rustix::termios::tcgetwinsize(&out).ok())??;
+    Some(usize::from(size.ws_col)).filter(|width| *width > 0)
+}
+
+/// A text in lines of at most `width` characters, broken at spaces; a longer word stays whole.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        match lines.last_mut() {
+            Some(last) if line == 0 => last.push_str(word),
+            Some(last) if line + 1 + word.chars().count() <= width => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// Rows under a head, columns as wide as needed.
@@ -107,7 +151,17 @@ mod tests {
         json_line(&mut out, &value).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text, "{\"t\":\"a\\u001b\\u009bé\\u007f\\u202e\\\"\u{1f600}\"}\n");
-        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+    }
+
+    #[test]
+    fn long_texts_are_broken_at_spaces() {
+        assert_eq!(wrapped("one two three four", 9), ["one two", "three", "four"]);
+        assert_eq!(wrapped("a http://a.test/long b", 5), ["a", "http://a.test/long", "b"]);
+        assert_eq!(wrapped("", 5), [""]);
+        let mut out = Vec::new();
+        labelled(&mut out, "  disk", 8, "1 kB, 2 kB").unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "  disk  1 kB, 2 kB\n");
     }
 
     #[test]

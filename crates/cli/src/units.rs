@@ -184,6 +184,16 @@ pub(crate) fn show_size(bytes: u64) -> String {
     if value < 10.0 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
 }
 
+/// A duration in seconds, as [`show_duration`] shows it.
+pub(crate) fn show_seconds(seconds: f64) -> String {
+    show_duration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+}
+
+/// `1 page`, `12,345 pages`.
+pub(crate) fn show_counted(n: u64, what: &str) -> String {
+    format!("{} {what}{}", show_count(n), if n == 1 { "" } else { "s" })
+}
+
 /// `12,345`.
 pub(crate) fn show_count(n: u64) -> String {
     let digits = n.to_string();

@@ -33,29 +33,32 @@ fn a_budget_is_spent_explained_and_learned_from_across_restarts() {
     // Not before: who looks at a directory that nobody works in keeps others out meanwhile.
     running.wait_until("the crawl to listen", || place.data().join("control.sock").exists());
     let status = || Some(place.run("status --json")).filter(|ran| ran.code == Some(0));
-    let run = || status().map_or(Value::Null, |ran| ran.json()["run"].clone());
+    let status = || status().map_or(Value::Null, |ran| ran.json());
     running.wait_until("visits", || {
-        let run = run();
-        run["pages"].as_u64() > Some(250) && run["freshness"]["audits"].as_u64() > Some(0)
+        let status = status();
+        let audits = status["freshness"]["audits"].as_u64();
+        status["run"]["pages"].as_u64() > Some(250) && audits > Some(0)
     });
-    let first = run();
+    let first = status();
     assert_eq!(first["plan"]["policy"], "index");
     assert_eq!(first["plan"]["budget_a_second"], 30.0);
-    let fresh = first["freshness"]["fresh_estimated"].as_f64().unwrap();
-    let error = first["freshness"]["fresh_error"].as_f64().unwrap();
+    let fresh = first["freshness"]["freshness"].as_f64().unwrap();
+    let error = first["freshness"]["freshness_error"].as_f64().unwrap();
     // A hundred second looks are ± 14 points for themselves: a young crawl says that it knows little.
     assert!((0.05..=1.0).contains(&fresh) && error > 0.0 && error < 0.25, "{fresh} {error}");
-    let rate = first["pages_a_second"].as_f64().unwrap();
+    assert_eq!(first["freshness"]["measurable"], true);
+    let rate = first["run"]["pages_a_second"].as_f64().unwrap();
     assert!(rate < 31.0, "{rate} pages a second");
     let plan = place.run("plan --for 10s --json").expect(0).json();
     assert!(plan["visits"].as_f64().unwrap() > 10.0, "{plan}");
-    assert!(plan["fresh_expected"].as_f64().is_some_and(|share| share > 0.1), "{plan}");
+    assert!(plan["freshness_expected"].as_f64().is_some_and(|share| share > 0.1), "{plan}");
     place.run("budget 4/s").expect(0);
     // By the crawl's own clock: what it says may be read late.
     let said = || {
-        let run = run();
-        let at = Time::parse_iso(run["at"].as_str()?).ok()?;
-        Some((run["plan"]["budget_a_second"] == 4.0, run["pages"].as_u64()?, at))
+        let status = status();
+        let at = Time::parse_iso(status["at"].as_str()?).ok()?;
+        let pages = status["run"]["pages"].as_u64()?;
+        Some((status["plan"]["budget_a_second"] == 4.0, pages, at))
     };
     let mut before = None;
     running.wait_until("the other budget", || {
@@ -176,13 +179,16 @@ fn a_day_of_bytes_binds_over_restarts_and_says_so() {
     let flags = format!("--delay 5ms --quiet --max-bytes-per-day 100kB {}", site.flags());
     let mut crawl = place.start(&format!("crawl --once http://a.test/ {flags}"));
     // Not before: who looks at a directory that nobody works in keeps others out meanwhile.
-    wait_until("the crawl to listen", || place.data().join("status.json").exists());
+    wait_until("the crawl to listen", || place.data().join("control.sock").exists());
     let status = |place: &Place| place.run("status --json").expect(0).json();
     wait_until("the bound", || status(&place)["run"]["bytes_used_up_until"].is_string());
     let asked = site.all_asked().len();
     assert!(crawl.is_running(), "it waits for the day to pass");
     let said = place.run("status").expect(0).out;
-    assert!(said.contains("in the last 24 hours, which is all of a day: it goes on at"), "{said}");
+    assert!(
+        said.contains("in the last 24 hours, the limit for a day; the crawl goes on at"),
+        "{said}"
+    );
     crawl.signal(Signal::INT);
     crawl.wait().expect(11);
     let received = status(&place)["bytes_last_day"].as_u64().unwrap();

@@ -87,7 +87,7 @@ fn words_that_changed_are_told_stopped_and_running() {
     assert_eq!(line["changes"][0][2], json!({"inserted": newest}));
     place.run("diff http://a.test/edited --exit-code").expect(10);
     let same = format!("diff a.test/edited --from {first} --to {first} --exit-code");
-    assert!(place.run(&same).expect(0).out.contains("no word changed"));
+    assert!(place.run(&same).expect(0).out.contains("no significant change"));
 
     let crawl = place.start(&format!("crawl --quiet --recrawl 1d {}", site.flags()));
     wait_until("the door to open", || place.data().join("control.sock").exists());
@@ -102,7 +102,7 @@ fn words_that_changed_are_told_stopped_and_running() {
 fn what_is_no_change_of_words_is_told_from_what_cannot_be_compared() {
     let (_site, place) = visited();
     let markup = place.run("diff http://a.test/markup --exit-code").expect(0).out;
-    assert!(markup.contains("no word changed; the bytes differ"), "{markup}");
+    assert!(markup.contains("no significant change; the bytes differ"), "{markup}");
     let twin = place.run("diff http://a.test/twin").expect(0).out;
     assert!(twin.contains("{+Always the same+}"), "{twin}");
     let clock = place.run("diff http://a.test/clock --exit-code").expect(10).out;
@@ -117,7 +117,7 @@ fn what_is_no_change_of_words_is_told_from_what_cannot_be_compared() {
         ("diff http://a.test/edited --from 2000-01-01", 1, "the first version is of"),
         ("diff http://a.test/edited --from soon", 2, "is no time"),
         ("diff http://a.test/never", 1, "is not known"),
-        ("diff http://a.test/picture", 1, "no text that could be compared"),
+        ("diff http://a.test/picture", 1, "no text to compare"),
     ] {
         place.run(words).expect(code).explains(&[explained]);
     }

@@ -144,7 +144,7 @@ fn a_page_that_moved_keeps_its_history() {
     let (old, new) = ("http://honest.test/moving", "http://honest.test/moved-here");
     assert_eq!(state(&place, old), "moved");
     let why = place.run(&format!("why {old}")).expect(0).out;
-    assert!(why.contains(&format!("for good (301) to {new}")), "{why}");
+    assert!(why.contains(&format!("permanently (301) to {new}")), "{why}");
     let why = place.run(&format!("why {new}")).expect(0).out;
     assert!(why.contains(&format!("formerly     {old}")), "{why}");
     let visits = place.history(new);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::common::site::{Answer, Request, Site};
 use crate::common::{NOISE, Place};
-use evercrawl_archive::{Record, payload_digest, read_record};
+use evercrawl_archive::{FileSegments, Record, SegmentId, payload_digest, read_record};
 use serde_json::Value;
 
 const SAME_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
@@ -198,7 +198,7 @@ fn states(place: &Place) {
     assert!(joined.iter().filter(wandering).count() >= 2, "its history goes with it");
     let why = place.run("why http://a.test/broken").expect(0).out;
     assert!(
-        why.contains("formerly     http://a.test/wandering, which moved here for good"),
+        why.contains("formerly     http://a.test/wandering, which moved here permanently"),
         "{why}"
     );
     assert_ne!(page("changing")["last_change"], Value::Null);
@@ -244,9 +244,10 @@ fn told(visit: &Value) -> (&str, u64, &str) {
 
 /// The record that `history` says a visit has.
 fn record(place: &Place, visit: &Value) -> Record {
-    let path = place.data().join("archive").join(visit["warc"].as_str().unwrap());
+    let segments = FileSegments::new(place.data().join("archive"));
+    let warc = SegmentId::sealed(visit["warc"].as_str().unwrap());
     let length = u32::try_from(visit["length"].as_u64().unwrap()).unwrap();
-    read_record(&path, visit["offset"].as_u64().unwrap(), length, 1 << 24).unwrap()
+    read_record(&segments, &warc, visit["offset"].as_u64().unwrap(), length, 1 << 24).unwrap()
 }
 
 /// Visit and record tell the same.

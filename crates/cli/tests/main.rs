@@ -6,6 +6,7 @@
 mod budget;
 mod check;
 mod common;
+mod control;
 mod diff;
 mod disk_full;
 mod exact_set;

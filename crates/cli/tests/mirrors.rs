@@ -136,7 +136,7 @@ fn what_a_mirror_alone_holds_is_fetched_and_the_rest_waits_with_a_reason() {
     }
     let status = place.run("status --json").expect(0).json();
     assert_eq!(status["mirrors"], 1);
-    assert!(place.run("status").expect(0).out.contains("1 host holds what another does"));
+    assert!(place.run("status").expect(0).out.contains("1 host mirrors another;"));
     place.run("check").expect(0);
 
     place.run("trust m.test").expect(0);

@@ -77,7 +77,7 @@ fn a_paused_host_is_asked_for_nothing_until_it_is_resumed() {
     let paused = asked_of(&site, "a.test");
     ten_of_another();
     assert_eq!(asked_of(&site, "a.test"), paused);
-    assert!(place.run("why http://a.test/").expect(0).out.contains("a.test is left alone"));
+    assert!(place.run("why http://a.test/").expect(0).out.contains("a.test is paused"));
     stop(running);
 
     let again = crawl(&place, &site);
@@ -139,7 +139,7 @@ fn excluded_pages_are_neither_fetched_nor_followed_and_come_back() {
     let found: BTreeSet<String> =
         known(&place).iter().map(|page| page["url"].to_string()).collect();
     let why = place.run("why http://a.test/old/1").expect(0).out;
-    assert!(why.contains("neither fetched nor followed"), "{why}");
+    assert!(why.contains("excluded: matches `/old/`"), "{why}");
     assert!(why.contains("exclude pattern"), "{why}");
     stop(running);
     let after = known(&place);
@@ -168,7 +168,7 @@ fn a_pinned_page_is_visited_as_often_as_wished() {
     let took = time_of(|| wait_until("five visits", || visits() >= before + 5));
     assert!(took > Duration::from_secs(3), "five visits in {took:?}");
     let why = place.run("why http://a.test/").expect(0).out;
-    assert!(why.contains("is visited every 1 s"), "{why}");
+    assert!(why.contains("pinned: visited at least every 1 s"), "{why}");
     assert!(why.contains("bound by     its pin: every 1 s"), "{why}");
     stop(running);
 

@@ -150,6 +150,12 @@ fn a_running_crawl_ranks_and_exports_too() {
     running.wait().expect(11);
 }
 
+/// The step of `why --json` with this code.
+fn step(why: &Value, code: &str) -> Value {
+    let steps = why["steps"].as_array().into_iter().flatten();
+    steps.into_iter().find(|step| step["code"] == code).cloned().unwrap_or_default()
+}
+
 #[test]
 fn a_running_crawl_weighs_pages_by_their_links_where_it_is_asked_to() {
     let (site, place) = (site(), Place::new());
@@ -159,7 +165,7 @@ fn a_running_crawl_weighs_pages_by_their_links_where_it_is_asked_to() {
     let times = |url: &str| -> Option<f64> {
         let ran = place.run(&format!("why {url} --json"));
         let why = if ran.code == Some(0) { ran.json() } else { Value::Null };
-        why["importance"].as_str()?.split_once(" times")?.0.parse().ok()
+        step(&why, "importance")["times_average"].as_f64()
     };
     // What was found has a value at once; a seed, which nobody links to, once it was ranked.
     running.wait_until("a ranking", || times("http://a.one.test/").is_some());
@@ -171,7 +177,7 @@ fn a_running_crawl_weighs_pages_by_their_links_where_it_is_asked_to() {
     running.signal(Signal::INT);
     running.wait().expect(11);
     let off = "why http://c.two.test/ --json -s importance.method=none";
-    assert_eq!(place.run(off).expect(0).json()["importance"], Value::Null);
+    assert_eq!(step(&place.run(off).expect(0).json(), "importance"), Value::Null);
     let wrong = place.run("crawl --once -s importance.method=fame").expect(3);
     wrong.explains(&["none of none, pagerank, opic"]);
 }
@@ -180,7 +186,7 @@ fn a_running_crawl_weighs_pages_by_their_links_where_it_is_asked_to() {
 fn a_crawl_counts_links_that_do_not_fit_in_memory_and_says_so() {
     // Six pages at 64 bytes each, and more links than the rest holds; or not even the pages.
     for (memory, ranked_by, said) in
-        [("450", "indegree", "how many link"), ("100", "nothing", "not ranked")]
+        [("450", "indegree", "number of links"), ("100", "nothing", "not ranked")]
     {
         let (site, place) = (site(), Place::new());
         let importance = format!(

@@ -211,14 +211,21 @@ fn why_tells_what_becomes_of_pages(place: &Place) -> BTreeSet<&'static str> {
     for page in pages.iter().step_by(pages.len() / 60 + 1) {
         let url = page["url"].as_str().unwrap();
         let why = place.run(&format!("why {url} --json")).expect(0).json();
-        let next = why["next"].as_str().unwrap();
+        let words = place.run(&format!("why {url}")).expect(0).out;
+        let next = words.lines().find_map(|line| line.strip_prefix("next         ")).unwrap();
+        let step = |code: &str| {
+            let steps = why["steps"].as_array().unwrap();
+            steps.iter().find(|step| step["code"] == code).cloned().unwrap_or_default()
+        };
         let (seed, aside) = (page["seed"] == true, page["reason"] == "spam");
-        let not_yet = next.contains("once its turn comes");
+        let not_yet = next.contains("when it comes up");
         let left_out = next.starts_with("not fetched while") && next.contains("`evercrawl trust h");
+        assert_eq!(step("next")["spam"] == "to_be_put_aside", not_yet, "{url}: {why}");
+        assert_eq!(step("next")["verdict"] == "refuse", left_out, "{url}: {why}");
         assert_eq!(left_out, !seed && (aside || !page["next_due"].is_null()), "{url}: {why}");
         assert_eq!(left_out && !not_yet, aside, "{url}: {why}");
         assert!(!left_out || why["page"]["next_due"].is_null(), "{url}: {why}");
-        assert!(!left_out || why["bound by"].is_null(), "{url}: {why}");
+        assert!(!left_out || step("schedule").is_null(), "{url}: {why}");
         told.extend(seed.then_some("seed"));
         told.extend(aside.then_some("put aside"));
         told.extend(not_yet.then_some("to be put aside"));

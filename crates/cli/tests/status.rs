@@ -31,17 +31,18 @@ fn what_is_spent_found_predicted_and_told_is_said_while_a_crawl_runs_and_after()
     let crawl = "--delay 20ms --budget 30/s -s schedule.min_interval=100ms --quiet";
     let mut running = place.start(&format!("crawl {seeds} {crawl} {}", web.flags()));
     running.wait_until("the crawl to listen", || place.data().join("control.sock").exists());
-    let mut run = Value::Null;
+    let mut status = Value::Null;
     running.wait_until("visits and what they taught", || {
         let ran = place.run("status --json");
-        run = if ran.code == Some(0) { ran.json()["run"].clone() } else { Value::Null };
-        run["predictions"]["error"].is_f64() && run["pages"].as_u64() > Some(100)
+        status = if ran.code == Some(0) { ran.json() } else { Value::Null };
+        status["predictions"]["error"].is_f64() && status["run"]["pages"].as_u64() > Some(100)
     });
-    let asked = |name: &str| run["requests"][name].as_u64().unwrap();
+    let asked = |name: &str| status["run"]["requests"][name].as_u64().unwrap();
     let known = asked("due") + asked("ahead_of_time") + asked("audits");
-    assert!(known > 0 && known <= run["pages"].as_u64().unwrap() + 30, "{run}");
-    assert!(run["today"]["visits"].as_u64().unwrap() > 0, "{run}");
-    assert!(run["waiting"]["paused"]["hosts"] == 0, "{run}");
+    assert!(known > 0 && known <= status["run"]["pages"].as_u64().unwrap() + 30, "{status}");
+    assert!(status["today"]["visits"].as_u64().unwrap() > 0, "{status}");
+    assert!(status["waiting"]["paused"]["hosts"] == 0, "{status}");
+    let while_it_ran = status;
     let words = place.run("status").expect(0).out;
     for part in
         ["  spent      ", "  today      ", "  waiting    ", "  predicted  ", "  audits     2 %"]
@@ -58,6 +59,9 @@ fn what_is_spent_found_predicted_and_told_is_said_while_a_crawl_runs_and_after()
     running.wait().expect(11);
 
     let status = place.run("status --json").expect(0).json();
+    let names = |of: &Value| of.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&status), names(&while_it_ran), "the same view, running or not");
+    assert_eq!((&status["running"], &status["run"]), (&Value::Bool(false), &Value::Null));
     let rows = &status["predictions"];
     assert!((sum(&rows["by_class"], "visits") - sum(&rows["by_chance"], "visits")).abs() < 1e-3);
     assert!(sum(&rows["by_class"], "changes_seen") > 0.0, "{rows}");
@@ -76,7 +80,7 @@ fn a_directory_that_was_never_crawled_has_a_status() {
     place.write("list.txt", "http://a.test/\nhttp://b.test/\n");
     place.run("add --seeds list.txt").expect(0);
     let ran = place.run("status").expect(0);
-    for part in ["no page is held yet", "hosts: 2 for the budget or their turn", "0 changes"] {
+    for part in ["no page is stored yet", "2 hosts are queued (budget", "0 changes"] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
     place.run("status --watch 0").expect(2);

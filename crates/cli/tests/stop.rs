@@ -70,7 +70,7 @@ fn one_signal_ends_with_11_and_what_is_in_flight() {
     for signal in [Signal::INT, Signal::TERM] {
         let (web, place) = (small_web(), Place::new());
         let crawl = place.start(&slow_crawl(&web));
-        wait_until("the first pages", || place.data().join("status.json").exists());
+        wait_until("the first pages", || place.data().join("control.sock").exists());
         pause(Duration::from_millis(500));
         crawl.signal(signal);
         crawl.wait().expect(11).explains(&[
@@ -130,7 +130,7 @@ fn nothing_reachable_ends_with_5() {
     place.run(&format!("fetch http://a.test/ {}", dead_end())).expect(5).explains(&["a.test"]);
     let site = Site::serve(|_| Answer::status("503 Service Unavailable"));
     let crawl = format!("crawl --once http://a.test/ --delay 5ms {}", site.flags());
-    place.run(&crawl).expect(5).explains(&["1 pages wait", "tries again"]);
+    place.run(&crawl).expect(5).explains(&["1 page left", "tries again"]);
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn a_directory_that_is_not_ours_ends_with_4() {
 fn a_directory_in_use_ends_with_4() {
     let (site, place) = (Site::serve(answer), Place::new());
     let crawl = place.start(&format!("crawl http://a.test/ --delay 5ms {}", site.flags()));
-    wait_until("the crawl to begin", || place.data().join("status.json").exists());
+    wait_until("the crawl to begin", || place.data().join("control.sock").exists());
     for verb in ["crawl", "check", "add http://c.test/"] {
         let process = "process ";
         place.run(verb).expect(4).explains(&["in use", process, "stop it, or use another --data"]);
@@ -160,24 +160,37 @@ fn urls_tells_all_about_every_url() {
 fn why_explains_known_and_unknown_urls() {
     let (_site, place) = crawled();
     let why = |url: &str| place.run(&format!("why {url} --json")).expect(0).json();
-    let has = |facts: &Value, name: &str, words: &str| {
-        assert!(facts[name].as_str().unwrap_or_default().contains(words), "{name}: {facts}");
+    let step = |why: &Value, code: &str| -> Value {
+        let steps = why["steps"].as_array().unwrap();
+        steps.iter().find(|step| step["code"] == code).cloned().unwrap_or_default()
+    };
+    let has = |url: &str, words: &[&str]| {
+        let said = place.run(&format!("why {url}")).expect(0).out;
+        assert!(words.iter().all(|words| said.contains(words)), "{words:?} in {said}");
     };
     let known = why("http://a.test/p");
-    has(&known, "state", "resting");
-    has(&known, "found", "a link on http://a.test/");
-    has(&known, "visits", "ok 200");
-    has(&known, "next", "due at");
-    has(&why("http://a.test/private/x"), "robots", "line 2 `Disallow: /private/`");
-    has(&why("http://a.test/private/x"), "reason", "robots");
+    assert_eq!((&known["state"], &known["page"]["state"]), (&"resting".into(), &"resting".into()));
+    assert_eq!(step(&known, "known")["via"], "http://a.test/");
+    let visits = step(&known, "visits");
+    assert_eq!((&visits["outcome"], &visits["status"]), (&"ok".into(), &200.into()));
+    let next = step(&known, "next");
+    assert_eq!((&next["waits"], &next["verdict"]), (&"due".into(), &"wait".into()));
+    let words =
+        ["state        resting", "a link on http://a.test/", "ok 200", "next         due at"];
+    has("http://a.test/p", &words);
+    let private = why("http://a.test/private/x");
+    let line = serde_json::json!({"number": 2, "text": "Disallow: /private/"});
+    assert_eq!(step(&private, "robots")["line"], line);
+    assert_eq!(step(&private, "robots")["verdict"], "refuse");
+    assert_eq!(step(&private, "known")["reason"], "robots");
+    has("http://a.test/private/x", &["line 2 `Disallow: /private/`", "reason       robots"]);
     let unknown = why("http://a.test/never/seen");
-    has(&unknown, "state", "never seen");
-    has(&unknown, "rules", "in scope");
-    has(&unknown, "robots", "allowed");
-    has(&why("http://elsewhere.test/"), "rules", "out_of_scope");
-    has(&why("http://a.test/photo.jpg"), "rules", "extension");
-    let words = place.run("why http://a.test/p").expect(0).out;
-    assert!(words.contains("resting") && words.contains("robots"), "{words}");
+    assert_eq!((&unknown["state"], &unknown["page"]), (&Value::Null, &Value::Null));
+    assert_eq!(step(&unknown, "scope")["verdict"], "pass");
+    assert_eq!(step(&unknown, "robots")["allowed"], true);
+    has("http://a.test/never/seen", &["never seen", "in scope", "robots       allowed"]);
+    assert_eq!(step(&why("http://elsewhere.test/"), "scope")["reason"], "out_of_scope");
+    assert_eq!(step(&why("http://a.test/photo.jpg"), "scope")["reason"], "extension");
     place.run("why ftp://a.test/").expect(2);
     place.run("history http://a.test/never/seen").expect(1).explains(&["not known"]);
 }

@@ -43,7 +43,7 @@ impl PassagePages {
 
 impl SiteMemory {
     /// The most passages that are remembered.
-    pub const CAPACITY: usize = 64;
+    pub(crate) const CAPACITY: usize = 64;
 
     /// The most bytes that it takes as it is stored, however long a site is watched.
     pub const MOST_BYTES: usize =

@@ -9,10 +9,11 @@ mod records;
 pub mod repair;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use evercrawl_archive as archive;
+use evercrawl_archive::{self as archive, SegmentId, SegmentStore};
 use evercrawl_state::{CheckDepth, DamagedFile, Store, View, damaged_files, is_seen_file_sound};
+use tracing::debug_span;
 
 use self::records::{ByOffset, Expected};
 use crate::data_dir::io;
@@ -74,13 +75,14 @@ pub enum Told {
     Fault(Fault),
 }
 
-/// Checks the archive in `dir` against `state`.
+/// Checks the archive in `segments` against `state`.
 pub fn check<S: Store>(
     state: &View<S>,
-    dir: &Path,
+    segments: &dyn SegmentStore,
     tell: &mut dyn FnMut(Told),
 ) -> Result<Report, EngineError> {
-    let mut check = Check { state, dir, tell, report: Report::default() };
+    let _span = debug_span!("check").entered();
+    let mut check = Check { state, segments, tell, report: Report::default() };
     let counts = records::count(state)?;
     check.report.visits = counts.visits;
     for group in counts.groups() {
@@ -99,7 +101,7 @@ pub fn check_deep<S: Store>(
     path: &Path,
     tell: &mut dyn FnMut(Told),
 ) -> Result<Report, EngineError> {
-    let mut report = check(state, &DataDir::archive_in(path), tell)?;
+    let mut report = check(state, &*DataDir::segments_in(path), tell)?;
     let mut faults = 0;
     let mut fault = |fault: Fault| {
         faults += 1;
@@ -148,7 +150,7 @@ fn other_files(path: &Path) -> Vec<Fault> {
 
 struct Check<'a, S> {
     state: &'a View<S>,
-    dir: &'a Path,
+    segments: &'a dyn SegmentStore,
     tell: &'a mut dyn FnMut(Told),
     report: Report,
 }
@@ -157,8 +159,8 @@ impl<S: Store> Check<'_, S> {
     fn file(&mut self, name: &str, serial: u32, expected: ByOffset) {
         self.report.files += 1;
         (self.tell)(Told::At(name.to_owned()));
-        match archive::find_warc(self.dir, serial) {
-            Ok(Some(path)) => self.records(&path, expected),
+        match archive::find_warc(self.segments, serial) {
+            Ok(Some(warc)) => self.records(&warc, expected),
             Ok(None) => {
                 let what =
                     format!("it is missing; {} visits have their records in it", expected.len());
@@ -174,8 +176,8 @@ impl<S: Store> Check<'_, S> {
         }
     }
 
-    fn records(&mut self, path: &Path, mut expected: ByOffset) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    fn records(&mut self, warc: &SegmentId, mut expected: ByOffset) {
+        let name = warc.to_string();
         let mut faults = Vec::new();
         let see = |scanned: &archive::Scanned| {
             if !matches!(scanned.record.header("WARC-Type"), Some("response" | "revisit")) {
@@ -191,7 +193,7 @@ impl<S: Store> Check<'_, S> {
                 faults.push(Fault { file: name.clone(), offset, url, visit, what });
             }
         };
-        match archive::check_file(path, &index_of(path), RECORD_CAP, see) {
+        match archive::check_file(self.segments, warc, RECORD_CAP, see) {
             Ok(found) => {
                 self.report.records += found.records;
                 for archive::Problem { offset, uri: url, what } in found.problems {
@@ -236,11 +238,4 @@ impl<S: Store> Check<'_, S> {
         self.report.faults += 1;
         (self.tell)(Told::Fault(fault));
     }
-}
-
-/// The index beside a WARC file.
-pub(crate) fn index_of(warc: &Path) -> PathBuf {
-    let name = warc.file_name().unwrap_or_default().to_string_lossy();
-    let stem = name.trim_end_matches(".open").trim_end_matches(".gz").trim_end_matches(".warc");
-    warc.with_file_name(format!("{stem}.cdxj"))
 }

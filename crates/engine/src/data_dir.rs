@@ -6,8 +6,7 @@
 //! DIR/state/           the store, and the URLs seen beside it
 //! DIR/archive/         WARC files and their CDXJ indexes
 //! DIR/learned          what the planner knows beyond single pages
-//! DIR/status.json      how a running crawl is doing
-//! DIR/control.sock     where it answers reading verbs
+//! DIR/control.sock     where a running crawl answers other verbs
 //! ```
 
 use std::fs::{self, File, TryLockError};
@@ -32,6 +31,7 @@ const MARK: &str = "evercrawl.data";
 const LEARNED: &str = "learned";
 /// Where seeds are sorted that come in together, beside the store.
 const LOADING: &str = "loading";
+const ARCHIVE: &str = "archive";
 pub(crate) const STATE: &str = "state";
 pub(crate) const STORE: &str = "store";
 /// What a file's name ends with while the file is being written.
@@ -107,14 +107,9 @@ impl DataDir {
         &self.path
     }
 
-    /// Where the WARC files are.
-    pub fn archive_dir(&self) -> PathBuf {
-        Self::archive_in(&self.path)
-    }
-
-    /// Where the WARC files of the data directory at `path` are.
-    pub fn archive_in(path: &Path) -> PathBuf {
-        path.join("archive")
+    /// The WARC files of the data directory at `path`, and their indexes.
+    pub fn segments_in(path: &Path) -> Arc<dyn archive::SegmentStore> {
+        Arc::new(archive::FileSegments::new(path.join(ARCHIVE)))
     }
 
     /// Where the URLs seen of the data directory at `path` is.
@@ -125,11 +120,6 @@ impl DataDir {
     /// Where the store of the data directory at `path` is.
     pub(crate) fn store_in(path: &Path) -> PathBuf {
         path.join(STATE).join(STORE)
-    }
-
-    /// Where a running crawl says how it is doing.
-    pub fn status_file(path: &Path) -> PathBuf {
-        path.join("status.json")
     }
 
     /// Where what the planner learned is kept in the data directory at `path`.
@@ -202,7 +192,8 @@ impl DataDir {
         let (leaving, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.leaving);
         let unfinished = files.into_iter().filter(|file| !file.finished);
         let committed: Vec<archive::FilePosition> = unfinished.map(file_position).collect();
-        let opened = archive::Writer::open(&self.archive_dir(), &committed, settings, now);
+        let segments = Self::segments_in(&self.path);
+        let opened = archive::Writer::open(segments, &committed, settings, now);
         let (mut writer, recovery) = opened?;
         leaving.into_iter().map(file_position).for_each(|file| writer.leave(file));
         Ok((writer, recovery))
@@ -226,7 +217,7 @@ fn sign(lock: &mut File) -> std::io::Result<()> {
 /// to a power cut, so all names are on disk before the first use.
 fn furnish(path: &Path) -> Result<(), EngineError> {
     write_mark(path)?;
-    for part in [path.join(STATE), DataDir::archive_in(path)] {
+    for part in [STATE, ARCHIVE].map(|part| path.join(part)) {
         fs::create_dir_all(&part).map_err(io("create", &part))?;
     }
     sync_dir(path)?;

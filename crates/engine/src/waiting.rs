@@ -58,30 +58,58 @@ impl Waiting {
             for (wake, key) in hosts {
                 if let Some(row) = state.host(key)? {
                     let paused = overrides.is_paused(key);
-                    waiting.reason(state, &row, (paused, wake), now)?.add(&row);
+                    let reason = wait_reason(state, &row, (paused, wake), now)?;
+                    waiting.of(reason).add(&row);
                 }
             }
         }
         Ok(waiting)
     }
 
-    /// Where a host is counted that has something to fetch from `wake` on.
-    fn reason<S: Store>(
-        &mut self,
-        state: &View<S>,
-        row: &HostRow,
-        (paused, wake): (bool, Time),
-        now: Time,
-    ) -> Result<&mut Held, StateError> {
-        Ok(match () {
-            () if paused => &mut self.paused,
-            () if row.blocked_until > now && lacks_robots(state, row)? => &mut self.robots,
-            () if row.blocked_until > now => &mut self.back_off,
-            () if row.next_allowed > now && row.next_allowed >= wake => &mut self.pace,
-            () if wake > now => &mut self.later,
-            () => &mut self.turn,
-        })
+    fn of(&mut self, reason: WaitReason) -> &mut Held {
+        match reason {
+            WaitReason::Paused => &mut self.paused,
+            WaitReason::Robots => &mut self.robots,
+            WaitReason::BackOff => &mut self.back_off,
+            WaitReason::Pace => &mut self.pace,
+            WaitReason::Turn => &mut self.turn,
+            WaitReason::NotDue => &mut self.later,
+        }
     }
+}
+
+/// What keeps the pages of a host from being fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitReason {
+    /// The user paused it.
+    Paused,
+    /// Its robots.txt could not be fetched.
+    Robots,
+    /// It failed, or asked to be left alone.
+    BackOff,
+    /// It was asked a moment ago.
+    Pace,
+    /// It may be asked: the budget, or other hosts, come first.
+    Turn,
+    /// Nothing of it is due yet.
+    NotDue,
+}
+
+/// What a host waits for that has something to fetch from `wake` on.
+pub fn wait_reason<S: Store>(
+    state: &View<S>,
+    row: &HostRow,
+    (paused, wake): (bool, Time),
+    now: Time,
+) -> Result<WaitReason, StateError> {
+    Ok(match () {
+        () if paused => WaitReason::Paused,
+        () if row.blocked_until > now && lacks_robots(state, row)? => WaitReason::Robots,
+        () if row.blocked_until > now => WaitReason::BackOff,
+        () if row.next_allowed > now && row.next_allowed >= wake => WaitReason::Pace,
+        () if wake > now => WaitReason::NotDue,
+        () => WaitReason::Turn,
+    })
 }
 
 /// Whether a host is blocked since its robots.txt cannot be had.

@@ -33,7 +33,7 @@ use evercrawl_robots::RobotsTxt;
 use evercrawl_state::{DiskStore, MemoryStore, Settings, State, StoreLimits};
 use evercrawl_urls::{Base, Canonical, CanonicalSteps, parse_seed_line};
 
-use common::{archive_settings, fetched, small_crawl};
+use common::{archive_settings, fetched, small_crawl, unsynced};
 
 const START: Time = Time::from_secs(1_800_000_000);
 /// By how much a path may cost more than its figure.
@@ -245,7 +245,8 @@ fn visit(rounds: usize) {
     let settings = Settings { seed: 11, shards: 4 };
     let state = State::open(Arc::new(MemoryStore::default()), settings, None).unwrap();
     let (writer, _) =
-        archive::Writer::open(dir.path(), &[], archive_settings(1, 1 << 30), START).unwrap();
+        archive::Writer::open(unsynced(dir.path()), &[], archive_settings(1, 1 << 30), START)
+            .unwrap();
     let config = Arc::new(small_crawl());
     let mut walk = Walk::new(config.clone(), state, writer, 3, START).unwrap();
     let seed = parse_seed_line("http://h0.test/", config.reading.steps).unwrap().unwrap();

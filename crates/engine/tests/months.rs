@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::common::rehearsed::{HOUR, START, TOOK, words};
-use crate::common::{archive_settings, fetched, small_crawl};
+use crate::common::{archive_settings, fetched, small_crawl, unsynced};
 use evercrawl_archive as archive;
 use evercrawl_compare::SiteMemory;
 use evercrawl_engine::Pace;
@@ -89,7 +89,8 @@ fn begun(dir: &Path, store: &Arc<MemoryStore>) -> Rehearsal<MemoryStore, Living>
     let config = Arc::new(config);
     let settings = Settings { seed: 11, shards: 64 };
     let state = State::open(store.clone(), settings, None).unwrap();
-    let (writer, _) = archive::Writer::open(dir, &[], archive_settings(1, ROLL), START).unwrap();
+    let (writer, _) =
+        archive::Writer::open(unsynced(dir), &[], archive_settings(1, ROLL), START).unwrap();
     let mut walk = Walk::new(config.clone(), state, writer, 3, START).unwrap();
     for page in 0..PAGES {
         let line = format!("http://h{}.test/p{page}", page % HOSTS as u64);

@@ -17,7 +17,7 @@ use evercrawl_policy::SplitMix64;
 use evercrawl_state::{MemoryStore, Settings, State};
 use evercrawl_urls::{Canonical, parse_seed_line};
 
-use crate::common::{archive_settings, fetched, small_crawl};
+use crate::common::{archive_settings, fetched, small_crawl, unsynced};
 
 const START: Time = Time::from_secs(1_800_000_000);
 const DAY: Duration = Duration::from_secs(86_400);
@@ -150,7 +150,8 @@ type Sim = Rehearsal<MemoryStore, Town>;
 fn begun(dir: &std::path::Path, town: Town) -> Sim {
     let settings = Settings { seed: 11, shards: 64 };
     let state = State::open(Arc::new(MemoryStore::default()), settings, None).unwrap();
-    let (writer, _) = archive::Writer::open(dir, &[], archive_settings(1, 1 << 30), START).unwrap();
+    let (writer, _) =
+        archive::Writer::open(unsynced(dir), &[], archive_settings(1, 1 << 30), START).unwrap();
     let config = Arc::new(config());
     let mut walk = Walk::new(config.clone(), state, writer, 3, START).unwrap();
     for host in 0..HOSTS {

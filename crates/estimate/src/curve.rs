@@ -19,7 +19,7 @@ pub fn g(r: f64) -> f64 {
 }
 
 /// Returns 1 - g(r) = (1+r)e^-r, which keeps its digits where g is nearly 1.
-pub fn g_tail(r: f64) -> f64 {
+pub(crate) fn g_tail(r: f64) -> f64 {
     if r > 745.0 { 0.0 } else { (1.0 + r.max(0.0)) * (-r.max(0.0)).exp() }
 }
 

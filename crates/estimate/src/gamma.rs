@@ -101,7 +101,7 @@ impl Gamma {
     /// The density of that is λe^(-λ age) whatever came before, so a += 1, b += age, exactly. An
     /// age outside the interval contradicts the change that was seen: then only the change counts.
     #[must_use]
-    pub fn observe_change_at(self, tau: f64, age: f64) -> Self {
+    pub(crate) fn observe_change_at(self, tau: f64, age: f64) -> Self {
         if (0.0..=tau).contains(&age) {
             Self::new(self.shape + 1.0, self.rate + age)
         } else {
@@ -111,7 +111,7 @@ impl Gamma {
 
     /// Learns that exactly `count` changes fell within `tau` (a feed, a revision number).
     #[must_use]
-    pub fn observe_count(self, tau: f64, count: f64) -> Self {
+    pub(crate) fn observe_count(self, tau: f64, count: f64) -> Self {
         if tau >= 0.0 && count >= 0.0 {
             Self::new(self.shape + count, self.rate + tau)
         } else {
@@ -150,7 +150,7 @@ impl Gamma {
     ///
     /// w E\[g(λτ)\] = w {1 - q^a (1 + aτ/(b+τ))}. With known rates it leads to proportional
     /// allocation: it wants the very pages that [`index`](Self::index) gives up.
-    pub fn coverage_index(self, w: f64, tau: f64) -> f64 {
+    pub(crate) fn coverage_index(self, w: f64, tau: f64) -> f64 {
         let tau = at_least_zero(tau);
         let changed = quick::decay(self.shape * self.log_time(tau));
         let once = self.shape * (1.0 - changed) / (1.0 + self.rate / tau);

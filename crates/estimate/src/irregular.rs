@@ -89,7 +89,7 @@ impl IrregularChecks {
     ///
     /// All rates whose log-likelihood lies within χ²₁(level)/2 of the top (Wilks). Unlike the curvature's
     /// it never reaches below zero, and it holds where the estimate is 0 or infinite.
-    pub fn mle_interval(&self, level: f64) -> ConfidenceInterval {
+    pub(crate) fn mle_interval(&self, level: f64) -> ConfidenceInterval {
         let rate = self.mle();
         if self.changed.is_empty() && self.unchanged.is_empty() {
             return ConfidenceInterval { rate, low: 0.0, high: f64::INFINITY };
@@ -136,7 +136,7 @@ impl IrregularChecks {
     }
 
     /// Returns the log-likelihood of a rate.
-    pub fn log_likelihood(&self, rate: f64) -> f64 {
+    pub(crate) fn log_likelihood(&self, rate: f64) -> f64 {
         let changed: f64 = self.changed.iter().map(|t| (-(-rate * t).exp_m1()).ln()).sum();
         if self.unchanged_time > 0.0 { changed - rate * self.unchanged_time } else { changed }
     }

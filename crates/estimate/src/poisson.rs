@@ -49,7 +49,7 @@ pub fn mean_freshness(rate: f64, t: f64) -> f64 {
 }
 
 /// Returns the age averaged over an interval of length `t` after a fetch: t(1/2 - 1/r + (1-e^-r)/r²).
-pub fn mean_age(rate: f64, t: f64) -> f64 {
+pub(crate) fn mean_age(rate: f64, t: f64) -> f64 {
     let r = changes(rate, t);
     if r > 0.0 { t * (r * phi(3, r)) } else { 0.0 }
 }

@@ -122,7 +122,8 @@ impl GroupRates {
 
     /// Returns the prior for a page of this group: `above`, moved to the group's own mean.
     ///
-    /// `pull` is how many imaginary pages, that are as all are, the group's own must outweigh before its mean is its own:
+    /// `pull` is how many imaginary pages, that are as all are, the group's own must outweigh before its mean is its
+    /// own:
     /// the mean is (pull m + Σ rates)/(pull + pages), with m the mean one level up. The shape is that of `above`, since
     /// how much pages of one group differ is learned better from many groups.
     pub fn prior(self, above: Gamma, pull: f64) -> Gamma {

@@ -30,7 +30,7 @@ impl SignalRates {
     ///
     /// (hidden τ + n ln((ν+seen)/ν))/(seen + hidden): quiet time counts only for hidden changes,
     /// each signal is a jump; infinite when a signal never lies.
-    pub fn equivalent_time(self, tau: f64, signals: f64) -> f64 {
+    pub(crate) fn equivalent_time(self, tau: f64, signals: f64) -> f64 {
         let rate = positive(self.seen) + positive(self.hidden);
         if rate > 0.0 { self.expected(tau, signals) / rate } else { positive(tau) }
     }

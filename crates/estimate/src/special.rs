@@ -13,7 +13,7 @@ const MAX_STEPS: usize = 200;
 /// Returns ln Γ(x) for x > 0, to about 1e-14; `inf` at 0, NaN below.
 ///
 /// Stirling's series from 10 on; smaller arguments are lifted there by Γ(x+1) = xΓ(x).
-pub fn ln_gamma(x: f64) -> f64 {
+pub(crate) fn ln_gamma(x: f64) -> f64 {
     if x == 0.0 {
         return f64::INFINITY;
     }
@@ -46,7 +46,7 @@ pub fn gamma_q(a: f64, x: f64) -> f64 {
 ///
 /// p is clamped to 0..=1, whose ends map to 0 and infinity. Newton's method on the logarithm of the
 /// smaller tail, kept inside a bracket, so that quantiles far out keep their relative accuracy.
-pub fn gamma_p_inverse(a: f64, p: f64) -> f64 {
+pub(crate) fn gamma_p_inverse(a: f64, p: f64) -> f64 {
     if a.is_nan() || a <= 0.0 || p.is_nan() {
         return f64::NAN;
     }

@@ -50,7 +50,7 @@ impl QueryEncoding {
     }
 }
 
-/// What told the encoding of a document.
+/// What determined the encoding of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CharsetSource {
     /// A byte order mark.
@@ -59,7 +59,7 @@ pub enum CharsetSource {
     Header,
     /// A `<meta>` element or XML declaration in the document.
     Declared,
-    /// The bytes are valid UTF-8 and nothing said otherwise.
+    /// The bytes are valid UTF-8, and nothing contradicts it.
     Valid,
     /// The likeliest encoding by letter frequencies.
     Guessed,

@@ -1,6 +1,6 @@
 //! When does a server claim that something changed? Dates as feeds and sitemaps really write them.
 //!
-//! A claim is weak evidence: what cannot be read, or cannot be true, is no claim at all.
+//! A claimed date is weak evidence: one that cannot be read, or cannot be true, is ignored.
 
 use evercrawl_model::Time;
 

@@ -35,9 +35,9 @@ pub struct HtmlOptions {
     pub max_text: usize,
     /// Most bytes of title.
     pub max_title: usize,
-    /// Whether links carry the words that they are put in. Costs a copy, so it is off.
+    /// Whether links carry their text. Costs a copy, so it is off.
     pub anchor_text: bool,
-    /// Names of `<meta>` elements that hold directives for us, besides `robots`; in lower case.
+    /// Names of `<meta>` elements with directives for us, besides `robots`; in lower case.
     pub robots_names: Vec<String>,
 }
 

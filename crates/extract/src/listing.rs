@@ -43,17 +43,17 @@ pub struct Listing {
 pub struct ListingEntry {
     /// The address of the page, or of the sitemap in an index.
     pub url: String,
-    /// When it is said to have changed.
+    /// When it changed, according to the listing.
     pub modified: Option<Time>,
-    /// When it is said to have been published.
+    /// When it was published, according to the listing.
     pub published: Option<Time>,
-    /// How often it is said to change.
+    /// How often it changes, according to the listing.
     pub frequency: Option<Frequency>,
     /// Its weight among the pages of its site, from 0 to 1, as its owner sees it.
     pub priority: Option<f32>,
     /// The same page in other languages.
     pub alternates: Vec<AlternateLink>,
-    /// Images and videos that it is said to hold.
+    /// Its images and videos, according to the listing.
     pub media: Vec<String>,
 }
 

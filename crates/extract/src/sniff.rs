@@ -1,4 +1,4 @@
-//! What kind of document is this? The header is heard, the bytes decide.
+//! What kind of document is this? The bytes decide; the header is a hint.
 //!
 //! Servers send sitemaps as HTML, PDFs as text and feeds as anything. So signatures that no text
 //! can have come first, then the first element of markup, and the header's word last.
@@ -53,7 +53,7 @@ impl ContentKind {
     }
 
     /// Whether it lists pages with the times they changed.
-    pub fn is_listing(self) -> bool {
+    pub(crate) fn is_listing(self) -> bool {
         matches!(
             self,
             ContentKind::Sitemap

@@ -96,7 +96,7 @@ impl fmt::Display for Network {
     }
 }
 
-/// The text is no network.
+/// The text is not a valid network.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is no network; write it as 127.0.0.0/8, fd00::/8 or a single address")]
 pub struct BadNetwork(String);

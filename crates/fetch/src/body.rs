@@ -1,4 +1,5 @@
-//! How is a body held? In the pieces in which it came: who reads it as a whole puts them together in memory that serves for one
+//! How is a body held? In the pieces in which it came: who reads it as a whole puts them together in memory that
+//! serves for one
 //! page after another, where each body as a whole would be memory of its own.
 
 use std::borrow::Cow;
@@ -22,7 +23,7 @@ pub(crate) struct Pieces {
     /// Small pieces, put together, that came after those.
     small: BytesMut,
     length: usize,
-    /// What it has of the room for large bodies, until nobody holds it any more.
+    /// Its share of the memory for large bodies, until the last holder drops it.
     share: MemoryShare,
 }
 
@@ -63,7 +64,7 @@ impl Pieces {
         &mut self.share
     }
 
-    /// One more piece. The first is held, however small: most often it is all.
+    /// Adds a piece. The first one is stored however small, since it usually is the whole body.
     pub(crate) fn add(&mut self, piece: Bytes) {
         self.length += piece.len();
         if piece.len() >= LEAST_HELD || self.length == piece.len() {
@@ -80,7 +81,7 @@ impl Pieces {
         }
     }
 
-    /// All that came.
+    /// All pieces received.
     pub(crate) fn into_body(self) -> Body {
         Body(self.into())
     }

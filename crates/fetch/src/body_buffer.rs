@@ -1,4 +1,4 @@
-//! How much of a body has come, how much may come, and until when?
+//! How much of a body was received, how much may be received, and until when?
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub(crate) struct BodyBuffer {
 }
 
 impl BodyBuffer {
-    /// A body that says it has `expected` bytes, or at least so many.
+    /// A body that announces `expected` bytes, or at least that many.
     pub(crate) fn new(expected: u64, limits: &FetchLimits) -> Self {
         let expected = usize::try_from(expected).unwrap_or(usize::MAX);
         BodyBuffer {
@@ -45,7 +45,7 @@ impl BodyBuffer {
         }
     }
 
-    /// Takes as much of `data` as there is room for, and says whether that was all.
+    /// Takes as much of `data` as the limit allows; returns whether that was all.
     pub(crate) fn add(&mut self, mut data: Bytes) -> bool {
         let room = self.cap - self.came.len();
         let fits = data.len() <= room && self.pieces > 0;
@@ -55,7 +55,7 @@ impl BodyBuffer {
         fits
     }
 
-    /// Waits until there is room for more, where it has become large; false when none is found in time.
+    /// Waits for memory if the body has become large; false when there is none in time.
     pub(crate) async fn wait_for_memory(&mut self, room: &BodyMemory, patience: Deadlines) -> bool {
         let (length, share) = (self.came.len(), self.came.share());
         let allowed = share.available();

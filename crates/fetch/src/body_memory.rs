@@ -31,7 +31,7 @@ impl BodyMemory {
         BodyMemory(Arc::new(Semaphore::new(UNITS)))
     }
 
-    /// Waits for room for so many bytes more, or a good part of them; false when there is none in time.
+    /// Waits for memory for `bytes` more, or a good part of them; false when there is none in time.
     pub(crate) async fn extend_share(
         &self,
         share: &mut MemoryShare,

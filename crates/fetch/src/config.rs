@@ -9,7 +9,7 @@ use crate::addr::AllowPrivate;
 use crate::connect_to::ConnectTo;
 use crate::dns::DnsSettings;
 
-/// Everything a [`Client`](crate::Client) is told once, at its start.
+/// The configuration of a [`Client`](crate::Client), fixed at its start.
 #[derive(Clone, Debug)]
 pub struct FetchConfig {
     /// Who is asking.
@@ -24,7 +24,7 @@ pub struct FetchConfig {
     pub dns: DnsSettings,
     /// Where to connect instead; the first rule that matches counts.
     pub connect_to: Vec<ConnectTo>,
-    /// Whom to trust.
+    /// Which certificates to trust.
     pub tls: TlsSettings,
     /// How connections are kept.
     pub pool: PoolSettings,
@@ -110,12 +110,12 @@ impl Default for FetchLimits {
     }
 }
 
-/// Whom to trust.
+/// Which certificates to trust.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsSettings {
     /// Fetch even when a certificate is not valid, and record what is wrong with it.
     pub accept_invalid: bool,
-    /// Root certificates (DER) to trust beside the usual ones.
+    /// Root certificates (DER) to trust besides the usual ones.
     pub extra_roots: Vec<Vec<u8>>,
 }
 
@@ -149,7 +149,7 @@ pub enum FetchConfigError {
         /// What it was to hold.
         value: String,
     },
-    /// A root certificate is no certificate.
+    /// A root certificate is invalid.
     #[error("an extra root certificate cannot be read: {0}")]
     Root(String),
     /// The TLS library refuses to work.

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// A rule `HOST1:PORT1:HOST2:PORT2`: what is asked of HOST1:PORT1 goes to HOST2:PORT2 instead.
+/// A rule `HOST1:PORT1:HOST2:PORT2`: requests for HOST1:PORT1 go to HOST2:PORT2 instead.
 ///
 /// An empty HOST1 or PORT1 matches any, an empty HOST2 or PORT2 keeps the one asked for, and IPv6
 /// addresses stand in brackets. Only the connection is led elsewhere: the `Host` header and the name
@@ -70,7 +70,7 @@ impl Endpoint {
     }
 }
 
-/// The text is no connect-to rule.
+/// The text is not a valid connect-to rule.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{rule}`: {problem}")]
 pub struct BadConnectTo {

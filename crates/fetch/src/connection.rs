@@ -48,7 +48,7 @@ enum Sender {
     Http2(http2::SendRequest<Empty<Bytes>>),
 }
 
-/// What moves the bytes while somebody waits for them, and ends the waiting.
+/// Moves the bytes while a response is awaited, and ends the waiting.
 #[derive(Debug)]
 struct ConnectionDriver {
     /// None once it has nothing left to do, and for HTTP/2, which moves by itself.
@@ -58,7 +58,7 @@ struct ConnectionDriver {
 }
 
 impl HttpConnection {
-    /// A connection that speaks HTTP/1.1, as leniently as the web does.
+    /// An HTTP/1.1 connection, as lenient as the web needs.
     pub(crate) async fn http1(
         stream: Stream,
         peer: SocketAddr,
@@ -79,7 +79,7 @@ impl HttpConnection {
         Ok(HttpConnection { sender: Sender::Http1(sender), driver, tape, peer, tls })
     }
 
-    /// A connection that speaks HTTP/2; it has a task of its own, as it may have to answer pings.
+    /// An HTTP/2 connection; it has a task of its own, as it may have to answer pings.
     pub(crate) async fn http2(
         stream: Stream,
         peer: SocketAddr,
@@ -163,7 +163,7 @@ impl HttpConnection {
         })
     }
 
-    /// Rewinds the tape and puts the request into the words of the protocol spoken here.
+    /// Rewinds the record and writes the request for this protocol.
     fn prepare(
         &self,
         request: &Request,
@@ -281,7 +281,7 @@ impl ConnectionDriver {
         self.connection.is_some()
     }
 
-    /// Closes the connection: what would still come on it belongs to nobody.
+    /// Closes the connection: later bytes on it belong to no response.
     fn stop(&mut self) {
         self.connection = None;
     }

@@ -102,7 +102,7 @@ impl Dialer {
     }
 }
 
-/// A server that does not answer is an everyday matter; trouble of this machine is not.
+/// A server that does not answer is usual; a failure of this machine is not.
 fn log_failure(host: &str, peer: SocketAddr, failure: &Failure) {
     match failure {
         Failure::Connect(ConnectFailure::Local(error)) => {

@@ -12,7 +12,7 @@ pub enum Failure {
     /// The host's name leads nowhere: give the host a rest.
     #[error("{0}")]
     Dns(#[from] DnsFailure),
-    /// No connection came about: give the host a rest, unless the trouble is local.
+    /// There was no connection: back off from the host, unless the failure is local.
     #[error("{0}")]
     Connect(#[from] ConnectFailure),
     /// No secure connection came about: give the host a rest, or ask the operator.
@@ -30,7 +30,7 @@ pub enum Failure {
     /// The response head is larger, or has more fields, than allowed: give the page up.
     #[error("the response head is larger than allowed")]
     HeadTooLarge,
-    /// What came back is no HTTP that can be read: give the page up.
+    /// The response is not readable HTTP: give the page up.
     #[error("the server does not speak HTTP properly: {0}")]
     Protocol(String),
 }
@@ -63,7 +63,7 @@ impl Failure {
 /// Why a name gave no address.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DnsFailure {
-    /// There is no such name, or it has no address.
+    /// The name does not exist, or has no address.
     #[error("there is no address for this name")]
     NotFound,
     /// The name servers failed or did not answer; the name may well exist.

@@ -1,4 +1,4 @@
-//! How do bytes get from the socket to hyper, and past the tape?
+//! How do bytes get from the socket to hyper, and past the record?
 
 use std::io;
 use std::pin::Pin;
@@ -13,7 +13,8 @@ use tokio_rustls::client::TlsStream;
 use crate::wire_record::WireRecord;
 
 /// The most that is read at once. hyper makes room for twice what came whenever that filled its buffer, up to 400 kB;
-/// a body keeps the buffer that it came in, so a few large pages would have each small one after them lie in memory that
+/// a body keeps the buffer that it came in, so a few large pages would have each small one after them lie in memory
+/// that
 /// no cache holds. One byte less than what hyper would double.
 const AT_ONCE: u64 = 64 * 1024 - 1;
 
@@ -31,7 +32,7 @@ pub(crate) struct RecordedStream {
     tape: SharedWireRecord,
 }
 
-/// The tape, held by the tap inside hyper and by the link outside it.
+/// The record, shared by the stream inside hyper and the connection outside it.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedWireRecord(Arc<Mutex<WireRecord>>);
 

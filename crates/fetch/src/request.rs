@@ -1,4 +1,4 @@
-//! What is asked for, and in which words?
+//! What does a request ask for, and with which headers?
 
 use std::net::IpAddr;
 
@@ -40,7 +40,7 @@ impl Request {
     }
 
     /// Asks for a URL that is already parsed.
-    pub fn from_url(url: Url) -> Result<Self, BadUrl> {
+    pub(crate) fn from_url(url: Url) -> Result<Self, BadUrl> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(BadUrl::Scheme(url.scheme().to_owned()));
         }
@@ -187,7 +187,7 @@ pub(crate) fn literal_address(host: &str) -> Option<IpAddr> {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum BadUrl {
-    /// It is no URL, or one that HTTP cannot carry.
+    /// The text is not a URL, or not one that HTTP can request.
     #[error("this is no URL that can be fetched: {0}")]
     NotOne(String),
     /// It is of another scheme.

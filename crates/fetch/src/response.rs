@@ -1,4 +1,4 @@
-//! What came back?
+//! What is the result of a fetch?
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use url::Url;
 use crate::body::Body;
 use crate::failure::Failure;
 
-/// All there is to know of one fetch.
+/// Everything known about one fetch.
 #[derive(Clone, Debug)]
 pub struct Fetched {
-    /// The response, or why there is none.
+    /// The response, or the failure.
     pub result: Result<Response, Failure>,
     /// The request head as it was sent; empty when nothing was.
     pub request_bytes: Bytes,
@@ -89,7 +89,7 @@ pub enum Truncation {
     Size,
     /// It took longer than allowed.
     Time,
-    /// The server hung up early, or what it sent could no longer be told apart.
+    /// The server closed the connection early, or sent unreadable bytes.
     Disconnect,
 }
 
@@ -136,7 +136,7 @@ pub struct TlsInfo {
     pub version: &'static str,
     /// The cipher suite by its registered name.
     pub cipher: String,
-    /// What is wrong with the certificate, where invalid ones are accepted.
+    /// The error of an invalid certificate, if those are accepted.
     pub verify_error: Option<String>,
 }
 

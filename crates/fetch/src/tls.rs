@@ -74,7 +74,7 @@ impl TlsHandshaker {
         TlsInfo { version, cipher, verify_error }
     }
 
-    /// What the verifier would have said, had it been asked.
+    /// What the verifier would have answered.
     fn fault(&self, session: &ClientConnection, name: &ServerName<'_>) -> Option<String> {
         let (own, others) = session.peer_certificates()?.split_first()?;
         let verdict = self.verifier.verify_server_cert(own, others, name, &[], UnixTime::now());

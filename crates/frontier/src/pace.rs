@@ -51,7 +51,7 @@ impl Pace {
 
     /// The pause of a host whose last page took this long to read. It keeps one host from using more than a small
     /// part of a core.
-    pub fn reading_pause(&self, reading: Duration) -> Duration {
+    pub(crate) fn reading_pause(&self, reading: Duration) -> Duration {
         if self.host.is_zero() {
             return Duration::ZERO;
         }
@@ -59,12 +59,12 @@ impl Pace {
     }
 
     /// The longest pause, except for those that hosts ask for by `Retry-After`.
-    pub fn longest_pause(&self) -> Duration {
+    pub(crate) fn longest_pause(&self) -> Duration {
         self.host.max(self.max_crawl_delay).max(self.max_slow)
     }
 
     /// The pause of an address.
-    pub fn address_pause(&self, ip: IpAddr) -> Duration {
+    pub(crate) fn address_pause(&self, ip: IpAddr) -> Duration {
         let own = ip.is_loopback() && !self.address_on_loopback;
         if own { Duration::ZERO } else { self.address }
     }

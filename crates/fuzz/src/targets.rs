@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use evercrawl_archive::{check_file, surt};
+use evercrawl_archive::{MemorySegments, SegmentId, SegmentStore, check_file, surt};
 use evercrawl_compare::{Fingerprint, Outline, PageMemory, SiteMemory};
 use evercrawl_engine::schedule::parse_retry_after;
 use evercrawl_extract::{
@@ -290,9 +290,13 @@ fn undo_coding(bytes: &[u8]) {
 fn warc(bytes: &[u8]) {
     let Some((length, rest)) = bytes.split_first_chunk() else { return };
     let (warc, index) = rest.split_at(usize::from(u16::from_le_bytes(*length)).min(rest.len()));
-    in_folder(&[("a.warc", warc), ("a.cdxj", index)], |folder| {
-        let _ = check_file(&folder.join("a.warc"), &folder.join("a.cdxj"), 1 << 20, |_| {});
-    });
+    let segments = MemorySegments::new();
+    for (name, bytes) in [("a.warc", warc), ("a.cdxj", index)] {
+        segments.create(name).unwrap();
+        segments.append(name, 0, bytes).unwrap();
+        segments.seal(name, name).unwrap();
+    }
+    let _ = check_file(&segments, &SegmentId::sealed("a.warc"), 1 << 20, |_| {});
 }
 
 /// A batch of anything, and one whose rows alone are anything: what is read of it is what is written again.

@@ -33,7 +33,7 @@ pub fn all() -> Vec<Drawing> {
 }
 
 /// Draws how far the estimators for regular checks are off on average, for 3, 10 and 50 checks.
-pub fn estimator_bias() -> Figure {
+pub(crate) fn estimator_bias() -> Figure {
     let rates = steps(0.01, 3.0);
     let panel = |checks: u64| {
         let mean = |moments: fn(u64, f64) -> bias::EstimatorMoments| {
@@ -66,7 +66,7 @@ pub fn estimator_bias() -> Figure {
 }
 
 /// Draws what a budget buys if divided evenly, by change rate, or at the optimum.
-pub fn freshness_by_budget() -> Figure {
+pub(crate) fn freshness_by_budget() -> Figure {
     let pages = population();
     let value = |frequency: &[f64]| Objective::Freshness.value(&pages, frequency);
     // Every fourth is enough for curves as smooth as these, and each is an optimisation.
@@ -102,7 +102,7 @@ pub fn freshness_by_budget() -> Figure {
 }
 
 /// Draws how often a page is fetched, by its change rate, under each way of dividing a budget.
-pub fn frequency_by_rate() -> Figure {
+pub(crate) fn frequency_by_rate() -> Figure {
     let pages = population();
     let rates = factors(0.01, 100.0);
     let optimum = |objective: Objective| {
@@ -137,7 +137,7 @@ pub fn frequency_by_rate() -> Figure {
 }
 
 /// Draws how the index of pages grows after a fetch, for known and for believed rates.
-pub fn index_over_time() -> Figure {
+pub(crate) fn index_over_time() -> Figure {
     let times = steps(0.0, 8.0);
     let curve = |label: &str, rate: Rate| {
         FigureLine::curve(

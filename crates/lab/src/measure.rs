@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// A number by which policies are compared. Each is a ratio of two sums over pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ScoreMeasure {
+pub enum ScoreMeasure {
     Freshness,
     /// Pages counting by their worth: what policies aim at. The same where all are worth as much.
     Weighted,
@@ -117,7 +117,7 @@ impl ScoreMeasure {
 
 /// A measured value, and its 95 % interval where there is enough to tell it by.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct MeanWithError {
+pub struct MeanWithError {
     pub(crate) value: f64,
     pub(crate) bounds: Option<(f64, f64)>,
 }

@@ -70,7 +70,7 @@ pub struct DataSetEntry {
 }
 
 /// Whether a folder holds the data set, in either form.
-pub fn is_data_set(folder: &Path) -> bool {
+pub(crate) fn is_data_set(folder: &Path) -> bool {
     PREPARED.iter().any(|file| folder.join(file).is_file()) || folder.join(IMPORTANCE).is_file()
 }
 

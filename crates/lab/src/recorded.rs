@@ -16,7 +16,7 @@ use crate::table::{Columns, DataTable, NameColumn, NumberRange, TableError, Tabl
 use crate::world::{ChangeTruth, HostFacts, LabWorld, PageFact, Span};
 
 /// How long before the scored window a crawl begins.
-pub const BURN_IN: Days = 26.0 * 7.0;
+pub(crate) const BURN_IN: Days = 26.0 * 7.0;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
 
@@ -51,7 +51,7 @@ struct Header {
 const MARK: &str = "trace.json";
 
 /// Whether a folder is one of recorded changes.
-pub fn is_recorded(folder: &Path) -> bool {
+pub(crate) fn is_recorded(folder: &Path) -> bool {
     folder.join(MARK).is_file()
 }
 

@@ -178,7 +178,7 @@ pub struct RowScores {
 
 impl RowScores {
     /// Takes what `of` says of each measure.
-    pub(crate) fn new(of: impl FnMut(ScoreMeasure) -> MeanWithError) -> Self {
+    pub fn new(of: impl FnMut(ScoreMeasure) -> MeanWithError) -> Self {
         let [freshness, freshness_weighted, age, age_weighted, coverage, update_rate] =
             ScoreMeasure::ALL.map(of);
         let low = |of: MeanWithError| of.bounds.map(|(low, _)| low as f32);

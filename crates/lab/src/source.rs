@@ -120,7 +120,7 @@ impl WorldSource {
     }
 
     /// Whether every seed gives another world.
-    pub fn is_made(&self) -> bool {
+    pub(crate) fn is_made(&self) -> bool {
         !matches!(self, WorldSource::Recorded { .. })
     }
 

@@ -1,4 +1,4 @@
-//! By what are samples of one metric told apart? By lists that have an end: never a host, URL or tag.
+//! By which labels are samples of one metric distinguished? By finite lists: never a host, URL or tag.
 
 use evercrawl_model::{Change, LifeState, Outcome, Refusal};
 
@@ -9,7 +9,7 @@ pub enum Label {
     Version,
     /// How a visit ended.
     Outcome,
-    /// What a visit told about the page's content.
+    /// What a visit found out about the page's content.
     Change,
     /// Why a visit found nothing new.
     Unchanged,
@@ -74,7 +74,7 @@ pub enum Phase {
     Dns,
     /// Opening a connection.
     Connect,
-    /// Making it secure.
+    /// The TLS handshake.
     Tls,
     /// From the request to the first byte of the answer.
     FirstByte,
@@ -83,7 +83,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Every phase there is.
+    /// All phases.
     pub const ALL: [Phase; 5] =
         [Phase::Dns, Phase::Connect, Phase::Tls, Phase::FirstByte, Phase::Total];
 
@@ -102,7 +102,7 @@ impl Phase {
 /// What came of a request for robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RobotsOutcome {
-    /// There is one.
+    /// A robots.txt was received.
     Fetched,
     /// The server has none: everything is allowed.
     Absent,
@@ -113,7 +113,7 @@ pub enum RobotsOutcome {
 }
 
 impl RobotsOutcome {
-    /// Every outcome there is.
+    /// All outcomes.
     pub const ALL: [RobotsOutcome; 4] = [
         RobotsOutcome::Fetched,
         RobotsOutcome::Absent,
@@ -144,7 +144,7 @@ pub enum BlockCause {
 }
 
 impl BlockCause {
-    /// Every cause there is.
+    /// All causes.
     pub const ALL: [BlockCause; 3] =
         [BlockCause::RetryAfter, BlockCause::Robots, BlockCause::Failure];
 

@@ -28,14 +28,14 @@ pub struct Histogram {
     bounds: &'static [u64],
     /// How many values of the published unit make one of the counted.
     unit: f64,
-    /// One class for each bound, and one for what is above all of them.
+    /// One class per bound, and one for values above all of them.
     classes: Box<[AtomicU64]>,
     sum: AtomicU64,
 }
 
 impl Histogram {
     /// Counts times; the bounds are microseconds, in rising order.
-    pub fn of_times(bounds: &'static [u64]) -> Self {
+    pub(crate) fn of_times(bounds: &'static [u64]) -> Self {
         Self::new(bounds, 1e-6)
     }
 

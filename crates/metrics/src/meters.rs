@@ -1,4 +1,4 @@
-//! What is counted while it happens, since nobody could tell it afterwards?
+//! What is counted while it happens, since it could not be computed afterwards?
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -74,12 +74,12 @@ impl Default for Meters {
 }
 
 impl Meters {
-    /// A phase of a fetch took so long.
+    /// Observes the duration of a phase of a fetch.
     pub fn observe_fetch_phase(&self, phase: Phase, time: Duration) {
         self.fetch_times[phase as usize].observe_time(time);
     }
 
-    /// A page with a payload of so many bytes came.
+    /// Counts a received page with a payload of `bytes`.
     pub fn count_page(&self, bytes: u64) {
         self.page_bytes.observe(bytes);
     }
@@ -89,7 +89,7 @@ impl Meters {
         self.schedule_lag.observe_time(by);
     }
 
-    /// A commit that took so long ended at `now`.
+    /// Observes a commit that ended at `now`.
     pub fn observe_commit(&self, took: Duration, now: Time) {
         self.commit_times.observe_time(took);
         self.last_commit.store(now.millis(), Relaxed);

@@ -1,11 +1,11 @@
-//! What is every metric called, what type is it of, and what does it say?
+//! What is the name, type and meaning of each metric?
 
 use crate::Label;
 
 /// How values of a metric move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricKind {
-    /// Only upwards, but for a restart.
+    /// Only increases, except at a restart.
     Counter,
     /// Up and down.
     Gauge,
@@ -27,16 +27,16 @@ impl MetricKind {
 /// What a metric's values belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricScope {
-    /// The process: there is one value, or one set of them.
+    /// The process: one value, or one set of values.
     Process,
     /// A crawl's data directory: samples carry the label `collection`.
     Collection,
 }
 
-/// Makes the enum, the list of all, and what is said of each from one table.
+/// Builds the enum, the list of all, and their descriptions from one table.
 macro_rules! metrics {
     ($($variant:ident: $scope:ident $kind:ident $name:literal [$($label:ident),*] $help:literal;)*) => {
-        /// Every metric there is. The variants' documentation is their help text.
+        /// All metrics. The variants' documentation is their help text.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Metric {
             $(#[doc = $help] $variant,)*
@@ -61,7 +61,7 @@ macro_rules! metrics {
                 match self { $(Metric::$variant => MetricScope::$scope,)* }
             }
 
-            /// By what its samples are told apart, besides the collection.
+            /// The labels of its samples, besides the collection.
             pub const fn labels(self) -> &'static [Label] {
                 match self { $(Metric::$variant => &[$(Label::$label),*],)* }
             }

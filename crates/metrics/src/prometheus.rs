@@ -49,7 +49,7 @@ fn write_sample(text: &mut String, sample: &MetricSample, collection: Option<&st
     }
 }
 
-/// Each class is written with all that lies below it, too.
+/// Prometheus buckets are cumulative: each includes all lower ones.
 fn write_distribution(
     text: &mut String,
     metric: Metric,
@@ -84,7 +84,7 @@ fn write_line(
     if !labels.is_empty() {
         text.push('}');
     }
-    // A string takes all that is written to it.
+    // Writing to a string cannot fail.
     let _ = match value {
         f64::INFINITY => writeln!(text, " +Inf"),
         f64::NEG_INFINITY => writeln!(text, " -Inf"),

@@ -74,7 +74,7 @@ impl MetricsSnapshot {
     }
 
     /// The samples of one metric.
-    pub fn samples_of(&self, metric: Metric) -> impl Iterator<Item = &MetricSample> {
+    pub(crate) fn samples_of(&self, metric: Metric) -> impl Iterator<Item = &MetricSample> {
         self.0.iter().filter(move |sample| sample.metric == metric)
     }
 

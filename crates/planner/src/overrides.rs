@@ -50,7 +50,7 @@ impl Overrides {
     }
 
     /// The factor on the weight of a page.
-    pub fn boost_factor(&self, url: &str) -> f32 {
+    pub(crate) fn boost_factor(&self, url: &str) -> f32 {
         let by: f32 = self.boosts.matches(url).filter_map(|n| self.factors.get(n)).product();
         by.clamp(*BOOST_RANGE.start(), *BOOST_RANGE.end())
     }

@@ -50,7 +50,13 @@ const MAX_RETRY_DELAY: Duration = Duration::from_secs(24 * 3600);
 impl Schedule {
     /// When to visit a page again after a visit at `at`, with this many `failures` in a row (this one included);
     /// `held` says that the page has stored content.
-    pub fn next_visit(&self, change: Change, at: Time, failures: u8, held: bool) -> NextVisit {
+    pub(crate) fn next_visit(
+        &self,
+        change: Change,
+        at: Time,
+        failures: u8,
+        held: bool,
+    ) -> NextVisit {
         match change {
             Change::Gone => NextVisit::Recheck(self.rare_visit(at)),
             Change::Failed if !held && failures < self.tries => NextVisit::Retry,
@@ -59,7 +65,7 @@ impl Schedule {
     }
 
     /// The retry delay after this many failed visits in a row: `shortest` after the first, then doubling up to a day.
-    pub fn retry_delay(shortest: Duration, failures: u8) -> Duration {
+    pub(crate) fn retry_delay(shortest: Duration, failures: u8) -> Duration {
         let doubled = shortest.saturating_mul(1 << failures.saturating_sub(1).min(20));
         doubled.min(MAX_RETRY_DELAY).max(shortest)
     }

@@ -28,7 +28,7 @@ pub fn index_value(rate: Rate, w: f64, tau: f64) -> f64 {
 }
 
 /// Returns how long after its last fetch a page's index reaches `mu`; infinity if never.
-pub fn due_after(rate: Rate, w: f64, mu: f64) -> f64 {
+pub(crate) fn due_after(rate: Rate, w: f64, mu: f64) -> f64 {
     match rate {
         Rate::Known(rate) => time_to_value(w, rate, mu),
         Rate::Believed(belief) => belief.time_to_index(w, mu),

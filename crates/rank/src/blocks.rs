@@ -1,4 +1,4 @@
-//! How is a sweep divided over threads and still gives the same bits?
+//! How is a sweep divided over threads with bit-identical results?
 //!
 //! Numbers are cut into blocks of one size. A block is computed by whichever thread comes first; what
 //! it adds up stands alone, and blocks are added up in their own order.

@@ -1,4 +1,4 @@
-//! How is a graph written with the names of its nodes, in as few bytes as is simple?
+//! How is a graph with named nodes encoded in few bytes?
 //!
 //! Nodes are numbered in the order of their names, so that those of a site are neighbours: most links lead
 //! near, and names begin like the one before. Numbers are of variable length: seven bits a byte, the lowest

@@ -1,7 +1,7 @@
-//! In which order are pages fetched that are found by links, so that what matters comes first?
+//! In which order should linked pages be fetched, so that important ones come first?
 //!
 //! Cho, Garcia-Molina and Page (1998) compared the first three orders, Baeza-Yates, Castillo, Marin and
-//! Rodriguez (2005) the first five. None knows more of the web than the pages fetched so far have told.
+//! Rodriguez (2005) the first five. All of them know only the links of the pages fetched so far.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -11,13 +11,13 @@ use crate::{Graph, JumpWeights, OpicSimulation, RankSettings, Repeats, pagerank_
 /// Who comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiscoveryOrder {
-    /// Whoever was found first.
+    /// First discovered, first fetched.
     BreadthFirst,
-    /// Whoever is linked from most pages fetched so far.
+    /// Most in-links from pages fetched so far.
     InDegree,
-    /// Whoever ranks highest in what is known of the graph, ranked anew from time to time.
+    /// Highest rank in the known graph, which is ranked again from time to time.
     PageRank,
-    /// Whoever has most cash (see [`OpicSimulation`]).
+    /// Most cash (see [`OpicSimulation`]).
     Opic,
     /// Any page of the site that most pages are waiting of: a large site takes longest, so it must not
     /// be what is left at the end.
@@ -203,7 +203,7 @@ fn next_of(heap: &mut BinaryHeap<HeapEntry>, pages: &[DiscoveredPage]) -> Option
     }
 }
 
-/// A page in a heap: highest value first, then whoever was found first.
+/// A page in a heap: highest value first, then the one discovered first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct HeapEntry {
     value: f64,
@@ -235,7 +235,7 @@ impl Ord for HeapEntry {
 #[derive(Clone, Debug, Default)]
 struct Sites {
     lines: HashMap<u32, VecDeque<u32>>,
-    /// How many waited, of which site; the lower number first where as many do.
+    /// The number of queued pages of each site; the lower site number comes first among equals.
     heap: BinaryHeap<(usize, Reverse<u32>)>,
 }
 
@@ -261,15 +261,15 @@ impl Sites {
     }
 }
 
-/// Pages by rank in what is known of the graph.
+/// Pages by rank in the known graph.
 #[derive(Clone, Debug, Default)]
 struct Ranked {
     heap: BinaryHeap<HeapEntry>,
     links: Vec<(u32, u32)>,
     fetched: usize,
-    /// The rank of a page that nobody is known to link to.
+    /// The rank of a page without known in-links.
     least: f64,
-    /// How many pages must have been fetched before all are ranked anew.
+    /// How many pages must be fetched before the graph is ranked again.
     next_ranking: usize,
 }
 
@@ -282,7 +282,7 @@ const SHARE_OF_ALL: usize = 1000;
 const SHARE_OF_FETCHED: usize = 10;
 
 impl Ranked {
-    /// Between two rankings a page is worth what it was, and what the links found since pass on to it.
+    /// Between two rankings a page keeps its rank, plus what the links found since pass on to it.
     fn follow(&mut self, pages: &mut [DiscoveredPage], from: u32, links: &[u32]) {
         self.fetched += 1;
         self.links.extend(links.iter().map(|&to| (from, to)));

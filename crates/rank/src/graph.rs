@@ -1,11 +1,11 @@
-//! Who links to whom, page by page or host by host?
+//! Which pages or hosts link to which?
 
 /// What a link that is given twice counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
     /// As one: a page links to another, or it does not.
     Once,
-    /// Each for itself: a page that links thrice passes on three shares.
+    /// Every link counts: a page that links three times passes on three shares.
     Each,
 }
 
@@ -99,7 +99,7 @@ impl Graph {
         (0..self.nodes()).flat_map(|to| self.sources(to).iter().map(move |&from| (from, to)))
     }
 
-    /// The same graph with every link turned round.
+    /// The same graph with every link reversed.
     pub fn reversed(&self) -> Self {
         Self::new(self.nodes(), self.links().map(|(from, to)| (to, from)), Repeats::Each)
     }

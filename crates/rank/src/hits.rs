@@ -1,4 +1,4 @@
-//! Which pages point to what matters, and which are pointed to?
+//! Which pages point to important pages, and which are pointed to?
 //!
 //! A good hub links to good authorities, a good authority is linked from good hubs (Kleinberg 1999):
 //! the leading singular vectors of the graph, found by going back and forth.
@@ -44,7 +44,7 @@ pub fn hits(graph: &Graph, settings: &RankSettings) -> Hits {
 /// way touches the hubs at random, which stay at hand, and goes along the authorities.
 struct Scores<'a> {
     graph: &'a Graph,
-    /// The links turned round, for several threads, each of which writes to its own hubs only.
+    /// The reversed links, for several threads, each of which writes to its own hubs only.
     reversed: Option<Graph>,
     threads: usize,
     /// Not scaled; `given` says how much all their links pass on.

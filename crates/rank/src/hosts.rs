@@ -1,4 +1,4 @@
-//! Where does a ranking best begin, given which host each page is on?
+//! From which scores should a ranking start, given the host of each page?
 //!
 //! Most links stay on their host. So pages are ranked within their hosts, hosts among each other, and
 //! the product is a ranking of pages that is nearly right (Kamvar, Haveliwala, Manning and Golub 2003).

@@ -1,4 +1,4 @@
-//! Which pages matter, and which only pretend to?
+//! Which pages matter, judged by links, and which of them are spam?
 //!
 //! A page matters when pages that matter link to it. The [`Graph`] holds who links to whom in a
 //! little over four bytes a link; every method here is a few sweeps over it. Sums are taken in an
@@ -9,16 +9,21 @@
 //!
 //! | module | question |
 //! |---|---|
-//! | `graph` | who links to whom, page by page or host by host? |
+//! | `graph`
+//! which pages or hosts link to which? |
 //! | `compact` | how is a graph written in few bytes? |
 //! | `blocks` | how is a sweep divided over threads and still gives the same bits? |
 //! | `pagerank` | how much does each page matter, for everybody or from some pages' point of view? |
-//! | `hits` | which pages point to what matters, and which are pointed to? |
-//! | `trust` | how much is a page worth by the word of pages known to be good, or bad? |
+//! | `hits`
+//! which pages point to important pages, and which are pointed to? |
+//! | `trust`
+//! how far is a page vouched for by pages known to be good, or bad? |
 //! | `hosts` | where does a ranking best begin, given which host each page is on? |
 //! | `opic` | how much does a page matter, while the graph is still being discovered? |
-//! | `discover` | in which order are pages fetched, so that what matters comes first? |
-//! | `topic` | how much is a text about what the user looks for? |
+//! | `discover`
+//! in which order should linked pages be fetched, so that important ones come first? |
+//! | `topic`
+//! how relevant is a text to the topic? |
 //! | `top` | which nodes come first by a score? |
 //! | `quality` | how good is a page, whether or not many know it yet? |
 

@@ -1,4 +1,4 @@
-//! How much does a page matter, while the graph is still being discovered?
+//! How important is a page, while the graph is still being discovered?
 //!
 //! Every page has cash. A visit empties it: a share of `damping` goes to the pages linked to, the rest
 //! to a virtual root that gives to all pages alike; without links all of it goes there. A page that
@@ -18,9 +18,9 @@ pub struct OpicTotals {
     pub window: f64,
     /// How many pages have an account.
     pub accounts: u64,
-    /// All cash that there is.
+    /// The totals over all accounts.
     pub cash: f64,
-    /// What the root has given each page so far. Pages collect when they are looked at, so that giving
+    /// What the root has given each page so far. Pages collect it when they are visited, so that giving
     /// to all takes one addition.
     pub given: f64,
     /// All cash that was spent so far.
@@ -60,12 +60,12 @@ impl OpicTotals {
         self.give_to_all(self.cash_of(&account));
     }
 
-    /// The cash of a page: how much its visit would tell.
+    /// The cash of a page: how much its visit would contribute.
     pub fn cash_of(&self, account: &OpicAccount) -> f64 {
         account.claim + self.given
     }
 
-    /// Notes the visit of a page with so many links: its cash is spent. Returns what each link gets; the
+    /// Spends the cash of a page on its links at a visit. Returns what each link gets; the
     /// rest goes to all.
     pub fn spend(&mut self, account: &mut OpicAccount, links: usize) -> f64 {
         let cash = self.cash_of(account);
@@ -81,7 +81,7 @@ impl OpicTotals {
         self.given += cash / self.accounts.max(1) as f64;
     }
 
-    /// How much a page matters, as far as is known: what passes through it in a unit of time.
+    /// The importance of a page, as far as known: the cash that passes through it per unit of time.
     ///
     /// Over all pages these add up to about the cash there is.
     pub fn importance(&self, account: &OpicAccount) -> f64 {
@@ -143,12 +143,12 @@ impl OpicSimulation {
         self.accounts.len() as u32 - 1
     }
 
-    /// The cash of a page: how much its visit would tell.
+    /// The cash of a page: how much its visit would contribute.
     pub fn cash(&self, page: u32) -> f64 {
         self.accounts.get(page as usize).map_or(0.0, |account| self.till.cash_of(account))
     }
 
-    /// A page's cash but for what all pages are given alike.
+    /// A page's cash without the part that all pages get alike.
     pub(crate) fn claim(&self, page: u32) -> f64 {
         self.accounts.get(page as usize).map_or(0.0, |account| account.claim)
     }
@@ -165,7 +165,7 @@ impl OpicSimulation {
         }
     }
 
-    /// How much a page matters, as far as is known; 0 for strangers.
+    /// The importance of a page, as far as known; 0 for unknown pages.
     pub fn importance(&self, page: u32) -> f64 {
         self.accounts.get(page as usize).map_or(0.0, |account| self.till.importance(account))
     }

@@ -1,4 +1,4 @@
-//! How much does each page matter, for everybody or from some pages' point of view?
+//! How important is each page, in general or from the point of view of some pages?
 //!
 //! A surfer follows a link of the page at hand, any of them alike, with probability `damping`, and
 //! jumps otherwise; from a page without links the surfer always jumps. A page's rank is the share of

@@ -1,4 +1,4 @@
-//! How good is a page, whether or not many know it yet?
+//! How good is a page, whether it is widely known or not?
 //!
 //! A page's popularity `P` is its quality `Q`, the share of people who like it once they know it, times
 //! the share who know it (Cho, Roy and Adams 2005). People come to know a page by visiting it, and
@@ -33,7 +33,7 @@ impl Attention {
     /// How long popularity takes from `from` to `to`, for a page of this quality.
     ///
     /// `None` unless `0 < from <= to < quality`: what is higher is never reached.
-    pub fn time_between(self, quality: f64, from: f64, to: f64) -> Option<f64> {
+    pub(crate) fn time_between(self, quality: f64, from: f64, to: f64) -> Option<f64> {
         let possible = from > 0.0 && from <= to && to < quality && quality.is_finite();
         let time = match self {
             Attention::Links { rate } => {
@@ -51,7 +51,7 @@ impl Attention {
     /// The popularity that a page of this quality has, `time` after it was `popularity`.
     ///
     /// A page that is more popular than good stays so in this model, where nobody forgets.
-    pub fn popularity_after(self, quality: f64, popularity: f64, time: f64) -> f64 {
+    pub(crate) fn popularity_after(self, quality: f64, popularity: f64, time: f64) -> f64 {
         if !(popularity > 0.0 && popularity < quality && time > 0.0) {
             return popularity;
         }

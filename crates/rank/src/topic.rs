@@ -1,4 +1,4 @@
-//! How much is a text about what the user looks for?
+//! How relevant is a text to the topic?
 //!
 //! A focused crawl fetches first what is likely to be about its topic, and knows of a page that was not
 //! fetched yet only how it is linked to: the words of the link, those of its address, and what the page
@@ -6,14 +6,14 @@
 //! Shark-search (Hersovici and others 1998): a page inherits from the page that leads to it, and a page
 //! that is not about the topic passes on what it inherited itself.
 
-/// What a page passes on to those that it links to, of what it is about.
+/// The share of its relevance that a page passes on to the pages it links to.
 const PASSED_ON: f64 = 0.5;
-/// How much of what is expected of a page is inherited; the rest is said by the link itself.
+/// How much of a page's expected relevance is inherited; the rest comes from the link itself.
 const INHERITED: f64 = 0.5;
-/// A word that stands once in so many words is what a text is about.
+/// A word that occurs once in this many words is what a text is about.
 const OFTEN: f64 = 200.0;
 
-/// Words, one of which ends with `*` where any ending will do.
+/// Words; one that ends with `*` matches any ending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topic {
     words: Vec<Word>,
@@ -32,7 +32,7 @@ impl Word {
 }
 
 impl Topic {
-    /// The topic that some words name. What is no word is left out.
+    /// The topic given by some words. Anything else is ignored.
     pub fn new<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let word = |text: &str| {
             let (text, any_ending) = text.strip_suffix('*').map_or((text, false), |t| (t, true));
@@ -68,18 +68,18 @@ impl Topic {
     }
 }
 
-/// How much something is about a topic that so many words speak for.
+/// The relevance that a number of matching words adds up to.
 pub fn aboutness(words: f64) -> f64 {
     1.0 - (-words.max(0.0)).exp2()
 }
 
-/// What a page passes on to those that it links to: what it is about, or what was expected of it where it
-/// turned out to be about something else.
+/// The relevance that a page passes on to the pages it links to: its own, or what was expected of it if it turned out
+/// to be about something else.
 pub fn inherit_expectation(about: f64, expected: f64) -> f64 {
     PASSED_ON * if about > 0.0 { about } else { expected * INHERITED }
 }
 
-/// What is expected of a page by what the page passes on that links to it, and by the words of the link.
+/// The expected relevance of a page: from the page that links to it, and from the words of the link.
 pub fn combine_expectations(inherited: f64, link: f64) -> f64 {
     INHERITED * inherited + (1.0 - INHERITED) * link
 }

@@ -1,4 +1,4 @@
-//! How much is a page worth by the word of pages known to be good, or bad?
+//! How far is a page vouched for by pages known to be good, or bad?
 //!
 //! Good pages seldom link to spam, so a ranking whose surfer always begins anew at pages that somebody
 //! vouches for gives spam little (Gyöngyi, Garcia-Molina and Pedersen 2004). Read backwards, it gives
@@ -26,9 +26,9 @@ pub fn distrust(graph: &Graph, spam: &[u32], settings: &RankSettings) -> Ranking
     trust(&graph.reversed(), spam, settings)
 }
 
-/// How much of the graph lies within reach of each node: rank with all links turned round.
+/// How much of the graph each node can reach: rank with all links reversed.
 ///
-/// The nodes with most are the ones to look at first when choosing whom to trust.
+/// The nodes with most are to be judged first when choosing whom to trust.
 pub fn reach(graph: &Graph, settings: &RankSettings) -> Ranking {
     pagerank(&graph.reversed(), JumpWeights::Anywhere, settings)
 }

@@ -1,4 +1,4 @@
-//! What does a fetched page ask of whoever keeps, shows or follows it?
+//! What does a page ask of those who store, show or follow it?
 
 use std::ops::{BitOr, BitOrAssign};
 

@@ -79,12 +79,12 @@ impl RobotsTxt {
     }
 
     /// Returns the rules of a host that has none.
-    pub fn allow_all() -> Self {
+    pub(crate) fn allow_all() -> Self {
         Self::parse(b"", "")
     }
 
     /// Returns the rules of a host whose own cannot be known now.
-    pub fn disallow_all() -> Self {
+    pub(crate) fn disallow_all() -> Self {
         Self { allowed_by_default: false, ..Self::allow_all() }
     }
 

@@ -1,4 +1,4 @@
-//! Which lines of a robots.txt bind this agent?
+//! Which lines of a robots.txt apply to this agent?
 //!
 //! The grammar of RFC 9309 with the leniency that site owners have come to rely on: a byte order
 //! mark, any line ending, common misspellings, a missing colon, stray bytes. Groups that name the
@@ -74,7 +74,7 @@ struct Groups<'a> {
 
 #[derive(Default)]
 struct Section<'a> {
-    /// The current group speaks to this section.
+    /// The current group applies to this section.
     open: bool,
     rules: Vec<ParsedRule<'a>>,
     crawl_delay_ms: Option<u32>,

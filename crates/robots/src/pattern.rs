@@ -1,4 +1,4 @@
-//! Does this rule's path cover that URL's path?
+//! Does the path of a rule cover the path of a URL?
 //!
 //! Both sides are brought into one form first (RFC 9309, 2.2.2): what is not allowed raw in a URL
 //! is percent-encoded, what is needlessly encoded is decoded, hex digits are upper case. Reserved

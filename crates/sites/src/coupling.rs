@@ -43,7 +43,7 @@ impl Coupling {
         (tally.changes + strength * overall.probability(top_changed)) / (tally.checks + strength)
     }
 
-    /// How many times as likely a member has changed when its top has: 1 means that it tells nothing.
+    /// How many times as likely a member has changed when its top has: 1 means no information.
     pub fn lift(&self) -> f64 {
         self.probability(true) / self.probability(false)
     }

@@ -5,7 +5,7 @@
 pub enum Pairing {
     /// The nearest one, before or after: how S1's formula is read here.
     Nearest,
-    /// The nearest one not after it: all that a crawler can know at the time.
+    /// The nearest one not after it: the only one that a crawler can know at the time.
     Preceding,
 }
 

@@ -1,4 +1,4 @@
-//! Which pages is a page akin to, by its address and by what links to it?
+//! To which groups of related pages does a page belong, by its address and its in-links?
 //!
 //! Pages of one directory, one section, one linking page, or one name in several translations are
 //! often edited together. Each kinship is a number made of the address alone, so the live crawler has
@@ -16,7 +16,7 @@ const FEWEST_LINKS: usize = 3;
 /// A page with more links than this links to everything: that two pages are on it says nothing.
 const MOST_LINKS: usize = 300;
 
-/// The groups that a page belongs to; pages with the same number are akin.
+/// The groups of a page; pages with the same number are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupKeys {
     /// The directory it lies in.

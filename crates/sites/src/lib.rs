@@ -1,8 +1,9 @@
-//! How does a server divide into sites with top pages, and who depends on whom?
+//! How does a server divide into sites with top pages, and which pages depend on which?
 //!
 //! A server's author announces news near the front: when the top page of a part changes, its
 //! members have often changed too. Kumagai and Yamana (2004) cut a server into such parts by
-//! directory ([`PartitionMethod::A`]) or by links ([`PartitionMethod::B`], [`PartitionMethod::C`]); Hiromichi et al. (2010)
+//! directory ([`PartitionMethod::A`]) or by links ([`PartitionMethod::B`], [`PartitionMethod::C`]); Hiromichi et al.
+//! (2010)
 //! measured how closely members follow their top. Both papers leave cases open; what was chosen
 //! stands with each function.
 //!
@@ -18,7 +19,8 @@
 //! | `coupling` | how likely did a member change, given its top? |
 //! | `dependence` | how closely do a member's updates follow those of its top? |
 //! | `groups` | which members belong together by that value? |
-//! | `kin` | which pages is a page akin to, by address and hub? |
+//! | `group_keys`
+//! to which groups of related pages does a page belong, by address and hub? |
 
 mod coupling;
 mod dependence;

@@ -71,7 +71,7 @@ impl Server {
     }
 
     /// The pages that link to `page`, ascending.
-    pub fn linked_from(&self, page: u32) -> &[u32] {
+    pub(crate) fn linked_from(&self, page: u32) -> &[u32] {
         self.back.row(page)
     }
 

@@ -1,4 +1,4 @@
-//! Which few sites link to each other page by page, for no reader's sake?
+//! Which small groups of sites link to each other page by page, without use for readers?
 //!
 //! Three or four sites that exchange links are no farm by that: companies, friends and languages do so. Such
 //! families link from every page to the same few pages of each other, in footers and menus, and from each page to its
@@ -23,15 +23,15 @@ const MORE_THAN_A_MENU: u32 = 30;
 /// Fewer pages show no pattern.
 const LEAST_PAGES: u32 = 4;
 
-/// Looks for farms of few sites, the `n`th of which has the pages whose `site_of` is `n`. The look for large `farms`
-/// tells which of them exchange links at all.
+/// Finds farms of few sites; the `n`th site has the pages whose `site_of` is `n`. The result for large `farms` says
+/// which of them exchange links at all.
 pub fn circles(pages: &Graph, site_of: &[u32], farms: &Farms) -> Vec<Option<Sign>> {
     let exchange = farms.exchange();
     let across = CrossLinks::new(pages, site_of, exchange);
     (0..exchange.sites() as u32).map(|site| across.sign(site, exchange)).collect()
 }
 
-/// What is known of a site's pages.
+/// The pages of a site, in numbers.
 #[derive(Clone, Copy, Default)]
 struct Size {
     pages: u32,

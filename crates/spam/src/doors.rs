@@ -1,4 +1,4 @@
-//! Where do the pages of a site send whoever comes, rather than to show something?
+//! Where do the pages of a site send their visitors, instead of showing content?
 //!
 //! Many good sites send visitors on too: to the same path where they have moved, to a form that sends them back
 //! where they must say who they are, each to another place where addresses are shortened. A doorway sends them to
@@ -40,12 +40,12 @@ struct Door {
     by_answer: u32,
     /// Of those, the ones that say so for good.
     for_good: u32,
-    /// The different places there, as hashes; what is said behind a question mark makes no other place.
+    /// The different places there, as hashes; the query of a URL does not count.
     places: HashSet<u64>,
 }
 
 impl DoorwayEvidence {
-    /// How many pages were looked at.
+    /// How many pages were counted.
     pub fn pages_counted(&self) -> u32 {
         self.pages
     }
@@ -118,7 +118,7 @@ impl Door {
     }
 }
 
-/// A page's target, where that belongs to somebody else, as far as names tell: another registered domain, and not the
+/// A page's target, if it belongs to somebody else, as far as names tell: another registered domain, and not the
 /// same name under another suffix.
 pub(crate) fn off_site_target(url: &str, target: &str) -> Option<Canonical> {
     let scheme = if target.starts_with("//") { "http:" } else { "" };
@@ -132,21 +132,21 @@ pub(crate) fn off_site_target(url: &str, target: &str) -> Option<Canonical> {
     other.then_some(target)
 }
 
-/// A page's target, where that belongs to somebody else and is neither what was asked for nor leads back to it.
+/// A page's target, if it belongs to somebody else and is neither the same page nor leads back to it.
 fn off_host_target(url: &str, target: &str) -> Option<Canonical> {
     let (url, target) = (Canonical::parse(url).ok()?, off_site_target(url, target)?);
     let owed = is_kept(&url, &target) || is_login_redirect(&url, &target);
     (!owed).then_some(target)
 }
 
-/// The target is the same page elsewhere: by its whole path, or by its own name. Of a front that cannot be told.
+/// Whether the target is the same page elsewhere: by its whole path, or by its name. A front page cannot be compared.
 fn is_kept(url: &Canonical, target: &Canonical) -> bool {
     let asked = url.path_and_query().trim_end_matches('/');
     let whole = target.path_and_query().trim_end_matches('/').ends_with(asked);
     whole || has_its_name(url, target)
 }
 
-/// Whether a page's name stands in its target too: a parameter, or else the last part of its path.
+/// Whether a page's name is part of its target too: as a parameter, or else as the last part of its path.
 fn has_its_name(url: &Canonical, target: &Canonical) -> bool {
     if let Some(asked) = url.query() {
         let given = target.query().unwrap_or_default();
@@ -158,12 +158,12 @@ fn has_its_name(url: &Canonical, target: &Canonical) -> bool {
     own.is_some_and(|own| target.segments().any(|part| stem(part) == own))
 }
 
-/// A name without what tells the type of a file.
+/// A file name without its extension.
 fn stem(segment: &str) -> &str {
     segment.rsplit_once('.').map_or(segment, |(stem, _)| stem)
 }
 
-/// Words of addresses that ask who comes.
+/// Words in addresses of login pages.
 const ASKING: [&str; 12] = [
     "login", "log-in", "logon", "signin", "sign-in", "sso", "auth", "oauth", "oauth2", "saml",
     "cas", "consent",

@@ -1,4 +1,4 @@
-//! Which sites link to each other for no reader's sake?
+//! Which sites link to each other without use for readers?
 //!
 //! Sites of a farm link to each other and back, all to all. Wu and Davison (2005) begin with those that
 //! have many partners in common and go on to whoever links to several of them. Here partners must also
@@ -11,11 +11,11 @@ use crate::sign::{Sign, SignKind};
 
 /// Fewer partners make no farm.
 const LEAST_PARTNERS: usize = 4;
-/// The most partners of a site that are looked at; in a farm any few tell.
+/// The most partners of a site that are examined; in a farm, a few are enough.
 const MOST_PARTNERS: usize = 60;
 /// The share of a knot that each of its sites exchanges links with, at least.
 const KNIT: f64 = 0.8;
-/// How rare a knot must be: one in so many webs of like size, as a logarithm (1 in 400).
+/// How rare a knot must be: one in this many webs of the same size, as a logarithm (1 in 400).
 pub(crate) const RARE: f64 = 6.0;
 /// The share of a site's links that go to a farm, or come from one, from which on it belongs to it.
 const BELONGS: f64 = 0.5;
@@ -38,7 +38,7 @@ impl Farms {
     }
 }
 
-/// Looks for farms among sites, best registered domains: hosts of one owner may well be partners.
+/// Finds farms among sites, best registered domains: hosts of one owner may well be partners.
 pub fn farms(sites: &Graph) -> Farms {
     let reversed = sites.reversed();
     let exchange = LinkExchange::new(sites, &reversed);
@@ -55,7 +55,7 @@ pub fn farms(sites: &Graph) -> Farms {
     Farms { signs, exchange }
 }
 
-/// Who links to whom and is linked back.
+/// The sites that link to each other in both directions.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkExchange {
     partners: Vec<Vec<u32>>,
@@ -86,7 +86,7 @@ impl LinkExchange {
         self.partners_of(a).binary_search(&b).is_ok()
     }
 
-    /// How many of a site's partners are partners of each other, where that is no chance.
+    /// How many of a site's partners are partners of each other, if that is not by chance.
     fn sign(&self, site: u32) -> Option<Sign> {
         let own = &self.partners[site as usize];
         let looked_at = &own[..own.len().min(MOST_PARTNERS)];
@@ -106,7 +106,7 @@ impl LinkExchange {
             .then(|| Sign::measured(SignKind::Farm, share, 0.2, 0.5, evidence))
     }
 
-    /// What is left of some sites when whoever exchanges links with too few of the others leaves, one by one.
+    /// What is left of some sites after removing, one by one, those that exchange links with too few of the others.
     fn knot(&self, sites: &[u32]) -> Vec<u32> {
         let mut knot = sites.to_vec();
         let mut joint: Vec<usize> = knot.iter().map(|&site| self.joint(site, sites)).collect();
@@ -168,7 +168,7 @@ impl Members {
         Members { count: is.iter().filter(|is| **is).count(), is }
     }
 
-    /// Whether most of a site's links, one way, are with members, where that is no chance.
+    /// Whether most of a site's links, in one direction, are with members, if that is not by chance.
     fn sign(&self, linked: &[u32], how: &str) -> Option<Sign> {
         let count = linked.iter().filter(|&&site| self.is[site as usize]).count();
         let share = count as f64 / linked.len().max(1) as f64;
@@ -185,7 +185,7 @@ impl Members {
     }
 }
 
-/// What two ascending lists have in common, but for one number.
+/// The numbers common to two ascending lists, except one.
 fn common(a: &[u32], b: &[u32], but: u32) -> Vec<u32> {
     a.iter().copied().filter(|site| *site != but && b.binary_search(site).is_ok()).collect()
 }

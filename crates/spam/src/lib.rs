@@ -1,7 +1,7 @@
-//! Which pages and sites only pretend to be of use, and by what can one tell?
+//! Which pages and sites are spam, and by which signs?
 //!
 //! Every detector gives [`Sign`]s: what it suspects, how surely, and why, in words for people. A
-//! [`SpamVerdict`] puts signs together. Nothing here decides what is done about it.
+//! [`SpamVerdict`] combines signs. Nothing here decides what is done about it.
 //!
 //! ```
 //! use evercrawl_spam::{PageFeatures, SpamVerdict, page_signs};
@@ -16,11 +16,13 @@
 //! | module | question |
 //! |---|---|
 //! | `sign` | how sure is a detector, and how sure are several? |
-//! | `look` | what does a reader see of a page, what not, and where is a reader sent? |
+//! | `page_features`
+//! what does a reader see of a page, what is hidden, and where is the reader sent? |
 //! | `phrases` | how repetitive is a text? |
 //! | `page` | which signs does one page show? |
 //! | `site` | which signs do the pages of a site show together? |
-//! | `doors` | where do the pages of a site send whoever comes, rather than to show something? |
+//! | `doors`
+//! where do the pages of a site send their visitors, instead of showing content? |
 //! | `farm` | which sites link to each other for no reader's sake? |
 //! | `circle` | which few sites link to each other page by page, for no reader's sake? |
 //! | `network` | which sites stand out by the company they keep? |

@@ -63,7 +63,7 @@ pub struct Mirror {
     pub evidence: String,
 }
 
-/// Finds hosts of which at least the share `least` is the same as on an earlier one, page by page.
+/// Finds hosts that agree with an earlier one in at least the share `least` of pages.
 ///
 /// Each is named once, as mirror of the earliest that it agrees with.
 pub fn mirrors(samples: &[HostSample], least: f64) -> Vec<Mirror> {

@@ -1,4 +1,4 @@
-//! Which sites stand out by the company they keep?
+//! Which sites stand out by their neighbours: by links, addresses, templates and trust?
 //!
 //! None of these tells spam from a good site by itself: shops share addresses, owners of many sites share
 //! templates, directories link to everybody, and a good site may be known to others than those whom the user
@@ -18,19 +18,19 @@ const MOST_OF_BOTH: f64 = 0.9;
 const LEAST: usize = 4;
 /// The share of a site's links that stay among its like, from which on it is one.
 const KEEPS_TO_ITSELF: f64 = 0.5;
-/// Fewer sites of like size say nothing of what is usual.
+/// With fewer sites of the same size, nothing can be said about what is usual.
 const LEAST_PEERS: usize = 30;
-/// Trust says nothing unless it begins with so many sites.
+/// Trust says nothing unless it starts from this many sites.
 const LEAST_TRUSTED: usize = 20;
-/// How much of all that matters is good, as far as is known (Gyöngyi and others 2006).
+/// The share of all importance that is good, as far as known (Gyöngyi and others 2006).
 const GOOD_SHARE: f64 = 0.85;
-/// A site that matters less than so many times the average gains nothing by spam.
+/// A site with less than this many times the average importance gains nothing by spam.
 const LEAST_RANK: f64 = 5.0;
 
-/// What is known of sites beside their pages; a place in each list is a site.
+/// What is known about sites besides their pages; the index in each list is the site.
 #[derive(Clone, Copy, Debug)]
 pub struct SiteNetwork<'a> {
-    /// Who links to whom.
+    /// The links between sites.
     pub links: &'a Graph,
     /// How many pages each has.
     pub pages: &'a [u32],
@@ -38,7 +38,7 @@ pub struct SiteNetwork<'a> {
     pub addresses: &'a [Option<u64>],
     /// The template that its pages are made from.
     pub templates: &'a [Option<u64>],
-    /// The sites that somebody trusts.
+    /// The trusted sites.
     pub trusted: &'a [u32],
 }
 
@@ -53,7 +53,7 @@ impl SiteNetwork<'_> {
         signs
     }
 
-    /// Sites of one address or template whose links stay among them, where that is no chance.
+    /// Sites of one address or template whose links stay among them, if that is not by chance.
     fn rings(&self, reversed: &Graph, signs: &mut [Vec<Sign>]) {
         let (addresses, templates) = (Groups::new(self.addresses), Groups::new(self.templates));
         let both: Vec<Option<u64>> =
@@ -87,7 +87,7 @@ impl SiteNetwork<'_> {
         }
     }
 
-    /// Sites that matter much, and hardly any of it by the word of those whom the user trusts.
+    /// Important sites with hardly any importance from trusted sites.
     fn gaps(&self, signs: &mut [Vec<Sign>]) {
         if self.trusted.len() < LEAST_TRUSTED {
             return;
@@ -113,7 +113,7 @@ impl SiteNetwork<'_> {
     }
 }
 
-/// A sign that is no surer than it can be.
+/// Bounds the score of a sign.
 fn at_most(most: f64, sign: Sign) -> Sign {
     Sign { score: sign.score.min(most), ..sign }
 }
@@ -157,7 +157,7 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// What is usual among sites of like size.
+/// The usual degrees among sites of the same size.
 struct DegreeStatistics {
     median: usize,
     /// How far sites usually are from it, in logarithms.

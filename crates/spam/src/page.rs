@@ -39,7 +39,7 @@ fn stuffed(look: &PageFeatures) -> Option<Sign> {
         phrases.compression
     );
     let sign = Sign::measured(SignKind::Stuffed, phrases.covered, 0.25, 0.45, evidence);
-    // What is said often in other words than before does not compress so well.
+    // A text that says the same in ever different words does not compress so well.
     let dense = phrases.compression >= 3.0 && phrases.is_repetitive();
     (phrases.words >= LEAST_WORDS && dense).then_some(sign)
 }
@@ -104,7 +104,7 @@ fn invisible_links(url: &str, look: &PageFeatures) -> Option<Sign> {
     Some(Sign::measured(SignKind::Hidden, hosts.len() as f64, 6.0, 20.0, evidence))
 }
 
-/// A text that nobody can read, since the reader is sent to another host at once.
+/// A text that nobody can read, since the reader is redirected to another host at once.
 fn doorway(url: &str, look: &PageFeatures) -> Option<Sign> {
     let target = look.sends_to.as_deref()?;
     let target = off_site_target(url, target)?;

@@ -1,14 +1,14 @@
-//! What does a reader see of a page, what not, and where is a reader sent?
+//! What does a reader see of a page, what is hidden, and where is the reader sent?
 
 use std::collections::BTreeSet;
 
 use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The most text of a page that is looked at, in bytes, of each kind.
+/// The most text of a page that is read, in bytes, of each kind.
 const MOST_TEXT: usize = 256 << 10;
 
-/// The most hidden links and classes of a page that are looked at.
+/// The most hidden links and classes of a page that are read.
 const MOST_HIDDEN_LINKS: usize = 200;
 const MOST_CLASSES: usize = 200;
 
@@ -32,7 +32,7 @@ pub struct PageFeatures {
 }
 
 impl PageFeatures {
-    /// Looks at an HTML page. Styles from elsewhere are not known, so what they hide counts as seen.
+    /// Reads an HTML page. External styles are not known, so what they hide counts as visible.
     pub fn of_html(html: &str) -> Self {
         let mut emitter = DefaultEmitter::default();
         emitter.naively_switch_states(true);
@@ -52,7 +52,7 @@ impl PageFeatures {
 #[derive(Default)]
 struct FeatureReader {
     look: PageFeatures,
-    /// The element whose text is no text to read, while in it.
+    /// The element around the current position whose text is not content.
     within: Option<Within>,
     /// The outermost hiding element, and how many of its name are open within it, itself included.
     hiding: Option<(Vec<u8>, u32)>,
@@ -63,7 +63,7 @@ struct FeatureReader {
 enum Within {
     Title,
     Script,
-    /// What is not shown by nature.
+    /// Elements that are never displayed.
     Other,
 }
 
@@ -239,7 +239,7 @@ fn attribute(tag: &StartTag<()>, name: &[u8]) -> String {
     value.unwrap_or_default()
 }
 
-/// Whether a tag hides what is in it.
+/// Whether a tag hides its content.
 fn is_hidden(tag: &StartTag<()>) -> bool {
     let style: String = attribute(tag, b"style").to_ascii_lowercase().split_whitespace().collect();
     let of = |name: &str| {

@@ -5,18 +5,18 @@ use std::collections::HashMap;
 use libdeflater::{CompressionLvl, Compressor};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// The most words that are looked at.
+/// The most words that are read.
 const MOST_WORDS: usize = 20_000;
 /// How long the phrases are that are counted.
 const PHRASE: usize = 3;
-/// A line of so many words is running text.
+/// A line with this many words is running text.
 const LONG_LINE: usize = 40;
 /// How many of the most frequent phrases count together.
 const FAVOURITES: usize = 10;
 
-/// What is said fewer times is not said over and over, however short the text.
+/// A phrase that occurs fewer times is not repetitive, however short the text.
 const OVER_AND_OVER: usize = 5;
-/// What stands in paths, code and names that machines read, and seldom in words.
+/// Characters of paths, code and names for machines, rare in words.
 const NO_WORD: [char; 16] =
     ['/', '\\', '_', '.', ':', '=', '<', '>', '@', '(', '[', '{', '"', '*', '$', '#'];
 
@@ -25,7 +25,7 @@ const NO_WORD: [char; 16] =
 pub(crate) struct PhraseCounts {
     /// How many words there are.
     pub(crate) words: usize,
-    /// The share of the words that stand, in the text counted, in one of its ten most frequent phrases.
+    /// The share of the words, in the text counted, that belong to one of its ten most frequent phrases.
     pub(crate) covered: f64,
     /// The most frequent of them, and how often it occurs.
     pub(crate) top: (String, usize),
@@ -120,8 +120,8 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The words of a text; paths of files, names in programs and the like each as one, which no phrase goes across. What
-/// is said beside each of a thousand names is said a thousand times, but the names are what the page is for.
+/// The words of a text; file paths, identifiers and the like count as one word each, which no phrase crosses. Text
+/// repeated beside each of a thousand names is no spam: the names are the content.
 pub(crate) fn plain_words(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().flat_map(|token| {
         let inner = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '_' && c != '<');

@@ -1,4 +1,4 @@
-//! How sure is a detector, and how sure are several?
+//! How sure is one detector, and how sure are several together?
 
 /// What a page or site is suspected of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,12 +21,12 @@ pub enum SignKind {
     Network,
     /// Far more links than sites of like size have.
     Outlier,
-    /// Much rank, and little of it by the word of those whom the user trusts.
+    /// High rank, with little of it from trusted sites.
     Untrusted,
 }
 
 impl SignKind {
-    /// Every kind there is.
+    /// All kinds.
     pub const ALL: [SignKind; 10] = [
         SignKind::Stuffed,
         SignKind::Hidden,
@@ -60,7 +60,7 @@ impl SignKind {
 /// A suspicion, with its reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sign {
-    /// What is suspected.
+    /// The kind of spam.
     pub kind: SignKind,
     /// How surely, from 0 to 1: the share that would be right among many such suspicions.
     pub score: f64,
@@ -86,7 +86,7 @@ impl Sign {
     }
 }
 
-/// All that speaks against a page or site.
+/// All signs against a page or site, and their combined score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpamVerdict {
     /// The probability that it is spam, if signs of different kinds are mistaken independently.

@@ -14,16 +14,16 @@ const MOST: usize = 20_000;
 const LEAST_PAGES: u32 = 4;
 /// Fewer classes are no template.
 const LEAST_CLASSES: usize = 5;
-/// One run of words in so many is looked at: always the same ones.
+/// One in this many runs of words is counted: always the same ones.
 const SAMPLED: u64 = 4;
 
 /// What was seen of a site's pages so far.
 #[derive(Clone, Debug, Default)]
 pub struct SiteFeatures {
     pages: u32,
-    /// On how many pages each run of words stands.
+    /// On how many pages each run of words occurs.
     runs: HashMap<u64, u32>,
-    /// On how many pages each class of elements stands.
+    /// On how many pages each class of elements occurs.
     classes: BTreeMap<u64, u32>,
     /// For each page: its runs of words, and how many there would be with those of menus and lists.
     texts: Vec<(Vec<u64>, usize)>,
@@ -62,7 +62,7 @@ impl SiteFeatures {
         self.generated().into_iter().collect()
     }
 
-    /// Nearly all words of nearly all pages are those of the others.
+    /// Nearly all words of nearly all pages also occur on the others.
     fn generated(&self) -> Option<Sign> {
         let usual = (self.texts.len() as u32).div_ceil(2);
         let is_shared = |run: &&u64| self.runs.get(run).is_some_and(|count| *count >= usual);
@@ -82,7 +82,7 @@ impl SiteFeatures {
     }
 }
 
-/// Some of the runs of words of a text, each once, always the same ones.
+/// A fixed sample of the runs of words of a text, each once.
 fn sampled(text: &str, only_running: bool) -> Vec<u64> {
     let mut runs = shingles(text, only_running);
     runs.retain(|run| run % SAMPLED == 0);

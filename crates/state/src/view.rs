@@ -205,7 +205,17 @@ impl<S: Store> View<S> {
 
     /// Every host.
     pub fn hosts(&self) -> impl Iterator<Item = Result<(HostKey, HostRow), StateError>> + '_ {
-        self.layers.scan(Space::Hosts, b"h", &keys::HOSTS_END).map(|row| {
+        self.hosts_after(None)
+    }
+
+    /// Every host after this one.
+    pub fn hosts_after(
+        &self,
+        after: Option<HostKey>,
+    ) -> impl Iterator<Item = Result<(HostKey, HostRow), StateError>> + '_ {
+        let after = after.map(|host| [b"h".as_slice(), &host.to_bytes()].concat());
+        let from = after.map_or(b"h".to_vec(), |key| keys::after(&key));
+        self.layers.scan(Space::Hosts, &from, &keys::HOSTS_END).map(|row| {
             let (key, row) = row?;
             let key = HostKey::from_bytes(&key[1..]).ok_or_else(|| keys::bad("host"))?;
             Ok((key, HostRow::decode(&row)?))

@@ -66,7 +66,7 @@ impl LogCheckReport {
     }
 }
 
-/// Checks an access log against a least gap between requests to one host and a rule of what is allowed.
+/// Checks an access log against a least gap between requests to one host and a rule for allowed URLs.
 pub fn check_access_log(
     path: impl AsRef<Path>,
     min_gap: Duration,

@@ -38,7 +38,8 @@ pub struct WorldConfig {
     pub life_days: f64,
     /// How long a host keeps a footer, in days of the world, where it has one.
     pub footer_days: f64,
-    /// How long after the beginning a host that declines does so, in days of the world; single hosts take between half of
+    /// How long after the beginning a host that declines does so, in days of the world; single hosts take between half
+    /// of
     /// it and one and a half times as long.
     pub decline_days: f64,
     /// Crawl-delay asked for, in seconds, by the hosts that ask.
@@ -47,9 +48,9 @@ pub struct WorldConfig {
     pub slow_ms: u32,
     /// Least time between two requests that a limited host puts up with.
     pub limit_gap_ms: u32,
-    /// Which hosts are of which kind.
+    /// The shares of hosts of each kind.
     pub host_shares: HostShares,
-    /// Which pages are of which kind.
+    /// The shares of pages of each kind.
     pub page_shares: PageShares,
 }
 
@@ -63,7 +64,7 @@ pub struct HostShares {
     pub last_modified_only: f64,
     /// A new ETag at every fetch.
     pub etag_always_new: f64,
-    /// One ETag for ever, and 304 to whoever sends it back.
+    /// One ETag forever, and 304 for every request with it.
     pub etag_frozen: f64,
     /// Last-Modified is always the present moment.
     pub last_modified_now: f64,
@@ -89,7 +90,7 @@ pub struct HostShares {
     pub edits_everything: f64,
     /// Something on the page differs at every fetch: a clock and a counter, a token, blocks that take turns.
     pub noise: f64,
-    /// All pages have a footer, written anew from time to time.
+    /// All pages have a footer, rewritten from time to time.
     pub footer: f64,
     /// Text in ISO-8859-1.
     pub latin1: f64,
@@ -97,7 +98,7 @@ pub struct HostShares {
     pub no_charset: f64,
     /// Slow answers.
     pub slow: f64,
-    /// 429 or 503 to whoever calls too fast.
+    /// 429 or 503 for requests that come too fast.
     pub limited: f64,
     /// Endless pages.
     pub trap: f64,
@@ -117,7 +118,7 @@ pub struct HostShares {
     pub doorway: f64,
     /// Has moved: every page redirects to the same path of another host.
     pub moved: f64,
-    /// There is nothing but an offer to sell the host's name.
+    /// Every page is only an offer to sell the host's name.
     pub parked: f64,
     /// Has the pages of another host.
     pub mirror: f64,
@@ -149,7 +150,7 @@ pub struct PageShares {
     pub mortal: f64,
     /// Has the very bytes of another page, on its own or another host.
     pub duplicate: f64,
-    /// Has the bytes of another page but for one word.
+    /// Has the bytes of another page except for one word.
     pub near_duplicate: f64,
     /// Says nofollow in a robots meta element.
     pub meta_nofollow: f64,
@@ -189,7 +190,8 @@ impl Default for WorldConfig {
 
 impl WorldConfig {
     /// Names of the presets, for help texts and suggestions.
-    pub const PRESETS: [&'static str; 6] = ["calm", "demo", "wild", "noisy", "bench", "spam"];
+    pub(crate) const PRESETS: [&'static str; 6] =
+        ["calm", "demo", "wild", "noisy", "bench", "spam"];
 
     /// Finds a preset by its name.
     pub fn preset(name: &str) -> Option<Self> {
@@ -204,7 +206,8 @@ impl WorldConfig {
         }
     }
 
-    /// Static and without errors, so that the set of pages a crawl should end with is exact. It still has rules to obey:
+    /// Static and without errors, so that the set of pages a crawl should end with is exact. It still has rules to
+    /// obey:
     /// robots.txt, nofollow, redirects, and orphans that only sitemaps name.
     pub fn calm() -> Self {
         WorldConfig {
@@ -283,7 +286,8 @@ impl WorldConfig {
         }
     }
 
-    /// Every fetch brings other bytes, seldom for a reason: all kinds of noise, no validators, and changes of one sentence.
+    /// Every fetch brings other bytes, seldom for a reason: all kinds of noise, no validators, and changes of one
+    /// sentence.
     pub fn noisy() -> Self {
         WorldConfig {
             time_scale: 1_440.0,
@@ -300,7 +304,8 @@ impl WorldConfig {
         }
     }
 
-    /// Good hosts, some of them families or moved, and among them one in three that only pretends: farms large and small,
+    /// Good hosts, some of them families or moved, and among them one in three that only pretends: farms large and
+    /// small,
     /// stuffed pages, doorways, parked names, mirrors.
     pub fn spam() -> Self {
         WorldConfig {

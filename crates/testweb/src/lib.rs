@@ -1,6 +1,7 @@
 //! An evolving, misbehaving web on loopback, for tests, demo and benchmarks.
 //!
-//! Two halves. [`World`] is pure: from one seed it computes any page of any host at any moment, and what is true about it
+//! Two halves. [`World`] is pure: from one seed it computes any page of any host at any moment, and what is true about
+//! it
 //! (when it changed, whether robots allow it, which pages a perfect crawler would reach), without storing a page. The
 //! server half, [`serve`], puts a world behind sockets, misbehaves as the world says, and logs every request so that
 //! [`check_access_log`] can tell whether the caller was polite.

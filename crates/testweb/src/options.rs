@@ -29,7 +29,7 @@ pub struct WorldOptions {
     pub hostile: bool,
 }
 
-/// There is no preset of that name.
+/// No preset has that name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no preset named \"{0}\"; choose one of {names}", names = WorldConfig::PRESETS.join(", "))]
 pub struct UnknownPreset(pub String);
@@ -51,7 +51,7 @@ impl WorldOptions {
         }))
     }
 
-    /// How the world is to be served.
+    /// How to serve the world.
     pub fn serve_config(&self) -> ServeConfig {
         let default = ServeConfig::default();
         ServeConfig {

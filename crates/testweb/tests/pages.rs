@@ -1,4 +1,5 @@
-//! Do pages look as the world says they are: changed when they changed, alike when they are copies, honest when they should be?
+//! Do pages look as the world says they are: changed when they changed, alike when they are copies, honest when they
+//! should be?
 
 // Helpers of tests may panic as tests do; the lint only knows functions marked as tests.
 #![allow(clippy::unwrap_used)]

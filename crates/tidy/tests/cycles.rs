@@ -6,8 +6,7 @@ use crate::lexer::{closing, name_at, words};
 use crate::sources::{Crate, File, crates};
 
 /// Modules that need each other, and why they may. The list only gets shorter.
-const EXCEPTIONS: [(&str, &[&str], &str); 11] = [
-    ("archive", &["error", "read"], "an error holds what reading found damaged"),
+const EXCEPTIONS: [(&str, &[&str], &str); 10] = [
     (
         "cli",
         &["args", "control", "crawl_config", "doorbell", "seeds", "verbs"],

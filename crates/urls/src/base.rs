@@ -1,4 +1,4 @@
-//! Where does a page's link lead? Plain links are put together, all others read in full.
+//! Where does a link on a page lead? Plain links are joined directly, all others parsed in full.
 
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ impl Base {
 
     /// Where `href` leads.
     ///
-    /// Refuses what is no URL, has another scheme than `http` and `https`, or is longer than
+    /// Refuses what is not a URL, has another scheme than `http` and `https`, or is longer than
     /// [`Canonical::MAX_LEN`].
     pub fn join(&self, href: &str) -> Result<Canonical, Refusal> {
         self.join_plain(href).map_or_else(|| self.join_any(href, None), Ok)

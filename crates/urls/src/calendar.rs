@@ -56,7 +56,7 @@ const NEARBY: [&str; 22] = [
     "yearly",
 ];
 
-/// Words that may follow a date without making it an article.
+/// Words that may follow a date without making the page an article.
 const NEUTRAL: [&str; 9] =
     ["asp", "aspx", "default", "htm", "html", "index", "jsp", "php", "shtml"];
 

@@ -23,7 +23,7 @@ pub struct Canonical {
 }
 
 impl Canonical {
-    /// The longest canonical URL there is, in bytes.
+    /// The longest canonical URL, in bytes.
     pub const MAX_LEN: usize = u16::MAX as usize;
 
     /// Reads an absolute URL by the default steps.

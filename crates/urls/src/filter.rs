@@ -1,4 +1,4 @@
-//! May this URL enter the crawl? Scope and rules together, the cheapest question first.
+//! May this URL be admitted? Scope and rules together, the cheapest check first.
 
 use std::collections::HashSet;
 

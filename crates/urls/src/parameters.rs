@@ -1,4 +1,4 @@
-//! Which parameters of a query follow clicks around, and in which order do the others stand?
+//! Which parameters of a query only track clicks, and in which order are the others?
 
 use std::borrow::Cow;
 

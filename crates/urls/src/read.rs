@@ -1,4 +1,4 @@
-//! What does a link's text say? Reads as browsers do, and mends what the `url` crate leaves open.
+//! How is the text of a link read? As browsers do, with corrections to what the `url` crate leaves open.
 
 use std::borrow::Cow;
 use std::net::Ipv6Addr;

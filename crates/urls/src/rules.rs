@@ -1,4 +1,4 @@
-//! What does a crawl take besides its scope? The settings, and what can be wrong with them.
+//! Which filter rules does a crawl have besides its scope, and what can be wrong with them?
 
 use regex::bytes::{RegexSet, RegexSetBuilder};
 
@@ -17,10 +17,10 @@ pub const DEFAULT_EXTENSIONS: &[&str] = &[
     "xpi", "xz", "zip", "zst",
 ];
 
-/// What a crawl takes, beside its scope. Patterns match anywhere in the canonical URL.
+/// The filter rules of a crawl. Patterns match anywhere in the canonical URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterRules {
-    /// Regular expressions of which at least one must match; none at all lets everything in.
+    /// Regular expressions of which at least one must match; an empty list admits everything.
     pub include: Vec<String>,
     /// Regular expressions of which none may match; they win over `include`.
     pub exclude: Vec<String>,
@@ -63,7 +63,7 @@ impl Default for FilterRules {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleError {
-    /// A pattern is no regular expression, or too large a one.
+    /// A pattern is not a valid regular expression, or is too large.
     #[error("{list} pattern #{number} `{pattern}` cannot be used: {problem}")]
     Pattern {
         /// Which list it is in: `include` or `exclude`.
@@ -72,7 +72,7 @@ pub enum RuleError {
         number: usize,
         /// The pattern.
         pattern: String,
-        /// What is wrong with it.
+        /// The error.
         problem: String,
     },
     /// All patterns of a list together are too large.
@@ -80,10 +80,10 @@ pub enum RuleError {
     Patterns {
         /// Which list it is: `include` or `exclude`.
         list: &'static str,
-        /// What is wrong with it.
+        /// The error.
         problem: String,
     },
-    /// A denied host is no host name.
+    /// A denied host is not a host name.
     #[error("denied host `{0}` is not a host name; write a name such as `ads.example`")]
     Host(String),
 }

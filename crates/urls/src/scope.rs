@@ -1,4 +1,4 @@
-//! Does a URL belong to what the crawl is about?
+//! Does a URL belong to the scope of the crawl?
 
 use std::collections::HashSet;
 

@@ -1,10 +1,10 @@
-//! What does a line of a seed list ask for?
+//! What does a line of a seed list mean?
 
 use evercrawl_model::Refusal;
 
 use crate::{Canonical, CanonicalSteps};
 
-/// One seed: where to begin, and the tags that what is found from there carries.
+/// One seed: where to begin, and the tags that discovered pages inherit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seed {
     /// Where to begin.
@@ -42,7 +42,7 @@ pub enum SeedError {
     /// The line has tags only.
     #[error("no URL or domain on this line; tags go after one, as in `example.org tag=news`")]
     NoTarget,
-    /// A second URL stands where a tag may.
+    /// A second URL where only tags are allowed.
     #[error("`{0}` is a second URL on one line; write one a line, and tags as `tag=...`")]
     SecondTarget(String),
     /// A word is neither URL nor tag.

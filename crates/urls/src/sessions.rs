@@ -1,4 +1,4 @@
-//! Which parts of a URL only name a visitor's session?
+//! Which parts of a URL only identify a visitor's session?
 //!
 //! Names that servers' frameworks reserve go whatever they hold. Names that also mean other things
 //! (`sid` may be a story) go only where the value looks drawn at random.

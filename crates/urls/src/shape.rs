@@ -1,4 +1,4 @@
-//! Which family does a URL belong to, when families can grow without end?
+//! To which family does a URL belong, when families can grow without end?
 
 use evercrawl_model::Refusal;
 use xxhash_rust::xxh3::xxh3_64;

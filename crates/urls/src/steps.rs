@@ -1,4 +1,4 @@
-//! Which rewritings make two spellings of a URL one, and which of them are in force?
+//! Which rewriting steps make two spellings of a URL one, and which of them are enabled?
 
 use std::borrow::Cow;
 
@@ -130,7 +130,7 @@ impl CanonicalSteps {
 
     /// Reads an absolute URL; links are read by a [`Base`](crate::Base).
     ///
-    /// Refuses what is no URL, has another scheme than `http` and `https`, or is longer than
+    /// Refuses what is not a URL, has another scheme than `http` and `https`, or is longer than
     /// [`Canonical::MAX_LEN`].
     pub fn canonicalize(self, text: &str) -> Result<Canonical, Refusal> {
         self.rewrite(read::read(None, text, None)?)

@@ -154,7 +154,7 @@ impl Doorbell {
             pushed.count(&self.inbox.signal(piece.to_vec()).map_err(ended)?);
         }
         let status = if urls.is_empty() { 400 } else { 202 };
-        let value = serde_json::to_value(&pushed);
+        let value = serde_json::to_value(&pushed.0);
         Ok(Answer::json(status, &value.unwrap_or_default()))
     }
 }

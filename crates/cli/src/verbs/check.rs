@@ -53,7 +53,7 @@ fn look_at_rows(args: &Check, deep: bool) -> anyhow::Result<Report> {
     let opened = open(&args.common)?;
     telling(args, |tell| match deep {
         true => check_deep(&opened.state, &opened.path, tell),
-        false => check(&opened.state, &opened.archive_dir(), tell),
+        false => check(&opened.state, &*opened.segments(), tell),
     })
 }
 

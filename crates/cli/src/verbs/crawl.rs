@@ -15,16 +15,17 @@ use evercrawl_engine::live::{self, Ended, Inbox, Progress, Stopper, SystemClock}
 use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{DataDir, EngineError, freshness};
 use evercrawl_model::{Outcome, Refusal, Time};
+use evercrawl_query::{FreshnessView, RunReport, Status, Survey, Totals};
 use evercrawl_state::{Counters, DiskStore};
 use evercrawl_urls::{ScopeKind, Seed, SeedTarget};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::take;
 use crate::args::Crawl;
-use crate::control::Door;
+use crate::control::{Door, StatusBoard};
 use crate::doorbell::{self, Doorbell};
 use crate::settings::{Origin, Settings};
-use crate::units::{show_count, show_duration, show_size};
+use crate::units::{show_count, show_counted, show_duration, show_size};
 use crate::{crawl_config, exit, print, report, seeds};
 
 pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
@@ -54,13 +55,14 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
         return Err(nothing_to_crawl());
     }
     let before = walk.counters().clone();
-    let mut screen = Screen::new(args.json, args.quiet, dir.path());
+    let board = StatusBoard::default();
+    let mut screen = Screen::new(args.json, args.quiet, board.clone());
     let stopper = Stopper::default();
     listen_for_signals(stopper.clone());
     // Without a door the crawl is as good; only verbs have to wait until it ends.
     let inbox = Inbox::default();
     let reading = walk.state().reading().committed_reader();
-    let door = Door::open(dir.path(), reading, settings.clone(), inbox.clone());
+    let door = Door::open(dir.path(), reading, settings.clone(), inbox.clone(), board);
     if let Err(error) = &door {
         eprintln!("other verbs cannot reach this crawl: {error}");
     }
@@ -118,7 +120,6 @@ pub(crate) fn open_walk(
         is_part_of: dir.path().file_name().unwrap_or_default().to_string_lossy().into_owned(),
         roll_at: config.archive.roll_at,
         first_serial: 1,
-        disk: Arc::new(archive::RealDisk),
     };
     let (writer, recovery) = dir.archive(state.view(), writer_settings, now)?;
     if recovery.cut_bytes > 0 {
@@ -267,38 +268,35 @@ const KEEP_FIRST: Duration = Duration::from_secs(3);
 /// What counts as lately.
 const LATELY: Duration = Duration::from_secs(60);
 
-/// How often the status file says anew what takes a walk through the sample to find out.
-const SLOW_EVERY: Duration = Duration::from_secs(5);
+/// How often a status says anew what takes a walk through the sample to find out.
+const SURVEY_EVERY: Duration = Duration::from_secs(5);
 
-/// Shows progress: one line that changes on a terminal, a line now and then elsewhere, and a file
+/// Shows progress: one line that changes on a terminal, a line now and then elsewhere, and a status
 /// for `evercrawl status`.
-pub(crate) struct Screen<'a> {
+pub(crate) struct Screen {
     json: bool,
     quiet: bool,
     terminal: bool,
-    dir: &'a Path,
+    board: StatusBoard,
     shown: Time,
-    saved: Time,
+    put: Time,
     /// What takes longer to find out, and when that was done.
-    slow: (Time, Value),
+    survey: Option<(Time, Survey)>,
     /// How many requests there had been, second by second for a minute.
     lately: VecDeque<(Time, u64)>,
 }
 
-impl<'a> Screen<'a> {
-    pub(crate) fn new(json: bool, quiet: bool, dir: &'a Path) -> Self {
+impl Screen {
+    pub(crate) fn new(json: bool, quiet: bool, board: StatusBoard) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        let slow = (Time::EPOCH, Value::Null);
-        // What a crawl that was killed said of itself.
-        let _ = std::fs::remove_file(DataDir::status_file(dir));
-        let (shown, saved, lately) = (Time::EPOCH, Time::EPOCH, VecDeque::new());
-        Screen { json, quiet, terminal, dir, shown, saved, slow, lately }
+        let (shown, put, lately) = (Time::EPOCH, Time::EPOCH, VecDeque::new());
+        Screen { json, quiet, terminal, board, shown, put, survey: None, lately }
     }
 
     pub(crate) fn show(&mut self, progress: &Progress, walk: &Walk<DiskStore>) {
-        if progress.at.since(self.saved) >= Duration::from_secs(1) {
-            self.saved = progress.at;
-            self.save(progress, walk);
+        if progress.at.since(self.put) >= Duration::from_secs(1) {
+            self.put = progress.at;
+            self.put_status(progress, walk);
         }
         let every = if self.terminal && !self.json { 200 } else { 10_000 };
         if self.quiet || progress.at.since(self.shown) < Duration::from_millis(every) {
@@ -306,7 +304,7 @@ impl<'a> Screen<'a> {
         }
         self.shown = progress.at;
         if self.json {
-            let line = json!({"event": "progress", "run": report::progress_json(progress)});
+            let line = json!({"event": "progress", "run": RunReport::of(progress)});
             // Whoever reads may go away; the crawl goes on.
             let _ = writeln!(std::io::stdout(), "{line}");
         } else if self.terminal {
@@ -317,16 +315,20 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// Others read the file at any moment, so it is replaced whole.
-    fn save(&mut self, progress: &Progress, walk: &Walk<DiskStore>) {
-        if progress.at.since(self.slow.0) >= SLOW_EVERY {
-            self.slow = (progress.at, report::slow_json(progress, walk));
+    /// Puts up how the run is doing, for other verbs. What cannot be found out now is found out next time.
+    fn put_status(&mut self, progress: &Progress, walk: &Walk<DiskStore>) {
+        let last = self.survey.as_ref().map_or(Time::EPOCH, |(at, _)| *at);
+        if progress.at.since(last) >= SURVEY_EVERY
+            && let Ok(survey) = Survey::of_walk(walk, progress.at)
+        {
+            self.survey = Some((progress.at, survey));
         }
-        let path = DataDir::status_file(self.dir);
-        let aside = path.with_extension("json.new");
         let lately = self.lately(progress);
-        let text = report::run_json(progress, walk, lately, &self.slow.1).to_string();
-        let _ = std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, &path));
+        if let Some((_, survey)) = &self.survey
+            && let Ok(status) = Status::of_walk(progress, walk, lately, survey.clone())
+        {
+            self.board.put(status);
+        }
     }
 
     /// Requests a second in the last minute, or since the run began.
@@ -344,7 +346,6 @@ impl<'a> Screen<'a> {
     }
 
     pub(crate) fn clear(&self) {
-        let _ = std::fs::remove_file(DataDir::status_file(self.dir));
         if self.terminal && !self.json && !self.quiet {
             eprint!("\r\x1b[2K");
         }
@@ -376,8 +377,8 @@ fn finish(
             "event": "report",
             "finish_reason": reason(ended),
             "exit_code": code,
-            "run": report::progress_json(progress),
-            "freshness": report::freshness_json(&fresh),
+            "run": RunReport::of(progress),
+            "freshness": FreshnessView::from(fresh),
         });
         print::json_line(&mut out, &line)?;
         return Ok(code);
@@ -393,8 +394,8 @@ fn finish(
         show_size(progress.tally.bytes),
         show_size(progress.tally.archived),
     )?;
-    report::write_counters(&mut out, &counters)?;
-    writeln!(out, "  freshness  {}", report::freshness_line(&fresh))?;
+    report::write_totals(&mut out, &Totals::of(&counters))?;
+    report::write_line(&mut out, "freshness", &report::freshness_text(&fresh.into()))?;
     out.flush()?;
     let private = |counters: &Counters| counters.refused(Refusal::PrivateAddress);
     if private(&counters) > private(before) {
@@ -409,8 +410,9 @@ fn say_what_next(ended: Ended, resting: u64, dir: &Path) {
     match ended {
         Ended::Done => {}
         Ended::DoneButResting => eprintln!(
-            "{resting} pages wait on hosts that are paused, asked to be left alone or do not answer; \
-             `evercrawl crawl --data {dir} --once` tries again"
+            "{} left, on hosts that are paused, asked for a pause or do not answer; \
+             `evercrawl crawl --data {dir} --once` tries again",
+            show_counted(resting, "page")
         ),
         Ended::DiskFull => {
             eprintln!("free some space, then `evercrawl crawl --data {dir}` goes on")

@@ -9,6 +9,7 @@ use evercrawl_engine::live::{self, Inbox, Progress, Stopper, SystemClock};
 use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{DataDir, EngineError, freshness};
 use evercrawl_model::Time;
+use evercrawl_query::{Answer, FreshnessView, Request, RunReport, Totals, UrlRequest};
 use evercrawl_state::{Counters, DiskStore, View};
 use evercrawl_testweb::{
     HostShares, PageShares, ServeConfig, TestServer, World, WorldConfig, serve,
@@ -18,7 +19,8 @@ use serde_json::{Value, json};
 
 use super::crawl::{Screen, listen_for_signals, open_walk};
 use super::{open, why};
-use crate::args::{Common, CrawlRules, Demo, RunArgs, ScopeArg, Why};
+use crate::args::{Common, CrawlRules, Demo, RunArgs, ScopeArg};
+use crate::control::{StatusBoard, desk, unexpected};
 use crate::exit::Failure;
 use crate::units::{show_count, show_duration, show_size};
 use crate::{crawl_config, exit, print, report, units};
@@ -123,7 +125,8 @@ fn crawl(
             walk.add_seed(&seed, clock.now())?;
         }
     }
-    let mut screen = Screen::new(false, args.json || policy != "index", dir.path());
+    let board = StatusBoard::default();
+    let mut screen = Screen::new(false, args.json || policy != "index", board);
     let mut watch = Vec::new();
     let show = |progress: &Progress, walk: &Walk<DiskStore>| {
         if progress.at.since(progress.began) >= time / 2
@@ -204,11 +207,14 @@ fn liveliest(state: &View<DiskStore>) -> anyhow::Result<String> {
 /// What the crawler says of one page.
 fn explain(args: &Demo, url: &str) -> anyhow::Result<()> {
     let common = Common { data: args.data.clone(), config: None, set: Vec::new() };
-    let why = Why { url: url.to_owned(), common: common.clone(), json: false };
+    let request = Request::Why(UrlRequest { url: url.to_owned() });
     let mut out = print::data();
     writeln!(out, "\n$ evercrawl why {url} --data {}", args.data.display())?;
-    why::show(&why, &open(&common)?, &mut out)?;
-    Ok(())
+    let mut show = |answer: Answer| match answer {
+        Answer::Why(view) => why::write(&view, &mut out),
+        other => Err(unexpected(&other)),
+    };
+    desk::answer(&open(&common)?, request, SystemClock.now(), &mut show)
 }
 
 fn show_report(args: &Demo, uniform: &Outcome, index: &Outcome) -> anyhow::Result<()> {
@@ -225,7 +231,7 @@ fn show_report(args: &Demo, uniform: &Outcome, index: &Outcome) -> anyhow::Resul
         show_size(index.progress.tally.bytes),
         show_size(index.progress.tally.archived),
     )?;
-    report::write_counters(&mut out, &index.counters)?;
+    report::write_totals(&mut out, &Totals::of(&index.counters))?;
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let right =
         format!("{} \u{b1} {:.1}", percent(index.estimate.fresh), 100.0 * index.estimate.error);
@@ -251,9 +257,9 @@ fn show_report(args: &Demo, uniform: &Outcome, index: &Outcome) -> anyhow::Resul
 
 fn outcome_json(outcome: &Outcome) -> Value {
     json!({
-        "run": report::progress_json(&outcome.progress),
-        "total": report::counters_json(&outcome.counters),
-        "freshness": report::freshness_json(&outcome.estimate),
+        "run": RunReport::of(&outcome.progress),
+        "total": Totals::of(&outcome.counters),
+        "freshness": FreshnessView::from(outcome.estimate),
         "truth": {
             "pages_held": outcome.end.held,
             "fresh": outcome.end.share(),

@@ -14,7 +14,6 @@ pub(crate) mod fetch;
 pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod lab;
-pub(crate) mod moved;
 pub(crate) mod overrides;
 pub(crate) mod plan;
 pub(crate) mod push;
@@ -23,25 +22,25 @@ pub(crate) mod retain;
 pub(crate) mod robots;
 pub(crate) mod spam;
 pub(crate) mod status;
-mod suspected;
 pub(crate) mod testweb;
 pub(crate) mod urls;
 pub(crate) mod why;
 
-use std::collections::HashMap;
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use evercrawl_engine::{DataDir, Planner};
-use evercrawl_model::HostKey;
-use evercrawl_state::{DiskStore, StateError, View};
+use evercrawl_archive::SegmentStore;
+use evercrawl_engine::DataDir;
+use evercrawl_engine::live::SystemClock;
+use evercrawl_model::{HostKey, Time};
+use evercrawl_query::{Answer, Request, Source};
+use evercrawl_state::{DiskStore, View};
 use evercrawl_urls::Canonical;
 
 use crate::args::Common;
 use crate::exit::Failure;
 use crate::settings::Settings;
-use crate::{control, crawl_config, print};
+use crate::{control, crawl_config};
 
 pub(crate) use entrance::{Entered, enter, open, take};
 
@@ -61,47 +60,33 @@ impl Opened {
         Ok(Opened { path: dir.path().to_owned(), state, settings, held: Some(dir) })
     }
 
-    /// Where the WARC files are.
-    pub(crate) fn archive_dir(&self) -> PathBuf {
-        DataDir::archive_in(&self.path)
+    /// What questions are answered from, at `now`.
+    pub(crate) fn source(&self, now: Time) -> Source<'_, DiskStore> {
+        Source { state: &self.state, dir: &self.path, now }
     }
 
-    /// What the files of the archive are called, by their numbers.
-    pub(crate) fn file_names(&self) -> Result<HashMap<u32, String>, StateError> {
-        let files = self.state.archive()?;
-        Ok(files.into_iter().map(|file| (file.serial, file.name)).collect())
+    /// The WARC files and their indexes.
+    pub(crate) fn segments(&self) -> Arc<dyn SegmentStore> {
+        DataDir::segments_in(&self.path)
     }
 }
 
-/// Runs a verb that only reads: here, or in the crawl that has the data directory open.
-pub(crate) fn read(
+/// Answers a request that only reads: here, or by the crawl that has the data directory open. Each part of
+/// the answer goes to `show` as it comes.
+pub(crate) fn ask(
     common: &Common,
-    show: impl FnOnce(&Opened, &mut dyn Write) -> anyhow::Result<u8>,
-) -> anyhow::Result<u8> {
-    match enter(common, || control::forward(&common.data, &[]))? {
-        Entered::Here(opened) => {
-            let code = show(&opened, &mut print::data())?;
-            // The process ends here, and the system closes files at once; the store would first end
-            // its threads, and sync what nobody wrote.
-            std::mem::forget(opened);
-            Ok(code)
-        }
-        Entered::There(code) => Ok(code),
+    request: &Request,
+    show: &mut dyn FnMut(Answer) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let entered = enter(common, || control::call(&common.data, request, show))?;
+    if let Entered::Here(opened) = entered {
+        let now = SystemClock.now();
+        control::desk::answer(&opened, request.clone(), now, show)?;
+        // The process ends here, and the system closes files at once; the store would first end
+        // its threads, and sync what nobody wrote.
+        std::mem::forget(opened);
     }
-}
-
-/// What the crawl knows of how pages change.
-pub(crate) fn planner(opened: &Opened) -> anyhow::Result<Planner> {
-    let plan = crawl_config::plan(&opened.settings)?;
-    let learned = DataDir::learned(&opened.path);
-    Ok(evercrawl_engine::walk::planner(plan, learned.as_deref(), &opened.state)?)
-}
-
-/// The same for one page, at once.
-pub(crate) fn planner_at_once(opened: &Opened) -> anyhow::Result<Planner> {
-    let plan = crawl_config::plan(&opened.settings)?;
-    let learned = DataDir::learned(&opened.path);
-    Ok(evercrawl_engine::walk::planner_at_once(plan, learned.as_deref(), &opened.state)?.0)
+    Ok(())
 }
 
 /// Reads a URL as the crawl would.

@@ -1,17 +1,17 @@
 //! `evercrawl push`: somebody says that pages changed, to a running crawl or a stopped one.
 
-use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
 use evercrawl_engine::live::{Inbox, SystemClock};
 use evercrawl_engine::walk::SignalCounts;
+use evercrawl_query::{Answer, PushRequest, PushView, Request};
 use evercrawl_urls::Canonical;
-use serde::{Deserialize, Serialize};
 
 use super::crawl::open_walk;
 use super::{Entered, Opened, enter};
 use crate::args::{Push, RunArgs};
+use crate::control::unexpected;
 use crate::exit::{self, Failure};
 use crate::settings::Settings;
 use crate::units::show_count;
@@ -35,25 +35,22 @@ pub(crate) fn run(args: &Push) -> anyhow::Result<u8> {
         Entered::Here(opened) => stopped(args, opened)?,
         Entered::There(pushed) => pushed,
     };
-    if pushed.given == 0 {
+    if pushed.0.given == 0 {
         return Err(Failure::usage("nothing to push: give URLs, or `-` to read them from stdin"));
     }
     pushed.say(args.json)
 }
 
-/// Tells the crawl that works in the data directory; what came of it is for [`forward`] to read.
+/// Tells the crawl that works in the data directory.
 pub(crate) fn running(
-    args: &Push,
+    asked: &PushRequest,
     opened: &Opened,
     inbox: &Inbox,
-    out: &mut dyn Write,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<PushView> {
     let mut pushed = Pushed::default();
-    let urls = pushed.read(&opened.settings, &args.urls);
+    let urls = pushed.read(&opened.settings, &asked.urls);
     pushed.count(&inbox.signal(urls)?);
-    print::json_line(out, &serde_json::to_value(&pushed)?)?;
-    out.flush()?;
-    Ok(exit::OK)
+    Ok(pushed.0)
 }
 
 /// Nobody crawls: the pages are due sooner when somebody does.
@@ -79,21 +76,17 @@ fn stopped(args: &Push, opened: Opened) -> anyhow::Result<Pushed> {
 
 /// Hands all to the crawl, in pieces; `None` when nobody answers.
 fn forward(args: &Push) -> anyhow::Result<Option<Pushed>> {
-    let data = args.common.data.to_string_lossy();
     let (mut pushed, mut silent) = (Pushed::default(), false);
     in_pieces(&args.urls, |piece| {
-        let mut words: Vec<String> =
-            ["evercrawl", "push", "--data", &data, "--"].map(str::to_owned).into();
-        words.extend_from_slice(piece);
-        let mut answer = Vec::new();
-        match control::call(&args.common.data, &words, &mut answer)? {
-            Some(exit::OK) => pushed.add(serde_json::from_slice(&answer)?),
-            Some(code) => {
-                let message = "the crawl did not take it".to_owned();
-                return Err(Failure { code, message }.into());
+        let request = Request::Push(PushRequest { urls: piece.to_owned() });
+        let mut add = |answer: Answer| match answer {
+            Answer::Pushed(part) => {
+                pushed.add(part);
+                Ok(())
             }
-            None => silent = true,
-        }
+            other => Err(unexpected(&other)),
+        };
+        silent |= control::call(&args.common.data, &request, &mut add)?.is_none();
         Ok(())
     })?;
     Ok((!silent).then_some(pushed))
@@ -153,32 +146,20 @@ pub(crate) fn url_of(line: &str) -> Option<&str> {
     Some(line.trim()).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// What came of a push, in words for people and programs.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Pushed {
-    /// URLs.
-    pub(crate) given: u64,
-    /// Pages that were known.
-    pub(crate) known: u64,
-    /// Pages that were not.
-    pub(crate) new: u64,
-    /// Pages that are not to be fetched, by reason.
-    pub(crate) refused: BTreeMap<String, u64>,
-    /// What is no URL that could be crawled, and some of it.
-    pub(crate) unusable: u64,
-    pub(crate) examples: Vec<String>,
-}
+/// What came of a push.
+#[derive(Debug, Default)]
+pub(crate) struct Pushed(pub(crate) PushView);
 
 impl Pushed {
     /// The URLs that can be used among `texts`; the others are counted.
     pub(crate) fn read(&mut self, settings: &Settings, texts: &[String]) -> Vec<Canonical> {
         let mut urls = Vec::with_capacity(texts.len());
         for text in texts {
-            self.given += 1;
+            self.0.given += 1;
             match super::canonical(settings, text) {
                 Ok(url) => urls.push(url),
                 Err(error) => {
-                    self.unusable += 1;
+                    self.0.unusable += 1;
                     self.exemplify(error.to_string());
                 }
             }
@@ -187,56 +168,57 @@ impl Pushed {
     }
 
     fn exemplify(&mut self, example: String) {
-        if self.examples.len() < EXAMPLES {
-            self.examples.push(example);
+        if self.0.examples.len() < EXAMPLES {
+            self.0.examples.push(example);
         }
     }
 
     /// Counts what the crawl made of them.
     pub(crate) fn count(&mut self, told: &SignalCounts) {
-        self.known += told.known;
-        self.new += told.new;
+        self.0.known += told.known;
+        self.0.new += told.new;
         for (reason, count) in told.refused.iter() {
-            *self.refused.entry(reason.to_string()).or_default() += count;
+            *self.0.refused.entry(reason.to_string()).or_default() += count;
         }
     }
 
-    fn add(&mut self, other: Pushed) {
-        self.given += other.given;
-        self.known += other.known;
-        self.new += other.new;
-        self.unusable += other.unusable;
+    fn add(&mut self, other: PushView) {
+        self.0.given += other.given;
+        self.0.known += other.known;
+        self.0.new += other.new;
+        self.0.unusable += other.unusable;
         for (reason, count) in other.refused {
-            *self.refused.entry(reason).or_default() += count;
+            *self.0.refused.entry(reason).or_default() += count;
         }
         other.examples.into_iter().for_each(|example| self.exemplify(example));
     }
 
     fn say(&self, json: bool) -> anyhow::Result<u8> {
-        for example in &self.examples {
+        for example in &self.0.examples {
             eprintln!("evercrawl: {}", print::complaint(example));
         }
         let mut out = print::data();
         if json {
-            print::json_line(&mut out, &serde_json::to_value(self)?)?;
+            print::json_line(&mut out, &self.0)?;
         } else {
             writeln!(out, "{}", self.words())?;
         }
         out.flush()?;
-        Ok(match self.known + self.new {
-            0 if self.unusable == self.given => exit::USAGE,
+        Ok(match self.0.known + self.0.new {
+            0 if self.0.unusable == self.0.given => exit::USAGE,
             0 => exit::UNEXPECTED,
             _ => exit::OK,
         })
     }
 
     fn words(&self) -> String {
-        let mut words = format!("{} known, {} new", show_count(self.known), show_count(self.new));
-        for (reason, count) in &self.refused {
+        let mut words =
+            format!("{} known, {} new", show_count(self.0.known), show_count(self.0.new));
+        for (reason, count) in &self.0.refused {
             words += &format!(", {} refused ({reason})", show_count(*count));
         }
-        if self.unusable > 0 {
-            words += &format!(", {} unusable", show_count(self.unusable));
+        if self.0.unusable > 0 {
+            words += &format!(", {} unusable", show_count(self.0.unusable));
         }
         words
     }

@@ -6,25 +6,34 @@ use std::sync::Arc;
 use evercrawl_engine::DataDir;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::retention::{self, Foreseen, Piece};
-use evercrawl_model::Dropped;
-use serde_json::{Value, json};
+use evercrawl_model::Time;
+use evercrawl_query::{Answer, DroppedView, Request, RetentionPreview};
 
 use super::crawl::open_walk;
 use super::{Entered, Opened, enter, take};
 use crate::args::{Retain, RunArgs};
+use crate::control::unexpected;
 use crate::exit::Failure;
-use crate::units::{show_count, show_size};
+use crate::units::{show_count, show_counted, show_size};
 use crate::{control, crawl_config, exit, print};
 
 /// Runs the verb here; what only reads also in the crawl that has the data directory open.
 pub(crate) fn run(args: &Retain) -> anyhow::Result<u8> {
-    let opened = match enter(&args.common, || control::forward(&args.common.data, &[]))? {
-        Entered::Here(opened) => opened,
-        Entered::There(code) => return Ok(code),
-    };
     if args.list || args.dry_run {
-        return show(args, &opened, &mut print::data());
+        return show(args);
     }
+    let data = &args.common.data;
+    // Said before anything is looked at: a running crawl does so by itself.
+    let running = || Ok(control::answers(data).then_some(()));
+    let opened = match enter(&args.common, running)? {
+        Entered::Here(opened) => opened,
+        Entered::There(()) => {
+            return Err(Failure::config(
+                "a crawl is running here: it drops what its settings say every `retention.every`; \
+                 stop it to do so now",
+            ));
+        }
+    };
     if crawl_config::retention(&opened.settings)?.is_all() {
         eprintln!("everything is kept: retention.archive and retention.visits say `all`");
         return Ok(exit::OK);
@@ -34,23 +43,26 @@ pub(crate) fn run(args: &Retain) -> anyhow::Result<u8> {
 }
 
 /// Shows what was dropped, or what would be.
-pub(crate) fn show(args: &Retain, opened: &Opened, out: &mut dyn Write) -> anyhow::Result<u8> {
-    if args.list {
-        for dropped in opened.state.dropped() {
-            write_dropped(&dropped?, args.json, out)?;
+fn show(args: &Retain) -> anyhow::Result<u8> {
+    let request = if args.list { Request::Dropped } else { Request::RetentionPreview };
+    let mut out = print::data();
+    super::ask(&args.common, &request, &mut |answer| match answer {
+        Answer::Dropped(all) => {
+            all.iter().try_for_each(|dropped| write_dropped(dropped, args.json, &mut out))
         }
-    } else if args.dry_run {
-        let config = crawl_config::retention(&opened.settings)?;
-        let foreseen = retention::foresee(&opened.state, &config, SystemClock.now())?;
-        write_foreseen(foreseen, args.json, out)?;
-    } else {
-        return Err(Failure::config(
-            "a crawl is running here: it drops what its settings say every `retention.every`; \
-             stop it to do so now",
-        ));
-    }
+        Answer::RetentionPreview(preview) => write_preview(preview, args.json, &mut out),
+        other => Err(unexpected(&other)),
+    })?;
     out.flush()?;
     Ok(exit::OK)
+}
+
+/// What the settings would have dropped at `now`.
+pub(crate) fn preview(opened: &Opened, now: Time) -> anyhow::Result<RetentionPreview> {
+    let config = crawl_config::retention(&opened.settings)?;
+    let Foreseen { files, records, bytes, visits } =
+        retention::foresee(&opened.state, &config, now)?;
+    Ok(RetentionPreview { files, captures: records, bytes, visits })
 }
 
 /// Drops, piece by piece; each is on disk before the next begins.
@@ -71,7 +83,7 @@ fn apply(args: &Retain) -> anyhow::Result<u8> {
             Piece::File(rewrite) => &rewrite.event.dropped,
             Piece::Visits(visits) => &visits.dropped,
         };
-        write_dropped(dropped, args.json, &mut out)?;
+        write_dropped(&dropped.into(), args.json, &mut out)?;
     }
     walk.close()?;
     for problem in &retention.problems {
@@ -80,38 +92,31 @@ fn apply(args: &Retain) -> anyhow::Result<u8> {
     Ok(if retention.problems.is_empty() { exit::OK } else { exit::UNEXPECTED })
 }
 
-fn write_dropped(dropped: &Dropped, as_json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+fn write_dropped(dropped: &DroppedView, as_json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
     if as_json {
-        return Ok(print::json_line(out, &describe(dropped))?);
+        return Ok(print::json_line(out, dropped)?);
     }
-    let Dropped { at, rule, from, count, bytes } = dropped;
-    let (at, count, size) = (at.rfc3339(), show_count(*count), show_size(*bytes));
-    let (rule, from) = (print::plain(rule), print::plain(from));
-    Ok(writeln!(out, "{at}  {count:>9} dropped, {size:>7}, from {from}; kept: {rule}")?)
+    let DroppedView { time, kept, from, dropped, bytes } = dropped;
+    let (count, size) = (show_count(*dropped), show_size(*bytes));
+    let (rule, from) = (print::plain(kept), print::plain(from));
+    Ok(writeln!(out, "{time}  {count:>9} dropped, {size:>7}, from {from}; kept: {rule}")?)
 }
 
-fn describe(dropped: &Dropped) -> Value {
-    json!({
-        "time": dropped.at.rfc3339(),
-        "kept": dropped.rule,
-        "from": dropped.from,
-        "dropped": dropped.count,
-        "bytes": dropped.bytes,
-    })
-}
-
-fn write_foreseen(foreseen: Foreseen, as_json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
-    let Foreseen { files, records, bytes, visits } = foreseen;
+fn write_preview(
+    preview: RetentionPreview,
+    as_json: bool,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     if as_json {
-        let line = json!({"files": files, "captures": records, "bytes": bytes, "visits": visits});
-        return Ok(print::json_line(out, &line)?);
+        return Ok(print::json_line(out, &preview)?);
     }
+    let RetentionPreview { files, captures, bytes, visits } = preview;
     Ok(writeln!(
         out,
-        "would drop {} captures ({}) from {} WARC files, and {} visits from the log",
-        show_count(records),
+        "would drop {} ({}) from {}, and {} from the log",
+        show_counted(captures, "capture"),
         show_size(bytes),
-        show_count(files),
-        show_count(visits),
+        show_counted(files, "WARC file"),
+        show_counted(visits, "visit"),
     )?)
 }

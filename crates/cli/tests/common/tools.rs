@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use evercrawl_archive::{Scan, Scanned};
+use evercrawl_archive::{FileSegments, Scan, Scanned, SegmentId};
 
 /// Finds a tool; says so aloud when it is missing.
 #[allow(clippy::explicit_write, reason = "the test runner keeps `eprintln` to itself")]
@@ -30,7 +30,9 @@ fn run(command: &mut Command) -> String {
 
 /// All records of a file.
 pub(crate) fn records(warc: &Path) -> Vec<Scanned> {
-    Scan::open(warc, 1 << 24).unwrap().map(Result::unwrap).collect()
+    let segments = FileSegments::new(warc.parent().unwrap());
+    let warc = SegmentId::sealed(warc.file_name().unwrap().to_str().unwrap());
+    Scan::open(&segments, &warc, 1 << 24).unwrap().map(Result::unwrap).collect()
 }
 
 /// warcio reads every record of these files, and finds every digest right.

@@ -12,16 +12,18 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use evercrawl_archive as archive;
+use evercrawl_archive::{self as archive, SegmentId, SegmentStore};
 use evercrawl_compare::Digest;
 use evercrawl_model::{Change, Outcome, PageKey, RecordAt, Score, Time, Visit};
 use evercrawl_state::{
     ArchiveFile, DiskStore, FoundRecord, Rebuild, Settings, StoreLimits, View, mend_store,
 };
 use evercrawl_urls::Canonical;
+use tracing::debug_span;
 
-use super::{RECORD_CAP, Told, check, index_of, records};
+use super::{RECORD_CAP, Told, check, records};
 use crate::data_dir::{SHARDS, STATE, STORE, io, sync_dir};
 use crate::{DataDir, EngineError};
 
@@ -36,13 +38,15 @@ pub fn repair(
     now: Time,
     tell: &mut dyn FnMut(String),
 ) -> Result<PathBuf, EngineError> {
+    let _span = debug_span!("repair").entered();
     // Two repairs in one moment must not mix what they replace.
     let mut aside = dir.path().join(format!("damaged-{}", now.digits17()));
     while aside.exists() {
         aside.as_mut_os_string().push("-again");
     }
     fs::create_dir_all(&aside).map_err(io("create", &aside))?;
-    let mut repair = Repair { dir, limits, now, tell, aside: aside.clone() };
+    let segments = DataDir::segments_in(dir.path());
+    let mut repair = Repair { dir, segments, limits, now, tell, aside: aside.clone() };
     let old = repair.old_state()?;
     let files = repair.archive(old.as_ref())?;
     repair.state(old.as_ref(), &files, seed)?;
@@ -56,6 +60,7 @@ pub fn repair(
 
 struct Repair<'a> {
     dir: &'a DataDir,
+    segments: Arc<dyn SegmentStore>,
     limits: StoreLimits,
     now: Time,
     tell: &'a mut dyn FnMut(String),
@@ -119,12 +124,10 @@ impl Repair<'_> {
 
     /// Looks at every file of the archive, and writes anew what is damaged.
     fn archive(&mut self, old: Option<&View<DiskStore>>) -> Result<Files, EngineError> {
-        let archive = self.dir.archive_dir();
-        fs::create_dir_all(&archive).map_err(io("create", &archive))?;
         let mut files = Files::default();
         if let Some(old) = old {
             let unfit = &mut files.unfit;
-            check(old, &archive, &mut |told| match told {
+            check(old, &*self.segments, &mut |told| match told {
                 Told::Fault(fault) => unfit.extend(fault.visit),
                 Told::At(_) => {}
             })?;
@@ -132,12 +135,12 @@ impl Repair<'_> {
         let leaving = old.and_then(|old| old.archive_files().ok()).unwrap_or_default();
         let leaving: HashSet<u32> =
             leaving.into_iter().filter(|file| file.leaving).map(|file| file.serial).collect();
-        let found = archive::warc_files(&archive).map_err(read)?;
+        let found = archive::warc_files(&*self.segments).map_err(read)?;
         let mut serial = found.iter().map(|(serial, _)| serial + 1).max().unwrap_or(1);
         for (number, name) in found {
             if leaving.contains(&number) {
                 files.replaced.push(name);
-            } else if self.file(&archive, number, name, serial, &mut files)? {
+            } else if self.file(number, name, serial, &mut files)? {
                 serial += 1;
             }
         }
@@ -147,32 +150,34 @@ impl Repair<'_> {
     /// Looks at one file; true when it was written anew as number `serial`.
     fn file(
         &mut self,
-        archive: &Path,
         number: u32,
         name: String,
         serial: u32,
         files: &mut Files,
     ) -> Result<bool, EngineError> {
-        if archive::finish_as_found(archive, &name)? {
+        if archive::seal_as_found(&*self.segments, &name)? {
             self.say(format!("closed {name}, which was still growing"));
         }
-        let warc = archive.join(format!("{name}.warc.gz"));
-        let report = archive::check_file(&warc, &index_of(&warc), RECORD_CAP, |_| {});
+        let [warc, index] = archive::sealed_files(&name);
+        let report = archive::check_file(&*self.segments, &warc, RECORD_CAP, |_| {});
         let report = report.map_err(read)?;
         if report.damaged > 0 || report.records <= 1 {
-            self.write_anew(&warc, number, &name, serial, files)?;
+            self.write_anew(number, &name, serial, files)?;
             return Ok(true);
         }
         if !report.index_fits {
-            self.move_aside(&index_of(&warc))?;
-            archive::rebuild_index(archive, &name, RECORD_CAP).map_err(rewrite)?;
+            self.set_aside(&index)?;
+            archive::rebuild_index(&self.segments, &name, RECORD_CAP).map_err(rewrite)?;
             self.say(format!("made the index of {name} anew from its records"));
         }
-        let length = |path: &Path| fs::metadata(path).map_or(0, |meta| meta.len());
+        let list = self.segments.list().map_err(|error| read(error.into()))?;
+        let length = |segment: &SegmentId| {
+            list.iter().find(|(found, _)| found == segment).map_or(0, |(_, length)| *length)
+        };
         files.known.push(ArchiveFile {
             serial: number,
             warc_len: length(&warc),
-            cdxj_len: length(&index_of(&warc)),
+            cdxj_len: length(&index),
             name,
             open: false,
             finished: true,
@@ -183,13 +188,13 @@ impl Repair<'_> {
 
     fn write_anew(
         &mut self,
-        warc: &Path,
         number: u32,
         name: &str,
         serial: u32,
         files: &mut Files,
     ) -> Result<(), EngineError> {
-        let kept = archive::mend(warc, name, serial, RECORD_CAP, self.now).map_err(rewrite)?;
+        let kept = archive::mend(&self.segments, name, serial, RECORD_CAP, self.now);
+        let kept = kept.map_err(rewrite)?;
         let (dropped, moved) = (kept.dropped, kept.moved.len());
         self.say(format!(
             "lost: {dropped} damaged places and records of {name}; the other {moved} responses are kept as file {serial}"
@@ -244,7 +249,7 @@ impl Repair<'_> {
                 place
             })?;
         }
-        let adopted = adopt_all(&mut rebuild, &self.dir.archive_dir(), files)?;
+        let adopted = adopt_all(&mut rebuild, &*self.segments, files)?;
         let url = |page: PageKey| {
             let row = rebuild.view().page(page).ok().flatten();
             row.map_or_else(|| "a page that is lost".to_owned(), |row| row.url)
@@ -278,19 +283,23 @@ impl Repair<'_> {
 
     /// Moves what was replaced, or is made anew by itself, out of the way.
     fn settle(&mut self, files: &Files) -> Result<(), EngineError> {
-        let dir = self.dir.archive_dir();
         for position in &files.written {
-            position.finish(&dir, &archive::RealDisk)?;
+            position.seal(&self.segments)?;
         }
         for name in &files.replaced {
-            self.move_aside(&dir.join(format!("{name}.warc.gz")))?;
-            self.move_aside(&dir.join(format!("{name}.cdxj")))?;
+            let replaced = archive::sealed_files(name);
+            replaced.iter().try_for_each(|segment| self.set_aside(segment))?;
         }
         self.move_aside(&DataDir::seen_in(self.dir.path()))?;
         if DataDir::learned(self.dir.path()).is_none() {
             self.move_aside(&DataDir::learned_in(self.dir.path()))?;
         }
         Ok(())
+    }
+
+    fn set_aside(&self, segment: &SegmentId) -> Result<(), EngineError> {
+        let aside = self.aside.file_name().unwrap_or_default().to_string_lossy();
+        Ok(self.segments.set_aside(segment, &aside)?)
     }
 
     fn move_aside(&mut self, path: &Path) -> Result<(), EngineError> {
@@ -305,7 +314,7 @@ impl Repair<'_> {
 /// Gives every record that no visit speaks of a visit; says for which.
 fn adopt_all(
     rebuild: &mut Rebuild<'_, DiskStore>,
-    archive: &Path,
+    segments: &dyn SegmentStore,
     files: &Files,
 ) -> Result<Vec<String>, EngineError> {
     let (mut said, mut after) = (Vec::new(), None);
@@ -315,27 +324,26 @@ fn adopt_all(
         for file in group {
             serials.retain(|serial| *serial != file.serial);
             let of_file = expected.remove(&file.serial).unwrap_or_default();
-            adopt(rebuild, archive, file.serial, &of_file, &mut after, &mut said)?;
+            adopt(rebuild, segments, file.serial, &of_file, &mut after, &mut said)?;
         }
     }
     for serial in serials {
-        adopt(rebuild, archive, serial, &BTreeMap::new(), &mut after, &mut said)?;
+        adopt(rebuild, segments, serial, &BTreeMap::new(), &mut after, &mut said)?;
     }
     Ok(said)
 }
 
 fn adopt(
     rebuild: &mut Rebuild<'_, DiskStore>,
-    archive: &Path,
+    segments: &dyn SegmentStore,
     serial: u32,
     expected: &records::ByOffset,
     after: &mut Option<u64>,
     said: &mut Vec<String>,
 ) -> Result<(), EngineError> {
-    let Some(path) = archive::find_warc(archive, serial).map_err(io("list", archive))? else {
-        return Ok(());
-    };
-    for scanned in archive::Scan::open(&path, RECORD_CAP).map_err(read)?.flatten() {
+    let found = archive::find_warc(segments, serial).map_err(|error| read(error.into()))?;
+    let Some(warc) = found else { return Ok(()) };
+    for scanned in archive::Scan::open(segments, &warc, RECORD_CAP).map_err(read)?.flatten() {
         if !matches!(scanned.record.header("WARC-Type"), Some("response" | "revisit")) {
             continue;
         }
@@ -344,7 +352,7 @@ fn adopt(
             continue;
         }
         let place = format!("file {serial} at {}", scanned.offset);
-        match found(rebuild.view(), &scanned, serial, *after) {
+        match visit_of(rebuild.view(), &scanned, serial, *after) {
             Some(found) => {
                 let number = rebuild.adopt(&found)?;
                 *after = Some(number);
@@ -361,7 +369,7 @@ fn adopt(
 }
 
 /// The visit that a record tells of.
-fn found(
+fn visit_of(
     state: &View<DiskStore>,
     scanned: &archive::Scanned,
     serial: u32,

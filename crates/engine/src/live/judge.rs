@@ -20,7 +20,7 @@ pub(super) fn judging<S: Store + 'static>(
     now: Time,
 ) -> impl FnOnce(Arc<AtomicBool>, Sender<Report>) + Send + use<S> + 'static {
     let (reading, plan) = (walk.state().reading(), *walk.planner().plan());
-    let mut archived = ArchivedPages::new(walk.archive_dir());
+    let mut archived = ArchivedPages::new(walk.segments());
     move |stop: Arc<AtomicBool>, reports: Sender<Report>| {
         let found = reading.view().and_then(|state| {
             changed_suspicions(&state, &mut archived, &plan.spam, plan.link_memory, now)

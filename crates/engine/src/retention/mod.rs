@@ -11,12 +11,11 @@ mod plan;
 mod rules;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use evercrawl_archive::{self as archive, RewriteError};
+use evercrawl_archive::{self as archive, RewriteError, SegmentStore};
 use evercrawl_model::{Dropped, PageKey, Rewritten, Time, Visit, VisitsDropped};
 use evercrawl_state::{ArchiveFile, LogEntry, Reading, Store, View};
 
@@ -88,7 +87,7 @@ pub struct Foreseen {
 /// Rules on their way through a data directory.
 pub struct Retention<S> {
     reading: Reading<S>,
-    dir: PathBuf,
+    segments: Arc<dyn SegmentStore>,
     serials: archive::Serials,
     config: RetentionConfig,
     now: Time,
@@ -112,16 +111,16 @@ impl<S: Store> Retention<S> {
     /// Begins to apply rules to what was committed. `stop` ends it at the next record.
     pub fn new(
         reading: Reading<S>,
-        archive: (&Path, archive::Serials),
+        archive: (Arc<dyn SegmentStore>, archive::Serials),
         config: RetentionConfig,
         worth: f64,
         now: Time,
         stop: Arc<AtomicBool>,
     ) -> Self {
-        let (dir, serials) = (archive.0.to_owned(), archive.1);
+        let (segments, serials) = archive;
         Retention {
             reading,
-            dir,
+            segments,
             serials,
             config,
             now,
@@ -221,8 +220,8 @@ impl<S: Store> Retention<S> {
         }
         let offsets: BTreeSet<u64> = stay.keys().copied().collect();
         let (name, serial) = (&from.name, self.serials.draw());
-        let kept = match archive::rewrite(&self.dir, name, serial, &offsets, RECORD_CAP, &self.stop)
-        {
+        let (segments, stop) = (&self.segments, &self.stop);
+        let kept = match archive::rewrite(segments, name, serial, &offsets, RECORD_CAP, stop) {
             Ok(kept) => kept,
             Err(RewriteError::Stopped) => return Ok(None),
             Err(RewriteError::Write(error)) => return Err(error.into()),

@@ -27,7 +27,7 @@ impl<S: Store> Commit<S> {
     pub fn run(&self) -> Result<Committed, EngineError> {
         self.checkpoint.sync()?;
         self.reading.commit(&self.changes)?;
-        Ok(Committed { finished: self.checkpoint.finish()?, batch: self.batch })
+        Ok(Committed { finished: self.checkpoint.seal_full()?, batch: self.batch })
     }
 }
 
@@ -66,7 +66,7 @@ impl<S: Store> Walk<S> {
 
     /// A commit is done.
     pub fn end_commit(&mut self, done: &Committed) -> Result<(), EngineError> {
-        self.recorder.writer.finished(&done.finished);
+        self.recorder.writer.forget(&done.finished);
         self.recorder.recent.committed(done.batch);
         self.ledger.state.flushed()?;
         Ok(self.ledger.state.finish_archive(&done.finished)?)

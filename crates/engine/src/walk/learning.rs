@@ -1,8 +1,8 @@
 //! What changes when pages turn out to matter otherwise, or a host is taken for spam?
 
-use std::path::Path;
 use std::sync::Arc;
 
+use evercrawl_archive::SegmentStore;
 use evercrawl_model::{Event, HostKey, Importance, PageKey, Suspicion, Time};
 use evercrawl_state::Store;
 
@@ -48,9 +48,9 @@ impl<S: Store> Walk<S> {
         self.insight.suspects.clone()
     }
 
-    /// Where the archive is.
-    pub fn archive_dir(&self) -> &Path {
-        self.recorder.writer.dir()
+    /// The segments of the archive.
+    pub fn segments(&self) -> Arc<dyn SegmentStore> {
+        Arc::clone(self.recorder.writer.segments())
     }
 
     /// Takes over what hosts are taken for.

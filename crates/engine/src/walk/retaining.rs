@@ -16,7 +16,8 @@ impl<S: Store> Walk<S> {
     /// The rules of the configuration, to be applied to what was committed. A file is written anew
     /// when at least the share `worth` of its records goes.
     pub fn retention(&self, worth: f64, now: Time, stop: Arc<AtomicBool>) -> Retention<S> {
-        let archive = (self.recorder.writer.dir(), self.recorder.writer.serials());
+        let writer = &self.recorder.writer;
+        let archive = (Arc::clone(writer.segments()), writer.serials());
         let config = self.config.retention.clone();
         Retention::new(self.ledger.state.reading(), archive, config, worth, now, stop)
     }
@@ -49,7 +50,7 @@ impl<S: Store> Walk<S> {
         if let Piece::File(rewrite) = piece
             && let Some(file) = &rewrite.to
         {
-            file.discard(self.recorder.writer.dir())?;
+            file.discard(&**self.recorder.writer.segments())?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ pub(crate) mod disk;
 pub(crate) mod rehearsed;
 pub(crate) mod sim;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,8 +67,12 @@ pub(crate) fn archive_settings(first_serial: u32, roll_at: u64) -> archive::Sett
         is_part_of: String::new(),
         roll_at,
         first_serial,
-        disk: Arc::new(disk::SimDisk::default()),
     }
+}
+
+/// The segments in a directory that nobody waits for.
+pub(crate) fn unsynced(dir: &Path) -> Arc<archive::FileSegments> {
+    Arc::new(archive::FileSegments::on(Arc::new(disk::SimDisk::default()), dir))
 }
 
 /// An answer that took so long to come.

@@ -12,7 +12,7 @@ use evercrawl_model::Time;
 use evercrawl_state::{MemoryStore, Settings, State, Store};
 use evercrawl_urls::parse_seed_line;
 
-use super::{archive_settings, small_crawl};
+use super::{archive_settings, small_crawl, unsynced};
 
 pub(crate) const START: Time = Time::from_secs(1_800_000_000);
 pub(crate) const HOUR: Duration = Duration::from_secs(3600);
@@ -44,7 +44,8 @@ pub(crate) fn begun_in<S: Store + 'static, W: Web>(
     let config = Arc::new(config);
     let settings = Settings { seed: 11, shards: 64 };
     let state = State::open(Arc::new(store), settings, None).unwrap();
-    let (writer, _) = archive::Writer::open(dir, &[], archive_settings(1, 1 << 30), START).unwrap();
+    let (writer, _) =
+        archive::Writer::open(unsynced(dir), &[], archive_settings(1, 1 << 30), START).unwrap();
     let mut walk = Walk::new(config.clone(), state, writer, 3, START).unwrap();
     for seed in seeds {
         let seed = parse_seed_line(seed, config.reading.steps).unwrap().unwrap();

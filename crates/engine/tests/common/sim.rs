@@ -237,8 +237,7 @@ impl Place {
         let state = self.state();
         let files = state.view().archive()?;
         let next = files.iter().map(|file| file.serial + 1).max().unwrap_or(1);
-        let disk = Arc::new(self.disk.clone());
-        let settings = archive::Settings { disk, ..archive_settings(next, self.roll_at) };
+        let settings = archive_settings(next, self.roll_at);
         let committed: Vec<archive::FilePosition> = files
             .into_iter()
             .filter(|file| !file.finished)
@@ -250,7 +249,8 @@ impl Place {
                 open: file.open,
             })
             .collect();
-        let (writer, _) = archive::Writer::open(dir, &committed, settings, now)?;
+        let segments = archive::FileSegments::on(Arc::new(self.disk.clone()), dir);
+        let (writer, _) = archive::Writer::open(Arc::new(segments), &committed, settings, now)?;
         Walk::resume(config.clone(), state, writer, learned, seed, now)
     }
 
@@ -422,7 +422,8 @@ pub(crate) fn assert_agree(state: &State<SimStore>, dir: &Path) {
         Told::Fault(fault) => faults.push(fault.to_string()),
         Told::At(_) => {}
     };
-    let report = check(state.view(), dir, &mut tell).unwrap();
+    let segments = archive::FileSegments::new(dir);
+    let report = check(state.view(), &segments, &mut tell).unwrap();
     let hear = &mut |fault: evercrawl_state::Fault| faults.push(format!("{fault:?}"));
     state.view().inspect(hear).unwrap();
     assert_eq!(faults, Vec::<String>::new());

@@ -5,7 +5,7 @@ use super::names::Tag;
 /// Deepest nesting that is followed; honest pages stay below ten.
 const DEEPEST: usize = 64;
 
-/// The open elements that matter: SVG and MathML, the HTML inside them, and what is not shown.
+/// The open elements that matter: SVG and MathML, the HTML inside them, and elements that are not displayed.
 #[derive(Default)]
 pub(super) struct Context {
     open: Vec<Open>,
@@ -30,7 +30,7 @@ impl Context {
         self.hidden
     }
 
-    /// Whether we are in a template, of which nothing is part of the page.
+    /// Whether we are in a template, whose content is not part of the page.
     pub(super) fn is_inert(&self) -> bool {
         self.inert
     }

@@ -262,7 +262,7 @@ impl<'a> MarkupReader<'a> {
         if end.is_some() { self.tag(true) } else { NextStep::End }
     }
 
-    /// A script; what it holds is nobody's text.
+    /// A script; its content is not text.
     fn script(&mut self) -> NextStep {
         let Some(end) = self.end_of_raw_text() else { return NextStep::End };
         let script = &self.bytes[self.at..end];

@@ -349,7 +349,7 @@ impl Name {
         *self = Name::default();
     }
 
-    /// Adds a piece; a name that grows too long is no name that we know.
+    /// Adds a piece; a name that grows too long is unknown.
     pub(super) fn push(&mut self, piece: &[u8]) {
         piece.iter().for_each(|&byte| self.add(byte));
     }

@@ -70,7 +70,7 @@ fn resolve(text: &[u8], state: State, out: &mut Vec<u8>) {
     let Ok(()) = tokenizer.finish();
 }
 
-/// Gathers text and values, whatever else there is.
+/// Gathers text and values only.
 struct Gathering<'a>(&'a mut Vec<u8>);
 
 impl Emitter for Gathering<'_> {

@@ -1,4 +1,4 @@
-//! Which element of a listing holds what? Told by local names, whatever the prefixes.
+//! Which element of a listing holds what? Identified by local names, whatever the prefixes.
 
 use quick_xml::XmlVersion;
 use quick_xml::events::BytesStart;

@@ -1,4 +1,4 @@
-//! What do we know of this name, and is it time to ask again?
+//! What is known about this name, and is it time to look it up again?
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -38,7 +38,7 @@ struct CachedAnswer {
 pub(super) enum TableLookup {
     /// It knows.
     Fresh(DnsAnswer),
-    /// It knows, but not for long: whoever uses this should have the name looked up meanwhile.
+    /// The answer is about to expire: the caller should have the name looked up meanwhile.
     Aging(DnsAnswer),
     /// It does not know, or no longer.
     Nothing,

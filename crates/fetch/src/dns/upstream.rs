@@ -1,4 +1,4 @@
-//! Who is asked when we do not know?
+//! Which name servers are asked about an unknown name?
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

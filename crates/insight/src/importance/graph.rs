@@ -48,7 +48,10 @@ impl LinkGraph {
     }
 
     /// Reads as much as can be ranked in `memory` bytes.
-    pub fn read_within<S: Store>(state: &View<S>, memory: u64) -> Result<ReadWithin, StateError> {
+    pub(crate) fn read_within<S: Store>(
+        state: &View<S>,
+        memory: u64,
+    ) -> Result<ReadWithin, StateError> {
         let mut read = Self::default();
         for page in state.pages() {
             let (key, row) = page?;

@@ -52,7 +52,7 @@ impl PageGroups {
     }
 
     /// The group of every page, by the page's number.
-    pub fn page_groups(&self) -> &[u32] {
+    pub(crate) fn page_groups(&self) -> &[u32] {
         &self.of_page
     }
 

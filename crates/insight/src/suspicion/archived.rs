@@ -1,8 +1,8 @@
 //! What was a page's last archived content?
 
-use std::path::PathBuf;
+use std::sync::Arc;
 
-use evercrawl_archive::{Record, RecordCache};
+use evercrawl_archive::{Record, RecordCache, SegmentStore};
 use evercrawl_extract::decode;
 use evercrawl_model::{Outcome, RecordAt};
 use evercrawl_state::{PageRow, StateError, Store, View};
@@ -17,9 +17,9 @@ pub struct ArchivedPages {
 }
 
 impl ArchivedPages {
-    /// The archive in a directory.
-    pub fn new(dir: impl Into<PathBuf>) -> Self {
-        ArchivedPages { records: RecordCache::new(dir, CACHE, RECORD_CAP) }
+    /// The archive whose segments these are.
+    pub fn new(segments: Arc<dyn SegmentStore>) -> Self {
+        ArchivedPages { records: RecordCache::new(segments, CACHE, RECORD_CAP) }
     }
 
     /// The last archived HTML of a page, decoded; `None` when there is none any more.

@@ -38,7 +38,7 @@ nav ul{columns:2;list-style:none;padding:0;font-size:.95rem}nav li{margin:0;padd
 
 /// An HTML page that grows from above to below.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ReportPage {
+pub(crate) struct ReportPage {
     title: String,
     body: String,
     figures: usize,
@@ -50,7 +50,7 @@ pub struct ReportPage {
 
 impl ReportPage {
     /// A page with a title, and a sentence or two on what it is about.
-    pub fn new(title: &str, lead: &str) -> Self {
+    pub(crate) fn new(title: &str, lead: &str) -> Self {
         let body =
             format!("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", escaped(title), marked_up(lead));
         ReportPage {
@@ -63,29 +63,32 @@ impl ReportPage {
     }
 
     /// Puts a list of all sections here, those still to come included.
-    pub fn contents(&mut self) {
+    pub(crate) fn contents(&mut self) {
         self.contents = Some(self.body.len());
     }
 
     /// Begins a section.
-    pub fn section(&mut self, heading: &str) {
+    pub(crate) fn section(&mut self, heading: &str) {
         let id = format!("s{}", self.sections.len() + 1);
         let _ = writeln!(self.body, "<h2 id=\"{id}\">{}</h2>", escaped(heading));
         self.sections.push((id, heading.to_owned()));
     }
 
     /// Begins a part of a section.
-    pub fn heading(&mut self, heading: &str) {
+    pub(crate) fn heading(&mut self, heading: &str) {
         let _ = writeln!(self.body, "<h3>{}</h3>", escaped(heading));
     }
 
     /// Adds a paragraph. What stands between backquotes is shown as code.
-    pub fn paragraph(&mut self, words: &str) {
+    pub(crate) fn paragraph(&mut self, words: &str) {
         let _ = writeln!(self.body, "<p>{}</p>", marked_up(words));
     }
 
     /// Adds a list of links: where to, what it is called, and what is there.
-    pub fn links<'a>(&mut self, links: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>) {
+    pub(crate) fn links<'a>(
+        &mut self,
+        links: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>,
+    ) {
         self.body.push_str("<ul>\n");
         for (to, name, about) in links {
             let (to, name) = (escaped(to).replace('"', "&quot;"), escaped(name));
@@ -96,7 +99,7 @@ impl ReportPage {
     }
 
     /// Adds terms with what is to be said of each, set apart from the text.
-    pub fn beside(&mut self, entries: &[(&str, &str)]) {
+    pub(crate) fn beside(&mut self, entries: &[(&str, &str)]) {
         self.body.push_str("<dl class=\"beside\">\n");
         for (term, words) in entries {
             let _ = writeln!(self.body, "<dt>{}</dt><dd>{}</dd>", escaped(term), marked_up(words));
@@ -105,25 +108,20 @@ impl ReportPage {
     }
 
     /// Adds a table.
-    pub fn table(&mut self, table: &ReportTable) {
+    pub(crate) fn table(&mut self, table: &ReportTable) {
         self.body.push_str(&table.html());
     }
 
     /// Adds a figure; its description becomes the caption.
-    pub fn figure(&mut self, figure: &Figure) {
+    pub(crate) fn figure(&mut self, figure: &Figure) {
         self.figures += 1;
         let svg = figure.inline(&format!("f{}-", self.figures));
         let caption = marked_up(&figure.description);
         let _ = writeln!(self.body, "<figure>\n{svg}<figcaption>{caption}</figcaption></figure>");
     }
 
-    /// Adds HTML as it is.
-    pub fn raw(&mut self, html: &str) {
-        self.body.push_str(html);
-    }
-
     /// Returns the whole file.
-    pub fn html(&self) -> String {
+    pub(crate) fn html(&self) -> String {
         let place = self.contents.unwrap_or(0);
         let (before, after) = self.body.split_at(place);
         let list = if self.contents.is_some() { self.list_of_sections() } else { String::new() };

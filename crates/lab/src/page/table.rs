@@ -138,7 +138,7 @@ impl Cell {
 
     /// The same, standing out if `bold`.
     #[must_use]
-    pub fn bold_if(self, bold: bool) -> Self {
+    pub(crate) fn bold_if(self, bold: bool) -> Self {
         Cell { bold, ..self }
     }
 

@@ -91,7 +91,7 @@ impl SiteTrace {
     }
 
     /// In how many weeks of those from `from` to `to` each page changed.
-    pub fn changed_weeks(&self, from: Days, to: Days) -> Vec<u32> {
+    pub(crate) fn changed_weeks(&self, from: Days, to: Days) -> Vec<u32> {
         let weeks = |page: u32| {
             let within = self.changes.changes_of(page).filter(|&at| from < at && at <= to);
             let mut weeks: Vec<i64> = within.map(|at| ((at - from) / WEEK) as i64).collect();

@@ -5,7 +5,7 @@ use crate::policy::Policy;
 
 /// The numbers of an adaptive rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Adaptive {
+pub(crate) struct Adaptive {
     /// The interval of a page that has not been checked.
     pub start: Days,
     /// The shortest interval.
@@ -23,7 +23,7 @@ pub struct Adaptive {
 
 impl Adaptive {
     /// Nutch's `AdaptiveFetchSchedule` as shipped.
-    pub const NUTCH: Adaptive = Adaptive {
+    pub(crate) const NUTCH: Adaptive = Adaptive {
         start: 30.0,
         min: 60.0 / 86_400.0,
         max: 365.0,
@@ -33,7 +33,7 @@ impl Adaptive {
     };
 
     /// StormCrawler's `AdaptiveScheduler` as shipped.
-    pub const STORM_CRAWLER: Adaptive = Adaptive {
+    pub(crate) const STORM_CRAWLER: Adaptive = Adaptive {
         start: 1.0,
         min: 60.0 / 1_440.0,
         max: 14.0,

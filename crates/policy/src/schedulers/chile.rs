@@ -36,7 +36,7 @@ impl Chile {
     }
 
     /// The same with other exponents.
-    pub fn with_exponents(reading: ChileVariant, exponents: [f64; 3]) -> Self {
+    pub(crate) fn with_exponents(reading: ChileVariant, exponents: [f64; 3]) -> Self {
         Chile { reading, exponents, usual_rate: 1.0, list: Worklist::default() }
     }
 

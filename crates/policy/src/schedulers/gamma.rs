@@ -27,7 +27,7 @@ const MEMORY: f64 = 1000.0;
 /// all pages. A page's own evidence is kept apart, so that it stays when the prior moves. O(1) per fetch, four
 /// numbers per page.
 #[derive(Debug)]
-pub struct GammaIndex {
+pub(crate) struct GammaIndex {
     beliefs: Beliefs,
     /// The threshold price μ; 0 before the first plan.
     threshold: f64,
@@ -43,7 +43,7 @@ pub struct GammaIndex {
 
 impl GammaIndex {
     /// Starts from the prior `all` for every page, and keeps intervals within `limits`.
-    pub fn new(all: Gamma, limits: IntervalLimits) -> Self {
+    pub(crate) fn new(all: Gamma, limits: IntervalLimits) -> Self {
         GammaIndex {
             beliefs: Beliefs::new(all, ShapePrior::Hardly),
             threshold: 0.0,
@@ -56,12 +56,13 @@ impl GammaIndex {
     }
 
     /// The threshold price μ.
-    pub fn threshold(&self) -> f64 {
+    #[cfg(test)]
+    fn threshold(&self) -> f64 {
         self.threshold
     }
 
     /// The belief about `page`: its own evidence on its group's prior.
-    pub fn belief(&self, page: &Page) -> Gamma {
+    pub(crate) fn belief(&self, page: &Page) -> Gamma {
         self.beliefs.posterior_of(page)
     }
 

@@ -12,7 +12,8 @@ const TURNS: f64 = 10.0;
 /// Fetches every page at the frequency that is optimal for its rate (B13), evenly spaced.
 ///
 /// An estimate may be wrong, so a page that would get nothing by it still gets a tenth of its turn;
-/// the clairvoyant drops such pages. Every round finds the one number μ that makes all frequencies meet the budget; a page's own
+/// the clairvoyant drops such pages. Every round finds the one number μ that makes all frequencies meet the budget; a
+/// page's own
 /// frequency follows from it and from the page alone.
 #[derive(Debug)]
 pub struct Optimal {

@@ -17,7 +17,7 @@ const CLASSES: usize = 256;
 /// were another page fetched now and this one later, the two could change places, and what was lost
 /// by waiting would be the same or less.
 #[derive(Debug)]
-pub struct Oracle {
+pub(crate) struct Oracle {
     changes: ChangeTimes,
     events: Vec<(Days, u32)>,
     at: usize,
@@ -34,7 +34,7 @@ struct Stale {
 
 impl Oracle {
     /// Knows `changes`.
-    pub fn new(changes: ChangeTimes) -> Self {
+    pub(crate) fn new(changes: ChangeTimes) -> Self {
         let events = changes.by_time();
         Oracle { changes, events, at: 0, stale: vec![BinaryHeap::new(); CLASSES] }
     }

@@ -9,7 +9,7 @@ use crate::schedulers::{advance, estimated_rate, mean, spread};
 /// What intuition says, and for freshness worse than fetching all alike: it spends the most on pages
 /// that are stale again at once. For coverage it is right.
 #[derive(Debug)]
-pub struct Proportional {
+pub(crate) struct Proportional {
     /// Days between fetches of a page that changes once a day.
     interval: Days,
     /// What a page is taken to change at before it has been checked.
@@ -18,7 +18,7 @@ pub struct Proportional {
 
 impl Proportional {
     /// Knows nothing before the first round.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Proportional { interval: 1.0, usual_rate: 1.0 }
     }
 

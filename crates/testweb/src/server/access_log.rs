@@ -71,7 +71,7 @@ impl AccessLog {
         lines.bytes.push(b'\n');
     }
 
-    /// Writes what is left and reports whether all of the log was written.
+    /// Writes the rest and reports whether all of the log was written.
     pub(crate) fn close(&self) -> io::Result<()> {
         self.pending.lock().closed = true;
         self.pending.closing.notify_all();
@@ -86,7 +86,7 @@ impl AccessLog {
 
 impl Drop for AccessLog {
     fn drop(&mut self) {
-        // Whoever wants to know about errors has closed the log before.
+        // Errors were reported to those who closed the log before.
         let _ = self.close();
     }
 }

@@ -16,10 +16,11 @@ use tokio::time::sleep;
 /// Serves a connection until either side is done with it.
 pub(crate) async fn serve_connection(shared: Arc<Shared>, stream: std::net::TcpStream) {
     let Ok(mut stream) = TcpStream::from_std(stream) else { return };
-    // Without this an answer in two pieces waits for the caller's delayed acknowledgement. If it fails, all still works.
+    // Without this an answer in two pieces waits for the caller's delayed acknowledgement. If it fails, all still
+    // works.
     let _ = stream.set_nodelay(true);
     if shared.hostile && hostile::wants_keys(&stream).await {
-        // However it ends is part of the trouble.
+        // Errors of hostile cases are part of the case.
         let _ = hostile::secure(stream, &shared.world.config().suffix).await;
         return;
     }

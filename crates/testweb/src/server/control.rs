@@ -1,8 +1,10 @@
 //! What does a tester want to know? Endpoints under `/.testweb/` on any host; they are neither counted nor logged.
 //!
-//! - `truth?url=..` and `truth` tell what is true about one page or all, `at=` a moment in milliseconds, now by default;
+//! - `truth?url=..` and `truth` tell what is true about one page or all, `at=` a moment in milliseconds, now by
+//!   default;
 //! - `stats` counts requests by class of host and status;
-//! - `freshness` takes lines of a URL, a tab and the time of its fetch in milliseconds, and says how many copies are fresh.
+//! - `freshness` takes lines of a URL, a tab and the time of its fetch in milliseconds, and says how many copies are
+//!   fresh.
 
 use super::Shared;
 use super::request::Head;

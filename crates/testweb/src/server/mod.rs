@@ -27,7 +27,7 @@ use std::thread::JoinHandle;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::watch;
 
-/// How a world is to be served.
+/// How to serve a world.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServeConfig {
     /// Addresses to listen on; port 0 takes a free one.
@@ -63,7 +63,7 @@ pub enum Error {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A file cannot be written.
@@ -71,7 +71,7 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Threads or event queues are exhausted.
@@ -104,13 +104,13 @@ pub(crate) struct Shared {
 impl Shared {
     fn new(world: World, log: Option<AccessLog>, hostile: bool) -> Self {
         let clock = ServerClock::start();
-        // From the time on, so that a server started anew does not repeat what another said.
+        // Starts from the current time, so that a restarted server does not repeat earlier values.
         let nonces = AtomicU64::new(clock.now_us());
         let (limits, stats) = (RateLimits::default(), Stats::default());
         Shared { world, clock, limits, stats, nonces, log, hostile }
     }
 
-    /// The trouble that a host stands for, where such hosts are served.
+    /// The hostile case of a host, if such hosts are served.
     fn trouble(&self, host: &str) -> Option<&'static Trouble> {
         Trouble::of(host, &self.world.config().suffix).filter(|_| self.hostile)
     }
@@ -123,7 +123,8 @@ impl Shared {
 
 /// Serves a world until the handle is shut down or dropped.
 ///
-/// The Host header selects the host, so a caller that connects every name to one address sees the whole world; so does one
+/// The Host header selects the host, so a caller that connects every name to one address sees the whole world; so does
+/// one
 /// that takes the server for its HTTP proxy.
 pub fn serve(world: World, config: ServeConfig) -> Result<TestServer, Error> {
     let listeners =
@@ -166,7 +167,7 @@ impl TestServer {
         self.shared.clock.now_ms()
     }
 
-    /// Breaks off what is in flight, completes the access log and writes the truth.
+    /// Aborts what is in flight, completes the access log and writes the truth.
     pub fn shutdown(mut self) -> Result<(), Error> {
         self.stop_threads();
         if let Some(log) = &self.shared.log {

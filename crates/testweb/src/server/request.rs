@@ -1,4 +1,4 @@
-//! What is being asked? Reads requests off a connection, one after another.
+//! How are requests read from a connection, one after another?
 
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt};

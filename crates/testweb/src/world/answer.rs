@@ -27,7 +27,7 @@ pub struct WorldRequest<'a> {
 /// An answer, to be kept and filled again so that its buffers are reused.
 #[derive(Debug)]
 pub struct WorldAnswer {
-    /// The status code; 0 when there is no answer at all.
+    /// The status code; 0 when there is no response at all.
     pub status: u16,
     /// Header lines, each ending with CR LF; length, date and connection are left to the transport.
     pub headers: Vec<u8>,
@@ -62,7 +62,7 @@ impl WorldAnswer {
         }
     }
 
-    /// The value of a header, for whoever reads answers without a transport.
+    /// The value of a header, for callers without a transport.
     pub fn header(&self, name: &str) -> Option<&str> {
         let lines = std::str::from_utf8(&self.headers).ok()?.lines();
         let fields = lines.filter_map(|line| line.split_once(": "));

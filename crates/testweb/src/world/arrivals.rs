@@ -1,6 +1,7 @@
 //! When does a Poisson process ring? Answered for any moment without walking there from the beginning.
 //!
-//! Time is cut into epochs in which four arrivals are expected. The number of arrivals of an epoch and their places in it are
+//! Time is cut into epochs in which four arrivals are expected. The number of arrivals of an epoch and their places in
+//! it are
 //! drawn from the epoch's own key, so that only the epochs asked about are ever looked at. An epoch is empty with
 //! probability e^-4, so the latest arrival is nearly always found in the first or second epoch looked at.
 

@@ -1,4 +1,5 @@
-//! What changed when? The version of a page at any moment, computed from its own Poisson process and from the births and
+//! What changed when? The version of a page at any moment, computed from its own Poisson process and from the births
+//! and
 //! deaths of the pages it lists.
 
 use super::arrivals::Arrivals;
@@ -7,7 +8,8 @@ use super::life::Cycle;
 use super::{Fate, PageId, World};
 
 impl World {
-    /// The version of a page at a moment, or none when it does not exist then. A version is named by the time of the change
+    /// The version of a page at a moment, or none when it does not exist then. A version is named by the time of the
+    /// change
     /// that made it, or by the page's creation, so it grows with every change.
     pub fn version_at(&self, page: PageId, at_ms: u64) -> Option<u64> {
         self.life(page).covers(at_ms).then(|| self.last_change(page, at_ms))
@@ -44,7 +46,7 @@ impl World {
     }
 
     /// Expected edits of a page in a real day; what its listed pages add to its changes is not counted.
-    pub fn rate_per_day(&self, page: PageId) -> f64 {
+    pub(crate) fn rate_per_day(&self, page: PageId) -> f64 {
         self.arrivals(self.source(page).page).map_or(0.0, |arrivals| arrivals.rate() * DAY_MS)
     }
 

@@ -1,4 +1,4 @@
-//! What kind of host is this? Its layout, its honesty and its vices, drawn from its number.
+//! What kind of host is this? Its layout, its honesty and its faults, drawn from its number.
 
 use super::dice::{DicePurpose, WorldDice};
 use super::{Spam, World};
@@ -31,13 +31,13 @@ pub struct Host {
     pub charset: Charset,
     /// How long it waits before it answers.
     pub delay_ms: u32,
-    /// How it treats whoever calls too fast.
+    /// How it treats requests that come too fast.
     pub limit: Option<Limit>,
     /// Where its endless pages are.
     pub trap: Option<Trap>,
     /// How its answers break.
     pub fault: Option<HostFault>,
-    /// Whether all its pages have a footer, which is written anew from time to time.
+    /// Whether all its pages have a footer, which is rewritten from time to time.
     pub footer: bool,
     /// What it pretends.
     pub spam: Option<Spam>,
@@ -52,7 +52,7 @@ pub struct Host {
 pub struct Decline {
     /// From when on, in Unix milliseconds.
     pub from_ms: u64,
-    /// What is shown from then on.
+    /// What it shows from then on.
     pub shows: InsteadOfNotFound,
 }
 
@@ -102,7 +102,7 @@ pub enum HostValidators {
 /// What a host's sitemap is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sitemap {
-    /// There is none.
+    /// None.
     Absent,
     /// Its lastmod is the time of the last change.
     Right,
@@ -117,9 +117,9 @@ pub enum Sitemap {
 pub enum HostRobots {
     /// All is allowed.
     Open,
-    /// `/private/` is forbidden but for `/private/open/`.
+    /// `/private/` is forbidden except for `/private/open/`.
     Disallow,
-    /// There is none (404), so all is allowed.
+    /// None (404), so all is allowed.
     Missing,
     /// It fails (503), so nothing is allowed.
     Failing,
@@ -154,17 +154,17 @@ pub enum Noise {
 /// How text is encoded and declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charset {
-    /// UTF-8, said in the header.
+    /// UTF-8, declared in the header.
     Utf8,
-    /// ISO-8859-1, said in the header.
+    /// ISO-8859-1, declared in the header.
     Latin1,
-    /// ISO-8859-1, said in a meta element only.
+    /// ISO-8859-1, declared in a meta element only.
     Latin1Meta,
-    /// UTF-8, said nowhere.
+    /// UTF-8, not declared.
     Undeclared,
 }
 
-/// How a host treats whoever calls faster than it likes.
+/// How a host treats requests that come too fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Least time between the starts of two requests.
@@ -193,7 +193,7 @@ pub enum Trap {
     Calendar,
     /// Relative links that make the path grow.
     Maze,
-    /// Links within the host carry a session id, a new one for whoever comes without.
+    /// Links within the host carry a session id, a new one for requests without.
     Session,
 }
 

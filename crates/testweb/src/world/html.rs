@@ -164,7 +164,8 @@ impl World {
 
 const PARAGRAPH: u32 = 5;
 
-/// Which sentences a change rewrites: always the same ones of a page, so that two versions differ there and nowhere else.
+/// Which sentences a change rewrites: always the same ones of a page, so that two versions differ there and nowhere
+/// else.
 fn edited_part(edit: Edit, spot: u32, sentences: u32) -> Range<u32> {
     let paragraph = spot - spot % PARAGRAPH;
     match edit {

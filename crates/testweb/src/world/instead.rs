@@ -4,7 +4,7 @@ use super::bytes::push;
 use super::{Host, InsteadOfNotFound, PageId, World, WorldAnswer};
 
 impl World {
-    /// What is shown in place of a page at a moment, where something is.
+    /// What a host shows in place of a page at a moment, if anything.
     pub fn instead(&self, page: PageId, at_ms: u64) -> Option<InsteadOfNotFound> {
         let host = self.host(page.host);
         if let Some(decline) = host.decline.filter(|decline| decline.from_ms <= at_ms)

@@ -24,7 +24,7 @@ struct Manner {
 
 impl World {
     /// The host that a host has moved to as a whole: one that does not pretend.
-    pub fn moved_to(&self, host: u32) -> Option<u32> {
+    pub(crate) fn moved_to(&self, host: u32) -> Option<u32> {
         let moved = self.config.host_shares.moved;
         // Nothing is drawn where no host moves: hosts are asked about for every link.
         let drawn = moved > 0.0 && self.spam_dice(host, SpamTopic::Moved).chance(moved);

@@ -126,7 +126,7 @@ impl World {
         self.config.origin_ms.saturating_sub(before)
     }
 
-    /// Real milliseconds that so many days of the world take.
+    /// The milliseconds of this many days of the world.
     pub(crate) fn days_ms(&self, days: f64) -> f64 {
         days * 86_400_000.0 / self.config.time_scale
     }

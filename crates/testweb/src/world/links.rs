@@ -1,4 +1,4 @@
-//! Where does a page link to? Asked alike by whoever writes the page and by whoever computes what can be reached.
+//! Where does a page link to? The same answer serves those who write the page and those who compute reachability.
 
 use super::bytes::{push, push_hex, push_number};
 use super::dice::{DicePurpose, WorldDice};
@@ -94,7 +94,7 @@ impl World {
         }
     }
 
-    /// Appends the URL that a page had so many moves ago.
+    /// Appends the URL that a page had this many moves ago.
     pub(crate) fn push_former_path(&self, out: &mut Vec<u8>, host: &Host, page: PageId, hops: u8) {
         if hops > 0 {
             push(out, "/moved/");
@@ -113,7 +113,8 @@ impl World {
         }
     }
 
-    /// Adds links across the host's tree. Mortal pages are listed by their section only, so that no other page changes when
+    /// Adds links across the host's tree. Mortal pages are listed by their section only, so that no other page changes
+    /// when
     /// they come and go.
     fn add_extra_links(&self, host: &Host, dice: &mut WorldDice, out: &mut Vec<PageLink>) {
         for _ in 0..self.config.extra_links {

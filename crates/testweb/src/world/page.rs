@@ -1,6 +1,7 @@
 //! What is a page, where does it stand in its host's tree, and what is its fate?
 //!
-//! The slots of a host form a heap: slot 0 is `/`, and slot s has the children s*fanout+1 to s*fanout+fanout. Slots with
+//! The slots of a host form a heap: slot 0 is `/`, and slot s has the children s*fanout+1 to s*fanout+fanout. Slots
+//! with
 //! children are sections: plain and immortal, so that whatever befalls leaves, every page that is linked at all stays
 //! reachable from `/`.
 
@@ -108,7 +109,8 @@ impl World {
         dice.chance(self.config.page_shares.meta_nofollow) && !self.is_section(page.slot)
     }
 
-    /// Whether the page's answers suffer from its host's fault. Sections are spared, so that there is something to find.
+    /// Whether the page's answers suffer from its host's fault. Sections are spared, so that there is something to
+    /// find.
     pub(crate) fn is_cut(&self, host: &Host, slot: u32) -> bool {
         let dice =
             &mut WorldDice::new(self.config.seed, DicePurpose::Cut, slot_key(host.id, slot), 0);
@@ -140,7 +142,8 @@ impl World {
         original.map_or(own, |page| ContentSource { page, one_word_differs })
     }
 
-    /// Draws a page worth copying: a leaf that is always there, is no copy itself, and whose links mean the same elsewhere.
+    /// Draws a page worth copying: a leaf that is always there, is no copy itself, and whose links mean the same
+    /// elsewhere.
     fn draw_original(&self, dice: &mut WorldDice, copy: PageId) -> Option<PageId> {
         let elsewhere = dice.chance(0.5);
         let other = dice.below(u64::from(self.config.hosts)) as u32;

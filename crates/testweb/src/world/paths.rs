@@ -58,7 +58,8 @@ impl World {
         Some((self.find_host(authority)?, if target.is_empty() { "/" } else { target }))
     }
 
-    /// Finds the page of a host that a path names. The path is not taken apart: the number in it leads to a page, and that
+    /// Finds the page of a host that a path names. The path is not taken apart: the number in it leads to a page, and
+    /// that
     /// page's own path must then be the same to the letter.
     pub(crate) fn find_path(&self, host: &Host, path: &str) -> Option<PageId> {
         if path == "/" {
@@ -115,7 +116,7 @@ impl World {
     }
 }
 
-/// Splits the port off an authority; 80 when there is none.
+/// Splits the port off an authority; 80 by default.
 pub(crate) fn split_port(authority: &str) -> (&str, u16) {
     match authority.rsplit_once(':') {
         Some((name, port)) => (name, port.parse().unwrap_or(80)),

@@ -1,4 +1,4 @@
-//! What is there to read? A pool of sentences, made once, from which pages take theirs.
+//! Which text do pages have? A pool of sentences, made once, from which pages take theirs.
 
 use super::dice::{DicePurpose, WorldDice};
 

@@ -14,8 +14,10 @@ pub enum ReachScope {
 }
 
 impl World {
-    /// Walks the URLs that answer 200 to a crawler which starts from the seeds at a moment, obeys robots.txt and nofollow,
-    /// follows redirects, tries again what fails at times, stays out of traps and, if told so, reads sitemaps. Feeds name no
+    /// Walks the URLs that answer 200 to a crawler which starts from the seeds at a moment, obeys robots.txt and
+    /// nofollow,
+    /// follows redirects, tries again what fails at times, stays out of traps and, if told so, reads sitemaps. Feeds
+    /// name no
     /// page that links do not.
     pub fn reachable<'s>(
         &self,
@@ -28,7 +30,7 @@ impl World {
     }
 
     /// Walks the same pages as [`World::reachable`], as pages.
-    pub fn reachable_pages<'s>(
+    pub(crate) fn reachable_pages<'s>(
         &self,
         seeds: impl IntoIterator<Item = &'s str>,
         scope: ReachScope,

@@ -1,4 +1,4 @@
-//! Which few hosts belong together: for their readers, or for nobody's sake?
+//! Which few hosts link to each other: for their readers, or as a farm?
 
 use super::dice::{DicePurpose, WorldDice};
 use super::links::PageLink;

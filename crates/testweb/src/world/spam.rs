@@ -1,4 +1,4 @@
-//! What does spam look like here? Hosts that only pretend to be of use, each in one way, and copies of others.
+//! What does spam look like here? Spam hosts, each of one kind, and copies of others.
 
 use super::bytes::push;
 use super::dice::{DicePurpose, WorldDice};
@@ -23,7 +23,7 @@ pub enum Spam {
     Mirror,
 }
 
-/// How many neighbouring host numbers a farm is drawn from.
+/// The number of neighbouring host numbers that a farm is drawn from.
 const FARM_BLOCK: u32 = 400;
 
 impl World {
@@ -133,7 +133,7 @@ impl World {
         }
     }
 
-    /// As much stuffing as there is text, or more.
+    /// At least as much stuffing as there is text.
     fn push_stuffing(&self, out: &mut Vec<u8>, page: PageId) {
         let phrases = self.phrases(page.host);
         let dice = &mut WorldDice::new(

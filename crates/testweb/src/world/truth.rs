@@ -1,10 +1,10 @@
-//! What is true about a page, and how is it told? One JSON object a page, one line each.
+//! What is true about a page, and how is it reported? One JSON object per page, one line each.
 
 use super::{InsteadOfNotFound, PageId, Spam, World};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 
-/// What is true about a page up to a moment; times are Unix milliseconds.
+/// The truth about a page up to a moment; times are Unix milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PageTruth {
     /// The URL of the page.
@@ -24,7 +24,7 @@ pub struct PageTruth {
     /// What its host pretends, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spam: Option<Spam>,
-    /// What is shown in its place, where something is.
+    /// What is shown in its place, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<InsteadOfNotFound>,
 }
@@ -51,14 +51,14 @@ impl World {
     }
 
     /// Walks every page that has lived since the world began, up to a moment.
-    pub fn all_pages(&self, until_ms: u64) -> impl Iterator<Item = PageId> {
+    pub(crate) fn all_pages(&self, until_ms: u64) -> impl Iterator<Item = PageId> {
         (0..self.config.hosts)
             .flat_map(move |host| (0..self.config.pages).map(move |slot| (host, slot)))
             .flat_map(move |(host, slot)| self.tenants(host, slot, until_ms))
     }
 
     /// Writes the truth about every page as JSON Lines. Meant for worlds of moderate size.
-    pub fn write_truth(&self, out: &mut impl Write, at_ms: u64) -> io::Result<()> {
+    pub(crate) fn write_truth(&self, out: &mut impl Write, at_ms: u64) -> io::Result<()> {
         self.write_truth_on(out, at_ms, self.config.port)
     }
 

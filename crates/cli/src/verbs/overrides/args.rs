@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use evercrawl_query::OverrideRequest;
 
 use crate::args::Common;
 use crate::units;
@@ -28,7 +29,51 @@ pub(crate) enum Override {
 }
 
 impl Override {
-    /// Where the data is, and who wants to know.
+    /// What is asked of the crawl.
+    pub(super) fn request(&self) -> OverrideRequest {
+        let remove = |what: &str, kind: &str| OverrideRequest::Remove {
+            what: what.to_owned(),
+            kind: Some(kind.to_owned()),
+        };
+        let list = |kind: &str| OverrideRequest::List { kind: Some(kind.to_owned()) };
+        match self {
+            Override::Pin(Pin { url: Some(url), remove: true, .. }) => remove(url, "pin"),
+            Override::Pin(Pin { url: Some(url), every, .. }) => OverrideRequest::Pin {
+                url: url.clone(),
+                every_seconds: every.map(|every| every.as_secs_f64()),
+            },
+            Override::Pin(_) => list("pin"),
+            Override::Boost(Boost { pattern: Some(pattern), remove: true, .. }) => {
+                remove(pattern, "boost")
+            }
+            Override::Boost(Boost { pattern: Some(pattern), times, .. }) => {
+                OverrideRequest::Boost { pattern: pattern.clone(), times: *times }
+            }
+            Override::Boost(_) => list("boost"),
+            Override::Pause(Pause { host: Some(host), .. }) => {
+                OverrideRequest::Pause { host: host.clone() }
+            }
+            Override::Pause(_) => list("pause"),
+            Override::Trust(Trust { host: Some(host), .. }) => {
+                OverrideRequest::Trust { host: host.clone() }
+            }
+            Override::Trust(_) => list("trust"),
+            Override::Exclude(Exclude { pattern: Some(pattern), remove: true, .. }) => {
+                remove(pattern, "exclude")
+            }
+            Override::Exclude(Exclude { pattern: Some(pattern), dry_run, force, .. }) => {
+                let (dry_run, force) = (*dry_run, *force);
+                OverrideRequest::Exclude { pattern: pattern.clone(), dry_run, force }
+            }
+            Override::Exclude(_) => list("exclude"),
+            Override::Resume(args) => {
+                OverrideRequest::Remove { what: args.what.clone(), kind: None }
+            }
+            Override::Overrides(_) => OverrideRequest::List { kind: None },
+        }
+    }
+
+    /// Where the data is, and how to show the answer.
     pub(super) fn about(&self) -> &About {
         match self {
             Override::Pin(args) => &args.about,

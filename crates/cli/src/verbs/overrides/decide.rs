@@ -9,12 +9,12 @@ use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::overrides::Overrides;
 use evercrawl_engine::walk::{OverrideChange, read_robots, scope};
 use evercrawl_model::{HostKey, Override as OverrideSet};
+use evercrawl_query::{OverrideRequest, OverridesView};
 use evercrawl_state::PageStatus;
 use evercrawl_urls::{Canonical, Patterns, UrlFilter};
 use serde_json::{Value, json};
 
 use super::Opened;
-use super::args::{Boost, Exclude, Override, Pause, Pin, Trust};
 use super::show::{describe, words};
 use crate::args::RunArgs;
 use crate::exit::{self, Failure};
@@ -38,42 +38,40 @@ pub(super) struct Decided {
     pub(super) json: Vec<Value>,
 }
 
-/// Decides what a verb comes to, by what is known.
-pub(super) fn decide(verb: &Override, opened: &Opened) -> anyhow::Result<Decided> {
-    match verb {
-        Override::Pin(Pin { url: Some(url), remove: true, .. }) => {
-            end(opened, canonical(&opened.settings, url)?.as_str(), &["pin"])
+impl Decided {
+    /// What is said once the changes are made.
+    pub(super) fn view(self) -> OverridesView {
+        OverridesView { words: self.words, json: self.json }
+    }
+}
+
+/// Decides what a request comes to, by what is known.
+pub(super) fn decide(asked: &OverrideRequest, opened: &Opened) -> anyhow::Result<Decided> {
+    match asked {
+        OverrideRequest::Pin { url, every_seconds } => {
+            let every = every_seconds.map(Duration::try_from_secs_f64).transpose();
+            pin(opened, url, every.map_err(|error| Failure::usage(error.to_string()))?)
         }
-        Override::Pin(Pin { url: Some(url), every, .. }) => pin(opened, url, *every),
-        Override::Boost(Boost { pattern: Some(pattern), remove: true, .. }) => {
-            end(opened, pattern, &["boost"])
-        }
-        Override::Boost(Boost { pattern: Some(pattern), times, .. }) => {
-            boost(opened, pattern, *times)
-        }
-        Override::Pause(Pause { host: Some(host), .. }) => {
+        OverrideRequest::Boost { pattern, times } => boost(opened, pattern, *times),
+        OverrideRequest::Pause { host } => {
             let (host, authority) = known_host(opened, host, "pause")?;
             begin(opened, OverrideSet::Pause { host, authority }, None)
         }
-        Override::Trust(Trust { host: Some(host), .. }) => {
+        OverrideRequest::Trust { host } => {
             let (host, authority) = known_host(opened, host, "trust")?;
             begin(opened, OverrideSet::Trust { host, authority }, None)
         }
-        Override::Exclude(Exclude { pattern: Some(pattern), remove: true, .. }) => {
-            end(opened, pattern, &["exclude"])
+        OverrideRequest::Exclude { pattern, dry_run, force } => {
+            exclude(opened, pattern, *dry_run, *force)
         }
-        Override::Exclude(args @ Exclude { pattern: Some(pattern), .. }) => {
-            exclude(opened, pattern, args)
+        OverrideRequest::Remove { what, kind: Some(kind) } if kind == "pin" => {
+            end(opened, canonical(&opened.settings, what)?.as_str(), &["pin"])
         }
-        Override::Resume(args) => {
-            end(opened, &args.what, &["pin", "boost", "pause", "trust", "exclude"])
+        OverrideRequest::Remove { what, kind: Some(kind) } => end(opened, what, &[kind]),
+        OverrideRequest::Remove { what, kind: None } => {
+            end(opened, what, &["pin", "boost", "pause", "trust", "exclude"])
         }
-        Override::Pin(_) => list(opened, Some("pin")),
-        Override::Boost(_) => list(opened, Some("boost")),
-        Override::Pause(_) => list(opened, Some("pause")),
-        Override::Trust(_) => list(opened, Some("trust")),
-        Override::Exclude(_) => list(opened, Some("exclude")),
-        Override::Overrides(_) => list(opened, None),
+        OverrideRequest::List { kind } => list(opened, kind.as_deref()),
     }
 }
 
@@ -268,9 +266,9 @@ fn known_host(opened: &Opened, host: &str, verb: &str) -> anyhow::Result<(HostKe
     Ok((host, authority))
 }
 
-fn exclude(opened: &Opened, pattern: &str, args: &Exclude) -> anyhow::Result<Decided> {
+fn exclude(opened: &Opened, pattern: &str, dry_run: bool, force: bool) -> anyhow::Result<Decided> {
     let alone = usable("exclude", pattern)?;
-    if args.dry_run {
+    if dry_run {
         return count(opened, pattern, &alone);
     }
     let overrides = Overrides::read(&opened.state)?;
@@ -278,7 +276,7 @@ fn exclude(opened: &Opened, pattern: &str, args: &Exclude) -> anyhow::Result<Dec
     let mut pages = opened.state.pages();
     let stays = pages.find(|page| !matches!(page, Ok((_, row)) if excluded(&row.url)));
     let all = stays.transpose()?.is_none() && opened.state.counters().pages > 0;
-    if all && !args.force {
+    if all && !force {
         return Err(Failure::usage(format!(
             "`{}` would exclude every page that is known; add --force if that is what you want",
             print::plain(pattern)

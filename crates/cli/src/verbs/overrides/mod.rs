@@ -14,54 +14,60 @@ use std::io::Write;
 use evercrawl_engine::DataDir;
 use evercrawl_engine::live::{Inbox, SystemClock};
 use evercrawl_engine::walk::{OverrideChange, Walk};
+use evercrawl_query::{Answer, OverrideRequest, OverridesView, Request};
 use evercrawl_state::DiskStore;
 
 use super::crawl::open_walk;
 use super::{Entered, Opened, enter};
 use crate::args::RunArgs;
+use crate::control::unexpected;
 use crate::settings::Settings;
 use crate::{control, crawl_config, exit, print};
-use decide::{Decided, decide};
+use decide::decide;
 
 pub(crate) use args::Override;
-pub(crate) use show::standing;
 
 /// Changed keys after which pages that were put aside or back are committed.
 const COMMIT_KEYS: usize = 40_000;
 
 /// Runs a verb here, or in the crawl that has the data directory open.
 pub(crate) fn run(verb: &Override) -> anyhow::Result<u8> {
-    let common = &verb.about().common;
-    match enter(common, || control::forward(&common.data, &[]))? {
-        Entered::Here(opened) => stopped(verb, opened),
-        Entered::There(code) => Ok(code),
+    let (common, asked) = (&verb.about().common, verb.request());
+    let request = Request::Override(asked.clone());
+    let mut show = |answer: Answer| match answer {
+        Answer::Overrides(view) => write(verb, &view),
+        other => Err(unexpected(&other)),
+    };
+    match enter(common, || control::call(&common.data, &request, &mut show))? {
+        Entered::Here(opened) => write(verb, &stopped(&asked, opened)?)?,
+        Entered::There(()) => {}
     }
+    Ok(exit::OK)
 }
 
-/// Runs a verb in the crawl that works in the data directory.
+/// Does what is asked in the crawl that works in the data directory.
 pub(crate) fn running(
-    verb: &Override,
+    asked: &OverrideRequest,
     opened: &Opened,
     inbox: &Inbox,
-    out: &mut dyn Write,
-) -> anyhow::Result<u8> {
-    let decided = decide(verb, opened)?;
+) -> anyhow::Result<OverridesView> {
+    let decided = decide(asked, opened)?;
     if !decided.changes.is_empty() {
         inbox.ask(decided.changes.clone())?;
     }
-    say(verb, &decided, out)
+    Ok(decided.view())
 }
 
 /// Nobody crawls: the changes are made here.
-fn stopped(verb: &Override, opened: Opened) -> anyhow::Result<u8> {
-    let decided = decide(verb, &opened)?;
+fn stopped(asked: &OverrideRequest, opened: Opened) -> anyhow::Result<OverridesView> {
+    let decided = decide(asked, &opened)?;
     let Opened { state, settings, held, .. } = opened;
     // The store is opened anew, for writing; the lock is held meanwhile.
     drop(state);
     if let (Some(dir), false) = (&held, decided.changes.is_empty()) {
         change(dir, &settings, &decided.changes)?;
     }
-    say(verb, &decided, &mut print::data())
+    Ok(decided.view())
 }
 
 fn change(dir: &DataDir, settings: &Settings, changes: &[OverrideChange]) -> anyhow::Result<()> {
@@ -86,16 +92,12 @@ fn make(walk: &mut Walk<DiskStore>, changes: &[OverrideChange]) -> anyhow::Resul
     Ok(())
 }
 
-fn say(verb: &Override, decided: &Decided, out: &mut dyn Write) -> anyhow::Result<u8> {
+fn write(verb: &Override, view: &OverridesView) -> anyhow::Result<()> {
+    let mut out = print::data();
     if verb.about().json {
-        for line in &decided.json {
-            print::json_line(out, line)?;
-        }
+        view.json.iter().try_for_each(|line| print::json_line(&mut out, line))?;
     } else {
-        for line in &decided.words {
-            writeln!(out, "{}", print::plain(line))?;
-        }
+        view.words.iter().try_for_each(|line| writeln!(out, "{}", print::plain(line)))?;
     }
-    out.flush()?;
-    Ok(exit::OK)
+    Ok(out.flush()?)
 }

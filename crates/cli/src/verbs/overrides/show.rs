@@ -1,10 +1,8 @@
 //! How is a wish told, to people and to programs?
 
-use evercrawl_model::{HostKey, Override, PageKey, Time};
-use evercrawl_urls::Patterns;
+use evercrawl_model::{Override, Time};
 use serde_json::{Value, json};
 
-use super::Opened;
 use crate::units::show_duration;
 
 /// A wish in words.
@@ -43,29 +41,4 @@ pub(super) fn describe(user_override: &Override, since: Option<Time>) -> Value {
         line["since"] = json!(since.rfc3339());
     }
     line
-}
-
-/// What the user wishes of one URL, each in words.
-pub(crate) fn standing(
-    opened: &Opened,
-    url: &str,
-    host: HostKey,
-    page: Option<PageKey>,
-) -> anyhow::Result<Vec<String>> {
-    let mut told = Vec::new();
-    for (user_override, since) in opened.state.overrides()? {
-        let concerned = match &user_override {
-            Override::Pin { page: pinned, .. } => page == Some(*pinned),
-            Override::Pause { host: named, .. } | Override::Trust { host: named, .. } => {
-                host == *named
-            }
-            Override::Boost { pattern, .. } | Override::Exclude { pattern } => {
-                Patterns::new(user_override.code(), std::slice::from_ref(pattern))?.is_match(url)
-            }
-        };
-        if concerned {
-            told.push(format!("{} since {since}", words(&user_override)));
-        }
-    }
-    Ok(told)
 }

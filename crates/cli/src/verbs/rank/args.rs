@@ -1,8 +1,9 @@
 //! What can be said to `evercrawl rank`?
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use evercrawl_query::{RankMethod, RankRequest, RankStart};
 
 use crate::args::Common;
 use crate::units;
@@ -49,15 +50,30 @@ pub(crate) struct RankArgs {
     /// JSON Lines instead of a table
     #[arg(long)]
     pub(crate) json: bool,
-    /// Where relative names of files begin: a running crawl that answers is elsewhere
-    #[arg(long, hide = true, value_name = "DIR")]
-    pub(crate) files_from: Option<PathBuf>,
 }
 
 impl RankArgs {
-    /// A file as whoever asked has named it.
-    pub(crate) fn file(&self, name: &Path) -> PathBuf {
-        self.files_from.as_ref().map_or(name.to_owned(), |from| from.join(name))
+    /// Whether each page has two scores.
+    pub(crate) fn is_by_hubs(&self) -> bool {
+        self.method == Method::Hits
+    }
+
+    /// What is asked of the crawl; relative names of files begin at `files_from`.
+    pub(crate) fn request(&self, files_from: PathBuf) -> RankRequest {
+        RankRequest {
+            method: self.method.into(),
+            damping: self.damping,
+            trust: self.trust.clone(),
+            trust_top: self.trust_top,
+            jump: self.jump.clone(),
+            start: self.start.into(),
+            only: self.only.clone(),
+            keep: self.keep,
+            anchors: self.anchors,
+            top: self.top,
+            export: self.export.clone(),
+            files_from,
+        }
     }
 
     /// What was asked for that the method cannot heed: left out without a word, it would seem to be in the scores.
@@ -108,4 +124,29 @@ pub(crate) enum Method {
     Host,
     /// Registered domains by PageRank
     Domain,
+}
+
+impl From<Start> for RankStart {
+    fn from(start: Start) -> Self {
+        match start {
+            Start::Alike => RankStart::Alike,
+            Start::Hosts => RankStart::Hosts,
+        }
+    }
+}
+
+impl From<Method> for RankMethod {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Pagerank => RankMethod::Pagerank,
+            Method::Hits => RankMethod::Hits,
+            Method::Indegree => RankMethod::Indegree,
+            Method::Opic => RankMethod::Opic,
+            Method::Trustrank => RankMethod::Trustrank,
+            Method::Antitrust => RankMethod::Antitrust,
+            Method::Quality => RankMethod::Quality,
+            Method::Host => RankMethod::Host,
+            Method::Domain => RankMethod::Domain,
+        }
+    }
 }

@@ -10,23 +10,21 @@ use evercrawl_rank::compact;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::RankArgs;
 use super::anchors::anchors_of;
 use super::names::page_urls;
-use crate::units::show_count;
 use crate::verbs::Opened;
+use evercrawl_query::{ExportView, RankRequest};
 
 /// Writes every link to a file, in the form that its name asks for.
 pub(super) fn export(
-    args: &RankArgs,
+    args: &RankRequest,
     path: &Path,
     links: &LinkGraph,
     opened: &Opened,
-    out: &mut dyn Write,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<ExportView> {
     let path = args.file(path);
     let urls = page_urls(links, opened)?;
-    let name = path.to_string_lossy();
+    let name = path.to_string_lossy().into_owned();
     let (inner, packed) = name.strip_suffix(".gz").map_or((&*name, false), |inner| (inner, true));
     let mut body = match inner.ends_with(".csr") {
         true => compact::encode(links.graph(), &urls),
@@ -43,12 +41,12 @@ pub(super) fn export(
         file.flush()
     };
     write().with_context(|| format!("cannot write {name}"))?;
-    let count = show_count(links.graph().link_count() as u64);
-    Ok(writeln!(out, "{count} links written to {name}")?)
+    let links = links.graph().link_count() as u64;
+    Ok(ExportView { file: path, links })
 }
 
 fn csv(
-    args: &RankArgs,
+    args: &RankRequest,
     links: &LinkGraph,
     urls: &[String],
     opened: &Opened,

@@ -4,8 +4,8 @@ use evercrawl_engine::importance::{LinkGraph, domain_of};
 use evercrawl_model::HostKey;
 use evercrawl_state::StateError;
 
-use super::Method;
 use crate::verbs::Opened;
+use evercrawl_query::RankMethod as Method;
 
 /// The URL of a page.
 pub(super) fn url_of(node: u32, links: &LinkGraph, opened: &Opened) -> anyhow::Result<String> {

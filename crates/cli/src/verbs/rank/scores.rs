@@ -11,10 +11,10 @@ use evercrawl_rank::{
 };
 use evercrawl_urls::Canonical;
 
-use super::{Method, RankArgs, Start};
 use crate::exit::Failure;
 use crate::verbs::{Opened, canonical, host_of};
 use crate::{crawl_config, print};
+use evercrawl_query::{RankMethod as Method, RankRequest, RankStart as Start};
 
 /// How often all cash changes hands: then OPIC orders pages as PageRank does (docs/what-matters.md).
 const OPIC_ROUNDS: u32 = 15;
@@ -42,7 +42,7 @@ impl From<Ranking> for Scores {
 
 /// Ranks the nodes of `web`, which are the pages of `links` where trust is asked for.
 pub(super) fn scores(
-    args: &RankArgs,
+    args: &RankRequest,
     opened: &Opened,
     links: &LinkGraph,
     web: &Graph,
@@ -75,7 +75,7 @@ pub(super) fn scores(
 
 /// PageRank for everybody, or from the point of view of those who jump to some pages only.
 fn ranked(
-    args: &RankArgs,
+    args: &RankRequest,
     opened: &Opened,
     links: &LinkGraph,
     settings: &RankSettings,
@@ -116,7 +116,7 @@ fn quality(
 }
 
 /// The pages that distrust begins with: those of a list, or those of hosts that are taken for spam.
-fn known_spam(args: &RankArgs, opened: &Opened, links: &LinkGraph) -> anyhow::Result<Vec<u32>> {
+fn known_spam(args: &RankRequest, opened: &Opened, links: &LinkGraph) -> anyhow::Result<Vec<u32>> {
     if let Some(path) = &args.trust {
         return listed(&args.file(path), opened, links);
     }
@@ -155,7 +155,7 @@ fn opic(web: &Graph, damping: f64) -> Vec<f64> {
 
 /// The pages that trust begins with: those of a list, or the seeds.
 fn trusted(
-    args: &RankArgs,
+    args: &RankRequest,
     opened: &Opened,
     links: &LinkGraph,
     settings: &RankSettings,

@@ -128,7 +128,7 @@ impl IndexRule {
     }
 
     /// The rule with a prior of one change a month, and a visit at least every other year.
-    pub fn for_goal(goal: Goal) -> Self {
+    pub(crate) fn for_goal(goal: Goal) -> Self {
         let limits = IntervalLimits { min: 0.0, max: 730.0 };
         IndexRule::new(goal, Gamma::with_mean(1.0 / 30.0, 1.0), limits)
     }

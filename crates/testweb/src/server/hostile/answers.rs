@@ -1,8 +1,8 @@
-//! What do troublesome answers say? Whole answers, byte for byte.
+//! What do hostile responses contain? Whole responses, byte for byte.
 
 use super::{HostileRequest, OK};
 
-/// A page there is nothing to say against.
+/// A page without any fault.
 pub(super) fn plain(_: &HostileRequest<'_>) -> Vec<u8> {
     page("<title>A page</title><p>There is nothing to say against this page.</p>")
 }
@@ -253,7 +253,7 @@ pub(super) fn sitemap_cycle(ask: &HostileRequest<'_>) -> Vec<u8> {
     xml(&format!("<sitemapindex xmlns='{space}'>{maps}</sitemapindex>"))
 }
 
-/// A gigabyte of text, for whoever puts in what entities stand for.
+/// A gigabyte of text, for parsers that expand entities.
 pub(super) fn entities(ask: &HostileRequest<'_>) -> Vec<u8> {
     let levels: String = (1..10).map(|n| entity(n, &format!("&e{};", n - 1).repeat(10))).collect();
     let first = entity(0, "lol");

@@ -45,7 +45,7 @@ fn gzipped(size: usize) -> Vec<u8> {
     gzip_of(&deflated(size))
 }
 
-/// A gzip member around a deflate stream. Its checksum is wrong: nobody should get that far.
+/// A gzip member around a deflate stream. Its checksum is wrong: no reader should get that far.
 fn gzip_of(deflate: &[u8]) -> Vec<u8> {
     let mut out = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
     out.extend_from_slice(deflate);

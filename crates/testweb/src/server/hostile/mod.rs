@@ -1,7 +1,9 @@
-//! What can a server do to a crawler? A host for each trouble, named after it.
+//! What can a server do to a crawler? One host per hostile case, named after it.
 //!
-//! A trouble is a row of [`TROUBLES`]: a name, what it does, where on its host, and how. `tarpit.hostile.test` is the host of
-//! the trouble `tarpit`. All else on such a host is plain, so that whatever a crawler makes of it is owed to the trouble.
+//! A trouble is a row of [`TROUBLES`]: a name, what it does, where on its host, and how. `tarpit.hostile.test` is the
+//! host of
+//! the trouble `tarpit`. All else on such a host is plain, so that whatever a crawler makes of it is owed to the
+//! trouble.
 
 mod answers;
 mod bombs;
@@ -18,7 +20,7 @@ use super::request::Head;
 use tls::Greeting;
 pub(super) use tls::{converse as secure, wants_keys};
 
-/// What host names of troubles have between the trouble's name and the world's suffix.
+/// The part of a host name between a case's name and the world's suffix.
 const MARK: &str = ".hostile";
 
 /// One way to misbehave.
@@ -32,7 +34,7 @@ pub struct Trouble {
     act: HostileAct,
 }
 
-/// What on a host is trouble; the rest is plain and leads there.
+/// Which part of a host is hostile; the rest is plain and links there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HostilePlace {
     Everywhere,
@@ -42,7 +44,7 @@ enum HostilePlace {
     Pages,
 }
 
-/// What happens to whoever asks for it.
+/// What happens to a request for it.
 #[derive(Clone, Copy, Debug)]
 enum HostileAct {
     /// A whole answer, head and body.
@@ -61,7 +63,7 @@ enum HostileAct {
     Greet(Greeting),
 }
 
-/// What is being asked for.
+/// The request.
 #[derive(Debug)]
 struct HostileRequest<'a> {
     /// The Host header.
@@ -177,7 +179,7 @@ impl Trouble {
         format!("{}{MARK}{suffix}", self.name)
     }
 
-    /// The trouble whose host is meant by a Host header; `a.b.tarpit.hostile.test` is `tarpit`'s too.
+    /// The case whose host a Host header names; `a.b.tarpit.hostile.test` belongs to `tarpit` too.
     pub(super) fn of(authority: &str, suffix: &str) -> Option<&'static Trouble> {
         let name = authority.split(':').next()?.strip_suffix(suffix)?.strip_suffix(MARK)?;
         let name = name.rsplit('.').next()?;
@@ -198,7 +200,7 @@ impl Trouble {
         }
     }
 
-    /// What lies beside the trouble and leads to it.
+    /// The plain pages of the host that link to the hostile part.
     fn plain_part(&self, ask: &HostileRequest<'_>) -> Option<Vec<u8>> {
         match (self.at, ask.path) {
             (HostilePlace::Everywhere, _) => None,
@@ -233,7 +235,7 @@ impl HostileAct {
                 stream.shutdown().await?;
                 wait_for_the_caller_to_leave(stream).await
             }
-            // Whoever comes without keys has nothing to fear.
+            // Requests without TLS are answered plainly.
             HostileAct::Greet(_) => send(stream, &answers::plain(ask)).await,
             HostileAct::Silence => wait_for_the_caller_to_leave(stream).await,
         }
@@ -253,7 +255,7 @@ async fn drip(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<u64> {
     Ok(bytes.len() as u64)
 }
 
-/// Sends until the caller leaves. Where there is nothing to repeat, that is all that happens.
+/// Sends until the client leaves. With nothing to repeat, it only waits for that.
 async fn send_forever(stream: &mut TcpStream, first: &str, again: &str) -> io::Result<u64> {
     stream.write_all(first.as_bytes()).await?;
     if again.is_empty() {

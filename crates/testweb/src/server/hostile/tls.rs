@@ -53,7 +53,7 @@ pub(in crate::server) async fn converse(stream: TcpStream, suffix: &str) -> io::
     let name = start.client_hello().server_name().unwrap_or_default().to_owned();
     let greeting = match Trouble::of(&name, suffix).map(|trouble| trouble.act) {
         Some(HostileAct::Greet(greeting)) => greeting,
-        // All other hosts are to be had without keys only.
+        // All other hosts are served without TLS only.
         _ => Greeting::Reset,
     };
     greet(greeting, start).await
@@ -79,7 +79,7 @@ async fn greet(greeting: Greeting, mut start: StartHandshake<TcpStream>) -> io::
     }
 }
 
-/// Goes on as a server with this certificate, for whoever takes it.
+/// Continues as a server with this certificate, for clients that accept it.
 async fn show(certificate: &'static [u8], start: StartHandshake<TcpStream>) -> io::Result<()> {
     let mut stream = start.into_stream(Arc::new(server(certificate)?)).await?;
     let ask = HostileRequest { host: "", path: "/", nonce: 0 };

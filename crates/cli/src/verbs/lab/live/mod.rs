@@ -32,7 +32,7 @@ use super::{json_line, sources};
 use crate::args::RunArgs;
 use crate::settings::Settings;
 use crate::{crawl_config, exit, print, units};
-use scratch::{Scratch, Unsynced};
+use scratch::Scratch;
 use web::LabWeb;
 
 /// A walk commits so often by the world's clock: often enough to be real, seldom enough to be quick.
@@ -268,8 +268,7 @@ fn open(
         is_part_of: String::new(),
         roll_at: ROLL_AT,
         first_serial: 1,
-        disk: Arc::new(Unsynced),
     };
-    let (writer, _) = archive::Writer::open(scratch.path(), &[], settings, now)?;
+    let (writer, _) = archive::Writer::open(scratch.segments(), &[], settings, now)?;
     Ok(Walk::new(config.clone(), state, writer, seed, now)?)
 }

@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use evercrawl_archive::{Disk, RealDisk};
+use evercrawl_archive::{Disk, FileSegments, RealDisk};
 
 /// A directory that is gone when it is dropped.
 pub(super) struct Scratch(PathBuf);
@@ -16,8 +17,8 @@ impl Scratch {
         Ok(Scratch(path))
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.0
+    pub(super) fn segments(&self) -> Arc<FileSegments> {
+        Arc::new(FileSegments::on(Arc::new(Unsynced), &self.0))
     }
 }
 
@@ -30,7 +31,7 @@ impl Drop for Scratch {
 /// A disk that nobody waits for: a year of commits would be an hour of syncs, for files that no power cut
 /// is to survive.
 #[derive(Debug)]
-pub(super) struct Unsynced;
+struct Unsynced;
 
 impl Disk for Unsynced {
     fn write(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {

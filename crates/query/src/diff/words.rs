@@ -193,7 +193,7 @@ impl Run {
     }
 }
 
-#[allow(clippy::disallowed_methods)] // a verb that somebody waits for
+#[allow(clippy::disallowed_methods, reason = "somebody waits for the answer")]
 fn runs(old: &[Word<'_>], new: &[Word<'_>]) -> Vec<Run> {
     let deadline = Some(Instant::now() + PATIENCE);
     let ops =

@@ -8,11 +8,10 @@ use evercrawl_archive::{Record, RecordCache};
 use evercrawl_compare::{PageMemory, SiteMemory};
 use evercrawl_extract::{Content, Document, Extractor, HtmlOptions, decode};
 use evercrawl_model::{Outcome, RecordAt, Time, Visit};
-use evercrawl_state::PageRow;
+use evercrawl_state::{PageRow, Store};
 use evercrawl_urls::Canonical;
 
-use super::{Opened, failure};
-use crate::print;
+use crate::source::{QueryError, Source};
 
 /// Memory for records that were read, and the size that one may unpack to.
 const CACHE: usize = 64 << 20;
@@ -29,8 +28,8 @@ pub(super) struct Version {
 }
 
 /// What the archive holds of a page.
-pub(super) struct Archived<'a> {
-    opened: &'a Opened,
+pub(super) struct Archived<'a, S> {
+    source: &'a Source<'a, S>,
     url: &'a Canonical,
     /// The latest first; at least one.
     pub(super) versions: Vec<Version>,
@@ -44,36 +43,37 @@ pub(super) struct Archived<'a> {
     page: u64,
 }
 
-impl<'a> Archived<'a> {
-    pub(super) fn open(opened: &'a Opened, url: &'a Canonical) -> anyhow::Result<Self> {
-        let shown = || print::plain(url.as_str());
-        let found = opened.state.find(crate::verbs::host_of(&opened.state, url), url.as_str())?;
-        let (key, row) = found.ok_or_else(|| failure(format!("{} is not known", shown())))?;
-        let cache = RecordCache::new(opened.archive_dir(), CACHE, RECORD_CAP);
+impl<'a, S: Store> Archived<'a, S> {
+    pub(super) fn open(source: &'a Source<'a, S>, url: &'a Canonical) -> Result<Self, QueryError> {
+        let (key, row) = source.known_page(url)?;
+        let cache = RecordCache::new(source.segments(), CACHE, RECORD_CAP);
         let (versions, records) = (Vec::new(), HashMap::new());
         let past = row.past.as_ref();
         let mut archived = Archived {
-            opened,
+            source,
             url,
             versions,
             records,
             cache,
             texts: HashMap::new(),
             memory: past.and_then(|past| PageMemory::from_bytes(past.memory.as_deref()?)),
-            site: opened.state.site(key.host)?,
+            site: source.state.site(key.host)?,
             page: key.url,
         };
         archived.read_history(&row)?;
         archived.pass_over_dropped()?;
         if archived.versions.is_empty() {
             let why = if row.past.is_some() { "brought content" } else { "took place" };
-            return Err(failure(format!("{} is known, but no visit {why} yet", shown())));
+            return Err(nothing(format!(
+                "{url} is known, but no visit {why} yet",
+                url = url.as_str()
+            )));
         }
         Ok(archived)
     }
 
-    fn read_history(&mut self, row: &PageRow) -> anyhow::Result<()> {
-        for visit in self.opened.state.history(row) {
+    fn read_history(&mut self, row: &PageRow) -> Result<(), QueryError> {
+        for visit in self.source.state.history(row) {
             let (_, visit) = visit?;
             let Some(digest) = content_of(&visit) else { continue };
             self.records.entry(digest).or_default().extend(visit.record);
@@ -86,11 +86,11 @@ impl<'a> Archived<'a> {
     }
 
     /// Versions whose content was dropped from the archive do not count, as long as others do.
-    fn pass_over_dropped(&mut self) -> anyhow::Result<()> {
+    fn pass_over_dropped(&mut self) -> Result<(), QueryError> {
         let mut kept = Vec::new();
         for version in &self.versions {
             let own = self.records.get(&version.digest).is_some_and(|records| !records.is_empty());
-            if own || self.opened.state.first_seen(&version.digest)?.is_some() {
+            if own || self.source.state.first_seen(&version.digest)?.is_some() {
                 kept.push(*version);
             }
         }
@@ -101,22 +101,22 @@ impl<'a> Archived<'a> {
     }
 
     /// The place of the version that was known at a time.
-    pub(super) fn in_force(&self, at: Time) -> anyhow::Result<usize> {
+    pub(super) fn in_force(&self, at: Time) -> Result<usize, QueryError> {
         let found = self.versions.iter().position(|version| version.since <= at);
         found.ok_or_else(|| {
             let first = self.versions.last().map_or(Time::EPOCH, |version| version.since);
-            failure(format!("nothing of it is archived by {at}; the first version is of {first}"))
+            nothing(format!("nothing of it is archived by {at}; the first version is of {first}"))
         })
     }
 
     /// What a reader saw of a version, a line a block.
-    pub(super) fn text(&mut self, version: &Version) -> anyhow::Result<String> {
+    pub(super) fn text(&mut self, version: &Version) -> Result<String, QueryError> {
         if let Some(text) = self.texts.get(&version.digest) {
             return Ok(text.clone());
         }
         let record = self.record(version)?;
         let text = text_of(&record, self.url.as_str()).ok_or_else(|| {
-            failure(format!("the version of {} is no text that could be compared", version.since))
+            nothing(format!("the version of {} has no text to compare", version.since))
         })?;
         self.texts.insert(version.digest, text.clone());
         Ok(text)
@@ -130,7 +130,7 @@ impl<'a> Archived<'a> {
 
     /// The record that holds the content of a version: one of its own visits, or of the page that
     /// had the same content first.
-    fn record(&mut self, version: &Version) -> anyhow::Result<Arc<Record>> {
+    fn record(&mut self, version: &Version) -> Result<Arc<Record>, QueryError> {
         let digest = version.digest;
         let own = self.records.get(&digest).cloned().unwrap_or_default();
         if let Some(record) = self.first_whole(&own)? {
@@ -138,13 +138,13 @@ impl<'a> Archived<'a> {
         }
         let elsewhere = self.elsewhere(&digest)?;
         self.first_whole(&elsewhere)?.ok_or_else(|| {
-            failure(format!("the content of the version of {} was not kept", version.since))
+            nothing(format!("the content of the version of {} was not kept", version.since))
         })
     }
 
     /// Where another page's visits recorded the same content.
-    fn elsewhere(&self, digest: &[u8; 20]) -> anyhow::Result<Vec<RecordAt>> {
-        let state = &self.opened.state;
+    fn elsewhere(&self, digest: &[u8; 20]) -> Result<Vec<RecordAt>, QueryError> {
+        let state = &self.source.state;
         let Some(first) = state.first_seen(digest)? else { return Ok(Vec::new()) };
         let Some(row) = state.page(first.page)? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
@@ -156,11 +156,11 @@ impl<'a> Archived<'a> {
     }
 
     /// The earliest record with a payload of its own; later ones refer to it.
-    fn first_whole(&mut self, records: &[RecordAt]) -> anyhow::Result<Option<Arc<Record>>> {
+    fn first_whole(&mut self, records: &[RecordAt]) -> Result<Option<Arc<Record>>, QueryError> {
         for at in records.iter().rev() {
             let record = self.cache.read(*at).map_err(|error| {
                 let place = format!("WARC file {}, offset {}", at.file, at.offset);
-                failure(format!("cannot read the record of it in {place}: {error}"))
+                nothing(format!("cannot read the record of it in {place}: {error}"))
             })?;
             if record.header("WARC-Type") == Some("response") {
                 return Ok(Some(record));
@@ -168,6 +168,11 @@ impl<'a> Archived<'a> {
         }
         Ok(None)
     }
+}
+
+/// There is nothing to compare, and why.
+pub(super) fn nothing(message: String) -> QueryError {
+    QueryError::Nothing(message)
 }
 
 /// What a visit saw of the page itself.

@@ -1,0 +1,282 @@
+//! What was found to be new, changed or gone, in the order of commits?
+//!
+//! Every entry has its number in the log. A reader that stores the number of the last entry it dealt with, and
+//! asks for what comes after it, gets every later entry once and none twice, over restarts of either side.
+
+use std::time::Duration;
+
+use evercrawl_model::{Change, HostKey, LifeChange, LifeState, LogNotice, PageKey, Time, Visit};
+use evercrawl_state::{LogEntry, Store};
+use serde::{Deserialize, Serialize};
+
+use crate::code::{At, Code};
+use crate::source::{FileNames, QueryError, Source};
+use crate::visit::{VisitView, view_of_visit};
+
+/// Which entries of the log are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangesRequest {
+    /// Only entries after this number.
+    #[serde(default)]
+    pub after: Option<u64>,
+    /// Only entries from this time on.
+    #[serde(default)]
+    pub since: Option<At>,
+    /// Also pages that came to another state.
+    #[serde(default)]
+    pub states: bool,
+    /// Everything, also visits that found nothing new.
+    #[serde(default)]
+    pub all: bool,
+    /// At most so many.
+    #[serde(default)]
+    pub limit: Option<u64>,
+    /// Wait for more while the crawl runs.
+    #[serde(default)]
+    pub follow: bool,
+}
+
+/// An entry of the log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChangeView {
+    /// Its number.
+    pub number: u64,
+    /// What happened.
+    #[serde(flatten)]
+    pub what: WhatChanged,
+}
+
+/// What an entry of the log is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum WhatChanged {
+    /// A page was visited.
+    Visit(VisitEntry),
+    /// All pages of a host changed in the same way.
+    Site(SiteEntry),
+    /// A page came to another state without a visit.
+    Page(PageEntry),
+}
+
+/// A visit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VisitEntry {
+    /// What it found; always with the URL.
+    #[serde(flatten)]
+    pub visit: VisitView,
+    /// The change of the page's state, where that was asked for and there was one.
+    #[serde(flatten)]
+    pub life: Option<LifeChangeView>,
+}
+
+/// All pages of a host changed in the same way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SiteEntry {
+    /// When enough of its pages had shown it.
+    pub time: At,
+    /// Always `site`.
+    pub change: SiteChange,
+    /// The host.
+    pub host: String,
+    /// How many passages it was; `None` where another template was used.
+    pub passages: Option<u32>,
+}
+
+/// The code of a change to a whole host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SiteChange {
+    /// All its pages changed in the same way.
+    Site,
+}
+
+/// A page came to another state without a visit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PageEntry {
+    /// When.
+    pub time: At,
+    /// Whether it is refused from now on, or no longer.
+    pub change: RefusalChange,
+    /// The page.
+    pub url: String,
+    /// From which state to which, and why.
+    #[serde(flatten)]
+    pub life: LifeChangeView,
+}
+
+/// Whether a page is refused from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RefusalChange {
+    /// It is refused.
+    Refused,
+    /// It is not refused any more.
+    Restored,
+}
+
+impl RefusalChange {
+    /// Its code.
+    pub const fn code(self) -> &'static str {
+        match self {
+            RefusalChange::Refused => "refused",
+            RefusalChange::Restored => "restored",
+        }
+    }
+}
+
+/// A page went from one state to another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LifeChangeView {
+    /// Where it was.
+    pub from: Code<LifeState>,
+    /// Where it is.
+    pub to: Code<LifeState>,
+    /// Why: the outcome of the visit, or the reason of the refusal.
+    pub reason: String,
+}
+
+impl LifeChangeView {
+    fn new(turn: LifeChange, reason: &str) -> Self {
+        LifeChangeView { from: Code(turn.from), to: Code(turn.to), reason: reason.to_owned() }
+    }
+}
+
+/// Some of the entries that were asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ChangesView {
+    /// The entries, in the order of commits.
+    pub changes: Vec<ChangeView>,
+    /// The number of the last entry that was looked at: ask for what comes after it.
+    pub last: Option<u64>,
+    /// Whether there are no more for now.
+    pub complete: bool,
+}
+
+/// Entries that are read for one answer, and entries that are in it, at most.
+const MOST_READ: u64 = 20_000;
+const MOST_SHOWN: usize = 500;
+/// A visit is committed at most this long after it began.
+const LONGEST_VISIT: Duration = Duration::from_secs(600);
+
+/// Some of the entries that are asked for. A call reads a bounded number, so an answer may be empty and yet
+/// not complete: ask again after `last`.
+pub fn changes<S: Store>(
+    source: &Source<'_, S>,
+    asked: &ChangesRequest,
+) -> Result<ChangesView, QueryError> {
+    let since = asked.since.map_or(Time::EPOCH, |since| since.0);
+    let from = match asked.after {
+        Some(after) => after.saturating_add(1),
+        None => first_since(source, since)?,
+    };
+    let most = asked
+        .limit
+        .map_or(MOST_SHOWN, |limit| usize::try_from(limit).unwrap_or(MOST_SHOWN).min(MOST_SHOWN));
+    let files = source.file_names()?;
+    let mut view = ChangesView { last: from.checked_sub(1), complete: true, ..Default::default() };
+    for (read, entry) in (0..).zip(source.state.log(from)) {
+        if read == MOST_READ || view.changes.len() >= most {
+            view.complete = false;
+            break;
+        }
+        let (number, entry) = entry?;
+        view.last = Some(number);
+        if entry.at() >= since && is_wanted(&entry, asked) {
+            let what = what_changed(source, &entry, asked, &files)?;
+            view.changes.push(ChangeView { number, what });
+        }
+    }
+    Ok(view)
+}
+
+fn is_wanted(entry: &LogEntry, asked: &ChangesRequest) -> bool {
+    asked.all
+        || match entry {
+            LogEntry::Visit(visit, turn) => is_news(visit.change) || asked.states && turn.is_some(),
+            LogEntry::Notice(LogNotice::SiteChanged { .. }) => true,
+            LogEntry::Notice(LogNotice::LifeChanged { .. }) => asked.states,
+        }
+}
+
+fn is_news(change: Change) -> bool {
+    matches!(change, Change::New | Change::Changed | Change::Near | Change::Gone)
+}
+
+fn what_changed<S: Store>(
+    source: &Source<'_, S>,
+    entry: &LogEntry,
+    asked: &ChangesRequest,
+    files: &FileNames,
+) -> Result<WhatChanged, QueryError> {
+    Ok(match entry {
+        LogEntry::Visit(visit, turn) => {
+            let turn = turn.filter(|_| asked.states || asked.all);
+            WhatChanged::Visit(visit_entry(source, visit, turn, files)?)
+        }
+        LogEntry::Notice(LogNotice::LifeChanged { page, at, change: turn, reason }) => {
+            WhatChanged::Page(page_entry(source, *page, *at, *turn, reason.code())?)
+        }
+        LogEntry::Notice(LogNotice::SiteChanged { host, at, passages }) => {
+            WhatChanged::Site(site_entry(source, *host, *at, *passages)?)
+        }
+    })
+}
+
+fn visit_entry<S: Store>(
+    source: &Source<'_, S>,
+    visit: &Visit,
+    turn: Option<LifeChange>,
+    files: &FileNames,
+) -> Result<VisitEntry, QueryError> {
+    let life = turn.map(|turn| LifeChangeView::new(turn, visit.outcome.code()));
+    let mut visit = view_of_visit(source, visit, Some(visit.page), files)?;
+    visit.url.get_or_insert_default();
+    Ok(VisitEntry { visit, life })
+}
+
+fn page_entry<S: Store>(
+    source: &Source<'_, S>,
+    page: PageKey,
+    at: Time,
+    turn: LifeChange,
+    reason: &str,
+) -> Result<PageEntry, QueryError> {
+    let refused = turn.to == LifeState::Refused;
+    Ok(PageEntry {
+        time: At(at),
+        change: if refused { RefusalChange::Refused } else { RefusalChange::Restored },
+        url: source.url(page)?.unwrap_or_default(),
+        life: LifeChangeView::new(turn, reason),
+    })
+}
+
+fn site_entry<S: Store>(
+    source: &Source<'_, S>,
+    host: HostKey,
+    at: Time,
+    passages: u32,
+) -> Result<SiteEntry, QueryError> {
+    Ok(SiteEntry {
+        time: At(at),
+        change: SiteChange::Site,
+        host: source.host_name(host)?,
+        passages: Some(passages).filter(|passages| *passages > 0),
+    })
+}
+
+/// The first number whose visit can have begun at `since` or later. Numbers follow the order of commits, which
+/// is that of time except for visits that took long.
+fn first_since<S: Store>(source: &Source<'_, S>, since: Time) -> Result<u64, QueryError> {
+    let surely_before = since.before(LONGEST_VISIT);
+    let (mut low, mut high) = (0, source.state.counters().logged);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let entry = source.state.log(middle).next().transpose()?;
+        match entry {
+            Some((_, entry)) if entry.at() < surely_before => low = middle + 1,
+            _ => high = middle,
+        }
+    }
+    Ok(low)
+}
