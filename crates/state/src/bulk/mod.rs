@@ -344,7 +344,10 @@ pub fn needs_preparation<S: Store>(store: &S) -> Result<bool, StateError> {
 /// of the crawl, and takes back what a load that was cut short has left. Call it first after opening a store.
 pub fn prepare_store<S: Store>(store: &Arc<S>) -> Result<(), StateError> {
     let _span = debug_span!("prepare store").entered();
-    machine::move_rows(store.as_ref())?;
+    if machine::move_rows(store.as_ref())? {
+        // So that those who come after can read the store without opening it to write.
+        store.settle()?;
+    }
     undo_load(store)
 }
 
