@@ -118,9 +118,9 @@ impl PageMemory {
     /// `least`.
     pub fn accumulate_news(&mut self, news: f64, least: f64) -> f64 {
         let together = f64::from(self.untold) / f64::from(u16::MAX) + news;
-        let told = news >= least || together >= least;
-        self.untold = if told { 0 } else { (together * f64::from(u16::MAX)).round() as u16 };
-        if told { together.min(1.0) } else { news }
+        let is_reported = news >= least || together >= least;
+        self.untold = if is_reported { 0 } else { (together * f64::from(u16::MAX)).round() as u16 };
+        if is_reported { together.min(1.0) } else { news }
     }
 
     /// The ranges of `text` that are noise according to this memory: differences there are no news.

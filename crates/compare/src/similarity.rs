@@ -48,10 +48,10 @@ pub fn compare_content(before: Option<&ContentSummary>, now: &ContentSummary) ->
     let (Some(old), Some(new)) = (before.fingerprint, now.fingerprint) else {
         return Comparison { similarity: Similarity::Changed, score: 1.0 };
     };
-    let likeness = if old.is_near(new) { Similarity::Near } else { Similarity::Changed };
+    let similarity = if old.is_near(new) { Similarity::Near } else { Similarity::Changed };
     // A text that repeats itself keeps its fingerprint; its length gives it away.
     let score = old.changed_share(new).max(length_difference(before.text_len, now.text_len));
-    Comparison { similarity: likeness, score }
+    Comparison { similarity, score }
 }
 
 /// Returns the share of the longer text by which the shorter one is shorter.
@@ -92,9 +92,9 @@ mod tests {
             ("the opposite text", seen("b", Some(u64::MAX), 1000), Similarity::Changed, 1.0..=1.0),
             ("no text any more", seen("b", None, 0), Similarity::Changed, 1.0..=1.0),
         ];
-        for (case, now, likeness, score) in table {
+        for (case, now, similarity, score) in table {
             let comparison = compare_content(Some(&before), &now);
-            assert_eq!(comparison.similarity, likeness, "{case}");
+            assert_eq!(comparison.similarity, similarity, "{case}");
             assert!(score.contains(&comparison.score), "{case}: {}", comparison.score);
         }
     }

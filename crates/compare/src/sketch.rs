@@ -212,7 +212,7 @@ mod tests {
     }
 
     /// How many of 500 differences of `n` passages can be told by a sketch.
-    fn told(n: u32, size: SketchSize) -> usize {
+    fn decoded_count(n: u32, size: SketchSize) -> usize {
         (0..500)
             .filter(|run| {
                 let start = run * 1000;
@@ -235,15 +235,15 @@ mod tests {
             (26, SketchSize::Large, 400),
         ];
         for (n, size, least) in table {
-            let told = told(n, size);
-            eprintln!("{n} {size:?}: {told}");
-            assert!(told >= least, "{n} of {size:?}: {told}");
+            let decoded_count = decoded_count(n, size);
+            eprintln!("{n} {size:?}: {decoded_count}");
+            assert!(decoded_count >= least, "{n} of {size:?}: {decoded_count}");
         }
     }
 
     #[test]
     fn a_difference_too_large_is_not_made_up() {
-        assert_eq!(told(200, SketchSize::Large), 0);
+        assert_eq!(decoded_count(200, SketchSize::Large), 0);
         let (before, now) = (page(0..300), page(1000..1300));
         assert!(Sketch::of_outline(&before, SketchSize::Large).difference(&now, &[]).is_err());
     }

@@ -41,9 +41,9 @@ impl RefusalCounts {
     }
 }
 
-/// Where a page leads.
+/// Where a page found_links.
 #[derive(Clone, Debug, Default)]
-pub struct Leads {
+pub struct FoundLinks {
     /// Links that may enter the frontier.
     pub found: Vec<Discovery>,
     /// How many more may, and are in it already.
@@ -107,7 +107,7 @@ impl LinkReader {
     }
 
     /// How much a text is about what the user looks for, where that is asked for.
-    pub fn about(&self, text: &str) -> f64 {
+    pub fn topic_likeness(&self, text: &str) -> f64 {
         self.topic.as_ref().map_or(0.0, |topic| topic.match_text(text))
     }
 
@@ -123,7 +123,7 @@ impl LinkReader {
         extracted: &Extraction<'_>,
         nofollow: bool,
         at: Time,
-        leads: &mut Leads,
+        found_links: &mut FoundLinks,
     ) -> Kept {
         let links = match &extracted.content {
             Content::Page(page) => page.links.len(),
@@ -134,12 +134,12 @@ impl LinkReader {
         let from = From { lease, authority: authority(lease), depth, hops: 0, hub, at };
         match &extracted.content {
             Content::Page(page) => {
-                let links = self.page(&from, page, extracted.charset, nofollow, leads);
+                let links = self.page(&from, page, extracted.charset, nofollow, found_links);
                 self.kept(&from, links)
             }
             Content::Listing(listing) => {
                 // It names pages for machines: no author speaks for any of them by it.
-                self.listing(&from, listing, leads);
+                self.listing(&from, listing, found_links);
                 Kept::default()
             }
             Content::Text(_) | Content::Nothing => self.kept(&from, Vec::new()),
@@ -161,7 +161,7 @@ impl LinkReader {
     }
 
     /// The entries of a sitemap or feed, with when their source says they changed.
-    fn listing(&self, from: &From<'_>, listing: &Listing, leads: &mut Leads) {
+    fn listing(&self, from: &From<'_>, listing: &Listing, found_links: &mut FoundLinks) {
         let index = listing.kind == extract::ContentKind::SitemapIndex;
         // A list of lists leads no further away from the seed than the list it names.
         let depth = if index { from.lease.row.depth } else { from.depth };
@@ -174,13 +174,13 @@ impl LinkReader {
                 false => self.judged(&gate, from, url),
             });
             match judged {
-                Ok(found) => leads.found.push(Discovery {
+                Ok(found) => found_links.found.push(Discovery {
                     kind: if index { PageKind::Sitemap } else { PageKind::Page },
                     band: if index { SITEMAP_BAND } else { found.band },
                     claimed_change: entry.modified.or(entry.published),
                     ..found
                 }),
-                Err(reason) => leads.refused.add(reason),
+                Err(reason) => found_links.refused.add(reason),
             }
         }
     }
@@ -192,7 +192,7 @@ impl LinkReader {
         page: &'p HtmlPage,
         charset: Option<&str>,
         nofollow: bool,
-        leads: &mut Leads,
+        found_links: &mut FoundLinks,
     ) -> Vec<(PageKey, &'p str)> {
         let mut followed = Vec::new();
         let Ok(own) = Base::new(&from.lease.row.url, self.steps) else { return followed };
@@ -215,13 +215,13 @@ impl LinkReader {
                 continue;
             }
             if self.take.page_directives && (nofollow || link.rel.nofollow) {
-                leads.refused.add(Refusal::NoFollow);
+                found_links.refused.add(Refusal::NoFollow);
                 continue;
             }
             let (key, url) = match join(href).and_then(|url| self.look_up(&gate, from, url)) {
                 Ok(looked_up) => looked_up,
                 Err(reason) => {
-                    leads.refused.add(reason);
+                    found_links.refused.add(reason);
                     continue;
                 }
             };
@@ -232,12 +232,12 @@ impl LinkReader {
                 followed.push((key.0, link.label));
             }
             let Some(url) = url else {
-                leads.known += 1;
+                found_links.known += 1;
                 continue;
             };
             let kind = if link.kind == LinkKind::Feed { PageKind::Feed } else { PageKind::Page };
             let on_topic = self.on_topic(url.as_str(), link.label);
-            leads.found.push(Discovery { kind, on_topic, ..self.found(from, key, url) });
+            found_links.found.push(Discovery { kind, on_topic, ..self.found(from, key, url) });
         }
         followed
     }
@@ -277,11 +277,11 @@ impl LinkReader {
         lease: &Lease,
         target: Result<Canonical, Refusal>,
         at: Time,
-        leads: &mut Leads,
+        found_links: &mut FoundLinks,
     ) -> Kept {
         let hops = lease.row.hops.saturating_add(1);
         if hops > self.take.max_redirects {
-            leads.refused.add(Refusal::RedirectLimit);
+            found_links.refused.add(Refusal::RedirectLimit);
             return Kept::default();
         }
         let (authority, depth, hub) = (authority(lease), lease.row.depth, lease.row.hub);
@@ -295,9 +295,13 @@ impl LinkReader {
         match target.and_then(|url| self.judged(&gate, &from, url)) {
             Ok(found) => {
                 followed.push((found.page, ""));
-                leads.found.push(Discovery { seed: lease.row.seed, kind: lease.row.kind, ..found });
+                found_links.found.push(Discovery {
+                    seed: lease.row.seed,
+                    kind: lease.row.kind,
+                    ..found
+                });
             }
-            Err(reason) => leads.refused.add(reason),
+            Err(reason) => found_links.refused.add(reason),
         }
         self.kept(&from, followed)
     }
@@ -354,7 +358,7 @@ impl LinkReader {
         })
     }
 
-    /// Where a redirect leads.
+    /// Where a redirect found_links.
     pub fn target(&self, lease: &Lease, location: &str) -> Result<Canonical, Refusal> {
         Base::new(&lease.row.url, self.steps)?.join(location)
     }

@@ -35,7 +35,7 @@ pub fn of_page(
     page: &HtmlPage,
     outline: &Outline,
     held: bool,
-    manner: Option<&Soft404Profile>,
+    profile: Option<&Soft404Profile>,
 ) -> Nature {
     if is_login_form(url, page, outline, held) {
         return Nature::Substitute(Outcome::LoginWall);
@@ -43,11 +43,11 @@ pub fn of_page(
     if outline.words() > SHORT {
         return Nature::Itself;
     }
-    let shown = manner.and_then(|manner| manner.shows.as_ref());
+    let shown = profile.and_then(|profile| profile.shows.as_ref());
     let alike = shown.is_some_and(|shown| shown.is_like(outline));
     let signs = [offers_domain(page), is_of_parking_service(page), alike];
     let parked = signs.iter().filter(|sign| **sign).count();
-    match (parked, manner) {
+    match (parked, profile) {
         (2.., _) => Nature::Substitute(Outcome::Parked),
         (1, None) => Nature::Suspect(Outcome::Parked),
         _ if !says_not_found(page) || is_root(url) => Nature::Itself,
@@ -58,7 +58,12 @@ pub fn of_page(
 }
 
 /// What a redirect of `url` to `target` is. `held` says that content of the page is held.
-pub fn of_redirect(url: &str, target: &str, held: bool, manner: Option<&Soft404Profile>) -> Nature {
+pub fn of_redirect(
+    url: &str,
+    target: &str,
+    held: bool,
+    profile: Option<&Soft404Profile>,
+) -> Nature {
     // It leads back to itself, often to see whether a cookie comes along: a loop, and nothing else.
     if target == url {
         return Nature::Itself;
@@ -67,8 +72,8 @@ pub fn of_redirect(url: &str, target: &str, held: bool, manner: Option<&Soft404P
         return Nature::Substitute(Outcome::LoginWall);
     }
     let telling = is_root(target) || has_word(path_of(target), &["404", "notfound", "not-found"]);
-    match manner {
-        Some(manner) if manner.leads_to == Some(hash(target)) => {
+    match profile {
+        Some(profile) if profile.leads_to == Some(hash(target)) => {
             Nature::Substitute(Outcome::SoftGone)
         }
         None if held && telling => Nature::Suspect(Outcome::SoftGone),
@@ -246,10 +251,10 @@ mod tests {
     use super::*;
     use evercrawl_extract::{Extractor, HtmlOptions};
 
-    fn nature(url: &str, html: &str, held: bool, manner: Option<&Soft404Profile>) -> Nature {
+    fn nature(url: &str, html: &str, held: bool, profile: Option<&Soft404Profile>) -> Nature {
         let mut extractor = Extractor::new();
         let page = extractor.extract_html(html, &HtmlOptions::default());
-        of_page(url, page, &Outline::of_text(&page.text), held, manner)
+        of_page(url, page, &Outline::of_text(&page.text), held, profile)
     }
 
     fn shows(html: &str) -> Soft404Profile {
@@ -263,7 +268,8 @@ mod tests {
 
     #[test]
     fn words_make_suspect_and_the_likeness_proves() {
-        let page = |manner: Option<&Soft404Profile>| nature("http://a.test/x", SORRY, true, manner);
+        let page =
+            |profile: Option<&Soft404Profile>| nature("http://a.test/x", SORRY, true, profile);
         assert_eq!(page(None), Nature::Suspect(Outcome::SoftGone));
         assert_eq!(page(Some(&shows(SORRY))), Nature::Substitute(Outcome::SoftGone));
         assert_eq!(page(Some(&Soft404Profile::HONEST)), Nature::Itself);
@@ -274,10 +280,10 @@ mod tests {
     }
 
     #[test]
-    fn manners_round_trip() {
+    fn profiles_round_trip() {
         let led = Soft404Profile { shows: None, leads_to: Some(7) };
-        for manner in [Soft404Profile::HONEST, led, shows(SORRY)] {
-            assert_eq!(Soft404Profile::from_bytes(&manner.to_bytes()), manner);
+        for profile in [Soft404Profile::HONEST, led, shows(SORRY)] {
+            assert_eq!(Soft404Profile::from_bytes(&profile.to_bytes()), profile);
         }
         assert_eq!(Soft404Profile::from_bytes(&[1]), Soft404Profile::HONEST);
     }
@@ -325,7 +331,7 @@ mod tests {
         let wall = Nature::Substitute(Outcome::LoginWall);
         let gone = Nature::Substitute(Outcome::SoftGone);
         let home = Soft404Profile { shows: None, leads_to: Some(hash("http://a.test/")) };
-        for (target, held, manner, want) in [
+        for (target, held, profile, want) in [
             ("http://a.test/login?next=/x", false, None, wall),
             ("http://id.test/oauth/authorize", true, None, wall),
             ("http://a.test/", true, Some(&home), gone),
@@ -335,10 +341,10 @@ mod tests {
             ("http://a.test/elsewhere", true, None, Nature::Itself),
             ("http://a.test/logins-of-the-rich", true, None, Nature::Itself),
         ] {
-            assert_eq!(of_redirect("http://a.test/x", target, held, manner), want, "{target}");
+            assert_eq!(of_redirect("http://a.test/x", target, held, profile), want, "{target}");
         }
-        for manner in [None, Some(&home)] {
-            let itself = of_redirect("http://a.test/", "http://a.test/", true, manner);
+        for profile in [None, Some(&home)] {
+            let itself = of_redirect("http://a.test/", "http://a.test/", true, profile);
             assert_eq!(itself, Nature::Itself);
         }
         let from_login = of_redirect("http://a.test/login", "http://a.test/sso", false, None);

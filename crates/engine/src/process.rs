@@ -24,7 +24,7 @@ use self::answer::{
 };
 pub use self::processed::{Job, Processed, RecordPlan};
 use crate::config::ReadingConfig;
-use crate::links::{Leads, LinkReader};
+use crate::links::{FoundLinks, LinkReader};
 use crate::nature::{self, Nature};
 use crate::novelty::{self, Read};
 use crate::recent::{Digest, Recent};
@@ -94,7 +94,7 @@ impl<S: Store> Processor<S> {
             processed.verdict = Some((Refusal::PrivateAddress, None));
         }
         processed
-            .leads
+            .links
             .found
             .extend(self.links.plain_twin(&processed.job.lease, processed.job.ended));
         processed
@@ -152,7 +152,7 @@ impl<S: Store> Processor<S> {
         let mut kept = true;
         let mut media_type = None;
         if processed.job.lease.row.kind == PageKind::Probe {
-            processed.manner = self.manner(&processed, body);
+            processed.soft_404_profile = self.read_soft_404_profile(&processed, body);
             return Ok(processed);
         }
         let unwanted = self.is_unwanted(&processed);
@@ -219,14 +219,15 @@ impl<S: Store> Processor<S> {
         let media_type = Some(extracted.kind.mime());
         let nature = nature_of(lease, &extracted, read.as_ref(), processed.job.ended);
         if substitutes(&mut processed.visited, row, nature) {
-            processed.suspect = matches!(nature, Nature::Suspect(_));
+            processed.is_in_doubt = matches!(nature, Nature::Suspect(_));
             return Ok((!directives.noarchive, media_type));
         }
         let at = processed.job.ended;
-        let (lease, leads) = (&processed.job.lease, &mut processed.leads);
-        let kept = self.links.read(lease, &extracted, directives.nofollow, at, leads);
+        let (lease, found_links) = (&processed.job.lease, &mut processed.links);
+        let kept = self.links.read(lease, &extracted, directives.nofollow, at, found_links);
         (processed.visited.links, processed.visited.anchors) = (kept.links, kept.anchors);
-        processed.about = self.links.about(text_of(&extracted).unwrap_or_default());
+        processed.topic_likeness =
+            self.links.topic_likeness(text_of(&extracted).unwrap_or_default());
         processed.words = read.as_ref().map_or(0, |read| read.outline().words());
         self.compare(&mut processed.visited, row.past.as_ref(), digest, read)?;
         Ok((!directives.noarchive, media_type))
@@ -257,7 +258,7 @@ impl<S: Store> Processor<S> {
         Ok(())
     }
 
-    /// A redirect is told apart by where it leads.
+    /// A redirect is told apart by where it found_links.
     fn redirect(&self, processed: &mut Processed) {
         let Ok(response) = &processed.job.fetched.result else { return };
         let lease = &processed.job.lease;
@@ -274,7 +275,7 @@ impl<S: Store> Processor<S> {
             _ => Nature::Itself,
         };
         if substitutes(&mut processed.visited, &lease.row, nature) {
-            processed.suspect = matches!(nature, Nature::Suspect(_));
+            processed.is_in_doubt = matches!(nature, Nature::Suspect(_));
             return;
         }
         let identity =
@@ -289,13 +290,17 @@ impl<S: Store> Processor<S> {
         processed.visited.visit.score = if news { Score::ALL } else { Score::NONE };
         processed.visited.identity = Some(identity.to_bytes());
         if let Some(target) = target {
-            let (at, leads) = (processed.job.ended, &mut processed.leads);
-            processed.visited.links = self.links.redirected(lease, target, at, leads).links;
+            let (at, found_links) = (processed.job.ended, &mut processed.links);
+            processed.visited.links = self.links.redirected(lease, target, at, found_links).links;
         }
     }
 
     /// How a host answers for what does not exist; `None` where that cannot be told.
-    fn manner(&mut self, processed: &Processed, body: &[u8]) -> Option<Soft404Profile> {
+    fn read_soft_404_profile(
+        &mut self,
+        processed: &Processed,
+        body: &[u8],
+    ) -> Option<Soft404Profile> {
         let response = processed.job.fetched.result.as_ref().ok()?;
         let lease = &processed.job.lease;
         match processed.visited.visit.outcome {
@@ -418,11 +423,11 @@ impl<S: Store> Processor<S> {
             records: None,
             verdict: None,
             claim: None,
-            leads: Leads::default(),
-            about: 0.0,
+            links: FoundLinks::default(),
+            topic_likeness: 0.0,
             words: 0,
-            suspect: false,
-            manner: None,
+            is_in_doubt: false,
+            soft_404_profile: None,
             host_trouble,
             asked_pause,
             reading: Duration::ZERO,

@@ -25,7 +25,7 @@ pub struct Today {
     pub site_events: u64,
     /// The host of the last of these.
     pub last_site: Option<HostKey>,
-    /// False where there were more visits today than were looked at.
+    /// False where there were more visits today than were read.
     pub complete: bool,
 }
 

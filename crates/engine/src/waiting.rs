@@ -6,7 +6,7 @@ use evercrawl_state::{HostRow, StateError, Store, View};
 use crate::overrides::Overrides;
 use crate::robots::keeps_waiting;
 
-/// Hosts that are looked at in each front queue: enough to know what is the matter, at once.
+/// Hosts that are read in each front queue: enough for a quick answer.
 const MOST_READ: usize = 64;
 
 /// Hosts that wait for one reason.
@@ -40,7 +40,7 @@ pub struct Waiting {
     pub turn: Held,
     /// Nothing of theirs is due yet.
     pub later: Held,
-    /// False where there are more hosts than were looked at.
+    /// False where there are more hosts than were read.
     pub complete: bool,
 }
 

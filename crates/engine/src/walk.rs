@@ -1,14 +1,14 @@
 //! The walk: due, fetch, extract, compare, archive, commit, next due.
 //!
 //! [`Walk`] owns the state, the frontier and the archive, and is driven from outside: asked for
-//! the next step, told what came of it, told to begin and end commits. It reads no clock, waits
+//! the next step, given what came of it, and asked to begin and end commits. It reads no clock, waits
 //! for nothing and starts no thread, so the live driver and the rehearsal run the very same walk.
 //!
 //! - `leasing`: which page is fetched next?
 //! - `robots_txt`: what does a robots.txt that was asked for mean?
 //! - `completion`: what does a visit mean? The list of its `steps`.
 //! - `consequences`: what follows from a visit, for its host and for others?
-//! - `delivery`: what does a host do with what it is told?
+//! - `delivery`: what does a host do with the notes that it gets?
 //! - `recorder`: how does an answer get into the archive?
 //! - `revisits`: when are known pages visited again?
 //! - `section_recheck`, `periodic_review`, `confirming`: which of them come sooner?
@@ -152,9 +152,11 @@ impl<S: Store> Walk<S> {
         let planner = revisits::planner(config.plan, learned, state.view())?;
         let frontier = Frontier::new(config.frontier, seed, now, careful);
         let recorder = Recorder::new(&config, archive, links.clone(), state.reading(), seed);
-        let mut walk = Walk {
+        let mut ledger = Ledger::new(state, frontier);
+        overriding::set_pins(&mut ledger, &insight.overrides)?;
+        Ok(Walk {
             config,
-            ledger: Ledger::new(state, frontier),
+            ledger,
             recorder,
             links,
             revisits: Revisits::new(planner),
@@ -163,9 +165,7 @@ impl<S: Store> Walk<S> {
             sweep: Sweep::at_start(),
             counts,
             seed,
-        };
-        walk.set_pins()?;
-        Ok(walk)
+        })
     }
 
     /// A processor for one more thread.
@@ -278,7 +278,7 @@ impl<S: Store> Walk<S> {
     }
 
     /// The address of a page's host was looked up; `None` where that failed, which the visit
-    /// itself will tell.
+    /// itself will show.
     pub fn located(&mut self, lease: &Lease, ip: Option<IpAddr>, now: Time) {
         self.ledger.frontier.set_address(lease.page.host, ip);
         self.ledger.frontier.defer_page(lease, now);

@@ -35,24 +35,24 @@ impl SignalRates {
         if rate > 0.0 { self.expected(tau, signals) / rate } else { positive(tau) }
     }
 
-    /// Returns the chance that a change found after `tau` is the one that a first signal after `word` announced.
-    fn chance_signalled(self, word: f64, tau: f64) -> f64 {
+    /// Returns the chance that a change found after `tau` is the one that a first signal after `first_signal` announced.
+    fn chance_signalled(self, first_signal: f64, tau: f64) -> f64 {
         let chance = share(positive(self.seen), positive(self.false_alarms));
         let rate = positive(self.seen) + positive(self.hidden);
-        let untold = positive(self.hidden) * word + rate * (tau - word);
-        let changed = 1.0 - (1.0 - chance) * (-untold).exp();
+        let unannounced = positive(self.hidden) * first_signal + rate * (tau - first_signal);
+        let changed = 1.0 - (1.0 - chance) * (-unannounced).exp();
         if changed > 0.0 { (chance / changed).min(1.0) } else { chance }
     }
 
-    /// Returns the chance that a page that changed by `tau` had changed by `heard`, when there was no signal until
+    /// Returns the chance that a page that changed by `tau` had changed by `read_for`, when there was no signal until
     /// then and the source was not read later.
-    fn hidden_before(self, heard: f64, tau: f64) -> f64 {
-        if heard >= tau {
+    fn hidden_before(self, read_for: f64, tau: f64) -> f64 {
+        if read_for >= tau {
             return 1.0;
         }
         let rate = positive(self.seen) + positive(self.hidden);
-        let before = -(-positive(self.hidden) * heard).exp_m1();
-        let ever = 1.0 - (1.0 - before) * (-rate * (tau - heard)).exp();
+        let before = -(-positive(self.hidden) * read_for).exp_m1();
+        let ever = 1.0 - (1.0 - before) * (-rate * (tau - read_for)).exp();
         if ever > 0.0 { before / ever } else { 0.0 }
     }
 
@@ -138,28 +138,35 @@ impl SourceTrust {
     /// Expectation maximisation, one visit at a time: each is divided between its possible causes as what
     /// was learned so far makes them likely.
     #[must_use]
-    pub fn observe(self, word: f64, tau: f64, deaf: f64, rate: f64, changed: bool) -> Self {
-        let (word, tau) = (positive(word).min(positive(tau)), positive(tau));
-        let heard = tau - positive(deaf).min(tau);
+    pub fn observe(
+        self,
+        first_signal: f64,
+        tau: f64,
+        unread: f64,
+        rate: f64,
+        changed: bool,
+    ) -> Self {
+        let (first_signal, tau) = (positive(first_signal).min(positive(tau)), positive(tau));
+        let read_for = tau - positive(unread).min(tau);
         let rates = self.rates(rate);
         let cases = self.true_signals + self.false_signals + self.expected_changes;
         let mut after = if cases > MEMORY { self.forget(1.0 - 1.0 / MEMORY) } else { self };
-        after.quiet += if word > 0.0 { word } else { heard };
-        match (word > 0.0, changed) {
+        after.quiet += if first_signal > 0.0 { first_signal } else { read_for };
+        match (first_signal > 0.0, changed) {
             (true, true) => {
-                let told = rates.chance_signalled(word, tau);
-                after.true_signals += told;
-                after.false_signals += 1.0 - told;
+                let announced = rates.chance_signalled(first_signal, tau);
+                after.true_signals += announced;
+                after.false_signals += 1.0 - announced;
             }
             (true, false) => after.false_signals += 1.0,
             (false, true) => {
-                let before = rates.hidden_before(heard, tau);
-                after.unsignalled_changes += before * at_least_one(rates.hidden * heard);
+                let before = rates.hidden_before(read_for, tau);
+                after.unsignalled_changes += before * at_least_one(rates.hidden * read_for);
             }
             (false, false) => {}
         }
-        if word == 0.0 {
-            after.expected_changes += positive(rate) * heard;
+        if first_signal == 0.0 {
+            after.expected_changes += positive(rate) * read_for;
         }
         after
     }
@@ -221,31 +228,34 @@ impl SignalSources {
         self.0[signal_source as usize].signals += 1.0;
     }
 
-    /// Learns from a visit, as [`SourceTrust::observe`] does, about each source that ever sent a signal. `deaf` is
+    /// Learns from a visit, as [`SourceTrust::observe`] does, about each source that ever sent a signal. `unread` is
     /// the time for which each was not read.
     pub fn learn(
         &mut self,
-        words: &FirstSignals,
-        deaf: &UnreadTimes,
+        first_signals: &FirstSignals,
+        unread: &UnreadTimes,
         tau: f64,
         rate: f64,
         changed: bool,
     ) {
-        for ((trust, word), deaf) in self.0.iter_mut().zip(words).zip(deaf) {
+        for ((trust, first_signal), unread) in self.0.iter_mut().zip(first_signals).zip(unread) {
             if trust.signals > 0.0 {
-                *trust = trust.observe(*word, tau, *deaf, rate, changed);
+                *trust = trust.observe(*first_signal, tau, *unread, rate, changed);
             }
         }
     }
 
     /// Returns how time counts for a page that changes at `rate`, given its signals.
-    pub fn clock(&self, words: &FirstSignals, rate: f64) -> SignalClock {
+    pub fn clock(&self, first_signals: &FirstSignals, rate: f64) -> SignalClock {
         let mut clock = SignalClock::PLAIN;
-        for (trust, word) in self.0.iter().zip(words) {
-            if trust.signals > 0.0 || *word > 0.0 {
-                clock = clock.with_signal(trust.rates(rate), *word);
-                clock.proven =
-                    clock.proven.max(if *word > 0.0 { trust.proven_signals() } else { 0.0 });
+        for (trust, first_signal) in self.0.iter().zip(first_signals) {
+            if trust.signals > 0.0 || *first_signal > 0.0 {
+                clock = clock.with_signal(trust.rates(rate), *first_signal);
+                clock.proven = clock.proven.max(if *first_signal > 0.0 {
+                    trust.proven_signals()
+                } else {
+                    0.0
+                });
             }
         }
         clock
@@ -324,13 +334,15 @@ mod tests {
         let mut belief = Gamma::with_mean(0.25, 1.0);
         for _ in 0..3000 {
             let (seen, hidden) = (random.gap(0.25 * recall), random.gap(0.25 * (1.0 - recall)));
-            let word = seen.min(random.gap(lies));
+            let first_signal = seen.min(random.gap(lies));
             // A liar is visited by the clock, since its words come all the time.
-            let tau = if word < gap && lies < 1.0 { word + 0.05 } else { gap };
-            let words = [if word < tau { word } else { 0.0 }, 0.0, 0.0];
+            let tau = if first_signal < gap && lies < 1.0 { first_signal + 0.05 } else { gap };
+            let first_signals = [if first_signal < tau { first_signal } else { 0.0 }, 0.0, 0.0];
             let changed = seen.min(hidden) < tau;
-            belief = signal_sources.clock(&words, belief.mean()).learn(belief, tau, changed, None);
-            signal_sources.learn(&words, &[0.0; SIGNAL_SOURCES], tau, 0.25, changed);
+            belief = signal_sources
+                .clock(&first_signals, belief.mean())
+                .learn(belief, tau, changed, None);
+            signal_sources.learn(&first_signals, &[0.0; SIGNAL_SOURCES], tau, 0.25, changed);
         }
         (signal_sources.0[0], belief.mean())
     }
@@ -353,10 +365,10 @@ mod tests {
             (Uniforms::new(8), SourceTrust { signals: 1.0, ..SourceTrust::default() });
         for visit in 0..4000 {
             let (end, seen) = (2.0 * f64::from(visit) + 2.0, random.gap(0.25));
-            let heard = ((end / every).floor() * every - (end - 2.0)).clamp(0.0, 2.0);
-            let word = if seen < heard { (seen / every).ceil() * every } else { 0.0 };
-            let deaf = if knows { 2.0 - heard } else { 0.0 };
-            trust = trust.observe(word, 2.0, deaf, 0.25, seen < 2.0);
+            let read_for = ((end / every).floor() * every - (end - 2.0)).clamp(0.0, 2.0);
+            let first_signal = if seen < read_for { (seen / every).ceil() * every } else { 0.0 };
+            let unread = if knows { 2.0 - read_for } else { 0.0 };
+            trust = trust.observe(first_signal, 2.0, unread, 0.25, seen < 2.0);
         }
         trust.recall()
     }

@@ -1,4 +1,4 @@
-//! Was this very run made before? What came of runs is kept on disk, each under all that it depends on.
+//! Was this very run made before? Outcomes of runs are cached on disk, keyed by everything they depend on.
 
 use std::fmt::{self, Write as _};
 use std::fs;

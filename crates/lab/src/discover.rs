@@ -49,7 +49,7 @@ pub struct CoveragePoint {
     pub rank: f64,
     /// The share of the pages fetched among the tenth of highest PageRank.
     pub top: f64,
-    /// The share of all worth on the pages fetched, where the world says what pages are worth.
+    /// The share of all value on the pages fetched, if the world has values.
     pub worth: f64,
     /// The share of the pages fetched that the user would call good: those that were named, else the tenth
     /// of highest PageRank.
@@ -65,7 +65,7 @@ pub struct Territory {
     urls: Vec<String>,
     /// How much each page is about the topic, by its address.
     likeness: Vec<f64>,
-    /// Rank, whether it is a top page, worth, and whether it is good; each adds up to 1.
+    /// Rank, whether it is a top page, value, and whether it is good; each column sums to 1.
     shares: Vec<[f64; 4]>,
 }
 
@@ -120,7 +120,7 @@ impl Territory {
         true
     }
 
-    /// Says what the topic is; false where no address speaks of it.
+    /// Sets the topic; false when no address matches it.
     pub fn set_topic(&mut self, topic: &Topic) -> bool {
         let likeness: Vec<f64> = self.urls.iter().map(|url| topic.match_text(url)).collect();
         let speaks = likeness.iter().any(|likeness| *likeness > 0.0);
@@ -204,7 +204,7 @@ fn roots(fronts: Vec<u32>, links: &[Vec<u32>]) -> Vec<u32> {
     roots
 }
 
-/// Marks all that can be reached from a page and was not marked before; returns how many.
+/// Marks all unmarked pages reachable from a page; returns how many.
 fn mark(from: u32, links: &[Vec<u32>], found: &mut [bool]) -> usize {
     let mut waiting = vec![from];
     let mut count = 0;

@@ -6,7 +6,7 @@ use evercrawl_policy::{ChangeTimes, Days};
 
 use crate::world::LabWorld;
 
-/// What is computed of a world once, for all runs in it.
+/// What is computed about a world once, for all runs in it.
 pub struct PageClassifier {
     classes: Vec<RateClass>,
     /// When pages go, ascending.
@@ -15,7 +15,7 @@ pub struct PageClassifier {
     changes: OnceLock<ChangeTimes>,
 }
 
-/// How often a page changes, beside the others of its world.
+/// How often a page changes, relative to the other pages of its world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RateClass {
     Never,

@@ -1,4 +1,4 @@
-//! Where exactly is a file wrong, and what is wrong there?
+//! Where exactly is a file wrong, and what is the error there?
 
 /// A file that is not what it should be, with the place to look at.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -10,12 +10,12 @@ pub struct Malformed {
     pub line: usize,
     /// The character in the line, from 1.
     pub column: usize,
-    /// What is wrong, and what would be right.
+    /// The error, and what would be right.
     pub message: String,
 }
 
 impl Malformed {
-    /// What is wrong at byte `at` of `text`.
+    /// The error at byte `at` of `text`.
     pub fn at(file: &str, text: &str, at: usize, message: impl Into<String>) -> Self {
         let before = String::from_utf8_lossy(&text.as_bytes()[..at.min(text.len())]);
         let line = 1 + before.matches('\n').count();

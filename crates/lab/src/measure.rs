@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScoreMeasure {
     Freshness,
-    /// Pages counting by their worth: what policies aim at. The same where all are worth as much.
+    /// Weighted by the value of pages, as policies optimise. The same if all pages have the same value.
     Weighted,
     Age,
     AgeWeighted,
@@ -25,7 +25,7 @@ impl ScoreMeasure {
         ScoreMeasure::UpdateRate,
     ];
 
-    /// What a goal is measured by: as policies aim at it, by worth where that can differ.
+    /// The measure of a goal: as policies optimise it, weighted by value where that can differ.
     pub(crate) fn of_goal(goal: &str) -> Self {
         match goal {
             "coverage" => ScoreMeasure::Coverage,
@@ -47,7 +47,7 @@ impl ScoreMeasure {
         matches!(self, ScoreMeasure::Age | ScoreMeasure::AgeWeighted)
     }
 
-    /// Whether it is a share of things counted, of which none or all may be there by chance.
+    /// Whether it is a share of counted things, which may be none or all by chance.
     pub(crate) fn is_counted(self) -> bool {
         matches!(self, ScoreMeasure::Coverage | ScoreMeasure::UpdateRate)
     }
@@ -115,7 +115,7 @@ impl ScoreMeasure {
     }
 }
 
-/// A measured value, and its 95 % interval where there is enough to tell it by.
+/// A measured value, and its 95 % interval if there are enough samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanWithError {
     pub(crate) value: f64,
@@ -136,7 +136,7 @@ impl MeanWithError {
         MeanWithError { value: factor * self.value, bounds }
     }
 
-    /// Half of the interval; no number where there is none.
+    /// Half of the interval; NaN if there is none.
     pub(crate) fn reach(self) -> f64 {
         self.bounds.map_or(f64::NAN, |(low, high)| (high - low) / 2.0)
     }

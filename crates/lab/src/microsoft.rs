@@ -50,7 +50,7 @@ pub enum DataSetError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A line is wrong.
@@ -61,9 +61,9 @@ pub enum DataSetError {
 /// A URL of the data set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DataSetEntry {
-    /// What a fresh copy is worth.
+    /// The value of a fresh copy.
     pub importance: f64,
-    /// Changes a day.
+    /// Changes per day.
     pub rate: f64,
     /// Whether every change is reported.
     pub observed: bool,

@@ -16,7 +16,7 @@ pub struct ResultRow {
     pub policy: String,
     /// The budget, as it was written.
     pub budget: String,
-    /// What the policy was told to aim at.
+    /// The goal that the policy was given.
     pub goal: String,
     /// Where random draws started from.
     pub seed: u64,
@@ -63,24 +63,24 @@ pub struct ResultRow {
     pub version: String,
     /// Processor time of the run. This and the next depend on the machine; all else on the seed.
     pub cpu_seconds: f64,
-    /// The most memory that the process held so far.
+    /// The peak memory of the process.
     pub peak_rss_bytes: u64,
 }
 
 impl ResultRow {
-    /// What it reached of one who knows the true mean rates.
+    /// The share of the score of the policy that knows the true mean rates.
     pub(crate) fn of_clairvoyant(&self) -> Option<MeanWithError> {
         let ends = (self.freshness_of_clairvoyant_low, self.freshness_of_clairvoyant_high);
         Some(MeanWithError { value: self.freshness_of_clairvoyant?, bounds: bounds(ends) })
     }
 
-    /// What it reached of one who knows all that is to come.
+    /// The share of the score of the policy that knows all changes to come.
     pub(crate) fn of_oracle(&self) -> Option<MeanWithError> {
         let ends = (self.freshness_of_oracle_low, self.freshness_of_oracle_high);
         Some(MeanWithError { value: self.freshness_of_oracle?, bounds: bounds(ends) })
     }
 
-    /// The row beside those who know the truth.
+    /// Sets the row in relation to the references that know the truth.
     pub(crate) fn beside(
         self,
         clairvoyant: Option<MeanWithError>,
@@ -154,7 +154,7 @@ pub struct RowScores {
     pub freshness: f64,
     pub freshness_low: Option<f32>,
     pub freshness_high: Option<f32>,
-    /// The share of worth that is current.
+    /// The share of value that is current.
     pub freshness_weighted: f64,
     pub freshness_weighted_low: Option<f32>,
     pub freshness_weighted_high: Option<f32>,
@@ -162,7 +162,7 @@ pub struct RowScores {
     pub age: f64,
     pub age_low: Option<f32>,
     pub age_high: Option<f32>,
-    /// The same, pages counting by their worth.
+    /// The same, weighted by the value of pages.
     pub age_weighted: f64,
     pub age_weighted_low: Option<f32>,
     pub age_weighted_high: Option<f32>,
@@ -205,7 +205,7 @@ impl RowScores {
         }
     }
 
-    /// Whether some pages are worth more than others, so that it matters which are fresh.
+    /// Whether pages differ in value, so that it matters which are fresh.
     pub fn go_by_worth(&self) -> bool {
         (self.freshness - self.freshness_weighted).abs() > 1e-9
     }

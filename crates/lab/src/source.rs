@@ -25,21 +25,21 @@ pub enum WorldSource {
         /// Whether changes that touched a whole site at once count.
         sitewide: bool,
     },
-    /// Made to order, anew for every seed.
+    /// Synthetic, generated anew for every seed.
     Made {
         /// What it is called.
         name: String,
         /// What it is like.
         spec: Box<WorldSpec>,
     },
-    /// Change rates and importance that somebody measured; changes are drawn anew for every seed.
+    /// Measured change rates and importance; changes are sampled anew for every seed.
     Measured {
         /// What it is called.
         name: String,
         /// The pages.
         entries: Vec<DataSetEntry>,
     },
-    /// The visit log of a crawl; what it leaves open is drawn anew for every seed.
+    /// The visit log of a crawl; what it leaves open is sampled anew for every seed.
     Logged {
         /// What it is called.
         name: String,
@@ -48,7 +48,7 @@ pub enum WorldSource {
     },
 }
 
-/// Why there is no such world.
+/// Why a world cannot be opened.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WorldError {
@@ -61,7 +61,7 @@ pub enum WorldError {
     /// A data set is wrong or cannot be read.
     #[error(transparent)]
     DataSet(#[from] DataSetError),
-    /// There is nothing of that name.
+    /// No world, file or folder has that name.
     #[error(
         "there is no file or folder `{0}`, and no world of that name comes with the program: see `evercrawl \
          lab worlds`"
@@ -107,7 +107,7 @@ impl WorldSource {
         Ok(WorldSource::Made { name, spec: Box::new(spec) })
     }
 
-    /// The same with pages that all matter alike, as they do to a crawl that nobody told.
+    /// The same with pages of equal value, as for a crawl without weights.
     pub fn unweighted(mut self) -> Self {
         match &mut self {
             WorldSource::Made { spec, .. } => spec.weigh_alike(),

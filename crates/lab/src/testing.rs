@@ -5,7 +5,7 @@ use evercrawl_policy::{ChangeTimes, Days};
 use crate::synthetic::Processes;
 use crate::world::{ChangeTruth, HostFacts, LabWorld, PageFact, Span};
 
-/// Pages that change when they are told to, scored from 0 on.
+/// Pages with given changes, scored from 0 on.
 pub(crate) fn listed(pages: Vec<PageFact>, changes: &[(u32, Days)], to: Days) -> LabWorld {
     let truth = ChangeTruth::Listed(ChangeTimes::new(pages.len(), changes));
     world(pages, truth, Span { since: 0.0, begin: 0.0, from: 0.0, to })

@@ -65,7 +65,7 @@ impl FromStr for Factors {
     }
 }
 
-/// The rate at which a crawl fetched of late: over its last four weeks, or as long as it lasted.
+/// The recent fetch rate of a crawl: over its last four weeks, or its whole duration.
 pub fn recent_rate(log: &VisitLog) -> Option<FetchBudget> {
     let looks = || log.pages().iter().flat_map(|page| &page.looks).map(|look| look.at);
     let last = looks().fold(f64::NEG_INFINITY, f64::max);
@@ -226,7 +226,7 @@ impl WhatIf {
         }
     }
 
-    /// The least and the most share that is drawn, %, intervals too.
+    /// The least and the most share shown, in %, intervals included.
     fn extent(&self) -> (f64, f64) {
         let drawn = [ScoreMeasure::Freshness, ScoreMeasure::Coverage];
         let shown = self.points.iter().flat_map(|point| drawn.map(|measure| point.shown(measure)));

@@ -5,7 +5,7 @@ use evercrawl_sites::Server;
 
 use crate::synthetic::Processes;
 
-/// One or several servers, with all that a judge knows of them and a crawler must find out.
+/// One or several servers, with everything that scoring knows about them and a crawler must find out.
 ///
 /// Pages are numbered by birth, so that a crawler which is told of pages as they are born knows page
 /// i by the number i. Moments are days: since the Unix epoch where the world was recorded, since 0
@@ -14,15 +14,15 @@ use crate::synthetic::Processes;
 pub struct LabWorld {
     /// What it is called in tables.
     pub name: String,
-    /// What is true of each page, by birth.
+    /// The facts about each page, by birth.
     pub pages: Vec<PageFact>,
-    /// What is true of each host.
+    /// The facts about each host.
     pub hosts: Vec<HostFacts>,
     /// When pages change.
     pub truth: ChangeTruth,
     /// Directories and links, if there are any.
     pub server: Option<Server>,
-    /// What is known, and what is scored.
+    /// The known period, and the scored one.
     pub span: Span,
     /// The pages' addresses; none where pages were made.
     pub urls: Vec<String>,
@@ -30,7 +30,7 @@ pub struct LabWorld {
     pub past: Vec<(u32, Days)>,
 }
 
-/// What is true of a page besides its changes.
+/// The facts about a page, except its changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PageFact {
     /// When it came to be.
@@ -44,7 +44,7 @@ pub struct PageFact {
     /// The numbers of its section, of the page that lists it, and of what it translates or versions;
     /// [`NO_KIN`] where there is none.
     pub kin: [u32; 3],
-    /// What a fresh copy is worth.
+    /// The value of a fresh copy.
     pub weight: f32,
     /// What a fetch costs.
     pub cost: f32,
@@ -74,12 +74,12 @@ impl PageFact {
     }
 }
 
-/// What is true of all pages of a host.
+/// The facts about all pages of a host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostFacts {
     /// What it is called in tables.
     pub name: String,
-    /// The chance that a fetch shows a difference that is no change.
+    /// The chance that a fetch shows a difference that is noise.
     pub noise: f32,
     /// The chance that a fetch fails.
     pub failure: f32,
@@ -127,13 +127,13 @@ pub struct Span {
 pub enum ChangeTruth {
     /// At recorded times, births and deaths not among them.
     Listed(ChangeTimes),
-    /// Drawn one after the other, whenever one is asked for.
+    /// Generated one after the other, on demand.
     Drawn(Processes),
 }
 
-/// Where a page stands in its history: its next change, and what it takes to find the one after.
+/// A position in a page's history: its next change, and the state to generate the one after.
 ///
-/// So a million pages need no lists of changes: whoever walks through a history holds one of these.
+/// So a million pages need no lists of changes: each iteration over a history holds one of these.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangeCursor {
     pub(crate) at: Days,
@@ -167,14 +167,14 @@ impl ChangeTruth {
         }
     }
 
-    /// Has what changes of `page` are drawn from brought from memory.
+    /// Loads the data from which the changes of `page` are generated into the cache.
     pub(crate) fn touch(&self, page: u32) {
         if let ChangeTruth::Drawn(processes) = self {
             processes.touch(page);
         }
     }
 
-    /// How often `page` changes between two moments, on the mean, in changes a day.
+    /// The mean rate of `page` between two moments, in changes per day.
     pub fn rate(&self, page: u32, from: Days, to: Days) -> f64 {
         match self {
             ChangeTruth::Listed(changes) => {
@@ -198,7 +198,7 @@ impl ChangeTruth {
         past
     }
 
-    /// All changes of the first `pages` pages up to `until`: for those who know what is to come.
+    /// All changes of the first `pages` pages up to `until`: for references that know the future.
     pub fn all(&self, pages: u32, until: Days) -> ChangeTimes {
         let mut list = Vec::new();
         for page in 0..pages {

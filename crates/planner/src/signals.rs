@@ -71,9 +71,9 @@ impl Planner {
         let last = past.last_visit;
         let mut page = self.policy_page(key, row);
         self.policy.record_signal(&mut page, signal_source, to_days(now));
-        let told = row.claimed_change.is_some_and(|at| at > last && at <= now);
+        let is_repeated = row.claimed_change.is_some_and(|at| at > last && at <= now);
         let note = policy_notes(&page, past.noted.news);
-        if told && note == past.noted {
+        if is_repeated && note == past.noted {
             return None;
         }
         self.host_names.add(page.host, &row.url);

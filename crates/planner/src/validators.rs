@@ -106,7 +106,7 @@ impl Agreement {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct HostValidators {
     agreements: [Agreement; 2],
-    looks: u32,
+    observed: u32,
     /// Conditional requests since the last unconditional one.
     since: u32,
 }
@@ -122,7 +122,7 @@ impl ValidatorTrust {
             return Conditions::ALL;
         }
         let known = self.0.entry(host).or_default();
-        if known.since >= PAUSE.saturating_mul(1 + known.looks).min(LONGEST_PAUSE) {
+        if known.since >= PAUSE.saturating_mul(1 + known.observed).min(LONGEST_PAUSE) {
             known.since = 0;
             return Conditions::NONE;
         }
@@ -145,7 +145,7 @@ impl ValidatorTrust {
             }
         }
         if taught {
-            (known.looks, known.since) = (known.looks.saturating_add(1), 0);
+            (known.observed, known.since) = (known.observed.saturating_add(1), 0);
         }
     }
 
@@ -176,7 +176,7 @@ impl ValidatorTrust {
         out.extend_from_slice(&(self.0.len() as u32).to_le_bytes());
         for (host, known) in &self.0 {
             out.extend_from_slice(&host.to_le_bytes());
-            out.extend_from_slice(&known.looks.to_le_bytes());
+            out.extend_from_slice(&known.observed.to_le_bytes());
             for Agreement { told, cried, missed, kept } in known.agreements {
                 [told, cried, missed, kept]
                     .iter()
@@ -195,14 +195,14 @@ impl ValidatorTrust {
         let count = u32::from_le_bytes(take()?);
         let mut proofs = ValidatorTrust::default();
         for _ in 0..count {
-            let (host, looks) = (u32::from_le_bytes(take()?), u32::from_le_bytes(take()?));
+            let (host, observed) = (u32::from_le_bytes(take()?), u32::from_le_bytes(take()?));
             let mut agreements = [Agreement::default(); 2];
             for agreement in &mut agreements {
                 let mut number = || Some(f32::from_le_bytes(take()?).max(0.0));
                 let (told, cried) = (number()?, number()?);
                 *agreement = Agreement { told, cried, missed: number()?, kept: number()? };
             }
-            proofs.0.insert(host, HostValidators { agreements, looks, since: 0 });
+            proofs.0.insert(host, HostValidators { agreements, observed, since: 0 });
         }
         Some(proofs)
     }
@@ -220,9 +220,9 @@ mod tests {
     fn a_tag_that_hides_changes_loses_its_say_and_can_win_it_back() {
         let mut proofs = ValidatorTrust::default();
         let is_believed = |proofs: &ValidatorTrust| proofs.0[&1].agreements[0].is_trusted();
-        for looks in 1..=3 {
+        for observed in 1..=3 {
             proofs.learn(1, &tagged("a"), &tagged("W/a"), true);
-            assert_eq!(is_believed(&proofs), looks < 3, "{looks}");
+            assert_eq!(is_believed(&proofs), observed < 3, "{observed}");
         }
         let (_, etag) = proofs.agreements_of(1).next().unwrap();
         assert!(etag.recall() < 0.5 && etag.precision() == 1.0);
@@ -250,15 +250,15 @@ mod tests {
     #[test]
     fn looks_without_a_condition_come_soon_and_then_rarely() {
         let mut proofs = ValidatorTrust::default();
-        let mut looks = Vec::new();
+        let mut observed = Vec::new();
         for request in 0..1000 {
             if proofs.choose_conditions(1, &tagged("a")) == Conditions::NONE {
-                looks.push(request);
+                observed.push(request);
                 proofs.learn(1, &tagged("a"), &tagged("a"), false);
             }
         }
-        assert_eq!(looks[..3], [2, 7, 14]);
-        assert_eq!(looks[looks.len() - 1] - looks[looks.len() - 2], 51);
+        assert_eq!(observed[..3], [2, 7, 14]);
+        assert_eq!(observed[observed.len() - 1] - observed[observed.len() - 2], 51);
         assert_eq!(proofs.choose_conditions(2, &Validators::default()), Conditions::ALL);
     }
 
@@ -266,14 +266,14 @@ mod tests {
     fn an_audit_is_a_look_as_well() {
         let mut proofs = ValidatorTrust::default();
         (0..50).for_each(|_| proofs.learn(1, &tagged("a"), &tagged("a"), false));
-        let mut looks = 0;
+        let mut observed = 0;
         for request in 0..5000 {
-            looks += usize::from(proofs.choose_conditions(1, &tagged("a")) == Conditions::NONE);
+            observed += usize::from(proofs.choose_conditions(1, &tagged("a")) == Conditions::NONE);
             if request % 50 == 0 {
                 proofs.learn(1, &tagged("a"), &tagged("a"), false);
             }
         }
-        assert_eq!(looks, 0);
+        assert_eq!(observed, 0);
     }
 
     #[test]

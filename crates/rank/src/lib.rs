@@ -9,23 +9,18 @@
 //!
 //! | module | question |
 //! |---|---|
-//! | `graph`
-//! which pages or hosts link to which? |
-//! | `compact` | how is a graph written in few bytes? |
-//! | `blocks` | how is a sweep divided over threads and still gives the same bits? |
-//! | `pagerank` | how much does each page matter, for everybody or from some pages' point of view? |
-//! | `hits`
-//! which pages point to important pages, and which are pointed to? |
-//! | `trust`
-//! how far is a page vouched for by pages known to be good, or bad? |
-//! | `hosts` | where does a ranking best begin, given which host each page is on? |
-//! | `opic` | how much does a page matter, while the graph is still being discovered? |
-//! | `discover`
-//! in which order should linked pages be fetched, so that important ones come first? |
-//! | `topic`
-//! how relevant is a text to the topic? |
+//! | `graph` | which pages or hosts link to which? |
+//! | `compact` | how is a graph with named nodes encoded in few bytes? |
+//! | `blocks` | how is a sweep divided over threads with bit-identical results? |
+//! | `pagerank` | how important is each page, in general or from the point of view of some pages? |
+//! | `hits` | which pages point to important pages, and which are pointed to? |
+//! | `trust` | how far is a page vouched for by pages known to be good, or bad? |
+//! | `hosts` | from which scores should a ranking start, given the host of each page? |
+//! | `opic` | how important is a page, while the graph is still being discovered? |
+//! | `discover` | in which order should linked pages be fetched, so that important ones come first? |
+//! | `topic` | how relevant is a text to the topic? |
 //! | `top` | which nodes come first by a score? |
-//! | `quality` | how good is a page, whether or not many know it yet? |
+//! | `quality` | how good is a page, whether it is widely known or not? |
 
 mod blocks;
 pub mod compact;

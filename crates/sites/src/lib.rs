@@ -19,8 +19,7 @@
 //! | `coupling` | how likely did a member change, given its top? |
 //! | `dependence` | how closely do a member's updates follow those of its top? |
 //! | `groups` | which members belong together by that value? |
-//! | `group_keys`
-//! to which groups of related pages does a page belong, by address and hub? |
+//! | `group_keys` | to which groups of related pages does a page belong, by address and hub? |
 
 mod coupling;
 mod dependence;

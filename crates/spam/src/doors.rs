@@ -56,10 +56,10 @@ impl DoorwayEvidence {
     }
 
     /// Adds a page that has content.
-    pub fn add_page(&mut self, url: &str, look: &PageFeatures) {
+    pub fn add_page(&mut self, url: &str, features: &PageFeatures) {
         self.pages += 1;
         self.record_content();
-        let target = look.sends_to.as_deref().and_then(|to| off_host_target(url, to));
+        let target = features.sends_to.as_deref().and_then(|to| off_host_target(url, to));
         if let Some(door) = target.and_then(|target| self.door(&target)) {
             door.by_content += 1;
         }
@@ -288,19 +288,19 @@ mod tests {
 
     #[test]
     fn what_pages_and_answers_do_counts_together_and_few_prove_nothing() {
-        let look = PageFeatures {
+        let features = PageFeatures {
             sends_to: Some("//shop.example/".to_owned()),
             ..PageFeatures::default()
         };
         let mut doors = DoorwayEvidence::default();
         for page in 0..20 {
-            doors.add_page(&format!("http://a.example/c{page}"), &look);
+            doors.add_page(&format!("http://a.example/c{page}"), &features);
             doors.add_redirect(&format!("http://a.example/r{page}"), "http://shop.example/", true);
         }
         let sign = doors.sign().unwrap();
         assert!(sign.score > 0.99 && sign.evidence.starts_with("40 of its 40 pages"), "{sign:?}");
         let mut few = DoorwayEvidence::default();
-        (0..3).for_each(|page| few.add_page(&format!("http://a.example/c{page}"), &look));
+        (0..3).for_each(|page| few.add_page(&format!("http://a.example/c{page}"), &features));
         assert_eq!(few.sign(), None);
     }
 }

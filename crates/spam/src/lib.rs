@@ -15,17 +15,15 @@
 //!
 //! | module | question |
 //! |---|---|
-//! | `sign` | how sure is a detector, and how sure are several? |
-//! | `page_features`
-//! what does a reader see of a page, what is hidden, and where is the reader sent? |
+//! | `sign` | how sure is one detector, and how sure are several together? |
+//! | `page_features` | what does a reader see of a page, what is hidden, and where is the reader sent? |
 //! | `phrases` | how repetitive is a text? |
 //! | `page` | which signs does one page show? |
 //! | `site` | which signs do the pages of a site show together? |
-//! | `doors`
-//! where do the pages of a site send their visitors, instead of showing content? |
-//! | `farm` | which sites link to each other for no reader's sake? |
-//! | `circle` | which few sites link to each other page by page, for no reader's sake? |
-//! | `network` | which sites stand out by the company they keep? |
+//! | `doors` | where do the pages of a site send their visitors, instead of showing content? |
+//! | `farm` | which sites link to each other without use for readers? |
+//! | `circle` | which small groups of sites link to each other page by page, without use for readers? |
+//! | `network` | which sites stand out by their neighbours? |
 //! | `mirrors` | which hosts hold the same pages? |
 
 mod circle;

@@ -12,15 +12,15 @@ const LEAST_WORDS: usize = 60;
 const LEAST_LIST: usize = 120;
 
 /// All signs that a page shows by itself.
-pub fn page_signs(url: &str, look: &PageFeatures) -> Vec<Sign> {
+pub fn page_signs(url: &str, features: &PageFeatures) -> Vec<Sign> {
     let all = [
-        stuffed(look),
-        stuffed_list(look),
-        title(look),
-        hidden(look),
-        invisible_links(url, look),
-        doorway(url, look),
-        parked(url, look),
+        stuffed(features),
+        stuffed_list(features),
+        title(features),
+        hidden(features),
+        invisible_links(url, features),
+        doorway(url, features),
+        parked(url, features),
         address(url),
         stuffed_path(url),
     ];
@@ -28,8 +28,8 @@ pub fn page_signs(url: &str, look: &PageFeatures) -> Vec<Sign> {
 }
 
 /// The same phrases over and over.
-fn stuffed(look: &PageFeatures) -> Option<Sign> {
-    let phrases = PhraseCounts::of_long_lines(&look.text);
+fn stuffed(features: &PageFeatures) -> Option<Sign> {
+    let phrases = PhraseCounts::of_long_lines(&features.text);
     let (phrase, count) = &phrases.top;
     let evidence = format!(
         "ten phrases make up {:.0} % of its {} words, \u{201c}{phrase}\u{201d} alone stands there {count} \
@@ -45,8 +45,8 @@ fn stuffed(look: &PageFeatures) -> Option<Sign> {
 }
 
 /// The same phrases over and over in lists, which repeat themselves by nature: so hardly anything else.
-fn stuffed_list(look: &PageFeatures) -> Option<Sign> {
-    let phrases = PhraseCounts::of_all(&look.text);
+fn stuffed_list(features: &PageFeatures) -> Option<Sign> {
+    let phrases = PhraseCounts::of_all(&features.text);
     let (phrase, count) = &phrases.top;
     let evidence = format!(
         "ten phrases make up {:.0} % of its {} words, lists included, \u{201c}{phrase}\u{201d} alone stands \
@@ -60,8 +60,8 @@ fn stuffed_list(look: &PageFeatures) -> Option<Sign> {
 }
 
 /// A title that is a list of search words.
-fn title(look: &PageFeatures) -> Option<Sign> {
-    let lower = look.title.to_lowercase();
+fn title(features: &PageFeatures) -> Option<Sign> {
+    let lower = features.title.to_lowercase();
     // Short words are repeated by nature, and so are characters that are words.
     let is_long = |word: &&str| is_word(word) && word.chars().count() > 3;
     let words: Vec<&str> = plain_words(&lower).filter(is_long).collect();
@@ -75,9 +75,9 @@ fn title(look: &PageFeatures) -> Option<Sign> {
 }
 
 /// Text that styles hide.
-fn hidden(look: &PageFeatures) -> Option<Sign> {
-    let (hidden, seen) = (words(&look.hidden).count(), words(&look.text).count());
-    let phrases = PhraseCounts::of_long_lines(&look.hidden);
+fn hidden(features: &PageFeatures) -> Option<Sign> {
+    let (hidden, seen) = (words(&features.hidden).count(), words(&features.text).count());
+    let phrases = PhraseCounts::of_long_lines(&features.hidden);
     let evidence = format!(
         "{hidden} of its {} words are hidden from the reader, \u{201c}{}\u{201d} {} times",
         hidden + seen,
@@ -90,9 +90,9 @@ fn hidden(look: &PageFeatures) -> Option<Sign> {
 }
 
 /// Links to other hosts that styles hide. Menus are hidden too, and lead to the host's own pages.
-fn invisible_links(url: &str, look: &PageFeatures) -> Option<Sign> {
+fn invisible_links(url: &str, features: &PageFeatures) -> Option<Sign> {
     let own = host(url);
-    let mut hosts: Vec<&str> = look.hidden_links.iter().filter_map(|to| host(to)).collect();
+    let mut hosts: Vec<&str> = features.hidden_links.iter().filter_map(|to| host(to)).collect();
     hosts.retain(|there| Some(*there) != own);
     hosts.sort_unstable();
     hosts.dedup();
@@ -105,11 +105,11 @@ fn invisible_links(url: &str, look: &PageFeatures) -> Option<Sign> {
 }
 
 /// A text that nobody can read, since the reader is redirected to another host at once.
-fn doorway(url: &str, look: &PageFeatures) -> Option<Sign> {
-    let target = look.sends_to.as_deref()?;
+fn doorway(url: &str, features: &PageFeatures) -> Option<Sign> {
+    let target = features.sends_to.as_deref()?;
     let target = off_site_target(url, target)?;
     let there = target.host();
-    let words = words(&look.text).count() + words(&look.hidden).count();
+    let words = words(&features.text).count() + words(&features.hidden).count();
     let evidence = format!("it sends readers to {there} before they can read its {words} words");
     // A page that has moved says so in a sentence.
     Some(Sign::measured(SignKind::Doorway, words as f64, 30.0, 100.0, evidence))
@@ -167,8 +167,8 @@ const REMARKS: [&str; 6] = [
 const SIGN_ON_A_LOT: usize = 60;
 
 /// A short page that offers its own name for sale.
-fn parked(url: &str, look: &PageFeatures) -> Option<Sign> {
-    let text = format!("{} {}", look.title, look.text).to_lowercase();
+fn parked(url: &str, features: &PageFeatures) -> Option<Sign> {
+    let text = format!("{} {}", features.title, features.text).to_lowercase();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = match host(url).map(|host| host.trim_start_matches("www.")) {
         Some(name) => text.replace(name, "this domain"),

@@ -45,13 +45,13 @@ impl PageFeatures {
                 _ => {}
             }
         }
-        reader.look
+        reader.features
     }
 }
 
 #[derive(Default)]
 struct FeatureReader {
-    look: PageFeatures,
+    features: PageFeatures,
     /// The element around the current position whose text is not content.
     within: Option<Within>,
     /// The outermost hiding element, and how many of its name are open within it, itself included.
@@ -76,7 +76,7 @@ impl FeatureReader {
         self.read_classes(tag);
         self.preformatted |= name == b"pre";
         self.within = match name {
-            b"title" if self.look.title.is_empty() => Some(Within::Title),
+            b"title" if self.features.title.is_empty() => Some(Within::Title),
             // Drawings in a page have titles of their own.
             b"title" => Some(Within::Other),
             b"script" => Some(Within::Script),
@@ -120,17 +120,17 @@ impl FeatureReader {
     }
 
     fn read_link(&mut self, tag: &StartTag<()>) {
-        self.look.links += 1;
-        if self.hiding.is_some() && self.look.hidden_links.len() < MOST_HIDDEN_LINKS {
-            self.look.hidden_links.push(attribute(tag, b"href"));
+        self.features.links += 1;
+        if self.hiding.is_some() && self.features.hidden_links.len() < MOST_HIDDEN_LINKS {
+            self.features.hidden_links.push(attribute(tag, b"href"));
         }
     }
 
     fn read_classes(&mut self, tag: &StartTag<()>) {
         let Some(classes) = tag.attributes.get(&b"class"[..]) else { return };
         for class in classes.split(u8::is_ascii_whitespace).filter(|class| !class.is_empty()) {
-            if self.look.classes.len() < MOST_CLASSES {
-                self.look.classes.insert(xxh3_64(class));
+            if self.features.classes.len() < MOST_CLASSES {
+                self.features.classes.insert(xxh3_64(class));
             }
         }
     }
@@ -146,11 +146,11 @@ impl FeatureReader {
 
     fn read(&mut self, text: &str) {
         let target = match (self.within, &self.hiding) {
-            (Some(Within::Title), _) => &mut self.look.title,
+            (Some(Within::Title), _) => &mut self.features.title,
             (Some(Within::Script), _) => return self.read_script(text),
             (Some(Within::Other), _) => return,
-            (None, Some(_)) => &mut self.look.hidden,
-            (None, None) => &mut self.look.text,
+            (None, Some(_)) => &mut self.features.hidden,
+            (None, None) => &mut self.features.text,
         };
         if target.len() + text.len() <= MOST_TEXT {
             target.push_str(text);
@@ -171,7 +171,7 @@ impl FeatureReader {
             _ => target,
         };
         if at_once {
-            self.look.sends_to = Some(target.trim_matches(['"', '\'', ' ']).to_owned());
+            self.features.sends_to = Some(target.trim_matches(['"', '\'', ' ']).to_owned());
         }
     }
 
@@ -185,17 +185,17 @@ impl FeatureReader {
         };
         let over = style.contains("position:fixed") || style.contains("position:absolute");
         let covers = tag.name.as_slice() == b"frame" || over && whole("width") && whole("height");
-        if covers && self.look.sends_to.is_none() {
-            self.look.sends_to = Some(attribute(tag, b"src"));
+        if covers && self.features.sends_to.is_none() {
+            self.features.sends_to = Some(attribute(tag, b"src"));
         }
     }
 
     /// A script that sends the reader on at once.
     fn read_script(&mut self, script: &str) {
         const LONG: usize = 4000;
-        if script.len() <= LONG && self.look.sends_to.is_none() {
+        if script.len() <= LONG && self.features.sends_to.is_none() {
             let places = script.match_indices("location").map(|(at, _)| at);
-            self.look.sends_to = places.filter_map(|at| script_redirect(script, at)).next();
+            self.features.sends_to = places.filter_map(|at| script_redirect(script, at)).next();
         }
     }
 }
@@ -320,9 +320,9 @@ mod tests {
             "style='font-size:0px'",
         ] {
             let html = format!("<p>seen</p><div {hiding}>a<div>b</div>c</div><p>too</p>");
-            let look = PageFeatures::of_html(&html);
-            assert_eq!(words(&look.text), ["seen", "too"], "{html}");
-            assert_eq!(words(&look.hidden), ["a", "b", "c"], "{html}");
+            let features = PageFeatures::of_html(&html);
+            assert_eq!(words(&features.text), ["seen", "too"], "{html}");
+            assert_eq!(words(&features.hidden), ["a", "b", "c"], "{html}");
         }
         let apart = PageFeatures::of_html("x <i hidden>one two</i> y <i hidden>three</i> z");
         assert_eq!(apart.hidden.lines().collect::<Vec<_>>(), ["one two", "three"]);
@@ -335,15 +335,15 @@ mod tests {
     fn scripts_styles_and_titles_are_not_text() {
         let html = "<title>T &amp; t</title><style>x{}</style><script>var y</script>a<b>b</b> c\
                     <svg><title>icon</title></svg>";
-        let look = PageFeatures::of_html(html);
-        assert_eq!((look.title.as_str(), words(&look.text)), ("T & t", vec!["ab", "c"]));
+        let features = PageFeatures::of_html(html);
+        assert_eq!((features.title.as_str(), words(&features.text)), ("T & t", vec!["ab", "c"]));
     }
 
     #[test]
     fn what_stands_apart_stands_on_lines_of_its_own() {
         let html = "<p>one\ntwo <b>three</b></p><ul><li>four<li>five</ul><pre>six\nseven</pre>";
-        let look = PageFeatures::of_html(html);
-        let lines: Vec<&str> = look.text.lines().filter(|line| !line.is_empty()).collect();
+        let features = PageFeatures::of_html(html);
+        let lines: Vec<&str> = features.text.lines().filter(|line| !line.is_empty()).collect();
         assert_eq!(lines, ["one two three", "four", "five", "six", "seven"]);
     }
 
@@ -386,8 +386,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_has_a_look(html in "(<[a-z]{1,5} (style|hidden|content)=['\"]?|</div>|é|\"|location='|[ -~]{0,6}){0,60}") {
-            let look = PageFeatures::of_html(&html);
-            prop_assert!(look.text.len() + look.hidden.len() <= 4 * html.len() + 8);
+            let features = PageFeatures::of_html(&html);
+            prop_assert!(features.text.len() + features.hidden.len() <= 4 * html.len() + 8);
         }
     }
 }

@@ -31,17 +31,17 @@ pub struct SiteFeatures {
 
 impl SiteFeatures {
     /// Adds a page.
-    pub fn add(&mut self, look: &PageFeatures) {
+    pub fn add(&mut self, features: &PageFeatures) {
         self.pages += 1;
-        for class in &look.classes {
+        for class in &features.classes {
             if self.classes.len() < MOST || self.classes.contains_key(class) {
                 *self.classes.entry(*class).or_default() += 1;
             }
         }
-        let runs = sampled(&look.text, true);
+        let runs = sampled(&features.text, true);
         if self.runs.len() + runs.len() <= MOST {
             runs.iter().for_each(|&run| *self.runs.entry(run).or_default() += 1);
-            self.texts.push((runs, sampled(&look.text, false).len()));
+            self.texts.push((runs, sampled(&features.text, false).len()));
         }
     }
 

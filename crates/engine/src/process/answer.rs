@@ -41,7 +41,7 @@ pub(super) fn nature_of(
         return Nature::Itself;
     };
     let (url, held) = (&lease.row.url, lease.row.held());
-    let judge = |manner| nature::of_page(url, page, read.outline(), held, manner);
+    let judge = |profile| nature::of_page(url, page, read.outline(), held, profile);
     match judge(lease.soft_404_profile.as_ref()) {
         // The host may have been given up since it was asked.
         Nature::Itself if lease.soft_404_profile.is_some() && lease.needs_soft_404_profile(at) => {

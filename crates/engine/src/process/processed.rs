@@ -8,7 +8,7 @@ use evercrawl_model::{Change, Refusal, Time, Visited};
 
 use super::answer::is_guess;
 use crate::frontier::Lease;
-use crate::links::Leads;
+use crate::links::FoundLinks;
 use crate::recent::{Digest, Holder};
 use evercrawl_compare::Soft404Profile;
 
@@ -37,17 +37,17 @@ pub struct Processed {
     pub verdict: Option<(Refusal, Option<Time>)>,
     /// Content that this visit claimed to store.
     pub claim: Option<Digest>,
-    /// Where it leads.
-    pub leads: Leads,
+    /// Where it found_links.
+    pub links: FoundLinks,
     /// How much it is about what the user looks for, from 0 to 1.
-    pub about: f64,
+    pub topic_likeness: f64,
     /// How many words its text has.
     pub words: u32,
     /// True when it cannot be told whether this is the page itself before its host was asked for
     /// something that cannot exist.
-    pub suspect: bool,
+    pub is_in_doubt: bool,
     /// How the host answers for what does not exist, where that was asked.
-    pub manner: Option<Soft404Profile>,
+    pub soft_404_profile: Option<Soft404Profile>,
     /// True when the host, not the page, was the trouble.
     pub host_trouble: bool,
     /// How long the host asked to be left alone.

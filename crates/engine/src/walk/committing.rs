@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use evercrawl_archive as archive;
-use evercrawl_state::{ArchiveFile, Counters, Overlay, Reading, Store, encode_batch};
+use evercrawl_state::{ArchiveFile, Counters, Overlay, Reading, State, Store, encode_batch};
 
 use super::Walk;
 use crate::EngineError;
@@ -50,18 +50,10 @@ impl<S: Store> Walk<S> {
         if !self.ledger.state.can_freeze() {
             return Ok(None);
         }
-        let checkpoint = self.checkpoint()?;
+        let checkpoint = checkpoint(&mut self.recorder.writer, &mut self.ledger.state)?;
         let Some(changes) = self.ledger.state.freeze() else { return Ok(None) };
         let batch = self.recorder.recent.begin_batch();
         Ok(Some(Commit { checkpoint, changes, reading: self.ledger.state.reading(), batch }))
-    }
-
-    /// How far the archive has come, told to the state as part of the next commit.
-    fn checkpoint(&mut self) -> Result<archive::Checkpoint, EngineError> {
-        let checkpoint = self.recorder.writer.checkpoint()?;
-        let files: Vec<ArchiveFile> = checkpoint.files.iter().map(archive_file).collect();
-        self.ledger.state.set_archive(&files);
-        Ok(checkpoint)
     }
 
     /// A commit is done.
@@ -93,7 +85,7 @@ impl<S: Store> Walk<S> {
         if self.ledger.state.is_committing() {
             return Err(EngineError::Broken("the last commit"));
         }
-        let checkpoint = self.checkpoint()?;
+        let checkpoint = checkpoint(&mut self.recorder.writer, &mut self.ledger.state)?;
         checkpoint.sync()?;
         self.ledger.state.flush_now()?;
         self.recorder.writer.close(&checkpoint)?;
@@ -103,6 +95,17 @@ impl<S: Store> Walk<S> {
         self.ledger.state.close(self.ledger.frontier.has_recorded_pauses())?;
         Ok(self.ledger.view().counters().clone())
     }
+}
+
+/// How far the archive has come; the state keeps it as part of the next commit.
+fn checkpoint<S: Store>(
+    writer: &mut archive::Writer,
+    state: &mut State<S>,
+) -> Result<archive::Checkpoint, EngineError> {
+    let checkpoint = writer.checkpoint()?;
+    let files: Vec<ArchiveFile> = checkpoint.files.iter().map(archive_file).collect();
+    state.set_archive(&files);
+    Ok(checkpoint)
 }
 
 fn archive_file(file: &archive::FilePosition) -> ArchiveFile {

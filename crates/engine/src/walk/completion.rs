@@ -10,10 +10,13 @@ use tracing::{debug, debug_span};
 
 use super::Walk;
 use super::consequences::{Consequence, Consequences};
+use super::counts::Counts;
+use super::ledger::Ledger;
 use super::steps::mirrors::ComparablePage;
 use super::steps::{found_links, host_pace, link_evidence, moved, next_visit, soft_404};
 use crate::EngineError;
 use crate::frontier::Lease;
+use crate::planner::Planner;
 use crate::process::Processed;
 
 impl<S: Store> Walk<S> {
@@ -56,13 +59,15 @@ impl<S: Store> Walk<S> {
 
         // The lease ends before the page is given its next place, or the frontier would not take it in.
         self.ledger.frontier.end_lease(page, now);
-        self.plan_next_visit(&mut processed, new_links, now)?;
+        let (revisits, overrides) = (&mut self.revisits, &self.insight.overrides);
+        let (view, schedule) = (self.ledger.view(), &self.config.schedule);
+        next_visit::plan(view, &mut processed, new_links, revisits, overrides, schedule, now)?;
         let probe = |lease: &Lease| self.links.probe(lease, now);
         let doubt = soft_404::ask_if_in_doubt(self.ledger.view(), &processed, probe, now)?;
         self.carry_out(doubt.into_iter().collect(), now)?;
 
         // The visit itself. What follows is judged by the row that it leaves.
-        processed = self.apply_visit(processed, now)?;
+        processed = apply_visit(&mut self.ledger, &mut self.counts, processed, now)?;
         let view = self.ledger.view();
         let handed_out = link_evidence::hand_out(view, page, evidence, &plan)?;
         self.carry_out(handed_out, now)?;
@@ -73,40 +78,11 @@ impl<S: Store> Walk<S> {
         }
 
         // A refusal comes after the visit, which would end it; and signals last, since a refused page ignores them.
-        self.refuse_if_hopeless(&processed, now)?;
-        self.take_up_signals(page, now)?;
+        let refusal = refusal_if_hopeless(&processed, &mut self.revisits.planner, now);
+        self.carry_out(refusal.into_iter().collect(), now)?;
+        let (ledger, planner) = (&mut self.ledger, &mut self.revisits.planner);
+        self.waiting_signals.take_up(ledger, planner, page, now)?;
         self.ledger.rest_if_paused(page.host, now)
-    }
-
-    fn plan_next_visit(
-        &mut self,
-        processed: &mut Processed,
-        new_links: u32,
-        now: Time,
-    ) -> Result<(), EngineError> {
-        let (revisits, overrides) = (&mut self.revisits, &self.insight.overrides);
-        let (view, schedule) = (self.ledger.view(), &self.config.schedule);
-        Ok(next_visit::plan(view, processed, new_links, revisits, overrides, schedule, now)?)
-    }
-
-    /// Applies a visit, and gives back what it was made of.
-    fn apply_visit(
-        &mut self,
-        mut processed: Processed,
-        now: Time,
-    ) -> Result<Processed, EngineError> {
-        let visit = &processed.visited.visit;
-        let (outcome, change) = (visit.outcome.code(), visit.change.code());
-        debug!(outcome, change, status = visit.status, bytes = visit.bytes, "visited");
-        let (host, events) = (visit.page.host, self.counters().site_events);
-        let event = Event::Visited(processed.visited);
-        self.ledger.apply(&event, now)?;
-        if self.counters().site_events > events {
-            self.counts.today.add_site(host, now);
-        }
-        let Event::Visited(visited) = event else { return Err(EngineError::Broken("a visit")) };
-        processed.visited = visited;
-        Ok(processed)
     }
 
     /// What a visit means for its host: when it may be asked again.
@@ -135,17 +111,8 @@ impl<S: Store> Walk<S> {
         self.ledger.rest_if_paused(page.host, now)
     }
 
-    /// A page that failed too often, or is of no use, is not fetched again as things are.
-    fn refuse_if_hopeless(&mut self, processed: &Processed, now: Time) -> Result<(), EngineError> {
-        let Some((reason, again)) = processed.verdict else { return Ok(()) };
-        let page = processed.job.lease.page;
-        self.revisits.planner.forget_page(page);
-        let event = Consequence::Event(refusal(page, reason, again, now));
-        self.carry_out(vec![event], now).map(drop)
-    }
-
     /// Applies what follows from a visit, in order. Returns how many URLs came in that were not known: of
-    /// what is told to other hosts, only where the answer comes at once.
+    /// what other hosts are sent, only where the answer comes at once.
     pub(super) fn carry_out(
         &mut self,
         consequences: Consequences,
@@ -160,6 +127,39 @@ impl<S: Store> Walk<S> {
         }
         Ok(new_pages)
     }
+}
+
+/// Applies a visit, and gives back what it was made of.
+fn apply_visit<S: Store>(
+    ledger: &mut Ledger<S>,
+    counts: &mut Counts,
+    mut processed: Processed,
+    now: Time,
+) -> Result<Processed, EngineError> {
+    let visit = &processed.visited.visit;
+    let (outcome, change) = (visit.outcome.code(), visit.change.code());
+    debug!(outcome, change, status = visit.status, bytes = visit.bytes, "visited");
+    let (host, events) = (visit.page.host, ledger.view().counters().site_events);
+    let event = Event::Visited(processed.visited);
+    ledger.apply(&event, now)?;
+    if ledger.view().counters().site_events > events {
+        counts.today.add_site(host, now);
+    }
+    let Event::Visited(visited) = event else { return Err(EngineError::Broken("a visit")) };
+    processed.visited = visited;
+    Ok(processed)
+}
+
+/// A page that failed too often, or is of no use, is not fetched again as things are.
+fn refusal_if_hopeless(
+    processed: &Processed,
+    planner: &mut Planner,
+    now: Time,
+) -> Option<Consequence> {
+    let (reason, again) = processed.verdict?;
+    let page = processed.job.lease.page;
+    planner.forget_page(page);
+    Some(Consequence::Event(refusal(page, reason, again, now)))
 }
 
 /// What becomes of a page that is not to be fetched, for good or for now.

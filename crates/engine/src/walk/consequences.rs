@@ -19,11 +19,11 @@ pub(super) type Consequences = Vec<Consequence>;
 pub(super) enum Consequence {
     /// Something that changes rows of the visited host alone, or counts.
     Event(Event),
-    /// Something that a host has to be told.
+    /// Something that another host has to know.
     Note(Note),
 }
 
-/// What one host has to tell another, or itself.
+/// What one host sends to another, or to itself.
 #[derive(Clone, Debug)]
 pub(super) enum Note {
     /// A page links, or redirects, to this URL.

@@ -8,6 +8,7 @@ use evercrawl_state::Store;
 
 use super::Walk;
 use super::delivery::waits_by_value;
+use super::overriding::reread_suspects;
 use super::revisits::reschedule;
 use crate::EngineError;
 use crate::importance::{CrawlOrder, MeanHostImportance, band_of_importance};
@@ -62,7 +63,7 @@ impl<S: Store> Walk<S> {
         for (host, suspicion) in found {
             self.ledger.apply(&Event::SuspicionChanged { host, suspicion }, now)?;
         }
-        self.reread_suspects()?;
+        reread_suspects(self.ledger.view(), &mut self.insight, &mut self.revisits.planner)?;
         // Some may be suspect no more.
         self.sweep.put_back();
         self.revisits.review_all();

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use evercrawl_model::{Band, Event, HostKey, HostLikeness, PageKind, Refusal, Time};
-use evercrawl_state::{PageRow, Place, Store};
+use evercrawl_state::{PageRow, Place, Store, View};
 use evercrawl_urls::Canonical;
 use tracing::debug;
 
 use super::completion::refusal;
+use super::delivery::look_for;
 use super::insight::Insight;
+use super::ledger::Ledger;
 use super::revisits::PIECE;
 use super::robots_txt::stored_rules;
 use super::steps::mirrors::page_at;
@@ -16,8 +18,8 @@ use super::steps::soft_404;
 use super::sweep::put_aside;
 use super::{Step, Walk};
 use crate::EngineError;
-use crate::frontier::{Lease, NextLease};
-use crate::mirrors::{is_undecided, may_stand_in};
+use crate::frontier::{Frontier, Lease, NextLease};
+use crate::mirrors::{Mirrors, is_undecided, may_stand_in};
 
 /// How long a page of a mirror waits for its original to be explored, since it was found.
 const FOR_ORIGINAL: Duration = Duration::from_secs(86_400);
@@ -38,7 +40,13 @@ impl<S: Store> Walk<S> {
             let (next, rested) = self.ledger.next(now)?;
             match next {
                 NextLease::Page(lease) => {
-                    if let Some(step) = self.offer(lease, now)? {
+                    if self.has_to_wait(&lease, now)? {
+                        continue;
+                    }
+                    let (overrides, ledger) = (&self.insight.overrides, &mut self.ledger);
+                    if let Some(lease) = self.revisits.judge(lease, overrides, ledger, now)?
+                        && let Some(step) = self.admit(lease, now)?
+                    {
                         return Ok(step);
                     }
                 }
@@ -55,18 +63,6 @@ impl<S: Store> Walk<S> {
         Ok(Step::Wait(now))
     }
 
-    /// What to do for a page that the frontier offers; `None` when it has to wait, or is refused.
-    fn offer(&mut self, lease: Box<Lease>, now: Time) -> Result<Option<Step>, EngineError> {
-        if self.has_to_wait(&lease, now)? {
-            return Ok(None);
-        }
-        let (overrides, ledger) = (&self.insight.overrides, &mut self.ledger);
-        match self.revisits.judge(lease, overrides, ledger, now)? {
-            Some(lease) => self.admit(lease, now),
-            None => Ok(None),
-        }
-    }
-
     /// Whether a leased page is not to be asked for now; then the lease is over.
     fn has_to_wait(&mut self, lease: &Lease, now: Time) -> Result<bool, EngineError> {
         let page = lease.page;
@@ -75,7 +71,9 @@ impl<S: Store> Walk<S> {
             self.ledger.frontier.end_lease(page, now);
             put_aside(page, reason, &mut self.ledger, &mut self.revisits.planner, now)?;
             if reason == Refusal::Mirror {
-                self.look_for_lost_links(lease, now)?;
+                for url in lost_links(self.ledger.view(), &self.insight.mirrors, lease)? {
+                    look_for(&mut self.ledger, &self.links, &url, page.host, now)?;
+                }
             }
             return Ok(true);
         }
@@ -87,75 +85,12 @@ impl<S: Store> Walk<S> {
                 self.insight.suspects.may_request(page.host, self.counts.tally.suspect, all);
             (!may_ask).then(|| now.after(SUSPECT_REST))
         };
-        let Some(until) = until else { return self.lets_other_host_go_first(lease, now) };
-        self.give_back_until(lease, until, now);
+        let Some(until) = until else {
+            return lets_other_host_go_first(&mut self.ledger, &self.insight, lease, now);
+        };
+        give_back_until(&mut self.ledger.frontier, lease, until, now);
         self.ledger.rest_if_paused(page.host, now)?;
         Ok(true)
-    }
-
-    /// A leased page goes back, and its host is not asked before `until`.
-    fn give_back_until(&mut self, lease: &Lease, until: Time, now: Time) {
-        self.ledger.frontier.block(lease.page.host, until, lease.host_failures);
-        self.ledger.frontier.defer_page(lease, now);
-    }
-
-    /// A page of a mirror is put aside, and what it links to is known from its original alone: what the
-    /// original has lost of that is looked for at the mirror. Which links that has, and what became of them, is read in
-    /// the original's rows.
-    fn look_for_lost_links(&mut self, lease: &Lease, now: Time) -> Result<(), EngineError> {
-        let (mirror, view) = (lease.page.host, self.ledger.view());
-        let Some(original) = self.insight.mirrors.original_of(mirror) else { return Ok(()) };
-        let Some(url) = Canonical::from_trusted(lease.row.url.clone()) else { return Ok(()) };
-        let Some((key, _)) = page_at(view, original, &url)? else { return Ok(()) };
-        let links = view.links(key)?.unwrap_or_default();
-        for target in links.into_iter().filter(|target| target.host == original) {
-            let row = self.ledger.view().page(target)?;
-            let lost = row.filter(|row| row.past.is_some() && !may_stand_in(row));
-            if let Some(url) = lost.and_then(|row| Canonical::from_trusted(row.url)) {
-                self.look_for(&url, mirror, now)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a new page waits until its host can be compared with the other, or until the original was
-    /// explored: it may well have the page, and not be known to. Both is read in the other host's rows.
-    fn lets_other_host_go_first(&mut self, lease: &Lease, now: Time) -> Result<bool, EngineError> {
-        let (page, row) = (lease.page, &lease.row);
-        let (Some(likeness), Some(url)) = (
-            compared_with(&self.insight, page.host, row),
-            Canonical::from_trusted(row.url.clone()),
-        ) else {
-            return Ok(false);
-        };
-        let other = page_at(self.ledger.view(), likeness.compared_with, &url)?;
-        let comparable = other.as_ref().is_some_and(|(_, row)| row.past.is_some());
-        let waits = match likeness.is_mirror {
-            true => other.is_none(),
-            false => is_undecided(&likeness) && !comparable,
-        };
-        if !waits {
-            return Ok(false);
-        }
-        if !matches!(lease.place, Place::New(Band::LAST, _)) {
-            self.ledger.frontier.end_lease(page, now);
-            self.ledger.apply(&Event::Requeued { page, band: Band::LAST, at: now }, now)?;
-            return Ok(true);
-        }
-        let patience = if likeness.is_mirror { FOR_ORIGINAL } else { FOR_COMPARISON };
-        let waits = now.since(row.found) < patience
-            && self.is_being_explored(likeness.compared_with, now)?;
-        if waits {
-            self.give_back_until(lease, now.after(MOMENT), now);
-        }
-        Ok(waits)
-    }
-
-    /// Whether a host answers, and has pages that were never visited.
-    fn is_being_explored(&self, host: HostKey, now: Time) -> Result<bool, EngineError> {
-        let paused = self.insight.overrides.is_paused(host);
-        let row = self.ledger.view().host(host)?.filter(|_| !paused);
-        Ok(row.is_some_and(|row| row.waiting > 0 && row.failures == 0 && row.blocked_until <= now))
     }
 
     /// Lets a leased page through when robots.txt allows it; `None` when it does not.
@@ -187,15 +122,10 @@ impl<S: Store> Walk<S> {
         }
         frontier.record_request(&lease, now);
         lease.conditions = self.revisits.planner.prepare_request(lease.page, &lease.row);
-        self.count_request(&lease, now);
-        Ok(Some(Step::Fetch(lease)))
-    }
-
-    /// Counts what a request is made for.
-    fn count_request(&mut self, lease: &Lease, now: Time) {
-        let suspect = self.insight.suspects.contains(lease.page.host);
+        let suspect = self.insight.suspects.contains(host);
         let audit = self.revisits.planner.is_audit(lease.page);
         self.counts.requested(lease.place, suspect, audit, now);
+        Ok(Some(Step::Fetch(lease)))
     }
 
     /// A leased page is not to be fetched, for now or for good.
@@ -215,6 +145,87 @@ impl<S: Store> Walk<S> {
         }
         self.ledger.apply(&refusal(page, reason, again, now), now).map(drop)
     }
+}
+
+/// A leased page goes back, and its host is not asked before `until`.
+fn give_back_until(frontier: &mut Frontier, lease: &Lease, until: Time, now: Time) {
+    frontier.block(lease.page.host, until, lease.host_failures);
+    frontier.defer_page(lease, now);
+}
+
+/// A page of a mirror is put aside, and what it links to is known from its original alone: what the
+/// original has lost of that is looked for at the mirror. Which links that has, and what became of them, is read in
+/// the original's rows.
+fn lost_links<S: Store>(
+    view: &View<S>,
+    mirrors: &Mirrors,
+    lease: &Lease,
+) -> Result<Vec<Canonical>, EngineError> {
+    let (Some(original), Some(url)) =
+        (mirrors.original_of(lease.page.host), Canonical::from_trusted(lease.row.url.clone()))
+    else {
+        return Ok(Vec::new());
+    };
+    let Some((key, _)) = page_at(view, original, &url)? else { return Ok(Vec::new()) };
+    let mut lost = Vec::new();
+    for target in view.links(key)?.unwrap_or_default() {
+        if target.host == original
+            && let Some(row) = view.page(target)?
+            && row.past.is_some()
+            && !may_stand_in(&row)
+        {
+            lost.extend(Canonical::from_trusted(row.url));
+        }
+    }
+    Ok(lost)
+}
+
+/// Whether a new page waits until its host can be compared with the other, or until the original was
+/// explored: it may well have the page, and not be known to. Both is read in the other host's rows.
+fn lets_other_host_go_first<S: Store>(
+    ledger: &mut Ledger<S>,
+    insight: &Insight,
+    lease: &Lease,
+    now: Time,
+) -> Result<bool, EngineError> {
+    let (page, row) = (lease.page, &lease.row);
+    let (Some(likeness), Some(url)) =
+        (compared_with(insight, page.host, row), Canonical::from_trusted(row.url.clone()))
+    else {
+        return Ok(false);
+    };
+    let other = page_at(ledger.view(), likeness.compared_with, &url)?;
+    let comparable = other.as_ref().is_some_and(|(_, row)| row.past.is_some());
+    let waits = match likeness.is_mirror {
+        true => other.is_none(),
+        false => is_undecided(&likeness) && !comparable,
+    };
+    if !waits {
+        return Ok(false);
+    }
+    if !matches!(lease.place, Place::New(Band::LAST, _)) {
+        ledger.frontier.end_lease(page, now);
+        ledger.apply(&Event::Requeued { page, band: Band::LAST, at: now }, now)?;
+        return Ok(true);
+    }
+    let patience = if likeness.is_mirror { FOR_ORIGINAL } else { FOR_COMPARISON };
+    let young = now.since(row.found) < patience;
+    let waits = young && is_being_explored(ledger.view(), insight, likeness.compared_with, now)?;
+    if waits {
+        give_back_until(&mut ledger.frontier, lease, now.after(MOMENT), now);
+    }
+    Ok(waits)
+}
+
+/// Whether a host answers, and has pages that were never visited.
+fn is_being_explored<S: Store>(
+    view: &View<S>,
+    insight: &Insight,
+    host: HostKey,
+    now: Time,
+) -> Result<bool, EngineError> {
+    let row = view.host(host)?.filter(|_| !insight.overrides.is_paused(host));
+    Ok(row.is_some_and(|row| row.waiting > 0 && row.failures == 0 && row.blocked_until <= now))
 }
 
 /// What is known of the host of a new page, where that decides on the page.

@@ -4,13 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_model::{Band, Event, HostKey, Override, Time};
-use evercrawl_state::{PageStatus, Place, Store};
+use evercrawl_state::{PageStatus, Place, Store, View};
 use evercrawl_urls::Canonical;
 
 use super::Walk;
+use super::insight::Insight;
+use super::ledger::Ledger;
 use super::revisits::reschedule;
 use crate::EngineError;
+use crate::links::LinkReader;
 use crate::overrides::Overrides;
+use crate::planner::Planner;
 use crate::suspicion::Suspects;
 
 /// A change of the user's overrides.
@@ -43,7 +47,9 @@ impl<S: Store> Walk<S> {
     fn begin_override(&mut self, user_override: Override, now: Time) -> Result<(), EngineError> {
         self.insight.overrides.validate(&user_override, &self.config.rules)?;
         let user_override = match user_override {
-            Override::Pin { url, every, .. } => self.pin(url, every, now)?,
+            Override::Pin { url, every, .. } => {
+                pin(&mut self.ledger, &self.links, url, every, now)?
+            }
             other => other,
         };
         match user_override {
@@ -55,32 +61,12 @@ impl<S: Store> Walk<S> {
         self.reread_overrides()
     }
 
-    /// A page that is to be visited at least this often: it is known from now on, and due in time.
-    fn pin(&mut self, url: String, every: Duration, now: Time) -> Result<Override, EngineError> {
-        let unusable = || EngineError::Config(format!("`{url}` cannot be crawled"));
-        let address = Canonical::from_trusted(url.clone()).ok_or_else(unusable)?;
-        let (found, _) = self.links.key(&address);
-        if self.ledger.view().find(found.host, &url)?.is_none() {
-            let seed = self.links.seed(address, 0, now);
-            self.ledger.apply(&Event::Discovered(seed), now)?;
-        }
-        let (page, row) = self.ledger.view().find(found.host, &url)?.ok_or_else(unusable)?;
-        let refused = matches!(row.status, PageStatus::Refused(_));
-        if let (Some(Place::Due(due) | Place::Recheck(due)), Some(past), false) =
-            (row.place, &row.past, refused)
-        {
-            let latest = past.last_visit.after(every).max(now);
-            reschedule(page, Some(latest).filter(|_| latest < due), &mut self.ledger, now)?;
-        }
-        Ok(Override::Pin { page, url, every })
-    }
-
     fn end_override(&mut self, user_override: &Override, now: Time) -> Result<(), EngineError> {
         let removed = Event::OverrideRemoved { user_override: user_override.clone() };
         self.ledger.apply(&removed, now)?;
         self.reread_overrides()?;
         match user_override {
-            Override::Pause { host, .. } => return self.unpause(*host, now),
+            Override::Pause { host, .. } => return unpause(&mut self.ledger, *host, now),
             Override::Exclude { .. } => self.sweep.put_back(),
             Override::Pin { .. } | Override::Boost { .. } | Override::Trust { .. } => {}
         }
@@ -91,39 +77,10 @@ impl<S: Store> Walk<S> {
         let overrides = Arc::new(Overrides::read(self.ledger.view())?);
         self.insight.overrides = overrides.clone();
         self.revisits.planner.set_overrides(overrides.clone());
-        self.reread_suspects()?;
+        reread_suspects(self.ledger.view(), &mut self.insight, &mut self.revisits.planner)?;
         self.revisits.review_all();
-        self.set_pins()?;
+        set_pins(&mut self.ledger, &overrides)?;
         Ok(self.links.set_rules(overrides.rules(&self.config.rules))?)
-    }
-
-    pub(super) fn reread_suspects(&mut self) -> Result<(), EngineError> {
-        let spam = self.revisits.planner.plan().spam;
-        let suspects = Arc::new(Suspects::read(self.ledger.view(), &spam)?);
-        self.insight.suspects = suspects.clone();
-        self.revisits.planner.set_suspects(suspects);
-        Ok(())
-    }
-
-    /// Tells the frontier which pages are pinned.
-    pub(super) fn set_pins(&mut self) -> Result<(), EngineError> {
-        let mut pins = Vec::new();
-        for page in self.insight.overrides.pinned_pages() {
-            let row = self.ledger.view().page(page)?;
-            pins.push((page, row.and_then(|row| row.place)));
-        }
-        self.ledger.frontier.set_pins(pins);
-        Ok(())
-    }
-
-    /// A host is paused no more: whether it has something to fetch is found out at once.
-    fn unpause(&mut self, host: HostKey, now: Time) -> Result<(), EngineError> {
-        let Some(row) = self.ledger.view().host(host)? else { return Ok(()) };
-        if !self.ledger.frontier.unblock(host, row.blocked_until, now) {
-            let front = Some((Band::REVISITS, now));
-            self.ledger.apply(&Event::HostParked { host, front }, now)?;
-        }
-        Ok(())
     }
 
     /// Puts some more pages aside that are excluded by now, or back that are so no more; true
@@ -132,4 +89,65 @@ impl<S: Store> Walk<S> {
         let planner = &mut self.revisits.planner;
         self.sweep.go_on(&self.insight, &mut self.ledger, planner, now)
     }
+}
+
+/// A page that is to be visited at least this often: it is known from now on, and due in time.
+fn pin<S: Store>(
+    ledger: &mut Ledger<S>,
+    links: &LinkReader,
+    url: String,
+    every: Duration,
+    now: Time,
+) -> Result<Override, EngineError> {
+    let unusable = || EngineError::Config(format!("`{url}` cannot be crawled"));
+    let address = Canonical::from_trusted(url.clone()).ok_or_else(unusable)?;
+    let (found, _) = links.key(&address);
+    if ledger.view().find(found.host, &url)?.is_none() {
+        ledger.apply(&Event::Discovered(links.seed(address, 0, now)), now)?;
+    }
+    let (page, row) = ledger.view().find(found.host, &url)?.ok_or_else(unusable)?;
+    let refused = matches!(row.status, PageStatus::Refused(_));
+    if let (Some(Place::Due(due) | Place::Recheck(due)), Some(past), false) =
+        (row.place, &row.past, refused)
+    {
+        let latest = past.last_visit.after(every).max(now);
+        reschedule(page, Some(latest).filter(|_| latest < due), ledger, now)?;
+    }
+    Ok(Override::Pin { page, url, every })
+}
+
+/// A host is paused no more: whether it has something to fetch is found out at once.
+fn unpause<S: Store>(ledger: &mut Ledger<S>, host: HostKey, now: Time) -> Result<(), EngineError> {
+    let Some(row) = ledger.view().host(host)? else { return Ok(()) };
+    if !ledger.frontier.unblock(host, row.blocked_until, now) {
+        let front = Some((Band::REVISITS, now));
+        ledger.apply(&Event::HostParked { host, front }, now)?;
+    }
+    Ok(())
+}
+
+/// Tells the frontier which pages are pinned.
+pub(super) fn set_pins<S: Store>(
+    ledger: &mut Ledger<S>,
+    overrides: &Overrides,
+) -> Result<(), EngineError> {
+    let mut pins = Vec::new();
+    for page in overrides.pinned_pages() {
+        let row = ledger.view().page(page)?;
+        pins.push((page, row.and_then(|row| row.place)));
+    }
+    ledger.frontier.set_pins(pins);
+    Ok(())
+}
+
+/// Which hosts are taken for spam is otherwise by now.
+pub(super) fn reread_suspects<S: Store>(
+    view: &View<S>,
+    insight: &mut Insight,
+    planner: &mut Planner,
+) -> Result<(), EngineError> {
+    let suspects = Arc::new(Suspects::read(view, &planner.plan().spam)?);
+    insight.suspects = suspects.clone();
+    planner.set_suspects(suspects);
+    Ok(())
 }

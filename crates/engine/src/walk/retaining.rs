@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use evercrawl_model::{Event, Time};
-use evercrawl_state::Store;
+use evercrawl_state::{Store, View};
 
 use super::Walk;
 use crate::EngineError;
@@ -30,7 +30,7 @@ impl<S: Store> Walk<S> {
                 self.ledger.apply(&Event::VisitsDropped(dropped.clone()), now)?;
                 Ok(true)
             }
-            Piece::File(rewrite) if self.is_overtaken(rewrite)? => {
+            Piece::File(rewrite) if is_overtaken(self.ledger.view(), rewrite)? => {
                 self.discard(piece)?;
                 Ok(false)
             }
@@ -54,15 +54,15 @@ impl<S: Store> Walk<S> {
         }
         Ok(())
     }
+}
 
-    /// True when a visit refers to content that would go.
-    fn is_overtaken(&self, rewrite: &Rewrite) -> Result<bool, EngineError> {
-        let contents: HashSet<&[u8; 20]> = rewrite.event.contents.iter().collect();
-        for entry in self.ledger.view().visits(rewrite.seen) {
-            if entry?.1.digest.is_some_and(|digest| contents.contains(&digest)) {
-                return Ok(true);
-            }
+/// True when a visit refers to content that would go.
+fn is_overtaken<S: Store>(view: &View<S>, rewrite: &Rewrite) -> Result<bool, EngineError> {
+    let contents: HashSet<&[u8; 20]> = rewrite.event.contents.iter().collect();
+    for entry in view.visits(rewrite.seen) {
+        if entry?.1.digest.is_some_and(|digest| contents.contains(&digest)) {
+            return Ok(true);
         }
-        Ok(false)
     }
+    Ok(false)
 }

@@ -56,7 +56,11 @@ impl<S: Store> Walk<S> {
         let mut update = HostUpdate { ip: answer.ip, ..HostUpdate::default() };
         if answer.status.is_none() && answer.lease.row.guess && answer.lease.row.seed {
             self.ledger.frontier.record_answer(page.host, answer.ip, answer.took, now);
-            return self.try_plain_http(&answer.lease, now);
+            // A bare domain does not answer by `https`: it is tried by `http`.
+            let twin = self.links.plain_twin(&answer.lease, now).map(Event::Discovered);
+            self.carry_out(twin.map(Consequence::Event).into_iter().collect(), now)?;
+            let again = Some(self.config.schedule.rare_visit(now));
+            return self.refuse(&answer.lease, Refusal::HostDead, again, now);
         }
         let (schedule, mut expires) = (&self.config.schedule, now.after(ROBOTS_FRESH));
         if access == Access::DisallowAll {
@@ -72,7 +76,12 @@ impl<S: Store> Walk<S> {
         if access != Access::DisallowAll {
             host_pace::forgive(&answer.lease, &mut self.ledger.frontier, &mut update);
             let robots = Arc::new(read_robots(&copy, &self.config.reading.agent));
-            self.discover_lists(&answer.origin, &robots, &answer.lease, now)?;
+            if self.config.sitemaps {
+                let of_seed = self.ledger.view().host(page.host)?.is_some_and(|host| host.seed);
+                let lease = (&*answer.lease, of_seed);
+                let found = lists(&answer.origin, &robots, lease, &self.links, &self.config, now);
+                self.carry_out(found, now)?;
+            }
             let https = answer.origin.starts_with("https:");
             self.ledger.frontier.set_robots_rules(
                 page.host,
@@ -90,31 +99,6 @@ impl<S: Store> Walk<S> {
         self.carry_out(learned.map(Consequence::Event).into(), now)?;
         self.ledger.frontier.defer_page(&answer.lease, now);
         self.ledger.rest_if_paused(page.host, now)
-    }
-
-    /// A bare domain does not answer by `https`: it is tried by `http`.
-    fn try_plain_http(&mut self, lease: &Lease, now: Time) -> Result<(), EngineError> {
-        if let Some(twin) = self.links.plain_twin(lease, now) {
-            self.ledger.apply(&Event::Discovered(twin), now)?;
-        }
-        let again = Some(self.config.schedule.rare_visit(now));
-        self.refuse(lease, Refusal::HostDead, again, now)
-    }
-
-    fn discover_lists(
-        &mut self,
-        origin: &str,
-        robots: &RobotsTxt,
-        lease: &Lease,
-        now: Time,
-    ) -> Result<(), EngineError> {
-        if !self.config.sitemaps {
-            return Ok(());
-        }
-        let row = self.ledger.view().host(lease.page.host)?;
-        let of_seed = row.is_some_and(|host| host.seed);
-        let found = lists(origin, robots, (lease, of_seed), &self.links, &self.config, now);
-        self.carry_out(found, now).map(drop)
     }
 }
 

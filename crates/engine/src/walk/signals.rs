@@ -7,14 +7,16 @@
 use std::collections::HashMap;
 
 use evercrawl_estimate::signal::SignalSource;
-use evercrawl_model::{Event, PageKey, Refusal, Time};
+use evercrawl_model::{Discovery, Event, PageKey, Refusal, Time};
 use evercrawl_state::{PageRow, PageStatus, Store};
 use evercrawl_urls::Canonical;
 
 use super::Walk;
+use super::ledger::Ledger;
 use crate::EngineError;
 use crate::frontier::Frontier;
-use crate::links::RefusalCounts;
+use crate::links::{LinkReader, RefusalCounts};
+use crate::planner::Planner;
 
 /// Signals for leased pages, above which those of other pages are removed.
 const MOST_WAITING: usize = 256;
@@ -64,8 +66,58 @@ impl WaitingSignals {
         self.0.insert(page, signal);
     }
 
-    fn take(&mut self, page: PageKey) -> Option<(SignalSource, Time)> {
-        self.0.remove(&page)
+    /// Somebody says that a known page changed at some moment.
+    pub(super) fn receive<S: Store>(
+        &mut self,
+        ledger: &mut Ledger<S>,
+        planner: &mut Planner,
+        (page, row): (PageKey, &PageRow),
+        (source, at): (SignalSource, Time),
+        now: Time,
+    ) -> Result<(), EngineError> {
+        if row.past.as_ref().is_none_or(|past| at <= past.last_visit) {
+            return Ok(());
+        }
+        if ledger.frontier.is_leased(page) {
+            self.keep(page, (source, at), &ledger.frontier);
+        } else if let Some((due, policy_notes)) = planner.apply_signal(page, row, source, now) {
+            ledger.apply(&Event::Signalled { page, at, due, policy_notes }, now)?;
+        }
+        Ok(())
+    }
+
+    /// A list says that a page that is known changed; it is news of pages that are held alone.
+    pub(super) fn of_list<S: Store>(
+        &mut self,
+        ledger: &mut Ledger<S>,
+        planner: &mut Planner,
+        link: &Discovery,
+        signal: (SignalSource, Time),
+        now: Time,
+    ) -> Result<(), EngineError> {
+        match ledger.view().find(link.page.host, &link.url)? {
+            Some((page, row)) if row.held() => {
+                self.receive(ledger, planner, (page, &row), signal, now)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A page was visited: a signal that came meanwhile counts if it speaks of a time after the request.
+    pub(super) fn take_up<S: Store>(
+        &mut self,
+        ledger: &mut Ledger<S>,
+        planner: &mut Planner,
+        page: PageKey,
+        now: Time,
+    ) -> Result<(), EngineError> {
+        let Some(signal) = self.0.remove(&page) else { return Ok(()) };
+        match ledger.view().page(page)? {
+            Some(row) if !matches!(row.status, PageStatus::Refused(_)) => {
+                self.receive(ledger, planner, (page, &row), signal, now)
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -87,57 +139,32 @@ impl<S: Store> Walk<S> {
     pub fn signal(&mut self, url: &Canonical, now: Time) -> Result<SignalOutcome, EngineError> {
         let (key, _) = self.links.key(url);
         let Some((page, row)) = self.ledger.view().find(key.host, url.as_str())? else {
-            return self.signal_new(url, now);
+            return signal_new(&mut self.ledger, &self.links, url, now);
         };
         if let PageStatus::Refused(reason) = row.status {
             return Ok(SignalOutcome::Refused(reason));
         }
-        self.receive_signal(page, &row, (SignalSource::Push, now), now)?;
+        let (ledger, planner) = (&mut self.ledger, &mut self.revisits.planner);
+        let signal = (SignalSource::Push, now);
+        self.waiting_signals.receive(ledger, planner, (page, &row), signal, now)?;
         Ok(SignalOutcome::Known)
     }
+}
 
-    /// The page is not known: it is as if a seed had a link to it.
-    fn signal_new(&mut self, url: &Canonical, now: Time) -> Result<SignalOutcome, EngineError> {
-        let found = match self.links.pushed(url.clone(), now) {
-            Ok(found) => found,
-            Err(reason) => {
-                self.ledger.apply(&Event::LinksRefused { reason, count: 1 }, now)?;
-                return Ok(SignalOutcome::Refused(reason));
-            }
-        };
-        let applied = self.ledger.apply(&Event::Discovered(found), now)?;
-        Ok(applied.refused.map_or(SignalOutcome::New, SignalOutcome::Refused))
-    }
-
-    /// Somebody says that a known page changed at some moment.
-    pub(super) fn receive_signal(
-        &mut self,
-        page: PageKey,
-        row: &PageRow,
-        (source, at): (SignalSource, Time),
-        now: Time,
-    ) -> Result<(), EngineError> {
-        if row.past.as_ref().is_none_or(|past| at <= past.last_visit) {
-            return Ok(());
+/// The page is not known: it is as if a seed had a link to it.
+fn signal_new<S: Store>(
+    ledger: &mut Ledger<S>,
+    links: &LinkReader,
+    url: &Canonical,
+    now: Time,
+) -> Result<SignalOutcome, EngineError> {
+    let found = match links.pushed(url.clone(), now) {
+        Ok(found) => found,
+        Err(reason) => {
+            ledger.apply(&Event::LinksRefused { reason, count: 1 }, now)?;
+            return Ok(SignalOutcome::Refused(reason));
         }
-        if self.ledger.frontier.is_leased(page) {
-            self.waiting_signals.keep(page, (source, at), &self.ledger.frontier);
-        } else if let Some((due, noted)) =
-            self.revisits.planner.apply_signal(page, row, source, now)
-        {
-            self.ledger.apply(&Event::Signalled { page, at, due, policy_notes: noted }, now)?;
-        }
-        Ok(())
-    }
-
-    /// A page was visited: a signal that came meanwhile counts if it speaks of a time after the request.
-    pub(super) fn take_up_signals(&mut self, page: PageKey, now: Time) -> Result<(), EngineError> {
-        let Some(signal) = self.waiting_signals.take(page) else { return Ok(()) };
-        match self.ledger.view().page(page)? {
-            Some(row) if !matches!(row.status, PageStatus::Refused(_)) => {
-                self.receive_signal(page, &row, signal, now)
-            }
-            _ => Ok(()),
-        }
-    }
+    };
+    let applied = ledger.apply(&Event::Discovered(found), now)?;
+    Ok(applied.refused.map_or(SignalOutcome::New, SignalOutcome::Refused))
 }

@@ -23,12 +23,13 @@ impl SignalClock {
     pub const PLAIN: Self =
         Self { signal_sources: [(0.0, 1.0, 0.0); SIGNAL_SOURCES], count: 0, proven: 0.0 };
 
-    pub(super) fn with_signal(mut self, rates: SignalRates, word: f64) -> Self {
+    pub(super) fn with_signal(mut self, rates: SignalRates, first_signal: f64) -> Self {
         let rate = rates.seen + rates.hidden;
         let hidden = if rate > 0.0 { rates.hidden / rate } else { 1.0 };
-        let told = word > 0.0;
-        let jump = if told { rates.equivalent_time(0.0, 1.0).min(1e12) } else { 0.0 };
-        self.signal_sources[self.count] = (if told { word } else { f64::INFINITY }, hidden, jump);
+        let announced = first_signal > 0.0;
+        let jump = if announced { rates.equivalent_time(0.0, 1.0).min(1e12) } else { 0.0 };
+        self.signal_sources[self.count] =
+            (if announced { first_signal } else { f64::INFINITY }, hidden, jump);
         self.count += 1;
         self.signal_sources[..self.count].sort_by(|a, b| a.0.total_cmp(&b.0));
         self
@@ -88,16 +89,16 @@ impl SignalClock {
             Some(age) if age <= tau => return quiet.observe_change_at(passed, age.min(passed)),
             _ => quiet.observe_changed(passed),
         };
-        let told = Gamma::new(quiet.shape() + 1.0, quiet.rate());
+        let announced = Gamma::new(quiet.shape() + 1.0, quiet.rate());
         // A page's evidence stays: a liar who is not known yet must not leave it with changes that were none.
-        blend(told, unknown, self.proven * self.told(belief.mean(), passed))
+        blend(announced, unknown, self.proven * self.chance_announced(belief.mean(), passed))
     }
 
     /// The chance that a change that was found had been announced.
-    fn told(&self, rate: f64, passed: f64) -> f64 {
-        let word = -(-rate * self.signal_jump()).exp_m1();
+    fn chance_announced(&self, rate: f64, passed: f64) -> f64 {
+        let first_signal = -(-rate * self.signal_jump()).exp_m1();
         let change = -(-rate * (self.signal_jump() + passed)).exp_m1();
-        if change > 0.0 { (word / change).clamp(0.0, 1.0) } else { 0.0 }
+        if change > 0.0 { (first_signal / change).clamp(0.0, 1.0) } else { 0.0 }
     }
 }
 
@@ -135,13 +136,18 @@ mod tests {
         let signal_sources = SignalSources([sure, SourceTrust::default(), SourceTrust::default()]);
         let quiet = signal_sources.clock(&[0.0; 3], 0.25);
         assert!(quiet.elapsed_without_signals(10.0) < 0.2 && quiet.signal_jump() == 0.0);
-        let told = signal_sources.clock(&[10.0, 0.0, 0.0], 0.25);
-        assert!((1.0 - (-0.25 * told.signal_jump()).exp()) > 0.95, "{}", told.signal_jump());
+        let announced = signal_sources.clock(&[10.0, 0.0, 0.0], 0.25);
         assert!(
-            (told.elapsed_without_signals(12.0) - quiet.elapsed_without_signals(10.0) - 2.0).abs()
+            (1.0 - (-0.25 * announced.signal_jump()).exp()) > 0.95,
+            "{}",
+            announced.signal_jump()
+        );
+        assert!(
+            (announced.elapsed_without_signals(12.0) - quiet.elapsed_without_signals(10.0) - 2.0)
+                .abs()
                 < 1e-9
         );
-        for clock in [quiet, told, SignalClock::PLAIN] {
+        for clock in [quiet, announced, SignalClock::PLAIN] {
             for tau in [0.0, 1.0, 9.9, 15.0] {
                 let equivalent = clock.elapsed_without_signals(tau) + clock.signal_jump();
                 let again = clock.time_to_equivalent(equivalent);

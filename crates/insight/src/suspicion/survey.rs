@@ -24,7 +24,7 @@ const SHOWN: f64 = 0.5;
 const TAKEN_FOR: f64 = 0.95;
 
 /// Signs with a lower score are ignored.
-const WORTH_A_WORD: f64 = 0.1;
+const MIN_SIGN_SCORE: f64 = 0.1;
 
 /// The survey of one host.
 pub struct HostSurvey {
@@ -166,13 +166,14 @@ impl HostSurvey {
             self.record_signs(url, vec![parked_sign()]);
             return Ok(());
         }
-        let look = archived.html(state, row)?.map(|html| PageFeatures::of_html(&html));
+        let features = archived.html(state, row)?.map(|html| PageFeatures::of_html(&html));
         if self.has_door_links(most) {
-            self.doors.add_page(url.as_str(), look.as_ref().unwrap_or(&PageFeatures::default()));
+            self.doors
+                .add_page(url.as_str(), features.as_ref().unwrap_or(&PageFeatures::default()));
         }
-        if let Some(look) = look {
-            self.site.add(&look);
-            self.record_signs(url, page_signs(url.as_str(), &look));
+        if let Some(features) = features {
+            self.site.add(&features);
+            self.record_signs(url, page_signs(url.as_str(), &features));
         }
         Ok(())
     }
@@ -205,7 +206,7 @@ impl HostSurvey {
     fn record_signs(&mut self, url: &Canonical, signs: Vec<Sign>) {
         self.looked += 1;
         let verdict = SpamVerdict::new(signs);
-        if verdict.probability >= WORTH_A_WORD {
+        if verdict.probability >= MIN_SIGN_SCORE {
             self.pages.push((url.as_str().to_owned(), verdict));
         }
     }
@@ -213,9 +214,9 @@ impl HostSurvey {
     /// The suspicion to store, if the probability of spam reaches `threshold`.
     pub(super) fn suspicion(&self, threshold: f64, at: Time) -> Option<Suspicion> {
         let verdict = self.verdict();
-        let told = verdict.signs.iter().filter(|sign| sign.score >= WORTH_A_WORD);
+        let strong = verdict.signs.iter().filter(|sign| sign.score >= MIN_SIGN_SCORE);
         let evidence: Vec<String> =
-            told.map(|sign| format!("{}: {}", sign.kind.name(), sign.evidence)).collect();
+            strong.map(|sign| format!("{}: {}", sign.kind.name(), sign.evidence)).collect();
         let (evidence, probability) = (evidence.join("; "), verdict.probability as f32);
         (verdict.probability >= threshold).then_some(Suspicion { probability, evidence, at })
     }

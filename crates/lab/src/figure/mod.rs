@@ -52,7 +52,7 @@ svg .dots{fill:#0d1117}
 pub struct Figure {
     /// What it shows, in a few words.
     pub title: String,
-    /// What there is to be seen, in one sentence, for those who cannot see it.
+    /// A description of the figure in one sentence, for those who cannot see it.
     pub description: String,
     /// From left to right, the same in every panel.
     pub x: Axis,
@@ -67,7 +67,7 @@ pub struct Figure {
 /// One of two directions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What is measured, and in which unit.
+    /// The quantity, and its unit.
     pub label: String,
     /// The values that are marked, ascending; the axis goes from the first to the last.
     pub ticks: Vec<f64>,
@@ -78,7 +78,7 @@ pub struct Axis {
 /// One system of axes with its lines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// What is particular to it; empty if it is the only one.
+    /// Its title; empty if it is the only panel.
     pub heading: String,
     /// Its lines; the last panel's are named in the key.
     pub lines: Vec<FigureLine>,

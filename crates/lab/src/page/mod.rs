@@ -84,7 +84,7 @@ impl ReportPage {
         let _ = writeln!(self.body, "<p>{}</p>", marked_up(words));
     }
 
-    /// Adds a list of links: where to, what it is called, and what is there.
+    /// Adds a list of links: target, title, and description.
     pub(crate) fn links<'a>(
         &mut self,
         links: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>,
@@ -98,7 +98,7 @@ impl ReportPage {
         self.body.push_str("</ul>\n");
     }
 
-    /// Adds terms with what is to be said of each, set apart from the text.
+    /// Adds terms with their explanations, set apart from the text.
     pub(crate) fn beside(&mut self, entries: &[(&str, &str)]) {
         self.body.push_str("<dl class=\"beside\">\n");
         for (term, words) in entries {

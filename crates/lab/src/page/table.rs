@@ -39,9 +39,9 @@ pub struct Cell {
 pub enum CellValue {
     /// Words.
     Words(String),
-    /// A number and how many decimal places people are shown. What is no number is shown as a dash.
+    /// A number and its decimal places for people. NaN is shown as a dash.
     Number(f64, usize),
-    /// The same, and how far it may be off; people are not shown that where it is no number.
+    /// The same with its error; the error is not shown if it is NaN.
     Within(f64, f64, usize),
 }
 
@@ -52,7 +52,7 @@ impl ReportTable {
         ReportTable { name: name.to_owned(), caption: caption.into(), columns, rows: Vec::new() }
     }
 
-    /// Adds a row; what is missing at its end stays empty, what is too much is dropped.
+    /// Adds a row; missing cells stay empty, surplus ones are dropped.
     pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let filled = cells.into_iter().chain(std::iter::repeat_with(|| Cell::from("")));
         self.rows.push(filled.take(self.columns.len()).collect());
@@ -98,7 +98,7 @@ impl ReportTable {
         out
     }
 
-    /// Returns the table as CSV (RFC 4180); what is no number is an empty cell.
+    /// Returns the table as CSV (RFC 4180); NaN is an empty cell.
     pub fn csv(&self) -> String {
         let line = |cells: Vec<String>| cells.join(",") + "\r\n";
         let mut out = line(self.columns.iter().map(|name| quoted(name)).collect());
@@ -207,7 +207,7 @@ pub fn percent(share: f64, digits: usize) -> Cell {
     cell(100.0 * share, digits)
 }
 
-/// A number for people: a true minus sign, thin spaces between thousands, a dash for what is none.
+/// A number for people: a true minus sign, thin spaces between thousands, a dash for NaN.
 pub fn number(value: f64, digits: usize) -> String {
     if value.is_nan() {
         return "\u{2013}".to_owned();

@@ -3,7 +3,7 @@
 use crate::figure::Figure;
 use crate::page::{ReportPage, ReportTable};
 
-/// What we measured of one of the documents, beside what it says.
+/// What we measured for one of the documents, next to what it claims.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportDocument {
     /// Its short name: `s0`.
@@ -24,7 +24,7 @@ enum Block {
     Beside(ReportSource),
 }
 
-/// A claim of the document beside ours.
+/// A claim of the document next to our finding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportSource {
     /// What the document says.
@@ -35,7 +35,7 @@ pub struct ReportSource {
     pub why: String,
 }
 
-/// A file to be written: where, below the directory of all reports, and what is in it.
+/// A file to write: its path below the directory of all reports, and its content.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportFile {
     /// With `/` between directories.
@@ -70,7 +70,7 @@ impl ReportDocument {
         self.blocks.push(Block::Figure(name.to_owned(), figure));
     }
 
-    /// Sets what the document says beside what we found.
+    /// Sets a claim of the document next to our finding.
     pub fn beside(&mut self, said: &str, found: impl Into<String>, why: &str) {
         let beside =
             ReportSource { said: said.to_owned(), found: found.into(), why: why.to_owned() };

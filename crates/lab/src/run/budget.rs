@@ -8,11 +8,11 @@ use evercrawl_policy::Days;
 const UNITS: [(&str, Days); 6] =
     [("week", 7.0), ("day", 1.0), ("hour", 1.0 / 24.0), ("w", 7.0), ("d", 1.0), ("h", 1.0 / 24.0)];
 
-/// So many fetches a period, absolute or as a share of the pages that live.
+/// This many fetches per period, absolute or as a share of the live pages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FetchBudget {
     text: String,
-    /// Fetches a day; of one page if it is a share.
+    /// Fetches per day; per page if it is a share.
     rate: f64,
     is_share: bool,
 }

@@ -43,7 +43,7 @@ struct StaleSince {
     mark: Days,
     /// Whether there was a change, the page's end among them.
     unseen: bool,
-    /// The last change but for its end.
+    /// The last change, except its end.
     modified: Option<Days>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Copies<'a> {
         self.list.push(Copy { cursor, state, changed: NO_WEEK, found: [NO_WEEK; 2] });
     }
 
-    /// Has what is known of `page` and its copy brought from memory, from end to end.
+    /// Loads the data of `page` and its copy into the cache.
     pub(super) fn touch(&self, page: u32) {
         let fact = self.world.pages.get(page as usize).map(|fact| (fact.born, fact.quiet));
         let copy = self.list.get(page as usize).map(|copy| (copy.cursor.at(), copy.changed));

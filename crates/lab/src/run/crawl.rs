@@ -12,7 +12,7 @@ use crate::judge::PageClassifier;
 use crate::score::{Gain, RunOutcome, RunScore};
 use crate::world::{LabWorld, PageFact, Span};
 
-/// How long the first look at all pages takes. Its order is drawn, and so no two seeds are alike.
+/// How long the first visit to all pages takes. Its order is random, so no two seeds are alike.
 const FIRST_LOOK: Days = 1.0;
 
 const WEEK: Days = 7.0;
@@ -112,7 +112,7 @@ impl<'a> SimulatedCrawl<'a> {
         }
     }
 
-    /// Spends `owed`, evenly in time, and returns what is over or was overspent.
+    /// Uses `owed` fetches, evenly in time, and returns what is left over or overspent.
     ///
     /// When the policy wants nothing, time goes by as if a fetch had found nothing.
     fn round(&mut self, start: Days, length: Days, owed: f64) -> f64 {
@@ -136,7 +136,7 @@ impl<'a> SimulatedCrawl<'a> {
         owed - spent
     }
 
-    /// Has what is known of the pages that come next brought from memory together, as the agenda does with their rows.
+    /// Loads the data of upcoming pages into the cache together, as the agenda does with their rows.
     fn read_ahead(&self) {
         for &page in self.agenda.upcoming_pages() {
             self.copies.touch(page);

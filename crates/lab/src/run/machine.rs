@@ -10,7 +10,7 @@ pub(super) fn cpu_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
-/// The most memory that this process held so far; 0 where the system does not say.
+/// The peak memory of this process; 0 if the system does not say.
 pub(super) fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

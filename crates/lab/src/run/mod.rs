@@ -29,13 +29,13 @@ use crate::world::LabWorld;
 
 /// The policy that knows the true mean rates.
 const CLAIRVOYANT: &str = "clairvoyant";
-/// The policy that knows all that is to come.
+/// The policy that knows all changes to come.
 const ORACLE: &str = "oracle";
 
 /// The largest world in which those two run unasked.
 const REFERENCES_UP_TO: usize = 50_000;
 
-/// What is to be run: every policy in every world at every budget from every seed.
+/// The runs to make: every policy in every world at every budget from every seed.
 #[derive(Clone, Debug)]
 pub struct RunPlan {
     /// Where worlds come from.
@@ -59,7 +59,7 @@ pub struct RunPlan {
 /// The terms of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunTerms {
-    /// What policies are told to aim at.
+    /// The goal given to policies.
     pub goal: Goal,
     /// How long a round lasts.
     pub round: Days,
@@ -106,7 +106,7 @@ pub fn run(
     mut listen: impl FnMut(RunProgress),
 ) -> Result<(), WorldError> {
     for (number, source) in plan.worlds.iter().enumerate() {
-        // A world that cannot be read for its fingerprint cannot be read as a world: said there.
+        // A world that cannot be fingerprinted cannot be read either: reading it reports the error.
         let shelf = plan.cache.as_ref().and_then(|c| Some((c, cache::fingerprint(source).ok()?)));
         let alike = if source.is_made() { 1 } else { plan.seeds.len().max(1) };
         let batches = plan.seeds.len().div_ceil(alike);
@@ -131,7 +131,7 @@ pub fn run(
     Ok(())
 }
 
-/// How often is told where the work stands.
+/// How often progress is reported.
 const TICK: Duration = Duration::from_millis(200);
 
 /// What runs under way listen to, and say.
@@ -340,7 +340,7 @@ impl Job {
 }
 
 impl RequestedPolicies {
-    /// The row beside its references, once all are there: by worth, which is what all of them aim at.
+    /// Sets a row in relation to its references, once all are there: by value, which all of them optimise.
     fn row(&self, outcomes: &[Option<RunOutcome>]) -> Option<ResultRow> {
         let own = outcomes[self.job].as_ref()?;
         let beside = |reference: Option<usize>| -> Option<Option<MeanWithError>> {

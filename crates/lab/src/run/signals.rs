@@ -7,7 +7,7 @@ use evercrawl_policy::{Days, SplitMix64};
 
 use crate::world::{ChangeCursor, LabWorld};
 
-/// The signals still to come, one or two a page: they do not depend on what is crawled.
+/// The signals still to come, one or two per page: they do not depend on what is crawled.
 #[derive(Debug)]
 pub struct Signals<'a> {
     world: &'a LabWorld,

@@ -36,7 +36,7 @@ impl<'a> TruthObserver<'a> {
         TruthObserver { world, judge, copies, fetched: Vec::new(), score }
     }
 
-    /// The pages that came to be up to `now` and were not told of before.
+    /// The pages born up to `now` that were not announced before.
     pub fn born(&mut self, now: Days) -> Range<u32> {
         let first = self.copies.len() as u32;
         let born = self.world.pages[first as usize..].iter().take_while(|page| page.born <= now);

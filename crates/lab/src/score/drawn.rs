@@ -1,5 +1,4 @@
-//! What might have come of a run had other pages been drawn, and how does that compare with another run on
-//! the same pages?
+//! How might a run have ended with other pages, and how does that compare with another run on the same pages?
 
 use evercrawl_policy::SplitMix64;
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,7 @@ use crate::row::RowScores;
 
 const RESAMPLES: usize = 1000;
 
-/// Worlds made of the same blocks of pages, drawn with replacement.
+/// Worlds resampled from the same blocks of pages, with replacement.
 pub(super) struct Resamples(Vec<ScoreSums>);
 
 impl Resamples {
@@ -26,7 +25,7 @@ impl Resamples {
         Resamples((0..wanted).map(|_| drawn()).collect())
     }
 
-    /// The scores of `all`, each with the middle 95 % of those of the drawn worlds.
+    /// The scores of `all`, each with the middle 95 % of those of the resampled worlds.
     pub(super) fn scores(&self, all: &ScoreSums) -> RowScores {
         RowScores::new(|measure| MeanWithError {
             value: all.value(measure),
@@ -34,7 +33,7 @@ impl Resamples {
         })
     }
 
-    /// What is kept of them.
+    /// What is kept of a resampled world.
     pub(super) fn fresh(&self) -> ResampledScores {
         ResampledScores(self.values(ScoreMeasure::Weighted).map(|value| value as f32).collect())
     }
@@ -44,7 +43,7 @@ impl Resamples {
     }
 }
 
-/// The worth that was fresh in each of the drawn worlds: all that is needed to compare runs by it.
+/// The fresh value in each of the resampled worlds: all that is needed to compare runs by it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ResampledScores(Vec<f32>);
 
@@ -57,7 +56,7 @@ impl ResampledScores {
     }
 }
 
-/// The ends of the middle 95 %; `None` where there are no values, or some are no numbers.
+/// The ends of the middle 95 %; `None` if there are no values, or some are NaN.
 fn middle(mut values: Vec<f64>) -> Option<(f64, f64)> {
     let tail = values.len() / 40;
     let last = values.len().checked_sub(1 + tail)?;

@@ -24,7 +24,7 @@ const BLOCKS: usize = 1024;
 
 const WEEK: Days = 7.0;
 
-/// What is counted while a run goes on.
+/// The running sums of a run.
 pub(crate) struct RunScore<'a> {
     world: &'a LabWorld,
     judge: &'a PageClassifier,
@@ -72,7 +72,7 @@ impl<'a> RunScore<'a> {
         }
     }
 
-    /// Has what is known of `page` brought from memory.
+    /// Loads the data of `page` into the cache.
     pub(crate) fn touch(&self, page: u32) {
         std::hint::black_box(self.judge.class(page));
     }
@@ -106,7 +106,7 @@ impl<'a> RunScore<'a> {
         self.add(page, (start, end), |sums| &mut sums.age, area);
     }
 
-    /// The page changed at `at`; whether for the first time in its week is said by the caller.
+    /// The page changed at `at`; the caller says whether for the first time in its week.
     pub(crate) fn changed(&mut self, page: u32, at: Days, first_in_week: bool) {
         if self.covers(at) {
             self.edits += 1;
@@ -131,7 +131,7 @@ impl<'a> RunScore<'a> {
         self.count(page, at, |tally| tally.detected += 1);
     }
 
-    /// All that is to be said of the score itself.
+    /// The final score.
     pub(crate) fn outcome(&self, seed: u64) -> RunOutcome {
         let resamples = Resamples::new(&self.blocks, seed);
         RunOutcome { row: self.row(seed, &resamples), drawn: resamples.fresh() }
@@ -212,7 +212,7 @@ impl<'a> RunScore<'a> {
 }
 
 impl RunOutcome {
-    /// The worth that was fresh beside that of `best`; `None` if none was there.
+    /// The fresh value relative to that of `best`; `None` if that had none.
     pub(crate) fn beside(&self, best: &RunOutcome) -> Option<MeanWithError> {
         let [own, other] = [self, best].map(|outcome| outcome.row.scores.freshness_weighted);
         let bounds = self.drawn.over(&best.drawn);

@@ -1,4 +1,4 @@
-//! What is counted of some pages, and how far may chance have moved what is made of it?
+//! What is counted about some pages, and how far may chance have moved the scores made of it?
 
 use crate::measure::{MeanWithError, ScoreMeasure, student};
 use crate::row::{RowScores, Tallied};
@@ -7,11 +7,11 @@ use crate::row::{RowScores, Tallied};
 /// have nothing in common, as no pattern in the order of pages is as long as a prime of this size.
 const GROUPS: usize = 61;
 
-/// What is counted of some pages for some time.
+/// Sums over some pages and some time.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ScoreSums {
     plain: Sums,
-    /// Pages counting by their worth.
+    /// Weighted by the value of pages.
     weighted: Sums,
     pub(super) cost: f64,
     pub(super) pages: u64,
@@ -78,7 +78,7 @@ impl Sums {
     }
 }
 
-/// What is counted of each of some weeks, hosts or classes, apart for each group of pages.
+/// Sums for some weeks, hosts or classes, separate for each group of pages.
 pub(super) struct Parts {
     count: usize,
     /// All parts of the first group, then all of the second: a page goes through its weeks in order.
@@ -90,7 +90,7 @@ impl Parts {
         Parts { count, tallies: vec![ScoreSums::default(); count * GROUPS] }
     }
 
-    /// What is counted of a page in each part.
+    /// Sums for a page in each part.
     pub(super) fn of_page(&mut self, page: u32) -> &mut [ScoreSums] {
         let first = page as usize % GROUPS * self.count;
         &mut self.tallies[first..first + self.count]

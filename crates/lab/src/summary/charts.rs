@@ -5,10 +5,10 @@ use super::{RunSummary, marked};
 use crate::figure::{Axis, Figure, FigureLine, Panel};
 use crate::measure::{MeanWithError, ScoreMeasure};
 
-/// So many budgets are shown side by side.
+/// The most budgets shown side by side.
 const MOST_PANELS: usize = 3;
 
-/// About so many marks are set on an axis.
+/// About how many marks an axis has.
 const TICKS: f64 = 6.0;
 
 const BANDS: &str = " The bands are intervals of 95 %.";
@@ -54,7 +54,7 @@ impl<'a> RunSummary<'a> {
         (sizes.len() > 1).then_some(figure)
     }
 
-    /// What is drawn week by week in a world, at a few budgets side by side.
+    /// The curves week by week in a world, at a few budgets side by side.
     pub(super) fn weeks_chart(&self, world: &str) -> Figure {
         let measure = self.over_time();
         let panel = |budget: &'a str| {

@@ -21,10 +21,10 @@ const COUNTS: [Count; 7] = [
     ("wasted", |row| row.wasted as f64),
 ];
 
-/// What is counted of weeks, hosts and classes.
+/// What is counted per week, host and class.
 const TALLIED: [&str; 5] = ["fetches", "wasted", "cost", "detected", "changes"];
 
-/// A score beside one that knows more, and its name.
+/// A score relative to a reference, and the reference's name.
 type Beside = (&'static str, fn(&ResultRow) -> Option<MeanWithError>);
 
 const BESIDE: [Beside; 2] = [

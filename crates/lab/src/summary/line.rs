@@ -109,7 +109,7 @@ impl<'a> SummaryLine<'a> {
     }
 }
 
-/// What is said of a line that has no rows.
+/// The values of a line without rows.
 const NOTHING: MeanWithError = MeanWithError { value: f64::NAN, bounds: None };
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {

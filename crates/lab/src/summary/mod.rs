@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `line` | what is the score of a policy, over all its seeds? |
 //! | `words` | who leads, and by how much? |
-//! | `tables` | how do policies stand beside each other? |
+//! | `tables` | how do policies compare? |
 //! | `files` | where can a program read it all? |
 //! | `charts` | what does it look like? |
-//! | `report` | how is it all told on one page? |
+//! | `report` | how do all results fit on one page? |
 
 mod charts;
 mod files;

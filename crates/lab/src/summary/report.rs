@@ -1,4 +1,4 @@
-//! How is it all told on one page?
+//! How do all results fit on one page?
 
 use super::{MARKS, RunSummary};
 use crate::page::ReportPage;

@@ -1,16 +1,16 @@
-//! How do policies stand beside each other? Tables for people.
+//! How do policies compare? Tables for people.
 
 use super::{MARKS, OURS, RunSummary, SummaryLine, distinct, knows_the_truth, marked};
 use crate::measure::{MeanWithError, ScoreMeasure};
 use crate::page::{Cell, ReportTable, cell, count, percent};
 use crate::row::{PartScores, ResultRow};
 
-/// So many hosts are shown, the largest; the rest is in the CSV.
+/// The most hosts shown, the largest ones; the rest is in the CSV.
 const MOST_HOSTS: usize = 24;
 
 const HALF: &str = "\u{b1} is half of the 95 % interval";
 
-/// Freshness beside those who know more.
+/// Freshness relative to the references.
 const REFERENCES: [fn(&ResultRow) -> Option<MeanWithError>; 2] =
     [ResultRow::of_clairvoyant, ResultRow::of_oracle];
 
@@ -60,7 +60,7 @@ impl<'a> RunSummary<'a> {
         table
     }
 
-    /// All that is known of the policies in a world at a budget, best first.
+    /// All results of the policies in a world at a budget, best first.
     pub(super) fn details(&self, world: &str, budget: &str) -> ReportTable {
         let shown = self.detailed();
         let heads: Vec<String> = shown.iter().map(|measure| head(*measure)).collect();
@@ -179,7 +179,7 @@ impl<'a> RunSummary<'a> {
         (hosts.len() > 1).then_some(table)
     }
 
-    /// The table of so many hosts, without its rows.
+    /// The header of the table of hosts.
     fn host_table(&self, world: &str, budget: &str, hosts: usize) -> ReportTable {
         let shown = hosts.min(MOST_HOSTS);
         let which = if shown < hosts { format!("the {shown} largest of ") } else { String::new() };

@@ -15,7 +15,7 @@ pub(super) struct Batches {
     /// Where each directory's events begin, and the end of the last.
     starts: Vec<u32>,
     events: Vec<BatchEvent>,
-    /// Mean events a day of ordinary pages and of hubs.
+    /// Mean events per day of ordinary pages and of hubs.
     rate: f64,
     hub_rate: f64,
 }
@@ -62,7 +62,7 @@ impl Batches {
         made
     }
 
-    /// How often a page takes part in something, a day.
+    /// How many events per day a page takes part in.
     pub(super) fn rate(&self, hub: bool) -> f64 {
         if hub { self.hub_rate } else { self.rate }
     }

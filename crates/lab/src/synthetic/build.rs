@@ -138,7 +138,7 @@ impl<'a> WorldBuilder<'a> {
         alike.sqrt() * shared + (1.0 - alike).sqrt() * own
     }
 
-    /// Changes a day at first, and after the turn.
+    /// Changes per day at first, and after the turn.
     fn rates(&self, page: u32, class: &PageClass, score: f64) -> (f64, f64) {
         if self.dice(Purpose::Never).uniform(page.into()) < class.never {
             return (0.0, 0.0);

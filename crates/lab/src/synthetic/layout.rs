@@ -30,14 +30,14 @@ pub(super) struct PageSpot {
     pub(super) kin: [u32; 3],
     /// When it comes to be, if later than the start.
     pub(super) born: Option<f32>,
-    /// Of which class it is, where that is settled.
+    /// Its class, if fixed.
     pub(super) class: Option<usize>,
 }
 
 struct Newborn {
     at: f32,
     class: usize,
-    /// A page of the start, beside which it comes to lie.
+    /// An initial page, next to which it is placed.
     beside: u32,
 }
 

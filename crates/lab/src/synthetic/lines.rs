@@ -1,4 +1,4 @@
-//! What is kept of each page, to draw its changes from? As little as will do, for millions of pages.
+//! What is stored per page, to generate its changes from? As little as possible, for millions of pages.
 
 use super::spec::PageClass;
 

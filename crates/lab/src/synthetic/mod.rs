@@ -3,16 +3,16 @@
 //! | module | question |
 //! |---|---|
 //! | `read` | what does the file say, and where does it say nonsense? |
-//! | `spec` | what is said of the world? |
+//! | `spec` | what does the description of a world say? |
 //! | `layout` | which page lies where, and links to what? |
 //! | `build` | which pages, hosts and links are there? |
 //! | `processes` | when does each page change? |
-//! | `lines` | what is kept of each page? |
+//! | `lines` | what is stored per page? |
 //! | `gaps` | how are changes spread over time? |
 //! | `season` | when is there most to do? |
 //! | `batches` | which pages change together? |
 //! | `spread` | how do pages differ? |
-//! | `summary` | what is a world like, in a line? |
+//! | `summary` | what is a world like, in one line? |
 //! | `shipped` | which worlds come with the program? |
 
 mod batches;

@@ -77,7 +77,7 @@ impl<'a> SpecSection<'a> {
         self.table.contains_key(key)
     }
 
-    /// The number at `key`; `default` where there is none.
+    /// The number at `key`, or `default`.
     pub(super) fn number(
         &self,
         key: &str,
@@ -87,7 +87,7 @@ impl<'a> SpecSection<'a> {
         Ok(self.maybe_number(key, range)?.unwrap_or(default))
     }
 
-    /// The number at `key`, if there is one.
+    /// The number at `key`, if any.
     pub(super) fn maybe_number(
         &self,
         key: &str,
@@ -96,7 +96,7 @@ impl<'a> SpecSection<'a> {
         self.value(key).map(|value| self.as_number(key, value, range)).transpose()
     }
 
-    /// The whole number at `key`; `default` where there is none.
+    /// The whole number at `key`, or `default`.
     pub(super) fn count(
         &self,
         key: &str,
@@ -110,21 +110,21 @@ impl<'a> SpecSection<'a> {
         Ok(number as u32)
     }
 
-    /// True or false; false where nothing is said.
+    /// True or false; false by default.
     pub(super) fn flag(&self, key: &str) -> Result<bool, Malformed> {
         let Some(value) = self.value(key) else { return Ok(false) };
         let wrong = || self.wrong(key, format!("`{key}` must be true or false"));
         value.get_ref().as_bool().ok_or_else(wrong)
     }
 
-    /// The text at `key`, if there is one.
+    /// The text at `key`, if any.
     pub(super) fn text(&self, key: &str) -> Result<Option<&'a str>, Malformed> {
         let Some(value) = self.value(key) else { return Ok(None) };
         let wrong = || self.wrong(key, format!("`{key}` must be a text in quotes"));
         value.get_ref().as_str().map(Some).ok_or_else(wrong)
     }
 
-    /// The numbers at `key`, if there are any; exactly so many, where `count` says.
+    /// The numbers at `key`, if any; exactly `count` of them, if given.
     pub(super) fn list(
         &self,
         key: &str,
@@ -146,7 +146,7 @@ impl<'a> SpecSection<'a> {
             .map(Some)
     }
 
-    /// The table at `key`, if there is one.
+    /// The table at `key`, if any.
     pub(super) fn section(&self, key: &str, keys: &[&str]) -> Result<Option<Self>, Malformed> {
         let Some(value) = self.value(key) else { return Ok(None) };
         let wrong = || self.wrong(key, format!("`{key}` must be a table: {}", example(keys)));

@@ -31,7 +31,7 @@ pub struct WorldSpec {
     pub weeks: u32,
     /// How much of the spread of rates lies between directories, and not within them.
     pub alike: f64,
-    /// What a fresh copy of each page is worth.
+    /// The value of a fresh copy of each page.
     pub importance: ValueSpread,
     /// How importance and rate go together: the correlation of their normal scores.
     pub correlation: f64,
@@ -94,7 +94,7 @@ pub struct StateTurn {
     pub share: f64,
 }
 
-/// Every so often, a page's rate is lifted or lowered by a lognormal factor of mean 1.
+/// At this interval, a page's rate changes by a lognormal factor of mean 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wandering {
     /// How long one factor lasts.
@@ -127,7 +127,7 @@ pub enum BatchScope {
     World,
 }
 
-/// A kind of hosts: what a crawler is told, and what goes wrong.
+/// A kind of host: what a crawler sees, and what goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HostKind {
     /// How many hosts are of it, relative to the others.
@@ -138,7 +138,7 @@ pub struct HostKind {
     pub recall: f64,
     /// How long after the change it comes.
     pub delay: Days,
-    /// The chance that a fetch shows a difference that is no change.
+    /// The chance that a fetch shows a difference that is noise.
     pub noise: f64,
     /// The chance that a fetch fails.
     pub failure: f64,
@@ -350,7 +350,7 @@ fn shape(table: SpecSection<'_>) -> Result<SpreadShape, Malformed> {
     }
 }
 
-/// `cv`, `jitter` or `burst` and `hours`; Poisson where nothing is said.
+/// `cv`, `jitter` or `burst` and `hours`; Poisson by default.
 fn gaps(at: SpecSection<'_>) -> Result<GapDistribution, Malformed> {
     let Some(table) = at.section("gaps", GAPS)? else { return Ok(GapDistribution::Poisson) };
     let kinds = ["cv", "jitter", "burst"].iter().filter(|key| table.has(key)).count();
@@ -378,7 +378,7 @@ fn season(at: SpecSection<'_>) -> Result<Option<Season>, Malformed> {
     Ok(Some(Season::new(&days, &hours, &months)))
 }
 
-/// Relative rates of the parts of a period; even where nothing is said.
+/// Relative rates of the parts of a period; even by default.
 fn profile<const N: usize>(table: SpecSection<'_>, key: &str) -> Result<[f64; N], Malformed> {
     let Some(list) = table.list(key, NOT_NEGATIVE, Some(N))? else { return Ok([1.0; N]) };
     if list.iter().all(|rate| *rate == 0.0) {

@@ -18,7 +18,7 @@ pub enum SpreadShape {
     Same,
     /// Lognormal with this sigma.
     Lognormal(f64),
-    /// Pareto with this exponent, cut off at so many times the least value.
+    /// Pareto with this exponent, cut off at this many times the least value.
     Pareto {
         /// The exponent: smaller is more unequal.
         exponent: f64,

@@ -1,4 +1,4 @@
-//! What is a described world like, in a line?
+//! What is a described world like, in one line?
 
 use super::spec::WorldSpec;
 use crate::world::LabWorld;

@@ -7,19 +7,19 @@ use super::{LoggedFinding, PageLog};
 use crate::dice::{exponential, gamma};
 use crate::world::Span;
 
-/// The most changes a day that are drawn where nobody watched: no crawler keeps up with more.
+/// The most changes per day that are sampled in gaps between visits: no crawler keeps up with more.
 const FASTEST: f64 = 24.0;
 /// Rounds of drawing rate and changes in turn. They forget their start within a few.
 const ROUNDS: usize = 20;
 
-/// What is drawn of a page.
+/// The sampled history of a page.
 pub(super) struct PageHistory {
     pub(super) changes: Vec<Days>,
     pub(super) dies: Days,
 }
 
 impl PageLog {
-    /// When it came to be, as far as the world knows: those of the first day were always there.
+    /// When it was born, as far as the world knows: pages of the first day were always there.
     pub(super) fn born(&self, begin: Days) -> Days {
         let first = self.looks.first().map_or(begin, |look| look.at);
         let born = self.found.min(first);
@@ -51,7 +51,7 @@ impl PageLog {
         })
     }
 
-    /// Draws the page's changes and its end.
+    /// Samples the page's changes and its end.
     pub(super) fn draw_changes(
         &self,
         prior: Gamma,

@@ -33,7 +33,7 @@ use crate::dice::{Dice, Purpose};
 use crate::world::{ChangeTruth, HostFacts, LabWorld, PageFact, Span};
 
 const DAY_MILLIS: f64 = 86_400_000.0;
-/// The shortest time that is scored; what a young crawl lacks of it is drawn.
+/// The shortest period that is scored; what a young crawl lacks of it is sampled.
 const SHORTEST: Days = 28.0;
 /// The part of the time that is there to learn in, before the score begins.
 const LEARNING: f64 = 1.0 / 3.0;
@@ -44,12 +44,12 @@ pub struct VisitLog {
     pages: Vec<PageLog>,
 }
 
-/// The visits of a page that told something of its content.
+/// The visits of a page that tell something about its content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageLog {
     /// Its address.
     pub url: String,
-    /// When it was first heard of.
+    /// When it was discovered.
     pub found: Days,
     /// The page that it was found on, by its place in the log.
     pub via: Option<u32>,
@@ -62,11 +62,11 @@ pub struct PageLog {
 pub struct LoggedVisit {
     /// When.
     pub at: Days,
-    /// What it told.
+    /// What it found.
     pub saw: LoggedFinding,
 }
 
-/// What a visit told.
+/// What a visit found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoggedFinding {
     /// Content, the same as before.
@@ -129,7 +129,7 @@ impl VisitLog {
 
     /// A world that agrees with the log; each seed draws another.
     ///
-    /// Changes are known, which is to say drawn, from `history` before the first visit.
+    /// Changes from `history` before the first visit on are known, that is, sampled.
     pub fn world(&self, name: &str, seed: u64, history: Days) -> LabWorld {
         let span = self.span();
         let span = Span { since: span.begin - history.max(0.0), ..span };
@@ -168,7 +168,7 @@ impl VisitLog {
         }
     }
 
-    /// How much of what is scored is known, for whoever reads the score.
+    /// How much of the scored period is known, to judge the score by.
     pub fn account(&self) -> LogSummary {
         let span = self.span();
         let (mut scored, mut watched) = (0.0, 0.0);

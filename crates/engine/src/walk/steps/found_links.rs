@@ -1,4 +1,4 @@
-//! Which URLs does a page lead to, and how much do they matter? Each is told to the host that it is on.
+//! Which URLs does a page lead to, and how much do they matter? Each goes to the host that it is on.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use evercrawl_model::{Discovery, Event, Importance, PageKind, Time};
 
 use super::link_evidence::EvidenceChange;
 use crate::importance::{CrawlOrder, MeanHostImportance, band_of_importance, importance_passed_on};
-use crate::links::Leads;
+use crate::links::FoundLinks;
 use crate::planner::PlannerConfig;
 use crate::process::Processed;
 use crate::walk::consequences::{Consequence, Consequences, Note};
@@ -16,7 +16,7 @@ use crate::walk::consequences::{Consequence, Consequences, Note};
 /// list, and have come into it only since. Older ones were read then, and are not looked up again.
 const LISTED_WITHIN: Duration = Duration::from_secs(7 * 86_400);
 
-/// Takes the links that were found on a page: those that are refused are counted, the others are told to their
+/// Takes the links that were found on a page: those that are refused are counted, the others go to their
 /// hosts, with the front queue that they have a claim to by what links say.
 pub(in crate::walk) fn take(
     processed: &mut Processed,
@@ -27,7 +27,7 @@ pub(in crate::walk) fn take(
 ) -> Consequences {
     let importance = importance_of_found(processed, plan, usual);
     let list = List::read_by(processed);
-    let Leads { found, refused, .. } = std::mem::take(&mut processed.leads);
+    let FoundLinks { found, refused, .. } = std::mem::take(&mut processed.links);
     let refused = refused.iter().map(|(reason, count)| Event::LinksRefused { reason, count });
     let mut consequences = Vec::with_capacity(found.len());
     consequences.extend(refused.map(Consequence::Event));
@@ -62,7 +62,7 @@ impl List {
     }
 }
 
-/// How much the pages matter that a visit has found, as far as can be told at once.
+/// How much the pages matter that a visit has found, as far as is known at once.
 fn importance_of_found(
     processed: &Processed,
     plan: &PlannerConfig,
@@ -75,7 +75,7 @@ fn importance_of_found(
     match (plan.importance, plan.order == CrawlOrder::Rank) {
         (false, false) => Importance::UNKNOWN,
         (true, false) if by_a_list => usual.importance_of(processed.job.lease.page.host),
-        _ => importance_passed_on(source, processed.leads.found.len() + processed.leads.known),
+        _ => importance_passed_on(source, processed.links.found.len() + processed.links.known),
     }
 }
 
@@ -108,15 +108,15 @@ mod tests {
 
     /// What follows from a visit that found `links`.
     fn taken(processed: &mut Processed, links: Vec<Discovery>) -> Consequences {
-        processed.leads.found = links;
+        processed.links.found = links;
         take(processed, &[], &PlannerConfig::default(), &MeanHostImportance::default(), START)
     }
 
     #[test]
     fn refused_links_are_counted_and_the_others_go_to_their_hosts() {
         let mut visit = visit_to("http://a.test/", Outcome::Ok);
-        visit.leads.refused.add(Refusal::OutOfScope);
-        visit.leads.refused.add(Refusal::OutOfScope);
+        visit.links.refused.add(Refusal::OutOfScope);
+        visit.links.refused.add(Refusal::OutOfScope);
         let links = vec![link_to("http://a.test/1"), link_to("http://b.test/2")];
         let (own, other) = (links[0].page.host, links[1].page.host);
         match &taken(&mut visit, links)[..] {
@@ -127,7 +127,7 @@ mod tests {
             ] => assert_eq!((first.to(), second.to()), (own, other)),
             other => panic!("{other:?}"),
         }
-        assert!(visit.leads.found.is_empty());
+        assert!(visit.links.found.is_empty());
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         for times in [0.01, 1.0, 300.0] {
             let mut visit = visit_to("http://a.test/", Outcome::Ok);
             visit.job.lease.row.importance = Importance::from_ratio(times);
-            visit.leads.found = vec![link_to("http://a.test/1")];
+            visit.links.found = vec![link_to("http://a.test/1")];
             let taken = take(&mut visit, &[], &plan, &MeanHostImportance::default(), START);
             let [Consequence::Note(Note::LinkFound { link, .. })] = &taken[..] else {
                 panic!("one note")

@@ -8,7 +8,7 @@ use crate::frontier::{Frontier, Lease};
 use crate::process::{Job, Processed};
 use crate::schedule::{Schedule, is_overload_status};
 
-/// What a visit means for its host. The frontier is told, since the next request may be due before the commit.
+/// What a visit means for its host. The frontier learns it at once, since the next request may be due before the commit.
 pub(in crate::walk) fn after_visit(
     processed: &Processed,
     frontier: &mut Frontier,

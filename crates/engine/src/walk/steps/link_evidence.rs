@@ -241,10 +241,10 @@ fn expect_topic<S: Store>(
     change: &mut EvidenceChange,
 ) -> Result<(), StateError> {
     let own = view.link_evidence(Measure::Topic, processed.job.lease.page)?;
-    let about = processed.about.max(if tagged { topic::aboutness(1.0) } else { 0.0 });
+    let about = processed.topic_likeness.max(if tagged { topic::aboutness(1.0) } else { 0.0 });
     let inherited =
         topic::inherit_expectation(about, own.map_or(0.0, |evidence| evidence.numbers[0]));
-    for found in &processed.leads.found {
+    for found in &processed.links.found {
         let expected = topic::combine_expectations(inherited, f64::from(found.on_topic) / 255.0);
         let evidence = view.link_evidence(Measure::Topic, found.page)?;
         let before = evidence.map_or(-1.0, |evidence| evidence.numbers[0]);
@@ -298,7 +298,7 @@ mod tests {
         for (name, urls) in ["a", "b", "c"].iter().zip(visits) {
             let mut visit = visit_to(&format!("http://{name}.test/"), Outcome::Ok);
             visit.visited.links = links(urls);
-            visit.leads.found = urls.iter().map(|url| link_to(url)).collect();
+            visit.links.found = urls.iter().map(|url| link_to(url)).collect();
             let changes = of_visit(state.view(), &visit, &plan(order), false).unwrap();
             let page = visit.job.lease.page;
             let handed_out = hand_out(state.view(), page, changes, &plan(order)).unwrap();

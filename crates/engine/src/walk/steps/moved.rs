@@ -11,7 +11,7 @@ use crate::walk::consequences::{Consequence, Consequences, Note};
 
 /// Where a page is by now that was found to have moved for good.
 pub(in crate::walk) fn target(processed: &Processed) -> Option<(HostKey, Box<str>)> {
-    let found = processed.leads.found.first().filter(|_| processed.visited.visit.is_move())?;
+    let found = processed.links.found.first().filter(|_| processed.visited.visit.is_move())?;
     Some((found.page.host, found.url.clone()))
 }
 

@@ -1,4 +1,4 @@
-//! How does a host answer for what does not exist? It is asked once, when that would tell what one of its pages is.
+//! How does a host answer for what does not exist? It is asked once, when the answer would show what one of its pages is.
 //!
 //! The address is a page like others while it waits: its request is in the budget, at the host's pace, and
 //! robots.txt may forbid it. Then it is forgotten, and only the answer is remembered.
@@ -19,7 +19,7 @@ pub(in crate::walk) fn ask_if_in_doubt<S: Store>(
     probe: impl FnOnce(&Lease) -> Option<Discovery>,
     now: Time,
 ) -> Result<Option<Consequence>, StateError> {
-    if !processed.suspect {
+    if !processed.is_in_doubt {
         return Ok(None);
     }
     let lease = &processed.job.lease;
@@ -33,14 +33,14 @@ pub(in crate::walk) fn ask_if_in_doubt<S: Store>(
 /// The answer to that question; a host that gave none is asked again at the next doubt.
 pub(in crate::walk) fn answered(processed: &Processed, now: Time) -> Option<Consequence> {
     let host = processed.job.lease.page.host;
-    let profile = processed.manner.as_ref()?.to_bytes();
+    let profile = processed.soft_404_profile.as_ref()?.to_bytes();
     Some(Consequence::Event(Event::Probed { host, at: now, profile }))
 }
 
 /// robots.txt forbids to ask: what cannot be known counts as well behaved.
 pub(in crate::walk) fn forbidden(lease: &Lease, now: Time) -> Consequences {
-    let (host, manner) = (lease.page.host, Soft404Profile::HONEST.to_bytes());
-    let probed = Event::Probed { host, at: now, profile: manner };
+    let (host, profile) = (lease.page.host, Soft404Profile::HONEST.to_bytes());
+    let probed = Event::Probed { host, at: now, profile };
     let forgotten = Event::Forgotten { page: lease.page };
     [probed, forgotten].map(Consequence::Event).into()
 }
@@ -63,7 +63,7 @@ mod tests {
             |_: &Lease| Some(Discovery { kind: PageKind::Probe, ..link_to("http://a.test/0f3a") });
         let ask = |state: &_, visit: &_, at| ask_if_in_doubt(state, visit, nonsense, at).unwrap();
         assert!(ask(state.view(), &visit, START).is_none());
-        visit.suspect = true;
+        visit.is_in_doubt = true;
         match ask(state.view(), &visit, START) {
             Some(Consequence::Event(Event::Discovered(found))) => {
                 assert_eq!(
@@ -73,7 +73,7 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
-        visit.manner = Some(Soft404Profile::HONEST);
+        visit.soft_404_profile = Some(Soft404Profile::HONEST);
         apply(&mut state, answered(&visit, START).into_iter().collect());
         assert!(ask(state.view(), &visit, START.after(Duration::from_secs(3600))).is_none());
         assert!(ask(state.view(), &visit, START.after(2 * SOFT_404_RECHECK_AFTER)).is_some());

@@ -13,7 +13,7 @@ use evercrawl_state::{MemoryStore, PageRow, PageStatus, Past, Place, Settings, S
 use evercrawl_urls::Canonical;
 
 use crate::frontier::{Frontier, FrontierConfig, Lease, Pace};
-use crate::links::Leads;
+use crate::links::FoundLinks;
 use crate::planner::Conditions;
 use crate::process::{Job, Processed};
 use crate::walk::consequences::{Consequence, Consequences, Note};
@@ -134,11 +134,11 @@ pub(crate) fn visit_to(url: &str, outcome: Outcome) -> Processed {
         records: None,
         verdict: None,
         claim: None,
-        leads: Leads::default(),
-        about: 0.0,
+        links: FoundLinks::default(),
+        topic_likeness: 0.0,
         words: 0,
-        suspect: false,
-        manner: None,
+        is_in_doubt: false,
+        soft_404_profile: None,
         host_trouble: false,
         asked_pause: None,
         reading: Duration::ZERO,

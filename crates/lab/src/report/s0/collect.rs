@@ -109,7 +109,7 @@ impl CollectionMethod {
     }
 }
 
-/// A stretch of time at the end of which a round is made; all copies were current at its start.
+/// A period with a round at its end; all copies were current at its start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Period {
     pub(super) start: Days,
@@ -192,7 +192,7 @@ impl<'a> CollectionState<'a> {
         seen
     }
 
-    /// What is collected by fetching exactly `pages`.
+    /// The result of fetching exactly `pages`.
     pub(super) fn fetch(&self, pages: impl Iterator<Item = u32>) -> CollectionCounts {
         let mut seen = self.nothing_fetched();
         pages.filter(|&page| self.lives(page)).for_each(|page| seen.count(self.changed(page)));

@@ -188,7 +188,7 @@ impl Intervals {
     }
 }
 
-/// What is caught of one page in `lives` days.
+/// The changes caught on one page that lives `lives` days.
 fn collect(every: Days, lives: Days, updates: &[Days]) -> Caught {
     let last = (lives / every).floor();
     let seen_by = |at: &Days| (at / every).ceil();

@@ -46,7 +46,7 @@ fn updates(trace: &SiteTrace, page: u32, from: Days, to: Days) -> Vec<Days> {
     days
 }
 
-/// Spearman's rank correlation; what is no number is left out.
+/// Spearman's rank correlation; NaN values are left out.
 fn rank_correlation(pairs: &[(f64, f64)]) -> f64 {
     let pairs: Vec<(f64, f64)> =
         pairs.iter().copied().filter(|(a, b)| a.is_finite() && b.is_finite()).collect();

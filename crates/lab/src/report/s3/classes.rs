@@ -88,7 +88,7 @@ impl Sorted {
         Sorted { gap, weekly: share(WEEKLY, 0), monthly: share(MONTHLY, 1) }
     }
 
-    /// The share put in the right class after so many checks.
+    /// The share classified correctly after this many checks.
     fn right(&self, checks: usize) -> f64 {
         (self.weekly[checks - 1] + self.monthly[checks - 1]) / 2.0
     }

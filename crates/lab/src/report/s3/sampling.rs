@@ -41,7 +41,7 @@ const WEBS: [Web; 9] = {
         web("Beta(0.3, 3)", 0.3, 3.0, 1000, 0.1),
     ]
 };
-/// The webs that are drawn.
+/// The simulated webs.
 const DRAWN: [usize; 3] = [2, 5, 7];
 
 pub(super) fn write(document: &mut ReportDocument, effort: Effort) {

@@ -36,7 +36,7 @@ pub(crate) struct GroupClock {
     /// reconsidered; falls are subtracted.
     risen: f32,
     /// When that was.
-    stirred: Days,
+    changed_groups: Days,
 }
 
 /// The first and the last slot of a time, in the clock of any group.
@@ -66,7 +66,7 @@ struct TimeSlot {
     expected: f32,
 }
 
-persist_fields!(GroupClock { latest, bins, risen, stirred });
+persist_fields!(GroupClock { latest, bins, risen, changed_groups });
 persist_fields!(TimeSlot { found, expected });
 
 impl GroupClock {
@@ -76,7 +76,7 @@ impl GroupClock {
             latest: week_of(now),
             bins: [TimeSlot::default(); BINS],
             risen: 0.0,
-            stirred: f64::NEG_INFINITY,
+            changed_groups: f64::NEG_INFINITY,
         }
     }
 
@@ -129,11 +129,11 @@ impl GroupClock {
     /// its hint.
     pub(crate) fn has_risen(&mut self, now: Days, weight: f64) -> bool {
         const RISE: f64 = 0.25;
-        let stirs = f64::from(self.risen) * weight > RISE && now - self.stirred > 1.0;
-        if stirs {
-            (self.risen, self.stirred) = (0.0, now);
+        let is_due = f64::from(self.risen) * weight > RISE && now - self.changed_groups > 1.0;
+        if is_due {
+            (self.risen, self.changed_groups) = (0.0, now);
         }
-        stirs
+        is_due
     }
 
     /// Whether it has no evidence of the last half year.

@@ -67,16 +67,16 @@ mod tests {
     fn what_a_page_yields_is_learned_and_forgotten() {
         let mut leads = LinkYields::default();
         let mut page = Page { last: 0.0, kind: PageKind::Feed, ..Page::new(0) };
-        let mut look = |page: &mut Page, at: Days, new_links: u32| {
+        let mut valuation = |page: &mut Page, at: Days, new_links: u32| {
             let seen = page.record(&Visit { new_links, ..Visit::new(at, Finding::Changed) });
             leads.learn(page, &seen, seen.elapsed.unwrap());
         };
-        (1..30).for_each(|day| look(&mut page, f64::from(day), 4));
+        (1..30).for_each(|day| valuation(&mut page, f64::from(day), 4));
         assert!((rate(&page) - 4.0).abs() < 0.1, "{}", rate(&page));
         let mut other = Page { last: 29.0, kind: PageKind::Feed, ..Page::new(1) };
-        look(&mut other, 29.5, 2);
+        valuation(&mut other, 29.5, 2);
         assert!(rate(&other) > 3.0, "a new feed is as others: {}", rate(&other));
-        (30..60).for_each(|day| look(&mut page, f64::from(day), 0));
+        (30..60).for_each(|day| valuation(&mut page, f64::from(day), 0));
         assert!(rate(&page) < 0.01, "{}", rate(&page));
         assert_eq!((value(0.0, 9.0), value(2.0, 3.0)), (0.0, 9.0));
     }

@@ -13,17 +13,18 @@ impl IndexRule {
     pub(super) fn learn(&mut self, page: &mut Page, seen: &VisitEvidence, elapsed: Days) {
         let changed = seen.changed || seen.found == Finding::Gone;
         let before = Page { last: seen.at - elapsed, ..*page };
-        let (look, sight) = self.cached_valuation(&before, seen.at);
-        let EquivalentTimes { hints, waited, worth } = sight;
-        let KnownInputs { belief, told, gained } = look.known;
-        let slope = look.slope(waited, changed);
+        let (valuation, times) = self.cached_valuation(&before, seen.at);
+        let EquivalentTimes { hints, waited, value } = times;
+        let KnownInputs { belief, signal_clock, gained } = valuation.known;
+        let slope = valuation.slope(waited, changed);
         let rate = belief.mean();
         // In a time in which somebody would have spoken of a change, fewer are to be expected.
-        let usual = belief.rate_over(elapsed) * told.elapsed_without_signals(elapsed) / elapsed;
+        let usual =
+            belief.rate_over(elapsed) * signal_clock.elapsed_without_signals(elapsed) / elapsed;
         let bounds = self.bounds();
-        let given_up = look.is_given_up(waited, worth, (self.threshold.price(), bounds));
-        let time = observed_time(seen, elapsed, look.weights.stretch_by_kin(&hints));
-        let mut weights = *look.weights;
+        let given_up = valuation.is_given_up(waited, value, (self.threshold.price(), bounds));
+        let time = observed_time(seen, elapsed, valuation.weights.stretch_by_groups(&hints));
+        let mut weights = *valuation.weights;
         // A list changes whenever one of many pages does: that says little of any of them.
         let is_page = page.kind == PageKind::Page;
         // Surprises before anything is known of rates say nothing of who foresaw them.
@@ -47,12 +48,12 @@ impl IndexRule {
         }
         if seen.succeeded() {
             self.leads.learn(page, seen, elapsed);
-            self.beliefs.learn(page, |belief| told.learn(belief, time, changed, seen.age));
+            self.beliefs.learn(page, |belief| signal_clock.learn(belief, time, changed, seen.age));
         }
         if given_up {
             self.patience.learn(changed);
         } else if elapsed < bounds.limits.max {
-            self.threshold.follow(worth);
+            self.threshold.follow(value);
         }
     }
 
@@ -92,16 +93,16 @@ impl IndexRule {
             let clock = clocks.get_or_insert(group.number, || GroupClock::new(at));
             clock.learn(waited, gained[kind], KAPPA[kind]);
             if clock.has_risen(at, weights.weight_of(kind)) {
-                self.stirred.push(group);
+                self.changed_groups.push(group);
             }
         }
     }
 }
 
-/// In how much time a visit found what it found, where kin stretch the time by `by_kin`.
+/// In how much time a visit found what it found, where kin stretch the time by `by_groups`.
 ///
 /// A change in a batch that kin told of says little of how often the page changes by itself: it was to be expected
 /// of any page. When exactly it was, where that is said, needs no such doubt.
-fn observed_time(seen: &VisitEvidence, elapsed: Days, by_kin: f64) -> Days {
-    if seen.changed && seen.age.is_none() { elapsed * by_kin } else { elapsed }
+fn observed_time(seen: &VisitEvidence, elapsed: Days, by_groups: f64) -> Days {
+    if seen.changed && seen.age.is_none() { elapsed * by_groups } else { elapsed }
 }

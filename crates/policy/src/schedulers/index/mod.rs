@@ -100,8 +100,8 @@ pub struct IndexRule {
     limits: IntervalLimits,
     /// How long it takes to fetch every page once; infinite until known.
     turn: Days,
-    stirred: Vec<Group>,
-    glance: LastValuation,
+    changed_groups: Vec<Group>,
+    cached: LastValuation,
 }
 
 impl IndexRule {
@@ -122,8 +122,8 @@ impl IndexRule {
             youth: YoungPages::default(),
             limits,
             turn: NEVER,
-            stirred: Vec::new(),
-            glance: LastValuation::default(),
+            changed_groups: Vec::new(),
+            cached: LastValuation::default(),
         }
     }
 
@@ -160,8 +160,8 @@ impl IndexRule {
             // Older versions did not write these.
             lists: if from.is_empty() { ByNumber::default() } else { Persist::read(from)? },
             youth: if from.is_empty() { YoungPages::default() } else { Persist::read(from)? },
-            stirred: Vec::new(),
-            glance: LastValuation::default(),
+            changed_groups: Vec::new(),
+            cached: LastValuation::default(),
         })
     }
 
@@ -192,7 +192,7 @@ impl IndexRule {
                 }
             }
         }
-        let known = KnownInputs { belief, told: self.signal_clock(page, belief), gained };
+        let known = KnownInputs { belief, signal_clock: self.signal_clock(page, belief), gained };
         PageValuation { goal: self.goal, page, known, weights, now }
     }
 
@@ -202,13 +202,13 @@ impl IndexRule {
         page: &'a Page,
         now: Days,
     ) -> (PageValuation<'a>, EquivalentTimes) {
-        if let Some((known, sight)) = self.glance.take(page, now) {
+        if let Some((known, times)) = self.cached.take(page, now) {
             let weights = self.weights_of(page);
-            return (PageValuation { goal: self.goal, page, known, weights, now }, sight);
+            return (PageValuation { goal: self.goal, page, known, weights, now }, times);
         }
-        let look = self.value_signalled_page(page, now);
-        let sight = look.equivalent_times();
-        (look, sight)
+        let valuation = self.value_signalled_page(page, now);
+        let times = valuation.equivalent_times();
+        (valuation, times)
     }
 
     fn weights_of(&self, page: &Page) -> &HintWeights {
@@ -244,12 +244,12 @@ impl IndexRule {
         else {
             return 0.0;
         };
-        let heard = signal_sources
+        let unread_times = signal_sources
             .0
             .iter()
             .zip(read.read_times(now))
             .filter(|(trust, _)| trust.signals > 0.0);
-        heard.map(|(_, deaf)| deaf).fold(NEVER, f64::min)
+        unread_times.map(|(_, unread)| unread).fold(NEVER, f64::min)
     }
 
     /// How long after its last visit `page` is worth `price`, if its groups stay quiet.
@@ -282,10 +282,10 @@ impl IndexRule {
 
     /// The same for a page that came up: it may be visited at once, so its valuation is cached.
     fn due_by_cached_valuation(&self, page: &Page, now: Days) -> Days {
-        let (look, bounds) = (self.value_signalled_page(page, now), self.bounds());
-        let sight = look.equivalent_times();
-        self.glance.store(&look, sight);
-        let wait = look.wait_with_times(&sight, self.threshold.price(), bounds);
+        let (valuation, bounds) = (self.value_signalled_page(page, now), self.bounds());
+        let times = valuation.equivalent_times();
+        self.cached.store(&valuation, times);
+        let wait = valuation.wait_with_times(&times, self.threshold.price(), bounds);
         due_after(page, bounds.or_longest(wait))
     }
 
@@ -319,7 +319,7 @@ fn discovered_at(page: &Page) -> Days {
 
 impl Policy for IndexRule {
     fn record_discovery(&mut self, page: &mut Page, now: Days) {
-        self.glance.forget();
+        self.cached.forget();
         self.youth.record_discovery(now);
         // A page that was fetched before its discovery may have any age.
         page.note[FOUND_AT] = if page.is_known() { f32::NEG_INFINITY } else { now as f32 };
@@ -336,11 +336,12 @@ impl Policy for IndexRule {
         if seen.elapsed.is_none() && page.note[FOUND_AT] == 0.0 {
             page.note[FOUND_AT] = seen.at as f32;
         }
-        let told = seen.elapsed.filter(|_| seen.found != Finding::Failed);
-        if let Some(elapsed) = told.filter(|elapsed| *elapsed > 0.0 && seen.at.is_finite()) {
+        let signal_clock = seen.elapsed.filter(|_| seen.found != Finding::Failed);
+        if let Some(elapsed) = signal_clock.filter(|elapsed| *elapsed > 0.0 && seen.at.is_finite())
+        {
             self.learn(page, seen, elapsed);
         }
-        self.glance.forget();
+        self.cached.forget();
         if seen.succeeded() {
             signals::clear_signals(page);
             if page.kind != PageKind::Page {
@@ -355,7 +356,7 @@ impl Policy for IndexRule {
     }
 
     fn record_signal(&mut self, page: &mut Page, signal_source: SignalSource, now: Days) {
-        self.glance.forget();
+        self.cached.forget();
         if signals::note(page, signal_source, now) {
             self.signal_sources.entry(page.host).or_default().record_signal(signal_source);
         }
@@ -395,17 +396,17 @@ impl Policy for IndexRule {
             return None;
         }
         let (price, bounds) = (self.threshold.price(), self.bounds());
-        let look = self.value_page(page, now);
-        let then = page.due.max(look.now);
-        if look.value_at(then) < price && then - page.last <= bounds.limits.max {
+        let valuation = self.value_page(page, now);
+        let then = page.due.max(valuation.now);
+        if valuation.value_at(then) < price && then - page.last <= bounds.limits.max {
             return None;
         }
-        let due = page.last + look.wait(price, bounds);
+        let due = page.last + valuation.wait(price, bounds);
         (due < page.due).then_some(due)
     }
 
     fn plan_round(&mut self, round: &Round, pages: &mut [Page]) -> bool {
-        self.glance.forget();
+        self.cached.forget();
         let faster = self.beliefs.fit(pages);
         self.clocks.iter_mut().flat_map(Dense::iter_mut).for_each(|clock| clock.scale(faster));
         let alive = pages.iter().filter(|page| page.alive).count();
@@ -431,13 +432,13 @@ impl Policy for IndexRule {
     }
 
     fn take_changed_groups(&mut self, out: &mut Vec<Group>) {
-        out.append(&mut self.stirred);
+        out.append(&mut self.changed_groups);
     }
 
     fn outlook(&self, page: &Page, now: Days) -> Option<Outlook> {
-        let look = self.value_page(page, now);
-        let fresh = look.freshness(self.lists_read_delay(page.host, now));
-        page.is_known().then(|| Outlook { fresh, rate: look.known.belief.mean() })
+        let valuation = self.value_page(page, now);
+        let fresh = valuation.freshness(self.lists_read_delay(page.host, now));
+        page.is_known().then(|| Outlook { fresh, rate: valuation.known.belief.mean() })
     }
 
     fn signal_sources(&self, host: u32) -> Option<SignalSources> {
@@ -470,17 +471,20 @@ impl Policy for IndexRule {
     }
 
     fn explain(&self, page: &Page, now: Days) -> Vec<(&'static str, f64)> {
-        let look = self.value_page(page, now);
-        let (hints, waited) = (look.hints(look.now), look.equivalent(look.now));
+        let valuation = self.value_page(page, now);
+        let (hints, waited) = (valuation.hints(valuation.now), valuation.equivalent(valuation.now));
         let mut reasons = vec![
-            ("rate", look.known.belief.mean()),
-            ("rate low", look.known.belief.quantile(0.05)),
-            ("rate high", look.known.belief.quantile(0.95)),
+            ("rate", valuation.known.belief.mean()),
+            ("rate low", valuation.known.belief.quantile(0.05)),
+            ("rate high", valuation.known.belief.quantile(0.95)),
             ("waited", page.elapsed(now)),
             ("waited by its kin", waited),
-            ("chance of a change", 1.0 - look.freshness(self.lists_read_delay(page.host, now))),
-            ("worth now", look.value_at(look.now)),
-            ("new links a day", look.link_yield()),
+            (
+                "chance of a change",
+                1.0 - valuation.freshness(self.lists_read_delay(page.host, now)),
+            ),
+            ("worth now", valuation.value_at(valuation.now)),
+            ("new links a day", valuation.link_yield()),
             ("threshold", self.threshold.price()),
             ("interval", self.wait(page, now, self.threshold.price())),
         ];
@@ -489,7 +493,7 @@ impl Policy for IndexRule {
         for group in page.groups() {
             let kind = group.kind();
             reasons.push((kinds[kind], hints[kind].exp()));
-            reasons.push((trusts[kind], look.weights.weight_of(kind)));
+            reasons.push((trusts[kind], valuation.weights.weight_of(kind)));
         }
         reasons
     }

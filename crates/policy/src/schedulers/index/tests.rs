@@ -161,12 +161,15 @@ fn a_find_stirs_the_groups_of_its_page() {
     policy.elsewhere = HintWeights::trusting();
     let mut page = Page { last: 0.0, group: 7, kin: [3, u32::MAX, u32::MAX], ..Page::new(0) };
     visit(&mut policy, &mut page, 5.0, Finding::Changed);
-    let mut stirred = Vec::new();
-    policy.take_changed_groups(&mut stirred);
-    assert!(stirred.iter().any(|group| (group.kind(), group.number) == (0, 7)), "{stirred:?}");
-    stirred.clear();
-    policy.take_changed_groups(&mut stirred);
-    assert!(stirred.is_empty());
+    let mut changed_groups = Vec::new();
+    policy.take_changed_groups(&mut changed_groups);
+    assert!(
+        changed_groups.iter().any(|group| (group.kind(), group.number) == (0, 7)),
+        "{changed_groups:?}"
+    );
+    changed_groups.clear();
+    policy.take_changed_groups(&mut changed_groups);
+    assert!(changed_groups.is_empty());
 }
 
 #[test]

@@ -54,14 +54,14 @@ impl PriceController {
     }
 
     /// Moves the price towards the value of a fetch.
-    pub(crate) fn follow(&mut self, worth: f64) {
-        if !(worth > 0.0 && worth.is_finite()) {
+    pub(crate) fn follow(&mut self, value: f64) {
+        if !(value > 0.0 && value.is_finite()) {
             return;
         }
         if self.price <= 0.0 {
-            self.price = worth;
+            self.price = value;
         }
-        let miss = quick::ln(worth / self.price).clamp(-1.0, 1.0);
+        let miss = quick::ln(value / self.price).clamp(-1.0, 1.0);
         self.price *= quick::exp(FOLDS_A_WEEK * miss / self.fetches_a_week.max(LEAST));
         self.highest = self.highest.max(self.price);
     }

@@ -57,7 +57,7 @@ pub(super) struct EquivalentTimes {
     /// The equivalent time that the page has waited, given its groups and signals.
     pub(super) waited: Days,
     /// The value of a fetch.
-    pub(super) worth: f64,
+    pub(super) value: f64,
 }
 
 impl PageValuation<'_> {
@@ -65,7 +65,7 @@ impl PageValuation<'_> {
     pub(super) fn equivalent_times(&self) -> EquivalentTimes {
         let hints = self.hints(self.now);
         let waited = self.equivalent_by(&hints, self.now);
-        EquivalentTimes { hints, waited, worth: self.value_after(waited, self.now) }
+        EquivalentTimes { hints, waited, value: self.value_after(waited, self.now) }
     }
 
     /// The hints at `time`, not before now, if the groups stay quiet until then.
@@ -102,23 +102,25 @@ impl PageValuation<'_> {
 
     /// The same with known hints.
     pub(super) fn equivalent_by(&self, hints: &Hints, time: Days) -> Days {
-        self.elapsed_by_hints(hints, time) + self.known.told.signal_jump()
+        self.elapsed_by_hints(hints, time) + self.known.signal_clock.signal_jump()
     }
 
     /// The same without the jumps of signals.
     fn elapsed_by_hints(&self, hints: &Hints, time: Days) -> Days {
-        self.known.told.elapsed_without_signals(time - self.page.last) * self.weights.stretch(hints)
+        self.known.signal_clock.elapsed_without_signals(time - self.page.last)
+            * self.weights.stretch(hints)
     }
 
-    /// The chance that the copy is still current, when signal sources were not read for the time `deaf`. A signal's
+    /// The chance that the copy is still current, when signal sources were not read for the time `unread`. A signal's
     /// own chance counts as it is: an uncertain rate is no reason to doubt the signal.
-    pub(super) fn freshness(&self, deaf: Days) -> f64 {
+    pub(super) fn freshness(&self, unread: Days) -> f64 {
         let waited = self.now - self.page.last;
-        let deaf = deaf.min(waited);
-        let told = self.known.told.elapsed_without_signals(waited - deaf) + deaf;
-        let passed = told * self.weights.stretch(&self.hints_that_count(self.now));
+        let unread = unread.min(waited);
+        let signal_clock =
+            self.known.signal_clock.elapsed_without_signals(waited - unread) + unread;
+        let passed = signal_clock * self.weights.stretch(&self.hints_that_count(self.now));
         self.known.belief.survival(passed)
-            * (-self.known.belief.mean() * self.known.told.signal_jump()).exp()
+            * (-self.known.belief.mean() * self.known.signal_clock.signal_jump()).exp()
     }
 
     /// The value of a fetch at `time`: for the page's own change, and for new links.
@@ -140,7 +142,7 @@ impl PageValuation<'_> {
     /// The derivative of the log likelihood of a visit's result with respect to the hints. A signal's jump is not
     /// part of the time that they stretch.
     pub(super) fn slope(&self, waited: Days, changed: bool) -> f64 {
-        let stretched = waited - self.known.told.signal_jump();
+        let stretched = waited - self.known.signal_clock.signal_jump();
         let hazard = self.known.belief.shape() * stretched / (self.known.belief.rate() + waited);
         let same = self.known.belief.survival(waited);
         if changed { hazard * same / (1.0 - same).max(1e-9) } else { -hazard }
@@ -160,22 +162,22 @@ impl PageValuation<'_> {
     /// The same with intermediate results at hand, some time after the visit.
     pub(super) fn wait_with_times(
         &self,
-        sight: &EquivalentTimes,
+        times: &EquivalentTimes,
         price: f64,
         bounds: Bounds,
     ) -> Days {
         let limits = bounds.limits;
         let waited = self.now - self.page.last;
-        if sight.worth >= price {
+        if times.value >= price {
             // A page that may not be fetched yet has no place in that order.
-            let delay = if waited >= limits.min { quick::ln(sight.worth / price) } else { 0.0 };
+            let delay = if waited >= limits.min { quick::ln(times.value / price) } else { 0.0 };
             return limits.apply(waited) - delay.clamp(0.0, LONGEST_DELAY);
         }
         if waited >= limits.max {
             return self.longest(bounds);
         }
         let wanted = time_to_value(self.goal, self.known.belief, importance(self.page), price);
-        let guess = waited * wanted / sight.waited;
+        let guess = waited * wanted / times.waited;
         let wait = self.search((price, wanted), guess, (waited, limits.max));
         if wait < limits.max { limits.apply(wait) } else { self.longest(bounds) }
     }
@@ -187,7 +189,7 @@ impl PageValuation<'_> {
             return self.longest(bounds);
         }
         let wanted = time_to_value(self.goal, self.known.belief, importance(self.page), price);
-        let plain = self.known.told == SignalClock::PLAIN && self.link_yield() <= 0.0;
+        let plain = self.known.signal_clock == SignalClock::PLAIN && self.link_yield() <= 0.0;
         let wait = match plain.then(|| self.weights.invert_stretch(wanted)).flatten() {
             Some(wait) => wait.min(limits.max),
             None => self.search((price, wanted), wanted, (0.0, limits.max)),
@@ -218,10 +220,10 @@ impl PageValuation<'_> {
     pub(super) fn is_given_up(
         &self,
         waited: Days,
-        worth: f64,
+        value: f64,
         (price, bounds): (f64, Bounds),
     ) -> bool {
-        worth < price
+        value < price
             && self.now - self.page.last >= (1.0 - CLOSENESS) * bounds.restless
             && is_restless(self.known.belief.survival(waited))
     }

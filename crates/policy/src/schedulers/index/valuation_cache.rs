@@ -19,7 +19,7 @@ struct CachedValuation {
     page: Page,
     now: Days,
     known: KnownInputs,
-    sight: EquivalentTimes,
+    times: EquivalentTimes,
 }
 
 /// What is known about a page at a moment.
@@ -27,23 +27,23 @@ struct CachedValuation {
 pub(super) struct KnownInputs {
     pub(super) belief: Gamma,
     /// How time counts, given its signals.
-    pub(super) told: SignalClock,
+    pub(super) signal_clock: SignalClock,
     /// The extra time that has passed since its last visit by the clocks of its groups.
     pub(super) gained: [Days; KINDS],
 }
 
 impl LastValuation {
     /// Caches a valuation.
-    pub(super) fn store(&self, look: &PageValuation, sight: EquivalentTimes) {
-        let (page, now) = (without_counters(look.page), look.now);
-        self.0.set(Some(CachedValuation { page, now, known: look.known, sight }));
+    pub(super) fn store(&self, valuation: &PageValuation, times: EquivalentTimes) {
+        let (page, now) = (without_counters(valuation.page), valuation.now);
+        self.0.set(Some(CachedValuation { page, now, known: valuation.known, times }));
     }
 
     /// Clears the cache, since something is learned; returns the valuation if it is of this page at this moment.
     pub(super) fn take(&self, page: &Page, now: Days) -> Option<(KnownInputs, EquivalentTimes)> {
-        let glance = self.0.take()?;
-        let same = glance.now == now && glance.page == without_counters(page);
-        same.then_some((glance.known, glance.sight))
+        let cached = self.0.take()?;
+        let same = cached.now == now && cached.page == without_counters(page);
+        same.then_some((cached.known, cached.times))
     }
 
     pub(super) fn forget(&self) {

@@ -63,7 +63,7 @@ impl HintWeights {
     }
 
     /// By how much kin alone stretch it: 1 where they say nothing, or that less than usual has happened.
-    pub(crate) fn stretch_by_kin(&self, hints: &Hints) -> f64 {
+    pub(crate) fn stretch_by_groups(&self, hints: &Hints) -> f64 {
         let [directory, section, hub, base, ..] = *hints;
         self.stretch(&[directory, section, hub, base, 0.0, 0.0]).max(1.0)
     }
@@ -112,11 +112,11 @@ mod tests {
     use crate::random::SplitMix64;
 
     /// Pages change in a unit of time with rate e^(worth x); returns the weight learned for x.
-    fn learned(worth: f64) -> f64 {
+    fn learned(value: f64) -> f64 {
         let (mut weights, mut random) = (HintWeights::new(), SplitMix64::new(4));
         for _ in 0..20_000 {
             let hints = [4.0 * random.uniform() - 2.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-            let changed = random.uniform() < -(-(worth * hints[0]).exp()).exp_m1();
+            let changed = random.uniform() < -(-(value * hints[0]).exp()).exp_m1();
             let time = weights.stretch(&hints);
             weights.learn(&hints, if changed { time / time.exp_m1() } else { -time });
         }
@@ -125,8 +125,8 @@ mod tests {
 
     #[test]
     fn learns_what_a_hint_is_worth() {
-        for worth in [0.0, 0.5, 1.0] {
-            assert!((learned(worth) - worth).abs() < 0.07, "{worth}: {}", learned(worth));
+        for value in [0.0, 0.5, 1.0] {
+            assert!((learned(value) - value).abs() < 0.07, "{value}: {}", learned(value));
         }
     }
 
@@ -156,8 +156,11 @@ mod tests {
         for (directory, section, stretched) in
             [(0.0, 0.0, 0.0), (1.0, 2.0, 2.0), (1.0, -1.0, 0.5), (-1.0, 0.0, 0.0), (9.0, 0.0, MOST)]
         {
-            let by_kin = weights.stretch_by_kin(&[directory, section, 3.0, 3.0, 3.0, 1.0]);
-            assert!((by_kin.ln() - stretched).abs() < 1e-9, "{directory} {section}: {by_kin}");
+            let by_groups = weights.stretch_by_groups(&[directory, section, 3.0, 3.0, 3.0, 1.0]);
+            assert!(
+                (by_groups.ln() - stretched).abs() < 1e-9,
+                "{directory} {section}: {by_groups}"
+            );
         }
     }
 
