@@ -11,7 +11,7 @@ use evercrawl_model::{
 use tracing::debug;
 
 use crate::StateError;
-use crate::counters::Stand;
+use crate::counters::CountedAs;
 use crate::keys;
 use crate::reading::encode_first_seen;
 use crate::rows::{self, HostRow, Logged, PageRow, PageStatus, Past, Place};
@@ -28,8 +28,6 @@ pub struct Applied {
     pub front: Option<(HostKey, Band, Time)>,
     /// Why a discovery was refused.
     pub refused: Option<Refusal>,
-    /// True when the event brought a host that was not known.
-    pub new_host: bool,
 }
 
 impl<S: Store> State<S> {
@@ -49,7 +47,7 @@ impl<S: Store> State<S> {
             }
             Event::Forgotten { page } => self.forgotten(*page),
             Event::HostLearned { host, update } => self.host_learned(*host, update),
-            Event::HostParked { host, front } => self.host_rested(*host, *front),
+            Event::HostParked { host, front } => self.host_parked(*host, *front),
             Event::Probed { host, at, profile: manner } => {
                 let row = rows::encode_soft_404(*at, manner);
                 self.view.layers.put(Space::Hosts, &keys::soft_404(*host), &row);
@@ -63,16 +61,16 @@ impl<S: Store> State<S> {
                 );
                 Ok(Applied::default())
             }
-            Event::ImportanceChanged { pages } => self.weighed(pages),
+            Event::ImportanceChanged { pages } => self.importance_changed(pages),
             Event::LinkEvidenceChanged { measure, evidence: claims, total } => {
-                Ok(self.valued(*measure, claims, total))
+                Ok(self.link_evidence_changed(*measure, claims, total))
             }
-            Event::LikenessChanged { host, likeness } => Ok(self.likened(*host, likeness)),
+            Event::LikenessChanged { host, likeness } => Ok(self.likeness_changed(*host, likeness)),
             Event::SuspicionChanged { host, suspicion } => {
-                Ok(self.suspected(*host, suspicion.as_ref()))
+                Ok(self.suspicion_changed(*host, suspicion.as_ref()))
             }
-            Event::OverrideSet { user_override, at } => Ok(self.overridden(user_override, *at)),
-            Event::OverrideRemoved { user_override } => Ok(self.unwished(user_override)),
+            Event::OverrideSet { user_override, at } => Ok(self.override_set(user_override, *at)),
+            Event::OverrideRemoved { user_override } => Ok(self.override_removed(user_override)),
             Event::PutAside { page, reason, at } => self.put_aside(*page, *reason, *at),
             Event::PutBack { page, at } => self.put_back(*page, *at),
             Event::LinksRefused { reason, count } => {
@@ -94,7 +92,7 @@ impl<S: Store> State<S> {
     fn visited(&mut self, visited: &Visited) -> Result<Applied, StateError> {
         let page = visited.visit.page;
         let mut row = self.view.page(page)?.ok_or_else(|| unknown_page(page))?;
-        let (stood, before) = (stand(&row), row.past.as_ref().map(|past| past.log));
+        let (counted_before, before) = (counted_as(&row), row.past.as_ref().map(|past| past.log));
         let (number, former) =
             (self.view.counters.logged, row.past.as_ref().and_then(|p| p.simhash));
         self.view.counters.count_visit(&visited.visit, visited.first_of_digest);
@@ -110,11 +108,11 @@ impl<S: Store> State<S> {
         row.past = Some(learn(row.past.take(), visited, number));
         let gone = visited.visit.change == Change::Gone;
         row.status = if gone { PageStatus::Gone } else { PageStatus::Live };
-        let turn = LifeChange::between(stood.1, row.life());
+        let turn = LifeChange::between(counted_before.1, row.life());
         self.log(&Logged { visit: visited.visit.clone(), before, turn }.encode());
         self.remember_site(visited)?;
         let place = self.next_place(visited.next);
-        self.settle(page, row, stood, place)
+        self.settle(page, row, counted_before, place)
     }
 
     /// Writes a row to the log.
@@ -125,7 +123,7 @@ impl<S: Store> State<S> {
     }
 
     /// A page came to another state without being asked for: the log says so, and why.
-    pub(crate) fn notice_turn(
+    pub(crate) fn log_life_change(
         &mut self,
         page: PageKey,
         turn: Option<LifeChange>,
@@ -165,10 +163,10 @@ impl<S: Store> State<S> {
         if row.status != PageStatus::Refused(reason) {
             self.count_refused(reason, 1, Some(&row.url));
         }
-        let stood = stand(&row);
+        let counted_before = counted_as(&row);
         row.status = PageStatus::Refused(reason);
-        self.notice_turn(page, LifeChange::between(stood.1, row.life()), reason, at);
-        self.settle(page, row, stood, again.map(Place::Recheck))
+        self.log_life_change(page, LifeChange::between(counted_before.1, row.life()), reason, at);
+        self.settle(page, row, counted_before, again.map(Place::Recheck))
     }
 
     fn rescheduled(
@@ -181,8 +179,8 @@ impl<S: Store> State<S> {
         if let (Some(past), Some(noted)) = (&mut row.past, noted) {
             past.noted = noted;
         }
-        let stood = stand(&row);
-        self.settle(page, row, stood, Some(Place::Due(due)))
+        let counted_before = counted_as(&row);
+        self.settle(page, row, counted_before, Some(Place::Due(due)))
     }
 
     /// Among the pages of its new queue it takes the turn that it was given when it was found.
@@ -192,8 +190,8 @@ impl<S: Store> State<S> {
         if before == band {
             return Ok(Applied::default());
         }
-        let stood = stand(&row);
-        let applied = self.settle(page, row, stood, Some(Place::New(band, turn)))?;
+        let counted_before = counted_as(&row);
+        let applied = self.settle(page, row, counted_before, Some(Place::New(band, turn)))?;
         let front = Some(self.wake_for(page.host, band, at)?);
         Ok(Applied { front, ..applied })
     }
@@ -210,12 +208,15 @@ impl<S: Store> State<S> {
         if let Some(past) = &mut row.past {
             past.noted = noted;
         }
-        let stood = stand(&row);
-        self.settle(page, row, stood, Some(Place::Due(due)))
+        let counted_before = counted_as(&row);
+        self.settle(page, row, counted_before, Some(Place::Due(due)))
     }
 
-    /// Where pages wait stays as it is: whoever plans visits looks at them again.
-    fn weighed(&mut self, pages: &[(PageKey, Importance)]) -> Result<Applied, StateError> {
+    /// Where pages wait stays as it is: the planner looks at them again.
+    fn importance_changed(
+        &mut self,
+        pages: &[(PageKey, Importance)],
+    ) -> Result<Applied, StateError> {
         for &(page, importance) in pages {
             // It may have been forgotten while others were ranked.
             if let Some(mut row) = self.view.page(page)? {
@@ -238,17 +239,17 @@ impl<S: Store> State<S> {
         self.view.layers.remove(Space::Known, &page.to_bytes());
         self.note_seen(Trace::in_doubt(page));
         self.view.counters.pages = self.view.counters.pages.saturating_sub(1);
-        self.view.counters.leaves(stand(&row));
+        self.view.counters.leaves(counted_as(&row));
         Ok(Applied::default())
     }
 
-    /// Moves a page from where it `stood` to where its row says it stands, and to another place, and
+    /// Counts a page as its row says, no longer as it was `counted_before`, moves it to another place, and
     /// writes its row.
     pub(crate) fn settle(
         &mut self,
         page: PageKey,
         mut row: PageRow,
-        stood: Stand,
+        counted_before: CountedAs,
         place: Option<Place>,
     ) -> Result<Applied, StateError> {
         if let Some(old) = row.place {
@@ -260,8 +261,8 @@ impl<S: Store> State<S> {
         let new = |place: Option<Place>| u32::from(matches!(place, Some(Place::New(..))));
         let host = self.host_mut(page.host)?;
         host.waiting = (host.waiting + new(place)).saturating_sub(new(row.place));
-        self.view.counters.leaves(stood);
-        self.view.counters.arrives(stand(&row));
+        self.view.counters.leaves(counted_before);
+        self.view.counters.arrives(counted_as(&row));
         row.place = place;
         self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
         let front = self.return_awaits(page.host, place)?;
@@ -354,7 +355,7 @@ impl<S: Store> State<S> {
         Ok(Applied::default())
     }
 
-    fn host_rested(
+    fn host_parked(
         &mut self,
         key: HostKey,
         front: Option<(Band, Time)>,
@@ -410,7 +411,7 @@ pub(crate) fn learn(past: Option<Past>, visited: &Visited, number: u64) -> Past 
     let failed = visit.change == Change::Failed;
     past.failures = if failed { past.failures.saturating_add(1) } else { 0 };
     if matches!(visit.change, Change::New | Change::Changed | Change::Near | Change::Same) {
-        look(&mut past, visit.change, visit.at);
+        count_check(&mut past, visit.change, visit.at);
     }
     past.digest = visited.identity.or(past.digest);
     past.simhash = visited.simhash.or(past.simhash);
@@ -424,7 +425,7 @@ pub(crate) fn learn(past: Option<Past>, visited: &Visited, number: u64) -> Past 
 }
 
 /// The content was looked at: what that says of how often it changes.
-fn look(past: &mut Past, change: Change, at: Time) {
+fn count_check(past: &mut Past, change: Change, at: Time) {
     let differs = matches!(change, Change::Changed | Change::Near);
     if let (Some(before), true) = (past.last_look, change != Change::New) {
         past.checks += 1;
@@ -463,7 +464,7 @@ pub(crate) fn authority(url: &str) -> &str {
 }
 
 /// Where a page is by its row.
-pub(crate) fn stand(row: &PageRow) -> Stand {
+pub(crate) fn counted_as(row: &PageRow) -> CountedAs {
     (row.status, row.life())
 }
 

@@ -76,14 +76,14 @@ pub enum BatchError {
 /// What a batch says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchHeader {
-    /// The term of whoever owned the crawl when it was written; 0 on a single machine.
+    /// The term of the machine that owned the crawl when it was written; 0 on a single machine.
     pub epoch: u64,
     /// The position that a state is at once the batch is applied.
     pub position: Position,
     /// The program that wrote it, and its version.
     pub program: String,
     /// In which format it wrote each kind of row.
-    pub row_formats: Vec<u8>,
+    pub(crate) row_formats: Vec<u8>,
     /// Bytes of its rows once unpacked.
     pub unpacked_bytes: u64,
 }

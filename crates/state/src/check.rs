@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use evercrawl_model::{HostKey, LifeState, LogNotice, PageKey, RecordAt, Visit};
 
 use crate::StateError;
-use crate::apply::stand;
+use crate::apply::counted_as;
 use crate::counters::Counters;
 use crate::keys;
 use crate::likeness;
@@ -37,12 +37,12 @@ pub struct Fault {
 }
 
 impl<S: Store> View<S> {
-    /// Reads every row; `hear` is told of each fault.
-    pub fn inspect(&self, hear: &mut dyn FnMut(Fault)) -> Result<(), StateError> {
+    /// Reads every row; `report` is called with each fault.
+    pub fn inspect(&self, report: &mut dyn FnMut(Fault)) -> Result<(), StateError> {
         let files = self.archive().unwrap_or_default();
         let files = files.into_iter().map(|file| (file.serial, file.warc_len)).collect();
         let mut inspection =
-            Inspection { view: self, hear, counted: Counters::counting(), logged: 0, files };
+            Inspection { view: self, report, counted: Counters::counting(), logged: 0, files };
         inspection.pages()?;
         inspection.known()?;
         inspection.queues()?;
@@ -71,7 +71,7 @@ impl<S: Store> View<S> {
 
 struct Inspection<'a, S> {
     view: &'a View<S>,
-    hear: &'a mut dyn FnMut(Fault),
+    report: &'a mut dyn FnMut(Fault),
     counted: Counters,
     /// Visits in the log.
     logged: u64,
@@ -120,7 +120,7 @@ impl<S: Store> Inspection<'_, S> {
 
     fn page(&mut self, key: PageKey, row: &PageRow) {
         self.counted.pages += 1;
-        self.counted.arrives(stand(row));
+        self.counted.arrives(counted_as(row));
         let (expected, check) = self.view.keyer.page(key.host, &row.url);
         if key.url.wrapping_sub(expected.url) > 1 << 16 {
             self.fault(Space::Pages, &row.url, "it is stored under the key of another URL");
@@ -418,7 +418,7 @@ impl<S: Store> Inspection<'_, S> {
         }
     }
 
-    /// Reads every row between two keys; what cannot be read is told and passed over.
+    /// Reads every row between two keys; what cannot be read is reported and skipped.
     fn walk(
         &mut self,
         space: Space,
@@ -440,8 +440,8 @@ impl<S: Store> Inspection<'_, S> {
         Ok(())
     }
 
-    /// What lies at a key, or that nothing does; `None` where that cannot be read, which is told
-    /// of when its own space is walked.
+    /// What lies at a key, or that nothing does; `None` where that cannot be read, which is reported
+    /// when its own space is walked.
     fn get(&self, space: Space, key: &[u8]) -> Option<Option<Slice>> {
         self.view.layers.get(space, key).ok()
     }
@@ -452,7 +452,7 @@ impl<S: Store> Inspection<'_, S> {
     }
 
     fn fault(&mut self, space: Space, subject: impl Into<String>, what: impl ToString) {
-        (self.hear)(Fault { space, subject: subject.into(), what: what.to_string() });
+        (self.report)(Fault { space, subject: subject.into(), what: what.to_string() });
     }
 }
 

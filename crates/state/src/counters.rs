@@ -1,4 +1,4 @@
-//! How much of everything is there? Totals kept as events are applied, so that nobody has to scan.
+//! How much of everything is there? Totals kept as events are applied, so that no scan is needed.
 
 use evercrawl_model::{Change, LifeState, Outcome, Refusal, Visit};
 
@@ -23,7 +23,7 @@ pub struct Counters {
     pub visits: u64,
     /// Numbers given out in the log, to visits and notices: the number of the next one.
     pub logged: u64,
-    /// Visits by what they told.
+    /// Visits by the change that they found.
     pub changes: [u64; Change::ALL.len()],
     /// Visits by how they ended.
     pub outcomes: [u64; Outcome::ALL.len()],
@@ -57,7 +57,7 @@ impl Counters {
         self.refusals[usize::from(reason.number())]
     }
 
-    /// Visits that told `change`.
+    /// Visits that found `change`.
     pub fn changed(&self, change: Change) -> u64 {
         self.changes[usize::from(change.number())]
     }
@@ -98,7 +98,7 @@ impl Counters {
     }
 
     /// A page is here from now on.
-    pub(crate) fn arrives(&mut self, (status, life): Stand) {
+    pub(crate) fn arrives(&mut self, (status, life): CountedAs) {
         self.by_status[slot(status)] += 1;
         if let Some(lives) = &mut self.lives {
             lives[usize::from(life.number())] += 1;
@@ -106,7 +106,7 @@ impl Counters {
     }
 
     /// A page is here no more.
-    pub(crate) fn leaves(&mut self, (status, life): Stand) {
+    pub(crate) fn leaves(&mut self, (status, life): CountedAs) {
         let take = |count: &mut u64| *count = count.saturating_sub(1);
         take(&mut self.by_status[slot(status)]);
         if let Some(lives) = &mut self.lives {
@@ -186,7 +186,7 @@ impl Counters {
 }
 
 /// Where a page is.
-pub(crate) type Stand = (PageStatus, LifeState);
+pub(crate) type CountedAs = (PageStatus, LifeState);
 
 fn slot(status: PageStatus) -> usize {
     match status {

@@ -4,10 +4,10 @@
 
 use crate::rows::{HOST, PAGE, ROBOTS, SOFT_404, VISIT};
 use crate::{counters, likeness, link_evidence, links, meta, overrides, position, retention};
-use crate::{spending, suspicion};
+use crate::{reading, spending, suspicion};
 
 /// The formats in their order. A new kind of row comes at the end.
-pub(crate) const ROW_FORMATS: [u8; 18] = [
+pub(crate) const ROW_FORMATS: [u8; 19] = [
     PAGE,
     VISIT,
     HOST,
@@ -26,4 +26,5 @@ pub(crate) const ROW_FORMATS: [u8; 18] = [
     overrides::ASIDE,
     retention::DROPPED,
     position::FORMAT,
+    reading::FIRST_SEEN,
 ];

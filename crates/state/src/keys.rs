@@ -178,7 +178,7 @@ pub(crate) fn anchors(page: PageKey) -> [u8; 1 + PageKey::LEN] {
 /// What the keys of claims begin with.
 pub(crate) const LINK_EVIDENCE: u8 = b'c';
 
-/// The key of what speaks for a page.
+/// The key of the link evidence for a page.
 pub(crate) fn link_evidence(measure: Measure, page: PageKey) -> [u8; 2 + PageKey::LEN] {
     let mut key = [LINK_EVIDENCE; 2 + PageKey::LEN];
     key[1..=PageKey::LEN].copy_from_slice(&page.to_bytes());
@@ -215,13 +215,13 @@ pub(crate) fn parse_fingerprint(key: &[u8]) -> Option<u64> {
 pub(crate) const SEED: &[u8] = b"s";
 pub(crate) const SEEDS_END: &[u8] = b"t";
 
-/// The key of a wish: its kind, then its subject.
+/// The key of an override: its kind, then its subject.
 pub(crate) fn user_override(user_override: &Override) -> Vec<u8> {
-    [WISHES, &[wish_letter(user_override)], user_override.subject().as_bytes()].concat()
+    [OVERRIDES, &[override_letter(user_override)], user_override.subject().as_bytes()].concat()
 }
 
-/// The letter of a wish's kind; `h` is a host that is paused, `t` one that is trusted, `x` what is excluded.
-pub(crate) fn wish_letter(user_override: &Override) -> u8 {
+/// The letter of an override's kind; `h` is a host that is paused, `t` one that is trusted, `x` what is excluded.
+pub(crate) fn override_letter(user_override: &Override) -> u8 {
     match user_override {
         Override::Pin { .. } => b'p',
         Override::Boost { .. } => b'b',
@@ -231,9 +231,9 @@ pub(crate) fn wish_letter(user_override: &Override) -> u8 {
     }
 }
 
-/// What the keys of wishes begin with, and what comes after them all.
-pub(crate) const WISHES: &[u8] = b"w";
-pub(crate) const WISHES_END: &[u8] = b"x";
+/// What the keys of overrides begin with, and what comes after them all.
+pub(crate) const OVERRIDES: &[u8] = b"w";
+pub(crate) const OVERRIDES_END: &[u8] = b"x";
 
 /// The key under which is kept where an excluded page was.
 pub(crate) fn aside(page: PageKey) -> [u8; 1 + PageKey::LEN] {

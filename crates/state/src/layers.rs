@@ -25,15 +25,15 @@ pub(crate) struct Layers<S> {
     /// The last batch that was handed out.
     position: Position,
     /// Of no use to who only reads: the store may change under them.
-    lately: Option<Mutex<Lately>>,
+    recently_read: Option<Mutex<RecentlyRead>>,
 }
 
-/// Rows of pages as the store had them when they were lately read: a page that is handed out is read
+/// Rows of pages as the store had them when they were read recently: a page that is handed out is read
 /// again when its visit is applied. A row that changes is left out from then on.
 #[derive(Default)]
-struct Lately(Vec<Option<(Slice, Slice)>>);
+struct RecentlyRead(Vec<Option<(Slice, Slice)>>);
 
-impl Lately {
+impl RecentlyRead {
     /// More than are handed out at once, as a rule.
     const ROWS: usize = 1024;
 
@@ -55,7 +55,7 @@ impl Lately {
         }
     }
 
-    fn leave_out(&mut self, key: &[u8]) {
+    fn forget(&mut self, key: &[u8]) {
         if let Some(slot) = self.slot(key) {
             slot.take_if(|(kept, _)| **kept == *key);
         }
@@ -71,13 +71,13 @@ impl<S: Store> Layers<S> {
             pending,
             hosts,
             position: Position::default(),
-            lately: None,
+            recently_read: None,
         }
     }
 
     /// The same for the only one who changes rows.
     pub(crate) fn of_writer(store: Arc<S>) -> Self {
-        Layers { lately: Some(Mutex::default()), ..Layers::new(store) }
+        Layers { recently_read: Some(Mutex::default()), ..Layers::new(store) }
     }
 
     /// Begins to number batches where the store's last one ended.
@@ -109,27 +109,27 @@ impl<S: Store> Layers<S> {
     }
 
     pub(crate) fn put(&mut self, space: Space, key: &[u8], value: &[u8]) {
-        self.changes(space, key);
+        self.drop_cached(space, key);
         self.pending.put(space, key, value);
     }
 
     pub(crate) fn remove(&mut self, space: Space, key: &[u8]) {
-        self.changes(space, key);
+        self.drop_cached(space, key);
         self.pending.remove(space, key);
     }
 
-    fn changes(&mut self, space: Space, key: &[u8]) {
+    fn drop_cached(&mut self, space: Space, key: &[u8]) {
         if space == Space::Hosts {
             self.hosts.forget(key);
         }
-        if let Some(mut lately) = self.lately(space) {
-            lately.leave_out(key);
+        if let Some(mut recently_read) = self.recently_read(space) {
+            recently_read.forget(key);
         }
     }
 
-    fn lately(&self, space: Space) -> Option<MutexGuard<'_, Lately>> {
-        let lately = self.lately.as_ref().filter(|_| space == Space::Pages)?;
-        Some(lately.lock().unwrap_or_else(PoisonError::into_inner))
+    fn recently_read(&self, space: Space) -> Option<MutexGuard<'_, RecentlyRead>> {
+        let recently_read = self.recently_read.as_ref().filter(|_| space == Space::Pages)?;
+        Some(recently_read.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The row of a host.
@@ -173,13 +173,13 @@ impl<S: Store> Layers<S> {
         if let Some(known) = self.flushing.as_ref().and_then(|layer| layer.get(space, key)) {
             return Ok(known.clone());
         }
-        let mut lately = self.lately(space);
-        if let Some(row) = lately.as_mut().and_then(|lately| lately.get(key)) {
+        let mut recently_read = self.recently_read(space);
+        if let Some(row) = recently_read.as_mut().and_then(|recently_read| recently_read.get(key)) {
             return Ok(Some(row));
         }
         let row = self.store.get(space, key)?;
-        if let (Some(lately), Some(row)) = (&mut lately, &row) {
-            lately.keep(key, row);
+        if let (Some(recently_read), Some(row)) = (&mut recently_read, &row) {
+            recently_read.keep(key, row);
         }
         Ok(row)
     }

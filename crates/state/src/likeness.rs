@@ -32,7 +32,7 @@ impl<S: Store> View<S> {
 }
 
 impl<S: Store> State<S> {
-    pub(crate) fn likened(&mut self, host: HostKey, likeness: &HostLikeness) -> Applied {
+    pub(crate) fn likeness_changed(&mut self, host: HostKey, likeness: &HostLikeness) -> Applied {
         self.view.layers.put(Space::Hosts, &keys::likeness(host), &encode(likeness));
         Applied::default()
     }

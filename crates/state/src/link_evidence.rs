@@ -1,4 +1,4 @@
-//! What speaks for each page, and for all together? Small rows beside the pages' own, since they change with
+//! What do links say about each page, and about all together? Small rows beside the pages' own, since they change with
 //! every link that is found.
 
 use evercrawl_model::{Band, LinkEvidence, Measure, PageKey};
@@ -14,11 +14,11 @@ use crate::view::View;
 pub(crate) const FORMAT: u8 = 1;
 const NO_BAND: u8 = 0xff;
 
-/// What all claims of a measure have in common; the numbers mean something to the engine alone.
+/// What all link evidence of a measure has in common; the numbers mean something to the engine alone.
 pub type LinkEvidenceTotal = [f64; 4];
 
 impl<S: Store> View<S> {
-    /// What speaks for a page by a measure, where anything does.
+    /// What links say about a page under a measure, where anything is known.
     pub fn link_evidence(
         &self,
         measure: Measure,
@@ -28,7 +28,7 @@ impl<S: Store> View<S> {
         row.map(|row| decode(&row)).transpose()
     }
 
-    /// Every page that something speaks for by a measure.
+    /// Every page with link evidence under a measure.
     pub fn all_link_evidence(
         &self,
         measure: Measure,
@@ -43,7 +43,7 @@ impl<S: Store> View<S> {
         rows.filter_map(move |row| claim(row).transpose())
     }
 
-    /// What all claims of a measure have in common; zeros before there are any.
+    /// What all link evidence of a measure has in common; zeros before there are any.
     pub fn link_evidence_total(&self, measure: Measure) -> Result<LinkEvidenceTotal, StateError> {
         let row = self.layers.get(Space::Meta, &keys::link_evidence_total(measure))?;
         row.map_or(Ok(LinkEvidenceTotal::default()), |row| {
@@ -59,7 +59,7 @@ impl<S: Store> View<S> {
 
 impl<S: Store> State<S> {
     /// Writes claims down; those that are `None` are no more.
-    pub(crate) fn valued(
+    pub(crate) fn link_evidence_changed(
         &mut self,
         measure: Measure,
         claims: &[(PageKey, Option<LinkEvidence>)],

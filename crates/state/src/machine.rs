@@ -75,10 +75,13 @@ pub(crate) fn has_rows_to_move<S: Store>(store: &S) -> Result<bool, StateError> 
 }
 
 /// Moves the rows of this machine out of the space where earlier versions kept them: all at once, so that a crash
-/// leaves them here or there.
-pub(crate) fn move_rows<S: Store>(store: &S) -> Result<(), StateError> {
+/// leaves them here or there. True when there were any.
+pub(crate) fn move_rows<S: Store>(store: &S) -> Result<bool, StateError> {
     let moved = rows_to_move(store)?;
-    if moved.is_empty() { Ok(()) } else { store.commit(&moved) }
+    if !moved.is_empty() {
+        store.commit(&moved)?;
+    }
+    Ok(!moved.is_empty())
 }
 
 fn rows_to_move<S: Store>(store: &S) -> Result<Overlay, StateError> {
@@ -128,7 +131,7 @@ mod tests {
     fn rows_of_the_old_layout_are_moved_once() {
         let store = in_the_old_layout();
         assert!(has_rows_to_move(&store).unwrap());
-        move_rows(&store).unwrap();
+        assert!(move_rows(&store).unwrap());
         let keys = |space| -> Vec<Vec<u8>> {
             store.scan(space, &[], &[0xff; 9]).map(|row| row.unwrap().0.to_vec()).collect()
         };

@@ -28,7 +28,7 @@ pub struct ArchiveFile {
     pub cdxj_len: u64,
     /// True while records are appended to it.
     pub open: bool,
-    /// True once it has its final name and its index is sorted: nobody will touch it again.
+    /// True once it has its final name and its index is sorted: it does not change any more.
     pub finished: bool,
     /// True when another file took its place: nothing refers to it, and it is being removed.
     pub leaving: bool,

@@ -1,6 +1,6 @@
 //! What does the user wish, and which pages were put aside, for that or for another reason?
 //!
-//! A page that is put aside leaves the queues, so that nobody passes over it again and again. Where
+//! A page that is put aside leaves the queues, so that it is not skipped again and again. Where
 //! it was is kept beside it, so that it can return there when the reason holds no more.
 
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use evercrawl_model::{Band, HostKey, LifeChange, Override, PageKey, Refusal, Time};
 
 use crate::StateError;
-use crate::apply::{Applied, stand};
+use crate::apply::{Applied, counted_as};
 use crate::codec::{Reader, Writer};
 use crate::keys;
 use crate::rows::{self, PageRow, PageStatus, Place};
@@ -20,10 +20,10 @@ pub(crate) const OVERRIDE: u8 = 1;
 pub(crate) const ASIDE: u8 = 1;
 
 impl<S: Store> View<S> {
-    /// What the user wishes, by kind, and since when.
+    /// What the user set, by kind, and since when.
     pub fn overrides(&self) -> Result<Vec<(Override, Time)>, StateError> {
-        let rows = self.layers.scan(Space::Meta, keys::WISHES, keys::WISHES_END);
-        rows.map(|row| decode_wish(&row?.1)).collect()
+        let rows = self.layers.scan(Space::Meta, keys::OVERRIDES, keys::OVERRIDES_END);
+        rows.map(|row| decode_override(&row?.1)).collect()
     }
 
     /// Pages that were put aside and come after `key`; all where it is `None`.
@@ -39,16 +39,16 @@ impl<S: Store> View<S> {
 }
 
 impl<S: Store> State<S> {
-    pub(crate) fn overridden(&mut self, user_override: &Override, at: Time) -> Applied {
+    pub(crate) fn override_set(&mut self, user_override: &Override, at: Time) -> Applied {
         self.view.layers.put(
             Space::Meta,
             &keys::user_override(user_override),
-            &encode_wish(user_override, at),
+            &encode_override(user_override, at),
         );
         Applied::default()
     }
 
-    pub(crate) fn unwished(&mut self, user_override: &Override) -> Applied {
+    pub(crate) fn override_removed(&mut self, user_override: &Override) -> Applied {
         self.view.layers.remove(Space::Meta, &keys::user_override(user_override));
         Applied::default()
     }
@@ -71,10 +71,10 @@ impl<S: Store> State<S> {
             self.view.layers.put(Space::Meta, &keys::aside(page), &kept.finish());
         }
         self.count_refused(reason, 1, Some(&row.url));
-        let stood = stand(&row);
+        let counted_before = counted_as(&row);
         row.status = aside;
-        self.notice_turn(page, LifeChange::between(stood.1, row.life()), reason, at);
-        self.settle(page, row, stood, None)
+        self.log_life_change(page, LifeChange::between(counted_before.1, row.life()), reason, at);
+        self.settle(page, row, counted_before, None)
     }
 
     pub(crate) fn put_back(&mut self, page: PageKey, at: Time) -> Result<Applied, StateError> {
@@ -86,12 +86,17 @@ impl<S: Store> State<S> {
         let (Some(kept), Some(mut row)) = (kept, row) else { return Ok(Applied::default()) };
         let mut kept = Reader::new(&kept, ASIDE)?;
         let (status, place) = (rows::decode_status(&mut kept)?, rows::decode_place(&mut kept)?);
-        let stood = stand(&row);
+        let counted_before = counted_as(&row);
         row.status = status;
-        if let PageStatus::Refused(reason) = stood.0 {
-            self.notice_turn(page, LifeChange::between(stood.1, row.life()), reason, at);
+        if let PageStatus::Refused(reason) = counted_before.0 {
+            self.log_life_change(
+                page,
+                LifeChange::between(counted_before.1, row.life()),
+                reason,
+                at,
+            );
         }
-        let applied = self.settle(page, row, stood, place)?;
+        let applied = self.settle(page, row, counted_before, place)?;
         let Some(Place::New(band, _)) = place else { return Ok(applied) };
         let front = Some(self.wake_for(page.host, band, at)?);
         Ok(Applied { front, ..applied })
@@ -115,10 +120,10 @@ fn is_aside(row: &PageRow) -> bool {
     matches!(row.status, PageStatus::Refused(reason) if reason.puts_aside())
 }
 
-fn encode_wish(user_override: &Override, since: Time) -> Vec<u8> {
+fn encode_override(user_override: &Override, since: Time) -> Vec<u8> {
     let mut out = Writer::new(OVERRIDE);
     out.time(since);
-    out.byte(keys::wish_letter(user_override));
+    out.byte(keys::override_letter(user_override));
     out.text(user_override.subject());
     match user_override {
         Override::Pin { page, every, .. } => {
@@ -132,7 +137,7 @@ fn encode_wish(user_override: &Override, since: Time) -> Vec<u8> {
     out.finish()
 }
 
-fn decode_wish(row: &[u8]) -> Result<(Override, Time), StateError> {
+fn decode_override(row: &[u8]) -> Result<(Override, Time), StateError> {
     let mut row = Reader::new(row, OVERRIDE)?;
     let (since, letter, subject) = (row.time()?, row.byte()?, row.text()?.to_owned());
     let user_override = match letter {
@@ -144,7 +149,7 @@ fn decode_wish(row: &[u8]) -> Result<(Override, Time), StateError> {
         b'h' => Override::Pause { host: row.host()?, authority: subject },
         b't' => Override::Trust { host: row.host()?, authority: subject },
         b'x' => Override::Exclude { pattern: subject },
-        _ => return Err(StateError::Corrupt(format!("unknown kind of wish {letter}"))),
+        _ => return Err(StateError::Corrupt(format!("unknown kind of override {letter}"))),
     };
     Ok((user_override, since))
 }
@@ -154,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wishes_round_trip() {
+    fn overrides_round_trip() {
         let host = HostKey { shard: 1, host: 2 };
         let (page, at) = (PageKey { host, url: 3 }, Time::from_secs(9));
         let every = Duration::from_millis(1500);
@@ -166,10 +171,10 @@ mod tests {
             Override::Exclude { pattern: String::new() },
         ] {
             assert_eq!(
-                decode_wish(&encode_wish(&user_override, at)).unwrap(),
+                decode_override(&encode_override(&user_override, at)).unwrap(),
                 (user_override.clone(), at)
             );
-            assert!(decode_wish(&encode_wish(&user_override, at)[..3]).is_err());
+            assert!(decode_override(&encode_override(&user_override, at)[..3]).is_err());
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Where in the sequence of its batches is a state?
 //!
 //! Every commit is a batch with a number. It also has a *generation*, which is raised whenever rows change in a way that
-//! no batch says: a list of seeds was loaded, or the state was made anew from what a repair could read. So whoever
-//! replays batches onto a copy sees that the copy is of another generation, and that a new snapshot is due.
+//! no batch says: a list of seeds was loaded, or the state was made anew from what a repair could read. So a program
+//! that replays batches onto a copy sees that the copy is of another generation, and that a new snapshot is due.
 
 use crate::StateError;
 use crate::codec::{Reader, Writer};
@@ -28,7 +28,7 @@ impl std::fmt::Display for Position {
 
 impl Position {
     /// The position of `store`; `None` where nothing was committed, or by an earlier version alone.
-    pub fn of_store<S: Store>(store: &S) -> Result<Option<Self>, StateError> {
+    pub(crate) fn of_store<S: Store>(store: &S) -> Result<Option<Self>, StateError> {
         store.get(Space::Meta, POSITION)?.map(|row| Self::decode(&row)).transpose()
     }
 

@@ -4,6 +4,8 @@ use std::sync::{Arc, Weak};
 
 use evercrawl_model::{PageKey, Time};
 
+use tracing::debug_span;
+
 use crate::StateError;
 use crate::blocks::Blocks;
 use crate::codec::{Reader, Writer};
@@ -99,6 +101,7 @@ impl<S: Store> Reading<S> {
 
     /// Commits a frozen part.
     pub fn commit(&self, frozen: &Overlay) -> Result<(), StateError> {
+        let _span = debug_span!("commit rows", rows = frozen.len()).entered();
         self.store.commit(frozen)
     }
 }
@@ -112,10 +115,10 @@ fn block_bounds(key: [u8; 10]) -> ([u8; 10], [u8; 11]) {
 }
 
 /// Rows of this format have the number of the visit.
-const WITH_VISIT: u8 = 2;
+pub(crate) const FIRST_SEEN: u8 = 2;
 
 pub(crate) fn encode_first_seen(page: PageKey, at: Time, visit: u64) -> Vec<u8> {
-    let mut out = Writer::new(WITH_VISIT);
+    let mut out = Writer::new(FIRST_SEEN);
     out.page(page);
     out.time(at);
     out.number(visit);
@@ -123,8 +126,8 @@ pub(crate) fn encode_first_seen(page: PageKey, at: Time, visit: u64) -> Vec<u8> 
 }
 
 pub(crate) fn decode_first_seen(row: &[u8]) -> Result<FirstSeen, StateError> {
-    let numbered = row.first() == Some(&WITH_VISIT);
-    let mut row = Reader::new(row, if numbered { WITH_VISIT } else { 1 })?;
+    let numbered = row.first() == Some(&FIRST_SEEN);
+    let mut row = Reader::new(row, if numbered { FIRST_SEEN } else { 1 })?;
     let (page, at) = (row.page()?, row.time()?);
     let visit = if numbered { Some(row.number()?) } else { None };
     Ok(FirstSeen { page, at, visit })

@@ -1,7 +1,7 @@
 //! What can be saved of a damaged state, and what follows from it?
 //!
 //! Facts are copied into a new store as far as they can be read: pages, visits, what is known of
-//! hosts, what the user wishes. Whatever follows from facts is made anew: known URLs, queues, the
+//! hosts, overrides. Whatever follows from facts is made anew: known URLs, queues, the
 //! chain of a page's visits, totals. So it does not matter what was damaged, and the result
 //! agrees with itself. Memory does not grow with what is known.
 
@@ -15,7 +15,7 @@ use evercrawl_model::{
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::StateError;
-use crate::apply::{authority, learn, stand};
+use crate::apply::{authority, counted_as, learn};
 use crate::check::{ALL, Fault, hex, shown};
 use crate::counters::Counters;
 use crate::keys;
@@ -30,7 +30,7 @@ use crate::rows::{self, HostRow, Logged, PageRow, PageStatus, Place};
 use crate::salvage;
 use crate::store::{Slice, Space, Store};
 use crate::suspicion;
-use crate::view::{COUNTERS, FILES, Probe, SETTINGS, SPENDING, View, known_by};
+use crate::view::{COUNTERS, FILES, KeySlot, SETTINGS, SPENDING, View, known_by};
 
 /// Changed keys after which they are committed.
 const BATCH: usize = 50_000;
@@ -42,7 +42,7 @@ const NO_VISIT: u64 = u64::MAX;
 /// A state being made anew in an empty store.
 pub struct Rebuild<'a, S> {
     view: View<S>,
-    hear: &'a mut dyn FnMut(Fault),
+    report: &'a mut dyn FnMut(Fault),
 }
 
 /// A record of the archive that no visit speaks of.
@@ -52,7 +52,7 @@ pub struct FoundRecord {
     pub host: HostKey,
     /// The canonical URL of its page.
     pub url: String,
-    /// The visit, as far as the record tells; its page is not looked at.
+    /// The visit, as far as the record tells; its page is not read.
     pub visit: Visit,
     /// The visit whose record lies before it, where there is one.
     pub after: Option<u64>,
@@ -61,18 +61,18 @@ pub struct FoundRecord {
 }
 
 impl<'a, S: Store> Rebuild<'a, S> {
-    /// Begins with nothing known; `hear` is told of everything that is lost.
+    /// Begins with nothing known; `report` is called with everything that is lost.
     pub fn begin(
         store: Arc<S>,
         settings: Settings,
-        hear: &'a mut dyn FnMut(Fault),
+        report: &'a mut dyn FnMut(Fault),
     ) -> Result<Self, StateError> {
         let mut view = View::with(Layers::new(store), settings)?;
         view.layers.put(Space::Meta, SETTINGS, &meta::encode_settings(settings));
-        // Where no old state is left, nobody knows its generation: this one is unlike any before.
+        // Where no old state is left, nobody knows its generation: this one repeats none.
         let generation = xxh3_64(&settings.seed.to_le_bytes());
         view.layers.continue_from(Position { generation: generation >> 1, number: 0 });
-        Ok(Rebuild { view, hear })
+        Ok(Rebuild { view, report })
     }
 
     /// What is known by now; whatever follows from it is made at the end.
@@ -93,7 +93,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
         self.rescue_pages(old)?;
         self.each(old, Space::Hosts, |this, key, value| this.copy_host(key, value))?;
         self.each(old, Space::Links, |this, key, value| {
-            // What speaks for pages is found out anew.
+            // Link evidence is gathered anew.
             let (page, anchors) = match key {
                 [keys::LINK_EVIDENCE, ..] => return Ok(()),
                 [keys::ANCHORS, page @ ..] => (page, true),
@@ -116,7 +116,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
                 && let Ok(Some(row)) = old.layers.get(Space::Visits, &key)
             {
                 match self.copy_visit(&key, &row, &mut place) {
-                    // That was told when its row was come past.
+                    // It was reported when the scan passed its row.
                     Err(StateError::Corrupt(_)) => {}
                     other => other?,
                 }
@@ -139,8 +139,8 @@ impl<'a, S: Store> Rebuild<'a, S> {
     pub fn adopt(&mut self, found: &FoundRecord) -> Result<u64, StateError> {
         let (key, check) = self.view.keyer.page(found.host, &found.url);
         let page = match self.view.probe(key, check)? {
-            Probe::Known(page) => page,
-            Probe::Free(page) => {
+            KeySlot::Known(page) => page,
+            KeySlot::Free(page) => {
                 let row = unvisited(found.url.clone(), found.visit.at);
                 self.put(Space::Pages, &page.to_bytes(), &row.encode())?;
                 self.put(Space::Known, &page.to_bytes(), &known_by(check))?;
@@ -205,8 +205,8 @@ impl<'a, S: Store> Rebuild<'a, S> {
         self.put(Space::Pages, key, &row.encode())
     }
 
-    /// A row in a damaged place may have been written again elsewhere: whoever asks for its very
-    /// key finds it, though no scan comes past.
+    /// A row in a damaged place may have been written again elsewhere: a read of its exact
+    /// key finds it, though no scan does.
     fn rescue_pages<O: Store>(&mut self, old: &View<O>) -> Result<(), StateError> {
         self.each(old, Space::Known, |this, key, _| {
             if this.view.layers.get(Space::Pages, key)?.is_some() {
@@ -285,7 +285,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
                 return Ok(());
             }
             let Logged { visit, turn, .. } = Logged::decode(value)?;
-            // Whoever copies or adopts a visit has made sure of its page.
+            // Visits are copied and adopted only with their pages.
             let Some(mut row) = this.view.page(visit.page)? else { return Ok(()) };
             let before = row.past.as_ref().map(|past| past.log).filter(|log| *log != NO_VISIT);
             learn_of(&mut row, &visit, number);
@@ -315,7 +315,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
                 *turns = (*turns).max(*turn);
             }
             this.view.counters.pages += 1;
-            this.view.counters.arrives(stand(&row));
+            this.view.counters.arrives(counted_as(&row));
             if sum.as_ref().is_none_or(|(host, _)| *host != page.host) {
                 this.put_host(sum.take())?;
                 sum = Some((page.host, this.host_of(page.host, &row.url)?));
@@ -356,7 +356,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
         })
     }
 
-    /// Every row of an old space; what cannot be read is told, and passed over.
+    /// Every row of an old space; what cannot be read is reported and skipped.
     fn each<O: Store>(
         &mut self,
         old: &View<O>,
@@ -418,7 +418,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
     }
 
     fn lost(&mut self, space: Space, subject: impl Into<String>, what: impl ToString) {
-        (self.hear)(Fault { space, subject: subject.into(), what: what.to_string() });
+        (self.report)(Fault { space, subject: subject.into(), what: what.to_string() });
     }
 }
 
@@ -480,7 +480,7 @@ fn plain(visit: &Visit) -> Visited {
         identity: visit.digest,
         next: evercrawl_model::NextVisit::Due(visit.at),
         policy_notes: PolicyNotes::default(),
-        // The whole page is asked for, since nobody knows any more what it linked to.
+        // The whole page is asked for, since what it linked to is lost.
         validators: Some(Validators::default()),
         simhash: None,
         memory: None,

@@ -21,7 +21,7 @@ use crate::view::known_by;
 
 /// What is said of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quick {
+pub(crate) enum SeenAnswer {
     /// It was never seen.
     New,
     /// It is known.
@@ -30,7 +30,7 @@ pub(crate) enum Quick {
     Unsure,
 }
 
-/// All URLs that are known, in the store or on their way there. Whoever reads links on another thread may share it.
+/// All URLs that are known, in the store or on their way there. Threads that read links share it.
 #[derive(Clone, Default)]
 pub struct Seen(Arc<[RwLock<Part>]>);
 
@@ -94,12 +94,12 @@ impl Seen {
 
     /// Whether a URL is known; where that is not sure, it is not.
     pub fn has(&self, page: PageKey, check: u64) -> bool {
-        self.ask(page, check) == Quick::Known
+        self.ask(page, check) == SeenAnswer::Known
     }
 
-    pub(crate) fn ask(&self, page: PageKey, check: u64) -> Quick {
+    pub(crate) fn ask(&self, page: PageKey, check: u64) -> SeenAnswer {
         let trace = Trace::new(page, known_by(check));
-        self.part(trace).map_or(Quick::New, |part| part.ask(trace.entry()))
+        self.part(trace).map_or(SeenAnswer::New, |part| part.ask(trace.entry()))
     }
 
     /// The URL came into the store, or, with a trace in doubt, left it.
@@ -256,13 +256,13 @@ impl Part {
         found.take_while(move |(_, found)| found >> 16 == key)
     }
 
-    fn ask(&self, entry: u64) -> Quick {
-        let mut quick = Quick::New;
+    fn ask(&self, entry: u64) -> SeenAnswer {
+        let mut quick = SeenAnswer::New;
         for (_, found) in self.same(entry) {
             if found == entry {
-                return Quick::Known;
+                return SeenAnswer::Known;
             }
-            quick = Quick::Unsure;
+            quick = SeenAnswer::Unsure;
         }
         quick
     }
@@ -379,8 +379,8 @@ mod tests {
         let count = 300_000;
         (0..count).for_each(|n| insert(&seen, page(n), check(n)));
         assert!((0..count).all(|n| seen.has(page(n), check(n))));
-        assert!((count..2 * count).all(|n| seen.ask(page(n), check(n)) == Quick::New));
-        assert!((0..count).all(|n| seen.ask(page(n), check(n + 1)) == Quick::Unsure));
+        assert!((count..2 * count).all(|n| seen.ask(page(n), check(n)) == SeenAnswer::New));
+        assert!((0..count).all(|n| seen.ask(page(n), check(n + 1)) == SeenAnswer::Unsure));
         let bytes: usize = seen.0.iter().map(|part| part.read().unwrap().0.capacity()).sum();
         assert!(bytes < 2 * count as usize, "room for {bytes} when there are {count}");
     }
@@ -406,9 +406,9 @@ mod tests {
                 for (key, checks) in &model {
                     for check in 1..4 {
                         let expected = match checks.contains(&check) {
-                            true => Quick::Known,
-                            false if checks.is_empty() => Quick::New,
-                            false => Quick::Unsure,
+                            true => SeenAnswer::Known,
+                            false if checks.is_empty() => SeenAnswer::New,
+                            false => SeenAnswer::Unsure,
                         };
                         prop_assert_eq!(part.ask(key << 16 | u64::from(check)), expected);
                     }
@@ -440,13 +440,13 @@ mod tests {
         seen.note(Trace::in_doubt(page(1)));
         assert_eq!(
             shared.ask(page(1), check(1)),
-            Quick::Unsure,
+            SeenAnswer::Unsure,
             "whoever shares it doubts with it"
         );
         insert(&seen, page(1), check(1));
         assert!(shared.has(page(1), check(1)));
         seen.note(Trace::in_doubt(page(2)));
-        assert_eq!(seen.ask(page(2), check(2)), Quick::New, "it was never there");
+        assert_eq!(seen.ask(page(2), check(2)), SeenAnswer::New, "it was never there");
         assert!(!Seen::default().has(page(1), check(1)), "nothing is known");
     }
 

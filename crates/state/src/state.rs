@@ -16,9 +16,9 @@ use crate::machine::{self, MachineRow};
 use crate::meta::{self, ArchiveFile, Settings};
 use crate::position::Position;
 use crate::reading::Reading;
-use crate::seen::{Gathering, Quick, Seen, Trace};
+use crate::seen::{Gathering, Seen, SeenAnswer, Trace};
 use crate::store::{Overlay, Space, Store};
-use crate::view::{COUNTERS, FILES, Probe, SETTINGS, SPENDING, TAGS, View, number_of};
+use crate::view::{COUNTERS, FILES, KeySlot, SETTINGS, SPENDING, TAGS, View, number_of};
 
 /// How many URLs may be logged before all are saved.
 const SAVE_EVERY: u64 = 2_000_000;
@@ -94,11 +94,11 @@ impl<S: Store> State<S> {
     }
 
     /// Where a URL is, or would go.
-    pub(crate) fn look_up(&self, page: PageKey, check: u64) -> Result<Probe, StateError> {
+    pub(crate) fn look_up(&self, page: PageKey, check: u64) -> Result<KeySlot, StateError> {
         match self.seen.ask(page, check) {
-            Quick::Known => Ok(Probe::Known(page)),
-            Quick::New => Ok(Probe::Free(page)),
-            Quick::Unsure => self.view.probe(page, check),
+            SeenAnswer::Known => Ok(KeySlot::Known(page)),
+            SeenAnswer::New => Ok(KeySlot::Free(page)),
+            SeenAnswer::Unsure => self.view.probe(page, check),
         }
     }
 
@@ -213,6 +213,7 @@ impl<S: Store> State<S> {
     /// Commits everything here and now.
     pub fn flush_now(&mut self) -> Result<(), StateError> {
         if let Some(frozen) = self.freeze() {
+            let _span = debug_span!("commit rows", rows = frozen.len()).entered();
             self.view.layers.store().commit(&frozen)?;
             self.flushed()?;
         }

@@ -32,7 +32,11 @@ impl<S: Store> View<S> {
 }
 
 impl<S: Store> State<S> {
-    pub(crate) fn suspected(&mut self, host: HostKey, suspicion: Option<&Suspicion>) -> Applied {
+    pub(crate) fn suspicion_changed(
+        &mut self,
+        host: HostKey,
+        suspicion: Option<&Suspicion>,
+    ) -> Applied {
         let key = keys::suspicion(host);
         match suspicion {
             Some(suspicion) => self.view.layers.put(Space::Hosts, &key, &encode(suspicion)),

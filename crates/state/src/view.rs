@@ -1,4 +1,4 @@
-//! What is known? Everything that can be read, from a store that nobody else need stop using.
+//! What is known? Everything that can be read, from a store that others may use meanwhile.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub struct Queued {
 /// What the log says under one number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogEntry {
-    /// A page was visited, and where it came to another state, from which to which.
+    /// A page was visited; and how its life state changed, where it did.
     Visit(Visit, Option<LifeChange>),
     /// Something else happened.
     Notice(LogNotice),
@@ -89,12 +89,12 @@ impl<S: Store> View<S> {
         Ok(View { layers, keyer, counters, spending, was_clean })
     }
 
-    /// True when nothing says by which secret pages are known: no crawl ever began, or that is lost.
+    /// True when the settings are missing, and with them the secret that page keys are made with: no crawl ever began, or they are lost.
     pub fn has_no_settings(&self) -> Result<bool, StateError> {
         Ok(self.layers.get(Space::Meta, SETTINGS)?.is_none())
     }
 
-    /// False when the last run ended without saying goodbye.
+    /// False when the last run did not end cleanly.
     pub fn was_clean(&self) -> bool {
         self.was_clean
     }
@@ -134,18 +134,18 @@ impl<S: Store> View<S> {
     pub fn find(&self, host: HostKey, url: &str) -> Result<Option<(PageKey, PageRow)>, StateError> {
         let (key, check) = self.keyer.page(host, url);
         match self.probe(key, check)? {
-            Probe::Known(key) => Ok(self.page(key)?.map(|row| (key, row))),
-            Probe::Free(_) => Ok(None),
+            KeySlot::Known(key) => Ok(self.page(key)?.map(|row| (key, row))),
+            KeySlot::Free(_) => Ok(None),
         }
     }
 
     /// Follows the chain of colliding URLs to the one with hash `check`, or to the place where it
     /// would go.
-    pub(crate) fn probe(&self, mut key: PageKey, check: u64) -> Result<Probe, StateError> {
+    pub(crate) fn probe(&self, mut key: PageKey, check: u64) -> Result<KeySlot, StateError> {
         loop {
             match self.layers.get(Space::Known, &key.to_bytes())? {
-                None => return Ok(Probe::Free(key)),
-                Some(row) if *row == known_by(check) => return Ok(Probe::Known(key)),
+                None => return Ok(KeySlot::Free(key)),
+                Some(row) if *row == known_by(check) => return Ok(KeySlot::Known(key)),
                 Some(_) => key = key.next_probe(),
             }
         }
@@ -379,7 +379,7 @@ pub(crate) fn known_by(check: u64) -> [u8; 4] {
 }
 
 /// Where a URL is, or would go.
-pub(crate) enum Probe {
+pub(crate) enum KeySlot {
     Known(PageKey),
     Free(PageKey),
 }

@@ -9,13 +9,13 @@ use crate::rows::{PageRow, Place};
 use crate::seen::Trace;
 use crate::state::State;
 use crate::store::{Space, Store};
-use crate::view::{Probe, known_by};
+use crate::view::{KeySlot, known_by};
 
 impl<S: Store> State<S> {
     pub(super) fn discovered(&mut self, found: &Discovery) -> Result<Applied, StateError> {
         let page = match self.look_up(found.page, found.check)? {
-            Probe::Free(page) => page,
-            Probe::Known(page) => {
+            KeySlot::Free(page) => page,
+            KeySlot::Known(page) => {
                 if found.seed {
                     self.becomes_seed(page)?;
                 }
@@ -44,7 +44,7 @@ impl<S: Store> State<S> {
     }
 
     /// A redirect leads to a page that is known and that nobody has asked for yet: what the page was before
-    /// it moved tells more of it than the link that it was found by.
+    /// it moved says more about it than the link that it was found by.
     fn becomes_target(&mut self, page: PageKey, found: &Discovery) -> Result<(), StateError> {
         let row = self.view.page(page)?.filter(|row| row.past.is_none() && row.hops == 0);
         if let Some(row) = row {
@@ -88,10 +88,10 @@ impl<S: Store> State<S> {
         self.view.layers.put(Space::Queues, &keys::queue(page, place), b"");
         self.note_seen(Trace::new(page, known_by(found.check)));
         self.view.counters.new_pages(1);
-        let new_host = self.ensure_host(page.host, &found.url)?;
+        self.ensure_host(page.host, &found.url)?;
         let front = (found.front.unwrap_or(found.band), found.at);
         let front = self.pages_await(page.host, 1, front, found.seed)?;
-        Ok(Applied { queued: Some((page, place)), front, refused: None, new_host })
+        Ok(Applied { queued: Some((page, place)), front, refused: None })
     }
 
     /// A new page waits on `host`: the host must be found among the front queues in time.

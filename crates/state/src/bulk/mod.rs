@@ -29,8 +29,8 @@ use crate::rows::{PageRow, Place};
 use crate::seen::Trace;
 use crate::state::State;
 use crate::store::{Loading, Slice, Space, Store};
-use crate::view::{Probe, known_by};
-use runs::{Arrival, Merged, Turn};
+use crate::view::{KeySlot, known_by};
+use runs::{Merged, QueuedSeed, SeedRecord};
 
 /// Seeds sorted in memory at a time.
 const RUN: usize = 400_000;
@@ -38,8 +38,8 @@ const RUN: usize = 400_000;
 const MOST_SEEDS: u64 = 50_000_000;
 /// Hosts of one load: their rows are changed in a single commit.
 const MOST_HOSTS: usize = 250_000;
-/// Seeds after which it is told how many are done.
-const HEAR_EVERY: u64 = 100_000;
+/// Seeds after which progress is reported.
+const REPORT_EVERY: u64 = 100_000;
 /// Changed keys after which seeds that were known already are committed.
 const COMMIT_KEYS: usize = 40_000;
 
@@ -47,7 +47,7 @@ const COMMIT_KEYS: usize = 40_000;
 pub struct Load {
     /// Where runs are put aside; gone with the load.
     dir: PathBuf,
-    run: Vec<Arrival>,
+    run: Vec<SeedRecord>,
     runs: usize,
     hosts: HashSet<HostKey>,
     given: u64,
@@ -66,7 +66,7 @@ impl Load {
     pub fn push(&mut self, seed: Discovery) -> io::Result<()> {
         let Discovery { page, check, tags, guess, url, .. } = seed;
         self.hosts.insert(page.host);
-        self.run.push(Arrival { page, check, number: self.given, tags, guess, url });
+        self.run.push(SeedRecord { page, check, number: self.given, tags, guess, url });
         self.given += 1;
         if self.run.len() >= RUN { self.put_aside() } else { Ok(()) }
     }
@@ -87,9 +87,12 @@ impl Load {
     }
 
     fn put_aside(&mut self) -> io::Result<()> {
-        let turn =
-            |seed: &Arrival| Turn { host: seed.page.host, number: seed.number, url: seed.page.url };
-        let mut turns: Vec<Turn> = self.run.iter().map(turn).collect();
+        let turn = |seed: &SeedRecord| QueuedSeed {
+            host: seed.page.host,
+            number: seed.number,
+            url: seed.page.url,
+        };
+        let mut turns: Vec<QueuedSeed> = self.run.iter().map(turn).collect();
         runs::put_aside(&mut turns, &path(&self.dir, "turns", self.runs))?;
         runs::put_aside(&mut self.run, &path(&self.dir, "seeds", self.runs))?;
         self.run.clear();
@@ -97,7 +100,7 @@ impl Load {
         Ok(())
     }
 
-    fn merged<R: runs::Record>(&self, what: &str) -> io::Result<Merged<R>> {
+    fn merged<R: runs::SortedRecord>(&self, what: &str) -> io::Result<Merged<R>> {
         Merged::open((0..self.runs).map(|run| path(&self.dir, what, run)))
     }
 }
@@ -114,14 +117,14 @@ fn path(dir: &Path, what: &str, run: usize) -> PathBuf {
 
 impl<S: Store> State<S> {
     /// Lets seeds in, as if each had been discovered at `at` in the order given; returns how many were
-    /// not known. `hear` is told now and then how many are done.
+    /// not known. `report` is called now and then with how many are done.
     pub fn load(
         &mut self,
         load: Load,
         at: Time,
-        hear: &mut dyn FnMut(u64),
+        report: &mut dyn FnMut(u64),
     ) -> Result<u64, StateError> {
-        let loaded = self.load_all(load, at, hear);
+        let loaded = self.load_all(load, at, report);
         if loaded.is_err() {
             // It may have pages by now that will be taken back.
             self.never_save_seen();
@@ -133,7 +136,7 @@ impl<S: Store> State<S> {
         &mut self,
         mut load: Load,
         at: Time,
-        hear: &mut dyn FnMut(u64),
+        report: &mut dyn FnMut(u64),
     ) -> Result<u64, StateError> {
         load.put_aside()?;
         load.run = Vec::new();
@@ -143,14 +146,14 @@ impl<S: Store> State<S> {
         self.dirty = true;
         self.flush_now()?;
 
-        let mut entering = Entering::new(load.given);
+        let mut loaded = LoadedSeeds::new(load.given);
         let store = self.view.layers.store().clone();
-        let tables = self.write_pages(&*store, &load, &mut entering, at, hear)?;
-        write_queues(&*store, &load, &entering.dropped, turns)?;
+        let tables = self.write_pages(&*store, &load, &mut loaded, at, report)?;
+        write_queues(&*store, &load, &loaded.dropped, turns)?;
         tables.into_iter().try_for_each(Loading::finish)?;
 
-        self.count(&entering, load.given, at)?;
-        if !entering.hosts.is_empty() {
+        self.count(&loaded, load.given, at)?;
+        if !loaded.hosts.is_empty() {
             // There is no log of so many; the file counts from the commit on that they do.
             self.save_seen()?;
         }
@@ -159,8 +162,8 @@ impl<S: Store> State<S> {
         self.view.layers.raise_generation();
         self.dirty = true;
         self.flush_now()?;
-        let mut new = entering.hosts.iter().map(|host| u64::from(host.pages)).sum();
-        for seed in entering.colliding {
+        let mut new = loaded.hosts.iter().map(|host| u64::from(host.pages)).sum();
+        for seed in loaded.colliding {
             new += u64::from(self.apply(&Event::Discovered(seed))?.queued.is_some());
         }
         Ok(new)
@@ -171,63 +174,68 @@ impl<S: Store> State<S> {
         &mut self,
         store: &'s S,
         load: &Load,
-        entering: &mut Entering,
+        loaded: &mut LoadedSeeds,
         at: Time,
-        hear: &mut dyn FnMut(u64),
+        report: &mut dyn FnMut(u64),
     ) -> Result<[Box<dyn Loading + 's>; 2], StateError> {
         let turns = self.view.counters.turns;
         let (mut pages, mut known) = (store.loading(Space::Pages)?, store.loading(Space::Known)?);
-        let mut seeds = load.merged::<Arrival>("seeds")?;
+        let mut seeds = load.merged::<SeedRecord>("seeds")?;
         let (mut last, mut done) = (None, 0);
         while let Some(seed) = seeds.next()? {
             done += 1;
-            if done % HEAR_EVERY == 0 {
-                hear(done);
+            if done % REPORT_EVERY == 0 {
+                report(done);
             }
             let same = last == Some((seed.page, seed.check));
             let taken = last.is_some_and(|(page, _)| page == seed.page);
             last = Some((seed.page, seed.check));
-            match self.fate(&seed, same, taken)? {
-                Fate::Enters => {
+            match self.decide_seed(&seed, same, taken)? {
+                SeedOutcome::Enters => {
                     let key = seed.page.to_bytes();
                     pages.put(&key, &new_row(&seed, turns, at).encode())?;
                     known.put(&key, &known_by(seed.check))?;
                     self.seen.note(Trace::new(seed.page, known_by(seed.check)));
-                    entering.enters(&seed);
+                    loaded.enters(&seed);
                     continue;
                 }
-                Fate::Known => {}
-                Fate::Collides => entering.colliding.push(discovery(&seed, at)),
+                SeedOutcome::Known => {}
+                SeedOutcome::Collides => loaded.colliding.push(discovery(&seed, at)),
             }
-            entering.dropped.insert(seed.number);
+            loaded.dropped.insert(seed.number);
         }
         Ok([pages, known])
     }
 
-    fn fate(&mut self, seed: &Arrival, same: bool, taken: bool) -> Result<Fate, StateError> {
+    fn decide_seed(
+        &mut self,
+        seed: &SeedRecord,
+        same: bool,
+        taken: bool,
+    ) -> Result<SeedOutcome, StateError> {
         if same {
-            return Ok(Fate::Known);
+            return Ok(SeedOutcome::Known);
         }
         if taken {
-            return Ok(Fate::Collides);
+            return Ok(SeedOutcome::Collides);
         }
         match self.look_up(seed.page, seed.check)? {
-            Probe::Free(page) if page == seed.page => Ok(Fate::Enters),
-            Probe::Free(_) => Ok(Fate::Collides),
-            Probe::Known(page) => {
+            KeySlot::Free(page) if page == seed.page => Ok(SeedOutcome::Enters),
+            KeySlot::Free(_) => Ok(SeedOutcome::Collides),
+            KeySlot::Known(page) => {
                 self.becomes_seed(page)?;
                 if self.pending() > COMMIT_KEYS {
                     self.flush_now()?;
                 }
-                Ok(Fate::Known)
+                Ok(SeedOutcome::Known)
             }
         }
     }
 
     /// The pages are there: totals say so, and their hosts wake.
-    fn count(&mut self, entering: &Entering, given: u64, at: Time) -> Result<(), StateError> {
+    fn count(&mut self, loaded: &LoadedSeeds, given: u64, at: Time) -> Result<(), StateError> {
         self.view.counters.turns += given;
-        for host in &entering.hosts {
+        for host in &loaded.hosts {
             self.view.counters.new_pages(host.pages.into());
             self.ensure_host(host.key, &host.url)?;
             self.pages_await(host.key, host.pages, (Band::FIRST, at), true)?;
@@ -237,7 +245,7 @@ impl<S: Store> State<S> {
 }
 
 /// What becomes of a seed.
-enum Fate {
+enum SeedOutcome {
     Enters,
     Known,
     /// Another URL has its key: it is let in after the others, as if it came alone.
@@ -245,7 +253,7 @@ enum Fate {
 }
 
 /// What a load has let in so far.
-struct Entering {
+struct LoadedSeeds {
     hosts: Vec<Host>,
     /// Which of those given do not get a turn.
     dropped: Numbers,
@@ -260,13 +268,13 @@ struct Host {
     url: Box<str>,
 }
 
-impl Entering {
+impl LoadedSeeds {
     fn new(given: u64) -> Self {
-        Entering { hosts: Vec::new(), dropped: Numbers::below(given), colliding: Vec::new() }
+        LoadedSeeds { hosts: Vec::new(), dropped: Numbers::below(given), colliding: Vec::new() }
     }
 
     /// Pages come in the order of their keys, and so host by host.
-    fn enters(&mut self, seed: &Arrival) {
+    fn enters(&mut self, seed: &SeedRecord) {
         match self.hosts.last_mut().filter(|host| host.key == seed.page.host) {
             Some(host) => host.pages += 1,
             None => {
@@ -302,7 +310,7 @@ fn write_queues<S: Store>(
     turns: u64,
 ) -> Result<(), StateError> {
     let mut queues = store.loading(Space::Queues)?;
-    let mut order = load.merged::<Turn>("turns")?;
+    let mut order = load.merged::<QueuedSeed>("turns")?;
     while let Some(turn) = order.next()? {
         if !dropped.contains(turn.number) {
             let position = turns + 1 + turn.number;
@@ -313,7 +321,7 @@ fn write_queues<S: Store>(
     queues.finish()
 }
 
-fn discovery(seed: &Arrival, at: Time) -> Discovery {
+fn discovery(seed: &SeedRecord, at: Time) -> Discovery {
     Discovery {
         tags: seed.tags,
         band: Band::FIRST,
@@ -323,7 +331,7 @@ fn discovery(seed: &Arrival, at: Time) -> Discovery {
     }
 }
 
-fn new_row(seed: &Arrival, turns: u64, at: Time) -> PageRow {
+fn new_row(seed: &SeedRecord, turns: u64, at: Time) -> PageRow {
     PageRow::found(&discovery(seed, at), Place::New(Band::FIRST, turns + 1 + seed.number))
 }
 
@@ -333,10 +341,13 @@ pub fn needs_preparation<S: Store>(store: &S) -> Result<bool, StateError> {
 }
 
 /// Makes a store ready to be read as a state: moves the rows of this machine that an earlier version left among those
-/// of the crawl, and takes back what a load that was cut short has left. Whoever opens a store calls it first.
+/// of the crawl, and takes back what a load that was cut short has left. Call it first after opening a store.
 pub fn prepare_store<S: Store>(store: &Arc<S>) -> Result<(), StateError> {
     let _span = debug_span!("prepare store").entered();
-    machine::move_rows(store.as_ref())?;
+    if machine::move_rows(store.as_ref())? {
+        // So that those who come after can read the store without opening it to write.
+        store.settle()?;
+    }
     undo_load(store)
 }
 

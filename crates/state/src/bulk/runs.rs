@@ -11,7 +11,7 @@ use std::path::Path;
 use evercrawl_model::{HostKey, PageKey};
 
 /// Something that can be put aside, and has its place in an order.
-pub(crate) trait Record: Ord + Default {
+pub(crate) trait SortedRecord: Ord + Default {
     /// Writes it.
     fn write(&self, out: &mut impl Write) -> io::Result<()>;
 
@@ -21,7 +21,7 @@ pub(crate) trait Record: Ord + Default {
 
 /// A page on its way in, in the order of page keys; among equals the first that was given comes first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Arrival {
+pub(crate) struct SeedRecord {
     pub(crate) page: PageKey,
     pub(crate) check: u64,
     /// How many were given before it.
@@ -31,7 +31,7 @@ pub(crate) struct Arrival {
     pub(crate) url: Box<str>,
 }
 
-impl Record for Arrival {
+impl SortedRecord for SeedRecord {
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
         out.write_all(&self.page.to_bytes())?;
         out.write_all(&self.check.to_le_bytes())?;
@@ -58,13 +58,13 @@ impl Record for Arrival {
 
 /// The same page, in the order in which the pages of its host are to be fetched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Turn {
+pub(crate) struct QueuedSeed {
     pub(crate) host: HostKey,
     pub(crate) number: u64,
     pub(crate) url: u64,
 }
 
-impl Record for Turn {
+impl SortedRecord for QueuedSeed {
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
         out.write_all(&self.host.to_bytes())?;
         out.write_all(&self.number.to_le_bytes())?;
@@ -86,7 +86,7 @@ fn bytes<const N: usize>(from: &mut impl Read) -> io::Result<[u8; N]> {
 }
 
 /// Sorts `records` and writes them to a new file at `path`.
-pub(crate) fn put_aside<R: Record>(records: &mut [R], path: &Path) -> io::Result<()> {
+pub(crate) fn put_aside<R: SortedRecord>(records: &mut [R], path: &Path) -> io::Result<()> {
     records.sort_unstable();
     let mut out = BufWriter::with_capacity(1 << 18, File::create(path)?);
     records.iter().try_for_each(|record| record.write(&mut out))?;
@@ -100,7 +100,7 @@ pub(crate) struct Merged<R> {
     heads: BinaryHeap<Reverse<(R, usize)>>,
 }
 
-impl<R: Record> Merged<R> {
+impl<R: SortedRecord> Merged<R> {
     /// Reads the runs at `paths`.
     pub(crate) fn open<P: AsRef<Path>>(paths: impl Iterator<Item = P>) -> io::Result<Self> {
         let open = |path: P| Ok(BufReader::with_capacity(1 << 17, File::open(path)?));
@@ -127,7 +127,7 @@ impl<R: Record> Merged<R> {
     }
 }
 
-fn read_next<R: Record>(record: &mut R, run: &mut BufReader<File>) -> io::Result<bool> {
+fn read_next<R: SortedRecord>(record: &mut R, run: &mut BufReader<File>) -> io::Result<bool> {
     if run.fill_buf()?.is_empty() {
         return Ok(false);
     }
@@ -149,17 +149,17 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let mut all = Vec::new();
             for (run, records) in runs.iter().enumerate() {
-                let mut records: Vec<Arrival> = records.iter().map(|(shard, url, number, text)| {
+                let mut records: Vec<SeedRecord> = records.iter().map(|(shard, url, number, text)| {
                     let host = HostKey { shard: *shard, host: 7 };
                     let page = PageKey { host, url: *url };
-                    Arrival { page, number: *number, url: text.as_str().into(), ..Arrival::default() }
+                    SeedRecord { page, number: *number, url: text.as_str().into(), ..SeedRecord::default() }
                 }).collect();
                 all.extend(records.iter().cloned());
                 put_aside(&mut records, &dir.path().join(run.to_string())).unwrap();
             }
             let paths = (0..runs.len()).map(|run| dir.path().join(run.to_string()));
-            let mut merged = Merged::<Arrival>::open(paths).unwrap();
-            let found: Vec<Arrival> = std::iter::from_fn(|| merged.next().unwrap()).collect();
+            let mut merged = Merged::<SeedRecord>::open(paths).unwrap();
+            let found: Vec<SeedRecord> = std::iter::from_fn(|| merged.next().unwrap()).collect();
             all.sort();
             prop_assert_eq!(found, all);
         }

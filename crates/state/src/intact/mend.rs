@@ -17,8 +17,8 @@ const NAMES: &str = "0";
 /// Lets the store in `dir` be opened, as far as it was its lists, ends of tables and journals that stood against it; says
 /// what was done. What is replaced is kept in `aside`. False when it must not be opened: the store removes every space
 /// whose name it does not find.
-pub fn mend_store(dir: &Path, aside: &Path, tell: &mut dyn FnMut(String)) -> io::Result<bool> {
-    let mut mend = Mend { dir, aside, tell };
+pub fn mend_store(dir: &Path, aside: &Path, report: &mut dyn FnMut(String)) -> io::Result<bool> {
+    let mut mend = Mend { dir, aside, report };
     if !is_there(dir)? {
         return Ok(true);
     }
@@ -57,13 +57,13 @@ fn names_are_whole(space: &Path) -> io::Result<bool> {
 struct Mend<'a> {
     dir: &'a Path,
     aside: &'a Path,
-    tell: &'a mut dyn FnMut(String),
+    report: &'a mut dyn FnMut(String),
 }
 
 impl Mend<'_> {
     fn say(&mut self, done: &str, path: &Path, why: &str) {
         let path = path.strip_prefix(self.dir).unwrap_or(path);
-        (self.tell)(format!("{done} {} of the store {why}", path.display()));
+        (self.report)(format!("{done} {} of the store {why}", path.display()));
     }
 
     /// Where a file of the store is kept that is replaced.

@@ -38,7 +38,7 @@ const MARK: &str = "version";
 const SPACES: &str = "keyspaces";
 const TABLES: &str = "tables";
 /// Threads that look at the spaces; with more, starting them takes longer than the disk.
-const LOOKERS: usize = 3;
+const READERS: usize = 3;
 /// The parts of a table that the store reads when it opens.
 const READ_AT_OPENING: [&[u8]; 3] = [b"meta", b"tli", b"filter_tli"];
 
@@ -143,11 +143,11 @@ pub fn damaged_files(dir: &Path, depth: CheckDepth) -> io::Result<Vec<DamagedFil
 fn damaged_spaces(spaces: &[PathBuf], depth: CheckDepth) -> io::Result<Vec<DamagedFile>> {
     let look = |from| -> io::Result<Vec<DamagedFile>> {
         let found =
-            spaces.iter().skip(from).step_by(LOOKERS).map(|space| damaged_space(space, depth));
+            spaces.iter().skip(from).step_by(READERS).map(|space| damaged_space(space, depth));
         Ok(found.collect::<io::Result<Vec<_>>>()?.concat())
     };
     let found = thread::scope(|scope| {
-        let looks: Vec<_> = (0..LOOKERS).map(|from| scope.spawn(move || look(from))).collect();
+        let looks: Vec<_> = (0..READERS).map(|from| scope.spawn(move || look(from))).collect();
         let looks =
             looks.into_iter().map(|look| look.join().unwrap_or_else(|panic| resume_unwind(panic)));
         looks.collect::<io::Result<Vec<_>>>()
@@ -194,14 +194,14 @@ fn table_damage(
     let Some(contents) = contents::of_file(&file)? else {
         return Ok(Some("the table of contents of this table is damaged"));
     };
-    announce(&file, &contents);
+    read_ahead(&file, &contents);
     let is_sound = depth == CheckDepth::Lists || sum(file)? == table.sum;
     Ok((!is_sound).then_some("a table of the state was altered after it was written"))
 }
 
 /// Has the system read ahead what the store reads of each table when it opens, so that it does not wait for one part after
 /// the other. Where the system does not care to, nothing is lost.
-fn announce(file: &File, contents: &Contents) {
+fn read_ahead(file: &File, contents: &Contents) {
     for part in READ_AT_OPENING.iter().filter_map(|name| contents.part(name)) {
         let length = NonZeroU64::new(part.end - part.start);
         let _ = rustix::fs::fadvise(file, part.start, length, Advice::WillNeed);

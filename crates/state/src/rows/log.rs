@@ -11,7 +11,7 @@ pub(crate) const VISIT: u8 = 2;
 /// Rows that tell of no visit.
 pub(super) const NOTICE: u8 = 0x40;
 
-/// A row of the log that tells of a visit.
+/// A row of the log about a visit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Logged {
     pub(crate) visit: Visit,
@@ -45,7 +45,7 @@ fn read_turn(row: &mut Reader<'_>) -> Result<LifeChange, StateError> {
     })
 }
 
-/// True when a row of the log tells of no visit.
+/// True when a row of the log is not about a visit.
 pub(crate) fn is_notice(row: &[u8]) -> bool {
     row.first() == Some(&NOTICE)
 }
@@ -119,7 +119,7 @@ fn read_visit(row: &mut Reader<'_>, format: u8) -> Result<(Visit, Option<u64>), 
         status,
         change,
         score: match (format, change) {
-            // How much of it was news nobody knows any more: it was seen as a change.
+            // How much of it was new is not known any more: it counts as a change.
             (1, Change::New | Change::Changed) => Score::ALL,
             (1, _) => Score::NONE,
             _ => Score::from_number(row.small()?),

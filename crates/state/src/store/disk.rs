@@ -47,7 +47,7 @@ struct Whole {
 
 /// How often it is looked, two milliseconds apart, whether all was written when a store is to be closed: a disk
 /// that takes nothing must not keep a crawl from its end.
-const PATIENCE: u32 = 10_000;
+const MOST_POLLS: u32 = 10_000;
 
 /// What the database would replay when it is opened again. Once all that was written is in tables it
 /// repeats them; up to 64 MB of it would cost the next verb a second all the same.
@@ -107,7 +107,7 @@ impl Whole {
                     .max_memtable_size(limits.memtable)
                     .data_block_size_policy(BlockSizePolicy::all(4 << 10))
                     .data_block_compression_policy(CompressionPolicy::all(space.compression()))
-                    // Whoever opens a store to ask for one row should not read a table's whole index.
+                    // To read one row must not take reading a table's whole index.
                     .index_block_partitioning_policy(PartitioningPolicy::new([false, true]))
                     .filter_block_partitioning_policy(PartitioningPolicy::new([false, true]))
                     .expect_point_read_hits(space.is_asked_for_what_it_has())
@@ -152,20 +152,20 @@ impl Whole {
             space.rotate_memtable()?;
         }
         let is_waiting = |space: &Keyspace| space.sealed_memtable_count() > 0;
-        let patience = Cell::new(PATIENCE);
+        let polls_left = Cell::new(MOST_POLLS);
         Self::wait_while(|| {
-            patience.set(patience.get().saturating_sub(1));
+            polls_left.set(polls_left.get().saturating_sub(1));
             let busy = self.db.outstanding_flushes() > 0 || self.spaces.iter().any(is_waiting);
-            busy && patience.get() > 0
+            busy && polls_left.get() > 0
         });
-        if patience.get() > 0 {
+        if polls_left.get() > 0 {
             self.journal.settled.store(commits, Ordering::SeqCst);
         }
         Ok(())
     }
 
     /// Lets the store's own thread catch up: what it has yet to write is held in memory.
-    #[allow(clippy::disallowed_methods)] // It tells nobody when it is done.
+    #[allow(clippy::disallowed_methods)] // It does not signal when it is done.
     fn wait_while(busy: impl Fn() -> bool) {
         while busy() {
             std::thread::sleep(Duration::from_millis(2));

@@ -1,7 +1,7 @@
 //! Where do rows live? An ordered key-value space with one atomic commit, on disk or in memory.
 //!
 //! - [`disk`]: the store that a crawl writes to.
-//! - [`resting`]: how is one read that nobody writes to?
+//! - [`resting`]: how is one read that is not written to?
 //! - [`memory`]: the store of tests, simulations and dry runs.
 //! - [`wrapped`]: what does a store do that stands before another one?
 
@@ -121,7 +121,7 @@ pub trait Store: Send + Sync {
     /// Begins to write many rows of `space` at once, past the journal.
     fn loading(&self, space: Space) -> Result<Box<dyn Loading + '_>, StateError>;
 
-    /// Bytes on disk, as far as that can be told.
+    /// Bytes on disk, as far as they are known.
     fn disk_bytes(&self) -> u64;
 }
 
@@ -134,7 +134,7 @@ pub trait Loading {
     fn finish(self: Box<Self>) -> Result<(), StateError>;
 }
 
-/// Changes on top of a store: not yet committed, but visible to whoever looks through them.
+/// Changes on top of a store: not yet committed, but visible to those who read through them.
 #[derive(Debug, Default)]
 pub struct Overlay {
     spaces: [BTreeMap<Slice, Option<Slice>>; Space::COUNT],

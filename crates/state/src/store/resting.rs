@@ -1,4 +1,4 @@
-//! How is a store read that nobody writes to?
+//! How is a store read that is not written to?
 //!
 //! One that was closed in order has all its rows in tables. So each of its spaces can be opened by itself, once it is
 //! asked; there is no journal to go through, and nothing is written or synced. That is what lets a verb answer from
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn nothing_is_written_by_who_reads() {
         let dir = made(true);
-        // Lists that no longer hold are swept away by whoever opens a space first.
+        // Lists that no longer hold are removed when a space is first opened.
         let store = to_read(dir.path()).unwrap();
         assert!(Space::ALL.into_iter().all(|space| rows(&store, space).len() == 1));
         drop(store);
