@@ -45,8 +45,11 @@ fn what_is_missing_is_named() {
     for (words, complaint) in [
         ("lab report s0 --out x", "--traces"),
         ("lab report all --out x", "--traces"),
-        ("lab report s1 --traces nowhere --out x", "openbsd-www is not a recorded site; choose others with --sites"),
-        ("lab report s0 --traces . --sites nothing --out x", "nothing; --sites"),
+        (
+            "lab report s1 --traces nowhere --out x",
+            "openbsd-www is not a recorded site; choose others with --sites",
+        ),
+        ("lab report s0 --traces . --sites nothing --out x", "nothing is not a recorded site"),
     ] {
         let ran = place.run(words).expect(2);
         assert!(ran.err.contains(complaint), "{words}: {}", ran.err);

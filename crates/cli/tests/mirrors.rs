@@ -155,7 +155,10 @@ fn a_setting_lets_mirrors_be_fetched_as_any_host() {
     assert!(!waiting(&place).is_empty());
     place.run(&format!("{CRAWL} -s crawl.mirrors=fetch {}", site.flags())).expect(0);
     assert_eq!((pages_asked(&site, "m.test"), waiting(&place).len()), (PAGES, 0));
-    place.run("crawl --once -s crawl.mirrors=no").expect(3).explains(&["`no` is not valid; use skip or fetch"]);
+    place
+        .run("crawl --once -s crawl.mirrors=no")
+        .expect(3)
+        .explains(&["`no` is not valid; use skip or fetch"]);
 }
 
 #[test]

@@ -52,7 +52,10 @@ fn spam_and_mirrors_are_found_with_reasons_and_good_hosts_are_not() {
     let copies = names(&lines, |line| line["mirror_of"].is_string());
     assert!(!copies.is_empty() && copies.is_subset(&hosts(&twins)), "{copies:?}");
     let words = place.run("spam").expect(0).out;
-    assert!(words.contains("nothing was changed") && words.contains("evercrawl resume"), "{words}");
+    assert!(
+        words.contains("nothing was changed") && words.contains("evercrawl overrides rm"),
+        "{words}"
+    );
 }
 
 #[test]
