@@ -14,15 +14,19 @@ const EXCEPTIONS: [(&str, &[&str], &str); 10] = [
     ),
     (
         "compare",
-        &["clocks", "turns", "watch"],
-        "what is watched holds its two watchers, which read its arrivals",
+        &["page_memory", "rotation", "ticking"],
+        "the memory of a page holds what is learned of it, which reads its arrivals",
     ),
     (
         "fetch",
         &["config", "dns", "request"],
         "the configuration holds that of DNS, and its error is that of both",
     ),
-    ("fetch", &["dial", "gathered", "link"], "dialling makes links, and both share one patience"),
+    (
+        "fetch",
+        &["body_buffer", "connection", "dial"],
+        "dialling makes connections, and all share their deadlines",
+    ),
     (
         "insight",
         &["importance", "suspicion"],
