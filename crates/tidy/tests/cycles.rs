@@ -6,26 +6,16 @@ use crate::lexer::{closing, name_at, words};
 use crate::sources::{Crate, File, crates};
 
 /// Modules that need each other, and why they may. The list only gets shorter.
-const EXCEPTIONS: [(&str, &[&str], &str); 10] = [
+const EXCEPTIONS: [(&str, &[&str], &str); 8] = [
     (
         "cli",
         &["args", "control", "crawl_config", "doorbell", "seeds", "verbs"],
         "the list of verbs and what verbs share stand in one module",
     ),
     (
-        "compare",
-        &["page_memory", "rotation", "ticking"],
-        "the memory of a page holds what is learned of it, which reads its arrivals",
-    ),
-    (
         "fetch",
         &["config", "dns", "request"],
         "the configuration holds that of DNS, and its error is that of both",
-    ),
-    (
-        "fetch",
-        &["body_buffer", "connection", "dial"],
-        "dialling makes connections, and all share their deadlines",
     ),
     (
         "insight",
