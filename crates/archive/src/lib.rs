@@ -31,6 +31,7 @@
 //! - [`rewrite`]: a file without some of its records
 //! - [`check_file`]: is a file what it claims to be?
 //! - [`mend()`], [`rebuild_index`]: what is left of a damaged one
+//! - [`unknown_files`]: which files does the state not know?
 
 mod cache;
 mod cdx;
@@ -48,6 +49,7 @@ mod rewrite;
 mod segments;
 mod sorting;
 mod surt;
+mod unknown;
 mod verify;
 mod warc;
 mod writer;
@@ -65,6 +67,7 @@ pub use recover::Recovery;
 pub use rewrite::{Kept, rewrite};
 pub use segments::{Disk, FileSegments, MemorySegments, RealDisk, SegmentId, SegmentStore, Stage};
 pub use surt::surt;
+pub use unknown::{UnknownFile, UnknownKind, unknown_files};
 pub use verify::{VerifyError, payload_digest, verify};
 pub use warc::{FileId, Uuid};
 pub use writer::{Checkpoint, DEFAULT_ROLL_AT, Serials, Settings, Writer};

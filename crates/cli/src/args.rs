@@ -129,6 +129,9 @@ pub(crate) struct Init {
     /// Product token in the User-Agent header and in robots.txt
     #[arg(long = "user-agent", short = 'A', alias = "agent", value_name = "NAME")]
     pub(crate) agent: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -172,18 +175,22 @@ pub(crate) struct Crawl {
     /// Print progress and a final report as JSON Lines
     #[arg(long)]
     pub(crate) json: bool,
-    /// Show no progress
+    /// Print nothing but errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
+    /// Write a report of the run as JSON to this file at its end
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
 }
 
 /// What a crawl is about; remembered for the next run on the same data directory.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "What to crawl (remembered in the data directory)")]
 pub(crate) struct CrawlRules {
-    /// How far to crawl around each seed [default: host]
-    #[arg(long, value_enum)]
-    pub(crate) scope: Option<ScopeArg>,
+    /// How far to crawl around each seed: page (the seeds only), prefix (under the seed's
+    /// directory), host, domain (the registered domain) or any [default: host]
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) scope: Option<String>,
     /// Crawl only URLs that match one of these patterns
     #[arg(long, value_name = "REGEX")]
     pub(crate) include: Vec<String>,
@@ -191,11 +198,15 @@ pub(crate) struct CrawlRules {
     #[arg(long, value_name = "REGEX")]
     pub(crate) exclude: Vec<String>,
     /// Maximum link distance from a seed
-    #[arg(long, value_name = "N")]
-    pub(crate) depth: Option<u16>,
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) depth: Option<String>,
     /// Also fetch images, scripts and stylesheets
     #[arg(long = "page-requisites", short = 'p', alias = "embeds")]
     pub(crate) embeds: bool,
+    /// Archive pages with all that they show: page requisites from any host, PDF and media up to
+    /// 64 MiB each
+    #[arg(long)]
+    pub(crate) archive: bool,
     /// Request budget over all hosts, e.g. 5/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) budget: Option<String>,
@@ -203,17 +214,17 @@ pub(crate) struct CrawlRules {
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) max_bytes_per_day: Option<String>,
     /// Maximum concurrent requests, all hosts [default: 256]
-    #[arg(long, value_name = "N")]
-    pub(crate) concurrency: Option<usize>,
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) concurrency: Option<String>,
     /// Pause between requests to one host [default: 1s]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) delay: Option<String>,
     /// Pause between requests to one IP address [default: 250ms, none on loopback]
     #[arg(long, value_name = "TIME")]
     pub(crate) ip_delay: Option<String>,
     /// Maximum concurrent requests per host [default: 1]
-    #[arg(long, value_name = "N")]
-    pub(crate) per_host: Option<usize>,
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) per_host: Option<String>,
     /// Share of the budget for new pages while known pages are due [default: 50%]
     #[arg(
         long = "discovery-share",
@@ -262,20 +273,6 @@ pub(crate) struct RunArgs {
     /// Stop after receiving this much, e.g. 2GB
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_bytes: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum ScopeArg {
-    /// The seeds only
-    Page,
-    /// Everything under the seed's directory
-    Prefix,
-    /// The seed's host
-    Host,
-    /// The seed's registered domain
-    Domain,
-    /// Everything
-    Any,
 }
 
 #[derive(Debug, Args)]
@@ -356,6 +353,9 @@ pub(crate) struct Budget {
     pub(crate) rate: String,
     #[command(flatten)]
     pub(crate) common: Common,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

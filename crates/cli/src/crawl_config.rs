@@ -18,7 +18,7 @@ use evercrawl_rank::Topic;
 use evercrawl_state::StoreLimits;
 use evercrawl_urls::{CanonicalStep, CanonicalSteps, DEFAULT_EXTENSIONS, FilterRules, ScopeKind};
 
-use crate::args::{Common, CrawlRules, RunArgs, ScopeArg};
+use crate::args::{Common, CrawlRules, RunArgs};
 use crate::exit::Failure;
 use crate::settings::{Origin, Settings};
 use crate::units;
@@ -49,7 +49,30 @@ pub(crate) fn settings(common: &Common, rules: Option<&CrawlRules>) -> anyhow::R
     for pair in &common.set {
         settings.set_pair(pair)?;
     }
+    apply_preset(&mut settings)?;
     Ok(settings)
+}
+
+/// What `crawl.preset = "archive"` sets: pages with all that they show, wherever it lies.
+const ARCHIVE_PRESET: [(&str, &str); 5] = [
+    ("crawl.page_requisites", "true"),
+    ("crawl.requisites_from", "any"),
+    ("crawl.skip_extensions", "none"),
+    ("limits.body", "64MiB"),
+    ("limits.unpacked", "128MiB"),
+];
+
+/// Gives settings that nobody set the values of the preset.
+fn apply_preset(settings: &mut Settings) -> anyhow::Result<()> {
+    let preset = settings.get("crawl.preset", |text| match text {
+        "archive" => Ok(ARCHIVE_PRESET),
+        _ => Err(format!("`{text}` is not a preset; use archive, or nothing")),
+    })?;
+    let values = preset.iter().flatten();
+    values.into_iter().try_for_each(|(name, value)| match settings.is_default(name) {
+        true => settings.set(name, vec![(*value).to_owned()], Origin::Preset("crawl.preset")),
+        false => Ok(()),
+    })
 }
 
 fn config_file(common: &Common) -> Option<PathBuf> {
@@ -58,18 +81,17 @@ fn config_file(common: &Common) -> Option<PathBuf> {
 }
 
 fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()> {
-    let scope = rules.scope.map(|scope| scope_name(scope).to_owned());
-    let text = |n: Option<usize>| n.map(|n| n.to_string());
     let single = [
-        ("crawl.scope", scope),
-        ("crawl.depth", rules.depth.map(|n| n.to_string())),
+        ("crawl.scope", rules.scope.clone()),
+        ("crawl.depth", rules.depth.clone()),
         ("crawl.page_requisites", rules.embeds.then(|| "true".to_owned())),
+        ("crawl.preset", rules.archive.then(|| "archive".to_owned())),
         ("budget.rate", rules.budget.clone()),
         ("budget.bytes_per_day", rules.max_bytes_per_day.clone()),
-        ("budget.concurrency", text(rules.concurrency)),
+        ("budget.concurrency", rules.concurrency.clone()),
         ("pace.delay", rules.delay.clone()),
         ("pace.ip_delay", rules.ip_delay.clone()),
-        ("pace.per_host", text(rules.per_host)),
+        ("pace.per_host", rules.per_host.clone()),
         ("budget.discovery_share", rules.discover.clone()),
         ("schedule.goal", rules.goal.clone()),
         ("schedule.policy", rules.policy.clone()),
@@ -94,16 +116,6 @@ fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()>
         }
     }
     Ok(())
-}
-
-fn scope_name(scope: ScopeArg) -> &'static str {
-    match scope {
-        ScopeArg::Page => "page",
-        ScopeArg::Prefix => "prefix",
-        ScopeArg::Host => "host",
-        ScopeArg::Domain => "domain",
-        ScopeArg::Any => "any",
-    }
 }
 
 /// The configuration of a crawl, from the settings and the limits of this run.
@@ -198,8 +210,9 @@ fn agent(settings: &Settings) -> anyhow::Result<String> {
 }
 
 pub(crate) fn fetch_config(settings: &Settings) -> anyhow::Result<fetch::FetchConfig> {
-    let contact = settings.items("identity.contact").first().cloned();
-    let from = contact.clone().filter(|text| text.contains('@') && !text.contains("://"));
+    let contact = settings.get("identity.contact", crate::contact::contact)?;
+    let mail = contact.as_deref().filter(|text| !text.contains("://"));
+    let from = mail.map(|text| text.trim_start_matches("mailto:").to_owned());
     let product = format!("{}/{}", agent(settings)?, env!("CARGO_PKG_VERSION"));
     let mut config = fetch::FetchConfig::new(fetch::Identity { product, contact, from });
     let time = |name| settings.need(name, units::duration);
@@ -302,6 +315,11 @@ pub(crate) fn steps(settings: &Settings) -> anyhow::Result<CanonicalSteps> {
 fn take(settings: &Settings) -> anyhow::Result<Take> {
     Ok(Take {
         embeds: settings.flag("crawl.page_requisites")?,
+        embeds_from_any_host: settings.need("crawl.requisites_from", |text| match text {
+            "scope" => Ok(false),
+            "any" => Ok(true),
+            _ => Err(format!("`{text}` is not valid; use scope or any")),
+        })?,
         page_directives: settings.flag("crawl.page_directives")?,
         keep_links: settings.flag("links.keep")?,
         keep_anchors: settings.flag("links.anchors")?,
@@ -506,7 +524,7 @@ fn archive(settings: &Settings) -> anyhow::Result<ArchiveConfig> {
         prefix: settings.need("archive.prefix", |text| Ok(text.to_owned()))?,
         roll_at: settings.need("archive.roll", units::size)?,
         machine: machine(),
-        operator: settings.items("identity.contact").first().cloned().unwrap_or_default(),
+        operator: settings.get("identity.contact", crate::contact::contact)?.unwrap_or_default(),
     })
 }
 

@@ -47,7 +47,17 @@ pub(crate) const KEYS: &[Key] = &[
     list("crawl.skip_extensions", "default", "file extensions to skip; `none` skips none"),
     list("crawl.skip_types", "", "content types to skip, e.g. `image/` or `application/pdf`"),
     one("crawl.depth", "", "maximum link distance from a seed"),
+    one(
+        "crawl.preset",
+        "",
+        "settings for a purpose, where you set no others; archive: pages with all that they show",
+    ),
     one("crawl.page_requisites", "false", "also fetch images, scripts and stylesheets"),
+    one(
+        "crawl.requisites_from",
+        "scope",
+        "where page requisites may lie: scope, or any (also other hosts, at any depth)",
+    ),
     one("crawl.sitemaps", "true", "read sitemaps named in robots.txt, and /sitemap.xml"),
     one("crawl.page_directives", "true", "obey nofollow and noarchive of pages and links"),
     one("crawl.max_redirects", "10", "maximum redirects in a row"),
@@ -200,6 +210,8 @@ fn key_of_variable(wanted: &str) -> Option<&'static Key> {
 pub(crate) enum Origin {
     /// Nowhere: the default.
     Default,
+    /// A setting that stands for several.
+    Preset(&'static str),
     /// An earlier command on this data directory.
     Remembered,
     /// A configuration file.
@@ -214,6 +226,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Origin::Default => f.write_str("default"),
+            Origin::Preset(name) => f.write_str(name),
             Origin::Remembered => f.write_str("an earlier command on this data directory"),
             Origin::File(path) => write!(f, "{}", path.display()),
             Origin::Environment(name) => write!(f, "${name}"),
@@ -340,6 +353,11 @@ impl Settings {
 
     fn value(&self, name: &str) -> Option<&Value> {
         self.0.get(find_key(name)?.name)
+    }
+
+    /// Whether nothing but the default was set.
+    pub(crate) fn is_default(&self, name: &str) -> bool {
+        self.value(name).is_none_or(|value| value.origin == Origin::Default)
     }
 
     pub(crate) fn items(&self, name: &str) -> &[String] {

@@ -17,11 +17,11 @@ use evercrawl_model::{
 };
 use evercrawl_state::{Reading, StateError, Store};
 
-pub(crate) use self::answer::unpack;
 use self::answer::{
-    directives, document, is_gone, is_guess, kind_of, nature_of, outcome_of, substitutes, text_of,
-    truncated, validators_of, visit_of,
+    directives, document, is_gone, is_guess, kind_of, nature_of, substitutes, text_of, truncated,
+    validators_of, visit_of,
 };
+pub(crate) use self::answer::{outcome_of, unpack};
 pub use self::processed::{Job, Processed, RecordPlan};
 use crate::config::ReadingConfig;
 use crate::links::{FoundLinks, LinkReader};

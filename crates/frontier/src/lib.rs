@@ -70,6 +70,8 @@ pub struct RobotsRules {
     pub robots: Arc<RobotsTxt>,
     /// When to fetch it again.
     pub expires: Time,
+    /// Whether no answer came, while the host answers by another scheme.
+    pub unreachable: bool,
 }
 
 /// The answer to a request for a lease.

@@ -22,6 +22,7 @@ mod plan;
 mod protocol;
 mod queue;
 mod retained;
+mod run_hosts;
 mod source;
 mod status;
 mod visit;
@@ -53,10 +54,11 @@ pub use protocol::{
 };
 pub use queue::{QueueRequest, QueueView, QueuedHost, queue};
 pub use retained::{DroppedView, RetentionPreview, dropped};
+pub use run_hosts::{HostRunView, RunHostsView, run_hosts};
 pub use source::{QueryError, Source};
 pub use status::{
-    NextTimes, PlanSettings, RankedBy, Requests, Run, RunProgress, RunReport, Status, Survey,
-    TodayView, Totals, Unchanged, WaitingHosts, WaitingView, status,
+    NextTimes, PlanSettings, RankedBy, Requests, Run, RunProgress, RunReport, SilentHost, Status,
+    Survey, TodayView, Totals, Unchanged, WaitingHosts, WaitingView, status,
 };
 pub use visit::{HistoryView, VisitView, history};
 pub use why::{

@@ -313,6 +313,30 @@ pub struct RunProgress {
     pub active_hosts: u64,
     /// What pages were last ranked by, where they are.
     pub ranked_by: Option<RankedBy>,
+    /// How many hosts did not answer when last asked.
+    #[serde(default)]
+    pub silent_hosts: u64,
+    /// Some of them.
+    #[serde(default)]
+    pub silent: Vec<SilentHost>,
+}
+
+/// A host that did not answer when last asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SilentHost {
+    /// The host.
+    pub host: String,
+    /// What went wrong: the code of an outcome.
+    pub cause: String,
+}
+
+fn silent(progress: &Progress) -> Vec<SilentHost> {
+    let silent = progress.silent_hosts.0.iter();
+    let view = |(host, outcome): &(String, evercrawl_model::Outcome)| SilentHost {
+        host: host.clone(),
+        cause: outcome.code().to_owned(),
+    };
+    silent.map(view).collect()
 }
 
 /// Times to find the next page to fetch, each rounded up to a power of two.
@@ -366,6 +390,8 @@ impl RunProgress {
             next_us: NextTimes { p50: within(0.5), p99: within(0.99), most: within(1.0) },
             active_hosts: progress.active_hosts as u64,
             ranked_by: progress.ranked_by.map(Into::into),
+            silent_hosts: progress.silent_hosts.1 as u64,
+            silent: silent(progress),
         }
     }
 }

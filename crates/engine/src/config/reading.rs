@@ -28,6 +28,8 @@ pub struct ReadingConfig {
 pub struct Take {
     /// Also fetch what pages are made of: images, scripts, style sheets.
     pub embeds: bool,
+    /// Fetch them from any host, not only from those in scope.
+    pub embeds_from_any_host: bool,
     /// Obey `nofollow` and `noarchive` of pages and links.
     pub page_directives: bool,
     /// Keep which page links to which.
@@ -48,6 +50,7 @@ impl Default for Take {
     fn default() -> Self {
         Take {
             embeds: false,
+            embeds_from_any_host: false,
             page_directives: true,
             keep_links: true,
             keep_anchors: false,

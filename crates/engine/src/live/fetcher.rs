@@ -8,6 +8,7 @@ use evercrawl_extract::decode;
 use evercrawl_fetch::{
     Client, Failure, FetchLimits, Fetched, Request, RequestValidators, Response, Times,
 };
+use evercrawl_model::Outcome;
 use evercrawl_robots::{MAX_BYTES, MIN_REDIRECTS};
 use evercrawl_state::Store;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -18,7 +19,7 @@ use super::{Order, Report, SystemClock};
 use crate::EngineError;
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
-use crate::process::{Job, unpack};
+use crate::process::{Job, outcome_of, unpack};
 use crate::schedule::parse_retry_after;
 use crate::walk::RobotsAnswer;
 
@@ -107,6 +108,7 @@ impl<S: Store + 'static> Fetcher<S> {
         let mut answer = RobotsAnswer {
             lease,
             status: None,
+            outcome: Outcome::Protocol,
             forbidden: false,
             asked_pause: None,
             body: Vec::new(),
@@ -121,9 +123,13 @@ impl<S: Store + 'static> Fetcher<S> {
             answer.took = hops.iter().map(|hop| hop.fetched.times.total).sum();
             let result = hops.pop().map(|hop| hop.fetched.result);
             answer.forbidden = matches!(result, Some(Err(Failure::Forbidden(_))));
+            if let Some(Err(failure)) = &result {
+                answer.outcome = outcome_of(failure);
+            }
             if let Some(Ok(response)) = result {
                 let pause = response.header("retry-after");
                 answer.status = Some(response.status);
+                answer.outcome = Outcome::from_status(response.status);
                 answer.asked_pause = pause.and_then(|v| parse_retry_after(v, self.clock.now()));
                 let body = response.body.whole();
                 answer.body = unpack(&response, &body, manner.unpack).bytes.into_owned();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use evercrawl_model::{Change, Time, Visit};
 use evercrawl_state::Place;
 
+use super::run_hosts::RunHosts;
 use crate::frontier::AUDIT_DUE;
 use crate::today::Today;
 
@@ -39,11 +40,14 @@ pub struct Tally {
 pub(super) struct Counts {
     pub(super) tally: Tally,
     pub(super) today: Today,
+    /// The same by host.
+    pub(super) hosts: RunHosts,
 }
 
 impl Counts {
     /// Counts a visit.
     pub(super) fn visited(&mut self, visit: &Visit, now: Time) {
+        self.hosts.visited(visit);
         let tally = &mut self.tally;
         tally.pages += 1;
         tally.bytes += visit.bytes;
@@ -90,7 +94,11 @@ mod tests {
             (Place::Due(AUDIT_DUE), false, [1, 0, 0, 0]),
             (Place::Recheck(now), false, [0, 0, 0, 0]),
         ] {
-            let mut counts = Counts { tally: Tally::default(), today: Today::default() };
+            let mut counts = Counts {
+                tally: Tally::default(),
+                today: Today::default(),
+                hosts: RunHosts::default(),
+            };
             counts.requested(place, true, audit, now);
             let Tally { due, late_ms, ahead, audits, suspect, .. } = counts.tally;
             assert_eq!(([due, late_ms, ahead, audits], suspect), (want, 1), "{place:?}");
