@@ -61,6 +61,9 @@ pub(crate) enum Verb {
     /// Show which words of a page changed between two archived versions
     #[command(after_help = "Example: evercrawl diff https://example.org/ --from 2d --data web")]
     Diff(Diff),
+    /// Estimate how often pages change, by host, directory or tag
+    #[command(after_help = "Example: evercrawl rates --by dir --data web")]
+    Rates(crate::verbs::rates::Rates),
     /// Rank pages, hosts or domains by the links found
     Rank(crate::verbs::rank::RankArgs),
     /// Report probable spam and mirrors; changes nothing
@@ -403,6 +406,9 @@ pub(crate) struct Changes {
     /// Also list pages whose state changed (e.g. to failing and back), with the reason
     #[arg(long)]
     pub(crate) states: bool,
+    /// Also list visits that found nothing but noise
+    #[arg(long)]
+    pub(crate) noise: bool,
     /// List every visit, also those that found no change
     #[arg(long)]
     pub(crate) all: bool,
@@ -424,6 +430,9 @@ pub(crate) struct Diff {
     /// Newer version: the one known at this time [default: the latest]
     #[arg(long, value_name = "TIME", value_parser = units::moment)]
     pub(crate) to: Option<units::Moment>,
+    /// Mask nothing as noise: every word that differs counts
+    #[arg(long)]
+    pub(crate) unmask: bool,
     /// Exit with code 10 if words differ
     #[arg(long)]
     pub(crate) exit_code: bool,

@@ -50,6 +50,9 @@ pub(crate) fn settings(common: &Common, rules: Option<&CrawlRules>) -> anyhow::R
         settings.set_pair(pair)?;
     }
     apply_preset(&mut settings)?;
+    // A wrong value is the same mistake for every verb, also for one that does not use it.
+    store_limits(&settings)?;
+    crawl_config(&settings, &RunArgs::default())?;
     Ok(settings)
 }
 
@@ -166,8 +169,17 @@ pub(crate) fn walk_config(settings: &Settings, run: &RunArgs) -> anyhow::Result<
             _ => Err(format!("`{text}` is not valid; use skip or fetch")),
         })?,
         topic_tags: topic_items(settings).1,
+        noise_off: noise_off(settings)?,
         retention: retention(settings)?,
     })
+}
+
+/// On which pages nothing is masked.
+fn noise_off(settings: &Settings) -> anyhow::Result<Vec<String>> {
+    let items = settings.items("compare.noise_off");
+    evercrawl_engine::unmasked::Unmasked::new(items)
+        .map_err(|error| Failure::config(format!("compare.noise_off: {error}")))?;
+    Ok(items.to_vec())
 }
 
 /// How answers are read.

@@ -87,6 +87,7 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         Verb::History(args) => verbs::history::run(&args),
         Verb::Changes(args) => verbs::changes::run(&args),
         Verb::Diff(args) => verbs::diff::run(&args),
+        Verb::Rates(args) => verbs::rates::run(&args),
         Verb::Rank(args) => verbs::rank::run(&args),
         Verb::Spam(args) => verbs::spam::run(&args),
         Verb::Override(verb) => verbs::overrides::run(&verb),

@@ -138,6 +138,11 @@ pub(crate) const KEYS: &[Key] = &[
         "how soon to revisit a page that changed back to an earlier version",
     ),
     one("schedule.tries", "3", "attempts at a first visit before a page is scheduled like others"),
+    list(
+        "compare.noise_off",
+        "",
+        "pages on which noise counts as a change: regular expressions, and `tag:NAME` of seeds",
+    ),
     one("push.listen", "", "address and port on which a crawl accepts pushes over HTTP"),
     one("push.token", "", "token that callers must send; required beyond loopback"),
     one("push.secret", "", "secret with which WebSub notifications must be signed"),

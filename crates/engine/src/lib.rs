@@ -35,6 +35,7 @@ pub mod retention;
 pub mod robots;
 pub mod today;
 mod unknown_files;
+pub mod unmasked;
 pub mod waiting;
 pub mod walk;
 

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_compare::{self as compare, Fingerprint, NotFoundPage, Outline, Soft404Profile};
+use evercrawl_compare::{
+    self as compare, Fingerprint, NotFoundPage, Outline, SiteMemory, Soft404Profile,
+};
 use evercrawl_extract::{self as extract, Extractor};
 use evercrawl_fetch::Body;
 use evercrawl_model::{
@@ -213,7 +215,10 @@ impl<S: Store> Processor<S> {
         let lease = &processed.job.lease;
         let least = self.schedule.least_change;
         let read = text_of(&extracted).map(|text| {
-            Read::new(text, row.past.as_ref(), &lease.site_memory, lease.page.url, least)
+            let none = SiteMemory::default();
+            let site = if lease.is_unmasked { &none } else { &lease.site_memory };
+            let before = novelty::memory_of(row.past.as_ref(), lease.is_unmasked);
+            Read::new(text, before, site, lease.page.url, least)
         });
         processed.visited.kind = kind_of(extracted.kind, row.kind);
         let media_type = Some(extracted.kind.mime());

@@ -141,7 +141,7 @@ impl<S: Store> Walk<S> {
     ) -> Result<Self, EngineError> {
         let spam = &config.plan.spam;
         let (holds_mirrors, tags) = (config.hold_mirrors, &config.topic_tags);
-        let insight = Insight::read(state.view(), spam, holds_mirrors, tags)?;
+        let insight = Insight::read(state.view(), spam, holds_mirrors, tags, &config.noise_off)?;
         let scope = scope(config.scope, state.view())?;
         let rules = insight.overrides.rules(&config.rules);
         let gate = Arc::new(RwLock::new(UrlFilter::new(scope, rules)?));

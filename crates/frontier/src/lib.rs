@@ -349,6 +349,7 @@ impl Frontier {
             site_memory: site,
             soft_404_profile: manner,
             soft_404_profiled_at: manner_at,
+            is_unmasked: false,
             conditions,
         }))
     }

@@ -21,6 +21,7 @@ mod page;
 mod plan;
 mod protocol;
 mod queue;
+mod rates;
 mod retained;
 mod run_hosts;
 mod source;
@@ -53,6 +54,7 @@ pub use protocol::{
     PROTOCOL_VERSION, PlanRequest, PushRequest, PushView, Request, UrlRequest,
 };
 pub use queue::{QueueRequest, QueueView, QueuedHost, queue};
+pub use rates::{CheckView, RateView, RatesBy, RatesRequest, RatesView, rates};
 pub use retained::{DroppedView, RetentionPreview, dropped};
 pub use run_hosts::{HostRunView, RunHostsView, run_hosts};
 pub use source::{QueryError, Source};

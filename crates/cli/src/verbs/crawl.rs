@@ -30,6 +30,9 @@ use crate::units::{show_counted, show_size};
 use crate::{crawl_config, exit, print, report, seeds};
 
 pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
+    if args.seeds.urls.is_empty() && args.seeds.seeds.is_empty() && !args.common.data.exists() {
+        return Err(nothing_to_crawl());
+    }
     let (settings, config) = settings(args)?;
     let mut given = Vec::new();
     seeds::read(&args.seeds, config.walk.reading.steps, |seed, _| {

@@ -123,6 +123,7 @@ impl<S: Store> Walk<S> {
             return self.refuse(&lease, reason, again, now).map(|()| None);
         }
         frontier.record_request(&lease, now);
+        lease.is_unmasked = self.insight.unmasked.covers(self.ledger.state.view(), &lease.row)?;
         lease.conditions = self.revisits.planner.prepare_request(lease.page, &lease.row);
         let suspect = self.insight.suspects.contains(host);
         let audit = self.revisits.planner.is_audit(lease.page);
