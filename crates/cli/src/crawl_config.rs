@@ -1,5 +1,7 @@
 //! How do settings become the configuration of a crawl?
 
+mod preset;
+
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -49,33 +51,11 @@ pub(crate) fn settings(common: &Common, rules: Option<&CrawlRules>) -> anyhow::R
     for pair in &common.set {
         settings.set_pair(pair)?;
     }
-    apply_preset(&mut settings)?;
+    preset::apply(&mut settings)?;
     // A wrong value is the same mistake for every verb, also for one that does not use it.
     store_limits(&settings)?;
     crawl_config(&settings, &RunArgs::default())?;
     Ok(settings)
-}
-
-/// What `crawl.preset = "archive"` sets: pages with all that they show, wherever it lies.
-const ARCHIVE_PRESET: [(&str, &str); 5] = [
-    ("crawl.page_requisites", "true"),
-    ("crawl.requisites_from", "any"),
-    ("crawl.skip_extensions", "none"),
-    ("limits.body", "64MiB"),
-    ("limits.unpacked", "128MiB"),
-];
-
-/// Gives settings that nobody set the values of the preset.
-fn apply_preset(settings: &mut Settings) -> anyhow::Result<()> {
-    let preset = settings.get("crawl.preset", |text| match text {
-        "archive" => Ok(ARCHIVE_PRESET),
-        _ => Err(format!("`{text}` is not a preset; use archive, or nothing")),
-    })?;
-    let values = preset.iter().flatten();
-    values.into_iter().try_for_each(|(name, value)| match settings.is_default(name) {
-        true => settings.set(name, vec![(*value).to_owned()], Origin::Preset("crawl.preset")),
-        false => Ok(()),
-    })
 }
 
 fn config_file(common: &Common) -> Option<PathBuf> {
@@ -582,39 +562,4 @@ pub(crate) fn store_limits(settings: &Settings) -> anyhow::Result<StoreLimits> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use evercrawl_fuzz::Mutator;
-
-    const EXAMPLES: [&[u8]; 3] = [
-        b"[pace]\ndelay = \"2s\"\nip_delay = 0\n[budget]\nrate = \"5/s\"\ndiscover = \"50%\"\nbytes_per_day = \"2GB\"\n",
-        b"crawl.include = [\"^http://a\", \"(b|c)+\"]\ncrawl.depth = 3\nfetch.connect_to = [\"::127.0.0.1:80\"]\n",
-        b"[schedule]\nrecrawl = \"1d\"\n[retention]\narchive = \"all\"\n[archive]\nroll = \"1GB\"\nlevel = 6\n",
-    ];
-
-    /// Any file is read or refused with a message, and what was read makes a crawl or a message. `FUZZ_INPUTS` says how many files, `FUZZ_SEED` which.
-    #[test]
-    fn every_file_of_settings_is_a_crawl_or_a_message() {
-        let number = |name: &str, usual: u64| {
-            std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
-        };
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("evercrawl.toml");
-        let mut mutator = Mutator::new(number("FUZZ_SEED", 1));
-        let (mut crawls, mut messages) = (0, 0);
-        for _ in 0..number("FUZZ_INPUTS", 1500) {
-            std::fs::write(&file, mutator.next(&EXAMPLES)).unwrap();
-            let mut settings = Settings::defaults();
-            let read = settings.read_file(&file, &Origin::File(file.clone()));
-            let made = read.and_then(|()| {
-                store_limits(&settings)?;
-                crawl_config(&settings, &RunArgs::default())
-            });
-            match made {
-                Ok(_) => crawls += 1,
-                Err(error) => messages += u32::from(!error.to_string().is_empty()),
-            }
-        }
-        assert!(crawls > 20 && messages > 50, "{crawls} crawls, {messages} messages");
-    }
-}
+mod tests;

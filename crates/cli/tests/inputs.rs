@@ -200,6 +200,6 @@ fn an_empty_directory_is_no_world() {
     fs::create_dir(place.path().join("empty")).unwrap();
     place.run("lab run empty --policy uniform").expect(2).explains(&["does not contain a world"]);
     place.run("init --contact you@example.org").expect(0);
-    place.run("lab run data --policy uniform").expect(2).explains(&["visited twice"]);
+    place.run("lab run data --policy uniform").expect(2).explains(&["no page was visited"]);
     assert_eq!(json_error(&place, "lab run data --policy uniform", 2)["code"], "usage");
 }

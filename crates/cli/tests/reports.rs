@@ -187,7 +187,7 @@ fn changes_tell_what_a_page_is_where_it_leads_and_what_was_masked() {
     assert_eq!(diff, Some(1), "there was no version then");
     let since = place.history("http://a.test/clock")[2]["time"].as_str().unwrap().to_owned();
     let masked = place.run(&format!("diff http://a.test/clock --from {since}")).expect(0).out;
-    assert!(masked.contains("masked as noise (--unmask counts them)"), "{masked}");
+    assert!(masked.contains("ignored as noise (--unmask counts them)"), "{masked}");
     let all = format!("diff http://a.test/clock --from {since} --unmask --json");
     let all = place.run(&all).expect(0).json();
     assert_eq!((&all["same_words"], &all["ignored"]), (&false.into(), &0.into()));

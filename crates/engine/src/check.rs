@@ -16,8 +16,8 @@ use evercrawl_state::{CheckDepth, DamagedFile, Store, View, damaged_files, is_se
 use tracing::debug_span;
 
 use self::records::{ByOffset, Expected};
-use crate::data_dir::io;
-use crate::{DataDir, EngineError, unknown_files};
+use crate::data_dir::{io, unknown_files};
+use crate::{DataDir, EngineError};
 
 /// Bytes that one record may unpack to while it is checked.
 pub(crate) const RECORD_CAP: usize = 1 << 30;

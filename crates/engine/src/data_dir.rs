@@ -9,6 +9,8 @@
 //! DIR/control.sock     where a running crawl answers other verbs
 //! ```
 
+pub(crate) mod unknown_files;
+
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -21,7 +23,7 @@ use evercrawl_state::{
 };
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::{EngineError, unknown_files};
+use crate::EngineError;
 
 /// The data format that this version writes, and the latest that it reads.
 pub const FORMAT: u32 = 5;

@@ -34,7 +34,6 @@ pub mod rehearsal;
 pub mod retention;
 pub mod robots;
 pub mod today;
-mod unknown_files;
 pub mod unmasked;
 pub mod waiting;
 pub mod walk;

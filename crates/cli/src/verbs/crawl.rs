@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
-use std::net::IpAddr;
+use std::net::{IpAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -66,24 +66,8 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     let mut screen = Screen::new(args.json, args.quiet, board.clone());
     let stopper = Stopper::default();
     listen_for_signals(stopper.clone(), args.quiet);
-    // Without a door the crawl is as good; only verbs have to wait until it ends.
     let inbox = Inbox::default();
-    let reading = walk.state().reading().committed_reader();
-    let door = Door::open(dir.path(), reading, settings.clone(), inbox.clone(), board);
-    if let Err(error) = &door {
-        eprintln!("other commands cannot reach this crawl: {error}");
-    }
-    if let Some(listener) = listener {
-        if !args.quiet {
-            eprintln!("accepting pushes at http://{}/push", listener.local_addr()?);
-        }
-        Doorbell::open(
-            listener,
-            settings.clone(),
-            walk.state().reading().committed_reader(),
-            inbox.clone(),
-        )?;
-    }
+    let _door = open_doors(args, &walk, &dir, &settings, &inbox, board, listener)?;
     let mut keeper = Keeper::new(dir.path());
     let show = |progress: &Progress, walk: &Walk<DiskStore>| {
         keeper.keep(walk, progress.at);
@@ -94,6 +78,33 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     drop(keeper);
     screen.clear();
     finish(args, walk, ended, &progress, &before, &dir)
+}
+
+/// Lets other verbs and pushes reach the crawl. Without a door the crawl is as good; only verbs have to wait until it
+/// ends.
+fn open_doors(
+    args: &Crawl,
+    walk: &Walk<DiskStore>,
+    dir: &DataDir,
+    settings: &Arc<Settings>,
+    inbox: &Inbox,
+    board: StatusBoard,
+    listener: Option<TcpListener>,
+) -> anyhow::Result<Option<Door>> {
+    let reading = || walk.state().reading().committed_reader();
+    let door = Door::open(dir.path(), reading(), settings.clone(), inbox.clone(), board);
+    if let Err(error) = &door {
+        eprintln!("other commands cannot reach this crawl: {error}");
+    }
+    if let Some(listener) = listener {
+        // Where the system chose the port, nothing else tells it.
+        let is_chosen = settings.items("push.listen").iter().any(|at| at.ends_with(":0"));
+        if !args.quiet || is_chosen {
+            eprintln!("accepting pushes at http://{}/push", listener.local_addr()?);
+        }
+        Doorbell::open(listener, settings.clone(), reading(), inbox.clone())?;
+    }
+    Ok(door.ok())
 }
 
 /// What the crawl is to do, as of now.

@@ -24,8 +24,8 @@ use evercrawl_urls::Canonical;
 use tracing::debug_span;
 
 use super::{RECORD_CAP, Told, check, records};
-use crate::data_dir::{SHARDS, STATE, STORE, io, sync_dir};
-use crate::{DataDir, EngineError, unknown_files};
+use crate::data_dir::{SHARDS, STATE, STORE, io, sync_dir, unknown_files};
+use crate::{DataDir, EngineError};
 
 const NEW_STORE: &str = "store.new";
 

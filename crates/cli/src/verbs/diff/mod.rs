@@ -69,7 +69,7 @@ fn summary(diff: &DiffView) -> String {
         let noise = match diff.ignored {
             0 => String::new(),
             words => {
-                format!("; {} masked as noise (--unmask counts them)", show_counted(words, "word"))
+                format!("; {} ignored as noise (--unmask counts them)", show_counted(words, "word"))
             }
         };
         let bytes = if diff.same_bytes { "are the same too" } else { "differ" };
@@ -77,7 +77,7 @@ fn summary(diff: &DiffView) -> String {
     }
     let noise = match diff.ignored {
         0 => String::new(),
-        words => format!("; {words} masked as noise (--unmask counts them)"),
+        words => format!("; {words} ignored as noise (--unmask counts them)"),
     };
     let words = show_counted(diff.words, "word");
     format!("{} of {words} deleted, {} inserted{noise}", diff.deleted, diff.inserted)

@@ -22,9 +22,9 @@ pub(super) fn open(path: &Path, sitewide: bool) -> anyhow::Result<WorldSource> {
     let dir = take(path, DataDir::open)?;
     let state = dir.state(StoreLimits::default(), 0)?;
     let log = VisitLog::read(&state)?;
-    if log.account().checks == 0 {
+    if log.account().pages == 0 {
         return Err(Failure::usage(format!(
-            "{}: no page was visited twice, so there is nothing to simulate; crawl it for longer",
+            "{}: no page was visited yet, so there is nothing to simulate; crawl it first",
             path.display()
         )));
     }

@@ -8,8 +8,8 @@ use std::path::Path;
 use evercrawl_archive::{UnknownFile, UnknownKind, unknown_files};
 use evercrawl_state::{Store, View};
 
-use crate::data_dir::{file_position, io};
-use crate::{DataDir, EngineError};
+use super::{DataDir, file_position, io};
+use crate::EngineError;
 
 /// All unknown files of the data directory at `path`; `view` is its state, if there is one.
 pub(crate) fn find<S: Store>(
