@@ -18,7 +18,9 @@ use evercrawl_extract::decode::DecodeLimits;
 use evercrawl_fetch::{self as fetch, AllowPrivate, ConnectTo, NameServers, Network};
 use evercrawl_rank::Topic;
 use evercrawl_state::StoreLimits;
-use evercrawl_urls::{CanonicalStep, CanonicalSteps, DEFAULT_EXTENSIONS, FilterRules, ScopeKind};
+use evercrawl_urls::{
+    CanonicalStep, CanonicalSteps, DEFAULT_EXTENSIONS, FilterRules, Scope, ScopeKind, UrlFilter,
+};
 
 use crate::args::{Common, CrawlRules, RunArgs};
 use crate::exit::Failure;
@@ -54,7 +56,9 @@ pub(crate) fn settings(common: &Common, rules: Option<&CrawlRules>) -> anyhow::R
     preset::apply(&mut settings)?;
     // A wrong value is the same mistake for every verb, also for one that does not use it.
     store_limits(&settings)?;
-    crawl_config(&settings, &RunArgs::default())?;
+    let config = crawl_config(&settings, &RunArgs::default())?;
+    UrlFilter::new(Scope::default(), config.walk.rules)
+        .map_err(|error| Failure::config(error.to_string()))?;
     Ok(settings)
 }
 

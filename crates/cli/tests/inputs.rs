@@ -67,7 +67,12 @@ fn a_wrong_value_of_a_setting_is_3_for_every_verb_and_wherever_it_was_set() {
     let place = Place::new();
     place.run(&format!("crawl --once http://a.test/ {}", site.flags())).expect(0);
     for verb in VERBS {
-        for wrong in ["-s pace.delay=soon", "-s pace.dealy=1s", "-s crawl.scope=galaxy"] {
+        for wrong in [
+            "-s pace.delay=soon",
+            "-s pace.dealy=1s",
+            "-s crawl.scope=galaxy",
+            "-s crawl.include=[",
+        ] {
             place.run(&format!("{verb} {wrong}")).expect(3);
         }
         place.run(&format!("{verb} --config nowhere.toml")).expect(3);
@@ -182,7 +187,7 @@ fn a_quiet_crawl_prints_nothing_but_errors() {
     });
     let place = Place::new();
     let flags = format!("--delay 1ms {}", site.flags());
-    for run in ["--once", "--max-pages 1", "--once --report report.json"] {
+    for run in ["--once", "--max-time 1s", "--once --report report.json"] {
         let ran = place.run(&format!("crawl http://a.test/ --quiet {run} {flags}"));
         assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""), "{run}");
     }
