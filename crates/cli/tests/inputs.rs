@@ -76,6 +76,7 @@ fn a_wrong_value_of_a_setting_is_3_for_every_verb_and_wherever_it_was_set() {
             place.run(&format!("{verb} {wrong}")).expect(3);
         }
         place.run(&format!("{verb} --config nowhere.toml")).expect(3);
+        place.run(&format!("{verb} -s nothing")).expect(2);
         assert_eq!(
             json_error(&place, &format!("{verb} -s pace.delay=soon"), 3)["code"],
             "configuration"
@@ -123,10 +124,9 @@ fn a_wrong_value_of_a_setting_is_3_for_every_verb_and_wherever_it_was_set() {
 fn a_command_line_that_cannot_be_understood_is_2_for_every_verb() {
     let place = Place::new();
     for verb in VERBS {
-        for wrong in [format!("{verb} --nonsense"), format!("{verb} -s nothing")] {
-            place.run(&wrong).expect(2);
-            assert_eq!(json_error(&place, &wrong, 2)["code"], "usage", "{wrong}");
-        }
+        let wrong = format!("{verb} --nonsense");
+        place.run(&wrong).expect(2);
+        assert_eq!(json_error(&place, &wrong, 2)["code"], "usage", "{wrong}");
     }
     for wrong in [
         "frobnicate",
@@ -195,7 +195,7 @@ fn a_quiet_crawl_prints_nothing_but_errors() {
     let report: Value = serde_json::from_str(&report).unwrap();
     assert_eq!(report["finish_reason"], "done");
     assert_eq!(report["exit_code"], 0);
-    let wrong = place.run(&format!("crawl --quiet --delay soon {flags}")).expect(3);
+    let wrong = place.run("crawl --quiet --delay soon").expect(3);
     assert!(wrong.out.is_empty() && wrong.err.contains("soon"), "{}", wrong.err);
 }
 

@@ -23,6 +23,7 @@ mod lab_report;
 mod lab_run;
 mod life;
 mod lost_state;
+mod metrics;
 mod mirrors;
 mod outsiders;
 mod overrides;

@@ -22,9 +22,9 @@ use serde_json::json;
 
 use super::take;
 use crate::args::Crawl;
-use crate::control::{Door, StatusBoard};
+use crate::control::{Door, Posted, StatusBoard};
 use crate::doorbell::{self, Doorbell};
-use crate::report::run::RunEnd;
+use crate::report::run_end::RunEnd;
 use crate::settings::{Origin, Settings};
 use crate::units::{show_counted, show_size};
 use crate::{crawl_config, exit, print, report, seeds};
@@ -142,6 +142,7 @@ fn open_walk_quietly(
     settings: &Settings,
     config: &CrawlConfig,
 ) -> anyhow::Result<(Walk<DiskStore>, u64)> {
+    let _start_up = tracing::debug_span!("start_up").entered();
     let state = dir.state(crawl_config::store_limits(settings)?, random())?;
     let now = SystemClock.not_before(state.view().last_logged()?.unwrap_or_default());
     let writer_settings = archive::Settings {
@@ -352,7 +353,8 @@ impl Screen {
         if let Some((_, survey)) = &self.survey
             && let Ok(status) = Status::of_walk(progress, walk, lately, survey.clone())
         {
-            self.board.put(status);
+            let (next, meters) = (progress.next.distribution(), walk.meters());
+            self.board.put(Posted { status, next, meters });
         }
     }
 
