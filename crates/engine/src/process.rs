@@ -24,7 +24,8 @@ use self::answer::{
     validators_of, visit_of,
 };
 pub(crate) use self::answer::{outcome_of, unpack};
-pub use self::processed::{Job, Processed, RecordPlan};
+pub(crate) use self::processed::RecordPlan;
+pub use self::processed::{Job, Processed};
 use crate::config::ReadingConfig;
 use crate::links::{FoundLinks, LinkReader};
 use crate::nature::{self, Nature};
