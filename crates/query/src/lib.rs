@@ -61,12 +61,11 @@ pub use protocol::{
 pub use queue::{QueueRequest, QueueView, QueuedHost, queue};
 pub use rates::{CheckView, RateView, RatesBy, RatesRequest, RatesView, rates};
 pub use retained::{DroppedView, RetentionPreview, dropped};
-pub use run_hosts::{HostRunView, RunHostsView, run_hosts};
+pub use run_hosts::{HostRunView, RunHostsView, SilentHost, run_hosts};
 pub use source::{QueryError, Source};
 pub use status::{
     CommitTimes, FetchTimes, NextTimes, PlanSettings, RankedBy, Requests, Run, RunProgress,
-    RunReport, SilentHost, Status, Survey, TodayView, Totals, Unchanged, WaitingHosts, WaitingView,
-    status,
+    RunReport, Status, Survey, TodayView, Totals, Unchanged, WaitingHosts, WaitingView, status,
 };
 pub use visit::{HistoryView, VisitView, history};
 pub use why::{

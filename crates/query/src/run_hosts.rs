@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use evercrawl_engine::live::Progress;
 use evercrawl_engine::walk::{HostRun, Walk};
+use evercrawl_model::Outcome;
 use evercrawl_state::Store;
 use serde::{Deserialize, Serialize};
 
@@ -75,4 +77,23 @@ fn view_of(host: String, row: &HostRun) -> HostRunView {
 
 fn owned(failures: &BTreeMap<&'static str, u64>) -> BTreeMap<String, u64> {
     failures.iter().map(|(code, count)| ((*code).to_owned(), *count)).collect()
+}
+
+/// A host that did not answer when last asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SilentHost {
+    /// The host.
+    pub host: String,
+    /// What went wrong: the code of an outcome.
+    pub cause: String,
+}
+
+/// Some hosts that did not answer when last asked.
+pub(crate) fn silent_hosts(progress: &Progress) -> Vec<SilentHost> {
+    let silent = progress.silent_hosts.0.iter();
+    let view = |(host, outcome): &(String, Outcome)| SilentHost {
+        host: host.clone(),
+        cause: outcome.code().to_owned(),
+    };
+    silent.map(view).collect()
 }

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::code::{At, Coded};
 use crate::freshness::FreshnessView;
 use crate::learned::LearnedView;
+use crate::run_hosts::{SilentHost, silent_hosts};
 use crate::source::{QueryError, Source};
 
 /// How a crawl is doing.
@@ -328,24 +329,6 @@ pub struct RunProgress {
     pub silent: Vec<SilentHost>,
 }
 
-/// A host that did not answer when last asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SilentHost {
-    /// The host.
-    pub host: String,
-    /// What went wrong: the code of an outcome.
-    pub cause: String,
-}
-
-fn silent(progress: &Progress) -> Vec<SilentHost> {
-    let silent = progress.silent_hosts.0.iter();
-    let view = |(host, outcome): &(String, evercrawl_model::Outcome)| SilentHost {
-        host: host.clone(),
-        cause: outcome.code().to_owned(),
-    };
-    silent.map(view).collect()
-}
-
 /// Times to find the next page to fetch, each rounded up to a power of two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NextTimes {
@@ -401,7 +384,7 @@ impl RunProgress {
             released: progress.tally.released,
             ranked_by: progress.ranked_by.map(Into::into),
             silent_hosts: progress.silent_hosts.1 as u64,
-            silent: silent(progress),
+            silent: silent_hosts(progress),
         }
     }
 }
