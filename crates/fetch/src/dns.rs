@@ -92,6 +92,11 @@ impl Resolver {
         }))
     }
 
+    /// The addresses of a host that is a literal address or this machine.
+    pub(crate) fn answer_without_dns(host: &str) -> Option<Arc<[IpAddr]>> {
+        answer_without_dns(host)
+    }
+
     /// The answer for `host`, when it can be given without waiting.
     pub(crate) fn cached_answer(self: &Arc<Self>, host: &str) -> Option<DnsAnswer> {
         if let Some(addresses) = answer_without_dns(host) {
