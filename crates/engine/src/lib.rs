@@ -13,6 +13,7 @@
 //! - [`live`]: the walk with real sockets, threads and time
 //! - [`rehearsal`]: the walk under a clock of its own, against a computed web
 //! - [`data_dir`]: whose directory is this, and who else is in it?
+//! - [`cookie_file`]: how do the cookies of a crawl outlive it?
 //! - [`freshness`]: how fresh is what is held?
 //! - [`waiting`]: what waits, and for what?
 //! - [`robots`]: what does a stored robots.txt say?
@@ -23,6 +24,7 @@
 mod budget;
 pub mod check;
 pub mod config;
+pub mod cookie_file;
 pub mod data_dir;
 pub mod links;
 pub mod live;

@@ -10,6 +10,9 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::access::HostPattern;
+use crate::request::literal_address;
+
 /// Whether `ip` lies in the public internet: not private, loopback, link-local, shared, multicast,
 /// reserved, for documentation or benchmarks, nor a cloud's metadata service, and, where an IPv6
 /// address carries an IPv4 address inside, whether that one is public too.
@@ -20,29 +23,56 @@ pub fn is_public(ip: IpAddr) -> bool {
     }
 }
 
+/// Whether `host` is a name that only a private network knows: a proxy would look it up there. Such are this machine's
+/// own names, names without a dot, and those of domains that are set aside for private use.
+pub fn is_private_name(host: &str) -> bool {
+    const SET_ASIDE: [&str; 6] = ["localhost", "local", "internal", "intranet", "lan", "home.arpa"];
+    let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+    let is_below = |domain: &&str| {
+        host.strip_suffix(*domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    literal_address(&host).is_none()
+        && (!host.contains('.') || SET_ASIDE.iter().any(|it| is_below(&it)))
+}
+
 /// Which addresses outside the public internet may be fetched from; none by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AllowPrivate(Vec<Network>);
+pub struct AllowPrivate {
+    networks: Vec<Network>,
+    /// Private names that a proxy may look up.
+    names: Vec<HostPattern>,
+}
 
 impl AllowPrivate {
     /// Only public addresses.
     pub const fn none() -> Self {
-        AllowPrivate(Vec::new())
+        AllowPrivate { networks: Vec::new(), names: Vec::new() }
     }
 
     /// Public addresses, and this machine's own.
     pub fn loopback() -> Self {
-        AllowPrivate(Network::LOOPBACK.to_vec())
+        AllowPrivate::networks(Network::LOOPBACK.to_vec())
     }
 
     /// Public addresses, and those within `networks`.
     pub fn networks(networks: Vec<Network>) -> Self {
-        AllowPrivate(networks)
+        AllowPrivate { networks, names: Vec::new() }
+    }
+
+    /// The same, and these names where a proxy looks them up.
+    #[must_use]
+    pub fn with_names(self, names: Vec<HostPattern>) -> Self {
+        AllowPrivate { names, ..self }
+    }
+
+    /// Whether a proxy may be asked for `url`, whose host's address is not known here.
+    pub(crate) fn permits_name(&self, host: &str) -> bool {
+        !is_private_name(host) || self.names.iter().any(|names| names.matches_host(host))
     }
 
     /// Whether `ip` may be connected to.
     pub fn permits(&self, ip: IpAddr) -> bool {
-        is_public(ip) || self.0.iter().any(|network| network.contains(ip))
+        is_public(ip) || self.networks.iter().any(|network| network.contains(ip))
     }
 }
 
@@ -352,6 +382,30 @@ mod tests {
         }
         let network: Network = " 10.0.0.0 / 8 ".parse().unwrap();
         assert_eq!(network.to_string(), "10.0.0.0/8");
+    }
+
+    #[test]
+    fn names_of_private_networks_are_known() {
+        for (host, private) in [
+            ("intranet", true),
+            ("metadata.google.internal", true),
+            ("Printer.Local.", true),
+            ("router.home.arpa", true),
+            ("localhost", true),
+            ("a.localhost", true),
+            ("wiki.lan", true),
+            ("example.org", false),
+            ("local.example.org", false),
+            ("mylocal.test", false),
+            ("8.8.8.8", false),
+            ("[::1]", false),
+        ] {
+            assert_eq!(is_private_name(host), private, "{host}");
+        }
+        let names = vec![".intranet".parse().unwrap(), "wiki.lan".parse().unwrap()];
+        let allow = AllowPrivate::none().with_names(names);
+        assert!(allow.permits_name("wiki.intranet") && allow.permits_name("wiki.lan"));
+        assert!(!allow.permits_name("other.lan") && allow.permits_name("example.org"));
     }
 
     proptest! {

@@ -13,7 +13,8 @@ use crate::body_memory::BodyMemory;
 use crate::config::{FetchConfig, FetchConfigError, FetchLimits, RequestHeaders};
 use crate::connect_to::ConnectTo;
 use crate::connection::HttpConnection;
-use crate::dial::{Deadlines, Destination, Dialer, Via};
+use crate::deadlines::Deadlines;
+use crate::dial::{Destination, Dialer, Via};
 use crate::dns::{DnsAnswer, Resolver};
 use crate::failure::{Failure, FetchPhase, ProxyTrouble};
 use crate::pool::Pool;
@@ -115,7 +116,12 @@ impl Client {
         let access = self.access(request);
         let (host, port) = ConnectTo::route(&self.connect_to, request.host(), request.port());
         let via = match access.proxy_for(request.url()) {
-            Some(proxy) => Some(Via { proxy, target: host, ip: self.judge_unresolved(host)? }),
+            Some(proxy) => Some(Via {
+                proxy,
+                target: host,
+                is_led_elsewhere: (host, port) != (request.host(), request.port()),
+                ip: self.judge_unresolved(host)?,
+            }),
             None => None,
         };
         let ips = match via {
@@ -174,7 +180,7 @@ impl Client {
     fn judge_unresolved(&self, host: &str) -> Result<Option<IpAddr>, Failure> {
         match Resolver::answer_without_dns(host) {
             Some(ips) => self.dialer.choose_address(&ips).map(Some),
-            None => Ok(None),
+            None => self.dialer.judge_name(host).map(|()| None),
         }
     }
 

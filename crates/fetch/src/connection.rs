@@ -24,7 +24,7 @@ use crate::access::RequestExtras;
 use crate::body_buffer::BodyBuffer;
 use crate::body_memory::BodyMemory;
 use crate::config::{FetchLimits, RequestHeaders};
-use crate::dial::Deadlines;
+use crate::deadlines::Deadlines;
 use crate::failure::{Failure, FetchPhase, TlsFailure};
 use crate::proxy::Proxy;
 use crate::recorded_stream::{RecordedStream, SharedWireRecord, Stream};

@@ -3,7 +3,6 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -12,6 +11,7 @@ use tracing::{debug, warn};
 use crate::addr::AllowPrivate;
 use crate::config::{FetchConfig, FetchConfigError, FetchLimits};
 use crate::connection::{HttpConnection, Proxied, Route};
+use crate::deadlines::Deadlines;
 use crate::failure::{ConnectFailure, DnsFailure, Failure, FetchPhase, ProxyTrouble};
 use crate::proxy::{Proxy, ProxyTarget};
 use crate::race::{self, LostRace};
@@ -48,6 +48,8 @@ pub(crate) struct Destination<'a> {
 pub(crate) struct Via<'a> {
     pub(crate) proxy: &'a Arc<Proxy>,
     pub(crate) target: &'a str,
+    /// Whether a rule leads elsewhere than the URL says, which the proxy could not read from it.
+    pub(crate) is_led_elsewhere: bool,
     /// The server's address, where the URL names it.
     pub(crate) ip: Option<IpAddr>,
 }
@@ -82,6 +84,12 @@ impl Dialer {
     /// The first of `ips` that may be connected to.
     pub(crate) fn choose_address(&self, ips: &[IpAddr]) -> Result<IpAddr, Failure> {
         self.permitted(ips).first().copied().ok_or_else(|| refusal(ips))
+    }
+
+    /// Whether a proxy may be asked for a host whose name it looks up.
+    pub(crate) fn judge_name(&self, host: &str) -> Result<(), Failure> {
+        let permitted = self.allow_private.permits_name(host);
+        if permitted { Ok(()) } else { Err(Failure::ForbiddenName(host.to_owned())) }
     }
 
     /// Those of `ips` that may be connected to, in the order in which they are tried.
@@ -166,7 +174,7 @@ impl Dialer {
 impl Via<'_> {
     /// Whether the proxy reads the requests itself: without TLS it can.
     fn forwards(&self, to: &Destination<'_>) -> bool {
-        self.proxy.forwards_requests() && !to.secure
+        self.proxy.forwards_requests() && !to.secure && !self.is_led_elsewhere
     }
 
     fn proxied(&self, to: &Destination<'_>) -> Proxied {
@@ -224,43 +232,6 @@ fn classify_connect_error(error: &io::Error) -> ConnectFailure {
         }
         _ => ConnectFailure::Local(error.to_string()),
     }
-}
-
-/// How long the whole fetch may still take.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Deadlines {
-    end: Instant,
-}
-
-impl Deadlines {
-    pub(crate) fn new(total: Duration) -> Self {
-        Deadlines { end: after(total) }
-    }
-
-    /// The deadline of something that may take `limit` from now.
-    pub(crate) fn until(self, limit: Duration) -> Instant {
-        after(limit).min(self.end)
-    }
-
-    /// The failure of a phase whose deadline has passed.
-    pub(crate) fn timed_out(self, phase: FetchPhase) -> Failure {
-        Failure::Timeout(if Instant::now() >= self.end { FetchPhase::Total } else { phase })
-    }
-
-    /// Waits for `work`, but not for longer than `limit`.
-    pub(crate) async fn wait<T>(
-        self,
-        phase: FetchPhase,
-        limit: Duration,
-        work: impl Future<Output = T>,
-    ) -> Result<T, Failure> {
-        tokio::time::timeout_at(self.until(limit), work).await.map_err(|_| self.timed_out(phase))
-    }
-}
-
-/// `limit` from now, or in a year if that is sooner: moments cannot be arbitrarily far away.
-fn after(limit: Duration) -> Instant {
-    Instant::now() + limit.min(Duration::from_secs(365 * 24 * 60 * 60))
 }
 
 /// What to say when none of a host's addresses may be connected to.

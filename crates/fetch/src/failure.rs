@@ -24,6 +24,11 @@ pub enum Failure {
     /// The address is outside the public internet and not allowed: never fetch it.
     #[error("{0} is not a public address; use --allow-private=NETWORK to crawl it")]
     Forbidden(IpAddr),
+    /// The name is one of a private network, where a proxy would look it up: never fetch it.
+    #[error(
+        "`{0}` is a name of a private network; use --allow-private=.{0} to let the proxy look it up"
+    )]
+    ForbiddenName(String),
     /// A phase took longer than allowed: ask again later.
     #[error("timed out while {}", .0.doing())]
     Timeout(FetchPhase),
@@ -51,7 +56,7 @@ impl Failure {
             Failure::Tls(TlsFailure::Certificate(_)) => "tls_certificate",
             Failure::Tls(TlsFailure::Handshake(_)) => "tls_handshake",
             Failure::Proxy(_) => "proxy",
-            Failure::Forbidden(_) => "private_address",
+            Failure::Forbidden(_) | Failure::ForbiddenName(_) => "private_address",
             Failure::Timeout(FetchPhase::Dns) => "timeout_dns",
             Failure::Timeout(FetchPhase::Connect) => "timeout_connect",
             Failure::Timeout(FetchPhase::Tls) => "timeout_tls",
@@ -109,6 +114,16 @@ impl ProxyFailure {
     }
 }
 
+/// What a proxy did that cannot be connected to.
+fn words_of(failure: &ConnectFailure) -> String {
+    match failure {
+        ConnectFailure::Refused => "refused the connection".to_owned(),
+        ConnectFailure::Unreachable => "is unreachable".to_owned(),
+        ConnectFailure::Reset => "reset the connection".to_owned(),
+        ConnectFailure::Local(why) => format!("could not be connected to: {why}"),
+    }
+}
+
 /// How a proxy failed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ProxyTrouble {
@@ -116,7 +131,7 @@ pub enum ProxyTrouble {
     #[error("has no address: {0}")]
     Name(DnsFailure),
     /// It cannot be connected to.
-    #[error("cannot be reached: {0}")]
+    #[error("{}", words_of(.0))]
     Connect(ConnectFailure),
     /// It did not answer in time.
     #[error("does not answer")]

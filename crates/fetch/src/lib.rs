@@ -22,6 +22,7 @@ mod client;
 mod config;
 mod connect_to;
 mod connection;
+mod deadlines;
 mod dial;
 mod dns;
 mod failure;
@@ -38,7 +39,7 @@ mod wire_record;
 pub use access::{
     Access, AccessRules, BadHeader, BadHostPattern, Cookies, HostPattern, ProxyRule, RequestRule,
 };
-pub use addr::{AllowPrivate, BadNetwork, Network, is_public};
+pub use addr::{AllowPrivate, BadNetwork, Network, is_private_name, is_public};
 pub use body::Body;
 pub use client::{Client, Hop};
 pub use config::{FetchConfig, FetchConfigError, FetchLimits, Identity, PoolSettings, TlsSettings};
@@ -52,3 +53,4 @@ pub use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 pub use proxy::{BadProxy, Proxy};
 pub use request::{BadUrl, Request, RequestValidators};
 pub use response::{Fetched, Protocol, Response, Times, TlsInfo, Truncation};
+pub use tls::certificates_in_pem;

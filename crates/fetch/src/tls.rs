@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
     CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error, ProtocolVersion,
@@ -19,6 +20,17 @@ use tracing::debug;
 use crate::config::{FetchConfigError, TlsSettings};
 use crate::failure::TlsFailure;
 use crate::response::TlsInfo;
+
+/// The certificates in a PEM file, or why there are none.
+pub fn certificates_in_pem(text: &[u8]) -> Result<Vec<Vec<u8>>, String> {
+    let read = CertificateDer::pem_slice_iter(text).map(|it| it.map(|der| der.to_vec()));
+    let found: Result<Vec<_>, _> = read.collect();
+    match found {
+        Ok(found) if found.is_empty() => Err("there is no certificate in PEM format".to_owned()),
+        Ok(found) => Ok(found),
+        Err(error) => Err(format!("a certificate cannot be read: {error}")),
+    }
+}
 
 /// Secures connections.
 pub(crate) struct TlsHandshaker {

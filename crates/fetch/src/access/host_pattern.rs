@@ -38,6 +38,11 @@ impl HostPattern {
             && self.hosts.contain(host.strip_suffix('.').unwrap_or(host))
     }
 
+    /// Whether `host` is meant on some port.
+    pub(crate) fn matches_host(&self, host: &str) -> bool {
+        self.hosts.contain(host.strip_suffix('.').unwrap_or(host))
+    }
+
     /// Whether hosts of many owners are meant, who must not see what is meant for one.
     pub(crate) fn is_shared(&self) -> bool {
         match &self.hosts {
