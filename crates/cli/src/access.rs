@@ -9,8 +9,8 @@ use std::sync::Arc;
 use evercrawl_compare::Digest;
 use evercrawl_engine::cookie_file;
 use evercrawl_fetch::{
-    Access, AccessRules, Cookies, HostPattern, Jar, JarLimits, Proxy, ProxyRule,
-    certificates_in_pem,
+    Access, AccessRules, AllowPrivate, BadHostPattern, BadNetwork, Cookies, HostPattern, Jar,
+    JarLimits, Network, Proxy, ProxyRule, certificates_in_pem,
 };
 use url::Url;
 
@@ -67,6 +67,26 @@ pub(crate) fn roots(settings: &Settings) -> anyhow::Result<Vec<Vec<u8>>> {
         roots.extend(certificates_in_pem(&text).map_err(bad)?);
     }
     Ok(roots)
+}
+
+/// Which private networks, and private names behind a proxy, may be fetched from.
+pub(crate) fn allow_private(settings: &Settings) -> anyhow::Result<AllowPrivate> {
+    let items = settings.items("fetch.allow_private").iter();
+    let (mut networks, mut names) = (Vec::new(), Vec::new());
+    for item in items {
+        match item.as_str() {
+            "loopback" => networks.extend(Network::LOOPBACK),
+            name if name.starts_with(['.', '*']) => {
+                names.push(name.parse().map_err(|error: BadHostPattern| {
+                    Failure::config(format!("fetch.allow_private: {error}"))
+                })?)
+            }
+            text => networks.push(text.parse().map_err(|error: BadNetwork| {
+                Failure::config(format!("fetch.allow_private: {error} or `loopback`"))
+            })?),
+        }
+    }
+    Ok(AllowPrivate::networks(networks).with_names(names))
 }
 
 /// The first rule that matches counts: exceptions, then rules for some hosts, then the proxy for all.

@@ -13,7 +13,7 @@ use evercrawl_engine::retention::Keep;
 use evercrawl_engine::suspicion::{SpamConfig, SuspectAction};
 use evercrawl_engine::{FrontierConfig, Pace, PlannerConfig, RetentionConfig, Schedule};
 use evercrawl_extract::decode::DecodeLimits;
-use evercrawl_fetch::{self as fetch, AllowPrivate, ConnectTo, NameServers, Network};
+use evercrawl_fetch::{self as fetch, ConnectTo, NameServers};
 use evercrawl_rank::Topic;
 use evercrawl_state::StoreLimits;
 use evercrawl_urls::{CanonicalStep, CanonicalSteps, DEFAULT_EXTENSIONS, FilterRules, ScopeKind};
@@ -217,7 +217,7 @@ pub(crate) fn fetch_config(settings: &Settings) -> anyhow::Result<fetch::FetchCo
     config.pool.per_host = settings.one_or_more("pace.per_host")?;
     config.http2 = settings.flag("fetch.http2")?;
     config.tls.extra_roots = crate::access::roots(settings)?;
-    config.allow_private = allow_private(settings)?;
+    config.allow_private = crate::access::allow_private(settings)?;
     config.connect_to = connect_to(settings)?;
     config.dns.servers = settings.need("fetch.dns", |text| match text {
         "own" => Ok(NameServers::FromSystem),
@@ -241,25 +241,6 @@ fn name_servers(text: &str) -> Result<NameServers, String> {
         .map(|text| server(text.trim()))
         .collect::<Result<_, _>>()
         .map(NameServers::These)
-}
-
-fn allow_private(settings: &Settings) -> anyhow::Result<AllowPrivate> {
-    let items = settings.items("fetch.allow_private").iter();
-    let (mut networks, mut names) = (Vec::new(), Vec::new());
-    for item in items {
-        match item.as_str() {
-            "loopback" => networks.extend(Network::LOOPBACK),
-            name if name.starts_with(['.', '*']) => {
-                names.push(name.parse().map_err(|error: fetch::BadHostPattern| {
-                    Failure::config(format!("fetch.allow_private: {error}"))
-                })?)
-            }
-            text => networks.push(text.parse().map_err(|error: fetch::BadNetwork| {
-                Failure::config(format!("fetch.allow_private: {error} or `loopback`"))
-            })?),
-        }
-    }
-    Ok(AllowPrivate::networks(networks).with_names(names))
 }
 
 pub(crate) fn connect_to(settings: &Settings) -> anyhow::Result<Vec<ConnectTo>> {

@@ -375,7 +375,9 @@ impl Settings {
     pub(crate) fn shown(&self, key: &Key) -> String {
         let items = self.items(key.name);
         let is_reference = items.iter().all(|item| crate::secret::is_reference(item));
-        let secret = SECRETS.contains(&key.name) && !is_reference;
+        // The URL of a proxy may have a password by mistake.
+        let may_hide = key.name == "fetch.proxy" && items.iter().any(|item| item.contains('@'));
+        let secret = (SECRETS.contains(&key.name) || may_hide) && !is_reference;
         if secret && !items.is_empty() { "(hidden)".to_owned() } else { items.join(", ") }
     }
 

@@ -197,7 +197,7 @@ fn credentials_open_a_site_and_are_shown_nowhere() {
         "[[request]]\nhost = \"a.test\"\nbasic = \"@env:LOGIN\"\nplain_http = true\n\
          headers = { X-Key = \"@file:key\", Accept-Language = \"de\" }\n",
     );
-    let variables = [("LOGIN", "me:hunter0")];
+    let variables = [("LOGIN", "me:hunter2")];
     let crawl =
         format!("crawl --once http://a.test/ http://b.test/ {PACE} {} --log debug", site.flags());
     let ran = run_with(&place, &crawl, &variables).wait().expect(0);

@@ -1,9 +1,11 @@
 //! What is known of one cookie?
 
+use std::fmt;
+
 use crate::matching::{domain_matches, path_matches};
 
 /// One cookie.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Cookie {
     pub(crate) name: Box<[u8]>,
     pub(crate) value: Box<[u8]>,
@@ -62,5 +64,13 @@ impl Cookie {
     /// How many bytes it counts for.
     pub(crate) fn bytes(&self) -> usize {
         self.name.len() + self.value.len() + self.domain.len() + self.path.len()
+    }
+}
+
+/// Without the value, which is a secret.
+impl fmt::Debug for Cookie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = String::from_utf8_lossy(&self.name);
+        write!(f, "Cookie({name} for {}{})", self.domain, self.path)
     }
 }

@@ -31,6 +31,7 @@ fn a_cookies_txt_is_imported_and_its_values_are_secrets() {
     jar.store(&Url::parse("https://www.a.test/").unwrap(), b"own=1", NOW).unwrap();
     let (_, redacted) = header(&mut jar, "https://www.a.test/").unwrap();
     assert_eq!(redacted, "session=***; own=1");
+    assert!(!format!("{jar:?}").contains("secret"), "{jar:?}");
     let shown = format!("{:?}", jar.header(&Url::parse("https://a.test/").unwrap(), NOW));
     assert!(!shown.contains("secret"), "{shown}");
 }

@@ -16,7 +16,7 @@ use crate::connection::HttpConnection;
 use crate::deadlines::Deadlines;
 use crate::dial::{Destination, Dialer, Via};
 use crate::dns::{DnsAnswer, Resolver};
-use crate::failure::{Failure, FetchPhase, ProxyTrouble};
+use crate::failure::{ConnectFailure, Failure, FetchPhase, ProxyTrouble};
 use crate::pool::Pool;
 use crate::proxy::Proxy;
 use crate::request::Request;
@@ -143,7 +143,7 @@ impl Client {
         }
         let result = self.ask(&to, (request, &extras), visit).await;
         visit.request_bytes = extras.redact(std::mem::take(&mut visit.request_bytes));
-        let response = refuse_proxy_login(result?, &to)?;
+        let response = judge_forwarded(result?, &to)?;
         access.take_cookies(request.url(), &response.headers);
         Ok(response)
     }
@@ -249,10 +249,22 @@ impl Client {
     }
 }
 
-/// A proxy that reads requests itself may want a password instead: that is not the server's answer.
-fn refuse_proxy_login(response: Response, to: &Destination<'_>) -> Result<Response, Failure> {
-    match to.forwarding_proxy() {
-        Some(proxy) if response.status == 407 => Err(proxy.failure(ProxyTrouble::Login)),
+/// What a response means where a proxy reads the requests itself: it may be the proxy's own, not the server's.
+fn judge_forwarded(response: Response, to: &Destination<'_>) -> Result<Response, Failure> {
+    let Some(proxy) = to.forwarding_proxy() else { return Ok(response) };
+    let says_error = |name: &str, word: &str| {
+        response
+            .headers
+            .get_all(name)
+            .iter()
+            .any(|value| String::from_utf8_lossy(value.as_bytes()).contains(word))
+    };
+    match response.status {
+        407 => Err(proxy.failure(ProxyTrouble::Login)),
+        // RFC 9209, and what was usual before.
+        500.. if says_error("proxy-status", "error=") || says_error("x-squid-error", "ERR_") => {
+            Err(ConnectFailure::Unreachable.into())
+        }
         _ => Ok(response),
     }
 }

@@ -18,6 +18,7 @@ use hyper::Version;
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::task::AbortHandle;
 use tokio::time::{Instant, Sleep};
 
 use crate::access::RequestExtras;
@@ -32,6 +33,9 @@ use crate::request::{Request, RequestForm};
 use crate::response::{self, Protocol, Response, TlsInfo, Truncation};
 use crate::wire_record::HeadTooLarge;
 
+/// Bytes that an HTTP/2 server may send ahead of what was read.
+const STREAM_WINDOW: u32 = 512 * 1024;
+
 /// The most header fields a response may have.
 const MOST_FIELDS: usize = 500;
 
@@ -43,6 +47,8 @@ pub(crate) struct HttpConnection {
     tape: SharedWireRecord,
     route: Route,
     tls: Option<TlsInfo>,
+    /// Held for its end alone.
+    _task: Option<TaskGuard>,
 }
 
 /// Where a connection leads, and whose it is.
@@ -81,6 +87,16 @@ enum Sender {
     Http2(http2::SendRequest<Empty<Bytes>>),
 }
 
+/// Ends the task of an HTTP/2 connection with the connection: a server must not be able to keep it.
+#[derive(Debug)]
+struct TaskGuard(AbortHandle);
+
+impl Drop for TaskGuard {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
 /// Moves the bytes while a response is awaited, and ends the waiting.
 #[derive(Debug)]
 struct ConnectionDriver {
@@ -109,7 +125,7 @@ impl HttpConnection {
             .await
             .map_err(|error| classify_http_error(&error))?;
         let driver = ConnectionDriver::new(Some(Box::new(connection)));
-        Ok(HttpConnection { sender: Sender::Http1(sender), driver, tape, route, tls })
+        Ok(HttpConnection { sender: Sender::Http1(sender), driver, tape, route, tls, _task: None })
     }
 
     /// An HTTP/2 connection; it has a task of its own, as it may have to answer pings.
@@ -120,12 +136,21 @@ impl HttpConnection {
     ) -> Result<Self, Failure> {
         let tape = SharedWireRecord::new();
         let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(2 * STREAM_WINDOW)
             .handshake(RecordedStream::on(stream, tape.clone()))
             .await
             .map_err(|error| classify_http_error(&error))?;
-        tokio::spawn(connection);
+        let task = TaskGuard(tokio::spawn(connection).abort_handle());
         let driver = ConnectionDriver::new(None);
-        Ok(HttpConnection { sender: Sender::Http2(sender), driver, tape, route, tls })
+        Ok(HttpConnection {
+            sender: Sender::Http2(sender),
+            driver,
+            tape,
+            route,
+            tls,
+            _task: Some(task),
+        })
     }
 
     /// Where it leads.
@@ -158,7 +183,7 @@ impl HttpConnection {
 
     /// Whether nothing came back in the last exchange, so that the server cannot have taken it up.
     pub(crate) fn is_unanswered(&self) -> bool {
-        matches!(self.sender, Sender::Http2(_)) || self.tape.lock().bytes_received() == 0
+        matches!(self.sender, Sender::Http2(..)) || self.tape.lock().bytes_received() == 0
     }
 
     /// Sends the request and reads its response.
@@ -217,7 +242,7 @@ impl HttpConnection {
     fn form(&self) -> RequestForm {
         let forwards = self.route.proxied.as_ref().is_some_and(|proxied| proxied.forwards);
         match self.sender {
-            Sender::Http2(_) => RequestForm::Http2,
+            Sender::Http2(..) => RequestForm::Http2,
             Sender::Http1(_) if forwards => RequestForm::Absolute,
             Sender::Http1(_) => RequestForm::Origin,
         }

@@ -163,6 +163,15 @@ impl Dialer {
             other => other,
         })?;
         if !via.forwards(to) {
+            let greeted = via.proxy.greet(&mut tcp);
+            patience.wait(FetchPhase::Connect, limits.connect, greeted).await.map_err(
+                |late| match late {
+                    Failure::Timeout(FetchPhase::Connect) => {
+                        via.proxy.failure(ProxyTrouble::Timeout)
+                    }
+                    total => total,
+                },
+            )??;
             let target = ProxyTarget { host: via.target, port: to.port };
             let led = via.proxy.lead(&mut tcp, target);
             patience.wait(FetchPhase::Connect, limits.connect, led).await??;

@@ -83,6 +83,17 @@ impl Proxy {
         self.login.as_ref().map(|login| &login.authorization)
     }
 
+    /// Agrees with the proxy on how it is spoken to. A proxy that does not get this far does not work.
+    pub(crate) async fn greet(&self, tcp: &mut TcpStream) -> Result<(), Failure> {
+        match self.kind {
+            ProxyKind::Http => Ok(()),
+            ProxyKind::Socks5 => {
+                let greeted = socks::greet(tcp, self.login.as_ref()).await;
+                greeted.map_err(|trouble| self.failure_of(trouble))
+            }
+        }
+    }
+
     /// Has the proxy connect to `target`; afterwards `tcp` leads there.
     pub(crate) async fn lead(
         &self,
@@ -91,12 +102,16 @@ impl Proxy {
     ) -> Result<(), Failure> {
         let led = match self.kind {
             ProxyKind::Http => http::connect(tcp, target, self.authorization()).await,
-            ProxyKind::Socks5 => socks::connect(tcp, target, self.login.as_ref()).await,
+            ProxyKind::Socks5 => socks::connect(tcp, target).await,
         };
-        led.map_err(|trouble| match trouble {
+        led.map_err(|trouble| self.failure_of(trouble))
+    }
+
+    fn failure_of(&self, trouble: LeadTrouble) -> Failure {
+        match trouble {
             LeadTrouble::Proxy(trouble) => self.failure(trouble),
             LeadTrouble::Server(failure) => failure.into(),
-        })
+        }
     }
 
     /// A failure of this proxy.

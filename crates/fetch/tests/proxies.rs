@@ -10,6 +10,8 @@ use evercrawl_fetch::{
     ProxyRule, Request,
 };
 
+use tokio::io::AsyncWriteExt;
+
 use crate::support::proxy::{Manner, TestProxy};
 use crate::support::{config, keep_answering, serve, serve_once, stall};
 
@@ -133,7 +135,11 @@ async fn redirects_through_a_proxy_are_judged_too() {
 #[tokio::test]
 async fn a_failing_proxy_is_named_and_a_failing_server_is_not_the_proxys_fault() {
     let dead = SocketAddr::from(([127, 0, 0, 1], 1));
-    let garbage = serve_once("SSH-2.0-OpenSSH_9\r\n").await;
+    let garbage = serve(|mut peer, _| async move {
+        peer.write_all(b"SSH-2.0-OpenSSH_9\r\n").await.unwrap();
+        stall(peer).await;
+    });
+    let garbage = garbage.await;
     let locked = Manner { login: Some("Basic x"), leads_to: dead };
     let (http, socks) = (TestProxy::http(locked.clone()).await, TestProxy::socks(locked).await);
     let open = TestProxy::socks(Manner { login: None, leads_to: dead }).await.address;
@@ -167,15 +173,34 @@ async fn a_failing_proxy_is_named_and_a_failing_server_is_not_the_proxys_fault()
 }
 
 #[tokio::test]
+async fn an_error_page_of_the_proxy_is_not_the_servers_answer() {
+    for (header, is_own) in [
+        ("Proxy-Status: squid; error=dns_error", true),
+        ("X-Squid-Error: ERR_CONNECT_FAIL 111", true),
+        ("Proxy-Status: squid; received-status=503", false),
+        ("Server: a", false),
+    ] {
+        let text = format!("HTTP/1.1 503 No\r\n{header}\r\nContent-Length: 0\r\n\r\n");
+        let address = serve_once(text).await;
+        let client = client(through(proxy("http", address)), |_| {});
+        let result = fetch(&client, "http://a.test/").await.result;
+        match is_own {
+            true => assert_eq!(result.unwrap_err().code(), "connect_unreachable", "{header}"),
+            false => assert_eq!(result.unwrap().status, 503, "{header}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_silent_proxy_does_not_hold_a_request_for_ever() {
     let silent = serve(|peer, _| stall(peer)).await;
-    let client = client(through(proxy("socks5", silent)), |config| {
-        config.limits.connect = Duration::from_millis(100);
-    });
-    assert_eq!(
-        fetch(&client, "http://a.test/").await.result.unwrap_err().code(),
-        "timeout_connect"
-    );
+    for (scheme, code) in [("socks5", "proxy"), ("http", "timeout_connect")] {
+        let client = client(through(proxy(scheme, silent)), |config| {
+            config.limits.connect = Duration::from_millis(100);
+        });
+        let failure = fetch(&client, "https://a.test/").await.result.unwrap_err();
+        assert_eq!(failure.code(), code, "{scheme}: {failure}");
+    }
 }
 
 #[tokio::test]

@@ -453,7 +453,8 @@ fn exit_code(ended: Ended, before: &Counters, after: &Counters, progress: &Progr
         outcomes.map(|&outcome| counters.ended(outcome)).sum()
     };
     let private = after.refused(Refusal::PrivateAddress) > before.refused(Refusal::PrivateAddress);
-    let asked = private || progress.tally.pages + progress.tally.robots > 0;
+    let failed = private || progress.proxy_trouble.is_some();
+    let asked = failed || progress.tally.pages + progress.tally.robots > 0;
     let silent = asked && answered(after) == answered(before);
     match ended {
         Ended::Done | Ended::DoneButResting if silent => exit::UNREACHABLE,

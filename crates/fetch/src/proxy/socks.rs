@@ -19,9 +19,7 @@ const CONNECT: u8 = 1;
 pub(super) async fn connect(
     tcp: &mut TcpStream,
     target: ProxyTarget<'_>,
-    login: Option<&Login>,
 ) -> Result<(), LeadTrouble> {
-    greet(tcp, login).await?;
     let request = request(target)?;
     tcp.write_all(&request).await?;
     let [version, reply, _, kind] = read(tcp).await?;
@@ -40,7 +38,7 @@ pub(super) async fn connect(
 }
 
 /// Agrees on how the user is known.
-async fn greet(tcp: &mut TcpStream, login: Option<&Login>) -> Result<(), LeadTrouble> {
+pub(super) async fn greet(tcp: &mut TcpStream, login: Option<&Login>) -> Result<(), LeadTrouble> {
     let methods: &[u8] =
         if login.is_some() { &[VERSION, 2, NO_LOGIN, PASSWORD] } else { &[VERSION, 1, NO_LOGIN] };
     tcp.write_all(methods).await?;
