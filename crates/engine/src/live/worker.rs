@@ -140,8 +140,12 @@ pub(super) fn commit_all<S: Store>(
 ) {
     let mut save_cookies = || cookies.as_mut().map_or(Ok(()), CookieFile::save);
     while let Some(commit) = commits.recv() {
+        let began = SystemClock.passed();
         let report = match save_cookies().and_then(|()| commit.run()) {
-            Ok(done) => Report::Committed(done),
+            Ok(done) => {
+                commit.observe(SystemClock.passed().saturating_sub(began), SystemClock.now());
+                Report::Committed(done)
+            }
             Err(error) => Report::Uncommitted(error),
         };
         if reports.send(report).is_err() {
