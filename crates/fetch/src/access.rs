@@ -4,7 +4,6 @@
 //! takes the one that the client was made with. Connections of a crawl with rules of its own serve no other crawl.
 
 mod cookies;
-mod host_pattern;
 mod request_rule;
 
 use std::fmt;
@@ -17,9 +16,8 @@ use tracing::debug;
 use url::Url;
 
 pub use self::cookies::Cookies;
-pub use self::host_pattern::{BadHostPattern, HostPattern};
-pub(crate) use self::request_rule::basic;
 pub use self::request_rule::{BadHeader, RequestRule};
+use crate::host_pattern::HostPattern;
 use crate::proxy::Proxy;
 
 /// The rules of one crawl; without any, requests go out directly and say only what every request says.

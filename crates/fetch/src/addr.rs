@@ -9,9 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use thiserror::Error;
-
-use crate::access::HostPattern;
-use crate::request::literal_address;
+use url::Host;
 
 /// Whether `ip` lies in the public internet: not private, loopback, link-local, shared, multicast,
 /// reserved, for documentation or benchmarks, nor a cloud's metadata service, and, where an IPv6
@@ -35,44 +33,16 @@ pub fn is_private_name(host: &str) -> bool {
         && (!host.contains('.') || SET_ASIDE.iter().any(|it| is_below(&it)))
 }
 
-/// Which addresses outside the public internet may be fetched from; none by default.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AllowPrivate {
-    networks: Vec<Network>,
-    /// Private names that a proxy may look up.
-    names: Vec<HostPattern>,
-}
-
-impl AllowPrivate {
-    /// Only public addresses.
-    pub const fn none() -> Self {
-        AllowPrivate { networks: Vec::new(), names: Vec::new() }
+/// The IP address that a URL's or rule's host is, if it is one.
+pub(crate) fn literal_address(host: &str) -> Option<IpAddr> {
+    // Names do not begin with a digit or bracket often; this spares most hosts the parse.
+    if !host.starts_with(|first: char| first.is_ascii_digit() || first == '[') {
+        return None;
     }
-
-    /// Public addresses, and this machine's own.
-    pub fn loopback() -> Self {
-        AllowPrivate::networks(Network::LOOPBACK.to_vec())
-    }
-
-    /// Public addresses, and those within `networks`.
-    pub fn networks(networks: Vec<Network>) -> Self {
-        AllowPrivate { networks, names: Vec::new() }
-    }
-
-    /// The same, and these names where a proxy looks them up.
-    #[must_use]
-    pub fn with_names(self, names: Vec<HostPattern>) -> Self {
-        AllowPrivate { names, ..self }
-    }
-
-    /// Whether a proxy may be asked for `url`, whose host's address is not known here.
-    pub(crate) fn permits_name(&self, host: &str) -> bool {
-        !is_private_name(host) || self.names.iter().any(|names| names.matches_host(host))
-    }
-
-    /// Whether `ip` may be connected to.
-    pub fn permits(&self, ip: IpAddr) -> bool {
-        is_public(ip) || self.networks.iter().any(|network| network.contains(ip))
+    match Host::parse(host).ok()? {
+        Host::Ipv4(ip) => Some(ip.into()),
+        Host::Ipv6(ip) => Some(ip.into()),
+        Host::Domain(_) => None,
     }
 }
 
@@ -192,7 +162,7 @@ fn v4(hi: u16, lo: u16) -> Ipv4Addr {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use url::{Host, Url};
+    use url::Url;
 
     #[test]
     fn only_public_addresses_pass() {
@@ -346,33 +316,21 @@ mod tests {
                 Host::Ipv6(ip) => IpAddr::V6(ip),
                 Host::Domain(name) => panic!("{host} was taken for the name {name}"),
             };
-            assert!(!AllowPrivate::none().permits(ip), "{host} is {ip}");
+            assert!(!is_public(ip), "{host} is {ip}");
         }
     }
 
     #[test]
-    fn allowed_networks_open_exactly_themselves() {
-        let allow = AllowPrivate::networks(vec![
-            "127.0.0.0/8".parse().unwrap(),
-            "10.1.2.3".parse().unwrap(),
-            "fd00::/8".parse().unwrap(),
-        ]);
-        for (ip, permitted) in [
-            ("127.0.0.1", true),
-            ("127.9.9.9", true),
-            ("::ffff:127.0.0.1", true),
-            ("10.1.2.3", true),
-            ("10.1.2.4", false),
-            ("fd12::1", true),
-            ("fc12::1", false),
-            ("::1", false),
-            ("8.8.8.8", true),
+    fn literal_addresses_are_known_from_names() {
+        for (host, literal) in [
+            ("127.0.0.1", Some("127.0.0.1")),
+            ("[::1]", Some("::1")),
+            ("1.example.org", None),
+            ("example.org", None),
         ] {
-            assert_eq!(allow.permits(ip.parse().unwrap()), permitted, "{ip}");
+            let literal = literal.map(|ip| ip.parse().unwrap());
+            assert_eq!(literal_address(host), literal, "{host}");
         }
-        let own = |ip: &str| AllowPrivate::loopback().permits(ip.parse().unwrap());
-        assert!(own("127.0.0.1") && own("127.3.2.1") && own("::1"));
-        assert!(!own("10.0.0.1") && !own("fe80::1") && !own("169.254.169.254") && !own("::2"));
     }
 
     #[test]
@@ -402,10 +360,6 @@ mod tests {
         ] {
             assert_eq!(is_private_name(host), private, "{host}");
         }
-        let names = vec![".intranet".parse().unwrap(), "wiki.lan".parse().unwrap()];
-        let allow = AllowPrivate::none().with_names(names);
-        assert!(allow.permits_name("wiki.intranet") && allow.permits_name("wiki.lan"));
-        assert!(!allow.permits_name("other.lan") && allow.permits_name("example.org"));
     }
 
     proptest! {

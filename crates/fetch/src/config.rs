@@ -7,7 +7,7 @@ use hyper::header::HeaderValue;
 use thiserror::Error;
 
 use crate::access::Access;
-use crate::addr::AllowPrivate;
+use crate::allow_private::AllowPrivate;
 use crate::connect_to::ConnectTo;
 use crate::dns::DnsSettings;
 

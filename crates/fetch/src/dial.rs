@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
-use crate::addr::AllowPrivate;
+use crate::allow_private::AllowPrivate;
 use crate::config::{FetchConfig, FetchConfigError, FetchLimits};
 use crate::connection::{HttpConnection, Proxied, Route};
 use crate::deadlines::Deadlines;

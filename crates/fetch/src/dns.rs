@@ -19,9 +19,9 @@ use tracing::debug;
 pub(crate) use self::table::DnsAnswer;
 use self::table::{AnswerTable, TableLookup};
 use self::upstream::Upstream;
+use crate::addr::literal_address;
 use crate::config::FetchConfigError;
 use crate::failure::DnsFailure;
-use crate::request::literal_address;
 
 /// How names are looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,6 +15,7 @@
 
 mod access;
 mod addr;
+mod allow_private;
 mod body;
 mod body_buffer;
 mod body_memory;
@@ -26,6 +27,8 @@ mod deadlines;
 mod dial;
 mod dns;
 mod failure;
+mod host_pattern;
+mod login;
 mod oldest;
 mod pool;
 mod proxy;
@@ -36,10 +39,9 @@ mod response;
 mod tls;
 mod wire_record;
 
-pub use access::{
-    Access, AccessRules, BadHeader, BadHostPattern, Cookies, HostPattern, ProxyRule, RequestRule,
-};
-pub use addr::{AllowPrivate, BadNetwork, Network, is_private_name, is_public};
+pub use access::{Access, AccessRules, BadHeader, Cookies, ProxyRule, RequestRule};
+pub use addr::{BadNetwork, Network, is_private_name, is_public};
+pub use allow_private::AllowPrivate;
 pub use body::Body;
 pub use client::{Client, Hop};
 pub use config::{FetchConfig, FetchConfigError, FetchLimits, Identity, PoolSettings, TlsSettings};
@@ -49,6 +51,7 @@ pub use evercrawl_cookies::{BadCookieFile, Imported, Jar, JarLimits};
 pub use failure::{
     ConnectFailure, DnsFailure, Failure, FetchPhase, ProxyFailure, ProxyTrouble, TlsFailure,
 };
+pub use host_pattern::{BadHostPattern, HostPattern};
 pub use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 pub use proxy::{BadProxy, Proxy};
 pub use request::{BadUrl, Request, RequestValidators};

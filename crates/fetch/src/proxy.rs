@@ -53,7 +53,7 @@ impl Proxy {
         if self.kind == ProxyKind::Socks5 && !(is_short && !user.is_empty()) {
             return Err(BadProxy::Login);
         }
-        let basic = crate::access::basic(login);
+        let basic = crate::login::basic(login);
         let mut authorization = HeaderValue::from_str(&basic).map_err(|_| BadProxy::Login)?;
         authorization.set_sensitive(true);
         let (user, password) = (user.to_owned(), password.to_owned());

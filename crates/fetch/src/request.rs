@@ -1,6 +1,5 @@
 //! What does a request ask for, and with which headers?
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -8,7 +7,7 @@ use http_body_util::Empty;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Uri, Version};
 use thiserror::Error;
-use url::{Host, Position, Url};
+use url::{Position, Url};
 
 use crate::access::{Access, RequestExtras};
 use crate::config::{FetchLimits, RequestHeaders};
@@ -204,19 +203,6 @@ impl RequestValidators {
     }
 }
 
-/// The IP address that a URL's or rule's host is, if it is one.
-pub(crate) fn literal_address(host: &str) -> Option<IpAddr> {
-    // Names do not begin with a digit or bracket often; this spares most hosts the parse.
-    if !host.starts_with(|first: char| first.is_ascii_digit() || first == '[') {
-        return None;
-    }
-    match Host::parse(host).ok()? {
-        Host::Ipv4(ip) => Some(ip.into()),
-        Host::Ipv6(ip) => Some(ip.into()),
-        Host::Domain(_) => None,
-    }
-}
-
 /// This cannot be fetched, whatever the server would say.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -284,19 +270,6 @@ mod tests {
         }
         let long = format!("http://h/{}", "a".repeat(70_000));
         assert!(matches!(Request::new(&long), Err(BadUrl::NotOne(_))));
-    }
-
-    #[test]
-    fn literal_addresses_are_known_from_names() {
-        for (host, literal) in [
-            ("127.0.0.1", Some("127.0.0.1")),
-            ("[::1]", Some("::1")),
-            ("1.example.org", None),
-            ("example.org", None),
-        ] {
-            let literal = literal.map(|ip| ip.parse().unwrap());
-            assert_eq!(literal_address(host), literal, "{host}");
-        }
     }
 
     proptest! {

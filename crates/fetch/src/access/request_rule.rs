@@ -1,11 +1,11 @@
 //! Which headers and credentials do requests to some hosts carry?
 
-use data_encoding::BASE64;
 use hyper::header::{self, HeaderName, HeaderValue};
 use thiserror::Error;
 use url::Url;
 
-use super::HostPattern;
+use crate::host_pattern::HostPattern;
+use crate::login;
 
 /// Headers and credentials for some hosts. Secrets go over TLS alone, unless the user says otherwise, and never to other
 /// hosts.
@@ -66,7 +66,7 @@ impl RequestRule {
         if !login.contains(':') {
             return Err(BadHeader::Login);
         }
-        self.add(header::AUTHORIZATION, &basic(login), true)
+        self.add(header::AUTHORIZATION, &login::basic(login), true)
     }
 
     /// Adds a bearer token.
@@ -97,11 +97,6 @@ impl RequestRule {
         self.headers.push((name, parsed));
         Ok(self)
     }
-}
-
-/// The value of a header with a user name and password.
-pub(crate) fn basic(login: &str) -> String {
-    format!("Basic {}", BASE64.encode(login.as_bytes()))
 }
 
 /// A header cannot be set. No message shows a value.

@@ -6,8 +6,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::{LeadTrouble, Login, ProxyTarget};
+use crate::addr::literal_address;
 use crate::failure::{ConnectFailure, ProxyTrouble};
-use crate::request::literal_address;
 
 const VERSION: u8 = 5;
 const NO_LOGIN: u8 = 0;

@@ -7,8 +7,7 @@ use evercrawl_cookies::is_public_suffix;
 use thiserror::Error;
 use url::{Host, Url};
 
-use crate::addr::Network;
-use crate::request::literal_address;
+use crate::addr::{Network, literal_address};
 
 /// Hosts: `example.org` alone, `*.example.org` below it, `.example.org` both, `10.0.0.0/8` literal addresses in a
 /// network, `*` all; each with `:PORT` where only that port is meant.
