@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // the one crate that talks to people
 
+mod access;
 mod args;
 mod complaint;
 mod contact;
@@ -19,6 +20,7 @@ mod logging;
 mod plain_english;
 mod print;
 mod report;
+mod secret;
 mod seeds;
 mod settings;
 mod units;

@@ -42,4 +42,5 @@ mod status;
 mod stop;
 mod tools;
 mod verbs;
+mod ways_in;
 mod wild;

@@ -27,7 +27,7 @@ use crate::doorbell::{self, Doorbell};
 use crate::report::run_end::RunEnd;
 use crate::settings::{Origin, Settings};
 use crate::units::{show_counted, show_size};
-use crate::{crawl_config, exit, print, report, seeds};
+use crate::{access, crawl_config, exit, print, report, seeds};
 
 pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     if args.seeds.urls.is_empty() && args.seeds.seeds.is_empty() && !args.common.data.exists() {
@@ -115,6 +115,9 @@ fn settings(args: &Crawl) -> anyhow::Result<(Arc<Settings>, CrawlConfig)> {
     }
     let mut config = crawl_config::crawl_config(&settings, &args.run)?;
     config.ranking.kept_in = Some(RankSnapshots::dir_in(&args.common.data));
+    let ways_in = access::read(&settings, &args.common.data)?;
+    config.fetch.access = ways_in.access;
+    config.cookie_file = ways_in.cookie_file;
     Ok((Arc::new(settings), config))
 }
 
@@ -310,13 +313,25 @@ pub(crate) struct Screen {
     survey: Option<(Time, Survey)>,
     /// How many requests there had been, second by second for a minute.
     lately: VecDeque<(Time, u64)>,
+    /// What was last said of a proxy that failed.
+    said_of_proxy: Option<String>,
 }
 
 impl Screen {
     pub(crate) fn new(json: bool, quiet: bool, board: StatusBoard) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let (shown, put, lately) = (Time::EPOCH, Time::EPOCH, VecDeque::new());
-        Screen { json, quiet, terminal, board, shown, put, survey: None, lately }
+        Screen {
+            json,
+            quiet,
+            terminal,
+            board,
+            shown,
+            put,
+            survey: None,
+            lately,
+            said_of_proxy: None,
+        }
     }
 
     pub(crate) fn show(&mut self, progress: &Progress, walk: &Walk<DiskStore>) {
@@ -324,6 +339,7 @@ impl Screen {
             self.put = progress.at;
             self.put_status(progress, walk);
         }
+        self.tell_of_proxy(progress);
         let every = if self.terminal && !self.json { 200 } else { 10_000 };
         if self.quiet || progress.at.since(self.shown) < Duration::from_millis(every) {
             return;
@@ -338,6 +354,16 @@ impl Screen {
             let _ = std::io::stderr().flush();
         } else {
             eprintln!("{}", report::progress_line(progress));
+        }
+    }
+
+    /// Says each time that a proxy fails why nothing is fetched through it.
+    fn tell_of_proxy(&mut self, progress: &Progress) {
+        let Some(trouble) = &progress.proxy_trouble else { return };
+        if self.said_of_proxy.as_ref() != Some(trouble) {
+            self.clear();
+            eprintln!("{}", print::plain(trouble));
+            self.said_of_proxy = Some(trouble.clone());
         }
     }
 
@@ -449,7 +475,8 @@ fn exit_code(ended: Ended, before: &Counters, after: &Counters, progress: &Progr
         outcomes.map(|&outcome| counters.ended(outcome)).sum()
     };
     let private = after.refused(Refusal::PrivateAddress) > before.refused(Refusal::PrivateAddress);
-    let asked = private || progress.tally.pages + progress.tally.robots > 0;
+    let failed = private || progress.proxy_trouble.is_some();
+    let asked = failed || progress.tally.pages + progress.tally.robots > 0;
     let silent = asked && answered(after) == answered(before);
     match ended {
         Ended::Done | Ended::DoneButResting if silent => exit::UNREACHABLE,
