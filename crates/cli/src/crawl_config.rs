@@ -12,6 +12,7 @@ use evercrawl_engine::importance::CrawlOrder;
 use evercrawl_engine::retention::Keep;
 use evercrawl_engine::suspicion::{SpamConfig, SuspectAction};
 use evercrawl_engine::{FrontierConfig, Pace, PlannerConfig, RetentionConfig, Schedule};
+use evercrawl_extract::LinkSources;
 use evercrawl_extract::decode::DecodeLimits;
 use evercrawl_fetch::{self as fetch, AllowPrivate, ConnectTo, NameServers, Network};
 use evercrawl_rank::Topic;
@@ -64,6 +65,7 @@ fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()>
         ("crawl.scope", scope),
         ("crawl.depth", rules.depth.map(|n| n.to_string())),
         ("crawl.page_requisites", rules.embeds.then(|| "true".to_owned())),
+        ("crawl.links", rules.links.clone()),
         ("budget.rate", rules.budget.clone()),
         ("budget.bytes_per_day", rules.max_bytes_per_day.clone()),
         ("budget.concurrency", text(rules.concurrency)),
@@ -265,11 +267,15 @@ fn rules(settings: &Settings) -> anyhow::Result<FilterRules> {
     };
     let extensions = settings.items("crawl.skip_extensions");
     let default = || DEFAULT_EXTENSIONS.iter().map(|&e| e.to_owned());
-    let embeds = settings.flag("crawl.page_requisites")?;
+    let pages_only = link_sources(settings)? == LinkSources::Pages;
     let extensions = match extensions {
         [word] if word == "none" => Vec::new(),
-        [word] if word == "default" && embeds => Vec::new(),
-        [word] if word == "default" => default().collect(),
+        [word] if word == "default" && !pages_only => Vec::new(),
+        [word, less @ ..] if word == "default" => {
+            let stays = |one: &String| !less.iter().any(|l| l.strip_prefix('-') == Some(one));
+            let more = less.iter().filter(|l| !l.starts_with('-')).cloned();
+            default().filter(stays).chain(more).collect()
+        }
         list => list.to_vec(),
     };
     Ok(FilterRules {
@@ -299,9 +305,24 @@ pub(crate) fn steps(settings: &Settings) -> anyhow::Result<CanonicalSteps> {
     Ok(steps)
 }
 
+/// In which places links are looked for.
+pub(crate) fn link_sources(settings: &Settings) -> anyhow::Result<LinkSources> {
+    let all = settings.need("crawl.links", |text| match text {
+        "pages" => Ok(false),
+        "all" => Ok(true),
+        _ => Err(format!("`{text}` is no place to look for links; use pages or all")),
+    })?;
+    let requisites = settings.flag("crawl.page_requisites")?;
+    Ok(match (all, requisites) {
+        (true, _) => LinkSources::All,
+        (false, true) => LinkSources::Requisites,
+        (false, false) => LinkSources::Pages,
+    })
+}
+
 fn take(settings: &Settings) -> anyhow::Result<Take> {
     Ok(Take {
-        embeds: settings.flag("crawl.page_requisites")?,
+        sources: link_sources(settings)?,
         page_directives: settings.flag("crawl.page_directives")?,
         keep_links: settings.flag("links.keep")?,
         keep_anchors: settings.flag("links.anchors")?,

@@ -24,6 +24,7 @@ mod budget;
 pub mod check;
 pub mod config;
 pub mod data_dir;
+mod guesses;
 pub mod links;
 pub mod live;
 pub mod nature;

@@ -1,10 +1,12 @@
 //! `evercrawl fetch`: fetches one URL and shows the response; stores nothing.
 
+use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 
 use evercrawl_compare::{Digest, Fingerprint};
+use evercrawl_engine::process::header_links;
 use evercrawl_extract::decode::{self, DecodeLimits};
-use evercrawl_extract::{Content, Document, Extraction, Extractor, HtmlOptions};
+use evercrawl_extract::{Content, Document, Extraction, Extractor, HtmlOptions, LinkSources};
 use evercrawl_fetch::{Client, Hop, Request, Response};
 use serde_json::{Value, json};
 
@@ -29,7 +31,10 @@ pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
     let Some(last) = hops.last() else { return Ok(exit::UNREACHABLE) };
     match &last.fetched.result {
         Ok(response) if args.body => body(response),
-        Ok(response) => show(args, last, response, hops.len() - 1),
+        Ok(response) => {
+            let sources = crawl_config::link_sources(&settings)?;
+            show(args, last, response, (hops.len() - 1, sources))
+        }
         Err(failure) => {
             let message = format!("{}: {failure}", print::plain(last.url.as_str()));
             Err(Failure { code: exit::UNREACHABLE, message }.into())
@@ -50,35 +55,94 @@ fn body(response: &Response) -> anyhow::Result<u8> {
     Ok(exit::OK)
 }
 
-fn show(args: &Fetch, hop: &Hop, response: &Response, redirects: usize) -> anyhow::Result<u8> {
+fn show(
+    args: &Fetch,
+    hop: &Hop,
+    response: &Response,
+    (redirects, sources): (usize, LinkSources),
+) -> anyhow::Result<u8> {
     let content_type = response.header("content-type");
     let unpacked = unpacked(response);
     let document = Document { bytes: &unpacked, content_type, url: hop.url.as_str() };
     let mut extractor = Extractor::new();
-    let extracted = extractor.extract(&document, &HtmlOptions::default());
+    let options = HtmlOptions { sources, ..HtmlOptions::default() };
+    let extracted = extractor.extract(&document, &options);
+    let found = found_links(hop, response, &extracted, sources);
     let mut out = print::data();
     if args.json {
         let mut line = summary(hop, response, &extracted);
         line["redirects"] = redirects.into();
+        line["links"] = found.len().into();
+        line["link_list"] = found.iter().map(FoundLink::to_json).collect();
         print::json_line(&mut out, &line)?;
     } else {
-        write_words(&mut out, hop, response, &extracted)?;
+        write_words(&mut out, hop, response, (&extracted, &found))?;
     }
     Ok(exit::OK)
 }
 
-/// What was read from a document: its title, its text, and how many links it has.
-fn contents<'a>(extracted: &'a Extraction<'_>) -> (Option<&'a str>, &'a str, usize) {
-    match &extracted.content {
-        Content::Page(page) => (page.title.as_deref(), page.text.as_str(), page.links.len()),
-        Content::Listing(listing) => (None, "", listing.entries.len()),
-        Content::Text(text) => (None, text.as_ref(), 0),
-        Content::Nothing => (None, "", 0),
+/// A link, resolved, with what it is for and where it stands.
+struct FoundLink {
+    url: String,
+    kind: &'static str,
+    place: &'static str,
+}
+
+impl FoundLink {
+    fn to_json(&self) -> Value {
+        json!({ "url": self.url, "kind": self.kind, "place": self.place })
     }
 }
 
+/// Every address that a response names, once for each kind and place.
+fn found_links(
+    hop: &Hop,
+    response: &Response,
+    extracted: &Extraction<'_>,
+    sources: LinkSources,
+) -> Vec<FoundLink> {
+    let base = match &extracted.content {
+        Content::Page(page) => page.base.as_deref(),
+        Content::Listing(listing) => {
+            let entries = listing.entries.iter().map(|entry| entry.url.clone());
+            return entries.map(|url| FoundLink { url, kind: "entry", place: "listing" }).collect();
+        }
+        _ => None,
+    };
+    let own = &hop.url;
+    let base = base.and_then(|href| own.join(href).ok()).unwrap_or_else(|| own.clone());
+    let headers = header_links(response, sources);
+    let in_headers = headers.links().iter().map(|link| (own, link));
+    let all = extracted.links.iter().map(|link| (&base, link)).chain(in_headers);
+    let mut seen = HashSet::new();
+    all.map(|(base, link)| {
+        let url = base.join(link.href).map_or_else(|_| link.href.to_owned(), String::from);
+        FoundLink { url, kind: link.kind.name(), place: link.place.name() }
+    })
+    .filter(|link| seen.insert((link.url.clone(), link.kind, link.place)))
+    .collect()
+}
+
+/// What was read from a document: its title and its text.
+fn contents<'a>(extracted: &'a Extraction<'_>) -> (Option<&'a str>, &'a str) {
+    match &extracted.content {
+        Content::Page(page) => (page.title.as_deref(), page.text.as_str()),
+        Content::Text(text) => (None, text.as_ref()),
+        Content::Listing(_) | Content::Nothing => (None, ""),
+    }
+}
+
+/// How many links stand in each kind of place.
+fn by_place(found: &[FoundLink]) -> String {
+    let mut counts = BTreeMap::new();
+    found.iter().for_each(|link| *counts.entry(link.place).or_insert(0_usize) += 1);
+    let parts = counts.iter().map(|(place, count)| format!("{count} {place}"));
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    if parts.is_empty() { "0".to_owned() } else { parts }
+}
+
 fn summary(hop: &Hop, response: &Response, extracted: &Extraction<'_>) -> Value {
-    let (title, text, links) = contents(extracted);
+    let (title, text) = contents(extracted);
     let simhash = Fingerprint::of_text(text).map(|print| format!("{:016x}", print.to_bits()));
     let headers: Vec<_> = response
         .headers
@@ -97,7 +161,6 @@ fn summary(hop: &Hop, response: &Response, extracted: &Extraction<'_>) -> Value 
         "title": title,
         "text_bytes": text.len(),
         "simhash": simhash,
-        "links": links,
         "ms": u64::try_from(hop.fetched.times.total.as_millis()).unwrap_or(u64::MAX),
     })
 }
@@ -106,10 +169,10 @@ fn write_words(
     out: &mut impl Write,
     hop: &Hop,
     response: &Response,
-    extracted: &Extraction<'_>,
+    (extracted, found): (&Extraction<'_>, &[FoundLink]),
 ) -> std::io::Result<()> {
-    let (title, text, links) = contents(extracted);
-    let links = show_counted(links as u64, "link");
+    let (title, text) = contents(extracted);
+    let links = show_counted(found.len() as u64, "link");
     let (body, words) = (response.body.len() as u64, text.len() as u64);
     let charset = extracted.charset.unwrap_or("-");
     let times = hop.fetched.times;
@@ -118,6 +181,7 @@ fn write_words(
     writeln!(out, "title   {}", print::plain(title.unwrap_or("-")))?;
     writeln!(out, "kind    {}, charset {charset}", extracted.kind.mime())?;
     writeln!(out, "body    {}, {} of text, {links}", show_size(body), show_size(words))?;
+    writeln!(out, "links   {}", by_place(found))?;
     writeln!(out, "digest  sha1:{}", Digest::of_bytes(&response.body.whole()))?;
     let [all, dns, connect, tls, first] =
         [times.total, times.dns, times.connect, times.tls, times.first_byte].map(show_duration);
