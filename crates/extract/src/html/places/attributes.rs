@@ -98,6 +98,10 @@ impl PlaceReader<'_> {
                 self.handler(&unpercent(&value.trim_ascii()["javascript:".len()..]));
             }
             "href" | "xlink:href" if value.starts_with("data:") => self.data_address(value),
+            // What links are relative to is mostly a page, too.
+            "href" if element == "base" && self.reads_all() && value.starts_with(['/', 'h']) => {
+                self.part(value, LinkKind::Mention);
+            }
             "xlink:href" if element == "script" => self.part(value, LinkKind::Embed),
             "href" if element == "script" => self.part(value, LinkKind::Embed),
             "href" | "xlink:href" if !LINKED.contains(&element) => {
