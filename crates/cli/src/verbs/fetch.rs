@@ -6,7 +6,9 @@ use std::io::Write;
 use evercrawl_compare::{Digest, Fingerprint};
 use evercrawl_engine::process::header_links;
 use evercrawl_extract::decode::{self, DecodeLimits};
-use evercrawl_extract::{Content, Document, Extraction, Extractor, HtmlOptions, LinkSources};
+use evercrawl_extract::{
+    Content, Document, Extraction, Extractor, HtmlOptions, LinkSources, Unreadable,
+};
 use evercrawl_fetch::{Client, Hop, Request, Response};
 use serde_json::{Value, json};
 
@@ -155,6 +157,7 @@ fn summary(hop: &Hop, response: &Response, extracted: &Extraction<'_>) -> Value 
         "ip": hop.fetched.ip,
         "headers": headers,
         "kind": extracted.kind.mime(),
+        "unreadable": extracted.unreadable.map(Unreadable::name),
         "charset": extracted.charset,
         "bytes": response.body.len(),
         "digest": format!("sha1:{}", Digest::of_bytes(&response.body.whole())),
@@ -179,7 +182,9 @@ fn write_words(
     out.write_all(print_head(&response.head).as_bytes())?;
     writeln!(out)?;
     writeln!(out, "title   {}", print::plain(title.unwrap_or("-")))?;
-    writeln!(out, "kind    {}, charset {charset}", extracted.kind.mime())?;
+    let unreadable = extracted.unreadable.map_or("", Unreadable::name);
+    let not_read = if unreadable.is_empty() { "" } else { ", not read: " };
+    writeln!(out, "kind    {}, charset {charset}{not_read}{unreadable}", extracted.kind.mime())?;
     writeln!(out, "body    {}, {} of text, {links}", show_size(body), show_size(words))?;
     writeln!(out, "links   {}", by_place(found))?;
     writeln!(out, "digest  sha1:{}", Digest::of_bytes(&response.body.whole()))?;

@@ -263,8 +263,18 @@ pub(super) fn readable(bytes: &[u8]) -> String {
     match bytes {
         [0xFE, 0xFF, rest @ ..] => utf16(rest),
         [0xEF, 0xBB, 0xBF, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
-        _ => encoding_rs::WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned(),
+        _ => bytes.iter().map(|&byte| eight_bit(byte)).collect(),
     }
+}
+
+/// The eight-bit encoding of titles: Latin 1, but for what stands in place of its control characters.
+fn eight_bit(byte: u8) -> char {
+    const MARKS: [char; 33] = [
+        '•', '†', '‡', '…', '—', '–', 'ƒ', '⁄', '‹', '›', '−', '‰', '„', '“', '”', '‘', '’', '‚',
+        '™', 'ﬁ', 'ﬂ', 'Ł', 'Œ', 'Š', 'Ÿ', 'Ž', 'ı', 'ł', 'œ', 'š', 'ž', '\u{fffd}', '€',
+    ];
+    let mark = byte.checked_sub(0x80).and_then(|at| MARKS.get(usize::from(at)));
+    mark.copied().unwrap_or(char::from(byte))
 }
 
 /// Big-endian UTF-16.

@@ -310,7 +310,7 @@ mod tests {
         assert!(is_address("next", Opened) && !is_address("next", Named));
         assert!(is_address("?page=2", Opened) && !is_address("a b", Opened));
         assert!(!is_address("/{{id}}", Opened) && !is_address("/:id", Named));
-        assert!(is_address("/", Opened) == false && !is_address("_blank:", Opened));
+        assert!(!is_address("/", Opened) && !is_address("_blank:", Opened));
     }
 
     #[test]
