@@ -119,7 +119,7 @@ fn strings_that_are_addresses_are_found_where_all_links_are_asked_for() {
             "<script type=application/ld+json>{\"@context\":\"https://schema.org\",\"url\":\"/a\"}</script>",
             &[(Mention, Json, "/a")],
         ),
-        ("<script type=text/template><a href=/a></script>", &[(Anchor, Inner, "/a")]),
+        ("<script type=text/template><a href=/a></script>", &[(Mention, Script, "/a")]),
         (
             "<!--[if IE]><link rel=stylesheet href=/a><a href=/b><![endif]-->",
             &[(Embed, Comment, "/a"), (Mention, Comment, "/b")],

@@ -220,7 +220,9 @@ impl LinkSink<'_> {
     /// Adds a link, unless its address leads nowhere or to the page itself.
     pub(crate) fn add(&mut self, href: &str, kind: LinkKind, place: LinkPlace) {
         let href = clean(href);
-        if href.is_empty() || href.starts_with('#') || leads_nowhere(&href) {
+        // What a program fills in later is no address yet.
+        let is_open = ["{{", "{%", "${", "<%"].iter().any(|mark| href.contains(mark));
+        if href.is_empty() || href.starts_with('#') || leads_nowhere(&href) || is_open {
             return;
         }
         if self.links.len() >= self.max {

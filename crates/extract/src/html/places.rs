@@ -72,6 +72,8 @@ enum Content {
     Style,
     /// Markup that the tokenizer hands over as text.
     Markup,
+    /// Markup that a program fills in.
+    Template,
     /// Nothing that holds addresses.
     Other,
 }
@@ -135,6 +137,7 @@ impl PlaceReader<'_> {
             Content::Script if all => self.script(text),
             Content::Json if all => self.json(text),
             Content::Markup => self.inner(text, LinkPlace::Markup),
+            Content::Template if all => self.inner(text, LinkPlace::Script),
             Content::Text if all => {
                 let sink = &mut self.sink;
                 read_text(text, false, &mut |a| sink.add(a, LinkKind::Mention, LinkPlace::Text));
@@ -192,10 +195,10 @@ impl PlaceReader<'_> {
         extractor.read(markup, Syntax::Html, &options);
         read_inner(markup, Syntax::Html, &options, self.depth + 1, &mut extractor.page);
         for link in extractor.page.links.iter() {
-            let kind = match (place, link.kind) {
-                (LinkPlace::Comment, LinkKind::Embed) => LinkKind::Embed,
-                (LinkPlace::Comment, _) => LinkKind::Mention,
-                (_, kind) => kind,
+            let is_guess = matches!(place, LinkPlace::Comment | LinkPlace::Script);
+            let kind = match link.kind {
+                kind if !is_guess || kind == LinkKind::Embed => kind,
+                _ => LinkKind::Mention,
             };
             let place = if link.place == LinkPlace::Markup { place } else { link.place };
             self.sink.add(link.href, kind, place);
@@ -224,7 +227,7 @@ fn content_of(tag: &str, media_type: &str) -> Content {
                 kind if kind.contains("javascript") || kind.contains("ecmascript") => {
                     Content::Script
                 }
-                kind if kind.contains("html") || kind.contains("template") => Content::Markup,
+                kind if kind.contains("html") || kind.contains("template") => Content::Template,
                 _ => Content::Other,
             }
         }
