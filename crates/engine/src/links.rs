@@ -121,7 +121,7 @@ impl LinkReader {
     }
 
     /// How much a text is about what the user looks for, where that is asked for.
-    pub fn topic_likeness(&self, text: &str) -> f64 {
+    pub(crate) fn topic_likeness(&self, text: &str) -> f64 {
         self.topic.as_ref().map_or(0.0, |topic| topic.match_text(text))
     }
 
@@ -335,7 +335,7 @@ impl LinkReader {
     }
 
     /// A bare domain that cannot be had by `https` is tried by `http`.
-    pub fn plain_twin(&self, lease: &Lease, at: Time) -> Option<Discovery> {
+    pub(crate) fn plain_twin(&self, lease: &Lease, at: Time) -> Option<Discovery> {
         let is_bare = lease.row.guess && lease.row.seed;
         let rest = lease.row.url.strip_prefix("https://").filter(|_| is_bare)?;
         let url = self.steps.canonicalize(&format!("http://{rest}")).ok()?;
@@ -393,7 +393,7 @@ impl LinkReader {
     }
 
     /// Whether a list of pages may be fetched.
-    pub fn list_verdict(&self, url: &Canonical, at: Time) -> Result<(), Refusal> {
+    pub(crate) fn list_verdict(&self, url: &Canonical, at: Time) -> Result<(), Refusal> {
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         packed_allowed(gate.check_url(url, 0, at))
     }
