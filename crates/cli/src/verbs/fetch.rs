@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 
 use evercrawl_compare::{Digest, Fingerprint};
-use evercrawl_engine::process::header_links;
+use evercrawl_engine::header_links;
 use evercrawl_extract::decode::{self, DecodeLimits};
 use evercrawl_extract::{
     Content, Document, Extraction, Extractor, HtmlOptions, LinkSources, Unreadable,
