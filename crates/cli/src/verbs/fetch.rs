@@ -15,14 +15,17 @@ use serde_json::{Value, json};
 use crate::args::Fetch;
 use crate::exit::Failure;
 use crate::units::{show_counted, show_duration, show_size};
-use crate::{crawl_config, exit, print};
+use crate::url_rules::link_sources;
+use crate::{access, crawl_config, exit, print};
 
 pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
     let settings = crawl_config::settings(&args.common, Some(&args.rules))?;
     let url = super::canonical(&settings, &args.url)?;
     let request = Request::new(url.as_str()).map_err(|error| Failure::usage(error.to_string()))?;
-    let client = Client::new(crawl_config::fetch_config(&settings)?)
-        .map_err(|error| Failure::config(error.to_string()))?;
+    let mut config = crawl_config::fetch_config(&settings)?;
+    config.access = access::read(&settings, &args.common.data)?.access;
+    let proxy = config.access.proxy_for(request.url()).map(ToString::to_string);
+    let client = Client::new(config).map_err(|error| Failure::config(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let hops = runtime.block_on(client.fetch_following(&request, 10));
     for hop in &hops[..hops.len().saturating_sub(1)] {
@@ -34,8 +37,8 @@ pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
     match &last.fetched.result {
         Ok(response) if args.body => body(response),
         Ok(response) => {
-            let sources = crawl_config::link_sources(&settings)?;
-            show(args, last, response, (hops.len() - 1, sources))
+            let sources = link_sources(&settings)?;
+            show(args, last, response, (hops.len() - 1, sources, proxy))
         }
         Err(failure) => {
             let message = format!("{}: {failure}", print::plain(last.url.as_str()));
@@ -61,7 +64,7 @@ fn show(
     args: &Fetch,
     hop: &Hop,
     response: &Response,
-    (redirects, sources): (usize, LinkSources),
+    (redirects, sources, proxy): (usize, LinkSources, Option<String>),
 ) -> anyhow::Result<u8> {
     let content_type = response.header("content-type");
     let unpacked = unpacked(response);
@@ -74,11 +77,15 @@ fn show(
     if args.json {
         let mut line = summary(hop, response, &extracted);
         line["redirects"] = redirects.into();
+        line["proxy"] = proxy.into();
         line["links"] = found.len().into();
         line["link_list"] = found.iter().map(FoundLink::to_json).collect();
         print::json_line(&mut out, &line)?;
     } else {
         write_words(&mut out, hop, response, (&extracted, &found))?;
+        if let Some(proxy) = proxy {
+            writeln!(out, "proxy   {proxy} ({})", access::PROXY_LOOKS_UP)?;
+        }
     }
     Ok(exit::OK)
 }
