@@ -223,13 +223,16 @@ pub(crate) struct CrawlRules {
     /// Maximum link distance from a seed
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) depth: Option<String>,
-    /// Also fetch images, scripts and stylesheets
+    /// Also fetch what pages are made of: images, scripts, stylesheets, fonts, media
     #[arg(long = "page-requisites", short = 'p', alias = "embeds")]
     pub(crate) embeds: bool,
     /// Archive pages with all that they show: page requisites from any host, PDF and media up to
     /// 64 MiB each
     #[arg(long)]
     pub(crate) archive: bool,
+    /// Where to look for links: pages, or all (also scripts, JSON, comments, forms)
+    #[arg(long, value_name = "WHERE")]
+    pub(crate) links: Option<String>,
     /// Request budget over all hosts, e.g. 5/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) budget: Option<String>,
@@ -571,31 +574,4 @@ fn reason(text: &str) -> Result<String, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(line: &str) -> Vec<String> {
-        line.split(' ').map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn the_flags_of_earlier_versions_still_work() {
-        for line in [
-            "crawl a.test --for 1h --once --recrawl 27d --discover 30% --embeds --agent bot",
-            "crawl --seeds list.txt",
-            "fetch a.test --agent bot --embeds",
-            "init --agent bot",
-            "plan --for 7d",
-            "testweb --for 1m",
-            "demo --for 1m",
-            "boost /news/ x5",
-            "boost /news/ 0.5",
-            "wishes",
-            "wishes --json",
-            "resume h1.test",
-        ] {
-            let line = [vec!["evercrawl".to_owned()], words(line)].concat();
-            assert!(Cli::try_parse_from(&line).is_ok(), "{line:?}");
-        }
-    }
-}
+mod tests;

@@ -24,6 +24,7 @@ mod secret;
 mod seeds;
 mod settings;
 mod units;
+mod url_rules;
 mod verbs;
 
 use std::process::ExitCode;

@@ -22,6 +22,7 @@ mod lab_live;
 mod lab_report;
 mod lab_run;
 mod life;
+mod links;
 mod listings;
 mod lost_state;
 mod metrics;
