@@ -9,8 +9,11 @@
 //! DIR/control.sock     where a running crawl answers other verbs
 //! ```
 
-use std::fs::{self, File, TryLockError};
+pub(crate) mod unknown_files;
+
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -113,7 +116,7 @@ impl DataDir {
     }
 
     /// Where the URLs seen of the data directory at `path` is.
-    pub fn seen_in(path: &Path) -> PathBuf {
+    pub(crate) fn seen_in(path: &Path) -> PathBuf {
         path.join(STATE).join("seen.filter")
     }
 
@@ -123,7 +126,7 @@ impl DataDir {
     }
 
     /// Where what the planner learned is kept in the data directory at `path`.
-    pub fn learned_in(path: &Path) -> PathBuf {
+    pub(crate) fn learned_in(path: &Path) -> PathBuf {
         path.join(LEARNED)
     }
 
@@ -143,17 +146,43 @@ impl DataDir {
 
     /// Opens the state; `seed` is the secret of a new one.
     pub fn state(&self, limits: StoreLimits, seed: u64) -> Result<State<DiskStore>, EngineError> {
+        self.require_state()?;
         let seen = Self::seen_in(&self.path);
         let fresh = Settings { seed, shards: SHARDS };
-        Ok(State::open(self.store(limits)?, fresh, Some(&seen))?)
+        let store = self.store(limits)?;
+        unknown_files::refuse(&View::open(Arc::clone(&store))?, &self.path)?;
+        Ok(State::open(store, fresh, Some(&seen))?)
     }
 
     /// Opens the state for reading alone: at once, however much is known.
     pub fn view(&self, limits: StoreLimits) -> Result<View<DiskStore>, EngineError> {
+        let view = self.view_as_found(limits)?;
+        match view.counters().visits {
+            0 => unknown_files::refuse_without_visits(&view, &self.path).map(|()| view),
+            _ => Ok(view),
+        }
+    }
+
+    /// The same, whatever files the archive has beside those that the state knows.
+    pub fn view_as_found(&self, limits: StoreLimits) -> Result<View<DiskStore>, EngineError> {
+        self.require_state()?;
         let resting = DiskStore::open_to_read(&Self::store_in(&self.path), limits)?;
         match resting.map(Arc::new) {
             Some(store) if !needs_preparation(store.as_ref())? => Ok(View::open(store)?),
             _ => Ok(View::open(self.store(limits)?)?),
+        }
+    }
+
+    /// Whether there is a state. A new data directory has none before its first use.
+    pub fn has_state(&self) -> bool {
+        Self::store_in(&self.path).exists()
+    }
+
+    /// An archive without a state was one with a state: a new state would know nothing of it.
+    fn require_state(&self) -> Result<(), EngineError> {
+        match self.has_state() {
+            true => Ok(()),
+            false => unknown_files::refuse_without_state(&self.path),
         }
     }
 
@@ -232,11 +261,23 @@ fn write_mark(path: &Path) -> Result<(), EngineError> {
 /// Writes a small file in place of the one that is there. Whatever happens meanwhile, it is then the
 /// old one or the new one: written aside, on disk before it is renamed, and its name too afterwards.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), EngineError> {
+    replace(path, bytes, File::options().write(true).create(true).truncate(true))
+}
+
+/// The same for a file that only its owner may read.
+pub(crate) fn replace_secret_file(path: &Path, bytes: &[u8]) -> Result<(), EngineError> {
+    let mut options = File::options();
+    replace(path, bytes, options.write(true).create_new(true).mode(0o600))
+}
+
+fn replace(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<(), EngineError> {
     let mut aside = path.as_os_str().to_owned();
     aside.push(ASIDE);
     let aside = PathBuf::from(aside);
+    // What a crash left there may have been made with other permissions.
+    let _ = fs::remove_file(&aside);
     let write = || {
-        let mut file = File::create(&aside)?;
+        let mut file = options.open(&aside)?;
         file.write_all(bytes)?;
         file.sync_all()
     };

@@ -22,7 +22,9 @@ mod page;
 mod plan;
 mod protocol;
 mod queue;
+mod rates;
 mod retained;
+mod run_hosts;
 mod source;
 mod status;
 mod visit;
@@ -46,15 +48,20 @@ pub use links::{
     SpamRequest, SpamSign, SpamView,
 };
 pub use metrics::{DistributionView, MetricSampleView, MetricsView, Watched};
-pub use overrides::{OverrideKind, OverrideView};
+pub use overrides::{
+    ChangedOverride, ExclusionCount, ListedOverrides, OverrideKind, OverrideNote, OverrideNow,
+    OverrideView, OverridesView,
+};
 pub use page::{PageState, PageView, PagesRequest, PagesView, page, pages};
 pub use plan::{ClassShare, HostShare, NextVisit, PlanView, plan};
 pub use protocol::{
-    Answer, BudgetRequest, BudgetView, Call, Failed, FailureKind, OverrideRequest, OverridesView,
+    Answer, BudgetRequest, BudgetView, Call, Failed, FailureKind, OverrideRequest,
     PROTOCOL_VERSION, PlanRequest, PushRequest, PushView, Request, UrlRequest,
 };
 pub use queue::{QueueRequest, QueueView, QueuedHost, queue};
+pub use rates::{CheckView, RateView, RatesBy, RatesRequest, RatesView, rates};
 pub use retained::{DroppedView, RetentionPreview, dropped};
+pub use run_hosts::{HostRunView, RunHostsView, SilentHost, run_hosts};
 pub use source::{QueryError, Source};
 pub use status::{
     CommitTimes, FetchTimes, NextTimes, PlanSettings, RankedBy, Requests, Run, RunProgress,

@@ -12,9 +12,11 @@ use crate::freshness::FreshnessView;
 use crate::hosts::{HostsRequest, HostsView};
 use crate::links::{ExportView, RankRequest, RankView, SpamRequest, SpamView};
 use crate::metrics::MetricsView;
+use crate::overrides::OverridesView;
 use crate::page::{PageView, PagesRequest, PagesView};
 use crate::plan::PlanView;
 use crate::queue::{QueueRequest, QueueView};
+use crate::rates::{RatesRequest, RatesView};
 use crate::retained::{DroppedView, RetentionPreview};
 use crate::status::Status;
 use crate::visit::HistoryView;
@@ -65,6 +67,8 @@ pub enum Request {
     Queue(QueueRequest),
     /// What would be fetched when?
     Plan(PlanRequest),
+    /// How often do pages of each host, directory or tag change?
+    Rates(RatesRequest),
     /// How fresh are the stored pages?
     Freshness,
     /// What is in the archive?
@@ -212,6 +216,8 @@ pub enum Answer {
     RetentionPreview(RetentionPreview),
     /// The budget that holds from now on.
     Budget(BudgetView),
+    /// How often pages of some sections change.
+    Rates(RatesView),
     /// What came of pushed URLs.
     Pushed(PushView),
     /// What came of an override.
@@ -248,15 +254,6 @@ pub struct PushView {
     pub unusable: u64,
     /// Some of these, and why.
     pub examples: Vec<String>,
-}
-
-/// What came of an override.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OverridesView {
-    /// In words, line by line.
-    pub words: Vec<String>,
-    /// For programs, one JSON object a line.
-    pub json: Vec<serde_json::Value>,
 }
 
 /// Why there is no answer, or no more of it.

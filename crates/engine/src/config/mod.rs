@@ -30,6 +30,8 @@ pub struct CrawlConfig {
     pub archive: ArchiveConfig,
     /// What the ranking beside the crawl reads.
     pub ranking: RankingConfig,
+    /// Where the cookies are kept over runs; `None`: they end with this run.
+    pub cookie_file: Option<PathBuf>,
 }
 
 /// What the walk decides by, whoever drives it.
@@ -53,6 +55,8 @@ pub struct WalkConfig {
     pub hold_mirrors: bool,
     /// Tags of seeds whose new pages come first, where new pages come by topic.
     pub topic_tags: Vec<String>,
+    /// Pages on which nothing is masked as noise: patterns of URLs, and `tag:NAME`.
+    pub noise_off: Vec<String>,
     /// How long what was found is kept.
     pub retention: RetentionConfig,
 }

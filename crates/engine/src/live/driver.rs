@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use evercrawl_archive::FileId;
 use evercrawl_fetch::Client;
-use evercrawl_model::Time;
+use evercrawl_model::{Outcome, Time};
 use evercrawl_state::Store;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
@@ -18,6 +18,7 @@ use super::inbox::{Command, Inbox};
 use super::judge::judging;
 use super::latency::Latency;
 use super::on_the_spot::OnTheSpot;
+use super::proxy_rests::{ProxyRest, ProxyRests};
 use super::ranker::{Weighing, ranking};
 use super::retainer::{Dropping, Retainer};
 use super::worker::{Readers, commit_all};
@@ -25,6 +26,7 @@ use super::{Ended, Order, Progress, Report, Stopper, SystemClock};
 use crate::EngineError;
 use crate::budget::Bucket;
 use crate::config::CrawlConfig;
+use crate::cookie_file::CookieFile;
 use crate::importance::{RankBasis, RankSnapshots};
 use crate::walk::{Commit, SignalCounts, Step, Walk};
 
@@ -43,6 +45,9 @@ const MOST_ORDERS: usize = 32;
 const GRACE: Duration = Duration::from_secs(5);
 /// How long a run that ends when all is visited waits for hosts that asked to be left alone.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Hosts that a progress line names at most.
+const NAMED: usize = 3;
 
 /// Somebody who waits for a commit, and what they are told then.
 type Waiting = (Sender<Result<SignalCounts, EngineError>>, SignalCounts);
@@ -73,6 +78,7 @@ pub(super) struct Driver<S> {
     retainer: Retainer,
     ranker: BackgroundJob,
     ranked_by: Option<RankBasis>,
+    proxy_trouble: Option<String>,
     judge: BackgroundJob,
 }
 
@@ -95,11 +101,14 @@ impl<S: Store + 'static> Driver<S> {
             threads.push(spawn("worker", move || worker.run())?);
         }
         let on_the_spot = OnTheSpot::new(readers.reader(&walk, config.workers.max(1)));
-        let fetcher = Fetcher { client, jobs: job, reports: report.clone(), clock, on_the_spot };
+        let (reports_of_fetcher, proxies) = (report.clone(), ProxyRests::default());
+        let fetcher =
+            Fetcher { client, jobs: job, reports: reports_of_fetcher, clock, on_the_spot, proxies };
         let fetch_config = config.clone();
         threads.push(spawn("fetcher", move || fetcher.run(order_queue, &fetch_config))?);
         let sink = report.clone();
-        threads.push(spawn("committer", move || commit_all(&commit_queue, &report))?);
+        let cookies = CookieFile::of(&config.fetch.access, config.cookie_file.as_deref());
+        threads.push(spawn("committer", move || commit_all(&commit_queue, &report, cookies))?);
         let now = clock.now();
         Ok(Driver {
             walk,
@@ -122,6 +131,7 @@ impl<S: Store + 'static> Driver<S> {
             next: Latency::default(),
             ranker: BackgroundJob::new("ranking", config.ranking.every, sink.clone(), now),
             ranked_by: None,
+            proxy_trouble: None,
             judge: BackgroundJob::new(
                 "judging",
                 config.walk.plan.spam.survey_interval(),
@@ -214,7 +224,7 @@ impl<S: Store + 'static> Driver<S> {
                     continue;
                 }
                 Step::Robots { origin, lease } => Order::Robots { origin, lease },
-                Step::Wait(until) => return Ok(self.wait_or_end(until, now)),
+                Step::Wait(until) => return self.wait_or_end(until, now),
                 Step::Empty => return Ok(Ordered::Over(Ended::Done)),
             };
             if let Some(budget) = &mut self.budget {
@@ -244,14 +254,29 @@ impl<S: Store + 'static> Driver<S> {
     }
 
     /// Nothing can be asked before `until`: a run that ends when all is visited does not wait for
-    /// hosts that rest for long.
-    fn wait_or_end(&self, until: Time, now: Time) -> Ordered {
+    /// hosts that rest for long, nor for those that do not answer.
+    fn wait_or_end(&self, until: Time, now: Time) -> Result<Ordered, EngineError> {
         let idle = self.walk.activity().0 == 0;
-        if !self.config.limits.once || !idle || until <= now.after(PATIENCE) {
-            return Ordered::Wait(until);
+        if !self.config.limits.once || !idle || until <= now.after(TICK) {
+            return Ok(Ordered::Wait(until));
+        }
+        if until <= now.after(PATIENCE) && !self.walk.waits_for_silent_hosts_alone(now)? {
+            return Ok(Ordered::Wait(until));
         }
         let [new, ..] = self.walk.counters().by_status;
-        Ordered::Over(if new == 0 { Ended::Done } else { Ended::DoneButResting })
+        Ok(Ordered::Over(if new == 0 { Ended::Done } else { Ended::DoneButResting }))
+    }
+
+    /// Some hosts that do not answer, by name, and how many there are.
+    fn silent_hosts(&self) -> (Vec<(String, Outcome)>, usize) {
+        let mut silent: Vec<_> = self.walk.run_hosts().silent().collect();
+        let all = silent.len();
+        silent.sort_unstable_by_key(|(host, _)| *host);
+        let named = silent.into_iter().take(NAMED).filter_map(|(host, outcome)| {
+            let row = self.walk.state().host(host).ok().flatten()?;
+            Some((row.authority, outcome))
+        });
+        (named.collect(), all)
     }
 
     /// The pages asked for and out reach the limit.
@@ -354,6 +379,10 @@ impl<S: Store + 'static> Driver<S> {
                 Ok(())
             }
             Report::Robots(answer) => self.walk.robots(*answer, now),
+            Report::ProxyRests(lease, ProxyRest { until, message }) => {
+                self.proxy_trouble = message.or(self.proxy_trouble.take());
+                self.walk.proxy_rests(&lease, until, now)
+            }
             Report::Committed(done) => {
                 self.committing = false;
                 self.answer(1);
@@ -438,6 +467,8 @@ impl<S: Store + 'static> Driver<S> {
             budget: self.budget.as_ref().map(Bucket::rate),
             next: self.next.clone(),
             ranked_by: self.ranked_by,
+            silent_hosts: self.silent_hosts(),
+            proxy_trouble: self.proxy_trouble.clone(),
         }
     }
 
@@ -467,6 +498,11 @@ impl<S: Store + 'static> Driver<S> {
         // reports has no bound, so all threads come to their end.
         for thread in self.threads.drain(..) {
             thread.join().map_err(|_| EngineError::Broken("a thread"))?;
+        }
+        while let Some(report) = self.reports.try_recv() {
+            if let Report::Uncommitted(error) = report {
+                return Err(error);
+            }
         }
         Ok(self.walk)
     }

@@ -19,6 +19,7 @@ mod inbox;
 mod judge;
 mod latency;
 mod on_the_spot;
+mod proxy_rests;
 mod ranker;
 mod retainer;
 mod worker;
@@ -27,7 +28,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use evercrawl_model::Time;
+use evercrawl_model::{Outcome, Time};
 use evercrawl_state::{Counters, Store};
 
 use crate::EngineError;
@@ -42,6 +43,7 @@ use driver::Driver;
 pub use inbox::Inbox;
 use judge::Verdicts;
 pub use latency::Latency;
+use proxy_rests::ProxyRest;
 use ranker::Weighing;
 use retainer::Dropping;
 
@@ -100,8 +102,12 @@ pub struct Progress {
     pub budget: Option<f64>,
     /// How long it took to find what to do next.
     pub next: Latency,
+    /// What was last heard of a proxy that failed.
+    pub proxy_trouble: Option<String>,
     /// What pages were last ranked by, where a run ranks them.
     pub ranked_by: Option<RankBasis>,
+    /// Some hosts that do not answer, with how the last request to them ended; and how many there are.
+    pub silent_hosts: (Vec<(String, Outcome)>, usize),
 }
 
 /// What the fetcher is to do.
@@ -116,6 +122,7 @@ enum Report {
     Page(Box<Processed>),
     Located(Box<Lease>, Option<IpAddr>),
     Robots(Box<RobotsAnswer>),
+    ProxyRests(Box<Lease>, ProxyRest),
     Committed(Committed),
     Uncommitted(EngineError),
     Dropping(Box<Dropping>),
