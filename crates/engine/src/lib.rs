@@ -21,6 +21,7 @@
 //! - [`check`]: can what lies in a data directory be trusted, and what can be saved of it?
 
 mod budget;
+mod budget_office;
 pub mod check;
 pub mod config;
 pub mod data_dir;

@@ -21,12 +21,11 @@ use crate::response::{Fetched, Response, Times};
 
 /// Fetches pages. It is shared by all who fetch; what it holds (connections, names) is bounded.
 pub struct Client {
+    config: FetchConfig,
     persona: RequestHeaders,
-    limits: FetchLimits,
-    connect_to: Vec<ConnectTo>,
     resolver: Arc<Resolver>,
     dialer: Dialer,
-    pool: Pool,
+    pool: Arc<Pool>,
     room: BodyMemory,
 }
 
@@ -45,17 +44,37 @@ impl Client {
         Ok(Client {
             persona: RequestHeaders::new(&config)?,
             dialer: Dialer::new(&config)?,
-            resolver: Resolver::new(config.dns)?,
-            limits: config.limits,
-            connect_to: config.connect_to,
-            pool: Pool::new(config.pool),
+            resolver: Resolver::new(config.dns.clone())?,
+            pool: Arc::new(Pool::new(config.pool.clone())),
             room: BodyMemory::new(),
+            config,
         })
+    }
+
+    /// Makes a client for another configuration that shares with this one the memory for bodies, the table of names
+    /// if both ask the same name servers, and the idle connections if both may connect to the same addresses in the
+    /// same way.
+    pub fn beside(&self, config: FetchConfig) -> Result<Self, FetchConfigError> {
+        let mut client = Client { room: self.room.clone(), ..Client::new(config)? };
+        let (own, other) = (&client.config, &self.config);
+        if own.dns == other.dns {
+            client.resolver = self.resolver.clone();
+        }
+        if own.connects_like(other) {
+            client.pool = self.pool.clone();
+        }
+        Ok(client)
+    }
+
+    /// What it was made from.
+    pub fn config(&self) -> &FetchConfig {
+        &self.config
     }
 
     /// Fetches once, following no redirect. Never waits longer than the limits say.
     pub async fn fetch(&self, request: &Request) -> Fetched {
-        let mut visit = FetchProgress::start(request.limits_override().unwrap_or(&self.limits));
+        let mut visit =
+            FetchProgress::start(request.limits_override().unwrap_or(&self.config.limits));
         let result = self.request_response(request, &mut visit).await;
         visit.times.total = visit.started.elapsed();
         Fetched {
@@ -70,8 +89,9 @@ impl Client {
     /// The address that a request would go to first, without asking anything of it: whoever paces
     /// requests by address needs it beforehand.
     pub async fn locate(&self, request: &Request) -> Result<IpAddr, Failure> {
-        let mut visit = FetchProgress::start(request.limits_override().unwrap_or(&self.limits));
-        let (host, _) = ConnectTo::route(&self.connect_to, request.host(), request.port());
+        let mut visit =
+            FetchProgress::start(request.limits_override().unwrap_or(&self.config.limits));
+        let (host, _) = ConnectTo::route(&self.config.connect_to, request.host(), request.port());
         let ips = self.addresses(host, &mut visit).await?;
         self.dialer.choose_address(&ips)
     }
@@ -100,7 +120,8 @@ impl Client {
         request: &Request,
         visit: &mut FetchProgress<'_>,
     ) -> Result<Response, Failure> {
-        let (host, port) = ConnectTo::route(&self.connect_to, request.host(), request.port());
+        let (host, port) =
+            ConnectTo::route(&self.config.connect_to, request.host(), request.port());
         let ips = self.addresses(host, visit).await?;
         if let Some(mut link) = self.reuse_connection(request, port, &ips).await {
             let result = self.exchange(&mut link, request, visit).await;

@@ -146,6 +146,10 @@ impl Frontier {
         if self.pauses.is_shared() {
             return;
         }
+        if self.last_asked > self.started_at {
+            // What was asked lately is not in the table, and other crawls must not ask it too soon.
+            shared.all_asked(now);
+        }
         self.pauses.share(shared);
         for host in self.active.values() {
             (0..host.out).for_each(|_| self.pauses.asked(&host.row, host.row.ip, host.delay, now));
