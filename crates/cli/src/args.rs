@@ -14,7 +14,8 @@ use crate::units;
 const CRAWL_EXAMPLES: &str = "Examples:
   evercrawl crawl https://example.org/ --contact you@example.org --data web
   evercrawl crawl --data web --max-time 1h       resume, and stop after an hour
-  evercrawl crawl --data web --budget 5/s        5 requests per second";
+  evercrawl crawl --data web --budget 5/s        5 requests per second
+  evercrawl crawl --data a --data b --budget 9/s two directories, one budget";
 
 /// An incremental web crawler: finds pages, archives them, learns how often they change, and
 /// keeps its copy as fresh as a budget allows.
@@ -119,6 +120,38 @@ pub(crate) struct Common {
     pub(crate) set: Vec<String>,
 }
 
+/// The same for any number of data directories.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CommonOfSeveral {
+    /// Data directory; several run in one process and share --budget
+    #[arg(
+        long,
+        short,
+        env = "EVERCRAWL_DATA",
+        default_value = "evercrawl-data",
+        value_name = "DIR"
+    )]
+    pub(crate) data: Vec<PathBuf>,
+    /// Configuration file [default: evercrawl.toml in the data directory, else in the current one]
+    #[arg(long, env = "EVERCRAWL_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Set any setting, e.g. `-s pace.delay=2s`; `evercrawl config show` lists them
+    #[arg(short, long = "set", value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+impl CommonOfSeveral {
+    /// What concerns each directory.
+    pub(crate) fn each(&self) -> Vec<Common> {
+        let common = |data: &PathBuf| Common {
+            data: data.clone(),
+            config: self.config.clone(),
+            set: self.set.clone(),
+        };
+        self.data.iter().map(common).collect()
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Init {
     #[command(flatten)]
@@ -161,7 +194,7 @@ pub(crate) struct Crawl {
     #[command(flatten)]
     pub(crate) seeds: Seeds,
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) common: CommonOfSeveral,
     #[command(flatten)]
     pub(crate) rules: CrawlRules,
     #[command(flatten)]

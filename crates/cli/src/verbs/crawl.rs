@@ -1,19 +1,24 @@
 //! `evercrawl crawl`: discovers, fetches, archives and revisits pages.
 
+mod keeper;
+mod label;
+mod several;
+
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
-use std::net::IpAddr;
+use std::net::{IpAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_engine::config::CrawlConfig;
 use evercrawl_engine::importance::RankSnapshots;
-use evercrawl_engine::live::{self, Ended, Inbox, Progress, Stopper, SystemClock};
+use evercrawl_engine::live::{
+    self, Ended, Inbox, Progress, Services, ServicesConfig, Stopper, SystemClock,
+};
 use evercrawl_engine::walk::Walk;
-use evercrawl_engine::{DataDir, EngineError, freshness};
+use evercrawl_engine::{DataDir, freshness};
 use evercrawl_model::{Outcome, Refusal, Time};
 use evercrawl_query::{FreshnessView, RunReport, Status, Survey, Totals};
 use evercrawl_state::{Counters, DiskStore};
@@ -21,85 +26,174 @@ use evercrawl_urls::{ScopeKind, Seed, SeedTarget};
 use serde_json::json;
 
 use super::take;
-use crate::args::Crawl;
+use crate::args::{Common, Crawl, CrawlRules, RunArgs};
 use crate::control::{Door, StatusBoard};
 use crate::doorbell::{self, Doorbell};
 use crate::settings::{Origin, Settings};
 use crate::units::{show_counted, show_duration, show_size};
 use crate::{crawl_config, exit, print, report, seeds};
+use keeper::Keeper;
+use label::Label;
 
 pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
-    let (settings, config) = settings(args)?;
+    match args.common.each().as_slice() {
+        [common] => run_one(args, common),
+        several => several::run(args, several),
+    }
+}
+
+fn run_one(args: &Crawl, common: &Common) -> anyhow::Result<u8> {
+    let directory =
+        Directory { args, common, rules: &args.rules, run: &args.run, label: Label::default() };
+    let (_, config) = directory.settings()?;
     let mut given = Vec::new();
     seeds::read(&args.seeds, config.walk.reading.steps, |seed, _| {
         given.push(seed);
         Ok(())
     })?;
-    if given.is_empty() && !args.common.data.exists() {
-        return Err(nothing_to_crawl());
-    }
-    let listener = doorbell::listener(&settings)?;
-    let dir = take(&args.common.data, DataDir::open_or_create)?;
-    // Before it was ours, another verb may have changed what is remembered there.
-    let (settings, config) = self::settings(args)?;
-    let clock = SystemClock;
-    let mut walk = open_walk(&dir, &settings, &config)?;
-    require_identity(&config, &settings, &walk, &given)?;
-    settings.remember(&crawl_config::remembered(dir.path()))?;
-    for seed in &given {
-        walk.add_seed(seed, clock.now())?;
-    }
-    // Whatever happens from here on, the crawl can be gone on with.
-    walk.commit_now()?;
-    if walk.counters().pages == 0 {
-        return Err(nothing_to_crawl());
-    }
-    let before = walk.counters().clone();
-    let board = StatusBoard::default();
-    let mut screen = Screen::new(args.json, args.quiet, board.clone());
+    let services =
+        Services::start(ServicesConfig { workers: config.workers, ..Default::default() })?;
     let stopper = Stopper::default();
-    listen_for_signals(stopper.clone());
-    // Without a door the crawl is as good; only verbs have to wait until it ends.
-    let inbox = Inbox::default();
-    let reading = walk.state().reading().committed_reader();
-    let door = Door::open(dir.path(), reading, settings.clone(), inbox.clone(), board);
-    if let Err(error) = &door {
-        eprintln!("other commands cannot reach this crawl: {error}");
-    }
-    if let Some(listener) = listener {
-        eprintln!("accepting pushes at http://{}/push", listener.local_addr()?);
-        Doorbell::open(
-            listener,
-            settings.clone(),
-            walk.state().reading().committed_reader(),
-            inbox.clone(),
-        )?;
-    }
-    let mut keeper = Keeper::new(dir.path());
-    let show = |progress: &Progress, walk: &Walk<DiskStore>| {
-        keeper.keep(walk, progress.at);
-        screen.show(progress, walk);
-    };
-    let (ended, progress, walk) =
-        live::run(walk, &config, &stopper, &inbox, || dir.free_disk(), show)?;
-    drop(keeper);
-    screen.clear();
-    finish(args, walk, ended, &progress, &before, &dir)
+    let listen = || listen_for_signals(vec![stopper.clone()]);
+    let code = directory.crawl(&given, &services, &stopper, listen)?;
+    services.stop()?;
+    Ok(code)
 }
 
-/// What the crawl is to do, as of now.
-fn settings(args: &Crawl) -> anyhow::Result<(Arc<Settings>, CrawlConfig)> {
-    let mut settings = crawl_config::settings(&args.common, Some(&args.rules))?;
-    if let Some(address) = &args.push {
-        settings.set("push.listen", vec![address.clone()], Origin::Flag)?;
-    }
-    let mut config = crawl_config::crawl_config(&settings, &args.run)?;
-    config.ranking.kept_in = Some(RankSnapshots::dir_in(&args.common.data));
-    Ok((Arc::new(settings), config))
+/// A data directory to be crawled, and how.
+struct Directory<'a> {
+    args: &'a Crawl,
+    common: &'a Common,
+    rules: &'a CrawlRules,
+    run: &'a RunArgs,
+    label: Label,
 }
 
-fn nothing_to_crawl() -> anyhow::Error {
-    exit::Failure::usage("nothing to crawl; give a URL, or a list with --input-file FILE")
+impl Directory<'_> {
+    fn path(&self) -> &Path {
+        &self.common.data
+    }
+
+    /// What the crawl is to do, as of now.
+    fn settings(&self) -> anyhow::Result<(Arc<Settings>, CrawlConfig)> {
+        let mut settings = crawl_config::settings(self.common, Some(self.rules))?;
+        if let Some(address) = &self.args.push {
+            settings.set("push.listen", vec![address.clone()], Origin::Flag)?;
+        }
+        let mut config = crawl_config::crawl_config(&settings, self.run)?;
+        config.ranking.kept_in = Some(RankSnapshots::dir_in(self.path()));
+        Ok((Arc::new(settings), config))
+    }
+
+    /// Crawls until the end of the run; `began` is called once the crawl can be resumed, whatever happens.
+    fn crawl(
+        &self,
+        given: &[Seed],
+        services: &Services<DiskStore>,
+        stopper: &Stopper,
+        began: impl FnOnce(),
+    ) -> anyhow::Result<u8> {
+        let (settings, _) = self.settings()?;
+        if given.is_empty() && !self.path().exists() {
+            return Err(self.nothing_to_crawl());
+        }
+        let listener = doorbell::listener(&settings)?;
+        let dir = take(self.path(), DataDir::open_or_create)?;
+        let begun = self.open(given, dir)?;
+        began();
+        self.drive(begun, listener, services, stopper)
+    }
+
+    /// Opens a directory and adds seeds to it.
+    fn open(&self, given: &[Seed], dir: DataDir) -> anyhow::Result<Begun> {
+        // Before it was ours, another verb may have changed what is remembered there.
+        let (settings, config) = self.settings()?;
+        let mut walk = open_labelled_walk(&dir, &settings, &config, &self.label)?;
+        require_identity(&config, &settings, &walk, given)?;
+        settings.remember(&crawl_config::remembered(dir.path()))?;
+        for seed in given {
+            walk.add_seed(seed, SystemClock.now())?;
+        }
+        // Whatever happens from here on, the crawl can be gone on with.
+        walk.commit_now()?;
+        if walk.counters().pages == 0 {
+            return Err(self.nothing_to_crawl());
+        }
+        Ok(Begun { dir, settings, config, walk })
+    }
+
+    /// Drives a walk to the end of the run, and answers other verbs meanwhile.
+    fn drive(
+        &self,
+        begun: Begun,
+        listener: Option<TcpListener>,
+        services: &Services<DiskStore>,
+        stopper: &Stopper,
+    ) -> anyhow::Result<u8> {
+        let Begun { dir, settings, config, walk } = begun;
+        let (board, inbox, before) =
+            (StatusBoard::default(), Inbox::default(), walk.counters().clone());
+        let mut screen = Screen::new(self.args.json, self.args.quiet, board.clone())
+            .labelled(&self.label, dir.path());
+        let _door = self.open_door(&dir, &walk, &settings, &inbox, board);
+        if let Some(listener) = listener {
+            let address = listener.local_addr()?;
+            self.label.tell(&format!("accepting pushes at http://{address}/push"));
+            let reading = walk.state().reading().committed_reader();
+            Doorbell::open(listener, settings.clone(), reading, inbox.clone())?;
+        }
+        let mut keeper = Keeper::new(dir.path(), &self.label);
+        let show = |progress: &Progress, walk: &Walk<DiskStore>| {
+            keeper.keep(walk, progress.at);
+            screen.show(progress, walk);
+        };
+        let (name, free_disk) = (dir.path().display().to_string(), || dir.free_disk());
+        let crawl = live::Crawl {
+            name: &name,
+            walk,
+            config: &config,
+            stopper,
+            inbox: &inbox,
+            free_disk: &free_disk,
+        };
+        let (ended, progress, walk) = services.run(crawl, show)?;
+        drop(keeper);
+        screen.clear();
+        self.finish(walk, ended, &progress, &before, &dir)
+    }
+
+    /// Without a door the crawl is as good; only verbs have to wait until it ends.
+    fn open_door(
+        &self,
+        dir: &DataDir,
+        walk: &Walk<DiskStore>,
+        settings: &Arc<Settings>,
+        inbox: &Inbox,
+        board: StatusBoard,
+    ) -> Option<Door> {
+        let reading = walk.state().reading().committed_reader();
+        let door = Door::open(dir.path(), reading, settings.clone(), inbox.clone(), board);
+        door.inspect_err(|error| {
+            self.label.tell(&format!("other commands cannot reach this crawl: {error}"));
+        })
+        .ok()
+    }
+
+    fn nothing_to_crawl(&self) -> anyhow::Error {
+        let data = self.path().display();
+        exit::Failure::usage(match self.label.is_one_of_several() {
+            false => "nothing to crawl; give a URL, or a list with --input-file FILE".to_owned(),
+            true => format!("nothing to crawl; add seeds with `evercrawl add URL --data {data}`"),
+        })
+    }
+}
+
+/// A walk that can begin, and what it was made from.
+struct Begun {
+    dir: DataDir,
+    settings: Arc<Settings>,
+    config: CrawlConfig,
+    walk: Walk<DiskStore>,
 }
 
 /// Opens state and archive and puts the walk together.
@@ -107,6 +201,16 @@ pub(crate) fn open_walk(
     dir: &DataDir,
     settings: &Settings,
     config: &CrawlConfig,
+) -> anyhow::Result<Walk<DiskStore>> {
+    open_labelled_walk(dir, settings, config, &Label::default())
+}
+
+/// The same; messages begin with the label.
+fn open_labelled_walk(
+    dir: &DataDir,
+    settings: &Settings,
+    config: &CrawlConfig,
+    label: &Label,
 ) -> anyhow::Result<Walk<DiskStore>> {
     let state = dir.state(crawl_config::store_limits(settings)?, random())?;
     let now = SystemClock.not_before(state.view().last_logged()?.unwrap_or_default());
@@ -124,7 +228,9 @@ pub(crate) fn open_walk(
     let (writer, recovery) = dir.archive(state.view(), writer_settings, now)?;
     if recovery.cut_bytes > 0 {
         let cut = show_size(recovery.cut_bytes);
-        eprintln!("the last run ended abruptly; {cut} of uncommitted data is fetched again");
+        label.tell(&format!(
+            "the last run ended abruptly; {cut} of uncommitted data is fetched again"
+        ));
     }
     let learned = DataDir::learned(dir.path());
     Ok(Walk::resume(
@@ -191,7 +297,7 @@ fn is_loopback(host: &str) -> bool {
 }
 
 /// Ctrl-C and a polite kill: once lets what is in flight finish, twice does not.
-pub(crate) fn listen_for_signals(stopper: Stopper) {
+pub(crate) fn listen_for_signals(stoppers: Vec<Stopper>) {
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let Ok(runtime) = runtime else { return };
@@ -205,7 +311,7 @@ pub(crate) fn listen_for_signals(stopper: Stopper) {
                     _ = terminate.recv() => {}
                 }
                 asked += 1;
-                stopper.stop();
+                stoppers.iter().for_each(Stopper::stop);
                 if asked == 1 {
                     eprintln!("\nFinishing requests in flight; press Ctrl-C again to stop now");
                 }
@@ -213,57 +319,6 @@ pub(crate) fn listen_for_signals(stopper: Stopper) {
         });
     });
 }
-
-/// Keeps what the planner learns, now and then and at the end: it can be learned again, but that takes
-/// as long as it took.
-struct Keeper<'a> {
-    dir: &'a Path,
-    began: Time,
-    kept: Time,
-    /// Who is writing it: the crawl does not wait for the disk.
-    writing: Option<JoinHandle<Result<(), EngineError>>>,
-    failed: bool,
-}
-
-impl<'a> Keeper<'a> {
-    fn new(dir: &'a Path) -> Self {
-        let now = SystemClock.now();
-        Keeper { dir, began: now, kept: now, writing: None, failed: false }
-    }
-
-    fn keep(&mut self, walk: &Walk<DiskStore>, now: Time) {
-        // Soon at first, when every minute doubles what is known.
-        let every = (now.since(self.began) / 4).clamp(KEEP_FIRST, KEEP_EVERY);
-        let busy = self.writing.as_ref().is_some_and(|writing| !writing.is_finished());
-        if now.since(self.kept) < every || busy {
-            return;
-        }
-        self.kept = now;
-        self.settle();
-        let (dir, learned) = (self.dir.to_owned(), walk.planner().encode_learned());
-        self.writing = Some(std::thread::spawn(move || DataDir::keep_learned(&dir, &learned)));
-    }
-
-    /// Waits for what is being written.
-    fn settle(&mut self) {
-        let written = self.writing.take().map(JoinHandle::join);
-        // Said once: the crawl goes on, and a full disk will stop it soon enough.
-        if let (Some(Ok(Err(error))), false) = (written, self.failed) {
-            self.failed = true;
-            eprintln!("cannot save the learned change rates: {error}");
-        }
-    }
-}
-
-impl Drop for Keeper<'_> {
-    fn drop(&mut self) {
-        self.settle();
-    }
-}
-
-/// How often what the planner learns is kept.
-const KEEP_EVERY: Duration = Duration::from_secs(60);
-const KEEP_FIRST: Duration = Duration::from_secs(3);
 
 /// What counts as lately.
 const LATELY: Duration = Duration::from_secs(60);
@@ -278,6 +333,9 @@ pub(crate) struct Screen {
     quiet: bool,
     terminal: bool,
     board: StatusBoard,
+    label: Label,
+    /// The data directory, in JSON.
+    data: Option<String>,
     shown: Time,
     put: Time,
     /// What takes longer to find out, and when that was done.
@@ -290,7 +348,15 @@ impl Screen {
     pub(crate) fn new(json: bool, quiet: bool, board: StatusBoard) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let (shown, put, lately) = (Time::EPOCH, Time::EPOCH, VecDeque::new());
-        Screen { json, quiet, terminal, board, shown, put, survey: None, lately }
+        let (label, data) = (Label::default(), None);
+        Screen { json, quiet, terminal, board, label, data, shown, put, survey: None, lately }
+    }
+
+    /// The same for one data directory of several: its lines name it, and do not overwrite those of others.
+    fn labelled(self, label: &Label, dir: &Path) -> Self {
+        let terminal = self.terminal && !label.is_one_of_several();
+        let data = Some(dir.display().to_string());
+        Screen { terminal, label: label.clone(), data, ..self }
     }
 
     pub(crate) fn show(&mut self, progress: &Progress, walk: &Walk<DiskStore>) {
@@ -304,14 +370,15 @@ impl Screen {
         }
         self.shown = progress.at;
         if self.json {
-            let line = json!({"event": "progress", "run": RunReport::of(progress)});
+            let run = RunReport::of(progress);
+            let line = json!({"event": "progress", "data": self.data, "run": run});
             // Whoever reads may go away; the crawl goes on.
             let _ = writeln!(std::io::stdout(), "{line}");
         } else if self.terminal {
             eprint!("\r\x1b[2K{}", fit(&report::progress_line(progress)));
             let _ = std::io::stderr().flush();
         } else {
-            eprintln!("{}", report::progress_line(progress));
+            self.label.tell(&report::progress_line(progress));
         }
     }
 
@@ -358,67 +425,79 @@ fn fit(line: &str) -> String {
     line.chars().take(usize::from(width.max(20)) - 1).collect()
 }
 
-fn finish(
-    args: &Crawl,
-    walk: Walk<DiskStore>,
-    ended: Ended,
-    progress: &Progress,
-    before: &Counters,
-    dir: &DataDir,
-) -> anyhow::Result<u8> {
-    let fresh = freshness::collection_freshness(walk.planner(), walk.state(), SystemClock.now())?;
-    DataDir::keep_learned(dir.path(), &walk.planner().encode_learned())?;
-    let resting = walk.counters().by_status[0];
-    let counters = walk.close()?;
-    let code = exit_code(ended, before, &counters, progress);
-    let mut out = print::data();
-    if args.json {
-        let line = json!({
-            "event": "report",
-            "finish_reason": reason(ended),
-            "exit_code": code,
-            "run": RunReport::of(progress),
-            "freshness": FreshnessView::from(fresh),
-        });
-        print::json_line(&mut out, &line)?;
-        return Ok(code);
+impl Directory<'_> {
+    fn finish(
+        &self,
+        walk: Walk<DiskStore>,
+        ended: Ended,
+        progress: &Progress,
+        before: &Counters,
+        dir: &DataDir,
+    ) -> anyhow::Result<u8> {
+        let now = SystemClock.now();
+        let fresh = freshness::collection_freshness(walk.planner(), walk.state(), now)?;
+        DataDir::keep_learned(dir.path(), &walk.planner().encode_learned())?;
+        let resting = walk.counters().by_status[0];
+        let counters = walk.close()?;
+        let code = exit_code(ended, before, &counters, progress);
+        let mut out = print::data();
+        if self.args.json {
+            let line = json!({
+                "event": "report",
+                "data": dir.path().display().to_string(),
+                "finish_reason": reason(ended),
+                "exit_code": code,
+                "run": RunReport::of(progress),
+                "freshness": FreshnessView::from(fresh),
+            });
+            print::json_line(&mut out, &line)?;
+            return Ok(code);
+        }
+        writeln!(out, "{}", self.label.line(&run_line(ended, progress)))?;
+        report::write_totals(&mut out, &Totals::of(&counters))?;
+        report::write_line(&mut out, "freshness", &report::freshness_text(&fresh.into()))?;
+        out.flush()?;
+        let private = |counters: &Counters| counters.refused(Refusal::PrivateAddress);
+        if private(&counters) > private(before) {
+            self.label.tell(
+                "some hosts have private addresses; use --allow-private=NETWORK to crawl them",
+            );
+        }
+        self.tell_what_next(ended, resting);
+        Ok(code)
     }
+
+    fn tell_what_next(&self, ended: Ended, resting: u64) {
+        let dir = self.path().display();
+        match ended {
+            Ended::Done => {}
+            Ended::DoneButResting => self.label.tell(&format!(
+                "{} left, on hosts that are paused, asked for a pause or do not answer.\n\
+                 Retry with: evercrawl crawl --data {dir} --new-only",
+                show_counted(resting, "page")
+            )),
+            Ended::DiskFull => self
+                .label
+                .tell(&format!("Free some space, then resume with: evercrawl crawl --data {dir}")),
+            _ => {
+                self.label.tell(&format!("State saved. Resume with: evercrawl crawl --data {dir}"))
+            }
+        }
+    }
+}
+
+/// How a run ended, and what it did, on one line.
+fn run_line(ended: Ended, progress: &Progress) -> String {
     let (pages, time) = (progress.tally.pages, progress.at.since(progress.began));
     let rate = pages as f64 / time.as_secs_f64().max(0.001);
-    writeln!(
-        out,
+    format!(
         "{}: {} in {} ({rate:.1}/s), {} received, {} archived",
         words(ended),
         show_counted(pages, "page"),
         show_duration(time),
         show_size(progress.tally.bytes),
         show_size(progress.tally.archived),
-    )?;
-    report::write_totals(&mut out, &Totals::of(&counters))?;
-    report::write_line(&mut out, "freshness", &report::freshness_text(&fresh.into()))?;
-    out.flush()?;
-    let private = |counters: &Counters| counters.refused(Refusal::PrivateAddress);
-    if private(&counters) > private(before) {
-        eprintln!("some hosts have private addresses; use --allow-private=NETWORK to crawl them");
-    }
-    say_what_next(ended, resting, dir.path());
-    Ok(code)
-}
-
-fn say_what_next(ended: Ended, resting: u64, dir: &Path) {
-    let dir = dir.display();
-    match ended {
-        Ended::Done => {}
-        Ended::DoneButResting => eprintln!(
-            "{} left, on hosts that are paused, asked for a pause or do not answer.\n\
-             Retry with: evercrawl crawl --data {dir} --new-only",
-            show_counted(resting, "page")
-        ),
-        Ended::DiskFull => {
-            eprintln!("Free some space, then resume with: evercrawl crawl --data {dir}")
-        }
-        _ => eprintln!("State saved. Resume with: evercrawl crawl --data {dir}"),
-    }
+    )
 }
 
 fn exit_code(ended: Ended, before: &Counters, after: &Counters, progress: &Progress) -> u8 {
