@@ -129,7 +129,7 @@ impl BudgetOffice {
             self.accounts.iter().filter_map(|account| Some(account.report.as_ref()?.currency));
         let first = currencies.next();
         let same = currencies.all(|currency| Some(currency) == first);
-        if same { self.split } else { BudgetSplit::Weight }
+        if same || self.split == BudgetSplit::Equal { self.split } else { BudgetSplit::Weight }
     }
 }
 

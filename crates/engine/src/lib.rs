@@ -12,6 +12,7 @@
 //! - [`walk`]: the loop's one owner, without a clock or a thread
 //! - [`live`]: the walk with real sockets, threads and time
 //! - [`rehearsal`]: the walk under a clock of its own, against a computed web
+//! - [`shared_rehearsal`]: several of them, with one budget
 //! - [`data_dir`]: whose directory is this, and who else is in it?
 //! - [`freshness`]: how fresh is what is held?
 //! - [`waiting`]: what waits, and for what?
@@ -34,6 +35,7 @@ pub mod recent;
 pub mod rehearsal;
 pub mod retention;
 pub mod robots;
+pub mod shared_rehearsal;
 pub mod today;
 pub mod waiting;
 pub mod walk;

@@ -84,24 +84,21 @@ impl Allowance {
         membership.budget(|office| office.take(now));
     }
 
-    /// Takes over what the walk was granted. Returns a rate that is to be planned for anew.
-    pub(super) fn follow_grant(&mut self, granted: Option<f64>, now: Time) -> Option<f64> {
-        let Some(rate) = granted else {
-            let had = self.grant.take().is_some();
-            return self.rate().filter(|_| had);
-        };
-        let before = self.grant.as_ref().map(Bucket::rate);
-        if before == Some(rate) {
-            return None;
-        }
-        let anew = before.is_none_or(|before| (rate / before - 1.0).abs() > WORTH_PLANNING);
+    /// Whether it has a part of a budget of all.
+    pub(super) fn has_grant(&self) -> bool {
+        self.grant.is_some()
+    }
+
+    /// Takes over what the walk was granted. True when that is to be planned for anew.
+    pub(super) fn follow_grant(&mut self, granted: Option<f64>, now: Time) -> bool {
+        let Some(rate) = granted else { return self.grant.take().is_some() };
         match &mut self.grant {
             // A rate that is a little off is kept, so that small changes do not add up unseen.
-            Some(_) if !anew => return None,
+            Some(bucket) if (rate / bucket.rate() - 1.0).abs() <= WORTH_PLANNING => return false,
             Some(bucket) => bucket.set_rate(rate, now),
             None => self.grant = Some(Bucket::new(rate, now)),
         }
-        self.rate()
+        true
     }
 
     /// What it may use by what it used, where it is time to report.

@@ -138,7 +138,7 @@ impl<'a, S: Store + 'static> Driver<'a, S> {
             self.take_reports()?;
             let now = self.clock.now();
             self.share_pauses(now);
-            if self.membership.has_budget() {
+            if self.membership.has_budget() || self.allowance.has_grant() {
                 self.share_budget(now);
             }
             self.take_requests(now)?;
@@ -347,8 +347,8 @@ impl<'a, S: Store + 'static> Driver<'a, S> {
     /// Says what this walk could do with requests, and plans by what it is granted, where all walks share a budget.
     fn share_budget(&mut self, now: Time) {
         let granted = self.membership.grant();
-        if let Some(rate) = self.allowance.follow_grant(granted, now) {
-            self.plan_for(Some(rate));
+        if self.allowance.follow_grant(granted, now) {
+            self.plan_for(self.allowance.rate());
         }
         let Some(usable) = self.allowance.usable(now) else { return };
         let turn = self.membership.budget(|office| office.turn()).unwrap_or_default();

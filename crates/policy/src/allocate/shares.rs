@@ -30,6 +30,8 @@ pub struct BudgetDemand {
 /// By what a budget is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BudgetSplit {
+    /// In equal parts: what others are measured against.
+    Equal,
     /// In proportion to the worth of all pages.
     Weight,
     /// By a price common to all.
@@ -50,6 +52,7 @@ pub fn divide(split: BudgetSplit, budget: f64, demands: &[BudgetDemand]) -> Vec<
     let rest = budget - parts.iter().sum::<f64>();
     let room: Vec<f64> = most.iter().zip(&parts).map(|(most, part)| most - part).collect();
     let known = match split {
+        BudgetSplit::Equal => fill(rest, &vec![1.0; demands.len()], &room),
         BudgetSplit::Price if has_prices(demands) => by_price(rest, demands, &room),
         _ => fill(rest, &weights(demands), &room),
     };
@@ -223,7 +226,7 @@ mod tests {
                 })
                 .collect();
             let budget = size() + 0.1;
-            for split in [BudgetSplit::Weight, BudgetSplit::Price] {
+            for split in [BudgetSplit::Equal, BudgetSplit::Weight, BudgetSplit::Price] {
                 let parts = divide(split, budget, &demands);
                 let all: f64 = parts.iter().sum();
                 assert!((all / budget - 1.0).abs() < 1e-6, "{all} of {budget}: {demands:?}");
