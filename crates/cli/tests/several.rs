@@ -8,7 +8,7 @@ use evercrawl_testweb::{ReachScope, WorldConfig};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::common::site::{Answer, Site};
+use crate::common::site::{Answer, Request, Site};
 use crate::common::touchy::{Size, Touchy};
 use crate::common::web::{Asked, Web};
 use crate::common::{Place, wait_until};
@@ -130,6 +130,25 @@ fn a_host_of_two_directories_gets_one_request_at_a_time_and_its_pause() {
         );
     }
     assert_eq!(held(&place, 0), held(&place, 1));
+}
+
+#[test]
+fn a_pause_that_a_host_asked_one_directory_for_holds_for_all() {
+    let answer = |request: &Request| match request.page.as_str() {
+        "a.test/" if request.earlier == 0 => {
+            Answer::status("429 Too Many Requests").with("Retry-After: 2")
+        }
+        _ => Answer::page("<p>a page"),
+    };
+    let (site, place) = (Site::serve(answer), Place::new());
+    (0..2).for_each(|n| {
+        place.run(&format!("add http://a.test/ --data d{n}")).expect(0);
+    });
+    place.run(&format!("crawl --new-only --delay 50ms {}{}", site.flags(), all(2))).expect(0);
+    let refused = site.asked("a.test/")[0];
+    let next = site.all_asked().into_iter().find(|(at, _)| *at > refused).unwrap().0 - refused;
+    assert!(next >= Duration::from_millis(1990), "asked again after {next:?}");
+    assert!((0..2).all(|n| held(&place, n).len() == 1));
 }
 
 #[test]

@@ -56,10 +56,10 @@ impl Web {
     }
 
     /// A walk from the front pages of these hosts.
-    fn walk(&self, name: &str, hosts: &[u32], config: &CrawlConfig) -> Walk<MemoryStore> {
+    fn walk(&self, hosts: &[u32], config: &CrawlConfig) -> Walk<MemoryStore> {
         let settings = Settings { seed: 11, shards: 64 };
         let state = State::open(Arc::new(MemoryStore::default()), settings, None).unwrap();
-        let dir = self.dir.path().join(name);
+        let dir = self.dir.path().join(format!("{hosts:?}"));
         std::fs::create_dir_all(&dir).unwrap();
         let now = SystemClock.now();
         let settings = archive_settings(1, 1 << 30);
@@ -99,7 +99,7 @@ fn run<'scope>(
     scope.spawn(move || {
         let (mut config, inbox) = (web.config(None), Inbox::default());
         config.limits.min_free_disk = 1;
-        let mut walk = web.walk(name, hosts, &config);
+        let mut walk = web.walk(hosts, &config);
         let mut ends = Vec::new();
         for _ in 0..times {
             let (stopper, free_disk) = (Stopper::default(), || Some(u64::from(name != "full")));

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use evercrawl_extract::decode;
@@ -42,6 +43,8 @@ pub(super) struct Fetcher<S> {
     pub(super) clock: SystemClock,
     pub(super) on_the_spot: OnTheSpot<S>,
     pub(super) manner: RobotsManner,
+    /// Requests out, of all walks.
+    pub(super) out: Arc<AtomicUsize>,
 }
 
 /// A walk that joins: who fetches for it, and its orders.
@@ -76,6 +79,7 @@ impl<S: Store + 'static> Fetcher<S> {
     }
 
     async fn fulfil(self: Rc<Self>, order: Order) {
+        let _out = Out::count(&self.out);
         match order {
             Order::Page(lease) => self.page(lease).await,
             Order::Locate(lease) => self.locate(lease).await,
@@ -108,7 +112,10 @@ impl<S: Store + 'static> Fetcher<S> {
 
     /// Has what came read. If nobody is there who could, the run is over.
     fn hand_on(&self, job: Job) {
+        // Where nothing else is out, this thread would wait while another one is woken to read.
+        let is_alone = self.out.load(Ordering::Relaxed) == 1;
         let _ = match job.fetched.result.as_ref().map_or(0, bytes_to_read) {
+            0..=LARGE_PAGE if is_alone => return self.on_the_spot.read(job),
             0..SHORT_PAGE => return self.on_the_spot.read(job),
             SHORT_PAGE..=LARGE_PAGE => self.jobs.send((self.walk.clone(), job)),
             _ => self.jobs.send_behind((self.walk.clone(), job)),
@@ -142,6 +149,22 @@ impl<S: Store + 'static> Fetcher<S> {
             }
         }
         let _ = self.walk.reports().send(Report::Robots(Box::new(answer)));
+    }
+}
+
+/// A request that is out, counted as long as this lives.
+struct Out(Arc<AtomicUsize>);
+
+impl Out {
+    fn count(out: &Arc<AtomicUsize>) -> Self {
+        out.fetch_add(1, Ordering::Relaxed);
+        Out(out.clone())
+    }
+}
+
+impl Drop for Out {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

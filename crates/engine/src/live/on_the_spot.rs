@@ -1,5 +1,5 @@
 //! What is read where it comes in? Answers that take no longer to read than to hand on: "not modified", a redirect, a
-//! page of a few words.
+//! page of a few words; and, where no other request is out, every page that is not large.
 //!
 //! Who hands something on wakes whoever sleeps, and two cores then take turns at it. For an answer without a body that is a
 //! fifth of all that it costs.

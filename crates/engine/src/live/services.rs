@@ -12,6 +12,7 @@
 //! run. Each has a thread of its own (that of the caller), queues of its own and its own share of the budget; an error
 //! of one is no error of the others.
 
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 
@@ -59,6 +60,8 @@ pub struct Services<S> {
     commit_queue: Receiver<WalkCommit<S>>,
     threads: Mutex<Threads>,
     clients: Mutex<Vec<Weak<Client>>>,
+    /// Requests out, of all walks.
+    out: Arc<AtomicUsize>,
     roster: Arc<Roster>,
 }
 
@@ -84,8 +87,18 @@ impl<S: Store + 'static> Services<S> {
         all.push(spawn("fetcher", move || fetch_all(&runtime, join_queue))?);
         let threads = Mutex::new(Threads { all, committers: 0 });
         let roster = Arc::new(Roster::new(config, SystemClock.now()));
-        let clients = Mutex::default();
-        Ok(Services { workers, joining, jobs, commits, commit_queue, threads, clients, roster })
+        let (clients, out) = (Mutex::default(), Arc::default());
+        Ok(Services {
+            workers,
+            joining,
+            jobs,
+            commits,
+            commit_queue,
+            threads,
+            clients,
+            out,
+            roster,
+        })
     }
 
     /// Runs a walk until one of its limits or a limit of all is reached, or it is asked to stop, on the calling thread;
@@ -153,6 +166,7 @@ impl<S: Store + 'static> Services<S> {
             clock: SystemClock,
             on_the_spot: OnTheSpot::new(port.clone(), walk.processor(self.workers as u64)),
             manner: RobotsManner::new(config),
+            out: self.out.clone(),
         };
         let joined = self.joining.send((fetcher, order_queue));
         joined.map(|()| orders).map_err(|_| EngineError::Broken("the fetcher"))

@@ -106,7 +106,10 @@ impl<S: Store> Walk<S> {
         }
         if frontier.robots_rules(host, https, now).is_none() {
             let Some(rules) = stored_rules(view, url.origin(), agent, now)? else {
-                frontier.record_robots_request(&lease, now);
+                if !frontier.record_robots_request(&lease, now) {
+                    frontier.defer_page(&lease, now);
+                    return Ok(None);
+                }
                 return Ok(Some(Step::Robots { origin: url.origin().to_owned(), lease }));
             };
             frontier.set_robots_rules(host, https, rules);
@@ -120,7 +123,10 @@ impl<S: Store> Walk<S> {
             let again = rules.map(|rules| rules.expires);
             return self.refuse(&lease, Refusal::Robots, again, now).map(|()| None);
         }
-        frontier.record_request(&lease, now);
+        if !frontier.record_request(&lease, now) {
+            frontier.defer_page(&lease, now);
+            return Ok(None);
+        }
         lease.conditions = self.revisits.planner.prepare_request(lease.page, &lease.row);
         let suspect = self.insight.suspects.contains(host);
         let audit = self.revisits.planner.is_audit(lease.page);

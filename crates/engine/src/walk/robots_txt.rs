@@ -69,7 +69,7 @@ impl<S: Store> Walk<S> {
             let jitter = host_pace::jitter(page, now, self.seed);
             expires = now.after(host_pace::backoff(schedule, &answer.lease, asked, jitter));
             let frontier = &mut self.ledger.frontier;
-            host_pace::block(&answer.lease, expires, frontier, &mut update);
+            host_pace::block(&answer.lease, expires, frontier, &mut update, now);
         }
         let body = if access == Access::Parse { answer.body } else { Vec::new() };
         let copy = RobotsCopy { at: now, expires, status: answer.status.unwrap_or(0), body };
