@@ -119,7 +119,7 @@ fn a_host_of_two_directories_gets_one_request_at_a_time_and_its_pause() {
     let crawl = format!("crawl --new-only --delay 80ms {}{}", site.flags(), all(2));
     place.run(&crawl).expect(0);
     let asked = site.all_asked();
-    assert_eq!(asked.len(), 2 * 14, "each asks for robots.txt, the front page and twelve more");
+    assert_eq!(asked.len(), 2 * 15, "robots.txt, sitemap.xml, the front page and twelve more");
     for pair in asked.windows(2) {
         let gap = pair[1].0 - pair[0].0;
         assert!(

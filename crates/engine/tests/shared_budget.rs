@@ -111,7 +111,7 @@ fn freshness(
         .collect();
     let all: usize = kinds.iter().map(|kind| kind.pages).sum();
     let rate = a_day * all as f64 / DAY.as_secs_f64();
-    let mut shared = SharedRehearsal::new(walks, split, rate, 6 * HOUR);
+    let mut shared = SharedRehearsal::new(walks, split, rate, 24 * HOUR);
     let (mut sum, mut looks) = (0.0, 0.0);
     let half = START.after(DAY * days / 2);
     let look = |walks: &[Rehearsal<MemoryStore, Changing>]| {
@@ -149,7 +149,7 @@ fn alike(scale: usize) -> Vec<Kind> {
 
 #[test]
 fn a_common_price_is_worth_more_than_equal_parts() {
-    let of = |split| freshness(&unlike(1), split, 0.2, 60, 1).0;
+    let of = |split| freshness(&unlike(1), split, 0.2, 30, 1).0;
     let (equal, price) = (of(BudgetSplit::Equal), of(BudgetSplit::Price));
     assert!(price > equal + 0.01, "{price} by price, {equal} in equal parts");
 }
@@ -157,11 +157,11 @@ fn a_common_price_is_worth_more_than_equal_parts() {
 #[test]
 #[ignore = "a measurement, some minutes"]
 fn what_divisions_of_a_budget_bring() {
-    for (name, kinds) in [("unlike", unlike(10)), ("alike", alike(10))] {
-        for a_day in [0.05, 0.2, 0.8] {
+    for (name, kinds) in [("unlike", unlike(5)), ("alike", alike(5))] {
+        for a_day in [0.05, 0.2, 0.6] {
             for split in [BudgetSplit::Equal, BudgetSplit::Weight, BudgetSplit::Price] {
                 let runs: Vec<_> =
-                    (1..=3).map(|seed| freshness(&kinds, split, a_day, 120, seed)).collect();
+                    (1..=3).map(|seed| freshness(&kinds, split, a_day, 90, seed)).collect();
                 let mean = runs.iter().map(|run| run.0).sum::<f64>() / runs.len() as f64;
                 let parts: Vec<String> =
                     runs[0].1.iter().map(|part| format!("{:.1}", 100.0 * part)).collect();

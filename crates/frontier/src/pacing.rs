@@ -167,6 +167,10 @@ impl Frontier {
         }
         self.pauses.share(shared);
         for host in self.active.values() {
+            // Not what the user paused for this crawl alone.
+            if host.row.failures > 0 && host.blocked_until < Time::NEVER {
+                self.pauses.block(&host.row, host.blocked_until, now);
+            }
             (0..host.out).for_each(|_| self.pauses.announce(&host.row, host.delay, now));
         }
     }

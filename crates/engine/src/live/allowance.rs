@@ -11,6 +11,8 @@ use crate::budget::Bucket;
 const REPORT_EVERY: Duration = Duration::from_secs(5);
 /// At first more often: what it could do is found out from the first answers on.
 const REPORT_FIRST: Duration = Duration::from_secs(1);
+/// A report is followed by a pause of so many times what it took: at most a hundredth of a core.
+const PAUSE: u32 = 100;
 /// How long a walk that begins is not taken at what it used.
 const BEGINNING: Duration = Duration::from_secs(15);
 /// How much more than it used lately a walk may be granted that did not use up what it had.
@@ -27,6 +29,7 @@ pub(super) struct Allowance {
     began: Time,
     /// When it last reported, how many requests it has made since, and whether it was held up by its grant.
     reported: Time,
+    took: Duration,
     made: u64,
     is_held_up: bool,
 }
@@ -39,6 +42,7 @@ impl Allowance {
             grant: None,
             began: now,
             reported: Time::EPOCH,
+            took: Duration::ZERO,
             made: 0,
             is_held_up: false,
         }
@@ -105,13 +109,19 @@ impl Allowance {
     pub(super) fn usable(&mut self, now: Time) -> Option<f64> {
         let is_young = now.since(self.began) < BEGINNING;
         let since = now.since(self.reported);
-        if since < if is_young { REPORT_FIRST } else { REPORT_EVERY } {
+        let every = if is_young { REPORT_FIRST } else { REPORT_EVERY };
+        if since < every.max(PAUSE * self.took) {
             return None;
         }
         let used = self.made as f64 / since.as_secs_f64();
         let knows_no_better = is_young || self.is_held_up;
         (self.reported, self.made, self.is_held_up) = (now, 0, false);
         Some(if knows_no_better { f64::INFINITY } else { HEADROOM * used })
+    }
+
+    /// A report took so long.
+    pub(super) fn report_took(&mut self, took: Duration) {
+        self.took = took;
     }
 
     /// Requests a second of its own budget.

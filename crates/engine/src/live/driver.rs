@@ -351,10 +351,12 @@ impl<'a, S: Store + 'static> Driver<'a, S> {
             self.plan_for(self.allowance.rate());
         }
         let Some(usable) = self.allowance.usable(now) else { return };
+        let began = self.clock.passed();
         let turn = self.membership.budget(|office| office.turn()).unwrap_or_default();
         let report = self.walk.budget_report(turn, now);
         let demand = BudgetDemand { usable, limit: self.allowance.limit(), ..report.demand };
         self.membership.report(BudgetReport { demand, ..report }, now);
+        self.allowance.report_took(self.clock.passed().saturating_sub(began));
     }
 
     /// Sleeps until a report comes, but not beyond `until`.

@@ -110,7 +110,7 @@ impl Roster {
         lock(&self.budget).iter_mut().for_each(|office| office.open_account(id, now));
         self.count.store(members.len(), Ordering::Relaxed);
         self.apart.fetch_add(1, Ordering::AcqRel);
-        if members.len() > 1 {
+        if members.len() > 1 || self.config.are_several {
             self.pauses.get_or_init(|| SharedPauses::new(now));
         }
         Ok(Membership { roster: self.clone(), member, keeps_pauses: AtomicBool::new(false) })

@@ -41,6 +41,8 @@ const MOST_COMMITTERS: usize = 4;
 pub struct ServicesConfig {
     /// Threads that read pages.
     pub workers: usize,
+    /// Whether walks share their pauses from the first one on; else from when a second one joins.
+    pub are_several: bool,
     /// Requests out at once, each walk with an equal part; `None`: what each walk may by itself.
     pub concurrency: Option<usize>,
     /// Requests a second, divided by what a fetch is worth in each walk; `None`: what each walk may by itself.

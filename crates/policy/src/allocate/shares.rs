@@ -5,10 +5,10 @@
 //! budget is divided by what pages are worth together.
 
 /// How many prices there are.
-pub const PRICES: usize = 40;
+pub const PRICES: usize = 24;
 /// The lowest price, and how many times each is the one before.
 const LOWEST: f64 = 1e-5;
-const STEP: f64 = 1.75;
+const STEP: f64 = 2.5;
 
 /// What a collection could do with requests, in requests a second.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -103,7 +103,7 @@ fn refuse_what_is_for_one(args: &Crawl) -> anyhow::Result<()> {
 fn refuse_twins(several: &[Common]) -> anyhow::Result<()> {
     let mut seen: HashSet<PathBuf> = HashSet::new();
     for Common { data, .. } in several {
-        let real = std::fs::canonicalize(data).unwrap_or_else(|_| data.clone());
+        let real = std::fs::canonicalize(data).or_else(|_| std::path::absolute(data))?;
         if !seen.insert(real) {
             let data = data.display();
             return Err(exit::Failure::usage(format!(
@@ -129,6 +129,7 @@ fn together(args: &Crawl, directories: &[Directory<'_>]) -> anyhow::Result<Servi
     }
     Ok(ServicesConfig {
         workers,
+        are_several: true,
         concurrency: Some(args.rules.concurrency.unwrap_or(concurrency)),
         budget: budget.map_err(|error| exit::Failure::usage(format!("--budget: {error}")))?,
         pages: limits.pages,
