@@ -212,6 +212,7 @@ fn open_labelled_walk(
     config: &CrawlConfig,
     label: &Label,
 ) -> anyhow::Result<Walk<DiskStore>> {
+    let _start_up = tracing::debug_span!("start_up").entered();
     let state = dir.state(crawl_config::store_limits(settings)?, random())?;
     let now = SystemClock.not_before(state.view().last_logged()?.unwrap_or_default());
     let writer_settings = archive::Settings {

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use evercrawl_state::Store;
 
-use super::Report;
 use super::handover::Receiver;
 use super::walk_port::WalkPort;
+use super::{Report, SystemClock};
 use crate::EngineError;
 use crate::process::Job;
 use crate::walk::Commit;
@@ -101,8 +101,12 @@ impl Busy {
 /// Makes commits durable, one after another.
 pub(super) fn commit_all<S: Store>(commits: &Receiver<WalkCommit<S>>) {
     while let Some((walk, commit)) = commits.recv() {
+        let began = SystemClock.passed();
         let report = match catch_unwind(AssertUnwindSafe(|| commit.run())) {
-            Ok(Ok(done)) => Report::Committed(done),
+            Ok(Ok(done)) => {
+                commit.observe(SystemClock.passed().saturating_sub(began), SystemClock.now());
+                Report::Committed(done)
+            }
             Ok(Err(error)) => Report::Uncommitted(error),
             Err(_) => Report::Uncommitted(EngineError::Broken("the committer")),
         };

@@ -13,7 +13,7 @@ use evercrawl_state::DiskStore;
 use serde_json::json;
 
 use super::Label;
-use crate::control::StatusBoard;
+use crate::control::{Posted, StatusBoard};
 use crate::report;
 
 /// What counts as lately.
@@ -90,7 +90,8 @@ impl Screen {
         if let Some((_, survey)) = &self.survey
             && let Ok(status) = Status::of_walk(progress, walk, lately, survey.clone())
         {
-            self.board.put(status);
+            let (next, meters) = (progress.next.distribution(), walk.meters());
+            self.board.put(Posted { status, next, meters });
         }
     }
 
