@@ -1,5 +1,6 @@
 //! Which verbs and flags does the command line take?
 
+mod common;
 mod networks;
 mod own_webs;
 
@@ -9,6 +10,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use evercrawl_model::{Outcome, Refusal};
 
+pub(crate) use self::common::{Common, CommonOfSeveral};
 use crate::exit;
 use crate::logging::LogArgs;
 use crate::units;
@@ -104,58 +106,6 @@ pub(crate) enum Verb {
         /// Shell to complete for
         shell: clap_complete::Shell,
     },
-}
-
-/// The data directory, the configuration file, and settings of any kind.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Common {
-    /// Data directory
-    #[arg(
-        long,
-        short,
-        env = "EVERCRAWL_DATA",
-        default_value = "evercrawl-data",
-        value_name = "DIR"
-    )]
-    pub(crate) data: PathBuf,
-    /// Configuration file [default: evercrawl.toml in the data directory, else in the current one]
-    #[arg(long, env = "EVERCRAWL_CONFIG", value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// Set any setting, e.g. `-s pace.delay=2s`; `evercrawl config show` lists them
-    #[arg(short, long = "set", value_name = "NAME=VALUE")]
-    pub(crate) set: Vec<String>,
-}
-
-/// The same for any number of data directories.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct CommonOfSeveral {
-    /// Data directory; several run in one process and share --budget
-    #[arg(
-        long,
-        short,
-        env = "EVERCRAWL_DATA",
-        default_value = "evercrawl-data",
-        value_name = "DIR"
-    )]
-    pub(crate) data: Vec<PathBuf>,
-    /// Configuration file [default: evercrawl.toml in the data directory, else in the current one]
-    #[arg(long, env = "EVERCRAWL_CONFIG", value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// Set any setting, e.g. `-s pace.delay=2s`; `evercrawl config show` lists them
-    #[arg(short, long = "set", value_name = "NAME=VALUE")]
-    pub(crate) set: Vec<String>,
-}
-
-impl CommonOfSeveral {
-    /// What concerns each directory.
-    pub(crate) fn each(&self) -> Vec<Common> {
-        let common = |data: &PathBuf| Common {
-            data: data.clone(),
-            config: self.config.clone(),
-            set: self.set.clone(),
-        };
-        self.data.iter().map(common).collect()
-    }
 }
 
 #[derive(Debug, Args)]
