@@ -24,7 +24,7 @@ pub(super) struct WalkPort<S> {
     /// The archive file that records are made for.
     current_file: Mutex<FileId>,
     /// Processors that nobody uses now; there is one for each thread that reads.
-    idle: Mutex<Vec<Box<Processor<S>>>>,
+    idle: Mutex<Vec<Processor<S>>>,
     is_closed: AtomicBool,
     /// Sends nothing: its receiver learns when the last holder of the port is gone.
     _holder: Sender<Never>,
@@ -44,7 +44,7 @@ impl<S: Store> WalkPort<S> {
         reports: Sender<Report>,
     ) -> (Arc<Self>, Receiver<Never>) {
         let (holder, gone) = queue();
-        let idle = (0..readers as u64).map(|n| Box::new(walk.processor(n))).collect();
+        let idle = (0..readers as u64).map(|n| walk.processor(n)).collect();
         let port = WalkPort {
             reports,
             recent: walk.recent(),
