@@ -40,4 +40,5 @@ mod status;
 mod stop;
 mod tools;
 mod verbs;
+mod ways_in;
 mod wild;

@@ -30,7 +30,7 @@ use crate::control::{Door, StatusBoard};
 use crate::doorbell::{self, Doorbell};
 use crate::settings::{Origin, Settings};
 use crate::units::{show_counted, show_duration, show_size};
-use crate::{crawl_config, exit, print, report, seeds};
+use crate::{access, crawl_config, exit, print, report, seeds};
 use keeper::Keeper;
 use label::Label;
 pub(crate) use screen::Screen;
@@ -82,6 +82,9 @@ impl Directory<'_> {
         }
         let mut config = crawl_config::crawl_config(&settings, self.run)?;
         config.ranking.kept_in = Some(RankSnapshots::dir_in(self.path()));
+        let ways_in = access::read(&settings, self.path())?;
+        config.fetch.access = ways_in.access;
+        config.cookie_file = ways_in.cookie_file;
         Ok((Arc::new(settings), config))
     }
 
@@ -402,7 +405,8 @@ fn exit_code(ended: Ended, before: &Counters, after: &Counters, progress: &Progr
         outcomes.map(|&outcome| counters.ended(outcome)).sum()
     };
     let private = after.refused(Refusal::PrivateAddress) > before.refused(Refusal::PrivateAddress);
-    let asked = private || progress.tally.pages + progress.tally.robots > 0;
+    let failed = private || progress.proxy_trouble.is_some();
+    let asked = failed || progress.tally.pages + progress.tally.robots > 0;
     let silent = asked && answered(after) == answered(before);
     match ended {
         Ended::Done | Ended::DoneButResting if silent => exit::UNREACHABLE,

@@ -1,7 +1,7 @@
 //! Who keeps a walk going? One thread for each walk: it takes reports, begins commits, orders what may be
 //! fetched, and alone knows when all is done.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -16,15 +16,17 @@ use super::handover::{Receiver, RecvError, Sender, queue};
 use super::inbox::{Command, Inbox};
 use super::judge::judging;
 use super::latency::Latency;
+use super::proxy_rests::ProxyRest;
 use super::ranker::{Weighing, ranking};
 use super::retainer::{Dropping, Retainer};
 use super::roster::{Membership, Usage};
 use super::services::Services;
-use super::walk_port::{Never, WalkPort};
+use super::walk_port::{Never, SharedCookies, WalkPort, save_cookies};
 use super::{Ended, Order, Progress, Report, Stopper, SystemClock};
 use crate::EngineError;
 use crate::budget_office::BudgetReport;
 use crate::config::CrawlConfig;
+use crate::cookie_file::CookieFile;
 use crate::importance::{RankBasis, RankSnapshots};
 use crate::walk::{SignalCounts, Step, Walk};
 
@@ -59,6 +61,8 @@ pub(super) struct Driver<'a, S> {
     services: &'a Services<S>,
     membership: Membership,
     port: Arc<WalkPort<S>>,
+    /// What is committed with the cookies.
+    cookies: SharedCookies,
     /// Ends when nobody can reach this walk any more.
     gone: Receiver<Never>,
     orders: Option<UnboundedSender<Vec<Order>>>,
@@ -77,6 +81,7 @@ pub(super) struct Driver<'a, S> {
     retainer: Retainer,
     ranker: BackgroundJob,
     ranked_by: Option<RankBasis>,
+    proxy_trouble: Option<String>,
     judge: BackgroundJob,
 }
 
@@ -89,7 +94,10 @@ impl<'a, S: Store + 'static> Driver<'a, S> {
         services: &'a Services<S>,
     ) -> Result<Self, EngineError> {
         let (sink, reports) = queue();
-        let (port, gone) = WalkPort::open(&walk, services.readers(), sink.clone());
+        let cookies = CookieFile::of(&config.fetch.access, config.cookie_file.as_deref());
+        let cookies = Arc::new(Mutex::new(cookies));
+        let readers = services.readers();
+        let (port, gone) = WalkPort::open(&walk, readers, sink.clone(), cookies.clone());
         let orders = services.fetch_for(&walk, &port, config)?;
         let clock = SystemClock;
         let now = clock.now();
@@ -103,6 +111,7 @@ impl<'a, S: Store + 'static> Driver<'a, S> {
             services,
             membership,
             port,
+            cookies,
             gone,
             orders: Some(orders),
             reports,
@@ -116,6 +125,7 @@ impl<'a, S: Store + 'static> Driver<'a, S> {
             next: Latency::default(),
             ranker: BackgroundJob::new("ranking", config.ranking.every, sink.clone(), now),
             ranked_by: None,
+            proxy_trouble: None,
             judge: BackgroundJob::new("judging", spam_every, sink.clone(), now),
             retainer: Retainer::new(&config.walk.retention, sink, now),
         })
@@ -384,6 +394,10 @@ impl<'a, S: Store + 'static> Driver<'a, S> {
                 Ok(())
             }
             Report::Robots(answer) => self.walk.robots(*answer, now),
+            Report::ProxyRests(lease, ProxyRest { until, message }) => {
+                self.proxy_trouble = message.or(self.proxy_trouble.take());
+                self.walk.proxy_rests(&lease, until, now)
+            }
             Report::Committed(done) => {
                 self.committing = false;
                 self.answer(1);
@@ -460,6 +474,7 @@ impl<'a, S: Store + 'static> Driver<'a, S> {
             budget: self.allowance.rate(),
             next: self.next.clone(),
             ranked_by: self.ranked_by,
+            proxy_trouble: self.proxy_trouble.clone(),
         }
     }
 
@@ -472,13 +487,13 @@ impl<'a, S: Store + 'static> Driver<'a, S> {
         self.ranker.stop();
         self.judge.stop();
         let ended = self.end_commits();
-        let Driver { mut walk, port, gone, clock, .. } = self;
+        let Driver { mut walk, port, cookies, gone, clock, .. } = self;
         drop(port);
         // Whoever still sends a report does not wait for somebody to take it: the queue of reports has no bound.
         let nobody = gone.recv();
         debug_assert!(nobody.is_none(), "nothing is ever sent there");
         walk.leave_shared_pauses(clock.now());
-        ended.map(|()| walk)
+        ended.and_then(|()| save_cookies(&cookies)).map(|()| walk)
     }
 
     /// Waits for the commit that is on its way, and for what is being dropped from the archive.

@@ -24,6 +24,7 @@ use super::driver::{Driver, spawn};
 use super::fetcher::{Fetcher, Joining, RobotsManner, fetch_all};
 use super::handover::{Disconnected, Receiver, Sender, queue};
 use super::on_the_spot::OnTheSpot;
+use super::proxy_rests::ProxyRests;
 use super::roster::{Roster, WalkEntry};
 use super::walk_port::WalkPort;
 use super::worker::{WalkCommit, WalkJob, Worker, commit_all};
@@ -169,6 +170,7 @@ impl<S: Store + 'static> Services<S> {
             on_the_spot: OnTheSpot::new(port.clone(), walk.processor(self.workers as u64)),
             manner: RobotsManner::new(config),
             out: self.out.clone(),
+            proxies: ProxyRests::default(),
         };
         let joined = self.joining.send((fetcher, order_queue));
         joined.map(|()| orders).map_err(|_| EngineError::Broken("the fetcher"))

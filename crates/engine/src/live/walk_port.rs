@@ -13,6 +13,7 @@ use super::handover::{Disconnected, Receiver, Sender, queue};
 use super::worker::Busy;
 use super::{Report, SystemClock};
 use crate::EngineError;
+use crate::cookie_file::CookieFile;
 use crate::process::{Job, Processor};
 use crate::recent::Recent;
 use crate::walk::Walk;
@@ -26,9 +27,13 @@ pub(super) struct WalkPort<S> {
     /// Processors that nobody uses now; there is one for each thread that reads.
     idle: Mutex<Vec<Processor<S>>>,
     is_closed: AtomicBool,
+    cookies: SharedCookies,
     /// Sends nothing: its receiver learns when the last holder of the port is gone.
     _holder: Sender<Never>,
 }
+
+/// Where a walk keeps its cookies, if it does.
+pub(super) type SharedCookies = Arc<Mutex<Option<CookieFile>>>;
 
 /// What is never sent.
 pub(super) enum Never {}
@@ -42,6 +47,7 @@ impl<S: Store> WalkPort<S> {
         walk: &Walk<S>,
         readers: usize,
         reports: Sender<Report>,
+        cookies: SharedCookies,
     ) -> (Arc<Self>, Receiver<Never>) {
         let (holder, gone) = queue();
         let idle = (0..readers as u64).map(|n| walk.processor(n)).collect();
@@ -51,6 +57,7 @@ impl<S: Store> WalkPort<S> {
             current_file: Mutex::new(walk.file()),
             idle: Mutex::new(idle),
             is_closed: AtomicBool::new(false),
+            cookies,
             _holder: holder,
         };
         (Arc::new(port), gone)
@@ -59,6 +66,11 @@ impl<S: Store> WalkPort<S> {
     /// Where reports for the walk go.
     pub(super) fn reports(&self) -> &Sender<Report> {
         &self.reports
+    }
+
+    /// Writes the walk's cookies, if they changed.
+    pub(super) fn save_cookies(&self) -> Result<(), EngineError> {
+        save_cookies(&self.cookies)
     }
 
     /// From now on records are made for this file.
@@ -115,6 +127,11 @@ impl<S: Store> WalkPort<S> {
         }
         Ok(())
     }
+}
+
+/// Writes a walk's cookies, if it has any and they changed.
+pub(super) fn save_cookies(cookies: &SharedCookies) -> Result<(), EngineError> {
+    lock(cookies).as_mut().map_or(Ok(()), CookieFile::save)
 }
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -98,11 +98,12 @@ impl Busy {
     }
 }
 
-/// Makes commits durable, one after another.
+/// Makes commits durable, one after another. Cookies come first: what a page showed may depend on them.
 pub(super) fn commit_all<S: Store>(commits: &Receiver<WalkCommit<S>>) {
     while let Some((walk, commit)) = commits.recv() {
         let began = SystemClock.passed();
-        let report = match catch_unwind(AssertUnwindSafe(|| commit.run())) {
+        let run = || walk.save_cookies().and_then(|()| commit.run());
+        let report = match catch_unwind(AssertUnwindSafe(run)) {
             Ok(Ok(done)) => {
                 commit.observe(SystemClock.passed().saturating_sub(began), SystemClock.now());
                 Report::Committed(done)

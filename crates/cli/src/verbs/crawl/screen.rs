@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::Label;
 use crate::control::{Posted, StatusBoard};
-use crate::report;
+use crate::{print, report};
 
 /// What counts as lately.
 const LATELY: Duration = Duration::from_secs(60);
@@ -38,6 +38,8 @@ pub(crate) struct Screen {
     survey: Option<(Time, Survey)>,
     /// How many requests there had been, second by second for a minute.
     lately: VecDeque<(Time, u64)>,
+    /// What was last said of a proxy that failed.
+    said_of_proxy: Option<String>,
 }
 
 impl Screen {
@@ -45,7 +47,19 @@ impl Screen {
         let terminal = std::io::stderr().is_terminal();
         let (shown, put, lately) = (Time::EPOCH, Time::EPOCH, VecDeque::new());
         let (label, data) = (Label::default(), None);
-        Screen { json, quiet, terminal, board, label, data, shown, put, survey: None, lately }
+        Screen {
+            json,
+            quiet,
+            terminal,
+            board,
+            label,
+            data,
+            shown,
+            put,
+            survey: None,
+            lately,
+            said_of_proxy: None,
+        }
     }
 
     /// The same for one data directory of several: its lines name it, and do not overwrite those of others.
@@ -60,6 +74,7 @@ impl Screen {
             self.put = progress.at;
             self.put_status(progress, walk);
         }
+        self.tell_of_proxy(progress);
         let every = if self.terminal && !self.json { 200 } else { 10_000 };
         if self.quiet || progress.at.since(self.shown) < Duration::from_millis(every) {
             return;
@@ -75,6 +90,16 @@ impl Screen {
             let _ = std::io::stderr().flush();
         } else {
             self.label.tell(&report::progress_line(progress));
+        }
+    }
+
+    /// Says each time that a proxy fails why nothing is fetched through it.
+    fn tell_of_proxy(&mut self, progress: &Progress) {
+        let Some(trouble) = &progress.proxy_trouble else { return };
+        if self.said_of_proxy.as_ref() != Some(trouble) {
+            self.clear();
+            self.label.tell(&print::plain(trouble));
+            self.said_of_proxy = Some(trouble.clone());
         }
     }
 
