@@ -52,7 +52,15 @@ impl Web {
             machine: "t".into(),
             operator: String::new(),
         };
-        CrawlConfig { walk, fetch, limits, workers: 2, archive, ranking: RankingConfig::default() }
+        CrawlConfig {
+            walk,
+            fetch,
+            limits,
+            workers: 2,
+            archive,
+            ranking: RankingConfig::default(),
+            cookie_file: None,
+        }
     }
 
     /// A walk from the front pages of these hosts.
