@@ -240,6 +240,7 @@ fn what_concerns_one_directory_is_refused_for_several() {
     };
     refused("http://a.test/", &["seeds belong to one data directory", "evercrawl add"]);
     refused("--push 127.0.0.1:0", &["push.listen"]);
+    refused("--report report.json", &["--report", "--json"]);
     refused("--data ./d0", &["given twice"]);
     refused("--budget fast", &["--budget: `fast` is not a valid rate"]);
     refused("--max-time soon", &["--max-time"]);

@@ -19,18 +19,18 @@ use evercrawl_engine::live::{
 use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{DataDir, freshness};
 use evercrawl_model::{Outcome, Refusal};
-use evercrawl_query::{FreshnessView, RunReport, Totals};
+use evercrawl_query::{Totals, run_hosts};
 use evercrawl_state::{Counters, DiskStore};
 use evercrawl_urls::{ScopeKind, Seed, SeedTarget};
-use serde_json::json;
 
 use super::take;
 use crate::args::{Common, Crawl, CrawlRules, RunArgs};
 use crate::control::{Door, StatusBoard};
 use crate::doorbell::{self, Doorbell};
+use crate::report::run_end::RunEnd;
 use crate::settings::{Origin, Settings};
-use crate::units::{show_counted, show_duration, show_size};
-use crate::{access, crawl_config, exit, print, report, seeds};
+use crate::units::{show_counted, show_size};
+use crate::{access, crawl_config, exit, print, seeds};
 use keeper::Keeper;
 use label::Label;
 pub(crate) use screen::Screen;
@@ -45,6 +45,9 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
 fn run_one(args: &Crawl, common: &Common) -> anyhow::Result<u8> {
     let directory =
         Directory { args, common, rules: &args.rules, run: &args.run, label: Label::default() };
+    if args.seeds.urls.is_empty() && args.seeds.seeds.is_empty() && !common.data.exists() {
+        return Err(directory.nothing_to_crawl());
+    }
     let (_, config) = directory.settings()?;
     let mut given = Vec::new();
     seeds::read(&args.seeds, config.walk.reading.steps, |seed, _| {
@@ -54,7 +57,7 @@ fn run_one(args: &Crawl, common: &Common) -> anyhow::Result<u8> {
     let services =
         Services::start(ServicesConfig { workers: config.workers, ..Default::default() })?;
     let stopper = Stopper::default();
-    let listen = || listen_for_signals(vec![stopper.clone()]);
+    let listen = || listen_for_signals(vec![stopper.clone()], args.quiet);
     let code = directory.crawl(&given, &services, &stopper, listen)?;
     services.stop()?;
     Ok(code)
@@ -111,7 +114,10 @@ impl Directory<'_> {
     fn open(&self, given: &[Seed], dir: DataDir) -> anyhow::Result<Begun> {
         // Before it was ours, another verb may have changed what is remembered there.
         let (settings, config) = self.settings()?;
-        let mut walk = open_labelled_walk(&dir, &settings, &config, &self.label)?;
+        let (mut walk, cut_bytes) = open_walk_quietly(&dir, &settings, &config)?;
+        if !self.args.quiet {
+            tell_of_cut(cut_bytes, &self.label);
+        }
         require_identity(&config, &settings, &walk, given)?;
         settings.remember(&crawl_config::remembered(dir.path()))?;
         for seed in given {
@@ -140,8 +146,12 @@ impl Directory<'_> {
             .labelled(&self.label, dir.path());
         let _door = self.open_door(&dir, &walk, &settings, &inbox, board);
         if let Some(listener) = listener {
-            let address = listener.local_addr()?;
-            self.label.tell(&format!("accepting pushes at http://{address}/push"));
+            // Where the system chose the port, nothing else tells it.
+            let is_chosen = settings.items("push.listen").iter().any(|at| at.ends_with(":0"));
+            if !self.args.quiet || is_chosen {
+                let address = listener.local_addr()?;
+                self.label.tell(&format!("accepting pushes at http://{address}/push"));
+            }
             let reading = walk.state().reading().committed_reader();
             Doorbell::open(listener, settings.clone(), reading, inbox.clone())?;
         }
@@ -199,22 +209,33 @@ struct Begun {
     walk: Walk<DiskStore>,
 }
 
-/// Opens state and archive and puts the walk together.
+/// Opens state and archive and puts the walk together; says what an abrupt end has cost.
 pub(crate) fn open_walk(
     dir: &DataDir,
     settings: &Settings,
     config: &CrawlConfig,
 ) -> anyhow::Result<Walk<DiskStore>> {
-    open_labelled_walk(dir, settings, config, &Label::default())
+    let (walk, cut_bytes) = open_walk_quietly(dir, settings, config)?;
+    tell_of_cut(cut_bytes, &Label::default());
+    Ok(walk)
 }
 
-/// The same; messages begin with the label.
-fn open_labelled_walk(
+/// Says what an abrupt end has cost, if anything.
+fn tell_of_cut(cut_bytes: u64, label: &Label) {
+    if cut_bytes > 0 {
+        let cut = show_size(cut_bytes);
+        label.tell(&format!(
+            "the last run ended abruptly; {cut} of uncommitted data is fetched again"
+        ));
+    }
+}
+
+/// The same; returns how many bytes that no commit knew were cut off.
+fn open_walk_quietly(
     dir: &DataDir,
     settings: &Settings,
     config: &CrawlConfig,
-    label: &Label,
-) -> anyhow::Result<Walk<DiskStore>> {
+) -> anyhow::Result<(Walk<DiskStore>, u64)> {
     let _start_up = tracing::debug_span!("start_up").entered();
     let state = dir.state(crawl_config::store_limits(settings)?, random())?;
     let now = SystemClock.not_before(state.view().last_logged()?.unwrap_or_default());
@@ -230,21 +251,10 @@ fn open_labelled_walk(
         first_serial: 1,
     };
     let (writer, recovery) = dir.archive(state.view(), writer_settings, now)?;
-    if recovery.cut_bytes > 0 {
-        let cut = show_size(recovery.cut_bytes);
-        label.tell(&format!(
-            "the last run ended abruptly; {cut} of uncommitted data is fetched again"
-        ));
-    }
     let learned = DataDir::learned(dir.path());
-    Ok(Walk::resume(
-        Arc::new(config.walk.clone()),
-        state,
-        writer,
-        learned.as_deref(),
-        random(),
-        now,
-    )?)
+    let walk_config = Arc::new(config.walk.clone());
+    let walk = Walk::resume(walk_config, state, writer, learned.as_deref(), random(), now)?;
+    Ok((walk, recovery.cut_bytes))
 }
 
 /// A number that nobody can guess.
@@ -301,7 +311,7 @@ fn is_loopback(host: &str) -> bool {
 }
 
 /// Ctrl-C and a polite kill: once lets what is in flight finish, twice does not.
-pub(crate) fn listen_for_signals(stoppers: Vec<Stopper>) {
+pub(crate) fn listen_for_signals(stoppers: Vec<Stopper>, quiet: bool) {
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let Ok(runtime) = runtime else { return };
@@ -316,7 +326,7 @@ pub(crate) fn listen_for_signals(stoppers: Vec<Stopper>) {
                 }
                 asked += 1;
                 stoppers.iter().for_each(Stopper::stop);
-                if asked == 1 {
+                if asked == 1 && !quiet {
                     eprintln!("\nFinishing requests in flight; press Ctrl-C again to stop now");
                 }
             }
@@ -337,24 +347,29 @@ impl Directory<'_> {
         let fresh = freshness::collection_freshness(walk.planner(), walk.state(), now)?;
         DataDir::keep_learned(dir.path(), &walk.planner().encode_learned())?;
         let resting = walk.counters().by_status[0];
+        let hosts = run_hosts(&walk)?;
         let counters = walk.close()?;
         let code = exit_code(ended, before, &counters, progress);
-        let mut out = print::data();
-        if self.args.json {
-            let line = json!({
-                "event": "report",
-                "data": dir.path().display().to_string(),
-                "finish_reason": reason(ended),
-                "exit_code": code,
-                "run": RunReport::of(progress),
-                "freshness": FreshnessView::from(fresh),
-            });
-            print::json_line(&mut out, &line)?;
+        let end = RunEnd {
+            reason: (reason(ended), words(ended)),
+            exit_code: code,
+            data: dir.path(),
+            progress,
+            total: Totals::of(&counters),
+            freshness: fresh.into(),
+            hosts,
+        };
+        self.args.report.as_deref().map_or(Ok(()), |path| end.write_file(path))?;
+        if self.args.quiet {
             return Ok(code);
         }
-        writeln!(out, "{}", self.label.line(&run_line(ended, progress)))?;
-        report::write_totals(&mut out, &Totals::of(&counters))?;
-        report::write_line(&mut out, "freshness", &report::freshness_text(&fresh.into()))?;
+        let mut out = print::data();
+        if self.args.json {
+            end.write_json(&mut out)?;
+            return Ok(code);
+        }
+        write!(out, "{}", self.label.line(""))?;
+        end.write_words(&mut out)?;
         out.flush()?;
         let private = |counters: &Counters| counters.refused(Refusal::PrivateAddress);
         if private(&counters) > private(before) {
@@ -383,20 +398,6 @@ impl Directory<'_> {
             }
         }
     }
-}
-
-/// How a run ended, and what it did, on one line.
-fn run_line(ended: Ended, progress: &Progress) -> String {
-    let (pages, time) = (progress.tally.pages, progress.at.since(progress.began));
-    let rate = pages as f64 / time.as_secs_f64().max(0.001);
-    format!(
-        "{}: {} in {} ({rate:.1}/s), {} received, {} archived",
-        words(ended),
-        show_counted(pages, "page"),
-        show_duration(time),
-        show_size(progress.tally.bytes),
-        show_size(progress.tally.archived),
-    )
 }
 
 fn exit_code(ended: Ended, before: &Counters, after: &Counters, progress: &Progress) -> u8 {

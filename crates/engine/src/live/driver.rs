@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use evercrawl_model::Time;
+use evercrawl_model::{Outcome, Time};
 use evercrawl_policy::allocate::shares::BudgetDemand;
 use evercrawl_state::Store;
 use tokio::sync::mpsc::UnboundedSender;
@@ -47,6 +47,9 @@ const GRACE: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(120);
 /// How soon a walk looks again whether all others keep the pauses that they share.
 const MOMENT: Duration = Duration::from_millis(10);
+
+/// Hosts that a progress line names at most.
+const NAMED: usize = 3;
 
 /// Somebody who waits for a commit, and what they are told then.
 type Waiting = (Sender<Result<SignalCounts, EngineError>>, SignalCounts);
@@ -223,7 +226,7 @@ impl<'a, S: Store + 'static> Driver<'a, S> {
                     continue;
                 }
                 Step::Robots { origin, lease } => Order::Robots { origin, lease },
-                Step::Wait(until) => return Ok(self.wait_or_end(until, now)),
+                Step::Wait(until) => return self.wait_or_end(until, now),
                 Step::Empty => return Ok(Ordered::Over(Ended::Done)),
             };
             self.allowance.take(&self.membership, now);
@@ -251,14 +254,29 @@ impl<'a, S: Store + 'static> Driver<'a, S> {
     }
 
     /// Nothing can be asked before `until`: a run that ends when all is visited does not wait for
-    /// hosts that rest for long.
-    fn wait_or_end(&self, until: Time, now: Time) -> Ordered {
+    /// hosts that rest for long, nor for those that do not answer.
+    fn wait_or_end(&self, until: Time, now: Time) -> Result<Ordered, EngineError> {
         let idle = self.walk.activity().0 == 0;
-        if !self.config.limits.once || !idle || until <= now.after(PATIENCE) {
-            return Ordered::Wait(until);
+        if !self.config.limits.once || !idle || until <= now.after(TICK) {
+            return Ok(Ordered::Wait(until));
+        }
+        if until <= now.after(PATIENCE) && !self.walk.waits_for_silent_hosts_alone(now)? {
+            return Ok(Ordered::Wait(until));
         }
         let [new, ..] = self.walk.counters().by_status;
-        Ordered::Over(if new == 0 { Ended::Done } else { Ended::DoneButResting })
+        Ok(Ordered::Over(if new == 0 { Ended::Done } else { Ended::DoneButResting }))
+    }
+
+    /// Some hosts that do not answer, by name, and how many there are.
+    fn silent_hosts(&self) -> (Vec<(String, Outcome)>, usize) {
+        let mut silent: Vec<_> = self.walk.run_hosts().silent().collect();
+        let all = silent.len();
+        silent.sort_unstable_by_key(|(host, _)| *host);
+        let named = silent.into_iter().take(NAMED).filter_map(|(host, outcome)| {
+            let row = self.walk.state().host(host).ok().flatten()?;
+            Some((row.authority, outcome))
+        });
+        (named.collect(), all)
     }
 
     /// Keeps the pauses of other walks too, from when the first of them joins.
@@ -474,6 +492,7 @@ impl<'a, S: Store + 'static> Driver<'a, S> {
             budget: self.allowance.rate(),
             next: self.next.clone(),
             ranked_by: self.ranked_by,
+            silent_hosts: self.silent_hosts(),
             proxy_trouble: self.proxy_trouble.clone(),
         }
     }

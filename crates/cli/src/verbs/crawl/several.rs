@@ -43,7 +43,7 @@ pub(super) fn run(args: &Crawl, several: &[Common]) -> anyhow::Result<u8> {
         .collect();
     let services = Services::start(together(args, &directories)?)?;
     let stoppers: Vec<Stopper> = directories.iter().map(|_| Stopper::default()).collect();
-    listen_for_signals(stoppers.clone());
+    listen_for_signals(stoppers.clone(), args.quiet);
     let codes: Vec<u8> = std::thread::scope(|scope| {
         let crawls = directories.iter().zip(&stoppers);
         let crawls: Vec<_> = crawls
@@ -96,6 +96,11 @@ fn refuse_what_is_for_one(args: &Crawl) -> anyhow::Result<()> {
             "--push listens for one data directory; set push.listen in the evercrawl.toml of each",
         ));
     }
+    if args.report.is_some() {
+        return Err(exit::Failure::usage(
+            "--report writes one file for one data directory; use --json, which prints a report for each",
+        ));
+    }
     Ok(())
 }
 
@@ -124,17 +129,25 @@ fn together(args: &Crawl, directories: &[Directory<'_>]) -> anyhow::Result<Servi
     }
     let budget = args.rules.budget.as_deref().map(units::rate).transpose();
     let limits = crawl_config::run_limits(&args.run)?;
-    if args.rules.concurrency == Some(0) {
-        return Err(exit::Failure::usage("--concurrency: `0` asks nothing; use 1 or more"));
-    }
     Ok(ServicesConfig {
         workers,
         are_several: true,
-        concurrency: Some(args.rules.concurrency.unwrap_or(concurrency)),
+        concurrency: Some(asked_concurrency(args)?.unwrap_or(concurrency)),
         budget: budget.map_err(|error| exit::Failure::usage(format!("--budget: {error}")))?,
         pages: limits.pages,
         bytes: limits.bytes,
     })
+}
+
+/// The flag `--concurrency`.
+fn asked_concurrency(args: &Crawl) -> anyhow::Result<Option<usize>> {
+    let Some(text) = &args.rules.concurrency else { return Ok(None) };
+    match text.parse() {
+        Ok(count @ 1..) => Ok(Some(count)),
+        _ => Err(exit::Failure::usage(format!(
+            "--concurrency: `{text}` is not a number of requests; use 1 or more"
+        ))),
+    }
 }
 
 #[cfg(test)]
