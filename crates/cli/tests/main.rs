@@ -39,4 +39,5 @@ mod status;
 mod stop;
 mod tools;
 mod verbs;
+mod ways_in;
 mod wild;
