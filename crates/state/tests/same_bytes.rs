@@ -1,6 +1,6 @@
 //! Do the same events leave the same bytes, however their commits fell?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use evercrawl_model::{
@@ -11,15 +11,17 @@ use evercrawl_model::{
 use evercrawl_state::{MemoryStore, Settings, Space, State, crawl_rows};
 
 const SETTINGS: Settings = Settings { seed: 7, shards: 64 };
-/// Kinds of events that are applied by turns.
+/// Kinds of events.
 const KINDS: usize = 22;
+/// What is done to fifty pages, one kind of event after another, in one round.
+const STEPS: usize = 23;
 
 fn at(second: usize) -> Time {
     Time::from_secs(1_000_000 + second as u64)
 }
 
 fn page(state: &State<MemoryStore>, n: usize) -> (PageKey, Discovery) {
-    let (host, path) = (format!("h{}.test", n % 7), n % 50);
+    let (host, path) = (format!("h{}.test", n % 50 % 7), n % 100);
     let url = format!("http://{host}/{path}");
     let key = state.view().keyer().page(state.view().keyer().host(&host, &host), &url);
     (key.0, Discovery { tags: 1, ..Discovery::new(key, url, 1, at(0)) })
@@ -60,8 +62,11 @@ fn visited(page: PageKey, link: PageKey, n: usize) -> Event {
 
 /// The event of a step; each kind comes about as often as any other.
 fn event(state: &State<MemoryStore>, n: usize) -> Option<Event> {
-    let (page, found) = page(state, n);
-    let link = self::page(state, n + 1).0;
+    let step = n / 50 % STEPS;
+    // The last steps are about pages that were never visited.
+    let of = n % 50 + if step < 20 { 0 } else { 50 };
+    let (page, found) = page(state, of);
+    let link = self::page(state, (of + 1) % 50).0;
     let host = page.host;
     let row = state.view().page(page).unwrap();
     let known = row.is_some();
@@ -69,9 +74,9 @@ fn event(state: &State<MemoryStore>, n: usize) -> Option<Event> {
     let boost = || Override::Boost { pattern: format!("/{}", n % 5), times: 2.0 };
     let (rule, from) = ("last 3".to_owned(), "log".to_owned());
     let dropped = Dropped { at: at(n), rule, from, count: 1, bytes: 100 };
-    Some(match n / 50 % KINDS {
-        0 => Event::Discovered(found),
-        1 | 20 if known => visited(page, link, n),
+    Some(match step {
+        0 | 20 => Event::Discovered(found),
+        1 if known => visited(page, link, n),
         2 if n % 9 == 0 && known => {
             Event::Refused { page, reason: Refusal::Robots, at: at(n), again: Some(at(n + 9)) }
         }
@@ -131,7 +136,8 @@ fn event(state: &State<MemoryStore>, n: usize) -> Option<Event> {
             visits: vec![],
             notices: vec![],
         })),
-        21 if known && n % 17 == 0 => Event::Forgotten { page },
+        21 if known => Event::Requeued { page, band: Band::new(4), at: at(0) },
+        22 if known && n % 17 == 0 => Event::Forgotten { page },
         _ => return None,
     })
 }
@@ -141,8 +147,10 @@ fn rows_after(commit_every: usize) -> BTreeMap<(String, Vec<u8>), Vec<u8>> {
     let store = Arc::new(MemoryStore::default());
     let mut state = State::open(store.clone(), SETTINGS, None).unwrap();
     state.tag_set("news").unwrap();
-    for n in 0..50 * KINDS * 3 {
+    let mut kinds = HashSet::new();
+    for n in 0..50 * STEPS * 3 {
         if let Some(event) = event(&state, n) {
+            kinds.insert(std::mem::discriminant(&event));
             state.apply(&event).unwrap();
         }
         if n % commit_every == 0 {
@@ -150,6 +158,7 @@ fn rows_after(commit_every: usize) -> BTreeMap<(String, Vec<u8>), Vec<u8>> {
         }
     }
     state.flush_now().unwrap();
+    assert_eq!(kinds.len(), KINDS, "every kind of event is applied");
     let rows = crawl_rows(&*store).map(Result::unwrap);
     let is_position = |space: Space, key: &[u8]| space == Space::Meta && key == b"g";
     let rows = rows.filter(|(space, key, _)| !is_position(*space, key));
