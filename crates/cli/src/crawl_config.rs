@@ -466,6 +466,17 @@ fn importance_method(settings: &Settings) -> anyhow::Result<Option<Method>> {
 const LIVE_POLICIES: [&str; 3] = ["index", "gamma", "uniform"];
 
 fn limits(settings: &Settings, run: &RunArgs) -> anyhow::Result<RunLimits> {
+    Ok(RunLimits {
+        bytes_per_day: settings.get("budget.bytes_per_day", day_of_bytes)?,
+        budget: settings.get("budget.rate", units::rate)?,
+        concurrency: settings.one_or_more("budget.concurrency")?,
+        min_free_disk: settings.need("limits.min_free_disk", units::size)?,
+        ..run_limits(run)?
+    })
+}
+
+/// The limits that hold for one run.
+pub(crate) fn run_limits(run: &RunArgs) -> anyhow::Result<RunLimits> {
     let flag = |name: &str, error: String| Failure::usage(format!("--{name}: {error}"));
     let time = run.time.as_deref().map(units::duration).transpose();
     let bytes = run.max_bytes.as_deref().map(units::size).transpose();
@@ -474,10 +485,7 @@ fn limits(settings: &Settings, run: &RunArgs) -> anyhow::Result<RunLimits> {
         pages: run.max_pages,
         time: time.map_err(|error| flag("max-time", error))?,
         bytes: bytes.map_err(|error| flag("max-bytes", error))?,
-        bytes_per_day: settings.get("budget.bytes_per_day", day_of_bytes)?,
-        budget: settings.get("budget.rate", units::rate)?,
-        concurrency: settings.one_or_more("budget.concurrency")?,
-        min_free_disk: settings.need("limits.min_free_disk", units::size)?,
+        ..RunLimits::default()
     })
 }
 
