@@ -134,12 +134,6 @@ impl Access {
     }
 }
 
-impl Default for Access {
-    fn default() -> Self {
-        Access { id: 0, rules: AccessRules::default() }
-    }
-}
-
 impl RequestExtras {
     /// Adds the credentials for a proxy that reads the request itself.
     pub(crate) fn authorize_proxy(&mut self, proxy: &Proxy) {
