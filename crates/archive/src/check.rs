@@ -117,7 +117,9 @@ impl Check {
             );
         }
         let expected = std::mem::take(&mut self.expected);
-        let expected: BTreeSet<&[u8]> = expected.iter().map(Vec::as_slice).collect();
+        let found: BTreeSet<Cow<'_, [u8]>> = found.into_iter().map(without_truncated).collect();
+        let expected = expected.iter().map(|line| without_truncated(line));
+        let expected: BTreeSet<Cow<'_, [u8]>> = expected.collect();
         for line in expected.difference(&found) {
             self.problem(None, None, format!("{file}: this line is missing: {}", shown(line)));
         }
@@ -150,6 +152,15 @@ impl Check {
         }
         self.report
     }
+}
+
+/// A line without what it says of a payload that is not whole: lines of earlier versions do not say it.
+fn without_truncated(line: &[u8]) -> Cow<'_, [u8]> {
+    const FIELD: &[u8] = b",\"truncated\":\"";
+    let Some(at) = memchr::memmem::find(line, FIELD) else { return line.into() };
+    let value = at + FIELD.len();
+    let end = memchr::memchr(b'"', &line[value..]).map_or(line.len(), |end| value + end + 1);
+    [&line[..at], &line[end..]].concat().into()
 }
 
 fn shown(line: &[u8]) -> String {

@@ -231,6 +231,7 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
         let asked = Asked { url: &url, etag: None, last_modified: None };
         let (fetched, took) = self.web.answer(&asked, self.now);
         let (response, ip) = (fetched.result.ok(), fetched.ip);
+        let is_whole = response.as_ref().is_some_and(|response| response.truncated.is_none());
         let pause = response.as_ref().and_then(|response| response.header("retry-after"));
         let answer = RobotsAnswer {
             origin,
@@ -239,6 +240,7 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
             forbidden: false,
             asked_pause: pause.and_then(|value| parse_retry_after(value, self.now.after(took))),
             body: response.map(|response| response.body.whole().into_owned()).unwrap_or_default(),
+            is_whole,
             ip,
             took,
         };

@@ -22,6 +22,8 @@ mod start_tag;
 mod text;
 mod values;
 
+pub use values::refresh_target;
+
 use emitter::{PageOutput, Sink, Syntax};
 pub use links::{LinkKind, LinkRef, Links, Rel};
 use text::TextBuffer;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use evercrawl_engine::Schedule;
 use evercrawl_engine::walk::keeps_waiting;
-use evercrawl_model::{HostKey, LifeState, PageKey, PageKind, Refusal, Time};
+use evercrawl_model::{Cause, HostKey, LifeState, PageKey, PageKind, Refusal, Time};
 use evercrawl_state::{HostRow, PageRow, PageStatus, Past, Place, StateError, Store, View};
 use evercrawl_urls::Canonical;
 use serde::{Deserialize, Serialize};
@@ -84,6 +84,9 @@ pub struct PageView {
     pub state: PageState,
     /// Why it is refused, how its last visit failed, or why its host's pages wait: a code.
     pub reason: Option<String>,
+    /// What exactly went wrong at the last visit, if anything did.
+    #[serde(default)]
+    pub cause: Option<Code<Cause>>,
     /// HTTP status of the last visit.
     pub status: Option<u16>,
     /// What it is for.
@@ -112,6 +115,9 @@ pub struct PageView {
     pub next_due: Option<At>,
     /// SHA-1 of the content held.
     pub digest: Option<String>,
+    /// Whether the content held did not arrive whole.
+    #[serde(default)]
+    pub cut: bool,
 }
 
 /// Which pages are asked for. Without a filter, all.
@@ -286,6 +292,7 @@ impl<'a, S: Store> PageReader<'a, S> {
             url: row.url.clone(),
             state: PageState::of(row, self.now),
             reason: self.reason(key, row)?.map(str::to_owned),
+            cause: past.and_then(|past| past.cause).map(Code),
             status: past.map(|past| past.status).filter(|status| *status > 0),
             kind: Code(row.kind),
             depth: row.depth,
@@ -300,6 +307,7 @@ impl<'a, S: Store> PageReader<'a, S> {
             claimed_change: row.claimed_change.map(At),
             next_due: self.next_due(key, row)?.map(At),
             digest: past.and_then(|past| past.digest).map(digest_text),
+            cut: row.held_cut(),
         })
     }
 

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use evercrawl_model::{
-    Band, Change, HostKey, HostUpdate, Importance, LogNotice, PageKey, PolicyNotes, RecordAt, Time,
-    Validators, Visit, Visited,
+    Band, Change, HostKey, HostUpdate, Importance, LogNotice, Outcome, PageKey, PolicyNotes,
+    RecordAt, Time, Validators, Visit, Visited,
 };
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -26,7 +26,7 @@ use crate::machine::{self, MachineRow};
 use crate::meta::{self, ArchiveFile, Settings};
 use crate::position::{POSITION, Position};
 use crate::reading::{decode_first_seen, encode_first_seen};
-use crate::rows::{self, HostRow, Logged, PageRow, PageStatus, Place};
+use crate::rows::{self, HostRow, Logged, PageRow, PageStatus, Past, Place};
 use crate::salvage;
 use crate::store::{Slice, Space, Store};
 use crate::suspicion;
@@ -464,7 +464,12 @@ fn learn_of(row: &mut PageRow, visit: &Visit, number: u64) {
     match &mut row.past {
         Some(past) if past.last_visit >= visit.at => past.log = number,
         _ => {
-            let visited = plain(visit);
+            let mut visited = plain(visit);
+            if visit.outcome == Outcome::Cut
+                && row.past.as_ref().and_then(Past::whole_digest).is_some()
+            {
+                visited.identity = None;
+            }
             row.past = Some(learn(row.past.take(), &visited, number));
             let gone = visit.change == Change::Gone;
             row.status = if gone { PageStatus::Gone } else { PageStatus::Live };

@@ -16,11 +16,13 @@ use std::sync::Arc;
 
 use evercrawl_archive::{self as archive, SegmentId, SegmentStore};
 use evercrawl_compare::Digest;
-use evercrawl_model::{Change, Outcome, PageKey, RecordAt, Score, Time, Visit};
+use evercrawl_model::{Cause, Change, Outcome, PageKey, RecordAt, Score, Time, Visit};
 use evercrawl_state::{
     ArchiveFile, DiskStore, FoundRecord, Rebuild, Settings, StoreLimits, View, mend_store,
 };
 use evercrawl_urls::Canonical;
+
+use crate::process::is_part;
 use tracing::debug_span;
 
 use super::{RECORD_CAP, Told, check, records};
@@ -381,7 +383,7 @@ fn visit_of(
     let host = state.keyer().host(url.domain(), url.authority());
     let head = String::from_utf8_lossy(record.http_head());
     let status: u16 = head.split(' ').nth(1).and_then(|text| text.trim().parse().ok())?;
-    let outcome = Outcome::from_status(status);
+    let (outcome, cause) = outcome_of_record(record, status, &head);
     let digest = record.header("WARC-Payload-Digest").and_then(|text| text.parse::<Digest>().ok());
     let holds = record.header("WARC-Type") == Some("response");
     let change = match outcome {
@@ -402,8 +404,34 @@ fn visit_of(
         ms: 0,
         record: Some(RecordAt { file: serial, offset: scanned.offset, length }),
         near: None,
+        cause,
     };
     Some(FoundRecord { host, url: url.as_str().to_owned(), visit, after, holds })
+}
+
+/// How the visit of a record ended, by its status and by what the record says of its payload. What our own cap cut
+/// counts as whole, as it did then.
+fn outcome_of_record(
+    record: &archive::Record,
+    status: u16,
+    head: &str,
+) -> (Outcome, Option<Cause>) {
+    let cause = match record.header("WARC-Truncated") {
+        Some("disconnect") => Some(Cause::CutShort),
+        Some("time") => Some(Cause::CutTime),
+        Some("unspecified") => Some(Cause::CutChunk),
+        _ if status == 206 && is_part(range_of(head)) => Some(Cause::CutPartial),
+        _ => None,
+    };
+    match (Outcome::from_status(status), cause) {
+        (Outcome::Ok, Some(cause)) => (Outcome::Cut, Some(cause)),
+        (outcome, cause) => (outcome, cause),
+    }
+}
+
+fn range_of(head: &str) -> Option<&str> {
+    let mut fields = head.lines().filter_map(|line| line.split_once(':'));
+    fields.find(|(name, _)| name.trim().eq_ignore_ascii_case("content-range")).map(|field| field.1)
 }
 
 fn read(error: archive::ReadError) -> EngineError {

@@ -8,6 +8,7 @@ use evercrawl_extract::decode;
 use evercrawl_fetch::{
     Client, Failure, FetchLimits, Fetched, Request, RequestValidators, Response, Times,
 };
+use evercrawl_model::Outcome;
 use evercrawl_robots::{MAX_BYTES, MIN_REDIRECTS};
 use evercrawl_state::Store;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -18,7 +19,7 @@ use super::{Order, Report, SystemClock};
 use crate::EngineError;
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
-use crate::process::{Job, unpack};
+use crate::process::{Job, outcome_of_answer, unpack};
 use crate::schedule::parse_retry_after;
 use crate::walk::RobotsAnswer;
 
@@ -110,6 +111,7 @@ impl<S: Store + 'static> Fetcher<S> {
             forbidden: false,
             asked_pause: None,
             body: Vec::new(),
+            is_whole: false,
             ip: None,
             took: Duration::ZERO,
             origin,
@@ -126,7 +128,10 @@ impl<S: Store + 'static> Fetcher<S> {
                 answer.status = Some(response.status);
                 answer.asked_pause = pause.and_then(|v| parse_retry_after(v, self.clock.now()));
                 let body = response.body.whole();
-                answer.body = unpack(&response, &body, manner.unpack).bytes.into_owned();
+                let unpacked = unpack(&response, &body, manner.unpack);
+                let (outcome, _) = outcome_of_answer(&response, Some(&unpacked), false);
+                answer.is_whole = outcome == Outcome::Ok;
+                answer.body = unpacked.bytes.into_owned();
             }
         }
         let _ = self.reports.send(Report::Robots(Box::new(answer)));

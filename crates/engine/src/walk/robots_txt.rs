@@ -16,10 +16,13 @@ use crate::EngineError;
 use crate::config::WalkConfig;
 use crate::frontier::{Lease, RobotsRules};
 use crate::links::LinkReader;
-use crate::robots::read_robots;
+use crate::robots::{keeps_waiting, read_robots};
+use crate::schedule::is_overload_status;
 
 /// How long a robots.txt is believed.
 const ROBOTS_FRESH: Duration = Duration::from_secs(24 * 3600);
+/// How long the last good copy is gone by while another cannot be had.
+const ROBOTS_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// How long to wait before asking again for one that its host would not give.
 const ROBOTS_RETRY: Duration = Duration::from_secs(3600);
 
@@ -38,16 +41,44 @@ pub struct RobotsAnswer {
     pub asked_pause: Option<Duration>,
     /// The body.
     pub body: Vec<u8>,
+    /// True when the body arrived whole, as far as it is read.
+    pub is_whole: bool,
     /// The host's address.
     pub ip: Option<IpAddr>,
     /// How long it took.
     pub took: Duration,
 }
 
+impl RobotsAnswer {
+    /// What the answer means. A robots.txt that did not arrive whole cannot be had: what is missing may forbid what
+    /// the rest allows.
+    fn access(&self) -> Access {
+        match availability(self.status) {
+            Access::Parse if !self.is_whole => Access::DisallowAll,
+            access => access,
+        }
+    }
+
+    /// Whether the host, not only its robots.txt, is to be left alone: it did not answer, or asked for that.
+    fn wants_rest(&self) -> bool {
+        self.asked_pause.is_some() || self.status.is_none_or(is_overload_status)
+    }
+
+    /// What is kept of the answer. One that cannot be had has no status that could be taken for good.
+    fn copy(&mut self, access: Access, at: Time, expires: Time) -> RobotsCopy {
+        let body = match access {
+            Access::Parse => std::mem::take(&mut self.body),
+            _ => Vec::new(),
+        };
+        let status = self.status.filter(|_| self.is_whole || access != Access::DisallowAll);
+        RobotsCopy { at, expires, status: status.unwrap_or(0), body }
+    }
+}
+
 impl<S: Store> Walk<S> {
     /// A robots.txt came, or did not.
-    pub fn robots(&mut self, answer: RobotsAnswer, now: Time) -> Result<(), EngineError> {
-        let (page, access) = (answer.lease.page, availability(answer.status));
+    pub fn robots(&mut self, mut answer: RobotsAnswer, now: Time) -> Result<(), EngineError> {
+        let (page, access) = (answer.lease.page, answer.access());
         self.ledger.frontier.end_robots_request(page.host);
         if answer.forbidden {
             return self.refuse(&answer.lease, Refusal::PrivateAddress, None, now);
@@ -63,20 +94,29 @@ impl<S: Store> Walk<S> {
             return self.refuse(&answer.lease, Refusal::HostDead, again, now);
         }
         let (schedule, mut expires) = (&self.config.schedule, now.after(ROBOTS_FRESH));
+        let mut kept = None;
         if access == Access::DisallowAll {
             // Nothing is allowed until it can be had: the whole host waits, its pages stay.
             let asked = answer.asked_pause.or(answer.status.map(|_| ROBOTS_RETRY));
             let jitter = host_pace::jitter(page, now, self.seed);
             expires = now.after(host_pace::backoff(schedule, &answer.lease, asked, jitter));
+            kept = kept_copy(self.ledger.view(), &answer.origin, now)?;
             let frontier = &mut self.ledger.frontier;
-            host_pace::block(&answer.lease, expires, frontier, &mut update);
+            if kept.is_none() || answer.wants_rest() {
+                host_pace::block(&answer.lease, expires, frontier, &mut update);
+            }
         }
-        let body = if access == Access::Parse { answer.body } else { Vec::new() };
-        let copy = RobotsCopy { at: now, expires, status: answer.status.unwrap_or(0), body };
-        if access != Access::DisallowAll {
-            host_pace::forgive(&answer.lease, &mut self.ledger.frontier, &mut update);
+        let copy = match kept {
+            // The copy of before is gone by until another can be had.
+            Some(kept) => RobotsCopy { expires, ..kept },
+            None => answer.copy(access, now, expires),
+        };
+        if !keeps_waiting(&copy) {
+            if access != Access::DisallowAll {
+                host_pace::forgive(&answer.lease, &mut self.ledger.frontier, &mut update);
+            }
             let robots = Arc::new(read_robots(&copy, &self.config.reading.agent));
-            if self.config.sitemaps {
+            if self.config.sitemaps && access != Access::DisallowAll {
                 let of_seed = self.ledger.view().host(page.host)?.is_some_and(|host| host.seed);
                 let lease = (&*answer.lease, of_seed);
                 let found = lists(&answer.origin, &robots, lease, &self.links, &self.config, now);
@@ -125,6 +165,16 @@ fn lists(
         Err(reason) => Consequence::Event(Event::LinksRefused { reason, count: 1 }),
     });
     found.collect()
+}
+
+/// The last good copy of an origin's robots.txt, where it may still be gone by.
+fn kept_copy<S: Store>(
+    view: &View<S>,
+    origin: &str,
+    now: Time,
+) -> Result<Option<RobotsCopy>, StateError> {
+    let copy = view.robots(origin)?;
+    Ok(copy.filter(|copy| !keeps_waiting(copy) && now.since(copy.at) < ROBOTS_KEPT))
 }
 
 /// The rules of an origin as last fetched, where they can still be believed.

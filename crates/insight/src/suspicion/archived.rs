@@ -5,7 +5,7 @@ use std::sync::Arc;
 use evercrawl_archive::{Record, RecordCache, SegmentStore};
 use evercrawl_extract::decode;
 use evercrawl_model::{Outcome, RecordAt};
-use evercrawl_state::{PageRow, StateError, Store, View};
+use evercrawl_state::{PageRow, Past, StateError, Store, View};
 
 /// The memory for records read, and the size that one may unpack to.
 const CACHE: usize = 1 << 20;
@@ -28,7 +28,7 @@ impl ArchivedPages {
         state: &View<S>,
         row: &PageRow,
     ) -> Result<Option<String>, StateError> {
-        let Some(digest) = row.past.as_ref().and_then(|past| past.digest) else { return Ok(None) };
+        let Some(digest) = row.past.as_ref().and_then(Past::whole_digest) else { return Ok(None) };
         if let Some(html) = self.first_unrevisited(state, row, digest)? {
             return Ok(Some(html));
         }

@@ -118,13 +118,15 @@ fn substitute(of: &SubstituteStep) -> String {
 
 fn visits(of: &VisitsStep, now: Time) -> String {
     format!(
-        "{}, the last {} ago: {} {}; {} of {} saw a change",
+        "{}, the last {} ago: {} {}{}; {} of {} saw a change{}",
         show_count(of.visits.into()),
         show_duration(now.since(of.last_visit.0)),
         of.outcome,
         of.status.unwrap_or(0),
+        of.cause.map_or(String::new(), |cause| format!(" ({cause}: {})", cause.0.words())),
         show_count(of.changes.into()),
         show_counted(of.checks.into(), "check"),
+        if of.cut { "; the copy held is cut, and is replaced once the page arrives whole" } else { "" },
     )
 }
 
