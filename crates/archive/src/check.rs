@@ -6,6 +6,7 @@ use crate::files::index_of;
 use crate::read::{Scan, Scanned};
 use crate::segments::{SegmentId, SegmentStore, is_of_the_store, read_all};
 use crate::verify::verify;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// More problems than this are counted, not listed.
@@ -157,10 +158,13 @@ impl Check {
 /// A line without what it says of a payload that is not whole: lines of earlier versions do not say it.
 fn without_truncated(line: &[u8]) -> Cow<'_, [u8]> {
     const FIELD: &[u8] = b",\"truncated\":\"";
-    let Some(at) = memchr::memmem::find(line, FIELD) else { return line.into() };
+    let Some(at) = line.windows(FIELD.len()).position(|part| part == FIELD) else {
+        return line.into();
+    };
     let value = at + FIELD.len();
-    let end = memchr::memchr(b'"', &line[value..]).map_or(line.len(), |end| value + end + 1);
-    [&line[..at], &line[end..]].concat().into()
+    let end = line[value..].iter().position(|&byte| byte == b'"');
+    let rest = end.and_then(|end| line.get(value + end + 1..)).unwrap_or_default();
+    [&line[..at], rest].concat().into()
 }
 
 fn shown(line: &[u8]) -> String {

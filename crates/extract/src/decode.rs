@@ -91,6 +91,10 @@ impl Coding {
         match self {
             Coding::Gzip => !begins(&[0x1f, 0x8b]),
             Coding::Zstd => !(begins(&[0x28, 0xb5, 0x2f, 0xfd]) || self.continues(bytes)),
+            // The header of zlib, which may look like text.
+            Coding::Deflate if matches!(bytes, [0x78] | [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..]) => {
+                false
+            }
             Coding::Deflate | Coding::Brotli => {
                 let start = bytes.get(..LOOKED_AT).unwrap_or(bytes);
                 !start.iter().any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace())

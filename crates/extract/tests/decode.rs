@@ -102,8 +102,11 @@ fn what_came_before_a_break_is_kept() {
         assert!(page.starts_with(&decoded.bytes), "{coding}");
     }
     for coding in CODINGS {
-        for length in 1..20 {
-            let decoded = decode(coding, &pack(coding, &page)[..length], ROOMY);
+        let packed = pack(coding, &page);
+        // So few bytes of brotli could as well be text.
+        let least = if coding == "br" { 8 } else { 1 };
+        for length in least..30 {
+            let decoded = decode(coding, &packed[..length], ROOMY);
             assert!(decoded.is_broken(), "{length} bytes of {coding}: {:?}", decoded.cut);
         }
     }

@@ -257,6 +257,21 @@ mod tests {
     }
 
     #[test]
+    fn http_1_0_keeps_a_connection_only_where_it_says_so() {
+        let keeps = |protocol, connection: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in connection {
+                headers.append(header::CONNECTION, value.parse().unwrap());
+            }
+            keeps_alive(protocol, &headers)
+        };
+        assert!(keeps(Protocol::Http11, &[]));
+        assert!(!keeps(Protocol::Http10, &[]));
+        assert!(keeps(Protocol::Http10, &["x, Keep-Alive"]));
+        assert!(!keeps(Protocol::Http10, &["close"]));
+    }
+
+    #[test]
     fn only_a_last_chunked_counts() {
         for (codings, chunked) in [
             (&["chunked"][..], true),

@@ -245,6 +245,29 @@ mod tests {
     }
 
     #[test]
+    fn the_version_of_http_1_0_is_found_however_it_arrives() {
+        for (text, zeros) in [
+            ("HTTP/1.0 200 OK\r\n\r\nHTTP/1.0", &[7][..]),
+            ("\r\n\r\nHTTP/1.0 200 OK\r\n\r\n", &[11]),
+            ("HTTP/1.0 100 \r\n\r\nHTTP/1.0 200 OK\r\n\r\n", &[7, 24]),
+            ("HTTP/1.1 200 OK\r\n\r\n", &[]),
+            ("HTTP/1.0", &[7]),
+            ("HTTP/1.", &[]),
+            ("SSH-2.00", &[]),
+        ] {
+            for size in 1..=text.len() {
+                let (mut tape, mut found) = (WireRecord::new(), Vec::new());
+                tape.rewind(1000);
+                for (n, chunk) in text.as_bytes().chunks(size).enumerate() {
+                    let at = tape.record_received(chunk).unwrap();
+                    found.extend(at.into_iter().map(|at| n * size + at));
+                }
+                assert_eq!(found, zeros, "{text:?} by {size} bytes");
+            }
+        }
+    }
+
+    #[test]
     fn a_rewound_tape_holds_only_the_new_exchange() {
         let mut tape = WireRecord::new();
         tape.rewind(100);

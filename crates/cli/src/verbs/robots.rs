@@ -2,8 +2,10 @@
 
 use std::io::Write;
 
+use evercrawl_engine::process::outcome_of_answer;
 use evercrawl_extract::decode::{self, DecodeLimits};
 use evercrawl_fetch::{Client, Request};
+use evercrawl_model::Outcome;
 use evercrawl_robots::{MIN_REDIRECTS, RobotsTxt};
 use serde_json::json;
 

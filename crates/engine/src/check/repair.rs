@@ -383,7 +383,7 @@ fn visit_of(
     let host = state.keyer().host(url.domain(), url.authority());
     let head = String::from_utf8_lossy(record.http_head());
     let status: u16 = head.split(' ').nth(1).and_then(|text| text.trim().parse().ok())?;
-    let (outcome, cause) = outcome_of_record(record, status, &head);
+    let (outcome, cause) = outcome_of_record(record, status);
     let digest = record.header("WARC-Payload-Digest").and_then(|text| text.parse::<Digest>().ok());
     let holds = record.header("WARC-Type") == Some("response");
     let change = match outcome {
@@ -411,27 +411,20 @@ fn visit_of(
 
 /// How the visit of a record ended, by its status and by what the record says of its payload. What our own cap cut
 /// counts as whole, as it did then.
-fn outcome_of_record(
-    record: &archive::Record,
-    status: u16,
-    head: &str,
-) -> (Outcome, Option<Cause>) {
+fn outcome_of_record(record: &archive::Record, status: u16) -> (Outcome, Option<Cause>) {
     let cause = match record.header("WARC-Truncated") {
         Some("disconnect") => Some(Cause::CutShort),
         Some("time") => Some(Cause::CutTime),
         Some("unspecified") => Some(Cause::CutChunk),
-        _ if status == 206 && is_part(range_of(head)) => Some(Cause::CutPartial),
+        _ if status == 206 && is_part(record.http_headers("content-range").next().as_deref()) => {
+            Some(Cause::CutPartial)
+        }
         _ => None,
     };
     match (Outcome::from_status(status), cause) {
         (Outcome::Ok, Some(cause)) => (Outcome::Cut, Some(cause)),
         (outcome, cause) => (outcome, cause),
     }
-}
-
-fn range_of(head: &str) -> Option<&str> {
-    let mut fields = head.lines().filter_map(|line| line.split_once(':'));
-    fields.find(|(name, _)| name.trim().eq_ignore_ascii_case("content-range")).map(|field| field.1)
 }
 
 fn read(error: archive::ReadError) -> EngineError {

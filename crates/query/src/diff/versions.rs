@@ -189,10 +189,9 @@ fn content_of(visit: &Visit) -> Option<[u8; 20]> {
 }
 
 fn text_of(record: &Record, url: &str) -> Option<String> {
-    let head = String::from_utf8_lossy(record.http_head());
-    let body = unpacked(record, &head);
-    let content_type = header(&head, "content-type");
-    let document = Document { bytes: &body.bytes, content_type, url };
+    let body = unpacked(record);
+    let content_type = record.http_headers("content-type").next();
+    let document = Document { bytes: &body.bytes, content_type: content_type.as_deref(), url };
     let mut extractor = Extractor::new();
     match extractor.extract(&document, &HtmlOptions::default()).content {
         Content::Page(page) => {
@@ -208,17 +207,7 @@ fn text_of(record: &Record, url: &str) -> Option<String> {
 }
 
 /// The payload of a record whose HTTP head says how it is packed.
-fn unpacked<'a>(record: &'a Record, head: &str) -> decode::Decoded<'a> {
-    let coding = headers(head, "content-encoding").collect::<Vec<_>>().join(",");
-    decode::decode(&coding, record.payload(), decode::DecodeLimits::default())
-}
-
-fn header<'a>(head: &'a str, name: &'a str) -> Option<&'a str> {
-    headers(head, name).next()
-}
-
-fn headers<'a>(head: &'a str, name: &'a str) -> impl Iterator<Item = &'a str> {
-    let fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
-    let named = fields.filter(move |(field, _)| field.trim().eq_ignore_ascii_case(name));
-    named.map(|(_, value)| value.trim())
+fn unpacked(record: &Record) -> decode::Decoded<'_> {
+    let codings: Vec<String> = record.http_headers("content-encoding").collect();
+    decode::decode(&codings.join(","), record.payload(), decode::DecodeLimits::default())
 }

@@ -10,7 +10,7 @@ mod spam;
 
 use evercrawl_engine::config::WalkConfig;
 use evercrawl_engine::overrides::Overrides;
-use evercrawl_model::{HostKey, Outcome, PageKey, Refusal};
+use evercrawl_model::{Cause, HostKey, Outcome, PageKey, Refusal};
 use evercrawl_state::{PageRow, Store};
 use evercrawl_urls::Canonical;
 use serde::{Deserialize, Serialize};
