@@ -291,6 +291,9 @@ pub(crate) struct Status {
     /// Print JSON; with --watch, one line per update
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print all figures, one by one, in the text format of Prometheus
+    #[arg(long, conflicts_with = "watch")]
+    pub(crate) metrics: bool,
     /// Refresh every SECONDS seconds [default: 2], until Ctrl-C
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "2",
           value_parser = clap::value_parser!(u64).range(1..=86_400))]

@@ -85,7 +85,10 @@ impl Dialer {
     ) -> Result<(TcpStream, SocketAddr), Failure> {
         let permitted = to.ips.iter().filter(|ip| self.allow_private.permits(**ip));
         let permitted: Vec<IpAddr> = permitted.take(MOST_ATTEMPTS).copied().collect();
-        let mut failure = refusal(to.ips);
+        if permitted.is_empty() {
+            return Err(refusal(to.ips));
+        }
+        let mut failure = DnsFailure::NotFound.into();
         let end = after(limits.connect);
         for (tried, ip) in permitted.iter().enumerate() {
             let peer = SocketAddr::new(*ip, to.port);

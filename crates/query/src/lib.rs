@@ -15,6 +15,7 @@ mod freshness;
 mod hosts;
 mod learned;
 mod links;
+mod metrics;
 mod moved;
 mod overrides;
 mod page;
@@ -44,6 +45,7 @@ pub use links::{
     ExportView, RankMethod, RankRequest, RankRow, RankStart, RankUnit, RankView, SpamFinding,
     SpamRequest, SpamSign, SpamView,
 };
+pub use metrics::{DistributionView, MetricSampleView, MetricsView, Watched};
 pub use overrides::{OverrideKind, OverrideView};
 pub use page::{PageState, PageView, PagesRequest, PagesView, page, pages};
 pub use plan::{ClassShare, HostShare, NextVisit, PlanView, plan};
@@ -55,8 +57,8 @@ pub use queue::{QueueRequest, QueueView, QueuedHost, queue};
 pub use retained::{DroppedView, RetentionPreview, dropped};
 pub use source::{QueryError, Source};
 pub use status::{
-    NextTimes, PlanSettings, RankedBy, Requests, Run, RunProgress, RunReport, Status, Survey,
-    TodayView, Totals, Unchanged, WaitingHosts, WaitingView, status,
+    CommitTimes, FetchTimes, NextTimes, PlanSettings, RankedBy, Requests, Run, RunProgress,
+    RunReport, Status, Survey, TodayView, Totals, Unchanged, WaitingHosts, WaitingView, status,
 };
 pub use visit::{HistoryView, VisitView, history};
 pub use why::{

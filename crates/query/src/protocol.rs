@@ -11,6 +11,7 @@ use crate::diff::{DiffRequest, DiffView};
 use crate::freshness::FreshnessView;
 use crate::hosts::{HostsRequest, HostsView};
 use crate::links::{ExportView, RankRequest, RankView, SpamRequest, SpamView};
+use crate::metrics::MetricsView;
 use crate::page::{PageView, PagesRequest, PagesView};
 use crate::plan::PlanView;
 use crate::queue::{QueueRequest, QueueView};
@@ -44,6 +45,8 @@ impl Call {
 pub enum Request {
     /// How is it doing?
     Status,
+    /// Which figures are there, one by one?
+    Metrics,
     /// What is known of a page?
     Page(UrlRequest),
     /// Where is a URL in the crawl, and why?
@@ -173,6 +176,8 @@ pub enum OverrideRequest {
 pub enum Answer {
     /// How it is doing.
     Status(Box<Status>),
+    /// Its figures, one by one.
+    Metrics(Box<MetricsView>),
     /// What is known of a page.
     Page(Box<PageView>),
     /// Where a URL is in the crawl, and why.

@@ -21,12 +21,11 @@ use evercrawl_state::{
     ArchiveFile, DiskStore, FoundRecord, Rebuild, Settings, StoreLimits, View, mend_store,
 };
 use evercrawl_urls::Canonical;
-
-use crate::process::is_part;
-use tracing::debug_span;
+use tracing::{debug_span, info};
 
 use super::{RECORD_CAP, Told, check, records};
 use crate::data_dir::{SHARDS, STATE, STORE, io, sync_dir};
+use crate::process::is_part;
 use crate::{DataDir, EngineError};
 
 const NEW_STORE: &str = "store.new";
@@ -57,6 +56,7 @@ pub fn repair(
     // What the old state speaks of is moved aside only once no power cut can bring that state back.
     sync_dir(&dir.path().join(STATE))?;
     repair.settle(&files)?;
+    info!(files = files.known.len(), "data directory repaired");
     Ok(aside)
 }
 

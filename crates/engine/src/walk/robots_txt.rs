@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use evercrawl_metrics::{BlockCause, RobotsOutcome};
 use evercrawl_model::{Event, HostUpdate, Refusal, RobotsCopy, Time};
 use evercrawl_robots::{Access, RobotsTxt, availability};
 use evercrawl_state::{StateError, Store, View};
@@ -70,20 +71,41 @@ impl RobotsAnswer {
             Access::Parse => std::mem::take(&mut self.body),
             _ => Vec::new(),
         };
-        let status = self.status.filter(|_| self.is_whole || access != Access::DisallowAll);
+        let status = self.status.filter(|status| availability(Some(*status)) == access);
         RobotsCopy { at, expires, status: status.unwrap_or(0), body }
     }
 }
 
 impl<S: Store> Walk<S> {
+    /// Nothing is allowed until robots.txt can be had: the whole host waits, its pages stay. Returns when to ask again,
+    /// and the copy to go by meanwhile.
+    fn robots_cannot_be_had(
+        &mut self,
+        answer: &RobotsAnswer,
+        update: &mut HostUpdate,
+        now: Time,
+    ) -> Result<(Time, Option<RobotsCopy>), EngineError> {
+        let asked = answer.asked_pause.or(answer.status.map(|_| ROBOTS_RETRY));
+        let jitter = host_pace::jitter(answer.lease.page, now, self.seed);
+        let again =
+            now.after(host_pace::backoff(&self.config.schedule, &answer.lease, asked, jitter));
+        let kept = kept_copy(self.ledger.view(), &answer.origin, now)?;
+        if kept.is_none() || answer.wants_rest() {
+            self.counts.host_blocked(answer.asked_pause, BlockCause::Robots);
+            host_pace::block(&answer.lease, again, &mut self.ledger.frontier, update);
+        }
+        Ok((again, kept))
+    }
+
     /// A robots.txt came, or did not.
     pub fn robots(&mut self, mut answer: RobotsAnswer, now: Time) -> Result<(), EngineError> {
         let (page, access) = (answer.lease.page, answer.access());
         self.ledger.frontier.end_robots_request(page.host);
         if answer.forbidden {
+            self.counts.meters.count_robots_fetch(RobotsOutcome::PrivateAddress);
             return self.refuse(&answer.lease, Refusal::PrivateAddress, None, now);
         }
-        self.counts.tally.robots += 1;
+        self.counts.robots_fetched(access, answer.asked_pause);
         let mut update = HostUpdate { ip: answer.ip, ..HostUpdate::default() };
         if answer.status.is_none() && answer.lease.row.guess && answer.lease.row.seed {
             self.ledger.frontier.record_answer(page.host, answer.ip, answer.took, now);
@@ -93,19 +115,10 @@ impl<S: Store> Walk<S> {
             let again = Some(self.config.schedule.rare_visit(now));
             return self.refuse(&answer.lease, Refusal::HostDead, again, now);
         }
-        let (schedule, mut expires) = (&self.config.schedule, now.after(ROBOTS_FRESH));
-        let mut kept = None;
-        if access == Access::DisallowAll {
-            // Nothing is allowed until it can be had: the whole host waits, its pages stay.
-            let asked = answer.asked_pause.or(answer.status.map(|_| ROBOTS_RETRY));
-            let jitter = host_pace::jitter(page, now, self.seed);
-            expires = now.after(host_pace::backoff(schedule, &answer.lease, asked, jitter));
-            kept = kept_copy(self.ledger.view(), &answer.origin, now)?;
-            let frontier = &mut self.ledger.frontier;
-            if kept.is_none() || answer.wants_rest() {
-                host_pace::block(&answer.lease, expires, frontier, &mut update);
-            }
-        }
+        let (expires, kept) = match access {
+            Access::DisallowAll => self.robots_cannot_be_had(&answer, &mut update, now)?,
+            _ => (now.after(ROBOTS_FRESH), None),
+        };
         let copy = match kept {
             // The copy of before is gone by until another can be had.
             Some(kept) => RobotsCopy { expires, ..kept },
