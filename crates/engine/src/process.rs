@@ -11,17 +11,17 @@ use std::time::Duration;
 use evercrawl_archive as archive;
 use evercrawl_compare::{self as compare, Fingerprint, NotFoundPage, Outline, Soft404Profile};
 use evercrawl_extract::decode::Decoded;
-use evercrawl_extract::{self as extract, Content, Document, Extraction, Extractor};
+use evercrawl_extract::{self as extract, Extractor};
 use evercrawl_fetch::Body;
 use evercrawl_model::{
     Cause, Change, HostUpdate, NextVisit, Outcome, PageKind, PolicyNotes, Refusal, Score, Visit,
     Visited,
 };
-use evercrawl_state::{PageRow, Past, Reading, StateError, Store};
+use evercrawl_state::{Past, Reading, StateError, Store};
 
 use self::answer::{
-    directives, document, is_gone, is_guess, kind_of, nature_of, substitutes, text_of, truncated,
-    validators_of, visit_of,
+    directives, document, is_conditional, is_gone, is_guess, kind_of, nature_of, read_document,
+    substitutes, text_of, truncated, validators_of, visit_of, whole_past,
 };
 pub(crate) use self::answer::{is_part, unpack};
 pub use self::answer::{outcome_of_answer, outcome_of_failure};
@@ -487,37 +487,5 @@ impl<S: Store> Processor<S> {
         let hopeless = visit.change == Change::Failed && failures >= schedule.give_up_after;
         processed.verdict =
             hopeless.then(|| (Refusal::ErrorHistory, Some(schedule.rare_visit(ended))));
-    }
-}
-
-/// Whether a request had validators, so that "not modified" may be its answer.
-fn is_conditional(job: &Job) -> bool {
-    job.lease.validators_to_send() != (None, None)
-}
-
-/// What the visits before taught of a page's content, unless that is cut: then whatever comes whole is the first.
-fn whole_past(row: &PageRow) -> Option<&Past> {
-    row.past.as_ref().filter(|past| !past.is_cut)
-}
-
-/// Reads a document. Where a sitemap is looked for, or the user gave the address, a text with an address a line is
-/// a sitemap.
-fn read_document<'a>(
-    extractor: &'a mut Extractor,
-    document: &Document<'a>,
-    links: &LinkReader,
-    row: &PageRow,
-) -> Extraction<'a> {
-    let text_sitemap = match row.kind {
-        PageKind::Sitemap => extract::Listing::of_text_sitemap(document, false),
-        PageKind::Page if row.seed => extract::Listing::of_text_sitemap(document, true),
-        _ => None,
-    };
-    match text_sitemap {
-        Some(listing) => {
-            let content = Content::Listing(Box::new(listing));
-            Extraction { kind: extract::ContentKind::Text, charset: None, content }
-        }
-        None => extractor.extract(document, links.options()),
     }
 }

@@ -212,8 +212,8 @@ async fn blank_lines_before_the_status_line_are_skipped() {
 #[tokio::test]
 async fn what_is_another_protocol_is_no_page() {
     for (bytes, shown) in [
-        (&b"<html>\r\n\r\nHello</html>"[..], "<html>\\r\\n\\r\\nHello</html>"),
-        (b"ICY 200 OK\r\nicy-name: x\r\n\r\nnoise", "ICY 200 OK\\r\\nicy-name"),
+        (&b"<html>\r\n\r\nHello</html>"[..], "<html>\\r\\n"),
+        (b"ICY 200 OK\r\nicy-name: x\r\n\r\nnoise", "ICY 200 OK\\r\\n"),
         (b"SSH-2.0-OpenSSH_9.9\r\n", "SSH-2.0-OpenSSH_9.9\\r"),
         (b"220 mail.example ESMTP\r\n", "220 mail.example ESM"),
         (b"\x15\x03\x01\0\x02\x02\x46", "\\x15\\x03\\x01\\x00\\x02\\x02F"),
@@ -257,6 +257,8 @@ async fn a_head_that_breaks_the_rules_is_a_failure_of_protocol() {
         "HTTP/1.1  200 OK\r\nContent-Length: 4\r\n\r\nbody",
         "HTTP/1.1200 OK\r\nContent-Length: 4\r\n\r\nbody",
         "HTTP/1.1 000 No\r\nContent-Length: 4\r\n\r\nbody",
+        // A zero byte is passed over in no field: browsers refuse it, too.
+        "HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 4\r\n\r\nbody",
         "HTTP/2 200 OK\r\nContent-Length: 4\r\n\r\nbody",
         "HTTP/0.9 200 OK\r\nContent-Length: 4\r\n\r\nbody",
     ] {
@@ -349,7 +351,7 @@ async fn heads_have_a_cap() {
     assert_eq!(failure, Failure::HeadTooLarge);
 }
 
-/// Answers, and where in each the head and the whole of it ends.
+/// Answers that are whole, each with `body` for a body.
 const WHOLE: [&str; 6] = [
     "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody",
     "HTTP/1.0 200 OK\r\nX: y\r\nContent-Length: 4\r\n\r\nbody",
@@ -401,13 +403,7 @@ async fn what_has_no_end_of_its_own_ends_with_the_connection() {
 
 #[tokio::test]
 async fn odd_fields_are_passed_over_and_the_others_kept() {
-    for odd in [
-        "X: a\0b\r\n",
-        ": no name\r\n",
-        "Content-Length : 4\r\n",
-        "Set-Cookie\r\n",
-        "X: \x01\x7f\r\n",
-    ] {
+    for odd in [": no name\r\n", "Content-Length : 4\r\n", "Set-Cookie\r\n", "X: \x01\x7f\r\n"] {
         let response =
             fetch_ok(format!("HTTP/1.1 200 OK\r\n{odd}ETag: x\r\nContent-Length: 4\r\n\r\nbody"));
         let response = response.await;

@@ -2,17 +2,18 @@
 
 use evercrawl_archive as archive;
 use evercrawl_extract::decode::{self, Decoded};
-use evercrawl_extract::{self as extract, Content, Document, Extraction};
+use evercrawl_extract::{self as extract, Content, Document, Extraction, Extractor};
 use evercrawl_fetch::{
     ConnectFailure, DnsFailure, Failure, FetchPhase, Fetched, Response, TlsFailure, Truncation,
 };
 use evercrawl_model::{Cause, Change, Outcome, PageKind, Score, Time, Validators, Visit, Visited};
 use evercrawl_robots::Directives;
-use evercrawl_state::PageRow;
+use evercrawl_state::{PageRow, Past};
 
 use super::Job;
 use crate::config::ReadingConfig;
 use crate::frontier::Lease;
+use crate::links::LinkReader;
 use crate::nature::{self, Nature};
 use crate::novelty::Read;
 
@@ -250,6 +251,38 @@ pub(super) fn truncated(why: Truncation) -> archive::Truncated {
         Truncation::Time => archive::Truncated::Time,
         Truncation::Disconnect | Truncation::Reset => archive::Truncated::Disconnect,
         Truncation::Chunk => archive::Truncated::Unspecified,
+    }
+}
+
+/// Whether a request had validators, so that "not modified" may be its answer.
+pub(super) fn is_conditional(job: &Job) -> bool {
+    job.lease.validators_to_send() != (None, None)
+}
+
+/// What the visits before taught of a page's content, unless that is cut: then whatever comes whole is the first.
+pub(super) fn whole_past(row: &PageRow) -> Option<&Past> {
+    row.past.as_ref().filter(|past| !past.is_cut)
+}
+
+/// Reads a document. Where a sitemap is looked for, or the user gave the address, a text with an address a line is
+/// a sitemap.
+pub(super) fn read_document<'a>(
+    extractor: &'a mut Extractor,
+    document: &Document<'a>,
+    links: &LinkReader,
+    row: &PageRow,
+) -> Extraction<'a> {
+    let text_sitemap = match row.kind {
+        PageKind::Sitemap => extract::Listing::of_text_sitemap(document, false),
+        PageKind::Page if row.seed => extract::Listing::of_text_sitemap(document, true),
+        _ => None,
+    };
+    match text_sitemap {
+        Some(listing) => {
+            let content = Content::Listing(Box::new(listing));
+            Extraction { kind: extract::ContentKind::Text, charset: None, content }
+        }
+        None => extractor.extract(document, links.options()),
     }
 }
 
