@@ -1,5 +1,6 @@
 //! Which verbs and flags does the command line take?
 
+mod listings;
 mod networks;
 mod own_webs;
 
@@ -12,6 +13,8 @@ use evercrawl_model::{Outcome, Refusal};
 use crate::exit;
 use crate::logging::LogArgs;
 use crate::units;
+
+pub(crate) use listings::{ArchiveArgs, Listing};
 
 pub(crate) use networks::network_after_space;
 pub(crate) use own_webs::{Demo, Testweb};
@@ -48,6 +51,15 @@ pub(crate) enum Verb {
     /// List the known URLs with their states
     #[command(after_help = "Example: evercrawl urls --state failing --data web")]
     Urls(Urls),
+    /// List the known hosts: pages, failures, what each waits for
+    #[command(after_help = "Example: evercrawl hosts --json --data web")]
+    Hosts(Listing),
+    /// Show what waits to be fetched, and the first hosts in each queue
+    #[command(after_help = "Example: evercrawl queue --limit 20 --data web")]
+    Queue(Listing),
+    /// List the WARC files of the archive
+    #[command(after_help = "Example: evercrawl archive --data web")]
+    Archive(ArchiveArgs),
     /// Explain the state of one URL, even of one never seen
     #[command(after_help = "Example: evercrawl why https://example.org/a --data web")]
     Why(Why),

@@ -22,6 +22,7 @@ mod lab_live;
 mod lab_report;
 mod lab_run;
 mod life;
+mod listings;
 mod metrics;
 mod mirrors;
 mod outsiders;

@@ -25,7 +25,8 @@ use self::answer::{
 };
 pub(crate) use self::answer::{is_part, unpack};
 pub use self::answer::{outcome_of_answer, outcome_of_failure};
-pub use self::processed::{Job, Processed, RecordPlan};
+pub(crate) use self::processed::RecordPlan;
+pub use self::processed::{Job, Processed};
 use crate::config::ReadingConfig;
 use crate::links::{FoundLinks, LinkReader};
 use crate::nature::{self, Nature};

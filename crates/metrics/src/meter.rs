@@ -11,7 +11,7 @@ pub struct Counter(AtomicU64);
 
 impl Counter {
     /// It happened once more.
-    pub fn increment(&self) {
+    pub(crate) fn increment(&self) {
         self.0.fetch_add(1, Relaxed);
     }
 
@@ -50,7 +50,7 @@ impl Histogram {
     }
 
     /// Counts a time.
-    pub fn observe_time(&self, took: Duration) {
+    pub(crate) fn observe_time(&self, took: Duration) {
         self.observe(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
     }
 

@@ -46,11 +46,14 @@ pub use links::{
     SpamRequest, SpamSign, SpamView,
 };
 pub use metrics::{DistributionView, MetricSampleView, MetricsView, Watched};
-pub use overrides::{OverrideKind, OverrideView};
+pub use overrides::{
+    ChangedOverride, ExclusionCount, ListedOverrides, OverrideKind, OverrideNote, OverrideNow,
+    OverrideView, OverridesView,
+};
 pub use page::{PageState, PageView, PagesRequest, PagesView, page, pages};
 pub use plan::{ClassShare, HostShare, NextVisit, PlanView, plan};
 pub use protocol::{
-    Answer, BudgetRequest, BudgetView, Call, Failed, FailureKind, OverrideRequest, OverridesView,
+    Answer, BudgetRequest, BudgetView, Call, Failed, FailureKind, OverrideRequest,
     PROTOCOL_VERSION, PlanRequest, PushRequest, PushView, Request, UrlRequest,
 };
 pub use queue::{QueueRequest, QueueView, QueuedHost, queue};

@@ -12,6 +12,7 @@ use crate::freshness::FreshnessView;
 use crate::hosts::{HostsRequest, HostsView};
 use crate::links::{ExportView, RankRequest, RankView, SpamRequest, SpamView};
 use crate::metrics::MetricsView;
+use crate::overrides::OverridesView;
 use crate::page::{PageView, PagesRequest, PagesView};
 use crate::plan::PlanView;
 use crate::queue::{QueueRequest, QueueView};
@@ -248,15 +249,6 @@ pub struct PushView {
     pub unusable: u64,
     /// Some of these, and why.
     pub examples: Vec<String>,
-}
-
-/// What came of an override.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OverridesView {
-    /// In words, line by line.
-    pub words: Vec<String>,
-    /// For programs, one JSON object a line.
-    pub json: Vec<serde_json::Value>,
 }
 
 /// Why there is no answer, or no more of it.

@@ -139,7 +139,7 @@ fn reasons(waiting: &WaitingView) -> [(WaitingHosts, &'static str, &'static str)
 }
 
 /// Hosts by what they wait for: only what there is.
-fn waiting_text(waiting: &WaitingView) -> String {
+pub(crate) fn waiting_text(waiting: &WaitingView) -> String {
     let parts = reasons(waiting).into_iter().filter(|(held, ..)| held.hosts > 0);
     let parts: Vec<String> = parts
         .map(|(held, one, more)| {
