@@ -48,7 +48,7 @@ pub use evercrawl_insight::{importance, mirrors, suspicion};
 pub use evercrawl_planner::{self as planner, freshness, overrides, schedule};
 pub use frontier::{FrontierConfig, Pace};
 pub use planner::{Planner, PlannerConfig};
-pub use process::{Job, Processed};
+pub use process::{Job, Processed, outcome_of_answer};
 pub use retention::RetentionConfig;
 pub use schedule::Schedule;
 

@@ -19,12 +19,13 @@ use evercrawl_model::{
 };
 use evercrawl_state::{Past, Reading, StateError, Store};
 
+pub use self::answer::outcome_of_answer;
+use self::answer::outcome_of_failure;
 use self::answer::{
     directives, document, is_conditional, is_gone, is_guess, kind_of, nature_of, read_document,
     substitutes, text_of, truncated, validators_of, visit_of, whole_past,
 };
 pub(crate) use self::answer::{is_part, unpack};
-pub use self::answer::{outcome_of_answer, outcome_of_failure};
 pub(crate) use self::processed::RecordPlan;
 pub use self::processed::{Job, Processed};
 use crate::config::ReadingConfig;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use evercrawl_compare::{Digest, Fingerprint};
-use evercrawl_engine::process::outcome_of_answer;
+use evercrawl_engine::outcome_of_answer;
 use evercrawl_extract::decode::{self, DecodeLimits};
 use evercrawl_extract::{Content, Document, Extraction, Extractor, HtmlOptions};
 use evercrawl_fetch::{Client, Hop, Request, Response};

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use evercrawl_engine::process::outcome_of_answer;
+use evercrawl_engine::outcome_of_answer;
 use evercrawl_extract::decode::{self, DecodeLimits};
 use evercrawl_fetch::{Client, Request};
 use evercrawl_model::Outcome;
