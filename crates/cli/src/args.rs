@@ -3,6 +3,7 @@
 mod listings;
 mod networks;
 mod own_webs;
+mod ways_in;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,6 +19,7 @@ pub(crate) use listings::{ArchiveArgs, Listing};
 
 pub(crate) use networks::network_after_space;
 pub(crate) use own_webs::{Demo, Testweb};
+pub(crate) use ways_in::WaysInArgs;
 
 /// Examples for `crawl --help`.
 const CRAWL_EXAMPLES: &str = "Examples:
@@ -211,9 +213,12 @@ pub(crate) struct CrawlRules {
     /// Maximum link distance from a seed
     #[arg(long, value_name = "N")]
     pub(crate) depth: Option<u16>,
-    /// Also fetch images, scripts and stylesheets
+    /// Also fetch what pages are made of: images, scripts, stylesheets, fonts, media
     #[arg(long = "page-requisites", short = 'p', alias = "embeds")]
     pub(crate) embeds: bool,
+    /// Where to look for links: pages, or all (also scripts, JSON, comments, forms)
+    #[arg(long, value_name = "WHERE")]
+    pub(crate) links: Option<String>,
     /// Request budget over all hosts, e.g. 5/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) budget: Option<String>,
@@ -262,6 +267,8 @@ pub(crate) struct CrawlRules {
     /// URL or email address where site operators can reach you; required except on loopback
     #[arg(long, value_name = "URL|EMAIL")]
     pub(crate) contact: Option<String>,
+    #[command(flatten)]
+    pub(crate) ways_in: WaysInArgs,
 }
 
 /// When this run ends.

@@ -13,15 +13,16 @@ use evercrawl_engine::retention::Keep;
 use evercrawl_engine::suspicion::{SpamConfig, SuspectAction};
 use evercrawl_engine::{FrontierConfig, Pace, PlannerConfig, RetentionConfig, Schedule};
 use evercrawl_extract::decode::DecodeLimits;
-use evercrawl_fetch::{self as fetch, AllowPrivate, ConnectTo, NameServers, Network};
+use evercrawl_fetch::{self as fetch, ConnectTo, NameServers};
 use evercrawl_rank::Topic;
 use evercrawl_state::StoreLimits;
-use evercrawl_urls::{CanonicalStep, CanonicalSteps, DEFAULT_EXTENSIONS, FilterRules, ScopeKind};
+use evercrawl_urls::{CanonicalStep, CanonicalSteps, ScopeKind};
 
 use crate::args::{Common, CrawlRules, RunArgs, ScopeArg};
 use crate::exit::Failure;
 use crate::settings::{Origin, Settings};
 use crate::units;
+use crate::url_rules::{filter_rules, link_sources};
 
 /// The file in the data directory with what earlier commands set.
 pub(crate) fn remembered(data: &Path) -> PathBuf {
@@ -64,6 +65,7 @@ fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()>
         ("crawl.scope", scope),
         ("crawl.depth", rules.depth.map(|n| n.to_string())),
         ("crawl.page_requisites", rules.embeds.then(|| "true".to_owned())),
+        ("crawl.links", rules.links.clone()),
         ("budget.rate", rules.budget.clone()),
         ("budget.bytes_per_day", rules.max_bytes_per_day.clone()),
         ("budget.concurrency", text(rules.concurrency)),
@@ -76,6 +78,9 @@ fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()>
         ("schedule.revisit_every", rules.recrawl.clone()),
         ("identity.user_agent", rules.agent.clone()),
         ("identity.contact", rules.contact.clone()),
+        ("fetch.proxy", rules.ways_in.proxy.clone()),
+        ("fetch.cookies", rules.ways_in.cookies.clone()),
+        ("fetch.cookies_file", rules.ways_in.cookies_file.clone()),
     ];
     for (name, value) in single {
         if let Some(value) = value {
@@ -87,6 +92,8 @@ fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()>
         ("crawl.exclude", &rules.exclude),
         ("fetch.allow_private", &rules.allow_private),
         ("fetch.connect_to", &rules.connect_to),
+        ("fetch.no_proxy", &rules.ways_in.no_proxy),
+        ("fetch.ca_file", &rules.ways_in.ca_file),
     ];
     for (name, items) in lists {
         if !items.is_empty() {
@@ -123,6 +130,7 @@ pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result
         },
         archive: archive(settings)?,
         ranking: RankingConfig { every: ranking, kept_in: None },
+        cookie_file: None,
     })
 }
 
@@ -136,7 +144,7 @@ pub(crate) fn walk_config(settings: &Settings, run: &RunArgs) -> anyhow::Result<
                 format!("`{text}` is not a scope; use page, prefix, host, domain or any")
             })
         })?,
-        rules: rules(settings)?,
+        rules: filter_rules(settings)?,
         frontier: frontier(settings, run)?,
         schedule: Schedule {
             recrawl: recrawl(settings)?.unwrap_or(Schedule::default().recrawl),
@@ -210,8 +218,8 @@ pub(crate) fn fetch_config(settings: &Settings) -> anyhow::Result<fetch::FetchCo
     config.limits.body_bytes = settings.need("limits.body", size)?;
     config.pool.per_host = settings.one_or_more("pace.per_host")?;
     config.http2 = settings.flag("fetch.http2")?;
-    config.tls.accept_invalid = settings.flag("fetch.accept_invalid_certificates")?;
-    config.allow_private = allow_private(settings)?;
+    config.tls.extra_roots = crate::access::roots(settings)?;
+    config.allow_private = crate::access::allow_private(settings)?;
     config.connect_to = connect_to(settings)?;
     config.dns.servers = settings.need("fetch.dns", |text| match text {
         "own" => Ok(NameServers::FromSystem),
@@ -237,50 +245,11 @@ fn name_servers(text: &str) -> Result<NameServers, String> {
         .map(NameServers::These)
 }
 
-fn allow_private(settings: &Settings) -> anyhow::Result<AllowPrivate> {
-    let items = settings.items("fetch.allow_private").iter();
-    let mut networks = Vec::new();
-    for item in items {
-        match item.as_str() {
-            "loopback" => networks.extend(Network::LOOPBACK),
-            text => networks.push(text.parse().map_err(|error: fetch::BadNetwork| {
-                Failure::config(format!("fetch.allow_private: {error} or `loopback`"))
-            })?),
-        }
-    }
-    Ok(AllowPrivate::networks(networks))
-}
-
 pub(crate) fn connect_to(settings: &Settings) -> anyhow::Result<Vec<ConnectTo>> {
     let items = settings.items("fetch.connect_to").iter();
     let rules: Result<_, _> = items.map(|item| item.parse()).collect();
     rules
         .map_err(|error: fetch::BadConnectTo| Failure::config(format!("fetch.connect_to: {error}")))
-}
-
-fn rules(settings: &Settings) -> anyhow::Result<FilterRules> {
-    let optional = |name| {
-        settings
-            .get(name, |text| text.parse().map_err(|_| format!("`{text}` is not a valid number")))
-    };
-    let extensions = settings.items("crawl.skip_extensions");
-    let default = || DEFAULT_EXTENSIONS.iter().map(|&e| e.to_owned());
-    let embeds = settings.flag("crawl.page_requisites")?;
-    let extensions = match extensions {
-        [word] if word == "none" => Vec::new(),
-        [word] if word == "default" && embeds => Vec::new(),
-        [word] if word == "default" => default().collect(),
-        list => list.to_vec(),
-    };
-    Ok(FilterRules {
-        include: settings.items("crawl.include").to_vec(),
-        exclude: settings.items("crawl.exclude").to_vec(),
-        denied_hosts: settings.items("crawl.deny_hosts").to_vec(),
-        extensions,
-        max_depth: optional("crawl.depth")?,
-        max_length: settings.number("crawl.max_url_length")?,
-        ..FilterRules::default()
-    })
 }
 
 pub(crate) fn steps(settings: &Settings) -> anyhow::Result<CanonicalSteps> {
@@ -301,7 +270,7 @@ pub(crate) fn steps(settings: &Settings) -> anyhow::Result<CanonicalSteps> {
 
 fn take(settings: &Settings) -> anyhow::Result<Take> {
     Ok(Take {
-        embeds: settings.flag("crawl.page_requisites")?,
+        sources: link_sources(settings)?,
         page_directives: settings.flag("crawl.page_directives")?,
         keep_links: settings.flag("links.keep")?,
         keep_anchors: settings.flag("links.anchors")?,

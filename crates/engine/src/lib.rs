@@ -16,6 +16,7 @@
 //! What keeps its data, each used through a few functions:
 //!
 //! - [`data_dir`]: whose directory is this, and who else is in it?
+//! - [`cookie_file`]: how do the cookies of a crawl outlive it?
 //! - [`retention`]: what need not be kept any longer?
 //! - [`check`]: can what lies in a data directory be trusted, and what can be saved of it?
 //!
@@ -25,7 +26,9 @@
 mod budget;
 pub mod check;
 pub mod config;
+pub mod cookie_file;
 pub mod data_dir;
+mod guesses;
 pub mod links;
 pub mod live;
 mod nature;
@@ -48,7 +51,7 @@ pub use evercrawl_insight::{importance, mirrors, suspicion};
 pub use evercrawl_planner::{self as planner, freshness, overrides, schedule};
 pub use frontier::{FrontierConfig, Pace};
 pub use planner::{Planner, PlannerConfig};
-pub use process::{Job, Processed, outcome_of_answer};
+pub use process::{Job, Processed, header_links, outcome_of_answer};
 pub use retention::RetentionConfig;
 pub use schedule::Schedule;
 

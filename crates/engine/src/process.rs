@@ -11,7 +11,7 @@ use std::time::Duration;
 use evercrawl_archive as archive;
 use evercrawl_compare::{self as compare, Fingerprint, NotFoundPage, Outline, Soft404Profile};
 use evercrawl_extract::decode::Decoded;
-use evercrawl_extract::{self as extract, Extractor};
+use evercrawl_extract::{self as extract, Extractor, LinkSources};
 use evercrawl_fetch::Body;
 use evercrawl_model::{
     Cause, Change, HostUpdate, NextVisit, Outcome, PageKind, PolicyNotes, Refusal, Score, Visit,
@@ -19,12 +19,12 @@ use evercrawl_model::{
 };
 use evercrawl_state::{Past, Reading, StateError, Store};
 
-pub use self::answer::outcome_of_answer;
 use self::answer::outcome_of_failure;
 use self::answer::{
     directives, document, is_conditional, is_gone, is_guess, kind_of, nature_of, read_document,
     substitutes, text_of, truncated, validators_of, visit_of, whole_past,
 };
+pub use self::answer::{header_links, outcome_of_answer};
 pub(crate) use self::answer::{is_part, unpack};
 pub(crate) use self::processed::RecordPlan;
 pub use self::processed::{Job, Processed};
@@ -81,7 +81,7 @@ impl<S: Store> Processor<S> {
     /// Tells what an answer means; its records are made for `file`. After handing the result on
     /// in order, the caller settles its claim.
     pub fn process(&mut self, job: Job, file: archive::FileId) -> Result<Processed, StateError> {
-        match &job.fetched.result {
+        let processed = match &job.fetched.result {
             Err(failure) => Ok(self.failed(outcome_of_failure(failure), job)),
             Ok(response) if response.status == 304 && is_conditional(&job) => {
                 self.unmodified(job, file)
@@ -90,7 +90,12 @@ impl<S: Store> Processor<S> {
                 let body = response.body.clone();
                 self.with_body(&body, |reading, payload| reading.answered(job, payload, file))
             }
+        }?;
+        if processed.job.lease.row.guess {
+            let useful = processed.led_somewhere();
+            self.links.guesses().answered(processed.job.lease.page, useful);
         }
+        Ok(processed)
     }
 
     /// No answer came.
@@ -176,7 +181,10 @@ impl<S: Store> Processor<S> {
                 self.compare(&mut processed.visited, past, digest, None)?;
             }
             Outcome::Ok => (kept, media_type) = self.content(&mut processed, unpacked, digest)?,
-            Outcome::Redirect => self.redirect(&mut processed),
+            Outcome::Redirect => {
+                self.redirect(&mut processed);
+                self.read_body_of_redirect(&mut processed, unpacked);
+            }
             Outcome::ClientError if is_gone(status, &processed.job.lease.row) => {
                 processed.visited.visit.change = Change::Gone;
                 processed.visited.visit.score = Score::ALL;
@@ -236,7 +244,9 @@ impl<S: Store> Processor<S> {
         }
         let at = processed.job.ended;
         let (lease, found_links) = (&processed.job.lease, &mut processed.links);
-        let kept = self.links.read(lease, &extracted, directives.nofollow, at, found_links);
+        let headers = header_links(response, self.config.take.sources);
+        let read_from = (&extracted, headers.links());
+        let kept = self.links.read(lease, read_from, directives.nofollow, at, found_links);
         let refresh = response.header_address("refresh");
         self.links.read_refresh(lease, refresh.as_deref(), directives.nofollow, at, found_links);
         (processed.visited.links, processed.visited.anchors) = (kept.links, kept.anchors);
@@ -266,7 +276,9 @@ impl<S: Store> Processor<S> {
         let directives = directives(&self.config, response, &extracted);
         if lease.row.past.as_ref().and_then(Past::whole_digest).is_none() {
             let found_links = &mut processed.links;
-            self.links.read(lease, &extracted, directives.nofollow, at, found_links);
+            let headers = header_links(response, self.config.take.sources);
+            let read_from = (&extracted, headers.links());
+            self.links.read(lease, read_from, directives.nofollow, at, found_links);
             processed.visited.identity = Some(digest.to_bytes());
         }
         (!directives.noarchive, Some(extracted.kind.mime()))
@@ -331,6 +343,23 @@ impl<S: Store> Processor<S> {
             let (at, found_links) = (processed.job.ended, &mut processed.links);
             processed.visited.links = self.links.redirected(lease, target, at, found_links).links;
         }
+    }
+
+    /// Links in the body of a redirect, which no browser shows.
+    fn read_body_of_redirect(&mut self, processed: &mut Processed, body: &[u8]) {
+        let Ok(response) = &processed.job.fetched.result else { return };
+        if self.config.take.sources < LinkSources::All || body.is_empty() {
+            return;
+        }
+        let unpacked = unpack(response, body, self.config.unpack);
+        let document = document(response, &unpacked.bytes, &processed.job.lease.row.url);
+        let extracted = self.extractor.extract(&document, self.links.options());
+        let directives = directives(&self.config, response, &extracted);
+        let headers = header_links(response, self.config.take.sources);
+        let read_from = (&extracted, headers.links());
+        let (lease, at) = (&processed.job.lease, processed.job.ended);
+        let found_links = &mut processed.links;
+        self.links.read(lease, read_from, directives.nofollow, at, found_links);
     }
 
     /// How a host answers for what does not exist; `None` where that cannot be told.

@@ -74,7 +74,7 @@ impl Response {
     /// A header's value that holds an address, as browsers read it: bytes that are no UTF-8 are
     /// percent-encoded.
     pub fn header_address(&self, name: &str) -> Option<String> {
-        Some(escaped(self.headers.get(name)?.as_bytes()))
+        Some(address_text(self.headers.get(name)?.as_bytes()))
     }
 
     /// The content codings of the body as one list, in the order in which they were applied.
@@ -205,7 +205,7 @@ fn is_comma(byte: &u8) -> bool {
 
 /// Header bytes as text: UTF-8 if they are, and otherwise with every other byte percent-encoded, so
 /// that a URL in an unknown encoding keeps its bytes.
-fn escaped(bytes: &[u8]) -> String {
+pub fn address_text(bytes: &[u8]) -> String {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return text.to_owned();
     }

@@ -55,11 +55,13 @@ pub enum Cause {
     CutCoding,
     /// A 206 with a part of the page, though no part was asked for.
     CutPartial,
+    /// The proxy failed, so the host was not asked.
+    Proxy,
 }
 
 impl Cause {
     /// All causes, ordered by number.
-    pub const ALL: [Cause; 26] = [
+    pub const ALL: [Cause; 27] = [
         Cause::DnsNotFound,
         Cause::DnsTemporary,
         Cause::ConnectRefused,
@@ -86,6 +88,7 @@ impl Cause {
         Cause::CutChunk,
         Cause::CutCoding,
         Cause::CutPartial,
+        Cause::Proxy,
     ];
 
     /// The cause's code, as users see it.
@@ -117,6 +120,7 @@ impl Cause {
             Cause::CutChunk => "cut_chunk",
             Cause::CutCoding => "cut_coding",
             Cause::CutPartial => "cut_partial",
+            Cause::Proxy => "proxy",
         }
     }
 
@@ -151,6 +155,7 @@ impl Cause {
             Cause::CutPartial => {
                 "the server sent a part of the page, though all of it was asked for"
             }
+            Cause::Proxy => "the proxy failed",
         }
     }
 

@@ -2,7 +2,9 @@
 
 use evercrawl_archive as archive;
 use evercrawl_extract::decode::{self, Decoded};
-use evercrawl_extract::{self as extract, Content, Document, Extraction, Extractor};
+use evercrawl_extract::{
+    self as extract, Content, Document, Extraction, Extractor, HeaderLinks, LinkKind, LinkSources,
+};
 use evercrawl_fetch::{
     ConnectFailure, DnsFailure, Failure, FetchPhase, Fetched, Response, TlsFailure, Truncation,
 };
@@ -76,6 +78,26 @@ pub(super) fn document<'a>(response: &'a Response, bytes: &'a [u8], url: &'a str
     Document { bytes, content_type: response.header("content-type"), url }
 }
 
+/// The links in the headers of an answer, as far as they are looked for.
+pub fn header_links(response: &Response, sources: LinkSources) -> HeaderLinks {
+    let mut links = HeaderLinks::default();
+    if sources == LinkSources::Pages {
+        return links;
+    }
+    for value in response.headers.get_all("link") {
+        links.add_link_header(&evercrawl_fetch::address_text(value.as_bytes()));
+    }
+    if sources == LinkSources::All {
+        let is_redirect = (300..400).contains(&response.status);
+        let names = ["content-location", "location"];
+        for name in names.into_iter().filter(|name| !is_redirect || *name != "location") {
+            let to = response.header_address(name);
+            to.iter().for_each(|to| links.add(to, LinkKind::Mention));
+        }
+    }
+    links
+}
+
 /// What a page is that came with status 200.
 pub(super) fn nature_of(
     lease: &Lease,
@@ -141,7 +163,10 @@ pub(super) fn outcome_of_failure(failure: &Failure) -> (Outcome, Cause) {
         Failure::Tls(TlsFailure::Certificate(_)) => (Outcome::Tls, Cause::TlsCertificate),
         Failure::Tls(TlsFailure::Handshake(_)) => (Outcome::Tls, Cause::TlsHandshake),
         Failure::Timeout(phase) => (Outcome::Timeout, cause_of_timeout(*phase)),
-        Failure::Forbidden(_) => (Outcome::Forbidden, Cause::PrivateAddress),
+        Failure::Forbidden(_) | Failure::ForbiddenName(_) => {
+            (Outcome::Forbidden, Cause::PrivateAddress)
+        }
+        Failure::Proxy(_) => (Outcome::Connect, Cause::Proxy),
         Failure::Disconnected => (Outcome::Disconnected, Cause::Disconnected),
         Failure::HeadTooLarge => (Outcome::Protocol, Cause::HeadTooLarge),
         Failure::NotHttp(_) => (Outcome::Protocol, Cause::NotHttp),
@@ -277,13 +302,12 @@ pub(super) fn read_document<'a>(
         PageKind::Page if row.seed => extract::Listing::of_text_sitemap(document, true),
         _ => None,
     };
-    match text_sitemap {
-        Some(listing) => {
-            let content = Content::Listing(Box::new(listing));
-            Extraction { kind: extract::ContentKind::Text, charset: None, content }
-        }
-        None => extractor.extract(document, links.options()),
+    let mut extracted = extractor.extract(document, links.options());
+    if let Some(listing) = text_sitemap {
+        extracted.kind = extract::ContentKind::Text;
+        extracted.content = Content::Listing(Box::new(listing));
     }
+    extracted
 }
 
 #[cfg(test)]
