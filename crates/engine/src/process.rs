@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_compare::{self as compare, Fingerprint, NotFoundPage, Outline, Soft404Profile};
+use evercrawl_compare::{
+    self as compare, Fingerprint, NotFoundPage, Outline, SiteMemory, Soft404Profile,
+};
 use evercrawl_extract::decode::Decoded;
 use evercrawl_extract::{self as extract, Extractor, LinkSources};
 use evercrawl_fetch::Body;
@@ -19,13 +21,12 @@ use evercrawl_model::{
 };
 use evercrawl_state::{Past, Reading, StateError, Store};
 
-use self::answer::outcome_of_failure;
 use self::answer::{
     directives, document, is_conditional, is_gone, is_guess, kind_of, nature_of, read_document,
     substitutes, text_of, truncated, validators_of, visit_of, whole_past,
 };
 pub use self::answer::{header_links, outcome_of_answer};
-pub(crate) use self::answer::{is_part, unpack};
+pub(crate) use self::answer::{is_part, outcome_of_failure, unpack};
 pub(crate) use self::processed::RecordPlan;
 pub use self::processed::{Job, Processed};
 use crate::config::ReadingConfig;
@@ -233,7 +234,10 @@ impl<S: Store> Processor<S> {
         let lease = &processed.job.lease;
         let least = self.schedule.least_change;
         let read = text_of(&extracted).map(|text| {
-            Read::new(text, whole_past(row), &lease.site_memory, lease.page.url, least)
+            let none = SiteMemory::default();
+            let site = if lease.is_unmasked { &none } else { &lease.site_memory };
+            let before = novelty::memory_of(whole_past(row), lease.is_unmasked);
+            Read::new(text, before, site, lease.page.url, least)
         });
         processed.visited.kind = kind_of(&extracted, row.kind);
         let media_type = Some(extracted.kind.mime());

@@ -20,7 +20,7 @@ use super::{Order, Report, SystemClock};
 use crate::EngineError;
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
-use crate::process::{Job, outcome_of_answer, unpack};
+use crate::process::{Job, outcome_of_answer, outcome_of_failure, unpack};
 use crate::schedule::parse_retry_after;
 use crate::walk::RobotsAnswer;
 
@@ -117,6 +117,7 @@ impl<S: Store + 'static> Fetcher<S> {
         let mut answer = RobotsAnswer {
             lease,
             status: None,
+            outcome: Outcome::Protocol,
             forbidden: false,
             asked_pause: None,
             body: Vec::new(),
@@ -135,6 +136,9 @@ impl<S: Store + 'static> Fetcher<S> {
             answer.ip = hops.first().and_then(|hop| hop.fetched.ip);
             answer.took = hops.iter().map(|hop| hop.fetched.times.total).sum();
             let result = hops.pop().map(|hop| hop.fetched.result);
+            if let Some(Err(failure)) = &result {
+                (answer.outcome, _) = outcome_of_failure(failure);
+            }
             let heard = result.as_ref();
             let rest =
                 heard.and_then(|it| self.proxies.judge(proxy.as_deref(), it, self.clock.now()));
@@ -149,8 +153,8 @@ impl<S: Store + 'static> Fetcher<S> {
                 answer.asked_pause = pause.and_then(|v| parse_retry_after(v, self.clock.now()));
                 let body = response.body.whole();
                 let unpacked = unpack(&response, &body, manner.unpack);
-                let (outcome, _) = outcome_of_answer(&response, Some(&unpacked), false);
-                answer.is_whole = outcome == Outcome::Ok;
+                (answer.outcome, _) = outcome_of_answer(&response, Some(&unpacked), false);
+                answer.is_whole = answer.outcome == Outcome::Ok;
                 answer.body = unpacked.bytes.into_owned();
             }
         }

@@ -155,7 +155,7 @@ pub(super) fn is_gone(status: u16, row: &PageRow) -> bool {
 }
 
 /// How a fetch without an answer ended.
-pub(super) fn outcome_of_failure(failure: &Failure) -> (Outcome, Cause) {
+pub(crate) fn outcome_of_failure(failure: &Failure) -> (Outcome, Cause) {
     match failure {
         Failure::Dns(DnsFailure::NotFound) => (Outcome::Dns, Cause::DnsNotFound),
         Failure::Dns(DnsFailure::Temporary(_)) => (Outcome::Dns, Cause::DnsTemporary),

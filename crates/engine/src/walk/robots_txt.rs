@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_metrics::{BlockCause, RobotsOutcome};
-use evercrawl_model::{Event, HostUpdate, Refusal, RobotsCopy, Time};
+use evercrawl_model::{Event, HostUpdate, Outcome, Refusal, RobotsCopy, Time};
 use evercrawl_robots::{Access, RobotsTxt, availability};
 use evercrawl_state::{StateError, Store, View};
 use evercrawl_urls::Base;
@@ -36,6 +36,8 @@ pub struct RobotsAnswer {
     pub lease: Box<Lease>,
     /// The final status; `None` where no answer came.
     pub status: Option<u16>,
+    /// How the request ended.
+    pub outcome: Outcome,
     /// True when the host's address is one that we do not connect to.
     pub forbidden: bool,
     /// How long the host asked to be left alone.
@@ -64,16 +66,6 @@ impl RobotsAnswer {
     fn wants_rest(&self) -> bool {
         self.asked_pause.is_some() || self.status.is_none_or(is_overload_status)
     }
-
-    /// What is kept of the answer. One that cannot be had has no status that could be taken for good.
-    fn copy(&mut self, access: Access, at: Time, expires: Time) -> RobotsCopy {
-        let body = match access {
-            Access::Parse => std::mem::take(&mut self.body),
-            _ => Vec::new(),
-        };
-        let status = self.status.filter(|status| availability(Some(*status)) == access);
-        RobotsCopy { at, expires, status: status.unwrap_or(0), body }
-    }
 }
 
 impl<S: Store> Walk<S> {
@@ -98,13 +90,14 @@ impl<S: Store> Walk<S> {
     }
 
     /// A robots.txt came, or did not.
-    pub fn robots(&mut self, mut answer: RobotsAnswer, now: Time) -> Result<(), EngineError> {
+    pub fn robots(&mut self, answer: RobotsAnswer, now: Time) -> Result<(), EngineError> {
         let (page, access) = (answer.lease.page, answer.access());
         self.ledger.frontier.end_robots_request(page.host);
         if answer.forbidden {
             self.counts.meters.count_robots_fetch(RobotsOutcome::PrivateAddress);
             return self.refuse(&answer.lease, Refusal::PrivateAddress, None, now);
         }
+        self.counts.hosts.robots(page.host, robots_outcome(&answer));
         self.counts.robots_fetched(access, answer.asked_pause);
         let mut update = HostUpdate { ip: answer.ip, ..HostUpdate::default() };
         if answer.status.is_none() && answer.lease.row.guess && answer.lease.row.seed {
@@ -115,6 +108,9 @@ impl<S: Store> Walk<S> {
             let again = Some(self.config.schedule.rare_visit(now));
             return self.refuse(&answer.lease, Refusal::HostDead, again, now);
         }
+        if answer.status.is_none() && self.other_scheme_answers(&answer, now)? {
+            return self.refuse_scheme(answer, now);
+        }
         let (expires, kept) = match access {
             Access::DisallowAll => self.robots_cannot_be_had(&answer, &mut update, now)?,
             _ => (now.after(ROBOTS_FRESH), None),
@@ -122,7 +118,7 @@ impl<S: Store> Walk<S> {
         let copy = match kept {
             // The copy of before is gone by until another can be had.
             Some(kept) => RobotsCopy { expires, ..kept },
-            None => answer.copy(access, now, expires),
+            None => robots_copy(&answer, now, expires),
         };
         if !keeps_waiting(&copy) {
             if access != Access::DisallowAll {
@@ -139,7 +135,7 @@ impl<S: Store> Walk<S> {
             self.ledger.frontier.set_robots_rules(
                 page.host,
                 https,
-                RobotsRules { robots, expires },
+                RobotsRules { robots, expires, unreachable: false },
             );
         }
         // By the rules just learned: a Crawl-delay holds from the first page on.
@@ -153,6 +149,60 @@ impl<S: Store> Walk<S> {
         self.ledger.frontier.defer_page(&answer.lease, now);
         self.ledger.rest_if_paused(page.host, now)
     }
+}
+
+impl<S: Store> Walk<S> {
+    /// Whether the host of an origin that gave no answer does answer by the other scheme.
+    fn other_scheme_answers(&self, answer: &RobotsAnswer, now: Time) -> Result<bool, EngineError> {
+        let other = match answer.origin.split_once("://") {
+            Some(("https", rest)) => format!("http://{rest}"),
+            Some((_, rest)) => format!("https://{rest}"),
+            None => return Ok(false),
+        };
+        let copy = self.ledger.view().robots(&other)?;
+        Ok(copy.is_some_and(|copy| copy.status > 0 && copy.expires > now))
+    }
+
+    /// A host answers by one scheme only: pages of the other are not asked for, for a while, and do not stop
+    /// those that can be had.
+    fn refuse_scheme(&mut self, answer: RobotsAnswer, now: Time) -> Result<(), EngineError> {
+        let (page, expires) = (answer.lease.page, now.after(ROBOTS_RETRY));
+        let copy = robots_copy(&answer, now, expires);
+        let robots = Arc::new(read_robots(&copy, &self.config.reading.agent));
+        let https = answer.origin.starts_with("https:");
+        let rules = RobotsRules { robots, expires, unreachable: true };
+        self.ledger.frontier.set_robots_rules(page.host, https, rules);
+        let next = self.ledger.frontier.record_answer(page.host, answer.ip, answer.took, now);
+        let update = HostUpdate { ip: answer.ip, next_allowed: Some(next), ..Default::default() };
+        let learned = [
+            Event::RobotsLearned { origin: answer.origin, copy },
+            Event::HostLearned { host: page.host, update },
+        ];
+        self.carry_out(learned.map(Consequence::Event).into(), now)?;
+        self.refuse(&answer.lease, Refusal::HostDead, Some(expires), now)
+    }
+}
+
+/// How a request for robots.txt ended, by what it means for its host.
+fn robots_outcome(answer: &RobotsAnswer) -> Outcome {
+    match answer.status.filter(|status| availability(Some(*status)) == answer.access()) {
+        // Most hosts have none, and that is no failure.
+        Some(status) if status < 500 => Outcome::Ok,
+        Some(status) => Outcome::from_status(status),
+        None => answer.outcome,
+    }
+}
+
+/// What is kept of a robots.txt. Where none came, its text is the code of what went wrong.
+fn robots_copy(answer: &RobotsAnswer, now: Time, expires: Time) -> RobotsCopy {
+    // One that did not arrive whole did not come.
+    let status = answer.status.filter(|status| availability(Some(*status)) == answer.access());
+    let body = match (status, answer.access()) {
+        (None, _) => answer.outcome.code().as_bytes().to_vec(),
+        (_, Access::Parse) => answer.body.clone(),
+        _ => Vec::new(),
+    };
+    RobotsCopy { at: now, expires, status: status.unwrap_or(0), body }
 }
 
 /// Sitemaps that robots.txt names; or on a seed's host the usual place, where it names none.
@@ -201,5 +251,6 @@ pub(super) fn stored_rules<S: Store>(
     Ok(copy.map(|copy| RobotsRules {
         robots: Arc::new(read_robots(&copy, agent)),
         expires: copy.expires,
+        unreachable: copy.status == 0,
     }))
 }
