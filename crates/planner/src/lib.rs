@@ -9,6 +9,7 @@
 mod audit;
 mod calibration;
 mod conditions;
+mod demand;
 mod error;
 pub mod freshness;
 mod learned;

@@ -84,7 +84,7 @@ impl<S: Store> Walk<S> {
         let kept = kept_copy(self.ledger.view(), &answer.origin, now)?;
         if kept.is_none() || answer.wants_rest() {
             self.counts.host_blocked(answer.asked_pause, BlockCause::Robots);
-            host_pace::block(&answer.lease, again, &mut self.ledger.frontier, update);
+            host_pace::block(&answer.lease, again, &mut self.ledger.frontier, update, now);
         }
         Ok((again, kept))
     }
