@@ -91,7 +91,9 @@ fn event(state: &State<MemoryStore>, n: usize) -> Option<Event> {
             origin: format!("http://h{}.test", n % 7),
             copy: RobotsCopy { at: at(n), expires: at(n + 99), status: 200, body: b"x".to_vec() },
         },
-        7 if known => Event::Rescheduled { page, due: at(n + 5), policy_notes: None },
+        7 if known => {
+            Event::Rescheduled { page, next: NextVisit::Due(at(n + 5)), policy_notes: None }
+        }
         8 if known => Event::Signalled {
             page,
             at: at(n),
