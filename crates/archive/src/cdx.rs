@@ -25,6 +25,8 @@ pub(crate) struct Entry<'a> {
     /// The HTTP head as it stands in the record.
     pub(crate) head: &'a [u8],
     pub(crate) is_revisit: bool,
+    /// Why the payload is not whole, in WARC's words.
+    pub(crate) truncated: Option<&'a str>,
 }
 
 impl Entry<'_> {
@@ -49,6 +51,10 @@ impl Entry<'_> {
         };
         line.push_str(",\"digest\":");
         push_json(self.digest, &mut line);
+        if let Some(why) = self.truncated {
+            line.push_str(",\"truncated\":");
+            push_json(why, &mut line);
+        }
         Some(line)
     }
 }
@@ -75,6 +81,7 @@ pub(crate) fn line_of(record: &Record, offset: u64, length: u64, file: &str) -> 
         digest: digest.strip_prefix("sha1:").unwrap_or(digest),
         head: record.http_head(),
         is_revisit: kind == "revisit",
+        truncated: record.header("WARC-Truncated"),
     }
     .start()?;
     let mut line = Vec::with_capacity(start.len() + 128);
@@ -111,6 +118,7 @@ mod tests {
             digest: "VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5",
             head: b"HTTP/1.1 200 OK\r\nContent-Type: Text/HTML; charset=x\r\n\r\n",
             is_revisit: false,
+            truncated: Some("disconnect"),
         };
         let mut line = Vec::new();
         push_line(&entry.start().unwrap(), 7, 9, "x.warc.gz", &mut line);
@@ -118,7 +126,7 @@ mod tests {
             String::from_utf8(line).unwrap(),
             "org,a)/%c3%bc?\"x\\ 20261115221550 {\"url\":\"http://www.a.org/%C3%BC?\\\"x\\\\\",\
              \"mime\":\"text/html\",\"status\":\"200\",\
-             \"digest\":\"VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5\",\
+             \"digest\":\"VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5\",\"truncated\":\"disconnect\",\
              \"length\":\"9\",\"offset\":\"7\",\"filename\":\"x.warc.gz\"}\n"
         );
     }
@@ -126,8 +134,8 @@ mod tests {
     #[test]
     fn a_304_has_no_line() {
         let head = b"HTTP/1.1 304 Not Modified\r\n\r\n";
-        let entry =
-            Entry { uri: "http://a/", date: Time::EPOCH, digest: "", head, is_revisit: true };
+        let (uri, date) = ("http://a/", Time::EPOCH);
+        let entry = Entry { uri, date, digest: "", head, is_revisit: true, truncated: None };
         assert_eq!(entry.start(), None);
     }
 

@@ -9,7 +9,7 @@ use libdeflater::{CompressionLvl, Compressor};
 
 use crate::cdx::Entry;
 use crate::error::WriteError;
-use crate::exchange::{Exchange, Kind, Original};
+use crate::exchange::{Exchange, Kind, Original, Truncated};
 use crate::head;
 use crate::payload::Payload;
 use crate::read::Record;
@@ -134,7 +134,9 @@ impl Encoder {
         let digest = BASE32.encode(&exchange.payload_digest);
         let is_revisit = kind != Kind::Response;
         let date = exchange.date;
-        let cdx = Entry { uri: &uri, date, digest: &digest, head: &head, is_revisit }.start();
+        let truncated = exchange.truncated.map(Truncated::word);
+        let entry = Entry { uri: &uri, date, digest: &digest, head: &head, is_revisit, truncated };
+        let cdx = entry.start();
         Ok(Encoded { bytes, response, cdx, file })
     }
 

@@ -58,6 +58,15 @@ pub(crate) fn media_type(head: &[u8]) -> Option<String> {
     (!word.is_empty()).then_some(word)
 }
 
+/// The value of a header as text: UTF-8 if it is, and otherwise with all other bytes percent-encoded.
+pub(crate) fn text_of_value(value: &[u8]) -> String {
+    let escape = |&byte: &u8| match byte {
+        0..=0x7f => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    str::from_utf8(value).map_or_else(|_| value.iter().map(escape).collect(), str::to_owned)
+}
+
 /// The lines of the last head in `received`, which interim responses (100, 103) may precede.
 fn final_head(received: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (mut at, mut start, mut after_blank) = (0, 0, true);

@@ -40,6 +40,18 @@ impl Record {
         &self.block[..self.payload_at]
     }
 
+    /// The values of an HTTP header in their order. Bytes that are no UTF-8 are percent-encoded, as browsers read
+    /// addresses.
+    pub fn http_headers(&self, name: &str) -> impl Iterator<Item = String> {
+        let lines = self.http_head().split(|&byte| byte == b'\n').skip(1);
+        lines.filter_map(move |line| {
+            let colon = line.iter().position(|&byte| byte == b':')?;
+            let (field, value) = (&line[..colon], &line[colon + 1..]);
+            let is_named = field.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
+            is_named.then(|| head::text_of_value(value.trim_ascii()))
+        })
+    }
+
     /// What follows the HTTP head: the stored body.
     pub fn payload(&self) -> &[u8] {
         &self.block[self.payload_at..]
@@ -230,6 +242,11 @@ mod tests {
         assert_eq!(record.header("warc-type"), Some("response"));
         assert_eq!(record.header("X"), Some("a b"));
         assert_eq!(record.http_head(), b"HTTP/1.1 200 OK\r\n\r\n");
+        let head =
+            b"HTTP/1.1 302 A:B\r\nlocation : /caf\xe9 \r\nX: y\r\nLocation:/z\xc3\xa9\r\n\r\n";
+        let record = Record { headers: Vec::new(), block: head.to_vec(), payload_at: head.len() };
+        assert_eq!(record.http_headers("Location").collect::<Vec<_>>(), ["/caf%E9", "/z\u{e9}"]);
+        assert_eq!(record.http_headers("HTTP/1.1 302 A").count(), 0);
         assert_eq!(record.payload(), b"ab\r\n\r\nc");
         assert_eq!(record.block().len(), 26);
     }

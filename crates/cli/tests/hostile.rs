@@ -46,13 +46,19 @@ fn outcome_of(page: &Value) -> String {
 /// What may come of each trouble.
 fn expected(trouble: &str) -> &'static [&'static str] {
     match trouble {
-        "silence" | "reset-at-once" => &["robots_unreachable"],
+        "silence" | "reset-at-once" | "robots-not-http" | "robots-304" => &["robots_unreachable"],
+        trouble if trouble.starts_with("robots-cut") => &["robots_unreachable"],
         trouble if trouble.starts_with("tls-") => &["robots_unreachable"],
         "tarpit" => &["timeout"],
         "endless-head" | "endless-line" | "endless-interim" | "header-bomb" | "cookie-storm"
-        | "length-twice" | "length-absurd" => &["protocol"],
-        "half-close" | "reset-in-head" => &["connect"],
-        "status-absurd" | "retry-never" => &["server_error"],
+        | "length-twice" | "length-absurd" | "http-0-9" | "status-absurd" => &["protocol"],
+        trouble if trouble.starts_with("not-http") => &["protocol"],
+        trouble if trouble.starts_with("unasked-") => &["protocol"],
+        "half-close" | "reset-in-head" => &["disconnected"],
+        "tarpit-body" | "reset-after-head" | "reset-in-body" | "length-too-long"
+        | "chunks-of-garbage" | "chunk-too-large" | "bomb-nested" => &["cut"],
+        trouble if trouble.starts_with("cut-") => &["cut"],
+        "retry-never" => &["server_error"],
         "always-429" => &["client_error"],
         // It answers well once in ten.
         "one-in-ten" => &["server_error", "held"],

@@ -161,6 +161,28 @@ impl LinkReader {
         self.kept(&from, followed)
     }
 
+    /// Reads where a `Refresh` header leads: a link like that of a `meta` element.
+    pub fn read_refresh(
+        &self,
+        lease: &Lease,
+        refresh: Option<&str>,
+        nofollow: bool,
+        at: Time,
+        found_links: &mut FoundLinks,
+    ) {
+        let Some(target) = refresh.and_then(extract::refresh_target) else { return };
+        if self.take.page_directives && nofollow {
+            return found_links.refused.add(Refusal::NoFollow);
+        }
+        let depth = lease.row.depth.saturating_add(1);
+        let from = From { lease, authority: authority(lease), depth, hops: 0, hub: None, at };
+        let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        match self.target(lease, target).and_then(|url| self.judged(&gate, &from, url)) {
+            Ok(found) => found_links.found.push(found),
+            Err(reason) => found_links.refused.add(reason),
+        }
+    }
+
     /// Links as they are kept; what a page says of itself is left out.
     fn kept(&self, from: &From<'_>, mut links: Vec<(PageKey, &str)>) -> Kept {
         if !self.take.keep_links {

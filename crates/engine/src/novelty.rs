@@ -144,6 +144,8 @@ mod tests {
             validators: Validators::default(),
             log: 0,
             noted: PolicyNotes::default(),
+            cause: None,
+            is_cut: false,
         }
     }
 

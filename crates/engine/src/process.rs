@@ -12,19 +12,21 @@ use evercrawl_archive as archive;
 use evercrawl_compare::{
     self as compare, Fingerprint, NotFoundPage, Outline, SiteMemory, Soft404Profile,
 };
+use evercrawl_extract::decode::Decoded;
 use evercrawl_extract::{self as extract, Extractor, LinkSources};
 use evercrawl_fetch::Body;
 use evercrawl_model::{
-    Change, HostUpdate, NextVisit, Outcome, PageKind, PolicyNotes, Refusal, Score, Visit, Visited,
+    Cause, Change, HostUpdate, NextVisit, Outcome, PageKind, PolicyNotes, Refusal, Score, Visit,
+    Visited,
 };
-use evercrawl_state::{Reading, StateError, Store};
+use evercrawl_state::{Past, Reading, StateError, Store};
 
-pub use self::answer::header_links;
 use self::answer::{
-    directives, document, is_gone, is_guess, kind_of, nature_of, substitutes, text_of, truncated,
-    validators_of, visit_of,
+    directives, document, is_conditional, is_gone, is_guess, kind_of, nature_of, read_document,
+    substitutes, text_of, truncated, validators_of, visit_of, whole_past,
 };
-pub(crate) use self::answer::{outcome_of, unpack};
+pub use self::answer::{header_links, outcome_of_answer};
+pub(crate) use self::answer::{is_part, outcome_of_failure, unpack};
 pub(crate) use self::processed::RecordPlan;
 pub use self::processed::{Job, Processed};
 use crate::config::ReadingConfig;
@@ -81,8 +83,10 @@ impl<S: Store> Processor<S> {
     /// in order, the caller settles its claim.
     pub fn process(&mut self, job: Job, file: archive::FileId) -> Result<Processed, StateError> {
         let processed = match &job.fetched.result {
-            Err(failure) => Ok(self.failed(outcome_of(failure), job)),
-            Ok(response) if response.status == 304 => self.unmodified(job, file),
+            Err(failure) => Ok(self.failed(outcome_of_failure(failure), job)),
+            Ok(response) if response.status == 304 && is_conditional(&job) => {
+                self.unmodified(job, file)
+            }
             Ok(response) => {
                 let body = response.body.clone();
                 self.with_body(&body, |reading, payload| reading.answered(job, payload, file))
@@ -96,8 +100,9 @@ impl<S: Store> Processor<S> {
     }
 
     /// No answer came.
-    fn failed(&self, outcome: Outcome, job: Job) -> Processed {
+    fn failed(&self, (outcome, cause): (Outcome, Cause), job: Job) -> Processed {
         let visit = visit_of(&job, outcome, 0, Change::Failed);
+        let visit = Visit { cause: Some(cause), ..visit };
         let mut processed = self.processed(visit, job);
         if outcome == Outcome::Forbidden {
             processed.verdict = Some((Refusal::PrivateAddress, None));
@@ -149,32 +154,37 @@ impl<S: Store> Processor<S> {
         file: archive::FileId,
     ) -> Result<Processed, StateError> {
         let Ok(response) = &job.fetched.result else {
-            return Ok(self.failed(Outcome::Protocol, job));
+            return Ok(self.failed((Outcome::Protocol, Cause::BadHead), job));
         };
         let (status, body) = (response.status, payload.as_bytes());
-        let outcome = Outcome::from_status(status);
+        let unpacked =
+            matches!(status, 200..=299).then(|| unpack(response, body, self.config.unpack));
+        let (outcome, cause) = outcome_of_answer(response, unpacked.as_ref(), is_conditional(&job));
         let digest = compare::Digest::of_bytes(body);
-        let visit = visit_of(&job, outcome, status, Change::Failed);
+        let visit = Visit { cause, ..visit_of(&job, outcome, status, Change::Failed) };
         let mut processed = self.processed(visit, job);
         processed.visited.visit.bytes = body.len() as u64;
         processed.visited.visit.digest = Some(digest.to_bytes());
         let mut kept = true;
         let mut media_type = None;
         if processed.job.lease.row.kind == PageKind::Probe {
-            processed.soft_404_profile = self.read_soft_404_profile(&processed, body);
+            processed.soft_404_profile = self.read_soft_404_profile(&processed, unpacked.as_ref());
             return Ok(processed);
         }
         let unwanted = self.is_unwanted(&processed);
+        let unpacked = unpacked.as_ref().map_or(body, |unpacked| &*unpacked.bytes);
         match outcome {
+            Outcome::Cut if unwanted => kept = false,
+            Outcome::Cut => (kept, media_type) = self.cut(&mut processed, unpacked, digest),
             Outcome::Ok if unwanted => {
                 kept = false;
-                let past = processed.job.lease.row.past.as_ref();
+                let past = whole_past(&processed.job.lease.row);
                 self.compare(&mut processed.visited, past, digest, None)?;
             }
-            Outcome::Ok => (kept, media_type) = self.content(&mut processed, body, digest)?,
+            Outcome::Ok => (kept, media_type) = self.content(&mut processed, unpacked, digest)?,
             Outcome::Redirect => {
                 self.redirect(&mut processed);
-                self.read_body_of_redirect(&mut processed, body);
+                self.read_body_of_redirect(&mut processed, unpacked);
             }
             Outcome::ClientError if is_gone(status, &processed.job.lease.row) => {
                 processed.visited.visit.change = Change::Gone;
@@ -184,7 +194,7 @@ impl<S: Store> Processor<S> {
         }
         self.plan(&mut processed);
         kept &= !processed.is_empty_guess();
-        if unwanted && outcome == Outcome::Ok {
+        if unwanted && matches!(outcome, Outcome::Ok | Outcome::Cut) {
             processed.verdict = Some((Refusal::ContentType, None));
         }
         if kept {
@@ -208,14 +218,13 @@ impl<S: Store> Processor<S> {
     fn content(
         &mut self,
         processed: &mut Processed,
-        body: &[u8],
+        unpacked: &[u8],
         digest: compare::Digest,
     ) -> Result<(bool, Option<&'static str>), StateError> {
         let Ok(response) = &processed.job.fetched.result else { return Ok((false, None)) };
         let row = &processed.job.lease.row;
-        let unpacked = unpack(response, body, self.config.unpack);
-        let document = document(response, &unpacked.bytes, &row.url);
-        let extracted = self.extractor.extract(&document, self.links.options());
+        let document = document(response, unpacked, &row.url);
+        let extracted = read_document(&mut self.extractor, &document, &self.links, row);
         if is_guess(row) && extracted.kind == extract::ContentKind::Html {
             // Some hosts show a page for whatever is asked.
             processed.visited.visit.change = Change::Gone;
@@ -227,10 +236,10 @@ impl<S: Store> Processor<S> {
         let read = text_of(&extracted).map(|text| {
             let none = SiteMemory::default();
             let site = if lease.is_unmasked { &none } else { &lease.site_memory };
-            let before = novelty::memory_of(row.past.as_ref(), lease.is_unmasked);
+            let before = novelty::memory_of(whole_past(row), lease.is_unmasked);
             Read::new(text, before, site, lease.page.url, least)
         });
-        processed.visited.kind = kind_of(extracted.kind, row.kind);
+        processed.visited.kind = kind_of(&extracted, row.kind);
         let media_type = Some(extracted.kind.mime());
         let nature = nature_of(lease, &extracted, read.as_ref(), processed.job.ended);
         if substitutes(&mut processed.visited, row, nature) {
@@ -242,12 +251,41 @@ impl<S: Store> Processor<S> {
         let headers = header_links(response, self.config.take.sources);
         let read_from = (&extracted, headers.links());
         let kept = self.links.read(lease, read_from, directives.nofollow, at, found_links);
+        let refresh = response.header_address("refresh");
+        self.links.read_refresh(lease, refresh.as_deref(), directives.nofollow, at, found_links);
         (processed.visited.links, processed.visited.anchors) = (kept.links, kept.anchors);
         processed.topic_likeness =
             self.links.topic_likeness(text_of(&extracted).unwrap_or_default());
         processed.words = read.as_ref().map_or(0, |read| read.outline().words());
-        self.compare(&mut processed.visited, row.past.as_ref(), digest, read)?;
+        self.compare(&mut processed.visited, whole_past(row), digest, read)?;
         Ok((!directives.noarchive, media_type))
+    }
+
+    /// Reads a page that did not arrive whole. What is held of it stays; only where nothing whole is held, what
+    /// came is held until more comes, and led on from. It is no change, whatever it says.
+    fn cut(
+        &mut self,
+        processed: &mut Processed,
+        unpacked: &[u8],
+        digest: compare::Digest,
+    ) -> (bool, Option<&'static str>) {
+        let Ok(response) = &processed.job.fetched.result else { return (false, None) };
+        let (lease, at) = (&processed.job.lease, processed.job.ended);
+        let document = document(response, unpacked, &lease.row.url);
+        let extracted = read_document(&mut self.extractor, &document, &self.links, &lease.row);
+        if is_guess(&lease.row) && extracted.kind == extract::ContentKind::Html {
+            processed.visited.visit.change = Change::Gone;
+            return (false, None);
+        }
+        let directives = directives(&self.config, response, &extracted);
+        if lease.row.past.as_ref().and_then(Past::whole_digest).is_none() {
+            let found_links = &mut processed.links;
+            let headers = header_links(response, self.config.take.sources);
+            let read_from = (&extracted, headers.links());
+            self.links.read(lease, read_from, directives.nofollow, at, found_links);
+            processed.visited.identity = Some(digest.to_bytes());
+        }
+        (!directives.noarchive, Some(extracted.kind.mime()))
     }
 
     /// What became of the page's content since the last visit.
@@ -279,8 +317,7 @@ impl<S: Store> Processor<S> {
     fn redirect(&self, processed: &mut Processed) {
         let Ok(response) = &processed.job.fetched.result else { return };
         let lease = &processed.job.lease;
-        let location =
-            response.headers.get("location").map(|to| String::from_utf8_lossy(to.as_bytes()));
+        let location = response.header_address("location");
         let target = location.as_deref().map(|to| self.links.target(lease, to));
         let nature = match &target {
             Some(Ok(target)) if lease.row.kind == PageKind::Page => {
@@ -297,7 +334,7 @@ impl<S: Store> Processor<S> {
         }
         let identity =
             compare::Digest::of_bytes(location.as_deref().unwrap_or_default().as_bytes());
-        let before = lease.row.past.as_ref().and_then(|past| past.digest);
+        let before = lease.row.past.as_ref().and_then(Past::whole_digest);
         processed.visited.visit.change = match before {
             None => Change::New,
             Some(before) if before == identity.to_bytes() => Change::Same,
@@ -333,14 +370,13 @@ impl<S: Store> Processor<S> {
     fn read_soft_404_profile(
         &mut self,
         processed: &Processed,
-        body: &[u8],
+        unpacked: Option<&Decoded<'_>>,
     ) -> Option<Soft404Profile> {
         let response = processed.job.fetched.result.as_ref().ok()?;
         let lease = &processed.job.lease;
         match processed.visited.visit.outcome {
             Outcome::Ok => {
-                let unpacked = unpack(response, body, self.config.unpack);
-                let document = document(response, &unpacked.bytes, &lease.row.url);
+                let document = document(response, &unpacked?.bytes, &lease.row.url);
                 let extracted = self.extractor.extract(&document, self.links.options());
                 let text = text_of(&extracted).unwrap_or_default();
                 Some(Soft404Profile {
@@ -349,7 +385,8 @@ impl<S: Store> Processor<S> {
                 })
             }
             Outcome::Redirect => {
-                let target = self.links.target(lease, response.header("location")?).ok()?;
+                let target =
+                    self.links.target(lease, &response.header_address("location")?).ok()?;
                 Some(Soft404Profile { shows: None, leads_to: Some(nature::hash(target.as_str())) })
             }
             Outcome::ClientError if response.status != 429 => Some(Soft404Profile::HONEST),
@@ -366,10 +403,12 @@ impl<S: Store> Processor<S> {
         file: archive::FileId,
     ) -> Result<(), StateError> {
         let me = processed.holder();
-        // Empty bodies are all alike: a reference would say more than it saves.
-        let empty = processed.visited.visit.bytes == 0;
-        let holder = if empty { None } else { self.recent.claim(digest, &me, &self.reading)? };
-        let first = holder.is_none() && !empty;
+        // Empty bodies are all alike: a reference would say more than it saves. And nothing refers to what is
+        // not whole.
+        let visit = &processed.visited.visit;
+        let alone = visit.bytes == 0 || visit.outcome == Outcome::Cut;
+        let holder = if alone { None } else { self.recent.claim(digest, &me, &self.reading)? };
+        let first = holder.is_none() && !alone;
         processed.plan = Some(RecordPlan { digest, holder, media_type });
         processed.records = self.encode_in_place(processed, payload, file);
         if first {
@@ -435,11 +474,13 @@ impl<S: Store> Processor<S> {
             let value = response.header("retry-after").filter(|_| host_trouble)?;
             parse_retry_after(value, job.ended)
         });
+        // Those of an answer that is not the page would have its server say that the page is as it was.
+        let is_page = !matches!(visit.outcome, Outcome::Cut | Outcome::Protocol);
         let visited = Visited {
             next: NextVisit::Never,
             policy_notes: PolicyNotes::default(),
             identity: None,
-            validators: validators_of(&job.fetched),
+            validators: validators_of(&job.fetched).filter(|_| is_page),
             simhash: None,
             memory: None,
             differing: Vec::new(),

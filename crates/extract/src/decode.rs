@@ -17,6 +17,8 @@ const MAX_LAYERS: usize = 3;
 const MAX_MEMBERS: usize = 1024;
 /// Output that is always allowed, however small the input: tiny bodies have wild ratios.
 const RATIO_FLOOR: usize = 1 << 20;
+/// Bytes that are looked at to tell text from what is packed.
+const LOOKED_AT: usize = 512;
 /// Least and most output made room for at once.
 const MIN_CHUNK: usize = 8 << 10;
 const MAX_CHUNK: usize = 4 << 20;
@@ -33,6 +35,13 @@ pub struct DecodeLimits {
 impl Default for DecodeLimits {
     fn default() -> Self {
         DecodeLimits { bytes: 32 << 20, ratio: 250 }
+    }
+}
+
+impl Decoded<'_> {
+    /// Whether the input itself breaks off or is damaged, and not only what we make of it is cut.
+    pub fn is_broken(&self) -> bool {
+        matches!(self.cut, Some(Truncation::Corrupt { .. }))
     }
 }
 
@@ -75,6 +84,24 @@ impl Coding {
         NAMES.iter().find(|(name, _)| token.eq_ignore_ascii_case(name)).map(|(_, coding)| *coding)
     }
 
+    /// Whether bytes that cannot be decoded were never in this coding: they begin otherwise, or where the coding
+    /// has no sign to begin with, they are text.
+    fn is_wrong_for(self, bytes: &[u8]) -> bool {
+        let begins = |sign: &[u8]| bytes.iter().zip(sign).all(|(byte, wanted)| byte == wanted);
+        match self {
+            Coding::Gzip => !begins(&[0x1f, 0x8b]),
+            Coding::Zstd => !(begins(&[0x28, 0xb5, 0x2f, 0xfd]) || self.continues(bytes)),
+            // The header of zlib, which may look like text.
+            Coding::Deflate if matches!(bytes, [0x78] | [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..]) => {
+                false
+            }
+            Coding::Deflate | Coding::Brotli => {
+                let start = bytes.get(..LOOKED_AT).unwrap_or(bytes);
+                !start.iter().any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace())
+            }
+        }
+    }
+
     /// Whether `rest` goes on with another member, rather than with padding or junk.
     fn continues(self, rest: &[u8]) -> bool {
         match self {
@@ -95,15 +122,17 @@ pub enum Truncation {
     Size,
     /// The output outgrew the input by more than a page does.
     Ratio,
-    /// The input broke off or is not in its coding; bytes from the decoded offset `at` on are lost.
-    /// When nothing at all could be decoded, the bytes are those received: many a server labels
-    /// plain text as gzip.
+    /// The input broke off or is damaged; bytes from the decoded offset `at` on are lost. When nothing at
+    /// all could be decoded, the bytes are those received.
     Corrupt {
         /// The coding that failed.
         coding: Coding,
         /// How many bytes had been decoded.
         at: usize,
     },
+    /// The input is not in the coding that the header names: many a server labels plain text as gzip. The bytes
+    /// are those received, and whole.
+    Mislabelled,
     /// A coding without a decoder, or too many layers; the bytes are still coded.
     UnknownCoding,
 }
@@ -130,8 +159,11 @@ pub fn decode<'a>(content_encoding: &str, body: &'a [u8], caps: DecodeLimits) ->
             break;
         }
         let (bytes, cut) = unpack(coding, &decoded.bytes, limit, blame);
+        let nothing = bytes.is_empty() && matches!(cut, Some(Truncation::Corrupt { .. }));
+        let mislabelled = nothing && coding.is_wrong_for(&decoded.bytes);
+        let cut = if mislabelled { Some(Truncation::Mislabelled) } else { cut };
         decoded.cut = decoded.cut.or(cut);
-        if bytes.is_empty() && matches!(cut, Some(Truncation::Corrupt { .. })) {
+        if nothing {
             break;
         }
         decoded.bytes = Cow::Owned(bytes);

@@ -23,6 +23,8 @@ mod start_tag;
 mod text;
 mod values;
 
+pub use values::refresh_target;
+
 use emitter::{PageOutput, Sink, Syntax};
 pub use links::{LinkKind, LinkPlace, LinkRef, Links, Rel};
 pub(crate) use links::{LinkSink, NO_LINKS};

@@ -101,6 +101,20 @@ impl Listing {
         listing
     }
 
+    /// Reads a text sitemap, with an address a line, packed with gzip or not. `None` for any other document; if
+    /// `strict`, also where a line is no address.
+    pub fn of_text_sitemap(document: &Document<'_>, strict: bool) -> Option<Listing> {
+        let (bytes, cut) = unpacked(document.bytes);
+        if !is_list_of_addresses(&bytes, strict) {
+            return None;
+        }
+        let header = document.content_type.and_then(header_charset);
+        let mut listing = read_lines(&decode_text(&bytes, header, None)?.text);
+        listing.damaged |= matches!(cut, Some(Truncation::Corrupt { .. }));
+        listing.cut |= matches!(cut, Some(Truncation::Size | Truncation::Ratio));
+        (!listing.entries.is_empty()).then_some(listing)
+    }
+
     /// Reads the text of a listing whose kind is known.
     pub(crate) fn read_text(kind: ContentKind, text: &str) -> Listing {
         match kind {
@@ -146,6 +160,9 @@ fn unpacked(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<Truncation>) {
     (Cow::Borrowed(kept), (kept.len() < bytes.len()).then_some(Truncation::Size))
 }
 
+/// Bytes that are looked at to tell whether a text is a list of addresses.
+const LOOKED_AT: usize = 64 * 1024;
+
 /// Reads a text sitemap: the lines that are addresses.
 fn read_lines(text: &str) -> Listing {
     let mut listing = Listing::new(ContentKind::Text);
@@ -158,6 +175,15 @@ fn read_lines(text: &str) -> Listing {
         }
     }
     listing
+}
+
+/// Whether a text has lines that are addresses: at least one, or if `strict` all that are not empty. Markup, and what
+/// is no text, has none.
+fn is_list_of_addresses(bytes: &[u8], strict: bool) -> bool {
+    let text = String::from_utf8_lossy(bytes.get(..LOOKED_AT).unwrap_or(bytes));
+    let lines = || text.split(['\n', '\r']).map(trimmed).filter(|line| !line.is_empty());
+    let is_list = lines().any(is_web_address) && (!strict || lines().all(is_web_address));
+    is_list && !trimmed(&text).starts_with('<') && !text.contains('\0')
 }
 
 fn is_web_address(text: &str) -> bool {

@@ -14,7 +14,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
-use hyper::Version;
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -115,7 +114,6 @@ impl HttpConnection {
     ) -> Result<Self, Failure> {
         let tape = SharedWireRecord::new();
         let (sender, connection) = http1::Builder::new()
-            .http09_responses(true)
             .allow_obsolete_multiline_headers_in_responses(true)
             .allow_spaces_after_header_name_in_responses(true)
             .ignore_invalid_headers_in_responses(true)
@@ -203,20 +201,26 @@ impl HttpConnection {
         if truncated.is_some() {
             self.driver.stop();
         }
-        let mut tape = self.tape.lock();
-        let (mut head, interim) = (tape.head(), tape.interim());
-        if parts.version == Version::HTTP_2 {
+        let (mut head, interim) = {
+            let mut tape = self.tape.lock();
+            (tape.head(), tape.interim())
+        };
+        let protocol = Protocol::of(parts.version, &head);
+        if protocol == Protocol::H2 {
             head = response::synthetic_head(parts.status, &parts.headers);
+        }
+        if !response::keeps_alive(protocol, &parts.headers) {
+            self.driver.stop();
         }
         Ok(Response {
             head,
             interim,
             status: parts.status.as_u16(),
-            chunked: parts.version == Version::HTTP_11 && response::is_chunked(&parts.headers),
+            chunked: protocol != Protocol::H2 && response::is_chunked(&parts.headers),
             headers: parts.headers,
             body: gathered.into_body(),
             truncated,
-            protocol: Protocol::from(parts.version),
+            protocol,
             tls: self.tls.clone(),
         })
     }
@@ -265,11 +269,10 @@ impl HttpConnection {
             }
         };
         let answer = answer.ok_or_else(|| patience.timed_out(FetchPhase::Head))?;
-        let answer = answer.map_err(|error| classify_http_error(&error))?;
-        if answer.version() == Version::HTTP_09 && self.tape.lock().has_head() {
-            return Err(Failure::Protocol("this version of HTTP is not known".to_owned()));
-        }
-        Ok(answer)
+        answer.map_err(|error| match self.tape.lock().other_protocol() {
+            Some(start) => Failure::NotHttp(start),
+            None => classify_http_error(&error),
+        })
     }
 
     /// Reads the body to its end; says why where it does not get there.
@@ -295,7 +298,7 @@ impl HttpConnection {
                         return Some(Truncation::Size);
                     }
                 }
-                Some(Err(_)) => return Some(Truncation::Disconnect),
+                Some(Err(error)) => return Some(classify_body_error(&error)),
                 None => break,
             }
         }
@@ -373,6 +376,22 @@ fn classify_http_error(error: &hyper::Error) -> Failure {
         Failure::Protocol(source_or_self(error))
     } else {
         Failure::Disconnected
+    }
+}
+
+/// Why a body broke off.
+fn classify_body_error(error: &hyper::Error) -> Truncation {
+    use io::ErrorKind as Kind;
+    let io = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    let is_tls = io.and_then(io::Error::get_ref).is_some_and(|cause| cause.is::<rustls::Error>());
+    match io.map(io::Error::kind) {
+        Some(Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe) => {
+            Truncation::Reset
+        }
+        Some(Kind::InvalidInput | Kind::InvalidData) if !is_tls => Truncation::Chunk,
+        Some(Kind::UnexpectedEof) => Truncation::Disconnect,
+        _ if is_hang_up(error) => Truncation::Disconnect,
+        _ => Truncation::Reset,
     }
 }
 

@@ -32,13 +32,16 @@ pub enum Failure {
     /// A phase took longer than allowed: ask again later.
     #[error("timed out while {}", .0.doing())]
     Timeout(FetchPhase),
-    /// The server hung up before its response head was complete: ask again later.
-    #[error("the server closed the connection without a response")]
+    /// The connection ended before the response head was complete: ask again later.
+    #[error("the connection ended before the response headers were complete")]
     Disconnected,
     /// The response head is larger, or has more fields, than allowed: give the page up.
     #[error("the response headers are too large")]
     HeadTooLarge,
-    /// The response is not readable HTTP: give the page up.
+    /// What came is neither HTTP/1 nor HTTP/2: give the page up.
+    #[error("the server does not speak HTTP: its answer begins with `{0}`")]
+    NotHttp(String),
+    /// The response head breaks the rules of HTTP: give the page up.
     #[error("the server violated the HTTP protocol: {0}")]
     Protocol(String),
 }
@@ -64,7 +67,8 @@ impl Failure {
             Failure::Timeout(FetchPhase::Total) => "timeout_total",
             Failure::Disconnected => "disconnected",
             Failure::HeadTooLarge => "head_too_large",
-            Failure::Protocol(_) => "protocol",
+            Failure::NotHttp(_) => "not_http",
+            Failure::Protocol(_) => "bad_head",
         }
     }
 }

@@ -55,5 +55,5 @@ pub use host_pattern::{BadHostPattern, HostPattern};
 pub use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 pub use proxy::{BadProxy, Proxy};
 pub use request::{BadUrl, Request, RequestValidators};
-pub use response::{Fetched, Protocol, Response, Times, TlsInfo, Truncation};
+pub use response::{Fetched, Protocol, Response, Times, TlsInfo, Truncation, address_text};
 pub use tls::certificates_in_pem;

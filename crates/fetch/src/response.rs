@@ -44,8 +44,8 @@ pub struct Times {
 /// A response whose head was read to its end. Its body may have been cut off.
 #[derive(Clone, Debug)]
 pub struct Response {
-    /// Status line and header fields as they were received, to the blank line that ends them. Empty
-    /// for HTTP/0.9; rebuilt as HTTP/1.1 for HTTP/2.
+    /// Status line and header fields as they were received, to the blank line that ends them. Rebuilt as
+    /// HTTP/1.1 for HTTP/2.
     pub head: Bytes,
     /// Interim (1xx) heads that came before, as they were received.
     pub interim: Bytes,
@@ -71,12 +71,25 @@ impl Response {
         self.headers.get(name)?.to_str().ok()
     }
 
+    /// A header's value that holds an address, as browsers read it: bytes that are no UTF-8 are
+    /// percent-encoded.
+    pub fn header_address(&self, name: &str) -> Option<String> {
+        Some(address_text(self.headers.get(name)?.as_bytes()))
+    }
+
+    /// The content codings of the body as one list, in the order in which they were applied.
+    pub fn content_codings(&self) -> String {
+        let lines = self.headers.get_all(header::CONTENT_ENCODING).iter();
+        let lines: Vec<&str> = lines.filter_map(|line| line.to_str().ok()).collect();
+        lines.join(",")
+    }
+
     /// Where a redirect from `base` leads, if this is one to another page of the web.
     pub fn location(&self, base: &Url) -> Option<Url> {
-        if !matches!(self.status, 301 | 302 | 303 | 307 | 308) {
+        if !matches!(self.status, 300 | 301 | 302 | 303 | 307 | 308) {
             return None;
         }
-        let location = escaped(self.headers.get(header::LOCATION)?.as_bytes());
+        let location = self.header_address("location")?;
         let url = base.join(location.trim()).ok()?;
         matches!(url.scheme(), "http" | "https").then_some(url)
     }
@@ -85,19 +98,28 @@ impl Response {
 /// Why a body is not whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Truncation {
-    /// It was larger than allowed.
+    /// It was larger than allowed: we cut it.
     Size,
     /// It took longer than allowed.
     Time,
-    /// The server closed the connection early, or sent unreadable bytes.
+    /// The connection was closed before the declared length, or before the last chunk.
     Disconnect,
+    /// The connection was reset.
+    Reset,
+    /// A chunk is malformed.
+    Chunk,
+}
+
+impl Truncation {
+    /// Whether more would have come: the cut is our cap, and the server is not to blame.
+    pub const fn is_our_cap(self) -> bool {
+        matches!(self, Truncation::Size)
+    }
 }
 
 /// Which HTTP was spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// A body without any head.
-    Http09,
     /// HTTP/1.0.
     Http10,
     /// HTTP/1.1.
@@ -110,7 +132,6 @@ impl Protocol {
     /// The name as archives write it: `http/1.1`, `h2`.
     pub const fn name(self) -> &'static str {
         match self {
-            Protocol::Http09 => "http/0.9",
             Protocol::Http10 => "http/1.0",
             Protocol::Http11 => "http/1.1",
             Protocol::H2 => "h2",
@@ -118,15 +139,27 @@ impl Protocol {
     }
 }
 
-impl From<Version> for Protocol {
-    fn from(version: Version) -> Self {
+impl Protocol {
+    /// What was spoken, by the parsed version and the head as it was received. The parser is told that
+    /// HTTP/1.0 is HTTP/1.1, since it reads no chunks in the former.
+    pub(crate) fn of(version: Version, head: &[u8]) -> Self {
         match version {
-            Version::HTTP_09 => Protocol::Http09,
-            Version::HTTP_10 => Protocol::Http10,
             Version::HTTP_2 => Protocol::H2,
+            _ if head.starts_with(b"HTTP/1.0") => Protocol::Http10,
             _ => Protocol::Http11,
         }
     }
+}
+
+/// Whether the connection can serve again after a response: in HTTP/1.0 only where the server says so.
+pub(crate) fn keeps_alive(protocol: Protocol, headers: &HeaderMap) -> bool {
+    let says = |value: &header::HeaderValue| {
+        value
+            .as_bytes()
+            .split(is_comma)
+            .any(|word| word.trim_ascii().eq_ignore_ascii_case(b"keep-alive"))
+    };
+    protocol != Protocol::Http10 || headers.get_all(header::CONNECTION).iter().any(says)
 }
 
 /// How a connection was secured.
@@ -172,7 +205,7 @@ fn is_comma(byte: &u8) -> bool {
 
 /// Header bytes as text: UTF-8 if they are, and otherwise with every other byte percent-encoded, so
 /// that a URL in an unknown encoding keeps its bytes.
-fn escaped(bytes: &[u8]) -> String {
+pub fn address_text(bytes: &[u8]) -> String {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return text.to_owned();
     }
@@ -221,6 +254,21 @@ mod tests {
         }
         assert_eq!(redirect(200, b"/b"), None);
         assert_eq!(redirect(304, b"/b"), None);
+    }
+
+    #[test]
+    fn http_1_0_keeps_a_connection_only_where_it_says_so() {
+        let keeps = |protocol, connection: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in connection {
+                headers.append(header::CONNECTION, value.parse().unwrap());
+            }
+            keeps_alive(protocol, &headers)
+        };
+        assert!(keeps(Protocol::Http11, &[]));
+        assert!(!keeps(Protocol::Http10, &[]));
+        assert!(keeps(Protocol::Http10, &["x, Keep-Alive"]));
+        assert!(!keeps(Protocol::Http10, &["close"]));
     }
 
     #[test]

@@ -21,7 +21,14 @@ pub(crate) struct WireRecord {
     room: usize,
     received: u64,
     first_byte: Option<Instant>,
+    /// What came instead of a head, where it is of another protocol.
+    other_protocol: Option<String>,
 }
+
+/// How much of what is no HTTP is shown.
+const SHOWN: usize = 20;
+/// Where the minor version stands in a status line.
+const MINOR_VERSION: usize = 7;
 
 /// What the next byte received belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +64,7 @@ impl WireRecord {
             room: 0,
             received: 0,
             first_byte: None,
+            other_protocol: None,
         }
     }
 
@@ -78,17 +86,31 @@ impl WireRecord {
         }
     }
 
-    /// Notes bytes that came in; fails once the heads outgrow their room.
-    pub(crate) fn record_received(&mut self, mut bytes: &[u8]) -> Result<(), HeadTooLarge> {
+    /// Notes bytes that came in, and returns where in them the `0` of an `HTTP/1.0` stands. Fails once the
+    /// heads outgrow their room.
+    pub(crate) fn record_received(&mut self, bytes: &[u8]) -> Result<Vec<usize>, HeadTooLarge> {
+        let mut zeros = Vec::new();
         if bytes.is_empty() {
-            return Ok(());
+            return Ok(zeros);
         }
         self.received += bytes.len() as u64;
         self.first_byte.get_or_insert_with(Instant::now);
-        while self.reading == HeadState::Head && !bytes.is_empty() {
-            bytes = self.read_line(bytes);
+        let mut rest = bytes;
+        while self.reading == HeadState::Head && !rest.is_empty() {
+            let (begun, before) = (bytes.len() - rest.len(), self.head.len());
+            if before <= MINOR_VERSION {
+                zeros.extend(self.minor_version_zero(rest).map(|at| begun + at));
+            }
+            rest = self.read_line(rest);
         }
-        if self.reading == HeadState::HeadTooLarge { Err(HeadTooLarge) } else { Ok(()) }
+        if self.reading == HeadState::HeadTooLarge { Err(HeadTooLarge) } else { Ok(zeros) }
+    }
+
+    /// Where in `bytes`, which go on with the head, the `0` of `HTTP/1.0` stands.
+    fn minor_version_zero(&self, bytes: &[u8]) -> Option<usize> {
+        let at = MINOR_VERSION - self.head.len();
+        let version = self.head.iter().chain(bytes).take(MINOR_VERSION + 1);
+        version.eq(b"HTTP/1.0").then_some(at)
     }
 
     /// The request as it was sent.
@@ -96,14 +118,14 @@ impl WireRecord {
         mem::take(&mut self.sent).freeze()
     }
 
-    /// The final response head as it was received; empty where there was none, as in HTTP/0.9.
+    /// The final response head as it was received; empty where there was none.
     pub(crate) fn head(&mut self) -> Bytes {
         mem::take(&mut self.head).freeze()
     }
 
-    /// Whether what came in so far begins like a head.
-    pub(crate) fn has_head(&self) -> bool {
-        !self.head.is_empty()
+    /// The beginning of what came in, where that is not HTTP/1.
+    pub(crate) fn other_protocol(&self) -> Option<String> {
+        self.other_protocol.clone()
     }
 
     /// The interim heads as they were received, one after the other.
@@ -146,7 +168,8 @@ impl WireRecord {
 
     fn keep(&mut self, bytes: &[u8]) {
         if !self.head.iter().chain(bytes).zip(b"HTTP/").all(|(got, wanted)| got == wanted) {
-            // A server that sends no head at all: what comes is the body.
+            let start: Vec<u8> = self.head.iter().chain(bytes).take(SHOWN).copied().collect();
+            self.other_protocol = Some(start.escape_ascii().to_string());
             self.head.clear();
             self.reading = HeadState::Rest;
         } else if self.head.len() + self.interim.len() + bytes.len() > self.room {
@@ -219,6 +242,29 @@ mod tests {
         assert!(heads(head.len() - 1, &[head]).is_err());
         let endless = [&b"HTTP/1.1 100 Continue\r\n\r\n"[..]; 100];
         assert!(heads(1000, &endless).is_err(), "interim heads share the room");
+    }
+
+    #[test]
+    fn the_version_of_http_1_0_is_found_however_it_arrives() {
+        for (text, zeros) in [
+            ("HTTP/1.0 200 OK\r\n\r\nHTTP/1.0", &[7][..]),
+            ("\r\n\r\nHTTP/1.0 200 OK\r\n\r\n", &[11]),
+            ("HTTP/1.0 100 \r\n\r\nHTTP/1.0 200 OK\r\n\r\n", &[7, 24]),
+            ("HTTP/1.1 200 OK\r\n\r\n", &[]),
+            ("HTTP/1.0", &[7]),
+            ("HTTP/1.", &[]),
+            ("SSH-2.00", &[]),
+        ] {
+            for size in 1..=text.len() {
+                let (mut tape, mut found) = (WireRecord::new(), Vec::new());
+                tape.rewind(1000);
+                for (n, chunk) in text.as_bytes().chunks(size).enumerate() {
+                    let at = tape.record_received(chunk).unwrap();
+                    found.extend(at.into_iter().map(|at| n * size + at));
+                }
+                assert_eq!(found, zeros, "{text:?} by {size} bytes");
+            }
+        }
     }
 
     #[test]

@@ -202,6 +202,6 @@ async fn a_reset_within_the_body_keeps_what_came() {
     ] {
         let response = fetch(resetting(sent).await).await.result.unwrap();
         assert_eq!(response.body, "body", "{sent:?}");
-        assert_eq!(response.truncated, Some(Truncation::Disconnect), "{sent:?}");
+        assert_eq!(response.truncated, Some(Truncation::Reset), "{sent:?}");
     }
 }

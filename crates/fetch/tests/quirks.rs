@@ -75,6 +75,13 @@ const QUIRKS: &[Quirk] = &[
     quirk("until close", "HTTP/1.1 200 OK\r\n\r\n", "body", 200, "body"),
     quirk("HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\n", "body", 200, "body"),
     quirk("HTTP/1.0 until close", "HTTP/1.0 200 OK\r\n\r\n", "body", 200, "body"),
+    quirk(
+        "HTTP/1.0 in chunks",
+        "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "4\r\nbody\r\n0\r\n\r\n",
+        200,
+        "body",
+    ),
     quirk("no content", "HTTP/1.1 204 No Content\r\n\r\n", "", 204, ""),
     quirk(
         "not modified with a length",
@@ -203,17 +210,38 @@ async fn blank_lines_before_the_status_line_are_skipped() {
 }
 
 #[tokio::test]
-async fn a_body_without_a_head_is_http_0_9() {
-    for text in ["<html>\r\n\r\nHello</html>", "ICY 200 OK\r\nicy-name: x\r\n\r\nnoise"] {
-        let response = fetch_ok(text).await;
-        assert_eq!(response.protocol, Protocol::Http09, "{text}");
-        assert_eq!((response.head.as_ref(), response.status), (&b""[..], 200), "{text}");
-        assert_eq!(response.body, text.as_bytes());
+async fn what_is_another_protocol_is_no_page() {
+    for (bytes, shown) in [
+        (&b"<html>\r\n\r\nHello</html>"[..], "<html>\\r\\n"),
+        (b"ICY 200 OK\r\nicy-name: x\r\n\r\nnoise", "ICY 200 OK\\r\\n"),
+        (b"SSH-2.0-OpenSSH_9.9\r\n", "SSH-2.0-OpenSSH_9.9\\r"),
+        (b"220 mail.example ESMTP\r\n", "220 mail.example ESM"),
+        (b"\x15\x03\x01\0\x02\x02\x46", "\\x15\\x03\\x01\\x00\\x02\\x02F"),
+        (b"\r\n\r\nhttp/1.1 200 OK\r\n\r\nbody", "http/1.1 200 OK\\r\\n"),
+        (b"\0\0\x12\x04\0\0\0\0\0\0\x03\0\0\0\x80", "\\x00\\x00\\x12\\x04"),
+        (b"HTTPS/1.1 200 OK\r\n\r\nbody", "HTTPS/1.1 200 OK\\r\\n"),
+    ] {
+        let failure = fetch_err(bytes.to_vec()).await;
+        assert!(
+            matches!(&failure, Failure::NotHttp(start) if start.starts_with(shown)),
+            "{failure:?} instead of {shown}"
+        );
+        assert_eq!(failure.code(), "not_http");
     }
 }
 
 #[tokio::test]
-async fn what_is_no_http_is_a_failure_of_protocol() {
+async fn another_protocol_is_told_though_its_server_waits() {
+    let address = serve(|mut peer, _| async move {
+        peer.write_all(b"SSH-2.0-OpenSSH_9.9\r\n").await.unwrap();
+        crate::support::stall(peer).await;
+    });
+    let failure = fetch(address.await).await.result.unwrap_err();
+    assert!(matches!(failure, Failure::NotHttp(_)), "{failure:?}");
+}
+
+#[tokio::test]
+async fn a_head_that_breaks_the_rules_is_a_failure_of_protocol() {
     for text in [
         "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nbody!",
         "HTTP/1.1 200 OK\r\nContent-Length: -4\r\n\r\nbody",
@@ -221,28 +249,44 @@ async fn what_is_no_http_is_a_failure_of_protocol() {
         "HTTP/1.1 20 OK\r\nContent-Length: 4\r\n\r\nbody",
         "HTTP/1.1 abc OK\r\nContent-Length: 4\r\n\r\nbody",
         "HTTP/3.7 200 OK\r\nContent-Length: 4\r\n\r\nbody",
-        "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nbody",
+        "HTTP/1.1 200 OK\r\nContent-Length: 4, 5\r\n\r\nbody",
+        "HTTP/1.1 200 OK\r\nContent-Length: 0x4\r\n\r\nbody",
+        "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\nbody",
+        "HTTP/1.10 200 OK\r\nContent-Length: 4\r\n\r\nbody",
+        "HTTP/1.1  200 OK\r\nContent-Length: 4\r\n\r\nbody",
+        "HTTP/1.1200 OK\r\nContent-Length: 4\r\n\r\nbody",
+        "HTTP/1.1 000 No\r\nContent-Length: 4\r\n\r\nbody",
+        // A zero byte is passed over in no field: browsers refuse it, too.
+        "HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 4\r\n\r\nbody",
+        "HTTP/2 200 OK\r\nContent-Length: 4\r\n\r\nbody",
+        "HTTP/0.9 200 OK\r\nContent-Length: 4\r\n\r\nbody",
     ] {
         let failure = fetch_err(text).await;
         assert!(matches!(failure, Failure::Protocol(_)), "{text:?}: {failure:?}");
-        assert_eq!(failure.code(), "protocol");
+        assert_eq!(failure.code(), "bad_head");
     }
 }
 
 #[tokio::test]
 async fn bodies_that_break_are_kept_as_far_as_they_came() {
-    for (text, body) in [
-        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbody", "body"),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n", "body"),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nbody", "body"),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\nzz\r\nx", "body"),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnot a chunk", ""),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nx", ""),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", ""),
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (head, rest, body, why) in [
+        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", "body", "body", Truncation::Disconnect),
+        (chunked, "4\r\nbody\r\n", "body", Truncation::Disconnect),
+        (chunked, "9\r\nbody", "body", Truncation::Disconnect),
+        (chunked, "4\r\nbody\r\nzz\r\nx", "body", Truncation::Chunk),
+        (chunked, "4\r\nbodyzz\r\n0\r\n\r\n", "body", Truncation::Chunk),
+        (chunked, "4\r\nbody\r\n-1\r\n", "body", Truncation::Chunk),
+        (chunked, "4\r\nbody\r\n 0\r\n\r\n", "body", Truncation::Chunk),
+        (chunked, "not a chunk", "", Truncation::Chunk),
+        (chunked, "fffffffffffffffff\r\nx", "", Truncation::Chunk),
+        (chunked, "", "", Truncation::Disconnect),
     ] {
-        let response = fetch_ok(text).await;
-        assert_eq!(response.body, body, "{text:?}");
-        assert_eq!(response.truncated, Some(Truncation::Disconnect), "{text:?}");
+        let response = fetch_ok(format!("{head}{rest}")).await;
+        assert_eq!(response.body, body, "{rest:?}");
+        assert_eq!(response.truncated, Some(why), "{rest:?}");
+        assert!(!why.is_our_cap());
     }
 }
 
@@ -305,9 +349,86 @@ async fn heads_have_a_cap() {
     let address = serve_once(head(100)).await;
     let failure = client.fetch(&request(address)).await.result.unwrap_err();
     assert_eq!(failure, Failure::HeadTooLarge);
-    let address = serve_once(format!("<html>{}", "x".repeat(1000))).await;
-    let response = client.fetch(&request(address)).await.result.unwrap();
-    assert_eq!(response.body.len(), 1006, "a body without a head is not a head");
+}
+
+/// Answers that are whole, each with `body` for a body.
+const WHOLE: [&str; 6] = [
+    "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody",
+    "HTTP/1.0 200 OK\r\nX: y\r\nContent-Length: 4\r\n\r\nbody",
+    "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n2\r\nbo\r\n2;x=y\r\ndy\r\n0\r\nT: 1\r\n\r\n",
+    "HTTP/1.1 103 Early\r\nLink: <a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0004\r\nbody\r\n0\r\n\r\n",
+    "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nbody",
+];
+
+#[tokio::test]
+async fn an_answer_that_ends_early_is_never_taken_for_whole() {
+    for whole in WHOLE {
+        let final_head = whole.rfind("HTTP/1.").unwrap();
+        let blank = ["\r\n\r\n", "\n\n"]
+            .iter()
+            .filter_map(|blank| whole[final_head..].find(blank).map(|at| at + blank.len()));
+        let head = final_head + blank.min().unwrap();
+        for end in 0..=whole.len() {
+            let part = &whole[..end];
+            match fetch(serve_once(part).await).await.result {
+                Err(failure) => {
+                    assert_eq!(failure, Failure::Disconnected, "{part:?}");
+                    assert!(end < head, "{part:?} has a head");
+                }
+                Ok(response) => {
+                    assert!(end >= head, "{part:?} has no head");
+                    let is_whole = response.truncated.is_none();
+                    assert_eq!(is_whole, end == whole.len(), "{part:?}");
+                    assert!(b"body".starts_with(&response.body.whole()), "{part:?}");
+                    assert_eq!(response.body.len() == 4, is_whole || response.body == "body");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_has_no_end_of_its_own_ends_with_the_connection() {
+    for head in [
+        "HTTP/1.0 200 OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: x-unknown\r\nContent-Length: 2\r\n\r\n",
+    ] {
+        let response = fetch_ok(format!("{head}body")).await;
+        assert_eq!((response.body == "body", response.truncated), (true, None), "{head:?}");
+    }
+}
+
+#[tokio::test]
+async fn odd_fields_are_passed_over_and_the_others_kept() {
+    for odd in [": no name\r\n", "Content-Length : 4\r\n", "Set-Cookie\r\n", "X: \x01\x7f\r\n"] {
+        let response =
+            fetch_ok(format!("HTTP/1.1 200 OK\r\n{odd}ETag: x\r\nContent-Length: 4\r\n\r\nbody"));
+        let response = response.await;
+        assert_eq!((response.header("etag"), response.truncated), (Some("x"), None), "{odd:?}");
+        assert_eq!(response.body, "body", "{odd:?}");
+    }
+}
+
+#[tokio::test]
+async fn answers_without_a_body_have_none_whatever_they_say() {
+    for head in [
+        "HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\n",
+        "HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n",
+    ] {
+        let response = fetch_ok(format!("{head}body")).await;
+        assert_eq!((response.body.len(), response.truncated), (0, None), "{head:?}");
+    }
+}
+
+#[tokio::test]
+async fn codings_on_several_lines_are_one_list() {
+    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Encoding: br, zstd\r\n\r\n";
+    assert_eq!(fetch_ok(head).await.content_codings(), "gzip,br, zstd");
+    assert_eq!(fetch_ok("HTTP/1.1 200 OK\r\n\r\n").await.content_codings(), "");
 }
 
 #[tokio::test]

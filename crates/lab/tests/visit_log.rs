@@ -46,6 +46,7 @@ fn visit(state: &mut State<MemoryStore>, page: PageKey, at: Time, change: Change
         ms: 3,
         record: None,
         near: None,
+        cause: None,
     };
     state
         .apply(&Event::Visited(Box::new(Visited {

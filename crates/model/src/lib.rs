@@ -3,6 +3,7 @@
 //! All other crates use these types. They know nothing of disks, sockets or clocks: a [`Time`] is passed in by the
 //! caller.
 
+mod cause;
 mod event;
 mod importance;
 mod key;
@@ -16,6 +17,7 @@ mod suspicion;
 mod time;
 mod visit;
 
+pub use cause::Cause;
 pub use event::{
     Discovery, Event, HostUpdate, NextVisit, PolicyNotes, RobotsCopy, UrlShape, Visited,
 };

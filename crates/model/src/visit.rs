@@ -1,6 +1,6 @@
 //! What was the result of a visit?
 
-use crate::{PageKey, Time};
+use crate::{Cause, PageKey, Time};
 
 /// How an attempt to fetch a page ended. A failed fetch is not an error of ours: it is one of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,17 +13,17 @@ pub enum Outcome {
     Redirect,
     /// A 4xx answer.
     ClientError,
-    /// A 5xx answer, or one with no meaning.
+    /// A 5xx answer.
     ServerError,
     /// The host's name could not be resolved.
     Dns,
-    /// No connection could be made, or it broke before an answer.
+    /// No connection could be made.
     Connect,
     /// TLS failed.
     Tls,
     /// A phase took longer than allowed.
     Timeout,
-    /// The response was not HTTP.
+    /// The response was not HTTP, or broke its rules.
     Protocol,
     /// The address is one that we must not connect to.
     Forbidden,
@@ -34,11 +34,15 @@ pub enum Outcome {
     LoginWall,
     /// The domain is parked: it shows the same offer for every address.
     Parked,
+    /// The body did not arrive whole.
+    Cut,
+    /// The connection ended before the head of an answer was complete.
+    Disconnected,
 }
 
 impl Outcome {
     /// All outcomes, ordered by number.
-    pub const ALL: [Outcome; 14] = [
+    pub const ALL: [Outcome; 16] = [
         Outcome::Ok,
         Outcome::NotModified,
         Outcome::Redirect,
@@ -53,16 +57,19 @@ impl Outcome {
         Outcome::SoftGone,
         Outcome::LoginWall,
         Outcome::Parked,
+        Outcome::Cut,
+        Outcome::Disconnected,
     ];
 
-    /// The outcome of an answer with `status`.
+    /// The outcome of an answer with `status` that arrived whole.
     pub fn from_status(status: u16) -> Self {
         match status {
             200..=299 => Outcome::Ok,
             304 => Outcome::NotModified,
             300..=399 => Outcome::Redirect,
             400..=499 => Outcome::ClientError,
-            _ => Outcome::ServerError,
+            500..=599 => Outcome::ServerError,
+            _ => Outcome::Protocol,
         }
     }
 
@@ -83,12 +90,14 @@ impl Outcome {
             Outcome::SoftGone => "soft_404",
             Outcome::LoginWall => "login_wall",
             Outcome::Parked => "parked",
+            Outcome::Cut => "cut",
+            Outcome::Disconnected => "disconnected",
         }
     }
 
     /// True when the server answered with a status.
     pub fn has_answer(self) -> bool {
-        (self as u8) <= Outcome::ServerError as u8 || self.is_substitute()
+        (self as u8) <= Outcome::ServerError as u8 || self.is_substitute() || self == Outcome::Cut
     }
 
     /// True when the server showed something else in place of the page.
@@ -220,6 +229,8 @@ pub struct Visit {
     pub record: Option<RecordAt>,
     /// The page whose text this one nearly repeats, if any.
     pub near: Option<PageKey>,
+    /// What exactly went wrong, if anything did.
+    pub cause: Option<Cause>,
 }
 
 impl Visit {

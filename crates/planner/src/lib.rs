@@ -35,7 +35,7 @@ use evercrawl_model::{
 };
 use evercrawl_policy::registry::{self, Setup};
 use evercrawl_policy::{Days, Finding, Page, Policy, RevisitRotation, Round, Visit};
-use evercrawl_state::{PageRow, PageStatus};
+use evercrawl_state::{PageRow, PageStatus, Past};
 
 use audit::Audits;
 pub use calibration::{CLASSES, Calibration, PredictionRecord, rate_class};
@@ -289,7 +289,7 @@ impl Planner {
             return NextVisit::Recheck(self.recheck_time(row, page, &visited.visit, usual));
         }
         let failures = row.past.as_ref().map_or(0, |past| past.failures).saturating_add(1);
-        let held = row.past.as_ref().is_some_and(|past| past.digest.is_some());
+        let held = row.past.as_ref().and_then(Past::whole_digest).is_some();
         let next = schedule.next_visit(change, ended, failures, held);
         let failures = if change == Change::Failed { failures } else { 0 };
         match next {

@@ -91,8 +91,10 @@ impl Schedule {
 
 /// True when an outcome concerns the whole host: it did not answer, or asked for fewer requests.
 pub fn is_host_failure(outcome: Outcome, status: u16) -> bool {
-    let silent =
-        matches!(outcome, Outcome::Dns | Outcome::Connect | Outcome::Tls | Outcome::Timeout);
+    let silent = matches!(
+        outcome,
+        Outcome::Dns | Outcome::Connect | Outcome::Tls | Outcome::Timeout | Outcome::Disconnected
+    );
     silent || is_overload_status(status)
 }
 

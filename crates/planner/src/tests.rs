@@ -80,6 +80,8 @@ pub(crate) fn waiting(due: u64) -> PageRow {
         validators: Validators::default(),
         log: 0,
         noted: PolicyNotes::default(),
+        cause: None,
+        is_cut: false,
     };
     let place = Some(Place::Due(Time::from_secs(due * DAY)));
     PageRow { status: PageStatus::Live, place, past: Some(past), ..row("http://a.org/1") }

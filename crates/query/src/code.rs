@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use evercrawl_model::{Change, LifeState, Outcome, PageKind, Refusal, Time};
+use evercrawl_model::{Cause, Change, LifeState, Outcome, PageKind, Refusal, Time};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A value that users know by a code.
@@ -29,6 +29,7 @@ macro_rules! coded {
 coded! {
     Change => Change::ALL,
     Outcome => Outcome::ALL,
+    Cause => Cause::ALL,
     Refusal => Refusal::ALL,
     LifeState => LifeState::ALL,
     PageKind => [PageKind::Page, PageKind::Sitemap, PageKind::Feed, PageKind::Probe],

@@ -29,11 +29,9 @@ pub(crate) fn target<S: Store>(
     let Some(warc) = found.map_err(|error| unreadable(&error))? else { return Ok(None) };
     let record = read_record(&*segments, &warc, at.offset, at.length, RECORD_CAP);
     let record = record.map_err(|error: ReadError| unreadable(&error))?;
-    let head = String::from_utf8_lossy(record.http_head());
-    let mut fields = head.lines().filter_map(|line| line.split_once(':'));
-    let location = fields.find(|(name, _)| name.eq_ignore_ascii_case("location"));
+    let location = record.http_headers("location").next();
     let base = Base::new(&row.url, steps).ok();
-    Ok(base.zip(location).and_then(|(base, (_, to))| base.join(to.trim()).ok()))
+    Ok(base.zip(location).and_then(|(base, to)| base.join(&to).ok()))
 }
 
 fn unreadable(error: &dyn std::error::Error) -> QueryError {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use evercrawl_engine::Schedule;
 use evercrawl_engine::walk::{keeps_waiting, robots_failure};
-use evercrawl_model::{HostKey, LifeState, PageKey, PageKind, Refusal, Time};
+use evercrawl_model::{Cause, HostKey, LifeState, PageKey, PageKind, Refusal, Time};
 use evercrawl_state::{HostRow, PageRow, PageStatus, Past, Place, StateError, Store, View};
 use evercrawl_urls::Canonical;
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,8 @@ pub struct PageView {
     pub state: PageState,
     /// Why it is refused, how its last visit failed, or why its host's pages wait: a code.
     pub reason: Option<String>,
-    /// What went wrong with the last request for it, or for its host's robots.txt: the code of an outcome.
+    /// What exactly went wrong with the last request for it, or how that for its host's robots.txt ended: a code.
+    #[serde(default)]
     pub cause: Option<String>,
     /// HTTP status of the last visit.
     pub status: Option<u16>,
@@ -114,6 +115,9 @@ pub struct PageView {
     pub next_due: Option<At>,
     /// SHA-1 of the content held.
     pub digest: Option<String>,
+    /// Whether the content held did not arrive whole.
+    #[serde(default)]
+    pub cut: bool,
 }
 
 /// Which pages are asked for. Without a filter, all.
@@ -260,6 +264,8 @@ impl<'a, S: Store> PageReader<'a, S> {
             (PageStatus::New | PageStatus::Refused(Refusal::HostDead), None) => {
                 self.hold(key.host, row)?.cause.or(self.robots_failure(row)?)
             }
+            (_, Some(past)) if past.cause.is_some() => past.cause.map(Cause::code),
+            // Earlier versions noted no cause.
             (_, Some(past)) if past.failures > 0 && !past.outcome.has_answer() => {
                 Some(past.outcome.code())
             }
@@ -327,6 +333,7 @@ impl<'a, S: Store> PageReader<'a, S> {
             claimed_change: row.claimed_change.map(At),
             next_due: self.next_due(key, row)?.map(At),
             digest: past.and_then(|past| past.digest).map(digest_text),
+            cut: row.held_cut(),
         })
     }
 

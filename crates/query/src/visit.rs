@@ -1,6 +1,6 @@
 //! What visits were there to a page?
 
-use evercrawl_model::{Change, Outcome, PageKey, Visit};
+use evercrawl_model::{Cause, Change, Outcome, PageKey, Visit};
 use evercrawl_state::{PageRow, Store};
 use evercrawl_urls::{Canonical, CanonicalSteps};
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,9 @@ pub struct VisitView {
     pub time: At,
     /// How it ended.
     pub outcome: Code<Outcome>,
+    /// What exactly went wrong, if anything did.
+    #[serde(default)]
+    pub cause: Option<Code<Cause>>,
     /// The HTTP status, where there was an answer.
     pub status: Option<u16>,
     /// What it found.
@@ -89,6 +92,7 @@ pub(crate) fn view_of_visit<S: Store>(
     Ok(VisitView {
         time: At(visit.at),
         outcome: Code(visit.outcome),
+        cause: visit.cause.map(Code),
         status: Some(visit.status).filter(|status| *status > 0),
         change: Code(visit.change),
         score: (visit.score.share() * 1e4).round() / 1e4,

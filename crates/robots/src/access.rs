@@ -28,7 +28,8 @@ pub enum Access {
 pub fn availability(status: Option<u16>) -> Access {
     match status {
         Some(200..=299) => Access::Parse,
-        Some(429) => Access::DisallowAll,
+        // A 304 has no rules, and answers no question of ours: we ask without validators.
+        Some(304 | 429) => Access::DisallowAll,
         Some(300..=499) => Access::AllowAll,
         _ => Access::DisallowAll,
     }
@@ -46,7 +47,7 @@ mod tests {
                 Access::AllowAll,
                 vec![300, 301, 302, 307, 308, 400, 401, 403, 404, 410, 418, 451, 499],
             ),
-            (Access::DisallowAll, vec![429, 500, 502, 503, 504, 599, 600, 999, 0, 100, 199]),
+            (Access::DisallowAll, vec![304, 429, 500, 502, 503, 504, 599, 600, 999, 0, 100, 199]),
         ];
         for (access, statuses) in table {
             for status in statuses {

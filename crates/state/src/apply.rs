@@ -414,7 +414,11 @@ pub(crate) fn learn(past: Option<Past>, visited: &Visited, number: u64) -> Past 
     if matches!(visit.change, Change::New | Change::Changed | Change::Near | Change::Same) {
         count_check(&mut past, visit.change, visit.at);
     }
-    past.digest = visited.identity.or(past.digest);
+    past.cause = visit.cause;
+    if visited.identity.is_some() {
+        past.digest = visited.identity;
+        past.is_cut = visit.outcome == Outcome::Cut;
+    }
     past.simhash = visited.simhash.or(past.simhash);
     if let Some(memory) = &visited.memory {
         past.memory = Some(memory.clone());
@@ -455,6 +459,8 @@ fn never_visited(at: Time) -> Past {
         validators: evercrawl_model::Validators::default(),
         log: 0,
         noted: PolicyNotes::default(),
+        cause: None,
+        is_cut: false,
     }
 }
 

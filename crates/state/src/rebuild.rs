@@ -470,7 +470,12 @@ fn learn_of(row: &mut PageRow, visit: &Visit, number: u64) {
     match &mut row.past {
         Some(past) if past.last_visit >= visit.at => past.log = number,
         _ => {
-            let visited = plain(visit);
+            let mut visited = plain(visit);
+            if visit.outcome == Outcome::Cut
+                && row.past.as_ref().and_then(Past::whole_digest).is_some()
+            {
+                visited.identity = None;
+            }
             row.past = Some(learn(row.past.take(), &visited, number));
             let gone = visit.change == Change::Gone;
             row.status = if gone { PageStatus::Gone } else { PageStatus::Live };

@@ -51,6 +51,7 @@ fn visit(page: PageKey, second: u64, change: Change, next: Option<Time>) -> Even
             ms: 3,
             record: None,
             near: None,
+            cause: None,
         },
         identity: digest,
         next: next.map_or(NextVisit::Never, NextVisit::Due),

@@ -43,6 +43,7 @@ fn visited(page: PageKey, link: PageKey, n: usize) -> Event {
             ms: 3,
             record: Some(record),
             near: None,
+            cause: None,
         },
         identity: Some(digest),
         next: NextVisit::Due(at(500 + n)),

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 
 use evercrawl_compare::{Digest, Fingerprint};
-use evercrawl_engine::header_links;
+use evercrawl_engine::{header_links, outcome_of_answer};
 use evercrawl_extract::decode::{self, DecodeLimits};
 use evercrawl_extract::{
     Content, Document, Extraction, Extractor, HtmlOptions, LinkSources, Unreadable,
 };
 use evercrawl_fetch::{Client, Hop, Request, Response};
+use evercrawl_model::{Cause, Outcome};
 use serde_json::{Value, json};
 
 use crate::args::Fetch;
@@ -47,17 +48,31 @@ pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
     }
 }
 
-/// The body without its content coding.
-fn unpacked(response: &Response) -> Vec<u8> {
-    let coding = response.header("content-encoding").unwrap_or_default();
-    decode::decode(coding, &response.body.whole(), DecodeLimits::default()).bytes.into_owned()
+/// The body without its content coding, and what is wrong with the answer.
+fn read(response: &Response) -> (Vec<u8>, (Outcome, Option<Cause>)) {
+    let (codings, body) = (response.content_codings(), response.body.whole());
+    let decoded = decode::decode(&codings, &body, DecodeLimits::default());
+    let judged = outcome_of_answer(response, Some(&decoded), false);
+    (decoded.bytes.into_owned(), judged)
 }
 
 fn body(response: &Response) -> anyhow::Result<u8> {
     let mut out = print::data();
-    out.write_all(&unpacked(response))?;
+    let (unpacked, judged) = read(response);
+    out.write_all(&unpacked)?;
     out.flush()?;
-    Ok(exit::OK)
+    Ok(warn(judged))
+}
+
+/// Says what is wrong with an answer, if anything is.
+fn warn((outcome, cause): (Outcome, Option<Cause>)) -> u8 {
+    match cause.filter(|_| matches!(outcome, Outcome::Cut | Outcome::Protocol)) {
+        Some(cause) => {
+            eprintln!("{}: {}", cause.code(), cause.words());
+            exit::UNEXPECTED
+        }
+        None => exit::OK,
+    }
 }
 
 fn show(
@@ -67,7 +82,7 @@ fn show(
     (redirects, sources, proxy): (usize, LinkSources, Option<String>),
 ) -> anyhow::Result<u8> {
     let content_type = response.header("content-type");
-    let unpacked = unpacked(response);
+    let (unpacked, judged) = read(response);
     let document = Document { bytes: &unpacked, content_type, url: hop.url.as_str() };
     let mut extractor = Extractor::new();
     let options = HtmlOptions { sources, ..HtmlOptions::default() };
@@ -77,6 +92,8 @@ fn show(
     if args.json {
         let mut line = summary(hop, response, &extracted);
         line["redirects"] = redirects.into();
+        line["outcome"] = judged.0.code().into();
+        line["cause"] = judged.1.map(Cause::code).into();
         line["proxy"] = proxy.into();
         line["links"] = found.len().into();
         line["link_list"] = found.iter().map(FoundLink::to_json).collect();
@@ -87,7 +104,8 @@ fn show(
             writeln!(out, "proxy   {proxy} ({})", access::PROXY_LOOKS_UP)?;
         }
     }
-    Ok(exit::OK)
+    out.flush()?;
+    Ok(warn(judged))
 }
 
 /// A link, resolved, with what it is for and where it stands.

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &History) -> anyhow::Result<u8> {
 fn write(visit: &VisitView, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(writeln!(
         out,
-        "{}  {:<8} {:>5} {:<3} {:<12} {:>8} {:>6} ms  {}",
+        "{}  {:<8} {:>5} {:<3} {:<12} {:>8} {:>6} ms  {}{}",
         visit.time,
         visit.change.text(),
         percent(visit),
@@ -37,6 +37,7 @@ fn write(visit: &VisitView, out: &mut dyn Write) -> anyhow::Result<()> {
         show_size(visit.bytes),
         visit.ms,
         place(visit),
+        visit.cause.map_or(String::new(), |cause| format!("  ({cause}: {})", cause.0.words())),
     )?)
 }
 

@@ -3,8 +3,10 @@
 use std::io::Write;
 use std::path::Path;
 
+use evercrawl_engine::outcome_of_answer;
 use evercrawl_extract::decode::{self, DecodeLimits};
 use evercrawl_fetch::{Client, Request};
+use evercrawl_model::Outcome;
 use evercrawl_robots::{MIN_REDIRECTS, RobotsTxt};
 use serde_json::json;
 
@@ -67,11 +69,18 @@ fn fetch(
     let result = hops.pop().map(|hop| hop.fetched.result);
     let (status, body, words) = match result {
         Some(Ok(response)) => {
-            let coding = response.header("content-encoding").unwrap_or_default();
-            let body = decode::decode(coding, &response.body.whole(), DecodeLimits::default())
-                .bytes
-                .into_owned();
-            (Some(response.status), body, format!("status {}", response.status))
+            let body = response.body.whole();
+            let caps = DecodeLimits::default();
+            let unpacked = decode::decode(&response.content_codings(), &body, caps);
+            let (outcome, cause) = outcome_of_answer(&response, Some(&unpacked), false);
+            let status = response.status;
+            match cause.filter(|_| matches!(outcome, Outcome::Cut | Outcome::Protocol)) {
+                None => (Some(status), unpacked.bytes.into_owned(), format!("status {status}")),
+                // What is missing may forbid what the rest allows.
+                Some(cause) => {
+                    (None, Vec::new(), format!("status {status}, {cause}", cause = cause.words()))
+                }
+            }
         }
         Some(Err(failure)) => (None, Vec::new(), failure.to_string()),
         None => (None, Vec::new(), "no response".to_owned()),

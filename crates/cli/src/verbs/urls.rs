@@ -32,7 +32,8 @@ pub(crate) fn run(args: &Urls) -> anyhow::Result<u8> {
 fn write(page: &PageView, out: &mut dyn Write) -> anyhow::Result<()> {
     let (state, status) = (page.state.code(), page.status.unwrap_or(0));
     let reason = reason_text(page);
-    Ok(writeln!(out, "{state:<10} {status:<3} {reason:<20} {}", print::plain(&page.url))?)
+    let cut = if page.cut { "  (the copy held is cut)" } else { "" };
+    Ok(writeln!(out, "{state:<10} {status:<3} {reason:<20} {}{cut}", print::plain(&page.url))?)
 }
 
 /// Why a page is where it is, with what went wrong where that says more.

@@ -74,6 +74,28 @@ impl Site {
         Site { address, asked }
     }
 
+    /// Serves these very bytes, and closes the connection after each answer.
+    pub(crate) fn serve_bytes(
+        answer: impl Fn(&Request) -> Vec<u8> + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let asked = Asked::default();
+        let (answer, log) = (Arc::new(answer), asked.clone());
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (answer, log) = (answer.clone(), log.clone());
+                std::thread::spawn(move || {
+                    let mut input = BufReader::new(&stream);
+                    if let Some(request) = read_request(&mut input, &log) {
+                        let _ = (&stream).write_all(&answer(&request));
+                    }
+                });
+            }
+        });
+        Site { address, asked }
+    }
+
     /// Where it is served.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use evercrawl_archive::{self as archive, SegmentId, SegmentStore, UnknownFile, UnknownKind};
 use evercrawl_compare::Digest;
-use evercrawl_model::{Change, Outcome, PageKey, RecordAt, Score, Time, Visit};
+use evercrawl_model::{Cause, Change, Outcome, PageKey, RecordAt, Score, Time, Visit};
 use evercrawl_state::{
     ArchiveFile, DiskStore, FoundRecord, Rebuild, Settings, StoreLimits, View, mend_store,
 };
@@ -25,6 +25,7 @@ use tracing::{debug_span, info};
 
 use super::{RECORD_CAP, Told, check, records};
 use crate::data_dir::{SHARDS, STATE, STORE, io, sync_dir, unknown_files};
+use crate::process::is_part;
 use crate::{DataDir, EngineError};
 
 const NEW_STORE: &str = "store.new";
@@ -424,7 +425,7 @@ fn visit_of(
     let host = state.keyer().host(url.domain(), url.authority());
     let head = String::from_utf8_lossy(record.http_head());
     let status: u16 = head.split(' ').nth(1).and_then(|text| text.trim().parse().ok())?;
-    let outcome = Outcome::from_status(status);
+    let (outcome, cause) = outcome_of_record(record, status);
     let digest = record.header("WARC-Payload-Digest").and_then(|text| text.parse::<Digest>().ok());
     let holds = record.header("WARC-Type") == Some("response");
     let change = match outcome {
@@ -445,8 +446,27 @@ fn visit_of(
         ms: 0,
         record: Some(RecordAt { file: serial, offset: scanned.offset, length }),
         near: None,
+        cause,
     };
     Some(FoundRecord { host, url: url.as_str().to_owned(), visit, after, holds })
+}
+
+/// How the visit of a record ended, by its status and by what the record says of its payload. What our own cap cut
+/// counts as whole, as it did then.
+fn outcome_of_record(record: &archive::Record, status: u16) -> (Outcome, Option<Cause>) {
+    let cause = match record.header("WARC-Truncated") {
+        Some("disconnect") => Some(Cause::CutShort),
+        Some("time") => Some(Cause::CutTime),
+        Some("unspecified") => Some(Cause::CutChunk),
+        _ if status == 206 && is_part(record.http_headers("content-range").next().as_deref()) => {
+            Some(Cause::CutPartial)
+        }
+        _ => None,
+    };
+    match (Outcome::from_status(status), cause) {
+        (Outcome::Ok, Some(cause)) => (Outcome::Cut, Some(cause)),
+        (outcome, cause) => (outcome, cause),
+    }
 }
 
 fn read(error: archive::ReadError) -> EngineError {

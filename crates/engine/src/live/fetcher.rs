@@ -24,7 +24,7 @@ use super::worker::WalkJob;
 use super::{Order, Report, SystemClock};
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
-use crate::process::{Job, outcome_of, unpack};
+use crate::process::{Job, outcome_of_answer, outcome_of_failure, unpack};
 use crate::schedule::parse_retry_after;
 use crate::walk::RobotsAnswer;
 
@@ -140,6 +140,7 @@ impl<S: Store + 'static> Fetcher<S> {
             forbidden: false,
             asked_pause: None,
             body: Vec::new(),
+            is_whole: false,
             ip: None,
             took: Duration::ZERO,
             origin,
@@ -155,7 +156,7 @@ impl<S: Store + 'static> Fetcher<S> {
             answer.took = hops.iter().map(|hop| hop.fetched.times.total).sum();
             let result = hops.pop().map(|hop| hop.fetched.result);
             if let Some(Err(failure)) = &result {
-                answer.outcome = outcome_of(failure);
+                (answer.outcome, _) = outcome_of_failure(failure);
             }
             let heard = result.as_ref();
             let rest =
@@ -168,10 +169,12 @@ impl<S: Store + 'static> Fetcher<S> {
             if let Some(Ok(response)) = result {
                 let pause = response.header("retry-after");
                 answer.status = Some(response.status);
-                answer.outcome = Outcome::from_status(response.status);
                 answer.asked_pause = pause.and_then(|v| parse_retry_after(v, self.clock.now()));
                 let body = response.body.whole();
-                answer.body = unpack(&response, &body, self.manner.unpack).bytes.into_owned();
+                let unpacked = unpack(&response, &body, self.manner.unpack);
+                (answer.outcome, _) = outcome_of_answer(&response, Some(&unpacked), false);
+                answer.is_whole = answer.outcome == Outcome::Ok;
+                answer.body = unpacked.bytes.into_owned();
             }
         }
         let _ = self.walk.reports().send(Report::Robots(Box::new(answer)));

@@ -103,7 +103,7 @@ impl Plan {
         history.retain(|(_, visit)| visit.record.is_some());
         let visits: Vec<&Visit> = history.iter().map(|(_, visit)| visit).collect();
         let mut kept = keep.of(&visits, now);
-        if let Some(latest) = visits.iter().position(|visit| is_content(visit)) {
+        if let Some(latest) = visits.iter().position(|visit| is_content(visit, row.held_cut())) {
             kept[latest] = true;
         }
         let held = row.past.as_ref().and_then(|past| past.digest);
@@ -145,8 +145,10 @@ impl FilePlan {
     }
 }
 
-fn is_content(visit: &Visit) -> bool {
+/// Whether a visit brought what is held of its page: content, or what is held as long as nothing whole came.
+fn is_content(visit: &Visit, held_cut: bool) -> bool {
     matches!(visit.outcome, Outcome::Ok | Outcome::NotModified)
+        || held_cut && visit.outcome == Outcome::Cut
 }
 
 fn is_before<E>(entry: &Result<(u64, Visit), E>, end: u64) -> bool {

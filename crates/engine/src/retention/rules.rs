@@ -118,6 +118,7 @@ mod tests {
             ms: 0,
             record: None,
             near: None,
+            cause: None,
         }
     }
 

@@ -17,10 +17,13 @@ use crate::EngineError;
 use crate::config::WalkConfig;
 use crate::frontier::{Lease, RobotsRules};
 use crate::links::LinkReader;
-use crate::robots::read_robots;
+use crate::robots::{keeps_waiting, read_robots};
+use crate::schedule::is_overload_status;
 
 /// How long a robots.txt is believed.
 const ROBOTS_FRESH: Duration = Duration::from_secs(24 * 3600);
+/// How long the last good copy is gone by while another cannot be had.
+const ROBOTS_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// How long to wait before asking again for one that its host would not give.
 const ROBOTS_RETRY: Duration = Duration::from_secs(3600);
 
@@ -41,16 +44,54 @@ pub struct RobotsAnswer {
     pub asked_pause: Option<Duration>,
     /// The body.
     pub body: Vec<u8>,
+    /// True when the body arrived whole, as far as it is read.
+    pub is_whole: bool,
     /// The host's address.
     pub ip: Option<IpAddr>,
     /// How long it took.
     pub took: Duration,
 }
 
+impl RobotsAnswer {
+    /// What the answer means. A robots.txt that did not arrive whole cannot be had: what is missing may forbid what
+    /// the rest allows.
+    fn access(&self) -> Access {
+        match availability(self.status) {
+            Access::Parse if !self.is_whole => Access::DisallowAll,
+            access => access,
+        }
+    }
+
+    /// Whether the host, not only its robots.txt, is to be left alone: it did not answer, or asked for that.
+    fn wants_rest(&self) -> bool {
+        self.asked_pause.is_some() || self.status.is_none_or(is_overload_status)
+    }
+}
+
 impl<S: Store> Walk<S> {
+    /// Nothing is allowed until robots.txt can be had: the whole host waits, its pages stay. Returns when to ask again,
+    /// and the copy to go by meanwhile.
+    fn robots_cannot_be_had(
+        &mut self,
+        answer: &RobotsAnswer,
+        update: &mut HostUpdate,
+        now: Time,
+    ) -> Result<(Time, Option<RobotsCopy>), EngineError> {
+        let asked = answer.asked_pause.or(answer.status.map(|_| ROBOTS_RETRY));
+        let jitter = host_pace::jitter(answer.lease.page, now, self.seed);
+        let again =
+            now.after(host_pace::backoff(&self.config.schedule, &answer.lease, asked, jitter));
+        let kept = kept_copy(self.ledger.view(), &answer.origin, now)?;
+        if kept.is_none() || answer.wants_rest() {
+            self.counts.host_blocked(answer.asked_pause, BlockCause::Robots);
+            host_pace::block(&answer.lease, again, &mut self.ledger.frontier, update, now);
+        }
+        Ok((again, kept))
+    }
+
     /// A robots.txt came, or did not.
     pub fn robots(&mut self, answer: RobotsAnswer, now: Time) -> Result<(), EngineError> {
-        let (page, access) = (answer.lease.page, availability(answer.status));
+        let (page, access) = (answer.lease.page, answer.access());
         self.ledger.frontier.end_robots_request(page.host);
         if answer.forbidden {
             self.counts.meters.count_robots_fetch(RobotsOutcome::PrivateAddress);
@@ -70,21 +111,21 @@ impl<S: Store> Walk<S> {
         if answer.status.is_none() && self.other_scheme_answers(&answer, now)? {
             return self.refuse_scheme(answer, now);
         }
-        let (schedule, mut expires) = (&self.config.schedule, now.after(ROBOTS_FRESH));
-        if access == Access::DisallowAll {
-            // Nothing is allowed until it can be had: the whole host waits, its pages stay.
-            let asked = answer.asked_pause.or(answer.status.map(|_| ROBOTS_RETRY));
-            let jitter = host_pace::jitter(page, now, self.seed);
-            expires = now.after(host_pace::backoff(schedule, &answer.lease, asked, jitter));
-            self.counts.host_blocked(answer.asked_pause, BlockCause::Robots);
-            let frontier = &mut self.ledger.frontier;
-            host_pace::block(&answer.lease, expires, frontier, &mut update, now);
-        }
-        let copy = robots_copy(&answer, now, expires);
-        if access != Access::DisallowAll {
-            host_pace::forgive(&answer.lease, &mut self.ledger.frontier, &mut update);
+        let (expires, kept) = match access {
+            Access::DisallowAll => self.robots_cannot_be_had(&answer, &mut update, now)?,
+            _ => (now.after(ROBOTS_FRESH), None),
+        };
+        let copy = match kept {
+            // The copy of before is gone by until another can be had.
+            Some(kept) => RobotsCopy { expires, ..kept },
+            None => robots_copy(&answer, now, expires),
+        };
+        if !keeps_waiting(&copy) {
+            if access != Access::DisallowAll {
+                host_pace::forgive(&answer.lease, &mut self.ledger.frontier, &mut update);
+            }
             let robots = Arc::new(read_robots(&copy, &self.config.reading.agent));
-            if self.config.sitemaps {
+            if self.config.sitemaps && access != Access::DisallowAll {
                 let of_seed = self.ledger.view().host(page.host)?.is_some_and(|host| host.seed);
                 let lease = (&*answer.lease, of_seed);
                 let found = lists(&answer.origin, &robots, lease, &self.links, &self.config, now);
@@ -144,7 +185,7 @@ impl<S: Store> Walk<S> {
 
 /// How a request for robots.txt ended, by what it means for its host.
 fn robots_outcome(answer: &RobotsAnswer) -> Outcome {
-    match answer.status {
+    match answer.status.filter(|status| availability(Some(*status)) == answer.access()) {
         // Most hosts have none, and that is no failure.
         Some(status) if status < 500 => Outcome::Ok,
         Some(status) => Outcome::from_status(status),
@@ -154,12 +195,14 @@ fn robots_outcome(answer: &RobotsAnswer) -> Outcome {
 
 /// What is kept of a robots.txt. Where none came, its text is the code of what went wrong.
 fn robots_copy(answer: &RobotsAnswer, now: Time, expires: Time) -> RobotsCopy {
-    let body = match (answer.status, availability(answer.status)) {
+    // One that did not arrive whole did not come.
+    let status = answer.status.filter(|status| availability(Some(*status)) == answer.access());
+    let body = match (status, answer.access()) {
         (None, _) => answer.outcome.code().as_bytes().to_vec(),
         (_, Access::Parse) => answer.body.clone(),
         _ => Vec::new(),
     };
-    RobotsCopy { at: now, expires, status: answer.status.unwrap_or(0), body }
+    RobotsCopy { at: now, expires, status: status.unwrap_or(0), body }
 }
 
 /// Sitemaps that robots.txt names; or on a seed's host the usual place, where it names none.
@@ -185,6 +228,16 @@ fn lists(
         Err(reason) => Consequence::Event(Event::LinksRefused { reason, count: 1 }),
     });
     found.collect()
+}
+
+/// The last good copy of an origin's robots.txt, where it may still be gone by.
+fn kept_copy<S: Store>(
+    view: &View<S>,
+    origin: &str,
+    now: Time,
+) -> Result<Option<RobotsCopy>, StateError> {
+    let copy = view.robots(origin)?;
+    Ok(copy.filter(|copy| !keeps_waiting(copy) && now.since(copy.at) < ROBOTS_KEPT))
 }
 
 /// The rules of an origin as last fetched, where they can still be believed.

@@ -40,6 +40,11 @@ fn skip_descriptors(rest: &str) -> &str {
     ""
 }
 
+/// Where a refresh directive such as `5; url=/next` leads, of a `Refresh` header or a `meta` element.
+pub fn refresh_target(content: &str) -> Option<&str> {
+    refresh(content)?.1
+}
+
 /// Reads `5; url=/next`: after how many seconds, and whither if anywhere else.
 pub(super) fn refresh(content: &str) -> Option<(u32, Option<&str>)> {
     let content = content.trim_ascii_start();
@@ -55,10 +60,10 @@ pub(super) fn refresh(content: &str) -> Option<(u32, Option<&str>)> {
         return None;
     }
     let target = target.strip_prefix([';', ',']).unwrap_or(target).trim_ascii_start();
-    Some((seconds, refresh_target(target)))
+    Some((seconds, address_of(target)))
 }
 
-fn refresh_target(target: &str) -> Option<&str> {
+fn address_of(target: &str) -> Option<&str> {
     let named = target.get(..3).filter(|name| name.eq_ignore_ascii_case("url"));
     let after = named.and_then(|_| target[3..].trim_ascii_start().strip_prefix('='));
     let address = after.map_or(target, str::trim_ascii_start);

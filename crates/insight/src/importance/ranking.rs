@@ -158,6 +158,7 @@ mod tests {
             ms: 1,
             record: None,
             near: None,
+            cause: None,
         };
         Event::Visited(Box::new(Visited {
             visit,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use evercrawl_archive::{Record, RecordCache, SegmentStore};
 use evercrawl_extract::decode;
 use evercrawl_model::{Outcome, RecordAt};
-use evercrawl_state::{PageRow, StateError, Store, View};
+use evercrawl_state::{PageRow, Past, StateError, Store, View};
 
 /// The memory for records read, and the size that one may unpack to.
 const CACHE: usize = 1 << 20;
@@ -28,7 +28,7 @@ impl ArchivedPages {
         state: &View<S>,
         row: &PageRow,
     ) -> Result<Option<String>, StateError> {
-        let Some(digest) = row.past.as_ref().and_then(|past| past.digest) else { return Ok(None) };
+        let Some(digest) = row.past.as_ref().and_then(Past::whole_digest) else { return Ok(None) };
         if let Some(html) = self.first_unrevisited(state, row, digest)? {
             return Ok(Some(html));
         }
@@ -69,8 +69,7 @@ impl ArchivedPages {
         let Some(at) = redirect.and_then(|(_, visit)| visit.record) else { return Ok(None) };
         // A revisit record has the headers of its own response.
         let Ok(record) = self.records.read(at) else { return Ok(None) };
-        let head = String::from_utf8_lossy(record.http_head());
-        Ok(header(&head, "location").map(str::to_owned))
+        Ok(record.http_headers("location").next())
     }
 
     /// An unreadable record counts as none: `evercrawl check` reports it.
@@ -82,14 +81,9 @@ impl ArchivedPages {
 }
 
 fn html_of(record: &Record) -> Option<String> {
-    let head = String::from_utf8_lossy(record.http_head());
-    header(&head, "content-type").filter(|kind| kind.contains("html"))?;
-    let coding = header(&head, "content-encoding").unwrap_or_default();
-    let body = decode::decode(coding, record.payload(), decode::DecodeLimits::default());
+    record.http_headers("content-type").next().filter(|kind| kind.contains("html"))?;
+    let codings: Vec<String> = record.http_headers("content-encoding").collect();
+    let caps = decode::DecodeLimits::default();
+    let body = decode::decode(&codings.join(","), record.payload(), caps);
     Some(String::from_utf8_lossy(&body.bytes).into_owned())
-}
-
-fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
-    let mut fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
-    fields.find(|(field, _)| field.trim().eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
 }

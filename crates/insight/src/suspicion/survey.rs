@@ -9,7 +9,7 @@ use evercrawl_spam::{
     DoorwayEvidence, HostSample, Mirror, PageFeatures, Sign, SignKind, SiteFeatures, SpamVerdict,
     mirrors, page_signs,
 };
-use evercrawl_state::{PageRow, StateError, Store, View};
+use evercrawl_state::{PageRow, Past, StateError, Store, View};
 use evercrawl_urls::{Base, Canonical, CanonicalSteps};
 
 use super::archived::ArchivedPages;
@@ -155,7 +155,7 @@ impl HostSurvey {
         if redirects {
             return self.add_redirect(state, archived, url, row, most);
         }
-        let digest = row.past.as_ref().and_then(|past| past.digest);
+        let digest = row.past.as_ref().and_then(Past::whole_digest);
         if let Some([a, b, c, d, e, f, g, h, ..]) = digest {
             self.sample.add(url.path_and_query(), u64::from_be_bytes([a, b, c, d, e, f, g, h]));
         }

@@ -67,6 +67,9 @@ pub struct VersionView {
     pub until: At,
     /// SHA-1 of its content.
     pub digest: String,
+    /// Whether it did not arrive whole.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cut: bool,
 }
 
 /// Part of a place that changed.
@@ -195,6 +198,7 @@ fn view_of_version(version: &Version) -> VersionView {
         since: At(version.since),
         until: At(version.until),
         digest: digest_text(version.digest),
+        cut: version.cut,
     }
 }
 

@@ -25,6 +25,8 @@ pub(super) struct Version {
     /// The visit that last saw it.
     pub(super) until: Time,
     pub(super) digest: [u8; 20],
+    /// Whether it did not arrive whole.
+    pub(super) cut: bool,
 }
 
 /// What the archive holds of a page.
@@ -76,11 +78,16 @@ impl<'a, S: Store> Archived<'a, S> {
         for visit in self.source.state.history(row) {
             let (_, visit) = visit?;
             let Some(digest) = content_of(&visit) else { continue };
+            let cut = visit.outcome == Outcome::Cut;
             self.records.entry(digest).or_default().extend(visit.record);
             match self.versions.last_mut() {
                 Some(later) if later.digest == digest => later.since = visit.at,
-                _ => self.versions.push(Version { since: visit.at, until: visit.at, digest }),
+                _ => self.versions.push(Version { since: visit.at, until: visit.at, digest, cut }),
             }
+        }
+        // What came cut is a version only as long as nothing came whole.
+        if self.versions.iter().any(|version| !version.cut) {
+            self.versions.retain(|version| !version.cut);
         }
         Ok(())
     }
@@ -182,14 +189,14 @@ pub(super) fn nothing(message: String) -> QueryError {
 
 /// What a visit saw of the page itself.
 fn content_of(visit: &Visit) -> Option<[u8; 20]> {
-    visit.digest.filter(|_| matches!(visit.outcome, Outcome::Ok | Outcome::NotModified))
+    let brought = matches!(visit.outcome, Outcome::Ok | Outcome::NotModified | Outcome::Cut);
+    visit.digest.filter(|_| brought)
 }
 
 fn text_of(record: &Record, url: &str) -> Option<String> {
-    let head = String::from_utf8_lossy(record.http_head());
-    let body = unpacked(record, &head);
-    let content_type = header(&head, "content-type");
-    let document = Document { bytes: &body.bytes, content_type, url };
+    let body = unpacked(record);
+    let content_type = record.http_headers("content-type").next();
+    let document = Document { bytes: &body.bytes, content_type: content_type.as_deref(), url };
     let mut extractor = Extractor::new();
     match extractor.extract(&document, &HtmlOptions::default()).content {
         Content::Page(page) => {
@@ -205,12 +212,7 @@ fn text_of(record: &Record, url: &str) -> Option<String> {
 }
 
 /// The payload of a record whose HTTP head says how it is packed.
-fn unpacked<'a>(record: &'a Record, head: &str) -> decode::Decoded<'a> {
-    let coding = header(head, "content-encoding").unwrap_or_default();
-    decode::decode(coding, record.payload(), decode::DecodeLimits::default())
-}
-
-fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
-    let mut fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
-    fields.find(|(field, _)| field.trim().eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+fn unpacked(record: &Record) -> decode::Decoded<'_> {
+    let codings: Vec<String> = record.http_headers("content-encoding").collect();
+    decode::decode(&codings.join(","), record.payload(), decode::DecodeLimits::default())
 }

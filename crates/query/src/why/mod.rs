@@ -10,7 +10,7 @@ mod spam;
 
 use evercrawl_engine::config::WalkConfig;
 use evercrawl_engine::overrides::Overrides;
-use evercrawl_model::{HostKey, Outcome, PageKey, Refusal};
+use evercrawl_model::{Cause, HostKey, Outcome, PageKey, Refusal};
 use evercrawl_state::{PageRow, Store};
 use evercrawl_urls::Canonical;
 use serde::{Deserialize, Serialize};
@@ -201,6 +201,12 @@ pub struct VisitsStep {
     pub last_visit: At,
     /// How it ended.
     pub outcome: Code<Outcome>,
+    /// What exactly went wrong at it, if anything did.
+    #[serde(default)]
+    pub cause: Option<Code<Cause>>,
+    /// Whether what is held of the page did not arrive whole.
+    #[serde(default)]
+    pub cut: bool,
     /// Its status.
     pub status: Option<u16>,
     /// Visits that could have seen a change.

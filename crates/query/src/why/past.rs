@@ -29,6 +29,8 @@ impl<S: Store> Question<'_, S> {
             visits: past.visits,
             last_visit: At(past.last_visit),
             outcome: Code(past.outcome),
+            cause: past.cause.map(Code),
+            cut: row.held_cut(),
             status: Some(past.status).filter(|status| *status > 0),
             checks: past.checks,
             changes: past.changes,

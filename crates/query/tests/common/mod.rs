@@ -89,6 +89,7 @@ impl Crawl {
             ms: 3,
             record: None,
             near: None,
+            cause: None,
         };
         self.apply(&Event::Visited(Box::new(Visited {
             visit,

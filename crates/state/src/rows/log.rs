@@ -1,13 +1,13 @@
 //! What does the log tell? Visits, and what became of pages and sites without one.
 
 use evercrawl_model::{
-    Change, LifeChange, LifeState, LogNotice, Outcome, RecordAt, Refusal, Score, Visit,
+    Cause, Change, LifeChange, LifeState, LogNotice, Outcome, RecordAt, Refusal, Score, Visit,
 };
 
 use crate::StateError;
 use crate::codec::{Reader, Writer};
 
-pub(crate) const VISIT: u8 = 2;
+pub(crate) const VISIT: u8 = 3;
 /// Rows that tell of no visit.
 pub(super) const NOTICE: u8 = 0x40;
 
@@ -103,16 +103,24 @@ fn encode_visit(visit: &Visit, before: Option<u64>) -> Vec<u8> {
     });
     out.maybe(visit.near, Writer::page);
     out.maybe(before, Writer::number);
+    out.byte(visit.cause.map_or(0, Cause::number));
     out.finish()
 }
 
 fn read_visit(row: &mut Reader<'_>, format: u8) -> Result<(Visit, Option<u64>), StateError> {
+    let visit = read_visit_without_cause(row, format)?;
+    let before = row.maybe(Reader::number)?;
+    let cause = if format < 3 { None } else { Cause::from_number(row.byte()?) };
+    Ok((Visit { cause, ..visit }, before))
+}
+
+fn read_visit_without_cause(row: &mut Reader<'_>, format: u8) -> Result<Visit, StateError> {
     let page = row.page()?;
     let at = row.time()?;
     let outcome = row.code(Outcome::from_number)?;
     let status = row.small()?;
     let change = row.code(Change::from_number)?;
-    let visit = Visit {
+    Ok(Visit {
         page,
         at,
         outcome,
@@ -131,6 +139,6 @@ fn read_visit(row: &mut Reader<'_>, format: u8) -> Result<(Visit, Option<u64>), 
             Ok(RecordAt { file: row.small()?, offset: row.number()?, length: row.small()? })
         })?,
         near: row.maybe(Reader::page)?,
-    };
-    Ok((visit, row.maybe(Reader::number)?))
+        cause: None,
+    })
 }

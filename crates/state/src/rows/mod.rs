@@ -8,13 +8,14 @@
 //! |---|---|---|
 //! | 1 | without what the scheduler and the comparison keep, nor who announced it | without a score |
 //! | 2 | with them; its importance may follow at the end | with one; how it turned the page's life may follow |
+//! | 3 | also with why its last visit failed, and whether what is held of it is cut | also with why it failed |
 
 mod host;
 mod log;
 
 use evercrawl_model::{
-    Band, Discovery, Importance, LifeState, Outcome, PageKey, PageKind, PolicyNotes, Refusal, Time,
-    Validators,
+    Band, Cause, Discovery, Importance, LifeState, Outcome, PageKey, PageKind, PolicyNotes,
+    Refusal, Time, Validators,
 };
 
 use crate::StateError;
@@ -25,7 +26,9 @@ pub use host::{HostRow, Soft404Row};
 pub(crate) use host::{decode_robots, decode_soft_404, encode_robots, encode_soft_404};
 pub(crate) use log::{Logged, VISIT, decode_notice, encode_notice, is_notice};
 
-pub(crate) const PAGE: u8 = 2;
+pub(crate) const PAGE: u8 = 3;
+/// In a row of format 3: what is held of the page is cut. The rest of the byte is a cause's number.
+const CUT: u8 = 0x80;
 const PLACE_RECHECK: u8 = 0xff;
 
 /// Where a page waits in its host's back queue.
@@ -127,6 +130,17 @@ pub struct Past {
     pub log: u64,
     /// What the scheduler keeps of the page.
     pub noted: PolicyNotes,
+    /// What exactly went wrong at the last visit, if anything did.
+    pub cause: Option<Cause>,
+    /// True when the content held did not arrive whole. It gives way to the first that does.
+    pub is_cut: bool,
+}
+
+impl Past {
+    /// Digest of the content held, if that arrived whole.
+    pub fn whole_digest(&self) -> Option<[u8; 20]> {
+        self.digest.filter(|_| !self.is_cut)
+    }
 }
 
 impl PageRow {
@@ -236,9 +250,15 @@ impl PageRow {
         }
     }
 
-    /// True when content of this page is held.
+    /// True when content of this page is held that arrived whole.
     pub fn held(&self) -> bool {
-        self.status == PageStatus::Live && self.past.as_ref().is_some_and(|p| p.digest.is_some())
+        let whole = self.past.as_ref().and_then(Past::whole_digest);
+        self.status == PageStatus::Live && whole.is_some()
+    }
+
+    /// True when what is held of this page did not arrive whole.
+    pub fn held_cut(&self) -> bool {
+        self.status == PageStatus::Live && self.past.as_ref().is_some_and(|past| past.is_cut)
     }
 }
 
@@ -305,9 +325,16 @@ fn encode_past(out: &mut Writer, past: &Past) {
     out.maybe(past.validators.last_modified.as_deref(), Writer::text);
     out.number(past.log);
     encode_noted(out, &past.noted);
+    out.byte(past.cause.map_or(0, Cause::number) | if past.is_cut { CUT } else { 0 });
 }
 
 fn decode_past(row: &mut Reader<'_>, format: u8) -> Result<Past, StateError> {
+    let past = decode_past_of_format_2(row, format)?;
+    let last = if format < 3 { 0 } else { row.byte()? };
+    Ok(Past { cause: Cause::from_number(last & !CUT), is_cut: last & CUT != 0, ..past })
+}
+
+fn decode_past_of_format_2(row: &mut Reader<'_>, format: u8) -> Result<Past, StateError> {
     Ok(Past {
         visits: row.small()?,
         checks: row.small()?,
@@ -331,6 +358,8 @@ fn decode_past(row: &mut Reader<'_>, format: u8) -> Result<Past, StateError> {
         },
         log: row.number()?,
         noted: if format == 1 { PolicyNotes::default() } else { decode_noted(row)? },
+        cause: None,
+        is_cut: false,
     })
 }
 

@@ -1,4 +1,4 @@
-use evercrawl_model::{Change, HostKey, LifeChange, LogNotice, Score, Visit};
+use evercrawl_model::{Cause, Change, HostKey, LifeChange, LogNotice, Score, Visit};
 use proptest::prelude::*;
 
 use super::*;
@@ -39,6 +39,8 @@ fn full_page() -> PageRow {
                 numbers: [0.5, 0.0, -2.0, 0.0, 0.0, 0.0, 0.0, 0.0],
                 news: 0.25,
             },
+            cause: Some(Cause::CutCoding),
+            is_cut: true,
         }),
         importance: Importance::UNKNOWN,
     }
@@ -90,12 +92,24 @@ fn rows_of_the_log_round_trip() {
         ms: 1,
         record: None,
         near: None,
+        cause: Some(Cause::DnsNotFound),
     };
     for (before, turn) in [(None, None), (Some(8), Some(turn)), (None, Some(turn))] {
         let logged = Logged { visit: visit.clone(), before, turn };
         assert!(!is_notice(&logged.encode()));
         assert_eq!(Logged::decode(&logged.encode()).unwrap(), logged);
     }
+}
+
+#[test]
+fn rows_of_format_2_have_no_cause_and_hold_nothing_cut() {
+    let page = full_page();
+    let mut row = page.encode();
+    row.pop();
+    row[0] = 2;
+    let before = PageRow::decode(&row).unwrap().past.unwrap();
+    let now = Past { cause: None, is_cut: false, ..page.past.unwrap() };
+    assert_eq!(before, now);
 }
 
 #[test]

@@ -55,7 +55,8 @@ fn write(diff: &DiffView, paint: Paint, out: &mut dyn Write) -> anyhow::Result<(
         } else {
             String::new()
         };
-        writeln!(out, "{}", paint.line(side, &format!("{sign} {}{seen}", version.since)))?;
+        let cut = if version.cut { ", cut: it did not arrive whole" } else { "" };
+        writeln!(out, "{}", paint.line(side, &format!("{sign} {}{seen}{cut}", version.since)))?;
     }
     for change in &diff.changes {
         writeln!(out, "\n{}", paint.change(change))?;

@@ -78,7 +78,8 @@ fn robots(of: &RobotsStep) -> String {
     let Some(fetched) = of.fetched else {
         return "not fetched yet; requested before the first page".to_owned();
     };
-    let status = of.status.map_or("no answer".to_owned(), |status| format!("status {status}"));
+    let status =
+        of.status.map_or("no usable answer".to_owned(), |status| format!("status {status}"));
     let Some(allowed) = of.allowed else {
         let retry = of.retry_at.map_or(String::new(), |at| format!("; next try at {at}"));
         return format!("robots_unreachable: {status} at {fetched}{retry}");
@@ -118,13 +119,19 @@ fn substitute(of: &SubstituteStep) -> String {
 
 fn visits(of: &VisitsStep, now: Time) -> String {
     format!(
-        "{}, the last {} ago: {} {}; {} of {} saw a change",
+        "{}, the last {} ago: {} {}{}; {} of {} saw a change{}",
         show_count(of.visits.into()),
         show_duration(now.since(of.last_visit.0)),
         of.outcome,
         of.status.unwrap_or(0),
+        of.cause.map_or(String::new(), |cause| format!(" ({cause}: {})", cause.0.words())),
         show_count(of.changes.into()),
         show_counted(of.checks.into(), "check"),
+        if of.cut {
+            "; the copy held is cut, and is replaced once the page arrives whole"
+        } else {
+            ""
+        },
     )
 }
 

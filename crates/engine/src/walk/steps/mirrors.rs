@@ -67,7 +67,7 @@ impl ComparablePage {
     /// Whether a page at the same path of another host has, or had, this content or nearly this text; `None` where it
     /// has none that it could be compared with.
     pub(in crate::walk) fn is_like(&self, key: PageKey, row: &PageRow) -> Option<bool> {
-        let past = row.past.as_ref().filter(|past| past.digest.is_some())?;
+        let past = row.past.as_ref().filter(|past| past.whole_digest().is_some())?;
         // What the other had before it changed is its content too.
         let had = self.holder.as_ref().is_some_and(|holder| holder.page == key);
         Some(had || self.is_near(past) || past.digest == self.digest)

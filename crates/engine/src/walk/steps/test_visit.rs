@@ -93,6 +93,8 @@ pub(crate) fn past(at: Time) -> Past {
         validators: Validators::default(),
         log: 0,
         noted: PolicyNotes::default(),
+        cause: None,
+        is_cut: false,
     }
 }
 
@@ -111,6 +113,7 @@ pub(crate) fn visit_to(url: &str, outcome: Outcome) -> Processed {
         ms: 20,
         record: None,
         near: None,
+        cause: None,
     };
     let visited = Visited {
         visit,

@@ -87,6 +87,59 @@ pub(super) fn not_http(_: &HostileRequest<'_>) -> Vec<u8> {
     b"SSH-2.0-Server_1.0\r\n\x00\x00\x01\x14\x08\x14".to_vec()
 }
 
+pub(super) fn icy(_: &HostileRequest<'_>) -> Vec<u8> {
+    b"ICY 200 OK\r\nicy-name: Radio\r\nContent-Type: text/html\r\n\r\n<p>Music.</p>".to_vec()
+}
+
+pub(super) fn mail(_: &HostileRequest<'_>) -> Vec<u8> {
+    b"220 mail.hostile.test ESMTP\r\n500 What?\r\n".to_vec()
+}
+
+pub(super) fn tls_alert(_: &HostileRequest<'_>) -> Vec<u8> {
+    b"\x15\x03\x01\x00\x02\x02\x0a".to_vec()
+}
+
+pub(super) fn lower_case(_: &HostileRequest<'_>) -> Vec<u8> {
+    b"http/1.1 200 ok\r\ncontent-length: 12\r\n\r\n<p>Lower.</p>".to_vec()
+}
+
+pub(super) fn cut_in_chunk(_: &HostileRequest<'_>) -> Vec<u8> {
+    raw("Transfer-Encoding: chunked\r\n\r\n40\r\n<title>Half</title><p>Half a chunk")
+}
+
+pub(super) fn cut_before_last_chunk(_: &HostileRequest<'_>) -> Vec<u8> {
+    raw("Transfer-Encoding: chunked\r\n\r\na\r\n<p>0123456\r\n")
+}
+
+pub(super) fn unasked_part(_: &HostileRequest<'_>) -> Vec<u8> {
+    let head = "HTTP/1.1 206 Partial Content\r\nContent-Type: text/html\r\nContent-Length: 10\r\n";
+    format!("{head}Content-Range: bytes 0-9/100\r\nConnection: close\r\n\r\n<p>0123456")
+        .into_bytes()
+}
+
+pub(super) fn unasked_304(_: &HostileRequest<'_>) -> Vec<u8> {
+    b"HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\nConnection: close\r\n\r\n".to_vec()
+}
+
+pub(super) fn unasked_101(_: &HostileRequest<'_>) -> Vec<u8> {
+    b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n".to_vec()
+}
+
+pub(super) fn old_chunks(_: &HostileRequest<'_>) -> Vec<u8> {
+    b"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n\
+        1a\r\n<p>Old, but in chunks.</p>\r\n0\r\n\r\n"
+        .to_vec()
+}
+
+pub(super) fn codings_twice(_: &HostileRequest<'_>) -> Vec<u8> {
+    let codings = "Content-Encoding: identity\r\nContent-Encoding: x-nothing, identity\r\n";
+    with_headers(&format!("Content-Type: text/html\r\n{codings}"), b"<p>Of unknown coding.</p>")
+}
+
+pub(super) fn cut_robots(_: &HostileRequest<'_>) -> Vec<u8> {
+    raw("Content-Length: 1000\r\nConnection: close\r\n\r\nUser-agent: *\nAllow: /\n")
+}
+
 pub(super) fn absurd_status(_: &HostileRequest<'_>) -> Vec<u8> {
     b"HTTP/1.1 987 Whatever\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi".to_vec()
 }

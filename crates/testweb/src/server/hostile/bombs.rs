@@ -10,6 +10,20 @@ pub(super) fn gzip(_: &HostileRequest<'_>) -> Vec<u8> {
     with_headers("Content-Type: text/html\r\nContent-Encoding: gzip\r\n", &gzipped(SIZE))
 }
 
+/// Its length is right, so that only the coding shows that more was meant.
+pub(super) fn half_of_gzip(_: &HostileRequest<'_>) -> Vec<u8> {
+    let packed = gzipped(100_000);
+    let headers = "Content-Type: text/html\r\nContent-Encoding: gzip\r\n";
+    with_headers(headers, &packed[..packed.len() / 2])
+}
+
+/// The empty file, packed, and then what is no gzip.
+pub(super) fn gzip_and_more(_: &HostileRequest<'_>) -> Vec<u8> {
+    let empty = [31, 139, 8, 0, 0, 0, 0, 0, 0, 255, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let headers = "Content-Type: text/html\r\nContent-Encoding: gzip\r\n";
+    with_headers(headers, &[&empty[..], b"garbage"].concat())
+}
+
 /// A file that is packed, rather than an answer.
 pub(super) fn gzip_file(_: &HostileRequest<'_>) -> Vec<u8> {
     with_headers("Content-Type: application/gzip\r\n", &gzipped(SIZE))
