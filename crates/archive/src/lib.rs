@@ -28,13 +28,17 @@
 //! - [`Disk`]: what makes the bytes of files last
 //! - [`surt()`]: the sort key of a URL, as replay tools compute it
 //! - [`read_record`], [`Scan`], [`RecordCache`], [`verify`]: reading back
+//! - [`CaptureIndex`]: which captures of a URL there are
+//! - [`StoredRecord`], [`warcinfo()`]: records for other files
 //! - [`rewrite`]: a file without some of its records
 //! - [`check_file`]: is a file what it claims to be?
 //! - [`mend()`], [`rebuild_index`]: what is left of a damaged one
 
 mod cache;
+mod captures;
 mod cdx;
 mod check;
+mod copying;
 mod encode;
 mod error;
 mod exchange;
@@ -53,11 +57,13 @@ mod warc;
 mod writer;
 
 pub use cache::RecordCache;
+pub use captures::{Capture, CaptureIndex};
 pub use check::{CheckReport, Problem, check_file};
+pub use copying::{StoredRecord, warcinfo};
 pub use encode::{DEFAULT_LEVEL, Encoded, Encoder};
 pub use error::{Damaged, ReadError, RewriteError, WriteError};
 pub use exchange::{Exchange, Kind, Original, Tls, Truncated};
-pub use files::{FilePosition, find_warc, sealed_files};
+pub use files::{FilePosition, find_warc, sealed_files, serial_of};
 pub use mend::{mend, rebuild_index, seal_as_found, warc_files};
 pub use payload::Payload;
 pub use read::{Record, Scan, Scanned, read_record};

@@ -8,9 +8,10 @@ use clap::{Command, CommandFactory};
 use crate::args::Cli;
 
 /// The verbs by task, in the order in which they are shown.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Crawl", &["init", "add", "crawl", "status", "budget", "plan"]),
-    ("Read the results", &["urls", "why", "history", "changes", "diff", "rank", "spam"]),
+    ("Read the results", &["urls", "why", "history", "changes", "diff", "text", "rank", "spam"]),
+    ("Use the results elsewhere", &["export", "documents"]),
     (
         "Steer a crawl, running or stopped",
         &["push", "pin", "boost", "pause", "resume", "trust", "exclude", "overrides"],

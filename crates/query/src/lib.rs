@@ -1,7 +1,7 @@
 //! What can be asked about a crawl, and what are the answers?
 //!
 //! One function and one typed view a question, over what is committed at a given time: [`status`],
-//! [`page`], [`pages`], [`why`], [`history`], [`changes`], [`hosts`], [`queue`], [`plan`], [`freshness`], [`archive`].
+//! [`page`], [`pages`], [`why`], [`history`], [`changes`], [`log`], [`hosts`], [`queue`], [`plan`], [`freshness`], [`archive`].
 //! Views hold codes, numbers and times, and no sentences: whoever shows them finds the words.
 //! All of them serialize; times as RFC 3339, durations as numbers with the unit in the name.
 //!
@@ -15,6 +15,7 @@ mod freshness;
 mod hosts;
 mod learned;
 mod links;
+mod log;
 mod moved;
 mod overrides;
 mod page;
@@ -44,6 +45,7 @@ pub use links::{
     ExportView, RankMethod, RankRequest, RankRow, RankStart, RankUnit, RankView, SpamFinding,
     SpamRequest, SpamSign, SpamView,
 };
+pub use log::{LogPage, LogRequest, LogRow, LogView, log};
 pub use overrides::{OverrideKind, OverrideView};
 pub use page::{PageState, PageView, PagesRequest, PagesView, page, pages};
 pub use plan::{ClassShare, HostShare, NextVisit, PlanView, plan};

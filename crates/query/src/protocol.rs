@@ -11,6 +11,7 @@ use crate::diff::{DiffRequest, DiffView};
 use crate::freshness::FreshnessView;
 use crate::hosts::{HostsRequest, HostsView};
 use crate::links::{ExportView, RankRequest, RankView, SpamRequest, SpamView};
+use crate::log::{LogRequest, LogView};
 use crate::page::{PageView, PagesRequest, PagesView};
 use crate::plan::PlanView;
 use crate::queue::{QueueRequest, QueueView};
@@ -56,6 +57,8 @@ pub enum Request {
     Pages(PagesRequest),
     /// What was found to be new, changed or gone?
     Changes(ChangesRequest),
+    /// What stands in the log, with what is known of its pages?
+    Log(LogRequest),
     /// Which hosts are known?
     Hosts(HostsRequest),
     /// What is to be fetched, and what keeps it from being fetched?
@@ -185,6 +188,8 @@ pub enum Answer {
     Pages(PagesView),
     /// Some of the log.
     Changes(ChangesView),
+    /// Some of the log, with what is known of its pages.
+    Log(LogView),
     /// Some of the hosts.
     Hosts(HostsView),
     /// What is to be fetched.
