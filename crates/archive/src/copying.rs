@@ -56,9 +56,10 @@ impl StoredRecord {
         Ok(is_request.then_some(StoredRecord { record, member }))
     }
 
-    /// Its line in the index of `warc`, where it is at `offset`, newline included; `None` where it has none.
-    pub fn index_line(&self, warc: &str, offset: u64) -> Option<Vec<u8>> {
-        cdx::line_of(&self.record, offset, self.member.len() as u64, warc)
+    /// The line of a record in the index of `warc`, where it takes `length` bytes at `offset`, newline included;
+    /// `None` where it has none.
+    pub fn line(record: &Record, offset: u64, length: u64, warc: &str) -> Option<Vec<u8>> {
+        cdx::line_of(record, offset, length, warc)
     }
 }
 

@@ -57,7 +57,7 @@ mod warc;
 mod writer;
 
 pub use cache::RecordCache;
-pub use captures::{Capture, CaptureIndex};
+pub use captures::{Capture, CaptureIndex, capture_media_types};
 pub use check::{CheckReport, Problem, check_file};
 pub use copying::{StoredRecord, warcinfo};
 pub use encode::{DEFAULT_LEVEL, Encoded, Encoder};
@@ -66,7 +66,7 @@ pub use exchange::{Exchange, Kind, Original, Tls, Truncated};
 pub use files::{FilePosition, find_warc, sealed_files, serial_of};
 pub use mend::{mend, rebuild_index, seal_as_found, warc_files};
 pub use payload::Payload;
-pub use read::{Record, Scan, Scanned, read_record};
+pub use read::{Record, Scan, Scanned, read_member, read_record};
 pub use recover::Recovery;
 pub use rewrite::{Kept, rewrite};
 pub use segments::{Disk, FileSegments, MemorySegments, RealDisk, SegmentId, SegmentStore, Stage};

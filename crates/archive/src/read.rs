@@ -194,6 +194,12 @@ impl Iterator for Scan<'_> {
     }
 }
 
+/// Reads the record that `input` stands at, packed; it then stands right behind it. The record may unpack to `cap`
+/// bytes.
+pub fn read_member(input: &mut impl BufRead, cap: usize) -> Result<Record, ReadError> {
+    Record::parse(unpack(input, cap)?)
+}
+
 /// Unpacks one gzip member; `input` then stands right behind it.
 fn unpack(input: &mut impl BufRead, cap: usize) -> Result<Vec<u8>, ReadError> {
     let limit = u64::try_from(cap).unwrap_or(u64::MAX).saturating_add(1);

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use evercrawl_testweb::{PageShares, WorldConfig};
 use serde_json::Value;
 
 use crate::common::Place;
-use crate::common::tools::{records, warcio_accepts};
+use crate::common::tools::{records, tool, warcio_accepts};
 use crate::common::web::Web;
 
 const HOSTS: u32 = 4;
@@ -153,4 +155,114 @@ fn a_running_crawl_is_followed() {
     let held = records(&path);
     let requests = held.iter().filter(|one| one.record.header("WARC-Type") == Some("request"));
     assert_eq!(requests.count(), visits, "every visit once");
+}
+
+#[test]
+fn a_package_is_valid_and_replays() {
+    let (_web, place) = crawl();
+    let told = place.run("export wacz --out crawl.wacz --title Test --json").expect(0).json();
+    let path = place.path().join("crawl.wacz");
+    let captures = visits(&place).iter().filter(|visit| is_capture(visit)).count();
+    assert!(told["rows"].as_u64().unwrap() >= captures as u64, "{told}");
+    assert!(told["pages"].as_u64().unwrap() > 10, "{told}");
+    let left: Vec<_> = fs::read_dir(place.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("crawl.wacz"))
+        .collect();
+    assert_eq!(left, ["crawl.wacz"], "nothing else is left");
+    place.run("export wacz --out crawl.wacz").expect(2).explains(&["is there already"]);
+    if let Some(wacz) = tool("wacz") {
+        let output = Command::new(wacz).args(["validate", "-f"]).arg(&path).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        assert!(output.status.success() && said.contains("Valid"), "{said}");
+    }
+    python(
+        "import sys, zipfile, json, gzip\n\
+         z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None\n\
+         lines = z.read('indexes/index.cdx').decode().splitlines(); assert lines == sorted(lines)\n\
+         warc = z.read('archive/data.warc.gz')\n\
+         for line in lines:\n\
+         \x20   f = json.loads(line.split(' ', 2)[2]); o = int(f['offset'])\n\
+         \x20   r = gzip.decompress(warc[o:o + int(f['length'])])\n\
+         \x20   assert ('WARC-Target-URI: ' + f['url'] + '\\r\\n').encode() in r, line\n\
+         pages = [json.loads(l) for l in z.read('pages/pages.jsonl').decode().splitlines()]\n\
+         assert pages[0]['hasText'] and all(p['title'] and p['text'] for p in pages[1:3])\n",
+        &path,
+    );
+}
+
+/// Whether a visit has a record that belongs into an index.
+fn is_capture(visit: &Value) -> bool {
+    !visit["warc"].is_null() && visit["status"] != 304
+}
+
+/// Runs a program in Python with the tools' packages; it fails where an assertion in it does.
+fn python(program: &str, argument: &Path) -> String {
+    let Some(python) = tool("python3") else { return String::new() };
+    let output = Command::new(python).args(["-c", program]).arg(argument).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn tables_are_read_by_duckdb_and_polars() {
+    let (_web, place) = crawl();
+    let told =
+        place.run("export parquet --out tables --name mine --content --json").expect(0).json();
+    let visits = visits(&place);
+    let captures = visits.iter().filter(|visit| is_capture(visit)).count();
+    assert_eq!(
+        (&told["captures"], &told["visits"]),
+        (&Value::from(captures), &Value::from(visits.len()))
+    );
+    assert_eq!(told["pages"], place.urls().len());
+    let files = place.archive_files(".warc.gz").len();
+    assert_eq!(
+        (&told["capture_files"], &told["capture_files_kept"]),
+        (&Value::from(files), &Value::from(0))
+    );
+    let again = place.run("export parquet --out tables --name mine --json").expect(0).json();
+    assert_eq!(
+        (&again["captures"], &again["capture_files_kept"]),
+        (&Value::from(0), &Value::from(files))
+    );
+    let dir = place.path().join("tables");
+    let read = python(
+        "import sys, duckdb\n\
+         d = sys.argv[1]\n\
+         q = lambda sql: duckdb.sql(sql.replace('CAPTURES', f\"read_parquet('{d}/captures/**/*.parquet', \
+         hive_partitioning = true)\").replace('VISITS', f\"'{d}/visits.parquet'\")\
+         .replace('PAGES', f\"'{d}/pages.parquet'\").replace('HOSTS', f\"'{d}/hosts.parquet'\")).fetchall()\n\
+         n = q('select count(*), min(crawl), count(distinct subset) from CAPTURES')[0]\n\
+         v = q('select count(*), count(distinct url), typeof(min(fetch_time)), typeof(min(fetch_status)) from VISITS')[0]\n\
+         bad = q(\"select count(*) from CAPTURES where (fetch_status = 200) != (subset = 'warc')\")[0][0]\n\
+         lang = q('select count(content_languages), count(content_mime_type), count(url_surtkey) from CAPTURES')[0]\n\
+         joined = q('select count(*) from CAPTURES c join VISITS v using (visit_id) where c.url = v.url \
+         and c.warc_record_offset = v.warc_record_offset')[0][0]\n\
+         print(*n, *v, bad, *lang, joined, q('select count(*) from PAGES')[0][0], q('select count(*) from HOSTS')[0][0])\n",
+        &dir,
+    );
+    let polars = python(
+        "import sys, polars as pl\n\
+         f = pl.read_parquet(sys.argv[1] + '/captures/**/*.parquet', hive_partitioning=True)\n\
+         assert f['url_surtkey'].dtype == pl.String and f['fetch_status'].dtype == pl.Int16\n\
+         assert f.columns[:3] == ['url_surtkey', 'url', 'url_host_name'] and 'warc_record_offset' in f.columns\n\
+         print(f.height)\n",
+        &dir,
+    );
+    if read.is_empty() {
+        return;
+    }
+    assert_eq!(polars.trim(), captures.to_string());
+    let words: Vec<&str> = read.split_whitespace().collect();
+    assert_eq!(words[..3], [&*captures.to_string(), "mine", "2"], "{read}");
+    assert_eq!(words[3], visits.len().to_string(), "{read}");
+    assert!(read.contains("TIMESTAMP") && read.contains("SMALLINT"), "{read}");
+    let numbers: Vec<&str> =
+        words.iter().copied().filter(|word| word.parse::<u64>().is_ok()).collect();
+    let (pages, joined) = (place.urls().len().to_string(), captures.to_string());
+    assert!(numbers.contains(&"0") && numbers.contains(&&*pages), "{read}");
+    assert!(numbers.iter().filter(|number| **number == joined).count() >= 2, "{read}");
 }

@@ -100,6 +100,13 @@ pub(crate) fn place_of(visit: &VisitView) -> Option<RecordAt> {
 }
 
 impl Content {
+    /// What a record with a payload holds.
+    pub(crate) fn of_record(record: Record) -> Self {
+        let whole = Arc::new(record);
+        let place = RecordAt { file: 0, offset: 0, length: 0 };
+        Content { own: Arc::clone(&whole), whole, place }
+    }
+
     /// The body with its content codings undone, within the limits of a crawl.
     pub fn body(&self) -> Vec<u8> {
         let coding = self.header("content-encoding").unwrap_or_default();

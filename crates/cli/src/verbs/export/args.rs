@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use evercrawl_export::{Field, Filter};
 use evercrawl_model::Time;
 use evercrawl_query::{At, LogRequest};
@@ -21,6 +21,10 @@ pub(crate) const EXAMPLES: &str = "Examples:
 pub(crate) enum Export {
     /// Copy the records of visits to one WARC file
     Warc(WarcArgs),
+    /// Write a web archive package that can be replayed elsewhere
+    Wacz(WaczArgs),
+    /// Write tables for analysis, with the columns of Common Crawl
+    Parquet(ParquetArgs),
     /// List visits in the format of Heritrix's crawl.log
     CrawlLog(CrawlLogArgs),
     /// List URLs, one per line
@@ -106,6 +110,63 @@ pub(crate) struct WarcArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WaczArgs {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The file, e.g. crawl.wacz; continues an interrupted export of the same rows
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Title of the package
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Leave out the texts of pages, which viewers search
+    #[arg(long)]
+    pub(crate) no_text: bool,
+    /// Start over, whatever the file holds
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ParquetArgs {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Directory for the tables; captures of finished WARC files are written only once
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Name of the crawl, for the column `crawl` [default: the data directory's name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Only these tables
+    #[arg(long, value_enum, value_name = "TABLE", value_delimiter = ',',
+          default_values_t = [Table::Captures, Table::Visits, Table::Pages, Table::Hosts])]
+    pub(crate) tables: Vec<Table>,
+    /// Read every record, to fill in languages, charsets, detected types and redirects
+    #[arg(long)]
+    pub(crate) content: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Table {
+    /// Archived responses
+    Captures,
+    /// Visits
+    Visits,
+    /// Known URLs
+    Pages,
+    /// Hosts
+    Hosts,
 }
 
 #[derive(Debug, Args)]

@@ -8,13 +8,13 @@ use evercrawl_archive::SegmentStore;
 use evercrawl_engine::DataDir;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_export::{
-    Contents, ExportError, Filter, GrowingFile, VISIT_FIELDS, Value, WarcCopier, crawl_log_line,
-    visit_value,
+    Contents, ExportError, Filter, GrowingFile, VISIT_FIELDS, Value, Wacz, WaczSettings,
+    WarcCopier, crawl_log_line, page_text, visit_value,
 };
 use evercrawl_query::{Answer, LogRow, LogView, Request};
 
 use super::Written;
-use super::args::{CrawlLogArgs, Selection, WarcArgs};
+use super::args::{CrawlLogArgs, Selection, WaczArgs, WarcArgs};
 use crate::args::Common;
 use crate::control::unexpected;
 use crate::exit::{self, Failure};
@@ -48,6 +48,32 @@ pub(super) fn warc(args: &WarcArgs) -> anyhow::Result<u8> {
     written.without_record = Some(without);
     (written.bytes, written.after) = (file.len(), file.after());
     written.tell("visit", args.json)
+}
+
+/// Packs the visits that `args` selects as a web archive package.
+pub(super) fn wacz(args: &WaczArgs) -> anyhow::Result<u8> {
+    let filter = args.selection.filter(VISIT_FIELDS)?;
+    let settings = WaczSettings {
+        software: SOFTWARE.to_owned(),
+        title: args.title.clone(),
+        with_text: !args.no_text,
+        now: SystemClock.now(),
+    };
+    let what = args.selection.words("wacz");
+    let mut package = Wacz::open(&args.out, &what, settings, args.overwrite)?;
+    let mut rows = LogRows::new(&args.common, &args.selection, filter);
+    let (mut copier, mut without) = (WarcCopier::new(true), 0);
+    rows.export(&mut package.file, false, &mut |row, contents, file| {
+        let Some(visit) = &row.visit else { return Ok(()) };
+        without += u64::from(visit.warc.is_none());
+        Ok(file.write(&copier.copy(contents, visit)?)?)
+    })?;
+    let after = package.file.after();
+    let found = package.finish()?;
+    let mut written = Written::to(&args.out);
+    (written.rows, written.bytes, written.after) = (found.captures, found.bytes, after);
+    (written.pages, written.without_record) = (Some(found.pages), Some(without));
+    written.tell("capture", args.json)
 }
 
 /// Lists the visits that `args` selects as Heritrix does.
@@ -94,6 +120,13 @@ fn media_type(row: &LogRow, contents: &mut Contents) -> Result<Option<String>, E
     let visit = row.visit.as_ref();
     let content = visit.map_or(Ok(None), |visit| contents.read(visit))?;
     Ok(content.and_then(|content| content.media_type()))
+}
+
+fn language(row: &LogRow, contents: &mut Contents) -> Result<Option<String>, ExportError> {
+    let visit = row.visit.as_ref();
+    let content = visit.map_or(Ok(None), |visit| contents.read(visit))?;
+    let page = content.and_then(|content| page_text(&content, &row.page.url, &|_| false));
+    Ok(page.and_then(|page| page.main.language))
 }
 
 /// The rows of the log that a user selects.
@@ -178,6 +211,9 @@ impl<'a> LogRows<'a> {
             "mime" => {
                 Ok(media_type(row, contents)?
                     .map_or(Value::Missing, |text| Value::Text(text.into())))
+            }
+            "lang" => {
+                Ok(language(row, contents)?.map_or(Value::Missing, |text| Value::Text(text.into())))
             }
             field => Ok(visit_value(row, field)),
         })

@@ -7,6 +7,7 @@
 mod args;
 mod log_rows;
 mod page_rows;
+mod tables;
 
 use std::fmt::Display;
 use std::path::Path;
@@ -22,6 +23,8 @@ use crate::{exit, print};
 pub(crate) fn run(verb: &Export) -> anyhow::Result<u8> {
     match verb {
         Export::Warc(args) => log_rows::warc(args),
+        Export::Wacz(args) => log_rows::wacz(args),
+        Export::Parquet(args) => tables::run(args),
         Export::CrawlLog(args) => log_rows::crawl_log(args),
         Export::Urls(args) => page_rows::urls(args),
         Export::Sitemap(args) => page_rows::sitemap(args),
@@ -39,6 +42,9 @@ struct Written {
     /// Visits without a record, as where retention dropped it.
     #[serde(skip_serializing_if = "Option::is_none")]
     without_record: Option<u64>,
+    /// Pages in the list of a package.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pages: Option<u64>,
     /// The number of the last row of the log that is in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<u64>,
