@@ -10,7 +10,13 @@ use crate::args::Cli;
 /// The verbs by task, in the order in which they are shown.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Crawl", &["init", "add", "crawl", "status", "budget", "plan"]),
-    ("Read the results", &["urls", "why", "history", "changes", "diff", "text", "rank", "spam"]),
+    (
+        "Read the results",
+        &[
+            "urls", "hosts", "queue", "archive", "why", "history", "changes", "diff", "text",
+            "rank", "spam",
+        ],
+    ),
     ("Use the results elsewhere", &["export", "documents"]),
     (
         "Steer a crawl, running or stopped",

@@ -23,6 +23,8 @@ mod lab_live;
 mod lab_report;
 mod lab_run;
 mod life;
+mod listings;
+mod metrics;
 mod mirrors;
 mod outsiders;
 mod overrides;

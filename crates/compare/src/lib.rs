@@ -17,6 +17,7 @@
 //! assert_eq!(compare_content(Some(&before), &now).similarity, Similarity::Near);
 //! ```
 
+mod arrival;
 mod digest;
 mod fingerprint;
 mod not_found_page;

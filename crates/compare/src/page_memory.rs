@@ -13,6 +13,7 @@
 
 use std::ops::Range;
 
+use crate::arrival::Arrival;
 use crate::outline::{Outline, Passage};
 use crate::rotation::{self, RotatingPassages, spot};
 use crate::shape::PassageShape;
@@ -40,25 +41,6 @@ pub struct Findings {
     /// What differs, where that is too much to be told passage by passage, for
     /// [`SiteMemory::record_large_difference`].
     pub untold: Option<Box<[u8]>>,
-}
-
-/// A passage that appeared.
-pub(crate) struct Arrival<'a> {
-    pub(crate) passage: &'a Passage,
-    pub(crate) shape: PassageShape,
-    /// The passage before it that stays, and how far away that is.
-    pub(crate) spot: (u32, u8),
-    /// Whether it appeared on other pages of the site too.
-    common: bool,
-    /// Whether a clock may have brought it: one of its shape ticked lately.
-    ticked: bool,
-}
-
-impl Arrival<'_> {
-    /// Whether it appeared on this page alone, and not by ticking.
-    fn is_own(&self) -> bool {
-        !self.common && !self.ticked
-    }
 }
 
 impl PageMemory {

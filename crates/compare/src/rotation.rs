@@ -5,8 +5,8 @@
 //! what it shows for the first time is no news either. A newspaper's front page shows other words at
 //! every visit too, but nothing comes back.
 
+use crate::arrival::Arrival;
 use crate::outline::{self, Outline, next_hash};
-use crate::page_memory::Arrival;
 
 /// Recent passages, and the places where passages rotate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

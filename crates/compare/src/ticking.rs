@@ -1,8 +1,8 @@
 //! Which passages of a page tick? Those whose times, numbers and codes differ again and again while
 //! their other words stay.
 
+use crate::arrival::Arrival;
 use crate::outline::Outline;
-use crate::page_memory::Arrival;
 
 /// Passages that tick, or may.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

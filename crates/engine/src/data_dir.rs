@@ -113,7 +113,7 @@ impl DataDir {
     }
 
     /// Where the URLs seen of the data directory at `path` is.
-    pub fn seen_in(path: &Path) -> PathBuf {
+    pub(crate) fn seen_in(path: &Path) -> PathBuf {
         path.join(STATE).join("seen.filter")
     }
 
@@ -123,7 +123,7 @@ impl DataDir {
     }
 
     /// Where what the planner learned is kept in the data directory at `path`.
-    pub fn learned_in(path: &Path) -> PathBuf {
+    pub(crate) fn learned_in(path: &Path) -> PathBuf {
         path.join(LEARNED)
     }
 

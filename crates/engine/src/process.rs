@@ -22,7 +22,8 @@ use self::answer::{
     directives, document, is_gone, is_guess, kind_of, nature_of, outcome_of, substitutes, text_of,
     truncated, validators_of, visit_of,
 };
-pub use self::processed::{Job, Processed, RecordPlan};
+pub(crate) use self::processed::RecordPlan;
+pub use self::processed::{Job, Processed};
 use crate::config::ReadingConfig;
 use crate::links::{FoundLinks, LinkReader};
 use crate::nature::{self, Nature};

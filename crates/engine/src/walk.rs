@@ -44,6 +44,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, RwLock};
 
 use evercrawl_archive as archive;
+use evercrawl_metrics::Meters;
 use evercrawl_model::{Discovery, Event, Time};
 use evercrawl_state::{Counters, Load, State, Store, View};
 use evercrawl_urls::{Canonical, Scope, ScopeKind, Seed, UrlFilter};
@@ -148,7 +149,8 @@ impl<S: Store> Walk<S> {
         state.finish_archive(&left.map(|file| file.serial).collect::<Vec<_>>())?;
         // From the first request on, a crash must be seen as one.
         state.flush_now()?;
-        let counts = Counts { tally: Tally::default(), today: Today::read(state.view(), now)? };
+        let today = Today::read(state.view(), now)?;
+        let counts = Counts { tally: Tally::default(), today, meters: Arc::default() };
         let planner = revisits::planner(config.plan, learned, state.view())?;
         let frontier = Frontier::new(config.frontier, seed, now, careful);
         let recorder = Recorder::new(&config, archive, links.clone(), state.reading(), seed);
@@ -198,7 +200,12 @@ impl<S: Store> Walk<S> {
 
     /// What was done in this run.
     pub fn tally(&self) -> Tally {
-        self.counts.tally
+        Tally { queued: self.ledger.queued, ..self.counts.tally }
+    }
+
+    /// What is counted while it happens, for any thread.
+    pub fn meters(&self) -> Arc<Meters> {
+        self.counts.meters.clone()
     }
 
     /// What was found today.

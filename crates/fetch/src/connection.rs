@@ -22,7 +22,7 @@ use tokio::time::{Instant, Sleep};
 use crate::body_buffer::BodyBuffer;
 use crate::body_memory::BodyMemory;
 use crate::config::{FetchLimits, RequestHeaders};
-use crate::dial::Deadlines;
+use crate::deadlines::Deadlines;
 use crate::failure::{Failure, FetchPhase, TlsFailure};
 use crate::recorded_stream::{RecordedStream, SharedWireRecord, Stream};
 use crate::request::Request;

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
 
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -11,6 +10,7 @@ use tracing::{debug, warn};
 use crate::addr::AllowPrivate;
 use crate::config::{FetchConfig, FetchConfigError, FetchLimits};
 use crate::connection::HttpConnection;
+use crate::deadlines::{Deadlines, after};
 use crate::failure::{ConnectFailure, DnsFailure, Failure, FetchPhase};
 use crate::recorded_stream::Stream;
 use crate::response::Times;
@@ -85,7 +85,10 @@ impl Dialer {
     ) -> Result<(TcpStream, SocketAddr), Failure> {
         let permitted = to.ips.iter().filter(|ip| self.allow_private.permits(**ip));
         let permitted: Vec<IpAddr> = permitted.take(MOST_ATTEMPTS).copied().collect();
-        let mut failure = refusal(to.ips);
+        if permitted.is_empty() {
+            return Err(refusal(to.ips));
+        }
+        let mut failure = DnsFailure::NotFound.into();
         let end = after(limits.connect);
         for (tried, ip) in permitted.iter().enumerate() {
             let peer = SocketAddr::new(*ip, to.port);
@@ -122,43 +125,6 @@ fn classify_connect_error(error: &io::Error) -> ConnectFailure {
         }
         _ => ConnectFailure::Local(error.to_string()),
     }
-}
-
-/// How long the whole fetch may still take.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Deadlines {
-    end: Instant,
-}
-
-impl Deadlines {
-    pub(crate) fn new(total: Duration) -> Self {
-        Deadlines { end: after(total) }
-    }
-
-    /// The deadline of something that may take `limit` from now.
-    pub(crate) fn until(self, limit: Duration) -> Instant {
-        after(limit).min(self.end)
-    }
-
-    /// The failure of a phase whose deadline has passed.
-    pub(crate) fn timed_out(self, phase: FetchPhase) -> Failure {
-        Failure::Timeout(if Instant::now() >= self.end { FetchPhase::Total } else { phase })
-    }
-
-    /// Waits for `work`, but not for longer than `limit`.
-    pub(crate) async fn wait<T>(
-        self,
-        phase: FetchPhase,
-        limit: Duration,
-        work: impl Future<Output = T>,
-    ) -> Result<T, Failure> {
-        tokio::time::timeout_at(self.until(limit), work).await.map_err(|_| self.timed_out(phase))
-    }
-}
-
-/// `limit` from now, or in a year if that is sooner: moments cannot be arbitrarily far away.
-fn after(limit: Duration) -> Instant {
-    Instant::now() + limit.min(Duration::from_secs(365 * 24 * 60 * 60))
 }
 
 /// What to say when none of a host's addresses may be connected to.

@@ -19,6 +19,7 @@ mod client;
 mod config;
 mod connect_to;
 mod connection;
+mod deadlines;
 mod dial;
 mod dns;
 mod failure;

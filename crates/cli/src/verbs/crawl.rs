@@ -22,7 +22,7 @@ use serde_json::json;
 
 use super::take;
 use crate::args::Crawl;
-use crate::control::{Door, StatusBoard};
+use crate::control::{Door, Posted, StatusBoard};
 use crate::doorbell::{self, Doorbell};
 use crate::settings::{Origin, Settings};
 use crate::units::{show_counted, show_duration, show_size};
@@ -108,6 +108,7 @@ pub(crate) fn open_walk(
     settings: &Settings,
     config: &CrawlConfig,
 ) -> anyhow::Result<Walk<DiskStore>> {
+    let _start_up = tracing::debug_span!("start_up").entered();
     let state = dir.state(crawl_config::store_limits(settings)?, random())?;
     let now = SystemClock.not_before(state.view().last_logged()?.unwrap_or_default());
     let writer_settings = archive::Settings {
@@ -327,7 +328,8 @@ impl Screen {
         if let Some((_, survey)) = &self.survey
             && let Ok(status) = Status::of_walk(progress, walk, lately, survey.clone())
         {
-            self.board.put(status);
+            let (next, meters) = (progress.next.distribution(), walk.meters());
+            self.board.put(Posted { status, next, meters });
         }
     }
 

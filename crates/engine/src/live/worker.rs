@@ -134,8 +134,12 @@ impl Busy {
 /// Makes commits last, one after another.
 pub(super) fn commit_all<S: Store>(commits: &Receiver<Commit<S>>, reports: &Sender<Report>) {
     while let Some(commit) = commits.recv() {
+        let began = SystemClock.passed();
         let report = match commit.run() {
-            Ok(done) => Report::Committed(done),
+            Ok(done) => {
+                commit.observe(SystemClock.passed().saturating_sub(began), SystemClock.now());
+                Report::Committed(done)
+            }
             Err(error) => Report::Uncommitted(error),
         };
         if reports.send(report).is_err() {
