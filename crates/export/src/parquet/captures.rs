@@ -83,8 +83,8 @@ pub struct CaptureTables {
     with_content: bool,
     /// The WARC file whose captures come, unless its table is there already.
     current: Option<Current>,
-    /// WARC files that came.
-    seen: HashSet<String>,
+    /// WARC files that came, and in how many runs of rows.
+    seen: HashMap<String, u32>,
     /// What was written so far.
     pub written: CapturesWritten,
 }
@@ -117,7 +117,7 @@ impl CaptureTables {
             segments,
             with_content,
             current: None,
-            seen: HashSet::new(),
+            seen: HashMap::new(),
             written: CapturesWritten::default(),
         }
     }
@@ -146,39 +146,40 @@ impl CaptureTables {
     }
 
     fn begin_file(&mut self, warc: &str) -> Result<(), ExportError> {
-        let again = !self.seen.insert(warc.to_owned());
-        let path = self.path(ANSWERS, warc);
-        let is_kept = path.exists() && !again;
+        let run = self.seen.entry(warc.to_owned()).or_default();
+        *run += 1;
+        let run = *run;
+        let is_kept = self.path(ANSWERS, warc, run).exists();
         let media_types = match is_kept {
             true => HashMap::new(),
             false => capture_media_types(&*self.segments, warc)?,
         };
         let mut current = Current {
-            warc: if again { format!("{warc}.again") } else { warc.to_owned() },
+            warc: warc.to_owned(),
             media_types,
             rows: Vec::new(),
             tables: HashMap::new(),
             is_kept,
         };
+        let first = u64::from(run == 1);
         if is_kept {
-            self.written.kept += 1;
+            self.written.kept += first;
         } else {
-            current
-                .tables
-                .insert(OTHERS, TableWriter::create(&self.path(OTHERS, &current.warc), &COLUMNS)?);
-            current.tables.insert(
-                ANSWERS,
-                TableWriter::create(&self.path(ANSWERS, &current.warc), &COLUMNS)?,
-            );
+            self.written.files += first;
+            for subset in [OTHERS, ANSWERS] {
+                let table = TableWriter::create(&self.path(subset, warc, run), &COLUMNS)?;
+                current.tables.insert(subset, table);
+            }
         }
-        current.warc = warc.to_owned();
         self.current = Some(current);
         Ok(())
     }
 
-    fn path(&self, subset: &str, warc: &str) -> PathBuf {
+    /// The file for a run of rows of a WARC file; there is hardly ever more than one.
+    fn path(&self, subset: &str, warc: &str, run: u32) -> PathBuf {
         let name = warc.trim_end_matches(".gz").trim_end_matches(".warc");
-        self.dir.join(format!("subset={subset}")).join(format!("{name}.parquet"))
+        let number = if run > 1 { format!(".{run}") } else { String::new() };
+        self.dir.join(format!("subset={subset}")).join(format!("{name}{number}.parquet"))
     }
 
     fn write_rows(&mut self, contents: &mut Contents) -> Result<(), ExportError> {
@@ -203,9 +204,6 @@ impl CaptureTables {
     fn end_file(&mut self, contents: &mut Contents) -> Result<(), ExportError> {
         self.write_rows(contents)?;
         let Some(mut current) = self.current.take() else { return Ok(()) };
-        if !current.is_kept {
-            self.written.files += 1;
-        }
         // The one that is looked for comes last.
         for subset in [OTHERS, ANSWERS] {
             current.tables.remove(subset).map_or(Ok(0), TableWriter::finish)?;
@@ -217,13 +215,10 @@ impl CaptureTables {
     pub fn finish(mut self, contents: &mut Contents) -> Result<CapturesWritten, ExportError> {
         self.end_file(contents)?;
         for subset in [ANSWERS, OTHERS] {
-            let kept: HashSet<PathBuf> = self
-                .seen
-                .iter()
-                .flat_map(|warc| {
-                    [self.path(subset, warc), self.path(subset, &format!("{warc}.again"))]
-                })
-                .collect();
+            let runs = |(warc, count): (&String, &u32)| -> Vec<PathBuf> {
+                (1..=*count).map(|run| self.path(subset, warc, run)).collect()
+            };
+            let kept: HashSet<PathBuf> = self.seen.iter().flat_map(runs).collect();
             let dir = self.dir.join(format!("subset={subset}"));
             let Ok(entries) = fs::read_dir(&dir) else { continue };
             for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
