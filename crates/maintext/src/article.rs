@@ -47,7 +47,10 @@ pub(crate) fn find(html: &str, url: &str) -> Article {
     let plain = without_surroundings(html);
     let found = readable(document, url);
     let found_text = found.as_ref().map_or(0, |found| found.text_content.trim().len());
-    let takes_plain = found_text < SHORT && plain.text.trim().len() > MUCH_MORE * found_text.max(1);
+    let plain_text = plain.text.trim().len();
+    // Where Readability finds little, it may have given up and taken all, menus included.
+    let is_cleaner = plain_text > 0 && plain_text < found_text;
+    let takes_plain = found_text < SHORT && (is_cleaner || plain_text > MUCH_MORE * found_text);
     let html = match &found {
         Some(found) if !takes_plain => found.content.to_string(),
         _ => plain.html,
@@ -161,6 +164,17 @@ mod tests {
             (found.title.as_deref(), found.declared_language.as_deref()),
             (Some("T"), Some("de"))
         );
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(60))]
+        #[test]
+        fn any_tags_are_read(
+            html in "(<(/?)(a|b|p|div|li|ul|pre|td|tr|table|h1|body|html|head|title|svg|article|br|template|form)\
+                ( href=x| class=article| id=comment)?>|[a é,.&;<]{0,9}){0,60}",
+        ) {
+            crate::extract(&html, "http://a.org/", &|_| false).markdown();
+        }
     }
 
     #[test]

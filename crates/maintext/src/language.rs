@@ -131,7 +131,11 @@ mod tests {
                 "Der Stadtrat entscheidet am Dienstag, ob die alte Brücke gerettet werden kann.",
                 Some("de"),
             ),
-            ("Le conseil décidera mardi si le vieux pont peut encore être sauvé.", Some("fr")),
+            (
+                "Le conseil décidera mardi si le vieux pont peut encore être sauvé. En attendant, il reste \
+                 fermé, et ceux qui veulent passer de l'autre côté doivent faire un long détour.",
+                Some("fr"),
+            ),
             ("市議会は火曜日に、古い橋を救うことができるかどうかを決定します。", Some("ja")),
             ("short", None),
             ("1234567890 1234567890 1234567890 1234567890 1234567890", None),

@@ -49,7 +49,8 @@ pub(crate) fn call(
     }
 }
 
-fn interrupted() -> anyhow::Error {
+/// The crawl stopped while it was asked.
+pub(crate) fn interrupted() -> anyhow::Error {
     let message = "the crawl stopped while output was pending; ask again".to_owned();
     Failure { code: exit::INTERRUPTED, message }.into()
 }

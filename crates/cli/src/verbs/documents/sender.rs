@@ -85,7 +85,7 @@ impl Sender {
 
     fn refused(&self, why: &str) -> anyhow::Error {
         let message = format!(
-            "{} refuses documents ({why}); nothing after them was sent, run the command again when that is mended",
+            "{} refuses documents ({why}); nothing after them was sent; correct the cause, then run the command again",
             self.endpoint.name()
         );
         Failure { code: exit::UNEXPECTED, message }.into()

@@ -1,7 +1,5 @@
 //! How does a crawl become tables? Captures file by file, the others as they are now.
 
-use std::path::Path;
-
 use evercrawl_archive::{SegmentId, SegmentStore};
 use evercrawl_engine::DataDir;
 use evercrawl_export::{
@@ -30,18 +28,28 @@ struct Written {
 
 /// Writes the tables that `args` asks for.
 pub(super) fn run(args: &ParquetArgs) -> anyhow::Result<u8> {
-    let mut written = Written { path: args.out.display().to_string(), ..Written::default() };
     let wants = |table: Table| args.tables.contains(&table);
+    let mut requests = Vec::new();
     if wants(Table::Captures) || wants(Table::Visits) {
-        log_tables(args, &mut written)?;
+        requests.push(Request::Log(LogRequest::default()));
     }
     if wants(Table::Pages) {
-        written.pages = Some(pages(args)?);
+        requests.push(Request::Pages(PagesRequest::default()));
     }
     if wants(Table::Hosts) {
-        written.hosts = Some(hosts(args)?);
+        requests.push(Request::Hosts(HostsRequest::default()));
     }
-    tell(&written, args.json)
+    let mut tables = None;
+    super::super::ask_all(&args.common, &requests, &mut |answer| {
+        // Not before it is known that there is a crawl.
+        let tables = match &mut tables {
+            Some(tables) => tables,
+            none => none.insert(Tables::create(args)?),
+        };
+        tables.add(&answer)
+    })?;
+    let tables = tables.map_or_else(|| Tables::create(args), Ok)?;
+    tell(&tables.finish(args)?, args.json)
 }
 
 fn tell(written: &Written, as_json: bool) -> anyhow::Result<u8> {
@@ -61,44 +69,69 @@ fn tell(written: &Written, as_json: bool) -> anyhow::Result<u8> {
     Ok(exit::OK)
 }
 
-/// Captures and visits, which one reading of the log gives.
-fn log_tables(args: &ParquetArgs, written: &mut Written) -> anyhow::Result<()> {
-    let mut tables: Option<(Contents, Option<CaptureTables>, Option<VisitTable>)> = None;
-    let wants = |table: Table| args.tables.contains(&table);
-    let open = || -> anyhow::Result<_> {
+/// The tables that are written.
+struct Tables {
+    contents: Contents,
+    captures: Option<CaptureTables>,
+    visits: Option<VisitTable>,
+    pages: Option<PageTable>,
+    hosts: Option<HostTable>,
+}
+
+impl Tables {
+    fn create(args: &ParquetArgs) -> anyhow::Result<Self> {
         let segments = DataDir::segments_in(&args.common.data);
-        let contents = Contents::open(segments.clone())?;
+        let wants = |table: Table| args.tables.contains(&table);
         let captures = wants(Table::Captures)
             .then(|| CaptureTables::new(&args.out, &name(args), segments.clone(), args.content));
         if let Some(captures) = &captures {
             captures.forget_growing(&|warc| !is_finished(&*segments, warc))?;
         }
-        let visits = wants(Table::Visits).then(|| VisitTable::create(&args.out)).transpose()?;
-        Ok((contents, captures, visits))
-    };
-    let request = Request::Log(LogRequest::default());
-    super::super::ask(&args.common, &request, &mut |answer| match answer {
-        Answer::Log(part) => {
-            let (contents, captures, visits) = match &mut tables {
-                Some(tables) => tables,
-                None => tables.insert(open()?),
-            };
-            for row in &part.rows {
-                captures.as_mut().map_or(Ok(()), |captures| captures.add(row, contents))?;
-                visits.as_mut().map_or(Ok(()), |visits| visits.add(row))?;
-            }
-            Ok(())
-        }
-        other => Err(unexpected(&other)),
-    })?;
-    let (mut contents, captures, visits) = tables.map_or_else(open, Ok)?;
-    if let Some(captures) = captures {
-        let CapturesWritten { rows, files, kept } = captures.finish(&mut contents)?;
-        written.captures = Some(rows);
-        (written.capture_files, written.capture_files_kept) = (Some(files), Some(kept));
+        Ok(Tables {
+            captures,
+            visits: wants(Table::Visits).then(|| VisitTable::create(&args.out)).transpose()?,
+            pages: wants(Table::Pages).then(|| PageTable::create(&args.out)).transpose()?,
+            hosts: wants(Table::Hosts).then(|| HostTable::create(&args.out)).transpose()?,
+            contents: Contents::open(segments)?,
+        })
     }
-    written.visits = visits.map(VisitTable::finish).transpose()?;
-    Ok(())
+
+    /// Adds a part of an answer.
+    fn add(&mut self, answer: &Answer) -> anyhow::Result<()> {
+        match answer {
+            Answer::Log(part) => {
+                for row in &part.rows {
+                    if let Some(captures) = &mut self.captures {
+                        captures.add(row, &mut self.contents)?;
+                    }
+                    self.visits.as_mut().map_or(Ok(()), |visits| visits.add(row))?;
+                }
+            }
+            Answer::Pages(part) => {
+                let Some(table) = &mut self.pages else { return Ok(()) };
+                part.pages.iter().try_for_each(|page| table.add(page))?;
+            }
+            Answer::Hosts(part) => {
+                let Some(table) = &mut self.hosts else { return Ok(()) };
+                part.hosts.iter().try_for_each(|host| table.add(host))?;
+            }
+            other => return Err(unexpected(other)),
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, args: &ParquetArgs) -> anyhow::Result<Written> {
+        let mut written = Written { path: args.out.display().to_string(), ..Written::default() };
+        if let Some(captures) = self.captures {
+            let CapturesWritten { rows, files, kept } = captures.finish(&mut self.contents)?;
+            written.captures = Some(rows);
+            (written.capture_files, written.capture_files_kept) = (Some(files), Some(kept));
+        }
+        written.visits = self.visits.map(VisitTable::finish).transpose()?;
+        written.pages = self.pages.map(PageTable::finish).transpose()?;
+        written.hosts = self.hosts.map(HostTable::finish).transpose()?;
+        Ok(written)
+    }
 }
 
 fn name(args: &ParquetArgs) -> String {
@@ -111,44 +144,4 @@ fn name(args: &ParquetArgs) -> String {
 
 fn is_finished(segments: &dyn SegmentStore, warc: &str) -> bool {
     segments.read(&SegmentId::sealed(warc), 0, &mut [0]).is_ok()
-}
-
-fn pages(args: &ParquetArgs) -> anyhow::Result<u64> {
-    let mut table = None;
-    let request = Request::Pages(PagesRequest::default());
-    super::super::ask(&args.common, &request, &mut |answer| match answer {
-        Answer::Pages(part) => {
-            let table = created(&mut table, &args.out, PageTable::create)?;
-            Ok(part.pages.iter().try_for_each(|page| table.add(page))?)
-        }
-        other => Err(unexpected(&other)),
-    })?;
-    created(&mut table, &args.out, PageTable::create)?;
-    Ok(table.map_or(Ok(0), PageTable::finish)?)
-}
-
-fn hosts(args: &ParquetArgs) -> anyhow::Result<u64> {
-    let mut table = None;
-    let request = Request::Hosts(HostsRequest::default());
-    super::super::ask(&args.common, &request, &mut |answer| match answer {
-        Answer::Hosts(part) => {
-            let table = created(&mut table, &args.out, HostTable::create)?;
-            Ok(part.hosts.iter().try_for_each(|host| table.add(host))?)
-        }
-        other => Err(unexpected(&other)),
-    })?;
-    created(&mut table, &args.out, HostTable::create)?;
-    Ok(table.map_or(Ok(0), HostTable::finish)?)
-}
-
-/// The table, created when its first rows come: not before it is known that there is a crawl.
-fn created<'a, T, E>(
-    table: &'a mut Option<T>,
-    dir: &Path,
-    create: fn(&Path) -> Result<T, E>,
-) -> Result<&'a mut T, E> {
-    match table {
-        Some(table) => Ok(table),
-        none => Ok(none.insert(create(dir)?)),
-    }
 }
