@@ -4,6 +4,7 @@ mod documents;
 mod listings;
 mod networks;
 mod own_webs;
+mod ways_in;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +22,7 @@ pub(crate) use listings::{ArchiveArgs, Listing};
 
 pub(crate) use networks::network_after_space;
 pub(crate) use own_webs::{Demo, Testweb};
+pub(crate) use ways_in::WaysInArgs;
 
 /// Examples for `crawl --help`.
 const CRAWL_EXAMPLES: &str = "Examples:
@@ -274,6 +276,8 @@ pub(crate) struct CrawlRules {
     /// URL or email address where site operators can reach you; required except on loopback
     #[arg(long, value_name = "URL|EMAIL")]
     pub(crate) contact: Option<String>,
+    #[command(flatten)]
+    pub(crate) ways_in: WaysInArgs,
 }
 
 /// When this run ends.

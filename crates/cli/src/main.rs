@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // the one crate that talks to people
 
+mod access;
 mod args;
 mod control;
 mod crawl_config;
@@ -17,6 +18,7 @@ mod logging;
 mod plain_english;
 mod print;
 mod report;
+mod secret;
 mod seeds;
 mod settings;
 mod units;

@@ -41,4 +41,5 @@ mod status;
 mod stop;
 mod tools;
 mod verbs;
+mod ways_in;
 mod wild;

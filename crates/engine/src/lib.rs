@@ -16,6 +16,7 @@
 //! What keeps its data, each used through a few functions:
 //!
 //! - [`data_dir`]: whose directory is this, and who else is in it?
+//! - [`cookie_file`]: how do the cookies of a crawl outlive it?
 //! - [`retention`]: what need not be kept any longer?
 //! - [`check`]: can what lies in a data directory be trusted, and what can be saved of it?
 //!
@@ -25,6 +26,7 @@
 mod budget;
 pub mod check;
 pub mod config;
+pub mod cookie_file;
 pub mod data_dir;
 pub mod links;
 pub mod live;

@@ -45,7 +45,7 @@ use std::sync::{Arc, RwLock};
 
 use evercrawl_archive as archive;
 use evercrawl_metrics::Meters;
-use evercrawl_model::{Discovery, Event, Time};
+use evercrawl_model::{Discovery, Event, HostUpdate, Time};
 use evercrawl_state::{Counters, Load, State, Store, View};
 use evercrawl_urls::{Canonical, Scope, ScopeKind, Seed, UrlFilter};
 
@@ -289,6 +289,23 @@ impl<S: Store> Walk<S> {
     pub fn located(&mut self, lease: &Lease, ip: Option<IpAddr>, now: Time) {
         self.ledger.frontier.set_address(lease.page.host, ip);
         self.ledger.frontier.defer_page(lease, now);
+    }
+
+    /// The proxy of a leased page's host rests until then, and the host with it. Nothing is held against the host or
+    /// the page, which were not asked.
+    pub fn proxy_rests(
+        &mut self,
+        lease: &Lease,
+        until: Time,
+        now: Time,
+    ) -> Result<(), EngineError> {
+        let host = lease.page.host;
+        self.ledger.frontier.end_robots_request(host);
+        self.ledger.frontier.block(host, until, lease.host_failures);
+        let update = HostUpdate { blocked_until: Some(until), ..HostUpdate::default() };
+        self.ledger.apply(&Event::HostLearned { host, update }, now)?;
+        self.ledger.frontier.defer_page(lease, now);
+        self.ledger.rest_if_paused(host, now)
     }
 
     /// The machine's clock was set ahead, to `now`.

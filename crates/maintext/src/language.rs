@@ -128,7 +128,8 @@ mod tests {
         for (text, want) in [
             ("The council will decide on Tuesday whether the old bridge can be saved.", Some("en")),
             (
-                "Der Stadtrat entscheidet am Dienstag, ob die alte Brücke gerettet werden kann.",
+                "Der Stadtrat entscheidet am Dienstag, ob die alte Brücke gerettet werden kann. Bis dahin \
+                 bleibt sie gesperrt, und wer auf die andere Seite will, muss einen Umweg machen.",
                 Some("de"),
             ),
             (

@@ -14,7 +14,7 @@ const EXCEPTIONS: [(&str, &[&str], &str); 8] = [
     ),
     (
         "fetch",
-        &["config", "dns", "request"],
+        &["config", "dns"],
         "the configuration holds that of DNS, and its error is that of both",
     ),
     (

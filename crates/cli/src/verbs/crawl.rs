@@ -26,7 +26,7 @@ use crate::control::{Door, Posted, StatusBoard};
 use crate::doorbell::{self, Doorbell};
 use crate::settings::{Origin, Settings};
 use crate::units::{show_counted, show_duration, show_size};
-use crate::{crawl_config, exit, print, report, seeds};
+use crate::{access, crawl_config, exit, print, report, seeds};
 
 pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     let (settings, config) = settings(args)?;
@@ -95,6 +95,9 @@ fn settings(args: &Crawl) -> anyhow::Result<(Arc<Settings>, CrawlConfig)> {
     }
     let mut config = crawl_config::crawl_config(&settings, &args.run)?;
     config.ranking.kept_in = Some(RankSnapshots::dir_in(&args.common.data));
+    let ways_in = access::read(&settings, &args.common.data)?;
+    config.fetch.access = ways_in.access;
+    config.cookie_file = ways_in.cookie_file;
     Ok((Arc::new(settings), config))
 }
 
@@ -285,13 +288,25 @@ pub(crate) struct Screen {
     survey: Option<(Time, Survey)>,
     /// How many requests there had been, second by second for a minute.
     lately: VecDeque<(Time, u64)>,
+    /// What was last said of a proxy that failed.
+    said_of_proxy: Option<String>,
 }
 
 impl Screen {
     pub(crate) fn new(json: bool, quiet: bool, board: StatusBoard) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let (shown, put, lately) = (Time::EPOCH, Time::EPOCH, VecDeque::new());
-        Screen { json, quiet, terminal, board, shown, put, survey: None, lately }
+        Screen {
+            json,
+            quiet,
+            terminal,
+            board,
+            shown,
+            put,
+            survey: None,
+            lately,
+            said_of_proxy: None,
+        }
     }
 
     pub(crate) fn show(&mut self, progress: &Progress, walk: &Walk<DiskStore>) {
@@ -299,6 +314,7 @@ impl Screen {
             self.put = progress.at;
             self.put_status(progress, walk);
         }
+        self.tell_of_proxy(progress);
         let every = if self.terminal && !self.json { 200 } else { 10_000 };
         if self.quiet || progress.at.since(self.shown) < Duration::from_millis(every) {
             return;
@@ -313,6 +329,16 @@ impl Screen {
             let _ = std::io::stderr().flush();
         } else {
             eprintln!("{}", report::progress_line(progress));
+        }
+    }
+
+    /// Says each time that a proxy fails why nothing is fetched through it.
+    fn tell_of_proxy(&mut self, progress: &Progress) {
+        let Some(trouble) = &progress.proxy_trouble else { return };
+        if self.said_of_proxy.as_ref() != Some(trouble) {
+            self.clear();
+            eprintln!("{}", print::plain(trouble));
+            self.said_of_proxy = Some(trouble.clone());
         }
     }
 
@@ -429,7 +455,8 @@ fn exit_code(ended: Ended, before: &Counters, after: &Counters, progress: &Progr
         outcomes.map(|&outcome| counters.ended(outcome)).sum()
     };
     let private = after.refused(Refusal::PrivateAddress) > before.refused(Refusal::PrivateAddress);
-    let asked = private || progress.tally.pages + progress.tally.robots > 0;
+    let failed = private || progress.proxy_trouble.is_some();
+    let asked = failed || progress.tally.pages + progress.tally.robots > 0;
     let silent = asked && answered(after) == answered(before);
     match ended {
         Ended::Done | Ended::DoneButResting if silent => exit::UNREACHABLE,
