@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::common::Place;
 use crate::common::tools::{records, tool, warcio_accepts};
 use crate::common::web::Web;
+use crate::tools::{Wayback, get};
 
 const HOSTS: u32 = 4;
 
@@ -191,6 +192,31 @@ fn a_package_is_valid_and_replays() {
          assert pages[0]['hasText'] and all(p['title'] and p['text'] for p in pages[1:3])\n",
         &path,
     );
+    pywb_replays(&place, &path);
+}
+
+/// pywb takes the package apart, makes an index of its own, and serves every page.
+fn pywb_replays(place: &Place, package: &Path) {
+    let (Some(manager), Some(wayback)) = (tool("wb-manager"), tool("wayback")) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let manage = |words: &[&str]| {
+        let mut command = Command::new(&manager);
+        let output = command.args(words).arg(package).current_dir(dir.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+    };
+    let init = Command::new(&manager).args(["init", "crawl"]).current_dir(dir.path()).output();
+    assert!(init.unwrap().status.success());
+    manage(&["add", "--unpack-wacz", "crawl"]);
+    let server = Wayback::start(&wayback, dir.path());
+    let mut replayed = 0;
+    for page in place.urls().iter().filter(|page| page["status"] == 200).take(20) {
+        let url = page["url"].as_str().unwrap();
+        let (status, body) = get(server.1, "localhost", &format!("/crawl/2100id_/{url}"));
+        assert!(status == "200" && !body.is_empty(), "{status} {url}");
+        replayed += 1;
+    }
+    assert!(replayed > 10, "{replayed}");
 }
 
 /// Whether a visit has a record that belongs into an index.
