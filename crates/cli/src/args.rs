@@ -225,9 +225,12 @@ pub(crate) struct CrawlRules {
     /// Maximum link distance from a seed
     #[arg(long, value_name = "N")]
     pub(crate) depth: Option<u16>,
-    /// Also fetch images, scripts and stylesheets
+    /// Also fetch what pages are made of: images, scripts, stylesheets, fonts, media
     #[arg(long = "page-requisites", short = 'p', alias = "embeds")]
     pub(crate) embeds: bool,
+    /// Where to look for links: pages, or all (also scripts, JSON, comments, forms)
+    #[arg(long, value_name = "WHERE")]
+    pub(crate) links: Option<String>,
     /// Request budget over all hosts, e.g. 5/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) budget: Option<String>,

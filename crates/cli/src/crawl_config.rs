@@ -16,12 +16,13 @@ use evercrawl_extract::decode::DecodeLimits;
 use evercrawl_fetch::{self as fetch, ConnectTo, NameServers};
 use evercrawl_rank::Topic;
 use evercrawl_state::StoreLimits;
-use evercrawl_urls::{CanonicalStep, CanonicalSteps, DEFAULT_EXTENSIONS, FilterRules, ScopeKind};
+use evercrawl_urls::{CanonicalStep, CanonicalSteps, ScopeKind};
 
 use crate::args::{Common, CrawlRules, RunArgs, ScopeArg};
 use crate::exit::Failure;
 use crate::settings::{Origin, Settings};
 use crate::units;
+use crate::url_rules::{filter_rules, link_sources};
 
 /// The file in the data directory with what earlier commands set.
 pub(crate) fn remembered(data: &Path) -> PathBuf {
@@ -64,6 +65,7 @@ fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()>
         ("crawl.scope", scope),
         ("crawl.depth", rules.depth.map(|n| n.to_string())),
         ("crawl.page_requisites", rules.embeds.then(|| "true".to_owned())),
+        ("crawl.links", rules.links.clone()),
         ("budget.rate", rules.budget.clone()),
         ("budget.bytes_per_day", rules.max_bytes_per_day.clone()),
         ("budget.concurrency", text(rules.concurrency)),
@@ -142,7 +144,7 @@ pub(crate) fn walk_config(settings: &Settings, run: &RunArgs) -> anyhow::Result<
                 format!("`{text}` is not a scope; use page, prefix, host, domain or any")
             })
         })?,
-        rules: rules(settings)?,
+        rules: filter_rules(settings)?,
         frontier: frontier(settings, run)?,
         schedule: Schedule {
             recrawl: recrawl(settings)?.unwrap_or(Schedule::default().recrawl),
@@ -250,31 +252,6 @@ pub(crate) fn connect_to(settings: &Settings) -> anyhow::Result<Vec<ConnectTo>> 
         .map_err(|error: fetch::BadConnectTo| Failure::config(format!("fetch.connect_to: {error}")))
 }
 
-fn rules(settings: &Settings) -> anyhow::Result<FilterRules> {
-    let optional = |name| {
-        settings
-            .get(name, |text| text.parse().map_err(|_| format!("`{text}` is not a valid number")))
-    };
-    let extensions = settings.items("crawl.skip_extensions");
-    let default = || DEFAULT_EXTENSIONS.iter().map(|&e| e.to_owned());
-    let embeds = settings.flag("crawl.page_requisites")?;
-    let extensions = match extensions {
-        [word] if word == "none" => Vec::new(),
-        [word] if word == "default" && embeds => Vec::new(),
-        [word] if word == "default" => default().collect(),
-        list => list.to_vec(),
-    };
-    Ok(FilterRules {
-        include: settings.items("crawl.include").to_vec(),
-        exclude: settings.items("crawl.exclude").to_vec(),
-        denied_hosts: settings.items("crawl.deny_hosts").to_vec(),
-        extensions,
-        max_depth: optional("crawl.depth")?,
-        max_length: settings.number("crawl.max_url_length")?,
-        ..FilterRules::default()
-    })
-}
-
 pub(crate) fn steps(settings: &Settings) -> anyhow::Result<CanonicalSteps> {
     let mut steps = CanonicalSteps::default();
     for word in settings.items("crawl.url_normalization") {
@@ -293,7 +270,7 @@ pub(crate) fn steps(settings: &Settings) -> anyhow::Result<CanonicalSteps> {
 
 fn take(settings: &Settings) -> anyhow::Result<Take> {
     Ok(Take {
-        embeds: settings.flag("crawl.page_requisites")?,
+        sources: link_sources(settings)?,
         page_directives: settings.flag("crawl.page_directives")?,
         keep_links: settings.flag("links.keep")?,
         keep_anchors: settings.flag("links.anchors")?,

@@ -22,6 +22,7 @@ mod secret;
 mod seeds;
 mod settings;
 mod units;
+mod url_rules;
 mod verbs;
 
 use std::process::ExitCode;

@@ -23,6 +23,7 @@ mod lab_live;
 mod lab_report;
 mod lab_run;
 mod life;
+mod links;
 mod listings;
 mod metrics;
 mod mirrors;

@@ -28,6 +28,7 @@ pub mod check;
 pub mod config;
 pub mod cookie_file;
 pub mod data_dir;
+mod guesses;
 pub mod links;
 pub mod live;
 mod nature;
@@ -50,7 +51,7 @@ pub use evercrawl_insight::{importance, mirrors, suspicion};
 pub use evercrawl_planner::{self as planner, freshness, overrides, schedule};
 pub use frontier::{FrontierConfig, Pace};
 pub use planner::{Planner, PlannerConfig};
-pub use process::{Job, Processed};
+pub use process::{Job, Processed, header_links};
 pub use retention::RetentionConfig;
 pub use schedule::Schedule;
 

@@ -2,7 +2,9 @@
 
 use evercrawl_archive as archive;
 use evercrawl_extract::decode::{self, Decoded};
-use evercrawl_extract::{self as extract, Content, Document, Extraction};
+use evercrawl_extract::{
+    self as extract, Content, Document, Extraction, HeaderLinks, LinkKind, LinkSources,
+};
 use evercrawl_fetch::{Failure, Fetched, Response, Truncation};
 use evercrawl_model::{Change, Outcome, PageKind, Score, Time, Validators, Visit, Visited};
 use evercrawl_robots::Directives;
@@ -25,6 +27,25 @@ pub(crate) fn unpack<'a>(
 
 pub(super) fn document<'a>(response: &'a Response, bytes: &'a [u8], url: &'a str) -> Document<'a> {
     Document { bytes, content_type: response.header("content-type"), url }
+}
+
+/// The links in the headers of an answer, as far as they are looked for.
+pub fn header_links(response: &Response, sources: LinkSources) -> HeaderLinks {
+    let mut links = HeaderLinks::default();
+    if sources == LinkSources::Pages {
+        return links;
+    }
+    for value in response.headers.get_all("link") {
+        links.add_link_header(&String::from_utf8_lossy(value.as_bytes()));
+    }
+    if sources == LinkSources::All {
+        let is_redirect = (300..400).contains(&response.status);
+        let names = ["content-location", "location"];
+        for name in names.into_iter().filter(|name| !is_redirect || *name != "location") {
+            response.header(name).into_iter().for_each(|to| links.add(to, LinkKind::Mention));
+        }
+    }
+    links
 }
 
 /// What a page is that came with status 200.
