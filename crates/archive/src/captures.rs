@@ -251,12 +251,16 @@ impl Index<'_> {
 
     /// Reads the line that ends where the one at `place` begins; false where that is the first.
     fn line_before(&self, place: u64, line: &mut Vec<u8>) -> io::Result<bool> {
+        if place == 0 {
+            return Ok(false);
+        }
         let mut back = AT_ONCE as u64;
-        while place > 0 {
+        loop {
             let start = place.saturating_sub(back);
             let mut bytes = vec![0; usize::try_from(place - start).unwrap_or(0)];
             io::Read::read_exact(&mut self.reader(start), &mut bytes)?;
-            let before = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n');
+            let inner = bytes.len().saturating_sub(1);
+            let before = bytes[..inner].iter().rposition(|byte| *byte == b'\n');
             if let Some(from) = before.map(|at| at + 1).or((start == 0).then_some(0)) {
                 line.clear();
                 line.extend_from_slice(&bytes[from..]);
@@ -264,7 +268,6 @@ impl Index<'_> {
             }
             back *= 2;
         }
-        Ok(false)
     }
 
     fn reader(&self, offset: u64) -> SegmentReader<'_> {

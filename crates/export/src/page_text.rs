@@ -19,7 +19,7 @@ pub struct PageText {
     pub robots: Vec<(String, String)>,
 }
 
-/// Reads what a capture of `url` says; `None` where it is no text, or a feed or sitemap.
+/// Reads what a capture of `url` says; `None` where readers see no text: for data, scripts, feeds and sitemaps.
 pub fn page_text(
     content: &Content,
     url: &str,
@@ -42,11 +42,24 @@ pub fn page_text(
     }
     let document = Document { bytes: &body, content_type, url };
     match Extractor::new().extract(&document, &HtmlOptions::default()).content {
-        Extracted::Text(text) => {
+        Extracted::Text(text) if kind == ContentKind::Text && !is_program(content_type) => {
             Some(PageText { main: MainText::of_plain(&text), ..PageText::default() })
+        }
+        // A PDF, whose text has a line a block.
+        Extracted::Page(page) => {
+            let main = MainText::of_plain(&page.text.replace('\n', "\n\n"));
+            Some(PageText {
+                main: MainText { title: page.title.clone(), ..main },
+                ..PageText::default()
+            })
         }
         _ => None,
     }
+}
+
+/// Style sheets and scripts are text, but say nothing to readers.
+fn is_program(content_type: Option<&str>) -> bool {
+    content_type.is_some_and(|kind| kind.contains("css") || kind.contains("javascript"))
 }
 
 /// The host of a URL, as a hint to guess an encoding by.
