@@ -116,7 +116,7 @@ fn a_warc_file_stands_alone_and_goes_on(place: &Place) {
             assert!(dates.contains(date), "what it refers to is there: {date}");
         }
     }
-    warcio_accepts(&[path.clone()]);
+    warcio_accepts(std::slice::from_ref(&path));
     // A crash left more than was noted.
     fs::write(&path, [whole.as_slice(), b"half a record"].concat()).unwrap();
     place.run(words).expect(0);

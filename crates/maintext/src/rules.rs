@@ -292,7 +292,7 @@ fn is_note(block: &Block) -> bool {
     };
     let is_sentence =
         text.len() > 60 && block.text.trim_end().ends_with(['.', '!', '?']) && block.linked == 0;
-    WHOLE.contains(&text) || !is_sentence && BEGIN.iter().any(|start| begins(&start))
+    WHOLE.contains(&text) || !is_sentence && BEGIN.iter().any(begins)
 }
 
 fn is_mostly_links(block: &Block) -> bool {

@@ -166,7 +166,12 @@ impl<'a> LogRows<'a> {
                 }
             }
             last = part.last.or(last);
-            Ok(if follow { file.save(last)? } else { file.reached(last)? })
+            if follow {
+                file.save(last)?
+            } else {
+                file.reached(last)?
+            }
+            Ok(())
         });
         match ended {
             Err(error) if exit::code_of(&error) == exit::INTERRUPTED => {

@@ -18,10 +18,11 @@ use crate::{exit, print};
 pub(super) fn urls(args: &UrlsArgs) -> anyhow::Result<u8> {
     let filter = args.selection.filter(PAGE_FIELDS)?;
     let line = |page: &PageView, out: &mut dyn Write| -> anyhow::Result<()> {
-        Ok(match args.json {
+        match args.json {
             true => print::json_line(out, page)?,
             false => writeln!(out, "{}", print::plain(&page.url))?,
-        })
+        }
+        Ok(())
     };
     let Some(path) = &args.out else {
         let mut out = print::data();
