@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         "Read the results",
         &[
             "urls", "hosts", "queue", "archive", "why", "history", "changes", "diff", "text",
-            "rank", "spam",
+            "rates", "rank", "spam",
         ],
     ),
     ("Use the results elsewhere", &["export", "documents"]),

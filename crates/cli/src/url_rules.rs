@@ -40,7 +40,7 @@ pub(crate) fn link_sources(settings: &Settings) -> anyhow::Result<LinkSources> {
     let all = settings.need("crawl.links", |text| match text {
         "pages" => Ok(false),
         "all" => Ok(true),
-        _ => Err(format!("`{text}` is no place to look for links; use pages or all")),
+        _ => Err(format!("`{text}` is not a place to look for links; use pages or all")),
     })?;
     let requisites = settings.flag("crawl.page_requisites")?;
     Ok(match (all, requisites) {

@@ -58,6 +58,11 @@ impl PageMemory {
         }
     }
 
+    /// Forgets what was learned to be noise, so that every passage that differs counts.
+    pub fn forget_noise(&mut self) {
+        (self.clocks, self.turns) = Default::default();
+    }
+
     /// Compares a page's text with what is remembered of it, and remembers it instead. `page` tells
     /// the pages of a site apart.
     pub fn compare_visit(

@@ -231,7 +231,9 @@ impl LinkReader {
                 found_links.refused.add(Refusal::NoFollow);
                 continue;
             }
-            let (key, url) = match join(href).and_then(|url| self.look_up(&gate, from, url)) {
+            let requisite = link.kind == LinkKind::Embed && self.take.embeds_from_any_host;
+            let looked_up = join(href).and_then(|url| self.look_up(&gate, from, url, requisite));
+            let (key, url) = match looked_up {
                 Ok(looked_up) => looked_up,
                 Err(reason) => {
                     found_links.refused.add(reason);
@@ -268,10 +270,14 @@ impl LinkReader {
         gate: &UrlFilter,
         from: &From<'_>,
         url: Canonical,
+        requisite: bool,
     ) -> Result<((PageKey, u64), Option<Canonical>), Refusal> {
         let key = self.key_from(from, &url);
         if self.topic.is_none() && self.seen.has(key.0, key.1) {
             return Ok((key, None));
+        }
+        if requisite {
+            return gate.check_requisite(&url, from.at).map(|()| (key, Some(url)));
         }
         judged(gate, from, url).map(|url| (key, Some(url)))
     }

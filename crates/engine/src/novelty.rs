@@ -25,13 +25,12 @@ impl Read {
     /// `least` are kept until they add up to that.
     pub(crate) fn new(
         text: &str,
-        past: Option<&Past>,
+        before: Option<PageMemory>,
         site: &SiteMemory,
         page: u64,
         least: f64,
     ) -> Self {
         let outline = Outline::of_text(text);
-        let before = past.and_then(|past| past.memory.as_deref()).and_then(PageMemory::from_bytes);
         let Some(mut memory) = before else {
             let memory = PageMemory::new(&outline).to_bytes().into();
             return Read { outline, memory, differing: Vec::new(), untold: None, news: None };
@@ -52,6 +51,15 @@ impl Read {
     pub(crate) fn print(&self) -> Option<compare::Fingerprint> {
         self.outline.fingerprint()
     }
+}
+
+/// What is remembered of a page's text; without its noise where that counts as a change too.
+pub(crate) fn memory_of(past: Option<&Past>, is_unmasked: bool) -> Option<PageMemory> {
+    let mut memory = PageMemory::from_bytes(past?.memory.as_deref()?)?;
+    if is_unmasked {
+        memory.forget_noise();
+    }
+    Some(memory)
 }
 
 /// What became of a page's content since the last visit, and how much of it is news. Less than `least` is
@@ -95,11 +103,21 @@ mod tests {
         visits_by(texts, 0.001)
     }
 
+    /// The same where noise counts as a change.
+    fn unmasked_visits(texts: &[&str]) -> Vec<Change> {
+        visits_of(texts, 0.001, true).into_iter().map(|(change, _)| change).collect()
+    }
+
     /// The same where less news than `least` is no change.
     fn visits_by(texts: &[&str], least: f64) -> Vec<(Change, f64)> {
+        visits_of(texts, least, false)
+    }
+
+    fn visits_of(texts: &[&str], least: f64, unmasked: bool) -> Vec<(Change, f64)> {
         let mut past = None;
         let visit = |(number, text): (usize, &&str)| {
-            let read = Read::new(text, past.as_ref(), &SiteMemory::default(), 1, least);
+            let before = memory_of(past.as_ref(), unmasked);
+            let read = Read::new(text, before, &SiteMemory::default(), 1, least);
             let digest = Digest::of_bytes(format!("<!-- {number} -->{text}").as_bytes());
             let (change, score) = judge(past.as_ref(), digest, Some(&read), least);
             past = Some(seen(digest, &read));
@@ -133,6 +151,20 @@ mod tests {
         let line =
             |n: usize| format!("{} {}\n", if n < edited { "new" } else { "old" }, "x".repeat(n));
         (1..101).map(line).collect()
+    }
+
+    #[test]
+    fn a_clock_is_a_change_where_noise_counts() {
+        let texts: Vec<String> = (10..18)
+            .map(|minute| format!("Some words\nthat stay\nit is 12:{minute} now"))
+            .collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let last = visits(&texts).pop().unwrap().0;
+        assert_eq!(last, Change::Same, "it is noise by then");
+        let unmasked = unmasked_visits(&texts);
+        assert!(unmasked[1..].iter().all(|change| *change != Change::Same), "{unmasked:?}");
+        // Other bytes with the same words are no change in either case.
+        assert_eq!(unmasked_visits(&["the same", "the same"])[1], Change::Same);
     }
 
     #[test]

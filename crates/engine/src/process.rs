@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_compare::{self as compare, Fingerprint, NotFoundPage, Outline, Soft404Profile};
+use evercrawl_compare::{
+    self as compare, Fingerprint, NotFoundPage, Outline, SiteMemory, Soft404Profile,
+};
 use evercrawl_extract::{self as extract, Extractor, LinkSources};
 use evercrawl_fetch::Body;
 use evercrawl_model::{
@@ -18,11 +20,11 @@ use evercrawl_model::{
 use evercrawl_state::{Reading, StateError, Store};
 
 pub use self::answer::header_links;
-pub(crate) use self::answer::unpack;
 use self::answer::{
-    directives, document, is_gone, is_guess, kind_of, nature_of, outcome_of, substitutes, text_of,
-    truncated, validators_of, visit_of,
+    directives, document, is_gone, is_guess, kind_of, nature_of, substitutes, text_of, truncated,
+    validators_of, visit_of,
 };
+pub(crate) use self::answer::{outcome_of, unpack};
 pub(crate) use self::processed::RecordPlan;
 pub use self::processed::{Job, Processed};
 use crate::config::ReadingConfig;
@@ -223,7 +225,10 @@ impl<S: Store> Processor<S> {
         let lease = &processed.job.lease;
         let least = self.schedule.least_change;
         let read = text_of(&extracted).map(|text| {
-            Read::new(text, row.past.as_ref(), &lease.site_memory, lease.page.url, least)
+            let none = SiteMemory::default();
+            let site = if lease.is_unmasked { &none } else { &lease.site_memory };
+            let before = novelty::memory_of(row.past.as_ref(), lease.is_unmasked);
+            Read::new(text, before, site, lease.page.url, least)
         });
         processed.visited.kind = kind_of(extracted.kind, row.kind);
         let media_type = Some(extracted.kind.mime());

@@ -70,6 +70,8 @@ pub struct RobotsRules {
     pub robots: Arc<RobotsTxt>,
     /// When to fetch it again.
     pub expires: Time,
+    /// Whether no answer came, while the host answers by another scheme.
+    pub unreachable: bool,
 }
 
 /// The answer to a request for a lease.
@@ -347,6 +349,7 @@ impl Frontier {
             site_memory: site,
             soft_404_profile: manner,
             soft_404_profiled_at: manner_at,
+            is_unmasked: false,
             conditions,
         }))
     }

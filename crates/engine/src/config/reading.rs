@@ -29,6 +29,8 @@ pub struct ReadingConfig {
 pub struct Take {
     /// In which places links are looked for, and whether what pages are made of is fetched too.
     pub sources: LinkSources,
+    /// Fetch them from any host, not only from those in scope.
+    pub embeds_from_any_host: bool,
     /// Obey `nofollow` and `noarchive` of pages and links.
     pub page_directives: bool,
     /// Keep which page links to which.
@@ -49,6 +51,7 @@ impl Default for Take {
     fn default() -> Self {
         Take {
             sources: LinkSources::Pages,
+            embeds_from_any_host: false,
             page_directives: true,
             keep_links: true,
             keep_anchors: false,

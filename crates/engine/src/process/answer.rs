@@ -105,7 +105,7 @@ pub(super) fn is_gone(status: u16, row: &PageRow) -> bool {
 }
 
 /// How a fetch without an answer ended.
-pub(super) fn outcome_of(failure: &Failure) -> Outcome {
+pub(crate) fn outcome_of(failure: &Failure) -> Outcome {
     match failure {
         Failure::Dns(_) => Outcome::Dns,
         Failure::Connect(_) | Failure::Disconnected | Failure::Proxy(_) => Outcome::Connect,

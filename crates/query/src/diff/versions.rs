@@ -122,6 +122,11 @@ impl<'a, S: Store> Archived<'a, S> {
         Ok(text)
     }
 
+    /// From now on nothing is noise.
+    pub(super) fn forget_noise(&mut self) {
+        self.memory = None;
+    }
+
     /// Where what differs in a text of the page is no news.
     pub(super) fn noise(&self, text: &str) -> Vec<Range<usize>> {
         let memory = self.memory.as_ref();

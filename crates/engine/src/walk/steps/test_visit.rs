@@ -157,6 +157,7 @@ fn job(found: Discovery) -> Job {
         site_memory: SiteMemory::default(),
         soft_404_profile: None,
         soft_404_profiled_at: Time::EPOCH,
+        is_unmasked: false,
         conditions: Conditions { etag: false, last_modified: false },
     };
     let fetched = Fetched {
