@@ -105,6 +105,7 @@ mod tests {
             url: url.to_owned(),
             state,
             reason: None,
+            cause: None,
             status: Some(status),
             kind: Code(PageKind::Page),
             depth: 0,
