@@ -4,7 +4,6 @@
 //! many captures there are. An index that still grows is in the order of its records and is read through; it is
 //! never larger than the index of one WARC file.
 
-use std::collections::HashMap;
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
@@ -57,42 +56,6 @@ impl Capture {
             offset: field("offset")?.parse().ok()?,
             length: field("length")?.parse().ok()?,
         })
-    }
-}
-
-/// The media types of the captures in a WARC file, by their offsets, as its index says.
-pub fn capture_media_types(
-    segments: &dyn SegmentStore,
-    warc: &str,
-) -> io::Result<HashMap<u64, String>> {
-    let mut found = HashMap::new();
-    let sealed = files::index_of(warc);
-    let length = |stage| SegmentId { name: sealed.name.clone(), stage };
-    for segment in [length(Stage::Sealed), length(Stage::Growing)] {
-        let (mut reader, mut line) = (SegmentReader::new(segments, segment), Vec::new());
-        loop {
-            match read_line(&mut reader, &mut line) {
-                Ok(true) => found.extend(media_type_in(&line)),
-                Ok(false) => return Ok(found),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => break,
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    Ok(found)
-}
-
-/// The offset and the media type in a line. There is nothing to unescape in most, so they are cut out.
-fn media_type_in(line: &[u8]) -> Option<(u64, String)> {
-    let line = std::str::from_utf8(line).ok()?;
-    let field = |name: &str| {
-        let start = line.rfind(name)? + name.len();
-        line[start..].split('"').next()
-    };
-    let media_type = field("\"mime\":\"").filter(|text| !text.contains('\\'));
-    match (media_type, field("\"offset\":\"")) {
-        (Some(media_type), Some(offset)) => Some((offset.parse().ok()?, media_type.to_owned())),
-        _ => Capture::parse(line).map(|capture| (capture.offset, capture.media_type)),
     }
 }
 

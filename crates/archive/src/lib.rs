@@ -61,7 +61,7 @@ mod warc;
 mod writer;
 
 pub use cache::RecordCache;
-pub use captures::{Capture, CaptureIndex, capture_media_types};
+pub use captures::{Capture, CaptureIndex};
 pub use check::{CheckReport, Problem, check_file};
 pub use copying::{StoredRecord, warcinfo};
 pub use encode::{DEFAULT_LEVEL, Encoded, Encoder};

@@ -9,7 +9,6 @@
 //! - [`Contents`]: what was fetched by a visit?
 //! - [`GrowingFile`]: a file that goes on where an earlier export ended
 //! - [`Documents`]: what a search index is to hold, as operations by number
-//! - [`CaptureTables`], [`VisitTable`], [`PageTable`], [`HostTable`]: Parquet files
 //! - [`Wacz`]: a package that replays by itself
 //! - [`WarcCopier`], [`crawl_log_line`], [`Sitemap`]: the forms
 
@@ -21,7 +20,6 @@ mod fields;
 mod filter;
 mod growing_file;
 mod page_text;
-mod parquet;
 mod sitemap;
 mod wacz;
 mod warc;
@@ -34,7 +32,6 @@ pub use fields::{PAGE_FIELDS, VISIT_FIELDS, page_value, visit_value};
 pub use filter::{Field, Filter, FilterError, Kind, Value};
 pub use growing_file::GrowingFile;
 pub use page_text::{PageText, page_text};
-pub use parquet::{CaptureTables, CapturesWritten, HostTable, PageTable, VisitTable};
 pub use sitemap::Sitemap;
 pub use wacz::{Wacz, WaczContents, WaczSettings};
 pub use warc::WarcCopier;

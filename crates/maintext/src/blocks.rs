@@ -2,7 +2,7 @@
 //!
 //! One pass over the tags. A block ends where an element begins or ends that starts a new line.
 
-use html5gum::{Token, Tokenizer};
+use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What a block is.
@@ -54,6 +54,8 @@ pub struct Block {
     pub links: Vec<Link>,
     /// Bytes of its text that are in links.
     pub linked: usize,
+    /// Whether it stands in an element that is marked as the main one.
+    pub in_main: bool,
 }
 
 impl Block {
@@ -68,7 +70,9 @@ const MOST_BLOCKS: usize = 50_000;
 const MOST_LINKS: usize = 1000;
 
 /// Reads HTML as blocks.
+#[cfg(test)]
 pub(crate) fn read(html: &str) -> Vec<Block> {
+    use html5gum::{Token, Tokenizer};
     let mut reader = BlockReader::default();
     for Ok(token) in Tokenizer::new(html) {
         match token {
@@ -84,9 +88,6 @@ pub(crate) fn read(html: &str) -> Vec<Block> {
             Token::String(text) => reader.text(&String::from_utf8_lossy(&text)),
             _ => {}
         }
-        if reader.blocks.len() >= MOST_BLOCKS {
-            break;
-        }
     }
     reader.finish_block();
     reader.blocks
@@ -100,7 +101,14 @@ pub(crate) fn of_plain(text: &str) -> Vec<Block> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let text = words.join(" ");
         push_escaped(&text, &mut markdown);
-        Block { kind: BlockKind::Paragraph, text, markdown, links: Vec::new(), linked: 0 }
+        Block {
+            kind: BlockKind::Paragraph,
+            text,
+            markdown,
+            links: Vec::new(),
+            linked: 0,
+            in_main: true,
+        }
     });
     paragraphs.filter(|block| !block.text.is_empty()).take(MOST_BLOCKS).collect()
 }
@@ -118,9 +126,14 @@ struct OpenLink {
     markdown_at: usize,
 }
 
+/// Reads tags and text as blocks.
 #[derive(Default)]
-struct BlockReader {
-    blocks: Vec<Block>,
+pub(crate) struct BlockReader {
+    pub(crate) blocks: Vec<Block>,
+    /// Whether what comes stands in a main element.
+    pub(crate) in_main: bool,
+    /// What addresses are relative to.
+    base: Option<Url>,
     text: String,
     markdown: String,
     links: Vec<Link>,
@@ -195,7 +208,25 @@ fn emphasis(name: &str) -> Option<&'static str> {
 }
 
 impl BlockReader {
-    fn start(&mut self, name: &str, attribute: &dyn Fn(&[u8]) -> Option<String>) {
+    /// A reader for the page at `base`.
+    pub(crate) fn at(base: Option<Url>) -> Self {
+        BlockReader { base, ..BlockReader::default() }
+    }
+
+    /// Whether no more blocks are wanted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.blocks.len() >= MOST_BLOCKS
+    }
+
+    fn absolute(&self, url: Option<String>) -> Option<String> {
+        let url = url?;
+        match &self.base {
+            Some(base) => base.join(url.trim()).ok().map(String::from),
+            None => Some(url),
+        }
+    }
+
+    pub(crate) fn start(&mut self, name: &str, attribute: &dyn Fn(&[u8]) -> Option<String>) {
         if is_hidden(name) {
             self.hidden += 1;
             return;
@@ -241,7 +272,7 @@ impl BlockReader {
         }
     }
 
-    fn end(&mut self, name: &str) {
+    pub(crate) fn end(&mut self, name: &str) {
         if is_hidden(name) {
             self.hidden = self.hidden.saturating_sub(1);
             return;
@@ -270,7 +301,7 @@ impl BlockReader {
         }
     }
 
-    fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         if self.hidden > 0 {
             return;
         }
@@ -368,7 +399,14 @@ impl BlockReader {
             1 => BlockKind::Paragraph,
             _ => BlockKind::Row { cells, is_head },
         };
-        self.blocks.push(Block { kind, text: texts.join(" "), markdown, links, linked });
+        self.blocks.push(Block {
+            kind,
+            text: texts.join(" "),
+            markdown,
+            links,
+            linked,
+            in_main: self.in_main,
+        });
     }
 
     fn start_link(&mut self, url: Option<String>) {
@@ -398,6 +436,7 @@ impl BlockReader {
     }
 
     fn image(&mut self, words: &str, url: Option<String>) {
+        let url = self.absolute(url);
         let Some(url) = url.filter(|url| url.starts_with("http") && !words.is_empty()) else {
             return;
         };
@@ -435,7 +474,7 @@ impl BlockReader {
     }
 
     /// Ends the block that is open; empty ones are dropped.
-    fn finish_block(&mut self) {
+    pub(crate) fn finish_block(&mut self) {
         if self.row.is_some() {
             return self.space();
         }
@@ -455,7 +494,14 @@ impl BlockReader {
         let kind =
             kind.unwrap_or(if self.quotes > 0 { BlockKind::Quote } else { BlockKind::Paragraph });
         let markdown = if is_code { text.to_owned() } else { markdown.trim().to_owned() };
-        self.blocks.push(Block { kind, text: text.to_owned(), markdown, links, linked });
+        self.blocks.push(Block {
+            kind,
+            text: text.to_owned(),
+            markdown,
+            links,
+            linked,
+            in_main: self.in_main,
+        });
     }
 }
 

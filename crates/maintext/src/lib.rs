@@ -1,8 +1,8 @@
 //! What does a page say, without what surrounds it, and in which language?
 //!
-//! The main part of the page's tree is found as Readability does (`dom_smoothie`). What it holds is read as blocks:
-//! headings, paragraphs, items, code, tables. Blocks that only surround other texts are left out: by their words and
-//! links ([`rules`]), and by what other pages of the site show as well ([`SitePassages`]).
+//! The page is read as blocks: headings, paragraphs, items, code, tables. Elements that surround the main part are
+//! passed over, then blocks that only surround other texts: by their words and links, and by what other pages of the
+//! site show as well ([`SitePassages`]).
 //!
 //! ```
 //! let html = "<title>Soup</title><nav><a href=/>Home</a></nav><article><h1>Soup</h1>\
@@ -51,7 +51,7 @@ pub struct MainText {
 pub fn extract(html: &str, url: &str, is_common: &dyn Fn(u64) -> bool) -> MainText {
     let cut = (0..=MOST_HTML.min(html.len())).rev().find(|at| html.is_char_boundary(*at));
     let article = article::find(&html[..cut.unwrap_or(0)], url);
-    let mut blocks = blocks::read(&article.html);
+    let mut blocks = article.blocks;
     rules::drop_surroundings(&mut blocks, is_common);
     let declared = article.declared_language.as_deref().and_then(language::short);
     let language = language::of_blocks(&blocks).or(declared);

@@ -49,8 +49,7 @@ pub(crate) fn call(
     }
 }
 
-/// The crawl stopped while it was asked.
-pub(crate) fn interrupted() -> anyhow::Error {
+fn interrupted() -> anyhow::Error {
     let message = "the crawl stopped while output was pending; ask again".to_owned();
     Failure { code: exit::INTERRUPTED, message }.into()
 }

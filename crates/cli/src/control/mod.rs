@@ -29,7 +29,7 @@ use evercrawl_state::StateError;
 use crate::exit::{self, Failure};
 
 pub(crate) use board::{Posted, StatusBoard};
-pub(crate) use caller::{answers, call, interrupted, unexpected};
+pub(crate) use caller::{answers, call, unexpected};
 pub(crate) use service::Door;
 
 const SOCKET: &str = "control.sock";

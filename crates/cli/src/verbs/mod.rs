@@ -85,30 +85,10 @@ pub(crate) fn ask(
     request: &Request,
     show: &mut dyn FnMut(Answer) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    ask_all(common, std::slice::from_ref(request), show)
-}
-
-/// Answers several requests one after the other. A process asks only once: the data directory stays open.
-pub(crate) fn ask_all(
-    common: &Common,
-    requests: &[Request],
-    show: &mut dyn FnMut(Answer) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let entered = enter(common, || {
-        for (number, request) in requests.iter().enumerate() {
-            match control::call(&common.data, request, show)? {
-                Some(()) => {}
-                None if number == 0 => return Ok(None),
-                None => return Err(control::interrupted()),
-            }
-        }
-        Ok(Some(()))
-    })?;
+    let entered = enter(common, || control::call(&common.data, request, show))?;
     if let Entered::Here(opened) = entered {
         let now = SystemClock.now();
-        for request in requests {
-            control::desk::answer(&opened, request.clone(), now, show)?;
-        }
+        control::desk::answer(&opened, request.clone(), now, show)?;
         // The process ends here, and the system closes files at once; the store would first end
         // its threads, and sync what nobody wrote.
         std::mem::forget(opened);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use evercrawl_export::{Field, Filter};
 use evercrawl_model::Time;
 use evercrawl_query::{At, LogRequest};
@@ -23,8 +23,6 @@ pub(crate) enum Export {
     Warc(WarcArgs),
     /// Write a web archive package that can be replayed elsewhere
     Wacz(WaczArgs),
-    /// Write tables for analysis, with the columns of Common Crawl
-    Parquet(ParquetArgs),
     /// List visits in the format of Heritrix's crawl.log
     CrawlLog(CrawlLogArgs),
     /// List URLs, one per line
@@ -133,40 +131,6 @@ pub(crate) struct WaczArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ParquetArgs {
-    #[command(flatten)]
-    pub(crate) common: Common,
-    /// Directory for the tables; captures of finished WARC files are written only once
-    #[arg(long, short, value_name = "DIR")]
-    pub(crate) out: PathBuf,
-    /// Name of the crawl, for the column `crawl` [default: the data directory's name]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) name: Option<String>,
-    /// Only these tables
-    #[arg(long, value_enum, value_name = "TABLE", value_delimiter = ',',
-          default_values_t = [Table::Captures, Table::Visits, Table::Pages, Table::Hosts])]
-    pub(crate) tables: Vec<Table>,
-    /// Read every record, to fill in languages, charsets, detected types and redirects
-    #[arg(long)]
-    pub(crate) content: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Table {
-    /// Archived responses
-    Captures,
-    /// Visits
-    Visits,
-    /// Known URLs
-    Pages,
-    /// Hosts
-    Hosts,
 }
 
 #[derive(Debug, Args)]

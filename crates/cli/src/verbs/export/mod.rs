@@ -7,7 +7,6 @@
 mod args;
 mod log_rows;
 mod page_rows;
-mod tables;
 
 use std::fmt::Display;
 use std::path::Path;
@@ -24,7 +23,6 @@ pub(crate) fn run(verb: &Export) -> anyhow::Result<u8> {
     match verb {
         Export::Warc(args) => log_rows::warc(args),
         Export::Wacz(args) => log_rows::wacz(args),
-        Export::Parquet(args) => tables::run(args),
         Export::CrawlLog(args) => log_rows::crawl_log(args),
         Export::Urls(args) => page_rows::urls(args),
         Export::Sitemap(args) => page_rows::sitemap(args),
