@@ -3,6 +3,7 @@
 mod environment;
 pub(crate) mod host_rules;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -173,10 +174,17 @@ fn cookies(
     };
     if let Some(path) = settings.items("fetch.cookies_file").first() {
         let bad = |why: String| Failure::config(format!("fetch.cookies_file: {path}: {why}"));
-        let text = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
-        let digest = Digest::of_bytes(&text).to_string();
-        if jar.imported_from() != Some(digest.as_str()) {
-            jar.import(&text, &digest, Cookies::now()).map_err(|error| bad(error.to_string()))?;
+        match std::fs::read(path) {
+            Ok(text) => {
+                let digest = Digest::of_bytes(&text).to_string();
+                if jar.imported_from() != Some(digest.as_str()) {
+                    let imported = jar.import(&text, &digest, Cookies::now());
+                    imported.map_err(|error| bad(error.to_string()))?;
+                }
+            }
+            // Once imported it is better removed.
+            Err(error) if error.kind() == ErrorKind::NotFound && jar.imported_from().is_some() => {}
+            Err(error) => return Err(bad(error.to_string())),
         }
     }
     Ok(Some(Arc::new(Cookies::new(jar))))

@@ -1,5 +1,6 @@
 //! Which verbs and flags does the command line take?
 
+mod common;
 mod documents;
 mod listings;
 mod networks;
@@ -12,6 +13,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use evercrawl_model::{Outcome, Refusal};
 
+pub(crate) use self::common::{Common, CommonOfSeveral};
 use crate::exit;
 use crate::logging::LogArgs;
 use crate::units;
@@ -28,7 +30,8 @@ pub(crate) use ways_in::WaysInArgs;
 const CRAWL_EXAMPLES: &str = "Examples:
   evercrawl crawl https://example.org/ --contact you@example.org --data web
   evercrawl crawl --data web --max-time 1h       resume, and stop after an hour
-  evercrawl crawl --data web --budget 5/s        5 requests per second";
+  evercrawl crawl --data web --budget 5/s        5 requests per second
+  evercrawl crawl --data a --data b --budget 9/s two directories, one budget";
 
 /// An incremental web crawler: finds pages, archives them, learns how often they change, and
 /// keeps its copy as fresh as a budget allows.
@@ -134,26 +137,6 @@ pub(crate) enum Verb {
     },
 }
 
-/// The data directory, the configuration file, and settings of any kind.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Common {
-    /// Data directory
-    #[arg(
-        long,
-        short,
-        env = "EVERCRAWL_DATA",
-        default_value = "evercrawl-data",
-        value_name = "DIR"
-    )]
-    pub(crate) data: PathBuf,
-    /// Configuration file [default: evercrawl.toml in the data directory, else in the current one]
-    #[arg(long, env = "EVERCRAWL_CONFIG", value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// Set any setting, e.g. `-s pace.delay=2s`; `evercrawl config show` lists them
-    #[arg(short, long = "set", value_name = "NAME=VALUE")]
-    pub(crate) set: Vec<String>,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct Init {
     #[command(flatten)]
@@ -199,7 +182,7 @@ pub(crate) struct Crawl {
     #[command(flatten)]
     pub(crate) seeds: Seeds,
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) common: CommonOfSeveral,
     #[command(flatten)]
     pub(crate) rules: CrawlRules,
     #[command(flatten)]

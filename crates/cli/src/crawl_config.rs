@@ -87,20 +87,21 @@ fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()>
         ("identity.contact", rules.contact.clone()),
         ("fetch.proxy", rules.ways_in.proxy.clone()),
         ("fetch.cookies", rules.ways_in.cookies.clone()),
-        ("fetch.cookies_file", rules.ways_in.cookies_file.clone()),
+        ("fetch.cookies_file", rules.ways_in.cookies_file.as_deref().map(absolute)),
     ];
     for (name, value) in single {
         if let Some(value) = value {
             settings.set(name, vec![value], Origin::Flag)?;
         }
     }
+    let ca_files = rules.ways_in.ca_file.iter().map(|path| absolute(path)).collect();
     let lists = [
         ("crawl.include", &rules.include),
         ("crawl.exclude", &rules.exclude),
         ("fetch.allow_private", &rules.allow_private),
         ("fetch.connect_to", &rules.connect_to),
         ("fetch.no_proxy", &rules.ways_in.no_proxy),
-        ("fetch.ca_file", &rules.ways_in.ca_file),
+        ("fetch.ca_file", &ca_files),
     ];
     for (name, items) in lists {
         if !items.is_empty() {
@@ -108,6 +109,12 @@ fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()>
         }
     }
     Ok(())
+}
+
+/// A path that a later run finds too, wherever it is started.
+fn absolute(path: &str) -> String {
+    let absolute = std::path::absolute(path);
+    absolute.map_or_else(|_| path.to_owned(), |path| path.display().to_string())
 }
 
 /// The configuration of a crawl, from the settings and the limits of this run.
@@ -459,6 +466,17 @@ fn importance_method(settings: &Settings) -> anyhow::Result<Option<Method>> {
 const LIVE_POLICIES: [&str; 3] = ["index", "gamma", "uniform"];
 
 fn limits(settings: &Settings, run: &RunArgs) -> anyhow::Result<RunLimits> {
+    Ok(RunLimits {
+        bytes_per_day: settings.get("budget.bytes_per_day", day_of_bytes)?,
+        budget: settings.get("budget.rate", units::rate)?,
+        concurrency: settings.one_or_more("budget.concurrency")?,
+        min_free_disk: settings.need("limits.min_free_disk", units::size)?,
+        ..run_limits(run)?
+    })
+}
+
+/// The limits that hold for one run.
+pub(crate) fn run_limits(run: &RunArgs) -> anyhow::Result<RunLimits> {
     let flag = |name: &str, error: String| Failure::usage(format!("--{name}: {error}"));
     let time = run.time.as_deref().map(units::duration).transpose();
     let bytes = run.max_bytes.as_deref().map(units::size).transpose();
@@ -467,10 +485,7 @@ fn limits(settings: &Settings, run: &RunArgs) -> anyhow::Result<RunLimits> {
         pages: run.max_pages,
         time: time.map_err(|error| flag("max-time", error))?,
         bytes: bytes.map_err(|error| flag("max-bytes", error))?,
-        bytes_per_day: settings.get("budget.bytes_per_day", day_of_bytes)?,
-        budget: settings.get("budget.rate", units::rate)?,
-        concurrency: settings.one_or_more("budget.concurrency")?,
-        min_free_disk: settings.need("limits.min_free_disk", units::size)?,
+        ..RunLimits::default()
     })
 }
 

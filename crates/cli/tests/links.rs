@@ -169,7 +169,7 @@ fn a_pdf_is_a_page_like_others() {
     let mut running = place.start(&format!("{crawl} --revisit-every 300ms --quiet"));
     running.wait_until("two visits", || site.asked("a.test/report.pdf").len() > 1);
     running.wait_until("a page that only the PDF links to", || {
-        site.asked("a.test/from-pdf").len() > 0
+        !site.asked("a.test/from-pdf").is_empty()
     });
     running.signal(Signal::INT);
     running.wait().expect(11);

@@ -40,6 +40,7 @@ mod retention;
 mod rules;
 mod running;
 mod settings;
+mod several;
 mod spam;
 mod status;
 mod stop;

@@ -1,6 +1,10 @@
 //! Does a crawl say what failed, on which host and why; what changed, and what it left out; and how often pages
 //! change?
-#![allow(clippy::unwrap_used, reason = "a failing test panics")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a failing test panics; how long a run takes is tested"
+)]
 
 use std::fs;
 use std::net::TcpListener;

@@ -28,7 +28,13 @@ impl Bucket {
         self.rate
     }
 
-    fn level(&self, now: Time) -> f64 {
+    /// Another rate from `now` on.
+    pub(crate) fn set_rate(&mut self, rate: f64, now: Time) {
+        *self = Bucket { rate, tokens: self.level(now), at: now };
+    }
+
+    /// Requests that may go at once.
+    pub(crate) fn level(&self, now: Time) -> f64 {
         let burst = 1.0 + self.rate;
         (self.tokens + now.since(self.at).as_secs_f64() * self.rate).min(burst)
     }

@@ -5,6 +5,7 @@
 //! - [`walk`]: the loop's one owner, without a clock or a thread
 //! - [`live`]: the walk with real sockets, threads and time
 //! - [`rehearsal`]: the walk under a clock of its own, against a computed web
+//! - [`shared_rehearsal`]: several of them, with one budget
 //! - `process`: what does an answer mean? (on worker threads)
 //! - [`links`]: where does a page lead, and may we go there?
 //! - `nature`: is this the page that was asked for?
@@ -24,6 +25,7 @@
 //! re-exported here for those who configure a crawl.
 
 mod budget;
+mod budget_office;
 pub mod check;
 pub mod config;
 pub mod cookie_file;
@@ -38,6 +40,7 @@ mod recent;
 pub mod rehearsal;
 pub mod retention;
 mod robots;
+pub mod shared_rehearsal;
 pub mod today;
 pub mod unmasked;
 pub mod waiting;

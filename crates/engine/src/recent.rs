@@ -105,6 +105,12 @@ impl Recent {
         }
     }
 
+    /// Somebody who claimed content will not settle that: nobody waits for it any more.
+    pub fn abandon(&self) {
+        self.lock().claims.retain(|_, claim| claim.batch.is_some());
+        self.settled.notify_all();
+    }
+
     /// Content is held by another record than before.
     pub fn hold(&self, digest: Digest, holder: Holder) {
         let mut inner = self.lock();

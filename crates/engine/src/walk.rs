@@ -43,16 +43,19 @@ mod sweep;
 
 use std::net::IpAddr;
 use std::sync::{Arc, RwLock};
+use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_metrics::Meters;
 use evercrawl_model::{Discovery, Event, HostUpdate, Time};
+use evercrawl_policy::allocate::shares::BudgetDemand;
 use evercrawl_state::{Counters, Load, State, Store, View};
 use evercrawl_urls::{Canonical, Scope, ScopeKind, Seed, UrlFilter};
 
 use crate::EngineError;
+use crate::budget_office::BudgetReport;
 use crate::config::WalkConfig;
-use crate::frontier::{Frontier, Lease};
+use crate::frontier::{Frontier, Lease, SharedPauses};
 use crate::links::LinkReader;
 use crate::mirrors::Mirrors;
 use crate::planner::Planner;
@@ -75,6 +78,9 @@ pub use run_hosts::{HostRun, RunHosts};
 use signals::WaitingSignals;
 pub use signals::{SignalCounts, SignalOutcome};
 use sweep::Sweep;
+
+/// A walk asks for no more of a shared budget than visits all its new pages in this time.
+const NEW_PAGES_WITHIN: Duration = Duration::from_secs(60);
 
 /// Requests without an answer after which a run that visits new pages alone gives a host up.
 const SILENT_AFTER: u32 = 2;
@@ -297,6 +303,18 @@ impl<S: Store> Walk<S> {
         self.revisits.planner.set_rate(rate);
     }
 
+    /// What this walk could do with requests beside other walks, if the known pages of all were visited once in `turn`.
+    pub(crate) fn budget_report(&self, turn: Duration, now: Time) -> BudgetReport {
+        let [new, held, ..] = self.counters().by_status;
+        let planner = self.planner();
+        let demand = BudgetDemand {
+            new: new as f64 / NEW_PAGES_WITHIN.as_secs_f64(),
+            discovery: self.config.frontier.discover,
+            ..planner.demand(turn, now)
+        };
+        BudgetReport { demand, held: held as f64, currency: planner.currency() }
+    }
+
     /// The planner, for readers.
     pub fn planner(&self) -> &Planner {
         &self.revisits.planner
@@ -329,6 +347,16 @@ impl<S: Store> Walk<S> {
     /// The machine's clock was set ahead, to `now`.
     pub fn clock_set(&mut self, now: Time) {
         self.ledger.frontier.restart_pauses(now);
+    }
+
+    /// Other walks run in this process: from `now` on, no host or address gets less than its pause from all together.
+    pub fn share_pauses(&mut self, shared: SharedPauses, now: Time) {
+        self.ledger.frontier.share_pauses(shared, now);
+    }
+
+    /// This walk asks nothing more: what it has out does not hold up other walks.
+    pub fn leave_shared_pauses(&mut self, now: Time) {
+        self.ledger.frontier.leave_shared_pauses(now);
     }
 
     /// Reads an answer on this thread, as the workers do.

@@ -55,6 +55,7 @@ fn bytes_of_a_visit_and_speed() {
 }
 
 /// Seconds that something takes, the shortest of a few times.
+#[allow(clippy::disallowed_methods, reason = "how long it takes is what is shown")]
 fn timed(mut what: impl FnMut()) -> f64 {
     let once = |_| {
         let start = Instant::now();

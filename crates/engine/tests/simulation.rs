@@ -437,7 +437,9 @@ fn what_is_put_in_the_place_of_pages_is_told_as_the_truth_has_it() {
         if truth.deleted.is_some_and(lately) || lately(truth.created) {
             continue;
         }
-        let want = truth.instead.map(|instead| match instead {
+        // A page that its server called gone is rarely asked for again: what counts is what was there then.
+        let Some(last) = row.past.as_ref().map(|past| past.last_visit) else { continue };
+        let want = world.truth(page, last.millis()).instead.map(|instead| match instead {
             InsteadOfNotFound::NotFound => Outcome::SoftGone,
             InsteadOfNotFound::LoginForm | InsteadOfNotFound::LoginRedirect => Outcome::LoginWall,
             InsteadOfNotFound::Offer => Outcome::Parked,

@@ -117,7 +117,7 @@ impl Extractor {
         let page = &mut self.page;
         let read = || pdf::read_pdf(document.bytes, options, page);
         let read = std::panic::catch_unwind(AssertUnwindSafe(read));
-        match read.unwrap_or(Err(Unreadable::Damaged)) {
+        match read.unwrap_or(Err(Unreadable::Failed)) {
             Ok(()) => {
                 let (content, links) = (Content::Page(&self.page), &self.page.links);
                 Extraction { content, links, ..nothing(kind) }

@@ -24,6 +24,8 @@ pub enum Unreadable {
     Encrypted,
     /// No page was found in it.
     Damaged,
+    /// The reader failed on it: a mistake of ours.
+    Failed,
 }
 
 impl Unreadable {
@@ -32,6 +34,7 @@ impl Unreadable {
         match self {
             Unreadable::Encrypted => "encrypted",
             Unreadable::Damaged => "damaged",
+            Unreadable::Failed => "the reader failed; please report this file",
         }
     }
 }

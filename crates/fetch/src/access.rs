@@ -52,6 +52,15 @@ pub struct Access {
     rules: AccessRules,
 }
 
+/// Equal are the access of one crawl and itself, and any two without rules.
+impl PartialEq for Access {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Access {}
+
 /// What the rules add to one request.
 #[derive(Default)]
 pub(crate) struct RequestExtras {
@@ -122,12 +131,6 @@ impl Access {
                 debug!(%url, %reason, "cookie not kept");
             }
         }
-    }
-}
-
-impl Default for Access {
-    fn default() -> Self {
-        Access { id: 0, rules: AccessRules::default() }
     }
 }
 

@@ -26,11 +26,11 @@ pub fn is_public(ip: IpAddr) -> bool {
 pub fn is_private_name(host: &str) -> bool {
     const SET_ASIDE: [&str; 6] = ["localhost", "local", "internal", "intranet", "lan", "home.arpa"];
     let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
-    let is_below = |domain: &&str| {
-        host.strip_suffix(*domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    let is_below = |domain: &str| {
+        host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     };
     literal_address(&host).is_none()
-        && (!host.contains('.') || SET_ASIDE.iter().any(|it| is_below(&it)))
+        && (!host.contains('.') || SET_ASIDE.iter().any(|it| is_below(it)))
 }
 
 /// The IP address that a URL's or rule's host is, if it is one.

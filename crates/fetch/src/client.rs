@@ -24,14 +24,12 @@ use crate::response::{Fetched, Response, Times};
 
 /// Fetches pages. It is shared by all who fetch; what it holds (connections, names) is bounded.
 pub struct Client {
+    config: FetchConfig,
     persona: RequestHeaders,
-    limits: FetchLimits,
-    connect_to: Vec<ConnectTo>,
     resolver: Arc<Resolver>,
     dialer: Dialer,
-    pool: Pool,
+    pool: Arc<Pool>,
     room: BodyMemory,
-    access: Arc<Access>,
 }
 
 /// One step of a chain of redirects.
@@ -49,18 +47,37 @@ impl Client {
         Ok(Client {
             persona: RequestHeaders::new(&config)?,
             dialer: Dialer::new(&config)?,
-            resolver: Resolver::new(config.dns)?,
-            limits: config.limits,
-            connect_to: config.connect_to,
-            pool: Pool::new(config.pool),
+            resolver: Resolver::new(config.dns.clone())?,
+            pool: Arc::new(Pool::new(config.pool.clone())),
             room: BodyMemory::new(),
-            access: config.access,
+            config,
         })
+    }
+
+    /// Makes a client for another configuration that shares with this one the memory for bodies, the table of names
+    /// if both ask the same name servers, and the idle connections if both may connect to the same addresses in the
+    /// same way.
+    pub fn beside(&self, config: FetchConfig) -> Result<Self, FetchConfigError> {
+        let mut client = Client { room: self.room.clone(), ..Client::new(config)? };
+        let (own, other) = (&client.config, &self.config);
+        if own.dns == other.dns {
+            client.resolver = self.resolver.clone();
+        }
+        if own.connects_like(other) {
+            client.pool = self.pool.clone();
+        }
+        Ok(client)
+    }
+
+    /// What it was made from.
+    pub fn config(&self) -> &FetchConfig {
+        &self.config
     }
 
     /// Fetches once, following no redirect. Never waits longer than the limits say.
     pub async fn fetch(&self, request: &Request) -> Fetched {
-        let mut visit = FetchProgress::start(request.limits_override().unwrap_or(&self.limits));
+        let mut visit =
+            FetchProgress::start(request.limits_override().unwrap_or(&self.config.limits));
         let result = self.request_response(request, &mut visit).await;
         visit.times.total = visit.started.elapsed();
         Fetched {
@@ -75,8 +92,9 @@ impl Client {
     /// The address that a request would go to first, without asking anything of it: whoever paces
     /// requests by address needs it beforehand. `None` where a proxy looks it up.
     pub async fn locate(&self, request: &Request) -> Result<Option<IpAddr>, Failure> {
-        let mut visit = FetchProgress::start(request.limits_override().unwrap_or(&self.limits));
-        let (host, _) = ConnectTo::route(&self.connect_to, request.host(), request.port());
+        let mut visit =
+            FetchProgress::start(request.limits_override().unwrap_or(&self.config.limits));
+        let (host, _) = ConnectTo::route(&self.config.connect_to, request.host(), request.port());
         if self.access(request).proxy_for(request.url()).is_some() {
             return self.judge_unresolved(host);
         }
@@ -114,7 +132,8 @@ impl Client {
         visit: &mut FetchProgress<'_>,
     ) -> Result<Response, Failure> {
         let access = self.access(request);
-        let (host, port) = ConnectTo::route(&self.connect_to, request.host(), request.port());
+        let (host, port) =
+            ConnectTo::route(&self.config.connect_to, request.host(), request.port());
         let via = match access.proxy_for(request.url()) {
             Some(proxy) => Some(Via {
                 proxy,
@@ -172,7 +191,7 @@ impl Client {
 
     /// The rules by which a request goes out.
     fn access<'a>(&'a self, request: &'a Request) -> &'a Access {
-        request.access_override().unwrap_or(&self.access)
+        request.access_override().unwrap_or(&self.config.access)
     }
 
     /// What can be known of a host whose name a proxy looks up: literal addresses and this machine's own names are

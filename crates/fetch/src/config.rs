@@ -12,7 +12,7 @@ use crate::connect_to::ConnectTo;
 use crate::dns::DnsSettings;
 
 /// The configuration of a [`Client`](crate::Client), fixed at its start.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchConfig {
     /// Who is asking.
     pub identity: Identity,
@@ -52,6 +52,14 @@ impl FetchConfig {
             http2: false,
             access: Access::plain(),
         }
+    }
+
+    /// Whether a connection that was opened by this configuration may serve the other.
+    pub(crate) fn connects_like(&self, other: &FetchConfig) -> bool {
+        self.allow_private == other.allow_private
+            && self.tls == other.tls
+            && self.http2 == other.http2
+            && self.pool == other.pool
     }
 }
 

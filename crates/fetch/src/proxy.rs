@@ -49,8 +49,8 @@ impl Proxy {
     /// The same proxy, known by `user:password`.
     pub fn with_login(mut self, login: &str) -> Result<Self, BadProxy> {
         let (user, password) = login.split_once(':').ok_or(BadProxy::Login)?;
-        let is_short = user.len() <= 255 && password.len() <= 255;
-        if self.kind == ProxyKind::Socks5 && !(is_short && !user.is_empty()) {
+        let is_unfit = user.is_empty() || user.len() > 255 || password.len() > 255;
+        if self.kind == ProxyKind::Socks5 && is_unfit {
             return Err(BadProxy::Login);
         }
         let basic = crate::login::basic(login);

@@ -170,6 +170,12 @@ fn describe_fault(fault: &CertificateError) -> String {
             format!("it is not for {}, but for {}", expected.to_str(), shown.join(", "))
         }
         CertificateError::Revoked => "it was revoked".to_owned(),
+        // The library has no name for this one: most certificates that people sign themselves.
+        other if other.to_string().contains("CaUsedAsEndEntity") => {
+            "it is an authority's certificate, self-signed and shown by a server; if the server is yours, name \
+             it in fetch.accept_invalid_certificates"
+                .to_owned()
+        }
         other => other.to_string(),
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::support::{client, config, keep_answering, read_head, request, serve};
-use evercrawl_fetch::{Client, Failure, Fetched, Request, Truncation};
+use evercrawl_fetch::{AllowPrivate, Client, Failure, Fetched, Request, Truncation};
 use tokio::io::AsyncWriteExt;
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody";
@@ -137,6 +137,28 @@ async fn a_cut_off_body_ends_its_connection() {
     assert_eq!(first.result.unwrap().truncated, Some(Truncation::Size));
     assert_eq!(second.result.unwrap().body, "bo");
     assert_eq!(count.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_client_beside_another_shares_connections_that_both_may_open() {
+    let (address, count) = counting(OK).await;
+    let client = client();
+    assert!(client.fetch(&request(address)).await.result.is_ok());
+    let mut named = config();
+    named.identity.product = "another/1.0".to_owned();
+    let beside = client.beside(named).unwrap();
+    let fetched = beside.fetch(&request(address)).await;
+    assert!(String::from_utf8_lossy(&fetched.request_bytes).contains("another/1.0"));
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+    let mut other = config();
+    other.tls.accept_invalid = true;
+    let apart = client.beside(other).unwrap();
+    assert!(apart.fetch(&request(address)).await.result.is_ok());
+    assert_eq!(count.load(Ordering::SeqCst), 2, "it may not use what it would not have opened");
+    let mut strict = config();
+    strict.allow_private = AllowPrivate::none();
+    let strict = client.beside(strict).unwrap();
+    assert!(strict.fetch(&request(address)).await.result.is_err());
 }
 
 #[tokio::test]

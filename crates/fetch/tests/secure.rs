@@ -93,6 +93,13 @@ async fn untrusted_wrongly_named_and_expired_servers_are_refused() {
     assert!(misnamed.to_string().contains("b.test"), "{misnamed}");
 
     let key = KeyPair::generate().unwrap();
+    let mut authority = CertificateParams::new(["a.test".to_owned()]).unwrap();
+    authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let own = CertifiedKey { cert: authority.self_signed(&key).unwrap(), signing_key: key };
+    let shown = fetch_as("a.test", serve_tls(&own).await, trust(&own)).await.result.unwrap_err();
+    assert!(shown.to_string().contains("an authority's certificate"), "{shown}");
+
+    let key = KeyPair::generate().unwrap();
     let mut old = CertificateParams::new(["a.test".to_owned()]).unwrap();
     old.not_after = rcgen::date_time_ymd(2001, 1, 1);
     let own = CertifiedKey { cert: old.self_signed(&key).unwrap(), signing_key: key };

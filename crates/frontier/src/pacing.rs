@@ -12,21 +12,28 @@ use super::{Frontier, Lease, RobotsRules, SharedPauses};
 pub(super) const MARGIN: Duration = Duration::from_millis(2);
 
 impl Frontier {
-    /// Records that a request for a leased page is sent now.
-    pub fn record_request(&mut self, lease: &Lease, now: Time) {
-        let Some(host) = self.active.get_mut(&lease.page.host) else { return };
-        host.next_allowed = now.after(host.delay);
-        host.out += 1;
-        self.pauses.asked(&host.row, lease.ip, host.delay, now);
-        self.enqueue_host(lease.page.host, now);
+    /// Records that a request for a leased page is sent now. False if it must not be sent: another crawl has just sent
+    /// one to this host or address.
+    #[must_use]
+    pub fn record_request(&mut self, lease: &Lease, now: Time) -> bool {
+        let Some(host) = self.active.get_mut(&lease.page.host) else { return true };
+        let may_ask = self.pauses.try_ask(&host.row, lease.ip, host.delay, now);
+        if may_ask {
+            host.next_allowed = now.after(host.delay);
+            host.out += 1;
+            self.enqueue_host(lease.page.host, now);
+        }
+        may_ask
     }
 
-    /// Records that a robots.txt request for a leased page is sent now.
-    pub fn record_robots_request(&mut self, lease: &Lease, now: Time) {
+    /// Records that a robots.txt request for a leased page is sent now; false as for a page.
+    #[must_use]
+    pub fn record_robots_request(&mut self, lease: &Lease, now: Time) -> bool {
+        let may_ask = self.record_request(lease, now);
         if let Some(host) = self.active.get_mut(&lease.page.host) {
-            host.awaits_robots = true;
+            host.awaits_robots |= may_ask;
         }
-        self.record_request(lease, now);
+        may_ask
     }
 
     /// Records that the robots.txt request of a host ended, whatever the result.
@@ -116,6 +123,14 @@ impl Frontier {
         }
     }
 
+    /// Blocks requests to a host that failed or asked for a pause, for other crawls in this process too.
+    pub fn block_for_all(&mut self, key: HostKey, until: Time, failures: u16, now: Time) {
+        self.block(key, until, failures);
+        if let Some(host) = self.active.get(&key) {
+            self.pauses.block(&host.row, until, now);
+        }
+    }
+
     /// Allows requests to a blocked host from `until` on; false when the host is not active.
     pub fn unblock(&mut self, key: HostKey, until: Time, now: Time) -> bool {
         let Some(host) = self.active.get_mut(&key) else { return false };
@@ -146,9 +161,17 @@ impl Frontier {
         if self.pauses.is_shared() {
             return;
         }
+        if self.last_asked > self.started_at {
+            // What was asked lately is not in the table, and other crawls must not ask it too soon.
+            shared.all_asked(now);
+        }
         self.pauses.share(shared);
         for host in self.active.values() {
-            (0..host.out).for_each(|_| self.pauses.asked(&host.row, host.row.ip, host.delay, now));
+            // Not what the user paused for this crawl alone.
+            if host.row.failures > 0 && host.blocked_until < Time::NEVER {
+                self.pauses.block(&host.row, host.blocked_until, now);
+            }
+            (0..host.out).for_each(|_| self.pauses.announce(&host.row, host.delay, now));
         }
     }
 

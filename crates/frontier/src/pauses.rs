@@ -44,13 +44,28 @@ impl Pauses {
         }
     }
 
-    /// A request goes out now.
-    pub(super) fn asked(&mut self, host: &HostRow, ip: Option<IpAddr>, pause: Duration, now: Time) {
+    /// A request goes out now, unless another crawl asks the host or the address at this moment: then false.
+    pub(super) fn try_ask(
+        &mut self,
+        host: &HostRow,
+        ip: Option<IpAddr>,
+        pause: Duration,
+        now: Time,
+    ) -> bool {
+        let asker = self.asker(host, ip, pause);
+        if self.shared.as_ref().is_some_and(|shared| !shared.try_ask(&asker, now)) {
+            return false;
+        }
         if let Some(ip) = ip {
             self.addresses.asked(paced_address(ip), now);
         }
+        true
+    }
+
+    /// Tells other crawls of a request that was out before they came.
+    pub(super) fn announce(&self, host: &HostRow, pause: Duration, now: Time) {
         if let Some(shared) = &self.shared {
-            shared.asked(&self.asker(host, ip, pause), now);
+            shared.asked(&self.asker(host, host.ip, pause), now);
         }
     }
 
@@ -67,6 +82,13 @@ impl Pauses {
         }
         if let Some(shared) = &self.shared {
             shared.answered(&self.asker(host, ip, pause), now);
+        }
+    }
+
+    /// A host failed or asked for a pause: other crawls leave it alone too.
+    pub(super) fn block(&self, host: &HostRow, until: Time, now: Time) {
+        if let Some(shared) = &self.shared {
+            shared.block(&host.authority, until, now);
         }
     }
 

@@ -72,37 +72,23 @@ impl SharedPauses {
 
     /// When `asker` may ask its host; where another crawl's request is out, when to look again.
     pub(super) fn ready_at(&self, asker: &Asker<'_>, now: Time) -> Time {
-        let table = self.lock();
-        let host = table.hosts.entries.get(asker.authority);
-        if host.is_some_and(|host| host.out >= asker.per_host) {
-            return now.after(asker.host_pause.max(LEAST_WAIT));
-        }
-        let free = |pause: Option<&Pause>, own: Duration| match pause {
-            Some(pause) => pause.free.max(pause.last.after(own)),
-            None => table.asked_until.after(own),
-        };
-        let address = asker.address.map_or(Time::EPOCH, |address| {
-            let pause = table.addresses.entries.get(&address);
-            // Where the user's own machine needs no pause, it needs none after other crawls either.
-            if asker.address_pause.is_zero() {
-                Time::EPOCH
-            } else {
-                free(pause, asker.address_pause)
-            }
-        });
-        free(host, asker.host_pause).max(address)
+        self.lock().ready_at(asker, now)
     }
 
-    /// A request of `asker` goes out.
-    pub(super) fn asked(&self, asker: &Asker<'_>, now: Time) {
+    /// A request of `asker` goes out, unless another crawl has asked since [`ready_at`](Self::ready_at) said that it may:
+    /// then false.
+    pub(super) fn try_ask(&self, asker: &Asker<'_>, now: Time) -> bool {
         let mut table = self.lock();
-        let host = table.hosts.entry(asker.authority.into(), now);
-        host.out += 1;
-        host.pause_from(now, asker.host_pause);
-        if let Some(address) = asker.address.filter(|_| !asker.address_pause.is_zero()) {
-            let pause = table.addresses.entry(address, now);
-            (pause.last, pause.free) = (now, pause.free.max(now).after(asker.address_pause));
+        let may_ask = table.ready_at(asker, now) <= now;
+        if may_ask {
+            table.asked(asker, now);
         }
+        may_ask
+    }
+
+    /// A request of `asker` is out.
+    pub(super) fn asked(&self, asker: &Asker<'_>, now: Time) {
+        self.lock().asked(asker, now);
     }
 
     /// A request of `asker` ended.
@@ -114,6 +100,13 @@ impl SharedPauses {
         }
     }
 
+    /// A host is to be left alone until then.
+    pub(super) fn block(&self, authority: &str, until: Time, now: Time) {
+        let mut table = self.lock();
+        let host = table.hosts.entry(authority.into(), now);
+        host.free = host.free.max(until);
+    }
+
     /// So many requests to a host are not out any more.
     pub(super) fn returned(&self, authority: &str, count: usize) {
         if let Some(host) = self.lock().hosts.entries.get_mut(authority) {
@@ -123,6 +116,40 @@ impl SharedPauses {
 
     fn lock(&self) -> MutexGuard<'_, Table> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    /// When `asker` may ask its host; where another crawl's request is out, when to look again.
+    fn ready_at(&self, asker: &Asker<'_>, now: Time) -> Time {
+        let host = self.hosts.entries.get(asker.authority);
+        if host.is_some_and(|host| host.out >= asker.per_host) {
+            return now.after(asker.host_pause.max(LEAST_WAIT));
+        }
+        let free = |pause: Option<&Pause>, own: Duration| match pause {
+            Some(pause) => pause.free.max(pause.last.after(own)),
+            None => self.asked_until.after(own),
+        };
+        let address = asker.address.map_or(Time::EPOCH, |address| {
+            let pause = self.addresses.entries.get(&address);
+            // Where the user's own machine needs no pause, it needs none after other crawls either.
+            if asker.address_pause.is_zero() {
+                Time::EPOCH
+            } else {
+                free(pause, asker.address_pause)
+            }
+        });
+        free(host, asker.host_pause).max(address)
+    }
+
+    fn asked(&mut self, asker: &Asker<'_>, now: Time) {
+        let host = self.hosts.entry(asker.authority.into(), now);
+        host.out += 1;
+        host.pause_from(now, asker.host_pause);
+        if let Some(address) = asker.address.filter(|_| !asker.address_pause.is_zero()) {
+            let pause = self.addresses.entry(address, now);
+            (pause.last, pause.free) = (now, pause.free.max(now).after(asker.address_pause));
+        }
     }
 }
 
@@ -213,6 +240,20 @@ mod tests {
         pauses.answered(&asker, START.after(ms(5)));
         pauses.returned("a", 1);
         assert_eq!(pauses.ready_at(&asker, START.after(ms(5))), START.after(ms(5)));
+    }
+
+    #[test]
+    fn of_two_crawls_that_may_ask_one_does_and_all_leave_a_blocked_host_alone() {
+        let (pauses, asker) = (rested(), asker("a", 100, 0));
+        assert!(pauses.ready_at(&asker, START) <= START);
+        assert!(pauses.try_ask(&asker, START));
+        assert!(!pauses.try_ask(&asker, START));
+        pauses.answered(&asker, START);
+        pauses.returned("a", 1);
+        let until = START.after(ms(60_000));
+        pauses.block("a", until, START);
+        assert_eq!(pauses.ready_at(&asker, START.after(ms(200))), until);
+        assert!(!pauses.try_ask(&asker, START.after(ms(200))) && pauses.try_ask(&asker, until));
     }
 
     #[test]

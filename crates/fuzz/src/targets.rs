@@ -13,8 +13,8 @@ use evercrawl_archive::{MemorySegments, SegmentId, SegmentStore, check_file, sur
 use evercrawl_compare::{Fingerprint, Outline, PageMemory, SiteMemory};
 use evercrawl_engine::schedule::parse_retry_after;
 use evercrawl_extract::{
-    Content, Document, Extractor, HeaderLinks, HtmlOptions, LinkSources, Listing, charset, decode,
-    sniff,
+    Content, Document, Extractor, HeaderLinks, HtmlOptions, LinkSources, Listing, Unreadable,
+    charset, decode, sniff,
 };
 use evercrawl_fetch::{ConnectTo, Network, Request};
 use evercrawl_lab::synthetic::WorldSpec;
@@ -310,6 +310,7 @@ fn pdf(bytes: &[u8]) {
     let document = Document { bytes, content_type: None, url: "https://a.test/a.pdf" };
     let mut extractor = Extractor::new();
     let extracted = extractor.extract(&document, &options);
+    assert_ne!(extracted.unreadable, Some(Unreadable::Failed), "the reader panicked");
     match extracted.content {
         Content::Page(page) => assert!(page.links.len() <= 50 && page.text.len() <= 1000),
         other => assert!(other == Content::Nothing && extracted.unreadable.is_some()),

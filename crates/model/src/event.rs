@@ -68,8 +68,8 @@ pub enum Event {
     Rescheduled {
         /// The page.
         page: PageKey,
-        /// Its new due time.
-        due: Time,
+        /// When it is visited instead.
+        next: NextVisit,
         /// The policy's new notes; `None` keeps the old ones.
         policy_notes: Option<PolicyNotes>,
     },

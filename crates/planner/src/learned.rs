@@ -2,6 +2,7 @@
 
 use super::audit::Audits;
 use super::calibration::Calibration;
+use super::rechecks::Rechecks;
 use super::sample::Sample;
 use super::signals::HostNames;
 use super::validators::ValidatorTrust;
@@ -9,7 +10,7 @@ use super::yields::LinkYields;
 use super::{AUDIT_SEED, Planner};
 
 /// The version of the encoding.
-const FORMAT: u8 = 4;
+const FORMAT: u8 = 5;
 
 impl Planner {
     /// Encodes what it learned, for [`restore_learned`](Self::restore_learned).
@@ -21,6 +22,7 @@ impl Planner {
         self.validator_trust.write(&mut out);
         self.calibration.write(&mut out);
         self.yields.write(&mut out);
+        self.rechecks.write(&mut out);
         out.extend_from_slice(&self.usual_news.to_le_bytes());
         self.sample.write(&mut out);
         out.extend_from_slice(&self.policy.encode_learned());
@@ -38,16 +40,19 @@ impl Planner {
             audits.read(&mut from)?;
             let names = (HostNames::read(&mut from)?, ValidatorTrust::read(&mut from)?);
             let known = (Calibration::read(&mut from)?, LinkYields::read(&mut from)?);
+            let rechecks = Rechecks::read(&mut from)?;
             let (news, rest) = from.split_first_chunk()?;
             from = rest;
-            Some((names, known, f32::from_le_bytes(*news), Sample::read(&mut from)?))
+            Some((names, known, rechecks, f32::from_le_bytes(*news), Sample::read(&mut from)?))
         };
-        let Some((names, (calibration, yields), news, sample)) = read() else { return false };
+        let Some((names, (calibration, yields), rechecks, news, sample)) = read() else {
+            return false;
+        };
         if !self.policy.restore_learned(from) {
             return false;
         }
         ((self.host_names, self.validator_trust), self.calibration) = (names, calibration);
-        (self.yields, self.usual_news) = (yields, news);
+        (self.yields, self.rechecks, self.usual_news) = (yields, rechecks, news);
         (self.sample, self.audits) = (sample, audits);
         true
     }

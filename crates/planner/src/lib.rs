@@ -9,12 +9,14 @@
 mod audit;
 mod calibration;
 mod conditions;
+mod demand;
 mod error;
 pub mod freshness;
 mod learned;
 pub mod overrides;
 mod page;
 mod plan;
+mod rechecks;
 mod rescheduling;
 mod sample;
 pub mod schedule;
@@ -45,6 +47,8 @@ use freshness::Freshness;
 use overrides::Overrides;
 use page::{fold_hash, from_days, policy_notes, to_days, to_finding, unweighted_policy_page};
 pub use plan::PlannerConfig;
+use rechecks::Rechecks;
+pub use rechecks::{Absence, RecheckCounts};
 use sample::Sample;
 use schedule::Schedule;
 use signals::HostNames;
@@ -58,6 +62,9 @@ const DUE_TIME_SLACK: f64 = 0.02;
 
 /// The seed of the audit sample: it need not be secret, only fair.
 const AUDIT_SEED: u64 = 0x6175_6469_7473;
+
+/// A page that is absent is not rechecked before the budget could have fetched every page this many times.
+const ROUNDS_UNTIL_RECHECK: f64 = 4.0;
 
 /// How often the policy replans over all pages while visits bring news.
 const REPLAN_INTERVAL: Duration = Duration::from_secs(60);
@@ -100,6 +107,7 @@ pub struct Planner {
     validator_trust: ValidatorTrust,
     calibration: Calibration,
     yields: LinkYields,
+    rechecks: Rechecks,
     rota: RevisitRotation,
     /// True when so many new pages are queued that finding more has no value.
     has_plenty: bool,
@@ -126,6 +134,7 @@ impl Planner {
             validator_trust: ValidatorTrust::default(),
             calibration: Calibration::default(),
             yields: LinkYields::default(),
+            rechecks: Rechecks::default(),
             rota: RevisitRotation::default(),
             has_plenty: false,
             usual_news: 0.0,
@@ -201,7 +210,8 @@ impl Planner {
         let changed = self.record_in_policy(&mut page, row, visited, look.new_links);
         let news = self.update_news(row, changed.then_some(visited.visit.score));
         visited.policy_notes = policy_notes(&page, news);
-        visited.next = self.next_visit(row, schedule, visited, (look.ended, page.due));
+        self.rechecks.learn(row, &page, &visited.visit);
+        visited.next = self.next_visit(row, schedule, visited, (look.ended, &page));
         self.visits += 1;
         match found {
             Finding::Same | Finding::Changed if self.sample.includes(key) => {
@@ -265,32 +275,68 @@ impl Planner {
         averaged(before, score, LAST_CHANGE_SHARE)
     }
 
-    /// The next visit of a page whose visit ended at `ended`, and that the policy wants at `due`.
+    /// The next visit of a page whose visit ended at `ended`, and that the policy wants when `page` is due.
     fn next_visit(
         &self,
         row: &PageRow,
         schedule: &Schedule,
         visited: &Visited,
-        (ended, due): (Time, Days),
+        (ended, page): (Time, &Page),
     ) -> NextVisit {
         let change = visited.visit.change;
+        if visited.visit.is_move() {
+            let usual = (schedule.rare_visit(ended), ended);
+            return NextVisit::Recheck(self.recheck_time(row, page, &visited.visit, usual));
+        }
         let failures = row.past.as_ref().map_or(0, |past| past.failures).saturating_add(1);
         let held = row.past.as_ref().is_some_and(|past| past.digest.is_some());
         let next = schedule.next_visit(change, ended, failures, held);
         let failures = if change == Change::Failed { failures } else { 0 };
         match next {
             NextVisit::Due(_) if self.may_fetch_ahead() => {
-                NextVisit::Due(self.within_bounds(due, ended, failures))
+                NextVisit::Due(self.within_bounds(page.due, ended, failures))
             }
-            // A page that is gone is visited no more often than a page that never changes.
-            NextVisit::Recheck(at) if self.may_fetch_ahead() => {
-                NextVisit::Recheck(at.max(ended.after(self.time_to_fetch_all(4.0))))
+            NextVisit::Recheck(at) => {
+                NextVisit::Recheck(self.recheck_time(row, page, &visited.visit, (at, ended)))
             }
             NextVisit::Due(at) if is_outage(&visited.visit) => {
                 NextVisit::Due(at.min(self.earliest_revisit(ended, failures)))
             }
             next => next,
         }
+    }
+
+    /// When a page is rechecked that its visit found absent, where `usual` is when its schedule says so. Within a
+    /// budget such a page is visited no more often than a page that never changes.
+    fn recheck_time(
+        &self,
+        row: &PageRow,
+        page: &Page,
+        visit: &evercrawl_model::Visit,
+        (usual, ended): (Time, Time),
+    ) -> Time {
+        let rounds = if self.may_fetch_ahead() { ROUNDS_UNTIL_RECHECK } else { 0.0 };
+        let usual = usual.since(ended).max(self.time_to_fetch_all(rounds));
+        ended.after(self.rechecks.wait(row, page, visit, (usual, ended)))
+    }
+
+    /// When a page is rechecked that was given up by its last visit, where `usual` is when its schedule says so.
+    pub fn recheck_given_up(&self, row: &PageRow, visited: &Visited, usual: (Time, Time)) -> Time {
+        let page = self.policy_page(visited.visit.page, row);
+        self.recheck_time(row, &page, &visited.visit, usual)
+    }
+
+    /// Decides whether a page that is to be rechecked at `now` is fetched; otherwise when to ask again.
+    pub fn check_recheck(&self, key: PageKey, row: &PageRow, now: Time) -> Result<(), Time> {
+        if self.overrides.pin_interval(key).is_some() {
+            return Ok(());
+        }
+        self.rechecks.check(row, now)
+    }
+
+    /// How rechecks of pages that were gone, moved or refused are doing.
+    pub fn rechecks(&self) -> RecheckCounts {
+        self.rechecks.counts()
     }
 
     /// The notes for a held page, when `former` turns out to have moved there: the page observed for longer passes on
@@ -370,6 +416,7 @@ impl Planner {
     /// Counts a request for a page, and chooses the validators that it sends.
     pub fn prepare_request(&mut self, key: PageKey, row: &PageRow) -> Conditions {
         self.audits.count_request();
+        self.rechecks.count_request(row);
         match &row.past {
             Some(_) if self.audits.is_pending(key) => Conditions::NONE,
             Some(past) if self.plan.audits > 0.0 => {

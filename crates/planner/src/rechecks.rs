@@ -279,3 +279,127 @@ fn take<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
     *from = rest;
     Some(*head)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evercrawl_model::{HostKey, Outcome, PageKey, Score};
+
+    use crate::tests::waiting;
+
+    const DAY: Duration = Duration::from_secs(86_400);
+    const NOW: Time = Time::from_secs(100 * 86_400);
+
+    /// A page that has been gone since day 1, or moved.
+    fn absent(status: PageStatus, code: u16) -> PageRow {
+        let mut row = PageRow { status, ..waiting(100) };
+        row.place = Some(Place::Recheck(NOW));
+        row.past.iter_mut().for_each(|past| past.status = code);
+        row
+    }
+
+    fn found(change: Change, status: u16) -> Visit {
+        Visit {
+            page: PageKey { host: HostKey { shard: 0, host: 1 }, url: 2 },
+            at: NOW,
+            outcome: Outcome::Ok,
+            status,
+            change,
+            score: Score::new(0.0),
+            digest: None,
+            bytes: 0,
+            ms: 0,
+            record: None,
+            near: None,
+        }
+    }
+
+    fn in_group(group: u32) -> Page {
+        Page { group, host: 7, ..Page::new(0) }
+    }
+
+    fn days(wait: Duration) -> u64 {
+        wait.as_secs() / 86_400
+    }
+
+    #[test]
+    fn waits_at_least_double_and_are_longer_where_nothing_returns() {
+        let (rechecks, page) = (Rechecks::default(), in_group(1));
+        let wait = |row: &PageRow, visit: &Visit, usual| {
+            days(rechecks.wait(row, &page, visit, (usual, NOW)))
+        };
+        let (live, gone) = (waiting(100), absent(PageStatus::Gone, 404));
+        assert_eq!(wait(&live, &found(Change::Gone, 404), 10 * DAY), 10, "the first recheck");
+        assert_eq!(wait(&live, &found(Change::Gone, 410), 10 * DAY), 40, "gone for good");
+        // It was last visited on day 1.
+        assert_eq!(wait(&gone, &found(Change::Gone, 404), 10 * DAY), 198);
+        assert_eq!(
+            rechecks.wait(&gone, &page, &found(Change::Gone, 410), (Duration::MAX, NOW)),
+            Duration::MAX
+        );
+    }
+
+    #[test]
+    fn what_returned_before_is_expected_to_return_first_in_its_section_then_on_its_host() {
+        let mut rechecks = Rechecks::default();
+        let gone = absent(PageStatus::Gone, 404);
+        let chance =
+            |rechecks: &Rechecks, group| rechecks.chance(Absence::NotFound, &in_group(group));
+        let before = chance(&rechecks, 1);
+        for _ in 0..20 {
+            rechecks.learn(&gone, &in_group(1), &found(Change::Same, 200));
+            rechecks.learn(&gone, &in_group(2), &found(Change::Gone, 404));
+            // A failure, and a visit that was no recheck, teach nothing.
+            rechecks.learn(&gone, &in_group(2), &found(Change::Failed, 500));
+            rechecks.learn(&waiting(100), &in_group(2), &found(Change::Same, 200));
+        }
+        let [flapping, dead, other] = [1, 2, 3].map(|group| chance(&rechecks, group));
+        assert!(before < 0.03 && flapping > 0.8 && dead < 0.1, "{before} {flapping} {dead}");
+        assert!(dead < other && other < flapping, "{other}");
+        assert_eq!(rechecks.counts().returned, 20);
+        let mut bytes = Vec::new();
+        rechecks.write(&mut bytes);
+        let read = Rechecks::read(&mut bytes.as_slice()).unwrap();
+        assert_eq!([1, 2, 3].map(|group| chance(&read, group)), [flapping, dead, other]);
+        assert!(Rechecks::read(&mut &bytes[..bytes.len() - 1]).is_none());
+    }
+
+    /// How many of this many requests may be rechecks, if each is wanted.
+    fn rechecks_among(rechecks: &mut Rechecks, requests: u32) -> u32 {
+        let (live, gone) = (waiting(100), absent(PageStatus::Gone, 404));
+        let mut made = 0;
+        for _ in 0..requests {
+            let row = if rechecks.check(&gone, NOW).is_ok() { &gone } else { &live };
+            made += u32::from(row == &gone);
+            rechecks.count_request(row);
+        }
+        made
+    }
+
+    #[test]
+    fn rechecks_take_a_hundredth_of_all_requests_unless_pages_return() {
+        let mut rechecks = Rechecks::default();
+        let made = rechecks_among(&mut rechecks, 10_000);
+        assert!((90..=115).contains(&made), "{made}");
+        let gone = absent(PageStatus::Gone, 404);
+        (0..50).for_each(|_| rechecks.learn(&gone, &in_group(1), &found(Change::Changed, 200)));
+        let made = rechecks_among(&mut rechecks, 10_000);
+        assert!((900..=1015).contains(&made), "{made}");
+        let put_off = rechecks.check(&gone, NOW).unwrap_err();
+        assert!(put_off >= NOW.after(24 * DAY), "a quarter of its wait");
+    }
+
+    #[test]
+    fn what_needs_no_request_is_no_recheck() {
+        for (row, absence) in [
+            (absent(PageStatus::Gone, 404), Some(Absence::NotFound)),
+            (absent(PageStatus::Gone, 410), Some(Absence::Gone)),
+            (absent(PageStatus::Live, 301), Some(Absence::Moved)),
+            (absent(PageStatus::Refused(Refusal::ErrorHistory), 500), Some(Absence::Unusable)),
+            (absent(PageStatus::Refused(Refusal::Robots), 200), None),
+            (waiting(100), None),
+        ] {
+            assert_eq!(Absence::of(&row), absence, "{row:?}");
+        }
+    }
+}

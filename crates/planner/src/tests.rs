@@ -62,7 +62,7 @@ fn the_policy_sees_pages_as_heavy_as_the_user_wishes() {
 const DAY: u64 = 86_400;
 
 /// A page that was visited on the first day, and is due on day `due`.
-fn waiting(due: u64) -> PageRow {
+pub(crate) fn waiting(due: u64) -> PageRow {
     let past = Past {
         visits: 1,
         checks: 0,

@@ -80,6 +80,12 @@ pub trait Policy {
         None
     }
 
+    /// Visits a day to `pages`, a fair sample, at each of these prices, if all pages were fetched once in `turn`; `None`
+    /// if the policy knows no prices.
+    fn visits_at(&self, _prices: &[f64], _pages: &[Page], _turn: Days) -> Option<Vec<f64>> {
+        None
+    }
+
     /// How far signals about pages of the host numbered `host` can be trusted; `None` if there were none, or the
     /// policy ignores them.
     fn signal_sources(&self, _host: u32) -> Option<SignalSources> {

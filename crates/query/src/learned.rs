@@ -3,7 +3,7 @@
 use evercrawl_engine::Planner;
 use evercrawl_estimate::signal::{SignalSource, SignalSources};
 use evercrawl_model::{HostKey, PageKind};
-use evercrawl_planner::{Agreement, CLASSES, PredictionRecord, Validator};
+use evercrawl_planner::{Agreement, CLASSES, PredictionRecord, RecheckCounts, Validator};
 use serde::{Deserialize, Serialize};
 
 use crate::code::Code;
@@ -19,6 +19,21 @@ pub struct LearnedView {
     pub audit_share: f64,
     /// Changes predicted, beside changes seen.
     pub predictions: PredictionsView,
+    /// Requests of this run for pages that were gone, moved or refused.
+    pub rechecks: RechecksView,
+}
+
+/// Requests of a run for pages that were gone, moved or refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RechecksView {
+    /// How many there were.
+    pub requests: u64,
+    /// How many of them found the page again.
+    pub returned: u64,
+    /// Their share of the run's requests for pages.
+    pub share: f64,
+    /// The share that they may take.
+    pub most_share: f64,
 }
 
 /// How far a source of signals is right about a host.
@@ -109,6 +124,18 @@ impl LearnedView {
                 .collect(),
             audit_share: planner.plan().audits,
             predictions: PredictionsView::of(planner),
+            rechecks: RechecksView::of(planner.rechecks()),
+        }
+    }
+}
+
+impl RechecksView {
+    fn of(counts: RecheckCounts) -> Self {
+        RechecksView {
+            requests: counts.rechecks,
+            returned: counts.returned,
+            share: counts.rechecks as f64 / counts.requests.max(1) as f64,
+            most_share: counts.share,
         }
     }
 }

@@ -42,7 +42,7 @@ pub use freshness::{FreshnessView, freshness};
 pub use hosts::{HostView, HostWaits, HostsRequest, HostsView, RobotsCopyView, hosts};
 pub use learned::{
     ChancePredictions, ClassPredictions, LearnedView, NewLinksView, PredictionCount,
-    PredictionsView, SignalView,
+    PredictionsView, RechecksView, SignalView,
 };
 pub use links::{
     ExportView, RankMethod, RankRequest, RankRow, RankStart, RankUnit, RankView, SpamFinding,

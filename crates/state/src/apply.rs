@@ -38,8 +38,8 @@ impl<S: Store> State<S> {
             Event::Discovered(found) => self.discovered(found),
             Event::Visited(visited) => self.visited(visited),
             Event::Refused { page, reason, at, again } => self.refused(*page, *reason, *at, *again),
-            Event::Rescheduled { page, due, policy_notes: noted } => {
-                self.rescheduled(*page, *due, *noted)
+            Event::Rescheduled { page, next, policy_notes: noted } => {
+                self.rescheduled(*page, *next, *noted)
             }
             Event::Requeued { page, band, at } => self.requeued(*page, *band, *at),
             Event::Signalled { page, at, due, policy_notes: noted } => {
@@ -172,7 +172,7 @@ impl<S: Store> State<S> {
     fn rescheduled(
         &mut self,
         page: PageKey,
-        due: Time,
+        next: NextVisit,
         noted: Option<PolicyNotes>,
     ) -> Result<Applied, StateError> {
         let mut row = self.view.page(page)?.ok_or_else(|| unknown_page(page))?;
@@ -180,7 +180,8 @@ impl<S: Store> State<S> {
             past.noted = noted;
         }
         let counted_before = counted_as(&row);
-        self.settle(page, row, counted_before, Some(Place::Due(due)))
+        let place = self.next_place(next);
+        self.settle(page, row, counted_before, place)
     }
 
     /// Among the pages of its new queue it takes the turn that it was given when it was found.

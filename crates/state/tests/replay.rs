@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use evercrawl_model::{Band, Discovery, Event, HostKey, Override, Refusal, Time};
+use evercrawl_model::{Band, Discovery, Event, HostKey, NextVisit, Override, Refusal, Time};
 use evercrawl_state::{
     BatchError, DiskStore, Load, Loading, MemoryStore, Overlay, Rebuild, ReplayError, Settings,
     Space, State, StateError, Store, StoreLimits, View, WrappedStore, apply_batch, copy_crawl,
@@ -110,7 +110,9 @@ fn change<S: Store>(state: &mut State<S>, what: u8, page: u8) {
             at: NOW,
         },
         6 if is_known => Event::Forgotten { page: key },
-        7 if is_known => Event::Rescheduled { page: key, due: NOW, policy_notes: None },
+        7 if is_known => {
+            Event::Rescheduled { page: key, next: NextVisit::Due(NOW), policy_notes: None }
+        }
         8 if is_known => {
             Event::Refused { page: key, reason: Refusal::Robots, at: NOW, again: Some(NOW) }
         }

@@ -1,6 +1,6 @@
 //! What has the crawl learned, and how right is it, in words?
 
-use evercrawl_query::{LearnedView, PredictionsView, SignalView};
+use evercrawl_query::{LearnedView, PredictionsView, RechecksView, SignalView};
 
 use crate::print;
 use crate::units::{show_count, show_counted};
@@ -14,6 +14,7 @@ pub(super) fn lines(learned: &LearnedView) -> Vec<(&'static str, String)> {
     lines.extend(predicted(&learned.predictions).map(|text| ("predicted", text)));
     let share = 100.0 * learned.audit_share;
     lines.push(("audits", format!("{share:.0} % of requests go to randomly sampled pages")));
+    lines.extend(rechecks(&learned.rechecks).map(|text| ("rechecks", text)));
     lines.extend(new_links(learned).map(|text| ("new links", text)));
     let mut signals: Vec<&SignalView> = learned.signals.iter().collect();
     signals.sort_by(|a, b| b.words.total_cmp(&a.words));
@@ -41,6 +42,19 @@ fn new_links(learned: &LearnedView) -> Option<String> {
     let kinds = kinds.filter_map(|of| Some(format!("{:.2} on a {}", of.a_visit?, of.kind)));
     let kinds: Vec<String> = kinds.collect();
     (!kinds.is_empty()).then(|| format!("per visit to a known page: {}", kinds.join(", ")))
+}
+
+/// How many requests looked for absent pages; `None` before the first.
+fn rechecks(rechecks: &RechecksView) -> Option<String> {
+    (rechecks.requests > 0).then(|| {
+        format!(
+            "{} for absent pages, {:.1} % of all (at most {:.0} %); {} found again",
+            show_counted(rechecks.requests, "request"),
+            100.0 * rechecks.share,
+            100.0 * rechecks.most_share,
+            show_count(rechecks.returned),
+        )
+    })
 }
 
 /// How many changes were predicted, beside how many were seen; `None` before the first.
@@ -89,6 +103,7 @@ mod tests {
                 by_class: vec![class(10.0, 4.4, 5.0), class(5.0, 0.3, 0.0)],
                 by_chance: Vec::new(),
             },
+            rechecks: RechecksView { requests: 3, returned: 1, share: 0.005, most_share: 0.01 },
         };
         let words: Vec<String> =
             lines(&learned).into_iter().map(|(label, text)| format!("{label}: {text}")).collect();
@@ -97,6 +112,7 @@ mod tests {
             [
                 "predicted: 5 changes in 15 visits, 5 seen; probabilities off by 3.1 points",
                 "audits: 2 % of requests go to randomly sampled pages",
+                "rechecks: 3 requests for absent pages, 0.5 % of all (at most 1 %); 1 found again",
                 "new links: per visit to a known page: 1.50 on a feed",
                 "signals: feed of b.org: precision 25 %, recall 50 % (9 signals)",
                 "signals: feed of a.org: precision 25 %, recall 50 % (1 signal)",
@@ -104,6 +120,7 @@ mod tests {
         );
         learned.predictions.error = None;
         (learned.signals, learned.new_links) = (Vec::new(), Vec::new());
+        learned.rechecks.requests = 0;
         assert_eq!(lines(&learned).len(), 1);
     }
 }

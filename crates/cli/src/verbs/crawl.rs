@@ -1,128 +1,212 @@
 //! `evercrawl crawl`: discovers, fetches, archives and revisits pages.
 
-use std::collections::VecDeque;
-use std::io::{IsTerminal, Write};
+mod keeper;
+mod label;
+mod screen;
+mod several;
+
+use std::io::Write;
 use std::net::{IpAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
-use std::thread::JoinHandle;
-use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_engine::config::CrawlConfig;
 use evercrawl_engine::importance::RankSnapshots;
-use evercrawl_engine::live::{self, Ended, Inbox, Progress, Stopper, SystemClock};
+use evercrawl_engine::live::{
+    self, Ended, Inbox, Progress, Services, ServicesConfig, Stopper, SystemClock,
+};
 use evercrawl_engine::walk::Walk;
-use evercrawl_engine::{DataDir, EngineError, freshness};
-use evercrawl_model::{Outcome, Refusal, Time};
-use evercrawl_query::{RunReport, Status, Survey, Totals, run_hosts};
+use evercrawl_engine::{DataDir, freshness};
+use evercrawl_model::{Outcome, Refusal};
+use evercrawl_query::{Totals, run_hosts};
 use evercrawl_state::{Counters, DiskStore};
 use evercrawl_urls::{ScopeKind, Seed, SeedTarget};
-use serde_json::json;
 
 use super::take;
-use crate::args::Crawl;
-use crate::control::{Door, Posted, StatusBoard};
+use crate::args::{Common, Crawl, CrawlRules, RunArgs};
+use crate::control::{Door, StatusBoard};
 use crate::doorbell::{self, Doorbell};
 use crate::report::run_end::RunEnd;
 use crate::settings::{Origin, Settings};
 use crate::units::{show_counted, show_size};
-use crate::{access, crawl_config, exit, print, report, seeds};
+use crate::{access, crawl_config, exit, print, seeds};
+use keeper::Keeper;
+use label::Label;
+pub(crate) use screen::Screen;
 
 pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
-    if args.seeds.urls.is_empty() && args.seeds.seeds.is_empty() && !args.common.data.exists() {
-        return Err(nothing_to_crawl());
+    match args.common.each().as_slice() {
+        [common] => run_one(args, common),
+        several => several::run(args, several),
     }
-    let (settings, config) = settings(args)?;
+}
+
+fn run_one(args: &Crawl, common: &Common) -> anyhow::Result<u8> {
+    let directory =
+        Directory { args, common, rules: &args.rules, run: &args.run, label: Label::default() };
+    if args.seeds.urls.is_empty() && args.seeds.seeds.is_empty() && !common.data.exists() {
+        return Err(directory.nothing_to_crawl());
+    }
+    let (_, config) = directory.settings()?;
     let mut given = Vec::new();
     seeds::read(&args.seeds, config.walk.reading.steps, |seed, _| {
         given.push(seed);
         Ok(())
     })?;
-    if given.is_empty() && !args.common.data.exists() {
-        return Err(nothing_to_crawl());
-    }
-    let listener = doorbell::listener(&settings)?;
-    let dir = take(&args.common.data, DataDir::open_or_create)?;
-    // Before it was ours, another verb may have changed what is remembered there.
-    let (settings, config) = self::settings(args)?;
-    let clock = SystemClock;
-    let mut walk = match args.quiet {
-        true => open_walk_quietly(&dir, &settings, &config)?.0,
-        false => open_walk(&dir, &settings, &config)?,
-    };
-    require_identity(&config, &settings, &walk, &given)?;
-    settings.remember(&crawl_config::remembered(dir.path()))?;
-    for seed in &given {
-        walk.add_seed(seed, clock.now())?;
-    }
-    // Whatever happens from here on, the crawl can be gone on with.
-    walk.commit_now()?;
-    if walk.counters().pages == 0 {
-        return Err(nothing_to_crawl());
-    }
-    let before = walk.counters().clone();
-    let board = StatusBoard::default();
-    let mut screen = Screen::new(args.json, args.quiet, board.clone());
+    let services =
+        Services::start(ServicesConfig { workers: config.workers, ..Default::default() })?;
     let stopper = Stopper::default();
-    listen_for_signals(stopper.clone(), args.quiet);
-    let inbox = Inbox::default();
-    let _door = open_doors(args, &walk, &dir, &settings, &inbox, board, listener)?;
-    let mut keeper = Keeper::new(dir.path());
-    let show = |progress: &Progress, walk: &Walk<DiskStore>| {
-        keeper.keep(walk, progress.at);
-        screen.show(progress, walk);
-    };
-    let (ended, progress, walk) =
-        live::run(walk, &config, &stopper, &inbox, || dir.free_disk(), show)?;
-    drop(keeper);
-    screen.clear();
-    finish(args, walk, ended, &progress, &before, &dir)
+    let listen = || listen_for_signals(vec![stopper.clone()], args.quiet);
+    let code = directory.crawl(&given, &services, &stopper, listen)?;
+    services.stop()?;
+    Ok(code)
 }
 
-/// Lets other verbs and pushes reach the crawl. Without a door the crawl is as good; only verbs have to wait until it
-/// ends.
-fn open_doors(
-    args: &Crawl,
-    walk: &Walk<DiskStore>,
-    dir: &DataDir,
-    settings: &Arc<Settings>,
-    inbox: &Inbox,
-    board: StatusBoard,
-    listener: Option<TcpListener>,
-) -> anyhow::Result<Option<Door>> {
-    let reading = || walk.state().reading().committed_reader();
-    let door = Door::open(dir.path(), reading(), settings.clone(), inbox.clone(), board);
-    if let Err(error) = &door {
-        eprintln!("other commands cannot reach this crawl: {error}");
+/// A data directory to be crawled, and how.
+struct Directory<'a> {
+    args: &'a Crawl,
+    common: &'a Common,
+    rules: &'a CrawlRules,
+    run: &'a RunArgs,
+    label: Label,
+}
+
+impl Directory<'_> {
+    fn path(&self) -> &Path {
+        &self.common.data
     }
-    if let Some(listener) = listener {
-        // Where the system chose the port, nothing else tells it.
-        let is_chosen = settings.items("push.listen").iter().any(|at| at.ends_with(":0"));
-        if !args.quiet || is_chosen {
-            eprintln!("accepting pushes at http://{}/push", listener.local_addr()?);
+
+    /// What the crawl is to do, as of now.
+    fn settings(&self) -> anyhow::Result<(Arc<Settings>, CrawlConfig)> {
+        let mut settings = crawl_config::settings(self.common, Some(self.rules))?;
+        if let Some(address) = &self.args.push {
+            settings.set("push.listen", vec![address.clone()], Origin::Flag)?;
         }
-        Doorbell::open(listener, settings.clone(), reading(), inbox.clone())?;
+        let mut config = crawl_config::crawl_config(&settings, self.run)?;
+        config.ranking.kept_in = Some(RankSnapshots::dir_in(self.path()));
+        let ways_in = access::read(&settings, self.path())?;
+        config.fetch.access = ways_in.access;
+        config.cookie_file = ways_in.cookie_file;
+        Ok((Arc::new(settings), config))
     }
-    Ok(door.ok())
+
+    /// Crawls until the end of the run; `began` is called once the crawl can be resumed, whatever happens.
+    fn crawl(
+        &self,
+        given: &[Seed],
+        services: &Services<DiskStore>,
+        stopper: &Stopper,
+        began: impl FnOnce(),
+    ) -> anyhow::Result<u8> {
+        let (settings, _) = self.settings()?;
+        if given.is_empty() && !self.path().exists() {
+            return Err(self.nothing_to_crawl());
+        }
+        let listener = doorbell::listener(&settings)?;
+        let dir = take(self.path(), DataDir::open_or_create)?;
+        let begun = self.open(given, dir)?;
+        began();
+        self.drive(begun, listener, services, stopper)
+    }
+
+    /// Opens a directory and adds seeds to it.
+    fn open(&self, given: &[Seed], dir: DataDir) -> anyhow::Result<Begun> {
+        // Before it was ours, another verb may have changed what is remembered there.
+        let (settings, config) = self.settings()?;
+        let (mut walk, cut_bytes) = open_walk_quietly(&dir, &settings, &config)?;
+        if !self.args.quiet {
+            tell_of_cut(cut_bytes, &self.label);
+        }
+        require_identity(&config, &settings, &walk, given)?;
+        settings.remember(&crawl_config::remembered(dir.path()))?;
+        for seed in given {
+            walk.add_seed(seed, SystemClock.now())?;
+        }
+        // Whatever happens from here on, the crawl can be gone on with.
+        walk.commit_now()?;
+        if walk.counters().pages == 0 {
+            return Err(self.nothing_to_crawl());
+        }
+        Ok(Begun { dir, settings, config, walk })
+    }
+
+    /// Drives a walk to the end of the run, and answers other verbs meanwhile.
+    fn drive(
+        &self,
+        begun: Begun,
+        listener: Option<TcpListener>,
+        services: &Services<DiskStore>,
+        stopper: &Stopper,
+    ) -> anyhow::Result<u8> {
+        let Begun { dir, settings, config, walk } = begun;
+        let (board, inbox, before) =
+            (StatusBoard::default(), Inbox::default(), walk.counters().clone());
+        let mut screen = Screen::new(self.args.json, self.args.quiet, board.clone())
+            .labelled(&self.label, dir.path());
+        let _door = self.open_door(&dir, &walk, &settings, &inbox, board);
+        if let Some(listener) = listener {
+            // Where the system chose the port, nothing else tells it.
+            let is_chosen = settings.items("push.listen").iter().any(|at| at.ends_with(":0"));
+            if !self.args.quiet || is_chosen {
+                let address = listener.local_addr()?;
+                self.label.tell(&format!("accepting pushes at http://{address}/push"));
+            }
+            let reading = walk.state().reading().committed_reader();
+            Doorbell::open(listener, settings.clone(), reading, inbox.clone())?;
+        }
+        let mut keeper = Keeper::new(dir.path(), &self.label);
+        let show = |progress: &Progress, walk: &Walk<DiskStore>| {
+            keeper.keep(walk, progress.at);
+            screen.show(progress, walk);
+        };
+        let (name, free_disk) = (dir.path().display().to_string(), || dir.free_disk());
+        let crawl = live::Crawl {
+            name: &name,
+            walk,
+            config: &config,
+            stopper,
+            inbox: &inbox,
+            free_disk: &free_disk,
+        };
+        let (ended, progress, walk) = services.run(crawl, show)?;
+        drop(keeper);
+        screen.clear();
+        self.finish(walk, ended, &progress, &before, &dir)
+    }
+
+    /// Without a door the crawl is as good; only verbs have to wait until it ends.
+    fn open_door(
+        &self,
+        dir: &DataDir,
+        walk: &Walk<DiskStore>,
+        settings: &Arc<Settings>,
+        inbox: &Inbox,
+        board: StatusBoard,
+    ) -> Option<Door> {
+        let reading = walk.state().reading().committed_reader();
+        let door = Door::open(dir.path(), reading, settings.clone(), inbox.clone(), board);
+        door.inspect_err(|error| {
+            self.label.tell(&format!("other commands cannot reach this crawl: {error}"));
+        })
+        .ok()
+    }
+
+    fn nothing_to_crawl(&self) -> anyhow::Error {
+        let data = self.path().display();
+        exit::Failure::usage(match self.label.is_one_of_several() {
+            false => "nothing to crawl; give a URL, or a list with --input-file FILE".to_owned(),
+            true => format!("nothing to crawl; add seeds with `evercrawl add URL --data {data}`"),
+        })
+    }
 }
 
-/// What the crawl is to do, as of now.
-fn settings(args: &Crawl) -> anyhow::Result<(Arc<Settings>, CrawlConfig)> {
-    let mut settings = crawl_config::settings(&args.common, Some(&args.rules))?;
-    if let Some(address) = &args.push {
-        settings.set("push.listen", vec![address.clone()], Origin::Flag)?;
-    }
-    let mut config = crawl_config::crawl_config(&settings, &args.run)?;
-    config.ranking.kept_in = Some(RankSnapshots::dir_in(&args.common.data));
-    let ways_in = access::read(&settings, &args.common.data)?;
-    config.fetch.access = ways_in.access;
-    config.cookie_file = ways_in.cookie_file;
-    Ok((Arc::new(settings), config))
-}
-
-fn nothing_to_crawl() -> anyhow::Error {
-    exit::Failure::usage("nothing to crawl; give a URL, or a list with --input-file FILE")
+/// A walk that can begin, and what it was made from.
+struct Begun {
+    dir: DataDir,
+    settings: Arc<Settings>,
+    config: CrawlConfig,
+    walk: Walk<DiskStore>,
 }
 
 /// Opens state and archive and puts the walk together; says what an abrupt end has cost.
@@ -132,11 +216,18 @@ pub(crate) fn open_walk(
     config: &CrawlConfig,
 ) -> anyhow::Result<Walk<DiskStore>> {
     let (walk, cut_bytes) = open_walk_quietly(dir, settings, config)?;
+    tell_of_cut(cut_bytes, &Label::default());
+    Ok(walk)
+}
+
+/// Says what an abrupt end has cost, if anything.
+fn tell_of_cut(cut_bytes: u64, label: &Label) {
     if cut_bytes > 0 {
         let cut = show_size(cut_bytes);
-        eprintln!("the last run ended abruptly; {cut} of uncommitted data is fetched again");
+        label.tell(&format!(
+            "the last run ended abruptly; {cut} of uncommitted data is fetched again"
+        ));
     }
-    Ok(walk)
 }
 
 /// The same; returns how many bytes that no commit knew were cut off.
@@ -220,7 +311,7 @@ fn is_loopback(host: &str) -> bool {
 }
 
 /// Ctrl-C and a polite kill: once lets what is in flight finish, twice does not.
-pub(crate) fn listen_for_signals(stopper: Stopper, quiet: bool) {
+pub(crate) fn listen_for_signals(stoppers: Vec<Stopper>, quiet: bool) {
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let Ok(runtime) = runtime else { return };
@@ -234,7 +325,7 @@ pub(crate) fn listen_for_signals(stopper: Stopper, quiet: bool) {
                     _ = terminate.recv() => {}
                 }
                 asked += 1;
-                stopper.stop();
+                stoppers.iter().for_each(Stopper::stop);
                 if asked == 1 && !quiet {
                     eprintln!("\nFinishing requests in flight; press Ctrl-C again to stop now");
                 }
@@ -243,229 +334,69 @@ pub(crate) fn listen_for_signals(stopper: Stopper, quiet: bool) {
     });
 }
 
-/// Keeps what the planner learns, now and then and at the end: it can be learned again, but that takes
-/// as long as it took.
-struct Keeper<'a> {
-    dir: &'a Path,
-    began: Time,
-    kept: Time,
-    /// Who is writing it: the crawl does not wait for the disk.
-    writing: Option<JoinHandle<Result<(), EngineError>>>,
-    failed: bool,
-}
-
-impl<'a> Keeper<'a> {
-    fn new(dir: &'a Path) -> Self {
+impl Directory<'_> {
+    fn finish(
+        &self,
+        walk: Walk<DiskStore>,
+        ended: Ended,
+        progress: &Progress,
+        before: &Counters,
+        dir: &DataDir,
+    ) -> anyhow::Result<u8> {
         let now = SystemClock.now();
-        Keeper { dir, began: now, kept: now, writing: None, failed: false }
+        let fresh = freshness::collection_freshness(walk.planner(), walk.state(), now)?;
+        DataDir::keep_learned(dir.path(), &walk.planner().encode_learned())?;
+        let resting = walk.counters().by_status[0];
+        let hosts = run_hosts(&walk)?;
+        let counters = walk.close()?;
+        let code = exit_code(ended, before, &counters, progress);
+        let end = RunEnd {
+            reason: (reason(ended), words(ended)),
+            exit_code: code,
+            data: dir.path(),
+            progress,
+            total: Totals::of(&counters),
+            freshness: fresh.into(),
+            hosts,
+        };
+        self.args.report.as_deref().map_or(Ok(()), |path| end.write_file(path))?;
+        if self.args.quiet {
+            return Ok(code);
+        }
+        let mut out = print::data();
+        if self.args.json {
+            end.write_json(&mut out)?;
+            return Ok(code);
+        }
+        write!(out, "{}", self.label.line(""))?;
+        end.write_words(&mut out)?;
+        out.flush()?;
+        let private = |counters: &Counters| counters.refused(Refusal::PrivateAddress);
+        if private(&counters) > private(before) {
+            self.label.tell(
+                "some hosts have private addresses; use --allow-private=NETWORK to crawl them",
+            );
+        }
+        self.tell_what_next(ended, resting);
+        Ok(code)
     }
 
-    fn keep(&mut self, walk: &Walk<DiskStore>, now: Time) {
-        // Soon at first, when every minute doubles what is known.
-        let every = (now.since(self.began) / 4).clamp(KEEP_FIRST, KEEP_EVERY);
-        let busy = self.writing.as_ref().is_some_and(|writing| !writing.is_finished());
-        if now.since(self.kept) < every || busy {
-            return;
+    fn tell_what_next(&self, ended: Ended, resting: u64) {
+        let dir = self.path().display();
+        match ended {
+            Ended::Done => {}
+            Ended::DoneButResting => self.label.tell(&format!(
+                "{} left, on hosts that are paused, asked for a pause or do not answer.\n\
+                 Retry with: evercrawl crawl --data {dir} --new-only",
+                show_counted(resting, "page")
+            )),
+            Ended::DiskFull => self
+                .label
+                .tell(&format!("Free some space, then resume with: evercrawl crawl --data {dir}")),
+            _ => {
+                self.label.tell(&format!("State saved. Resume with: evercrawl crawl --data {dir}"))
+            }
         }
-        self.kept = now;
-        self.settle();
-        let (dir, learned) = (self.dir.to_owned(), walk.planner().encode_learned());
-        self.writing = Some(std::thread::spawn(move || DataDir::keep_learned(&dir, &learned)));
-    }
-
-    /// Waits for what is being written.
-    fn settle(&mut self) {
-        let written = self.writing.take().map(JoinHandle::join);
-        // Said once: the crawl goes on, and a full disk will stop it soon enough.
-        if let (Some(Ok(Err(error))), false) = (written, self.failed) {
-            self.failed = true;
-            eprintln!("cannot save the learned change rates: {error}");
-        }
-    }
-}
-
-impl Drop for Keeper<'_> {
-    fn drop(&mut self) {
-        self.settle();
-    }
-}
-
-/// How often what the planner learns is kept.
-const KEEP_EVERY: Duration = Duration::from_secs(60);
-const KEEP_FIRST: Duration = Duration::from_secs(3);
-
-/// What counts as lately.
-const LATELY: Duration = Duration::from_secs(60);
-
-/// How often a status says anew what takes a walk through the sample to find out.
-const SURVEY_EVERY: Duration = Duration::from_secs(5);
-
-/// Shows progress: one line that changes on a terminal, a line now and then elsewhere, and a status
-/// for `evercrawl status`.
-pub(crate) struct Screen {
-    json: bool,
-    quiet: bool,
-    terminal: bool,
-    board: StatusBoard,
-    shown: Time,
-    put: Time,
-    /// What takes longer to find out, and when that was done.
-    survey: Option<(Time, Survey)>,
-    /// How many requests there had been, second by second for a minute.
-    lately: VecDeque<(Time, u64)>,
-    /// What was last said of a proxy that failed.
-    said_of_proxy: Option<String>,
-}
-
-impl Screen {
-    pub(crate) fn new(json: bool, quiet: bool, board: StatusBoard) -> Self {
-        let terminal = std::io::stderr().is_terminal();
-        let (shown, put, lately) = (Time::EPOCH, Time::EPOCH, VecDeque::new());
-        Screen {
-            json,
-            quiet,
-            terminal,
-            board,
-            shown,
-            put,
-            survey: None,
-            lately,
-            said_of_proxy: None,
-        }
-    }
-
-    pub(crate) fn show(&mut self, progress: &Progress, walk: &Walk<DiskStore>) {
-        if progress.at.since(self.put) >= Duration::from_secs(1) {
-            self.put = progress.at;
-            self.put_status(progress, walk);
-        }
-        self.tell_of_proxy(progress);
-        let every = if self.terminal && !self.json { 200 } else { 10_000 };
-        if self.quiet || progress.at.since(self.shown) < Duration::from_millis(every) {
-            return;
-        }
-        self.shown = progress.at;
-        if self.json {
-            let line = json!({"event": "progress", "run": RunReport::of(progress)});
-            // Whoever reads may go away; the crawl goes on.
-            let _ = writeln!(std::io::stdout(), "{line}");
-        } else if self.terminal {
-            eprint!("\r\x1b[2K{}", fit(&report::progress_line(progress)));
-            let _ = std::io::stderr().flush();
-        } else {
-            eprintln!("{}", report::progress_line(progress));
-        }
-    }
-
-    /// Says each time that a proxy fails why nothing is fetched through it.
-    fn tell_of_proxy(&mut self, progress: &Progress) {
-        let Some(trouble) = &progress.proxy_trouble else { return };
-        if self.said_of_proxy.as_ref() != Some(trouble) {
-            self.clear();
-            eprintln!("{}", print::plain(trouble));
-            self.said_of_proxy = Some(trouble.clone());
-        }
-    }
-
-    /// Puts up how the run is doing, for other verbs. What cannot be found out now is found out next time.
-    fn put_status(&mut self, progress: &Progress, walk: &Walk<DiskStore>) {
-        let last = self.survey.as_ref().map_or(Time::EPOCH, |(at, _)| *at);
-        if progress.at.since(last) >= SURVEY_EVERY
-            && let Ok(survey) = Survey::of_walk(walk, progress.at)
-        {
-            self.survey = Some((progress.at, survey));
-        }
-        let lately = self.lately(progress);
-        if let Some((_, survey)) = &self.survey
-            && let Ok(status) = Status::of_walk(progress, walk, lately, survey.clone())
-        {
-            let (next, meters) = (progress.next.distribution(), walk.meters());
-            self.board.put(Posted { status, next, meters });
-        }
-    }
-
-    /// Requests a second in the last minute, or since the run began.
-    fn lately(&mut self, progress: &Progress) -> f64 {
-        let requests = progress.tally.pages + progress.tally.robots;
-        if self.lately.is_empty() {
-            self.lately.push_back((progress.began, 0));
-        }
-        while self.lately.len() > 1 && progress.at.since(self.lately[0].0) > LATELY {
-            self.lately.pop_front();
-        }
-        let (since, before) = self.lately[0];
-        self.lately.push_back((progress.at, requests));
-        requests.saturating_sub(before) as f64 / progress.at.since(since).as_secs_f64().max(1.0)
-    }
-
-    pub(crate) fn clear(&self) {
-        if self.terminal && !self.json && !self.quiet {
-            eprint!("\r\x1b[2K");
-        }
-    }
-}
-
-/// As much of a line as the terminal is wide.
-fn fit(line: &str) -> String {
-    let width = rustix::termios::tcgetwinsize(std::io::stderr()).map_or(100, |size| size.ws_col);
-    line.chars().take(usize::from(width.max(20)) - 1).collect()
-}
-
-fn finish(
-    args: &Crawl,
-    walk: Walk<DiskStore>,
-    ended: Ended,
-    progress: &Progress,
-    before: &Counters,
-    dir: &DataDir,
-) -> anyhow::Result<u8> {
-    let fresh = freshness::collection_freshness(walk.planner(), walk.state(), SystemClock.now())?;
-    DataDir::keep_learned(dir.path(), &walk.planner().encode_learned())?;
-    let resting = walk.counters().by_status[0];
-    let hosts = run_hosts(&walk)?;
-    let counters = walk.close()?;
-    let code = exit_code(ended, before, &counters, progress);
-    let end = RunEnd {
-        reason: (reason(ended), words(ended)),
-        exit_code: code,
-        data: dir.path(),
-        progress,
-        total: Totals::of(&counters),
-        freshness: fresh.into(),
-        hosts,
-    };
-    args.report.as_deref().map_or(Ok(()), |path| end.write_file(path))?;
-    if args.quiet {
-        return Ok(code);
-    }
-    let mut out = print::data();
-    if args.json {
-        end.write_json(&mut out)?;
-        return Ok(code);
-    }
-    end.write_words(&mut out)?;
-    out.flush()?;
-    let private = |counters: &Counters| counters.refused(Refusal::PrivateAddress);
-    if private(&counters) > private(before) {
-        eprintln!("some hosts have private addresses; use --allow-private=NETWORK to crawl them");
-    }
-    say_what_next(ended, resting, dir.path());
-    Ok(code)
-}
-
-fn say_what_next(ended: Ended, resting: u64, dir: &Path) {
-    let dir = dir.display();
-    match ended {
-        Ended::Done => {}
-        Ended::DoneButResting => eprintln!(
-            "{} left, on hosts that are paused, asked for a pause or do not answer.\n\
-             Retry with: evercrawl crawl --data {dir} --new-only",
-            show_counted(resting, "page")
-        ),
-        Ended::DiskFull => {
-            eprintln!("Free some space, then resume with: evercrawl crawl --data {dir}")
-        }
-        _ => eprintln!("State saved. Resume with: evercrawl crawl --data {dir}"),
     }
 }
 

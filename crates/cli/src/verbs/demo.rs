@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Demo) -> anyhow::Result<u8> {
         server.addr()
     );
     let stopper = Stopper::default();
-    listen_for_signals(stopper.clone(), false);
+    listen_for_signals(vec![stopper.clone()], false);
     let (uniform, index) = std::thread::scope(|scope| {
         let other = scope.spawn(|| crawl(args, &beside, "uniform", &server, &stopper));
         let index = crawl(args, &args.data, "index", &server, &stopper);

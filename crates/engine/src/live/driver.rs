@@ -1,34 +1,34 @@
-//! Who keeps the walk going? One thread: it takes reports, begins commits, orders what may be
+//! Who keeps a walk going? One thread for each walk: it takes reports, begins commits, orders what may be
 //! fetched, and alone knows when all is done.
 
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use evercrawl_archive::FileId;
-use evercrawl_fetch::Client;
 use evercrawl_model::{Outcome, Time};
+use evercrawl_policy::allocate::shares::BudgetDemand;
 use evercrawl_state::Store;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::UnboundedSender;
 
+use super::allowance::Allowance;
 use super::background_job::BackgroundJob;
-use super::fetcher::Fetcher;
 use super::handover::{Receiver, RecvError, Sender, queue};
 use super::inbox::{Command, Inbox};
 use super::judge::judging;
 use super::latency::Latency;
-use super::on_the_spot::OnTheSpot;
-use super::proxy_rests::{ProxyRest, ProxyRests};
+use super::proxy_rests::ProxyRest;
 use super::ranker::{Weighing, ranking};
 use super::retainer::{Dropping, Retainer};
-use super::worker::{Readers, commit_all};
+use super::roster::{Membership, Usage};
+use super::services::Services;
+use super::walk_port::{Never, SharedCookies, WalkPort, save_cookies};
 use super::{Ended, Order, Progress, Report, Stopper, SystemClock};
 use crate::EngineError;
-use crate::budget::Bucket;
+use crate::budget_office::BudgetReport;
 use crate::config::CrawlConfig;
 use crate::cookie_file::CookieFile;
 use crate::importance::{RankBasis, RankSnapshots};
-use crate::walk::{Commit, SignalCounts, Step, Walk};
+use crate::walk::{SignalCounts, Step, Walk};
 
 /// Visits after which a commit begins, whatever the time. A crash costs at most what was visited
 /// since the last commit, so this bounds how many pages are ever asked for twice.
@@ -45,6 +45,8 @@ const MOST_ORDERS: usize = 32;
 const GRACE: Duration = Duration::from_secs(5);
 /// How long a run that ends when all is visited waits for hosts that asked to be left alone.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// How soon a walk looks again whether all others keep the pauses that they share.
+const MOMENT: Duration = Duration::from_millis(10);
 
 /// Hosts that a progress line names at most.
 const NAMED: usize = 3;
@@ -52,22 +54,26 @@ const NAMED: usize = 3;
 /// Somebody who waits for a commit, and what they are told then.
 type Waiting = (Sender<Result<SignalCounts, EngineError>>, SignalCounts);
 
-pub(super) struct Driver<S> {
+pub(super) struct Driver<'a, S> {
     walk: Walk<S>,
-    config: Arc<CrawlConfig>,
+    config: &'a CrawlConfig,
     clock: SystemClock,
     /// How often the clock had been set ahead when last looked at.
     set_ahead: u64,
     began: Time,
+    services: &'a Services<S>,
+    membership: Membership,
+    port: Arc<WalkPort<S>>,
+    /// What is committed with the cookies.
+    cookies: SharedCookies,
+    /// Ends when nobody can reach this walk any more.
+    gone: Receiver<Never>,
     orders: Option<UnboundedSender<Vec<Order>>>,
     reports: Receiver<Report>,
-    commits: Option<Sender<Commit<S>>>,
     inbox: Inbox,
     /// Who waits for the next commit, and who for the one that is on its way.
     waiting: [Vec<Waiting>; 2],
-    current_file: Arc<Mutex<FileId>>,
-    threads: Vec<JoinHandle<()>>,
-    budget: Option<Bucket>,
+    allowance: Allowance,
     committed_at: Time,
     /// Pages that were visited when the last commit began.
     committed_pages: u64,
@@ -82,48 +88,39 @@ pub(super) struct Driver<S> {
     judge: BackgroundJob,
 }
 
-impl<S: Store + 'static> Driver<S> {
+impl<'a, S: Store + 'static> Driver<'a, S> {
     pub(super) fn start(
         walk: Walk<S>,
-        config: Arc<CrawlConfig>,
-        inbox: Inbox,
-        clock: SystemClock,
+        config: &'a CrawlConfig,
+        inbox: &Inbox,
+        membership: Membership,
+        services: &'a Services<S>,
     ) -> Result<Self, EngineError> {
-        let ((report, reports), (job, jobs)) = (queue(), queue());
-        let (orders, order_queue) = unbounded_channel();
-        let (commits, commit_queue) = queue();
-        let client = Client::new(config.fetch.clone())
-            .map_err(|error| EngineError::Config(error.to_string()))?;
-        let current_file = Arc::new(Mutex::new(walk.file()));
-        let mut threads = Vec::new();
-        let readers = Readers { reports: report.clone(), current_file: current_file.clone() };
-        for worker in readers.workers(&walk, config.workers.max(1), &jobs) {
-            threads.push(spawn("worker", move || worker.run())?);
-        }
-        let on_the_spot = OnTheSpot::new(readers.reader(&walk, config.workers.max(1)));
-        let (reports_of_fetcher, proxies) = (report.clone(), ProxyRests::default());
-        let fetcher =
-            Fetcher { client, jobs: job, reports: reports_of_fetcher, clock, on_the_spot, proxies };
-        let fetch_config = config.clone();
-        threads.push(spawn("fetcher", move || fetcher.run(order_queue, &fetch_config))?);
-        let sink = report.clone();
+        let (sink, reports) = queue();
         let cookies = CookieFile::of(&config.fetch.access, config.cookie_file.as_deref());
-        threads.push(spawn("committer", move || commit_all(&commit_queue, &report, cookies))?);
+        let cookies = Arc::new(Mutex::new(cookies));
+        let readers = services.readers();
+        let (port, gone) = WalkPort::open(&walk, readers, sink.clone(), cookies.clone());
+        let orders = services.fetch_for(&walk, &port, config)?;
+        let clock = SystemClock;
         let now = clock.now();
+        let spam_every = config.walk.plan.spam.survey_interval();
         Ok(Driver {
             walk,
-            config: config.clone(),
+            config,
             clock,
             set_ahead: clock.set_ahead(),
             began: now,
+            services,
+            membership,
+            port,
+            cookies,
+            gone,
             orders: Some(orders),
             reports,
-            commits: Some(commits),
-            inbox,
+            inbox: inbox.clone(),
             waiting: Default::default(),
-            current_file,
-            threads,
-            budget: config.limits.budget.map(|rate| Bucket::new(rate, now)),
+            allowance: Allowance::new(config.limits.budget, now),
             committed_at: now,
             committed_pages: 0,
             committing: false,
@@ -132,12 +129,7 @@ impl<S: Store + 'static> Driver<S> {
             ranker: BackgroundJob::new("ranking", config.ranking.every, sink.clone(), now),
             ranked_by: None,
             proxy_trouble: None,
-            judge: BackgroundJob::new(
-                "judging",
-                config.walk.plan.spam.survey_interval(),
-                sink.clone(),
-                now,
-            ),
+            judge: BackgroundJob::new("judging", spam_every, sink.clone(), now),
             retainer: Retainer::new(&config.walk.retention, sink, now),
         })
     }
@@ -145,7 +137,7 @@ impl<S: Store + 'static> Driver<S> {
     pub(super) fn drive(
         &mut self,
         stopper: &Stopper,
-        free_disk: &impl Fn() -> Option<u64>,
+        free_disk: &dyn Fn() -> Option<u64>,
         show: &mut impl FnMut(&Progress, &Walk<S>),
     ) -> Result<Ended, EngineError> {
         let mut shown = Time::EPOCH;
@@ -158,6 +150,10 @@ impl<S: Store + 'static> Driver<S> {
             }
             self.take_reports()?;
             let now = self.clock.now();
+            self.share_pauses(now);
+            if self.membership.has_budget() || self.allowance.has_grant() {
+                self.share_budget(now);
+            }
             self.take_requests(now)?;
             self.retainer.start_if_due(&self.walk, now)?;
             let kept = || self.config.ranking.kept_in.clone().map(RankSnapshots::new);
@@ -167,7 +163,9 @@ impl<S: Store + 'static> Driver<S> {
             self.commit_if_due(now)?;
             if now.since(shown) >= TICK {
                 shown = now;
-                show(&self.progress(now), &self.walk);
+                let progress = self.progress(now);
+                self.membership.put(&progress);
+                show(&progress, &self.walk);
                 let reached = || Some((self.limit_reached(stopper, free_disk, now)?, now));
                 ending = ending.or_else(reached);
             }
@@ -202,12 +200,16 @@ impl<S: Store + 'static> Driver<S> {
     }
 
     fn find_orders(&mut self, now: Time, orders: &mut Vec<Order>) -> Result<Ordered, EngineError> {
+        if self.membership.must_wait_for_others() {
+            return Ok(Ordered::Wait(now.after(MOMENT)));
+        }
+        let most = self.membership.concurrency(self.config.limits.concurrency);
         loop {
-            if self.walk.activity().0 >= self.config.limits.concurrency || self.page_limit_near() {
+            if self.walk.activity().0 >= most || self.page_limit_near() {
                 return Ok(Ordered::Wait(Time::NEVER));
             }
             let enough = self.day_is_used_up(now);
-            let waits = enough.or_else(|| self.budget.as_ref().and_then(|budget| budget.wait(now)));
+            let waits = enough.or_else(|| self.allowance.wait(&self.membership, now));
             if let Some(until) = waits {
                 return Ok(Ordered::Wait(until));
             }
@@ -227,9 +229,7 @@ impl<S: Store + 'static> Driver<S> {
                 Step::Wait(until) => return self.wait_or_end(until, now),
                 Step::Empty => return Ok(Ordered::Over(Ended::Done)),
             };
-            if let Some(budget) = &mut self.budget {
-                budget.take(now);
-            }
+            self.allowance.take(&self.membership, now);
             orders.push(order);
         }
     }
@@ -279,22 +279,39 @@ impl<S: Store + 'static> Driver<S> {
         (named.collect(), all)
     }
 
+    /// Keeps the pauses of other walks too, from when the first of them joins.
+    fn share_pauses(&mut self, now: Time) {
+        if let Some(pauses) = self.membership.new_pauses() {
+            self.walk.share_pauses(pauses, now);
+            self.membership.keeps_pauses();
+        }
+    }
+
     /// The pages asked for and out reach the limit.
     fn page_limit_near(&self) -> bool {
-        let asked = self.walk.tally().pages + self.walk.activity().0 as u64;
+        let own = self.usage();
+        let asked = own.pages + own.out;
         self.config.limits.pages.is_some_and(|most| asked >= most)
+            || self.membership.page_limit_near(own)
+    }
+
+    /// What this walk has done in this run.
+    fn usage(&self) -> Usage {
+        let (tally, out) = (self.walk.tally(), self.walk.activity().0 as u64);
+        Usage { pages: tally.pages, bytes: tally.bytes, out }
     }
 
     fn limit_reached(
         &self,
         stopper: &Stopper,
-        free_disk: &impl Fn() -> Option<u64>,
+        free_disk: &dyn Fn() -> Option<u64>,
         now: Time,
     ) -> Option<Ended> {
         let limits = &self.config.limits;
         let tally = self.walk.tally();
         let size = limits.pages.is_some_and(|most| tally.pages >= most)
-            || limits.bytes.is_some_and(|most| tally.bytes >= most);
+            || limits.bytes.is_some_and(|most| tally.bytes >= most)
+            || self.membership.limit_reached(self.usage());
         if stopper.asked() > 0 {
             Some(Ended::Interrupted)
         } else if free_disk().is_some_and(|free| free < limits.min_free_disk) {
@@ -345,13 +362,29 @@ impl<S: Store + 'static> Driver<S> {
 
     /// Where every page has a fixed interval, a budget is a bound and nothing to divide.
     fn set_budget(&mut self, rate: f64, now: Time) {
-        self.budget = Some(match self.budget.take() {
-            Some(bucket) => bucket.at_rate(rate, now),
-            None => Bucket::new(rate, now),
-        });
+        self.allowance.set_own(rate, now);
+        self.plan_for(self.allowance.rate());
+    }
+
+    fn plan_for(&mut self, rate: Option<f64>) {
         if !self.walk.planner().plan().fixed {
-            self.walk.set_budget(Some(rate));
+            self.walk.set_budget(rate);
         }
+    }
+
+    /// Says what this walk could do with requests, and plans by what it is granted, where all walks share a budget.
+    fn share_budget(&mut self, now: Time) {
+        let granted = self.membership.grant();
+        if self.allowance.follow_grant(granted, now) {
+            self.plan_for(self.allowance.rate());
+        }
+        let Some(usable) = self.allowance.usable(now) else { return };
+        let began = self.clock.passed();
+        let turn = self.membership.budget(|office| office.turn()).unwrap_or_default();
+        let report = self.walk.budget_report(turn, now);
+        let demand = BudgetDemand { usable, limit: self.allowance.limit(), ..report.demand };
+        self.membership.report(BudgetReport { demand, ..report }, now);
+        self.allowance.report_took(self.clock.passed().saturating_sub(began));
     }
 
     /// Sleeps until a report comes, but not beyond `until`.
@@ -371,7 +404,7 @@ impl<S: Store + 'static> Driver<S> {
         match report {
             Report::Page(processed) => {
                 self.walk.complete(*processed, now)?;
-                self.publish_file();
+                self.port.set_file(self.walk.file());
                 Ok(())
             }
             Report::Located(lease, ip) => {
@@ -425,13 +458,6 @@ impl<S: Store + 'static> Driver<S> {
         }
     }
 
-    /// Workers make records for the file that is current.
-    fn publish_file(&self) {
-        if let Ok(mut current) = self.current_file.lock() {
-            *current = self.walk.file();
-        }
-    }
-
     fn commit_if_due(&mut self, now: Time) -> Result<(), EngineError> {
         let pages = self.walk.tally().pages;
         let due = now.since(self.committed_at) >= COMMIT_EVERY
@@ -449,8 +475,7 @@ impl<S: Store + 'static> Driver<S> {
         };
         self.committing = true;
         self.waiting[1] = std::mem::take(&mut self.waiting[0]);
-        let sent = self.commits.as_ref().is_some_and(|commits| commits.send(commit).is_ok());
-        if sent { Ok(()) } else { Err(EngineError::Broken("the committer")) }
+        self.services.commit(&self.port, commit)
     }
 
     pub(super) fn progress(&self, at: Time) -> Progress {
@@ -464,7 +489,7 @@ impl<S: Store + 'static> Driver<S> {
             active_hosts,
             waiting_until: self.waiting_until,
             day_used_up: self.day_is_used_up(at),
-            budget: self.budget.as_ref().map(Bucket::rate),
+            budget: self.allowance.rate(),
             next: self.next.clone(),
             ranked_by: self.ranked_by,
             silent_hosts: self.silent_hosts(),
@@ -472,14 +497,26 @@ impl<S: Store + 'static> Driver<S> {
         }
     }
 
-    /// Lets all threads end, and the commit that is on its way.
+    /// Leaves the services: what is out is dropped; what is being read and committed comes to its end.
     pub(super) fn finish(mut self) -> Result<Walk<S>, EngineError> {
         self.orders = None;
-        self.commits = None;
+        self.port.close();
         self.waiting = Default::default();
         self.retainer.stop();
         self.ranker.stop();
         self.judge.stop();
+        let ended = self.end_commits();
+        let Driver { mut walk, port, cookies, gone, clock, .. } = self;
+        drop(port);
+        // Whoever still sends a report does not wait for somebody to take it: the queue of reports has no bound.
+        let nobody = gone.recv();
+        debug_assert!(nobody.is_none(), "nothing is ever sent there");
+        walk.leave_shared_pauses(clock.now());
+        ended.and_then(|()| save_cookies(&cookies)).map(|()| walk)
+    }
+
+    /// Waits for the commit that is on its way, and for what is being dropped from the archive.
+    fn end_commits(&mut self) -> Result<(), EngineError> {
         while self.committing || self.retainer.is_busy() {
             match self.reports.recv_timeout(TICK) {
                 Ok(Report::Committed(done)) => {
@@ -488,23 +525,10 @@ impl<S: Store + 'static> Driver<S> {
                 }
                 Ok(Report::Dropping(dropping)) => self.walk.discard(&dropping.piece)?,
                 Ok(Report::Broken(error) | Report::Uncommitted(error)) => return Err(error),
-                Ok(_) | Err(RecvError::Yet) => {}
-                // Every thread has ended, and none of them owes anything.
-                Err(_) if !self.committing => break,
-                Err(_) => return Err(EngineError::Broken("the committer")),
+                Ok(_) | Err(_) => {}
             }
         }
-        // Whoever still sends a report must not wait for somebody to take it: the queue of
-        // reports has no bound, so all threads come to their end.
-        for thread in self.threads.drain(..) {
-            thread.join().map_err(|_| EngineError::Broken("a thread"))?;
-        }
-        while let Some(report) = self.reports.try_recv() {
-            if let Report::Uncommitted(error) = report {
-                return Err(error);
-            }
-        }
-        Ok(self.walk)
+        Ok(())
     }
 }
 

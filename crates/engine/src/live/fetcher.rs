@@ -1,7 +1,8 @@
-//! Who asks for pages? One thread with all the sockets, many requests at a time.
+//! Who asks for pages? One thread with all the sockets of all walks, many requests at a time.
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use evercrawl_extract::decode;
@@ -11,13 +12,16 @@ use evercrawl_fetch::{
 use evercrawl_model::Outcome;
 use evercrawl_robots::{MAX_BYTES, MIN_REDIRECTS};
 use evercrawl_state::Store;
+use tokio::runtime::Runtime;
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::{LocalSet, spawn_local};
 
 use super::handover::Sender;
 use super::on_the_spot::OnTheSpot;
 use super::proxy_rests::ProxyRests;
+use super::walk_port::WalkPort;
+use super::worker::WalkJob;
 use super::{Order, Report, SystemClock};
-use crate::EngineError;
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
 use crate::process::{Job, outcome_of, unpack};
@@ -33,44 +37,56 @@ const USUALLY_PACKED: usize = 8;
 /// Pages of more bytes than this do not let smaller ones wait.
 const LARGE_PAGE: usize = 256 * 1024;
 
-/// Asks for pages, on one thread, many at a time.
+/// Asks for the pages of one walk, many at a time.
 pub(super) struct Fetcher<S> {
-    pub(super) client: Client,
-    pub(super) jobs: Sender<Job>,
-    pub(super) reports: Sender<Report>,
+    pub(super) client: Arc<Client>,
+    pub(super) jobs: Sender<WalkJob<S>>,
+    pub(super) walk: Arc<WalkPort<S>>,
     pub(super) clock: SystemClock,
     pub(super) on_the_spot: OnTheSpot<S>,
+    pub(super) manner: RobotsManner,
+    /// Requests out, of all walks.
+    pub(super) out: Arc<AtomicUsize>,
     pub(super) proxies: ProxyRests,
 }
 
+/// A walk that joins: who fetches for it, and its orders.
+pub(super) type Joining<S> = (Fetcher<S>, UnboundedReceiver<Vec<Order>>);
+
+/// Fetches for all walks, on one thread, until no more walks can join; then drops what is out.
+pub(super) fn fetch_all<S: Store + 'static>(
+    runtime: &Runtime,
+    mut joining: UnboundedReceiver<Joining<S>>,
+) {
+    LocalSet::new().block_on(runtime, async move {
+        while let Some((fetcher, orders)) = joining.recv().await {
+            spawn_local(fetcher.run(orders));
+        }
+    });
+}
+
 impl<S: Store + 'static> Fetcher<S> {
-    /// Takes orders until no more can come; what is out then is dropped.
-    pub(super) fn run(self, mut orders: UnboundedReceiver<Vec<Order>>, config: &CrawlConfig) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let Ok(runtime) = runtime else {
-            let _ = self.reports.send(Report::Broken(EngineError::Broken("the fetcher")));
-            return;
-        };
-        let (fetcher, manner) = (Rc::new(self), Arc::new(RobotsManner::new(config)));
-        let local = tokio::task::LocalSet::new();
-        let signal_source = fetcher.clone();
-        local.spawn_local(
-            async move { signal_source.on_the_spot.tell(&signal_source.reports).await },
-        );
-        local.block_on(&runtime, async move {
+    /// Takes orders until the walk leaves; what is out then is dropped.
+    async fn run(self, mut orders: UnboundedReceiver<Vec<Order>>) {
+        let (fetcher, requests) = (Rc::new(self), LocalSet::new());
+        let reader = fetcher.clone();
+        requests.spawn_local(async move { reader.on_the_spot.tell().await });
+        let take_orders = async {
             while let Some(orders) = orders.recv().await {
                 for order in orders {
-                    tokio::task::spawn_local(fetcher.clone().fulfil(order, manner.clone()));
+                    spawn_local(fetcher.clone().fulfil(order));
                 }
             }
-        });
+        };
+        requests.run_until(take_orders).await;
     }
 
-    async fn fulfil(self: Rc<Self>, order: Order, manner: Arc<RobotsManner>) {
+    async fn fulfil(self: Rc<Self>, order: Order) {
+        let _out = Out::count(&self.out);
         match order {
             Order::Page(lease) => self.page(lease).await,
             Order::Locate(lease) => self.locate(lease).await,
-            Order::Robots { origin, lease } => self.robots(origin, lease, manner).await,
+            Order::Robots { origin, lease } => self.robots(origin, lease).await,
         }
     }
 
@@ -79,7 +95,7 @@ impl<S: Store + 'static> Fetcher<S> {
             Ok(request) => self.client.locate(&request).await.ok().flatten(),
             Err(_) => None,
         };
-        let _ = self.reports.send(Report::Located(lease, ip));
+        let _ = self.walk.reports().send(Report::Located(lease, ip));
     }
 
     async fn page(&self, lease: Box<Lease>) {
@@ -94,26 +110,29 @@ impl<S: Store + 'static> Fetcher<S> {
         };
         let proxy = self.client.proxy_of(&request);
         if let Some(rest) = self.proxies.resting(proxy.as_deref(), asked) {
-            return drop(self.reports.send(Report::ProxyRests(lease, rest)));
+            return drop(self.walk.reports().send(Report::ProxyRests(lease, rest)));
         }
         let fetched = self.client.fetch(&request.with_validators(validators)).await;
         let ended = self.clock.now();
         if let Some(rest) = self.proxies.judge(proxy.as_deref(), &fetched.result, ended) {
-            return drop(self.reports.send(Report::ProxyRests(lease, rest)));
+            return drop(self.walk.reports().send(Report::ProxyRests(lease, rest)));
         }
         self.hand_on(Job { lease, fetched, asked, ended });
     }
 
     /// Has what came read. If nobody is there who could, the run is over.
     fn hand_on(&self, job: Job) {
+        // Where nothing else is out, this thread would wait while another one is woken to read.
+        let is_alone = self.out.load(Ordering::Relaxed) == 1;
         let _ = match job.fetched.result.as_ref().map_or(0, bytes_to_read) {
+            0..=LARGE_PAGE if is_alone => return self.on_the_spot.read(job),
             0..SHORT_PAGE => return self.on_the_spot.read(job),
-            SHORT_PAGE..=LARGE_PAGE => self.jobs.send(job),
-            _ => self.jobs.send_behind(job),
+            SHORT_PAGE..=LARGE_PAGE => self.jobs.send((self.walk.clone(), job)),
+            _ => self.jobs.send_behind((self.walk.clone(), job)),
         };
     }
 
-    async fn robots(&self, origin: String, lease: Box<Lease>, manner: Arc<RobotsManner>) {
+    async fn robots(&self, origin: String, lease: Box<Lease>) {
         let mut answer = RobotsAnswer {
             lease,
             status: None,
@@ -126,12 +145,12 @@ impl<S: Store + 'static> Fetcher<S> {
             origin,
         };
         if let Ok(request) = Request::new(&format!("{}/robots.txt", answer.origin)) {
-            let request = request.with_limits(manner.limits.clone());
+            let request = request.with_limits(self.manner.limits.clone());
             let proxy = self.client.proxy_of(&request);
             if let Some(rest) = self.proxies.resting(proxy.as_deref(), self.clock.now()) {
-                return drop(self.reports.send(Report::ProxyRests(answer.lease, rest)));
+                return drop(self.walk.reports().send(Report::ProxyRests(answer.lease, rest)));
             }
-            let mut hops = self.client.fetch_following(&request, manner.redirects).await;
+            let mut hops = self.client.fetch_following(&request, self.manner.redirects).await;
             answer.ip = hops.first().and_then(|hop| hop.fetched.ip);
             answer.took = hops.iter().map(|hop| hop.fetched.times.total).sum();
             let result = hops.pop().map(|hop| hop.fetched.result);
@@ -142,7 +161,7 @@ impl<S: Store + 'static> Fetcher<S> {
             let rest =
                 heard.and_then(|it| self.proxies.judge(proxy.as_deref(), it, self.clock.now()));
             if let Some(rest) = rest {
-                return drop(self.reports.send(Report::ProxyRests(answer.lease, rest)));
+                return drop(self.walk.reports().send(Report::ProxyRests(answer.lease, rest)));
             }
             answer.forbidden =
                 matches!(result, Some(Err(Failure::Forbidden(_) | Failure::ForbiddenName(_))));
@@ -152,10 +171,26 @@ impl<S: Store + 'static> Fetcher<S> {
                 answer.outcome = Outcome::from_status(response.status);
                 answer.asked_pause = pause.and_then(|v| parse_retry_after(v, self.clock.now()));
                 let body = response.body.whole();
-                answer.body = unpack(&response, &body, manner.unpack).bytes.into_owned();
+                answer.body = unpack(&response, &body, self.manner.unpack).bytes.into_owned();
             }
         }
-        let _ = self.reports.send(Report::Robots(Box::new(answer)));
+        let _ = self.walk.reports().send(Report::Robots(Box::new(answer)));
+    }
+}
+
+/// A request that is out, counted as long as this lives.
+struct Out(Arc<AtomicUsize>);
+
+impl Out {
+    fn count(out: &Arc<AtomicUsize>) -> Self {
+        out.fetch_add(1, Ordering::Relaxed);
+        Out(out.clone())
+    }
+}
+
+impl Drop for Out {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -166,7 +201,7 @@ fn bytes_to_read(got: &Response) -> usize {
 }
 
 /// How a robots.txt is asked for.
-struct RobotsManner {
+pub(super) struct RobotsManner {
     redirects: usize,
     limits: FetchLimits,
     unpack: decode::DecodeLimits,
@@ -174,7 +209,7 @@ struct RobotsManner {
 
 impl RobotsManner {
     /// What lies beyond the part of a robots.txt that is ever read is not even fetched.
-    fn new(config: &CrawlConfig) -> Self {
+    pub(super) fn new(config: &CrawlConfig) -> Self {
         let limits = config.fetch.limits.clone();
         RobotsManner {
             redirects: usize::from(config.walk.reading.take.max_redirects).max(MIN_REDIRECTS),

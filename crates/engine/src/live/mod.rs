@@ -1,15 +1,17 @@
-//! The walk with real sockets, threads and time.
+//! Walks with real sockets, threads and time.
 //!
 //! ```text
-//!            orders                    jobs                     reports
+//!             orders                    jobs                     reports
 //! walk ────────────────> fetcher ─────────────> workers ─────────────────> walk
-//! (this thread)          (one thread, async)    (own threads)                │
+//! (own thread)           (one thread, async)    (own threads)                │
 //!   └── commits ──> committer (own thread) ── done ──────────────────────────┘
 //! ```
 //!
-//! Everything in flight is a lease of the walk, so the walk alone knows when all is done: the
-//! queues between are bounded by the number of leases it lets out.
+//! Any number of walks share the fetcher, the workers and the committers ([`Services`]). Everything in flight is a lease
+//! of some walk, so each walk alone knows when all of its own is done: the queues between are bounded by the number of
+//! leases that walks let out.
 
+mod allowance;
 mod background_job;
 mod clock;
 mod driver;
@@ -22,6 +24,9 @@ mod on_the_spot;
 mod proxy_rests;
 mod ranker;
 mod retainer;
+mod roster;
+mod services;
+mod walk_port;
 mod worker;
 
 use std::net::IpAddr;
@@ -39,13 +44,14 @@ use crate::process::Processed;
 use crate::walk::{Committed, RobotsAnswer, Tally, Walk};
 
 pub use clock::SystemClock;
-use driver::Driver;
 pub use inbox::Inbox;
 use judge::Verdicts;
 pub use latency::Latency;
 use proxy_rests::ProxyRest;
 use ranker::Weighing;
 use retainer::Dropping;
+pub use roster::WalkEntry;
+pub use services::{Services, ServicesConfig};
 
 /// Asks a running crawl to stop, from a signal handler or another thread.
 #[derive(Clone, Debug, Default)]
@@ -132,7 +138,23 @@ enum Report {
     Broken(EngineError),
 }
 
-/// Runs `walk` until one of its limits is reached or `stopper` is asked, and does what is left in
+/// A walk to be run, and what it is run with.
+pub struct Crawl<'a, S> {
+    /// Its name among the walks of the process, such as its data directory.
+    pub name: &'a str,
+    /// The walk.
+    pub walk: Walk<S>,
+    /// What it was told.
+    pub config: &'a CrawlConfig,
+    /// Asks it to stop.
+    pub stopper: &'a Stopper,
+    /// What others ask of it.
+    pub inbox: &'a Inbox,
+    /// Bytes that are free on its disk.
+    pub free_disk: &'a dyn Fn() -> Option<u64>,
+}
+
+/// Runs `walk` alone until one of its limits is reached or `stopper` is asked, and does what is left in
 /// `inbox`; `show` hears how it is doing, a few times a second.
 pub fn run<S: Store + 'static>(
     walk: Walk<S>,
@@ -140,14 +162,13 @@ pub fn run<S: Store + 'static>(
     stopper: &Stopper,
     inbox: &Inbox,
     free_disk: impl Fn() -> Option<u64>,
-    mut show: impl FnMut(&Progress, &Walk<S>),
+    show: impl FnMut(&Progress, &Walk<S>),
 ) -> Result<(Ended, Progress, Walk<S>), EngineError> {
-    let clock = SystemClock;
-    let mut driver = Driver::start(walk, config.clone().into(), inbox.clone(), clock)?;
-    let ended = driver.drive(stopper, &free_disk, &mut show);
-    let progress = driver.progress(clock.now());
-    let finished = driver.finish();
-    // What went wrong first is what the user should hear of.
-    let ended = ended?;
-    Ok((ended, progress, finished?))
+    let services =
+        Services::start(ServicesConfig { workers: config.workers, ..Default::default() })?;
+    let crawl = Crawl { name: "the crawl", walk, config, stopper, inbox, free_disk: &free_disk };
+    let done = services.run(crawl, show);
+    let stopped = services.stop();
+    let done = done?;
+    stopped.map(|()| done)
 }

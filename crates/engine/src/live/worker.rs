@@ -1,106 +1,68 @@
 //! Who reads pages and writes commits? Threads of their own, away from the sockets.
 
-use std::sync::{Arc, Mutex};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 
-use evercrawl_archive::FileId;
 use evercrawl_state::Store;
 
-use super::handover::{Disconnected, Receiver, Sender};
+use super::handover::Receiver;
+use super::walk_port::WalkPort;
 use super::{Report, SystemClock};
-use crate::cookie_file::CookieFile;
-use crate::process::{Job, Processor};
-use crate::recent::Recent;
-use crate::walk::{Commit, Walk};
+use crate::EngineError;
+use crate::process::Job;
+use crate::walk::Commit;
+
+/// A page that came, and the walk that asked for it.
+pub(super) type WalkJob<S> = (Arc<WalkPort<S>>, Job);
+
+/// Changes to be made durable, and the walk that made them.
+pub(super) type WalkCommit<S> = (Arc<WalkPort<S>>, Commit<S>);
 
 /// Reads pages, away from the sockets.
 pub(super) struct Worker<S> {
-    reader: Reader<S>,
     /// Large pages are behind the others, and some workers do not take them, so that small ones never
     /// wait for them.
-    jobs: Receiver<Job>,
+    jobs: Receiver<WalkJob<S>>,
+    busy: Busy,
+    /// The walk whose page was read last, which may not know it yet.
+    served: Option<Arc<WalkPort<S>>>,
 }
 
 impl<S: Store> Worker<S> {
+    /// So many workers, one for each thread.
+    pub(super) fn crew(count: usize, jobs: &Receiver<WalkJob<S>>) -> Vec<Self> {
+        let worker =
+            |n| Worker { jobs: jobs.another(2 * n < count), busy: Busy::default(), served: None };
+        (0..count).map(worker).collect()
+    }
+
     /// Reads pages until no more can come.
     pub(super) fn run(mut self) {
-        while let Some(job) = self.next_job() {
-            if self.reader.read(job).is_err() {
-                return;
+        while let Some((walk, job)) = self.next_job() {
+            let busy = &mut self.busy;
+            let read = catch_unwind(AssertUnwindSafe(|| walk.read(job, busy)));
+            // A fault that one walk's page brings to light ends that walk, and no other.
+            read.unwrap_or_else(|_| walk.fail("a worker"));
+            if !self.served.as_ref().is_some_and(|served| Arc::ptr_eq(served, &walk)) {
+                self.report();
+                self.served = Some(walk);
             }
         }
     }
 
     /// The next page to read, small ones first; `None` when no more can come. Whoever would have to
     /// wait for one, or begins with a large one, first lets the walk know what was done.
-    fn next_job(&self) -> Option<Job> {
+    fn next_job(&mut self) -> Option<WalkJob<S>> {
         self.jobs.try_recv().or_else(|| {
-            self.reader.reports.wake();
+            self.report();
             self.jobs.recv()
         })
     }
-}
 
-/// Reads a page, and tells the walk.
-pub(super) struct Reader<S> {
-    processor: Processor<S>,
-    reports: Sender<Report>,
-    recent: Arc<Recent>,
-    current_file: Arc<Mutex<FileId>>,
-    busy: Busy,
-}
-
-/// Why somebody reads no more pages: nobody would hear of it.
-pub(super) struct WalkGone;
-
-impl<S: Store> Reader<S> {
-    /// Reads a page, and leaves what was found for the walk.
-    pub(super) fn read(&mut self, job: Job) -> Result<(), WalkGone> {
-        let began = SystemClock.passed();
-        let file = *self.current_file.lock().map_err(|_| WalkGone)?;
-        let mut processed = self.processor.process(job, file).map_err(|error| {
-            let _ = self.reports.send(Report::Broken(error.into()));
-            WalkGone
-        })?;
-        let passed = SystemClock.passed().saturating_sub(began);
-        processed.reading = self.busy.with_page(passed, || SystemClock.thread_time());
-        let claim = processed.claim.map(|digest| (digest, processed.records.is_some()));
-        self.reports.leave(Report::Page(Box::new(processed))).map_err(|Disconnected| WalkGone)?;
-        // Only now: whoever refers to the record must come after it.
-        if let Some((digest, stored)) = claim {
-            self.recent.settle(digest, stored);
-        }
-        Ok(())
-    }
-}
-
-/// What all who read pages share.
-pub(super) struct Readers {
-    pub(super) reports: Sender<Report>,
-    pub(super) current_file: Arc<Mutex<FileId>>,
-}
-
-impl Readers {
-    /// One more that reads pages.
-    pub(super) fn reader<S: Store>(&self, walk: &Walk<S>, number: usize) -> Reader<S> {
-        Reader {
-            processor: walk.processor(number as u64),
-            reports: self.reports.clone(),
-            recent: walk.recent(),
-            current_file: self.current_file.clone(),
-            busy: Busy::default(),
-        }
-    }
-
-    /// So many that read pages, one for each thread.
-    pub(super) fn workers<S: Store>(
-        &self,
-        walk: &Walk<S>,
-        count: usize,
-        jobs: &Receiver<Job>,
-    ) -> Vec<Worker<S>> {
-        let worker = |n| Worker { reader: self.reader(walk, n), jobs: jobs.another(2 * n < count) };
-        (0..count).map(worker).collect()
+    /// Lets the walk that was served last know what was done for it.
+    fn report(&mut self) {
+        self.served.take().iter().for_each(|walk| walk.reports().wake());
     }
 }
 
@@ -119,7 +81,11 @@ const SOON_READ: Duration = Duration::from_millis(5);
 
 impl Busy {
     /// The time of a core that a page took which was read while so much `passed`.
-    fn with_page(&mut self, passed: Duration, thread_time: impl FnOnce() -> Duration) -> Duration {
+    pub(super) fn with_page(
+        &mut self,
+        passed: Duration,
+        thread_time: impl FnOnce() -> Duration,
+    ) -> Duration {
         if passed < SOON_READ {
             self.told += passed;
             return passed;
@@ -132,28 +98,21 @@ impl Busy {
     }
 }
 
-/// Makes commits last, one after another. Cookies come first: what a page showed may depend on them.
-pub(super) fn commit_all<S: Store>(
-    commits: &Receiver<Commit<S>>,
-    reports: &Sender<Report>,
-    mut cookies: Option<CookieFile>,
-) {
-    let mut save_cookies = || cookies.as_mut().map_or(Ok(()), CookieFile::save);
-    while let Some(commit) = commits.recv() {
+/// Makes commits durable, one after another. Cookies come first: what a page showed may depend on them.
+pub(super) fn commit_all<S: Store>(commits: &Receiver<WalkCommit<S>>) {
+    while let Some((walk, commit)) = commits.recv() {
         let began = SystemClock.passed();
-        let report = match save_cookies().and_then(|()| commit.run()) {
-            Ok(done) => {
+        let run = || walk.save_cookies().and_then(|()| commit.run());
+        let report = match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(Ok(done)) => {
                 commit.observe(SystemClock.passed().saturating_sub(began), SystemClock.now());
                 Report::Committed(done)
             }
-            Err(error) => Report::Uncommitted(error),
+            Ok(Err(error)) => Report::Uncommitted(error),
+            Err(_) => Report::Uncommitted(EngineError::Broken("the committer")),
         };
-        if reports.send(report).is_err() {
-            return;
-        }
-    }
-    if let Err(error) = save_cookies() {
-        let _ = reports.send(Report::Uncommitted(error));
+        // A walk that does not hear of it is over.
+        let _ = walk.reports().send(report);
     }
 }
 

@@ -158,8 +158,11 @@ fn refusal_if_hopeless(
     now: Time,
 ) -> Option<Consequence> {
     let (reason, again) = processed.verdict?;
-    let page = processed.job.lease.page;
+    let lease = &processed.job.lease;
+    let page = lease.page;
     planner.forget_page(page);
+    let usual = |at| (at, processed.job.ended);
+    let again = again.map(|at| planner.recheck_given_up(&lease.row, &processed.visited, usual(at)));
     Some(Consequence::Event(refusal(page, reason, again, now)))
 }
 

@@ -3,8 +3,8 @@
 //! [`Walk::deliver`] is the one door: no step of a visit's completion reaches into another host's rows any other way.
 
 use evercrawl_model::{
-    Band, Discovery, Event, HostKey, HostLikeness, LinkEvidence, Measure, PageKey, PageKind,
-    Refusal, Time,
+    Band, Discovery, Event, HostKey, HostLikeness, LinkEvidence, Measure, NextVisit, PageKey,
+    PageKind, Refusal, Time,
 };
 use evercrawl_state::{Applied, PageRow, PageStatus, Place, Store, View};
 use evercrawl_urls::Canonical;
@@ -216,7 +216,8 @@ fn page_moved_here<S: Store>(
     row.past.iter_mut().for_each(|past| past.noted = notes);
     planner.sample_page(page, &row);
     let due = planner.earlier_due(page, &row, now).unwrap_or(due);
-    ledger.apply(&Event::Rescheduled { page, due, policy_notes: Some(notes) }, now).map(drop)
+    let next = NextVisit::Due(due);
+    ledger.apply(&Event::Rescheduled { page, next, policy_notes: Some(notes) }, now).map(drop)
 }
 
 /// Another host has the content of a page of this one at the same path: the one whose page was found later may be

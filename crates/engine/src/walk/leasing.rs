@@ -104,7 +104,10 @@ impl<S: Store> Walk<S> {
         }
         if frontier.robots_rules(host, https, now).is_none() {
             let Some(rules) = stored_rules(view, url.origin(), agent, now)? else {
-                frontier.record_robots_request(&lease, now);
+                if !frontier.record_robots_request(&lease, now) {
+                    frontier.defer_page(&lease, now);
+                    return Ok(None);
+                }
                 return Ok(Some(Step::Robots { origin: url.origin().to_owned(), lease }));
             };
             frontier.set_robots_rules(host, https, rules);
@@ -120,7 +123,10 @@ impl<S: Store> Walk<S> {
             let reason = if unreachable { Refusal::HostDead } else { Refusal::Robots };
             return self.refuse(&lease, reason, again, now).map(|()| None);
         }
-        frontier.record_request(&lease, now);
+        if !frontier.record_request(&lease, now) {
+            frontier.defer_page(&lease, now);
+            return Ok(None);
+        }
         lease.is_unmasked = self.insight.unmasked.covers(self.ledger.state.view(), &lease.row)?;
         lease.conditions = self.revisits.planner.prepare_request(lease.page, &lease.row);
         let suspect = self.insight.suspects.contains(host);

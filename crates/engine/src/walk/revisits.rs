@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use evercrawl_model::{Event, HostKey, PageKey, Time};
+use evercrawl_model::{Event, HostKey, NextVisit, PageKey, Time};
 use evercrawl_state::{PageRow, Place, Store, View};
 
 use super::confirming::Confirming;
@@ -142,7 +142,7 @@ impl Revisits {
         ledger: &mut Ledger<S>,
         now: Time,
     ) -> Result<Option<Box<Lease>>, EngineError> {
-        let Place::Due(due) = lease.place else { return Ok(Some(lease)) };
+        let Place::Due(due) = lease.place else { return self.judge_recheck(lease, ledger, now) };
         if self.planner.is_audit(lease.page) || self.confirming.wants(lease.page) {
             return Ok(Some(lease));
         }
@@ -167,6 +167,22 @@ impl Revisits {
                 self.ahead_from = until.min(now.after(LOOK_AHEAD_EVERY));
             }
         }
+        Ok(None)
+    }
+
+    /// A leased page, unless it is to be rechecked and the share of requests for that is used up.
+    fn judge_recheck<S: Store>(
+        &mut self,
+        lease: Box<Lease>,
+        ledger: &mut Ledger<S>,
+        now: Time,
+    ) -> Result<Option<Box<Lease>>, EngineError> {
+        let Err(later) = self.planner.check_recheck(lease.page, &lease.row, now) else {
+            return Ok(Some(lease));
+        };
+        let (page, next) = (lease.page, NextVisit::Recheck(later));
+        ledger.frontier.end_lease(page, now);
+        ledger.apply(&Event::Rescheduled { page, next, policy_notes: None }, now)?;
         Ok(None)
     }
 }
@@ -218,7 +234,8 @@ pub(super) fn reschedule<S: Store>(
     now: Time,
 ) -> Result<(), EngineError> {
     let Some(due) = due else { return Ok(()) };
-    ledger.apply(&Event::Rescheduled { page, due, policy_notes: None }, now).map(drop)
+    let next = NextVisit::Due(due);
+    ledger.apply(&Event::Rescheduled { page, next, policy_notes: None }, now).map(drop)
 }
 
 /// When a leased page must be visited because it is pinned.

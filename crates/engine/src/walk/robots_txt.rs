@@ -78,7 +78,7 @@ impl<S: Store> Walk<S> {
             expires = now.after(host_pace::backoff(schedule, &answer.lease, asked, jitter));
             self.counts.host_blocked(answer.asked_pause, BlockCause::Robots);
             let frontier = &mut self.ledger.frontier;
-            host_pace::block(&answer.lease, expires, frontier, &mut update);
+            host_pace::block(&answer.lease, expires, frontier, &mut update, now);
         }
         let copy = robots_copy(&answer, now, expires);
         if access != Access::DisallowAll {

@@ -4,7 +4,8 @@
 //! cost, μ, so one number is sought. [`hosts`] adds a cap per host, [`push`] pages that announce
 //! their changes, [`azar`] the one case with a closed form. The others are the survey's methods:
 //! [`groups`] (Carney), [`polling`] (Coffman, Liu and Weber), [`renewal`], [`slots`] and
-//! [`discrete`] (Wolf et al.), [`epochs`] (WebFountain).
+//! [`discrete`] (Wolf et al.), [`epochs`] (WebFountain). [`shares`] divides a budget over whole collections, of which each
+//! knows its own pages only.
 
 mod age_curve;
 pub mod azar;
@@ -18,6 +19,7 @@ mod parallel;
 pub mod polling;
 pub mod push;
 pub mod renewal;
+pub mod shares;
 pub mod slots;
 #[cfg(test)]
 mod testing;

@@ -9,7 +9,7 @@ use crate::numbers::ByNumber;
 use crate::page::{Days, Page, VisitEvidence};
 use crate::policy::{Policy, Round};
 use crate::schedulers::beliefs::{Beliefs, ShapePrior, importance, inherit_belief};
-use crate::schedulers::price::price;
+use crate::schedulers::price::{price, visits_at};
 use crate::schedulers::signals;
 
 /// A page is first checked again when its index reaches this share of the threshold: the threshold may fall so far
@@ -186,6 +186,10 @@ impl Policy for GammaIndex {
             self.threshold = self.correction * price(round.rate(), pages, self.threshold, wait);
         }
         self.recompute_due_times(pages)
+    }
+
+    fn visits_at(&self, prices: &[f64], pages: &[Page], _turn: Days) -> Option<Vec<f64>> {
+        Some(visits_at(prices, pages, |page, price| self.wait_until_value(page, price)))
     }
 
     fn explain(&self, page: &Page, now: Days) -> Vec<(&'static str, f64)> {

@@ -17,10 +17,7 @@ pub(crate) fn price(
     start: f64,
     wait: impl Fn(&Page, f64) -> Days,
 ) -> f64 {
-    let alive = pages.iter().filter(|page| page.alive).count() as f64;
-    let step = pages.len().div_ceil(SAMPLE).max(1);
-    let sample: Vec<&Page> = pages.iter().step_by(step).filter(|page| page.alive).collect();
-    let share = sample.len() as f64 / alive.max(1.0);
+    let (sample, share) = sample_of(pages);
     let flow = |mu: f64| sample.iter().map(|page| 1.0 / wait(page, mu)).sum::<f64>();
     let is_low = |mu: f64| flow(mu) > rate * share;
     let mut low = if start > 0.0 { start } else { 1.0 };
@@ -37,4 +34,24 @@ pub(crate) fn price(
         *(if is_low(middle) { &mut low } else { &mut high }) = middle;
     }
     high
+}
+
+/// Visits a day to `pages` at each of these prices, estimated from a sample.
+pub(crate) fn visits_at(
+    prices: &[f64],
+    pages: &[Page],
+    wait: impl Fn(&Page, f64) -> Days,
+) -> Vec<f64> {
+    let (sample, share) = sample_of(pages);
+    let visits = |price: &f64| sample.iter().map(|page| 1.0 / wait(page, *price)).sum::<f64>();
+    prices.iter().map(|price| visits(price) / share.max(f64::MIN_POSITIVE)).collect()
+}
+
+/// Some of the live pages, and which share of them that is.
+fn sample_of(pages: &[Page]) -> (Vec<&Page>, f64) {
+    let alive = pages.iter().filter(|page| page.alive).count() as f64;
+    let step = pages.len().div_ceil(SAMPLE).max(1);
+    let sample: Vec<&Page> = pages.iter().step_by(step).filter(|page| page.alive).collect();
+    let share = sample.len() as f64 / alive.max(1.0);
+    (sample, share)
 }

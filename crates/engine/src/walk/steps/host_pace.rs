@@ -27,7 +27,7 @@ pub(in crate::walk) fn after_visit(
     let mut update = HostUpdate { next_allowed: Some(next), answer_time: Some(took), ..before };
     if processed.host_trouble {
         let until = now.after(backoff(schedule, lease, processed.asked_pause, jitter));
-        block(lease, until, frontier, &mut update);
+        block(lease, until, frontier, &mut update, now);
     } else {
         forgive(lease, frontier, &mut update);
     }
@@ -50,10 +50,11 @@ pub(in crate::walk) fn block(
     until: Time,
     frontier: &mut Frontier,
     update: &mut HostUpdate,
+    now: Time,
 ) {
     update.failures = Some(failures(lease));
     update.blocked_until = Some(until);
-    frontier.block(lease.page.host, until, failures(lease));
+    frontier.block_for_all(lease.page.host, until, failures(lease), now);
 }
 
 /// A host answered as it should: its failures are forgiven.

@@ -1,6 +1,6 @@
 //! When is a page visited again? As the planner says, sooner where a change is in doubt or the page is pinned.
 
-use evercrawl_model::{NextVisit, Time};
+use evercrawl_model::Time;
 use evercrawl_state::{StateError, Store, View};
 
 use super::moved;
@@ -29,9 +29,6 @@ pub(in crate::walk) fn plan<S: Store>(
     revisits.visited(page.host, view.counters().pages, now);
     revisits.confirming.visited(processed, schedule);
     let visited = &mut processed.visited;
-    if visited.visit.is_move() {
-        visited.next = NextVisit::Recheck(schedule.rare_visit(ended));
-    }
     visited.next = overrides.apply_pin(page, ended, visited.next);
     Ok(())
 }

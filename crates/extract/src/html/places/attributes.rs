@@ -265,7 +265,7 @@ fn names_address(name: &str) -> bool {
 
 /// Attributes that the first pass reads, or that send something.
 fn is_first_pass(name: &str) -> bool {
-    const READ: [&str; 16] = [
+    const READ: [&str; 17] = [
         "action",
         "cite",
         "content",
@@ -282,6 +282,7 @@ fn is_first_pass(name: &str) -> bool {
         "hx-put",
         "hx-delete",
         "hx-patch",
+        "xlink:href",
     ];
     READ.contains(&name)
 }

@@ -36,7 +36,7 @@ use crate::persist::Persist;
 use crate::policy::{Outlook, Policy, Round};
 use crate::registry::Goal;
 use crate::schedulers::beliefs::{Beliefs, ShapePrior, inherit_belief};
-use crate::schedulers::price::price;
+use crate::schedulers::price::{price, visits_at};
 use crate::schedulers::signals::{self, ListReads};
 use clock::{GroupClock, SlotRange};
 use leads::LinkYields;
@@ -260,7 +260,11 @@ impl IndexRule {
 
     /// The user's limits, and the longest intervals that keep every page in the rotation.
     fn bounds(&self) -> Bounds {
-        let turns = |count: f64| self.limits.max.min(count * self.turn);
+        self.bounds_for(self.turn)
+    }
+
+    fn bounds_for(&self, turn: Days) -> Bounds {
+        let turns = |count: f64| self.limits.max.min(count * turn);
         let limits = IntervalLimits { max: turns(MOST_TURNS), ..self.limits };
         Bounds { limits, restless: turns(self.patience.rounds()) }
     }
@@ -468,6 +472,15 @@ impl Policy for IndexRule {
             *self = read;
         }
         done
+    }
+
+    fn visits_at(&self, prices: &[f64], pages: &[Page], turn: Days) -> Option<Vec<f64>> {
+        let bounds = self.bounds_for(turn);
+        let wait = |page: &Page, price| {
+            let page = Page { last: 0.0, ..*page };
+            bounds.or_longest(self.value_page(&page, 0.0).wait(price, bounds))
+        };
+        Some(visits_at(prices, pages, wait))
     }
 
     fn explain(&self, page: &Page, now: Days) -> Vec<(&'static str, f64)> {

@@ -64,10 +64,14 @@ impl<'a> LabWeb<'a> {
         time.millis() as f64 / DAY_MS - self.offset
     }
 
-    /// The pages that came to be up to `now`, with the page that announces each.
+    /// The pages that came to be up to `now`, with the page that announces each. Those that died before the crawl
+    /// began are left out: the lab knows them to be dead.
     pub(super) fn born(&mut self, now: Time) -> Vec<(Canonical, Option<u32>)> {
-        let until = self.days(now);
-        self.witness.born(until).filter_map(|page| self.name(page)).collect()
+        let (until, begin) = (self.days(now), self.world.span.begin);
+        let born = self.witness.born(until);
+        let there = born.filter(|page| self.world.pages[*page as usize].dies > begin);
+        let there: Vec<u32> = there.collect();
+        there.into_iter().filter_map(|page| self.name(page)).collect()
     }
 
     /// Where a page is that was born.
