@@ -411,7 +411,7 @@ impl BlockReader {
 
     fn start_link(&mut self, url: Option<String>) {
         self.finish_link();
-        let url = url.unwrap_or_default();
+        let url = self.absolute(url).unwrap_or_default();
         self.link =
             Some(OpenLink { url, text_at: self.text.len(), markdown_at: self.markdown.len() });
     }
