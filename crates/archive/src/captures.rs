@@ -267,6 +267,7 @@ mod tests {
             digest: "D",
             head: b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n",
             is_revisit: n.is_multiple_of(5),
+            truncated: None,
         };
         let mut line = Vec::new();
         cdx::push_line(&entry.start().unwrap(), n, at, &files::warc_name(name), &mut line);

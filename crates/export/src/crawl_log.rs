@@ -83,6 +83,7 @@ mod tests {
         let visit = VisitView {
             time: at,
             outcome: Code(outcome),
+            cause: None,
             status,
             change: Code(Change::New),
             score: 1.0,

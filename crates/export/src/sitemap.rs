@@ -120,6 +120,7 @@ mod tests {
             claimed_change: None,
             next_due: None,
             digest: None,
+            cut: false,
         }
     }
 

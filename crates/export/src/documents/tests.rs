@@ -8,6 +8,7 @@ fn visit(change: Change, outcome: Outcome) -> VisitView {
     VisitView {
         time: At(evercrawl_model::Time::from_secs(1_794_780_950)),
         outcome: Code(outcome),
+        cause: None,
         status: Some(200),
         change: Code(change),
         score: 1.0,
