@@ -197,8 +197,11 @@ impl Drop for Out {
     }
 }
 
-/// How many bytes an answer may have to be read: what is packed may be long.
+/// How many bytes an answer may have to be read: what is packed may be long, and a PDF is packed within.
 fn bytes_to_read(got: &Response) -> usize {
+    if got.body.pieces().next().is_some_and(|start| start.starts_with(b"%PDF")) {
+        return usize::MAX;
+    }
     let is_packed = got.header("content-encoding").is_some();
     got.body.len() * if is_packed { USUALLY_PACKED } else { 1 }
 }
