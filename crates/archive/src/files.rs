@@ -3,6 +3,7 @@
 //! `NAME.warc.gz` and `NAME.cdxj` grow side by side; sealed, they never change. Sealing is done in steps that
 //! may each be the last before a crash, and can be done again.
 
+use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 
@@ -92,7 +93,7 @@ pub(crate) fn name(prefix: &str, now: Time, serial: u32, host: &str) -> String {
 }
 
 /// The serial number in the name of one of the archive's files.
-pub(crate) fn serial_of(file_name: &str) -> Option<u32> {
+pub fn serial_of(file_name: &str) -> Option<u32> {
     let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
     let mut parts = file_name.split('-').skip(1).peekable();
     while let Some(part) = parts.next() {
@@ -129,6 +130,24 @@ pub(crate) fn list_warcs(
         Some((serial_of(&name)?, name, segment))
     };
     Ok(segments.list()?.into_iter().filter_map(warc))
+}
+
+/// The indexes, growing ones included, with their lengths.
+pub(crate) fn list_indexes(segments: &dyn SegmentStore) -> io::Result<Vec<(SegmentId, u64)>> {
+    let is_index = |segment: &SegmentId| {
+        segment.name.strip_suffix(INDEX).is_some_and(|name| serial_of(name).is_some())
+    };
+    let mut found = segments.list()?;
+    found.retain(|(segment, _)| is_index(segment));
+    // While it is sealed, an index is there twice; the sealed one is whole.
+    let sealed: HashSet<String> = names_of(&found, Stage::Sealed);
+    found.retain(|(segment, _)| segment.stage == Stage::Sealed || !sealed.contains(&segment.name));
+    Ok(found)
+}
+
+fn names_of(segments: &[(SegmentId, u64)], stage: Stage) -> HashSet<String> {
+    let of_stage = segments.iter().filter(|(segment, _)| segment.stage == stage);
+    of_stage.map(|(segment, _)| segment.name.clone()).collect()
 }
 
 /// Finds the WARC file with a serial number, growing or sealed.

@@ -28,6 +28,8 @@
 //! - [`Disk`]: what makes the bytes of files last
 //! - [`surt()`]: the sort key of a URL, as replay tools compute it
 //! - [`read_record`], [`Scan`], [`RecordCache`], [`verify`]: reading back
+//! - [`CaptureIndex`]: which captures of a URL there are
+//! - [`StoredRecord`], [`warcinfo()`]: records for other files
 //! - [`HeadReader`]: what a server said, without the body
 //! - [`rewrite`]: a file without some of its records
 //! - [`check_file`]: is a file what it claims to be?
@@ -35,8 +37,10 @@
 //! - [`unknown_files`]: which files does the state not know?
 
 mod cache;
+mod captures;
 mod cdx;
 mod check;
+mod copying;
 mod encode;
 mod error;
 mod exchange;
@@ -57,15 +61,17 @@ mod warc;
 mod writer;
 
 pub use cache::RecordCache;
+pub use captures::{Capture, CaptureIndex};
 pub use check::{CheckReport, Problem, check_file};
+pub use copying::{StoredRecord, warcinfo};
 pub use encode::{DEFAULT_LEVEL, Encoded, Encoder};
 pub use error::{Damaged, ReadError, RewriteError, WriteError};
 pub use exchange::{Exchange, Kind, Original, Tls, Truncated};
-pub use files::{FilePosition, find_warc, sealed_files};
+pub use files::{FilePosition, find_warc, sealed_files, serial_of};
 pub use heads::{HeadReader, HttpHead};
 pub use mend::{mend, rebuild_index, seal_as_found, warc_files};
 pub use payload::Payload;
-pub use read::{Record, Scan, Scanned, read_record};
+pub use read::{Record, Scan, Scanned, read_member, read_record};
 pub use recover::Recovery;
 pub use rewrite::{Kept, rewrite};
 pub use segments::{Disk, FileSegments, MemorySegments, RealDisk, SegmentId, SegmentStore, Stage};

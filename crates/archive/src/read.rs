@@ -63,6 +63,14 @@ impl Record {
         self.block.len() + headers.sum::<usize>() + 128
     }
 
+    /// Reads the record that `bytes` begin with, packed, and says how many of them it takes; it may unpack to
+    /// `cap` bytes.
+    pub(crate) fn unpack(bytes: &[u8], cap: usize) -> Result<(Self, usize), ReadError> {
+        let mut rest = bytes;
+        let record = Record::parse(unpack(&mut rest, cap)?)?;
+        Ok((record, bytes.len() - rest.len()))
+    }
+
     /// Reads an unpacked record.
     pub(crate) fn parse(mut bytes: Vec<u8>) -> Result<Self, ReadError> {
         if !bytes.starts_with(b"WARC/1.") {
@@ -196,6 +204,12 @@ impl Iterator for Scan<'_> {
             }
         }
     }
+}
+
+/// Reads the record that `input` stands at, packed; it then stands right behind it. The record may unpack to `cap`
+/// bytes.
+pub fn read_member(input: &mut impl BufRead, cap: usize) -> Result<Record, ReadError> {
+    Record::parse(unpack(input, cap)?)
 }
 
 /// Unpacks one gzip member; `input` then stands right behind it.

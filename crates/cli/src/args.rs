@@ -1,6 +1,7 @@
 //! Which verbs and flags does the command line take?
 
 mod common;
+mod documents;
 mod listings;
 mod networks;
 mod own_webs;
@@ -17,6 +18,8 @@ use crate::exit;
 use crate::logging::LogArgs;
 use crate::units;
 
+use documents::DOCUMENTS_EXAMPLES;
+pub(crate) use documents::{DocumentsArgs, DocumentsForm, Text, TextForm};
 pub(crate) use listings::{ArchiveArgs, Listing};
 
 pub(crate) use networks::network_after_space;
@@ -81,6 +84,15 @@ pub(crate) enum Verb {
     /// Estimate how often pages change, by host, directory or tag
     #[command(after_help = "Example: evercrawl rates --by dir --data web")]
     Rates(crate::verbs::rates::Rates),
+    /// Show the main text of a page, without menus and the like
+    #[command(after_help = "Example: evercrawl text https://example.org/ --as markdown --data web")]
+    Text(Text),
+    /// List or send what a search index should hold
+    #[command(after_help = DOCUMENTS_EXAMPLES)]
+    Documents(Box<DocumentsArgs>),
+    /// Export pages and visits for other tools
+    #[command(subcommand, after_help = crate::verbs::export::EXAMPLES)]
+    Export(crate::verbs::export::Export),
     /// Rank pages, hosts or domains by the links found
     Rank(crate::verbs::rank::RankArgs),
     /// Report probable spam and mirrors; changes nothing

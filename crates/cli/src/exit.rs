@@ -1,6 +1,7 @@
 //! What does the exit code say?
 
 use evercrawl_engine::EngineError;
+use evercrawl_export::ExportError;
 use evercrawl_lab::WorldError;
 use evercrawl_lab::table::TableError;
 use evercrawl_query::QueryError;
@@ -96,6 +97,12 @@ pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
     let file = error.downcast_ref::<TableError>().is_some();
     if file || error.downcast_ref::<WorldError>().is_some() {
         return USAGE;
+    }
+    match error.downcast_ref::<ExportError>() {
+        Some(export) if export.is_disk_full() => return DISK_LIMIT,
+        Some(ExportError::InTheWay(_)) => return USAGE,
+        Some(_) => return UNEXPECTED,
+        None => {}
     }
     match error.downcast_ref::<QueryError>() {
         Some(QueryError::BadRequest(_)) => return USAGE,

@@ -8,15 +8,16 @@ use clap::{Command, CommandFactory};
 use crate::args::Cli;
 
 /// The verbs by task, in the order in which they are shown.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Crawl", &["init", "add", "crawl", "status", "budget", "plan"]),
     (
         "Read the results",
         &[
-            "urls", "hosts", "queue", "archive", "why", "history", "changes", "diff", "rates",
-            "rank", "spam",
+            "urls", "hosts", "queue", "archive", "why", "history", "changes", "diff", "text",
+            "rates", "rank", "spam",
         ],
     ),
+    ("Use the results elsewhere", &["export", "documents"]),
     (
         "Steer a crawl, running or stopped",
         &["push", "pin", "boost", "pause", "resume", "trust", "exclude", "overrides"],

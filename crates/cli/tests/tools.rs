@@ -101,10 +101,10 @@ fn held(capture: &Scanned, file: &str) -> Capture {
 }
 
 /// A replay server that ends with the test.
-struct Wayback(Child, SocketAddr);
+pub(crate) struct Wayback(Child, pub(crate) SocketAddr);
 
 impl Wayback {
-    fn start(program: &Path, dir: &Path) -> Self {
+    pub(crate) fn start(program: &Path, dir: &Path) -> Self {
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let server = Command::new(program)
             .args(["-b", "127.0.0.1", "-p", &address.port().to_string()])
@@ -127,7 +127,7 @@ impl Drop for Wayback {
 }
 
 /// Status and body that a server has for a path.
-fn get(server: SocketAddr, host: &str, path: &str) -> (String, Vec<u8>) {
+pub(crate) fn get(server: SocketAddr, host: &str, path: &str) -> (String, Vec<u8>) {
     let mut stream = TcpStream::connect(server).unwrap();
     write!(stream, "GET {path} HTTP/1.0\r\nHost: {host}\r\n\r\n").unwrap();
     let mut answer = Vec::new();

@@ -31,6 +31,7 @@ mod host_pattern;
 mod login;
 mod oldest;
 mod pool;
+mod post;
 mod proxy;
 mod race;
 mod recorded_stream;
@@ -53,6 +54,7 @@ pub use failure::{
 };
 pub use host_pattern::{BadHostPattern, HostPattern};
 pub use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+pub use post::{Endpoint, PostAnswer, PostError};
 pub use proxy::{BadProxy, Proxy};
 pub use request::{BadUrl, Request, RequestValidators};
 pub use response::{Fetched, Protocol, Response, Times, TlsInfo, Truncation, address_text};

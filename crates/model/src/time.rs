@@ -110,6 +110,18 @@ impl Time {
         Self::from_civil(date.at(0, 0, 0, 0))
     }
 
+    /// Reads what [`digits14`](Self::digits14) or [`digits17`](Self::digits17) gave.
+    pub fn parse_digits(text: &str) -> Result<Self, ParseTimeError> {
+        let (seconds, ms) = text.split_at_checked(14).ok_or(ParseTimeError)?;
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if !digits(text) || !matches!(ms.len(), 0 | 3) {
+            return Err(ParseTimeError);
+        }
+        let at = jiff::civil::DateTime::strptime("%Y%m%d%H%M%S", seconds);
+        let at = Self::from_civil(at.map_err(|_| ParseTimeError)?)?;
+        Ok(at.after(Duration::from_millis(ms.parse().unwrap_or(0))))
+    }
+
     fn timestamp(self) -> jiff::Timestamp {
         i64::try_from(self.0)
             .ok()
@@ -193,6 +205,18 @@ mod tests {
             assert_eq!(Time::parse_iso(text), Ok(want), "{text}");
         }
         assert!(Time::parse_iso("soon").is_err());
+    }
+
+    #[test]
+    fn digits_come_back_as_they_went() {
+        let at = AT.after(Duration::from_millis(7));
+        assert_eq!(Time::parse_digits(&AT.digits14()), Ok(AT));
+        assert_eq!(Time::parse_digits(&at.digits17()), Ok(at));
+        for text in
+            ["", "2026", "20261315221550", "2026111522155x", "202611152215500", "+2026111522155"]
+        {
+            assert!(Time::parse_digits(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -303,6 +303,7 @@ mod tests {
             page: PageKey { host: HostKey { shard: 0, host: 1 }, url: 2 },
             at: NOW,
             outcome: Outcome::Ok,
+            cause: None,
             status,
             change,
             score: Score::new(0.0),

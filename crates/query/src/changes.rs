@@ -156,7 +156,7 @@ pub struct LifeChangeView {
 }
 
 impl LifeChangeView {
-    fn new(turn: LifeChange, reason: &str) -> Self {
+    pub(crate) fn new(turn: LifeChange, reason: &str) -> Self {
         LifeChangeView { from: Code(turn.from), to: Code(turn.to), reason: reason.to_owned() }
     }
 }
@@ -230,7 +230,7 @@ fn is_wanted(entry: &LogEntry, asked: &ChangesRequest) -> bool {
         }
 }
 
-fn is_news(change: Change) -> bool {
+pub(crate) fn is_news(change: Change) -> bool {
     matches!(change, Change::New | Change::Changed | Change::Near | Change::Gone)
 }
 
@@ -360,7 +360,10 @@ fn site_entry<S: Store>(
 
 /// The first number whose visit can have begun at `since` or later. Numbers follow the order of commits, which
 /// is that of time except for visits that took long.
-fn first_since<S: Store>(source: &Source<'_, S>, since: Time) -> Result<u64, QueryError> {
+pub(crate) fn first_since<S: Store>(
+    source: &Source<'_, S>,
+    since: Time,
+) -> Result<u64, QueryError> {
     let surely_before = since.before(LONGEST_VISIT);
     let (mut low, mut high) = (0, source.state.counters().logged);
     while low < high {

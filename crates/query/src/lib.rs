@@ -1,7 +1,7 @@
 //! What can be asked about a crawl, and what are the answers?
 //!
 //! One function and one typed view a question, over what is committed at a given time: [`status`],
-//! [`page`], [`pages`], [`why`], [`history`], [`changes`], [`hosts`], [`queue`], [`plan`], [`freshness`], [`archive`].
+//! [`page`], [`pages`], [`why`], [`history`], [`changes`], [`log`], [`hosts`], [`queue`], [`plan`], [`freshness`], [`archive`].
 //! Views hold codes, numbers and times, and no sentences: whoever shows them finds the words.
 //! All of them serialize; times as RFC 3339, durations as numbers with the unit in the name.
 //!
@@ -15,6 +15,7 @@ mod freshness;
 mod hosts;
 mod learned;
 mod links;
+mod log;
 mod metrics;
 mod moved;
 mod overrides;
@@ -47,6 +48,7 @@ pub use links::{
     ExportView, RankMethod, RankRequest, RankRow, RankStart, RankUnit, RankView, SpamFinding,
     SpamRequest, SpamSign, SpamView,
 };
+pub use log::{LogPage, LogRequest, LogRow, LogView, log};
 pub use metrics::{DistributionView, MetricSampleView, MetricsView, Watched};
 pub use overrides::{
     ChangedOverride, ExclusionCount, ListedOverrides, OverrideKind, OverrideNote, OverrideNow,

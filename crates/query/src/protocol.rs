@@ -11,6 +11,7 @@ use crate::diff::{DiffRequest, DiffView};
 use crate::freshness::FreshnessView;
 use crate::hosts::{HostsRequest, HostsView};
 use crate::links::{ExportView, RankRequest, RankView, SpamRequest, SpamView};
+use crate::log::{LogRequest, LogView};
 use crate::metrics::MetricsView;
 use crate::overrides::OverridesView;
 use crate::page::{PageView, PagesRequest, PagesView};
@@ -61,6 +62,8 @@ pub enum Request {
     Pages(PagesRequest),
     /// What was found to be new, changed or gone?
     Changes(ChangesRequest),
+    /// What stands in the log, with what is known of its pages?
+    Log(LogRequest),
     /// Which hosts are known?
     Hosts(HostsRequest),
     /// What is to be fetched, and what keeps it from being fetched?
@@ -194,6 +197,8 @@ pub enum Answer {
     Pages(PagesView),
     /// Some of the log.
     Changes(ChangesView),
+    /// Some of the log, with what is known of its pages.
+    Log(LogView),
     /// Some of the hosts.
     Hosts(HostsView),
     /// What is to be fetched.

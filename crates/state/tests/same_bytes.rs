@@ -36,7 +36,7 @@ fn visited(page: PageKey, link: PageKey, n: usize) -> Event {
             at: at(n),
             outcome: Outcome::Ok,
             status: 200,
-            change: if n % 3 == 0 { Change::New } else { Change::Changed },
+            change: if n.is_multiple_of(3) { Change::New } else { Change::Changed },
             score: Score::ALL,
             digest: Some(digest),
             bytes: 10,
@@ -78,7 +78,7 @@ fn event(state: &State<MemoryStore>, n: usize) -> Option<Event> {
     Some(match step {
         0 | 20 => Event::Discovered(found),
         1 if known => visited(page, link, n),
-        2 if n % 9 == 0 && known => {
+        2 if n.is_multiple_of(9) && known => {
             Event::Refused { page, reason: Refusal::Robots, at: at(n), again: Some(at(n + 9)) }
         }
         3 => Event::HostLearned {
@@ -124,11 +124,11 @@ fn event(state: &State<MemoryStore>, n: usize) -> Option<Event> {
             suspicion: Some(Suspicion { probability: 0.5, evidence: "links".into(), at: at(n) }),
         },
         13 => Event::OverrideSet { user_override: boost(), at: at(n) },
-        14 if n % 3 == 0 => Event::OverrideRemoved { user_override: boost() },
+        14 if n.is_multiple_of(3) => Event::OverrideRemoved { user_override: boost() },
         15 if known => Event::PutAside { page, reason: Refusal::Excluded, at: at(n) },
         16 if known => Event::PutBack { page, at: at(n) },
         17 => Event::LinksRefused { reason: Refusal::TooDeep, count: 2 },
-        18 if was_visited && n % 10 == 0 => Event::Rewritten(Box::new(Rewritten {
+        18 if was_visited && n.is_multiple_of(10) => Event::Rewritten(Box::new(Rewritten {
             dropped,
             moved: vec![(0, RecordAt { file: 2, offset: 0, length: 100 })],
             emptied: vec![],
@@ -140,7 +140,7 @@ fn event(state: &State<MemoryStore>, n: usize) -> Option<Event> {
             notices: vec![],
         })),
         21 if known => Event::Requeued { page, band: Band::new(4), at: at(0) },
-        22 if known && n % 17 == 0 => Event::Forgotten { page },
+        22 if known && n.is_multiple_of(17) => Event::Forgotten { page },
         _ => return None,
     })
 }

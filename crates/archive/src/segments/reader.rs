@@ -38,6 +38,16 @@ impl<'a> SegmentReader<'a> {
         reader.take(length)
     }
 
+    /// Reads from `offset` on, `at_once` bytes at a time.
+    pub(crate) fn in_pieces(
+        segments: &'a dyn SegmentStore,
+        segment: SegmentId,
+        offset: u64,
+        at_once: usize,
+    ) -> Self {
+        SegmentReader { start: offset, at_once, ..Self::new(segments, segment) }
+    }
+
     /// Where in the segment the next byte is.
     pub(crate) fn offset(&self) -> u64 {
         self.start + self.taken as u64

@@ -3,8 +3,8 @@
 use evercrawl_engine::config::WalkConfig;
 use evercrawl_model::Time;
 use evercrawl_query::{
-    self as query, Answer, ChangesRequest, ChangesView, HistoryView, HostsRequest, MetricsView,
-    PagesRequest, RatesRequest, RatesView, Request, Status, UrlRequest, VisitView,
+    self as query, Answer, ChangesRequest, ChangesView, HistoryView, HostsRequest, LogRequest,
+    MetricsView, PagesRequest, RatesRequest, RatesView, Request, Status, UrlRequest, VisitView,
 };
 use evercrawl_urls::Canonical;
 
@@ -50,6 +50,7 @@ pub(crate) fn answer(
         }
         Request::Pages(asked) => pages(opened, asked, now, reply),
         Request::Changes(asked) => changes(opened, asked, now, reply).map(drop),
+        Request::Log(mut asked) => log(opened, &mut asked, now, reply),
         Request::Hosts(asked) => hosts(opened, asked, now, reply),
         Request::Queue(asked) => reply(Answer::Queue(query::queue(&source, &asked)?)),
         Request::Plan(asked) => {
@@ -183,6 +184,29 @@ pub(super) fn changes(
         }
         if complete || asked.limit == Some(0) {
             return Ok(asked.after);
+        }
+    }
+}
+
+/// All that the log has by now, with what is known of its pages, part by part. `asked` then stands for what may
+/// come after it.
+pub(super) fn log(
+    opened: &Opened,
+    asked: &mut LogRequest,
+    now: Time,
+    reply: &mut Reply<'_>,
+) -> anyhow::Result<()> {
+    let source = opened.source(now);
+    loop {
+        let part = query::log(&source, asked)?;
+        let complete = part.complete;
+        asked.limit = asked.limit.map(|limit| limit.saturating_sub(part.rows.len() as u64));
+        asked.after = part.last.or(asked.after);
+        if !part.rows.is_empty() || !complete {
+            reply(Answer::Log(part))?;
+        }
+        if complete || asked.limit == Some(0) {
+            return Ok(());
         }
     }
 }

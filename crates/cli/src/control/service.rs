@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use evercrawl_engine::live::Inbox;
 use evercrawl_query::{
-    Answer, Call, ChangesRequest, Failed, FailureKind, PROTOCOL_VERSION, Request,
+    Answer, Call, ChangesRequest, Failed, FailureKind, LogRequest, PROTOCOL_VERSION, Request,
 };
 use evercrawl_state::{CommittedReader, DiskStore};
 use serde::Deserialize;
@@ -114,6 +114,7 @@ impl Service {
             Request::Status => reply(Answer::Status(Box::new(self.posted()?.status.clone()))),
             Request::Metrics => reply(Answer::Metrics(Box::new(self.posted()?.metrics()))),
             Request::Changes(asked) if asked.follow => self.follow(asked, caller),
+            Request::Log(asked) if asked.follow => self.follow_log(asked, caller),
             Request::SetBudget(asked) => {
                 let (view, changed) = verbs::budget::running(&asked, &self.opened()?, &self.inbox)?;
                 *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(changed);
@@ -163,6 +164,18 @@ impl Service {
             let last = desk::changes(&self.opened()?, asked.clone(), now(), &mut reply)?;
             asked.after = last.or(asked.after);
             if left == 0 || has_left(caller) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The same with what is known of the pages.
+    fn follow_log(&self, mut asked: LogRequest, caller: &UnixStream) -> anyhow::Result<()> {
+        caller.set_read_timeout(Some(POLL))?;
+        let mut reply = |part: Answer| -> anyhow::Result<()> { Ok(send(caller, &part)?) };
+        loop {
+            desk::log(&self.opened()?, &mut asked, now(), &mut reply)?;
+            if asked.limit == Some(0) || has_left(caller) {
                 return Ok(());
             }
         }

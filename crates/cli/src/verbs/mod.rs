@@ -10,7 +10,9 @@ pub(crate) mod config;
 pub(crate) mod crawl;
 pub(crate) mod demo;
 pub(crate) mod diff;
+pub(crate) mod documents;
 mod entrance;
+pub(crate) mod export;
 pub(crate) mod fetch;
 pub(crate) mod history;
 pub(crate) mod hosts;
@@ -27,6 +29,7 @@ pub(crate) mod robots;
 pub(crate) mod spam;
 pub(crate) mod status;
 pub(crate) mod testweb;
+pub(crate) mod text;
 pub(crate) mod urls;
 pub(crate) mod why;
 

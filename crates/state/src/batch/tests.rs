@@ -21,7 +21,10 @@ fn any_changes() -> impl Strategy<Value = Vec<Change>> {
     proptest::collection::vec(change, 0..60)
 }
 
-fn rows(overlay: &Overlay) -> Vec<Vec<(Vec<u8>, Option<Vec<u8>>)>> {
+/// Changed keys of one space, with their values; `None` where a key was removed.
+type ChangedRows = Vec<(Vec<u8>, Option<Vec<u8>>)>;
+
+fn rows(overlay: &Overlay) -> Vec<ChangedRows> {
     let of = |space| {
         let rows = overlay.rows(space).iter();
         rows.map(|(key, value)| (key.to_vec(), value.as_ref().map(|value| value.to_vec())))
