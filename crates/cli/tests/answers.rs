@@ -47,8 +47,10 @@ fn crawled_once(bytes: &'static [u8]) -> (Place, Value) {
     (place, page)
 }
 
+type FirstAnswer = (&'static [u8], Option<&'static str>, Option<&'static str>, bool);
+
 /// Answers to the first request for a page, and what is said of them: reason, cause, whether a cut copy is held.
-const ANSWERS: &[(&[u8], Option<&str>, Option<&str>, bool)] = &[
+const ANSWERS: &[FirstAnswer] = &[
     (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody", None, None, false),
     (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody and more", None, None, false),
     (b"HTTP/1.0 200 OK\r\n\r\nbody", None, None, false),
