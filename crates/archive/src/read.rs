@@ -258,9 +258,10 @@ mod tests {
         assert_eq!(record.http_head(), b"HTTP/1.1 200 OK\r\n\r\n");
         let head =
             b"HTTP/1.1 302 A:B\r\nlocation : /caf\xe9 \r\nX: y\r\nLocation:/z\xc3\xa9\r\n\r\n";
-        let record = Record { headers: Vec::new(), block: head.to_vec(), payload_at: head.len() };
-        assert_eq!(record.http_headers("Location").collect::<Vec<_>>(), ["/caf%E9", "/z\u{e9}"]);
-        assert_eq!(record.http_headers("HTTP/1.1 302 A").count(), 0);
+        let (headers, payload_at) = (Vec::new(), head.len());
+        let moved = Record { headers, block: head.to_vec(), payload_at };
+        assert_eq!(moved.http_headers("Location").collect::<Vec<_>>(), ["/caf%E9", "/z\u{e9}"]);
+        assert_eq!(moved.http_headers("HTTP/1.1 302 A").count(), 0);
         assert_eq!(record.payload(), b"ab\r\n\r\nc");
         assert_eq!(record.block().len(), 26);
     }

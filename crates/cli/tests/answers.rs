@@ -47,11 +47,10 @@ fn crawled_once(bytes: &'static [u8]) -> (Place, Value) {
     (place, page)
 }
 
-/// An answer, and what is said of it: reason, cause, whether a cut copy is held.
-type Judged = (&'static [u8], Option<&'static str>, Option<&'static str>, bool);
+type FirstAnswer = (&'static [u8], Option<&'static str>, Option<&'static str>, bool);
 
-/// Answers to the first request for a page.
-const ANSWERS: &[Judged] = &[
+/// Answers to the first request for a page, and what is said of them: reason, cause, whether a cut copy is held.
+const ANSWERS: &[FirstAnswer] = &[
     (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody", None, None, false),
     (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody and more", None, None, false),
     (b"HTTP/1.0 200 OK\r\n\r\nbody", None, None, false),

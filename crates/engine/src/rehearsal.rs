@@ -15,7 +15,7 @@ use evercrawl_state::Store;
 use crate::EngineError;
 use crate::budget::Bucket;
 use crate::frontier::Lease;
-use crate::process::{Job, outcome_of_failure};
+use crate::process::{Job, outcome_of_answer, outcome_of_failure};
 use crate::schedule::parse_retry_after;
 use crate::walk::{Commit, RobotsAnswer, Step, Walk};
 
@@ -231,11 +231,10 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
         let asked = Asked { url: &url, etag: None, last_modified: None };
         let (fetched, took) = self.web.answer(&asked, self.now);
         let outcome = match &fetched.result {
-            Ok(response) => Outcome::from_status(response.status),
+            Ok(response) => outcome_of_answer(response, None, false).0,
             Err(failure) => outcome_of_failure(failure).0,
         };
         let (response, ip) = (fetched.result.ok(), fetched.ip);
-        let is_whole = response.as_ref().is_some_and(|response| response.truncated.is_none());
         let pause = response.as_ref().and_then(|response| response.header("retry-after"));
         let answer = RobotsAnswer {
             origin,
@@ -245,7 +244,7 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
             forbidden: false,
             asked_pause: pause.and_then(|value| parse_retry_after(value, self.now.after(took))),
             body: response.map(|response| response.body.whole().into_owned()).unwrap_or_default(),
-            is_whole,
+            is_whole: outcome == Outcome::Ok,
             ip,
             took,
         };

@@ -14,6 +14,7 @@ mod months;
 mod moved;
 mod orders;
 mod power_cuts;
+mod robots;
 mod shared_budget;
 mod signals;
 mod simulation;
