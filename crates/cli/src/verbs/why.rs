@@ -21,9 +21,7 @@ pub(crate) fn run(args: &Why) -> anyhow::Result<u8> {
     let mut out = print::data();
     super::ask(&args.common, &request, &mut |answer| match answer {
         Answer::Why(why) if args.json => {
-            let mut line = serde_json::to_value(&why)?;
-            line["proxy"] = proxy.clone().into();
-            Ok(print::json_line(&mut out, &line)?)
+            Ok(print::json_line(&mut out, &WhyView { proxy: proxy.clone(), ..*why })?)
         }
         Answer::Why(why) => {
             write(&why, &mut out)?;

@@ -37,6 +37,9 @@ pub struct WhyView {
     pub steps: Vec<Step>,
     /// What is known of the page, where it is known.
     pub page: Option<PageView>,
+    /// The proxy that it would be fetched through. The state does not tell: who has the settings adds it.
+    #[serde(default)]
+    pub proxy: Option<String>,
 }
 
 /// One thing that was looked at.
@@ -422,7 +425,8 @@ pub fn why<S: Store>(
     steps.extend(suspected.map(|host| host.step()));
     steps.extend(question.host_step()?);
     let state = row.as_ref().map(|row| PageState::of(row, source.now));
-    Ok(WhyView { url: url.as_str().to_owned(), at: At(source.now), state, steps, page: described })
+    let (url, at) = (url.as_str().to_owned(), At(source.now));
+    Ok(WhyView { url, at, state, steps, page: described, proxy: None })
 }
 
 /// What is asked, and what all steps need.
