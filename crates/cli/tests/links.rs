@@ -134,7 +134,7 @@ fn fetch_tells_where_each_link_stands() {
     assert_eq!(line["link_list"][0], link);
     assert!(show("--links all").expect(0).out.contains("links   1 script"));
     assert_eq!(show("--json").expect(0).json()["links"], 0);
-    assert!(show("--links some").expect(3).err.contains("`some` is no place to look for links"));
+    assert!(show("--links some").expect(3).err.contains("`some` is not a place to look for links"));
 }
 
 fn pdf(text: &str) -> String {
