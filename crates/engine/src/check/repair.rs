@@ -137,7 +137,7 @@ impl Repair<'_> {
         let leaving = old.and_then(|old| old.archive_files().ok()).unwrap_or_default();
         let leaving: HashSet<u32> =
             leaving.into_iter().filter(|file| file.leaving).map(|file| file.serial).collect();
-        self.foreign_files(old)?;
+        self.foreign_files()?;
         let found = archive::warc_files(&*self.segments).map_err(read)?;
         let mine = old.and_then(|old| old.archive_files().ok()).unwrap_or_default();
         let mine: HashMap<u32, String> =
@@ -201,10 +201,12 @@ impl Repair<'_> {
         Ok(false)
     }
 
-    /// Takes out of the archive what is not of it: it is no record of this crawl, and nothing would check it.
-    fn foreign_files(&mut self, old: Option<&View<DiskStore>>) -> Result<(), EngineError> {
+    /// Takes out of the archive what is not of it, and indexes whose WARC file is missing, also where the old state
+    /// knew that file: the new one will not.
+    fn foreign_files(&mut self) -> Result<(), EngineError> {
         let foreign = [UnknownKind::Foreign, UnknownKind::Index];
-        for UnknownFile { segment, kind, .. } in unknown_files::find(old, self.dir.path())? {
+        let none = None::<&View<DiskStore>>;
+        for UnknownFile { segment, kind, .. } in unknown_files::find(none, self.dir.path())? {
             if foreign.contains(&kind) {
                 self.set_aside(&segment)?;
                 self.say(format!(
