@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_archive as archive;
-use evercrawl_compare::{self as compare, Fingerprint, NotFoundPage, Outline, Soft404Profile};
+use evercrawl_compare::{
+    self as compare, Fingerprint, NotFoundPage, Outline, PageMemory, Soft404Profile,
+};
 use evercrawl_extract::{self as extract, Extractor};
 use evercrawl_fetch::Body;
 use evercrawl_model::{
@@ -19,14 +21,14 @@ use evercrawl_state::{Reading, StateError, Store};
 
 pub(crate) use self::answer::unpack;
 use self::answer::{
-    directives, document, is_gone, is_guess, kind_of, nature_of, outcome_of, substitutes, text_of,
-    truncated, validators_of, visit_of,
+    directives, document, is_gone, is_guess, is_in_doubt, kind_of, nature_of, outcome_of,
+    places_of, second_look, substitutes, text_of, truncated, validators_of, visit_of,
 };
 pub use self::processed::{Job, Processed, RecordPlan};
 use crate::config::ReadingConfig;
 use crate::links::{FoundLinks, LinkReader};
 use crate::nature::{self, Nature};
-use crate::novelty::{self, Read};
+use crate::novelty::{self, Read, Surroundings};
 use crate::recent::{Digest, Recent};
 use crate::schedule::{Schedule, is_host_failure, parse_retry_after};
 
@@ -106,6 +108,7 @@ impl<S: Store> Processor<S> {
         let visit = visit_of(&job, Outcome::NotModified, 304, Change::Same);
         let mut processed = self.processed(visit, job);
         processed.visited.visit.digest = held;
+        self.confirm_unmodified(&mut processed);
         let lease = &processed.job.lease;
         let of = (lease.page, lease.row.url.as_str());
         if let Some(digest) = held
@@ -116,6 +119,23 @@ impl<S: Store> Processor<S> {
             processed.records = self.encode(&processed, file);
         }
         Ok(processed)
+    }
+
+    /// After a visit in doubt, a 304 says that all of it stayed; after others, that places of noise stood still.
+    fn confirm_unmodified(&self, processed: &mut Processed) {
+        let lease = &processed.job.lease;
+        let past = lease.row.past.as_ref();
+        let memory = past.and_then(|past| past.memory.as_deref());
+        let Some(mut memory) = memory.and_then(PageMemory::from_bytes) else { return };
+        let visited = &mut processed.visited;
+        let Some(news) = memory.confirm() else {
+            visited.observed = novelty::observed(&memory.hold_still(&lease.template_memory));
+            return;
+        };
+        let least = self.schedule.least_change;
+        let news = memory.accumulate_news(news, least);
+        (visited.visit.change, visited.visit.score) = novelty::judge_news(news, least);
+        visited.memory = Some(memory.to_bytes().into());
     }
 
     /// Has `read` take a body in one piece, where it can be recorded from without another copy.
@@ -203,7 +223,13 @@ impl<S: Store> Processor<S> {
         let row = &processed.job.lease.row;
         let unpacked = unpack(response, body, self.config.unpack);
         let document = document(response, &unpacked.bytes, &row.url);
-        let extracted = self.extractor.extract(&document, self.links.options());
+        // Where nothing differs, nobody asks where it stands.
+        let held = row.past.as_ref().and_then(|past| past.digest);
+        let same_bytes = held == Some(digest.to_bytes());
+        let is_compared = row.past.is_some() && (!same_bytes || is_in_doubt(row));
+        let options =
+            if is_compared { self.links.options_with_places() } else { self.links.options() };
+        let extracted = self.extractor.extract(&document, options);
         if is_guess(row) && extracted.kind == extract::ContentKind::Html {
             // Some hosts show a page for whatever is asked.
             processed.visited.visit.change = Change::Gone;
@@ -213,7 +239,15 @@ impl<S: Store> Processor<S> {
         let lease = &processed.job.lease;
         let least = self.schedule.least_change;
         let read = text_of(&extracted).map(|text| {
-            Read::new(text, row.past.as_ref(), &lease.site_memory, lease.page.url, least)
+            let around = Surroundings {
+                page: lease.page.url,
+                places: &places_of(&extracted),
+                site: &lease.site_memory,
+                template: &lease.template_memory,
+                second_look: second_look(&self.schedule, lease, processed.job.ended),
+                same_bytes,
+            };
+            Read::new(text, row.past.as_ref(), &around, least)
         });
         processed.visited.kind = kind_of(extracted.kind, row.kind);
         let media_type = Some(extracted.kind.mime());
@@ -241,8 +275,9 @@ impl<S: Store> Processor<S> {
         digest: compare::Digest,
         read: Option<Read>,
     ) -> Result<(), StateError> {
+        let comparison = novelty::compare_with_past(past, digest, read.as_ref());
         let (change, score) =
-            novelty::judge(past, digest, read.as_ref(), self.schedule.least_change);
+            novelty::judge(&comparison, read.as_ref(), self.schedule.least_change);
         visited.visit.change = change;
         visited.visit.score = score;
         visited.identity = Some(digest.to_bytes());
@@ -251,10 +286,7 @@ impl<S: Store> Processor<S> {
         if let (Some(print), false) = (read.print(), same_bytes) {
             visited.visit.near = self.recent.near(print, visited.visit.page, &self.reading)?;
         }
-        visited.simhash = read.print().map(Fingerprint::to_bits);
-        visited.memory = Some(read.memory);
-        visited.differing = read.differing;
-        visited.untold = read.untold;
+        read.hand_over(visited, &comparison);
         Ok(())
     }
 
@@ -410,6 +442,7 @@ impl<S: Store> Processor<S> {
             memory: None,
             differing: Vec::new(),
             untold: None,
+            observed: None,
             links: None,
             anchors: Vec::new(),
             first_of_digest: false,

@@ -16,6 +16,7 @@ mod emitter;
 mod links;
 mod markup;
 mod names;
+mod places;
 mod references;
 mod rules;
 mod start_tag;
@@ -24,6 +25,7 @@ mod values;
 
 use emitter::{PageOutput, Sink, Syntax};
 pub use links::{LinkKind, LinkRef, Links, Rel};
+pub use places::TextPlace;
 use text::TextBuffer;
 
 /// How much to take from a page.
@@ -37,6 +39,8 @@ pub struct HtmlOptions {
     pub max_title: usize,
     /// Whether links carry their text. Costs a copy, so it is off.
     pub anchor_text: bool,
+    /// Whether lines of text have places. Costs some of the time, so it is off.
+    pub places: bool,
     /// Names of `<meta>` elements with directives for us, besides `robots`; in lower case.
     pub robots_names: Vec<String>,
 }
@@ -48,6 +52,7 @@ impl Default for HtmlOptions {
             max_text: 1 << 20,
             max_title: 1024,
             anchor_text: false,
+            places: false,
             robots_names: Vec::new(),
         }
     }
@@ -60,6 +65,8 @@ pub struct HtmlPage {
     pub title: Option<String>,
     /// The text a reader sees: white space collapsed, a line a block, no scripts, styles, templates.
     pub text: String,
+    /// Where the lines of the text stand, in order, if wanted.
+    pub places: Vec<TextPlace>,
     /// The `href` of the first `<base>`, against which the links are to be resolved.
     pub base: Option<String>,
     /// The language that the page claims, such as `en-GB`.
@@ -92,8 +99,9 @@ impl HtmlPage {
 
     /// Empties the page, keeping its buffers.
     fn clear(&mut self) {
-        let HtmlPage { text, links, robots, .. } = std::mem::take(self);
-        *self = HtmlPage { text, links, robots, ..HtmlPage::default() };
+        let HtmlPage { text, places, links, robots, .. } = std::mem::take(self);
+        *self = HtmlPage { text, places, links, robots, ..HtmlPage::default() };
+        self.places.clear();
         self.text.clear();
         self.links.clear();
         self.robots.clear();

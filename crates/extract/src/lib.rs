@@ -34,7 +34,7 @@ use std::borrow::Cow;
 
 use charset::{decode_text, header_charset};
 use decode::{DecodeLimits, decode};
-pub use html::{Extractor, HtmlOptions, HtmlPage, LinkKind, LinkRef, Links, Rel};
+pub use html::{Extractor, HtmlOptions, HtmlPage, LinkKind, LinkRef, Links, Rel, TextPlace};
 pub use listing::{Listing, ListingEntry};
 pub use sniff::ContentKind;
 

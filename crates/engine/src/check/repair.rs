@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use evercrawl_archive::{self as archive, SegmentId, SegmentStore};
 use evercrawl_compare::Digest;
-use evercrawl_model::{Change, Outcome, PageKey, RecordAt, Score, Time, Visit};
+use evercrawl_model::{Change, Outcome, PageKey, RecordAt, Score, Time, Visit, VisitNoise};
 use evercrawl_state::{
     ArchiveFile, DiskStore, FoundRecord, Rebuild, Settings, StoreLimits, View, mend_store,
 };
@@ -402,6 +402,7 @@ fn visit_of(
         ms: 0,
         record: Some(RecordAt { file: serial, offset: scanned.offset, length }),
         near: None,
+        noise: VisitNoise::default(),
     };
     Some(FoundRecord { host, url: url.as_str().to_owned(), visit, after, holds })
 }

@@ -101,7 +101,7 @@ fn begins_version(change: Change) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evercrawl_model::{Outcome, PageKey, Score};
+    use evercrawl_model::{Outcome, PageKey, Score, VisitNoise};
 
     const NOW: Time = Time::from_secs(1_794_780_950);
 
@@ -118,6 +118,7 @@ mod tests {
             ms: 0,
             record: None,
             near: None,
+            noise: VisitNoise::default(),
         }
     }
 

@@ -143,7 +143,7 @@ impl Revisits {
         now: Time,
     ) -> Result<Option<Box<Lease>>, EngineError> {
         let Place::Due(due) = lease.place else { return Ok(Some(lease)) };
-        if self.planner.is_audit(lease.page) || self.confirming.wants(lease.page) {
+        if self.planner.is_audit(lease.page) || self.confirming.wants(&lease) {
             return Ok(Some(lease));
         }
         let pinned = pinned_due(overrides, &lease).unwrap_or(Time::NEVER);

@@ -9,7 +9,7 @@ use evercrawl_engine::retention::Keep;
 use evercrawl_engine::{FrontierConfig, Pace, PlannerConfig, RetentionConfig, Schedule};
 use evercrawl_model::{
     Change, Discovery, Event, HostUpdate, NextVisit, Outcome, PageKey, PageKind, PolicyNotes,
-    Refusal, RobotsCopy, Score, Time, Visit, Visited,
+    Refusal, RobotsCopy, Score, Time, Visit, VisitNoise, Visited,
 };
 use evercrawl_query::Source;
 use evercrawl_state::{MemoryStore, Settings, State};
@@ -89,6 +89,7 @@ impl Crawl {
             ms: 3,
             record: None,
             near: None,
+            noise: VisitNoise::default(),
         };
         self.apply(&Event::Visited(Box::new(Visited {
             visit,
@@ -100,6 +101,7 @@ impl Crawl {
             memory: None,
             differing: Vec::new(),
             untold: None,
+            observed: None,
             links: None,
             anchors: Vec::new(),
             first_of_digest: true,

@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | 1 | without what the scheduler and the comparison keep, nor who announced it | without a score |
 //! | 2 | with them; its importance may follow at the end | with one; how it turned the page's life may follow |
+//! | 3 | | what of it was noise may follow |
 
 mod host;
 mod log;

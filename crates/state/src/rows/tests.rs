@@ -1,4 +1,4 @@
-use evercrawl_model::{Change, HostKey, LifeChange, LogNotice, Score, Visit};
+use evercrawl_model::{Change, HostKey, LifeChange, LogNotice, Score, Visit, VisitNoise};
 use proptest::prelude::*;
 
 use super::*;
@@ -90,6 +90,7 @@ fn rows_of_the_log_round_trip() {
         ms: 1,
         record: None,
         near: None,
+        noise: VisitNoise::default(),
     };
     for (before, turn) in [(None, None), (Some(8), Some(turn)), (None, Some(turn))] {
         let logged = Logged { visit: visit.clone(), before, turn };
