@@ -528,7 +528,11 @@ pub(crate) enum Config {
 #[derive(Debug, Args)]
 pub(crate) struct Testweb {
     /// Kind of web
-    #[arg(long, default_value = "calm", value_name = "calm|demo|wild|noisy|bench|spam")]
+    #[arg(
+        long,
+        default_value = "calm",
+        value_name = "calm|demo|wild|noisy|shop|portal|bench|spam"
+    )]
     pub(crate) preset: String,
     /// Number of hosts
     #[arg(long, value_name = "N")]

@@ -13,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Read the results", &["urls", "why", "history", "changes", "diff", "rank", "spam"]),
     (
         "Steer a crawl, running or stopped",
-        &["push", "pin", "boost", "pause", "resume", "trust", "exclude", "overrides"],
+        &["push", "pin", "boost", "pause", "resume", "trust", "exclude", "noise", "overrides"],
     ),
     ("Maintain a data directory", &["check", "retain", "config"]),
     ("Try one URL", &["fetch", "robots"]),

@@ -66,6 +66,11 @@ fn data_of_format_4_is_read_checked_and_crawled_on() {
     is_read_checked_and_crawled_on(4);
 }
 
+#[test]
+fn data_of_format_5_is_read_checked_and_crawled_on() {
+    is_read_checked_and_crawled_on(5);
+}
+
 fn is_read_checked_and_crawled_on(format: u32) {
     let place = unpacked(format);
     let urls = said_then(&place, "urls.jsonl", "url");
@@ -74,7 +79,7 @@ fn is_read_checked_and_crawled_on(format: u32) {
     assert_same(&said_then(&place, "changes.jsonl", "number"), &by("number", changes));
     let mark = fs::read_to_string(place.data().join("evercrawl.data")).unwrap();
     assert_eq!(
-        mark, "evercrawl data directory, format 5\n",
+        mark, "evercrawl data directory, format 6\n",
         "earlier versions must not write here"
     );
     place.run("check --deep").expect(0);

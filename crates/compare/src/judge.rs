@@ -387,8 +387,10 @@ impl<'a> Judge<'a> {
                 || self.visit.template.has_shown(**id)
         };
         let known = difference.removed.iter().filter(known).count();
-        let is_fresh =
-            |arrival: &&Arrival| arrival.is_passing() && !memory.shown.was_shown(arrival.by);
+        let is_fresh = |arrival: &&Arrival| {
+            let replaces = !arrival.is_passing() || !memory.shown.was_shown(arrival.by);
+            arrival.reason().is_some() && replaces
+        };
         let fresh = arrivals.iter().filter(is_fresh).map(|arrival| arrival.times).sum();
         difference.removed.len().saturating_sub(known.max(fresh))
     }

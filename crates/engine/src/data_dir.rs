@@ -24,7 +24,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::EngineError;
 
 /// The data format that this version writes, and the latest that it reads.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 /// The earliest that it reads.
 const EARLIEST_FORMAT: u32 = 1;
 const MARK: &str = "evercrawl.data";

@@ -133,6 +133,11 @@ pub enum Event {
         /// The override.
         user_override: Override,
     },
+    /// What was learned of the noise of a page is forgotten.
+    NoiseForgotten {
+        /// The page.
+        page: PageKey,
+    },
     /// A page is not fetched while a reason holds; its place in the queue is remembered.
     PutAside {
         /// The page.

@@ -16,6 +16,7 @@ mod hosts;
 mod learned;
 mod links;
 mod moved;
+mod noise;
 mod overrides;
 mod page;
 mod plan;
@@ -44,6 +45,7 @@ pub use links::{
     ExportView, RankMethod, RankRequest, RankRow, RankStart, RankUnit, RankView, SpamFinding,
     SpamRequest, SpamSign, SpamView,
 };
+pub use noise::{NoisePassage, NoiseView, noise};
 pub use overrides::{OverrideKind, OverrideView};
 pub use page::{PageState, PageView, PagesRequest, PagesView, page, pages};
 pub use plan::{ClassShare, HostShare, NextVisit, PlanView, plan};

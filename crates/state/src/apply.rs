@@ -4,7 +4,7 @@
 
 mod discovering;
 
-use evercrawl_compare::TemplateMemory;
+use evercrawl_compare::{PageMemory, TemplateMemory};
 use evercrawl_model::{
     Band, Change, Event, HostKey, HostUpdate, Importance, LifeChange, LogNotice, NextVisit,
     Outcome, PageKey, PolicyNotes, Refusal, Time, Visited,
@@ -72,6 +72,7 @@ impl<S: Store> State<S> {
             }
             Event::OverrideSet { user_override, at } => Ok(self.override_set(user_override, *at)),
             Event::OverrideRemoved { user_override } => Ok(self.override_removed(user_override)),
+            Event::NoiseForgotten { page } => self.noise_forgotten(*page),
             Event::PutAside { page, reason, at } => self.put_aside(*page, *reason, *at),
             Event::PutBack { page, at } => self.put_back(*page, *at),
             Event::LinksRefused { reason, count } => {
@@ -357,6 +358,21 @@ impl<S: Store> State<S> {
         let key = keys::template(host, TemplateMemory::number_of(url));
         self.view.layers.put(Space::Hosts, &key, &template.to_bytes());
         Ok(())
+    }
+
+    /// What was learned of the noise of a page is of no use any more, nor what its template has of the same places.
+    fn noise_forgotten(&mut self, page: PageKey) -> Result<Applied, StateError> {
+        let mut row = self.view.page(page)?.ok_or_else(|| unknown_page(page))?;
+        let Some(past) = &mut row.past else { return Ok(Applied::default()) };
+        let memory = past.memory.as_deref().and_then(PageMemory::from_bytes);
+        let Some(mut memory) = memory else { return Ok(Applied::default()) };
+        let mut template = self.view.template(page.host, &row.url)?;
+        memory.forget_noise(&mut template);
+        past.memory = Some(memory.to_bytes().into());
+        let key = keys::template(page.host, TemplateMemory::number_of(&row.url));
+        self.view.layers.put(Space::Hosts, &key, &template.to_bytes());
+        self.view.layers.put(Space::Pages, &page.to_bytes(), &row.encode());
+        Ok(Applied::default())
     }
 
     fn host_learned(&mut self, key: HostKey, update: &HostUpdate) -> Result<Applied, StateError> {

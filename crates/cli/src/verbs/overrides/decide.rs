@@ -9,7 +9,7 @@ use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::overrides::Overrides as OverridesInForce;
 use evercrawl_engine::walk::{OverrideChange, read_robots, scope};
 use evercrawl_model::{HostKey, Override as OverrideSet};
-use evercrawl_query::{OverrideRequest, OverridesView};
+use evercrawl_query::{self as query, NoisePassage, NoiseView, OverrideRequest, OverridesView};
 use evercrawl_state::PageStatus;
 use evercrawl_urls::{Canonical, Patterns, UrlFilter};
 use serde_json::{Value, json};
@@ -67,6 +67,7 @@ pub(super) fn decide(asked: &OverrideRequest, opened: &Opened) -> anyhow::Result
         OverrideRequest::Exclude { pattern, dry_run, force } => {
             exclude(opened, pattern, *dry_run, *force)
         }
+        OverrideRequest::Noise { url, forget } => noise(opened, url, *forget),
         OverrideRequest::Remove { what, kind: Some(kind) } if kind == "pin" => {
             end(opened, canonical(&opened.settings, what)?.as_str(), &["pin"])
         }
@@ -74,6 +75,41 @@ pub(super) fn decide(asked: &OverrideRequest, opened: &Opened) -> anyhow::Result
         OverrideRequest::Remove { what, kind: None } => end(opened, what, &EVERY_KIND),
         OverrideRequest::List { kind } => list(opened, kind.as_deref()),
     }
+}
+
+/// What was learned of a page's noise, which may be forgotten.
+fn noise(opened: &Opened, url: &str, forget: bool) -> anyhow::Result<Decided> {
+    let url = canonical(&opened.settings, url)?;
+    let view = query::noise(&opened.source(SystemClock.now()), &url)?;
+    let mut decided = Decided { words: noise_words(&view), ..Decided::default() };
+    let mut json = serde_json::to_value(&view)?;
+    if forget {
+        let (page, _) = opened.state.keyer().page(host_of(&opened.state, &url), url.as_str());
+        decided.changes.push(OverrideChange::ForgetNoise(page));
+        decided.words = vec![format!(
+            "what was learned of the noise of {} is forgotten: {}",
+            view.url,
+            show_counted(view.places, "place")
+        )];
+        json["now"] = json!("forgotten");
+    }
+    decided.json.push(json);
+    Ok(decided)
+}
+
+fn noise_words(view: &NoiseView) -> Vec<String> {
+    let places = show_counted(view.places, "place of noise");
+    let like = show_count(view.template_places);
+    let mut words = vec![format!("{}: {places}; {like} on pages like it", view.url)];
+    if view.in_doubt {
+        words.push("the last visit is in doubt: a second look decides".to_owned());
+    }
+    if let (Some(version), false) = (&view.version, view.passages.is_empty()) {
+        words.push(format!("not told as news in the version of {}:", version.0));
+    }
+    let passage = |passage: &NoisePassage| format!("  {:11} {}", passage.reason, passage.text);
+    words.extend(view.passages.iter().map(passage));
+    words
 }
 
 /// `no boosts`.
