@@ -142,7 +142,7 @@ fn lost_data_is_an_error_that_names_the_file() {
         let warc = committed[0].warc_name();
         place.open().cut(&warc, 10).unwrap();
         let Err(error) = reopen() else { panic!("lost data went unnoticed") };
-        assert!(error.to_string().contains("holds 10 bytes"), "{error}");
+        assert!(error.to_string().contains("has 10 bytes, but"), "{error}");
         assert!(error.to_string().contains(&format!("{warc}.open")), "{error}");
         place.open().remove(&SegmentId::growing(warc)).unwrap();
         let Err(error) = reopen() else { panic!("a lost file went unnoticed") };

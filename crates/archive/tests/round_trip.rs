@@ -204,7 +204,7 @@ fn a_check_finds_every_kind_of_damage() {
         flipped[middle] ^= 0x10;
         for (warc_bytes, index_text, problem) in [
             (good_warc.clone(), good_index.clone(), None),
-            (good_warc.clone(), format!("{}{}", lines[1], lines[0]), Some("not in the order")),
+            (good_warc.clone(), format!("{}{}", lines[1], lines[0]), Some("not sorted by bytes")),
             (good_warc.clone(), lines[0].to_owned(), Some("this line is missing: org,b)/")),
             (good_warc.clone(), good_index.repeat(2), Some("2 lines are repeated")),
             (

@@ -1,5 +1,10 @@
 //! Which verbs and flags does the command line take?
 
+mod listings;
+mod networks;
+mod own_webs;
+mod ways_in;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,6 +14,12 @@ use evercrawl_model::{Outcome, Refusal};
 use crate::exit;
 use crate::logging::LogArgs;
 use crate::units;
+
+pub(crate) use listings::{ArchiveArgs, Listing};
+
+pub(crate) use networks::network_after_space;
+pub(crate) use own_webs::{Demo, Testweb};
+pub(crate) use ways_in::WaysInArgs;
 
 /// Examples for `crawl --help`.
 const CRAWL_EXAMPLES: &str = "Examples:
@@ -42,6 +53,15 @@ pub(crate) enum Verb {
     /// List the known URLs with their states
     #[command(after_help = "Example: evercrawl urls --state failing --data web")]
     Urls(Urls),
+    /// List the known hosts: pages, failures, what each waits for
+    #[command(after_help = "Example: evercrawl hosts --json --data web")]
+    Hosts(Listing),
+    /// Show what waits to be fetched, and the first hosts in each queue
+    #[command(after_help = "Example: evercrawl queue --limit 20 --data web")]
+    Queue(Listing),
+    /// List the WARC files of the archive
+    #[command(after_help = "Example: evercrawl archive --data web")]
+    Archive(ArchiveArgs),
     /// Explain the state of one URL, even of one never seen
     #[command(after_help = "Example: evercrawl why https://example.org/a --data web")]
     Why(Why),
@@ -244,6 +264,8 @@ pub(crate) struct CrawlRules {
     /// URL or email address where site operators can reach you; required except on loopback
     #[arg(long, value_name = "URL|EMAIL")]
     pub(crate) contact: Option<String>,
+    #[command(flatten)]
+    pub(crate) ways_in: WaysInArgs,
 }
 
 /// When this run ends.
@@ -285,6 +307,9 @@ pub(crate) struct Status {
     /// Print JSON; with --watch, one line per update
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print all figures, one by one, in the text format of Prometheus
+    #[arg(long, conflicts_with = "watch")]
+    pub(crate) metrics: bool,
     /// Refresh every SECONDS seconds [default: 2], until Ctrl-C
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "2",
           value_parser = clap::value_parser!(u64).range(1..=86_400))]
@@ -525,76 +550,6 @@ pub(crate) enum Config {
     },
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct Testweb {
-    /// Kind of web
-    #[arg(
-        long,
-        default_value = "calm",
-        value_name = "calm|demo|wild|noisy|shop|portal|bench|spam"
-    )]
-    pub(crate) preset: String,
-    /// Number of hosts
-    #[arg(long, value_name = "N")]
-    pub(crate) hosts: Option<u32>,
-    /// Pages per host
-    #[arg(long, value_name = "N")]
-    pub(crate) pages: Option<u32>,
-    /// Random seed: another seed makes another web
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Address to listen on
-    #[arg(long, default_value = "127.0.0.1:8088", value_name = "ADDRESS:PORT")]
-    pub(crate) listen: Vec<std::net::SocketAddr>,
-    /// How many simulated seconds pass per real second
-    #[arg(long, value_name = "N")]
-    pub(crate) time_scale: Option<f64>,
-    /// Number of server threads
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<usize>,
-    /// Write when each page changed to this file at the end, one page per line
-    #[arg(long, value_name = "FILE")]
-    pub(crate) truth: Option<PathBuf>,
-    /// Write every request to this file, one per line
-    #[arg(long, value_name = "FILE")]
-    pub(crate) access_log: Option<PathBuf>,
-    /// Also serve misbehaving hosts, e.g. tarpit.hostile.test
-    #[arg(long)]
-    pub(crate) hostile: bool,
-    /// Stop after this time [default: at Ctrl-C]
-    #[arg(long = "max-time", aliases = ["for", "duration"], value_name = "TIME")]
-    pub(crate) time: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Demo {
-    /// Data directory; deleted first if it exists
-    #[arg(long, short, default_value = "demo-data", value_name = "DIR")]
-    pub(crate) data: PathBuf,
-    /// How long to crawl
-    #[arg(
-        long = "max-time",
-        aliases = ["for", "duration"],
-        default_value = "1m",
-        value_name = "TIME"
-    )]
-    pub(crate) time: String,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// The network in `--allow-private NETWORK`, where a space stands for the `=`. clap would take the
-/// network for a seed.
-pub(crate) fn network_after_space(words: &[String]) -> Option<&str> {
-    let pairs = words.windows(2).take_while(|pair| pair[0] != "--");
-    let networks = pairs.filter(|pair| pair[0] == "--allow-private").map(|pair| pair[1].as_str());
-    networks.into_iter().find(|text| {
-        let first = text.split(',').next().unwrap_or_default();
-        first == "loopback" || first.parse::<evercrawl_fetch::Network>().is_ok()
-    })
-}
-
 /// Reads a refusal or outcome code. A misspelt one is an error: an empty list would look like good news.
 fn reason(text: &str) -> Result<String, String> {
     let refusals = Refusal::ALL.map(Refusal::code);
@@ -612,27 +567,6 @@ mod tests {
 
     fn words(line: &str) -> Vec<String> {
         line.split(' ').map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn a_network_behind_a_space_is_noticed() {
-        let network = |line: &str| network_after_space(&words(line)).map(str::to_owned);
-        for (wrong, meant) in [
-            ("crawl --allow-private 127.0.0.1", "127.0.0.1"),
-            ("crawl --allow-private 10.0.0.0/8,::1 http://a/", "10.0.0.0/8,::1"),
-            ("fetch --allow-private loopback http://localhost/", "loopback"),
-        ] {
-            assert_eq!(network(wrong).as_deref(), Some(meant), "{wrong}");
-        }
-        for right in [
-            "crawl --allow-private=127.0.0.1 127.0.0.1",
-            "crawl --allow-private http://127.0.0.1/",
-            "crawl --allow-private 127.0.0.1:8080",
-            "crawl 127.0.0.1 --allow-private",
-            "crawl -- --allow-private 127.0.0.1",
-        ] {
-            assert_eq!(network(right), None, "{right}");
-        }
     }
 
     #[test]

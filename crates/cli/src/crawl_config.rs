@@ -13,7 +13,7 @@ use evercrawl_engine::retention::Keep;
 use evercrawl_engine::suspicion::{SpamConfig, SuspectAction};
 use evercrawl_engine::{FrontierConfig, Pace, PlannerConfig, RetentionConfig, Schedule};
 use evercrawl_extract::decode::DecodeLimits;
-use evercrawl_fetch::{self as fetch, AllowPrivate, ConnectTo, NameServers, Network};
+use evercrawl_fetch::{self as fetch, ConnectTo, NameServers};
 use evercrawl_rank::Topic;
 use evercrawl_state::StoreLimits;
 use evercrawl_urls::{CanonicalStep, CanonicalSteps, DEFAULT_EXTENSIONS, FilterRules, ScopeKind};
@@ -76,6 +76,9 @@ fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()>
         ("schedule.revisit_every", rules.recrawl.clone()),
         ("identity.user_agent", rules.agent.clone()),
         ("identity.contact", rules.contact.clone()),
+        ("fetch.proxy", rules.ways_in.proxy.clone()),
+        ("fetch.cookies", rules.ways_in.cookies.clone()),
+        ("fetch.cookies_file", rules.ways_in.cookies_file.clone()),
     ];
     for (name, value) in single {
         if let Some(value) = value {
@@ -87,6 +90,8 @@ fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()>
         ("crawl.exclude", &rules.exclude),
         ("fetch.allow_private", &rules.allow_private),
         ("fetch.connect_to", &rules.connect_to),
+        ("fetch.no_proxy", &rules.ways_in.no_proxy),
+        ("fetch.ca_file", &rules.ways_in.ca_file),
     ];
     for (name, items) in lists {
         if !items.is_empty() {
@@ -123,6 +128,7 @@ pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result
         },
         archive: archive(settings)?,
         ranking: RankingConfig { every: ranking, kept_in: None },
+        cookie_file: None,
     })
 }
 
@@ -213,8 +219,8 @@ pub(crate) fn fetch_config(settings: &Settings) -> anyhow::Result<fetch::FetchCo
     config.limits.body_bytes = settings.need("limits.body", size)?;
     config.pool.per_host = settings.one_or_more("pace.per_host")?;
     config.http2 = settings.flag("fetch.http2")?;
-    config.tls.accept_invalid = settings.flag("fetch.accept_invalid_certificates")?;
-    config.allow_private = allow_private(settings)?;
+    config.tls.extra_roots = crate::access::roots(settings)?;
+    config.allow_private = crate::access::allow_private(settings)?;
     config.connect_to = connect_to(settings)?;
     config.dns.servers = settings.need("fetch.dns", |text| match text {
         "own" => Ok(NameServers::FromSystem),
@@ -238,20 +244,6 @@ fn name_servers(text: &str) -> Result<NameServers, String> {
         .map(|text| server(text.trim()))
         .collect::<Result<_, _>>()
         .map(NameServers::These)
-}
-
-fn allow_private(settings: &Settings) -> anyhow::Result<AllowPrivate> {
-    let items = settings.items("fetch.allow_private").iter();
-    let mut networks = Vec::new();
-    for item in items {
-        match item.as_str() {
-            "loopback" => networks.extend(Network::LOOPBACK),
-            text => networks.push(text.parse().map_err(|error: fetch::BadNetwork| {
-                Failure::config(format!("fetch.allow_private: {error} or `loopback`"))
-            })?),
-        }
-    }
-    Ok(AllowPrivate::networks(networks))
 }
 
 pub(crate) fn connect_to(settings: &Settings) -> anyhow::Result<Vec<ConnectTo>> {

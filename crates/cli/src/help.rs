@@ -10,7 +10,10 @@ use crate::args::Cli;
 /// The verbs by task, in the order in which they are shown.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Crawl", &["init", "add", "crawl", "status", "budget", "plan"]),
-    ("Read the results", &["urls", "why", "history", "changes", "diff", "rank", "spam"]),
+    (
+        "Read the results",
+        &["urls", "hosts", "queue", "archive", "why", "history", "changes", "diff", "rank", "spam"],
+    ),
     (
         "Steer a crawl, running or stopped",
         &["push", "pin", "boost", "pause", "resume", "trust", "exclude", "noise", "overrides"],

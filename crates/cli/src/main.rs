@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // the one crate that talks to people
 
+mod access;
 mod args;
 mod control;
 mod crawl_config;
@@ -17,6 +18,7 @@ mod logging;
 mod plain_english;
 mod print;
 mod report;
+mod secret;
 mod seeds;
 mod settings;
 mod units;
@@ -68,6 +70,9 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         Verb::Crawl(args) => verbs::crawl::run(&args),
         Verb::Status(args) => verbs::status::run(&args),
         Verb::Urls(args) => verbs::urls::run(&args),
+        Verb::Hosts(args) => verbs::hosts::run(&args),
+        Verb::Queue(args) => verbs::queue::run(&args),
+        Verb::Archive(args) => verbs::archive::run(&args),
         Verb::Why(args) => verbs::why::run(&args),
         Verb::Plan(args) => verbs::plan::run(&args),
         Verb::History(args) => verbs::history::run(&args),

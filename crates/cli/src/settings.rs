@@ -145,12 +145,26 @@ pub(crate) const KEYS: &[Key] = &[
     one("fetch.timeout_idle", "20s", "time limit between two parts of a body"),
     one("fetch.timeout_total", "2m", "time limit for a whole request"),
     one("fetch.http2", "false", "use HTTP/2 where servers offer it"),
-    one(
+    list(
         "fetch.accept_invalid_certificates",
         "false",
-        "continue despite invalid certificates, and record the fault",
+        "continue despite invalid certificates, and record the fault: false, true, or host patterns",
     ),
-    list("fetch.allow_private", "", "private networks to allow; loopback: this machine"),
+    list(
+        "fetch.allow_private",
+        "",
+        "private networks to allow; loopback: this machine; .NAME: a name behind a proxy",
+    ),
+    one(
+        "fetch.proxy",
+        "",
+        "proxy: http://HOST:PORT, socks5://HOST:PORT, @env:NAME, @file:PATH, or env (http_proxy and its like)",
+    ),
+    one("fetch.proxy_credentials", "", "user:password of the proxy, as @env:NAME or @file:PATH"),
+    list("fetch.no_proxy", "", "host patterns that are fetched without a proxy"),
+    one("fetch.cookies", "off", "cookies: off, session (for one run) or keep (over runs)"),
+    one("fetch.cookies_file", "", "cookies.txt to import, e.g. of a browser that is logged in"),
+    list("fetch.ca_file", "", "PEM files with root certificates to trust besides the usual ones"),
     list(
         "fetch.connect_to",
         "",
@@ -236,7 +250,14 @@ pub(crate) struct Value {
 
 /// The value of every setting.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings(BTreeMap<&'static str, Value>);
+pub(crate) struct Settings {
+    values: BTreeMap<&'static str, Value>,
+    /// Rules for some hosts, and where they were set.
+    tables: BTreeMap<&'static str, (Vec<toml::Table>, Origin)>,
+}
+
+/// Rules that a file may have any number of, as `[[request]]`.
+pub(crate) const TABLES: [&str; 2] = ["proxy", "request"];
 
 impl Settings {
     pub(crate) fn defaults() -> Self {
@@ -245,7 +266,7 @@ impl Settings {
                 if key.default.is_empty() { Vec::new() } else { vec![key.default.to_owned()] };
             (key.name, Value { items, origin: Origin::Default })
         };
-        Settings(KEYS.iter().map(value).collect())
+        Settings { values: KEYS.iter().map(value).collect(), tables: BTreeMap::new() }
     }
 
     /// Reads the values of a file.
@@ -266,6 +287,10 @@ impl Settings {
         origin: &Origin,
     ) -> anyhow::Result<()> {
         for (name, value) in table {
+            if let Some(kind) = TABLES.iter().find(|kind| prefix.is_empty() && **kind == name) {
+                self.tables.insert(kind, (host_rules(kind, value)?, origin.clone()));
+                continue;
+            }
             let name = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
             match value {
                 toml::Value::Table(table) => self.read_table(&name, table, origin)?,
@@ -315,7 +340,7 @@ impl Settings {
             return Err(Failure::config(format!("`{name}` takes one value, not a list")));
         }
         let items = items.into_iter().filter(|item| !item.is_empty()).collect();
-        self.0.insert(key.name, Value { items, origin });
+        self.values.insert(key.name, Value { items, origin });
         Ok(())
     }
 
@@ -324,7 +349,7 @@ impl Settings {
         let (name, value) = pair.split_once('=').ok_or_else(|| {
             Failure::usage(format!("`{pair}` is not a setting; use -s NAME=VALUE"))
         })?;
-        if SECRETS.contains(&name) {
+        if SECRETS.contains(&name) && !crate::secret::is_reference(value) {
             let variable = variable(name);
             return Err(Failure::usage(format!(
                 "{name} is a secret, and other users can read command lines; put it into evercrawl.toml or the variable {variable}"
@@ -340,11 +365,11 @@ impl Settings {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static Key, &Value)> {
-        KEYS.iter().filter_map(|key| Some((key, self.0.get(key.name)?)))
+        KEYS.iter().filter_map(|key| Some((key, self.values.get(key.name)?)))
     }
 
     fn value(&self, name: &str) -> Option<&Value> {
-        self.0.get(find_key(name)?.name)
+        self.values.get(find_key(name)?.name)
     }
 
     pub(crate) fn items(&self, name: &str) -> &[String] {
@@ -354,8 +379,17 @@ impl Settings {
     /// The value of a setting for display; secrets are hidden.
     pub(crate) fn shown(&self, key: &Key) -> String {
         let items = self.items(key.name);
-        let secret = SECRETS.contains(&key.name) && !items.is_empty();
-        if secret { "(hidden)".to_owned() } else { items.join(", ") }
+        let is_reference = items.iter().all(|item| crate::secret::is_reference(item));
+        // The URL of a proxy may have a password by mistake.
+        let may_hide = key.name == "fetch.proxy" && items.iter().any(|item| item.contains('@'));
+        let secret = (SECRETS.contains(&key.name) || may_hide) && !is_reference;
+        if secret && !items.is_empty() { "(hidden)".to_owned() } else { items.join(", ") }
+    }
+
+    /// The rules of one kind for some hosts, and where they were set.
+    pub(crate) fn host_rules(&self, kind: &str) -> (&[toml::Table], Option<&Origin>) {
+        let found = self.tables.get(kind);
+        found.map_or((&[], None), |(rules, origin)| (rules, Some(origin)))
     }
 
     /// The value of a setting, read by `parse`; an error names the setting and where it was set.
@@ -405,7 +439,7 @@ impl Settings {
     /// directory uses it too.
     pub(crate) fn remember(&self, path: &Path) -> anyhow::Result<()> {
         let mut table = toml::Table::new();
-        for (name, value) in &self.0 {
+        for (name, value) in &self.values {
             if !matches!(value.origin, Origin::Flag | Origin::Remembered) {
                 continue;
             }
@@ -429,7 +463,16 @@ impl Settings {
 }
 
 /// Settings that other users must not read.
-const SECRETS: [&str; 2] = ["push.token", "push.secret"];
+const SECRETS: [&str; 3] = ["push.token", "push.secret", "fetch.proxy_credentials"];
+
+/// The rules of `[[request]]` or `[[proxy]]`.
+fn host_rules(kind: &str, value: &toml::Value) -> anyhow::Result<Vec<toml::Table>> {
+    let rules: Option<Vec<toml::Table>> =
+        value.as_array().and_then(|rules| rules.iter().map(|it| it.as_table().cloned()).collect());
+    rules.ok_or_else(|| {
+        Failure::config(format!("`{kind}` is a list of rules; begin each with a line [[{kind}]]"))
+    })
+}
 
 /// Sections that hold for one run only: they do not define what is crawled.
 const OF_ONE_RUN: [&str; 3] = ["limits", "engine", "push"];
@@ -482,7 +525,7 @@ mod tests {
         assert_eq!(settings.items("crawl.exclude"), ["/a", "/b"]);
         settings.set_pair("pace.delay=4s").unwrap();
         assert_eq!(settings.items("pace.delay"), ["4s"]);
-        assert_eq!(settings.0["pace.delay"].origin, Origin::Flag);
+        assert_eq!(settings.values["pace.delay"].origin, Origin::Flag);
     }
 
     #[test]
@@ -537,6 +580,6 @@ mod tests {
         let mut again = Settings::defaults();
         again.read_file(&path, &Origin::Remembered).unwrap();
         assert_eq!(again.items("crawl.exclude"), ["/a", "/b"]);
-        assert_eq!(again.0.values().filter(|v| v.origin != Origin::Default).count(), 1);
+        assert_eq!(again.values.values().filter(|v| v.origin != Origin::Default).count(), 1);
     }
 }

@@ -45,8 +45,11 @@ fn what_is_missing_is_named() {
     for (words, complaint) in [
         ("lab report s0 --out x", "--traces"),
         ("lab report all --out x", "--traces"),
-        ("lab report s1 --traces nowhere --out x", "openbsd-www; --sites names those to use"),
-        ("lab report s0 --traces . --sites nothing --out x", "nothing; --sites"),
+        (
+            "lab report s1 --traces nowhere --out x",
+            "openbsd-www is not a recorded site; choose others with --sites",
+        ),
+        ("lab report s0 --traces . --sites nothing --out x", "nothing is not a recorded site"),
     ] {
         let ran = place.run(words).expect(2);
         assert!(ran.err.contains(complaint), "{words}: {}", ran.err);
@@ -66,7 +69,7 @@ fn a_site_without_links_is_refused() {
     place.write("plain/pages.csv", "page,url,created\n0,/,0\n1,/a,0\n");
     place.write("plain/changes.csv", "page,time,kind\n1,700000,M\n");
     let ran = place.run("lab report s0 --traces . --sites plain --out x").expect(2);
-    assert!(ran.err.contains("of plain no links are known"), "{}", ran.err);
+    assert!(ran.err.contains("plain has no recorded links"), "{}", ran.err);
 }
 
 #[test]

@@ -206,7 +206,7 @@ fn more_buys_more() {
     place
         .run("lab whatif small.toml --budget 4x..1x")
         .expect(2)
-        .explains(&["give the smaller one first"]);
+        .explains(&["put the smaller number first"]);
     place.run("lab whatif").expect(2);
 }
 

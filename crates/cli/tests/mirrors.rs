@@ -143,7 +143,7 @@ fn what_a_mirror_alone_holds_is_fetched_and_the_rest_waits_with_a_reason() {
     assert!(waiting(&place).is_empty());
     place.run(&format!("crawl --once --delay 0s --quiet {}", site.flags())).expect(0);
     assert_eq!(pages_asked(&site, "m.test"), PAGES);
-    assert!(place.run("wishes").expect(0).out.contains("m.test is crawled like any other"));
+    assert!(place.run("wishes").expect(0).out.contains("m.test is trusted"));
     place.run("resume m.test").expect(0);
     place.run("trust nobody.test").expect(1).explains(&["nothing to trust"]);
 }
@@ -155,7 +155,10 @@ fn a_setting_lets_mirrors_be_fetched_as_any_host() {
     assert!(!waiting(&place).is_empty());
     place.run(&format!("{CRAWL} -s crawl.mirrors=fetch {}", site.flags())).expect(0);
     assert_eq!((pages_asked(&site, "m.test"), waiting(&place).len()), (PAGES, 0));
-    place.run("crawl --once -s crawl.mirrors=no").expect(3).explains(&["hold nor fetch"]);
+    place
+        .run("crawl --once -s crawl.mirrors=no")
+        .expect(3)
+        .explains(&["`no` is not valid; use skip or fetch"]);
 }
 
 #[test]

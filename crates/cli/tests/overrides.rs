@@ -175,7 +175,7 @@ fn a_pinned_page_is_visited_as_often_as_wished() {
     place.run("pin http://a.test/ --every 2s").expect(0);
     assert_eq!(overrides(&place).len(), 1);
     let known = place.run("pin http://b.test/elsewhere --every 1s --json").expect(0).json();
-    assert!(known["note"].as_str().unwrap().contains("is now a seed"), "{known}");
+    assert_eq!(known["note"]["code"], "new_seed", "{known}");
     let again = crawl(&place, &site);
     wait_until("the pinned page to be visited twice", || site.asked("b.test/elsewhere").len() > 1);
     place.run("pin http://a.test/ --remove").expect(0);
@@ -213,17 +213,22 @@ fn what_is_wished_is_listed_alike_running_or_not() {
         place.run(verb).expect(0);
     }
     place.run("boost /new/ 0.5").expect(0);
-    let note = place.run("boost /new/ 0.5 --json").expect(0).json()["note"].to_string();
-    assert!(note.contains("no effect without a budget"), "{note}");
+    let again = place.run("boost /new/ 0.5").expect(0);
+    assert!(again.out.contains("no effect without a budget"), "{}", again.out);
+    let again = place.run("boost /new/ 0.25 --json").expect(0).json();
+    assert_eq!(again["note"], serde_json::json!({"code": "no_budget"}), "{again}");
+    let before = serde_json::json!({"kind": "boost", "pattern": "/new/", "times": 0.5});
+    assert_eq!((&again["before"], &again["now"]), (&before, &"holds".into()), "{again}");
+    place.run("boost /new/ 0.5").expect(0);
     let stand = overrides(&place);
     let text: Vec<String> = stand.iter().map(Value::to_string).collect();
     assert_eq!(
         text,
         [
-            r#"{"pattern":"/new/","times":0.5,"wish":"boost"}"#,
-            r#"{"host":"b.test","wish":"pause"}"#,
-            r#"{"every_seconds":5400.0,"url":"http://a.test/","wish":"pin"}"#,
-            r#"{"pattern":"/x/","wish":"exclude"}"#,
+            r#"{"kind":"boost","pattern":"/new/","times":0.5}"#,
+            r#"{"host":"b.test","kind":"pause"}"#,
+            r#"{"every_seconds":5400.0,"kind":"pin","url":"http://a.test/"}"#,
+            r#"{"kind":"exclude","pattern":"/x/"}"#,
         ]
     );
     place.run("overrides rm /x/").expect(0);

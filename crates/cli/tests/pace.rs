@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::common::proxy::Proxy;
 use crate::common::site::{Answer, Site};
 use crate::common::{NOISE, Place, wait_until};
 
@@ -49,6 +50,17 @@ fn hosts_on_one_address_share_its_pause() {
     let flags = format!("--delay 20ms --ip-delay 150ms {}", site.flags());
     place.run(&format!("crawl --once http://a.test/ http://b.test/ {flags}")).expect(0);
     keeps_apart(&site, ".test", Duration::from_millis(150));
+}
+
+#[test]
+fn pauses_hold_through_a_proxy() {
+    let (site, place) = (site("User-agent: *\nCrawl-delay: 0.2\n"), Place::new());
+    let proxy = Proxy::http(Some(site.address()));
+    let flags = format!("--delay 20ms --contact a@example.org --proxy {}", proxy.url());
+    place.run(&format!("crawl --once http://a.test/ http://b.test/ {flags}")).expect(0);
+    keeps_apart(&site, "a.test", Duration::from_millis(200));
+    keeps_apart(&site, "b.test", Duration::from_millis(200));
+    assert!(proxy.asked().len() >= 8, "{:?}", proxy.asked());
 }
 
 #[test]

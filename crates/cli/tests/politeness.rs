@@ -9,6 +9,7 @@
 use std::time::Duration;
 
 use crate::common::Place;
+use crate::common::proxy::Proxy;
 use crate::common::touchy::{Size, Touchy};
 use rustix::process::Signal;
 
@@ -18,14 +19,15 @@ const FLAGS: &str =
     "-s pace.slow_factor=0 --contact a@example.org --allow-private=127.0.0.0/8 --quiet";
 
 /// Crawls a web, stopped and killed in turns so often on the way; there must be no offence.
-fn is_polite(size: Size, restarts: usize) {
+fn is_polite(size: Size, restarts: usize, proxy: Option<&Proxy>) {
     let (web, place) = (Touchy::serve(size), Place::new());
     std::fs::create_dir_all(place.data()).unwrap();
     std::fs::write(place.data().join("evercrawl.toml"), web.settings()).unwrap();
     place.write("seeds.txt", &web.seeds());
     place.run("add --seeds seeds.txt").expect(0);
     let pace = format!("--delay {}ms --ip-delay {}ms", DELAY.as_millis(), IP_DELAY.as_millis());
-    let flags = format!("{pace} {FLAGS}");
+    let proxy = proxy.map(|proxy| format!("--proxy {}", proxy.url())).unwrap_or_default();
+    let flags = format!("{pace} {FLAGS} {proxy}");
     let expected = size.hosts * size.pages / 2;
     for n in 1..=restarts {
         let mut crawl = place.start(&format!("crawl --once {flags}"));
@@ -52,13 +54,23 @@ fn is_polite(size: Size, restarts: usize) {
 
 #[test]
 fn thousands_of_requests_through_restarts_are_polite() {
-    is_polite(Size { hosts: 100, addresses: 5, pages: 40 }, 3);
+    is_polite(Size { hosts: 100, addresses: 5, pages: 40 }, 3, None);
+}
+
+#[test]
+fn requests_through_a_proxy_are_as_polite() {
+    let proxies = [Proxy::http(None), Proxy::socks(None, None)];
+    for proxy in &proxies {
+        is_polite(Size { hosts: 40, addresses: 3, pages: 30 }, 2, Some(proxy));
+        let asked = proxy.asked();
+        assert!(asked.len() > 40, "it was in between: {} connections", asked.len());
+    }
 }
 
 #[test]
 #[ignore = "a hundred thousand requests; `make check-large`"]
 fn a_hundred_thousand_requests_through_restarts_are_polite() {
-    is_polite(Size { hosts: 1000, addresses: 50, pages: 150 }, 10);
+    is_polite(Size { hosts: 1000, addresses: 50, pages: 150 }, 10, None);
 }
 
 /// The judge must not be one that finds everybody polite.

@@ -52,7 +52,10 @@ fn spam_and_mirrors_are_found_with_reasons_and_good_hosts_are_not() {
     let copies = names(&lines, |line| line["mirror_of"].is_string());
     assert!(!copies.is_empty() && copies.is_subset(&hosts(&twins)), "{copies:?}");
     let words = place.run("spam").expect(0).out;
-    assert!(words.contains("nothing was done") && words.contains("evercrawl resume"), "{words}");
+    assert!(
+        words.contains("nothing was changed") && words.contains("evercrawl overrides rm"),
+        "{words}"
+    );
 }
 
 #[test]
@@ -104,7 +107,7 @@ fn a_host_whose_pages_answer_with_one_foreign_address_is_a_doorway_and_one_that_
     let named = place.run("spam --json").expect(0).json_lines();
     assert_eq!(names(&named, |_| true), BTreeSet::from(["door.test".to_owned()]), "{named:?}");
     let evidence = named[0]["signs"][0]["evidence"].as_str().unwrap();
-    assert!(evidence.contains("send every visitor on to shop.test"), "{evidence}");
+    assert!(evidence.contains("redirect every visitor to shop.test"), "{evidence}");
 }
 
 /// A web of which a part is one farm.

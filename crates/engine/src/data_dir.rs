@@ -9,8 +9,9 @@
 //! DIR/control.sock     where a running crawl answers other verbs
 //! ```
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -113,7 +114,7 @@ impl DataDir {
     }
 
     /// Where the URLs seen of the data directory at `path` is.
-    pub fn seen_in(path: &Path) -> PathBuf {
+    pub(crate) fn seen_in(path: &Path) -> PathBuf {
         path.join(STATE).join("seen.filter")
     }
 
@@ -123,7 +124,7 @@ impl DataDir {
     }
 
     /// Where what the planner learned is kept in the data directory at `path`.
-    pub fn learned_in(path: &Path) -> PathBuf {
+    pub(crate) fn learned_in(path: &Path) -> PathBuf {
         path.join(LEARNED)
     }
 
@@ -232,11 +233,23 @@ fn write_mark(path: &Path) -> Result<(), EngineError> {
 /// Writes a small file in place of the one that is there. Whatever happens meanwhile, it is then the
 /// old one or the new one: written aside, on disk before it is renamed, and its name too afterwards.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), EngineError> {
+    replace(path, bytes, File::options().write(true).create(true).truncate(true))
+}
+
+/// The same for a file that only its owner may read.
+pub(crate) fn replace_secret_file(path: &Path, bytes: &[u8]) -> Result<(), EngineError> {
+    let mut options = File::options();
+    replace(path, bytes, options.write(true).create_new(true).mode(0o600))
+}
+
+fn replace(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<(), EngineError> {
     let mut aside = path.as_os_str().to_owned();
     aside.push(ASIDE);
     let aside = PathBuf::from(aside);
+    // What a crash left there may have been made with other permissions.
+    let _ = fs::remove_file(&aside);
     let write = || {
-        let mut file = File::create(&aside)?;
+        let mut file = options.open(&aside)?;
         file.write_all(bytes)?;
         file.sync_all()
     };

@@ -1,38 +1,42 @@
 //! The walk itself: due, fetch, extract, compare, archive, commit, next due.
 //!
-//! - [`frontier`]: which page next, and when?
-//! - [`process`]: what does an answer mean? (on worker threads)
-//! - [`links`]: where does a page lead, and may we go there?
-//! - [`importance`]: which pages matter, by links?
-//! - [`nature`]: is this the page that was asked for?
-//! - [`recent`]: was this content seen a moment ago?
-//! - [`planner`]: when to come again, within a budget?
-//! - [`schedule`]: when to come again after a failure, or without a budget?
-//! - [`wishes`]: what does the user wish of this page or host?
+//! What a crawl is:
+//!
 //! - [`walk`]: the loop's one owner, without a clock or a thread
 //! - [`live`]: the walk with real sockets, threads and time
 //! - [`rehearsal`]: the walk under a clock of its own, against a computed web
-//! - [`data_dir`]: whose directory is this, and who else is in it?
-//! - [`freshness`]: how fresh is what is held?
+//! - `process`: what does an answer mean? (on worker threads)
+//! - [`links`]: where does a page lead, and may we go there?
+//! - `nature`: is this the page that was asked for?
+//! - `recent`: was this content seen a moment ago?
+//! - `robots`: what does a stored robots.txt say?
 //! - [`waiting`]: what waits, and for what?
-//! - [`robots`]: what does a stored robots.txt say?
 //! - [`today`]: what was found today?
+//!
+//! What keeps its data, each used through a few functions:
+//!
+//! - [`data_dir`]: whose directory is this, and who else is in it?
+//! - [`cookie_file`]: how do the cookies of a crawl outlive it?
 //! - [`retention`]: what need not be kept any longer?
 //! - [`check`]: can what lies in a data directory be trusted, and what can be saved of it?
+//!
+//! The frontier, the planner and what is learned beside the walk are crates of their own; their modules are
+//! re-exported here for those who configure a crawl.
 
 mod budget;
 pub mod check;
 pub mod config;
+pub mod cookie_file;
 pub mod data_dir;
 pub mod links;
 pub mod live;
-pub mod nature;
+mod nature;
 mod novelty;
-pub mod process;
-pub mod recent;
+mod process;
+mod recent;
 pub mod rehearsal;
 pub mod retention;
-pub mod robots;
+mod robots;
 pub mod today;
 pub mod waiting;
 pub mod walk;
@@ -46,6 +50,7 @@ pub use evercrawl_insight::{importance, mirrors, suspicion};
 pub use evercrawl_planner::{self as planner, freshness, overrides, schedule};
 pub use frontier::{FrontierConfig, Pace};
 pub use planner::{Planner, PlannerConfig};
+pub use process::{Job, Processed};
 pub use retention::RetentionConfig;
 pub use schedule::Schedule;
 

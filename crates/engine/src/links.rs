@@ -111,7 +111,7 @@ impl LinkReader {
     }
 
     /// How much a text is about what the user looks for, where that is asked for.
-    pub fn topic_likeness(&self, text: &str) -> f64 {
+    pub(crate) fn topic_likeness(&self, text: &str) -> f64 {
         self.topic.as_ref().map_or(0.0, |topic| topic.match_text(text))
     }
 
@@ -316,7 +316,7 @@ impl LinkReader {
     }
 
     /// A bare domain that cannot be had by `https` is tried by `http`.
-    pub fn plain_twin(&self, lease: &Lease, at: Time) -> Option<Discovery> {
+    pub(crate) fn plain_twin(&self, lease: &Lease, at: Time) -> Option<Discovery> {
         let rest = lease.row.url.strip_prefix("https://").filter(|_| lease.row.guess)?;
         let url = self.steps.canonicalize(&format!("http://{rest}")).ok()?;
         Some(Discovery { tags: lease.row.tags, ..self.seed(url, 0, at) })
@@ -373,7 +373,7 @@ impl LinkReader {
     }
 
     /// Whether a list of pages may be fetched.
-    pub fn list_verdict(&self, url: &Canonical, at: Time) -> Result<(), Refusal> {
+    pub(crate) fn list_verdict(&self, url: &Canonical, at: Time) -> Result<(), Refusal> {
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         packed_allowed(gate.check_url(url, 0, at))
     }

@@ -20,7 +20,7 @@ const HEAD: usize = 400;
 
 /// What came in answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Nature {
+pub(crate) enum Nature {
     /// The page itself.
     Itself,
     /// Perhaps something else: how the host answers for an address that cannot exist would tell.
@@ -30,7 +30,7 @@ pub enum Nature {
 }
 
 /// What a page is that came with status 200 for `url`. `held` says that content of it is held.
-pub fn of_page(
+pub(crate) fn of_page(
     url: &str,
     page: &HtmlPage,
     outline: &Outline,
@@ -58,7 +58,7 @@ pub fn of_page(
 }
 
 /// What a redirect of `url` to `target` is. `held` says that content of the page is held.
-pub fn of_redirect(
+pub(crate) fn of_redirect(
     url: &str,
     target: &str,
     held: bool,
@@ -82,7 +82,7 @@ pub fn of_redirect(
 }
 
 /// Where a redirect leads, as it is remembered.
-pub fn hash(target: &str) -> u64 {
+pub(crate) fn hash(target: &str) -> u64 {
     xxhash_rust::xxh3::xxh3_64(target.as_bytes())
 }
 

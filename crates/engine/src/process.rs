@@ -24,7 +24,8 @@ use self::answer::{
     directives, document, is_gone, is_guess, is_in_doubt, kind_of, nature_of, outcome_of,
     places_of, second_look, substitutes, text_of, truncated, validators_of, visit_of,
 };
-pub use self::processed::{Job, Processed, RecordPlan};
+pub(crate) use self::processed::RecordPlan;
+pub use self::processed::{Job, Processed};
 use crate::config::ReadingConfig;
 use crate::links::{FoundLinks, LinkReader};
 use crate::nature::{self, Nature};

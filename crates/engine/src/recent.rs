@@ -13,7 +13,7 @@ use evercrawl_model::{PageKey, Time};
 use evercrawl_state::{Reading, StateError, Store};
 
 /// A digest, as content is known by.
-pub type Digest = [u8; 20];
+pub(crate) type Digest = [u8; 20];
 
 /// The record that holds some content.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,7 +138,7 @@ impl Recent {
     }
 
     /// A commit begins: what comes from now on belongs to a later one. Returns its number.
-    pub fn begin_batch(&self) -> u64 {
+    pub(crate) fn begin_batch(&self) -> u64 {
         let mut inner = self.lock();
         inner.batch += 1;
         inner.batch - 1

@@ -52,7 +52,7 @@ impl Today {
     }
 
     /// The same came to or went from the pages of a host.
-    pub fn add_site(&mut self, host: HostKey, at: Time) {
+    pub(crate) fn add_site(&mut self, host: HostKey, at: Time) {
         self.begin(at);
         self.site_events += 1;
         self.last_site = Some(host);

@@ -44,7 +44,8 @@ use std::net::IpAddr;
 use std::sync::{Arc, RwLock};
 
 use evercrawl_archive as archive;
-use evercrawl_model::{Discovery, Event, Time};
+use evercrawl_metrics::Meters;
+use evercrawl_model::{Discovery, Event, HostUpdate, Time};
 use evercrawl_state::{Counters, Load, State, Store, View};
 use evercrawl_urls::{Canonical, Scope, ScopeKind, Seed, UrlFilter};
 
@@ -148,7 +149,8 @@ impl<S: Store> Walk<S> {
         state.finish_archive(&left.map(|file| file.serial).collect::<Vec<_>>())?;
         // From the first request on, a crash must be seen as one.
         state.flush_now()?;
-        let counts = Counts { tally: Tally::default(), today: Today::read(state.view(), now)? };
+        let today = Today::read(state.view(), now)?;
+        let counts = Counts { tally: Tally::default(), today, meters: Arc::default() };
         let planner = revisits::planner(config.plan, learned, state.view())?;
         let frontier = Frontier::new(config.frontier, seed, now, careful);
         let recorder = Recorder::new(&config, archive, links.clone(), state.reading(), seed);
@@ -198,7 +200,12 @@ impl<S: Store> Walk<S> {
 
     /// What was done in this run.
     pub fn tally(&self) -> Tally {
-        self.counts.tally
+        Tally { queued: self.ledger.queued, ..self.counts.tally }
+    }
+
+    /// What is counted while it happens, for any thread.
+    pub fn meters(&self) -> Arc<Meters> {
+        self.counts.meters.clone()
     }
 
     /// What was found today.
@@ -282,6 +289,23 @@ impl<S: Store> Walk<S> {
     pub fn located(&mut self, lease: &Lease, ip: Option<IpAddr>, now: Time) {
         self.ledger.frontier.set_address(lease.page.host, ip);
         self.ledger.frontier.defer_page(lease, now);
+    }
+
+    /// The proxy of a leased page's host rests until then, and the host with it. Nothing is held against the host or
+    /// the page, which were not asked.
+    pub fn proxy_rests(
+        &mut self,
+        lease: &Lease,
+        until: Time,
+        now: Time,
+    ) -> Result<(), EngineError> {
+        let host = lease.page.host;
+        self.ledger.frontier.end_robots_request(host);
+        self.ledger.frontier.block(host, until, lease.host_failures);
+        let update = HostUpdate { blocked_until: Some(until), ..HostUpdate::default() };
+        self.ledger.apply(&Event::HostLearned { host, update }, now)?;
+        self.ledger.frontier.defer_page(lease, now);
+        self.ledger.rest_if_paused(host, now)
     }
 
     /// The machine's clock was set ahead, to `now`.

@@ -39,7 +39,13 @@ impl Web for Hosts {
         }
         self.asked.entry(host.to_owned()).or_default().push(now);
         let links = (1..4000).map(|page| format!("<a href=/{page}>on</a>")).collect::<String>();
-        let text = if path.is_empty() { links } else { words(path.parse().unwrap_or(0)) };
+        // No two hosts have a text in common, or they would count as mirrors.
+        let of_host = host
+            .bytes()
+            .filter(u8::is_ascii_digit)
+            .fold(0, |sum, digit| 10 * sum + u64::from(digit - b'0'));
+        let number = path.parse().unwrap_or(0) + 4096 * of_host;
+        let text = if path.is_empty() { format!("{host} {links}") } else { words(number) };
         (fetched(200, &html, text, TOOK), TOOK)
     }
 }

@@ -6,7 +6,7 @@
 //! answer, in time linear in their number and within stated caps.
 //!
 //! ```
-//! use evercrawl_extract::{Content, Document, Extractor, Options};
+//! use evercrawl_extract::{Content, Document, Extractor, HtmlOptions};
 //!
 //! let document = Document {
 //!     bytes: b"<title>Hello</title><a href=/next rel=nofollow>on</a>",
@@ -14,7 +14,7 @@
 //!     url: "https://example.org/",
 //! };
 //! let mut extractor = Extractor::new();
-//! let extracted = extractor.extract(&document, &Options::default());
+//! let extracted = extractor.extract(&document, &HtmlOptions::default());
 //! let Content::Page(page) = extracted.content else { unreachable!() };
 //! assert_eq!(page.title.as_deref(), Some("Hello"));
 //! assert_eq!(page.text, "on");

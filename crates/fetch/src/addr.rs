@@ -9,6 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use thiserror::Error;
+use url::Host;
 
 /// Whether `ip` lies in the public internet: not private, loopback, link-local, shared, multicast,
 /// reserved, for documentation or benchmarks, nor a cloud's metadata service, and, where an IPv6
@@ -20,29 +21,28 @@ pub fn is_public(ip: IpAddr) -> bool {
     }
 }
 
-/// Which addresses outside the public internet may be fetched from; none by default.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AllowPrivate(Vec<Network>);
+/// Whether `host` is a name that only a private network knows: a proxy would look it up there. Such are this machine's
+/// own names, names without a dot, and those of domains that are set aside for private use.
+pub fn is_private_name(host: &str) -> bool {
+    const SET_ASIDE: [&str; 6] = ["localhost", "local", "internal", "intranet", "lan", "home.arpa"];
+    let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+    let is_below = |domain: &&str| {
+        host.strip_suffix(*domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    literal_address(&host).is_none()
+        && (!host.contains('.') || SET_ASIDE.iter().any(|it| is_below(&it)))
+}
 
-impl AllowPrivate {
-    /// Only public addresses.
-    pub const fn none() -> Self {
-        AllowPrivate(Vec::new())
+/// The IP address that a URL's or rule's host is, if it is one.
+pub(crate) fn literal_address(host: &str) -> Option<IpAddr> {
+    // Names do not begin with a digit or bracket often; this spares most hosts the parse.
+    if !host.starts_with(|first: char| first.is_ascii_digit() || first == '[') {
+        return None;
     }
-
-    /// Public addresses, and this machine's own.
-    pub fn loopback() -> Self {
-        AllowPrivate(Network::LOOPBACK.to_vec())
-    }
-
-    /// Public addresses, and those within `networks`.
-    pub fn networks(networks: Vec<Network>) -> Self {
-        AllowPrivate(networks)
-    }
-
-    /// Whether `ip` may be connected to.
-    pub fn permits(&self, ip: IpAddr) -> bool {
-        is_public(ip) || self.0.iter().any(|network| network.contains(ip))
+    match Host::parse(host).ok()? {
+        Host::Ipv4(ip) => Some(ip.into()),
+        Host::Ipv6(ip) => Some(ip.into()),
+        Host::Domain(_) => None,
     }
 }
 
@@ -162,7 +162,7 @@ fn v4(hi: u16, lo: u16) -> Ipv4Addr {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use url::{Host, Url};
+    use url::Url;
 
     #[test]
     fn only_public_addresses_pass() {
@@ -316,33 +316,21 @@ mod tests {
                 Host::Ipv6(ip) => IpAddr::V6(ip),
                 Host::Domain(name) => panic!("{host} was taken for the name {name}"),
             };
-            assert!(!AllowPrivate::none().permits(ip), "{host} is {ip}");
+            assert!(!is_public(ip), "{host} is {ip}");
         }
     }
 
     #[test]
-    fn allowed_networks_open_exactly_themselves() {
-        let allow = AllowPrivate::networks(vec![
-            "127.0.0.0/8".parse().unwrap(),
-            "10.1.2.3".parse().unwrap(),
-            "fd00::/8".parse().unwrap(),
-        ]);
-        for (ip, permitted) in [
-            ("127.0.0.1", true),
-            ("127.9.9.9", true),
-            ("::ffff:127.0.0.1", true),
-            ("10.1.2.3", true),
-            ("10.1.2.4", false),
-            ("fd12::1", true),
-            ("fc12::1", false),
-            ("::1", false),
-            ("8.8.8.8", true),
+    fn literal_addresses_are_known_from_names() {
+        for (host, literal) in [
+            ("127.0.0.1", Some("127.0.0.1")),
+            ("[::1]", Some("::1")),
+            ("1.example.org", None),
+            ("example.org", None),
         ] {
-            assert_eq!(allow.permits(ip.parse().unwrap()), permitted, "{ip}");
+            let literal = literal.map(|ip| ip.parse().unwrap());
+            assert_eq!(literal_address(host), literal, "{host}");
         }
-        let own = |ip: &str| AllowPrivate::loopback().permits(ip.parse().unwrap());
-        assert!(own("127.0.0.1") && own("127.3.2.1") && own("::1"));
-        assert!(!own("10.0.0.1") && !own("fe80::1") && !own("169.254.169.254") && !own("::2"));
     }
 
     #[test]
@@ -352,6 +340,26 @@ mod tests {
         }
         let network: Network = " 10.0.0.0 / 8 ".parse().unwrap();
         assert_eq!(network.to_string(), "10.0.0.0/8");
+    }
+
+    #[test]
+    fn names_of_private_networks_are_known() {
+        for (host, private) in [
+            ("intranet", true),
+            ("metadata.google.internal", true),
+            ("Printer.Local.", true),
+            ("router.home.arpa", true),
+            ("localhost", true),
+            ("a.localhost", true),
+            ("wiki.lan", true),
+            ("example.org", false),
+            ("local.example.org", false),
+            ("mylocal.test", false),
+            ("8.8.8.8", false),
+            ("[::1]", false),
+        ] {
+            assert_eq!(is_private_name(host), private, "{host}");
+        }
     }
 
     proptest! {

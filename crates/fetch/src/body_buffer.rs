@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::body::{Body, Pieces};
 use crate::body_memory::BodyMemory;
 use crate::config::FetchLimits;
-use crate::dial::Deadlines;
+use crate::deadlines::Deadlines;
 
 /// A body may come in as many pieces as if each had this many bytes, and a few more: a piece costs time
 /// however small it is, and a megabyte in chunks of a byte would keep all other hosts waiting.

@@ -8,14 +8,17 @@ use tokio::time::Instant;
 use tracing::debug;
 use url::Url;
 
+use crate::access::{Access, RequestExtras};
 use crate::body_memory::BodyMemory;
 use crate::config::{FetchConfig, FetchConfigError, FetchLimits, RequestHeaders};
 use crate::connect_to::ConnectTo;
 use crate::connection::HttpConnection;
-use crate::dial::{Deadlines, Destination, Dialer};
+use crate::deadlines::Deadlines;
+use crate::dial::{Destination, Dialer, Via};
 use crate::dns::{DnsAnswer, Resolver};
-use crate::failure::{Failure, FetchPhase};
+use crate::failure::{ConnectFailure, Failure, FetchPhase, ProxyTrouble};
 use crate::pool::Pool;
+use crate::proxy::Proxy;
 use crate::request::Request;
 use crate::response::{Fetched, Response, Times};
 
@@ -28,6 +31,7 @@ pub struct Client {
     dialer: Dialer,
     pool: Pool,
     room: BodyMemory,
+    access: Arc<Access>,
 }
 
 /// One step of a chain of redirects.
@@ -50,6 +54,7 @@ impl Client {
             connect_to: config.connect_to,
             pool: Pool::new(config.pool),
             room: BodyMemory::new(),
+            access: config.access,
         })
     }
 
@@ -68,12 +73,20 @@ impl Client {
     }
 
     /// The address that a request would go to first, without asking anything of it: whoever paces
-    /// requests by address needs it beforehand.
-    pub async fn locate(&self, request: &Request) -> Result<IpAddr, Failure> {
+    /// requests by address needs it beforehand. `None` where a proxy looks it up.
+    pub async fn locate(&self, request: &Request) -> Result<Option<IpAddr>, Failure> {
         let mut visit = FetchProgress::start(request.limits_override().unwrap_or(&self.limits));
         let (host, _) = ConnectTo::route(&self.connect_to, request.host(), request.port());
+        if self.access(request).proxy_for(request.url()).is_some() {
+            return self.judge_unresolved(host);
+        }
         let ips = self.addresses(host, &mut visit).await?;
-        self.dialer.choose_address(&ips)
+        self.dialer.choose_address(&ips).map(Some)
+    }
+
+    /// The proxy that a request would go through, without its password.
+    pub fn proxy_of(&self, request: &Request) -> Option<String> {
+        self.access(request).proxy_for(request.url()).map(ToString::to_string)
     }
 
     /// Fetches and follows up to `max_redirects` redirects; every hop is checked as the first is, and
@@ -100,23 +113,88 @@ impl Client {
         request: &Request,
         visit: &mut FetchProgress<'_>,
     ) -> Result<Response, Failure> {
+        let access = self.access(request);
         let (host, port) = ConnectTo::route(&self.connect_to, request.host(), request.port());
-        let ips = self.addresses(host, visit).await?;
-        if let Some(mut link) = self.reuse_connection(request, port, &ips).await {
+        let via = match access.proxy_for(request.url()) {
+            Some(proxy) => Some(Via {
+                proxy,
+                target: host,
+                is_led_elsewhere: (host, port) != (request.host(), request.port()),
+                ip: self.judge_unresolved(host)?,
+            }),
+            None => None,
+        };
+        let ips = match via {
+            Some(via) => self.proxy_addresses(via.proxy, visit).await?,
+            None => self.addresses(host, visit).await?,
+        };
+        let to = Destination {
+            host: request.host(),
+            secure: request.is_secure(),
+            accept_invalid: access.accepts_invalid(request.url()),
+            ips: &ips,
+            port,
+            via,
+            access: access.id(),
+        };
+        let mut extras = access.extras(request.url());
+        if let Some(proxy) = to.forwarding_proxy() {
+            extras.authorize_proxy(proxy);
+        }
+        let result = self.ask(&to, (request, &extras), visit).await;
+        visit.request_bytes = extras.redact(std::mem::take(&mut visit.request_bytes));
+        let response = judge_forwarded(result?, &to)?;
+        access.take_cookies(request.url(), &response.headers);
+        Ok(response)
+    }
+
+    /// Asks over a connection that lies idle, or over a new one.
+    async fn ask(
+        &self,
+        to: &Destination<'_>,
+        request: (&Request, &RequestExtras),
+        visit: &mut FetchProgress<'_>,
+    ) -> Result<Response, Failure> {
+        if let Some(mut link) = self.reuse_connection(to).await {
             let result = self.exchange(&mut link, request, visit).await;
             // A server may close a connection that lay idle just as we use it. Where nothing came
             // back it never took the request up, so it is safe, and right, to ask once more.
             if !(matches!(result, Err(Failure::Disconnected)) && link.is_unanswered()) {
-                return self.finish(link, request, result).await;
+                return self.finish(link, to.host, result).await;
             }
         }
-        let secure = request.is_secure();
-        let to = Destination { host: request.host(), secure, ips: &ips, port };
-        let dialed = self.dialer.dial(&to, visit.limits, visit.patience, &mut visit.times);
+        let dialed = self.dialer.dial(to, visit.limits, visit.patience, &mut visit.times);
         // On the heap: few requests dial, and each would carry the room for it about.
         let mut link = Box::pin(dialed).await?;
         let result = self.exchange(&mut link, request, visit).await;
-        self.finish(link, request, result).await
+        self.finish(link, to.host, result).await
+    }
+
+    /// The rules by which a request goes out.
+    fn access<'a>(&'a self, request: &'a Request) -> &'a Access {
+        request.access_override().unwrap_or(&self.access)
+    }
+
+    /// What can be known of a host whose name a proxy looks up: literal addresses and this machine's own names are
+    /// judged as without a proxy.
+    fn judge_unresolved(&self, host: &str) -> Result<Option<IpAddr>, Failure> {
+        match Resolver::answer_without_dns(host) {
+            Some(ips) => self.dialer.choose_address(&ips).map(Some),
+            None => self.dialer.judge_name(host).map(|()| None),
+        }
+    }
+
+    async fn proxy_addresses(
+        &self,
+        proxy: &Proxy,
+        visit: &mut FetchProgress<'_>,
+    ) -> Result<Arc<[IpAddr]>, Failure> {
+        let found = self.addresses(proxy.host(), visit).await;
+        found.map_err(|failure| match failure {
+            Failure::Dns(failure) => proxy.failure(ProxyTrouble::Name(failure)),
+            Failure::Timeout(FetchPhase::Dns) => proxy.failure(ProxyTrouble::Timeout),
+            other => other,
+        })
     }
 
     async fn addresses(
@@ -137,26 +215,16 @@ impl Client {
     }
 
     /// A parked connection that leads where a new one would.
-    async fn reuse_connection(
-        &self,
-        request: &Request,
-        port: u16,
-        ips: &[IpAddr],
-    ) -> Option<HttpConnection> {
-        let suits = |link: &HttpConnection| {
-            let peer = link.peer();
-            link.is_secure() == request.is_secure()
-                && peer.port() == port
-                && ips.contains(&peer.ip())
-        };
-        let mut link = self.pool.take(request.host(), suits)?;
+    async fn reuse_connection(&self, to: &Destination<'_>) -> Option<HttpConnection> {
+        let suits = |link: &HttpConnection| link.is_secure() == to.secure && to.suits(link.route());
+        let mut link = self.pool.take(to.host, suits)?;
         link.is_ready().await.then_some(link)
     }
 
     async fn exchange(
         &self,
         link: &mut HttpConnection,
-        request: &Request,
+        request: (&Request, &RequestExtras),
         visit: &mut FetchProgress<'_>,
     ) -> Result<Response, Failure> {
         let asked = Instant::now();
@@ -171,13 +239,33 @@ impl Client {
     async fn finish(
         &self,
         mut link: HttpConnection,
-        request: &Request,
+        host: &str,
         result: Result<Response, Failure>,
     ) -> Result<Response, Failure> {
         if result.is_ok() && link.is_ready().await {
-            self.pool.put(request.host(), link);
+            self.pool.put(host, link);
         }
         result
+    }
+}
+
+/// What a response means where a proxy reads the requests itself: it may be the proxy's own, not the server's.
+fn judge_forwarded(response: Response, to: &Destination<'_>) -> Result<Response, Failure> {
+    let Some(proxy) = to.forwarding_proxy() else { return Ok(response) };
+    let says_error = |name: &str, word: &str| {
+        response
+            .headers
+            .get_all(name)
+            .iter()
+            .any(|value| String::from_utf8_lossy(value.as_bytes()).contains(word))
+    };
+    match response.status {
+        407 => Err(proxy.failure(ProxyTrouble::Login)),
+        // RFC 9209, and what was usual before.
+        500.. if says_error("proxy-status", "error=") || says_error("x-squid-error", "ERR_") => {
+            Err(ConnectFailure::Unreachable.into())
+        }
+        _ => Ok(response),
     }
 }
 
@@ -208,7 +296,7 @@ impl<'a> FetchProgress<'a> {
     /// Notes what the tape of `link` has to say of an exchange begun at `asked`.
     fn record_connection(&mut self, link: &HttpConnection, asked: Instant) {
         let mut tape = link.tape().lock();
-        self.ip = Some(link.peer().ip());
+        self.ip = link.route().server_ip();
         self.request_bytes = tape.request();
         self.bytes_on_wire += tape.bytes_received();
         if let Some(first_byte) = tape.first_byte() {

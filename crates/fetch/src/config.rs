@@ -1,11 +1,13 @@
 //! How does this client present itself, and how far does it go?
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::header::HeaderValue;
 use thiserror::Error;
 
-use crate::addr::AllowPrivate;
+use crate::access::Access;
+use crate::allow_private::AllowPrivate;
 use crate::connect_to::ConnectTo;
 use crate::dns::DnsSettings;
 
@@ -31,6 +33,8 @@ pub struct FetchConfig {
     /// Whether HTTP/2 is spoken where the server offers it. One polite request at a time gains
     /// little by it, and its heads reach an archive only rebuilt.
     pub http2: bool,
+    /// Proxies, headers, credentials and cookies of requests that bring none of their own.
+    pub access: Arc<Access>,
 }
 
 impl FetchConfig {
@@ -46,6 +50,7 @@ impl FetchConfig {
             tls: TlsSettings::default(),
             pool: PoolSettings::default(),
             http2: false,
+            access: Access::plain(),
         }
     }
 }

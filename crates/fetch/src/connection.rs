@@ -6,8 +6,9 @@
 use std::error::Error as _;
 use std::future::poll_fn;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -17,17 +18,23 @@ use hyper::Version;
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::task::AbortHandle;
 use tokio::time::{Instant, Sleep};
 
+use crate::access::RequestExtras;
 use crate::body_buffer::BodyBuffer;
 use crate::body_memory::BodyMemory;
 use crate::config::{FetchLimits, RequestHeaders};
-use crate::dial::Deadlines;
+use crate::deadlines::Deadlines;
 use crate::failure::{Failure, FetchPhase, TlsFailure};
+use crate::proxy::Proxy;
 use crate::recorded_stream::{RecordedStream, SharedWireRecord, Stream};
-use crate::request::Request;
+use crate::request::{Request, RequestForm};
 use crate::response::{self, Protocol, Response, TlsInfo, Truncation};
 use crate::wire_record::HeadTooLarge;
+
+/// Bytes that an HTTP/2 server may send ahead of what was read.
+const STREAM_WINDOW: u32 = 512 * 1024;
 
 /// The most header fields a response may have.
 const MOST_FIELDS: usize = 500;
@@ -38,14 +45,56 @@ pub(crate) struct HttpConnection {
     sender: Sender,
     driver: ConnectionDriver,
     tape: SharedWireRecord,
-    peer: SocketAddr,
+    route: Route,
     tls: Option<TlsInfo>,
+    /// Held for its end alone.
+    _task: Option<TaskGuard>,
+}
+
+/// Where a connection leads, and whose it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Route {
+    /// The other end of the socket: the server, or the proxy.
+    pub(crate) peer: SocketAddr,
+    /// The proxy, and where it leads.
+    pub(crate) proxied: Option<Proxied>,
+    /// The crawl whose rules hold for it; 0 for all that have none.
+    pub(crate) access: u64,
+}
+
+/// What a proxy was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Proxied {
+    pub(crate) proxy: Arc<Proxy>,
+    pub(crate) host: Box<str>,
+    pub(crate) port: u16,
+    /// The server's address, where the URL names it.
+    pub(crate) ip: Option<IpAddr>,
+    /// Whether the proxy reads the requests itself.
+    pub(crate) forwards: bool,
+}
+
+impl Route {
+    /// The server's address, where it is known.
+    pub(crate) fn server_ip(&self) -> Option<IpAddr> {
+        self.proxied.as_ref().map_or(Some(self.peer.ip()), |proxied| proxied.ip)
+    }
 }
 
 #[derive(Debug)]
 enum Sender {
     Http1(http1::SendRequest<Empty<Bytes>>),
     Http2(http2::SendRequest<Empty<Bytes>>),
+}
+
+/// Ends the task of an HTTP/2 connection with the connection: a server must not be able to keep it.
+#[derive(Debug)]
+struct TaskGuard(AbortHandle);
+
+impl Drop for TaskGuard {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// Moves the bytes while a response is awaited, and ends the waiting.
@@ -61,7 +110,7 @@ impl HttpConnection {
     /// An HTTP/1.1 connection, as lenient as the web needs.
     pub(crate) async fn http1(
         stream: Stream,
-        peer: SocketAddr,
+        route: Route,
         tls: Option<TlsInfo>,
     ) -> Result<Self, Failure> {
         let tape = SharedWireRecord::new();
@@ -76,28 +125,37 @@ impl HttpConnection {
             .await
             .map_err(|error| classify_http_error(&error))?;
         let driver = ConnectionDriver::new(Some(Box::new(connection)));
-        Ok(HttpConnection { sender: Sender::Http1(sender), driver, tape, peer, tls })
+        Ok(HttpConnection { sender: Sender::Http1(sender), driver, tape, route, tls, _task: None })
     }
 
     /// An HTTP/2 connection; it has a task of its own, as it may have to answer pings.
     pub(crate) async fn http2(
         stream: Stream,
-        peer: SocketAddr,
+        route: Route,
         tls: Option<TlsInfo>,
     ) -> Result<Self, Failure> {
         let tape = SharedWireRecord::new();
         let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(2 * STREAM_WINDOW)
             .handshake(RecordedStream::on(stream, tape.clone()))
             .await
             .map_err(|error| classify_http_error(&error))?;
-        tokio::spawn(connection);
+        let task = TaskGuard(tokio::spawn(connection).abort_handle());
         let driver = ConnectionDriver::new(None);
-        Ok(HttpConnection { sender: Sender::Http2(sender), driver, tape, peer, tls })
+        Ok(HttpConnection {
+            sender: Sender::Http2(sender),
+            driver,
+            tape,
+            route,
+            tls,
+            _task: Some(task),
+        })
     }
 
-    /// The address at the other end.
-    pub(crate) fn peer(&self) -> SocketAddr {
-        self.peer
+    /// Where it leads.
+    pub(crate) fn route(&self) -> &Route {
+        &self.route
     }
 
     /// Whether TLS lies under it.
@@ -125,19 +183,19 @@ impl HttpConnection {
 
     /// Whether nothing came back in the last exchange, so that the server cannot have taken it up.
     pub(crate) fn is_unanswered(&self) -> bool {
-        matches!(self.sender, Sender::Http2(_)) || self.tape.lock().bytes_received() == 0
+        matches!(self.sender, Sender::Http2(..)) || self.tape.lock().bytes_received() == 0
     }
 
     /// Sends the request and reads its response.
     pub(crate) async fn exchange(
         &mut self,
-        request: &Request,
+        (request, extras): (&Request, &RequestExtras),
         persona: &RequestHeaders,
         limits: &FetchLimits,
         room: &BodyMemory,
         patience: Deadlines,
     ) -> Result<Response, Failure> {
-        let outgoing = self.prepare(request, persona, limits)?;
+        let outgoing = self.prepare((request, extras), persona, limits)?;
         let answer = self.send_request(outgoing, limits, patience).await?;
         let (parts, mut incoming) = answer.into_parts();
         let mut gathered = BodyBuffer::new(incoming.size_hint().lower(), limits);
@@ -166,19 +224,28 @@ impl HttpConnection {
     /// Rewinds the record and writes the request for this protocol.
     fn prepare(
         &self,
-        request: &Request,
+        (request, extras): (&Request, &RequestExtras),
         persona: &RequestHeaders,
         limits: &FetchLimits,
     ) -> Result<hyper::Request<Empty<Bytes>>, Failure> {
-        let is_http2 = matches!(self.sender, Sender::Http2(_));
-        let outgoing = request.outgoing(persona, is_http2)?;
+        let form = self.form();
+        let outgoing = request.outgoing(persona, extras, form)?;
         let mut tape = self.tape.lock();
-        if is_http2 {
+        if form == RequestForm::Http2 {
             tape.rewind_counting(&request.synthetic_head(outgoing.headers()));
         } else {
             tape.rewind(limits.head_bytes);
         }
         Ok(outgoing)
+    }
+
+    fn form(&self) -> RequestForm {
+        let forwards = self.route.proxied.as_ref().is_some_and(|proxied| proxied.forwards);
+        match self.sender {
+            Sender::Http2(..) => RequestForm::Http2,
+            Sender::Http1(_) if forwards => RequestForm::Absolute,
+            Sender::Http1(_) => RequestForm::Origin,
+        }
     }
 
     /// Sends the request and waits for the response head.

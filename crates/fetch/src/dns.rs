@@ -19,9 +19,9 @@ use tracing::debug;
 pub(crate) use self::table::DnsAnswer;
 use self::table::{AnswerTable, TableLookup};
 use self::upstream::Upstream;
+use crate::addr::literal_address;
 use crate::config::FetchConfigError;
 use crate::failure::DnsFailure;
-use crate::request::literal_address;
 
 /// How names are looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +90,11 @@ impl Resolver {
             table: Mutex::default(),
             flights: Mutex::default(),
         }))
+    }
+
+    /// The addresses of a host that is a literal address or this machine.
+    pub(crate) fn answer_without_dns(host: &str) -> Option<Arc<[IpAddr]>> {
+        answer_without_dns(host)
     }
 
     /// The answer for `host`, when it can be given without waiting.

@@ -18,9 +18,17 @@ pub enum Failure {
     /// No secure connection came about: give the host a rest, or ask the operator.
     #[error("{0}")]
     Tls(#[from] TlsFailure),
+    /// The proxy failed, so the host was not asked: use the proxy later.
+    #[error("{0}")]
+    Proxy(#[from] ProxyFailure),
     /// The address is outside the public internet and not allowed: never fetch it.
     #[error("{0} is not a public address; use --allow-private=NETWORK to crawl it")]
     Forbidden(IpAddr),
+    /// The name is one of a private network, where a proxy would look it up: never fetch it.
+    #[error(
+        "`{0}` is a name of a private network; use --allow-private=.{0} to let the proxy look it up"
+    )]
+    ForbiddenName(String),
     /// A phase took longer than allowed: ask again later.
     #[error("timed out while {}", .0.doing())]
     Timeout(FetchPhase),
@@ -47,7 +55,8 @@ impl Failure {
             Failure::Connect(ConnectFailure::Local(_)) => "connect_local",
             Failure::Tls(TlsFailure::Certificate(_)) => "tls_certificate",
             Failure::Tls(TlsFailure::Handshake(_)) => "tls_handshake",
-            Failure::Forbidden(_) => "private_address",
+            Failure::Proxy(_) => "proxy",
+            Failure::Forbidden(_) | Failure::ForbiddenName(_) => "private_address",
             Failure::Timeout(FetchPhase::Dns) => "timeout_dns",
             Failure::Timeout(FetchPhase::Connect) => "timeout_connect",
             Failure::Timeout(FetchPhase::Tls) => "timeout_tls",
@@ -86,6 +95,64 @@ pub enum ConnectFailure {
     /// This machine could not open a socket; the host is not to blame.
     #[error("this machine could not open a connection: {0}")]
     Local(String),
+}
+
+/// What a proxy did not do.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("the proxy {proxy} {trouble}")]
+pub struct ProxyFailure {
+    /// The proxy, without its password.
+    pub proxy: String,
+    /// What it did.
+    pub trouble: ProxyTrouble,
+}
+
+impl ProxyFailure {
+    /// Whether other hosts would fare no better.
+    pub fn is_for_all_hosts(&self) -> bool {
+        !matches!(self.trouble, ProxyTrouble::Refused { .. })
+    }
+}
+
+/// What a proxy did that cannot be connected to.
+fn words_of(failure: &ConnectFailure) -> String {
+    match failure {
+        ConnectFailure::Refused => "refused the connection".to_owned(),
+        ConnectFailure::Unreachable => "is unreachable".to_owned(),
+        ConnectFailure::Reset => "reset the connection".to_owned(),
+        ConnectFailure::Local(why) => format!("could not be connected to: {why}"),
+    }
+}
+
+/// How a proxy failed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ProxyTrouble {
+    /// Its name leads nowhere.
+    #[error("has no address: {0}")]
+    Name(DnsFailure),
+    /// It cannot be connected to.
+    #[error("{}", words_of(.0))]
+    Connect(ConnectFailure),
+    /// It did not answer in time.
+    #[error("does not answer")]
+    Timeout,
+    /// It hung up before it led anywhere.
+    #[error("closed the connection without an answer")]
+    HungUp,
+    /// It asks for credentials, or refuses those it was given.
+    #[error("asks for a user name and password, or refused those that it was given")]
+    Login,
+    /// It does not lead to this host.
+    #[error("does not lead to {target}: {answer}")]
+    Refused {
+        /// Host and port.
+        target: String,
+        /// What it said.
+        answer: String,
+    },
+    /// It does not speak as a proxy does.
+    #[error("does not speak the protocol of its URL: {0}")]
+    Protocol(String),
 }
 
 /// Why no secure connection came about.

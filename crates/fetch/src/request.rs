@@ -1,18 +1,19 @@
 //! What does a request ask for, and with which headers?
 
-use std::net::IpAddr;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::Empty;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Uri, Version};
 use thiserror::Error;
-use url::{Host, Position, Url};
+use url::{Position, Url};
 
+use crate::access::{Access, RequestExtras};
 use crate::config::{FetchLimits, RequestHeaders};
 use crate::failure::Failure;
 
-/// One GET request. It carries no cookies, and no credentials that its URL may contain.
+/// One GET request. It carries no credentials that its URL may contain.
 #[derive(Clone, Debug)]
 pub struct Request {
     url: Url,
@@ -21,6 +22,18 @@ pub struct Request {
     validators: RequestValidators,
     extra: Vec<(HeaderName, HeaderValue)>,
     limits: Option<FetchLimits>,
+    access: Option<Arc<Access>>,
+}
+
+/// How a request names what it asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RequestForm {
+    /// HTTP/1.1 to the server: by path.
+    Origin,
+    /// HTTP/1.1 to a proxy: by the whole URL.
+    Absolute,
+    /// HTTP/2: by the whole URL, in parts.
+    Http2,
 }
 
 /// What an earlier response said of its version, word for word. Given these, an unchanged page comes
@@ -49,7 +62,8 @@ impl Request {
         let authority = HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort])
             .map_err(|error| BadUrl::NotOne(error.to_string()))?;
         let validators = RequestValidators::default();
-        Ok(Request { url, target, authority, validators, extra: Vec::new(), limits: None })
+        let (extra, limits, access) = (Vec::new(), None, None);
+        Ok(Request { url, target, authority, validators, extra, limits, access })
     }
 
     /// Asks only for a version other than the one `validators` name.
@@ -73,19 +87,32 @@ impl Request {
         self
     }
 
+    /// Goes out by these rules instead of the client's.
+    #[must_use]
+    pub fn with_access(mut self, access: Arc<Access>) -> Self {
+        self.access = Some(access);
+        self
+    }
+
     /// The URL asked for.
     pub fn url(&self) -> &Url {
         &self.url
     }
 
-    /// The same request for another URL, to which the validators say nothing.
+    /// The same request for another URL, to which the validators say nothing. Headers added to it stay with its host.
     pub(crate) fn redirected(&self, url: Url) -> Result<Self, BadUrl> {
-        let extra = self.extra.clone();
-        Ok(Request { extra, limits: self.limits.clone(), ..Request::from_url(url)? })
+        let is_same_host = self.url.host() == url.host();
+        let extra = if is_same_host { self.extra.clone() } else { Vec::new() };
+        let (limits, access) = (self.limits.clone(), self.access.clone());
+        Ok(Request { extra, limits, access, ..Request::from_url(url)? })
     }
 
     pub(crate) fn limits_override(&self) -> Option<&FetchLimits> {
         self.limits.as_ref()
+    }
+
+    pub(crate) fn access_override(&self) -> Option<&Arc<Access>> {
+        self.access.as_ref()
     }
 
     pub(crate) fn is_secure(&self) -> bool {
@@ -101,20 +128,26 @@ impl Request {
         self.url.port_or_known_default().unwrap_or_default()
     }
 
-    /// The request for hyper, in the form that HTTP/2 or HTTP/1.1 wants it.
+    /// The request for hyper, in the form that the other side wants it.
     pub(crate) fn outgoing(
         &self,
         persona: &RequestHeaders,
-        http2: bool,
+        extras: &RequestExtras,
+        form: RequestForm,
     ) -> Result<hyper::Request<Empty<Bytes>>, Failure> {
         let mut request = hyper::Request::new(Empty::new());
+        let http2 = form == RequestForm::Http2;
         if http2 {
             *request.version_mut() = Version::HTTP_2;
-            *request.uri_mut() = self.absolute_uri()?;
-        } else {
-            *request.uri_mut() = self.target.clone();
         }
+        *request.uri_mut() = match form {
+            RequestForm::Origin => self.target.clone(),
+            RequestForm::Absolute | RequestForm::Http2 => self.absolute_uri()?,
+        };
         self.fill_headers(request.headers_mut(), persona, http2);
+        for (name, value) in &extras.headers {
+            request.headers_mut().insert(name.clone(), value.clone());
+        }
         Ok(request)
     }
 
@@ -170,19 +203,6 @@ impl RequestValidators {
     }
 }
 
-/// The IP address that a URL's or rule's host is, if it is one.
-pub(crate) fn literal_address(host: &str) -> Option<IpAddr> {
-    // Names do not begin with a digit or bracket often; this spares most hosts the parse.
-    if !host.starts_with(|first: char| first.is_ascii_digit() || first == '[') {
-        return None;
-    }
-    match Host::parse(host).ok()? {
-        Host::Ipv4(ip) => Some(ip.into()),
-        Host::Ipv6(ip) => Some(ip.into()),
-        Host::Domain(_) => None,
-    }
-}
-
 /// This cannot be fetched, whatever the server would say.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -207,8 +227,12 @@ mod tests {
         RequestHeaders::new(&FetchConfig::new(identity)).unwrap()
     }
 
-    fn names(request: &Request, http2: bool) -> Vec<String> {
-        let outgoing = request.outgoing(&persona(), http2).unwrap();
+    fn outgoing(request: &Request, form: RequestForm) -> Option<hyper::Request<Empty<Bytes>>> {
+        request.outgoing(&persona(), &RequestExtras::default(), form).ok()
+    }
+
+    fn names(request: &Request, form: RequestForm) -> Vec<String> {
+        let outgoing = outgoing(request, form).unwrap();
         outgoing.headers().keys().map(|name| name.to_string()).collect()
     }
 
@@ -216,12 +240,12 @@ mod tests {
     fn requests_say_what_they_must_and_no_more() {
         let plain = ["host", "user-agent", "from", "accept", "accept-encoding"];
         let request = Request::new("http://me:secret@Example.ORG:80/a b?c=d#e").unwrap();
-        assert_eq!(names(&request, false), plain);
-        assert_eq!(names(&request, true), plain[1..]);
-        let outgoing = request.outgoing(&persona(), false).unwrap();
+        assert_eq!(names(&request, RequestForm::Origin), plain);
+        assert_eq!(names(&request, RequestForm::Http2), plain[1..]);
+        let outgoing = self::outgoing(&request, RequestForm::Origin).unwrap();
         assert_eq!(outgoing.uri(), "/a%20b?c=d");
         assert_eq!(outgoing.headers()["host"], "example.org");
-        let outgoing = request.outgoing(&persona(), true).unwrap();
+        let outgoing = self::outgoing(&request, RequestForm::Http2).unwrap();
         assert_eq!(outgoing.uri(), "http://example.org/a%20b?c=d");
     }
 
@@ -231,7 +255,7 @@ mod tests {
         let last_modified = Some("bad\r\nvalue".to_owned());
         let request = Request::new("http://h/").unwrap();
         let request = request.with_validators(RequestValidators { etag, last_modified });
-        let outgoing = request.outgoing(&persona(), false).unwrap();
+        let outgoing = self::outgoing(&request, RequestForm::Origin).unwrap();
         assert_eq!(outgoing.headers()["if-none-match"], "W/\"x\"");
         assert!(!outgoing.headers().contains_key("if-modified-since"));
     }
@@ -248,26 +272,13 @@ mod tests {
         assert!(matches!(Request::new(&long), Err(BadUrl::NotOne(_))));
     }
 
-    #[test]
-    fn literal_addresses_are_known_from_names() {
-        for (host, literal) in [
-            ("127.0.0.1", Some("127.0.0.1")),
-            ("[::1]", Some("::1")),
-            ("1.example.org", None),
-            ("example.org", None),
-        ] {
-            let literal = literal.map(|ip| ip.parse().unwrap());
-            assert_eq!(literal_address(host), literal, "{host}");
-        }
-    }
-
     proptest! {
         #[test]
         fn whatever_parses_can_be_sent(path in "\\PC{0,30}", query in "\\PC{0,30}") {
             let request = Request::new(&format!("https://h.test:8443/{path}?{query}"));
             if let Ok(request) = request {
-                prop_assert!(request.outgoing(&persona(), false).is_ok());
-                prop_assert!(request.outgoing(&persona(), true).is_ok());
+                prop_assert!(outgoing(&request, RequestForm::Origin).is_some());
+                prop_assert!(outgoing(&request, RequestForm::Absolute).is_some());
             }
         }
     }

@@ -6,8 +6,11 @@ use std::sync::Arc;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, Error, ProtocolVersion};
+use rustls::{
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error, ProtocolVersion,
+};
 use rustls::{RootCertStore, SignatureScheme};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -18,9 +21,22 @@ use crate::config::{FetchConfigError, TlsSettings};
 use crate::failure::TlsFailure;
 use crate::response::TlsInfo;
 
+/// The certificates in a PEM file, or why there are none.
+pub fn certificates_in_pem(text: &[u8]) -> Result<Vec<Vec<u8>>, String> {
+    let read = CertificateDer::pem_slice_iter(text).map(|it| it.map(|der| der.to_vec()));
+    let found: Result<Vec<_>, _> = read.collect();
+    match found {
+        Ok(found) if found.is_empty() => Err("there is no certificate in PEM format".to_owned()),
+        Ok(found) => Ok(found),
+        Err(error) => Err(format!("a certificate cannot be read: {error}")),
+    }
+}
+
 /// Secures connections.
 pub(crate) struct TlsHandshaker {
-    connector: TlsConnector,
+    strict: TlsConnector,
+    /// Takes any certificate.
+    lenient: TlsConnector,
     verifier: Arc<WebPkiServerVerifier>,
     accept_invalid: bool,
 }
@@ -29,39 +45,36 @@ impl TlsHandshaker {
     pub(crate) fn new(settings: &TlsSettings, http2: bool) -> Result<Self, FetchConfigError> {
         let provider = Arc::new(ring::default_provider());
         let verifier = verifier(settings, &provider)?;
-        let mut config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(|error| FetchConfigError::Tls(error.to_string()))?
-            .dangerous()
-            .with_custom_certificate_verifier(if settings.accept_invalid {
-                Arc::new(AcceptAny(Arc::clone(&verifier)))
-            } else {
-                Arc::<WebPkiServerVerifier>::clone(&verifier)
-            })
-            .with_no_client_auth();
-        let protocols: &[&[u8]] = if http2 { &[b"h2", b"http/1.1"] } else { &[b"http/1.1"] };
-        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
-        let connector = TlsConnector::from(Arc::new(config));
-        Ok(TlsHandshaker { connector, verifier, accept_invalid: settings.accept_invalid })
+        let strict = connector(&provider, Arc::<WebPkiServerVerifier>::clone(&verifier), http2)?;
+        let lenient = connector(&provider, Arc::new(AcceptAny(Arc::clone(&verifier))), http2)?;
+        Ok(TlsHandshaker { strict, lenient, verifier, accept_invalid: settings.accept_invalid })
     }
 
-    /// Secures `tcp` as a connection to `host`, the URL's own.
+    /// Secures `tcp` as a connection to `host`, the URL's own, whose certificate may be invalid where that is accepted.
     pub(crate) async fn secure(
         &self,
         tcp: TcpStream,
         host: &str,
+        accept_invalid: bool,
     ) -> Result<(TlsStream<TcpStream>, TlsInfo), TlsFailure> {
         let name = server_name(host)?;
-        let connected = self.connector.connect(name.clone(), tcp).await.map_err(classify_tls_error);
+        let accept_invalid = accept_invalid || self.accept_invalid;
+        let connector = if accept_invalid { &self.lenient } else { &self.strict };
+        let connected = connector.connect(name.clone(), tcp).await.map_err(classify_tls_error);
         let stream = connected.inspect_err(|error| debug!(host, %error, "tls failed"))?;
-        let info = self.describe(stream.get_ref().1, &name);
+        let info = self.describe(stream.get_ref().1, &name, accept_invalid);
         if let Some(error) = &info.verify_error {
             debug!(host, %error, "invalid certificate accepted");
         }
         Ok((stream, info))
     }
 
-    fn describe(&self, session: &ClientConnection, name: &ServerName<'_>) -> TlsInfo {
+    fn describe(
+        &self,
+        session: &ClientConnection,
+        name: &ServerName<'_>,
+        accept_invalid: bool,
+    ) -> TlsInfo {
         let version = match session.protocol_version() {
             Some(ProtocolVersion::TLSv1_3) => "tls/1.3",
             _ => "tls/1.2",
@@ -70,7 +83,7 @@ impl TlsHandshaker {
         // rustls marks the suites of TLS 1.3 in their names; the registry does not.
         let cipher = suite.and_then(|suite| suite.as_str()).unwrap_or_default();
         let cipher = cipher.replacen("TLS13_", "TLS_", 1);
-        let verify_error = if self.accept_invalid { self.fault(session, name) } else { None };
+        let verify_error = if accept_invalid { self.fault(session, name) } else { None };
         TlsInfo { version, cipher, verify_error }
     }
 
@@ -80,6 +93,22 @@ impl TlsHandshaker {
         let verdict = self.verifier.verify_server_cert(own, others, name, &[], UnixTime::now());
         verdict.err().map(|error| describe(&error))
     }
+}
+
+fn connector(
+    provider: &Arc<CryptoProvider>,
+    verifier: Arc<dyn ServerCertVerifier>,
+    http2: bool,
+) -> Result<TlsConnector, FetchConfigError> {
+    let mut config = ClientConfig::builder_with_provider(Arc::clone(provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| FetchConfigError::Tls(error.to_string()))?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier)
+        .with_no_client_auth();
+    let protocols: &[&[u8]] = if http2 { &[b"h2", b"http/1.1"] } else { &[b"http/1.1"] };
+    config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+    Ok(TlsConnector::from(Arc::new(config)))
 }
 
 fn verifier(
@@ -114,7 +143,33 @@ fn classify_tls_error(error: io::Error) -> TlsFailure {
 
 fn describe(error: &Error) -> String {
     match error {
-        Error::InvalidCertificate(fault) => fault.to_string(),
+        Error::InvalidCertificate(fault) => describe_fault(fault),
+        other => other.to_string(),
+    }
+}
+
+/// What is wrong with a certificate, by the words that operators search for.
+fn describe_fault(fault: &CertificateError) -> String {
+    let days =
+        |from: &UnixTime, to: &UnixTime| to.as_secs().saturating_sub(from.as_secs()) / 86_400;
+    match fault {
+        CertificateError::Expired => "it has expired".to_owned(),
+        CertificateError::ExpiredContext { time, not_after } => {
+            format!("it expired {} days ago", days(not_after, time))
+        }
+        CertificateError::NotValidYet => "it is not valid yet".to_owned(),
+        CertificateError::NotValidYetContext { time, not_before } => {
+            format!("it is not valid yet, but in {} days", days(time, not_before))
+        }
+        CertificateError::UnknownIssuer => {
+            "its issuer is unknown; trust it with fetch.ca_file if it is yours".to_owned()
+        }
+        CertificateError::NotValidForName => "it is for another name".to_owned(),
+        CertificateError::NotValidForNameContext { expected, presented } => {
+            let shown: Vec<&str> = presented.iter().take(3).map(String::as_str).collect();
+            format!("it is not for {}, but for {}", expected.to_str(), shown.join(", "))
+        }
+        CertificateError::Revoked => "it was revoked".to_owned(),
         other => other.to_string(),
     }
 }

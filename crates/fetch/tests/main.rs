@@ -5,7 +5,9 @@
 
 mod addresses;
 mod limits;
+mod proxies;
 mod quirks;
 mod reuse;
 mod secure;
 mod support;
+mod ways_in;

@@ -275,3 +275,81 @@ mod http2 {
         }
     }
 }
+
+/// Rules by which the certificates of some hosts may be invalid.
+fn lenient_for(hosts: &str) -> std::sync::Arc<evercrawl_fetch::Access> {
+    let invalid_certificates = vec![hosts.parse().unwrap()];
+    let rules = evercrawl_fetch::AccessRules {
+        invalid_certificates,
+        ..evercrawl_fetch::AccessRules::default()
+    };
+    evercrawl_fetch::Access::new(rules)
+}
+
+#[tokio::test]
+async fn invalid_certificates_can_be_accepted_for_some_hosts_alone() {
+    let own = certificate("a.test");
+    let address = serve_tls(&own).await;
+    let lenient = |config: &mut FetchConfig| config.access = lenient_for("*.intranet.test");
+    let accepted = fetch_as("b.intranet.test", address, lenient).await.result.unwrap();
+    assert!(accepted.tls.unwrap().verify_error.is_some());
+    let refused = fetch_as("b.test", address, lenient).await.result.unwrap_err();
+    assert_eq!(refused.code(), "tls_certificate");
+    assert!(refused.to_string().contains("its issuer is unknown"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_lenient_crawls_connection_serves_no_strict_one() {
+    let own = certificate("a.test");
+    let address = serve_tls(&own).await;
+    let mut config = config();
+    config.connect_to = vec![format!("::{address}").parse::<ConnectTo>().unwrap()];
+    let client = Client::new(config).unwrap();
+    let strict = Request::new("https://b.test/").unwrap();
+    let lenient = strict.clone().with_access(lenient_for("b.test"));
+    assert!(client.fetch(&lenient).await.result.is_ok());
+    assert_eq!(client.fetch(&strict).await.result.unwrap_err().code(), "tls_certificate");
+}
+
+#[tokio::test]
+async fn a_proxy_leads_to_tls_and_only_the_server_reads_the_request() {
+    use crate::support::proxy::{Manner, TestProxy};
+    let own = certificate("a.test");
+    let server = serve_tls(&own).await;
+    let manner = Manner { login: None, leads_to: server };
+    let (http, socks) = (TestProxy::http(manner.clone()).await, TestProxy::socks(manner).await);
+    for (proxy, scheme, asked) in
+        [(http, "http", "CONNECT a.test:443"), (socks, "socks5", "SOCKS a.test:443")]
+    {
+        let trusting = trust(&own);
+        let rule = evercrawl_fetch::ProxyRule {
+            hosts: evercrawl_fetch::HostPattern::ALL,
+            scheme: None,
+            proxy: Some(Arc::new(format!("{scheme}://{}", proxy.address).parse().unwrap())),
+        };
+        let rules = evercrawl_fetch::AccessRules { proxies: vec![rule], ..Default::default() };
+        let fetched = fetch_as("a.test", server, |config| {
+            trusting(config);
+            config.connect_to = Vec::new();
+            config.access = evercrawl_fetch::Access::new(rules);
+        });
+        let fetched = fetched.await;
+        assert!(fetched.request_bytes.starts_with(b"GET / HTTP/1.1\r\nHost: a.test\r\n"));
+        assert_eq!(fetched.result.unwrap().tls.unwrap().version, "tls/1.3");
+        assert_eq!(proxy.asked(), [asked]);
+    }
+}
+
+#[test]
+fn root_certificates_are_read_from_pem() {
+    let own = certificate("a.test");
+    let two = own.cert.pem() + &own.cert.pem();
+    let der = own.cert.der().to_vec();
+    assert_eq!(evercrawl_fetch::certificates_in_pem(two.as_bytes()), Ok(vec![der.clone(), der]));
+    for (text, reason) in
+        [("", "no certificate"), ("-----BEGIN CERTIFICATE-----\n!!\n", "cannot be read")]
+    {
+        let error = evercrawl_fetch::certificates_in_pem(text.as_bytes()).unwrap_err();
+        assert!(error.contains(reason), "{error}");
+    }
+}

@@ -1,6 +1,6 @@
 //! How long is the pause between two requests?
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
 /// Reading the pages of one host may take at most a twentieth of a core.
@@ -70,6 +70,17 @@ impl Pace {
     }
 }
 
+/// The address by which a server is paced. IPv6 addresses with the same first 64 bits usually belong to one machine, so
+/// they count as one; an IPv4 address counts alone.
+pub(crate) fn paced_address(ip: IpAddr) -> IpAddr {
+    match ip.to_canonical() {
+        IpAddr::V6(ip) if !ip.is_loopback() => {
+            Ipv6Addr::from_bits(ip.to_bits() & (u128::MAX << 64)).into()
+        }
+        other => other,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,6 +110,21 @@ mod tests {
         }
         let own = Pace { host: Duration::ZERO, ..pace };
         assert_eq!(own.reading_pause(ms(1000)), Duration::ZERO);
+    }
+
+    #[test]
+    fn neighbours_in_ipv6_are_paced_as_one() {
+        for (ip, paced) in [
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+            ("2001:db8:1:2::9", "2001:db8:1:2::"),
+            ("2001:db8:1:3::9", "2001:db8:1:3::"),
+            ("::ffff:192.0.2.1", "192.0.2.1"),
+            ("192.0.2.1", "192.0.2.1"),
+            ("::1", "::1"),
+        ] {
+            let [ip, paced]: [IpAddr; 2] = [ip, paced].map(|text| text.parse().unwrap());
+            assert_eq!(paced_address(ip), paced, "{ip}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use evercrawl_state::HostRow;
 
 use super::FrontierConfig;
 use super::addresses::Addresses;
+use super::pace::paced_address;
 use super::pacing::MARGIN;
 use super::shared::{Asker, SharedPauses};
 
@@ -36,7 +37,7 @@ impl Pauses {
 
     /// When a host with this pause may be asked.
     pub(super) fn ready_at(&self, host: &HostRow, pause: Duration, now: Time) -> Time {
-        let own = host.ip.map_or(Time::EPOCH, |ip| self.addresses.free(ip));
+        let own = host.ip.map_or(Time::EPOCH, |ip| self.addresses.free(paced_address(ip)));
         match &self.shared {
             None => own,
             Some(shared) => own.max(shared.ready_at(&self.asker(host, host.ip, pause), now)),
@@ -46,7 +47,7 @@ impl Pauses {
     /// A request goes out now.
     pub(super) fn asked(&mut self, host: &HostRow, ip: Option<IpAddr>, pause: Duration, now: Time) {
         if let Some(ip) = ip {
-            self.addresses.asked(ip, now);
+            self.addresses.asked(paced_address(ip), now);
         }
         if let Some(shared) = &self.shared {
             shared.asked(&self.asker(host, ip, pause), now);
@@ -62,7 +63,7 @@ impl Pauses {
         now: Time,
     ) {
         if let Some(ip) = ip {
-            self.addresses.answered(ip, now);
+            self.addresses.answered(paced_address(ip), now);
         }
         if let Some(shared) = &self.shared {
             shared.answered(&self.asker(host, ip, pause), now);
@@ -85,6 +86,7 @@ impl Pauses {
     fn asker<'a>(&self, host: &'a HostRow, address: Option<IpAddr>, pause: Duration) -> Asker<'a> {
         let margin = if pause.is_zero() { Duration::ZERO } else { MARGIN };
         let address_pause = |ip| self.config.pace.address_pause(ip);
+        let address = address.map(paced_address);
         Asker {
             authority: &host.authority,
             address,

@@ -254,7 +254,9 @@ mod tests {
         let mut pauses = Pauses::<u64> { prune_at: 4, ..Pauses::default() };
         pauses.entry(0, START).out = 1;
         pauses.entry(1, START).free = START.after(ms(3_600_000));
-        (2..4).for_each(|key| drop(pauses.entry(key, START)));
+        (2..4).for_each(|key| {
+            pauses.entry(key, START);
+        });
         let later = START.after(OLD);
         pauses.entry(9, later);
         let mut left: Vec<u64> = pauses.entries.keys().copied().collect();

@@ -11,7 +11,7 @@ pub struct Counter(AtomicU64);
 
 impl Counter {
     /// It happened once more.
-    pub fn increment(&self) {
+    pub(crate) fn increment(&self) {
         self.0.fetch_add(1, Relaxed);
     }
 
@@ -26,8 +26,8 @@ impl Counter {
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [u64],
-    /// How many values of the published unit make one of the counted.
-    unit: f64,
+    /// How many counted units make one that is published.
+    per_unit: f64,
     /// One class per bound, and one for values above all of them.
     classes: Box<[AtomicU64]>,
     sum: AtomicU64,
@@ -36,7 +36,7 @@ pub struct Histogram {
 impl Histogram {
     /// Counts times; the bounds are microseconds, in rising order.
     pub(crate) fn of_times(bounds: &'static [u64]) -> Self {
-        Self::new(bounds, 1e-6)
+        Self::new(bounds, 1e6)
     }
 
     /// Counts bytes; the bounds are bytes, in rising order.
@@ -44,13 +44,13 @@ impl Histogram {
         Self::new(bounds, 1.0)
     }
 
-    fn new(bounds: &'static [u64], unit: f64) -> Self {
+    fn new(bounds: &'static [u64], per_unit: f64) -> Self {
         let classes = std::iter::repeat_with(AtomicU64::default).take(bounds.len() + 1).collect();
-        Histogram { bounds, unit, classes, sum: AtomicU64::default() }
+        Histogram { bounds, per_unit, classes, sum: AtomicU64::default() }
     }
 
     /// Counts a time.
-    pub fn observe_time(&self, took: Duration) {
+    pub(crate) fn observe_time(&self, took: Duration) {
         self.observe(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
     }
 
@@ -66,9 +66,9 @@ impl Histogram {
     /// What was counted so far.
     pub fn distribution(&self) -> Distribution {
         Distribution {
-            bounds: self.bounds.iter().map(|bound| *bound as f64 * self.unit).collect(),
+            bounds: self.bounds.iter().map(|bound| *bound as f64 / self.per_unit).collect(),
             counts: self.classes.iter().map(|count| count.load(Relaxed)).collect(),
-            sum: self.sum.load(Relaxed) as f64 * self.unit,
+            sum: self.sum.load(Relaxed) as f64 / self.per_unit,
         }
     }
 }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use evercrawl_model::Time;
 
-use crate::{BlockCause, Counter, Histogram, Metric, MetricsSnapshot, Phase, RobotsOutcome};
+use crate::{
+    BlockCause, Counter, Distribution, Histogram, Metric, MetricsSnapshot, Phase, RobotsOutcome,
+};
 
 /// Bounds of times over a network: 1 ms to 2 minutes.
 const NETWORK_TIMES: &[u64] = &[
@@ -110,28 +112,58 @@ impl Meters {
         self.retry_after.increment();
     }
 
+    /// How long a phase of fetches took so far.
+    pub fn fetch_times(&self, phase: Phase) -> Distribution {
+        self.fetch_times[phase as usize].distribution()
+    }
+
+    /// How long commits took so far.
+    pub fn commit_times(&self) -> Distribution {
+        self.commit_times.distribution()
+    }
+
+    /// When the last commit ended.
+    pub fn last_commit(&self) -> Option<Time> {
+        let last = self.last_commit.load(Relaxed);
+        (last > 0).then(|| Time::from_millis(last))
+    }
+
+    /// Requests for robots.txt that ended so.
+    pub fn robots_fetches(&self, outcome: RobotsOutcome) -> u64 {
+        self.robots[outcome as usize].get()
+    }
+
+    /// How often a host was not to be asked for a while for this cause.
+    pub fn host_blocks(&self, cause: BlockCause) -> u64 {
+        self.blocks[cause as usize].get()
+    }
+
+    /// Answers that asked for a pause.
+    pub fn pause_requests(&self) -> u64 {
+        self.retry_after.get()
+    }
+
     /// Adds what was counted so far.
     pub fn add_to(&self, snapshot: &mut MetricsSnapshot) {
         for phase in Phase::ALL {
-            let times = self.fetch_times[phase as usize].distribution();
+            let times = self.fetch_times(phase);
             snapshot.add_distribution(Metric::FetchDuration, &[phase.code()], times);
         }
         snapshot.add_distribution(Metric::PageBytes, &[], self.page_bytes.distribution());
         snapshot.add_distribution(Metric::ScheduleLag, &[], self.schedule_lag.distribution());
-        snapshot.add_distribution(Metric::CommitDuration, &[], self.commit_times.distribution());
-        let last_commit = self.last_commit.load(Relaxed);
-        if last_commit > 0 {
-            snapshot.add_number(Metric::LastCommit, &[], last_commit as f64 / 1000.0);
+        snapshot.add_distribution(Metric::CommitDuration, &[], self.commit_times());
+        if let Some(last) = self.last_commit() {
+            snapshot.add_number(Metric::LastCommit, &[], last.millis() as f64 / 1000.0);
         }
         for outcome in RobotsOutcome::ALL {
-            let count = self.robots[outcome as usize].get();
+            let count = self.robots_fetches(outcome);
             snapshot.add_count(Metric::RobotsFetches, &[outcome.code()], count);
         }
         for cause in BlockCause::ALL {
-            let count = self.blocks[cause as usize].get();
+            let count = self.host_blocks(cause);
             snapshot.add_count(Metric::HostBlocks, &[cause.code()], count);
         }
-        snapshot.add_count(Metric::RetryAfter, &[], self.retry_after.get());
+        snapshot.add_count(Metric::RetryAfter, &[], self.pause_requests());
     }
 }
 

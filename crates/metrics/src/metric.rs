@@ -66,6 +66,11 @@ macro_rules! metrics {
                 match self { $(Metric::$variant => &[$(Label::$label),*],)* }
             }
 
+            /// The metric with this name.
+            pub fn named(name: &str) -> Option<Metric> {
+                Metric::ALL.iter().copied().find(|metric| metric.name() == name)
+            }
+
             /// What it says, in one sentence.
             pub const fn help(self) -> &'static str {
                 match self { $(Metric::$variant => $help,)* }
@@ -89,7 +94,7 @@ metrics! {
     PageBytes: Collection Histogram "evercrawl_page_bytes" []
         "Payload bytes of answers that had any.";
     Requests: Collection Counter "evercrawl_requests_total" [Purpose]
-        "Requests of this run by purpose, but for first visits.";
+        "Requests of this run by purpose; first visits are not among them.";
     RunPages: Collection Counter "evercrawl_run_pages_total" []
         "Pages fetched in this run.";
     RunBytes: Collection Counter "evercrawl_run_bytes_total" []
@@ -113,11 +118,11 @@ metrics! {
     Refusals: Collection Counter "evercrawl_refusals_total" [Reason]
         "Pages and links refused, by reason, since the data directory was made.";
     Enqueued: Collection Counter "evercrawl_frontier_enqueued_total" []
-        "Pages that entered the frontier, since the data directory was made.";
+        "New pages that entered the frontier in this run.";
     Leased: Collection Counter "evercrawl_frontier_leased_total" []
         "Pages handed out for fetching in this run.";
     Released: Collection Counter "evercrawl_frontier_released_total" []
-        "Leases of this run that ended: visited, refused or put back.";
+        "Pages that came back from fetching in this run.";
     ScheduleLag: Collection Histogram "evercrawl_schedule_lag_seconds" []
         "How late requests for due pages were.";
 
@@ -158,6 +163,10 @@ metrics! {
 
     ArchiveBytes: Collection Counter "evercrawl_archive_bytes_total" []
         "Bytes added to the archive in this run.";
+    ArchiveSize: Collection Gauge "evercrawl_archive_size_bytes" []
+        "Bytes in the archive.";
+    StateSize: Collection Gauge "evercrawl_state_size_bytes" []
+        "Bytes that the state takes on disk.";
     CommitDuration: Collection Histogram "evercrawl_commit_duration_seconds" []
         "How long commits took: archive synced, state written.";
     LastCommit: Collection Gauge "evercrawl_last_commit_timestamp_seconds" []

@@ -14,6 +14,23 @@ pub struct Distribution {
 }
 
 impl Distribution {
+    /// What this share of all values does not exceed: the upper bound of the class in which the last of them
+    /// lies. `None` where there are no values, or where that one is above every bound.
+    pub fn within(&self, share: f64) -> Option<f64> {
+        let mut left = (self.count() as f64 * share).ceil() as u64;
+        let reached = |count: &u64| {
+            left = left.saturating_sub(*count);
+            left == 0
+        };
+        let class = self.counts.iter().position(reached).filter(|_| self.count() > 0)?;
+        self.bounds.get(class).copied()
+    }
+
+    /// The mean of the values; `None` where there are none.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count() > 0).then(|| self.sum / self.count() as f64)
+    }
+
     /// How many values there are.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()

@@ -15,6 +15,7 @@ mod freshness;
 mod hosts;
 mod learned;
 mod links;
+mod metrics;
 mod moved;
 mod noise;
 mod overrides;
@@ -45,20 +46,24 @@ pub use links::{
     ExportView, RankMethod, RankRequest, RankRow, RankStart, RankUnit, RankView, SpamFinding,
     SpamRequest, SpamSign, SpamView,
 };
+pub use metrics::{DistributionView, MetricSampleView, MetricsView, Watched};
 pub use noise::{NoisePassage, NoiseView, noise};
-pub use overrides::{OverrideKind, OverrideView};
+pub use overrides::{
+    ChangedOverride, ExclusionCount, ListedOverrides, OverrideKind, OverrideNote, OverrideNow,
+    OverrideView, OverridesView,
+};
 pub use page::{PageState, PageView, PagesRequest, PagesView, page, pages};
 pub use plan::{ClassShare, HostShare, NextVisit, PlanView, plan};
 pub use protocol::{
-    Answer, BudgetRequest, BudgetView, Call, Failed, FailureKind, OverrideRequest, OverridesView,
+    Answer, BudgetRequest, BudgetView, Call, Failed, FailureKind, OverrideRequest,
     PROTOCOL_VERSION, PlanRequest, PushRequest, PushView, Request, UrlRequest,
 };
 pub use queue::{QueueRequest, QueueView, QueuedHost, queue};
 pub use retained::{DroppedView, RetentionPreview, dropped};
 pub use source::{QueryError, Source};
 pub use status::{
-    NextTimes, PlanSettings, RankedBy, Requests, Run, RunProgress, RunReport, Status, Survey,
-    TodayView, Totals, Unchanged, WaitingHosts, WaitingView, status,
+    CommitTimes, FetchTimes, NextTimes, PlanSettings, RankedBy, Requests, Run, RunProgress,
+    RunReport, Status, Survey, TodayView, Totals, Unchanged, WaitingHosts, WaitingView, status,
 };
 pub use visit::{HistoryView, VisitView, history};
 pub use why::{

@@ -278,7 +278,7 @@ impl<'a, S: Store> PageReader<'a, S> {
     /// What is known of a page.
     pub(crate) fn view(&mut self, key: PageKey, row: &PageRow) -> Result<PageView, StateError> {
         let via = match row.via {
-            Some(key) => self.state.reading().url(key)?,
+            Some(key) => self.state.url(key)?,
             None => None,
         };
         let past = row.past.as_ref();

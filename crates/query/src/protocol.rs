@@ -11,6 +11,8 @@ use crate::diff::{DiffRequest, DiffView};
 use crate::freshness::FreshnessView;
 use crate::hosts::{HostsRequest, HostsView};
 use crate::links::{ExportView, RankRequest, RankView, SpamRequest, SpamView};
+use crate::metrics::MetricsView;
+use crate::overrides::OverridesView;
 use crate::page::{PageView, PagesRequest, PagesView};
 use crate::plan::PlanView;
 use crate::queue::{QueueRequest, QueueView};
@@ -44,6 +46,8 @@ impl Call {
 pub enum Request {
     /// How is it doing?
     Status,
+    /// Which figures are there, one by one?
+    Metrics,
     /// What is known of a page?
     Page(UrlRequest),
     /// Where is a URL in the crawl, and why?
@@ -181,6 +185,8 @@ pub enum OverrideRequest {
 pub enum Answer {
     /// How it is doing.
     Status(Box<Status>),
+    /// Its figures, one by one.
+    Metrics(Box<MetricsView>),
     /// What is known of a page.
     Page(Box<PageView>),
     /// Where a URL is in the crawl, and why.
@@ -251,15 +257,6 @@ pub struct PushView {
     pub unusable: u64,
     /// Some of these, and why.
     pub examples: Vec<String>,
-}
-
-/// What came of an override.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OverridesView {
-    /// In words, line by line.
-    pub words: Vec<String>,
-    /// For programs, one JSON object a line.
-    pub json: Vec<serde_json::Value>,
 }
 
 /// Why there is no answer, or no more of it.

@@ -73,7 +73,7 @@ impl<S: Store> Source<'_, S> {
 
     /// The URL of a page.
     pub(crate) fn url(&self, page: PageKey) -> Result<Option<String>, StateError> {
-        self.state.reading().url(page)
+        self.state.url(page)
     }
 
     /// The name of a host; empty where it is not known.

@@ -10,6 +10,7 @@ use evercrawl_engine::{EngineError, Planner, PlannerConfig};
 use evercrawl_insight::importance::RankBasis;
 use evercrawl_insight::mirrors::Mirrors;
 use evercrawl_insight::suspicion::Suspects;
+use evercrawl_metrics::{BlockCause, Distribution, Meters, Phase, RobotsOutcome};
 use evercrawl_model::{Change, LifeState, Outcome, Refusal, Time};
 use evercrawl_planner::freshness;
 use evercrawl_state::{Counters, StateError, Store, View};
@@ -311,6 +312,12 @@ pub struct RunProgress {
     pub next_us: NextTimes,
     /// Active hosts.
     pub active_hosts: u64,
+    /// New pages that entered the frontier.
+    pub queued: u64,
+    /// Pages handed out for fetching.
+    pub leased: u64,
+    /// Pages that came back from fetching.
+    pub released: u64,
     /// What pages were last ranked by, where they are.
     pub ranked_by: Option<RankedBy>,
 }
@@ -365,6 +372,9 @@ impl RunProgress {
             in_flight: progress.in_flight as u64,
             next_us: NextTimes { p50: within(0.5), p99: within(0.99), most: within(1.0) },
             active_hosts: progress.active_hosts as u64,
+            queued: progress.tally.queued,
+            leased: progress.tally.leased,
+            released: progress.tally.released,
             ranked_by: progress.ranked_by.map(Into::into),
         }
     }
@@ -405,6 +415,42 @@ pub struct Run {
     pub changes_found: u64,
     /// Requests for known pages.
     pub requests: Requests,
+    /// How long fetches of pages took.
+    pub fetch_times: FetchTimes,
+    /// How long commits took.
+    pub commits: CommitTimes,
+    /// Requests for robots.txt, by what came of them.
+    pub robots_by_outcome: BTreeMap<String, u64>,
+    /// How often a host was not to be asked for a while, by cause.
+    pub host_blocks_by_cause: BTreeMap<String, u64>,
+    /// Answers that asked for a pause with `Retry-After`.
+    pub retry_after: u64,
+}
+
+/// How long fetches of pages took; shares of them within so many seconds, rounded up to a class of the histogram.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FetchTimes {
+    /// Fetches.
+    pub count: u64,
+    /// Their mean.
+    pub mean_seconds: Option<f64>,
+    /// Half of them took no longer.
+    pub p50_seconds: Option<f64>,
+    /// 99 of 100 took no longer.
+    pub p99_seconds: Option<f64>,
+}
+
+/// How long commits took: archive synced, state written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CommitTimes {
+    /// Commits in this run.
+    pub count: u64,
+    /// Their mean.
+    pub mean_seconds: Option<f64>,
+    /// 99 of 100 took no longer, rounded up to a class of the histogram.
+    pub p99_seconds: Option<f64>,
+    /// When the last one ended.
+    pub last: Option<At>,
 }
 
 /// Requests for known pages.
@@ -422,7 +468,7 @@ pub struct Requests {
 
 impl Run {
     /// How a run is doing that made so many requests a second in the last minute.
-    fn of(progress: &Progress, lately: f64) -> Self {
+    fn of(progress: &Progress, meters: &Meters, lately: f64) -> Self {
         let tally = &progress.tally;
         Run {
             progress: RunProgress::of(progress),
@@ -437,6 +483,47 @@ impl Run {
                 audits: tally.audits,
                 mean_lag_seconds: tally.late_ms as f64 / 1000.0 / (tally.due.max(1)) as f64,
             },
+            fetch_times: FetchTimes::of(&meters.fetch_times(Phase::Total)),
+            commits: CommitTimes::of(&meters.commit_times(), meters.last_commit()),
+            robots_by_outcome: counted(RobotsOutcome::ALL, RobotsOutcome::code, |outcome| {
+                meters.robots_fetches(outcome)
+            }),
+            host_blocks_by_cause: counted(BlockCause::ALL, BlockCause::code, |cause| {
+                meters.host_blocks(cause)
+            }),
+            retry_after: meters.pause_requests(),
+        }
+    }
+}
+
+/// What there is of each code; codes that do not occur are left out.
+fn counted<T: Copy, const N: usize>(
+    all: [T; N],
+    code: impl Fn(T) -> &'static str,
+    count: impl Fn(T) -> u64,
+) -> BTreeMap<String, u64> {
+    let counts = all.into_iter().map(|value| (code(value).to_owned(), count(value)));
+    counts.filter(|(_, count)| *count > 0).collect()
+}
+
+impl FetchTimes {
+    fn of(times: &Distribution) -> Self {
+        FetchTimes {
+            count: times.count(),
+            mean_seconds: times.mean(),
+            p50_seconds: times.within(0.5),
+            p99_seconds: times.within(0.99),
+        }
+    }
+}
+
+impl CommitTimes {
+    fn of(times: &Distribution, last: Option<Time>) -> Self {
+        CommitTimes {
+            count: times.count(),
+            mean_seconds: times.mean(),
+            p99_seconds: times.within(0.99),
+            last: last.map(At),
         }
     }
 }
@@ -458,7 +545,7 @@ impl Status {
             plan: PlanSettings::of(walk.planner().plan(), progress.budget),
             bytes_last_day: state.spending().received(progress.at),
             survey,
-            run: Some(Run::of(progress, lately)),
+            run: Some(Run::of(progress, &walk.meters(), lately)),
         })
     }
 }

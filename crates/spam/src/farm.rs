@@ -219,7 +219,7 @@ mod tests {
         let client = farms.sign(120).unwrap();
         assert_eq!(
             client.evidence,
-            "20 of the 20 sites that links to it come from are a link farm's"
+            "20 of the 20 sites that links to it come from belong to a link farm"
         );
         assert!(farms.sign(121).is_none());
     }

@@ -130,6 +130,12 @@ impl<S: Store> View<S> {
         row.map(|row| PageRow::decode(&row)).transpose()
     }
 
+    /// The URL of the page at `key`, without decoding the rest of its row.
+    pub fn url(&self, key: PageKey) -> Result<Option<String>, StateError> {
+        let row = self.layers.get(Space::Pages, &key.to_bytes())?;
+        row.map(|row| PageRow::url_of(&row).map(str::to_owned)).transpose()
+    }
+
     /// The page with canonical URL `url` on `host`.
     pub fn find(&self, host: HostKey, url: &str) -> Result<Option<(PageKey, PageRow)>, StateError> {
         let (key, check) = self.keyer.page(host, url);

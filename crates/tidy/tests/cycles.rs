@@ -6,23 +6,17 @@ use crate::lexer::{closing, name_at, words};
 use crate::sources::{Crate, File, crates};
 
 /// Modules that need each other, and why they may. The list only gets shorter.
-const EXCEPTIONS: [(&str, &[&str], &str); 10] = [
+const EXCEPTIONS: [(&str, &[&str], &str); 8] = [
     (
         "cli",
         &["args", "control", "crawl_config", "doorbell", "seeds", "verbs"],
         "the list of verbs and what verbs share stand in one module",
     ),
     (
-        "compare",
-        &["clocks", "turns", "watch"],
-        "what is watched holds its two watchers, which read its arrivals",
-    ),
-    (
         "fetch",
-        &["config", "dns", "request"],
+        &["config", "dns"],
         "the configuration holds that of DNS, and its error is that of both",
     ),
-    ("fetch", &["dial", "gathered", "link"], "dialling makes links, and both share one patience"),
     (
         "insight",
         &["importance", "suspicion"],

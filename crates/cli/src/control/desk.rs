@@ -3,8 +3,8 @@
 use evercrawl_engine::config::WalkConfig;
 use evercrawl_model::Time;
 use evercrawl_query::{
-    self as query, Answer, ChangesRequest, ChangesView, HistoryView, HostsRequest, PagesRequest,
-    Request, UrlRequest, VisitView,
+    self as query, Answer, ChangesRequest, ChangesView, HistoryView, HostsRequest, MetricsView,
+    PagesRequest, Request, Status, UrlRequest, VisitView,
 };
 use evercrawl_urls::Canonical;
 
@@ -29,9 +29,9 @@ pub(crate) fn answer(
     let source = opened.source(now);
     let plan = || crawl_config::plan(&opened.settings);
     match request {
-        Request::Status => {
-            let budget = opened.settings.get("budget.rate", units::rate)?;
-            reply(Answer::Status(Box::new(query::status(&source, plan()?, budget)?)))
+        Request::Status => reply(Answer::Status(Box::new(status(opened, now)?))),
+        Request::Metrics => {
+            reply(Answer::Metrics(Box::new(MetricsView::of(&status(opened, now)?, None))))
         }
         Request::Page(asked) => {
             let url = canonical(opened, &asked)?;
@@ -67,6 +67,12 @@ pub(crate) fn answer(
             Err(Failure::usage("this request changes a crawl, and none runs here"))
         }
     }
+}
+
+/// How a crawl is doing that does not run.
+fn status(opened: &Opened, now: Time) -> anyhow::Result<Status> {
+    let budget = opened.settings.get("budget.rate", units::rate)?;
+    Ok(query::status(&opened.source(now), crawl_config::plan(&opened.settings)?, budget)?)
 }
 
 fn config(opened: &Opened) -> anyhow::Result<WalkConfig> {

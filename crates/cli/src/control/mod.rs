@@ -28,7 +28,7 @@ use evercrawl_state::StateError;
 
 use crate::exit::{self, Failure};
 
-pub(crate) use board::StatusBoard;
+pub(crate) use board::{Posted, StatusBoard};
 pub(crate) use caller::{answers, call, unexpected};
 pub(crate) use service::Door;
 

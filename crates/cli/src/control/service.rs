@@ -15,7 +15,7 @@ use evercrawl_query::{
 use evercrawl_state::{CommittedReader, DiskStore};
 use serde::Deserialize;
 
-use super::{SOCKET, StatusBoard, at_any_depth, desk, failed, now};
+use super::{Posted, SOCKET, StatusBoard, at_any_depth, desk, failed, now};
 use crate::settings::Settings;
 use crate::verbs::{self, Opened};
 
@@ -111,11 +111,8 @@ impl Service {
     fn answer(&self, request: Request, caller: &UnixStream) -> anyhow::Result<()> {
         let mut reply = |part: Answer| -> anyhow::Result<()> { Ok(send(caller, &part)?) };
         match request {
-            Request::Status => {
-                let status = self.board.last();
-                let starting = || anyhow::anyhow!("the crawl is starting; ask again in a moment");
-                reply(Answer::Status(Box::new(status.ok_or_else(starting)?.as_ref().clone())))
-            }
+            Request::Status => reply(Answer::Status(Box::new(self.posted()?.status.clone()))),
+            Request::Metrics => reply(Answer::Metrics(Box::new(self.posted()?.metrics()))),
             Request::Changes(asked) if asked.follow => self.follow(asked, caller),
             Request::SetBudget(asked) => {
                 let (view, changed) = verbs::budget::running(&asked, &self.opened()?, &self.inbox)?;
@@ -132,6 +129,12 @@ impl Service {
             }
             read => desk::answer(&self.opened()?, read, now(), &mut reply),
         }
+    }
+
+    /// How the run is doing.
+    fn posted(&self) -> anyhow::Result<Arc<Posted>> {
+        let starting = || anyhow::anyhow!("the crawl is starting; ask again in a moment");
+        self.board.last().ok_or_else(starting)
     }
 
     /// What is committed by now.

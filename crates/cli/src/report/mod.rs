@@ -1,6 +1,7 @@
 //! How does a crawl's status look in words? The same lines for `status`, and at the end of `crawl`.
 
 mod learned;
+mod run;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -138,7 +139,7 @@ fn reasons(waiting: &WaitingView) -> [(WaitingHosts, &'static str, &'static str)
 }
 
 /// Hosts by what they wait for: only what there is.
-fn waiting_text(waiting: &WaitingView) -> String {
+pub(crate) fn waiting_text(waiting: &WaitingView) -> String {
     let parts = reasons(waiting).into_iter().filter(|(held, ..)| held.hosts > 0);
     let parts: Vec<String> = parts
         .map(|(held, one, more)| {
@@ -269,7 +270,8 @@ fn write_run(out: &mut dyn Write, run: &Run) -> io::Result<()> {
     write_line(out, "this run", &format!("{pages} at {:.1}/s", of.pages_a_second))?;
     let requests = show_counted(of.in_flight, "request");
     let hosts = format!("{} active, {requests} in flight", show_count(of.active_hosts));
-    write_line(out, "hosts", &hosts)
+    write_line(out, "hosts", &hosts)?;
+    run::lines(run).iter().try_for_each(|(label, text)| write_line(out, label, text))
 }
 
 fn write_learned(out: &mut dyn Write, learned: &LearnedView) -> io::Result<()> {

@@ -2,12 +2,17 @@
 
 use serde_json::json;
 
+use crate::access::host_rules;
 use crate::args::Common;
 use crate::settings::{Key, Value};
 use crate::{crawl_config, exit, print};
 
+/// What the rules for some hosts mean.
+const RULE: &str = "a rule for some hosts";
+
 pub(crate) fn show(common: &Common, json: bool) -> anyhow::Result<u8> {
     let settings = crawl_config::settings(common, None)?;
+    let rules = host_rules::shown(&settings);
     let mut out = print::data();
     if json {
         for (key, value) in settings.iter() {
@@ -20,6 +25,10 @@ pub(crate) fn show(common: &Common, json: bool) -> anyhow::Result<u8> {
             });
             print::json_line(&mut out, &line)?;
         }
+        for (name, value, from) in rules {
+            let line = json!({"name": name, "value": value, "from": from, "help": RULE});
+            print::json_line(&mut out, &line)?;
+        }
         return Ok(exit::OK);
     }
     let row = |(key, value): (&Key, &Value)| {
@@ -27,7 +36,10 @@ pub(crate) fn show(common: &Common, json: bool) -> anyhow::Result<u8> {
         let shown = shown.unwrap_or_else(|| "-".to_owned());
         vec![key.name.to_owned(), shown, value.origin.to_string(), key.help.to_owned()]
     };
-    let rows: Vec<_> = settings.iter().map(row).collect();
+    let mut rows: Vec<_> = settings.iter().map(row).collect();
+    rows.extend(
+        rules.into_iter().map(|(name, value, from)| vec![name, value, from, RULE.to_owned()]),
+    );
     print::table(&mut out, &["setting", "value", "from", "meaning"], &rows)?;
     Ok(exit::OK)
 }

@@ -22,11 +22,11 @@ use serde_json::json;
 
 use super::take;
 use crate::args::Crawl;
-use crate::control::{Door, StatusBoard};
+use crate::control::{Door, Posted, StatusBoard};
 use crate::doorbell::{self, Doorbell};
 use crate::settings::{Origin, Settings};
 use crate::units::{show_counted, show_duration, show_size};
-use crate::{crawl_config, exit, print, report, seeds};
+use crate::{access, crawl_config, exit, print, report, seeds};
 
 pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     let (settings, config) = settings(args)?;
@@ -95,6 +95,9 @@ fn settings(args: &Crawl) -> anyhow::Result<(Arc<Settings>, CrawlConfig)> {
     }
     let mut config = crawl_config::crawl_config(&settings, &args.run)?;
     config.ranking.kept_in = Some(RankSnapshots::dir_in(&args.common.data));
+    let ways_in = access::read(&settings, &args.common.data)?;
+    config.fetch.access = ways_in.access;
+    config.cookie_file = ways_in.cookie_file;
     Ok((Arc::new(settings), config))
 }
 
@@ -108,6 +111,7 @@ pub(crate) fn open_walk(
     settings: &Settings,
     config: &CrawlConfig,
 ) -> anyhow::Result<Walk<DiskStore>> {
+    let _start_up = tracing::debug_span!("start_up").entered();
     let state = dir.state(crawl_config::store_limits(settings)?, random())?;
     let now = SystemClock.not_before(state.view().last_logged()?.unwrap_or_default());
     let writer_settings = archive::Settings {
@@ -284,13 +288,25 @@ pub(crate) struct Screen {
     survey: Option<(Time, Survey)>,
     /// How many requests there had been, second by second for a minute.
     lately: VecDeque<(Time, u64)>,
+    /// What was last said of a proxy that failed.
+    said_of_proxy: Option<String>,
 }
 
 impl Screen {
     pub(crate) fn new(json: bool, quiet: bool, board: StatusBoard) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let (shown, put, lately) = (Time::EPOCH, Time::EPOCH, VecDeque::new());
-        Screen { json, quiet, terminal, board, shown, put, survey: None, lately }
+        Screen {
+            json,
+            quiet,
+            terminal,
+            board,
+            shown,
+            put,
+            survey: None,
+            lately,
+            said_of_proxy: None,
+        }
     }
 
     pub(crate) fn show(&mut self, progress: &Progress, walk: &Walk<DiskStore>) {
@@ -298,6 +314,7 @@ impl Screen {
             self.put = progress.at;
             self.put_status(progress, walk);
         }
+        self.tell_of_proxy(progress);
         let every = if self.terminal && !self.json { 200 } else { 10_000 };
         if self.quiet || progress.at.since(self.shown) < Duration::from_millis(every) {
             return;
@@ -315,6 +332,16 @@ impl Screen {
         }
     }
 
+    /// Says each time that a proxy fails why nothing is fetched through it.
+    fn tell_of_proxy(&mut self, progress: &Progress) {
+        let Some(trouble) = &progress.proxy_trouble else { return };
+        if self.said_of_proxy.as_ref() != Some(trouble) {
+            self.clear();
+            eprintln!("{}", print::plain(trouble));
+            self.said_of_proxy = Some(trouble.clone());
+        }
+    }
+
     /// Puts up how the run is doing, for other verbs. What cannot be found out now is found out next time.
     fn put_status(&mut self, progress: &Progress, walk: &Walk<DiskStore>) {
         let last = self.survey.as_ref().map_or(Time::EPOCH, |(at, _)| *at);
@@ -327,7 +354,8 @@ impl Screen {
         if let Some((_, survey)) = &self.survey
             && let Ok(status) = Status::of_walk(progress, walk, lately, survey.clone())
         {
-            self.board.put(status);
+            let (next, meters) = (progress.next.distribution(), walk.meters());
+            self.board.put(Posted { status, next, meters });
         }
     }
 
@@ -427,7 +455,8 @@ fn exit_code(ended: Ended, before: &Counters, after: &Counters, progress: &Progr
         outcomes.map(|&outcome| counters.ended(outcome)).sum()
     };
     let private = after.refused(Refusal::PrivateAddress) > before.refused(Refusal::PrivateAddress);
-    let asked = private || progress.tally.pages + progress.tally.robots > 0;
+    let failed = private || progress.proxy_trouble.is_some();
+    let asked = failed || progress.tally.pages + progress.tally.robots > 0;
     let silent = asked && answered(after) == answered(before);
     match ended {
         Ended::Done | Ended::DoneButResting if silent => exit::UNREACHABLE,

@@ -11,14 +11,16 @@ use serde_json::{Value, json};
 use crate::args::Fetch;
 use crate::exit::Failure;
 use crate::units::{show_counted, show_duration, show_size};
-use crate::{crawl_config, exit, print};
+use crate::{access, crawl_config, exit, print};
 
 pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
     let settings = crawl_config::settings(&args.common, Some(&args.rules))?;
     let url = super::canonical(&settings, &args.url)?;
     let request = Request::new(url.as_str()).map_err(|error| Failure::usage(error.to_string()))?;
-    let client = Client::new(crawl_config::fetch_config(&settings)?)
-        .map_err(|error| Failure::config(error.to_string()))?;
+    let mut config = crawl_config::fetch_config(&settings)?;
+    config.access = access::read(&settings, &args.common.data)?.access;
+    let proxy = config.access.proxy_for(request.url()).map(ToString::to_string);
+    let client = Client::new(config).map_err(|error| Failure::config(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let hops = runtime.block_on(client.fetch_following(&request, 10));
     for hop in &hops[..hops.len().saturating_sub(1)] {
@@ -29,7 +31,7 @@ pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
     let Some(last) = hops.last() else { return Ok(exit::UNREACHABLE) };
     match &last.fetched.result {
         Ok(response) if args.body => body(response),
-        Ok(response) => show(args, last, response, hops.len() - 1),
+        Ok(response) => show(args, last, response, (hops.len() - 1, proxy)),
         Err(failure) => {
             let message = format!("{}: {failure}", print::plain(last.url.as_str()));
             Err(Failure { code: exit::UNREACHABLE, message }.into())
@@ -50,7 +52,12 @@ fn body(response: &Response) -> anyhow::Result<u8> {
     Ok(exit::OK)
 }
 
-fn show(args: &Fetch, hop: &Hop, response: &Response, redirects: usize) -> anyhow::Result<u8> {
+fn show(
+    args: &Fetch,
+    hop: &Hop,
+    response: &Response,
+    (redirects, proxy): (usize, Option<String>),
+) -> anyhow::Result<u8> {
     let content_type = response.header("content-type");
     let unpacked = unpacked(response);
     let document = Document { bytes: &unpacked, content_type, url: hop.url.as_str() };
@@ -60,9 +67,13 @@ fn show(args: &Fetch, hop: &Hop, response: &Response, redirects: usize) -> anyho
     if args.json {
         let mut line = summary(hop, response, &extracted);
         line["redirects"] = redirects.into();
+        line["proxy"] = proxy.into();
         print::json_line(&mut out, &line)?;
     } else {
         write_words(&mut out, hop, response, &extracted)?;
+        if let Some(proxy) = proxy {
+            writeln!(out, "proxy   {proxy} ({})", access::PROXY_LOOKS_UP)?;
+        }
     }
     Ok(exit::OK)
 }

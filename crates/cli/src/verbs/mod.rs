@@ -1,6 +1,7 @@
 //! What does each verb do? One file per verb.
 
 pub(crate) mod add;
+pub(crate) mod archive;
 pub(crate) mod budget;
 pub(crate) mod changes;
 pub(crate) mod check;
@@ -12,11 +13,13 @@ pub(crate) mod diff;
 mod entrance;
 pub(crate) mod fetch;
 pub(crate) mod history;
+pub(crate) mod hosts;
 pub(crate) mod init;
 pub(crate) mod lab;
 pub(crate) mod overrides;
 pub(crate) mod plan;
 pub(crate) mod push;
+pub(crate) mod queue;
 pub(crate) mod rank;
 pub(crate) mod retain;
 pub(crate) mod robots;

@@ -1,6 +1,7 @@
 //! `evercrawl robots`: does robots.txt allow a URL, and by which line?
 
 use std::io::Write;
+use std::path::Path;
 
 use evercrawl_extract::decode::{self, DecodeLimits};
 use evercrawl_fetch::{Client, Request};
@@ -9,7 +10,7 @@ use serde_json::json;
 
 use crate::args::Robots;
 use crate::exit::Failure;
-use crate::{crawl_config, exit, print};
+use crate::{access, crawl_config, exit, print};
 
 pub(crate) fn run(args: &Robots) -> anyhow::Result<u8> {
     let settings = crawl_config::settings(&args.common, Some(&args.rules))?;
@@ -21,7 +22,7 @@ pub(crate) fn run(args: &Robots) -> anyhow::Result<u8> {
             })?;
             (RobotsTxt::parse(&bytes, &agent), path.display().to_string())
         }
-        None => fetch(&settings, &args.url, &agent)?,
+        None => fetch(&settings, &args.common.data, &args.url, &agent)?,
     };
     // The rules are matched against the URL as it is, not against its canonical form.
     let verdict = robots.verdict_for_url(&args.url);
@@ -51,14 +52,16 @@ pub(crate) fn run(args: &Robots) -> anyhow::Result<u8> {
 /// Fetches the robots.txt that speaks for a URL.
 fn fetch(
     settings: &crate::settings::Settings,
+    data: &Path,
     url: &str,
     agent: &str,
 ) -> anyhow::Result<(RobotsTxt, String)> {
     let url = super::canonical(settings, url)?;
     let address = format!("{}/robots.txt", url.origin());
     let request = Request::new(&address).map_err(|error| Failure::usage(error.to_string()))?;
-    let client = Client::new(crawl_config::fetch_config(settings)?)
-        .map_err(|error| Failure::config(error.to_string()))?;
+    let mut config = crawl_config::fetch_config(settings)?;
+    config.access = access::read(settings, data)?.access;
+    let client = Client::new(config).map_err(|error| Failure::config(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut hops = runtime.block_on(client.fetch_following(&request, MIN_REDIRECTS + 5));
     let result = hops.pop().map(|hop| hop.fetched.result);

@@ -1,10 +1,12 @@
 //! `evercrawl status`: how is a crawl doing?
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use evercrawl_query::{Answer, Request, Status as StatusView};
+use evercrawl_metrics::{CollectionSamples, Metric, MetricsSnapshot, prometheus_text};
+use evercrawl_query::{Answer, MetricsView, Request, Status as StatusView};
 
 use crate::args::Status;
 use crate::control::unexpected;
@@ -49,12 +51,35 @@ fn over_the_last(block: &[u8]) -> Vec<u8> {
 /// How the crawl is doing now, as it is to be shown.
 fn shown(args: &Status) -> anyhow::Result<Vec<u8>> {
     let mut out = Vec::new();
+    if args.metrics {
+        super::ask(&args.common, &Request::Metrics, &mut |answer| match answer {
+            Answer::Metrics(view) if args.json => Ok(print::json_line(&mut out, &view)?),
+            Answer::Metrics(view) => {
+                out.extend_from_slice(metrics_text(&view, &args.common.data).as_bytes());
+                Ok(())
+            }
+            other => Err(unexpected(&other)),
+        })?;
+        return Ok(out);
+    }
     super::ask(&args.common, &Request::Status, &mut |answer| match answer {
         Answer::Status(status) if args.json => Ok(print::json_line(&mut out, &status)?),
         Answer::Status(status) => write(args, &status, &mut out),
         other => Err(unexpected(&other)),
     })?;
     Ok(out)
+}
+
+/// The figures of the crawl in `dir` and of this program, as Prometheus reads them.
+fn metrics_text(view: &MetricsView, dir: &Path) -> String {
+    let mut program = MetricsSnapshot::default();
+    program.add_count(Metric::BuildInfo, &[env!("CARGO_PKG_VERSION")], 1);
+    let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    let name = whole.file_name().unwrap_or_default().to_string_lossy();
+    prometheus_text(&[
+        CollectionSamples { collection: None, snapshot: &program },
+        CollectionSamples { collection: Some(&name), snapshot: &view.snapshot() },
+    ])
 }
 
 fn write(args: &Status, status: &StatusView, out: &mut Vec<u8>) -> anyhow::Result<()> {

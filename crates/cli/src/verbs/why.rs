@@ -8,7 +8,7 @@ use evercrawl_query::{Answer, Inputs, Request, Step, UrlRequest, WhyView};
 
 use crate::args::Why;
 use crate::control::unexpected;
-use crate::{exit, print};
+use crate::{access, crawl_config, exit, print};
 use words::Context;
 
 /// Where the text of a line begins.
@@ -17,14 +17,31 @@ const COLUMN: usize = 13;
 /// Shows where the URL is and why.
 pub(crate) fn run(args: &Why) -> anyhow::Result<u8> {
     let request = Request::Why(UrlRequest { url: args.url.clone() });
+    let proxy = proxy_of(args)?;
     let mut out = print::data();
     super::ask(&args.common, &request, &mut |answer| match answer {
-        Answer::Why(why) if args.json => Ok(print::json_line(&mut out, &why)?),
-        Answer::Why(why) => write(&why, &mut out),
+        Answer::Why(why) if args.json => {
+            let mut line = serde_json::to_value(&why)?;
+            line["proxy"] = proxy.clone().into();
+            Ok(print::json_line(&mut out, &line)?)
+        }
+        Answer::Why(why) => {
+            write(&why, &mut out)?;
+            let Some(proxy) = &proxy else { return Ok(()) };
+            let text = format!("{proxy} ({})", access::PROXY_LOOKS_UP);
+            Ok(print::labelled(&mut out, "proxy", COLUMN, &text)?)
+        }
         other => Err(unexpected(&other)),
     })?;
     out.flush()?;
     Ok(exit::OK)
+}
+
+/// The proxy that the URL would be fetched through.
+fn proxy_of(args: &Why) -> anyhow::Result<Option<String>> {
+    let settings = crawl_config::settings(&args.common, None)?;
+    let url = super::canonical(&settings, &args.url).ok();
+    Ok(url.and_then(|url| access::proxy_of(&settings, url.as_str())))
 }
 
 /// Writes where a URL is and why.

@@ -1,6 +1,7 @@
 //! How does a test run the binary as a user does, and what came of it?
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes, in real time")]
 
+pub(crate) mod proxy;
 pub(crate) mod site;
 pub(crate) mod tools;
 pub(crate) mod touchy;

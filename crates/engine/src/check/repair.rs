@@ -21,7 +21,7 @@ use evercrawl_state::{
     ArchiveFile, DiskStore, FoundRecord, Rebuild, Settings, StoreLimits, View, mend_store,
 };
 use evercrawl_urls::Canonical;
-use tracing::debug_span;
+use tracing::{debug_span, info};
 
 use super::{RECORD_CAP, Told, check, records};
 use crate::data_dir::{SHARDS, STATE, STORE, io, sync_dir};
@@ -55,6 +55,7 @@ pub fn repair(
     // What the old state speaks of is moved aside only once no power cut can bring that state back.
     sync_dir(&dir.path().join(STATE))?;
     repair.settle(&files)?;
+    info!(files = files.known.len(), "data directory repaired");
     Ok(aside)
 }
 

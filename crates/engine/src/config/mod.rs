@@ -30,6 +30,8 @@ pub struct CrawlConfig {
     pub archive: ArchiveConfig,
     /// What the ranking beside the crawl reads.
     pub ranking: RankingConfig,
+    /// Where the cookies are kept over runs; `None`: they end with this run.
+    pub cookie_file: Option<PathBuf>,
 }
 
 /// What the walk decides by, whoever drives it.

@@ -18,6 +18,7 @@ use super::inbox::{Command, Inbox};
 use super::judge::judging;
 use super::latency::Latency;
 use super::on_the_spot::OnTheSpot;
+use super::proxy_rests::{ProxyRest, ProxyRests};
 use super::ranker::{Weighing, ranking};
 use super::retainer::{Dropping, Retainer};
 use super::worker::{Readers, commit_all};
@@ -25,6 +26,7 @@ use super::{Ended, Order, Progress, Report, Stopper, SystemClock};
 use crate::EngineError;
 use crate::budget::Bucket;
 use crate::config::CrawlConfig;
+use crate::cookie_file::CookieFile;
 use crate::importance::{RankBasis, RankSnapshots};
 use crate::walk::{Commit, SignalCounts, Step, Walk};
 
@@ -73,6 +75,7 @@ pub(super) struct Driver<S> {
     retainer: Retainer,
     ranker: BackgroundJob,
     ranked_by: Option<RankBasis>,
+    proxy_trouble: Option<String>,
     judge: BackgroundJob,
 }
 
@@ -95,11 +98,14 @@ impl<S: Store + 'static> Driver<S> {
             threads.push(spawn("worker", move || worker.run())?);
         }
         let on_the_spot = OnTheSpot::new(readers.reader(&walk, config.workers.max(1)));
-        let fetcher = Fetcher { client, jobs: job, reports: report.clone(), clock, on_the_spot };
+        let (reports_of_fetcher, proxies) = (report.clone(), ProxyRests::default());
+        let fetcher =
+            Fetcher { client, jobs: job, reports: reports_of_fetcher, clock, on_the_spot, proxies };
         let fetch_config = config.clone();
         threads.push(spawn("fetcher", move || fetcher.run(order_queue, &fetch_config))?);
         let sink = report.clone();
-        threads.push(spawn("committer", move || commit_all(&commit_queue, &report))?);
+        let cookies = CookieFile::of(&config.fetch.access, config.cookie_file.as_deref());
+        threads.push(spawn("committer", move || commit_all(&commit_queue, &report, cookies))?);
         let now = clock.now();
         Ok(Driver {
             walk,
@@ -122,6 +128,7 @@ impl<S: Store + 'static> Driver<S> {
             next: Latency::default(),
             ranker: BackgroundJob::new("ranking", config.ranking.every, sink.clone(), now),
             ranked_by: None,
+            proxy_trouble: None,
             judge: BackgroundJob::new(
                 "judging",
                 config.walk.plan.spam.survey_interval(),
@@ -354,6 +361,10 @@ impl<S: Store + 'static> Driver<S> {
                 Ok(())
             }
             Report::Robots(answer) => self.walk.robots(*answer, now),
+            Report::ProxyRests(lease, ProxyRest { until, message }) => {
+                self.proxy_trouble = message.or(self.proxy_trouble.take());
+                self.walk.proxy_rests(&lease, until, now)
+            }
             Report::Committed(done) => {
                 self.committing = false;
                 self.answer(1);
@@ -438,6 +449,7 @@ impl<S: Store + 'static> Driver<S> {
             budget: self.budget.as_ref().map(Bucket::rate),
             next: self.next.clone(),
             ranked_by: self.ranked_by,
+            proxy_trouble: self.proxy_trouble.clone(),
         }
     }
 
@@ -467,6 +479,11 @@ impl<S: Store + 'static> Driver<S> {
         // reports has no bound, so all threads come to their end.
         for thread in self.threads.drain(..) {
             thread.join().map_err(|_| EngineError::Broken("a thread"))?;
+        }
+        while let Some(report) = self.reports.try_recv() {
+            if let Report::Uncommitted(error) = report {
+                return Err(error);
+            }
         }
         Ok(self.walk)
     }

@@ -14,6 +14,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::handover::Sender;
 use super::on_the_spot::OnTheSpot;
+use super::proxy_rests::ProxyRests;
 use super::{Order, Report, SystemClock};
 use crate::EngineError;
 use crate::config::CrawlConfig;
@@ -38,6 +39,7 @@ pub(super) struct Fetcher<S> {
     pub(super) reports: Sender<Report>,
     pub(super) clock: SystemClock,
     pub(super) on_the_spot: OnTheSpot<S>,
+    pub(super) proxies: ProxyRests,
 }
 
 impl<S: Store + 'static> Fetcher<S> {
@@ -73,7 +75,7 @@ impl<S: Store + 'static> Fetcher<S> {
 
     async fn locate(&self, lease: Box<Lease>) {
         let ip = match Request::new(&lease.row.url) {
-            Ok(request) => self.client.locate(&request).await.ok(),
+            Ok(request) => self.client.locate(&request).await.ok().flatten(),
             Err(_) => None,
         };
         let _ = self.reports.send(Report::Located(lease, ip));
@@ -86,11 +88,18 @@ impl<S: Store + 'static> Fetcher<S> {
             etag: etag.map(str::to_owned),
             last_modified: last_modified.map(str::to_owned),
         };
-        let fetched = match Request::new(&lease.row.url) {
-            Ok(request) => self.client.fetch(&request.with_validators(validators)).await,
-            Err(_) => unaskable(),
+        let Ok(request) = Request::new(&lease.row.url) else {
+            return self.hand_on(Job { lease, fetched: unaskable(), asked, ended: asked });
         };
+        let proxy = self.client.proxy_of(&request);
+        if let Some(rest) = self.proxies.resting(proxy.as_deref(), asked) {
+            return drop(self.reports.send(Report::ProxyRests(lease, rest)));
+        }
+        let fetched = self.client.fetch(&request.with_validators(validators)).await;
         let ended = self.clock.now();
+        if let Some(rest) = self.proxies.judge(proxy.as_deref(), &fetched.result, ended) {
+            return drop(self.reports.send(Report::ProxyRests(lease, rest)));
+        }
         self.hand_on(Job { lease, fetched, asked, ended });
     }
 
@@ -116,11 +125,22 @@ impl<S: Store + 'static> Fetcher<S> {
         };
         if let Ok(request) = Request::new(&format!("{}/robots.txt", answer.origin)) {
             let request = request.with_limits(manner.limits.clone());
+            let proxy = self.client.proxy_of(&request);
+            if let Some(rest) = self.proxies.resting(proxy.as_deref(), self.clock.now()) {
+                return drop(self.reports.send(Report::ProxyRests(answer.lease, rest)));
+            }
             let mut hops = self.client.fetch_following(&request, manner.redirects).await;
             answer.ip = hops.first().and_then(|hop| hop.fetched.ip);
             answer.took = hops.iter().map(|hop| hop.fetched.times.total).sum();
             let result = hops.pop().map(|hop| hop.fetched.result);
-            answer.forbidden = matches!(result, Some(Err(Failure::Forbidden(_))));
+            let heard = result.as_ref();
+            let rest =
+                heard.and_then(|it| self.proxies.judge(proxy.as_deref(), it, self.clock.now()));
+            if let Some(rest) = rest {
+                return drop(self.reports.send(Report::ProxyRests(answer.lease, rest)));
+            }
+            answer.forbidden =
+                matches!(result, Some(Err(Failure::Forbidden(_) | Failure::ForbiddenName(_))));
             if let Some(Ok(response)) = result {
                 let pause = response.header("retry-after");
                 answer.status = Some(response.status);

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use evercrawl_metrics::Distribution;
+
 /// The classes: up to 1 us, up to 2, up to 4, and so on.
 const CLASSES: usize = 32;
 
@@ -14,6 +16,17 @@ impl Latency {
     pub fn add(&mut self, took: Duration) {
         let class = took.as_micros().checked_next_power_of_two().map_or(127, u128::trailing_zeros);
         self.0[(class as usize).min(CLASSES - 1)] += 1;
+    }
+
+    /// The same for [`Metric::NextDuration`](evercrawl_metrics::Metric::NextDuration). The sum counts each
+    /// step with the end of its class.
+    pub fn distribution(&self) -> Distribution {
+        let ends = (0..CLASSES).map(|class| (1_u64 << class) as f64 / 1e6);
+        let bounds: Vec<f64> = ends.collect();
+        let sum = self.0.iter().zip(&bounds).map(|(steps, end)| *steps as f64 * end).sum();
+        // No step is above the last class.
+        let counts = self.0.iter().copied().chain([0]).collect();
+        Distribution { bounds, counts, sum }
     }
 
     /// What this share of all steps did not exceed: the end of the class in which the last of them lies.

@@ -19,6 +19,7 @@ mod inbox;
 mod judge;
 mod latency;
 mod on_the_spot;
+mod proxy_rests;
 mod ranker;
 mod retainer;
 mod worker;
@@ -42,6 +43,7 @@ use driver::Driver;
 pub use inbox::Inbox;
 use judge::Verdicts;
 pub use latency::Latency;
+use proxy_rests::ProxyRest;
 use ranker::Weighing;
 use retainer::Dropping;
 
@@ -100,6 +102,8 @@ pub struct Progress {
     pub budget: Option<f64>,
     /// How long it took to find what to do next.
     pub next: Latency,
+    /// What was last heard of a proxy that failed.
+    pub proxy_trouble: Option<String>,
     /// What pages were last ranked by, where a run ranks them.
     pub ranked_by: Option<RankBasis>,
 }
@@ -116,6 +120,7 @@ enum Report {
     Page(Box<Processed>),
     Located(Box<Lease>, Option<IpAddr>),
     Robots(Box<RobotsAnswer>),
+    ProxyRests(Box<Lease>, ProxyRest),
     Committed(Committed),
     Uncommitted(EngineError),
     Dropping(Box<Dropping>),

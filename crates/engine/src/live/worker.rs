@@ -8,6 +8,7 @@ use evercrawl_state::Store;
 
 use super::handover::{Disconnected, Receiver, Sender};
 use super::{Report, SystemClock};
+use crate::cookie_file::CookieFile;
 use crate::process::{Job, Processor};
 use crate::recent::Recent;
 use crate::walk::{Commit, Walk};
@@ -131,16 +132,28 @@ impl Busy {
     }
 }
 
-/// Makes commits last, one after another.
-pub(super) fn commit_all<S: Store>(commits: &Receiver<Commit<S>>, reports: &Sender<Report>) {
+/// Makes commits last, one after another. Cookies come first: what a page showed may depend on them.
+pub(super) fn commit_all<S: Store>(
+    commits: &Receiver<Commit<S>>,
+    reports: &Sender<Report>,
+    mut cookies: Option<CookieFile>,
+) {
+    let mut save_cookies = || cookies.as_mut().map_or(Ok(()), CookieFile::save);
     while let Some(commit) = commits.recv() {
-        let report = match commit.run() {
-            Ok(done) => Report::Committed(done),
+        let began = SystemClock.passed();
+        let report = match save_cookies().and_then(|()| commit.run()) {
+            Ok(done) => {
+                commit.observe(SystemClock.passed().saturating_sub(began), SystemClock.now());
+                Report::Committed(done)
+            }
             Err(error) => Report::Uncommitted(error),
         };
         if reports.send(report).is_err() {
             return;
         }
+    }
+    if let Err(error) = save_cookies() {
+        let _ = reports.send(Report::Uncommitted(error));
     }
 }
 

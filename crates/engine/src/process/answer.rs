@@ -93,10 +93,10 @@ pub(super) fn is_gone(status: u16, row: &PageRow) -> bool {
 pub(super) fn outcome_of(failure: &Failure) -> Outcome {
     match failure {
         Failure::Dns(_) => Outcome::Dns,
-        Failure::Connect(_) | Failure::Disconnected => Outcome::Connect,
+        Failure::Connect(_) | Failure::Disconnected | Failure::Proxy(_) => Outcome::Connect,
         Failure::Tls(_) => Outcome::Tls,
         Failure::Timeout(_) => Outcome::Timeout,
-        Failure::Forbidden(_) => Outcome::Forbidden,
+        Failure::Forbidden(_) | Failure::ForbiddenName(_) => Outcome::Forbidden,
         _ => Outcome::Protocol,
     }
 }

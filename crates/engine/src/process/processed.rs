@@ -60,12 +60,12 @@ pub struct Processed {
 
 impl Processed {
     /// True when a list was looked for where lists usually are, and there is none.
-    pub fn is_empty_guess(&self) -> bool {
+    pub(crate) fn is_empty_guess(&self) -> bool {
         is_guess(&self.job.lease.row) && self.visited.visit.change == Change::Gone
     }
 
     /// True when the page changed to what it had been before.
-    pub fn went_back(&self) -> bool {
+    pub(crate) fn went_back(&self) -> bool {
         let visit = &self.visited.visit;
         let holder = self.plan.as_ref().and_then(|plan| plan.holder.as_ref());
         let changed = matches!(visit.change, Change::Changed | Change::Near);

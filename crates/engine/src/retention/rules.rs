@@ -38,7 +38,7 @@ impl Keep {
 
     /// What the log says besides visits leaves it when it is older than this: than the longest time
     /// that a rule speaks of, or a year where one speaks of none.
-    pub fn notices_from(&self, now: Time) -> Time {
+    pub(crate) fn notices_from(&self, now: Time) -> Time {
         let ages = self.rules.iter().map(|rule| match rule {
             Rule::Within(age) | Rule::Daily(Some(age)) => *age,
             Rule::Last(_) | Rule::Daily(None) => YEAR,

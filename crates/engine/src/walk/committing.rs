@@ -1,9 +1,13 @@
 //! How does what was done last? The archive first, then the state, in one commit.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use evercrawl_archive as archive;
+use evercrawl_metrics::Meters;
+use evercrawl_model::Time;
 use evercrawl_state::{ArchiveFile, Counters, Overlay, Reading, State, Store, encode_batch};
+use tracing::{debug, debug_span};
 
 use super::Walk;
 use crate::EngineError;
@@ -14,6 +18,7 @@ pub struct Commit<S> {
     changes: Arc<Overlay>,
     reading: Reading<S>,
     batch: u64,
+    meters: Arc<Meters>,
 }
 
 impl<S: Store> Commit<S> {
@@ -25,9 +30,17 @@ impl<S: Store> Commit<S> {
 
     /// Makes the archive last, then the state; then closes archive files that are full.
     pub fn run(&self) -> Result<Committed, EngineError> {
+        let _commit = debug_span!("commit", batch = self.batch).entered();
         self.checkpoint.sync()?;
         self.reading.commit(&self.changes)?;
         Ok(Committed { finished: self.checkpoint.seal_full()?, batch: self.batch })
+    }
+
+    /// Counts that it took so long, and ended at `now`.
+    pub fn observe(&self, took: Duration, now: Time) {
+        let rows = self.changes.len();
+        debug!(batch = self.batch, rows, took_us = took.as_micros() as u64, "committed");
+        self.meters.observe_commit(took, now);
     }
 }
 
@@ -53,7 +66,8 @@ impl<S: Store> Walk<S> {
         let checkpoint = checkpoint(&mut self.recorder.writer, &mut self.ledger.state)?;
         let Some(changes) = self.ledger.state.freeze() else { return Ok(None) };
         let batch = self.recorder.recent.begin_batch();
-        Ok(Some(Commit { checkpoint, changes, reading: self.ledger.state.reading(), batch }))
+        let (reading, meters) = (self.ledger.state.reading(), self.meters());
+        Ok(Some(Commit { checkpoint, changes, reading, batch, meters }))
     }
 
     /// A commit is done.

@@ -23,6 +23,7 @@ impl<S: Store> Walk<S> {
     /// A page was visited: archives it, applies what that means, and lets its host go on.
     pub fn complete(&mut self, processed: Processed, now: Time) -> Result<(), EngineError> {
         let _visit = debug_span!("visit", url = processed.job.lease.row.url).entered();
+        self.counts.fetched(&processed);
         self.ledger.act_for(Some(processed.job.lease.page.host));
         let completed = self.take_steps(processed, now);
         self.ledger.act_for(None);

@@ -1,11 +1,16 @@
 //! What was done in this run, and what was found today?
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use evercrawl_fetch::Fetched;
+use evercrawl_metrics::{BlockCause, Meters, Phase, RobotsOutcome};
 use evercrawl_model::{Change, Time, Visit};
+use evercrawl_robots::Access;
 use evercrawl_state::Place;
 
 use crate::frontier::AUDIT_DUE;
+use crate::process::Processed;
 use crate::today::Today;
 
 /// What was done in this run.
@@ -33,12 +38,20 @@ pub struct Tally {
     pub audits: u64,
     /// Requests for pages of hosts that are taken for spam.
     pub suspect: u64,
+    /// Pages that entered the frontier.
+    pub queued: u64,
+    /// Pages handed out for fetching.
+    pub leased: u64,
+    /// Pages that came back from fetching.
+    pub released: u64,
 }
 
 /// What is counted of visits and requests.
 pub(super) struct Counts {
     pub(super) tally: Tally,
     pub(super) today: Today,
+    /// What other threads read while the crawl runs.
+    pub(super) meters: Arc<Meters>,
 }
 
 impl Counts {
@@ -52,6 +65,41 @@ impl Counts {
         self.today.add(visit.change, now);
     }
 
+    /// Counts a fetch that ended, and what it means for its host.
+    pub(super) fn fetched(&mut self, processed: &Processed) {
+        self.tally.released += 1;
+        observe_phases(&self.meters, &processed.job.fetched);
+        match processed.visited.visit.bytes {
+            0 => {}
+            bytes => self.meters.count_page(bytes),
+        }
+        self.pause_asked(processed.asked_pause);
+        if processed.host_trouble {
+            self.host_blocked(processed.asked_pause, BlockCause::Failure);
+        }
+    }
+
+    /// Counts a request for robots.txt that ended with `access`.
+    pub(super) fn robots_fetched(&mut self, access: Access, asked_pause: Option<Duration>) {
+        self.tally.robots += 1;
+        self.pause_asked(asked_pause);
+        let outcome = match access {
+            Access::Parse => RobotsOutcome::Fetched,
+            Access::AllowAll => RobotsOutcome::Absent,
+            Access::DisallowAll => RobotsOutcome::Unreachable,
+        };
+        self.meters.count_robots_fetch(outcome);
+    }
+
+    fn pause_asked(&self, pause: Option<Duration>) {
+        pause.into_iter().for_each(|_| self.meters.count_pause_request());
+    }
+
+    /// Counts a host that is not asked for a while, because it asked for that or by another `cause`.
+    pub(super) fn host_blocked(&self, asked_pause: Option<Duration>, cause: BlockCause) {
+        self.meters.count_host_block(asked_pause.map_or(cause, |_| BlockCause::RetryAfter));
+    }
+
     /// Counts bytes that were added to the archive.
     pub(super) fn archived(&mut self, bytes: u64) {
         self.tally.archived += bytes;
@@ -60,6 +108,7 @@ impl Counts {
     /// Counts a request for a page that waited in this place, by what it is made for.
     pub(super) fn requested(&mut self, place: Place, suspect: bool, audit: bool, now: Time) {
         let tally = &mut self.tally;
+        tally.leased += 1;
         tally.suspect += u64::from(suspect);
         let Place::Due(due) = place else { return };
         if audit {
@@ -71,6 +120,23 @@ impl Counts {
             // A page that is wanted at once waits from the beginning of time.
             let late = if due > AUDIT_DUE { now.since(due) } else { Duration::ZERO };
             tally.late_ms += u64::try_from(late.as_millis()).unwrap_or(u64::MAX);
+            self.meters.observe_lateness(late);
+        }
+    }
+}
+
+/// Counts how long the phases of a fetch took that it needed.
+fn observe_phases(meters: &Meters, fetched: &Fetched) {
+    let times = &fetched.times;
+    for (phase, time) in [
+        (Phase::Dns, times.dns),
+        (Phase::Connect, times.connect),
+        (Phase::Tls, times.tls),
+        (Phase::FirstByte, times.first_byte),
+        (Phase::Total, times.total),
+    ] {
+        if !time.is_zero() {
+            meters.observe_fetch_phase(phase, time);
         }
     }
 }
@@ -90,7 +156,8 @@ mod tests {
             (Place::Due(AUDIT_DUE), false, [1, 0, 0, 0]),
             (Place::Recheck(now), false, [0, 0, 0, 0]),
         ] {
-            let mut counts = Counts { tally: Tally::default(), today: Today::default() };
+            let mut counts =
+                Counts { tally: Tally::default(), today: Today::default(), meters: Arc::default() };
             counts.requested(place, true, audit, now);
             let Tally { due, late_ms, ahead, audits, suspect, .. } = counts.tally;
             assert_eq!(([due, late_ms, ahead, audits], suspect), (want, 1), "{place:?}");

@@ -5,7 +5,6 @@ use std::time::Duration;
 use evercrawl_model::{Band, Event, HostKey, HostLikeness, PageKind, Refusal, Time};
 use evercrawl_state::{PageRow, Place, Store, View};
 use evercrawl_urls::Canonical;
-use tracing::debug;
 
 use super::completion::refusal;
 use super::delivery::look_for;
@@ -67,7 +66,6 @@ impl<S: Store> Walk<S> {
     fn has_to_wait(&mut self, lease: &Lease, now: Time) -> Result<bool, EngineError> {
         let page = lease.page;
         if let Some(reason) = self.insight.refusal(self.ledger.view(), page, &lease.row)? {
-            debug!(reason = reason.code(), url = lease.row.url, "put aside");
             self.ledger.frontier.end_lease(page, now);
             put_aside(page, reason, &mut self.ledger, &mut self.revisits.planner, now)?;
             if reason == Refusal::Mirror {
@@ -136,7 +134,6 @@ impl<S: Store> Walk<S> {
         again: Option<Time>,
         now: Time,
     ) -> Result<(), EngineError> {
-        debug!(reason = reason.code(), url = lease.row.url, "refused");
         let page = lease.page;
         self.revisits.planner.forget_page(page);
         self.ledger.frontier.end_lease(page, now);

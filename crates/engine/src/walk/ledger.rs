@@ -11,6 +11,8 @@ use crate::frontier::{Frontier, NextLease};
 pub(super) struct Ledger<S> {
     pub(super) state: State<S>,
     pub(super) frontier: Frontier,
+    /// Pages that entered the frontier in this run.
+    pub(super) queued: u64,
     /// The host whose rows alone may change now: that of the visit that is completed, or of the note that is delivered.
     /// Held in debug builds, so that every test of a crawl holds it.
     acting_for: Option<HostKey>,
@@ -19,7 +21,7 @@ pub(super) struct Ledger<S> {
 impl<S: Store> Ledger<S> {
     /// A ledger that acts for all hosts.
     pub(super) fn new(state: State<S>, frontier: Frontier) -> Self {
-        Ledger { state, frontier, acting_for: None }
+        Ledger { state, frontier, queued: 0, acting_for: None }
     }
 
     /// From now on events change rows of this host alone, or of any; returns what held before.
@@ -41,6 +43,8 @@ impl<S: Store> Ledger<S> {
         );
         let applied = self.state.apply(event)?;
         self.frontier.update_windows(&applied, now);
+        let is_new = matches!(event, Event::Discovered(_)) && applied.queued.is_some();
+        self.queued += u64::from(is_new);
         Ok(applied)
     }
 

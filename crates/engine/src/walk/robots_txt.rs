@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use evercrawl_metrics::{BlockCause, RobotsOutcome};
 use evercrawl_model::{Event, HostUpdate, Refusal, RobotsCopy, Time};
 use evercrawl_robots::{Access, RobotsTxt, availability};
 use evercrawl_state::{StateError, Store, View};
@@ -50,9 +51,10 @@ impl<S: Store> Walk<S> {
         let (page, access) = (answer.lease.page, availability(answer.status));
         self.ledger.frontier.end_robots_request(page.host);
         if answer.forbidden {
+            self.counts.meters.count_robots_fetch(RobotsOutcome::PrivateAddress);
             return self.refuse(&answer.lease, Refusal::PrivateAddress, None, now);
         }
-        self.counts.tally.robots += 1;
+        self.counts.robots_fetched(access, answer.asked_pause);
         let mut update = HostUpdate { ip: answer.ip, ..HostUpdate::default() };
         if answer.status.is_none() && answer.lease.row.guess && answer.lease.row.seed {
             self.ledger.frontier.record_answer(page.host, answer.ip, answer.took, now);
@@ -68,6 +70,7 @@ impl<S: Store> Walk<S> {
             let asked = answer.asked_pause.or(answer.status.map(|_| ROBOTS_RETRY));
             let jitter = host_pace::jitter(page, now, self.seed);
             expires = now.after(host_pace::backoff(schedule, &answer.lease, asked, jitter));
+            self.counts.host_blocked(answer.asked_pause, BlockCause::Robots);
             let frontier = &mut self.ledger.frontier;
             host_pace::block(&answer.lease, expires, frontier, &mut update);
         }

@@ -1,5 +1,7 @@
 //! A server that says exactly what a test tells it to, and a client to ask it.
 
+pub(crate) mod proxy;
+
 use std::future::Future;
 use std::net::SocketAddr;
 use std::time::Duration;

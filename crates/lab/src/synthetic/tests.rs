@@ -294,7 +294,7 @@ fn little_is_kept_of_a_page() {
 fn what_is_wrong_is_said_with_its_place() {
     for (text, line, column, words) in [
         ("pages = 10\npags = 1", 2, 1, "`pags` is not a key here; did you mean `pages`?"),
-        ("pages = 10\nzzz = 1", 2, 1, "there are pages, hosts"),
+        ("pages = 10\nzzz = 1", 2, 1, "use one of pages, hosts"),
         ("pages = 0", 1, 9, "`pages` must be a whole number from 1 to 100,000,000, not 0"),
         ("pages = 1.5", 1, 9, "whole number"),
         ("pages = \"x\"", 1, 9, "not \"x\""),

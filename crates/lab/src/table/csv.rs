@@ -197,7 +197,7 @@ mod tests {
             ("a,b\nc,d,\n", "p.csv, line 2, column 3: 3 cells where the header has 2"),
             ("a,b\nc,\"d\ne\n", "p.csv, line 2, column 2: a quote that is never closed"),
             ("\"a\"b,c\n", "p.csv, line 1, column 1: something follows the closing quote"),
-            ("a\"b,c\n", "p.csv, line 1, column 1: a quote within a cell"),
+            ("a\"b,c\n", "p.csv, line 1, column 1: a quote inside an unquoted cell"),
         ] {
             let error = rows(text).unwrap_err();
             assert!(error.starts_with(words), "{text:?}: {error}");

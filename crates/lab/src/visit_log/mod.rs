@@ -423,7 +423,7 @@ mod tests {
         assert!((account.days - 40.0).abs() < 1e-9 && (account.watched - 1.0).abs() < 1e-9);
         let young = daily(10, 7, 5.0).account();
         assert!((young.days - 28.0).abs() < 1e-9 && young.watched < 0.01, "{young:?}");
-        assert!(young.to_string().contains("0 % of the 28 days"), "{young}");
+        assert!(young.to_string().contains("0 % of the 28 scored days"), "{young}");
         let nothing = VisitLog::default();
         assert_eq!(nothing.account().watched, 0.0);
         assert!(nothing.world("w", 1, 0.0).pages.is_empty());

@@ -8,17 +8,18 @@ use evercrawl_engine::links::LinkReader;
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::overrides::Overrides as OverridesInForce;
 use evercrawl_engine::walk::{OverrideChange, read_robots, scope};
-use evercrawl_model::{HostKey, Override as OverrideSet};
-use evercrawl_query::{self as query, NoisePassage, NoiseView, OverrideRequest, OverridesView};
+use evercrawl_model::{HostKey, Override as OverrideSet, Time};
+use evercrawl_query::{
+    self as query, ChangedOverride, ExclusionCount, ListedOverrides, OverrideKind, OverrideNote,
+    OverrideNow, OverrideRequest, OverrideView, OverridesView,
+};
 use evercrawl_state::PageStatus;
 use evercrawl_urls::{Canonical, Patterns, UrlFilter};
-use serde_json::{Value, json};
 
 use super::Opened;
-use super::show::{describe, words};
 use crate::args::RunArgs;
 use crate::exit::{self, Failure};
-use crate::units::{show_count, show_counted, show_duration};
+use crate::units::show_duration;
 use crate::verbs::{canonical, host_of};
 use crate::{crawl_config, print};
 
@@ -31,20 +32,17 @@ const EXAMPLES: usize = 10;
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(366 * 86_400);
 
-/// What a verb changes and prints.
-#[derive(Default)]
+/// What a verb changes, and what is answered once that is done.
 pub(super) struct Decided {
     /// To be made in one commit; none where the verb only shows something.
     pub(super) changes: Vec<OverrideChange>,
-    /// What is printed once they are made, as text and as JSON.
-    pub(super) words: Vec<String>,
-    pub(super) json: Vec<Value>,
+    pub(super) view: OverridesView,
 }
 
 impl Decided {
-    /// What is said once the changes are made.
-    pub(super) fn view(self) -> OverridesView {
-        OverridesView { words: self.words, json: self.json }
+    /// Nothing is changed.
+    fn shown(view: OverridesView) -> Self {
+        Decided { changes: Vec::new(), view }
     }
 }
 
@@ -80,82 +78,42 @@ pub(super) fn decide(asked: &OverrideRequest, opened: &Opened) -> anyhow::Result
 /// What was learned of a page's noise, which may be forgotten.
 fn noise(opened: &Opened, url: &str, forget: bool) -> anyhow::Result<Decided> {
     let url = canonical(&opened.settings, url)?;
-    let view = query::noise(&opened.source(SystemClock.now()), &url)?;
-    let mut decided = Decided { words: noise_words(&view), ..Decided::default() };
-    let mut json = serde_json::to_value(&view)?;
-    if forget {
-        let (page, _) = opened.state.keyer().page(host_of(&opened.state, &url), url.as_str());
-        decided.changes.push(OverrideChange::ForgetNoise(page));
-        decided.words = vec![format!(
-            "what was learned of the noise of {} is forgotten: {}",
-            view.url,
-            show_counted(view.places, "place")
-        )];
-        json["now"] = json!("forgotten");
-    }
-    decided.json.push(json);
-    Ok(decided)
-}
-
-fn noise_words(view: &NoiseView) -> Vec<String> {
-    let places = show_counted(view.places, "place of noise");
-    let like = show_count(view.template_places);
-    let mut words = vec![format!("{}: {places}; {like} on pages like it", view.url)];
-    if view.in_doubt {
-        words.push("the last visit is in doubt: a second look decides".to_owned());
-    }
-    if let (Some(version), false) = (&view.version, view.passages.is_empty()) {
-        words.push(format!("not told as news in the version of {}:", version.0));
-    }
-    let passage = |passage: &NoisePassage| format!("  {:11} {}", passage.reason, passage.text);
-    words.extend(view.passages.iter().map(passage));
-    words
-}
-
-/// `no boosts`.
-fn no_overrides(kind: &str) -> String {
-    match kind {
-        "trust" => "no trusted hosts".to_owned(),
-        "exclude" => "no exclusions".to_owned(),
-        kind => format!("no {kind}s"),
-    }
+    let noise = query::noise(&opened.source(SystemClock.now()), &url)?;
+    let (page, _) = opened.state.keyer().page(host_of(&opened.state, &url), url.as_str());
+    let changes = if forget { vec![OverrideChange::ForgetNoise(page)] } else { Vec::new() };
+    let view = OverridesView::Noise { noise: Box::new(noise), forgotten: forget };
+    Ok(Decided { changes, view })
 }
 
 /// The overrides in force, of one kind or all.
 fn list(opened: &Opened, kind: Option<&str>) -> anyhow::Result<Decided> {
-    let mut decided = Decided::default();
-    for (user_override, since) in opened.state.overrides()? {
-        if kind.is_none_or(|kind| kind == user_override.code()) {
-            decided.words.push(format!("{} since {since}", words(&user_override)));
-            decided.json.push(describe(&user_override, Some(since)));
-        }
-    }
-    if decided.words.is_empty() {
-        let what = kind.map_or("no overrides".to_owned(), no_overrides);
-        decided.words.push(what);
-    }
-    Ok(decided)
+    let mut stand = opened.state.overrides()?;
+    stand.retain(|(user_override, _)| kind.is_none_or(|kind| kind == user_override.code()));
+    let view =
+        |(user_override, since): &(OverrideSet, Time)| OverrideView::new(user_override, *since);
+    Ok(Decided::shown(OverridesView::Listed(ListedOverrides {
+        kind: kind.map(str::to_owned),
+        overrides: stand.iter().map(view).collect(),
+    })))
 }
 
 /// An override that holds from now on, with a note for the user.
 fn begin(
     opened: &Opened,
     user_override: OverrideSet,
-    note: Option<String>,
+    note: Option<OverrideNote>,
 ) -> anyhow::Result<Decided> {
     let stands = opened.state.overrides()?.into_iter().map(|(user_override, _)| user_override);
     let before = stands.into_iter().find(|other| {
         (other.code(), other.subject()) == (user_override.code(), user_override.subject())
     });
-    let mut said = words(&user_override);
-    if let Some(before) = before.filter(|before| words(before) != said) {
-        said = format!("{said} (before: {})", words(&before));
-    }
-    let mut json = describe(&user_override, None);
-    json["now"] = json!("holds");
-    json["note"] = json!(note);
-    let words = std::iter::once(said).chain(note).collect();
-    Ok(Decided { changes: vec![OverrideChange::Begin(user_override)], words, json: vec![json] })
+    let what = OverrideKind::from(&user_override);
+    let before = before.map(|before| OverrideKind::from(&before)).filter(|before| *before != what);
+    let changed = ChangedOverride { what, now: OverrideNow::Holds, before, note };
+    Ok(Decided {
+        changes: vec![OverrideChange::Begin(user_override)],
+        view: OverridesView::Changed(vec![changed]),
+    })
 }
 
 /// Removes the overrides of these kinds on `what`.
@@ -186,15 +144,16 @@ fn end(opened: &Opened, what: &str, kinds: &[&str]) -> anyhow::Result<Decided> {
         );
         return Err(Failure { code: exit::UNEXPECTED, message }.into());
     }
-    let mut decided = Decided::default();
-    for user_override in stand {
-        decided.words.push(removed(&user_override));
-        let mut json = describe(&user_override, None);
-        json["now"] = json!("ended");
-        decided.json.push(json);
-        decided.changes.push(OverrideChange::End(user_override));
-    }
-    Ok(decided)
+    let ended = |user_override: &OverrideSet| ChangedOverride {
+        what: user_override.into(),
+        now: OverrideNow::Ended,
+        before: None,
+        note: None,
+    };
+    Ok(Decided {
+        view: OverridesView::Changed(stand.iter().map(ended).collect()),
+        changes: stand.into_iter().map(OverrideChange::End).collect(),
+    })
 }
 
 /// `pin, boost, pause, trust or exclusion`.
@@ -205,21 +164,6 @@ fn names(kinds: &[&str]) -> String {
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} or {last}", others.join(", ")),
         None => String::new(),
-    }
-}
-
-/// What is printed once an override was removed.
-fn removed(user_override: &OverrideSet) -> String {
-    match user_override {
-        OverrideSet::Pin { url, .. } => format!("{url} is no longer pinned"),
-        OverrideSet::Boost { pattern, .. } => {
-            format!("pages matching `{pattern}` have their usual weight again")
-        }
-        OverrideSet::Pause { authority, .. } => format!("{authority} is resumed"),
-        OverrideSet::Trust { authority, .. } => format!("{authority} is no longer trusted"),
-        OverrideSet::Exclude { pattern } => {
-            format!("pages matching `{pattern}` are no longer excluded")
-        }
     }
 }
 
@@ -234,17 +178,13 @@ fn pin(opened: &Opened, url: &str, every: Option<Duration>) -> anyhow::Result<De
     let note = match opened.state.find(host, url.as_str())? {
         None => {
             in_scope(opened, &config, &overrides, &url)?;
-            Some("it was unknown and is now a seed".to_owned())
+            Some(OverrideNote::NewSeed)
         }
-        Some(_) if overrides.is_excluded(url.as_str()) => {
-            Some("it is excluded: no visits until the exclusion is removed".to_owned())
-        }
-        Some(_) if overrides.is_paused(host) => {
-            Some("its host is paused: no visits until the host is resumed".to_owned())
-        }
+        Some(_) if overrides.is_excluded(url.as_str()) => Some(OverrideNote::Excluded),
+        Some(_) if overrides.is_paused(host) => Some(OverrideNote::HostPaused),
         Some((_, row)) => match row.status {
             PageStatus::Refused(reason) => {
-                Some(format!("it is refused now ({reason}): no visits until that changes"))
+                Some(OverrideNote::Refused { reason: reason.code().to_owned() })
             }
             _ => None,
         },
@@ -311,9 +251,7 @@ fn boost(opened: &Opened, pattern: &str, times: Option<f32>) -> anyhow::Result<D
     })?;
     usable("boost", pattern)?;
     let config = crawl_config::walk_config(&opened.settings, &RunArgs::default())?;
-    let note = config.plan.rate.is_none().then(|| {
-        "no effect without a budget; set one with e.g. `evercrawl crawl --budget 5/s`".to_owned()
-    });
+    let note = config.plan.rate.is_none().then_some(OverrideNote::NoBudget);
     begin(opened, OverrideSet::Boost { pattern: pattern.to_owned(), times }, note)
 }
 
@@ -370,15 +308,7 @@ fn count(opened: &Opened, pattern: &str, alone: &Patterns) -> anyhow::Result<Dec
             }
         }
     }
-    let (some, all) = (show_count(matching), show_counted(known, "known page"));
-    let mut words = vec![format!("{some} of {all} match `{pattern}`; none was excluded")];
-    words.extend(examples.iter().map(|url| format!("  {url}")));
-    let json = json!({
-        "pattern": pattern,
-        "matching": matching,
-        "known": known,
-        "examples": examples,
-        "now": "unchanged",
-    });
-    Ok(Decided { changes: Vec::new(), words, json: vec![json] })
+    let pattern = pattern.to_owned();
+    let count = ExclusionCount { pattern, matching, known, examples };
+    Ok(Decided::shown(OverridesView::Counted(count)))
 }

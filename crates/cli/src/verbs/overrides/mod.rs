@@ -55,7 +55,7 @@ pub(crate) fn running(
     if !decided.changes.is_empty() {
         inbox.ask(decided.changes.clone())?;
     }
-    Ok(decided.view())
+    Ok(decided.view)
 }
 
 /// Nobody crawls: the changes are made here.
@@ -67,7 +67,7 @@ fn stopped(asked: &OverrideRequest, opened: Opened) -> anyhow::Result<OverridesV
     if let (Some(dir), false) = (&held, decided.changes.is_empty()) {
         change(dir, &settings, &decided.changes)?;
     }
-    Ok(decided.view())
+    Ok(decided.view)
 }
 
 fn change(dir: &DataDir, settings: &Settings, changes: &[OverrideChange]) -> anyhow::Result<()> {
@@ -94,10 +94,9 @@ fn make(walk: &mut Walk<DiskStore>, changes: &[OverrideChange]) -> anyhow::Resul
 
 fn write(verb: &Override, view: &OverridesView) -> anyhow::Result<()> {
     let mut out = print::data();
-    if verb.about().json {
-        view.json.iter().try_for_each(|line| print::json_line(&mut out, line))?;
-    } else {
-        view.words.iter().try_for_each(|line| writeln!(out, "{}", print::plain(line)))?;
+    match verb.about().json {
+        true => show::write_json(&mut out, view)?,
+        false => show::write_text(&mut out, view)?,
     }
     Ok(out.flush()?)
 }

@@ -9,7 +9,7 @@ use evercrawl_query::RankMethod as Method;
 
 /// The URL of a page.
 pub(super) fn url_of(node: u32, links: &LinkGraph, opened: &Opened) -> anyhow::Result<String> {
-    let url = links.page(node).map(|page| opened.state.reading().url(page)).transpose()?;
+    let url = links.page(node).map(|page| opened.state.url(page)).transpose()?;
     Ok(url.flatten().unwrap_or_default())
 }
 
