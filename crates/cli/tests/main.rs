@@ -24,6 +24,7 @@ mod life;
 mod listings;
 mod metrics;
 mod mirrors;
+mod noise;
 mod outsiders;
 mod overrides;
 mod pace;

@@ -421,8 +421,10 @@ impl PlaceHistory {
             && u16::from(self.held) * 3 < u16::from(self.came)
     }
 
+    /// Whether it shows words, and a second look was there to see whether they stay: without any, all is told.
     fn is_of_words(&self) -> bool {
-        !matches!(self.key.kind(), KeyKind::Shape | KeyKind::Digits | KeyKind::Removal)
+        self.second_looks > 0
+            && !matches!(self.key.kind(), KeyKind::Shape | KeyKind::Digits | KeyKind::Removal)
     }
 
     fn rate(&self) -> f64 {

@@ -203,3 +203,26 @@ fn memories_of_random_noise_stay_within_their_bounds() {
         assert!(page.template.to_bytes().len() <= TemplateMemory::MOST_BYTES);
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn any_bytes_are_read_as_memories(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..700)) {
+        if let Some(memory) = PageMemory::from_bytes(&bytes) {
+            proptest::prop_assert_eq!(PageMemory::from_bytes(&memory.to_bytes()), Some(memory));
+        }
+        let template = TemplateMemory::from_bytes(&bytes);
+        proptest::prop_assert!(template.to_bytes().len() <= TemplateMemory::MOST_BYTES);
+        proptest::prop_assert_eq!(TemplateMemory::from_bytes(&template.to_bytes()), template);
+    }
+}
+
+#[test]
+fn pages_of_one_shape_of_url_are_of_one_template() {
+    let number = TemplateMemory::number_of;
+    assert_eq!(number("http://a.test/p/1"), number("http://a.test/p/27?x=3"));
+    assert_eq!(number("http://a.test/news/old-story"), number("http://a.test/news/another"));
+    let urls =
+        ["http://a.test/", "http://a.test/p/1", "http://a.test/news/x", "http://a.test/a/b/c"];
+    let numbers: std::collections::HashSet<u8> = urls.into_iter().map(number).collect();
+    assert!(numbers.len() > 2 && numbers.iter().all(|number| *number < 16), "{numbers:?}");
+}

@@ -117,6 +117,8 @@ struct Page {
     variants: [String; 2],
     memory: Option<Vec<u8>>,
     dirty: bool,
+    /// The last text, and its lines without digits, for what is compared with.
+    former: [String; 2],
 }
 
 /// A host with pages of one template.
@@ -136,6 +138,9 @@ pub struct Host {
     second: usize,
     /// Changes that turned out to be the site's.
     pub site_events: usize,
+    /// What an exact digest tells, and a comparison of lines without digits.
+    pub others: [Counts; 2],
+    text: String,
 }
 
 const STOCK: [&str; 4] = ["In stock", "Sold out", "Only two left", "Back soon"];
@@ -155,6 +160,7 @@ impl Page {
             variants: [draw.sentence(), draw.sentence()],
             memory: None,
             dirty: false,
+            former: Default::default(),
         }
     }
 
@@ -220,6 +226,8 @@ impl Host {
             counter: 1000,
             second: 0,
             site_events: 0,
+            others: Default::default(),
+            text: String::new(),
             draw,
         }
     }
@@ -253,6 +261,7 @@ impl Host {
                 self.pages[number].change(&mut self.draw);
             }
             let told = self.visit(number, slow, &mut counts);
+            self.count_others(number, first);
             let dirty = std::mem::take(&mut self.pages[number].dirty);
             counts.visits += 1;
             if !first {
@@ -262,6 +271,22 @@ impl Host {
             }
         }
         counts
+    }
+
+    /// What simpler comparisons would have told of the last text that was looked at.
+    fn count_others(&mut self, number: usize, first: bool) {
+        let page = &mut self.pages[number];
+        let text = std::mem::take(&mut self.text);
+        let letters = text.chars().filter(|letter| !letter.is_ascii_digit()).collect();
+        for (other, now) in [text, letters].into_iter().enumerate() {
+            let told = std::mem::replace(&mut page.former[other], now) != page.former[other];
+            if !first {
+                let counts = &mut self.others[other];
+                counts.told += usize::from(told && page.dirty);
+                counts.false_tells += usize::from(told && !page.dirty);
+                counts.missed += usize::from(!told && page.dirty);
+            }
+        }
     }
 
     fn visit(&mut self, number: usize, slow: u64, counts: &mut Counts) -> bool {
@@ -275,6 +300,7 @@ impl Host {
 
     fn look(&mut self, number: usize, slow: u64) -> (f64, bool) {
         let (text, places) = self.write(number, slow);
+        self.text.clone_from(&text);
         let outline = Outline::of_text(&text);
         let page = number as u64 * 7919;
         let Some(bytes) = &self.pages[number].memory else {

@@ -39,12 +39,16 @@ impl Confirming {
         }
     }
 
-    /// Whether a page that came up did so to be confirmed, or for a second look.
-    pub(super) fn wants(&self, lease: &Lease) -> bool {
-        let past = lease.row.past.as_ref();
-        let memory = past.and_then(|past| past.memory.as_deref());
-        self.0.contains(&lease.page) || memory.is_some_and(PageMemory::waits_for_second_look)
+    /// Whether a page that came up did so to be confirmed.
+    pub(super) fn wants(&self, page: PageKey) -> bool {
+        self.0.contains(&page)
     }
+}
+
+/// Whether a page that came up waits for a second look.
+pub(super) fn is_second_look(lease: &Lease) -> bool {
+    let memory = lease.row.past.as_ref().and_then(|past| past.memory.as_deref());
+    memory.is_some_and(PageMemory::waits_for_second_look)
 }
 
 /// When a page that was visited at `ended` gets its second look: soon, and sooner where it is visited often.
