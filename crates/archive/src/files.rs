@@ -114,6 +114,11 @@ pub(crate) fn is_sealed(segment: &SegmentId) -> bool {
     segment.stage == Stage::Sealed && [WARC, INDEX].iter().any(|kind| segment.name.ends_with(kind))
 }
 
+/// Whether a segment is a WARC file, growing or sealed.
+pub(crate) fn is_warc(segment: &SegmentId) -> bool {
+    segment.name.ends_with(WARC)
+}
+
 /// The WARC files, growing ones included, with their serial numbers and the names that they share with their
 /// indexes.
 pub(crate) fn list_warcs(

@@ -28,9 +28,11 @@
 //! - [`Disk`]: what makes the bytes of files last
 //! - [`surt()`]: the sort key of a URL, as replay tools compute it
 //! - [`read_record`], [`Scan`], [`RecordCache`], [`verify`]: reading back
+//! - [`HeadReader`]: what a server said, without the body
 //! - [`rewrite`]: a file without some of its records
 //! - [`check_file`]: is a file what it claims to be?
 //! - [`mend()`], [`rebuild_index`]: what is left of a damaged one
+//! - [`unknown_files`]: which files does the state not know?
 
 mod cache;
 mod cdx;
@@ -40,6 +42,7 @@ mod error;
 mod exchange;
 mod files;
 mod head;
+mod heads;
 mod mend;
 mod payload;
 mod read;
@@ -48,6 +51,7 @@ mod rewrite;
 mod segments;
 mod sorting;
 mod surt;
+mod unknown;
 mod verify;
 mod warc;
 mod writer;
@@ -58,6 +62,7 @@ pub use encode::{DEFAULT_LEVEL, Encoded, Encoder};
 pub use error::{Damaged, ReadError, RewriteError, WriteError};
 pub use exchange::{Exchange, Kind, Original, Tls, Truncated};
 pub use files::{FilePosition, find_warc, sealed_files};
+pub use heads::{HeadReader, HttpHead};
 pub use mend::{mend, rebuild_index, seal_as_found, warc_files};
 pub use payload::Payload;
 pub use read::{Record, Scan, Scanned, read_record};
@@ -65,6 +70,7 @@ pub use recover::Recovery;
 pub use rewrite::{Kept, rewrite};
 pub use segments::{Disk, FileSegments, MemorySegments, RealDisk, SegmentId, SegmentStore, Stage};
 pub use surt::surt;
+pub use unknown::{UnknownFile, UnknownKind, unknown_files};
 pub use verify::{VerifyError, payload_digest, verify};
 pub use warc::{FileId, Uuid};
 pub use writer::{Checkpoint, DEFAULT_ROLL_AT, Serials, Settings, Writer};

@@ -75,6 +75,9 @@ pub(crate) enum Verb {
     /// Show which words of a page changed between two archived versions
     #[command(after_help = "Example: evercrawl diff https://example.org/ --from 2d --data web")]
     Diff(Diff),
+    /// Estimate how often pages change, by host, directory or tag
+    #[command(after_help = "Example: evercrawl rates --by dir --data web")]
+    Rates(crate::verbs::rates::Rates),
     /// Rank pages, hosts or domains by the links found
     Rank(crate::verbs::rank::RankArgs),
     /// Report probable spam and mirrors; changes nothing
@@ -149,6 +152,9 @@ pub(crate) struct Init {
     /// Product token in the User-Agent header and in robots.txt
     #[arg(long = "user-agent", short = 'A', alias = "agent", value_name = "NAME")]
     pub(crate) agent: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -192,18 +198,22 @@ pub(crate) struct Crawl {
     /// Print progress and a final report as JSON Lines
     #[arg(long)]
     pub(crate) json: bool,
-    /// Show no progress
+    /// Print nothing but errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
+    /// Write a report of the run as JSON to this file at its end
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
 }
 
 /// What a crawl is about; remembered for the next run on the same data directory.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "What to crawl (remembered in the data directory)")]
 pub(crate) struct CrawlRules {
-    /// How far to crawl around each seed [default: host]
-    #[arg(long, value_enum)]
-    pub(crate) scope: Option<ScopeArg>,
+    /// How far to crawl around each seed: page (the seeds only), prefix (under the seed's
+    /// directory), host, domain (the registered domain) or any [default: host]
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) scope: Option<String>,
     /// Crawl only URLs that match one of these patterns
     #[arg(long, value_name = "REGEX")]
     pub(crate) include: Vec<String>,
@@ -211,11 +221,18 @@ pub(crate) struct CrawlRules {
     #[arg(long, value_name = "REGEX")]
     pub(crate) exclude: Vec<String>,
     /// Maximum link distance from a seed
-    #[arg(long, value_name = "N")]
-    pub(crate) depth: Option<u16>,
-    /// Also fetch images, scripts and stylesheets
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) depth: Option<String>,
+    /// Also fetch what pages are made of: images, scripts, stylesheets, fonts, media
     #[arg(long = "page-requisites", short = 'p', alias = "embeds")]
     pub(crate) embeds: bool,
+    /// Archive pages with all that they show: page requisites from any host, PDF and media up to
+    /// 64 MiB each
+    #[arg(long)]
+    pub(crate) archive: bool,
+    /// Where to look for links: pages, or all (also scripts, JSON, comments, forms)
+    #[arg(long, value_name = "WHERE")]
+    pub(crate) links: Option<String>,
     /// Request budget over all hosts, e.g. 5/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) budget: Option<String>,
@@ -223,17 +240,17 @@ pub(crate) struct CrawlRules {
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) max_bytes_per_day: Option<String>,
     /// Maximum concurrent requests, all hosts [default: 256]
-    #[arg(long, value_name = "N")]
-    pub(crate) concurrency: Option<usize>,
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) concurrency: Option<String>,
     /// Pause between requests to one host [default: 1s]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) delay: Option<String>,
     /// Pause between requests to one IP address [default: 250ms, none on loopback]
     #[arg(long, value_name = "TIME")]
     pub(crate) ip_delay: Option<String>,
     /// Maximum concurrent requests per host [default: 1]
-    #[arg(long, value_name = "N")]
-    pub(crate) per_host: Option<usize>,
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) per_host: Option<String>,
     /// Share of the budget for new pages while known pages are due [default: 50%]
     #[arg(
         long = "discovery-share",
@@ -284,20 +301,6 @@ pub(crate) struct RunArgs {
     /// Stop after receiving this much, e.g. 2GB
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_bytes: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum ScopeArg {
-    /// The seeds only
-    Page,
-    /// Everything under the seed's directory
-    Prefix,
-    /// The seed's host
-    Host,
-    /// The seed's registered domain
-    Domain,
-    /// Everything
-    Any,
 }
 
 #[derive(Debug, Args)]
@@ -381,6 +384,9 @@ pub(crate) struct Budget {
     pub(crate) rate: String,
     #[command(flatten)]
     pub(crate) common: Common,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -422,6 +428,9 @@ pub(crate) struct Changes {
     /// Also list pages whose state changed (e.g. to failing and back), with the reason
     #[arg(long)]
     pub(crate) states: bool,
+    /// Also list visits that found nothing but noise
+    #[arg(long)]
+    pub(crate) noise: bool,
     /// List every visit, also those that found no change
     #[arg(long)]
     pub(crate) all: bool,
@@ -443,6 +452,9 @@ pub(crate) struct Diff {
     /// Newer version: the one known at this time [default: the latest]
     #[arg(long, value_name = "TIME", value_parser = units::moment)]
     pub(crate) to: Option<units::Moment>,
+    /// Mask nothing as noise: every word that differs counts
+    #[arg(long)]
+    pub(crate) unmask: bool,
     /// Exit with code 10 if words differ
     #[arg(long)]
     pub(crate) exit_code: bool,
@@ -562,31 +574,4 @@ fn reason(text: &str) -> Result<String, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(line: &str) -> Vec<String> {
-        line.split(' ').map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn the_flags_of_earlier_versions_still_work() {
-        for line in [
-            "crawl a.test --for 1h --once --recrawl 27d --discover 30% --embeds --agent bot",
-            "crawl --seeds list.txt",
-            "fetch a.test --agent bot --embeds",
-            "init --agent bot",
-            "plan --for 7d",
-            "testweb --for 1m",
-            "demo --for 1m",
-            "boost /news/ x5",
-            "boost /news/ 0.5",
-            "wishes",
-            "wishes --json",
-            "resume h1.test",
-        ] {
-            let line = [vec!["evercrawl".to_owned()], words(line)].concat();
-            assert!(Cli::try_parse_from(&line).is_ok(), "{line:?}");
-        }
-    }
-}
+mod tests;

@@ -1,5 +1,7 @@
 //! How do settings become the configuration of a crawl?
 
+mod preset;
+
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,12 +18,13 @@ use evercrawl_extract::decode::DecodeLimits;
 use evercrawl_fetch::{self as fetch, ConnectTo, NameServers};
 use evercrawl_rank::Topic;
 use evercrawl_state::StoreLimits;
-use evercrawl_urls::{CanonicalStep, CanonicalSteps, DEFAULT_EXTENSIONS, FilterRules, ScopeKind};
+use evercrawl_urls::{CanonicalStep, CanonicalSteps, Scope, ScopeKind, UrlFilter};
 
-use crate::args::{Common, CrawlRules, RunArgs, ScopeArg};
+use crate::args::{Common, CrawlRules, RunArgs};
 use crate::exit::Failure;
 use crate::settings::{Origin, Settings};
 use crate::units;
+use crate::url_rules::{filter_rules, link_sources};
 
 /// The file in the data directory with what earlier commands set.
 pub(crate) fn remembered(data: &Path) -> PathBuf {
@@ -49,6 +52,12 @@ pub(crate) fn settings(common: &Common, rules: Option<&CrawlRules>) -> anyhow::R
     for pair in &common.set {
         settings.set_pair(pair)?;
     }
+    preset::apply(&mut settings)?;
+    // A wrong value is the same mistake for every verb, also for one that does not use it.
+    store_limits(&settings)?;
+    let config = crawl_config(&settings, &RunArgs::default())?;
+    UrlFilter::new(Scope::default(), config.walk.rules)
+        .map_err(|error| Failure::config(error.to_string()))?;
     Ok(settings)
 }
 
@@ -58,18 +67,18 @@ fn config_file(common: &Common) -> Option<PathBuf> {
 }
 
 fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()> {
-    let scope = rules.scope.map(|scope| scope_name(scope).to_owned());
-    let text = |n: Option<usize>| n.map(|n| n.to_string());
     let single = [
-        ("crawl.scope", scope),
-        ("crawl.depth", rules.depth.map(|n| n.to_string())),
+        ("crawl.scope", rules.scope.clone()),
+        ("crawl.depth", rules.depth.clone()),
         ("crawl.page_requisites", rules.embeds.then(|| "true".to_owned())),
+        ("crawl.preset", rules.archive.then(|| "archive".to_owned())),
+        ("crawl.links", rules.links.clone()),
         ("budget.rate", rules.budget.clone()),
         ("budget.bytes_per_day", rules.max_bytes_per_day.clone()),
-        ("budget.concurrency", text(rules.concurrency)),
+        ("budget.concurrency", rules.concurrency.clone()),
         ("pace.delay", rules.delay.clone()),
         ("pace.ip_delay", rules.ip_delay.clone()),
-        ("pace.per_host", text(rules.per_host)),
+        ("pace.per_host", rules.per_host.clone()),
         ("budget.discovery_share", rules.discover.clone()),
         ("schedule.goal", rules.goal.clone()),
         ("schedule.policy", rules.policy.clone()),
@@ -99,16 +108,6 @@ fn take_flags(settings: &mut Settings, rules: &CrawlRules) -> anyhow::Result<()>
         }
     }
     Ok(())
-}
-
-fn scope_name(scope: ScopeArg) -> &'static str {
-    match scope {
-        ScopeArg::Page => "page",
-        ScopeArg::Prefix => "prefix",
-        ScopeArg::Host => "host",
-        ScopeArg::Domain => "domain",
-        ScopeArg::Any => "any",
-    }
 }
 
 /// The configuration of a crawl, from the settings and the limits of this run.
@@ -142,7 +141,7 @@ pub(crate) fn walk_config(settings: &Settings, run: &RunArgs) -> anyhow::Result<
                 format!("`{text}` is not a scope; use page, prefix, host, domain or any")
             })
         })?,
-        rules: rules(settings)?,
+        rules: filter_rules(settings)?,
         frontier: frontier(settings, run)?,
         schedule: Schedule {
             recrawl: recrawl(settings)?.unwrap_or(Schedule::default().recrawl),
@@ -163,8 +162,17 @@ pub(crate) fn walk_config(settings: &Settings, run: &RunArgs) -> anyhow::Result<
             _ => Err(format!("`{text}` is not valid; use skip or fetch")),
         })?,
         topic_tags: topic_items(settings).1,
+        noise_off: noise_off(settings)?,
         retention: retention(settings)?,
     })
+}
+
+/// On which pages nothing is masked.
+fn noise_off(settings: &Settings) -> anyhow::Result<Vec<String>> {
+    let items = settings.items("compare.noise_off");
+    evercrawl_engine::unmasked::Unmasked::new(items)
+        .map_err(|error| Failure::config(format!("compare.noise_off: {error}")))?;
+    Ok(items.to_vec())
 }
 
 /// How answers are read.
@@ -207,8 +215,9 @@ fn agent(settings: &Settings) -> anyhow::Result<String> {
 }
 
 pub(crate) fn fetch_config(settings: &Settings) -> anyhow::Result<fetch::FetchConfig> {
-    let contact = settings.items("identity.contact").first().cloned();
-    let from = contact.clone().filter(|text| text.contains('@') && !text.contains("://"));
+    let contact = settings.get("identity.contact", crate::contact::contact)?;
+    let mail = contact.as_deref().filter(|text| !text.contains("://"));
+    let from = mail.map(|text| text.trim_start_matches("mailto:").to_owned());
     let product = format!("{}/{}", agent(settings)?, env!("CARGO_PKG_VERSION"));
     let mut config = fetch::FetchConfig::new(fetch::Identity { product, contact, from });
     let time = |name| settings.need(name, units::duration);
@@ -253,31 +262,6 @@ pub(crate) fn connect_to(settings: &Settings) -> anyhow::Result<Vec<ConnectTo>> 
         .map_err(|error: fetch::BadConnectTo| Failure::config(format!("fetch.connect_to: {error}")))
 }
 
-fn rules(settings: &Settings) -> anyhow::Result<FilterRules> {
-    let optional = |name| {
-        settings
-            .get(name, |text| text.parse().map_err(|_| format!("`{text}` is not a valid number")))
-    };
-    let extensions = settings.items("crawl.skip_extensions");
-    let default = || DEFAULT_EXTENSIONS.iter().map(|&e| e.to_owned());
-    let embeds = settings.flag("crawl.page_requisites")?;
-    let extensions = match extensions {
-        [word] if word == "none" => Vec::new(),
-        [word] if word == "default" && embeds => Vec::new(),
-        [word] if word == "default" => default().collect(),
-        list => list.to_vec(),
-    };
-    Ok(FilterRules {
-        include: settings.items("crawl.include").to_vec(),
-        exclude: settings.items("crawl.exclude").to_vec(),
-        denied_hosts: settings.items("crawl.deny_hosts").to_vec(),
-        extensions,
-        max_depth: optional("crawl.depth")?,
-        max_length: settings.number("crawl.max_url_length")?,
-        ..FilterRules::default()
-    })
-}
-
 pub(crate) fn steps(settings: &Settings) -> anyhow::Result<CanonicalSteps> {
     let mut steps = CanonicalSteps::default();
     for word in settings.items("crawl.url_normalization") {
@@ -296,7 +280,12 @@ pub(crate) fn steps(settings: &Settings) -> anyhow::Result<CanonicalSteps> {
 
 fn take(settings: &Settings) -> anyhow::Result<Take> {
     Ok(Take {
-        embeds: settings.flag("crawl.page_requisites")?,
+        embeds_from_any_host: settings.need("crawl.requisites_from", |text| match text {
+            "scope" => Ok(false),
+            "any" => Ok(true),
+            _ => Err(format!("`{text}` is not valid; use scope or any")),
+        })?,
+        sources: link_sources(settings)?,
         page_directives: settings.flag("crawl.page_directives")?,
         keep_links: settings.flag("links.keep")?,
         keep_anchors: settings.flag("links.anchors")?,
@@ -501,7 +490,7 @@ fn archive(settings: &Settings) -> anyhow::Result<ArchiveConfig> {
         prefix: settings.need("archive.prefix", |text| Ok(text.to_owned()))?,
         roll_at: settings.need("archive.roll", units::size)?,
         machine: machine(),
-        operator: settings.items("identity.contact").first().cloned().unwrap_or_default(),
+        operator: settings.get("identity.contact", crate::contact::contact)?.unwrap_or_default(),
     })
 }
 
@@ -547,39 +536,4 @@ pub(crate) fn store_limits(settings: &Settings) -> anyhow::Result<StoreLimits> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use evercrawl_fuzz::Mutator;
-
-    const EXAMPLES: [&[u8]; 3] = [
-        b"[pace]\ndelay = \"2s\"\nip_delay = 0\n[budget]\nrate = \"5/s\"\ndiscover = \"50%\"\nbytes_per_day = \"2GB\"\n",
-        b"crawl.include = [\"^http://a\", \"(b|c)+\"]\ncrawl.depth = 3\nfetch.connect_to = [\"::127.0.0.1:80\"]\n",
-        b"[schedule]\nrecrawl = \"1d\"\n[retention]\narchive = \"all\"\n[archive]\nroll = \"1GB\"\nlevel = 6\n",
-    ];
-
-    /// Any file is read or refused with a message, and what was read makes a crawl or a message. `FUZZ_INPUTS` says how many files, `FUZZ_SEED` which.
-    #[test]
-    fn every_file_of_settings_is_a_crawl_or_a_message() {
-        let number = |name: &str, usual: u64| {
-            std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
-        };
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("evercrawl.toml");
-        let mut mutator = Mutator::new(number("FUZZ_SEED", 1));
-        let (mut crawls, mut messages) = (0, 0);
-        for _ in 0..number("FUZZ_INPUTS", 1500) {
-            std::fs::write(&file, mutator.next(&EXAMPLES)).unwrap();
-            let mut settings = Settings::defaults();
-            let read = settings.read_file(&file, &Origin::File(file.clone()));
-            let made = read.and_then(|()| {
-                store_limits(&settings)?;
-                crawl_config(&settings, &RunArgs::default())
-            });
-            match made {
-                Ok(_) => crawls += 1,
-                Err(error) => messages += u32::from(!error.to_string().is_empty()),
-            }
-        }
-        assert!(crawls > 20 && messages > 50, "{crawls} crawls, {messages} messages");
-    }
-}
+mod tests;

@@ -44,6 +44,19 @@ const MEANINGS: [(u8, &str); 11] = [
     (DISK_LIMIT, "disk full"),
 ];
 
+/// What an exit code is called in JSON.
+pub(crate) fn name(code: u8) -> &'static str {
+    match code {
+        USAGE => "usage",
+        CONFIG => "configuration",
+        STORAGE => "storage",
+        UNREACHABLE => "unreachable",
+        INTERRUPTED => "interrupted",
+        DISK_LIMIT => "disk_full",
+        _ => "unexpected",
+    }
+}
+
 /// The exit codes and their meanings, for `--help`.
 pub(crate) fn listed() -> String {
     let line = |(code, meaning): &(u8, &str)| format!("\n  {code:>2}  {meaning}");

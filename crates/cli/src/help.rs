@@ -12,7 +12,10 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Crawl", &["init", "add", "crawl", "status", "budget", "plan"]),
     (
         "Read the results",
-        &["urls", "hosts", "queue", "archive", "why", "history", "changes", "diff", "rank", "spam"],
+        &[
+            "urls", "hosts", "queue", "archive", "why", "history", "changes", "diff", "rates",
+            "rank", "spam",
+        ],
     ),
     (
         "Steer a crawl, running or stopped",

@@ -4,6 +4,8 @@
 
 mod access;
 mod args;
+mod complaint;
+mod contact;
 mod control;
 mod crawl_config;
 #[cfg(test)]
@@ -22,6 +24,7 @@ mod secret;
 mod seeds;
 mod settings;
 mod units;
+mod url_rules;
 mod verbs;
 
 use std::process::ExitCode;
@@ -39,28 +42,40 @@ fn main() -> ExitCode {
     // system time, and twice the memory. The allocator does not ask for that; where it is given all
     // the same, and cannot be turned off, so be it.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
-    match parse().and_then(|cli| logging::start(&cli.log).and_then(|()| run(cli.verb))) {
+    let words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let as_json = complaint::wants_json(&words);
+    let ran = parse(&words, as_json).and_then(|cli| match cli {
+        Ok(cli) => logging::start(&cli.log).and_then(|()| run(cli.verb)),
+        Err(code) => Ok(code),
+    });
+    match ran {
         Ok(code) => code.into(),
         Err(error) if exit::is_broken_pipe(&error) => exit::OK.into(),
         Err(error) => {
-            eprintln!("evercrawl: {}", print::complaint(&format!("{error:#}")));
+            complaint::show(&error, as_json);
             exit::code_of(&error).into()
         }
     }
 }
 
-/// Reads the command line; ends the process for `--help`, `--version` and what clap refuses.
-fn parse() -> anyhow::Result<Cli> {
-    let words: Vec<String> =
-        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    if let Some(network) = args::network_after_space(&words) {
+/// Reads the command line; or gives the exit code where `--help`, `--version` or a mistake ends the process.
+fn parse(words: &[String], as_json: bool) -> anyhow::Result<Result<Cli, u8>> {
+    if let Some(network) = args::network_after_space(words) {
         return Err(exit::Failure::usage(format!(
             "`--allow-private {network}` would take `{network}` for a seed; \
              write `--allow-private={network}`"
         )));
     }
-    let matches = help::command().get_matches();
-    Ok(Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()))
+    let matches = help::command().try_get_matches();
+    match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => Ok(Ok(cli)),
+        Err(error) if as_json && error.use_stderr() => {
+            complaint::show_usage(&error);
+            Ok(Err(exit::USAGE))
+        }
+        Err(error) => error.exit(),
+    }
 }
 
 fn run(verb: Verb) -> anyhow::Result<u8> {
@@ -78,6 +93,7 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         Verb::History(args) => verbs::history::run(&args),
         Verb::Changes(args) => verbs::changes::run(&args),
         Verb::Diff(args) => verbs::diff::run(&args),
+        Verb::Rates(args) => verbs::rates::run(&args),
         Verb::Rank(args) => verbs::rank::run(&args),
         Verb::Spam(args) => verbs::spam::run(&args),
         Verb::Override(verb) => verbs::overrides::run(&verb),

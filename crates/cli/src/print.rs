@@ -83,8 +83,14 @@ fn terminal_width() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|width| *width > 0)
 }
 
+/// How many characters fit on a line of the terminal that errors go to.
+pub(crate) fn error_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|width| *width > 0)
+}
+
 /// A text in lines of at most `width` characters, broken at spaces; a longer word stays whole.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let line = lines.last().map_or(0, |line| line.chars().count());

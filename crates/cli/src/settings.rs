@@ -44,10 +44,33 @@ pub(crate) const KEYS: &[Key] = &[
     list("crawl.include", "", "regular expressions; crawl only URLs that match one"),
     list("crawl.exclude", "", "regular expressions; skip URLs that match one"),
     list("crawl.deny_hosts", "", "hosts to skip, with all their subdomains"),
-    list("crawl.skip_extensions", "default", "file extensions to skip; `none` skips none"),
+    list(
+        "crawl.skip_extensions",
+        "default",
+        "file extensions to skip; `none` skips none, `default,-pdf` all defaults but one",
+    ),
     list("crawl.skip_types", "", "content types to skip, e.g. `image/` or `application/pdf`"),
     one("crawl.depth", "", "maximum link distance from a seed"),
-    one("crawl.page_requisites", "false", "also fetch images, scripts and stylesheets"),
+    one(
+        "crawl.preset",
+        "",
+        "settings for a purpose, where you set no others; archive: pages with all that they show",
+    ),
+    one(
+        "crawl.requisites_from",
+        "scope",
+        "where page requisites may lie: scope, or any (also other hosts, at any depth)",
+    ),
+    one(
+        "crawl.page_requisites",
+        "false",
+        "also fetch what pages are made of: images, scripts, stylesheets, fonts, media",
+    ),
+    one(
+        "crawl.links",
+        "pages",
+        "where to look for links: pages (markup) or all (also scripts, JSON, comments, text, forms; includes page requisites)",
+    ),
     one("crawl.sitemaps", "true", "read sitemaps named in robots.txt, and /sitemap.xml"),
     one("crawl.page_directives", "true", "obey nofollow and noarchive of pages and links"),
     one("crawl.max_redirects", "10", "maximum redirects in a row"),
@@ -133,6 +156,11 @@ pub(crate) const KEYS: &[Key] = &[
         "how soon to look again where a difference may be noise; 0s: never",
     ),
     one("schedule.tries", "3", "attempts at a first visit before a page is scheduled like others"),
+    list(
+        "compare.noise_off",
+        "",
+        "pages on which noise counts as a change: regular expressions, and `tag:NAME` of seeds",
+    ),
     one("push.listen", "", "address and port on which a crawl accepts pushes over HTTP"),
     one("push.token", "", "token that callers must send; required beyond loopback"),
     one("push.secret", "", "secret with which WebSub notifications must be signed"),
@@ -219,6 +247,8 @@ fn key_of_variable(wanted: &str) -> Option<&'static Key> {
 pub(crate) enum Origin {
     /// Nowhere: the default.
     Default,
+    /// A setting that stands for several.
+    Preset(&'static str),
     /// An earlier command on this data directory.
     Remembered,
     /// A configuration file.
@@ -233,6 +263,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Origin::Default => f.write_str("default"),
+            Origin::Preset(name) => f.write_str(name),
             Origin::Remembered => f.write_str("an earlier command on this data directory"),
             Origin::File(path) => write!(f, "{}", path.display()),
             Origin::Environment(name) => write!(f, "${name}"),
@@ -372,6 +403,11 @@ impl Settings {
         self.values.get(find_key(name)?.name)
     }
 
+    /// Whether nothing but the default was set.
+    pub(crate) fn is_default(&self, name: &str) -> bool {
+        self.value(name).is_none_or(|value| value.origin == Origin::Default)
+    }
+
     pub(crate) fn items(&self, name: &str) -> &[String] {
         self.value(name).map_or(&[], |value| &value.items)
     }
@@ -500,86 +536,4 @@ fn nearest(wrong: &str, names: impl Iterator<Item = String>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn message(result: anyhow::Result<()>) -> String {
-        result.unwrap_err().to_string()
-    }
-
-    #[test]
-    fn later_sources_win_and_are_named() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("evercrawl.toml");
-        std::fs::write(
-            &path,
-            "[pace]\ndelay = \"2s\"\nper_host = 3\n[crawl]\nexclude = [\"/a\", \"/b\"]\n",
-        )
-        .unwrap();
-        let mut settings = Settings::defaults();
-        settings.read_file(&path, &Origin::File(path.clone())).unwrap();
-        let environment = [("EVERCRAWL_PACE_DELAY".to_owned(), "3s".to_owned())];
-        settings.read_environment(environment.into_iter()).unwrap();
-        assert_eq!(settings.items("pace.delay"), ["3s"]);
-        assert_eq!(settings.items("pace.per_host"), ["3"]);
-        assert_eq!(settings.items("crawl.exclude"), ["/a", "/b"]);
-        settings.set_pair("pace.delay=4s").unwrap();
-        assert_eq!(settings.items("pace.delay"), ["4s"]);
-        assert_eq!(settings.values["pace.delay"].origin, Origin::Flag);
-    }
-
-    #[test]
-    fn mistakes_are_named_with_what_was_meant() {
-        let mut settings = Settings::defaults();
-        assert!(message(settings.set_pair("pace.dealy=1s")).contains("did you mean `pace.delay`?"));
-        assert!(message(settings.set_pair("pace.delay")).contains("NAME=VALUE"));
-        let unknown = [("EVERCRAWL_PACE_DELAI".to_owned(), "1s".to_owned())];
-        let error = message(settings.read_environment(unknown.into_iter()));
-        assert!(error.contains("did you mean `EVERCRAWL_PACE_DELAY`?"), "{error}");
-        settings.set_pair("pace.delay=soon").unwrap();
-        let error = settings.need("pace.delay", crate::units::duration).unwrap_err().to_string();
-        assert!(error.contains("pace.delay (from command line)"), "{error}");
-    }
-
-    #[test]
-    fn old_names_of_settings_still_work_and_are_written_as_new_ones() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("remembered.toml");
-        let old =
-            "[schedule]\nrecrawl = \"27d\"\n[crawl]\nurl_steps = [\"default\", \"-sort_query\"]\n";
-        std::fs::write(&path, old).unwrap();
-        let mut settings = Settings::defaults();
-        settings.read_file(&path, &Origin::Remembered).unwrap();
-        assert_eq!(settings.items("schedule.revisit_every"), ["27d"]);
-        assert_eq!(settings.items("crawl.url_normalization"), ["default", "-sort_query"]);
-        let variable = [("EVERCRAWL_IDENTITY_AGENT".to_owned(), "bot".to_owned())];
-        settings.read_environment(variable.into_iter()).unwrap();
-        settings.set_pair("crawl.url_steps=default,-fragment").unwrap();
-        assert_eq!(settings.items("identity.user_agent"), ["bot"]);
-        assert_eq!(settings.items("crawl.url_normalization"), ["default", "-fragment"]);
-        settings.remember(&path).unwrap();
-        let written = std::fs::read_to_string(&path).unwrap();
-        assert!(written.contains("revisit_every") && !written.contains("recrawl"), "{written}");
-    }
-
-    #[test]
-    fn every_old_name_leads_to_a_setting_and_is_none_itself() {
-        for (old, new) in OLD_NAMES {
-            assert_eq!(find_key(old).map(|key| key.name), Some(new));
-            assert!(KEYS.iter().all(|key| key.name != old), "{old}");
-        }
-    }
-
-    #[test]
-    fn what_flags_said_is_remembered_and_nothing_else() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("remembered.toml");
-        let mut settings = Settings::defaults();
-        settings.set_pair("crawl.exclude=/a,/b").unwrap();
-        settings.remember(&path).unwrap();
-        let mut again = Settings::defaults();
-        again.read_file(&path, &Origin::Remembered).unwrap();
-        assert_eq!(again.items("crawl.exclude"), ["/a", "/b"]);
-        assert_eq!(again.values.values().filter(|v| v.origin != Origin::Default).count(), 1);
-    }
-}
+mod tests;

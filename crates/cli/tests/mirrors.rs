@@ -145,7 +145,7 @@ fn what_a_mirror_alone_holds_is_fetched_and_the_rest_waits_with_a_reason() {
     assert_eq!(pages_asked(&site, "m.test"), PAGES);
     assert!(place.run("wishes").expect(0).out.contains("m.test is trusted"));
     place.run("resume m.test").expect(0);
-    place.run("trust nobody.test").expect(1).explains(&["nothing to trust"]);
+    place.run("trust nobody.test").expect(1).explains(&["cannot trust", "no page of this host"]);
 }
 
 #[test]

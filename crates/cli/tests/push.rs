@@ -347,11 +347,13 @@ fn a_doorbell_that_cannot_be_is_refused_before_anything_is_done() {
         ("--push [::]:0", "set push.token"),
         ("--push 8090", "is not an address and port"),
         ("--push localhost:8090", "is not an address and port"),
-        (&format!("--push {taken}"), "cannot listen on"),
     ] {
         let flags = format!("{flags} {}", web.site.flags());
         place.run(&format!("crawl http://a.test/ {flags}")).expect(3).explains(&[words]);
         assert!(!place.data().exists());
     }
+    let taken = format!("crawl http://a.test/ --push {taken} {}", web.site.flags());
+    place.run(&taken).expect(1).explains(&["cannot listen on", "use another port"]);
+    assert!(!place.data().exists());
     assert!(web.site.all_asked().is_empty());
 }

@@ -11,12 +11,12 @@ pub mod repair;
 use std::fmt;
 use std::path::Path;
 
-use evercrawl_archive::{self as archive, SegmentId, SegmentStore};
+use evercrawl_archive::{self as archive, SegmentId, SegmentStore, UnknownFile};
 use evercrawl_state::{CheckDepth, DamagedFile, Store, View, damaged_files, is_seen_file_sound};
 use tracing::debug_span;
 
 use self::records::{ByOffset, Expected};
-use crate::data_dir::io;
+use crate::data_dir::{io, unknown_files};
 use crate::{DataDir, EngineError};
 
 /// Bytes that one record may unpack to while it is checked.
@@ -73,6 +73,8 @@ pub enum Told {
     At(String),
     /// Something is wrong.
     Fault(Fault),
+    /// Something is there that a user should know of, and that does no harm.
+    Note(Fault),
 }
 
 /// Checks the archive in `segments` against `state`.
@@ -93,6 +95,24 @@ pub fn check<S: Store>(
         }
     }
     Ok(check.report)
+}
+
+/// Tells of files in the archive that the state `view` does not know, or that no state knows; gives how many
+/// are faults.
+pub fn check_unknown_files<S: Store>(
+    view: Option<&View<S>>,
+    path: &Path,
+    tell: &mut dyn FnMut(Told),
+) -> Result<u64, EngineError> {
+    let mut faults = 0;
+    for UnknownFile { segment, kind, .. } in unknown_files::find(view, path)? {
+        let file = format!("archive/{segment}");
+        let fault = Fault { file, what: unknown_files::words(kind), ..Fault::default() };
+        let is_fault = unknown_files::is_fault(kind);
+        faults += u64::from(is_fault);
+        tell(if is_fault { Told::Fault(fault) } else { Told::Note(fault) });
+    }
+    Ok(faults)
 }
 
 /// The same, and reads every row of the state and every other file of the data directory at `path`.

@@ -9,6 +9,8 @@
 //! DIR/control.sock     where a running crawl answers other verbs
 //! ```
 
+pub(crate) mod unknown_files;
+
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -144,17 +146,43 @@ impl DataDir {
 
     /// Opens the state; `seed` is the secret of a new one.
     pub fn state(&self, limits: StoreLimits, seed: u64) -> Result<State<DiskStore>, EngineError> {
+        self.require_state()?;
         let seen = Self::seen_in(&self.path);
         let fresh = Settings { seed, shards: SHARDS };
-        Ok(State::open(self.store(limits)?, fresh, Some(&seen))?)
+        let store = self.store(limits)?;
+        unknown_files::refuse(&View::open(Arc::clone(&store))?, &self.path)?;
+        Ok(State::open(store, fresh, Some(&seen))?)
     }
 
     /// Opens the state for reading alone: at once, however much is known.
     pub fn view(&self, limits: StoreLimits) -> Result<View<DiskStore>, EngineError> {
+        let view = self.view_as_found(limits)?;
+        match view.counters().visits {
+            0 => unknown_files::refuse_without_visits(&view, &self.path).map(|()| view),
+            _ => Ok(view),
+        }
+    }
+
+    /// The same, whatever files the archive has beside those that the state knows.
+    pub fn view_as_found(&self, limits: StoreLimits) -> Result<View<DiskStore>, EngineError> {
+        self.require_state()?;
         let resting = DiskStore::open_to_read(&Self::store_in(&self.path), limits)?;
         match resting.map(Arc::new) {
             Some(store) if !needs_preparation(store.as_ref())? => Ok(View::open(store)?),
             _ => Ok(View::open(self.store(limits)?)?),
+        }
+    }
+
+    /// Whether there is a state. A new data directory has none before its first use.
+    pub fn has_state(&self) -> bool {
+        Self::store_in(&self.path).exists()
+    }
+
+    /// An archive without a state was one with a state: a new state would know nothing of it.
+    fn require_state(&self) -> Result<(), EngineError> {
+        match self.has_state() {
+            true => Ok(()),
+            false => unknown_files::refuse_without_state(&self.path),
         }
     }
 

@@ -28,6 +28,7 @@ pub mod check;
 pub mod config;
 pub mod cookie_file;
 pub mod data_dir;
+mod guesses;
 pub mod links;
 pub mod live;
 mod nature;
@@ -38,6 +39,7 @@ pub mod rehearsal;
 pub mod retention;
 mod robots;
 pub mod today;
+pub mod unmasked;
 pub mod waiting;
 pub mod walk;
 
@@ -50,7 +52,7 @@ pub use evercrawl_insight::{importance, mirrors, suspicion};
 pub use evercrawl_planner::{self as planner, freshness, overrides, schedule};
 pub use frontier::{FrontierConfig, Pace};
 pub use planner::{Planner, PlannerConfig};
-pub use process::{Job, Processed};
+pub use process::{Job, Processed, header_links};
 pub use retention::RetentionConfig;
 pub use schedule::Schedule;
 
@@ -109,6 +111,34 @@ pub enum EngineError {
         found: u32,
         /// The first format that this version knows.
         known: u32,
+    },
+    /// There are WARC files, but no state.
+    #[error(
+        "{dir} has {files} WARC files in its archive (e.g. {first}), but no state that knows them; \
+         restore {dir}/state from a copy, or run `evercrawl check --repair --data {dir}` to rebuild \
+         it from the archive", dir = dir.display()
+    )]
+    StateLost {
+        /// The directory.
+        dir: PathBuf,
+        /// How many WARC files there are.
+        files: usize,
+        /// The first of them.
+        first: String,
+    },
+    /// The state does not know all WARC files.
+    #[error(
+        "the archive of {dir} has {files} files that the state does not know (e.g. {first}); \
+         `evercrawl check --data {dir}` lists them, and with --repair takes them in or moves them out",
+        dir = dir.display()
+    )]
+    UnknownFiles {
+        /// The directory.
+        dir: PathBuf,
+        /// How many there are.
+        files: usize,
+        /// The first of them.
+        first: String,
     },
     /// The configuration cannot be used.
     #[error("{0}")]

@@ -6,7 +6,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use evercrawl_extract::charset::QueryEncoding;
 use evercrawl_extract::{
-    self as extract, Content, Extraction, HtmlOptions, HtmlPage, LinkKind, LinkRef, Listing,
+    self as extract, Content, Extraction, HtmlOptions, LinkKind, LinkRef, LinkSources, Links,
+    Listing,
 };
 use evercrawl_model::{Band, Discovery, Keyer, PageKey, PageKind, Refusal, Time, UrlShape};
 use evercrawl_rank::Topic;
@@ -20,6 +21,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::config::{ReadingConfig, Take};
 use crate::frontier::Lease;
+use crate::guesses::Guesses;
 
 /// Bands of what is found, besides by depth.
 const SITEMAP_BAND: Band = Band::FIRST;
@@ -63,6 +65,7 @@ pub struct LinkReader {
     /// The same, with the places of lines.
     options_with_places: Arc<HtmlOptions>,
     seen: Seen,
+    guesses: Guesses,
     /// What new pages should be about, where they come by topic.
     topic: Option<Arc<Topic>>,
 }
@@ -92,17 +95,27 @@ struct From<'a> {
     at: Time,
 }
 
+/// Where links were read.
+struct Source<'p> {
+    links: &'p Links,
+    /// What the page says its links are relative to.
+    base: Option<&'p str>,
+    charset: Option<&'p str>,
+    nofollow: bool,
+}
+
 impl LinkReader {
     /// A reader for a crawl, with the gate that all its parts share.
     pub fn new(config: &ReadingConfig, gate: Arc<RwLock<UrlFilter>>, keyer: Keyer) -> Self {
         let mut options = HtmlOptions::default();
         options.robots_names.push(config.agent.to_ascii_lowercase());
         options.anchor_text = config.take.keep_anchors || config.topic.is_some();
+        options.sources = config.take.sources;
         let options_with_places = Arc::new(HtmlOptions { places: true, ..options.clone() });
         let (steps, take, options) = (config.steps, config.take, options.into());
         let topic = config.topic.clone().map(Arc::new);
-        let seen = Seen::default();
-        LinkReader { gate, keyer, steps, take, options, options_with_places, topic, seen }
+        let (seen, guesses) = (Seen::default(), Guesses::default());
+        LinkReader { gate, keyer, steps, take, options, options_with_places, topic, seen, guesses }
     }
 
     /// The same, leaving out links of pages to what was `seen`.
@@ -125,34 +138,35 @@ impl LinkReader {
         &self.options
     }
 
-    /// Reads what a page leads to, and returns what is to be kept of it: the pages that it links to.
+    /// Reads what a page and the headers of its answer lead to, and returns what is to be kept of it: the pages that it
+    /// links to.
     pub fn read(
         &self,
         lease: &Lease,
-        extracted: &Extraction<'_>,
+        (extracted, headers): (&Extraction<'_>, &Links),
         nofollow: bool,
         at: Time,
         found_links: &mut FoundLinks,
     ) -> Kept {
-        let links = match &extracted.content {
-            Content::Page(page) => page.links.len(),
-            _ => 0,
+        let (links, base) = match &extracted.content {
+            Content::Page(page) => (page.links.len(), page.base.as_deref()),
+            _ => (0, None),
         };
         let hub = GroupKeys::hub_key(&lease.row.url, links);
         let depth = lease.row.depth.saturating_add(1);
         let from = From { lease, authority: authority(lease), depth, hops: 0, hub, at };
-        match &extracted.content {
-            Content::Page(page) => {
-                let links = self.page(&from, page, extracted.charset, nofollow, found_links);
-                self.kept(&from, links)
-            }
-            Content::Listing(listing) => {
-                // It names pages for machines: no author speaks for any of them by it.
-                self.listing(&from, listing, found_links);
-                Kept::default()
-            }
-            Content::Text(_) | Content::Nothing => self.kept(&from, Vec::new()),
+        if let Content::Listing(listing) = &extracted.content {
+            // It names pages for machines: no author speaks for any of them by it.
+            self.listing(&from, listing, found_links);
+            return Kept::default();
         }
+        let source = Source { links: extracted.links, base, charset: extracted.charset, nofollow };
+        let mut followed = self.page(&from, &source, found_links);
+        if !headers.is_empty() {
+            let source = Source { links: headers, base: None, charset: None, nofollow };
+            followed.extend(self.page(&from, &source, found_links));
+        }
+        self.kept(&from, followed)
     }
 
     /// Links as they are kept; what a page says of itself is left out.
@@ -162,6 +176,7 @@ impl LinkReader {
         }
         links.retain(|(to, _)| *to != from.lease.page);
         links.sort_unstable_by_key(|(to, _)| *to);
+        links.dedup_by_key(|(to, _)| *to);
         let anchors = match self.take.keep_anchors {
             true => bounded(links.iter().map(|(_, words)| *words)),
             false => Vec::new(),
@@ -198,18 +213,15 @@ impl LinkReader {
     fn page<'p>(
         &self,
         from: &From<'_>,
-        page: &'p HtmlPage,
-        charset: Option<&str>,
-        nofollow: bool,
+        page: &Source<'p>,
         found_links: &mut FoundLinks,
     ) -> Vec<(PageKey, &'p str)> {
         let mut followed = Vec::new();
         let Ok(own) = Base::new(&from.lease.row.url, self.steps) else { return followed };
-        let base =
-            page.base.as_deref().and_then(|href| own.with_base_href(href).ok()).unwrap_or(own);
+        let base = page.base.and_then(|href| own.with_base_href(href).ok()).unwrap_or(own);
         let mut seen = Hashes::with_capacity_and_hasher(page.links.len(), AsTheyAre);
         let mut keys = Hashes::with_capacity_and_hasher(page.links.len(), AsTheyAre);
-        let queries = charset.and_then(QueryEncoding::from_name);
+        let queries = page.charset.and_then(QueryEncoding::from_name);
         let join = |href: &str| match queries {
             Some(queries) => base.join_encoded(href, &|query| queries.encode(query)),
             None => base.join(href),
@@ -223,11 +235,13 @@ impl LinkReader {
             if href.is_empty() || !self.follows(&link) || !seen.insert(hash()) {
                 continue;
             }
-            if self.take.page_directives && (nofollow || link.rel.nofollow) {
+            if self.take.page_directives && (page.nofollow || link.rel.nofollow) {
                 found_links.refused.add(Refusal::NoFollow);
                 continue;
             }
-            let (key, url) = match join(href).and_then(|url| self.look_up(&gate, from, url)) {
+            let requisite = link.kind == LinkKind::Embed && self.take.embeds_from_any_host;
+            let looked_up = join(href).and_then(|url| self.look_up(&gate, from, url, requisite));
+            let (key, url) = match looked_up {
                 Ok(looked_up) => looked_up,
                 Err(reason) => {
                     found_links.refused.add(reason);
@@ -244,9 +258,15 @@ impl LinkReader {
                 found_links.known += 1;
                 continue;
             };
+            let guess = link.place.is_guess();
+            if guess && !self.guesses.admit(key.0, link.place) {
+                found_links.refused.add(Refusal::Unlikely);
+                continue;
+            }
             let kind = if link.kind == LinkKind::Feed { PageKind::Feed } else { PageKind::Page };
             let on_topic = self.on_topic(url.as_str(), link.label);
-            found_links.found.push(Discovery { kind, on_topic, ..self.found(from, key, url) });
+            let found = Discovery { kind, on_topic, guess, ..self.found(from, key, url) };
+            found_links.found.push(found);
         }
         followed
     }
@@ -258,10 +278,14 @@ impl LinkReader {
         gate: &UrlFilter,
         from: &From<'_>,
         url: Canonical,
+        requisite: bool,
     ) -> Result<((PageKey, u64), Option<Canonical>), Refusal> {
         let key = self.key_from(from, &url);
         if self.topic.is_none() && self.seen.has(key.0, key.1) {
             return Ok((key, None));
+        }
+        if requisite {
+            return gate.check_requisite(&url, from.at).map(|()| (key, Some(url)));
         }
         judged(gate, from, url).map(|url| (key, Some(url)))
     }
@@ -274,9 +298,18 @@ impl LinkReader {
     }
 
     fn follows(&self, link: &LinkRef<'_>) -> bool {
-        link.kind.leads_to_page()
-            || link.kind == LinkKind::Feed
-            || link.kind == LinkKind::Embed && self.take.embeds
+        let needs = match link.kind {
+            LinkKind::Embed | LinkKind::Cite | LinkKind::Ping => LinkSources::Requisites,
+            LinkKind::Submission | LinkKind::Mention => LinkSources::All,
+            kind if kind.leads_to_page() || kind == LinkKind::Feed => LinkSources::Pages,
+            _ => return false,
+        };
+        self.take.sources >= needs
+    }
+
+    /// What came of addresses that were only guessed.
+    pub(crate) fn guesses(&self) -> &Guesses {
+        &self.guesses
     }
 
     /// The target of a redirect: as far from the seed as the page that led to it, and as urgent.
@@ -317,7 +350,8 @@ impl LinkReader {
 
     /// A bare domain that cannot be had by `https` is tried by `http`.
     pub(crate) fn plain_twin(&self, lease: &Lease, at: Time) -> Option<Discovery> {
-        let rest = lease.row.url.strip_prefix("https://").filter(|_| lease.row.guess)?;
+        let is_bare = lease.row.guess && lease.row.seed;
+        let rest = lease.row.url.strip_prefix("https://").filter(|_| is_bare)?;
         let url = self.steps.canonicalize(&format!("http://{rest}")).ok()?;
         Some(Discovery { tags: lease.row.tags, ..self.seed(url, 0, at) })
     }

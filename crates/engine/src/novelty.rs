@@ -35,6 +35,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) second_look: SecondLook,
     /// Whether the bytes are those of the last visit.
     pub(crate) same_bytes: bool,
+    /// Whether noise counts as a change, too.
+    pub(crate) is_unmasked: bool,
 }
 
 impl Read {
@@ -70,15 +72,19 @@ impl Read {
         around: &Surroundings<'_>,
         least: f64,
     ) {
+        let (no_site, no_template) = (SiteMemory::default(), TemplateMemory::default());
+        if around.is_unmasked {
+            memory.forget_noise(&mut TemplateMemory::default());
+        }
         self.was_in_doubt = memory.is_in_doubt();
         self.found = memory.compare_visit(&VisitText {
             text,
             outline: &self.outline,
             places: around.places,
             page: around.page,
-            site: around.site,
-            template: around.template,
-            second_look: around.second_look,
+            site: if around.is_unmasked { &no_site } else { around.site },
+            template: if around.is_unmasked { &no_template } else { around.template },
+            second_look: if around.is_unmasked { SecondLook::Never } else { around.second_look },
         });
         self.news = match self.found.in_doubt {
             true => self.found.score,
@@ -178,11 +184,20 @@ mod tests {
         visits_by(texts, 0.001)
     }
 
+    /// The same where noise counts as a change.
+    fn unmasked_visits(texts: &[&str]) -> Vec<Change> {
+        visits_of(texts, 0.001, true).into_iter().map(|(change, _)| change).collect()
+    }
+
     /// The same where less news than `least` is no change.
     fn visits_by(texts: &[&str], least: f64) -> Vec<(Change, f64)> {
+        visits_of(texts, least, false)
+    }
+
+    fn visits_of(texts: &[&str], least: f64, unmasked: bool) -> Vec<(Change, f64)> {
         let mut past = None;
         let visit = |(number, text): (usize, &&str)| {
-            let read = read(text, past.as_ref(), least);
+            let read = read(text, past.as_ref(), least, unmasked);
             let digest = Digest::of_bytes(format!("<!-- {number} -->{text}").as_bytes());
             let comparison = compare_with_past(past.as_ref(), digest, Some(&read));
             let (change, score) = judge(&comparison, Some(&read), least);
@@ -192,7 +207,7 @@ mod tests {
         texts.iter().enumerate().map(visit).collect()
     }
 
-    fn read(text: &str, past: Option<&Past>, least: f64) -> Read {
+    fn read(text: &str, past: Option<&Past>, least: f64, unmasked: bool) -> Read {
         let around = Surroundings {
             page: 1,
             places: &[],
@@ -200,6 +215,7 @@ mod tests {
             template: &TemplateMemory::default(),
             second_look: SecondLook::Never,
             same_bytes: false,
+            is_unmasked: unmasked,
         };
         Read::new(text, past, &around, least)
     }
@@ -229,6 +245,18 @@ mod tests {
         let line =
             |n: usize| format!("{} {}\n", if n < edited { "new" } else { "old" }, "x".repeat(n));
         (1..101).map(line).collect()
+    }
+
+    #[test]
+    fn a_clock_is_a_change_where_noise_counts() {
+        let texts: Vec<String> = (10..18)
+            .map(|minute| format!("Some words\nthat stay\nit is 12:{minute} now"))
+            .collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let unmasked = unmasked_visits(&texts);
+        assert!(unmasked[1..].iter().all(|change| *change != Change::Same), "{unmasked:?}");
+        // Other bytes with the same words are no change in either case.
+        assert_eq!(unmasked_visits(&["the same", "the same"])[1], Change::Same);
     }
 
     #[test]
@@ -281,7 +309,7 @@ mod tests {
     #[test]
     fn without_text_the_bytes_decide() {
         let [one, other] = ["a", "b"].map(|payload| Digest::of_bytes(payload.as_bytes()));
-        let read = read("", None, 0.0);
+        let read = read("", None, 0.0, false);
         let judge = |past: Option<&Past>, digest| {
             super::judge(&compare_with_past(past, digest, None), None, 0.0)
         };

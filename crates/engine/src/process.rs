@@ -12,18 +12,19 @@ use evercrawl_archive as archive;
 use evercrawl_compare::{
     self as compare, Fingerprint, NotFoundPage, Outline, PageMemory, Soft404Profile,
 };
-use evercrawl_extract::{self as extract, Extractor};
+use evercrawl_extract::{self as extract, Extractor, LinkSources};
 use evercrawl_fetch::Body;
 use evercrawl_model::{
     Change, HostUpdate, NextVisit, Outcome, PageKind, PolicyNotes, Refusal, Score, Visit, Visited,
 };
 use evercrawl_state::{Reading, StateError, Store};
 
-pub(crate) use self::answer::unpack;
+pub use self::answer::header_links;
 use self::answer::{
-    directives, document, is_gone, is_guess, is_in_doubt, kind_of, nature_of, outcome_of,
-    places_of, second_look, substitutes, text_of, truncated, validators_of, visit_of,
+    directives, document, is_gone, is_guess, is_in_doubt, kind_of, nature_of, places_of,
+    second_look, substitutes, text_of, truncated, validators_of, visit_of,
 };
+pub(crate) use self::answer::{outcome_of, unpack};
 pub(crate) use self::processed::RecordPlan;
 pub use self::processed::{Job, Processed};
 use crate::config::ReadingConfig;
@@ -79,14 +80,19 @@ impl<S: Store> Processor<S> {
     /// Tells what an answer means; its records are made for `file`. After handing the result on
     /// in order, the caller settles its claim.
     pub fn process(&mut self, job: Job, file: archive::FileId) -> Result<Processed, StateError> {
-        match &job.fetched.result {
+        let processed = match &job.fetched.result {
             Err(failure) => Ok(self.failed(outcome_of(failure), job)),
             Ok(response) if response.status == 304 => self.unmodified(job, file),
             Ok(response) => {
                 let body = response.body.clone();
                 self.with_body(&body, |reading, payload| reading.answered(job, payload, file))
             }
+        }?;
+        if processed.job.lease.row.guess {
+            let useful = processed.led_somewhere();
+            self.links.guesses().answered(processed.job.lease.page, useful);
         }
+        Ok(processed)
     }
 
     /// No answer came.
@@ -184,7 +190,10 @@ impl<S: Store> Processor<S> {
                 self.compare(&mut processed.visited, past, digest, None)?;
             }
             Outcome::Ok => (kept, media_type) = self.content(&mut processed, body, digest)?,
-            Outcome::Redirect => self.redirect(&mut processed),
+            Outcome::Redirect => {
+                self.redirect(&mut processed);
+                self.read_body_of_redirect(&mut processed, body);
+            }
             Outcome::ClientError if is_gone(status, &processed.job.lease.row) => {
                 processed.visited.visit.change = Change::Gone;
                 processed.visited.visit.score = Score::ALL;
@@ -247,6 +256,7 @@ impl<S: Store> Processor<S> {
                 template: &lease.template_memory,
                 second_look: second_look(&self.schedule, lease, processed.job.ended),
                 same_bytes,
+                is_unmasked: lease.is_unmasked,
             };
             Read::new(text, row.past.as_ref(), &around, least)
         });
@@ -259,7 +269,9 @@ impl<S: Store> Processor<S> {
         }
         let at = processed.job.ended;
         let (lease, found_links) = (&processed.job.lease, &mut processed.links);
-        let kept = self.links.read(lease, &extracted, directives.nofollow, at, found_links);
+        let headers = header_links(response, self.config.take.sources);
+        let read_from = (&extracted, headers.links());
+        let kept = self.links.read(lease, read_from, directives.nofollow, at, found_links);
         (processed.visited.links, processed.visited.anchors) = (kept.links, kept.anchors);
         processed.topic_likeness =
             self.links.topic_likeness(text_of(&extracted).unwrap_or_default());
@@ -326,6 +338,23 @@ impl<S: Store> Processor<S> {
             let (at, found_links) = (processed.job.ended, &mut processed.links);
             processed.visited.links = self.links.redirected(lease, target, at, found_links).links;
         }
+    }
+
+    /// Links in the body of a redirect, which no browser shows.
+    fn read_body_of_redirect(&mut self, processed: &mut Processed, body: &[u8]) {
+        let Ok(response) = &processed.job.fetched.result else { return };
+        if self.config.take.sources < LinkSources::All || body.is_empty() {
+            return;
+        }
+        let unpacked = unpack(response, body, self.config.unpack);
+        let document = document(response, &unpacked.bytes, &processed.job.lease.row.url);
+        let extracted = self.extractor.extract(&document, self.links.options());
+        let directives = directives(&self.config, response, &extracted);
+        let headers = header_links(response, self.config.take.sources);
+        let read_from = (&extracted, headers.links());
+        let (lease, at) = (&processed.job.lease, processed.job.ended);
+        let found_links = &mut processed.links;
+        self.links.read(lease, read_from, directives.nofollow, at, found_links);
     }
 
     /// How a host answers for what does not exist; `None` where that cannot be told.

@@ -9,13 +9,13 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use evercrawl_fetch::Fetched;
-use evercrawl_model::Time;
+use evercrawl_model::{Outcome, Time};
 use evercrawl_state::Store;
 
 use crate::EngineError;
 use crate::budget::Bucket;
 use crate::frontier::Lease;
-use crate::process::Job;
+use crate::process::{Job, outcome_of};
 use crate::schedule::parse_retry_after;
 use crate::walk::{Commit, RobotsAnswer, Step, Walk};
 
@@ -230,12 +230,17 @@ impl<S: Store, W: Web> Rehearsal<S, W> {
         let url = format!("{origin}/robots.txt");
         let asked = Asked { url: &url, etag: None, last_modified: None };
         let (fetched, took) = self.web.answer(&asked, self.now);
+        let outcome = match &fetched.result {
+            Ok(response) => Outcome::from_status(response.status),
+            Err(failure) => outcome_of(failure),
+        };
         let (response, ip) = (fetched.result.ok(), fetched.ip);
         let pause = response.as_ref().and_then(|response| response.header("retry-after"));
         let answer = RobotsAnswer {
             origin,
             lease,
             status: response.as_ref().map(|response| response.status),
+            outcome,
             forbidden: false,
             asked_pause: pause.and_then(|value| parse_retry_after(value, self.now.after(took))),
             body: response.map(|response| response.body.whole().into_owned()).unwrap_or_default(),

@@ -78,6 +78,29 @@ impl Waiting {
     }
 }
 
+/// Whether hosts with new pages wait, each of them is blocked, and `given_up` says yes to each.
+pub fn only_hosts_wait_that<S: Store>(
+    state: &View<S>,
+    now: Time,
+    given_up: impl Fn(HostKey) -> bool,
+) -> Result<bool, StateError> {
+    let mut found = false;
+    for band in (0..=Band::COUNT).map(Band::of_front_queue) {
+        let hosts = state.front(band, (Time::EPOCH, HostKey::default()), MOST_READ)?;
+        if hosts.len() >= MOST_READ {
+            return Ok(false);
+        }
+        for (_, key) in hosts {
+            let Some(row) = state.host(key)?.filter(|row| row.waiting > 0) else { continue };
+            if row.blocked_until <= now || !given_up(key) {
+                return Ok(false);
+            }
+            found = true;
+        }
+    }
+    Ok(found)
+}
+
 /// What keeps the pages of a host from being fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitReason {

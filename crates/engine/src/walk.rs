@@ -35,6 +35,7 @@ mod recorder;
 mod retaining;
 mod revisits;
 mod robots_txt;
+mod run_hosts;
 mod section_recheck;
 mod signals;
 mod steps;
@@ -57,9 +58,9 @@ use crate::mirrors::Mirrors;
 use crate::planner::Planner;
 use crate::process::{Ids, Job, Processed, Processor};
 use crate::recent::Recent;
-pub use crate::robots::{keeps_waiting, read_robots};
+pub use crate::robots::{keeps_waiting, read_robots, robots_failure};
 use crate::today::Today;
-use crate::waiting::Waiting;
+use crate::waiting::{Waiting, only_hosts_wait_that};
 pub use committing::{Commit, Committed};
 use counts::Counts;
 pub use counts::Tally;
@@ -70,9 +71,13 @@ use recorder::Recorder;
 use revisits::Revisits;
 pub use revisits::{planner, planner_at_once};
 pub use robots_txt::RobotsAnswer;
+pub use run_hosts::{HostRun, RunHosts};
 use signals::WaitingSignals;
 pub use signals::{SignalCounts, SignalOutcome};
 use sweep::Sweep;
+
+/// Requests without an answer after which a run that visits new pages alone gives a host up.
+const SILENT_AFTER: u32 = 2;
 
 /// What the driver is to do next.
 #[derive(Debug)]
@@ -137,7 +142,7 @@ impl<S: Store> Walk<S> {
     ) -> Result<Self, EngineError> {
         let spam = &config.plan.spam;
         let (holds_mirrors, tags) = (config.hold_mirrors, &config.topic_tags);
-        let insight = Insight::read(state.view(), spam, holds_mirrors, tags)?;
+        let insight = Insight::read(state.view(), spam, holds_mirrors, tags, &config.noise_off)?;
         let scope = scope(config.scope, state.view())?;
         let rules = insight.overrides.rules(&config.rules);
         let gate = Arc::new(RwLock::new(UrlFilter::new(scope, rules)?));
@@ -150,7 +155,8 @@ impl<S: Store> Walk<S> {
         // From the first request on, a crash must be seen as one.
         state.flush_now()?;
         let today = Today::read(state.view(), now)?;
-        let counts = Counts { tally: Tally::default(), today, meters: Arc::default() };
+        let (hosts, meters) = (RunHosts::default(), Arc::default());
+        let counts = Counts { tally: Tally::default(), today, hosts, meters };
         let planner = revisits::planner(config.plan, learned, state.view())?;
         let frontier = Frontier::new(config.frontier, seed, now, careful);
         let recorder = Recorder::new(&config, archive, links.clone(), state.reading(), seed);
@@ -206,6 +212,18 @@ impl<S: Store> Walk<S> {
     /// What is counted while it happens, for any thread.
     pub fn meters(&self) -> Arc<Meters> {
         self.counts.meters.clone()
+    }
+
+    /// What was asked of each host in this run.
+    pub fn run_hosts(&self) -> &RunHosts {
+        &self.counts.hosts
+    }
+
+    /// Whether all that is left are new pages of hosts that gave no answer in this run, however often they
+    /// were asked. False where there are more hosts than a quick look reads.
+    pub fn waits_for_silent_hosts_alone(&self, now: Time) -> Result<bool, EngineError> {
+        let silent = |host| self.counts.hosts.is_silent(host, SILENT_AFTER);
+        Ok(only_hosts_wait_that(self.ledger.view(), now, silent)?)
     }
 
     /// What was found today.

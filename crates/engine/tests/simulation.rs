@@ -256,7 +256,9 @@ fn noise_is_no_change_and_an_edited_sentence_is() {
     });
     let dir = tempfile::tempdir().unwrap();
     let half_a_day = Duration::from_secs(2 * 3600);
-    let mut sim = Sim::new(&world, dir.path(), config(false, half_a_day), 5);
+    let mut config = config(false, half_a_day);
+    config.schedule.second_look = Some(Duration::from_secs(70));
+    let mut sim = Sim::new(&world, dir.path(), config, 5);
     sim.add_seeds();
     sim.run(START.after(half_a_day * 12));
     let state = sim.close();

@@ -13,6 +13,7 @@
 
 mod context;
 mod emitter;
+mod line_places;
 mod links;
 mod markup;
 mod names;
@@ -24,8 +25,11 @@ mod text;
 mod values;
 
 use emitter::{PageOutput, Sink, Syntax};
-pub use links::{LinkKind, LinkRef, Links, Rel};
-pub use places::TextPlace;
+pub use line_places::TextPlace;
+pub use links::{LinkKind, LinkPlace, LinkRef, Links, Rel};
+pub(crate) use links::{LinkSink, NO_LINKS};
+pub(crate) use places::json_links;
+pub(crate) use rules::kind_of_link;
 use text::TextBuffer;
 
 /// How much to take from a page.
@@ -43,6 +47,20 @@ pub struct HtmlOptions {
     pub places: bool,
     /// Names of `<meta>` elements with directives for us, besides `robots`; in lower case.
     pub robots_names: Vec<String>,
+    /// In which places links are looked for.
+    pub sources: LinkSources,
+}
+
+/// In which places links are looked for. Each takes in those before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LinkSources {
+    /// Where markup names pages, and the images, scripts and style sheets that everybody knows of.
+    #[default]
+    Pages,
+    /// Wherever a document names what it is made of: style sheets, fonts, headers, manifests, old and rare attributes.
+    Requisites,
+    /// Wherever an address stands: scripts, JSON, comments, text, forms that need no filling in.
+    All,
 }
 
 impl Default for HtmlOptions {
@@ -54,6 +72,7 @@ impl Default for HtmlOptions {
             anchor_text: false,
             places: false,
             robots_names: Vec::new(),
+            sources: LinkSources::Pages,
         }
     }
 }
@@ -98,7 +117,7 @@ impl HtmlPage {
     }
 
     /// Empties the page, keeping its buffers.
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         let HtmlPage { text, places, links, robots, .. } = std::mem::take(self);
         *self = HtmlPage { text, places, links, robots, ..HtmlPage::default() };
         self.places.clear();
@@ -111,7 +130,7 @@ impl HtmlPage {
 /// Reads pages one after another, with the same buffers for all.
 #[derive(Debug, Default)]
 pub struct Extractor {
-    page: HtmlPage,
+    pub(crate) page: HtmlPage,
     values: Vec<u8>,
     text: Vec<u8>,
 }
@@ -124,16 +143,20 @@ impl Extractor {
 
     /// Reads a page. What it returns lives until the next page is read; clone what must last.
     pub fn extract_html(&mut self, html: &str, options: &HtmlOptions) -> &HtmlPage {
-        self.read(html, Syntax::Html, options)
+        self.read(html, Syntax::Html, options);
+        places::read_places(html, Syntax::Html, options, &mut self.page);
+        &self.page
     }
 
     /// Reads a page that was sent as XML, where `<script/>` is complete.
     pub fn extract_xhtml(&mut self, xhtml: &str, options: &HtmlOptions) -> &HtmlPage {
-        self.read(xhtml, Syntax::Xml, options)
+        self.read(xhtml, Syntax::Xml, options);
+        places::read_places(xhtml, Syntax::Xml, options, &mut self.page);
+        &self.page
     }
 
-    fn read(&mut self, markup: &str, syntax: Syntax, options: &HtmlOptions) -> &HtmlPage {
-        self.read_with(markup, syntax, options, markup::read)
+    fn read(&mut self, markup: &str, syntax: Syntax, options: &HtmlOptions) {
+        self.read_with(markup, syntax, options, markup::read);
     }
 
     fn read_with(

@@ -25,17 +25,31 @@
 mod address;
 pub mod charset;
 mod claimed_date;
+mod css;
 pub mod decode;
+mod documents;
 pub mod html;
+mod link_header;
 pub mod listing;
+mod pdf;
 pub mod sniff;
+mod strings;
+mod web_manifest;
 
 use std::borrow::Cow;
+use std::panic::AssertUnwindSafe;
 
 use charset::{decode_text, header_charset};
+pub use css::read_css;
 use decode::{DecodeLimits, decode};
-pub use html::{Extractor, HtmlOptions, HtmlPage, LinkKind, LinkRef, Links, Rel, TextPlace};
+use html::NO_LINKS;
+pub use html::{
+    Extractor, HtmlOptions, HtmlPage, LinkKind, LinkPlace, LinkRef, LinkSources, Links, Rel,
+    TextPlace,
+};
+pub use link_header::HeaderLinks;
 pub use listing::{Listing, ListingEntry};
+pub use pdf::Unreadable;
 pub use sniff::ContentKind;
 
 /// A document as it was received, its content codings already undone.
@@ -58,12 +72,17 @@ pub struct Extraction<'a> {
     pub charset: Option<&'static str>,
     /// What was read from it.
     pub content: Content<'a>,
+    /// Where it leads: the links of a page, or the addresses in a style sheet, a script or data where those are looked
+    /// for. A listing has its entries instead.
+    pub links: &'a Links,
+    /// Why nothing was read from a document that is of a kind which is read.
+    pub unreadable: Option<Unreadable>,
 }
 
 /// What was read from a document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content<'a> {
-    /// An HTML page.
+    /// An HTML page, or a PDF.
     Page(&'a HtmlPage),
     /// A sitemap or feed.
     Listing(Box<Listing>),
@@ -83,9 +102,43 @@ impl Extractor {
         let kind = sniff::sniff(document.bytes, document.content_type, document.url);
         match kind {
             ContentKind::Other(sniff::GZIP) => Self::extract_packed(document),
-            ContentKind::Other(_) => Extraction { kind, charset: None, content: Content::Nothing },
+            ContentKind::Other(sniff::PDF) => self.extract_pdf(kind, document, options),
+            ContentKind::Other(_) => self.extract_unreadable(kind, document, options),
             _ => self.extract_text(kind, document, options),
         }
+    }
+
+    fn extract_pdf<'a>(
+        &'a mut self,
+        kind: ContentKind,
+        document: &Document<'_>,
+        options: &HtmlOptions,
+    ) -> Extraction<'a> {
+        // A mistake in reading one file must not end the crawl: no other format is as intricate.
+        let page = &mut self.page;
+        let read = || pdf::read_pdf(document.bytes, options, page);
+        let read = std::panic::catch_unwind(AssertUnwindSafe(read));
+        match read.unwrap_or(Err(Unreadable::Damaged)) {
+            Ok(()) => {
+                let (content, links) = (Content::Page(&self.page), &self.page.links);
+                Extraction { content, links, ..nothing(kind) }
+            }
+            Err(why) => Extraction { unreadable: Some(why), ..nothing(kind) },
+        }
+    }
+
+    /// What has no text for us; an image made of markup may still lead somewhere.
+    fn extract_unreadable<'a>(
+        &'a mut self,
+        kind: ContentKind,
+        document: &Document<'_>,
+        options: &HtmlOptions,
+    ) -> Extraction<'a> {
+        if options.sources == LinkSources::Pages || !documents::is_svg(document) {
+            return nothing(kind);
+        }
+        self.read_links_of_svg(document, options);
+        Extraction { links: &self.page.links, ..nothing(kind) }
     }
 
     fn extract_text<'a>(
@@ -96,17 +149,26 @@ impl Extractor {
     ) -> Extraction<'a> {
         let header = document.content_type.and_then(header_charset);
         let Some(decoded) = decode_text(document.bytes, header, host_of(document.url)) else {
-            return Extraction { kind, charset: None, content: Content::Nothing };
+            return nothing(kind);
         };
-        let content = match kind {
-            ContentKind::Html => Content::Page(self.extract_html(&decoded.text, options)),
-            ContentKind::Xhtml => Content::Page(self.extract_xhtml(&decoded.text, options)),
+        let charset = Some(decoded.charset);
+        let page = match kind {
+            ContentKind::Html => self.extract_html(&decoded.text, options),
+            ContentKind::Xhtml => self.extract_xhtml(&decoded.text, options),
             _ if kind.is_listing() => {
-                Content::Listing(Box::new(Listing::read_text(kind, &decoded.text)))
+                let listing = Box::new(Listing::read_text(kind, &decoded.text));
+                let content = Content::Listing(listing);
+                return Extraction { charset, content, ..nothing(kind) };
             }
-            _ => Content::Text(decoded.text),
+            _ => {
+                self.read_links_of_text(kind, document, &decoded.text, options);
+                let content = Content::Text(decoded.text);
+                let links = &self.page.links;
+                return Extraction { charset, content, links, ..nothing(kind) };
+            }
         };
-        Extraction { kind, charset: Some(decoded.charset), content }
+        let content = Content::Page(page);
+        Extraction { charset, content, links: &page.links, ..nothing(kind) }
     }
 
     /// Reads a sitemap that is packed as a file; other packed files hold nothing for us.
@@ -116,13 +178,20 @@ impl Extractor {
         if sniff::sniff(&peek.bytes, None, "").is_listing() {
             let listing = Box::new(Listing::read_listing(document));
             let kind = listing.kind;
-            return Extraction { kind, charset: None, content: Content::Listing(listing) };
+            return Extraction { content: Content::Listing(listing), ..nothing(kind) };
         }
-        Extraction {
-            kind: ContentKind::Other(sniff::GZIP),
-            charset: None,
-            content: Content::Nothing,
-        }
+        nothing(ContentKind::Other(sniff::GZIP))
+    }
+}
+
+/// A document of a kind from which nothing was read.
+fn nothing<'a>(kind: ContentKind) -> Extraction<'a> {
+    Extraction {
+        kind,
+        charset: None,
+        content: Content::Nothing,
+        links: &NO_LINKS,
+        unreadable: None,
     }
 }
 

@@ -68,6 +68,7 @@ impl ContentKind {
 /// Bytes that are looked at.
 const WINDOW: usize = 4096;
 const UNKNOWN: &str = "application/octet-stream";
+pub(crate) const PDF: &str = "application/pdf";
 pub(crate) const GZIP: &str = "application/gzip";
 
 /// Tells what `bytes` are, received from `url` with that `Content-Type`.
@@ -233,7 +234,7 @@ fn is_binary(text: &[u8]) -> bool {
 /// Formats known by their first bytes, none of which text begins with.
 fn signature(bytes: &[u8]) -> Option<&'static str> {
     const SIGNATURES: [(&[u8], &str); 24] = [
-        (b"%PDF-", "application/pdf"),
+        (b"%PDF-", PDF),
         (b"%!PS-Adobe-", "application/postscript"),
         (b"\x89PNG\r\n\x1a\n", "image/png"),
         (b"\xff\xd8\xff", "image/jpeg"),

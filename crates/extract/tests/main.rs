@@ -7,6 +7,8 @@ mod decode;
 mod html;
 mod html_suites;
 mod listing;
+mod pdf;
+mod places;
 mod properties;
 mod sitemap_suite;
 mod suite;

@@ -32,6 +32,8 @@ pub struct Lease {
     pub soft_404_profile: Option<Soft404Profile>,
     /// When that was learned.
     pub soft_404_profiled_at: Time,
+    /// Whether all that differs counts as a change, noise too.
+    pub is_unmasked: bool,
     /// Which validators the request sends.
     pub conditions: Conditions,
 }

@@ -70,6 +70,8 @@ pub struct RobotsRules {
     pub robots: Arc<RobotsTxt>,
     /// When to fetch it again.
     pub expires: Time,
+    /// Whether no answer came, while the host answers by another scheme.
+    pub unreachable: bool,
 }
 
 /// The answer to a request for a lease.
@@ -352,6 +354,7 @@ impl Frontier {
             template_memory: template,
             soft_404_profile: manner,
             soft_404_profiled_at: manner_at,
+            is_unmasked: false,
             conditions,
         }))
     }

@@ -15,7 +15,8 @@ use evercrawl_compare::{
 };
 use evercrawl_engine::schedule::parse_retry_after;
 use evercrawl_extract::{
-    Content, Document, Extractor, HtmlOptions, Listing, charset, decode, sniff,
+    Content, Document, Extractor, HeaderLinks, HtmlOptions, LinkSources, Listing, charset, decode,
+    sniff,
 };
 use evercrawl_fetch::{ConnectTo, Network, Request};
 use evercrawl_lab::synthetic::WorldSpec;
@@ -92,6 +93,26 @@ pub const TARGETS: &[Target] = &[
             b"<svg><title>a</title><style><![CDATA[x]]></style></svg><template><noscript><table><a href='&#x2f;q&amp;r'>",
         ],
         run: html,
+    },
+    Target {
+        name: "places",
+        examples: &[
+            b"<style>@import 'a.css';p{b:image-set(\"c.png\" 1x,url( d\\65 .png))}</style><p style='x:url(y)'>",
+            b"<script>a=`b${c}`;d='/e/f.html';g=/h'/;location='i'//http://j.test/\n</script><p onclick=\"open('/k')\">",
+            b"<iframe srcdoc='<!-- <a href=/l> -->'></iframe><img src='data:image/svg+xml;base64,PHN2Zz4='>",
+            b"<form action=/m><input type=hidden name=n value='o&p'><select name=q><option value=r></select></form>",
+            b"<meta property=og:image content=/s><object codebase=/t archive='u v'><param name=movie value=w></object>",
+        ],
+        run: places,
+    },
+    Target {
+        name: "pdf",
+        examples: &[
+            b"%PDF-1.7\n1 0 obj<</Pages 2 0 R>>endobj 2 0 obj<</Kids[3 0 R]>>endobj 3 0 obj<</Type/Page/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>endobj 4 0 obj<</Length 40>>stream\nBT /F 9 Tf [(a) -300 (b)] TJ T* (c) ' ET\nendstream endobj 5 0 obj<</Subtype/Type1/Encoding<</Differences[1/eacute]>>/Widths[500 600]/FirstChar 97>>endobj trailer<</Root 1 0 R>>",
+            b"%PDF-1.4\n7 0 obj<</Type/ObjStm/N 1/First 4/Length 30>>stream\n3 0 <</Type/Page/Annots[8 0 R]>>\nendstream endobj 8 0 obj<</A<</URI(http://a.test/)>>>>endobj",
+            b"%PDF-1.4\n3 0 obj<</Type/Page/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>endobj 4 0 obj<<>>stream\nBT /F 1 Tf <0001> Tj ET BI ID xx EI q Q\nendstream 5 0 obj<</Subtype/Type0/ToUnicode 6 0 R/DescendantFonts[<</W[1[2]3 4 5]>>]>> 6 0 obj<</Filter[/ASCIIHexDecode/LZWDecode/ASCII85Decode]>>stream\n1 beginbfrange<0001><0002><0041>endbfrange>\nendstream",
+        ],
+        run: pdf,
     },
     Target {
         name: "listing",
@@ -257,6 +278,44 @@ fn html(bytes: &[u8]) {
     }
     let _ = extractor.extract_xhtml(&String::from_utf8_lossy(bytes), &options);
     let _ = charset::decode_text(bytes, Some("shift_jis"), Some("a.jp"));
+}
+
+/// Every kind of document, looked through for links wherever they may stand.
+fn places(bytes: &[u8]) {
+    let sources = LinkSources::All;
+    let options = HtmlOptions { max_links: 50, max_text: 1000, sources, ..HtmlOptions::default() };
+    const TYPES: [&str; 7] = [
+        "text/html",
+        "application/xhtml+xml",
+        "text/css",
+        "text/javascript",
+        "application/json",
+        "text/plain",
+        "image/svg+xml",
+    ];
+    for content_type in TYPES {
+        let content_type = Some(content_type);
+        let document = Document { bytes, content_type, url: "https://a.test/manifest.json" };
+        let mut extractor = Extractor::new();
+        let links = extractor.extract(&document, &options).links;
+        assert!(links.len() <= 50, "{content_type:?}");
+        assert!(links.iter().all(|link| !link.href.starts_with("javascript:")));
+    }
+    let mut headers = HeaderLinks::default();
+    headers.add_link_header(&String::from_utf8_lossy(bytes));
+    assert!(headers.links().len() <= 256);
+}
+
+fn pdf(bytes: &[u8]) {
+    let options = HtmlOptions { max_links: 50, max_text: 1000, ..HtmlOptions::default() };
+    let bytes = &[b"%PDF-1.7\n", bytes].concat();
+    let document = Document { bytes, content_type: None, url: "https://a.test/a.pdf" };
+    let mut extractor = Extractor::new();
+    let extracted = extractor.extract(&document, &options);
+    match extracted.content {
+        Content::Page(page) => assert!(page.links.len() <= 50 && page.text.len() <= 1000),
+        other => assert!(other == Content::Nothing && extracted.unreadable.is_some()),
+    }
 }
 
 fn listing(bytes: &[u8]) {

@@ -151,11 +151,11 @@ metrics! {
         "Payload bytes received in the last 24 hours.";
 
     Freshness: Collection Gauge "evercrawl_freshness_ratio" []
-        "Estimated share of held pages that are as on the web now, by weight.";
+        "Estimated share of stored pages that are current, by weight.";
     FreshnessError: Collection Gauge "evercrawl_freshness_error_ratio" []
         "Bound of the error of the freshness estimate.";
     Age: Collection Gauge "evercrawl_age_seconds" []
-        "Estimated mean time for which held pages have been out of date.";
+        "Estimated mean time for which stored pages have been out of date.";
     PagesHeld: Collection Gauge "evercrawl_pages_held" []
         "Pages whose freshness is estimated.";
     Audits: Collection Gauge "evercrawl_freshness_audits" []

@@ -55,11 +55,13 @@ pub enum Refusal {
     Mirror,
     /// Its host is spam.
     Spam,
+    /// Its address was only guessed, and guesses of that kind found nothing on its host.
+    Unlikely,
 }
 
 impl Refusal {
     /// All reasons, ordered by number.
-    pub const ALL: [Refusal; 25] = [
+    pub const ALL: [Refusal; 26] = [
         Refusal::BadUrl,
         Refusal::Scheme,
         Refusal::OutOfScope,
@@ -85,6 +87,7 @@ impl Refusal {
         Refusal::ErrorHistory,
         Refusal::Mirror,
         Refusal::Spam,
+        Refusal::Unlikely,
     ];
 
     /// The reason's code, as users see and filter it.
@@ -115,6 +118,7 @@ impl Refusal {
             Refusal::ErrorHistory => "error_history",
             Refusal::Mirror => "mirror",
             Refusal::Spam => "spam",
+            Refusal::Unlikely => "unlikely",
         }
     }
 

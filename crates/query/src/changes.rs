@@ -5,8 +5,12 @@
 
 use std::time::Duration;
 
-use evercrawl_model::{Change, HostKey, LifeChange, LifeState, LogNotice, PageKey, Time, Visit};
+use evercrawl_archive::{HeadReader, HttpHead};
+use evercrawl_model::{
+    Change, HostKey, LifeChange, LifeState, LogNotice, Outcome, PageKey, PageKind, Time, Visit,
+};
 use evercrawl_state::{LogEntry, Store};
+use evercrawl_urls::{Base, CanonicalSteps};
 use serde::{Deserialize, Serialize};
 
 use crate::code::{At, Code};
@@ -26,6 +30,9 @@ pub struct ChangesRequest {
     /// Also pages that came to another state.
     #[serde(default)]
     pub states: bool,
+    /// Also visits that found nothing but noise.
+    #[serde(default)]
+    pub noise: bool,
     /// Everything, also visits that found nothing new.
     #[serde(default)]
     pub all: bool,
@@ -68,6 +75,18 @@ pub struct VisitEntry {
     /// The change of the page's state, where that was asked for and there was one.
     #[serde(flatten)]
     pub life: Option<LifeChangeView>,
+    /// What the page is for.
+    #[serde(default)]
+    pub kind: Option<Code<PageKind>>,
+    /// The media type that the server gave, without parameters.
+    #[serde(default)]
+    pub content_type: Option<String>,
+    /// Where a redirect leads.
+    #[serde(default)]
+    pub target: Option<String>,
+    /// Whether bytes differ from those held before, and all that differs is noise.
+    #[serde(default)]
+    pub noise_only: bool,
 }
 
 /// All pages of a host changed in the same way.
@@ -149,6 +168,9 @@ pub struct ChangesView {
     pub changes: Vec<ChangeView>,
     /// The number of the last entry that was looked at: ask for what comes after it.
     pub last: Option<u64>,
+    /// Visits among those looked at that found nothing but noise, and are not listed.
+    #[serde(default)]
+    pub masked: u64,
     /// Whether there are no more for now.
     pub complete: bool,
 }
@@ -173,7 +195,7 @@ pub fn changes<S: Store>(
     let most = asked
         .limit
         .map_or(MOST_SHOWN, |limit| usize::try_from(limit).unwrap_or(MOST_SHOWN).min(MOST_SHOWN));
-    let files = source.file_names()?;
+    let mut reader = EntryReader::new(source)?;
     let mut view = ChangesView { last: from.checked_sub(1), complete: true, ..Default::default() };
     for (read, entry) in (0..).zip(source.state.log(from)) {
         if read == MOST_READ || view.changes.len() >= most {
@@ -182,9 +204,18 @@ pub fn changes<S: Store>(
         }
         let (number, entry) = entry?;
         view.last = Some(number);
-        if entry.at() >= since && is_wanted(&entry, asked) {
-            let what = what_changed(source, &entry, asked, &files)?;
+        if entry.at() < since {
+            continue;
+        }
+        let noise_only = is_noise_only(source, number, &entry)?;
+        if is_wanted(&entry, asked) || asked.noise && noise_only {
+            let mut what = reader.what_changed(&entry, asked)?;
+            if let WhatChanged::Visit(entry) = &mut what {
+                entry.noise_only = noise_only;
+            }
             view.changes.push(ChangeView { number, what });
+        } else {
+            view.masked += u64::from(noise_only);
         }
     }
     Ok(view)
@@ -203,36 +234,98 @@ fn is_news(change: Change) -> bool {
     matches!(change, Change::New | Change::Changed | Change::Near | Change::Gone)
 }
 
-fn what_changed<S: Store>(
+/// Whether a visit brought other bytes than those held, and nothing but noise in them.
+fn is_noise_only<S: Store>(
     source: &Source<'_, S>,
+    number: u64,
     entry: &LogEntry,
-    asked: &ChangesRequest,
-    files: &FileNames,
-) -> Result<WhatChanged, QueryError> {
-    Ok(match entry {
-        LogEntry::Visit(visit, turn) => {
-            let turn = turn.filter(|_| asked.states || asked.all);
-            WhatChanged::Visit(visit_entry(source, visit, turn, files)?)
-        }
-        LogEntry::Notice(LogNotice::LifeChanged { page, at, change: turn, reason }) => {
-            WhatChanged::Page(page_entry(source, *page, *at, *turn, reason.code())?)
-        }
-        LogEntry::Notice(LogNotice::SiteChanged { host, at, passages }) => {
-            WhatChanged::Site(site_entry(source, *host, *at, *passages)?)
-        }
-    })
+) -> Result<bool, QueryError> {
+    let LogEntry::Visit(visit, _) = entry else { return Ok(false) };
+    if visit.change != Change::Same || visit.outcome != Outcome::Ok || visit.digest.is_none() {
+        return Ok(false);
+    }
+    let mut before = source.state.visits_before(number);
+    // Visits that failed have no digest, or that of an error page.
+    let held = before.find_map(|visit| match visit {
+        Ok((_, visit)) if is_content(visit.outcome) => Some(Ok(visit.digest)),
+        Ok(_) => None,
+        Err(error) => Some(Err(error)),
+    });
+    Ok(held.transpose()?.flatten().is_some_and(|held| Some(held) != visit.digest))
 }
 
-fn visit_entry<S: Store>(
-    source: &Source<'_, S>,
-    visit: &Visit,
-    turn: Option<LifeChange>,
-    files: &FileNames,
-) -> Result<VisitEntry, QueryError> {
-    let life = turn.map(|turn| LifeChangeView::new(turn, visit.outcome.code()));
-    let mut visit = view_of_visit(source, visit, Some(visit.page), files)?;
-    visit.url.get_or_insert_default();
-    Ok(VisitEntry { visit, life })
+fn is_content(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Ok | Outcome::NotModified)
+}
+
+/// Reads entries of the log as users see them.
+struct EntryReader<'a, S> {
+    source: &'a Source<'a, S>,
+    files: FileNames,
+    heads: HeadReader,
+}
+
+impl<'a, S: Store> EntryReader<'a, S> {
+    fn new(source: &'a Source<'a, S>) -> Result<Self, QueryError> {
+        let heads = HeadReader::new(source.segments());
+        Ok(EntryReader { source, files: source.file_names()?, heads })
+    }
+
+    fn what_changed(
+        &mut self,
+        entry: &LogEntry,
+        asked: &ChangesRequest,
+    ) -> Result<WhatChanged, QueryError> {
+        Ok(match entry {
+            LogEntry::Visit(visit, turn) => {
+                let turn = turn.filter(|_| asked.states || asked.all);
+                WhatChanged::Visit(self.visit_entry(visit, turn)?)
+            }
+            LogEntry::Notice(LogNotice::LifeChanged { page, at, change: turn, reason }) => {
+                WhatChanged::Page(page_entry(self.source, *page, *at, *turn, reason.code())?)
+            }
+            LogEntry::Notice(LogNotice::SiteChanged { host, at, passages }) => {
+                WhatChanged::Site(site_entry(self.source, *host, *at, *passages)?)
+            }
+        })
+    }
+
+    fn visit_entry(
+        &mut self,
+        visit: &Visit,
+        turn: Option<LifeChange>,
+    ) -> Result<VisitEntry, QueryError> {
+        let life = turn.map(|turn| LifeChangeView::new(turn, visit.outcome.code()));
+        let row = self.source.state.page(visit.page)?;
+        let head = self.head(visit);
+        let field = |name| head.as_ref().and_then(|head| head.field(name));
+        let url = row.as_ref().map(|row| row.url.as_str()).unwrap_or_default();
+        let target = field("location").filter(|_| visit.outcome == Outcome::Redirect);
+        let target = target.map(|to| joined(url, to));
+        let content_type = field("content-type").and_then(media_type);
+        let kind = row.as_ref().map(|row| Code(row.kind));
+        let url = url.to_owned();
+        let mut visit = view_of_visit(self.source, visit, None, &self.files)?;
+        visit.url = Some(url);
+        Ok(VisitEntry { visit, life, kind, content_type, target, noise_only: false })
+    }
+
+    /// What the server said; nothing where the record cannot be read, which `check` tells of.
+    fn head(&mut self, visit: &Visit) -> Option<HttpHead> {
+        self.heads.head(visit.record?).ok()?
+    }
+}
+
+/// Where a link on a page leads, as it is given where it leads nowhere.
+fn joined(url: &str, to: &str) -> String {
+    let base = Base::new(url, CanonicalSteps::default()).ok();
+    let joined = base.and_then(|base| base.join(to).ok());
+    joined.map_or_else(|| to.to_owned(), |url| url.as_str().to_owned())
+}
+
+fn media_type(field: &str) -> Option<String> {
+    let bare = field.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    (!bare.is_empty()).then_some(bare)
 }
 
 fn page_entry<S: Store>(

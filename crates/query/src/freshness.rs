@@ -15,10 +15,10 @@ const MEASURABLE: f64 = 0.5;
 pub struct FreshnessView {
     /// Pages whose content is stored.
     pub pages_held: u64,
-    /// The estimated share of them that is as on the web now, from 0 to 1.
-    pub freshness: f64,
+    /// The estimated share of them that is as on the web now, from 0 to 1; `None` until it is known.
+    pub freshness: Option<f64>,
     /// By how much that may be off, up or down; 19 times in 20 it is no more.
-    pub freshness_error: f64,
+    pub freshness_error: Option<f64>,
     /// Whether the error is small enough for the estimate to mean something.
     pub measurable: bool,
     /// Visits to randomly sampled pages that it rests on.
@@ -31,11 +31,12 @@ pub struct FreshnessView {
 
 impl From<Freshness> for FreshnessView {
     fn from(of: Freshness) -> Self {
+        let measurable = of.held > 0 && of.error < MEASURABLE;
         FreshnessView {
             pages_held: of.held,
-            freshness: of.fresh,
-            freshness_error: of.error,
-            measurable: of.held > 0 && of.error < MEASURABLE,
+            freshness: measurable.then_some(of.fresh),
+            freshness_error: measurable.then_some(of.error),
+            measurable,
             audits: of.audits,
             age_seconds: of.age_seconds,
             changes_a_day: of.changes_a_day,

@@ -2,7 +2,7 @@
 
 use evercrawl_engine::overrides::Overrides;
 use evercrawl_engine::waiting::{WaitReason, wait_reason};
-use evercrawl_engine::walk::keeps_waiting;
+use evercrawl_engine::walk::{keeps_waiting, robots_failure};
 use evercrawl_model::{HostKey, Time};
 use evercrawl_state::{HostRow, StateError, Store};
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,8 @@ pub struct RobotsCopyView {
     pub expires: At,
     /// Whether it could not be fetched, so that the whole host waits.
     pub unreachable: bool,
+    /// What went wrong where no answer came: the code of an outcome.
+    pub cause: Option<String>,
 }
 
 /// What a host with something to fetch waits for.
@@ -192,6 +194,7 @@ fn robots_copies<S: Store>(
                 status: Some(copy.status).filter(|status| *status > 0),
                 expires: At(copy.expires),
                 unreachable: keeps_waiting(&copy),
+                cause: robots_failure(&copy).map(str::to_owned),
             });
         }
     }

@@ -23,7 +23,9 @@ mod page;
 mod plan;
 mod protocol;
 mod queue;
+mod rates;
 mod retained;
+mod run_hosts;
 mod source;
 mod status;
 mod visit;
@@ -59,7 +61,9 @@ pub use protocol::{
     PROTOCOL_VERSION, PlanRequest, PushRequest, PushView, Request, UrlRequest,
 };
 pub use queue::{QueueRequest, QueueView, QueuedHost, queue};
+pub use rates::{CheckView, RateView, RatesBy, RatesRequest, RatesView, rates};
 pub use retained::{DroppedView, RetentionPreview, dropped};
+pub use run_hosts::{HostRunView, RunHostsView, SilentHost, run_hosts};
 pub use source::{QueryError, Source};
 pub use status::{
     CommitTimes, FetchTimes, NextTimes, PlanSettings, RankedBy, Requests, Run, RunProgress,

@@ -192,8 +192,12 @@ fn add_freshness(snapshot: &mut MetricsSnapshot, fresh: &FreshnessView) {
     snapshot.add_count(Metric::PagesHeld, &[], fresh.pages_held);
     snapshot.add_count(Metric::Audits, &[], fresh.audits);
     if fresh.measurable {
-        snapshot.add_number(Metric::Freshness, &[], fresh.freshness);
-        snapshot.add_number(Metric::FreshnessError, &[], fresh.freshness_error);
+        for (metric, share) in
+            [(Metric::Freshness, fresh.freshness), (Metric::FreshnessError, fresh.freshness_error)]
+        {
+            // What is not known yet has no number.
+            share.into_iter().for_each(|share| snapshot.add_number(metric, &[], share));
+        }
         snapshot.add_number(Metric::Age, &[], fresh.age_seconds);
     }
 }

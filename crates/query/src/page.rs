@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use evercrawl_engine::Schedule;
-use evercrawl_engine::walk::keeps_waiting;
+use evercrawl_engine::walk::{keeps_waiting, robots_failure};
 use evercrawl_model::{HostKey, LifeState, PageKey, PageKind, Refusal, Time};
 use evercrawl_state::{HostRow, PageRow, PageStatus, Past, Place, StateError, Store, View};
 use evercrawl_urls::Canonical;
@@ -84,6 +84,8 @@ pub struct PageView {
     pub state: PageState,
     /// Why it is refused, how its last visit failed, or why its host's pages wait: a code.
     pub reason: Option<String>,
+    /// What went wrong with the last request for it, or for its host's robots.txt: the code of an outcome.
+    pub cause: Option<String>,
     /// HTTP status of the last visit.
     pub status: Option<u16>,
     /// What it is for.
@@ -208,6 +210,8 @@ pub(crate) struct PageReader<'a, S> {
 #[derive(Clone, Copy, Default)]
 struct Hold {
     reason: Option<Refusal>,
+    /// What went wrong with robots.txt.
+    cause: Option<&'static str>,
     until: Time,
 }
 
@@ -227,7 +231,9 @@ impl<'a, S: Store> PageReader<'a, S> {
         let name = row.url.split('/').nth(2).unwrap_or_default();
         let host = asked.host.as_deref().is_none_or(|host| host == name);
         let reason = match asked.reason.as_deref() {
-            Some(code) => self.reason(key, row)? == Some(code),
+            Some(code) => {
+                self.reason(key, row)? == Some(code) || self.cause(key, row)? == Some(code)
+            }
             None => true,
         };
         let spam = !asked.spam || self.state.suspicion(key.host)?.is_some();
@@ -248,6 +254,25 @@ impl<'a, S: Store> PageReader<'a, S> {
         })
     }
 
+    /// What went wrong when the page was last asked for, or the robots.txt that it waits for.
+    fn cause(&mut self, key: PageKey, row: &PageRow) -> Result<Option<&'static str>, StateError> {
+        Ok(match (row.status, &row.past) {
+            (PageStatus::New | PageStatus::Refused(Refusal::HostDead), None) => {
+                self.hold(key.host, row)?.cause.or(self.robots_failure(row)?)
+            }
+            (_, Some(past)) if past.failures > 0 && !past.outcome.has_answer() => {
+                Some(past.outcome.code())
+            }
+            _ => None,
+        })
+    }
+
+    /// How the request for the robots.txt of a page ended, where it failed.
+    fn robots_failure(&self, row: &PageRow) -> Result<Option<&'static str>, StateError> {
+        let Some(url) = Canonical::from_trusted(row.url.clone()) else { return Ok(None) };
+        Ok(self.state.robots(url.origin())?.as_ref().and_then(robots_failure))
+    }
+
     fn hold(&mut self, key: HostKey, row: &PageRow) -> Result<Hold, StateError> {
         if let Some((last, hold)) = self.host
             && last == key
@@ -265,6 +290,7 @@ impl<'a, S: Store> PageReader<'a, S> {
             let robots = url.map(|url| self.state.robots(url.origin())).transpose()?.flatten();
             if robots.as_ref().is_some_and(keeps_waiting) {
                 hold.reason = Some(Refusal::RobotsUnreachable);
+                hold.cause = robots.as_ref().and_then(robots_failure);
             }
         }
         self.host = Some((key, hold));
@@ -286,6 +312,7 @@ impl<'a, S: Store> PageReader<'a, S> {
             url: row.url.clone(),
             state: PageState::of(row, self.now),
             reason: self.reason(key, row)?.map(str::to_owned),
+            cause: self.cause(key, row)?.map(str::to_owned),
             status: past.map(|past| past.status).filter(|status| *status > 0),
             kind: Code(row.kind),
             depth: row.depth,

@@ -16,6 +16,7 @@ use crate::overrides::OverridesView;
 use crate::page::{PageView, PagesRequest, PagesView};
 use crate::plan::PlanView;
 use crate::queue::{QueueRequest, QueueView};
+use crate::rates::{RatesRequest, RatesView};
 use crate::retained::{DroppedView, RetentionPreview};
 use crate::status::Status;
 use crate::visit::HistoryView;
@@ -66,6 +67,8 @@ pub enum Request {
     Queue(QueueRequest),
     /// What would be fetched when?
     Plan(PlanRequest),
+    /// How often do pages of each host, directory or tag change?
+    Rates(RatesRequest),
     /// How fresh are the stored pages?
     Freshness,
     /// What is in the archive?
@@ -221,6 +224,8 @@ pub enum Answer {
     RetentionPreview(RetentionPreview),
     /// The budget that holds from now on.
     Budget(BudgetView),
+    /// How often pages of some sections change.
+    Rates(RatesView),
     /// What came of pushed URLs.
     Pushed(PushView),
     /// What came of an override.

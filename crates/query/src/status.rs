@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::code::{At, Coded};
 use crate::freshness::FreshnessView;
 use crate::learned::LearnedView;
+use crate::run_hosts::{SilentHost, silent_hosts};
 use crate::source::{QueryError, Source};
 
 /// How a crawl is doing.
@@ -320,6 +321,12 @@ pub struct RunProgress {
     pub released: u64,
     /// What pages were last ranked by, where they are.
     pub ranked_by: Option<RankedBy>,
+    /// How many hosts did not answer when last asked.
+    #[serde(default)]
+    pub silent_hosts: u64,
+    /// Some of them.
+    #[serde(default)]
+    pub silent: Vec<SilentHost>,
 }
 
 /// Times to find the next page to fetch, each rounded up to a power of two.
@@ -376,6 +383,8 @@ impl RunProgress {
             leased: progress.tally.leased,
             released: progress.tally.released,
             ranked_by: progress.ranked_by.map(Into::into),
+            silent_hosts: progress.silent_hosts.1 as u64,
+            silent: silent_hosts(progress),
         }
     }
 }

@@ -46,7 +46,9 @@ fn freshness_is_a_share_by_one_name_in_every_view() {
     let (source, config) = (crawl.source(90), config());
     let fresh = freshness(&source, config.plan).unwrap();
     assert_eq!(fresh.pages_held, 5);
-    assert!((0.0..=1.0).contains(&fresh.freshness) && fresh.freshness_error > 0.0);
+    assert_eq!(fresh.freshness.is_some(), fresh.measurable);
+    assert_eq!(fresh.freshness_error.is_some(), fresh.measurable);
+    assert!(fresh.freshness.is_none_or(|share| (0.0..=1.0).contains(&share)));
     let plan = plan(&source, config.plan, Duration::from_secs(3600)).unwrap();
     let status = status(&source, config.plan, None).unwrap();
     assert_eq!((plan.freshness, status.survey.freshness), (fresh, Some(fresh)));

@@ -21,7 +21,7 @@ pub enum Access {
 /// - 3xx: the caller follows [`MIN_REDIRECTS`] hops or more; one that is still a redirect then
 ///   counts as unavailable. A 304 never gets here: it confirms the copy that the caller holds.
 /// - 4xx: unavailable, so all is allowed. This includes 401 and 403, as RFC 9309 2.3.1.3 has it;
-/// callers that treat them as a refusal decide so before calling this.
+///   callers that treat them as a refusal decide so before calling this.
 /// - 429: the server asks for less, not for more, so it counts as unreachable like 5xx.
 /// - 5xx, anything outside HTTP's range, and silence: unreachable, so all is disallowed. Failures
 ///   pass, so the caller asks again soon (an hour, not a day).

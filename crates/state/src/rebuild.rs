@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use evercrawl_model::{
-    Band, Change, HostKey, HostUpdate, Importance, LogNotice, PageKey, PolicyNotes, RecordAt, Time,
-    Validators, Visit, Visited,
+    Band, Change, HostKey, HostUpdate, Importance, LogNotice, Outcome, PageKey, PolicyNotes,
+    RecordAt, Time, Validators, Visit, Visited,
 };
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -26,7 +26,7 @@ use crate::machine::{self, MachineRow};
 use crate::meta::{self, ArchiveFile, Settings};
 use crate::position::{POSITION, Position};
 use crate::reading::{decode_first_seen, encode_first_seen};
-use crate::rows::{self, HostRow, Logged, PageRow, PageStatus, Place};
+use crate::rows::{self, HostRow, Logged, PageRow, PageStatus, Past, Place};
 use crate::salvage;
 use crate::store::{Slice, Space, Store};
 use crate::suspicion;
@@ -42,6 +42,8 @@ const NO_VISIT: u64 = u64::MAX;
 /// A state being made anew in an empty store.
 pub struct Rebuild<'a, S> {
     view: View<S>,
+    /// True when every visit comes from a record, since no old state is left.
+    from_records: bool,
     report: &'a mut dyn FnMut(Fault),
 }
 
@@ -72,7 +74,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
         // Where no old state is left, nobody knows its generation: this one repeats none.
         let generation = xxh3_64(&settings.seed.to_le_bytes());
         view.layers.continue_from(Position { generation: generation >> 1, number: 0 });
-        Ok(Rebuild { view, report })
+        Ok(Rebuild { view, from_records: true, report })
     }
 
     /// What is known by now; whatever follows from it is made at the end.
@@ -86,6 +88,7 @@ impl<'a, S: Store> Rebuild<'a, S> {
         old: &View<O>,
         mut place: impl FnMut(u64, &Visit) -> Option<RecordAt>,
     ) -> Result<(), StateError> {
+        self.from_records = false;
         self.view.layers.continue_from(old.position());
         self.view.counters = old.counters.clone();
         self.view.spending = old.spending.clone();
@@ -284,9 +287,12 @@ impl<'a, S: Store> Rebuild<'a, S> {
             if rows::is_notice(value) {
                 return Ok(());
             }
-            let Logged { visit, turn, .. } = Logged::decode(value)?;
+            let Logged { mut visit, turn, .. } = Logged::decode(value)?;
             // Visits are copied and adopted only with their pages.
             let Some(mut row) = this.view.page(visit.page)? else { return Ok(()) };
+            if this.from_records {
+                visit.change = change_told_by(&visit, row.past.as_ref());
+            }
             let before = row.past.as_ref().map(|past| past.log).filter(|log| *log != NO_VISIT);
             learn_of(&mut row, &visit, number);
             counted.count_visit(&visit, true);
@@ -473,11 +479,26 @@ fn learn_of(row: &mut PageRow, visit: &Visit, number: u64) {
     }
 }
 
+/// What a record says about a change, after the visits before it.
+fn change_told_by(visit: &Visit, past: Option<&Past>) -> Change {
+    let held = past.and_then(|past| past.digest);
+    let repeats = past.is_some_and(|past| past.status == visit.status);
+    match visit.outcome {
+        Outcome::Ok if held.is_none() => Change::New,
+        Outcome::Ok if held == visit.digest => Change::Same,
+        Outcome::Ok => Change::Changed,
+        Outcome::ClientError if visit.status == 410 => Change::Gone,
+        Outcome::ClientError if visit.status == 404 && (held.is_none() || repeats) => Change::Gone,
+        _ => visit.change,
+    }
+}
+
 /// What a visit alone says.
 fn plain(visit: &Visit) -> Visited {
     Visited {
         visit: visit.clone(),
-        identity: visit.digest,
+        // What a server sends with an error is not the page's content.
+        identity: visit.digest.filter(|_| visit.outcome == Outcome::Ok),
         next: evercrawl_model::NextVisit::Due(visit.at),
         policy_notes: PolicyNotes::default(),
         // The whole page is asked for, since what it linked to is lost.

@@ -279,7 +279,21 @@ impl<S: Store> View<S> {
         &self,
         page: &PageRow,
     ) -> impl Iterator<Item = Result<(u64, Visit), StateError>> + '_ {
-        let mut next = page.past.as_ref().map(|past| past.log);
+        self.visits_back_from(page.past.as_ref().map(|past| past.log))
+    }
+
+    /// The visits to a page before the visit `number`, latest first.
+    pub fn visits_before(
+        &self,
+        number: u64,
+    ) -> impl Iterator<Item = Result<(u64, Visit), StateError>> + '_ {
+        self.visits_back_from(Some(number)).skip(1)
+    }
+
+    fn visits_back_from(
+        &self,
+        mut next: Option<u64>,
+    ) -> impl Iterator<Item = Result<(u64, Visit), StateError>> + '_ {
         std::iter::from_fn(move || {
             let number = next.take()?;
             let row = match self.layers.get(Space::Visits, &number.to_be_bytes()) {

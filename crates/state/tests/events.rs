@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used)] // a test that cannot go on should stop there
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use evercrawl_model::{
     Band, Change, Discovery, Event, HostKey, HostUpdate, NextVisit, Outcome, Override, PageKey,
@@ -436,27 +435,6 @@ fn readers_see_a_host_as_changed_before_a_commit_and_after_it() {
         assert_eq!(seen(&state, page.host), changed, "committed");
         assert_eq!(state.reading().view().unwrap().host(page.host).unwrap(), Some(changed));
     }
-}
-
-/// Same events, same bytes: two states fed alike hold alike, however their commits fell.
-#[test]
-fn the_same_events_give_the_same_rows() {
-    let run = |commit_every: usize| {
-        let mut state = memory();
-        for n in 0..200usize {
-            let page = discover(&mut state, &format!("h{}.test", n % 7), &format!("/{}", n % 50));
-            let due = Some(at(500).after(Duration::from_secs(n as u64)));
-            state.apply(&visit(page, n as u64, Change::New, due)).unwrap();
-            if n % commit_every == 0 {
-                state.flush_now().unwrap();
-            }
-        }
-        state.flush_now().unwrap();
-        let pages: Vec<_> = state.view().pages().map(|page| page.unwrap()).collect();
-        let hosts: Vec<_> = state.view().hosts().map(|host| host.unwrap()).collect();
-        (pages, hosts, state.view().counters().clone())
-    };
-    assert_eq!(run(1), run(17));
 }
 
 #[test]

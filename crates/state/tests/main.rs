@@ -6,3 +6,4 @@
 mod bulk;
 mod events;
 mod replay;
+mod same_bytes;

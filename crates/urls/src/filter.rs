@@ -56,10 +56,23 @@ impl UrlFilter {
     /// denied host, extension, segments, cycles, parameters, calendar, exclude, include.
     pub fn check_url(&self, url: &Canonical, depth: u16, now: Time) -> Result<(), Refusal> {
         let rules = &self.rules;
-        let refuse = |yes: bool, why: Refusal| if yes { Err(why) } else { Ok(()) };
         refuse(url.as_str().len() > rules.max_length, Refusal::TooLong)?;
         refuse(rules.max_depth.is_some_and(|most| depth > most), Refusal::TooDeep)?;
         refuse(!self.scope.contains(url), Refusal::OutOfScope)?;
+        self.check_shape(url, now)?;
+        let text = url.as_str().as_bytes();
+        refuse(!self.include.is_empty() && !self.include.is_match(text), Refusal::NotIncluded)
+    }
+
+    /// The same for what a page of the crawl is made of: it may be on any host, at any depth, and need not match a
+    /// pattern of pages to include.
+    pub fn check_requisite(&self, url: &Canonical, now: Time) -> Result<(), Refusal> {
+        refuse(url.as_str().len() > self.rules.max_length, Refusal::TooLong)?;
+        self.check_shape(url, now)
+    }
+
+    fn check_shape(&self, url: &Canonical, now: Time) -> Result<(), Refusal> {
+        let rules = &self.rules;
         refuse(self.denied_host(url).is_some(), Refusal::DeniedHost)?;
         refuse(self.filtered_extension(url).is_some(), Refusal::Extension)?;
         refuse(segments(url) > rules.max_segments, Refusal::TooManySegments)?;
@@ -69,8 +82,7 @@ impl UrlFilter {
             rules.refuse_calendars && calendar::endless_calendar_month(url, now).is_some();
         refuse(endless, Refusal::Calendar)?;
         let text = url.as_str().as_bytes();
-        refuse(!self.exclude.is_empty() && self.exclude.is_match(text), Refusal::Excluded)?;
-        refuse(!self.include.is_empty() && !self.include.is_match(text), Refusal::NotIncluded)
+        refuse(!self.exclude.is_empty() && self.exclude.is_match(text), Refusal::Excluded)
     }
 
     /// The denied name that covers the URL's host.
@@ -90,6 +102,10 @@ impl UrlFilter {
         let ending = extension(url)?;
         self.extensions.binary_search(&packed(ending)?).is_ok().then_some(ending)
     }
+}
+
+fn refuse(yes: bool, why: Refusal) -> Result<(), Refusal> {
+    if yes { Err(why) } else { Ok(()) }
 }
 
 /// How many segments the path has; a slash at the end makes none.

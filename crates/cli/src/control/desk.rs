@@ -4,7 +4,7 @@ use evercrawl_engine::config::WalkConfig;
 use evercrawl_model::Time;
 use evercrawl_query::{
     self as query, Answer, ChangesRequest, ChangesView, HistoryView, HostsRequest, MetricsView,
-    PagesRequest, Request, Status, UrlRequest, VisitView,
+    PagesRequest, RatesRequest, RatesView, Request, Status, UrlRequest, VisitView,
 };
 use evercrawl_urls::Canonical;
 
@@ -18,6 +18,8 @@ pub(crate) type Reply<'a> = dyn FnMut(Answer) -> anyhow::Result<()> + 'a;
 
 /// Visits in one part of an answer.
 const VISITS_A_PART: usize = 500;
+/// Rows of rates in one part of an answer.
+const ROWS_A_PART: usize = 2_000;
 
 /// Answers a request at `now` by what is committed.
 pub(crate) fn answer(
@@ -55,6 +57,7 @@ pub(crate) fn answer(
             let time = time.map_err(|error| Failure::usage(format!("seconds: {error}")))?;
             reply(Answer::Plan(Box::new(query::plan(&source, plan()?, time)?)))
         }
+        Request::Rates(asked) => rates(&source, &asked, reply),
         Request::Freshness => reply(Answer::Freshness(query::freshness(&source, plan()?)?)),
         Request::Archive => reply(Answer::Archive(query::archive(&source)?)),
         Request::Rank(asked) => reply(verbs::rank::answer(&asked, opened)?),
@@ -67,6 +70,27 @@ pub(crate) fn answer(
             Err(Failure::usage("this request changes a crawl, and none runs here"))
         }
     }
+}
+
+/// The rates of all sections, and the checks that they follow from where those are asked for, part by part.
+fn rates(
+    source: &query::Source<'_, evercrawl_state::DiskStore>,
+    asked: &RatesRequest,
+    reply: &mut Reply<'_>,
+) -> anyhow::Result<()> {
+    let all = query::rates(source, asked)?;
+    if asked.checks {
+        for checks in all.checks.chunks(ROWS_A_PART) {
+            reply(Answer::Rates(RatesView { checks: checks.to_vec(), ..all.without_rows() }))?;
+        }
+        return Ok(());
+    }
+    let mut rows = all.rows.chunks(ROWS_A_PART);
+    let first = rows.next().unwrap_or_default();
+    reply(Answer::Rates(RatesView { rows: first.to_vec(), ..all.without_rows() }))?;
+    rows.try_for_each(|rows| {
+        reply(Answer::Rates(RatesView { rows: rows.to_vec(), ..all.without_rows() }))
+    })
 }
 
 /// How a crawl is doing that does not run.
@@ -154,7 +178,7 @@ pub(super) fn changes(
         let ChangesView { last, complete, .. } = part;
         asked.limit = asked.limit.map(|limit| limit.saturating_sub(part.changes.len() as u64));
         asked.after = last.or(asked.after);
-        if !part.changes.is_empty() || !complete {
+        if !part.changes.is_empty() || part.masked > 0 || !complete {
             reply(Answer::Changes(part))?;
         }
         if complete || asked.limit == Some(0) {

@@ -47,7 +47,11 @@ pub(crate) fn listener(settings: &Settings) -> anyhow::Result<Option<TcpListener
         )));
     }
     let listener = TcpListener::bind(address).map_err(|error| {
-        Failure::config(format!("push.listen: cannot listen on {address}: {error}"))
+        let message = format!(
+            "push.listen: cannot listen on {address}: {error}; stop what listens there, or use \
+             another port"
+        );
+        Failure { code: crate::exit::UNEXPECTED, message }
     })?;
     Ok(Some(listener))
 }

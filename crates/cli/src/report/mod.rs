@@ -2,13 +2,14 @@
 
 mod learned;
 mod run;
+pub(crate) mod run_end;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
 use evercrawl_engine::live::Progress;
-use evercrawl_model::{Change, LifeState, Time};
+use evercrawl_model::{Change, LifeState, Outcome, Time};
 use evercrawl_query::{
     FreshnessView, LearnedView, PlanSettings, RankedBy, Run, Status, TodayView, Totals,
     WaitingHosts, WaitingView,
@@ -86,9 +87,9 @@ pub(crate) fn freshness_text(of: &FreshnessView) -> String {
     if of.pages_held == 0 {
         return "no page is stored yet".to_owned();
     }
-    if !of.measurable {
-        return format!("not yet measurable ({pages}, too few revisits)");
-    }
+    let (Some(share), Some(error)) = (of.freshness, of.freshness_error) else {
+        return format!("not yet known ({pages}, too few revisits)");
+    };
     let are = if of.pages_held == 1 { "is" } else { "are" };
     let audits = match of.audits {
         0 => String::new(),
@@ -96,8 +97,8 @@ pub(crate) fn freshness_text(of: &FreshnessView) -> String {
     };
     format!(
         "about {:.1} % (\u{b1}{:.1}) of {pages} {are} current ({audits}mean age {})",
-        100.0 * of.freshness,
-        100.0 * of.freshness_error,
+        100.0 * share,
+        100.0 * error,
         show_seconds(of.age_seconds),
     )
 }
@@ -302,11 +303,12 @@ pub(crate) fn progress_line(progress: &Progress) -> String {
         }
         Some(until) => format!("; nothing is due for {}", show_duration(until.since(progress.at))),
     };
+    let silent = silent_text(&progress.silent_hosts);
     let short = progress.ranked_by.map(RankedBy::from).and_then(short_of_memory);
     let short = short.map_or_else(String::new, |why| format!("; ranked {why}"));
     format!(
         "{}: {} known, {} waiting; this run {} visited at {rate:.1}/s, {} archived, {} active; \
-         {} changed in all{waiting}{short}",
+         {} changed in all{silent}{waiting}{short}",
         show_duration(seconds),
         show_count(counters.pages),
         show_count(counters.by_status[0]),
@@ -315,6 +317,21 @@ pub(crate) fn progress_line(progress: &Progress) -> String {
         show_counted(progress.active_hosts as u64, "host"),
         show_count(changed),
     )
+}
+
+/// Hosts that do not answer, and why.
+fn silent_text((named, all): &(Vec<(String, Outcome)>, usize)) -> String {
+    let names: Vec<String> = named
+        .iter()
+        .map(|(host, outcome)| {
+            format!("{} ({})", print::plain(host), run_end::cause_words(outcome.code()))
+        })
+        .collect();
+    match (names.is_empty(), all.saturating_sub(names.len())) {
+        (true, _) => String::new(),
+        (false, 0) => format!("; no answer from {}", names.join(", ")),
+        (false, more) => format!("; no answer from {} and {more} more", names.join(", ")),
+    }
 }
 
 #[cfg(test)]
@@ -341,21 +358,31 @@ mod tests {
     }
 
     #[test]
+    fn hosts_that_do_not_answer_are_named_with_the_cause() {
+        let silent = |hosts: &[(&str, Outcome)], all| {
+            let hosts = hosts.iter().map(|(host, outcome)| ((*host).to_owned(), *outcome));
+            silent_text(&(hosts.collect(), all))
+        };
+        assert_eq!(silent(&[], 0), "");
+        let two = [("a.test", Outcome::Dns), ("b.test", Outcome::Tls)];
+        let want = "; no answer from a.test (name not found), b.test (TLS failed)";
+        assert_eq!(silent(&two, 2), want);
+        assert_eq!(silent(&two, 9), format!("{want} and 7 more"));
+    }
+
+    #[test]
     fn freshness_is_given_only_where_it_means_something() {
         let mut fresh = FreshnessView {
             pages_held: 31,
-            freshness: 1.0,
-            freshness_error: 0.985,
+            freshness: None,
+            freshness_error: None,
             measurable: false,
             audits: 0,
             age_seconds: 0.0,
             changes_a_day: 0.0,
         };
-        assert_eq!(
-            freshness_text(&fresh),
-            "not yet measurable (31 stored pages, too few revisits)"
-        );
-        (fresh.freshness, fresh.freshness_error, fresh.measurable) = (0.93, 0.21, true);
+        assert_eq!(freshness_text(&fresh), "not yet known (31 stored pages, too few revisits)");
+        (fresh.freshness, fresh.freshness_error, fresh.measurable) = (Some(0.93), Some(0.21), true);
         fresh.audits = 1;
         assert_eq!(
             freshness_text(&fresh),

@@ -1,5 +1,6 @@
 //! `evercrawl budget`: changes the request budget of a running or stopped crawl.
 
+use std::io::Write;
 use std::path::Path;
 
 use evercrawl_engine::live::Inbox;
@@ -10,7 +11,7 @@ use crate::args::{Budget, Common};
 use crate::control::unexpected;
 use crate::exit::{self, Failure};
 use crate::settings::{Origin, Settings};
-use crate::{control, crawl_config, units};
+use crate::{control, crawl_config, print, units};
 
 const RATE: &str = "budget.rate";
 
@@ -20,10 +21,7 @@ pub(crate) fn run(args: &Budget) -> anyhow::Result<u8> {
     rate(&asked)?;
     let request = Request::SetBudget(asked.clone());
     let mut shown = |answer: Answer| match answer {
-        Answer::Budget(view) => {
-            println!("budget set to {} from now on{}", args.rate, fixed_note(&view));
-            Ok(())
-        }
+        Answer::Budget(view) => show(args, &view),
         other => Err(unexpected(&other)),
     };
     let data = &args.common.data;
@@ -32,9 +30,18 @@ pub(crate) fn run(args: &Budget) -> anyhow::Result<u8> {
     {
         remember(&asked, &opened.path)?;
         let view = view(&asked, &opened.settings, false)?;
-        eprintln!("budget set to {} for the next run{}", args.rate, fixed_note(&view));
+        show(args, &view)?;
     }
     Ok(exit::OK)
+}
+
+fn show(args: &Budget, view: &BudgetView) -> anyhow::Result<()> {
+    if args.json {
+        return Ok(print::json_line(&mut print::data(), view)?);
+    }
+    let when = if view.running { "from now on" } else { "for the next run" };
+    writeln!(print::data(), "budget set to {} {when}{}", args.rate, fixed_note(view))?;
+    Ok(())
 }
 
 /// Sets the budget of the crawl that works there, and of the next one. Returns the settings then in force.
@@ -68,7 +75,7 @@ fn fixed_note(view: &BudgetView) -> &'static str {
 }
 
 fn rate(asked: &BudgetRequest) -> anyhow::Result<f64> {
-    units::rate(&asked.rate).map_err(Failure::usage)
+    units::rate(&asked.rate).map_err(|error| Failure::config(format!("{RATE}: {error}")))
 }
 
 fn remember(asked: &BudgetRequest, dir: &Path) -> anyhow::Result<Settings> {

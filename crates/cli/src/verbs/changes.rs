@@ -16,6 +16,7 @@ use crate::args::Changes;
 use crate::control::unexpected;
 use crate::exit::{self, Failure};
 use crate::print;
+use crate::units::show_counted;
 
 /// Shows what `args` asks for; with `--follow` until the reader or the crawl goes away.
 pub(crate) fn run(args: &Changes) -> anyhow::Result<u8> {
@@ -24,13 +25,15 @@ pub(crate) fn run(args: &Changes) -> anyhow::Result<u8> {
         after: args.after,
         since: args.since.map(|since| At(since.at(now))),
         states: args.states,
+        noise: args.noise,
         all: args.all,
         limit: args.limit,
         follow: args.follow,
     });
-    let (mut out, mut last) = (print::data(), args.after);
+    let (mut out, mut last, mut masked) = (print::data(), args.after, 0);
     let shown = super::ask(&args.common, &request, &mut |answer| match answer {
         Answer::Changes(part) => {
+            masked += part.masked;
             for change in &part.changes {
                 write(change, args.json, &mut out)?;
                 last = Some(change.number);
@@ -40,9 +43,22 @@ pub(crate) fn run(args: &Changes) -> anyhow::Result<u8> {
         other => Err(unexpected(&other)),
     });
     out.flush()?;
+    note_masked(masked, args.json);
     match shown {
         Err(error) if exit::code_of(&error) == exit::INTERRUPTED => Err(resume_with(last)),
         shown => shown.map(|()| exit::OK),
+    }
+}
+
+/// Tells on standard error what the list leaves out: a reader of the list is not to think that nothing differed.
+fn note_masked(visits: u64, as_json: bool) {
+    let hint = "use --noise to list them";
+    if visits > 0 && as_json {
+        let note = serde_json::json!({"note": {"masked_visits": visits, "hint": hint}});
+        let _ = print::json_line(&mut std::io::stderr().lock(), &note);
+    } else if visits > 0 {
+        let what = show_counted(visits, "visit");
+        eprintln!("{what} found nothing but noise; {hint}");
     }
 }
 
@@ -61,7 +77,8 @@ fn write(change: &ChangeView, as_json: bool, out: &mut dyn Write) -> anyhow::Res
         WhatChanged::Visit(entry) => {
             let visit = &entry.visit;
             let url = visit.url.as_deref().unwrap_or_default();
-            (visit.time, visit.change.text(), percent(visit), url, visit_note(entry))
+            let code = if entry.noise_only { "noise" } else { visit.change.text() };
+            (visit.time, code, percent(visit), url, visit_note(entry))
         }
         WhatChanged::Page(entry) => {
             let note = life_note(&entry.life, &entry.life.reason);
@@ -81,7 +98,30 @@ fn visit_note(entry: &VisitEntry) -> String {
             let status = entry.visit.status.unwrap_or(0);
             life_note(life, &format!("{} {status}", life.reason))
         }
-        None => substitute_note(&entry.visit),
+        None => match &entry.target {
+            Some(target) => {
+                format!("  ({} to {})", redirect_word(visit_status(entry)), print::plain(target))
+            }
+            None => other_note(entry),
+        },
+    }
+}
+
+fn visit_status(entry: &VisitEntry) -> u16 {
+    entry.visit.status.unwrap_or(0)
+}
+
+fn redirect_word(status: u16) -> &'static str {
+    if matches!(status, 301 | 308) { "moved" } else { "redirects" }
+}
+
+/// What a page is, where it is no page like others.
+fn other_note(entry: &VisitEntry) -> String {
+    let substitute = substitute_note(&entry.visit);
+    let kind = entry.kind.map(|kind| kind.text()).filter(|kind| *kind != "page");
+    match (substitute.is_empty(), kind) {
+        (true, Some(kind)) => format!("  ({kind})"),
+        _ => substitute,
     }
 }
 

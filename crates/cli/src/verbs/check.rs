@@ -4,13 +4,16 @@ use std::io::Write;
 use std::sync::Arc;
 
 use evercrawl_engine::check::repair::repair;
-use evercrawl_engine::check::{Fault, Report, Told, check, check_deep, check_store};
+use evercrawl_engine::check::{
+    Fault, Report, Told, check, check_deep, check_store, check_unknown_files,
+};
 use evercrawl_engine::live::SystemClock;
 use evercrawl_engine::{DataDir, EngineError};
+use evercrawl_state::DiskStore;
 use serde_json::{Value, json};
 
 use super::crawl::{open_walk, random};
-use super::{open, take};
+use super::{Opened, take};
 use crate::args::{Check, RunArgs};
 use crate::units::show_counted;
 use crate::{crawl_config, exit, print};
@@ -32,14 +35,43 @@ fn is_sound(looked: &anyhow::Result<Report>) -> bool {
 
 /// Looks at everything, and says what is wrong as it is found.
 fn look(args: &Check) -> anyhow::Result<Report> {
+    let lost = look_for_state(args)?;
+    if lost > 0 {
+        return Ok(Report { faults: lost, ..Report::default() });
+    }
     let deep = args.deep || args.repair;
     let files = if deep { look_at_store(args)? } else { 0 };
     // What no commit knew is cut off first, as the next run would; what cannot be opened is a fault.
-    if let Err(error) = recover(args) {
-        return if deep && is_damage(&error) { unusable(args, &error, files) } else { Err(error) };
-    }
+    let unknown = match look_at_unknown_files(args).and_then(|unknown| recover(args, unknown)) {
+        Ok(unknown) => unknown,
+        Err(error) if deep && is_damage(&error) => return unusable(args, &error, files),
+        Err(error) => return Err(error),
+    };
     let report = look_at_rows(args, deep)?;
-    Ok(Report { faults: report.faults + files, ..report })
+    Ok(Report { faults: report.faults + files + unknown, ..report })
+}
+
+/// Whether there is a state where there is an archive; gives how many files no state knows.
+fn look_for_state(args: &Check) -> anyhow::Result<u64> {
+    let dir = take(&args.common.data, DataDir::open)?;
+    if dir.has_state() {
+        return Ok(0);
+    }
+    telling(args, |tell| check_unknown_files::<DiskStore>(None, dir.path(), tell))
+}
+
+/// Looks for files of the archive that the state does not know; gives how many are faults.
+fn look_at_unknown_files(args: &Check) -> anyhow::Result<u64> {
+    let opened = open_as_found(args)?;
+    telling(args, |tell| check_unknown_files(Some(&opened.state), &opened.path, tell))
+}
+
+/// Opens the data directory, whatever there is beside what its state knows.
+fn open_as_found(args: &Check) -> anyhow::Result<Opened> {
+    let dir = take(&args.common.data, DataDir::open)?;
+    let settings = Arc::new(crawl_config::settings(&args.common, None)?);
+    let state = dir.view_as_found(crawl_config::store_limits(&settings)?)?;
+    Ok(Opened { path: dir.path().to_owned(), state, settings, held: Some(dir) })
 }
 
 /// Looks at the store's files, before it is opened; gives how many are damaged.
@@ -50,7 +82,7 @@ fn look_at_store(args: &Check) -> anyhow::Result<u64> {
 
 /// Looks at what state and archive say.
 fn look_at_rows(args: &Check, deep: bool) -> anyhow::Result<Report> {
-    let opened = open(&args.common)?;
+    let opened = open_as_found(args)?;
     telling(args, |tell| match deep {
         true => check_deep(&opened.state, &opened.path, tell),
         false => check(&opened.state, &*opened.segments(), tell),
@@ -71,16 +103,16 @@ fn telling<T>(
     Ok(looked?)
 }
 
-/// After an abrupt end, does what the next run would do first: cuts off what no commit knew.
-fn recover(args: &Check) -> anyhow::Result<()> {
-    let clean = open(&args.common)?.state.was_clean();
-    if !clean {
+/// After an abrupt end, does what the next run would do first: cuts off what no commit knew. Beside
+/// `unknown` files the next run would refuse, and a repair takes in what was not committed.
+fn recover(args: &Check, unknown: u64) -> anyhow::Result<u64> {
+    if unknown == 0 && !open_as_found(args)?.state.was_clean() {
         let settings = crawl_config::settings(&args.common, None)?;
         let config = Arc::new(crawl_config::crawl_config(&settings, &RunArgs::default())?);
         let dir = take(&args.common.data, DataDir::open)?;
         open_walk(&dir, &settings, &config)?.close()?;
     }
-    Ok(())
+    Ok(unknown)
 }
 
 /// Whether it is the data that is wrong, not how or where we were called.
@@ -125,15 +157,24 @@ fn show(args: &Check, told: &Told) -> anyhow::Result<()> {
     match told {
         Told::At(file) if !args.json => eprintln!("checking {file}"),
         Told::At(_) => {}
-        Told::Fault(fault) if args.json => print::json_line(&mut print::data(), &as_json(fault))?,
-        Told::Fault(fault) => writeln!(print::data(), "{}", print::plain(&fault.to_string()))?,
+        Told::Fault(fault) => show_finding(args, "fault", fault)?,
+        Told::Note(note) => show_finding(args, "note", note)?,
     }
     Ok(())
 }
 
-fn as_json(fault: &Fault) -> Value {
+fn show_finding(args: &Check, event: &str, found: &Fault) -> std::io::Result<()> {
+    let mut out = print::data();
+    match (args.json, event) {
+        (true, _) => print::json_line(&mut out, &as_json(event, found)),
+        (false, "note") => writeln!(out, "note: {}", print::plain(&found.to_string())),
+        (false, _) => writeln!(out, "{}", print::plain(&found.to_string())),
+    }
+}
+
+fn as_json(event: &str, fault: &Fault) -> Value {
     json!({
-        "event": "fault",
+        "event": event,
         "file": fault.file,
         "offset": fault.offset,
         "url": fault.url,

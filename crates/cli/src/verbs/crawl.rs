@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
-use std::net::IpAddr;
+use std::net::{IpAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -15,7 +15,7 @@ use evercrawl_engine::live::{self, Ended, Inbox, Progress, Stopper, SystemClock}
 use evercrawl_engine::walk::Walk;
 use evercrawl_engine::{DataDir, EngineError, freshness};
 use evercrawl_model::{Outcome, Refusal, Time};
-use evercrawl_query::{FreshnessView, RunReport, Status, Survey, Totals};
+use evercrawl_query::{RunReport, Status, Survey, Totals, run_hosts};
 use evercrawl_state::{Counters, DiskStore};
 use evercrawl_urls::{ScopeKind, Seed, SeedTarget};
 use serde_json::json;
@@ -24,11 +24,15 @@ use super::take;
 use crate::args::Crawl;
 use crate::control::{Door, Posted, StatusBoard};
 use crate::doorbell::{self, Doorbell};
+use crate::report::run_end::RunEnd;
 use crate::settings::{Origin, Settings};
-use crate::units::{show_counted, show_duration, show_size};
+use crate::units::{show_counted, show_size};
 use crate::{access, crawl_config, exit, print, report, seeds};
 
 pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
+    if args.seeds.urls.is_empty() && args.seeds.seeds.is_empty() && !args.common.data.exists() {
+        return Err(nothing_to_crawl());
+    }
     let (settings, config) = settings(args)?;
     let mut given = Vec::new();
     seeds::read(&args.seeds, config.walk.reading.steps, |seed, _| {
@@ -43,7 +47,10 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     // Before it was ours, another verb may have changed what is remembered there.
     let (settings, config) = self::settings(args)?;
     let clock = SystemClock;
-    let mut walk = open_walk(&dir, &settings, &config)?;
+    let mut walk = match args.quiet {
+        true => open_walk_quietly(&dir, &settings, &config)?.0,
+        false => open_walk(&dir, &settings, &config)?,
+    };
     require_identity(&config, &settings, &walk, &given)?;
     settings.remember(&crawl_config::remembered(dir.path()))?;
     for seed in &given {
@@ -58,23 +65,9 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     let board = StatusBoard::default();
     let mut screen = Screen::new(args.json, args.quiet, board.clone());
     let stopper = Stopper::default();
-    listen_for_signals(stopper.clone());
-    // Without a door the crawl is as good; only verbs have to wait until it ends.
+    listen_for_signals(stopper.clone(), args.quiet);
     let inbox = Inbox::default();
-    let reading = walk.state().reading().committed_reader();
-    let door = Door::open(dir.path(), reading, settings.clone(), inbox.clone(), board);
-    if let Err(error) = &door {
-        eprintln!("other commands cannot reach this crawl: {error}");
-    }
-    if let Some(listener) = listener {
-        eprintln!("accepting pushes at http://{}/push", listener.local_addr()?);
-        Doorbell::open(
-            listener,
-            settings.clone(),
-            walk.state().reading().committed_reader(),
-            inbox.clone(),
-        )?;
-    }
+    let _door = open_doors(args, &walk, &dir, &settings, &inbox, board, listener)?;
     let mut keeper = Keeper::new(dir.path());
     let show = |progress: &Progress, walk: &Walk<DiskStore>| {
         keeper.keep(walk, progress.at);
@@ -85,6 +78,33 @@ pub(crate) fn run(args: &Crawl) -> anyhow::Result<u8> {
     drop(keeper);
     screen.clear();
     finish(args, walk, ended, &progress, &before, &dir)
+}
+
+/// Lets other verbs and pushes reach the crawl. Without a door the crawl is as good; only verbs have to wait until it
+/// ends.
+fn open_doors(
+    args: &Crawl,
+    walk: &Walk<DiskStore>,
+    dir: &DataDir,
+    settings: &Arc<Settings>,
+    inbox: &Inbox,
+    board: StatusBoard,
+    listener: Option<TcpListener>,
+) -> anyhow::Result<Option<Door>> {
+    let reading = || walk.state().reading().committed_reader();
+    let door = Door::open(dir.path(), reading(), settings.clone(), inbox.clone(), board);
+    if let Err(error) = &door {
+        eprintln!("other commands cannot reach this crawl: {error}");
+    }
+    if let Some(listener) = listener {
+        // Where the system chose the port, nothing else tells it.
+        let is_chosen = settings.items("push.listen").iter().any(|at| at.ends_with(":0"));
+        if !args.quiet || is_chosen {
+            eprintln!("accepting pushes at http://{}/push", listener.local_addr()?);
+        }
+        Doorbell::open(listener, settings.clone(), reading(), inbox.clone())?;
+    }
+    Ok(door.ok())
 }
 
 /// What the crawl is to do, as of now.
@@ -105,12 +125,26 @@ fn nothing_to_crawl() -> anyhow::Error {
     exit::Failure::usage("nothing to crawl; give a URL, or a list with --input-file FILE")
 }
 
-/// Opens state and archive and puts the walk together.
+/// Opens state and archive and puts the walk together; says what an abrupt end has cost.
 pub(crate) fn open_walk(
     dir: &DataDir,
     settings: &Settings,
     config: &CrawlConfig,
 ) -> anyhow::Result<Walk<DiskStore>> {
+    let (walk, cut_bytes) = open_walk_quietly(dir, settings, config)?;
+    if cut_bytes > 0 {
+        let cut = show_size(cut_bytes);
+        eprintln!("the last run ended abruptly; {cut} of uncommitted data is fetched again");
+    }
+    Ok(walk)
+}
+
+/// The same; returns how many bytes that no commit knew were cut off.
+fn open_walk_quietly(
+    dir: &DataDir,
+    settings: &Settings,
+    config: &CrawlConfig,
+) -> anyhow::Result<(Walk<DiskStore>, u64)> {
     let _start_up = tracing::debug_span!("start_up").entered();
     let state = dir.state(crawl_config::store_limits(settings)?, random())?;
     let now = SystemClock.not_before(state.view().last_logged()?.unwrap_or_default());
@@ -126,19 +160,10 @@ pub(crate) fn open_walk(
         first_serial: 1,
     };
     let (writer, recovery) = dir.archive(state.view(), writer_settings, now)?;
-    if recovery.cut_bytes > 0 {
-        let cut = show_size(recovery.cut_bytes);
-        eprintln!("the last run ended abruptly; {cut} of uncommitted data is fetched again");
-    }
     let learned = DataDir::learned(dir.path());
-    Ok(Walk::resume(
-        Arc::new(config.walk.clone()),
-        state,
-        writer,
-        learned.as_deref(),
-        random(),
-        now,
-    )?)
+    let walk_config = Arc::new(config.walk.clone());
+    let walk = Walk::resume(walk_config, state, writer, learned.as_deref(), random(), now)?;
+    Ok((walk, recovery.cut_bytes))
 }
 
 /// A number that nobody can guess.
@@ -195,7 +220,7 @@ fn is_loopback(host: &str) -> bool {
 }
 
 /// Ctrl-C and a polite kill: once lets what is in flight finish, twice does not.
-pub(crate) fn listen_for_signals(stopper: Stopper) {
+pub(crate) fn listen_for_signals(stopper: Stopper, quiet: bool) {
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let Ok(runtime) = runtime else { return };
@@ -210,7 +235,7 @@ pub(crate) fn listen_for_signals(stopper: Stopper) {
                 }
                 asked += 1;
                 stopper.stop();
-                if asked == 1 {
+                if asked == 1 && !quiet {
                     eprintln!("\nFinishing requests in flight; press Ctrl-C again to stop now");
                 }
             }
@@ -397,33 +422,28 @@ fn finish(
     let fresh = freshness::collection_freshness(walk.planner(), walk.state(), SystemClock.now())?;
     DataDir::keep_learned(dir.path(), &walk.planner().encode_learned())?;
     let resting = walk.counters().by_status[0];
+    let hosts = run_hosts(&walk)?;
     let counters = walk.close()?;
     let code = exit_code(ended, before, &counters, progress);
-    let mut out = print::data();
-    if args.json {
-        let line = json!({
-            "event": "report",
-            "finish_reason": reason(ended),
-            "exit_code": code,
-            "run": RunReport::of(progress),
-            "freshness": FreshnessView::from(fresh),
-        });
-        print::json_line(&mut out, &line)?;
+    let end = RunEnd {
+        reason: (reason(ended), words(ended)),
+        exit_code: code,
+        data: dir.path(),
+        progress,
+        total: Totals::of(&counters),
+        freshness: fresh.into(),
+        hosts,
+    };
+    args.report.as_deref().map_or(Ok(()), |path| end.write_file(path))?;
+    if args.quiet {
         return Ok(code);
     }
-    let (pages, time) = (progress.tally.pages, progress.at.since(progress.began));
-    let rate = pages as f64 / time.as_secs_f64().max(0.001);
-    writeln!(
-        out,
-        "{}: {} in {} ({rate:.1}/s), {} received, {} archived",
-        words(ended),
-        show_counted(pages, "page"),
-        show_duration(time),
-        show_size(progress.tally.bytes),
-        show_size(progress.tally.archived),
-    )?;
-    report::write_totals(&mut out, &Totals::of(&counters))?;
-    report::write_line(&mut out, "freshness", &report::freshness_text(&fresh.into()))?;
+    let mut out = print::data();
+    if args.json {
+        end.write_json(&mut out)?;
+        return Ok(code);
+    }
+    end.write_words(&mut out)?;
     out.flush()?;
     let private = |counters: &Counters| counters.refused(Refusal::PrivateAddress);
     if private(&counters) > private(before) {

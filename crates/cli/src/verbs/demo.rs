@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::crawl::{Screen, listen_for_signals, open_walk};
 use super::{open, why};
-use crate::args::{Common, CrawlRules, Demo, RunArgs, ScopeArg};
+use crate::args::{Common, CrawlRules, Demo, RunArgs};
 use crate::control::{StatusBoard, desk, unexpected};
 use crate::exit::Failure;
 use crate::units::{show_counted, show_duration, show_size};
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Demo) -> anyhow::Result<u8> {
         server.addr()
     );
     let stopper = Stopper::default();
-    listen_for_signals(stopper.clone());
+    listen_for_signals(stopper.clone(), false);
     let (uniform, index) = std::thread::scope(|scope| {
         let other = scope.spawn(|| crawl(args, &beside, "uniform", &server, &stopper));
         let index = crawl(args, &args.data, "index", &server, &stopper);
@@ -169,7 +169,7 @@ const BUDGET: &str = "40/s";
 /// Polite on a small scale: a tenth of a second stands for the usual second.
 fn rules(policy: &str, server: &TestServer) -> CrawlRules {
     CrawlRules {
-        scope: Some(ScopeArg::Host),
+        scope: Some("host".to_owned()),
         delay: Some("100ms".to_owned()),
         budget: Some(BUDGET.to_owned()),
         policy: Some(policy.to_owned()),
@@ -234,10 +234,13 @@ fn show_report(args: &Demo, uniform: &Outcome, index: &Outcome) -> anyhow::Resul
     )?;
     report::write_totals(&mut out, &Totals::of(&index.counters))?;
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-    let right =
-        format!("{} \u{b1} {:.1}", percent(index.estimate.fresh), 100.0 * index.estimate.error);
+    let estimate = FreshnessView::from(index.estimate);
+    let right = match (estimate.freshness, estimate.freshness_error) {
+        (Some(share), Some(error)) => format!("{} \u{b1} {:.1}", percent(share), 100.0 * error),
+        _ => "not yet known".to_owned(),
+    };
     writeln!(out)?;
-    writeln!(out, "share of current copies with {BUDGET}        all alike   learning")?;
+    writeln!(out, "freshness with {BUDGET}                      all alike   learning")?;
     let rows = [
         ("true, mean of the second half", percent(uniform.mean), percent(index.mean)),
         ("true, at the end", percent(uniform.end.share()), percent(index.end.share())),
@@ -263,8 +266,8 @@ fn outcome_json(outcome: &Outcome) -> Value {
         "freshness": FreshnessView::from(outcome.estimate),
         "truth": {
             "pages_held": outcome.end.held,
-            "fresh": outcome.end.share(),
-            "fresh_second_half": outcome.mean,
+            "freshness": outcome.end.share(),
+            "freshness_second_half": outcome.mean,
         },
     })
 }

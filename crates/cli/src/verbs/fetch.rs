@@ -1,16 +1,21 @@
 //! `evercrawl fetch`: fetches one URL and shows the response; stores nothing.
 
+use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 
 use evercrawl_compare::{Digest, Fingerprint};
+use evercrawl_engine::header_links;
 use evercrawl_extract::decode::{self, DecodeLimits};
-use evercrawl_extract::{Content, Document, Extraction, Extractor, HtmlOptions};
+use evercrawl_extract::{
+    Content, Document, Extraction, Extractor, HtmlOptions, LinkSources, Unreadable,
+};
 use evercrawl_fetch::{Client, Hop, Request, Response};
 use serde_json::{Value, json};
 
 use crate::args::Fetch;
 use crate::exit::Failure;
 use crate::units::{show_counted, show_duration, show_size};
+use crate::url_rules::link_sources;
 use crate::{access, crawl_config, exit, print};
 
 pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
@@ -31,7 +36,10 @@ pub(crate) fn run(args: &Fetch) -> anyhow::Result<u8> {
     let Some(last) = hops.last() else { return Ok(exit::UNREACHABLE) };
     match &last.fetched.result {
         Ok(response) if args.body => body(response),
-        Ok(response) => show(args, last, response, (hops.len() - 1, proxy)),
+        Ok(response) => {
+            let sources = link_sources(&settings)?;
+            show(args, last, response, (hops.len() - 1, sources, proxy))
+        }
         Err(failure) => {
             let message = format!("{}: {failure}", print::plain(last.url.as_str()));
             Err(Failure { code: exit::UNREACHABLE, message }.into())
@@ -56,21 +64,25 @@ fn show(
     args: &Fetch,
     hop: &Hop,
     response: &Response,
-    (redirects, proxy): (usize, Option<String>),
+    (redirects, sources, proxy): (usize, LinkSources, Option<String>),
 ) -> anyhow::Result<u8> {
     let content_type = response.header("content-type");
     let unpacked = unpacked(response);
     let document = Document { bytes: &unpacked, content_type, url: hop.url.as_str() };
     let mut extractor = Extractor::new();
-    let extracted = extractor.extract(&document, &HtmlOptions::default());
+    let options = HtmlOptions { sources, ..HtmlOptions::default() };
+    let extracted = extractor.extract(&document, &options);
+    let found = found_links(hop, response, &extracted, sources);
     let mut out = print::data();
     if args.json {
         let mut line = summary(hop, response, &extracted);
         line["redirects"] = redirects.into();
         line["proxy"] = proxy.into();
+        line["links"] = found.len().into();
+        line["link_list"] = found.iter().map(FoundLink::to_json).collect();
         print::json_line(&mut out, &line)?;
     } else {
-        write_words(&mut out, hop, response, &extracted)?;
+        write_words(&mut out, hop, response, (&extracted, &found))?;
         if let Some(proxy) = proxy {
             writeln!(out, "proxy   {proxy} ({})", access::PROXY_LOOKS_UP)?;
         }
@@ -78,18 +90,68 @@ fn show(
     Ok(exit::OK)
 }
 
-/// What was read from a document: its title, its text, and how many links it has.
-fn contents<'a>(extracted: &'a Extraction<'_>) -> (Option<&'a str>, &'a str, usize) {
-    match &extracted.content {
-        Content::Page(page) => (page.title.as_deref(), page.text.as_str(), page.links.len()),
-        Content::Listing(listing) => (None, "", listing.entries.len()),
-        Content::Text(text) => (None, text.as_ref(), 0),
-        Content::Nothing => (None, "", 0),
+/// A link, resolved, with what it is for and where it stands.
+struct FoundLink {
+    url: String,
+    kind: &'static str,
+    place: &'static str,
+}
+
+impl FoundLink {
+    fn to_json(&self) -> Value {
+        json!({ "url": self.url, "kind": self.kind, "place": self.place })
     }
 }
 
+/// Every address that a response names, once for each kind and place.
+fn found_links(
+    hop: &Hop,
+    response: &Response,
+    extracted: &Extraction<'_>,
+    sources: LinkSources,
+) -> Vec<FoundLink> {
+    let base = match &extracted.content {
+        Content::Page(page) => page.base.as_deref(),
+        Content::Listing(listing) => {
+            let entries = listing.entries.iter().map(|entry| entry.url.clone());
+            return entries.map(|url| FoundLink { url, kind: "entry", place: "listing" }).collect();
+        }
+        _ => None,
+    };
+    let own = &hop.url;
+    let base = base.and_then(|href| own.join(href).ok()).unwrap_or_else(|| own.clone());
+    let headers = header_links(response, sources);
+    let in_headers = headers.links().iter().map(|link| (own, link));
+    let all = extracted.links.iter().map(|link| (&base, link)).chain(in_headers);
+    let mut seen = HashSet::new();
+    all.map(|(base, link)| {
+        let url = base.join(link.href).map_or_else(|_| link.href.to_owned(), String::from);
+        FoundLink { url, kind: link.kind.name(), place: link.place.name() }
+    })
+    .filter(|link| seen.insert((link.url.clone(), link.kind, link.place)))
+    .collect()
+}
+
+/// What was read from a document: its title and its text.
+fn contents<'a>(extracted: &'a Extraction<'_>) -> (Option<&'a str>, &'a str) {
+    match &extracted.content {
+        Content::Page(page) => (page.title.as_deref(), page.text.as_str()),
+        Content::Text(text) => (None, text.as_ref()),
+        Content::Listing(_) | Content::Nothing => (None, ""),
+    }
+}
+
+/// How many links stand in each kind of place.
+fn by_place(found: &[FoundLink]) -> String {
+    let mut counts = BTreeMap::new();
+    found.iter().for_each(|link| *counts.entry(link.place).or_insert(0_usize) += 1);
+    let parts = counts.iter().map(|(place, count)| format!("{count} {place}"));
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    if parts.is_empty() { "0".to_owned() } else { parts }
+}
+
 fn summary(hop: &Hop, response: &Response, extracted: &Extraction<'_>) -> Value {
-    let (title, text, links) = contents(extracted);
+    let (title, text) = contents(extracted);
     let simhash = Fingerprint::of_text(text).map(|print| format!("{:016x}", print.to_bits()));
     let headers: Vec<_> = response
         .headers
@@ -102,13 +164,13 @@ fn summary(hop: &Hop, response: &Response, extracted: &Extraction<'_>) -> Value 
         "ip": hop.fetched.ip,
         "headers": headers,
         "kind": extracted.kind.mime(),
+        "unreadable": extracted.unreadable.map(Unreadable::name),
         "charset": extracted.charset,
         "bytes": response.body.len(),
         "digest": format!("sha1:{}", Digest::of_bytes(&response.body.whole())),
         "title": title,
         "text_bytes": text.len(),
         "simhash": simhash,
-        "links": links,
         "ms": u64::try_from(hop.fetched.times.total.as_millis()).unwrap_or(u64::MAX),
     })
 }
@@ -117,18 +179,21 @@ fn write_words(
     out: &mut impl Write,
     hop: &Hop,
     response: &Response,
-    extracted: &Extraction<'_>,
+    (extracted, found): (&Extraction<'_>, &[FoundLink]),
 ) -> std::io::Result<()> {
-    let (title, text, links) = contents(extracted);
-    let links = show_counted(links as u64, "link");
+    let (title, text) = contents(extracted);
+    let links = show_counted(found.len() as u64, "link");
     let (body, words) = (response.body.len() as u64, text.len() as u64);
     let charset = extracted.charset.unwrap_or("-");
     let times = hop.fetched.times;
     out.write_all(print_head(&response.head).as_bytes())?;
     writeln!(out)?;
     writeln!(out, "title   {}", print::plain(title.unwrap_or("-")))?;
-    writeln!(out, "kind    {}, charset {charset}", extracted.kind.mime())?;
+    let unreadable = extracted.unreadable.map_or("", Unreadable::name);
+    let not_read = if unreadable.is_empty() { "" } else { ", not read: " };
+    writeln!(out, "kind    {}, charset {charset}{not_read}{unreadable}", extracted.kind.mime())?;
     writeln!(out, "body    {}, {} of text, {links}", show_size(body), show_size(words))?;
+    writeln!(out, "links   {}", by_place(found))?;
     writeln!(out, "digest  sha1:{}", Digest::of_bytes(&response.body.whole()))?;
     let [all, dns, connect, tls, first] =
         [times.total, times.dns, times.connect, times.tls, times.first_byte].map(show_duration);

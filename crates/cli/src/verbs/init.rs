@@ -6,9 +6,19 @@ use evercrawl_engine::DataDir;
 
 use super::take;
 use crate::args::Init;
-use crate::{exit, print};
+use crate::settings::{Origin, Settings};
+use crate::{crawl_config, exit, print};
 
 pub(crate) fn run(args: &Init) -> anyhow::Result<u8> {
+    // What would be refused by the first crawl is not written.
+    let mut given = Settings::defaults();
+    for (name, value) in [("identity.contact", &args.contact), ("identity.user_agent", &args.agent)]
+    {
+        if let Some(value) = value {
+            given.set(name, vec![value.clone()], Origin::Flag)?;
+        }
+    }
+    crawl_config::fetch_config(&given)?;
     let dir = take(&args.common.data, DataDir::open_or_create)?;
     let path = dir.path().join("evercrawl.toml");
     let shown = path.display();
@@ -16,6 +26,10 @@ pub(crate) fn run(args: &Init) -> anyhow::Result<u8> {
         return Err(exit::Failure::config(format!("{shown} already exists; edit it instead")));
     }
     std::fs::write(&path, template(args.contact.as_deref(), args.agent.as_deref()))?;
+    if args.json {
+        let line = serde_json::json!({"data": dir.path(), "configuration": path});
+        return Ok(print::json_line(&mut print::data(), &line).map(|()| exit::OK)?);
+    }
     writeln!(print::data(), "{shown}")?;
     let data = dir.path().display();
     if args.contact.is_none() {

@@ -21,6 +21,7 @@ pub(crate) mod plan;
 pub(crate) mod push;
 pub(crate) mod queue;
 pub(crate) mod rank;
+pub(crate) mod rates;
 pub(crate) mod retain;
 pub(crate) mod robots;
 pub(crate) mod spam;

@@ -31,8 +31,18 @@ pub(crate) fn run(args: &Urls) -> anyhow::Result<u8> {
 
 fn write(page: &PageView, out: &mut dyn Write) -> anyhow::Result<()> {
     let (state, status) = (page.state.code(), page.status.unwrap_or(0));
-    let reason = page.reason.as_deref().unwrap_or("-");
+    let reason = reason_text(page);
     Ok(writeln!(out, "{state:<10} {status:<3} {reason:<20} {}", print::plain(&page.url))?)
+}
+
+/// Why a page is where it is, with what went wrong where that says more.
+fn reason_text(page: &PageView) -> String {
+    let (reason, cause) = (page.reason.as_deref(), page.cause.as_deref());
+    match (reason, cause) {
+        (Some(reason), Some(cause)) if reason != cause => format!("{reason} ({cause})"),
+        (Some(one), _) | (None, Some(one)) => one.to_owned(),
+        (None, None) => "-".to_owned(),
+    }
 }
 
 fn page_state(state: StateArg) -> PageState {

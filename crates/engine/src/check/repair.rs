@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use evercrawl_archive::{self as archive, SegmentId, SegmentStore};
+use evercrawl_archive::{self as archive, SegmentId, SegmentStore, UnknownFile, UnknownKind};
 use evercrawl_compare::Digest;
 use evercrawl_model::{Change, Outcome, PageKey, RecordAt, Score, Time, Visit, VisitNoise};
 use evercrawl_state::{
@@ -24,7 +24,7 @@ use evercrawl_urls::Canonical;
 use tracing::{debug_span, info};
 
 use super::{RECORD_CAP, Told, check, records};
-use crate::data_dir::{SHARDS, STATE, STORE, io, sync_dir};
+use crate::data_dir::{SHARDS, STATE, STORE, io, sync_dir, unknown_files};
 use crate::{DataDir, EngineError};
 
 const NEW_STORE: &str = "store.new";
@@ -104,7 +104,7 @@ impl Repair<'_> {
         let store = DataDir::store_in(self.dir.path());
         let opens = mend_store(&store, &self.aside, self.tell).map_err(io("mend", &store))?;
         let opened = if opens {
-            self.dir.view(self.limits).map_err(|error| error.to_string())
+            self.dir.view_as_found(self.limits).map_err(|error| error.to_string())
         } else {
             Err("the list of its spaces is unreadable".to_owned())
         };
@@ -130,17 +130,30 @@ impl Repair<'_> {
             let unfit = &mut files.unfit;
             check(old, &*self.segments, &mut |told| match told {
                 Told::Fault(fault) => unfit.extend(fault.visit),
-                Told::At(_) => {}
+                Told::At(_) | Told::Note(_) => {}
             })?;
         }
         let leaving = old.and_then(|old| old.archive_files().ok()).unwrap_or_default();
         let leaving: HashSet<u32> =
             leaving.into_iter().filter(|file| file.leaving).map(|file| file.serial).collect();
+        self.foreign_files(old)?;
         let found = archive::warc_files(&*self.segments).map_err(read)?;
+        let mine = old.and_then(|old| old.archive_files().ok()).unwrap_or_default();
+        let mine: HashMap<u32, String> =
+            mine.into_iter().map(|file| (file.serial, file.name)).collect();
+        let mut taken = HashSet::new();
         let mut serial = found.iter().map(|(serial, _)| serial + 1).max().unwrap_or(1);
-        for (number, name) in found {
+        let is_mine =
+            |number: u32, name: &String| mine.get(&number).is_none_or(|mine| mine == name);
+        let (known, others): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|(number, name)| is_mine(*number, name));
+        for (number, name) in known.into_iter().chain(others) {
             if leaving.contains(&number) {
                 files.replaced.push(name);
+            } else if !taken.insert(number) {
+                // Records are referred to by the number of their file, and another file has it.
+                self.renumber(&name, serial, &mut files)?;
+                serial += 1;
             } else if self.file(number, name, serial, &mut files)? {
                 serial += 1;
             }
@@ -187,6 +200,30 @@ impl Repair<'_> {
         Ok(false)
     }
 
+    /// Takes out of the archive what is not of it: it is no record of this crawl, and nothing would check it.
+    fn foreign_files(&mut self, old: Option<&View<DiskStore>>) -> Result<(), EngineError> {
+        let foreign = [UnknownKind::Foreign, UnknownKind::Index];
+        for UnknownFile { segment, kind, .. } in unknown_files::find(old, self.dir.path())? {
+            if foreign.contains(&kind) {
+                self.set_aside(&segment)?;
+                self.say(format!(
+                    "moved {segment} out of the archive, to which it does not belong"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in a file whose number another file has.
+    fn renumber(&mut self, name: &str, serial: u32, files: &mut Files) -> Result<(), EngineError> {
+        archive::seal_as_found(&*self.segments, name)?;
+        let kept = archive::mend(&self.segments, name, serial, RECORD_CAP, self.now);
+        let kept = kept.map_err(rewrite)?;
+        self.say(format!("copied {name} to file {serial}, since another file has its number"));
+        Self::replace(name, kept.file, files);
+        Ok(())
+    }
+
     fn write_anew(
         &mut self,
         number: u32,
@@ -201,8 +238,14 @@ impl Repair<'_> {
             "lost: {dropped} damaged places and records of {name}; the other {moved} responses were moved to file {serial}"
         ));
         files.moved.insert(number, kept.moved.into_iter().collect());
+        Self::replace(name, kept.file, files);
+        Ok(())
+    }
+
+    /// Another file takes the place of the file `name`.
+    fn replace(name: &str, written: Option<archive::FilePosition>, files: &mut Files) {
         files.replaced.push(name.to_owned());
-        if let Some(position) = kept.file {
+        if let Some(position) = written {
             files.known.push(ArchiveFile {
                 serial: position.serial,
                 name: position.name.clone(),
@@ -215,7 +258,6 @@ impl Repair<'_> {
             });
             files.written.push(position);
         }
-        Ok(())
     }
 
     /// Makes the state anew, beside the old one.

@@ -55,6 +55,8 @@ pub struct WalkConfig {
     pub hold_mirrors: bool,
     /// Tags of seeds whose new pages come first, where new pages come by topic.
     pub topic_tags: Vec<String>,
+    /// Pages on which nothing is masked as noise: patterns of URLs, and `tag:NAME`.
+    pub noise_off: Vec<String>,
     /// How long what was found is kept.
     pub retention: RetentionConfig,
 }

@@ -1,5 +1,6 @@
 //! How are answers read, and what is taken from them?
 
+use evercrawl_extract::LinkSources;
 use evercrawl_extract::decode::DecodeLimits;
 use evercrawl_rank::Topic;
 use evercrawl_urls::CanonicalSteps;
@@ -26,8 +27,10 @@ pub struct ReadingConfig {
 /// What is followed and kept of pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Take {
-    /// Also fetch what pages are made of: images, scripts, style sheets.
-    pub embeds: bool,
+    /// In which places links are looked for, and whether what pages are made of is fetched too.
+    pub sources: LinkSources,
+    /// Fetch them from any host, not only from those in scope.
+    pub embeds_from_any_host: bool,
     /// Obey `nofollow` and `noarchive` of pages and links.
     pub page_directives: bool,
     /// Keep which page links to which.
@@ -47,7 +50,8 @@ pub struct Take {
 impl Default for Take {
     fn default() -> Self {
         Take {
-            embeds: false,
+            sources: LinkSources::Pages,
+            embeds_from_any_host: false,
             page_directives: true,
             keep_links: true,
             keep_anchors: false,

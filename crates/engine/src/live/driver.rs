@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use evercrawl_archive::FileId;
 use evercrawl_fetch::Client;
-use evercrawl_model::Time;
+use evercrawl_model::{Outcome, Time};
 use evercrawl_state::Store;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
@@ -45,6 +45,9 @@ const MOST_ORDERS: usize = 32;
 const GRACE: Duration = Duration::from_secs(5);
 /// How long a run that ends when all is visited waits for hosts that asked to be left alone.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Hosts that a progress line names at most.
+const NAMED: usize = 3;
 
 /// Somebody who waits for a commit, and what they are told then.
 type Waiting = (Sender<Result<SignalCounts, EngineError>>, SignalCounts);
@@ -221,7 +224,7 @@ impl<S: Store + 'static> Driver<S> {
                     continue;
                 }
                 Step::Robots { origin, lease } => Order::Robots { origin, lease },
-                Step::Wait(until) => return Ok(self.wait_or_end(until, now)),
+                Step::Wait(until) => return self.wait_or_end(until, now),
                 Step::Empty => return Ok(Ordered::Over(Ended::Done)),
             };
             if let Some(budget) = &mut self.budget {
@@ -251,14 +254,29 @@ impl<S: Store + 'static> Driver<S> {
     }
 
     /// Nothing can be asked before `until`: a run that ends when all is visited does not wait for
-    /// hosts that rest for long.
-    fn wait_or_end(&self, until: Time, now: Time) -> Ordered {
+    /// hosts that rest for long, nor for those that do not answer.
+    fn wait_or_end(&self, until: Time, now: Time) -> Result<Ordered, EngineError> {
         let idle = self.walk.activity().0 == 0;
-        if !self.config.limits.once || !idle || until <= now.after(PATIENCE) {
-            return Ordered::Wait(until);
+        if !self.config.limits.once || !idle || until <= now.after(TICK) {
+            return Ok(Ordered::Wait(until));
+        }
+        if until <= now.after(PATIENCE) && !self.walk.waits_for_silent_hosts_alone(now)? {
+            return Ok(Ordered::Wait(until));
         }
         let [new, ..] = self.walk.counters().by_status;
-        Ordered::Over(if new == 0 { Ended::Done } else { Ended::DoneButResting })
+        Ok(Ordered::Over(if new == 0 { Ended::Done } else { Ended::DoneButResting }))
+    }
+
+    /// Some hosts that do not answer, by name, and how many there are.
+    fn silent_hosts(&self) -> (Vec<(String, Outcome)>, usize) {
+        let mut silent: Vec<_> = self.walk.run_hosts().silent().collect();
+        let all = silent.len();
+        silent.sort_unstable_by_key(|(host, _)| *host);
+        let named = silent.into_iter().take(NAMED).filter_map(|(host, outcome)| {
+            let row = self.walk.state().host(host).ok().flatten()?;
+            Some((row.authority, outcome))
+        });
+        (named.collect(), all)
     }
 
     /// The pages asked for and out reach the limit.
@@ -449,6 +467,7 @@ impl<S: Store + 'static> Driver<S> {
             budget: self.budget.as_ref().map(Bucket::rate),
             next: self.next.clone(),
             ranked_by: self.ranked_by,
+            silent_hosts: self.silent_hosts(),
             proxy_trouble: self.proxy_trouble.clone(),
         }
     }

@@ -8,6 +8,7 @@ use evercrawl_extract::decode;
 use evercrawl_fetch::{
     Client, Failure, FetchLimits, Fetched, Request, RequestValidators, Response, Times,
 };
+use evercrawl_model::Outcome;
 use evercrawl_robots::{MAX_BYTES, MIN_REDIRECTS};
 use evercrawl_state::Store;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -19,7 +20,7 @@ use super::{Order, Report, SystemClock};
 use crate::EngineError;
 use crate::config::CrawlConfig;
 use crate::frontier::Lease;
-use crate::process::{Job, unpack};
+use crate::process::{Job, outcome_of, unpack};
 use crate::schedule::parse_retry_after;
 use crate::walk::RobotsAnswer;
 
@@ -116,6 +117,7 @@ impl<S: Store + 'static> Fetcher<S> {
         let mut answer = RobotsAnswer {
             lease,
             status: None,
+            outcome: Outcome::Protocol,
             forbidden: false,
             asked_pause: None,
             body: Vec::new(),
@@ -133,6 +135,9 @@ impl<S: Store + 'static> Fetcher<S> {
             answer.ip = hops.first().and_then(|hop| hop.fetched.ip);
             answer.took = hops.iter().map(|hop| hop.fetched.times.total).sum();
             let result = hops.pop().map(|hop| hop.fetched.result);
+            if let Some(Err(failure)) = &result {
+                answer.outcome = outcome_of(failure);
+            }
             let heard = result.as_ref();
             let rest =
                 heard.and_then(|it| self.proxies.judge(proxy.as_deref(), it, self.clock.now()));
@@ -144,6 +149,7 @@ impl<S: Store + 'static> Fetcher<S> {
             if let Some(Ok(response)) = result {
                 let pause = response.header("retry-after");
                 answer.status = Some(response.status);
+                answer.outcome = Outcome::from_status(response.status);
                 answer.asked_pause = pause.and_then(|v| parse_retry_after(v, self.clock.now()));
                 let body = response.body.whole();
                 answer.body = unpack(&response, &body, manner.unpack).bytes.into_owned();

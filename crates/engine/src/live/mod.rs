@@ -28,7 +28,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use evercrawl_model::Time;
+use evercrawl_model::{Outcome, Time};
 use evercrawl_state::{Counters, Store};
 
 use crate::EngineError;
@@ -106,6 +106,8 @@ pub struct Progress {
     pub proxy_trouble: Option<String>,
     /// What pages were last ranked by, where a run ranks them.
     pub ranked_by: Option<RankBasis>,
+    /// Some hosts that do not answer, with how the last request to them ended; and how many there are.
+    pub silent_hosts: (Vec<(String, Outcome)>, usize),
 }
 
 /// What the fetcher is to do.

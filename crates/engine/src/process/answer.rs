@@ -5,7 +5,9 @@ use std::time::Duration;
 use evercrawl_archive as archive;
 use evercrawl_compare::{LinePlace, PageMemory, SecondLook};
 use evercrawl_extract::decode::{self, Decoded};
-use evercrawl_extract::{self as extract, Content, Document, Extraction};
+use evercrawl_extract::{
+    self as extract, Content, Document, Extraction, HeaderLinks, LinkKind, LinkSources,
+};
 use evercrawl_fetch::{Failure, Fetched, Response, Truncation};
 use evercrawl_model::{
     Change, Outcome, PageKind, Score, Time, Validators, Visit, VisitNoise, Visited,
@@ -31,6 +33,25 @@ pub(crate) fn unpack<'a>(
 
 pub(super) fn document<'a>(response: &'a Response, bytes: &'a [u8], url: &'a str) -> Document<'a> {
     Document { bytes, content_type: response.header("content-type"), url }
+}
+
+/// The links in the headers of an answer, as far as they are looked for.
+pub fn header_links(response: &Response, sources: LinkSources) -> HeaderLinks {
+    let mut links = HeaderLinks::default();
+    if sources == LinkSources::Pages {
+        return links;
+    }
+    for value in response.headers.get_all("link") {
+        links.add_link_header(&String::from_utf8_lossy(value.as_bytes()));
+    }
+    if sources == LinkSources::All {
+        let is_redirect = (300..400).contains(&response.status);
+        let names = ["content-location", "location"];
+        for name in names.into_iter().filter(|name| !is_redirect || *name != "location") {
+            response.header(name).into_iter().for_each(|to| links.add(to, LinkKind::Mention));
+        }
+    }
+    links
 }
 
 /// What a page is that came with status 200.
@@ -90,7 +111,7 @@ pub(super) fn is_gone(status: u16, row: &PageRow) -> bool {
 }
 
 /// How a fetch without an answer ended.
-pub(super) fn outcome_of(failure: &Failure) -> Outcome {
+pub(crate) fn outcome_of(failure: &Failure) -> Outcome {
     match failure {
         Failure::Dns(_) => Outcome::Dns,
         Failure::Connect(_) | Failure::Disconnected | Failure::Proxy(_) => Outcome::Connect,

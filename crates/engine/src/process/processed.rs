@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use evercrawl_archive as archive;
 use evercrawl_fetch::Fetched;
-use evercrawl_model::{Change, Refusal, Time, Visited};
+use evercrawl_model::{Change, Outcome, Refusal, Time, Visited};
 
 use super::answer::is_guess;
 use crate::frontier::Lease;
@@ -62,6 +62,13 @@ impl Processed {
     /// True when a list was looked for where lists usually are, and there is none.
     pub(crate) fn is_empty_guess(&self) -> bool {
         is_guess(&self.job.lease.row) && self.visited.visit.change == Change::Gone
+    }
+
+    /// True when there is something at an address, and nothing that was known before.
+    pub(super) fn led_somewhere(&self) -> bool {
+        let visit = &self.visited.visit;
+        let is_copy = visit.near.is_some() || self.held_by().is_some_and(|h| h.page != visit.page);
+        matches!(visit.outcome, Outcome::Ok | Outcome::Redirect) && !is_copy
     }
 
     /// True when the page changed to what it had been before.

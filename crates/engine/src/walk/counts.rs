@@ -9,6 +9,7 @@ use evercrawl_model::{Change, Time, Visit};
 use evercrawl_robots::Access;
 use evercrawl_state::Place;
 
+use super::run_hosts::RunHosts;
 use crate::frontier::AUDIT_DUE;
 use crate::process::Processed;
 use crate::today::Today;
@@ -50,6 +51,8 @@ pub struct Tally {
 pub(super) struct Counts {
     pub(super) tally: Tally,
     pub(super) today: Today,
+    /// The same by host.
+    pub(super) hosts: RunHosts,
     /// What other threads read while the crawl runs.
     pub(super) meters: Arc<Meters>,
 }
@@ -57,6 +60,7 @@ pub(super) struct Counts {
 impl Counts {
     /// Counts a visit.
     pub(super) fn visited(&mut self, visit: &Visit, now: Time) {
+        self.hosts.visited(visit);
         let tally = &mut self.tally;
         tally.pages += 1;
         tally.bytes += visit.bytes;
@@ -156,8 +160,12 @@ mod tests {
             (Place::Due(AUDIT_DUE), false, [1, 0, 0, 0]),
             (Place::Recheck(now), false, [0, 0, 0, 0]),
         ] {
-            let mut counts =
-                Counts { tally: Tally::default(), today: Today::default(), meters: Arc::default() };
+            let mut counts = Counts {
+                tally: Tally::default(),
+                today: Today::default(),
+                hosts: RunHosts::default(),
+                meters: Arc::default(),
+            };
             counts.requested(place, true, audit, now);
             let Tally { due, late_ms, ahead, audits, suspect, .. } = counts.tally;
             assert_eq!(([due, late_ms, ahead, audits], suspect), (want, 1), "{place:?}");

@@ -12,6 +12,7 @@ use crate::importance::MeanHostImportance;
 use crate::mirrors::{Mirrors, find_stand_in};
 use crate::overrides::Overrides;
 use crate::suspicion::{SpamConfig, Suspects};
+use crate::unmasked::Unmasked;
 
 /// What is known beside the pages' rows.
 pub(super) struct Insight {
@@ -25,6 +26,8 @@ pub(super) struct Insight {
     pub(super) usual: MeanHostImportance,
     /// Sets of tags that were asked about.
     pub(super) tags: TagsOfInterest,
+    /// Pages on which nothing is masked as noise.
+    pub(super) unmasked: Unmasked,
     /// Whether what a mirror and its original both have is fetched from the original alone.
     pub(super) holds_mirrors: bool,
 }
@@ -36,6 +39,7 @@ impl Insight {
         spam: &SpamConfig,
         holds_mirrors: bool,
         tags_of_interest: &[String],
+        noise_off: &[String],
     ) -> Result<Self, EngineError> {
         Ok(Insight {
             overrides: Arc::new(Overrides::read(view)?),
@@ -43,6 +47,7 @@ impl Insight {
             suspects: Arc::new(Suspects::read(view, spam)?),
             usual: MeanHostImportance::default(),
             tags: TagsOfInterest::new(tags_of_interest),
+            unmasked: Unmasked::new(noise_off)?,
             holds_mirrors,
         })
     }

@@ -116,9 +116,12 @@ impl<S: Store> Walk<S> {
         let rules = frontier.robots_rules(host, https, now);
         if !rules.is_none_or(|r| r.robots.verdict(url.path_and_query()).allowed) {
             let again = rules.map(|rules| rules.expires);
-            return self.refuse(&lease, Refusal::Robots, again, now).map(|()| None);
+            let unreachable = rules.is_some_and(|rules| rules.unreachable);
+            let reason = if unreachable { Refusal::HostDead } else { Refusal::Robots };
+            return self.refuse(&lease, reason, again, now).map(|()| None);
         }
         frontier.record_request(&lease, now);
+        lease.is_unmasked = self.insight.unmasked.covers(self.ledger.state.view(), &lease.row)?;
         lease.conditions = self.revisits.planner.prepare_request(lease.page, &lease.row);
         let suspect = self.insight.suspects.contains(host);
         let audit = self.revisits.planner.is_audit(lease.page);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evercrawl_metrics::{BlockCause, RobotsOutcome};
-use evercrawl_model::{Event, HostUpdate, Refusal, RobotsCopy, Time};
+use evercrawl_model::{Event, HostUpdate, Outcome, Refusal, RobotsCopy, Time};
 use evercrawl_robots::{Access, RobotsTxt, availability};
 use evercrawl_state::{StateError, Store, View};
 use evercrawl_urls::Base;
@@ -33,6 +33,8 @@ pub struct RobotsAnswer {
     pub lease: Box<Lease>,
     /// The final status; `None` where no answer came.
     pub status: Option<u16>,
+    /// How the request ended.
+    pub outcome: Outcome,
     /// True when the host's address is one that we do not connect to.
     pub forbidden: bool,
     /// How long the host asked to be left alone.
@@ -54,6 +56,7 @@ impl<S: Store> Walk<S> {
             self.counts.meters.count_robots_fetch(RobotsOutcome::PrivateAddress);
             return self.refuse(&answer.lease, Refusal::PrivateAddress, None, now);
         }
+        self.counts.hosts.robots(page.host, robots_outcome(&answer));
         self.counts.robots_fetched(access, answer.asked_pause);
         let mut update = HostUpdate { ip: answer.ip, ..HostUpdate::default() };
         if answer.status.is_none() && answer.lease.row.guess && answer.lease.row.seed {
@@ -63,6 +66,9 @@ impl<S: Store> Walk<S> {
             self.carry_out(twin.map(Consequence::Event).into_iter().collect(), now)?;
             let again = Some(self.config.schedule.rare_visit(now));
             return self.refuse(&answer.lease, Refusal::HostDead, again, now);
+        }
+        if answer.status.is_none() && self.other_scheme_answers(&answer, now)? {
+            return self.refuse_scheme(answer, now);
         }
         let (schedule, mut expires) = (&self.config.schedule, now.after(ROBOTS_FRESH));
         if access == Access::DisallowAll {
@@ -74,8 +80,7 @@ impl<S: Store> Walk<S> {
             let frontier = &mut self.ledger.frontier;
             host_pace::block(&answer.lease, expires, frontier, &mut update);
         }
-        let body = if access == Access::Parse { answer.body } else { Vec::new() };
-        let copy = RobotsCopy { at: now, expires, status: answer.status.unwrap_or(0), body };
+        let copy = robots_copy(&answer, now, expires);
         if access != Access::DisallowAll {
             host_pace::forgive(&answer.lease, &mut self.ledger.frontier, &mut update);
             let robots = Arc::new(read_robots(&copy, &self.config.reading.agent));
@@ -89,7 +94,7 @@ impl<S: Store> Walk<S> {
             self.ledger.frontier.set_robots_rules(
                 page.host,
                 https,
-                RobotsRules { robots, expires },
+                RobotsRules { robots, expires, unreachable: false },
             );
         }
         // By the rules just learned: a Crawl-delay holds from the first page on.
@@ -103,6 +108,58 @@ impl<S: Store> Walk<S> {
         self.ledger.frontier.defer_page(&answer.lease, now);
         self.ledger.rest_if_paused(page.host, now)
     }
+}
+
+impl<S: Store> Walk<S> {
+    /// Whether the host of an origin that gave no answer does answer by the other scheme.
+    fn other_scheme_answers(&self, answer: &RobotsAnswer, now: Time) -> Result<bool, EngineError> {
+        let other = match answer.origin.split_once("://") {
+            Some(("https", rest)) => format!("http://{rest}"),
+            Some((_, rest)) => format!("https://{rest}"),
+            None => return Ok(false),
+        };
+        let copy = self.ledger.view().robots(&other)?;
+        Ok(copy.is_some_and(|copy| copy.status > 0 && copy.expires > now))
+    }
+
+    /// A host answers by one scheme only: pages of the other are not asked for, for a while, and do not stop
+    /// those that can be had.
+    fn refuse_scheme(&mut self, answer: RobotsAnswer, now: Time) -> Result<(), EngineError> {
+        let (page, expires) = (answer.lease.page, now.after(ROBOTS_RETRY));
+        let copy = robots_copy(&answer, now, expires);
+        let robots = Arc::new(read_robots(&copy, &self.config.reading.agent));
+        let https = answer.origin.starts_with("https:");
+        let rules = RobotsRules { robots, expires, unreachable: true };
+        self.ledger.frontier.set_robots_rules(page.host, https, rules);
+        let next = self.ledger.frontier.record_answer(page.host, answer.ip, answer.took, now);
+        let update = HostUpdate { ip: answer.ip, next_allowed: Some(next), ..Default::default() };
+        let learned = [
+            Event::RobotsLearned { origin: answer.origin, copy },
+            Event::HostLearned { host: page.host, update },
+        ];
+        self.carry_out(learned.map(Consequence::Event).into(), now)?;
+        self.refuse(&answer.lease, Refusal::HostDead, Some(expires), now)
+    }
+}
+
+/// How a request for robots.txt ended, by what it means for its host.
+fn robots_outcome(answer: &RobotsAnswer) -> Outcome {
+    match answer.status {
+        // Most hosts have none, and that is no failure.
+        Some(status) if status < 500 => Outcome::Ok,
+        Some(status) => Outcome::from_status(status),
+        None => answer.outcome,
+    }
+}
+
+/// What is kept of a robots.txt. Where none came, its text is the code of what went wrong.
+fn robots_copy(answer: &RobotsAnswer, now: Time, expires: Time) -> RobotsCopy {
+    let body = match (answer.status, availability(answer.status)) {
+        (None, _) => answer.outcome.code().as_bytes().to_vec(),
+        (_, Access::Parse) => answer.body.clone(),
+        _ => Vec::new(),
+    };
+    RobotsCopy { at: now, expires, status: answer.status.unwrap_or(0), body }
 }
 
 /// Sitemaps that robots.txt names; or on a seed's host the usual place, where it names none.
@@ -141,5 +198,6 @@ pub(super) fn stored_rules<S: Store>(
     Ok(copy.map(|copy| RobotsRules {
         robots: Arc::new(read_robots(&copy, agent)),
         expires: copy.expires,
+        unreachable: copy.status == 0,
     }))
 }

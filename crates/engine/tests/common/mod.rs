@@ -22,6 +22,7 @@ pub(crate) const DELAY: Duration = Duration::from_secs(1);
 /// A polite crawl of the seeds' hosts, with little room for each of its parts.
 pub(crate) fn small_crawl() -> WalkConfig {
     WalkConfig {
+        noise_off: Vec::new(),
         reading: ReadingConfig {
             agent: "evercrawl".into(),
             steps: CanonicalSteps::default(),

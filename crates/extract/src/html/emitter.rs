@@ -8,12 +8,12 @@ use std::convert::Infallible;
 use html5gum::{Emitter, Error, State};
 
 use super::context::Context;
+use super::line_places::OpenBlocks;
 use super::names::{Attr, Name, Tag, ends_foreign_content};
-use super::places::OpenBlocks;
 use super::rules;
 use super::start_tag::{Attributes, CurrentTag};
 use super::text::TextBuffer;
-use super::{HtmlOptions, HtmlPage};
+use super::{HtmlOptions, HtmlPage, LinkSources};
 
 /// Longest text of a link.
 const LONGEST_LABEL: usize = 256;
@@ -133,11 +133,16 @@ impl<'a> Sink<'a> {
                 }
             }
         }
-        if tag.may_hold_text() && !self.context.is_inert() {
+        if tag.may_hold_text() && (!self.context.is_inert() || self.reads_templates()) {
             self.take_links(tag);
         }
         self.last_start = tag;
         self.next_state(tag)
+    }
+
+    /// Whether links are wanted that only a script would put into the page.
+    fn reads_templates(&self) -> bool {
+        self.options.sources == LinkSources::All
     }
 
     fn take_links(&mut self, tag: Tag) {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::address::{clean, leads_nowhere};
+
 /// What a link is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LinkKind {
@@ -37,9 +39,96 @@ pub enum LinkKind {
     Embed,
     /// The source of a quotation or an edit.
     Cite,
+    /// `ping`: told when a reader follows the link.
+    Ping,
+    /// `<form>` sent by GET that has nothing left to fill in: the address that its button leads to.
+    Submission,
+    /// An address that stands as a string in a script, in data, in a comment or in text.
+    Mention,
+}
+
+/// What kind of place a link was found in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum LinkPlace {
+    /// An attribute that HTML or SVG defines for an address.
+    #[default]
+    Markup,
+    /// A style sheet or a `style` attribute.
+    Style,
+    /// Markup inside an attribute: `srcdoc`, a `data:` address.
+    Inner,
+    /// Any other attribute, such as `data-src`.
+    Attribute,
+    /// A comment.
+    Comment,
+    /// The text of a page, or a document of plain text.
+    Text,
+    /// A script, or an attribute such as `onclick`.
+    Script,
+    /// A string in JSON.
+    Json,
+    /// A web application manifest.
+    Manifest,
+    /// A header of the response.
+    Header,
+    /// A PDF.
+    Pdf,
+}
+
+impl LinkPlace {
+    /// How many there are.
+    pub const COUNT: usize = LinkPlace::Pdf as usize + 1;
+
+    /// Its name in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            LinkPlace::Markup => "markup",
+            LinkPlace::Style => "style",
+            LinkPlace::Inner => "inner_markup",
+            LinkPlace::Attribute => "attribute",
+            LinkPlace::Comment => "comment",
+            LinkPlace::Text => "text",
+            LinkPlace::Script => "script",
+            LinkPlace::Json => "json",
+            LinkPlace::Manifest => "manifest",
+            LinkPlace::Header => "header",
+            LinkPlace::Pdf => "pdf",
+        }
+    }
+
+    /// Whether what stands there may be no address at all: it is fetched as long as that proves to be worth it.
+    pub fn is_guess(self) -> bool {
+        use LinkPlace::{Attribute, Comment, Inner, Json, Script, Text};
+        matches!(self, Inner | Attribute | Comment | Text | Script | Json)
+    }
 }
 
 impl LinkKind {
+    /// Its name in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            LinkKind::Anchor => "anchor",
+            LinkKind::Area => "area",
+            LinkKind::Frame => "frame",
+            LinkKind::Refresh => "refresh",
+            LinkKind::Canonical => "canonical",
+            LinkKind::Alternate => "alternate",
+            LinkKind::Amp => "amp",
+            LinkKind::Feed => "feed",
+            LinkKind::Next => "next",
+            LinkKind::Previous => "previous",
+            LinkKind::Hub => "hub",
+            LinkKind::Topic => "topic",
+            LinkKind::Related => "related",
+            LinkKind::Form => "form",
+            LinkKind::Embed => "requisite",
+            LinkKind::Cite => "cite",
+            LinkKind::Ping => "ping",
+            LinkKind::Submission => "submission",
+            LinkKind::Mention => "mention",
+        }
+    }
+
     /// Whether it leads to a page that a reader could open.
     pub fn leads_to_page(self) -> bool {
         use LinkKind::{
@@ -97,6 +186,8 @@ pub struct LinkRef<'a> {
     pub rel: Rel,
     /// The words the link is put in, an alternate's language or a feed's type; often empty.
     pub label: &'a str,
+    /// Where it stands.
+    pub place: LinkPlace,
 }
 
 /// The links of a page, in the order of the markup.
@@ -112,6 +203,34 @@ struct StoredLink {
     label: Range<u32>,
     kind: LinkKind,
     rel: Rel,
+    place: LinkPlace,
+}
+
+/// No links.
+pub(crate) static NO_LINKS: Links = Links { arena: String::new(), links: Vec::new() };
+
+/// Takes links up to a number, and notes that there were more.
+pub(crate) struct LinkSink<'a> {
+    pub(crate) links: &'a mut Links,
+    pub(crate) max: usize,
+    pub(crate) cut: &'a mut bool,
+}
+
+impl LinkSink<'_> {
+    /// Adds a link, unless its address leads nowhere or to the page itself.
+    pub(crate) fn add(&mut self, href: &str, kind: LinkKind, place: LinkPlace) {
+        let href = clean(href);
+        // What a program fills in later is no address yet.
+        let is_open = ["{{", "{%", "${", "<%"].iter().any(|mark| href.contains(mark));
+        if href.is_empty() || href.starts_with('#') || leads_nowhere(&href) || is_open {
+            return;
+        }
+        if self.links.len() >= self.max {
+            *self.cut = true;
+            return;
+        }
+        self.links.push_at(&href, kind, place);
+    }
 }
 
 impl Links {
@@ -122,6 +241,7 @@ impl Links {
             kind: link.kind,
             rel: link.rel,
             label: self.slice(&link.label),
+            place: link.place,
         })
     }
 
@@ -136,7 +256,7 @@ impl Links {
     }
 
     /// Forgets all links, keeping the buffers.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.arena.clear();
         self.links.clear();
     }
@@ -144,7 +264,14 @@ impl Links {
     /// Adds a link.
     pub(super) fn push(&mut self, href: &str, kind: LinkKind, rel: Rel) {
         let Some(href) = self.store(href) else { return };
-        self.links.push(StoredLink { href, label: 0..0, kind, rel });
+        let place = LinkPlace::Markup;
+        self.links.push(StoredLink { href, label: 0..0, kind, rel, place });
+    }
+
+    /// Adds a link that stands in another place than markup.
+    fn push_at(&mut self, href: &str, kind: LinkKind, place: LinkPlace) {
+        self.push(href, kind, Rel::default());
+        self.links.last_mut().into_iter().for_each(|link| link.place = place);
     }
 
     /// Labels the link at `index`.

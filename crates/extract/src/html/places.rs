@@ -1,139 +1,262 @@
-//! Between which tags does a line of text stand? A hash of the blocks around it, by their names and classes.
+//! Where else does a page name addresses than in the markup that every reader knows? A second pass over the page, made
+//! only where it is asked for.
 //!
-//! A page's places are compared between visits, and between pages of one template: so numbers in classes do not
-//! count, nor what is inline. The markup is read as it is; an element that is never closed ends where its parent does,
-//! or where another of its kind begins.
+//! What the first pass finds is not looked for again. html5gum reads the markup: it gives all attributes, whatever
+//! their names, and comments.
 
-use super::names::{Attr, Name};
-use super::start_tag::Attributes;
+mod attributes;
+mod forms;
+mod meta;
 
-/// Deepest nesting that is followed.
-const DEEPEST: usize = 64;
-/// Elements around a line that count, and names of classes of each.
-const LEVELS: usize = 6;
-const CLASSES: usize = 2;
+use std::convert::Infallible;
 
-/// Where a line of the text begins, and between which tags it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TextPlace {
-    /// Its first byte in the text.
-    pub start: u32,
-    /// A hash of the blocks around it: 12 bits.
-    pub path: u16,
-    /// Whether it stands in a menu, footer, sidebar, advertisement or notice about cookies.
-    pub aside: bool,
+use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
+use html5gum::{Span, Tokenizer};
+
+use self::attributes::Attributes;
+use self::forms::Form;
+use super::emitter::Syntax;
+use super::links::{LinkKind, LinkPlace, LinkSink};
+use super::{Extractor, HtmlOptions, HtmlPage, LinkSources};
+use crate::css::read_css;
+use crate::strings::{
+    Context, JsonString, ScriptBase, is_address, read_json, read_script, read_text,
+};
+
+/// How deep markup within attributes and comments is read.
+const DEEPEST: u8 = 2;
+/// The most markup within one attribute or comment that is read.
+const LONGEST_INNER: usize = 256 << 10;
+
+/// Adds the links to a page that stand in places which `options` ask for, beyond those it has.
+pub(super) fn read_places(
+    markup: &str,
+    syntax: Syntax,
+    options: &HtmlOptions,
+    page: &mut HtmlPage,
+) {
+    read_inner(markup, syntax, options, 0, page);
 }
 
-/// The open blocks.
-#[derive(Default)]
-pub(super) struct OpenBlocks(Vec<Block>);
-
-#[derive(Clone, Copy)]
-struct Block {
-    /// A hash of its name.
-    name: u64,
-    /// A hash of its name and classes.
-    marks: u64,
-    aside: bool,
-}
-
-impl OpenBlocks {
-    /// A block begins.
-    pub(super) fn begin(&mut self, name: &Name, attributes: &Attributes<'_>) {
-        name.with_bytes(|name| self.begin_named(name, attributes));
+fn read_inner(markup: &str, syntax: Syntax, options: &HtmlOptions, depth: u8, page: &mut HtmlPage) {
+    if options.sources == LinkSources::Pages {
+        return;
     }
-
-    fn begin_named(&mut self, name: &[u8], attributes: &Attributes<'_>) {
-        if matches!(name, b"br" | b"hr" | b"body" | b"html" | b"head") {
-            return;
-        }
-        self.end_implied(name);
-        if self.0.len() >= DEEPEST {
-            return;
-        }
-        let hashed = hash(0, name);
-        let mut block = Block {
-            name: hashed,
-            marks: hashed,
-            aside: self.is_aside() || matches!(name, b"aside" | b"footer" | b"nav"),
-        };
-        let classes = attributes.get(Attr::Class).or_else(|| attributes.get(Attr::Id));
-        for class in classes.unwrap_or_default().split_ascii_whitespace().take(CLASSES) {
-            block.marks = hash(block.marks, class.as_bytes());
-            block.aside |= is_name_of_aside(class);
-        }
-        self.0.push(block);
-    }
-
-    /// A block ends, and all that was opened in it.
-    pub(super) fn end(&mut self, name: &Name) {
-        let name = name.with_bytes(|name| hash(0, name));
-        if let Some(at) = self.0.iter().rposition(|block| block.name == name) {
-            self.0.truncate(at);
-        }
-    }
-
-    /// Ends what cannot stay open where `name` begins: a paragraph, or an entry before another.
-    fn end_implied(&mut self, name: &[u8]) {
-        if self.0.last().is_some_and(|block| block.name == hash(0, b"p")) {
-            self.0.pop();
-        }
-        let (ends, within): (&[&[u8]], &[&[u8]]) = match name {
-            b"li" => (&[b"li"], &[b"ul", b"ol", b"menu"]),
-            b"dt" | b"dd" => (&[b"dt", b"dd"], &[b"dl"]),
-            b"td" | b"th" => (&[b"td", b"th"], &[b"tr", b"table"]),
-            b"tr" => (&[b"tr"], &[b"table"]),
-            b"tbody" | b"tfoot" => (&[b"thead", b"tbody"], &[b"table"]),
-            b"option" => (&[b"option"], &[b"select"]),
-            _ => return,
-        };
-        let among =
-            |names: &[&[u8]], block: &Block| names.iter().any(|name| hash(0, name) == block.name);
-        for (at, block) in self.0.iter().enumerate().rev() {
-            if among(ends, block) {
-                return self.0.truncate(at);
-            }
-            if among(within, block) {
-                return;
-            }
-        }
-    }
-
-    fn is_aside(&self) -> bool {
-        self.0.last().is_some_and(|block| block.aside)
-    }
-
-    /// The place of a line that begins here.
-    pub(super) fn place(&self, start: usize) -> TextPlace {
-        let levels = self.0.len().saturating_sub(LEVELS);
-        let path = self.0[levels..].iter().fold(1_u64, |path, block| mix(path ^ block.marks));
-        TextPlace {
-            start: u32::try_from(start).unwrap_or(u32::MAX),
-            path: (path >> 52) as u16,
-            aside: self.is_aside(),
-        }
-    }
-}
-
-fn is_name_of_aside(class: &str) -> bool {
-    let class = class.to_ascii_lowercase();
-    let parts = || class.split(['-', '_']);
-    class.contains("cookie")
-        || class.contains("consent")
-        || class.contains("advert")
-        || parts().any(|part| matches!(part, "ad" | "ads" | "gdpr" | "footer" | "nav" | "navbar"))
-}
-
-/// A hash of a name without its digits, in either case.
-fn hash(start: u64, name: &[u8]) -> u64 {
-    let letters = name.iter().filter(|byte| !byte.is_ascii_digit());
-    let folded = letters.fold(start ^ 0x9E37_79B9_7F4A_7C15, |hash, byte| {
-        (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01B3)
+    let sink =
+        LinkSink { links: &mut page.links, max: options.max_links, cut: &mut page.links_cut };
+    let mut reader = PlaceReader {
+        sink,
+        options,
+        depth,
+        attributes: Attributes::default(),
+        content: Content::Text,
+        form: None,
+        in_noframes: false,
+    };
+    let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| {
+        reader.event(event);
+        None::<Infallible>
     });
-    mix(folded)
+    emitter.naively_switch_states(syntax == Syntax::Html);
+    let tokenizer = Tokenizer::new_with_emitter(markup, emitter);
+    // A slice in memory gives no read errors, and the emitter gives no tokens.
+    tokenizer.for_each(drop);
 }
 
-fn mix(value: u64) -> u64 {
-    let product = u128::from(value ^ 0x8EBC_6AF0_9C88_C6E3) * 0xD6E8_FEB8_6659_FD93;
-    (product as u64) ^ (product >> 64) as u64
+/// What the characters after a start tag are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Text,
+    Script,
+    Json,
+    Style,
+    /// Markup that the tokenizer hands over as text.
+    Markup,
+    /// Markup that a program fills in.
+    Template,
+    /// Nothing that holds addresses.
+    Other,
+}
+
+struct PlaceReader<'a> {
+    sink: LinkSink<'a>,
+    options: &'a HtmlOptions,
+    depth: u8,
+    attributes: Attributes,
+    content: Content,
+    form: Option<Form>,
+    in_noframes: bool,
+}
+
+impl PlaceReader<'_> {
+    fn event(&mut self, event: CallbackEvent<'_>) {
+        match event {
+            CallbackEvent::OpenStartTag { name } => self.attributes.begin(name),
+            CallbackEvent::AttributeName { name } => self.attributes.name(name),
+            CallbackEvent::AttributeValue { value } => self.attributes.value(value),
+            CallbackEvent::CloseStartTag { .. } => self.start_tag(),
+            CallbackEvent::EndTag { name } => self.end_tag(name),
+            CallbackEvent::String { value } => self.text(&String::from_utf8_lossy(value)),
+            CallbackEvent::Comment { value } => self.comment(&String::from_utf8_lossy(value)),
+            CallbackEvent::Doctype { system_identifier: Some(address), .. } => {
+                self.mention(&String::from_utf8_lossy(address), LinkPlace::Markup);
+            }
+            _ => {}
+        }
+    }
+
+    fn reads_all(&self) -> bool {
+        self.options.sources == LinkSources::All
+    }
+
+    fn start_tag(&mut self) {
+        let attributes = std::mem::take(&mut self.attributes);
+        let tag = attributes.tag.as_str();
+        self.content = content_of(tag, attributes.get("type").unwrap_or_default());
+        self.in_noframes |= tag == "noframes";
+        self.take_attributes(&attributes);
+        if self.reads_all() {
+            self.take_form(&attributes);
+        }
+        self.attributes = attributes;
+    }
+
+    fn end_tag(&mut self, name: &[u8]) {
+        self.content = Content::Text;
+        match name {
+            b"noframes" => self.in_noframes = false,
+            b"form" => self.end_form(),
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        let all = self.reads_all();
+        match self.content {
+            Content::Style => self.style(text),
+            Content::Script if all => self.script(text),
+            Content::Json if all => self.json(text),
+            Content::Markup => self.inner(text, LinkPlace::Markup),
+            Content::Template if all => self.inner(text, LinkPlace::Script),
+            Content::Text if all => {
+                let sink = &mut self.sink;
+                read_text(text, false, &mut |a| sink.add(a, LinkKind::Mention, LinkPlace::Text));
+            }
+            _ => {}
+        }
+    }
+
+    /// A comment may hide markup, from all browsers or from some.
+    fn comment(&mut self, text: &str) {
+        if let Some(instruction) = text.strip_prefix("?xml-stylesheet") {
+            return self.stylesheet_instruction(instruction);
+        }
+        if !self.reads_all() {
+            return;
+        }
+        if text.contains('<') {
+            return self.inner(text, LinkPlace::Comment);
+        }
+        let sink = &mut self.sink;
+        read_text(text, false, &mut |a| sink.add(a, LinkKind::Mention, LinkPlace::Comment));
+    }
+
+    /// `<?xml-stylesheet href="a.xsl"?>` has its address where a tag would.
+    fn stylesheet_instruction(&mut self, text: &str) {
+        let Some((_, value)) = text.split_once("href=") else { return };
+        let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) else { return };
+        let address = value[1..].split(quote).next().unwrap_or_default();
+        self.sink.add(address, LinkKind::Embed, LinkPlace::Markup);
+    }
+
+    fn style(&mut self, css: &str) {
+        let sink = &mut self.sink;
+        read_css(css, &mut |a| sink.add(a, LinkKind::Embed, LinkPlace::Style));
+    }
+
+    fn script(&mut self, script: &str) {
+        let sink = &mut self.sink;
+        let mut found = |a: &str| sink.add(a, LinkKind::Mention, LinkPlace::Script);
+        read_script(script, ScriptBase::Page, &mut found);
+    }
+
+    fn json(&mut self, json: &str) {
+        json_links(json, &mut self.sink);
+    }
+
+    /// Markup inside of markup: all that it leads to.
+    fn inner(&mut self, markup: &str, place: LinkPlace) {
+        if self.depth >= DEEPEST || markup.len() > LONGEST_INNER || !markup.contains(['<', '/']) {
+            return;
+        }
+        let room = self.sink.max.saturating_sub(self.sink.links.len());
+        let options = HtmlOptions { max_links: room, max_text: 0, ..self.options.clone() };
+        let mut extractor = Extractor::new();
+        extractor.read(markup, Syntax::Html, &options);
+        read_inner(markup, Syntax::Html, &options, self.depth + 1, &mut extractor.page);
+        for link in extractor.page.links.iter() {
+            let is_guess = matches!(place, LinkPlace::Comment | LinkPlace::Script);
+            let kind = match link.kind {
+                kind if !is_guess || kind == LinkKind::Embed => kind,
+                _ => LinkKind::Mention,
+            };
+            let place = if link.place == LinkPlace::Markup { place } else { link.place };
+            self.sink.add(link.href, kind, place);
+        }
+        *self.sink.cut |= extractor.page.links_cut;
+    }
+
+    /// An address that only strict judgement tells from other values.
+    fn mention(&mut self, value: &str, place: LinkPlace) {
+        let value = value.trim_ascii();
+        if self.reads_all() && is_address(value, Context::Bare) {
+            self.sink.add(value, LinkKind::Mention, place);
+        }
+    }
+}
+
+/// What stands inside an element.
+fn content_of(tag: &str, media_type: &str) -> Content {
+    match tag {
+        "script" => {
+            let media_type = media_type.trim_ascii().to_ascii_lowercase();
+            match media_type.as_str() {
+                kind if kind.contains("json") => Content::Json,
+                "importmap" | "speculationrules" => Content::Json,
+                "" | "module" | "jsx" | "text/babel" => Content::Script,
+                kind if kind.contains("javascript") || kind.contains("ecmascript") => {
+                    Content::Script
+                }
+                kind if kind.contains("html") || kind.contains("template") => Content::Template,
+                _ => Content::Other,
+            }
+        }
+        "style" => Content::Style,
+        "noembed" | "noscript" | "iframe" => Content::Markup,
+        "textarea" => Content::Other,
+        _ => Content::Text,
+    }
+}
+
+/// Adds the addresses in a JSON document.
+pub(crate) fn json_links(json: &str, sink: &mut LinkSink<'_>) {
+    read_json(json, &mut |JsonString { key, value }| {
+        let Some(context) = json_context(key) else { return };
+        if is_address(value, context) {
+            sink.add(value, LinkKind::Mention, LinkPlace::Json);
+        }
+    });
+}
+
+/// What a key says of its value; `None` where it names formats and not addresses.
+fn json_context(key: &str) -> Option<Context> {
+    const FORMATS: [&str; 6] = ["@context", "@type", "@vocab", "$schema", "xmlns", "namespace"];
+    const ADDRESSES: [&str; 8] =
+        ["url", "href", "link", "uri", "src", "permalink", "path", "location"];
+    if FORMATS.contains(&key) {
+        return None;
+    }
+    let key = key.to_ascii_lowercase();
+    let named = ADDRESSES.iter().any(|name| key.ends_with(name));
+    Some(if named { Context::Named } else { Context::Bare })
 }

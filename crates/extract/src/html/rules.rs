@@ -161,7 +161,7 @@ impl LinkCollector<'_> {
 const LONGEST_LANGUAGE: usize = 35;
 
 /// What a `<link>` is for; nothing for those that only warm up a connection.
-fn kind_of_link(rel: &str, media_type: &str) -> Option<LinkKind> {
+pub(crate) fn kind_of_link(rel: &str, media_type: &str) -> Option<LinkKind> {
     let has = |word: &str| rel.split_ascii_whitespace().any(|one| one.eq_ignore_ascii_case(word));
     let any = |words: &[&str]| words.iter().any(|word| has(word));
     let is_icon = || {

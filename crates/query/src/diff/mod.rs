@@ -28,6 +28,9 @@ pub struct DiffRequest {
     /// The version known at this time; `None`: the latest.
     #[serde(default)]
     pub to: Option<At>,
+    /// Mask nothing as noise.
+    #[serde(default)]
+    pub unmask: bool,
 }
 
 /// What changed between two versions of a page.
@@ -122,6 +125,9 @@ pub fn diff<S: Store>(
     asked: &DiffRequest,
 ) -> Result<DiffView, QueryError> {
     let mut archived = Archived::open(source, url)?;
+    if asked.unmask {
+        archived.forget_noise();
+    }
     let times = (asked.from.map(|at| at.0), asked.to.map(|at| at.0));
     let (old, new) = choose(&mut archived, times)?;
     let (before, after) = (archived.text(&old)?, archived.text(&new)?);

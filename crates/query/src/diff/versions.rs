@@ -135,6 +135,11 @@ impl<'a, S: Store> Archived<'a, S> {
         Ok(text)
     }
 
+    /// From now on nothing is noise.
+    pub(super) fn forget_noise(&mut self) {
+        self.masked.clear();
+    }
+
     /// What of a version its visits took for noise, and why. What all pages of the site share is among it, though it
     /// is news.
     pub(crate) fn masked(&self, version: &Version) -> &[(u32, NoiseReason)] {

@@ -125,6 +125,7 @@ impl Crawl {
 /// A crawl of the seeds' hosts.
 pub(crate) fn config() -> WalkConfig {
     WalkConfig {
+        noise_off: Vec::new(),
         reading: ReadingConfig {
             agent: "evercrawl".into(),
             steps: CanonicalSteps::default(),

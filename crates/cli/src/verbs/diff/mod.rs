@@ -21,6 +21,7 @@ pub(crate) fn run(args: &Diff) -> anyhow::Result<u8> {
         url: args.url.clone(),
         from: args.from.map(|from| At(from.at(now))),
         to: args.to.map(|to| At(to.at(now))),
+        unmask: args.unmask,
     });
     let (mut out, mut differ) = (print::data(), false);
     super::ask(&args.common, &request, &mut |answer| match answer {
@@ -67,15 +68,16 @@ fn summary(diff: &DiffView) -> String {
     if diff.same_words {
         let noise = match diff.ignored {
             0 => String::new(),
-            words => format!("; {} ignored", show_counted(words, "volatile word")),
+            words => {
+                format!("; {} ignored as noise (--unmask counts them)", show_counted(words, "word"))
+            }
         };
         let bytes = if diff.same_bytes { "are the same too" } else { "differ" };
         return format!("no significant change{noise}; the bytes {bytes}");
     }
     let noise = match diff.ignored {
         0 => String::new(),
-        1 => "; 1 ignored (changes on every visit)".to_owned(),
-        words => format!("; {words} ignored (change on every visit)"),
+        words => format!("; {words} ignored as noise (--unmask counts them)"),
     };
     let words = show_counted(diff.words, "word");
     format!("{} of {words} deleted, {} inserted{noise}", diff.deleted, diff.inserted)

@@ -14,8 +14,12 @@ use super::{json_line, one_stdin, shown};
 use crate::exit::Failure;
 use crate::{exit, print};
 
-static PAGES: Columns =
-    Columns { required: &["page", "rate", "weight"], optional: &["cost", "host"], unused: &[] };
+static PAGES: Columns = Columns {
+    required: &["page", "rate", "weight"],
+    optional: &["cost", "host"],
+    // What `evercrawl rates --csv` tells besides.
+    unused: &["low", "high", "checks", "changes"],
+};
 const PAGE: usize = 0;
 const RATE: usize = 1;
 const WEIGHT: usize = 2;

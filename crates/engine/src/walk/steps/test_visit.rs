@@ -160,6 +160,7 @@ fn job(found: Discovery) -> Job {
         template_memory: TemplateMemory::default(),
         soft_404_profile: None,
         soft_404_profiled_at: Time::EPOCH,
+        is_unmasked: false,
         conditions: Conditions { etag: false, last_modified: false },
     };
     let fetched = Fetched {
