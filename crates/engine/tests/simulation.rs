@@ -221,6 +221,8 @@ impl Verdicts {
             let mut visits: Vec<_> =
                 state.view().history(&row).map(|visit| visit.unwrap().1).collect();
             visits.reverse();
+            // What a visit in doubt found, its second look tells.
+            visits.retain(|visit| !visit.noise.in_doubt);
             for pair in visits.windows(2).skip(learning - 1) {
                 let (before, at) = (pair[0].at.millis(), pair[1].at.millis());
                 let edited = !world.changes_between(page, before, at).is_empty();
