@@ -174,7 +174,7 @@ impl Gamma {
         at_least_zero(w) * at_least_zero(late)
     }
 
-    /// Returns the geometric mean of [`index`](Self::index) and [`coverage_index`](Self::coverage_index).
+    /// Returns the geometric mean of [`index`](Self::index) and the coverage index.
     ///
     /// Real pages change in bursts, of which a visit sees one change only: the coverage index, made for
     /// Poisson pages, hurries to those that have just changed.

@@ -24,7 +24,7 @@ const MAX_BYTES: usize = 50 << 20;
 /// The addresses of a sitemap or feed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing {
-    /// What it is: one of the listing kinds, or [`Kind::Text`] for a plain list of addresses.
+    /// What it is: one of the listing kinds, or [`ContentKind::Text`] for a plain list of addresses.
     pub kind: ContentKind,
     /// What it lists, in order.
     pub entries: Vec<ListingEntry>,

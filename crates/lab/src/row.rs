@@ -115,14 +115,14 @@ pub struct Week {
 pub struct PartScores {
     /// What it is called.
     pub name: String,
-    /// As in [`Row`], for this part.
+    /// As in [`ResultRow`], for this part.
     pub pages: u64,
     /// What came of it.
     #[serde(flatten)]
     pub tallied: Tallied,
 }
 
-/// What came of a week, or of a part of the world. All is as in [`Row`].
+/// What came of a week, or of a part of the world. All is as in [`ResultRow`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)] // as in `Row`
 pub struct Tallied {

@@ -99,19 +99,19 @@ pub struct BudgetPoint {
     pub factor: f64,
     /// Fetches a week.
     pub fetches_a_week: f64,
-    /// As in [`Row`].
+    /// As in [`ResultRow`].
     pub freshness: f64,
-    /// As in [`Row`], over seeds from three on.
+    /// As in [`ResultRow`], over seeds from three on.
     pub freshness_low: Option<f64>,
     /// The high end of it.
     pub freshness_high: Option<f64>,
-    /// As in [`Row`].
+    /// As in [`ResultRow`].
     pub coverage: f64,
     /// As for freshness.
     pub coverage_low: Option<f64>,
     /// The high end of it.
     pub coverage_high: Option<f64>,
-    /// As in [`Row`].
+    /// As in [`ResultRow`].
     pub age: f64,
     /// As for freshness.
     pub age_low: Option<f64>,

@@ -183,7 +183,7 @@ impl Figure {
         self.written("", &format!("<style>\n{STYLE}</style>\n"))
     }
 
-    /// Returns the figure to stand in a page that has [`STYLE`]; `id` keeps its inner names apart from
+    /// Returns the figure to stand in a page that has the style sheet of figures; `id` keeps its inner names apart from
     /// those of the other figures there.
     pub fn inline(&self, id: &str) -> String {
         self.written(id, "")

@@ -1,6 +1,6 @@
 //! How is a report written that can be read on any screen, in the dark, on paper and without a network?
 //!
-//! One HTML file, with nothing outside of it and no script: [`Page`] takes headings, paragraphs, tables
+//! One HTML file, with nothing outside of it and no script: `ReportPage` takes headings, paragraphs, tables
 //! and figures in their order. All reports of the lab look alike because all are written here.
 
 mod table;

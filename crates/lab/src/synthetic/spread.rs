@@ -11,7 +11,7 @@ pub struct ValueSpread {
     pub shape: SpreadShape,
 }
 
-/// The form of a [`Spread`].
+/// The form of a [`ValueSpread`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum SpreadShape {
     /// All alike.

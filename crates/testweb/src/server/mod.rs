@@ -79,7 +79,7 @@ pub enum Error {
     Start(#[from] io::Error),
 }
 
-/// A world being served. Stops when dropped; [`Server::shutdown`] also reports what went wrong on the way out.
+/// A world being served. Stops when dropped; [`TestServer::shutdown`] also reports what went wrong on the way out.
 #[derive(Debug)]
 pub struct TestServer {
     shared: Arc<Shared>,

@@ -44,7 +44,7 @@ pub(crate) enum Lab {
 #[derive(Debug, Args)]
 #[command(after_help = FILES)]
 pub(crate) struct Estimate {
-    /// File with columns page,interval,changed[,unmodified]; `-` is stdin
+    /// File with columns `page,interval,changed[,unmodified]`; `-` is stdin
     ///
     /// `interval` is the time since the previous visit, `changed` is 0 or 1, and `unmodified` is how
     /// long before the visit the page is known to have been unmodified (from Last-Modified).
@@ -64,7 +64,7 @@ pub(crate) struct Estimate {
 #[derive(Debug, Args)]
 #[command(after_help = FILES, override_usage = ALLOCATE)]
 pub(crate) struct Allocate {
-    /// File with columns page,rate,weight[,cost][,host]; `-` is stdin
+    /// File with columns `page,rate,weight[,cost][,host]`; `-` is stdin
     #[arg(long, value_name = "FILE")]
     pub(super) pages: PathBuf,
     /// Budget: fetches (or cost) per unit of time
@@ -84,7 +84,7 @@ pub(crate) struct Allocate {
 #[derive(Debug, Args)]
 #[command(after_help = FILES, override_usage = SITES)]
 pub(crate) struct Sites {
-    /// File with columns page,url[,dir]; without dir, it is taken from the URL; `-` is stdin
+    /// File with columns `page,url[,dir]`; without dir, it is taken from the URL; `-` is stdin
     #[arg(long, value_name = "FILE")]
     pub(super) pages: PathBuf,
     /// File with columns src,dst: one link per line; `-` is stdin
