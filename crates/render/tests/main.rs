@@ -1,0 +1,1 @@
+//! Does a page run to its end, and does nothing escape?
