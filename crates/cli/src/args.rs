@@ -110,6 +110,9 @@ pub(crate) enum Verb {
     Push(Push),
     /// Fetch one URL and show the response; stores nothing
     Fetch(Fetch),
+    /// Check what this machine can do, such as rendering pages
+    #[command(after_help = "Exit code 1: pages cannot be rendered here.")]
+    Doctor(Doctor),
     /// Test whether robots.txt allows a URL (exit code 1: disallowed)
     Robots(Robots),
     /// Verify the data directory (exit code 1: faults found)
@@ -491,9 +494,25 @@ pub(crate) struct Fetch {
     pub(crate) common: Common,
     #[command(flatten)]
     pub(crate) rules: CrawlRules,
-    /// Print only the decompressed body
+    /// Print only the decompressed body; with --render, the DOM after its scripts ran
     #[arg(long)]
     pub(crate) body: bool,
+    /// Run the page's scripts in a browser without a network; each request that they make is made by
+    /// Evercrawl, as robots.txt and pauses allow
+    #[arg(long)]
+    pub(crate) render: bool,
+    /// Write a picture of the rendered page as PNG to this file
+    #[arg(long, value_name = "FILE", requires = "render")]
+    pub(crate) screenshot: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    #[command(flatten)]
+    pub(crate) common: Common,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -19,6 +19,7 @@ mod logging;
 #[allow(clippy::unwrap_used, reason = "a failing test panics")]
 mod plain_english;
 mod print;
+mod rendering;
 mod report;
 mod secret;
 mod seeds;
@@ -103,6 +104,7 @@ fn run(verb: Verb) -> anyhow::Result<u8> {
         Verb::Budget(args) => verbs::budget::run(&args),
         Verb::Push(args) => verbs::push::run(&args),
         Verb::Fetch(args) => verbs::fetch::run(&args),
+        Verb::Doctor(args) => verbs::doctor::run(&args),
         Verb::Robots(args) => verbs::robots::run(&args),
         Verb::Check(args) => verbs::check::run(&args),
         Verb::Retain(args) => verbs::retain::run(&args),

@@ -1,1 +1,8 @@
-//! Does a page run to its end, and does nothing escape?
+//! Does a page run to its end, does nothing escape, and does a hostile page cost no more than its caps?
+#![allow(clippy::disallowed_methods, reason = "tests wait for processes, in real time")]
+
+mod ending;
+mod hostile;
+mod no_escape;
+mod reading;
+mod support;
