@@ -5,6 +5,7 @@ mod documents;
 mod listings;
 mod networks;
 mod own_webs;
+mod rendering;
 mod ways_in;
 
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ pub(crate) use listings::{ArchiveArgs, Listing};
 
 pub(crate) use networks::network_after_space;
 pub(crate) use own_webs::{Demo, Testweb};
+pub(crate) use rendering::{Doctor, RenderingArgs};
 pub(crate) use ways_in::WaysInArgs;
 
 /// Examples for `crawl --help`.
@@ -188,6 +190,8 @@ pub(crate) struct Crawl {
     pub(crate) common: CommonOfSeveral,
     #[command(flatten)]
     pub(crate) rules: CrawlRules,
+    #[command(flatten)]
+    pub(crate) rendering: RenderingArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// Listen here for pushes over HTTP, e.g. 127.0.0.1:8090
@@ -504,15 +508,6 @@ pub(crate) struct Fetch {
     /// Write a picture of the rendered page as PNG to this file
     #[arg(long, value_name = "FILE", requires = "render")]
     pub(crate) screenshot: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Doctor {
-    #[command(flatten)]
-    pub(crate) common: Common,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

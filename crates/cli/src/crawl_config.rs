@@ -134,6 +134,7 @@ pub(crate) fn crawl_config(settings: &Settings, run: &RunArgs) -> anyhow::Result
         },
         archive: archive(settings)?,
         ranking: RankingConfig { every: ranking, kept_in: None },
+        rendering: crate::rendering::of_crawl(settings)?,
         cookie_file: None,
     })
 }

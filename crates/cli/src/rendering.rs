@@ -3,6 +3,7 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
 
+use evercrawl_engine::config::RenderingConfig;
 use evercrawl_render::{Assets, RenderConfig, RenderError, Renderer};
 
 use crate::crawl_config;
@@ -31,6 +32,24 @@ pub(crate) fn config(settings: &Settings) -> anyhow::Result<RenderConfig> {
     config.caps.cpu = settings.need("render.max_cpu", units::duration)?;
     config.caps.requests = settings.number("render.max_requests")?;
     Ok(config)
+}
+
+/// How a crawl renders pages; `None`: it does not.
+pub(crate) fn of_crawl(settings: &Settings) -> anyhow::Result<Option<RenderingConfig>> {
+    let is_on = settings.need("render.mode", |text| match text {
+        "never" => Ok(false),
+        "always" => Ok(true),
+        _ => Err(format!("`{text}` is not valid; use never or always")),
+    })?;
+    let (page, share) = (config(settings)?, settings.need("render.cpu", units::share)?);
+    if share <= 0.0 {
+        return Err(Failure::config(
+            "render.cpu: with no CPU nothing can be rendered; use e.g. 0.5",
+        ));
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cpu = share * cores as f64;
+    Ok(is_on.then(|| RenderingConfig { page, secret: secret(), cpu }))
 }
 
 /// A renderer by the settings.

@@ -117,3 +117,92 @@ fn a_missing_browser_is_named_with_what_to_do() {
     let ran = ran.expect(3);
     assert!(ran.err.contains("/nowhere/browser does not exist"), "{}", ran.err);
 }
+
+/// A shop whose pages are all made by one script; `/same` says the same each time, the front page does not.
+fn shop(request: &Request) -> Answer {
+    let html = "<!doctype html><title>Shop</title><div id=root></div><script type=module src=/shop.js></script>";
+    let json =
+        |body: String| Answer("200 OK", "Content-Type: application/json\r\n".to_owned(), body);
+    let words =
+        |n: usize| format!("[\"what is new for the {n}th time, and some more words about it\"]");
+    match request.page.as_str() {
+        "shop.test/shop.js" => Answer(
+            "200 OK",
+            "Content-Type: text/javascript\r\n".to_owned(),
+            "const data = await (await fetch('/data' + location.pathname + '.json')).json();
+             document.title = location.pathname;
+             root.innerHTML = data.map(d => d[0] === '/' ? `<a href=\"${d}\">${d}</a>` : `<p>${d}</p>`).join(' ');
+             root.insertAdjacentHTML('beforeend', '<p>some words that are there always, on each of the pages of this shop</p>');
+             fetch('/private/x');"
+                .to_owned(),
+        ),
+        "shop.test/data/.json" => json("[\"/same\", \"/news\", \"/only-by-script\"]".to_owned()),
+        "shop.test/data/same.json" => json(words(0)),
+        "shop.test/data/news.json" => json(words(request.earlier)),
+        "shop.test/data/only-by-script.json" => json("[]".to_owned()),
+        "shop.test/robots.txt" => Answer::status("200 OK").body("User-agent: *\nDisallow: /private/\n"),
+        "shop.test/" | "shop.test/same" | "shop.test/news" | "shop.test/only-by-script" => {
+            Answer::page(html).with("ETag: \"1\"")
+        }
+        _ => Answer::status("404 Not Found"),
+    }
+}
+
+#[test]
+fn a_crawl_that_renders_finds_what_scripts_make_and_keeps_its_pauses() {
+    let (site, place) = (Site::serve(shop), Place::new());
+    if !has_browser(&place) {
+        return;
+    }
+    let plain = Place::new();
+    plain.run(&format!("crawl --once http://shop.test/ --delay 40ms {}", site.flags())).expect(0);
+    assert_eq!(plain.run("urls --json --state resting").expect(0).json_lines().len(), 1);
+    let site = Site::serve(shop);
+    let flags = format!("--once --render always --delay 40ms {}", site.flags());
+    place.run(&format!("crawl http://shop.test/ {flags}")).expect(0);
+    let known = place.run("urls --json").expect(0).json_lines();
+    for path in ["/same", "/news", "/only-by-script"] {
+        let url = format!("http://shop.test{path}");
+        assert!(known.iter().any(|page| page["url"] == url.as_str()), "{url} in {known:?}");
+    }
+    assert!(site.asked("shop.test/private/x").is_empty());
+    assert_eq!(site.asked("shop.test/robots.txt").len(), 1, "the rules that the crawl has");
+    let times: Vec<_> = site.all_asked().into_iter().map(|(at, _)| at).collect();
+    assert!(times.len() >= 10, "{times:?}");
+    for pair in times.windows(2) {
+        let pause = pair[1] - pair[0];
+        assert!(pause + crate::common::NOISE >= std::time::Duration::from_millis(40), "{pause:?}");
+    }
+    place.run("check --deep").expect(0);
+}
+
+#[test]
+fn changed_data_behind_an_unchanged_document_is_a_change() {
+    let (site, place) = (Site::serve(shop), Place::new());
+    if !has_browser(&place) {
+        return;
+    }
+    let flags = format!("--render always --delay 5ms {}", site.flags());
+    place.run(&format!("crawl --once http://shop.test/ {flags}")).expect(0);
+    let again = "--revisit-every 300ms -s schedule.min_interval=100ms --max-pages 8";
+    place.run(&format!("crawl {again} {flags}")).expect(14);
+    let changes = |path: &str| -> Vec<String> {
+        let visits = place.history(&format!("http://shop.test{path}"));
+        visits.iter().skip(1).map(|visit| visit["change"].as_str().unwrap().to_owned()).collect()
+    };
+    let (news, same) = (changes("/news"), changes("/same"));
+    assert!(!news.is_empty() && !same.is_empty(), "{news:?} {same:?}");
+    assert!(news.iter().all(|change| change == "changed" || change == "near"), "{news:?}");
+    assert!(same.iter().all(|change| change == "same"), "{same:?}");
+}
+
+#[test]
+fn a_crawl_that_cannot_render_says_so_before_it_asks_anything() {
+    let (site, place) = (Site::serve(shop), Place::new());
+    let browser = "-s render.browser=/nowhere/browser";
+    let flags = format!("--once --render always {browser} {}", site.flags());
+    let ran = place.run(&format!("crawl http://shop.test/ {flags}")).expect(3);
+    assert!(ran.err.contains("/nowhere/browser does not exist"), "{}", ran.err);
+    assert!(site.all_asked().is_empty());
+    place.run(&format!("crawl http://shop.test/ --render sometimes {}", site.flags())).expect(3);
+}

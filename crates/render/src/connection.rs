@@ -150,7 +150,8 @@ impl Connection {
             None => Some(event),
         };
         if let Some(event) = unheard.filter(|event| event.method == "Fetch.requestPaused") {
-            let params = json!({ "requestId": event.params["requestId"], "errorReason": "Aborted" });
+            let params =
+                json!({ "requestId": event.params["requestId"], "errorReason": "Aborted" });
             self.send(&event.session, "Fetch.failRequest", params);
         }
     }

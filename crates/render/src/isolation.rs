@@ -30,10 +30,12 @@ impl Isolation {
         let nobody = words(&format!(
             "setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups --no-new-privs"
         ));
-        let enter = if is_root { "unshare --net" } else { "unshare --user --map-current-user --net" };
+        let enter =
+            if is_root { "unshare --net" } else { "unshare --user --map-current-user --net" };
         let processes = " --pid --fork --kill-child --mount-proc";
         let tail = if is_root { nobody.clone() } else { Vec::new() };
-        let full = [pdeathsig.clone(), words(&format!("{enter}{processes}")), tail.clone()].concat();
+        let full =
+            [pdeathsig.clone(), words(&format!("{enter}{processes}")), tail.clone()].concat();
         let network = [pdeathsig.clone(), words(enter), tail.clone()].concat();
         let plain = [pdeathsig, tail].concat();
         let chosen = [(full, true, true), (network, true, false), (plain, false, false)]

@@ -33,7 +33,6 @@ pub(crate) struct Run<'a> {
     pub(crate) last_tick: Instant,
 }
 
-
 impl<'a> Run<'a> {
     pub(crate) fn new(
         page: &'a PageToRender,
@@ -81,8 +80,7 @@ impl<'a> Run<'a> {
 
     pub(crate) fn note(&mut self, held: &Held, result: ExchangeResult) {
         if self.exchanges.len() < MOST_NOTED {
-            let (url, method, kind) =
-                (held.url.clone(), held.method.clone(), held.kind.clone());
+            let (url, method, kind) = (held.url.clone(), held.method.clone(), held.kind.clone());
             self.exchanges.push(Exchange { url, method, kind, result });
         }
     }

@@ -148,7 +148,11 @@ impl Tab {
     }
 
     async fn run(&mut self, run: &mut Run<'_>, meter: &Meter) -> Result<Rendered, RenderError> {
-        self.connection.send(&self.session, "Page.navigate", json!({ "url": run.page.url.as_str() }));
+        self.connection.send(
+            &self.session,
+            "Page.navigate",
+            json!({ "url": run.page.url.as_str() }),
+        );
         self.wait(run, meter).await?;
         let ended = run.ended.unwrap_or(Ended::Settled);
         let mut rendered = Rendered::empty(run.page, ended);
@@ -363,11 +367,7 @@ impl Tab {
     }
 
     /// Does what a reader may do, some elements at a time, and reads what is there then.
-    async fn click(
-        &mut self,
-        run: &mut Run<'_>,
-        meter: &Meter,
-    ) -> Result<Vec<Frame>, RenderError> {
+    async fn click(&mut self, run: &mut Run<'_>, meter: &Meter) -> Result<Vec<Frame>, RenderError> {
         let mut left = run.config.clicks;
         for _ in 0..ROUNDS {
             let done = self.ask_patches(run, &left.to_string()).await?;

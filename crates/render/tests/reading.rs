@@ -63,7 +63,10 @@ fn what_scripts_make_is_read_however_slowly_they_are_answered() {
         assert!(rendered.usage.waited >= Duration::from_millis(delay), "{:?}", rendered.usage);
         texts.push(rendered.text());
     }
-    assert!(["1 2 3", "in shadow", "late", "framed text"].iter().all(|part| texts[0].contains(part)), "{texts:?}");
+    assert!(
+        ["1 2 3", "in shadow", "late", "framed text"].iter().all(|part| texts[0].contains(part)),
+        "{texts:?}"
+    );
     assert!(!texts[0].contains("clicked"));
     assert_eq!((&texts[0], &texts[0]), (&texts[1], &texts[2]));
 }

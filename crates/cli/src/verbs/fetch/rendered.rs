@@ -206,8 +206,17 @@ fn write_words(
     let refused = rendered.exchanges.len() as u64 - made;
     writeln!(out, "{status} {}", print::plain(hop.url.as_str()))?;
     writeln!(out, "title     {}", print::plain(&rendered.title))?;
-    writeln!(out, "rendered  {}: {cpu} of CPU, {wall}, and {waited} of waiting", rendered.ended.code())?;
-    writeln!(out, "text      {}, in {}", show_size(text.len() as u64), show_counted(rendered.frames.len() as u64, "document"))?;
+    writeln!(
+        out,
+        "rendered  {}: {cpu} of CPU, {wall}, and {waited} of waiting",
+        rendered.ended.code()
+    )?;
+    writeln!(
+        out,
+        "text      {}, in {}",
+        show_size(text.len() as u64),
+        show_counted(rendered.frames.len() as u64, "document")
+    )?;
     writeln!(out, "requests  {made} made, {refused} refused")?;
     for exchange in &rendered.exchanges {
         writeln!(out, "  {}", exchange_line(exchange))?;

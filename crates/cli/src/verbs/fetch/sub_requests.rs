@@ -26,7 +26,11 @@ pub(super) struct SubRequests {
 
 impl SubRequests {
     /// Takes requests until nobody can send any more; `asked` was asked just now.
-    pub(super) async fn serve(self: Arc<Self>, mut requests: UnboundedReceiver<SubRequest>, asked: Url) {
+    pub(super) async fn serve(
+        self: Arc<Self>,
+        mut requests: UnboundedReceiver<SubRequest>,
+        asked: Url,
+    ) {
         let mut lanes: HashMap<String, UnboundedSender<SubRequest>> = HashMap::new();
         let just_asked = host_of(&asked);
         while let Some(request) = requests.recv().await {
@@ -105,7 +109,9 @@ impl Lane {
         }
         let crawl_delay = rules.crawl_delay();
         for (name, value) in &asked.headers {
-            if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
+            if let (Ok(name), Ok(value)) =
+                (name.parse::<HeaderName>(), HeaderValue::from_str(value))
+            {
                 request = request.with_header(name, value);
             }
         }
