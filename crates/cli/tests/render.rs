@@ -182,10 +182,9 @@ fn changed_data_behind_an_unchanged_document_is_a_change() {
     if !has_browser(&place) {
         return;
     }
-    let flags = format!("--render always --delay 5ms {}", site.flags());
-    place.run(&format!("crawl --once http://shop.test/ {flags}")).expect(0);
-    let again = "--revisit-every 300ms -s schedule.min_interval=100ms --max-pages 8";
-    place.run(&format!("crawl {again} {flags}")).expect(14);
+    let pace = "--delay 5ms --revisit-every 300ms -s schedule.min_interval=100ms";
+    let flags = format!("--render always {pace} --max-pages 12 {}", site.flags());
+    place.run(&format!("crawl http://shop.test/ {flags}")).expect(14);
     let changes = |path: &str| -> Vec<String> {
         let visits = place.history(&format!("http://shop.test{path}"));
         visits.iter().skip(1).map(|visit| visit["change"].as_str().unwrap().to_owned()).collect()

@@ -2,7 +2,7 @@
 // the same at every visit, shadow roots can be read, windows are noted instead of opened. NAME is replaced by a name
 // that no page can guess.
 (() => {
-  const leads = [], targets = [], acted = new WeakSet(), seen = new Set();
+  const leads = [], targets = [], seen = new Set();
   const note = (kind, url) => {
     try {
       const href = new URL(url, document.baseURI).href;
@@ -74,12 +74,11 @@
     if (most === undefined) return JSON.stringify(leads);
     const types = new Map();
     for (const [element, type] of [...targets, ...inMarkup()]) {
-      if (!element.isConnected || acted.has(element)) continue;
+      if (!element.isConnected) continue;
       if (!types.has(element)) { if (types.size >= most) continue; types.set(element, new Set()); }
       types.get(element).add(type);
     }
     for (const [element, all] of types) {
-      acted.add(element);
       for (const type of all) try { act(element, type); } catch {}
     }
     return types.size;

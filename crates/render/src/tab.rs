@@ -368,18 +368,16 @@ impl Tab {
 
     /// Does what a reader may do, some elements at a time, and reads what is there then.
     async fn click(&mut self, run: &mut Run<'_>, meter: &Meter) -> Result<Vec<Frame>, RenderError> {
-        let mut left = run.config.clicks;
+        // What a first click prepares, a second one does.
         for _ in 0..ROUNDS {
-            let done = self.ask_patches(run, &left.to_string()).await?;
-            let done = done.as_ref().and_then(Value::as_u64).unwrap_or(0);
-            if done == 0 {
+            let done = self.ask_patches(run, &run.config.clicks.to_string()).await?;
+            if done.as_ref().and_then(Value::as_u64).unwrap_or(0) == 0 {
                 break;
             }
-            left = left.saturating_sub(usize::try_from(done).unwrap_or(left));
             run.ended = None;
             self.let_time_pass(AFTER_CLICKS);
             self.wait(run, meter).await?;
-            if left == 0 || run.ended != Some(Ended::Settled) {
+            if run.ended != Some(Ended::Settled) {
                 break;
             }
         }

@@ -62,10 +62,11 @@ pub(super) fn other_links(rendered: &Rendered, options: &HtmlOptions) -> String 
     }
     for exchange in rendered.exchanges.iter().filter(|exchange| exchange.url.starts_with("http")) {
         let url = escaped(&exchange.url);
-        // What the page is made of; and where it would have sent something.
+        // What the page is made of; and where it would have sent something, which is a URL like those in scripts.
         found += &match exchange.method.as_str() {
             "GET" => format!("<img src=\"{url}\">"),
-            _ => format!("<form method=\"post\" action=\"{url}\"></form>"),
+            _ if exchange.url.contains("--") => continue,
+            _ => format!("<!-- {} -->", exchange.url),
         };
     }
     found
