@@ -5,6 +5,7 @@ use evercrawl_regions::Region;
 
 /// Reads a page twice as long in not much more than twice the time.
 #[track_caller]
+#[allow(clippy::disallowed_methods, reason = "the time that it takes is what is tested")]
 fn takes_linear_time(what: &str, css: &str, page: impl Fn(usize) -> String) {
     let region = Region::new(css, &[".cut"]).unwrap();
     let time = |count| {
