@@ -19,7 +19,6 @@ mod logging;
 #[allow(clippy::unwrap_used, reason = "a failing test panics")]
 mod plain_english;
 mod print;
-mod rendering;
 mod report;
 mod secret;
 mod seeds;

@@ -1,25 +1,23 @@
-//! Which browser runs, which tabs does it keep, and how much do its pages use?
+//! Which browser runs, and which tabs does it keep?
 
-use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 use crate::config::RenderConfig;
 use crate::connection::{Connection, lock};
 use crate::error::RenderError;
 use crate::isolation::Isolation;
-use crate::process::{GroupUsage, Process};
+use crate::meter::Meter;
+use crate::process::Process;
 use crate::tab::Tab;
 
 /// How long it may take to start, and to show that it still answers.
 const START: Duration = Duration::from_secs(20);
 const PING: Duration = Duration::from_secs(5);
-/// How old a sample of its usage may be.
-const SAMPLE: Duration = Duration::from_millis(100);
 /// A tab serves so many pages: its clock runs ahead of ours with each.
 const PAGES_PER_TAB: u64 = 50;
 
@@ -110,69 +108,5 @@ impl Browser {
     pub(crate) async fn answers(&self) -> bool {
         let ping = self.connection.call("", "Browser.getVersion", json!({}));
         matches!(timeout(PING, ping).await, Ok(Ok(_)))
-    }
-}
-
-/// How much each page uses: what all processes used since the last sample is divided among the pages that run.
-#[derive(Debug)]
-pub(crate) struct Meter(Mutex<Sampled>);
-
-#[derive(Debug)]
-struct Sampled {
-    process: Process,
-    last: GroupUsage,
-    at: Option<Instant>,
-    running: HashMap<u64, Duration>,
-}
-
-impl Meter {
-    fn new(process: Process) -> Self {
-        let (last, running) = (GroupUsage::default(), HashMap::new());
-        Meter(Mutex::new(Sampled { process, last, at: None, running }))
-    }
-
-    /// A page begins to run in this tab.
-    pub(crate) fn begin(&self, tab: u64) {
-        let mut sampled = lock(&self.0);
-        sampled.divide();
-        sampled.running.insert(tab, Duration::ZERO);
-    }
-
-    /// The CPU of this tab's page so far, and the memory of all.
-    pub(crate) fn sample(&self, tab: u64) -> (Duration, u64) {
-        let mut sampled = lock(&self.0);
-        if sampled.at.is_none_or(|at| at.elapsed() >= SAMPLE) {
-            sampled.divide();
-        }
-        (sampled.running.get(&tab).copied().unwrap_or_default(), sampled.last.memory)
-    }
-
-    /// The page in this tab has ended; what did it use?
-    pub(crate) fn end(&self, tab: u64) -> Duration {
-        let mut sampled = lock(&self.0);
-        sampled.divide();
-        sampled.running.remove(&tab).unwrap_or_default()
-    }
-
-    fn memory(&self) -> u64 {
-        lock(&self.0).last.memory
-    }
-
-    pub(crate) fn kill(&self) {
-        lock(&self.0).process.kill();
-    }
-}
-
-impl Sampled {
-    fn divide(&mut self) {
-        let now = self.process.usage();
-        let used = now.cpu.saturating_sub(self.last.cpu);
-        if let Ok(count) = u32::try_from(self.running.len())
-            && count > 0
-        {
-            self.running.values_mut().for_each(|cpu| *cpu += used / count);
-        }
-        self.last = now;
-        self.at = Some(Instant::now());
     }
 }

@@ -17,6 +17,7 @@ mod connection;
 mod error;
 mod held;
 mod isolation;
+mod meter;
 mod process;
 mod reading;
 mod rendered;

@@ -4,9 +4,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use url::Url;
 
-use crate::browser::Meter;
 use crate::config::{Assets, RenderConfig};
 use crate::held::{Asked, Held};
+use crate::meter::Meter;
 use crate::rendered::{
     Ended, Exchange, ExchangeResult, Lead, LeadKind, PageToRender, Rendered, SubAnswer, SubRequest,
     Usage,

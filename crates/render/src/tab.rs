@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, interval, timeout};
 
-use crate::browser::Meter;
 use crate::config::RenderConfig;
 use crate::connection::{Connection, Event};
 use crate::error::RenderError;
 use crate::held::{Held, Judgement};
+use crate::meter::Meter;
 use crate::reading;
 use crate::rendered::{
     Ended, ExchangeResult, Frame, Lead, LeadKind, PageToRender, Rendered, SubAnswer, SubRequest,

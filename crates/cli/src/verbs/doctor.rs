@@ -7,7 +7,8 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use crate::args::Doctor;
-use crate::{crawl_config, exit, print, rendering};
+use crate::crawl_config::{self, rendering};
+use crate::{exit, print};
 
 /// Debian's package of the browser.
 const INSTALL: &str =

@@ -20,11 +20,12 @@ use url::Url;
 use super::FoundLink;
 use super::sub_requests::{SubRequests, header_pairs};
 use crate::args::{Fetch, RunArgs};
+use crate::crawl_config::{self, rendering};
 use crate::exit::Failure;
 use crate::settings::Settings;
 use crate::units::{show_counted, show_duration, show_size};
 use crate::url_rules::link_sources;
-use crate::{crawl_config, exit, print, rendering};
+use crate::{exit, print};
 
 /// What it takes to render one page.
 pub(super) struct Rendering {

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use evercrawl_engine::config::RenderingConfig;
 use evercrawl_render::{Assets, RenderConfig, RenderError, Renderer};
 
-use crate::crawl_config;
 use crate::exit::Failure;
 use crate::settings::Settings;
 use crate::units;
@@ -20,7 +19,7 @@ pub(crate) fn config(settings: &Settings) -> anyhow::Result<RenderConfig> {
             "off" => Ok(true),
             _ => Err(format!("`{text}` is not valid; use on or off")),
         })?,
-        user_agent: crawl_config::fetch_config(settings)?.identity.user_agent(),
+        user_agent: super::fetch_config(settings)?.identity.user_agent(),
         assets: settings.need("render.assets", |text| match text {
             "skip" => Ok(Assets::Skip),
             "request" => Ok(Assets::Request),
