@@ -53,7 +53,8 @@ impl Browser {
             Err(_) => return Err(RenderError::Start("it did not answer within 20 s".to_owned())),
         };
         let deny = json!({ "behavior": "deny" });
-        connection.call("", "Browser.setDownloadBehavior", deny).await?;
+        let denied = connection.call("", "Browser.setDownloadBehavior", deny);
+        timeout(START, denied).await.unwrap_or(Err(RenderError::Gone))?;
         Ok(Browser {
             connection,
             meter: Meter::new(process),

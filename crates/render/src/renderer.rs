@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{Mutex, mpsc};
+use tokio::time::timeout;
 use tracing::debug;
 
 use crate::browser::Browser;
@@ -11,6 +13,9 @@ use crate::config::{BROWSERS, RenderConfig};
 use crate::error::RenderError;
 use crate::isolation::Isolation;
 use crate::rendered::{Ended, PageToRender, Rendered, SubRequest};
+
+/// How long reading a page may take beyond its cap on all time.
+const BEYOND: Duration = Duration::from_secs(60);
 
 /// Renders pages. It starts its browser with the first page, and anew when that is needed.
 #[derive(Debug)]
@@ -78,8 +83,16 @@ impl Renderer {
     ) -> Result<Rendered, RenderError> {
         let browser = self.browser().await?;
         let host = page.url.origin().ascii_serialization();
-        let mut tab = browser.tab(&host, &self.config).await?;
-        let result = tab.render(page, (&self.config, &browser.meter), requests).await;
+        let mut tab = match browser.tab(&host, &self.config).await {
+            Ok(tab) => tab,
+            Err(error) => {
+                self.give_up(&browser).await;
+                return Err(error);
+            }
+        };
+        let rendering = tab.render(page, (&self.config, &browser.meter), requests);
+        let longest = self.config.caps.total + BEYOND;
+        let result = timeout(longest, rendering).await.unwrap_or(Err(RenderError::Gone));
         match &result {
             Ok(rendered) if rendered.ended == Ended::Settled => {
                 browser.keep(&host, tab, &self.config);
