@@ -92,7 +92,7 @@ fn write_file(path: &Path, text: &str) -> io::Result<u64> {
 }
 
 /// Hands each page that is selected to `take`.
-fn each_page(
+pub(super) fn each_page(
     common: &Common,
     selection: &Selection,
     filter: Option<Filter>,
