@@ -173,7 +173,8 @@ mod tests {
         segments.append(&index, 0, first.as_bytes()).unwrap();
         assert_eq!(notes.at(&segments, 7).unwrap().unwrap().media_type, "text/html");
         assert_eq!(notes.at(&segments, 8).unwrap(), None);
-        let next = line(8, "a\\\"b", ",\"truncated\":\"length\"") + &line(9, "image/png", ",\"truncated\":\"time\"");
+        let next = line(8, "a\\\"b", ",\"truncated\":\"length\"")
+            + &line(9, "image/png", ",\"truncated\":\"time\"");
         segments.append(&index, first.len() as u64, next.as_bytes()).unwrap();
         assert_eq!(notes.at(&segments, 8).unwrap().unwrap().media_type, "a\"b");
         let want = IndexNote { media_type: "image/png", truncated: Some("time") };

@@ -21,7 +21,9 @@ fn typed(media_type: &str, body: &str) -> Answer {
 
 /// A site whose front page changes, with a page that goes and one that asks to be left out.
 fn answer(request: &Request) -> Answer {
-    let text = |n: usize| format!("The council met for the {n}th time and spoke about the bridge, which is old.");
+    let text = |n: usize| {
+        format!("The council met for the {n}th time and spoke about the bridge, which is old.")
+    };
     let page = |title: &str, body: &str| {
         Answer::page(format!(
             "<html lang=en><title>{title}</title><link rel=stylesheet href=/style.css><body><main><h1>{title}</h1>{body}\
@@ -32,7 +34,10 @@ fn answer(request: &Request) -> Answer {
         "robots.txt" => Answer::status("404 Not Found"),
         "" => page(
             "Front",
-            &format!("<p>{}</p><a href=/story>Story</a> <a href=/gone>Gone</a> <a href=/no>No</a>", text(request.earlier)),
+            &format!(
+                "<p>{}</p><a href=/story>Story</a> <a href=/gone>Gone</a> <a href=/no>No</a>",
+                text(request.earlier)
+            ),
         ),
         "gone" if request.earlier > 0 => Answer::status("410 Gone"),
         "gone" => page("Going", &format!("<p>{}</p>", text(3))),
@@ -111,7 +116,10 @@ fn markdown_files_can_be_chosen(place: &Place) {
         let pages = found.keys().filter(|name| name.contains('/')).count();
         assert_eq!(pages, if want == 0 { 0 } else { 2 }, "{expression}: {found:?}");
     }
-    place.run("export markdown --out again --host a.test").expect(2).explains(&["another selection"]);
+    place
+        .run("export markdown --out again --host a.test")
+        .expect(2)
+        .explains(&["another selection"]);
     place.write("mine", "");
     place.run("export markdown --out .").expect(2).explains(&["is not empty"]);
 }
@@ -124,9 +132,18 @@ fn a_page_is_handed_over_as_evidence() {
         .run("export evidence http://a.test/story --out story.wacz --key key.pem --json")
         .expect(0)
         .json();
-    let urls: Vec<&str> =
-        told["records"].as_array().unwrap().iter().map(|record| record["url"].as_str().unwrap()).collect();
-    let want = ["http://a.test/story", "http://a.test/style.css", "http://a.test/logo.png", "http://a.test/back.png"];
+    let urls: Vec<&str> = told["records"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|record| record["url"].as_str().unwrap())
+        .collect();
+    let want = [
+        "http://a.test/story",
+        "http://a.test/style.css",
+        "http://a.test/logo.png",
+        "http://a.test/back.png",
+    ];
     assert_eq!(urls, want, "the page, and what it is made of");
     assert_eq!(told["missing"], serde_json::json!(["http://elsewhere.test/never.png"]));
     let page = &told["records"][0];
@@ -137,11 +154,23 @@ fn a_page_is_handed_over_as_evidence() {
     assert_eq!(fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
     let again = "export evidence http://a.test/story --out again.wacz --key key.pem --json";
     assert_eq!(place.run(again).expect(0).json()["public_key"], told["public_key"], "the same key");
-    place.run("export evidence http://a.test/story --out story.wacz").expect(2).explains(&["is there already"]);
-    place.run("export evidence http://a.test/never --out x.wacz").expect(1).explains(&["not known"]);
-    place.run("export evidence http://a.test/ --at 2001-01-01 --out x.wacz").expect(1).explains(&["the first version"]);
+    place
+        .run("export evidence http://a.test/story --out story.wacz")
+        .expect(2)
+        .explains(&["is there already"]);
+    place
+        .run("export evidence http://a.test/never --out x.wacz")
+        .expect(1)
+        .explains(&["not known"]);
+    place
+        .run("export evidence http://a.test/ --at 2001-01-01 --out x.wacz")
+        .expect(1)
+        .explains(&["the first version"]);
     place.write("no.pem", "no key");
-    place.run("export evidence http://a.test/ --out x.wacz --key no.pem").expect(2).explains(&["not a private key"]);
+    place
+        .run("export evidence http://a.test/ --out x.wacz --key no.pem")
+        .expect(2)
+        .explains(&["not a private key"]);
     others_verify(&place, &place.path().join("story.wacz"));
 }
 
@@ -162,7 +191,7 @@ fn others_verify(place: &Place, package: &Path) {
          assert listed['hash'] == signed['hash'] == digest('datapackage.json')\n\
          files = json.load(open('datapackage.json'))['resources']\n\
          assert all(one['hash'] == digest(one['path']) for one in files)\n\
-         assert {'evidence/README.txt', 'evidence/records.json'} <= {one['path'] for one in files}\n\
+         assert {'evidence/readme.txt', 'evidence/records.json'} <= {one['path'] for one in files}\n\
          open('hash', 'w').write(signed['hash']); open('sig', 'wb').write(base64.b64decode(signed['signature']))\n\
          open('key', 'wb').write(base64.b64decode(signed['publicKey']))\n\
          record = json.load(open('evidence/records.json'))['records'][0]\n\
@@ -186,8 +215,14 @@ fn others_verify(place: &Place, package: &Path) {
         }
         Err(_) => eprintln!("SKIPPED: no openssl to verify the signature with"),
     }
-    let readme = fs::read_to_string(dir.join("evidence/README.txt")).unwrap();
-    for part in ["http://a.test/story", "127.0.0.1", "Not archived", "http://elsewhere.test/never.png", "warcio check"] {
+    let readme = fs::read_to_string(dir.join("evidence/readme.txt")).unwrap();
+    for part in [
+        "http://a.test/story",
+        "127.0.0.1",
+        "Not archived",
+        "http://elsewhere.test/never.png",
+        "warcio check",
+    ] {
         assert!(readme.contains(part), "{part} in {readme}");
     }
     let archive: PathBuf = dir.join("archive/data.warc.gz");

@@ -48,7 +48,8 @@ fn count(of: &Value) -> u64 {
 #[test]
 fn tables_hold_what_the_crawl_knows() {
     let (_web, place) = crawl();
-    let told = place.run("export parquet --content --name mine --out tables --json").expect(0).json();
+    let told =
+        place.run("export parquet --content --name mine --out tables --json").expect(0).json();
     let visits = visits(&place);
     let captures = visits.iter().filter(|visit| is_capture(visit)).count() as u64;
     let of = |name: &str| count(&told[name]);
@@ -190,7 +191,9 @@ fn files_below(dir: &Path) -> Vec<(String, Vec<u8>)> {
     for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
         match entry.path().is_dir() {
             true => files.extend(files_below(&entry.path())),
-            false => files.push((entry.path().display().to_string(), fs::read(entry.path()).unwrap())),
+            false => {
+                files.push((entry.path().display().to_string(), fs::read(entry.path()).unwrap()))
+            }
         }
     }
     files.sort();
@@ -209,7 +212,10 @@ fn what_is_finished_is_written_once(place: &Place) {
     let kept = before.iter().filter(|file| after.contains(file)).count();
     assert!(kept + 3 > before.len() && after.len() >= before.len(), "{kept} of {}", before.len());
     tables_equal_new_ones(place);
-    place.run("export parquet --host h1.test --out tables").expect(2).explains(&["another selection"]);
+    place
+        .run("export parquet --host h1.test --out tables")
+        .expect(2)
+        .explains(&["another selection"]);
     place.run("export parquet --host h1.test --out tables --overwrite --tables captures").expect(0);
     let hosts = ask("print(json.dumps(q('select distinct url_host_name from captures')))", place);
     assert!(hosts.is_none_or(|hosts| hosts == serde_json::json!([["h1.test"]])));

@@ -4,7 +4,8 @@ use std::io;
 use std::sync::Arc;
 
 use evercrawl_archive::{
-    Capture, CaptureIndex, ReadError, Record, RecordCache, SegmentStore, serial_of};
+    Capture, CaptureIndex, ReadError, Record, RecordCache, SegmentStore, serial_of,
+};
 use evercrawl_extract::decode::{DecodeLimits, decode};
 use evercrawl_model::{RecordAt, Time};
 use evercrawl_query::VisitView;

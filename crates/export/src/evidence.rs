@@ -6,9 +6,7 @@ use std::collections::{HashSet, VecDeque};
 use evercrawl_archive::Record;
 use evercrawl_extract::charset::{decode_text, header_charset};
 use evercrawl_extract::sniff::sniff;
-use evercrawl_extract::{
-    ContentKind, Extractor, HtmlOptions, LinkKind, LinkSources, read_css,
-};
+use evercrawl_extract::{ContentKind, Extractor, HtmlOptions, LinkKind, LinkSources, read_css};
 use evercrawl_model::{RecordAt, Time};
 use evercrawl_query::VisitView;
 use serde::Serialize;
@@ -115,7 +113,14 @@ impl Evidence {
         Ok(Some(content))
     }
 
-    fn add(&mut self, role: &'static str, url: &str, content: &Content, at: RecordAt, warc: String) {
+    fn add(
+        &mut self,
+        role: &'static str,
+        url: &str,
+        content: &Content,
+        at: RecordAt,
+        warc: String,
+    ) {
         self.records.push(EvidenceRecord::new(role, url, &content.own, at, &warc));
         self.places.push((at, warc));
     }
@@ -131,7 +136,7 @@ impl Evidence {
         }
         let records = serde_json::to_vec_pretty(self).unwrap_or_default();
         package.attach("evidence/records.json", records);
-        package.attach("evidence/README.txt", self.instructions().into_bytes());
+        package.attach("evidence/readme.txt", self.instructions().into_bytes());
         Ok(())
     }
 
@@ -199,7 +204,8 @@ impl EvidenceRecord {
     fn new(role: &'static str, url: &str, record: &Record, at: RecordAt, warc: &str) -> Self {
         let own = |name: &str| record.header(name).map(str::to_owned);
         let status = record.http_head().split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let protocols = record.headers().filter(|(name, _)| name.eq_ignore_ascii_case("WARC-Protocol"));
+        let protocols =
+            record.headers().filter(|(name, _)| name.eq_ignore_ascii_case("WARC-Protocol"));
         EvidenceRecord {
             url: url.to_owned(),
             role,

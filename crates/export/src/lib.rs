@@ -39,9 +39,7 @@ pub use filter::{Field, Filter, FilterError, Kind, Value};
 pub use growing_file::GrowingFile;
 pub use markdown_files::MarkdownFiles;
 pub use page_text::{PageText, page_text};
-pub use parquet::{
-    CaptureTables, CapturesWritten, HostTable, LinkTable, PageTable, VisitTables,
-};
+pub use parquet::{CaptureTables, CapturesWritten, HostTable, LinkTable, PageTable, VisitTables};
 pub use sitemap::Sitemap;
 pub use wacz::{Signer, Wacz, WaczContents, WaczSettings};
 pub use warc::WarcCopier;

@@ -76,8 +76,13 @@ impl MarkdownFiles {
             }
             Err(error) => return Err(ExportError::io("read", &dir.join(NOTE))(error)),
         };
-        let mut files =
-            MarkdownFiles { dir: dir.to_owned(), note, touched: BTreeSet::new(), written: 0, removed: 0 };
+        let mut files = MarkdownFiles {
+            dir: dir.to_owned(),
+            note,
+            touched: BTreeSet::new(),
+            written: 0,
+            removed: 0,
+        };
         if files.note.after.is_none() {
             files.remove_old()?;
             files.save(None)?;
@@ -152,7 +157,8 @@ impl MarkdownFiles {
         self.write_list_of_hosts()?;
         let io = ExportError::io("write", &self.dir);
         let folder = File::open(&self.dir).map_err(io)?;
-        rustix::fs::syncfs(&folder).map_err(|error| ExportError::io("write", &self.dir)(error.into()))?;
+        rustix::fs::syncfs(&folder)
+            .map_err(|error| ExportError::io("write", &self.dir)(error.into()))?;
         self.note.after = after.or(self.note.after);
         write_whole(&self.dir.join(NOTE), &serde_json::to_vec(&self.note).unwrap_or_default())
     }
@@ -204,7 +210,8 @@ fn entries(dir: &Path) -> Result<Vec<fs::DirEntry>, ExportError> {
 fn folders(dir: &Path) -> Result<Vec<String>, ExportError> {
     let is_dir = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
     let all = entries(dir)?.into_iter().filter(is_dir);
-    let mut names: Vec<String> = all.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let mut names: Vec<String> =
+        all.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     Ok(names)
 }
@@ -212,9 +219,8 @@ fn folders(dir: &Path) -> Result<Vec<String>, ExportError> {
 /// The Markdown files in a folder, without its list.
 fn markdown_in(dir: &Path) -> Result<Vec<PathBuf>, ExportError> {
     let paths = entries(dir)?.into_iter().map(|entry| entry.path());
-    let is_page = |path: &PathBuf| {
-        path.extension().is_some_and(|end| end == "md") && !path.ends_with(INDEX)
-    };
+    let is_page =
+        |path: &PathBuf| path.extension().is_some_and(|end| end == "md") && !path.ends_with(INDEX);
     let mut paths: Vec<PathBuf> = paths.filter(is_page).collect();
     paths.sort();
     Ok(paths)
@@ -272,7 +278,8 @@ fn place_of(url: &str) -> (String, String) {
     let (host, path) = url.split_once("://").map_or((url, ""), |(_, rest)| {
         rest.find(['/', '?']).map_or((rest, ""), |at| rest.split_at(at))
     });
-    let host: String = host.chars().map(|c| if is_plain(c) || c == '.' { c } else { '_' }).collect();
+    let host: String =
+        host.chars().map(|c| if is_plain(c) || c == '.' { c } else { '_' }).collect();
     // A folder that is no other one.
     let host = host.trim_matches('.');
     let host = if host.is_empty() { "_" } else { host };
@@ -310,7 +317,10 @@ mod tests {
         assert_ne!(place_of("http://a.org/x").1, place_of("http://a.org/X").1);
         for odd in ["http://../../etc", "http://[::1]/..", "..", "http://./", "http://a/\u{202e}"] {
             let (host, name) = place_of(odd);
-            assert!(!host.contains('/') && !host.starts_with('.') && !name.contains('/'), "{host} {name}");
+            assert!(
+                !host.contains('/') && !host.starts_with('.') && !name.contains('/'),
+                "{host} {name}"
+            );
         }
         assert!(place_of(&format!("http://a/{}", "x".repeat(500))).1.len() < 110);
     }
@@ -323,7 +333,8 @@ mod tests {
             let value = json!({"title": title, "url": url});
             let path = out.join(place_of(url).0).join(place_of(url).1);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            let text = format!("---\ntitle: {}\nurl: {}\n---\n\ntext", value["title"], value["url"]);
+            let text =
+                format!("---\ntitle: {}\nurl: {}\n---\n\ntext", value["title"], value["url"]);
             fs::write(&path, text).unwrap();
             path
         };
@@ -333,7 +344,9 @@ mod tests {
         files.save(Some(3)).unwrap();
         let list = fs::read_to_string(out.join("a.org/index.md")).unwrap();
         assert!(list.contains("- [A \\[b\\] \"c\"](x-"), "{list}");
-        assert!(fs::read_to_string(out.join("index.md")).unwrap().contains("[a.org](a.org/index.md)"));
+        assert!(
+            fs::read_to_string(out.join("index.md")).unwrap().contains("[a.org](a.org/index.md)")
+        );
         let mut files = MarkdownFiles::open(&out, "all", false).unwrap();
         assert_eq!(files.after(), Some(3));
         files.remove("http://a.org/x").unwrap();

@@ -5,6 +5,7 @@
 
 use html5gum::{Token, Tokenizer};
 use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::blocks::{Block, BlockKind, BlockReader};
 use crate::main_part::MainParts;
@@ -139,7 +140,7 @@ impl PageReader {
         self.blocks.start(name, attribute);
         if is_container(name) || level > 0 {
             if self.open.len() < MOST_OPEN {
-                self.main.start(level);
+                self.main.start(level, look_of(name, attribute));
             }
             self.push(name, true);
             self.blocks.part = self.main.current();
@@ -152,7 +153,8 @@ impl PageReader {
             "td" | "th" => &["td", "th"],
             "tr" | "tbody" => &["td", "th", "tr"],
             "li" => &["li"],
-            "p" | "div" | "section" | "article" | "ul" | "ol" | "table" | "h1" | "h2" | "h3" | "h4" | "figure" => &["p"],
+            "p" | "div" | "section" | "article" | "ul" | "ol" | "table" | "h1" | "h2" | "h3"
+            | "h4" | "figure" => &["p"],
             _ => return,
         };
         while let Some(last) = self.open.last().filter(|last| ended.contains(&last.name.as_str())) {
@@ -219,13 +221,42 @@ impl PageReader {
     }
 }
 
+/// What tells elements of one kind from others: their name and classes.
+fn look_of(name: &str, attribute: &dyn Fn(&[u8]) -> Option<String>) -> u64 {
+    xxh3_64(format!("{name} {}", attribute(b"class").unwrap_or_default()).as_bytes())
+}
+
 /// Whether an element groups others, and has an end tag.
 fn is_container(name: &str) -> bool {
     matches!(
         name,
-        "html" | "body" | "div" | "section" | "article" | "main" | "table" | "tr" | "td" | "th" | "ul" | "ol" | "dl"
-            | "form" | "nav" | "aside" | "header" | "footer" | "blockquote" | "figure" | "center" | "fieldset"
-            | "details" | "dialog" | "menu" | "select" | "button"
+        "html"
+            | "body"
+            | "div"
+            | "section"
+            | "article"
+            | "main"
+            | "table"
+            | "tr"
+            | "td"
+            | "th"
+            | "ul"
+            | "ol"
+            | "dl"
+            | "form"
+            | "nav"
+            | "aside"
+            | "header"
+            | "footer"
+            | "blockquote"
+            | "figure"
+            | "center"
+            | "fieldset"
+            | "details"
+            | "dialog"
+            | "menu"
+            | "select"
+            | "button"
     )
 }
 

@@ -101,14 +101,7 @@ pub(crate) fn of_plain(text: &str) -> Vec<Block> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let text = words.join(" ");
         push_escaped(&text, &mut markdown);
-        Block {
-            kind: BlockKind::Paragraph,
-            text,
-            markdown,
-            links: Vec::new(),
-            linked: 0,
-            part: 0,
-        }
+        Block { kind: BlockKind::Paragraph, text, markdown, links: Vec::new(), linked: 0, part: 0 }
     });
     paragraphs.filter(|block| !block.text.is_empty()).take(MOST_BLOCKS).collect()
 }
@@ -246,7 +239,10 @@ impl BlockReader {
             self.hidden += 1;
             return;
         }
-        if heading(name).is_some() || is_no_cell(name) || name == "p" && self.text.len() >= LONG_CELL {
+        if heading(name).is_some()
+            || is_no_cell(name)
+            || name == "p" && self.text.len() >= LONG_CELL
+        {
             self.break_row();
         }
         if let Some(level) = heading(name) {

@@ -10,6 +10,9 @@ use crate::blocks::{Block, BlockKind};
 const LONG: usize = 60;
 /// The share of a text in links from which on it is a menu.
 const MENU: f64 = 0.33;
+/// The least bytes of a short paragraph that says something, and how many blocks behind the last long text it may be.
+const LEAST_SENTENCE: usize = 30;
+const LAST_WORDS: usize = 6;
 /// The least bytes of long texts in a marked element that is believed.
 const LEAST: usize = 250;
 /// The share of long texts that a marked element must have to be believed, of what stands around it.
@@ -30,6 +33,8 @@ struct Part {
     parent: u32,
     /// How sure it is that it is the main part, by its name and classes.
     level: u8,
+    /// The same for parts with the same element and classes.
+    look: u64,
     /// Bytes of long texts in it, and of those that stand in none of its parts.
     said: usize,
     own: usize,
@@ -53,6 +58,13 @@ fn is_long(block: &Block) -> bool {
     (is_text || matches!(block.kind, BlockKind::Code(_))) && share_in_links(block) < MENU
 }
 
+/// A short paragraph that says something.
+fn is_sentence(block: &Block) -> bool {
+    let ends = block.text.trim_end().ends_with(['.', '!', '?', '。', '！', '？', '।', '؟']);
+    let is_text = matches!(block.kind, BlockKind::Paragraph | BlockKind::Quote);
+    is_text && ends && block.text.len() >= LEAST_SENTENCE && share_in_links(block) < 0.6
+}
+
 fn share(part: usize, of: usize) -> f64 {
     #[allow(clippy::cast_precision_loss, reason = "a share of a text")]
     let share = part as f64 / of.max(1) as f64;
@@ -61,10 +73,10 @@ fn share(part: usize, of: usize) -> f64 {
 
 impl MainParts {
     /// A part begins.
-    pub(crate) fn start(&mut self, level: u8) {
+    pub(crate) fn start(&mut self, level: u8, look: u64) {
         let parent = self.current();
         self.open.push(u32::try_from(self.parts.len()).unwrap_or(0));
-        self.parts.push(Part { parent, level, ..Part::default() });
+        self.parts.push(Part { parent, level, look, ..Part::default() });
     }
 
     /// The part that is open ends.
@@ -126,7 +138,8 @@ impl MainParts {
             let said = |part: &u32| self.at(*part).said;
             let sum: usize = tops.iter().map(said).sum();
             let Some(largest) = tops.iter().copied().max_by_key(said) else { continue };
-            if sum < LEAST || share(sum, all) < MARKED {
+            let part = share(sum, all);
+            if part < MARKED || sum < LEAST && part < 0.6 {
                 continue;
             }
             // One article among teasers of others, or a thread whose parts are alike.
@@ -186,10 +199,16 @@ impl MainParts {
         loop {
             let here = self.at(part);
             let said = |child: &u32| self.at(*child).said;
-            let Some(next) = children[part as usize].iter().copied().max_by_key(said) else { return part };
-            // Text of its own beside the part inside belongs to it.
-            let is_all = share(said(&next), here.said) >= NEARLY_ALL && share(here.own, here.said) < 0.1;
-            if !is_all || self.at(next).said < LEAST {
+            let Some(next) = children[part as usize].iter().copied().max_by_key(said) else {
+                return part;
+            };
+            // Text of its own beside the part inside belongs to it, and so do parts that look like that one.
+            let is_all =
+                share(said(&next), here.said) >= NEARLY_ALL && share(here.own, here.said) < 0.1;
+            let is_one_of_many = children[part as usize]
+                .iter()
+                .any(|other| *other != next && self.at(*other).look == self.at(next).look);
+            if !is_all || is_one_of_many || self.at(next).said < LEAST {
                 return part;
             }
             part = next;
@@ -210,7 +229,16 @@ impl MainParts {
 /// All from the first long text to the last, with the headings that lead to the first.
 fn between_long_texts(blocks: Vec<Block>) -> Vec<Block> {
     let Some(first) = blocks.iter().position(is_long) else { return blocks };
-    let last = blocks.iter().rposition(is_long).unwrap_or(first);
+    let mut last = blocks.iter().rposition(is_long).unwrap_or(first);
+    // A table or list may end a text.
+    let is_rest = |block: &Block| {
+        matches!(block.kind, BlockKind::Row { .. } | BlockKind::Item { .. })
+            && share_in_links(block) < MENU
+    };
+    last += blocks[last + 1..].iter().take_while(|block| is_rest(block)).count();
+    // So may short paragraphs, as long as they are sentences.
+    let behind = &blocks[last + 1..blocks.len().min(last + 1 + LAST_WORDS)];
+    last += behind.iter().rposition(is_sentence).map_or(0, |at| at + 1);
     // What leads to the first text: its headings, and labels between them.
     let before = blocks[..first].iter().rposition(|block| share_in_links(block) >= MENU);
     let heading =

@@ -300,9 +300,12 @@ fn is_note(block: &Block) -> bool {
 fn is_line_of_links(block: &Block) -> bool {
     #[allow(clippy::cast_precision_loss, reason = "a share of a text")]
     let share = block.linked as f64 / block.text.len().max(1) as f64;
-    let is_prose = matches!(block.kind, BlockKind::Heading(_) | BlockKind::Code(_) | BlockKind::Row { .. });
-    let is_menu = block.links.len() >= 3 && share >= 0.6 && block.text.len() < 300;
-    let stands_alone = matches!(block.kind, BlockKind::Paragraph) && share > 0.95 && block.text.len() < 200;
+    let is_row = matches!(block.kind, BlockKind::Row { .. });
+    let is_prose = matches!(block.kind, BlockKind::Heading(_) | BlockKind::Code(_));
+    let least = if is_row { 0.35 } else { 0.6 };
+    let is_menu = block.links.len() >= 3 && share >= least && block.text.len() < 300;
+    let stands_alone =
+        matches!(block.kind, BlockKind::Paragraph) && share > 0.95 && block.text.len() < 200;
     !is_prose && (is_menu || stands_alone)
 }
 

@@ -9,7 +9,10 @@ fn check(html: &str, with: &[&str], without: &[&str]) {
     let text = evercrawl_maintext::extract(html, "http://a.org/x", &|_| false).text();
     let missing: Vec<_> = with.iter().filter(|part| !text.contains(**part)).collect();
     let wrong: Vec<_> = without.iter().filter(|part| text.contains(**part)).collect();
-    assert!(missing.is_empty() && wrong.is_empty(), "missing {missing:?}, wrong {wrong:?} in\n{text}");
+    assert!(
+        missing.is_empty() && wrong.is_empty(),
+        "missing {missing:?}, wrong {wrong:?} in\n{text}"
+    );
 }
 
 const ONE: &str = "The council decided on Tuesday that the old bridge will be saved after all, at a cost of two million.";
@@ -33,8 +36,15 @@ fn a_newspaper_article_made_of_divs() {
         ),
         &[ONE, TWO, THREE],
         &[
-            "Politics", "By Jane Doe", "Share on", "whole history", "buy our", "Mayor resigns", "never liked",
-            "Ten recipes", "Copyright",
+            "Politics",
+            "By Jane Doe",
+            "Share on",
+            "whole history",
+            "buy our",
+            "Mayor resigns",
+            "never liked",
+            "Ten recipes",
+            "Copyright",
         ],
     );
 }
@@ -55,7 +65,15 @@ fn a_blog_with_a_sidebar_and_comments() {
              </div></div><aside>About me: I live in a small town by a river with two cats and one old bridge.</aside>"
         ),
         &[ONE, TWO, "A bridge is a promise.", "stone, which lasts", "cross(river)"],
-        &["Posted on", "Share this", "Tags:", "Older post", "Jane writes", "email address", "About me"],
+        &[
+            "Posted on",
+            "Share this",
+            "Tags:",
+            "Older post",
+            "Jane writes",
+            "email address",
+            "About me",
+        ],
     );
 }
 
@@ -122,18 +140,24 @@ fn a_form_around_the_whole_page_hides_nothing() {
 #[test]
 fn classes_that_only_look_like_surroundings_hide_no_page() {
     check(
-        &format!("<body><div class='content-with-sidebar sharing-page'><p>{ONE}</p><p>{TWO}</p><p>{THREE}</p></div>"),
+        &format!(
+            "<body><div class='content-with-sidebar sharing-page'><p>{ONE}</p><p>{TWO}</p><p>{THREE}</p></div>"
+        ),
         &[ONE, TWO, THREE],
         &[],
     );
     check(
-        &format!("<body><div id=related><p>{ONE}</p><p>{TWO}</p><p>{THREE}</p></div><div><p>Something else.</p></div>"),
+        &format!(
+            "<body><div id=related><p>{ONE}</p><p>{TWO}</p><p>{THREE}</p></div><div><p>Something else.</p></div>"
+        ),
         &[ONE, TWO, THREE],
         &[],
     );
     // A box that was never closed ends with what it stands in.
     check(
-        &format!("<body><div><div class=share>Share this now</div><div><nav><a href=/>Home</a></div><p>{ONE}</p><p>{TWO}</p></div>"),
+        &format!(
+            "<body><div><div class=share>Share this now</div><div><nav><a href=/>Home</a></div><p>{ONE}</p><p>{TWO}</p></div>"
+        ),
         &[ONE, TWO],
         &["Home"],
     );
@@ -148,11 +172,15 @@ fn classes_that_only_look_like_surroundings_hide_no_page() {
 fn one_article_among_teasers() {
     let teaser = "<article class=teaser><h3>Other news</h3><p>Elsewhere, a tree fell over and nobody was hurt, luckily.</p></article>";
     check(
-        &format!("<main><article><h1>Bridge</h1><p>{ONE}</p><p>{TWO}</p><p>{THREE}</p></article>{teaser}{teaser}</main>"),
+        &format!(
+            "<main><article><h1>Bridge</h1><p>{ONE}</p><p>{TWO}</p><p>{THREE}</p></article>{teaser}{teaser}</main>"
+        ),
         &[ONE, TWO, THREE],
         &["a tree fell"],
     );
-    let parts = format!("<main><article><p>{ONE}</p></article><article><p>{TWO}</p></article><article><p>{THREE}</p></article></main>");
+    let parts = format!(
+        "<main><article><p>{ONE}</p></article><article><p>{TWO}</p></article><article><p>{THREE}</p></article></main>"
+    );
     check(&parts, &[ONE, TWO, THREE], &[]);
 }
 
@@ -176,7 +204,9 @@ fn a_notice_about_cookies_in_other_languages() {
         "技術者たちは何年も前から、橋脚がもう町の交通を支えることができないと警告していた。",
     );
     check(
-        &format!("<body><ul class=nav><li>ホーム</ul><div><h1>橋</h1><p>{un}</p><p>{deux}</p></div><div class=footer>著作権</div>"),
+        &format!(
+            "<body><ul class=nav><li>ホーム</ul><div><h1>橋</h1><p>{un}</p><p>{deux}</p></div><div class=footer>著作権</div>"
+        ),
         &[un, deux],
         &["ホーム", "著作権"],
     );

@@ -76,7 +76,8 @@ pub fn links<S: Store>(
         let of_tag = asked.tag.as_deref().is_none_or(|tag| {
             tags.get(&row.tags).is_some_and(|tags| tags.split(' ').any(|has| has == tag))
         });
-        let of_host = asked.host.as_deref().is_none_or(|host| row.url.split('/').nth(2) == Some(host));
+        let of_host =
+            asked.host.as_deref().is_none_or(|host| row.url.split('/').nth(2) == Some(host));
         let known = match of_tag && of_host {
             true => source.state.links(key)?,
             false => None,

@@ -3,8 +3,9 @@
 use evercrawl_engine::config::WalkConfig;
 use evercrawl_model::Time;
 use evercrawl_query::{
-    self as query, Answer, ChangesRequest, ChangesView, HistoryView, HostsRequest, LinksRequest, LogRequest,
-    MetricsView, PagesRequest, RatesRequest, RatesView, Request, Status, UrlRequest, VisitView,
+    self as query, Answer, ChangesRequest, ChangesView, HistoryView, HostsRequest, LinksRequest,
+    LogRequest, MetricsView, PagesRequest, RatesRequest, RatesView, Request, Status, UrlRequest,
+    VisitView,
 };
 use evercrawl_urls::Canonical;
 

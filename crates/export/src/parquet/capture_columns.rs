@@ -94,7 +94,8 @@ impl Capture<'_> {
         row.text(Some(&surt(&page.url))).text(Some(&page.url));
         urls.fill(&page.url, &mut row);
         let media_type = self.note.map(|note| note.media_type);
-        row.time(Some(visit.time.0)).int(visit.status.and_then(|status| i16::try_from(status).ok()));
+        row.time(Some(visit.time.0))
+            .int(visit.status.and_then(|status| i16::try_from(status).ok()));
         row.text(found.redirect.as_deref());
         row.text(visit.digest.as_deref().map(|digest| digest.trim_start_matches("sha1:")));
         row.text(found.media_type.as_deref().or(media_type)).text(found.detected);

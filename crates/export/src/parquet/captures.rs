@@ -122,7 +122,8 @@ impl CaptureTables {
         let Some(visit) = row.visit.as_ref().filter(|visit| is_capture(visit)) else {
             return Ok(());
         };
-        let Some((warc, serial)) = visit.warc.as_deref().and_then(|warc| Some((warc, serial_of(warc)?)))
+        let Some((warc, serial)) =
+            visit.warc.as_deref().and_then(|warc| Some((warc, serial_of(warc)?)))
         else {
             return Ok(());
         };

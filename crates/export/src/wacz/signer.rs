@@ -51,12 +51,7 @@ impl Signer {
     }
 
     /// What stands in a package of a signature over `digest`.
-    pub(super) fn signed_data(
-        &self,
-        digest: &str,
-        software: &str,
-        now: Time,
-    ) -> io::Result<Value> {
+    pub(super) fn signed_data(&self, digest: &str, software: &str, now: Time) -> io::Result<Value> {
         let signed = self.key.sign(&*self.random, digest.as_bytes());
         let signature = signed.map_err(|_| io::Error::other("no random numbers to sign with"))?;
         Ok(json!({
@@ -69,7 +64,8 @@ impl Signer {
 /// Text lines of 64 characters between two that say what they are.
 fn pem(what: &str, bytes: &[u8]) -> String {
     let text = BASE64.encode(bytes);
-    let lines: Vec<&str> = (0..text.len()).step_by(64).map(|at| &text[at..text.len().min(at + 64)]).collect();
+    let lines: Vec<&str> =
+        (0..text.len()).step_by(64).map(|at| &text[at..text.len().min(at + 64)]).collect();
     format!("-----BEGIN {what}-----\n{}\n-----END {what}-----\n", lines.join("\n"))
 }
 

@@ -95,7 +95,9 @@ pub(super) fn signer(path: &Path) -> anyhow::Result<Signer> {
         Err(error) => return Err(failed("read", &error).into()),
     };
     let wrong = || {
-        Failure::usage(format!("{shown} is not a private key on P-256 in PKCS#8; name a new file, and it is made"))
+        Failure::usage(format!(
+            "{shown} is not a private key on P-256 in PKCS#8; name a new file, and it is made"
+        ))
     };
     Signer::new(&text, Box::new(SystemRandom::new())).ok_or_else(wrong)
 }

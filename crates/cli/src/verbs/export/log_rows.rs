@@ -202,7 +202,7 @@ impl<'a> LogRows<'a> {
         let asked = self.selection.log(SystemClock.now(), after, follow);
         let request = Request::Log(LogRequest { news: self.news, ..asked });
         let mut contents = None;
-        super::super::ask(self.common, &request, &mut |answer| match answer {
+        super::super::ask_and_close(self.common, &request, &mut |answer| match answer {
             Answer::Log(part) => {
                 let contents = match &mut contents {
                     Some(contents) => contents,

@@ -117,7 +117,7 @@ pub(super) fn each_page(
         host: selection.host.clone(),
         ..PagesRequest::default()
     });
-    super::super::ask(common, &request, &mut |answer| match answer {
+    super::super::ask_and_close(common, &request, &mut |answer| match answer {
         Answer::Pages(part) => {
             let wanted = |page: &&PageView| is_in_time(page) && is_wanted(page);
             part.pages.iter().filter(wanted).try_for_each(&mut *take)

@@ -50,7 +50,11 @@ pub(super) fn run(args: &ParquetArgs) -> anyhow::Result<u8> {
         Ok(()) => true,
     };
     if ended {
-        export.present()?;
+        match (export.present(), &followed) {
+            // A crawl that stops keeps its directory for a while; the next command writes these.
+            (Err(error), Err(_)) if exit::code_of(&error) == exit::STORAGE => {}
+            (written, _) => written?,
+        }
         export.written.tell(args.json)?;
     }
     followed.map(|()| exit::OK)
@@ -177,7 +181,7 @@ impl Export<'_> {
         let (args, mut table) = (self.args, None);
         let only = args.selection.host.as_deref();
         let request = Request::Hosts(HostsRequest::default());
-        super::super::ask(&args.common, &request, &mut |answer| match answer {
+        super::super::ask_and_close(&args.common, &request, &mut |answer| match answer {
             Answer::Hosts(part) => {
                 let table = created(&mut table, || HostTable::create(&args.out))?;
                 let mut wanted =
@@ -194,7 +198,7 @@ impl Export<'_> {
         let (args, mut table) = (self.args, None);
         let (tag, host) = (args.selection.tag.clone(), args.selection.host.clone());
         let request = Request::Links(LinksRequest { tag, host, after: None });
-        super::super::ask(&args.common, &request, &mut |answer| match answer {
+        super::super::ask_and_close(&args.common, &request, &mut |answer| match answer {
             Answer::Links(part) => {
                 let table = created(&mut table, || LinkTable::create(&args.out))?;
                 Ok(part.links.iter().try_for_each(|link| table.add(link))?)
